@@ -1,0 +1,295 @@
+//! The arguments of every command, and what can be said about them before any work is done.
+
+use clap::{ArgGroup, Parser, Subcommand};
+use farpoint::{Algorithm, Amount, Level, Start};
+use farpoint_generate::Kind;
+use std::path::PathBuf;
+
+/// Exact farthest point sampling of point clouds.
+#[derive(Debug, Parser)]
+#[command(name = "farpoint", version = version(), after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  farpoint demo                                    see what it does
+  farpoint sample scan.laz -o small.laz --ratio 0.25
+  farpoint sample scan.pcd -o small.ply -n 10000
+  farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
+  farpoint order scan.ply -o ordered.ply           every prefix is a level of detail
+  farpoint info scan.e57
+
+Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF; '-' is stdin
+or stdout.";
+
+fn version() -> String {
+    let levels: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
+    format!(
+        "{}\nSIMD: {} (this machine has {})\nGPU: none in this build",
+        env!("CARGO_PKG_VERSION"),
+        Level::detect(),
+        levels.join(", ")
+    )
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Sample(Sample),
+    Order(Order),
+    Info(Info),
+    Generate(Generate),
+    Demo(Demo),
+    Bench(Bench),
+}
+
+/// Choose points of a file so that they cover it evenly.
+#[derive(Debug, clap::Args)]
+#[command(after_help = SAMPLE_EXAMPLES,
+    group(ArgGroup::new("amount").required(true).args(["count", "ratio", "spacing"])))]
+pub(crate) struct Sample {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Write the sampled points here, with all their attributes if the format is the input's.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// How many points to choose.
+    #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
+    pub(crate) count: Option<usize>,
+    /// Which share of the points to choose, 0 to 1.
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    pub(crate) ratio: Option<f64>,
+    /// Choose points until every point is within this distance of a chosen one.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) spacing: Option<f64>,
+    #[command(flatten)]
+    pub(crate) run: Run,
+    /// Write the chosen rows of the input (int64, in order of choice) here.
+    #[arg(long, value_name = "FILE.npy")]
+    pub(crate) indices: Option<PathBuf>,
+    /// Count distances, updates, boxes tested and pruned, and show the counts.
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Print one JSON object instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const SAMPLE_EXAMPLES: &str = "\
+Examples:
+  farpoint sample scan.laz -o small.laz --ratio 0.25
+  farpoint sample scan.ply -o small.ply --spacing 0.05    no point is farther than 5 cm from a sample
+  farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
+  zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
+
+impl Sample {
+    /// How many samples; clap has seen that one of the three is given.
+    pub(crate) fn amount(&self) -> Amount {
+        match (self.count, self.ratio, self.spacing) {
+            (Some(count), _, _) => Amount::Count(count),
+            (_, Some(ratio), _) => Amount::Ratio(ratio),
+            (_, _, spacing) => Amount::Spacing(spacing.unwrap_or(f64::NAN)),
+        }
+    }
+}
+
+/// Sort a file farthest first: every prefix is an even sample.
+///
+/// The new column 'spacing' holds the distance of each point to those before it, which is the
+/// covering radius of the prefix that ends before it; it is infinite for the first point.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  farpoint order scan.ply -o ordered.ply")]
+pub(crate) struct Order {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Write the points here.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) run: Run,
+    /// Print one JSON object instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is read, and how.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Input {
+    /// The point cloud; '-' is stdin.
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// Numbers a row of a raw float32 file (KITTI has 4, nuScenes 5).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
+    pub(crate) columns: Option<u8>,
+    /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
+    #[arg(long)]
+    pub(crate) drop_zeros: bool,
+    /// Sample double coordinates in single precision, after subtracting their minimum corner.
+    #[arg(long)]
+    pub(crate) f32: bool,
+}
+
+/// How the sampler runs.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// auto, peak, tree, radius, naive or reference; all give the same points.
+    #[arg(long, value_name = "A", default_value_t = Algorithm::Auto)]
+    pub(crate) algorithm: Algorithm,
+    /// Row to start at, several separated by commas to go on from a sample, or 'random'
+    /// [default: the first row].
+    #[arg(long, value_name = "I|random")]
+    pub(crate) start: Option<StartAt>,
+    /// Seed of the random start.
+    #[arg(long, value_name = "K")]
+    pub(crate) seed: Option<u64>,
+    /// Threads to use [default: one a core].
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Where to run: cpu, auto or cuda (not in this build).
+    #[arg(long, value_name = "D", default_value = "auto")]
+    pub(crate) device: Device,
+    /// Instruction set: portable, avx2 or avx512 [default: the best of this machine].
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) simd: Option<Level>,
+    /// radius only: voxels along the longest side.
+    #[arg(long, value_name = "V", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) nvox: Option<u32>,
+    /// radius only: don't skip voxels by their bounding sphere.
+    #[arg(long)]
+    pub(crate) no_radius_pruning: bool,
+    /// radius only: don't skip points by one coordinate.
+    #[arg(long)]
+    pub(crate) no_point_skip: bool,
+}
+
+/// Value of `--start`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StartAt {
+    Rows(Vec<usize>),
+    Random,
+}
+
+impl std::str::FromStr for StartAt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "random" {
+            return Ok(Self::Random);
+        }
+        let rows = text.split(',').map(|row| row.trim().parse());
+        let rows: Result<_, _> = rows.collect();
+        rows.map(Self::Rows).map_err(|_| "give a row number (the first is 0) or 'random'".into())
+    }
+}
+
+impl StartAt {
+    pub(crate) fn with_seed(&self, seed: u64) -> Start {
+        match self {
+            Self::Random => Start::Random(seed),
+            Self::Rows(rows) if rows.len() == 1 => Start::Index(rows[0]),
+            Self::Rows(rows) => Start::Indices(rows.clone()),
+        }
+    }
+}
+
+/// Value of `--device`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Device {
+    Auto,
+    Cpu,
+    Cuda,
+}
+
+/// Tell what is in a file.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  farpoint info scan.laz --json")]
+pub(crate) struct Info {
+    /// The point cloud; '-' is stdin.
+    #[arg(value_name = "FILE")]
+    pub(crate) input: PathBuf,
+    /// Numbers a row of a raw float32 file.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
+    pub(crate) columns: Option<u8>,
+    /// Print one JSON object instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Make a point cloud, the same on every machine.
+///
+/// room, lidar and object are life-like; cube, sphere, clusters, lattice, line, equal and
+/// duplicated are for tests.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  farpoint generate room -n 1000000 --seed 1 -o room.ply")]
+pub(crate) struct Generate {
+    /// room, lidar, object, cube, lattice, line, equal, duplicated, clusters or sphere.
+    pub(crate) kind: Kind,
+    /// How many points.
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) count: usize,
+    /// Another seed, another cloud.
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Write the points here.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
+/// Sample a generated room scan and show how it compares with random sampling.
+///
+/// Writes farpoint-demo.ply (the sample) and farpoint-demo.png (the comparison).
+#[derive(Debug, clap::Args)]
+pub(crate) struct Demo {
+    /// Points of the scan.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub(crate) points: usize,
+    /// Share of them to choose, 0 to 1.
+    #[arg(long, value_name = "R", default_value_t = 0.25)]
+    pub(crate) ratio: f64,
+    /// Seed of the scan and of the random sample.
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Folder for the two files.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) out_dir: PathBuf,
+}
+
+/// Measure the algorithms against each other: the figures of the RadiusFPS paper, and more.
+///
+/// Prints tables; with -o also writes CSV and SVG. Times are medians of runs made side by side;
+/// those marked * are computed from the time of the first samples (brute force takes equally
+/// long for each). Every run is checked: all algorithms must give the same indices.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  farpoint bench -o results kitti.bin scan.laz")]
+pub(crate) struct Bench {
+    /// Clouds to measure besides the generated ones.
+    #[arg(value_name = "CLOUDS")]
+    pub(crate) clouds: Vec<PathBuf>,
+    /// Small clouds and few runs: a minute instead of many.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Write CSV and SVG into this folder.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only these parts, separated by commas: algorithms, voxels, prunings, sizes, growth,
+    /// threads, ties, small, updates, uniformity.
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    pub(crate) only: Vec<crate::bench::Part>,
+    /// Only the given clouds, no generated ones (where a part allows).
+    #[arg(long, requires = "clouds")]
+    pub(crate) no_generated: bool,
+    /// Points of the generated room scan [default: 1,000,000, 50,000 if --quick].
+    #[arg(long, value_name = "N")]
+    pub(crate) points: Option<usize>,
+    /// Runs of each measurement [default: 5, 3 if --quick].
+    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) runs: Option<u16>,
+    /// Threads where a part uses several [default: one a core].
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Numbers a row of raw float32 files.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
+    pub(crate) columns: Option<u8>,
+}

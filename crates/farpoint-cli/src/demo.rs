@@ -1,0 +1,115 @@
+//! `farpoint demo`: what a newcomer runs first. Samples a generated room scan, tells how it
+//! compares with random sampling, and draws it.
+
+use crate::generate::check_count;
+use crate::interrupt::guarded;
+use crate::output::{count, number, table};
+use crate::picture::{Comparison, compare};
+use crate::progress::Progress;
+use crate::{args, output};
+use anyhow::{Context, Result, ensure};
+use farpoint::measure::{Spacing, covering_radius, spacing};
+use farpoint::{Sampler, SplitMix64};
+use farpoint_io::{Cloud, Coordinates, WriteOptions};
+use std::fs;
+use std::time::Instant;
+
+pub(crate) fn run(args: &args::Demo) -> Result<()> {
+    ensure!((0.0..=1.0).contains(&args.ratio), "--ratio {} is outside 0 to 1", args.ratio);
+    ensure!(args.points >= 1000, "--points {}: a room needs at least 1,000", args.points);
+    let wanted = (args.ratio * args.points as f64).ceil();
+    ensure!(wanted >= 2.0, "--ratio {} leaves fewer than two points; raise it", args.ratio);
+    check_count(args.points)?;
+    fs::create_dir_all(&args.out_dir).with_context(|| {
+        format!("--out-dir {}: can't be made; name another folder", args.out_dir.display())
+    })?;
+    let cloud_path = args.out_dir.join("farpoint-demo.ply");
+    let picture_path = args.out_dir.join("farpoint-demo.png");
+
+    let points = farpoint_generate::room(args.points, args.seed);
+    let farthest = farthest(&points, args.ratio)?;
+    let random = random(points.len(), farthest.rows.len(), args.seed)?;
+    let both = [judged(&points, farthest)?, judged(&points, random)?];
+    output::print(&report(points.len(), &both))?;
+
+    let progress = Progress::start("drawing");
+    let picture = compare(&Comparison {
+        points: &points,
+        random: &both[1].sample.rows,
+        farthest: &both[0].sample.rows,
+        radius: [both[1].radius, both[0].radius],
+    })?;
+    output::write_file(&picture_path, &picture)?;
+    drop(progress);
+    let cloud = Cloud::new(Coordinates::F32(points));
+    let rows = &both[0].sample.rows;
+    guarded(|| farpoint_io::write(&cloud_path, &cloud, rows, &WriteOptions::default()))?;
+    output::print(&format!(
+        "\nwrote {} (the sample) and {} (look at it)\n",
+        cloud_path.display(),
+        picture_path.display()
+    ))
+}
+
+/// A sample and how it was made.
+struct Sample {
+    name: String,
+    rows: Vec<usize>,
+    seconds: f64,
+}
+
+/// A sample and its quality.
+struct Judged {
+    sample: Sample,
+    radius: f64,
+    spacing: Spacing,
+}
+
+fn farthest(points: &[[f32; 3]], ratio: f64) -> Result<Sample> {
+    let progress = Progress::start("sampling");
+    let start = Instant::now();
+    let sample = Sampler::ratio(ratio).sample_with(points, &mut |step| progress.step(step))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let threads = if sample.threads == 1 { "thread" } else { "threads" };
+    let name = format!("farthest point ({}, {} {threads})", sample.algorithm, sample.threads);
+    Ok(Sample { name, rows: sample.indices, seconds })
+}
+
+/// `count` different rows, all equally likely (the start of a Fisher-Yates shuffle).
+fn random(points: usize, count: usize, seed: u64) -> Result<Sample> {
+    let start = Instant::now();
+    let mut random = SplitMix64::new(seed);
+    let mut rows: Vec<usize> = (0..points).collect();
+    for k in 0..count {
+        let other = k + random.below((points - k) as u64) as usize;
+        rows.swap(k, other);
+    }
+    rows.truncate(count);
+    Ok(Sample { name: "random".into(), rows, seconds: start.elapsed().as_secs_f64() })
+}
+
+fn judged(points: &[[f32; 3]], sample: Sample) -> Result<Judged> {
+    let radius = f64::from(covering_radius(points, &sample.rows)?);
+    let spacing = spacing(points, &sample.rows)?;
+    Ok(Judged { sample, radius, spacing })
+}
+
+fn report(points: usize, both: &[Judged; 2]) -> String {
+    let head = ["", "points", "samples", "seconds", "samples/s", "covering radius", "mean spacing"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    rows[0].push("min..max spacing".into());
+    for judged in both {
+        let Judged { sample, radius, spacing } = judged;
+        rows.push(vec![
+            sample.name.clone(),
+            count(points),
+            count(sample.rows.len()),
+            number(sample.seconds),
+            count((sample.rows.len() as f64 / sample.seconds.max(1e-9)) as u64),
+            format!("{radius:.4} m"),
+            format!("{:.4} m", spacing.mean),
+            format!("{:.4}..{:.4} m", spacing.min, spacing.max),
+        ]);
+    }
+    table(&rows)
+}

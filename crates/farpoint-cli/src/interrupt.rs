@@ -1,0 +1,36 @@
+//! Ctrl-C: stop at once, but never in the middle of a file.
+//!
+//! Output goes to temporary files that are renamed at the end. While one is being written an
+//! interrupt waits for it; a second one does not.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Files being written.
+static WRITING: AtomicUsize = AtomicUsize::new(0);
+/// Whether an interrupt waits.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Exit status after Ctrl-C, as shells expect it.
+const STATUS: i32 = 130;
+
+/// Takes over Ctrl-C. Without it (no signals on this system) the process just ends.
+pub(crate) fn install() {
+    let _ = ctrlc::set_handler(|| {
+        let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+        if again || WRITING.load(Ordering::SeqCst) == 0 {
+            std::process::exit(STATUS);
+        }
+    });
+}
+
+/// Runs `write`, which must leave either the whole file or none; then obeys an interrupt
+/// that came meanwhile.
+pub(crate) fn guarded<R>(write: impl FnOnce() -> R) -> R {
+    WRITING.fetch_add(1, Ordering::SeqCst);
+    let result = write();
+    WRITING.fetch_sub(1, Ordering::SeqCst);
+    if INTERRUPTED.load(Ordering::SeqCst) {
+        std::process::exit(STATUS);
+    }
+    result
+}

@@ -1,0 +1,52 @@
+//! `farpoint order`: the whole cloud farthest first, with the spacing of every prefix.
+
+use crate::input::{self, Points};
+use crate::sample::{self, Outcome, Times};
+use crate::{args, output};
+use anyhow::{Result, ensure};
+use farpoint::Amount;
+use farpoint_io::{Cloud, Column};
+use std::path::Path;
+use std::time::Instant;
+
+/// Name of the new column.
+const SPACING: &str = "spacing";
+
+pub(crate) fn run(args: &args::Order) -> Result<()> {
+    sample::check_run(&args.run)?;
+    sample::check_output(&args.output, &args.input.input)?;
+    ensure!(
+        !(args.json && args.output == Path::new("-")),
+        "only one of --output and --json can go to stdout; write the points to a file"
+    );
+    let (mut cloud, read) = input::read(&args.input.input, args.input.columns)?;
+    let points = input::prepare(&cloud, &args.input)?;
+    let (all, single) = (points.len(), matches!(points, Points::F32(_)));
+    let outcome = sample::sample(&points, Amount::All, &args.run, &args.input, false)?;
+    drop(points);
+    add_spacing(&mut cloud, &outcome, single);
+    let start = Instant::now();
+    sample::write(&args.output, &cloud, &outcome.indices)?;
+    let times = Times { read, write: start.elapsed().as_secs_f64() };
+    if args.json {
+        output::print(&format!("{}\n", sample::as_json(&outcome, all, &times)))
+    } else if args.output == Path::new("-") {
+        Ok(())
+    } else {
+        output::print(&sample::as_table(&args.input.input, &outcome, all, &times))
+    }
+}
+
+/// Adds the selection distance of each row, in the precision of the coordinates; NaN in rows
+/// that were left out and won't be written.
+fn add_spacing(cloud: &mut Cloud, outcome: &Outcome, single: bool) {
+    let mut column = vec![f64::NAN; cloud.len()];
+    for (&row, &distance) in outcome.indices.iter().zip(&outcome.distances) {
+        column[row] = distance;
+    }
+    let column = match single {
+        true => Column::F32(column.into_iter().map(|value| value as f32).collect()),
+        false => Column::F64(column),
+    };
+    cloud.add_column(SPACING, column);
+}

@@ -1,0 +1,115 @@
+//! An RGB image with text, from the pre-drawn Noto Sans Mono.
+
+use anyhow::Result;
+use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
+
+/// Red, green, blue, 0 to 1.
+pub(super) type Colour = [f32; 3];
+
+/// How large and strong text is.
+#[derive(Clone, Copy)]
+pub(super) enum Text {
+    Title,
+    Body,
+    Small,
+}
+
+impl Text {
+    fn font(self) -> (FontWeight, RasterHeight) {
+        match self {
+            Self::Title => (FontWeight::Bold, RasterHeight::Size32),
+            Self::Body => (FontWeight::Regular, RasterHeight::Size24),
+            Self::Small => (FontWeight::Regular, RasterHeight::Size20),
+        }
+    }
+
+    /// Width of a text in pixels.
+    pub(super) fn width(self, text: &str) -> usize {
+        let (weight, size) = self.font();
+        text.chars().count() * get_raster_width(weight, size)
+    }
+}
+
+/// The image; rows from the top.
+pub(super) struct Canvas {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pixels: Vec<Colour>,
+}
+
+impl Canvas {
+    pub(super) fn new(width: usize, height: usize, colour: Colour) -> Self {
+        Self { width, height, pixels: vec![colour; width * height] }
+    }
+
+    /// Mixes a colour into a pixel; outside the image nothing happens.
+    pub(super) fn blend(&mut self, x: usize, y: usize, colour: Colour, share: f32) {
+        if x < self.width && y < self.height {
+            let pixel = &mut self.pixels[y * self.width + x];
+            *pixel = mix(*pixel, colour, share);
+        }
+    }
+
+    /// A disc with a smooth rim.
+    pub(super) fn dot(&mut self, x: f32, y: f32, radius: f32, colour: Colour) {
+        let reach = radius.ceil() as i32 + 1;
+        for dy in -reach..=reach {
+            for dx in -reach..=reach {
+                let (column, row) = (x.floor() as i32 + dx, y.floor() as i32 + dy);
+                let (off_x, off_y) = (column as f32 + 0.5 - x, row as f32 + 0.5 - y);
+                let inside = radius + 0.5 - (off_x * off_x + off_y * off_y).sqrt();
+                if inside > 0.0 && column >= 0 && row >= 0 {
+                    self.blend(column as usize, row as usize, colour, inside.min(1.0));
+                }
+            }
+        }
+    }
+
+    /// A filled rectangle.
+    pub(super) fn fill(&mut self, [x, y]: [usize; 2], [wide, high]: [usize; 2], colour: Colour) {
+        for row in y..y + high {
+            (x..x + wide).for_each(|column| self.blend(column, row, colour, 1.0));
+        }
+    }
+
+    /// One line of text, its top left corner at (x, y); letters the font lacks become '?'.
+    pub(super) fn text(&mut self, [x, y]: [usize; 2], kind: Text, text: &str, colour: Colour) {
+        let (weight, size) = kind.font();
+        let step = get_raster_width(weight, size);
+        for (k, letter) in text.chars().enumerate() {
+            let glyph =
+                get_raster(letter, weight, size).or_else(|| get_raster('?', weight, size));
+            for (dy, row) in glyph.iter().flat_map(|glyph| glyph.raster().iter().enumerate()) {
+                for (dx, &share) in row.iter().enumerate() {
+                    self.blend(x + k * step + dx, y + dy, colour, f32::from(share) / 255.0);
+                }
+            }
+        }
+    }
+
+    /// Puts another image into this one.
+    pub(super) fn paste(&mut self, [x, y]: [usize; 2], other: &Self) {
+        for row in 0..other.height {
+            for column in 0..other.width {
+                self.blend(x + column, y + row, other.pixels[row * other.width + column], 1.0);
+            }
+        }
+    }
+
+    /// The image as a PNG file.
+    pub(super) fn png(&self) -> Result<Vec<u8>> {
+        let byte = |value: f32| (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
+        let bytes: Vec<u8> = self.pixels.iter().flatten().map(|&value| byte(value)).collect();
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, self.width as u32, self.height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.write_header()?.write_image_data(&bytes)?;
+        Ok(file)
+    }
+}
+
+/// `share` of `b`, the rest of `a`.
+pub(super) fn mix(a: Colour, b: Colour, share: f32) -> Colour {
+    std::array::from_fn(|k| a[k] + (b[k] - a[k]) * share)
+}

@@ -1,0 +1,71 @@
+//! Clouds without a scene behind them: simple ones, and those that break samplers (ties
+//! everywhere, repeats, no extent, very uneven density).
+
+use crate::random::Random;
+
+/// Uniform in the unit cube.
+pub fn cube(n: usize, seed: u64) -> Vec<[f32; 3]> {
+    let mut random = Random::new(seed, 1);
+    (0..n).map(|_| std::array::from_fn(|_| random.unit() as f32)).collect()
+}
+
+/// The first `n` points of the smallest integer grid of equal sides that holds `n`, x
+/// fastest: nearly every choice is tied.
+pub fn lattice(n: usize) -> Vec<[f32; 3]> {
+    let side = (1..).find(|side: &usize| side.saturating_pow(3) >= n).unwrap_or(1);
+    (0..n).map(|i| [i % side, i / side % side, i / side / side].map(|k| k as f32)).collect()
+}
+
+/// `n` points at equal steps of 1 along x.
+pub fn line(n: usize) -> Vec<[f32; 3]> {
+    (0..n).map(|i| [i as f32, 0.0, 0.0]).collect()
+}
+
+/// One point, `n` times.
+pub fn equal(n: usize) -> Vec<[f32; 3]> {
+    vec![[0.5, -1.25, 2.0]; n]
+}
+
+/// Uniform in the unit cube, every point two to four times (once if `n` is 1), in random
+/// order.
+pub fn duplicated(n: usize, seed: u64) -> Vec<[f32; 3]> {
+    let mut random = Random::new(seed, 2);
+    let mut cloud = Vec::with_capacity(n);
+    while cloud.len() < n {
+        let left = n - cloud.len();
+        let copies = match (2 + random.below(3)).min(left) {
+            2 if left == 3 => 3,
+            copies if left - copies == 1 => copies - 1,
+            copies => copies,
+        };
+        let point = std::array::from_fn(|_| random.unit() as f32);
+        cloud.extend(std::iter::repeat_n(point, copies));
+    }
+    random.shuffle(&mut cloud);
+    cloud
+}
+
+/// Thirty-two clusters of sizes from 0.001 to 1 in a box of 100, one point in a hundred
+/// anywhere in it.
+pub fn clusters(n: usize, seed: u64) -> Vec<[f32; 3]> {
+    let mut random = Random::new(seed, 3);
+    let centres: [([f64; 3], f64); 32] = std::array::from_fn(|k| {
+        let size = [0.001, 0.01, 0.1, 1.0][k % 4];
+        (std::array::from_fn(|_| random.between(0.0, 100.0)), size)
+    });
+    (0..n)
+        .map(|_| {
+            if random.below(100) == 0 {
+                return std::array::from_fn(|_| random.between(0.0, 100.0) as f32);
+            }
+            let (centre, size) = centres[random.below(centres.len())];
+            centre.map(|c| (c + size * random.normal()) as f32)
+        })
+        .collect()
+}
+
+/// Uniform on the unit sphere.
+pub fn sphere(n: usize, seed: u64) -> Vec<[f32; 3]> {
+    let mut random = Random::new(seed, 4);
+    (0..n).map(|_| random.direction().to_f32()).collect()
+}

@@ -1,0 +1,318 @@
+//! The cloud: coordinates to work on, and whatever is needed to write its rows back.
+
+use crate::column::{Attribute, Column, Scalar};
+use crate::format::Format;
+use crate::table::{Store, Table};
+use crate::{las::LasHeader, npy::NpyHeader, pcd::PcdHeader, ply::PlyHeader, text::TextHeader};
+
+/// The x, y and z of every point, in the precision of the file: f32 stays f32; doubles, scaled
+/// integers and text are f64.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Coordinates {
+    F32(Vec<[f32; 3]>),
+    F64(Vec<[f64; 3]>),
+}
+
+impl Coordinates {
+    /// How many points there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Coordinates::F32(v) => v.len(),
+            Coordinates::F64(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no point.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Point `row` as f64, which holds either precision exactly.
+    pub fn get(&self, row: usize) -> [f64; 3] {
+        match self {
+            Coordinates::F32(v) => v[row].map(f64::from),
+            Coordinates::F64(v) => v[row],
+        }
+    }
+
+    /// One axis of the given rows as a column.
+    pub(crate) fn axis(&self, axis: usize, rows: &[usize]) -> Column {
+        match self {
+            Coordinates::F32(v) => Column::F32(rows.iter().map(|&r| v[r][axis]).collect()),
+            Coordinates::F64(v) => Column::F64(rows.iter().map(|&r| v[r][axis]).collect()),
+        }
+    }
+
+    pub(crate) fn kind(&self) -> Scalar {
+        match self {
+            Coordinates::F32(_) => Scalar::F32,
+            Coordinates::F64(_) => Scalar::F64,
+        }
+    }
+
+    /// Puts three columns together. Only three f32 columns make f32 points.
+    pub(crate) fn from_columns(x: &Column, y: &Column, z: &Column) -> Coordinates {
+        if let (Column::F32(x), Column::F32(y), Column::F32(z)) = (x, y, z) {
+            let points = x.iter().zip(y).zip(z).map(|((&x, &y), &z)| [x, y, z]);
+            return Coordinates::F32(points.collect());
+        }
+        Coordinates::F64((0..x.len()).map(|i| [x.get(i), y.get(i), z.get(i)]).collect())
+    }
+}
+
+/// What a file says of one attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name in the file.
+    pub name: String,
+    /// The type of its numbers.
+    pub kind: Scalar,
+    /// Numbers a point; 0 stands for a list of varying length.
+    pub count: usize,
+}
+
+/// What a format keeps beside the rows: its header.
+#[derive(Clone, Debug)]
+pub(crate) enum Header {
+    None,
+    Ply(PlyHeader),
+    Pcd(PcdHeader),
+    Las(Box<LasHeader>),
+    Npy(NpyHeader),
+    Text(TextHeader),
+}
+
+/// A point cloud: coordinates plus everything needed to write the kept rows back bit for bit.
+#[derive(Clone, Debug)]
+pub struct Cloud {
+    pub(crate) coordinates: Coordinates,
+    pub(crate) table: Option<Table>,
+    pub(crate) header: Header,
+    pub(crate) added: Vec<Attribute>,
+    pub(crate) format: Option<Format>,
+    pub(crate) description: String,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Cloud {
+    /// A bare cloud, not from a file.
+    pub fn new(coordinates: Coordinates) -> Cloud {
+        let description = format!("points in memory, {}", coordinates.kind());
+        Cloud {
+            coordinates,
+            table: None,
+            header: Header::None,
+            added: Vec::new(),
+            format: None,
+            description,
+            warnings: Vec::new(),
+        }
+    }
+
+    pub(crate) fn from_file(
+        format: Format,
+        description: impl Into<String>,
+        coordinates: Coordinates,
+    ) -> Cloud {
+        Cloud {
+            format: Some(format),
+            description: description.into(),
+            ..Cloud::new(coordinates)
+        }
+    }
+
+    /// A cloud whose rows are in a table.
+    pub(crate) fn from_table(
+        format: Format,
+        description: impl Into<String>,
+        coordinates: Coordinates,
+        table: Table,
+        header: Header,
+    ) -> Cloud {
+        Cloud {
+            table: Some(table),
+            header,
+            ..Cloud::from_file(format, description, coordinates)
+        }
+    }
+
+    /// How many points there are.
+    pub fn len(&self) -> usize {
+        self.coordinates.len()
+    }
+
+    /// Whether there is no point.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The coordinates of every row; rows with NaN are kept as they were read.
+    pub fn coordinates(&self) -> &Coordinates {
+        &self.coordinates
+    }
+
+    /// The format it was read from; `None` for a cloud made in memory.
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// The format in words, such as `PLY binary_little_endian` or `LAZ 1.2, point format 3`.
+    pub fn description(&self) -> String {
+        self.description.clone()
+    }
+
+    /// The attributes in file order, x, y and z among them, then the added columns.
+    pub fn fields(&self) -> Vec<Field> {
+        let mut fields: Vec<Field> = match &self.table {
+            Some(table) => table.slots.iter().map(Field::from).collect(),
+            None => ["x", "y", "z"]
+                .map(|name| Field {
+                    name: name.into(),
+                    kind: self.coordinates.kind(),
+                    count: 1,
+                })
+                .into(),
+        };
+        fields.extend(self.added.iter().map(|a| Field {
+            name: a.name.clone(),
+            kind: a.column.kind(),
+            count: 1,
+        }));
+        fields
+    }
+
+    /// Adds an attribute, one value for each row of the cloud. A name that is taken gets a number.
+    ///
+    /// # Panics
+    /// If there are not as many values as points.
+    pub fn add_column(&mut self, name: &str, values: Column) {
+        assert_eq!(values.len(), self.len(), "a column has one value for each point");
+        let taken: Vec<String> = self.fields().into_iter().map(|f| f.name).collect();
+        let name = unused(name, &taken);
+        self.added.push(Attribute { name, column: values });
+    }
+
+    /// What the reader noticed, such as a second element that was left out.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The added columns at the given rows.
+    pub(crate) fn added(&self, rows: &[usize]) -> Vec<Attribute> {
+        let gather = |a: &Attribute| Attribute {
+            name: a.name.clone(),
+            column: a.column.gather(rows),
+        };
+        self.added.iter().map(gather).collect()
+    }
+
+    /// Every attribute but x, y, z at the given rows, under the names all formats share.
+    pub(crate) fn attributes(&self, rows: &[usize], warnings: &mut Vec<String>) -> Vec<Attribute> {
+        let mut attributes = Vec::new();
+        if let Some(table) = &self.table {
+            let text = matches!(self.header, Header::Text(_));
+            for (i, slot) in table.slots.iter().enumerate() {
+                if table.xyz.contains(&i) || slot.name == "_" {
+                    continue;
+                }
+                for k in 0..slot.count {
+                    match table.column(i, k, rows) {
+                        Some(column) => attributes.push(Attribute {
+                            name: component_name(&slot.name, slot.count, k),
+                            column: if text { narrowed(&slot.name, column) } else { column },
+                        }),
+                        None => warnings.push(format!("'{}' is no number and is left out", slot.name)),
+                    }
+                }
+                if slot.count == 0 && slot.list.is_some() {
+                    warnings.push(format!("'{}' is a list and is left out", slot.name));
+                }
+            }
+        }
+        attributes = unpacked_colours(attributes, self.format);
+        attributes.extend(self.added(rows));
+        let mut taken = vec!["x".to_owned(), "y".to_owned(), "z".to_owned()];
+        for a in &mut attributes {
+            a.name = unused(&a.name, &taken);
+            taken.push(a.name.clone());
+        }
+        attributes
+    }
+
+    /// Whether rows are stored as text.
+    pub(crate) fn has_lines(&self) -> bool {
+        matches!(&self.table, Some(Table { store: Store::Lines { .. }, .. }))
+    }
+}
+
+impl From<&crate::table::Slot> for Field {
+    fn from(slot: &crate::table::Slot) -> Field {
+        Field {
+            name: slot.name.clone(),
+            kind: if slot.scale.is_some() { Scalar::F64 } else { slot.kind },
+            count: slot.count,
+        }
+    }
+}
+
+fn component_name(name: &str, count: usize, k: usize) -> String {
+    match count {
+        1 => name.to_owned(),
+        _ => format!("{name}_{k}"),
+    }
+}
+
+/// `name`, or `name_2`, `name_3`, ... where that is taken.
+pub(crate) fn unused(name: &str, taken: &[String]) -> String {
+    if !taken.iter().any(|t| t == name) {
+        return name.to_owned();
+    }
+    let mut number = 2;
+    loop {
+        let candidate = format!("{name}_{number}");
+        if !taken.contains(&candidate) {
+            return candidate;
+        }
+        number += 1;
+    }
+}
+
+/// Text has no types: whole numbers become i32, colours between 0 and 255 become u8.
+fn narrowed(name: &str, column: Column) -> Column {
+    let colour = ["r", "g", "b", "red", "green", "blue", "alpha"];
+    if colour.contains(&name.to_ascii_lowercase().as_str()) && column.whole_within(0.0, 255.0) {
+        return column.cast(Scalar::U8);
+    }
+    match column.whole_within(f64::from(i32::MIN), f64::from(i32::MAX)) {
+        true => column.cast(Scalar::I32),
+        false => column,
+    }
+}
+
+/// PCD packs colours into one 32-bit `rgb` or `rgba`; other formats want three or four bytes.
+fn unpacked_colours(attributes: Vec<Attribute>, format: Option<Format>) -> Vec<Attribute> {
+    let mut out = Vec::with_capacity(attributes.len());
+    for attribute in attributes {
+        let packed: Option<Vec<u32>> = match (&attribute.column, attribute.name.as_str()) {
+            _ if format != Some(Format::Pcd) => None,
+            (Column::F32(v), "rgb" | "rgba") => Some(v.iter().map(|x| x.to_bits()).collect()),
+            (Column::U32(v), "rgb" | "rgba") => Some(v.clone()),
+            (Column::I32(v), "rgb" | "rgba") => Some(v.iter().map(|&x| x as u32).collect()),
+            _ => None,
+        };
+        let Some(packed) = packed else {
+            out.push(attribute);
+            continue;
+        };
+        let mut channels = vec![("red", 16), ("green", 8), ("blue", 0)];
+        if attribute.name == "rgba" {
+            channels.push(("alpha", 24));
+        }
+        for (name, shift) in channels {
+            let values = packed.iter().map(|&p| (p >> shift) as u8).collect();
+            out.push(Attribute { name: name.into(), column: Column::U8(values) });
+        }
+    }
+    out
+}

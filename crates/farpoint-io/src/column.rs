@@ -1,0 +1,257 @@
+//! Typed columns: the values of one attribute, one for each point.
+//!
+//! Every format knows numbers of these ten types only; nothing here knows a format.
+
+use std::fmt;
+
+/// The type of a number in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Scalar {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+impl Scalar {
+    /// Bytes of one value.
+    pub fn size(self) -> usize {
+        match self {
+            Scalar::I8 | Scalar::U8 => 1,
+            Scalar::I16 | Scalar::U16 => 2,
+            Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
+            Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
+        }
+    }
+
+    /// The name Rust gives the type, such as `f32`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scalar::I8 => "i8",
+            Scalar::U8 => "u8",
+            Scalar::I16 => "i16",
+            Scalar::U16 => "u16",
+            Scalar::I32 => "i32",
+            Scalar::U32 => "u32",
+            Scalar::I64 => "i64",
+            Scalar::U64 => "u64",
+            Scalar::F32 => "f32",
+            Scalar::F64 => "f64",
+        }
+    }
+
+    /// Whether every value of this type is held exactly by `wide`.
+    pub(crate) fn fits_in(self, wide: Scalar) -> bool {
+        use Scalar::*;
+        self == wide
+            || match wide {
+                F64 => !matches!(self, I64 | U64),
+                F32 => matches!(self, I8 | U8 | I16 | U16),
+                I64 => matches!(self, I8 | U8 | I16 | U16 | I32 | U32),
+                U64 => matches!(self, U8 | U16 | U32),
+                I32 => matches!(self, I8 | U8 | I16 | U16),
+                U32 => matches!(self, U8 | U16),
+                I16 => matches!(self, I8 | U8),
+                U16 => self == U8,
+                I8 | U8 => false,
+            }
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The values of one attribute, one for each point of the cloud.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Column {
+    I8(Vec<i8>),
+    U8(Vec<u8>),
+    I16(Vec<i16>),
+    U16(Vec<u16>),
+    I32(Vec<i32>),
+    U32(Vec<u32>),
+    I64(Vec<i64>),
+    U64(Vec<u64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+/// Runs the same expression on whichever vector a column holds.
+macro_rules! each {
+    ($column:expr, $values:ident => $body:expr) => {
+        match $column {
+            Column::I8($values) => $body,
+            Column::U8($values) => $body,
+            Column::I16($values) => $body,
+            Column::U16($values) => $body,
+            Column::I32($values) => $body,
+            Column::U32($values) => $body,
+            Column::I64($values) => $body,
+            Column::U64($values) => $body,
+            Column::F32($values) => $body,
+            Column::F64($values) => $body,
+        }
+    };
+}
+
+/// Builds a column of the given type from an iterator made for that type.
+macro_rules! collect_as {
+    ($kind:expr, $ty:ident => $iter:expr) => {
+        match $kind {
+            Scalar::I8 => { type $ty = i8; Some(Column::I8($iter)) }
+            Scalar::U8 => { type $ty = u8; Some(Column::U8($iter)) }
+            Scalar::I16 => { type $ty = i16; Some(Column::I16($iter)) }
+            Scalar::U16 => { type $ty = u16; Some(Column::U16($iter)) }
+            Scalar::I32 => { type $ty = i32; Some(Column::I32($iter)) }
+            Scalar::U32 => { type $ty = u32; Some(Column::U32($iter)) }
+            Scalar::I64 => { type $ty = i64; Some(Column::I64($iter)) }
+            Scalar::U64 => { type $ty = u64; Some(Column::U64($iter)) }
+            Scalar::F32 => { type $ty = f32; Some(Column::F32($iter)) }
+            Scalar::F64 => { type $ty = f64; Some(Column::F64($iter)) }
+        }
+    };
+}
+pub(crate) use collect_as;
+
+impl Column {
+    /// How many values there are.
+    pub fn len(&self) -> usize {
+        each!(self, v => v.len())
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The type of the values.
+    pub fn kind(&self) -> Scalar {
+        match self {
+            Column::I8(_) => Scalar::I8,
+            Column::U8(_) => Scalar::U8,
+            Column::I16(_) => Scalar::I16,
+            Column::U16(_) => Scalar::U16,
+            Column::I32(_) => Scalar::I32,
+            Column::U32(_) => Scalar::U32,
+            Column::I64(_) => Scalar::I64,
+            Column::U64(_) => Scalar::U64,
+            Column::F32(_) => Scalar::F32,
+            Column::F64(_) => Scalar::F64,
+        }
+    }
+
+    /// Value `row` as f64 (64-bit integers beyond 2^53 are rounded).
+    pub fn get(&self, row: usize) -> f64 {
+        each!(self, v => v[row] as f64)
+    }
+
+    /// The values of the given rows, in their order.
+    pub fn gather(&self, rows: &[usize]) -> Column {
+        match self {
+            Column::I8(v) => Column::I8(rows.iter().map(|&r| v[r]).collect()),
+            Column::U8(v) => Column::U8(rows.iter().map(|&r| v[r]).collect()),
+            Column::I16(v) => Column::I16(rows.iter().map(|&r| v[r]).collect()),
+            Column::U16(v) => Column::U16(rows.iter().map(|&r| v[r]).collect()),
+            Column::I32(v) => Column::I32(rows.iter().map(|&r| v[r]).collect()),
+            Column::U32(v) => Column::U32(rows.iter().map(|&r| v[r]).collect()),
+            Column::I64(v) => Column::I64(rows.iter().map(|&r| v[r]).collect()),
+            Column::U64(v) => Column::U64(rows.iter().map(|&r| v[r]).collect()),
+            Column::F32(v) => Column::F32(rows.iter().map(|&r| v[r]).collect()),
+            Column::F64(v) => Column::F64(rows.iter().map(|&r| v[r]).collect()),
+        }
+    }
+
+    /// The same values in another type; the caller has seen that they fit.
+    pub(crate) fn cast(&self, kind: Scalar) -> Column {
+        macro_rules! convert {
+            ($variant:ident, $ty:ty) => {
+                Column::$variant(each!(self, v => v.iter().map(|&x| x as $ty).collect()))
+            };
+        }
+        match kind {
+            Scalar::I8 => convert!(I8, i8),
+            Scalar::U8 => convert!(U8, u8),
+            Scalar::I16 => convert!(I16, i16),
+            Scalar::U16 => convert!(U16, u16),
+            Scalar::I32 => convert!(I32, i32),
+            Scalar::U32 => convert!(U32, u32),
+            Scalar::I64 => convert!(I64, i64),
+            Scalar::U64 => convert!(U64, u64),
+            Scalar::F32 => convert!(F32, f32),
+            Scalar::F64 => convert!(F64, f64),
+        }
+    }
+
+    /// Whether every value is a whole number within the range.
+    pub(crate) fn whole_within(&self, low: f64, high: f64) -> bool {
+        each!(self, v => v.iter().all(|&x| {
+            let x = x as f64;
+            x >= low && x <= high && x.fract() == 0.0
+        }))
+    }
+
+    /// Appends value `row` as bytes.
+    pub(crate) fn push_bytes(&self, row: usize, big_endian: bool, out: &mut Vec<u8>) {
+        each!(self, v => if big_endian {
+            out.extend_from_slice(&v[row].to_be_bytes());
+        } else {
+            out.extend_from_slice(&v[row].to_le_bytes());
+        });
+    }
+
+    /// Appends value `row` as the shortest text that reads back as the same value.
+    pub(crate) fn push_text(&self, row: usize, out: &mut Vec<u8>) {
+        use std::io::Write;
+        // Writing to a Vec cannot fail.
+        let _ = match self {
+            Column::F32(v) => match exponent(f64::from(v[row])) {
+                true => write!(out, "{:e}", v[row]),
+                false => write!(out, "{}", PlainNan(v[row])),
+            },
+            Column::F64(v) => match exponent(v[row]) {
+                true => write!(out, "{:e}", v[row]),
+                false => write!(out, "{}", PlainNan(v[row])),
+            },
+            other => each!(other, v => write!(out, "{}", v[row])),
+        };
+    }
+}
+
+/// Whether a number is written with an exponent, so that no value is hundreds of digits long.
+fn exponent(value: f64) -> bool {
+    let size = value.abs();
+    size.is_finite() && size != 0.0 && !(1e-5..1e16).contains(&size)
+}
+
+/// Writes NaN as `nan`, the spelling that other readers know.
+struct PlainNan<T>(T);
+
+impl<T: fmt::Display + Copy + PartialEq> fmt::Display for PlainNan<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Only NaN differs from itself.
+        #[allow(clippy::eq_op)]
+        if self.0 != self.0 {
+            f.write_str("nan")
+        } else {
+            write!(f, "{}", self.0)
+        }
+    }
+}
+
+/// A column with its name, on its way into a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Attribute {
+    pub(crate) name: String,
+    pub(crate) column: Column,
+}

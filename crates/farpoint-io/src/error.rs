@@ -1,0 +1,142 @@
+//! What can go wrong with a file, in words a user can act on.
+//!
+//! Every message says what is wrong, where, and what to do. Readers raise a [`Fault`], which knows
+//! the place inside the file; the crate's entry points add the file's name and format.
+
+use crate::Format;
+use std::{fmt, io};
+
+/// A place inside a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// A line of text, the first is 1.
+    Line(usize),
+    /// A byte, the first is 0.
+    Byte(usize),
+    /// A point, the first is 0.
+    Point(usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(n) => write!(f, "line {n}"),
+            Place::Byte(n) => write!(f, "byte {n}"),
+            Place::Point(n) => write!(f, "point {n}"),
+        }
+    }
+}
+
+/// Why a cloud could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused to read.
+    #[error("{name}: cannot be read: {source}; check the path and its permissions")]
+    Read {
+        /// The file, as the user named it.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The operating system refused to write.
+    #[error("{name}: cannot be written: {source}; check the folder, its permissions and free space")]
+    Write {
+        /// The file, as the user named it.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The content breaks the rules of its format.
+    #[error("{name}: {}{what}; {fix}", at_place(.format, .at))]
+    Malformed {
+        /// The file, as the user named it.
+        name: String,
+        /// The format it was read as.
+        format: Format,
+        /// Where in the file.
+        at: Option<Place>,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        fix: String,
+    },
+    /// Neither the name nor the content tells a format that can be read.
+    #[error("{name}: {what}; {fix}")]
+    UnknownFormat {
+        /// The file, as the user named it.
+        name: String,
+        /// What was seen.
+        what: String,
+        /// What to do about it.
+        fix: String,
+    },
+    /// The output cannot go where it was asked to go, or not in that format.
+    #[error("{name}: {what}; {fix}")]
+    Output {
+        /// The file, as the user named it.
+        name: String,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        fix: String,
+    },
+    /// A row to be written is not in the cloud.
+    #[error("row {row} is not in the cloud of {len} points; give rows below {len}")]
+    RowOutOfRange {
+        /// The row asked for.
+        row: usize,
+        /// How many rows there are.
+        len: usize,
+    },
+}
+
+fn at_place(format: &Format, at: &Option<Place>) -> String {
+    match at {
+        Some(place) => format!("{format}, {place}: "),
+        None => format!("{format}: "),
+    }
+}
+
+/// A problem inside one file, before the file's name is known.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) at: Option<Place>,
+    pub(crate) what: String,
+    pub(crate) fix: String,
+}
+
+impl Fault {
+    pub(crate) fn new(what: impl Into<String>) -> Fault {
+        Fault {
+            at: None,
+            what: what.into(),
+            fix: "the file is damaged or not of this format".into(),
+        }
+    }
+
+    pub(crate) fn truncated(what: impl Into<String>) -> Fault {
+        Fault::new(what).fix("the file is cut short: fetch or export it again")
+    }
+
+    pub(crate) fn at(mut self, place: Place) -> Fault {
+        self.at = Some(place);
+        self
+    }
+
+    pub(crate) fn fix(mut self, fix: impl Into<String>) -> Fault {
+        self.fix = fix.into();
+        self
+    }
+
+    pub(crate) fn named(self, name: &str, format: Format) -> Error {
+        Error::Malformed {
+            name: name.to_owned(),
+            format,
+            at: self.at,
+            what: self.what,
+            fix: self.fix,
+        }
+    }
+}

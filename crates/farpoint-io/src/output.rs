@@ -1,0 +1,194 @@
+//! Writing: choosing the format, never the input itself, and all of a file or nothing of it.
+//!
+//! The output is made in memory, written to a temporary file beside its destination and renamed, so
+//! that an interrupted run leaves the old file or none.
+
+use crate::column::Column;
+use crate::error::Error;
+use crate::format::{Format, writable};
+use crate::{Cloud, WriteOptions, las, npy, pcd, ply, text};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes the given rows in their order; the path `-` is standard output. Returns warnings, which
+/// name each attribute that the format could not keep.
+///
+/// # Errors
+/// If the format cannot be written, a row is not in the cloud, or the system refuses.
+pub fn write(
+    path: &Path,
+    cloud: &Cloud,
+    rows: &[usize],
+    options: &WriteOptions,
+) -> Result<Vec<String>, Error> {
+    let format = match options.format {
+        None if path == Path::new("-") => cloud.format().filter(|f| f.can_write()).unwrap_or(Format::Ply),
+        _ => output_format(path, options)?,
+    };
+    let options = WriteOptions { format: Some(format), ..options.clone() };
+    let name = path.display().to_string();
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let (bytes, warnings) = encode(&name, extension, cloud, rows, &options)?;
+    put(path, &bytes)?;
+    Ok(warnings)
+}
+
+/// Like [`write`], into memory. Without a format in the options it is the cloud's own.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_bytes(
+    cloud: &Cloud,
+    rows: &[usize],
+    options: &WriteOptions,
+) -> Result<(Vec<u8>, Vec<String>), Error> {
+    encode("output", "", cloud, rows, options)
+}
+
+/// Writes indices as a NumPy array of int64.
+///
+/// # Errors
+/// If the system refuses.
+pub fn write_indices(path: &Path, indices: &[usize]) -> Result<(), Error> {
+    let values = Column::I64(indices.iter().map(|&i| i as i64).collect());
+    put(path, &npy::one_column(&values))
+}
+
+/// Checks an output before heavy work: a format that can be written, a folder that is there, and
+/// not one of the inputs. Returns the format.
+///
+/// # Errors
+/// If one of these does not hold.
+pub fn check_output(
+    path: &Path,
+    inputs: &[&Path],
+    options: &WriteOptions,
+) -> Result<Format, Error> {
+    if path == Path::new("-") && options.format.is_none() {
+        let same = inputs.first().and_then(|p| Format::from_path(p)).filter(|f| f.can_write());
+        return Ok(same.unwrap_or(Format::Ply));
+    }
+    let format = output_format(path, options)?;
+    if path == Path::new("-") {
+        return Ok(format);
+    }
+    let refuse = |what: String, fix: &str| Error::Output {
+        name: path.display().to_string(),
+        what,
+        fix: fix.into(),
+    };
+    if path.is_dir() {
+        return Err(refuse("is a folder".into(), "give the name of a file"));
+    }
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        return Err(refuse(
+            format!("the folder {} is not there", folder.display()),
+            "create it first, or write elsewhere",
+        ));
+    }
+    if inputs.iter().any(|input| same_file(path, input)) {
+        return Err(refuse("is the input".into(), "write to another name; the input is kept"));
+    }
+    Ok(format)
+}
+
+fn output_format(path: &Path, options: &WriteOptions) -> Result<Format, Error> {
+    let format = options.format.or_else(|| Format::from_path(path));
+    let what = match format {
+        Some(format) if format.can_write() => return Ok(format),
+        Some(format) => format!("{format} is read, not written"),
+        None => "the name does not tell a format".into(),
+    };
+    Err(Error::Output {
+        name: path.display().to_string(),
+        what,
+        fix: format!("use one of {}", writable()),
+    })
+}
+
+fn encode(
+    name: &str,
+    extension: &str,
+    cloud: &Cloud,
+    rows: &[usize],
+    options: &WriteOptions,
+) -> Result<(Vec<u8>, Vec<String>), Error> {
+    if let Some(&row) = rows.iter().find(|&&r| r >= cloud.len()) {
+        return Err(Error::RowOutOfRange { row, len: cloud.len() });
+    }
+    let format = options.format.or(cloud.format());
+    let format = output_format(Path::new(name), &WriteOptions { format, ..options.clone() })?;
+    let mut warnings = Vec::new();
+    let bytes = match format {
+        Format::Ply => ply::write(cloud, rows, options.encoding, &mut warnings),
+        Format::Pcd => pcd::write(cloud, rows, options.encoding, &mut warnings),
+        Format::Las => las::write(cloud, rows, false, &mut warnings),
+        Format::Laz => las::write(cloud, rows, true, &mut warnings),
+        Format::Npy => npy::write(cloud, rows, &mut warnings),
+        _ => text::write(cloud, rows, extension, &mut warnings),
+    };
+    let bytes = bytes.map_err(|fault| Error::Output {
+        name: name.to_owned(),
+        what: match fault.at {
+            Some(place) => format!("{place}: {}", fault.what),
+            None => fault.what,
+        },
+        fix: fault.fix,
+    })?;
+    Ok((bytes, warnings))
+}
+
+/// Puts the bytes at `path`, whole or not at all.
+fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let written = if path == Path::new("-") {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes).and_then(|()| out.flush())
+    } else {
+        put_file(path, bytes)
+    };
+    written.map_err(|source| Error::Write { name: path.display().to_string(), source })
+}
+
+fn put_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A link is followed, so that renaming replaces what it points to and not the link.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let there = fs::metadata(&target).ok();
+    if there.as_ref().is_some_and(|m| !m.is_file()) {
+        // A pipe or a device cannot be renamed over.
+        return File::options().write(true).open(&target)?.write_all(bytes);
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".farpoint-").suffix(".tmp");
+    // Private by default, which would surprise whoever shares the output.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder_of(&target))?;
+    file.write_all(bytes)?;
+    if let Some(there) = there {
+        file.as_file().set_permissions(there.permissions())?;
+    }
+    file.persist(&target).map_err(|e| e.error)?;
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Whether two paths lead to one file, through links too.
+fn same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    if let (Ok(a), Ok(b)) = (fs::metadata(a), fs::metadata(b)) {
+        use std::os::unix::fs::MetadataExt;
+        return a.dev() == b.dev() && a.ino() == b.ino();
+    }
+    match (fs::canonicalize(a), fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
+    }
+}

@@ -1,0 +1,315 @@
+//! PCD: ascii, binary and binary_compressed, organised or not.
+//!
+//! The header is read by pcd-rs. The rows are cut out of the file here as they are: the crate reads
+//! each value into a vector of its own and, for binary data, allocates what the header promises.
+
+use crate::cloud::{Cloud, Coordinates, Header};
+use crate::column::{Attribute, Column, Scalar};
+use crate::error::{Fault, Place};
+use crate::format::Format;
+use crate::table::{Slot, Split, Store, Table, Tokens};
+use crate::{Encoding, lzf};
+use pcd_rs::{DataKind, PcdMeta, ValueKind};
+
+/// What is kept of the header, to be written again.
+#[derive(Clone, Debug)]
+pub(crate) struct PcdHeader {
+    lines: Vec<Vec<u8>>,
+    data: DataKind,
+}
+
+/// Reads all points.
+pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
+    let (lines, start) = header_lines(bytes)?;
+    let text: Vec<String> = lines.iter().map(|l| String::from_utf8_lossy(l).into_owned()).collect();
+    let meta = PcdMeta::from_reader((text.join("\n") + "\n").as_bytes()).map_err(header_fault)?;
+    let count = usize::try_from(meta.num_points).map_err(|_| too_many(&meta, 0))?;
+    let ascii = meta.data == DataKind::Ascii;
+    let (slots, stride) = slots(&meta, ascii)?;
+    let xyz = axes(&slots)?;
+    let data = &bytes[start..];
+    let store = match meta.data {
+        DataKind::Ascii => ascii_rows(data, &meta, count, stride, lines.len())?,
+        DataKind::Binary => binary_rows(data, &meta, count, stride)?,
+        DataKind::BinaryCompressed => compressed_rows(data, &slots, &meta, count, stride)?,
+    };
+    let table = Table { slots, store, big_endian: false, xyz };
+    let coordinates = coordinates(&table, count)?;
+    let mut warnings = Vec::new();
+    if meta.width.checked_mul(meta.height) != Some(meta.num_points) {
+        warnings.push(format!(
+            "WIDTH {} times HEIGHT {} is not POINTS {}, which is believed",
+            meta.width, meta.height, meta.num_points
+        ));
+    }
+    let mut description = format!("PCD {}", data_name(meta.data));
+    if meta.height > 1 {
+        description += &format!(", organised {} x {}", meta.width, meta.height);
+    }
+    let lines = lines.into_iter().map(<[u8]>::to_vec).collect();
+    let header = Header::Pcd(PcdHeader { lines, data: meta.data });
+    let mut cloud = Cloud::from_table(Format::Pcd, description, coordinates, table, header);
+    cloud.warnings = warnings;
+    Ok(cloud)
+}
+
+fn data_name(data: DataKind) -> &'static str {
+    match data {
+        DataKind::Ascii => "ascii",
+        DataKind::Binary => "binary",
+        DataKind::BinaryCompressed => "binary_compressed",
+    }
+}
+
+/// The lines up to `DATA`, and where the data starts.
+fn header_lines(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Fault> {
+    let mut lines = Vec::new();
+    let mut at = 0;
+    loop {
+        let length = bytes[at..].iter().position(|&b| b == b'\n');
+        let end = length.map_or(bytes.len(), |n| at + n);
+        let line = bytes[at..end].trim_ascii();
+        lines.push(line);
+        let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        if word.eq_ignore_ascii_case(b"DATA") {
+            return Ok((lines, length.map_or(end, |_| end + 1)));
+        }
+        if length.is_none() {
+            let place = Place::Line(lines.len());
+            return Err(Fault::truncated("the header has no end ('DATA')").at(place));
+        }
+        at = end + 1;
+    }
+}
+
+fn header_fault(error: pcd_rs::Error) -> Fault {
+    match error {
+        // The crate knows the last line only, which would mislead.
+        pcd_rs::Error::ParseError { desc, .. } => Fault::new(format!("header: {desc}")),
+        error => Fault::new(format!("header: {error}")),
+    }
+}
+
+fn kind(kind: ValueKind) -> Scalar {
+    match kind {
+        ValueKind::U8 => Scalar::U8,
+        ValueKind::U16 => Scalar::U16,
+        ValueKind::U32 => Scalar::U32,
+        ValueKind::U64 => Scalar::U64,
+        ValueKind::I8 => Scalar::I8,
+        ValueKind::I16 => Scalar::I16,
+        ValueKind::I32 => Scalar::I32,
+        ValueKind::I64 => Scalar::I64,
+        ValueKind::F32 => Scalar::F32,
+        ValueKind::F64 => Scalar::F64,
+    }
+}
+
+/// The fields, and the size of a row in bytes or values.
+fn slots(meta: &PcdMeta, ascii: bool) -> Result<(Vec<Slot>, usize), Fault> {
+    let mut slots = Vec::new();
+    let mut at = 0usize;
+    for field in meta.field_defs.iter() {
+        let kind = kind(field.kind);
+        let count = usize::try_from(field.count).ok();
+        let size = count.and_then(|n| n.checked_mul(if ascii { 1 } else { kind.size() }));
+        let end = size.and_then(|n| n.checked_add(at)).filter(|&n| n < 1 << 32);
+        let (Some(count), Some(end)) = (count, end) else {
+            return Err(Fault::new(format!("field '{}' has COUNT {}", field.name, field.count)));
+        };
+        slots.push(Slot::new(field.name.clone(), kind, at).count(count));
+        at = end;
+    }
+    Ok((slots, at))
+}
+
+fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
+    let find = |axis: &str| slots.iter().position(|s| s.name.eq_ignore_ascii_case(axis));
+    match (find("x"), find("y"), find("z")) {
+        (Some(x), Some(y), Some(z)) => Ok([x, y, z]),
+        _ => {
+            let names: Vec<&str> = slots.iter().map(|s| s.name.as_str()).collect();
+            let what = format!("there are no fields x, y and z, only [{}]", names.join(", "));
+            Err(Fault::new(what).fix("only PCD files with coordinates can be read"))
+        }
+    }
+}
+
+fn too_many(meta: &PcdMeta, found: usize) -> Fault {
+    let what = format!("the header promises {} points, the file has {found}", meta.num_points);
+    Fault::truncated(what)
+}
+
+fn ascii_rows(
+    data: &[u8],
+    meta: &PcdMeta,
+    count: usize,
+    values: usize,
+    header: usize,
+) -> Result<Store, Fault> {
+    let mut spans = Vec::new();
+    let mut start = 0;
+    for (number, line) in data.split(|&b| b == b'\n').enumerate() {
+        if spans.len() == count {
+            break;
+        }
+        let found = Tokens::new(line, Split::Space).count();
+        if found > 0 {
+            if found != values {
+                let what = format!("{found} values instead of {values}");
+                return Err(Fault::new(what).at(Place::Line(header + number + 1)));
+            }
+            spans.push((start, start + line.trim_ascii_end().len()));
+        }
+        start += line.len() + 1;
+    }
+    if spans.len() < count {
+        return Err(too_many(meta, spans.len()));
+    }
+    Ok(Store::Lines { bytes: data.to_vec(), spans, split: Split::Space })
+}
+
+fn binary_rows(data: &[u8], meta: &PcdMeta, count: usize, stride: usize) -> Result<Store, Fault> {
+    let there = data.len() / stride.max(1);
+    match there < count {
+        true => Err(too_many(meta, there)),
+        false => Ok(Store::Records { bytes: data[..count * stride].to_vec(), stride }),
+    }
+}
+
+/// Compressed data keeps each field of all points together; records have them interleaved.
+fn compressed_rows(
+    data: &[u8],
+    slots: &[Slot],
+    meta: &PcdMeta,
+    count: usize,
+    stride: usize,
+) -> Result<Store, Fault> {
+    let size = |at: usize| {
+        let bytes = data.get(at..at + 4)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
+    };
+    let (Some(packed), Some(length)) = (size(0), size(4)) else {
+        return Err(Fault::truncated("the sizes of the compressed data are missing"));
+    };
+    if count.checked_mul(stride) != Some(length) {
+        let what = format!("the data holds {length} bytes, {} points of {stride} are promised", meta.num_points);
+        return Err(Fault::new(what));
+    }
+    let packed = data
+        .get(8..8 + packed)
+        .ok_or_else(|| Fault::truncated(format!("{packed} compressed bytes promised, {} there", data.len() - 8)))?;
+    let planes = match (packed.is_empty(), length) {
+        (true, 0) => Vec::new(),
+        _ => lzf::decompress(packed, length).ok_or_else(|| Fault::new("the compressed data is damaged"))?,
+    };
+    let mut bytes = vec![0u8; length];
+    for slot in slots {
+        let size = slot.count * slot.kind.size();
+        let plane = &planes[slot.offset * count..(slot.offset + size) * count];
+        for (row, value) in bytes.chunks_exact_mut(stride).zip(plane.chunks_exact(size)) {
+            row[slot.offset..slot.offset + size].copy_from_slice(value);
+        }
+    }
+    Ok(Store::Records { bytes, stride })
+}
+
+fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+    let rows: Vec<usize> = (0..count).collect();
+    let axis = |axis: usize| -> Result<Column, Fault> {
+        let slot = table.xyz[axis];
+        table.column(slot, 0, &rows).ok_or_else(|| {
+            let bad = rows.iter().find(|&&r| table.column(slot, 0, &[r]).is_none());
+            let what = format!("field '{}' holds no number", table.slots[slot].name);
+            Fault::new(what).at(Place::Point(*bad.unwrap_or(&0)))
+        })
+    };
+    Ok(Coordinates::from_columns(&axis(0)?, &axis(1)?, &axis(2)?))
+}
+
+/// Writes the rows, in the input's encoding if that was PCD and nothing else is asked for.
+pub(crate) fn write(
+    cloud: &Cloud,
+    rows: &[usize],
+    encoding: Option<Encoding>,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<u8>, Fault> {
+    let wanted = match encoding {
+        None => None,
+        Some(Encoding::Ascii) => Some(DataKind::Ascii),
+        Some(Encoding::Binary) => Some(DataKind::Binary),
+        Some(Encoding::BinaryCompressed) => Some(DataKind::BinaryCompressed),
+        Some(Encoding::BinaryBigEndian) => {
+            return Err(Fault::new("PCD has no big-endian encoding").fix("use binary, or PLY"));
+        }
+    };
+    let source = match (&cloud.header, &cloud.table) {
+        (Header::Pcd(header), Some(table)) => Some((header, table)),
+        _ => None,
+    };
+    let data = wanted.or(source.map(|(h, _)| h.data)).unwrap_or(DataKind::Binary);
+    if let Some((header, table)) = source
+        && (data == DataKind::Ascii) == cloud.has_lines()
+    {
+        let added = cloud.added(rows);
+        let text = kept_header(header, &table.slots, &added, rows.len(), data);
+        return body(text, data, table, rows, &added);
+    }
+    let attributes = packed_colours(cloud.attributes(rows, warnings));
+    let (table, columns) = bare_table(cloud, rows, attributes);
+    let viewpoint = source.and_then(|(h, _)| line_of(h, b"VIEWPOINT"));
+    let text = new_header(&columns, rows.len(), data, viewpoint);
+    body(text, data, &table, rows, &columns)
+}
+
+fn line_of<'a>(header: &'a PcdHeader, word: &[u8]) -> Option<&'a [u8]> {
+    let line = header.lines.iter().find(|l| l.to_ascii_uppercase().starts_with(word))?;
+    Some(line)
+}
+
+/// A table without stored bytes: every value comes from the columns.
+fn bare_table(cloud: &Cloud, rows: &[usize], attributes: Vec<Attribute>) -> (Table, Vec<Attribute>) {
+    let mut columns: Vec<Attribute> = ["x", "y", "z"]
+        .into_iter()
+        .enumerate()
+        .map(|(axis, name)| Attribute { name: name.into(), column: cloud.coordinates.axis(axis, rows) })
+        .collect();
+    columns.extend(attributes);
+    let store = Store::Records { bytes: Vec::new(), stride: 0 };
+    (Table { slots: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
+}
+
+/// Colours of one byte go into one `rgb`, as other readers of PCD expect.
+fn packed_colours(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
+    let find = |name: &str| {
+        let names = [name, &name[..1]];
+        attributes.iter().position(|a| {
+            names.contains(&a.name.to_ascii_lowercase().as_str()) && matches!(a.column, Column::U8(_))
+        })
+    };
+    let (Some(r), Some(g), Some(b)) = (find("red"), find("green"), find("blue")) else {
+        return attributes;
+    };
+    let (Column::U8(red), Column::U8(green), Column::U8(blue)) =
+        (&attributes[r].column, &attributes[g].column, &attributes[b].column)
+    else {
+        return attributes;
+    };
+    let packed = red.iter().zip(green).zip(blue).map(|((&r, &g), &b)| u32::from_be_bytes([0, r, g, b]));
+    let rgb = Attribute { name: "rgb".into(), column: Column::U32(packed.collect()) };
+    attributes[r] = rgb;
+    let mut at = 0;
+    attributes.retain(|_| {
+        at += 1;
+        at - 1 != g && at - 1 != b
+    });
+    attributes
+}
+
+fn type_letter(kind: Scalar) -> &'static str {
+    match kind {
+        Scalar::F32 | Scalar::F64 => "F",
+        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => "U",
+        _ => "I",
+    }
+}

@@ -1,0 +1,132 @@
+//! Cutting the vertices out of a PLY payload, without changing a byte of them.
+
+use super::{Element, Parsed};
+use crate::cloud::Coordinates;
+use crate::column::Column;
+use crate::error::{Fault, Place};
+use crate::table::{Slot, Split, Store, Table, Tokens, list_length};
+
+/// The lines of an ascii payload as places in `bytes`, blank ones left out.
+fn payload_lines(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, usize)> {
+    let end_of_line = |b: &u8| *b == b'\n' || *b == b'\r';
+    let mut at = start;
+    bytes[start..].split(end_of_line).filter_map(move |line| {
+        let span = (at, at + line.len());
+        at += line.len() + 1;
+        (!line.trim_ascii().is_empty()).then_some(span)
+    })
+}
+
+/// One line a row.
+pub(super) fn ascii(
+    bytes: &[u8],
+    parsed: &Parsed,
+    before: &[Element],
+    element: &Element,
+) -> Result<Store, Fault> {
+    let skip = before.iter().fold(0usize, |n, e| n.saturating_add(e.count));
+    let mut lines = payload_lines(bytes, parsed.length).skip(skip);
+    let lists = element.slots.iter().any(|s| s.list.is_some());
+    let values: usize = element.slots.iter().map(|s| s.count).sum();
+    let mut spans = Vec::new();
+    while spans.len() < element.count {
+        let Some((start, end)) = lines.next() else {
+            return Err(short(element, spans.len()));
+        };
+        let found = Tokens::new(&bytes[start..end], Split::Space).count();
+        if found < values || (found > values && !lists) {
+            let what = format!("{found} values instead of {values}");
+            let line = bytes[..start].iter().filter(|&&b| b == b'\n').count() + 1;
+            return Err(Fault::new(what).at(Place::Line(line)));
+        }
+        spans.push((start, end));
+    }
+    let start = spans.first().map_or(0, |s| s.0);
+    let end = spans.last().map_or(start, |s| s.1);
+    let spans = spans.into_iter().map(|(a, b)| (a - start, b - start)).collect();
+    Ok(Store::Lines { bytes: bytes[start..end].to_vec(), spans, split: Split::Space })
+}
+
+fn short(element: &Element, found: usize) -> Fault {
+    let what = format!("the header promises {} vertices, the file has {found}", element.count);
+    Fault::truncated(what)
+}
+
+/// Records of one length, or spans where the vertices hold lists.
+pub(super) fn binary(
+    bytes: &[u8],
+    start: usize,
+    before: &[Element],
+    element: &Element,
+    big_endian: bool,
+) -> Result<Store, Fault> {
+    let mut at = start;
+    for e in before {
+        at = match row_size(&e.slots) {
+            Some(size) => e.count.checked_mul(size).and_then(|n| n.checked_add(at)),
+            None => walk(bytes, at, e, big_endian, |_| {}).ok(),
+        }
+        .filter(|&at| at <= bytes.len())
+        .ok_or_else(|| Fault::truncated(format!("the file ends inside element '{}'", e.name)))?;
+    }
+    if let Some(stride) = row_size(&element.slots) {
+        let there = (bytes.len() - at) / stride.max(1);
+        if there < element.count {
+            return Err(short(element, there));
+        }
+        let bytes = bytes[at..at + element.count * stride].to_vec();
+        return Ok(Store::Records { bytes, stride });
+    }
+    let mut spans = Vec::new();
+    let end = walk(bytes, at, element, big_endian, |span| spans.push(span))
+        .map_err(|found| short(element, found))?;
+    let spans = spans.into_iter().map(|(a, b)| (a - at, b - at)).collect();
+    Ok(Store::Spans { bytes: bytes[at..end].to_vec(), spans })
+}
+
+/// Bytes of a row without lists.
+fn row_size(slots: &[Slot]) -> Option<usize> {
+    let fixed = slots.iter().all(|s| s.list.is_none());
+    fixed.then(|| slots.iter().map(|s| s.kind.size()).sum())
+}
+
+/// Goes over rows that hold lists; gives the place after them, or how many there were.
+fn walk(
+    bytes: &[u8],
+    start: usize,
+    element: &Element,
+    big_endian: bool,
+    mut each: impl FnMut((usize, usize)),
+) -> Result<usize, usize> {
+    let mut at = start;
+    for row in 0..element.count {
+        let first = at;
+        for slot in &element.slots {
+            let mut count = 1;
+            if let Some(length) = slot.list {
+                count = bytes.get(at..).and_then(|b| list_length(b, length, big_endian)).ok_or(row)?;
+                at += length.size();
+            }
+            let size = count.checked_mul(slot.kind.size()).ok_or(row)?;
+            at = at.checked_add(size).filter(|&at| at <= bytes.len()).ok_or(row)?;
+        }
+        each((first, at));
+    }
+    Ok(at)
+}
+
+/// Takes x, y and z out of the rows.
+pub(super) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+    let rows: Vec<usize> = (0..count).collect();
+    let axis = |axis: usize| -> Result<Column, Fault> {
+        let slot = table.xyz[axis];
+        table.column(slot, 0, &rows).ok_or_else(|| {
+            // Rare, so the row at fault is looked for only now.
+            let bad = (0..count).find(|&r| table.column(slot, 0, &[r]).is_none()).unwrap_or(0);
+            let shown: String = String::from_utf8_lossy(table.row(bad)).chars().take(60).collect();
+            let what = format!("'{}' holds no number for {}", shown.escape_default(), table.slots[slot].name);
+            Fault::new(what).at(Place::Point(bad))
+        })
+    };
+    Ok(Coordinates::from_columns(&axis(0)?, &axis(1)?, &axis(2)?))
+}

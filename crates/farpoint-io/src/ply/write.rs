@@ -1,0 +1,163 @@
+//! Writing PLY: the kept rows as they were stored, or typed columns from another format.
+
+use super::{HeaderLine, PlyEncoding, PlyHeader, encoding_name};
+use crate::cloud::{Cloud, Header};
+use crate::column::{Attribute, Column, Scalar};
+use crate::error::Fault;
+use crate::table::Table;
+use crate::{Encoding, Format};
+
+/// Writes the rows, in the input's encoding if that was PLY and nothing else is asked for.
+pub(crate) fn write(
+    cloud: &Cloud,
+    rows: &[usize],
+    encoding: Option<Encoding>,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<u8>, Fault> {
+    let wanted = match encoding {
+        None => None,
+        Some(Encoding::Ascii) => Some(PlyEncoding::Ascii),
+        Some(Encoding::Binary) => Some(PlyEncoding::BinaryLittleEndian),
+        Some(Encoding::BinaryBigEndian) => Some(PlyEncoding::BinaryBigEndian),
+        Some(Encoding::BinaryCompressed) => {
+            return Err(Fault::new("PLY cannot be compressed").fix("use ascii or binary, or PCD"));
+        }
+    };
+    if let (Header::Ply(header), Some(table)) = (&cloud.header, &cloud.table)
+        && wanted.is_none_or(|w| w == header.encoding)
+    {
+        return Ok(same_rows(header, table, rows, cloud.added(rows), warnings));
+    }
+    Ok(from_columns(cloud, rows, wanted.unwrap_or(PlyEncoding::BinaryLittleEndian), warnings))
+}
+
+fn type_name(kind: Scalar) -> &'static str {
+    match kind {
+        Scalar::I8 => "char",
+        Scalar::U8 => "uchar",
+        Scalar::I16 => "short",
+        Scalar::U16 => "ushort",
+        Scalar::I32 => "int",
+        Scalar::U32 => "uint",
+        Scalar::F32 => "float",
+        Scalar::I64 | Scalar::U64 | Scalar::F64 => "double",
+    }
+}
+
+/// PLY has no 64-bit integers (they become doubles) and no spaces in names.
+fn suited(attribute: Attribute, warnings: &mut Vec<String>) -> Attribute {
+    let mut name: String = attribute
+        .name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
+        .collect();
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        name.insert(0, '_');
+    }
+    let column = match attribute.column {
+        column @ (Column::I64(_) | Column::U64(_)) => {
+            let largest = 2f64.powi(53);
+            if !column.whole_within(-largest, largest) {
+                warnings.push(format!("'{name}' holds 64-bit integers beyond 2^53, which PLY rounds"));
+            }
+            column.cast(Scalar::F64)
+        }
+        column => column,
+    };
+    Attribute { name, column }
+}
+
+fn same_rows(
+    header: &PlyHeader,
+    table: &Table,
+    rows: &[usize],
+    added: Vec<Attribute>,
+    warnings: &mut Vec<String>,
+) -> Vec<u8> {
+    let added: Vec<Attribute> = added.into_iter().map(|a| suited(a, warnings)).collect();
+    let mut out = Vec::new();
+    let mut line = |text: &[u8]| {
+        out.extend_from_slice(text);
+        out.extend_from_slice(header.line_end);
+    };
+    for kept in &header.lines {
+        match kept {
+            HeaderLine::Kept(text) => line(text),
+            HeaderLine::Vertex => line(format!("element vertex {}", rows.len()).as_bytes()),
+            HeaderLine::VertexEnd => {
+                for a in &added {
+                    line(format!("property {} {}", type_name(a.column.kind()), a.name).as_bytes());
+                }
+            }
+        }
+    }
+    line(b"end_header");
+    let ascii = header.encoding == PlyEncoding::Ascii;
+    for (i, &row) in rows.iter().enumerate() {
+        let stored = table.row(row);
+        out.extend_from_slice(if ascii { stored.trim_ascii_end() } else { stored });
+        for a in &added {
+            if ascii {
+                out.push(b' ');
+                a.column.push_text(i, &mut out);
+            } else {
+                a.column.push_bytes(i, table.big_endian, &mut out);
+            }
+        }
+        if ascii {
+            out.extend_from_slice(header.line_end);
+        }
+    }
+    out
+}
+
+fn from_columns(
+    cloud: &Cloud,
+    rows: &[usize],
+    encoding: PlyEncoding,
+    warnings: &mut Vec<String>,
+) -> Vec<u8> {
+    let mut all: Vec<Attribute> = ["x", "y", "z"]
+        .into_iter()
+        .enumerate()
+        .map(|(axis, name)| Attribute { name: name.into(), column: cloud.coordinates.axis(axis, rows) })
+        .collect();
+    let attributes = cloud.attributes(rows, warnings);
+    all.extend(attributes.into_iter().map(|a| suited(a, warnings)));
+    let mut out = format!("ply\nformat {} 1.0\n", encoding_name(encoding)).into_bytes();
+    if let Header::Ply(header) = &cloud.header {
+        for line in &header.lines {
+            if let HeaderLine::Kept(text) = line
+                && (text.starts_with(b"comment") || text.starts_with(b"obj_info"))
+            {
+                out.extend_from_slice(text);
+                out.push(b'\n');
+            }
+        }
+    }
+    out.extend(format!("element vertex {}\n", rows.len()).bytes());
+    for a in &all {
+        out.extend(format!("property {} {}\n", type_name(a.column.kind()), a.name).bytes());
+    }
+    out.extend(b"end_header\n");
+    for i in 0..rows.len() {
+        for (k, a) in all.iter().enumerate() {
+            match encoding {
+                PlyEncoding::Ascii => {
+                    if k > 0 {
+                        out.push(b' ');
+                    }
+                    a.column.push_text(i, &mut out);
+                }
+                binary => a.column.push_bytes(i, binary == PlyEncoding::BinaryBigEndian, &mut out),
+            }
+        }
+        if encoding == PlyEncoding::Ascii {
+            out.push(b'\n');
+        }
+    }
+    if cloud.format == Some(Format::Las) || cloud.format == Some(Format::Laz) {
+        warnings.push("the LAS header (scale, offset, CRS) is left out".into());
+    }
+    out
+}

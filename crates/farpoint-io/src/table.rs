@@ -1,0 +1,255 @@
+//! The rows of a file as they were stored, with the layout that tells the attributes apart.
+//!
+//! Keeping the stored bytes is what makes writing back exact: a kept point is a copied record (or
+//! line), never a number read and written again. Typed columns are taken out only to change format.
+
+use crate::column::{Column, Scalar, collect_as};
+
+/// One attribute inside a record or line.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub(crate) name: String,
+    pub(crate) kind: Scalar,
+    pub(crate) count: usize,
+    /// Bytes from the record's start, or the number of the token in a line. Where a list comes
+    /// before it in the row, the place is found by walking.
+    pub(crate) offset: usize,
+    /// The type of the length in front of a PLY list.
+    pub(crate) list: Option<Scalar>,
+    /// First bit and number of bits of a value packed into one byte.
+    pub(crate) bits: Option<(u8, u8)>,
+    /// Scale and offset that turn the stored integer into its value.
+    pub(crate) scale: Option<(f64, f64)>,
+}
+
+impl Slot {
+    pub(crate) fn new(name: impl Into<String>, kind: Scalar, offset: usize) -> Slot {
+        Slot {
+            name: name.into(),
+            kind,
+            count: 1,
+            offset,
+            list: None,
+            bits: None,
+            scale: None,
+        }
+    }
+
+    pub(crate) fn count(mut self, count: usize) -> Slot {
+        self.count = count;
+        self
+    }
+
+    pub(crate) fn bits(mut self, first: u8, number: u8) -> Slot {
+        self.bits = Some((first, number));
+        self
+    }
+}
+
+/// How the rows are stored.
+#[derive(Clone, Debug)]
+pub(crate) enum Store {
+    /// Records of `stride` bytes each.
+    Records { bytes: Vec<u8>, stride: usize },
+    /// Records of differing length (PLY with lists), row i is `bytes[spans[i]]`.
+    Spans { bytes: Vec<u8>, spans: Vec<(usize, usize)> },
+    /// Lines of text, without their line ends.
+    Lines { bytes: Vec<u8>, spans: Vec<(usize, usize)>, split: Split },
+}
+
+/// What stands between the values of a text row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Split {
+    Space,
+    Comma,
+    Semicolon,
+}
+
+impl Split {
+    /// The byte written between values.
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            Split::Space => b' ',
+            Split::Comma => b',',
+            Split::Semicolon => b';',
+        }
+    }
+}
+
+/// All rows of a file and their layout.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) store: Store,
+    pub(crate) big_endian: bool,
+    /// Which slots are x, y and z.
+    pub(crate) xyz: [usize; 3],
+}
+
+impl Table {
+    /// The stored bytes of a row.
+    pub(crate) fn row(&self, row: usize) -> &[u8] {
+        match &self.store {
+            Store::Records { bytes, stride } => &bytes[row * stride..(row + 1) * stride],
+            Store::Spans { bytes, spans } | Store::Lines { bytes, spans, .. } => {
+                &bytes[spans[row].0..spans[row].1]
+            }
+        }
+    }
+
+    /// Value `k` of a slot for the given rows; `None` for lists and for text that is no number.
+    pub(crate) fn column(&self, slot: usize, k: usize, rows: &[usize]) -> Option<Column> {
+        let s = &self.slots[slot];
+        if s.list.is_some() {
+            return None;
+        }
+        if let Store::Lines { split, .. } = &self.store {
+            return self.text_column(slot, k, rows, *split);
+        }
+        if let Some((first, number)) = s.bits {
+            let mask = ((1u16 << number) - 1) as u8;
+            let values = rows.iter().map(|&r| (self.row(r)[s.offset] >> first) & mask);
+            return Some(Column::U8(values.collect()));
+        }
+        let raw = self.binary_column(slot, k, rows)?;
+        Some(match s.scale {
+            Some((scale, offset)) => {
+                Column::F64((0..raw.len()).map(|i| raw.get(i) * scale + offset).collect())
+            }
+            None => raw,
+        })
+    }
+
+    fn binary_column(&self, slot: usize, k: usize, rows: &[usize]) -> Option<Column> {
+        let kind = self.slots[slot].kind;
+        let fixed = self.slots[..slot].iter().all(|s| s.list.is_none());
+        let skip = k * kind.size();
+        let place = |record: &[u8]| match fixed {
+            true => Some(self.slots[slot].offset),
+            false => binary_offset(&self.slots, record, slot, self.big_endian),
+        };
+        collect_as!(kind, T => rows
+            .iter()
+            .map(|&r| {
+                let record = self.row(r);
+                let start = place(record)? + skip;
+                let bytes = record.get(start..start + size_of::<T>())?;
+                let bytes = bytes.try_into().ok()?;
+                Some(if self.big_endian { T::from_be_bytes(bytes) } else { T::from_le_bytes(bytes) })
+            })
+            .collect::<Option<Vec<T>>>()?)
+    }
+
+    fn text_column(&self, slot: usize, k: usize, rows: &[usize], split: Split) -> Option<Column> {
+        let fixed = self.slots[..slot].iter().all(|s| s.list.is_none());
+        let kind = self.slots[slot].kind;
+        collect_as!(kind, T => rows
+            .iter()
+            .map(|&r| {
+                let line = self.row(r);
+                let at = match fixed {
+                    true => self.slots[slot].offset,
+                    false => text_offset(&self.slots, line, slot)?,
+                };
+                let token = Tokens::new(line, split).nth(at + k)?;
+                std::str::from_utf8(token).ok()?.parse::<T>().ok()
+            })
+            .collect::<Option<Vec<T>>>()?)
+    }
+}
+
+/// Where a slot starts in a binary record that has lists before it.
+pub(crate) fn binary_offset(
+    slots: &[Slot],
+    record: &[u8],
+    slot: usize,
+    big_endian: bool,
+) -> Option<usize> {
+    let mut at = 0usize;
+    for s in &slots[..slot] {
+        let mut count = s.count;
+        if let Some(length) = s.list {
+            count = list_length(record.get(at..)?, length, big_endian)?;
+            at += length.size();
+        }
+        at = at.checked_add(count.checked_mul(s.kind.size())?)?;
+    }
+    Some(at)
+}
+
+/// The length in front of a list; `None` if cut short or negative.
+pub(crate) fn list_length(bytes: &[u8], kind: Scalar, big_endian: bool) -> Option<usize> {
+    let mut wide = [0u8; 8];
+    let bytes = bytes.get(..kind.size())?;
+    for (i, &b) in bytes.iter().enumerate() {
+        wide[if big_endian { kind.size() - 1 - i } else { i }] = b;
+    }
+    let value = u64::from_le_bytes(wide);
+    let sign = 1u64 << (8 * kind.size() - 1);
+    match kind {
+        Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 if value & sign != 0 => None,
+        Scalar::F32 | Scalar::F64 => None,
+        _ => usize::try_from(value).ok(),
+    }
+}
+
+/// The number of the token at which a slot starts in a line that has lists before it.
+fn text_offset(slots: &[Slot], line: &[u8], slot: usize) -> Option<usize> {
+    let tokens: Vec<&[u8]> = Tokens::new(line, Split::Space).collect();
+    let mut at = 0usize;
+    for s in &slots[..slot] {
+        let mut count = s.count;
+        if s.list.is_some() {
+            count = std::str::from_utf8(tokens.get(at)?).ok()?.parse().ok()?;
+            at += 1;
+        }
+        at = at.checked_add(count)?;
+    }
+    Some(at)
+}
+
+/// The values of a text row. Where commas or semicolons separate them an empty value counts.
+pub(crate) struct Tokens<'a> {
+    rest: Option<&'a [u8]>,
+    inner: std::slice::Split<'a, u8, fn(&u8) -> bool>,
+    split: Split,
+}
+
+impl<'a> Tokens<'a> {
+    pub(crate) fn new(line: &'a [u8], split: Split) -> Tokens<'a> {
+        let is_space: fn(&u8) -> bool = u8::is_ascii_whitespace;
+        let (rest, spaces) = match split {
+            Split::Space => (None, line),
+            _ => (Some(line), &line[..0]),
+        };
+        let mut inner = spaces.split(is_space);
+        if split != Split::Space {
+            inner.next();
+        }
+        Tokens { rest, inner, split }
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if let Some(token) = self.inner.by_ref().find(|t| !t.is_empty()) {
+            return Some(unquoted(token));
+        }
+        let rest = self.rest?;
+        let end = rest.iter().position(|&b| b == self.split.byte());
+        let field = rest[..end.unwrap_or(rest.len())].trim_ascii();
+        self.rest = end.map(|e| &rest[e + 1..]);
+        let is_space: fn(&u8) -> bool = u8::is_ascii_whitespace;
+        self.inner = field.split(is_space);
+        Some(unquoted(self.inner.next().unwrap_or_default()))
+    }
+}
+
+fn unquoted(token: &[u8]) -> &[u8] {
+    match token {
+        [b'"', inner @ .., b'"'] => inner,
+        _ => token,
+    }
+}

@@ -1,0 +1,283 @@
+//! Text: one point a line, its numbers apart by spaces, commas or semicolons, with or without a
+//! header. Kept rows are written back as the very bytes of their lines.
+
+use crate::cloud::{Cloud, Coordinates, Header, unused};
+use crate::column::{Attribute, Scalar};
+use crate::error::{Fault, Place};
+use crate::format::Format;
+use crate::table::{Slot, Split, Store, Table, Tokens};
+
+/// What stands before the first point.
+#[derive(Clone, Debug)]
+pub(crate) struct TextHeader {
+    /// Comments, the count line and the header, as they were.
+    preamble: Vec<u8>,
+    /// Where in the preamble a line that only counts the points is (PTS).
+    count: Option<(usize, usize)>,
+    /// Where in the preamble the header ends, before its line end.
+    names_end: Option<usize>,
+    line_end: &'static [u8],
+}
+
+/// Whether the bytes read like lines of numbers; decides on files whose name tells nothing.
+pub(crate) fn looks_like_points(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(4096)];
+    let whole = head.len() == bytes.len();
+    let text = head.iter().all(|&b| b >= 32 || matches!(b, b'\t' | b'\n' | b'\r'));
+    let mut lines: Vec<&[u8]> = head.split(|&b| b == b'\n').collect();
+    if !whole {
+        lines.pop();
+    }
+    text && lines.iter().any(|line| !is_comment(line) && numbers(line, split_of(line)) >= 3)
+}
+
+fn is_comment(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line.is_empty() || line.starts_with(b"#") || line.starts_with(b"//")
+}
+
+fn split_of(line: &[u8]) -> Split {
+    match line {
+        _ if line.contains(&b';') => Split::Semicolon,
+        _ if line.contains(&b',') => Split::Comma,
+        _ => Split::Space,
+    }
+}
+
+/// How many leading values are numbers.
+fn numbers(line: &[u8], split: Split) -> usize {
+    Tokens::new(line, split).take_while(|t| parse(t).is_some()).count()
+}
+
+fn parse(token: &[u8]) -> Option<f64> {
+    std::str::from_utf8(token).ok()?.parse().ok()
+}
+
+/// The lines with their place, without line ends.
+fn spans(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+    let mut start = 0;
+    bytes.split(|&b| b == b'\n').map(move |line| {
+        let span = (start, start + line.len() - usize::from(line.ends_with(b"\r")));
+        start += line.len() + 1;
+        span
+    })
+}
+
+/// Reads every line as a point.
+pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Cloud, Fault> {
+    let head = header(bytes)?;
+    let names = slots(&head);
+    let xyz = axes(&names);
+    let mut points = Vec::new();
+    let mut rows = Vec::new();
+    for (number, (start, end)) in spans(bytes).enumerate().skip(head.lines) {
+        let line = &bytes[start..end];
+        if is_comment(line) {
+            continue;
+        }
+        let mut point = [None; 3];
+        for (i, token) in Tokens::new(line, head.split).take(head.columns).enumerate() {
+            if let Some(axis) = xyz.iter().position(|&a| a == i) {
+                point[axis] = parse(token);
+            }
+        }
+        let [Some(x), Some(y), Some(z)] = point else {
+            return Err(bad_line(number + 1, line));
+        };
+        points.push([x, y, z]);
+        rows.push((start, end));
+    }
+    if let Some(promised) = head.promised.filter(|&n| n != points.len()) {
+        let what = format!("the first line promises {promised} points, the file has {}", points.len());
+        return Err(Fault::truncated(what).at(Place::Line(1)));
+    }
+    let description = match name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase()).as_deref() {
+        Some("pts") => "text (PTS)".into(),
+        _ => format!("text, {} columns", head.columns),
+    };
+    let store = Store::Lines { bytes: bytes.to_vec(), spans: rows, split: head.split };
+    let table = Table { slots: names, store, big_endian: false, xyz };
+    let header = Header::Text(head.header);
+    Ok(Cloud::from_table(Format::Text, description, Coordinates::F64(points), table, header))
+}
+
+fn bad_line(number: usize, line: &[u8]) -> Fault {
+    let shown: String = String::from_utf8_lossy(line).chars().take(40).collect();
+    Fault::new(format!("'{}' does not start with x, y and z", shown.escape_default()))
+        .at(Place::Line(number))
+        .fix("put a point a line, a header in the first line only, comments after '#'")
+}
+
+struct Head {
+    /// Lines before the first point.
+    lines: usize,
+    split: Split,
+    columns: usize,
+    names: Option<Vec<String>>,
+    promised: Option<usize>,
+    header: TextHeader,
+}
+
+/// Finds the first point and reads what stands before it.
+fn header(bytes: &[u8]) -> Result<Head, Fault> {
+    let line_end: &[u8] = match bytes.iter().position(|&b| b == b'\n') {
+        Some(at) if at > 0 && bytes[at - 1] == b'\r' => b"\r\n",
+        _ => b"\n",
+    };
+    let mut preamble = TextHeader { preamble: Vec::new(), count: None, names_end: None, line_end };
+    let (mut names, mut comment, mut promised) = (None, None, None);
+    for (number, (start, end)) in spans(bytes).enumerate() {
+        let line = &bytes[start..end];
+        let split = split_of(line);
+        if is_comment(line) {
+            comment = Some((line, end)).filter(|(l, _)| !l.trim_ascii().is_empty()).or(comment);
+        } else if numbers(line, split) >= 3 || (names.is_some() && numbers(line, split) > 0) {
+            let columns = Tokens::new(line, split).count();
+            if names.is_none() {
+                (names, preamble.names_end) = commented_names(comment, columns, split);
+            }
+            preamble.preamble = bytes[..start].to_vec();
+            return Ok(Head { lines: number, split, columns, names, promised, header: preamble });
+        } else if names.is_none() && promised.is_none() && whole_number(line).is_some() {
+            promised = whole_number(line);
+            preamble.count = Some((start, end));
+        } else if names.is_none() {
+            names = Some(Tokens::new(line, split).map(|t| String::from_utf8_lossy(t).into_owned()).collect());
+            preamble.names_end = Some(end);
+        } else {
+            return Err(bad_line(number + 1, line));
+        }
+    }
+    if promised.is_some_and(|n| n > 0) || (names.is_some() && !looks_named(&names)) {
+        return Err(Fault::new("there is no point in the file").fix("put a point a line: x y z"));
+    }
+    preamble.preamble = bytes.to_vec();
+    let split = Split::Space;
+    Ok(Head { lines: usize::MAX, split, columns: 3, names: None, promised, header: preamble })
+}
+
+/// A file of nothing but a header is an empty cloud if the header names x, y and z.
+fn looks_named(names: &Option<Vec<String>>) -> bool {
+    let has = |axis: &str| names.iter().flatten().any(|n| n.eq_ignore_ascii_case(axis));
+    has("x") && has("y") && has("z")
+}
+
+fn whole_number(line: &[u8]) -> Option<usize> {
+    std::str::from_utf8(line.trim_ascii()).ok()?.parse().ok()
+}
+
+/// A last comment with as many words as there are columns names them (`# x y z`, `//X Y Z`).
+fn commented_names(
+    comment: Option<(&[u8], usize)>,
+    columns: usize,
+    split: Split,
+) -> (Option<Vec<String>>, Option<usize>) {
+    let Some((line, end)) = comment else { return (None, None) };
+    let line = line.trim_ascii();
+    let text = &line[line.iter().position(|&b| b != b'#' && b != b'/').unwrap_or(line.len())..];
+    let words = |split| -> Vec<String> {
+        Tokens::new(text.trim_ascii(), split).map(|t| String::from_utf8_lossy(t).into_owned()).collect()
+    };
+    let names = [words(split), words(Split::Space), words(split_of(text))];
+    match names.into_iter().find(|n| n.len() == columns && looks_named(&Some(n.clone()))) {
+        Some(names) => (Some(names), Some(end)),
+        None => (None, None),
+    }
+}
+
+fn slots(head: &Head) -> Vec<Slot> {
+    let mut taken: Vec<String> = Vec::new();
+    for i in 0..head.columns {
+        let named = head.names.as_ref().and_then(|n| n.get(i)).filter(|n| !n.is_empty());
+        let plain = ["x", "y", "z"].get(i).filter(|_| head.names.is_none()).map(|n| (*n).to_owned());
+        let name = named.cloned().or(plain).unwrap_or_else(|| format!("column_{}", i + 1));
+        taken.push(unused(&name, &taken));
+    }
+    let slot = |(i, name): (usize, String)| Slot::new(name, Scalar::F64, i);
+    taken.into_iter().enumerate().map(slot).collect()
+}
+
+/// The columns named x, y and z; without such names the first three.
+fn axes(slots: &[Slot]) -> [usize; 3] {
+    let find = |axis: &str| slots.iter().position(|s| s.name.eq_ignore_ascii_case(axis));
+    match (find("x"), find("y"), find("z")) {
+        (Some(x), Some(y), Some(z)) => [x, y, z],
+        _ => [0, 1, 2],
+    }
+}
+
+/// Writes the kept lines, or makes lines from another format's attributes.
+pub(crate) fn write(
+    cloud: &Cloud,
+    rows: &[usize],
+    extension: &str,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<u8>, Fault> {
+    if let (Header::Text(header), Some(table)) = (&cloud.header, &cloud.table) {
+        return Ok(same_lines(header, table, rows, &cloud.added(rows)));
+    }
+    let attributes = cloud.attributes(rows, warnings);
+    let names = ["x", "y", "z"].into_iter().chain(attributes.iter().map(|a| a.name.as_str()));
+    let extension = extension.to_ascii_lowercase();
+    let split = if extension == "csv" { b',' } else { b' ' };
+    let mut out = Vec::new();
+    match extension.as_str() {
+        "csv" => out.extend(names.collect::<Vec<_>>().join(",").bytes().chain([b'\n'])),
+        "pts" => out.extend(format!("{}\n", rows.len()).bytes()),
+        // A comment that names the columns; a bare list of points needs none.
+        _ if !attributes.is_empty() => {
+            let names: Vec<String> = names.map(|n| n.replace(char::is_whitespace, "_")).collect();
+            out.extend(format!("# {}\n", names.join(" ")).bytes());
+        }
+        _ => {}
+    }
+    let axes: Vec<_> = (0..3).map(|a| cloud.coordinates.axis(a, rows)).collect();
+    for i in 0..rows.len() {
+        for (k, column) in axes.iter().chain(attributes.iter().map(|a| &a.column)).enumerate() {
+            if k > 0 {
+                out.push(split);
+            }
+            column.push_text(i, &mut out);
+        }
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+fn same_lines(header: &TextHeader, table: &Table, rows: &[usize], added: &[Attribute]) -> Vec<u8> {
+    let split = match &table.store {
+        Store::Lines { split, .. } => split.byte(),
+        _ => b' ',
+    };
+    let mut out = preamble(header, rows.len(), added, split);
+    for (i, &row) in rows.iter().enumerate() {
+        out.extend_from_slice(table.row(row));
+        for a in added {
+            out.push(split);
+            a.column.push_text(i, &mut out);
+        }
+        out.extend_from_slice(header.line_end);
+    }
+    out
+}
+
+/// The lines before the points, with a true count and with the names of added columns.
+fn preamble(header: &TextHeader, count: usize, added: &[Attribute], split: u8) -> Vec<u8> {
+    let bytes = &header.preamble;
+    let number = header.count.map(|(start, end)| (start, end, count.to_string()));
+    let names = header.names_end.map(|end| {
+        let names = added.iter().map(|a| format!("{}{}", char::from(split), a.name));
+        (end, end, names.collect::<String>())
+    });
+    let mut edits: Vec<_> = number.into_iter().chain(names).collect();
+    edits.sort();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    for (start, end, text) in edits {
+        out.extend_from_slice(&bytes[at..start]);
+        out.extend(text.bytes());
+        at = end;
+    }
+    out.extend_from_slice(&bytes[at..]);
+    out
+}

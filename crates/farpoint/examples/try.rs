@@ -1,0 +1,32 @@
+use farpoint::*;
+use std::time::Instant;
+fn load(name: &str, n: usize) -> Vec<[f32; 3]> {
+    if let Some(rest) = name.strip_prefix("bin:") {
+        let mut it = rest.split(':');
+        let cols: usize = it.next().unwrap().parse().unwrap();
+        let bytes = std::fs::read(it.next().unwrap()).unwrap();
+        let f: Vec<f32> = bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
+        return f.chunks_exact(cols).map(|r| [r[0], r[1], r[2]]).collect();
+    }
+    farpoint_generate::generate(name.parse().unwrap(), n, 1)
+}
+fn sum(v: &[usize]) -> u64 { v.iter().fold(0xcbf29ce484222325, |h, &x| (h ^ x as u64).wrapping_mul(0x100000001b3)) }
+fn main() {
+    let a: Vec<String> = std::env::args().collect();
+    let pts = load(&a[1], a[2].parse().unwrap());
+    let m: usize = match a[3].parse::<f64>().unwrap() { r if r < 1.0 => (pts.len() as f64 * r).ceil() as usize, m => m as usize };
+    let threads: usize = a[4].parse().unwrap();
+    let reps: usize = a[5].parse().unwrap();
+    for alg in a[6].split(',') {
+        let alg: Algorithm = alg.parse().unwrap();
+        let mut best = f64::MAX; let mut s = None;
+        for _ in 0..reps {
+            let t = Instant::now();
+            let r = Sampler::count(m).algorithm(alg).threads(threads).sample(&pts).unwrap();
+            best = best.min(t.elapsed().as_secs_f64());
+            s = Some(r);
+        }
+        let s = s.unwrap();
+        println!("{:9} {:>9.3} ms  {:016x} cover {:.6} n {} m {}", alg.name(), best * 1e3, sum(&s.indices), s.covering_radius(), pts.len(), m);
+    }
+}

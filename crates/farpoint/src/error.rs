@@ -1,0 +1,96 @@
+//! What can go wrong, said so that a user knows what to change.
+
+use thiserror::Error;
+
+/// Every error of this crate. The texts name the numbers at fault.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// More samples were asked for than there are points.
+    #[error("{wanted} samples were asked of a cloud of {points} points; ask for at most {points}")]
+    TooManySamples {
+        /// Samples asked for.
+        wanted: usize,
+        /// Usable points in the cloud.
+        points: usize,
+    },
+    /// The cloud is empty and something was asked of it.
+    #[error("the cloud has no usable point")]
+    EmptyCloud,
+    /// A row holds NaN or infinity.
+    #[error(
+        "{count} of {points} rows hold NaN or infinity, the first is row {first}; \
+         remove them or ask to leave them out"
+    )]
+    BadRows {
+        /// First bad row.
+        first: usize,
+        /// How many rows are bad.
+        count: usize,
+        /// Rows in all.
+        points: usize,
+    },
+    /// A start index outside the cloud.
+    #[error("start index {index} is outside the cloud of {points} points (0..={})", points - 1)]
+    StartOutOfRange {
+        /// The index given.
+        index: usize,
+        /// Points in the cloud.
+        points: usize,
+    },
+    /// A start index that names a row that was left out as bad.
+    #[error("start index {index} names a row with NaN or infinity; choose another")]
+    StartIsBad {
+        /// The index given.
+        index: usize,
+    },
+    /// The same start index twice.
+    #[error("start index {index} is given twice")]
+    StartRepeated {
+        /// The index given.
+        index: usize,
+    },
+    /// An empty list of start indices.
+    #[error("the list of start indices is empty; give at least one")]
+    NoStart,
+    /// More start indices than samples.
+    #[error("{starts} start indices do not fit in {samples} samples")]
+    TooManyStarts {
+        /// Start indices given.
+        starts: usize,
+        /// Samples asked for.
+        samples: usize,
+    },
+    /// A ratio outside 0..=1.
+    #[error("ratio {0} is outside 0..=1")]
+    BadRatio(f64),
+    /// A spacing that is negative, NaN or infinite.
+    #[error("spacing {0} is not a finite number of at least 0")]
+    BadSpacing(f64),
+    /// Zero threads, or a pool that could not be started.
+    #[error("{0} threads can't be used: {1}")]
+    BadThreads(usize, String),
+    /// Zero voxels an axis, or too many.
+    #[error("nvox = {0} is outside 1..=1024")]
+    BadVoxels(u32),
+    /// More points than an index can name.
+    #[error("{0} points are more than the {max} that one cloud may have", max = u32::MAX - 1)]
+    TooManyPoints(usize),
+    /// Shapes, strides, lengths or offsets that do not fit each other.
+    #[error("{0}")]
+    Shape(String),
+    /// The instruction set asked for is not on this machine.
+    #[error("the {0} instruction set is not available on this machine")]
+    LevelUnavailable(crate::Level),
+    /// The progress callback asked to stop.
+    #[error("cancelled after {0} samples")]
+    Cancelled(usize),
+    /// A cloud of a batch is at fault.
+    #[error("cloud {cloud} of the batch: {source}")]
+    InBatch {
+        /// Which cloud, from 0.
+        cloud: usize,
+        /// What is wrong with it.
+        source: Box<Error>,
+    },
+}

@@ -1,0 +1,161 @@
+//! Brute force: every sample is compared with every point. O(points * samples), vectorised
+//! and on all cores; the yardstick for the others.
+
+use super::selection::Selection;
+use crate::arch::{Kernel, Simd};
+use crate::cloud::{Cloud, PADDING};
+use crate::spatial::Aligned;
+use crate::{Error, Scalar};
+use rayon::prelude::*;
+
+/// Points of which the largest distance is remembered, so that the farthest point is found
+/// without reading all distances again.
+const BLOCK: usize = 512;
+
+/// A thread is given at least this many points: below, waking it costs more than it saves.
+const POINTS_A_THREAD: usize = 1 << 15;
+
+/// Marks chosen points and padding: below every distance, and below itself never.
+const CHOSEN: f64 = -1.0;
+
+pub(crate) fn run<T: Scalar, S: Simd<T>>(
+    simd: S,
+    cloud: &Cloud<T>,
+    threads: usize,
+    selection: &mut Selection<'_, T>,
+) -> Result<(), Error> {
+    let chosen = T::from_f64(CHOSEN);
+    let mut distance = Aligned::new(cloud.len.div_ceil(PADDING) * PADDING, T::INFINITY);
+    distance[cloud.len..].fill(chosen);
+    let mut largest = vec![chosen; cloud.len.div_ceil(BLOCK)];
+    let parts = threads.min(cloud.len / POINTS_A_THREAD).max(1);
+    let mut apply = |selection: &mut Selection<'_, T>, sample: u32| {
+        distance[sample as usize] = chosen;
+        let effective =
+            update(simd, cloud, sample, &mut distance, &mut largest, parts, selection.count);
+        selection.statistics.distance_evaluations += cloud.len as u64;
+        selection.statistics.effective_updates += u64::from(effective);
+        if selection.count {
+            selection.statistics.effective_by_step.push(effective);
+        }
+        farthest(&distance, &largest)
+    };
+    let mut next = None;
+    for start in selection.starts.clone() {
+        selection.begin(start);
+        next = apply(selection, start);
+    }
+    while let Some((point, value)) = next {
+        if !selection.offer(point, value) {
+            break;
+        }
+        next = apply(selection, point);
+        selection.report(value)?;
+    }
+    Ok(())
+}
+
+/// The largest distance and the lowest point that has it; `None` when all are chosen.
+fn farthest<T: Scalar>(distance: &[T], largest: &[T]) -> Option<(u32, T)> {
+    let mut block = 0;
+    for (other, value) in largest.iter().enumerate() {
+        if *value > largest[block] {
+            block = other;
+        }
+    }
+    let value = largest[block];
+    let start = block * BLOCK;
+    let at = distance[start..].iter().position(|&d| d == value)?;
+    (value >= T::ZERO).then_some(((start + at) as u32, value))
+}
+
+/// Lowers all distances by one sample, in `parts` at a time; counts effective updates.
+fn update<T: Scalar, S: Simd<T>>(
+    simd: S,
+    cloud: &Cloud<T>,
+    sample: u32,
+    distance: &mut [T],
+    largest: &mut [T],
+    parts: usize,
+    count: bool,
+) -> u32 {
+    let part = |first: usize, distance: &mut [T], largest: &mut [T]| {
+        simd.vectorize(Update { cloud, sample, first, distance, largest, count })
+    };
+    if parts == 1 {
+        return part(0, distance, largest);
+    }
+    let blocks = largest.len().div_ceil(parts);
+    distance
+        .par_chunks_mut(blocks * BLOCK)
+        .zip(largest.par_chunks_mut(blocks))
+        .enumerate()
+        .map(|(k, (distance, largest))| part(k * blocks * BLOCK, distance, largest))
+        .sum()
+}
+
+struct Update<'a, T> {
+    cloud: &'a Cloud<T>,
+    sample: u32,
+    /// First point of this part.
+    first: usize,
+    distance: &'a mut [T],
+    largest: &'a mut [T],
+    count: bool,
+}
+
+impl<T: Scalar> Kernel<T> for Update<'_, T> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) -> u32 {
+        match (self.cloud.dims(), self.count) {
+            (3, false) => self.blocks::<S, 3, false>(simd),
+            (3, true) => self.blocks::<S, 3, true>(simd),
+            (_, false) => self.blocks::<S, 0, false>(simd),
+            (_, true) => self.blocks::<S, 0, true>(simd),
+        }
+    }
+}
+
+impl<T: Scalar> Update<'_, T> {
+    /// `DIMS` is the number of axes where it is known, else 0.
+    #[inline(always)]
+    fn blocks<S: Simd<T>, const DIMS: usize, const COUNT: bool>(self, simd: S) -> u32 {
+        let axes = &self.cloud.axes;
+        let dims = if DIMS > 0 { DIMS } else { axes.len() };
+        let sample = |axis: usize| simd.splat(axes[axis][self.sample as usize]);
+        let [x, y, z] = [sample(0), sample(1), sample(2)];
+        let mut effective = 0;
+        for (block, largest) in self.largest.iter_mut().enumerate() {
+            let start = block * BLOCK;
+            let end = (start + BLOCK).min(self.distance.len());
+            let mut most = simd.splat(T::from_f64(CHOSEN));
+            for at in (start..end).step_by(S::LANES) {
+                // SAFETY: arrays are padded to whole vectors of the widest set, `at` is below
+                // the length of `distance`, and `first + at` below that of each axis.
+                unsafe {
+                    let square = |axis: usize, of| {
+                        let values = axes.get_unchecked(axis).as_ptr().add(self.first + at);
+                        let difference = simd.sub(simd.load(values), of);
+                        simd.mul(difference, difference)
+                    };
+                    let mut new = simd.add(simd.add(square(0, x), square(1, y)), square(2, z));
+                    for axis in 3..dims {
+                        new = simd.add(new, square(axis, sample(axis)));
+                    }
+                    let slot = self.distance.as_mut_ptr().add(at);
+                    let old = simd.load(slot);
+                    if COUNT {
+                        effective += simd.lt(new, old).count_ones();
+                    }
+                    let new = simd.min(new, old);
+                    simd.store(slot, new);
+                    most = simd.max(most, new);
+                }
+            }
+            *largest = simd.largest(most);
+        }
+        effective
+    }
+}

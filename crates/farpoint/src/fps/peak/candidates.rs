@@ -1,0 +1,189 @@
+//! The points of a band: collected from a part of the tree, and sorted into a grid.
+
+use crate::arch::{Kernel, Simd};
+use crate::spatial::{BoxTree, Cells, Grid, LEAF};
+use crate::Scalar;
+use std::ops::Range;
+
+/// Arrays are padded by this many numbers, so that kernels may read whole vectors.
+pub(super) const PADDING: usize = 16;
+
+/// Candidates of a band from one part of the cloud, in grid order.
+pub(super) struct Candidates<T> {
+    pub(super) grid: Grid<T>,
+    /// First three coordinates by axis, padded.
+    pub(super) at: [Vec<T>; 3],
+    /// Squared distance at the start of the band, padded with -1.
+    pub(super) value: Vec<T>,
+    /// Slot in the tree.
+    pub(super) slot: Vec<u32>,
+    /// Box around them; the low corner is infinite when there is none.
+    pub(super) low: [T; 3],
+    pub(super) high: [T; 3],
+    /// Collected, not yet sorted.
+    staged: Staged<T>,
+    places: Vec<u32>,
+}
+
+#[derive(Default)]
+struct Staged<T> {
+    rows: [Vec<T>; 4],
+    slot: Vec<u32>,
+}
+
+impl<T: Scalar> Candidates<T> {
+    pub(super) fn new(cells: Cells<T>) -> Self {
+        Self {
+            grid: Grid::new(cells),
+            at: Default::default(),
+            value: Vec::new(),
+            slot: Vec::new(),
+            low: [T::INFINITY; 3],
+            high: [T::INFINITY; 3],
+            staged: Staged { rows: Default::default(), slot: Vec::new() },
+            places: Vec::new(),
+        }
+    }
+
+    /// Number of candidates.
+    pub(super) fn len(&self) -> usize {
+        self.slot.len()
+    }
+
+    /// Takes all points of `leaves` whose value is above `beta`.
+    pub(super) fn collect<S: Simd<T>>(
+        &mut self,
+        simd: S,
+        tree: &BoxTree<T>,
+        leaves: Range<usize>,
+        beta: T,
+        cells: Cells<T>,
+    ) {
+        // The rows keep their length: they are overwritten.
+        self.staged.slot.clear();
+        simd.vectorize(Collect { tree, leaves, beta, staged: &mut self.staged });
+        self.sort(cells);
+    }
+
+    /// Takes these candidates, each with its coordinates, value and slot.
+    pub(super) fn take(
+        &mut self,
+        candidates: impl Iterator<Item = ([T; 3], T, u32)>,
+        cells: Cells<T>,
+    ) {
+        self.staged.slot.clear();
+        self.staged.rows.iter_mut().for_each(Vec::clear);
+        for (at, value, slot) in candidates {
+            for (row, x) in self.staged.rows.iter_mut().zip(at.into_iter().chain([value])) {
+                row.push(x);
+            }
+            self.staged.slot.push(slot);
+        }
+        self.sort(cells);
+    }
+
+    /// From staged order to grid order.
+    fn sort(&mut self, cells: Cells<T>) {
+        let [xs, ys, zs, values] = &self.staged.rows;
+        let n = self.staged.slot.len();
+        let points = (0..n).map(|k| [xs[k], ys[k], zs[k]]);
+        self.grid.sort(cells, points, &mut self.places);
+        for row in self.at.iter_mut().chain([&mut self.value]) {
+            row.clear();
+            row.resize(n + PADDING, T::from_f64(-1.0));
+        }
+        self.slot.clear();
+        self.slot.resize(n, 0);
+        let places = &self.places[..n];
+        for (row, staged) in self.at.iter_mut().zip([xs, ys, zs]) {
+            scatter(row, &staged[..n], places);
+        }
+        scatter(&mut self.value, &values[..n], places);
+        scatter(&mut self.slot, &self.staged.slot, places);
+        self.low = [T::INFINITY; 3];
+        self.high = self.low;
+        if n > 0 {
+            for (a, row) in [xs, ys, zs].into_iter().enumerate() {
+                let (low, high) = (&mut self.low[a], &mut self.high[a]);
+                *high = row[0];
+                for &x in &row[..n] {
+                    *low = if x < *low { x } else { *low };
+                    *high = if x > *high { x } else { *high };
+                }
+            }
+        }
+    }
+}
+
+fn scatter<T: Copy>(to: &mut [T], from: &[T], places: &[u32]) {
+    for (&value, &place) in from.iter().zip(places) {
+        to[place as usize] = value;
+    }
+}
+
+struct Collect<'a, T> {
+    tree: &'a BoxTree<T>,
+    leaves: Range<usize>,
+    beta: T,
+    staged: &'a mut Staged<T>,
+}
+
+impl<T: Scalar> Kernel<T> for Collect<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let beta = simd.splat(self.beta);
+        let largest = &self.tree.levels[0].largest;
+        let end = self.leaves.end;
+        let mut leaf = self.leaves.start;
+        while leaf < end {
+            // SAFETY: the level is padded to whole vectors beyond its length.
+            let mut over = unsafe { simd.lt(beta, simd.load(largest.as_ptr().add(leaf))) };
+            if end - leaf < S::LANES {
+                over &= (1 << (end - leaf)) - 1;
+            }
+            while over != 0 {
+                self.staged.leaf(simd, self.tree, leaf + over.trailing_zeros() as usize, beta);
+                over &= over - 1;
+            }
+            leaf += S::LANES;
+        }
+    }
+}
+
+impl<T: Scalar> Staged<T> {
+    #[inline(always)]
+    fn leaf<S: Simd<T>>(&mut self, simd: S, tree: &BoxTree<T>, leaf: usize, beta: S::V) {
+        let count = self.slot.len();
+        if self.rows[0].len() < count + LEAF + PADDING {
+            let room = 2 * count + 64 * LEAF;
+            self.rows.iter_mut().for_each(|row| row.resize(room, T::ZERO));
+        }
+        let mut count = count;
+        // SAFETY: leaves have `dims + 1` rows of `LEAF` numbers, `dims` at least 3; the rows
+        // have room for a whole leaf and a vector more.
+        unsafe {
+            let numbers = tree.leaves.as_ptr().add(leaf * tree.stride());
+            let values = numbers.add(tree.dims * LEAF);
+            for lane in (0..LEAF).step_by(S::LANES) {
+                let value = simd.load(values.add(lane));
+                let mut over = simd.lt(beta, value);
+                if over == 0 {
+                    continue;
+                }
+                for a in 0..3 {
+                    let x = simd.load(numbers.add(a * LEAF + lane));
+                    simd.compress(over, x, self.rows[a].as_mut_ptr().add(count));
+                }
+                simd.compress(over, value, self.rows[3].as_mut_ptr().add(count));
+                count += over.count_ones() as usize;
+                while over != 0 {
+                    let slot = leaf * LEAF + lane + over.trailing_zeros() as usize;
+                    self.slot.push(slot as u32);
+                    over &= over - 1;
+                }
+            }
+        }
+    }
+}

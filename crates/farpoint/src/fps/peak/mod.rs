@@ -1,0 +1,170 @@
+//! The peak method: exact FPS that chooses thousands of points at a time.
+//!
+//! See docs/peak.md for the method and its proof. A *band* is all unchosen points whose
+//! distance is above a floor `beta`. Until every distance is at or below it, FPS chooses only
+//! points of the band, and what happens outside can wait. So: collect the band
+//! (`candidates`), find out which of its points are chosen and with what distances (`solve`),
+//! sort them by distance and index, which is the order of FPS, and apply all of them to the
+//! cloud in one go (`update`). Then the next band.
+
+mod candidates;
+mod solve;
+mod update;
+
+use super::selection::Selection;
+use super::tree::{Outcome, Walker, finish};
+use crate::arch::Simd;
+use crate::cloud::Cloud;
+use crate::spatial::{BoxTree, Cells, LEAF};
+use crate::{Error, Scalar};
+use candidates::Candidates;
+use rayon::prelude::*;
+use solve::{Accepted, Band, Solver};
+use std::ops::Range;
+
+/// The first samples are taken one by one: bands would hold too few.
+const ONE_BY_ONE: usize = 64;
+
+/// The floor of a band over the largest distance (both squared).
+const GAMMA: f64 = 0.8;
+
+/// Width of a grid cell over the largest distance.
+const CELL: f64 = 4.0;
+
+/// A part of the cloud has at least this many points.
+const POINTS_A_PART: usize = 1 << 14;
+
+pub(crate) fn run<T: Scalar, S: Simd<T>>(
+    simd: S,
+    cloud: &Cloud<T>,
+    threads: usize,
+    selection: &mut Selection<'_, T>,
+) -> Result<(), Error> {
+    let mut walker = Walker::new(simd, BoxTree::new(cloud, threads));
+    if walker.run(selection, ONE_BY_ONE)? == Outcome::Complete {
+        return Ok(());
+    }
+    let parts = threads.min(cloud.len / POINTS_A_PART).max(1);
+    let mut bands = Bands::new(simd, cloud, walker.tree, parts);
+    while bands.tree.largest() > T::ZERO {
+        if !bands.next(selection)? {
+            return Ok(());
+        }
+    }
+    finish(&bands.tree, selection);
+    Ok(())
+}
+
+/// The state between bands.
+struct Bands<'a, T: Scalar, S> {
+    simd: S,
+    cloud: &'a Cloud<T>,
+    tree: BoxTree<T>,
+    /// One for each part of the cloud.
+    parts: Vec<(Candidates<T>, Solver<T>)>,
+    /// For what the parts could not decide.
+    rest: (Candidates<T>, Solver<T>),
+    accepted: Vec<Accepted<T>>,
+    scratch: Vec<update::List<T>>,
+}
+
+impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
+    fn new(simd: S, cloud: &'a Cloud<T>, tree: BoxTree<T>, parts: usize) -> Self {
+        let cells = Cells::new(cloud.low, cloud.high, T::INFINITY);
+        let fresh = || (Candidates::new(cells), Solver::new());
+        Self {
+            simd,
+            cloud,
+            tree,
+            parts: (0..parts).map(|_| fresh()).collect(),
+            rest: fresh(),
+            accepted: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Chooses the points of the next band; whether more are wanted.
+    fn next(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
+        let largest = self.tree.largest();
+        let beta = floor(largest);
+        self.choose(largest, beta);
+        selection.statistics.bands += 1;
+        for &(key, slot) in &self.accepted {
+            if !selection.offer(self.tree.points[slot as usize], T::key_value(key)) {
+                return Ok(false);
+            }
+        }
+        let slots = self.accepted.iter().map(|&(_, slot)| slot);
+        let (simd, tree, scratch) = (self.simd, &mut self.tree, &mut self.scratch);
+        let parallel = self.parts.len() > 1;
+        let counts = update::apply(simd, tree, slots, parallel, selection.count, scratch);
+        selection.statistics.distance_evaluations += counts.distances;
+        selection.statistics.effective_updates += counts.effective;
+        selection.statistics.regions_tested += counts.tested;
+        selection.statistics.regions_pruned += counts.pruned;
+        selection.report(largest)?;
+        Ok(true)
+    }
+
+    /// Fills `accepted` with the band's choices, in order.
+    fn choose(&mut self, largest: T, beta: T) {
+        let width = T::from_f64(CELL * largest.to_f64().sqrt());
+        let cells = Cells::new(self.cloud.low, self.cloud.high, width);
+        let (simd, tree) = (self.simd, &self.tree);
+        let leaves = tree.points.len() / LEAF;
+        let count = self.parts.len();
+        let gather = |k: usize, (candidates, solver): &mut (Candidates<T>, Solver<T>)| {
+            let part: Range<usize> = leaves * k / count..leaves * (k + 1) / count;
+            candidates.collect(simd, tree, part, beta, cells);
+            solver.load(tree, candidates);
+        };
+        self.accepted.clear();
+        if count == 1 {
+            gather(0, &mut self.parts[0]);
+            let (candidates, solver) = &mut self.parts[0];
+            solver.solve(simd, &Band { tree, candidates, beta }, &[]);
+            std::mem::swap(&mut self.accepted, &mut solver.accepted);
+            return;
+        }
+        self.parts.par_iter_mut().enumerate().for_each(|(k, part)| gather(k, part));
+        let (candidates, solvers): (Vec<_>, Vec<_>) =
+            self.parts.iter_mut().map(|(candidates, solver)| (&*candidates, solver)).unzip();
+        solvers.into_par_iter().enumerate().for_each(|(k, solver)| {
+            let mut others = candidates.clone();
+            let own = others.remove(k);
+            solver.solve(simd, &Band { tree, candidates: own, beta }, &others);
+        });
+        self.settle(beta, cells);
+    }
+
+    /// Decides what the parts left, and puts all choices in order.
+    fn settle(&mut self, beta: T, cells: Cells<T>) {
+        let (simd, tree) = (self.simd, &self.tree);
+        let (candidates, solver) = &mut self.rest;
+        let left = self.parts.iter().flat_map(|(candidates, solver)| solver.left(candidates));
+        candidates.take(left, cells);
+        solver.load(tree, candidates);
+        let band = Band { tree, candidates, beta };
+        if candidates.len() > 0 {
+            for (_, part) in &self.parts {
+                part.border().iter().for_each(|&by| solver.lower(simd, &band, by));
+            }
+            solver.solve(simd, &band, &[]);
+        }
+        for (_, solver) in self.parts.iter().chain([&self.rest]) {
+            self.accepted.extend_from_slice(&solver.accepted);
+        }
+        // Sorted runs one after another: the stable sort finds and merges them.
+        self.accepted.sort();
+    }
+}
+
+/// The floor of a band: below the largest distance, which is above zero.
+fn floor<T: Scalar>(largest: T) -> T {
+    if !largest.is_finite() {
+        return T::MAX;
+    }
+    let beta = T::from_f64(largest.to_f64() * GAMMA);
+    // Subnormal numbers can round back.
+    if beta < largest { beta } else { largest.next_down() }
+}

@@ -1,0 +1,370 @@
+//! Which candidates of a band are chosen, and with what distance.
+//!
+//! Candidates are taken in order: largest tentative distance first, among equals the lowest
+//! index. The first one is a peak, so it is accepted; it lowers those within reach, and those
+//! that fall to the band's floor leave it.
+//!
+//! With several parts (one a thread) a part does the same with its own candidates, but can't
+//! see what happens in the others. It knows their values at the start of the band, and values
+//! only fall. So a candidate is *blocked* when a candidate of another part, or a blocked one
+//! of its own, that may come before it lies within its distance; blocked ones wait for the
+//! second pass, which is over all parts. Accepting with values that are too high is safe: the
+//! proof in docs/peak.md needs upper bounds only.
+
+use super::candidates::{Candidates, PADDING};
+use crate::Scalar;
+use crate::arch::{Kernel, Simd};
+use crate::spatial::{BoxTree, LEAF};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A chosen point: the key that sorts the sequence, and its slot.
+pub(super) type Accepted<T> = (<T as Scalar>::Key, u32);
+
+/// What one part of a band is solved with, and what came out.
+pub(super) struct Solver<T: Scalar> {
+    /// Tentative distances, in the candidates' order; -1 for those that have left the band.
+    live: Vec<T>,
+    /// Candidates by key, the next one last.
+    queue: Vec<(T::Key, u32)>,
+    /// Those whose distance has fallen since, by their new key.
+    lowered: BinaryHeap<Reverse<(T::Key, u32)>>,
+    hits: Vec<(u32, T)>,
+    /// Chosen, in order.
+    pub(super) accepted: Vec<Accepted<T>>,
+    /// Places of candidates left to the second pass.
+    blocked: Vec<u32>,
+    /// Chosen ones that may lower candidates of other parts.
+    border: Vec<Accepted<T>>,
+}
+
+impl<T: Scalar> Solver<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            live: Vec::new(),
+            queue: Vec::new(),
+            lowered: BinaryHeap::new(),
+            hits: Vec::new(),
+            accepted: Vec::new(),
+            blocked: Vec::new(),
+            border: Vec::new(),
+        }
+    }
+
+    /// Makes ready for these candidates.
+    pub(super) fn load(&mut self, tree: &BoxTree<T>, candidates: &Candidates<T>) {
+        self.live.clear();
+        self.live.extend_from_slice(&candidates.value);
+        self.queue.clear();
+        self.queue.extend(candidates.slot.iter().enumerate().map(|(place, &slot)| {
+            (candidates.value[place].key(tree.points[slot as usize]), place as u32)
+        }));
+        self.queue.sort_unstable_by(|a, b| b.cmp(a));
+        self.lowered.clear();
+        self.accepted.clear();
+        self.blocked.clear();
+        self.border.clear();
+    }
+
+    /// Candidates left to the second pass, with their distances as far as they are known.
+    pub(super) fn left<'a>(
+        &'a self,
+        candidates: &'a Candidates<T>,
+    ) -> impl Iterator<Item = ([T; 3], T, u32)> + 'a {
+        self.blocked.iter().map(|&place| place as usize).filter_map(|place| {
+            let at = [0, 1, 2].map(|a| candidates.at[a][place]);
+            let value = self.live[place];
+            (value > T::ZERO).then_some((at, value, candidates.slot[place]))
+        })
+    }
+
+    /// Chosen ones that may lower candidates of other parts.
+    pub(super) fn border(&self) -> &[Accepted<T>] {
+        &self.border
+    }
+
+    /// Lowers candidates that come after a point chosen elsewhere. Call before [`Self::solve`].
+    pub(super) fn lower<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>, by: Accepted<T>) {
+        let sample = band.sample(by.1, T::key_value(by.0));
+        self.reach(simd, band, sample);
+    }
+
+    /// Chooses. `others` are the candidates of all other parts.
+    pub(super) fn solve<S: Simd<T>>(
+        &mut self,
+        simd: S,
+        band: &Band<'_, T>,
+        others: &[&Candidates<T>],
+    ) {
+        while let Some((key, place)) = self.next() {
+            let value = T::key_value(key);
+            // Its distance has fallen since; it is queued with the new one if still in.
+            if self.live[place as usize] != value {
+                continue;
+            }
+            let slot = band.candidates.slot[place as usize];
+            let sample = band.sample(slot, value);
+            if !others.is_empty() {
+                match self.threat(simd, band, others, &sample, key) {
+                    Threat::Before => {
+                        self.blocked.push(place);
+                        continue;
+                    }
+                    Threat::After => self.border.push((key, slot)),
+                    Threat::None => {}
+                }
+            }
+            self.live[place as usize] = T::from_f64(-1.0);
+            self.accepted.push((key, slot));
+            self.reach(simd, band, sample);
+        }
+    }
+
+    /// The next candidate in order.
+    fn next(&mut self) -> Option<(T::Key, u32)> {
+        match (self.queue.last(), self.lowered.peek()) {
+            (Some(first), Some(Reverse(other))) if other < first => {
+                self.lowered.pop().map(|Reverse(next)| next)
+            }
+            (None, _) => self.lowered.pop().map(|Reverse(next)| next),
+            _ => self.queue.pop(),
+        }
+    }
+
+    /// Lowers the candidates within reach of a chosen one that come after it.
+    fn reach<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>, sample: Sample<T>) {
+        let Self { live, hits, .. } = self;
+        hits.clear();
+        let candidates = band.candidates;
+        simd.vectorize(Reach { tree: band.tree, candidates, live, sample, hits });
+        for &(place, value) in &self.hits {
+            if value > band.beta {
+                let point = band.tree.points[candidates.slot[place as usize] as usize];
+                self.lowered.push(Reverse((value.key(point), place)));
+            } else {
+                self.live[place as usize] = T::from_f64(-1.0);
+            }
+        }
+    }
+
+    /// Whether an undecided candidate that this part can't decide lies within the sample's
+    /// distance and may come before it, or after it.
+    fn threat<S: Simd<T>>(
+        &self,
+        simd: S,
+        band: &Band<'_, T>,
+        others: &[&Candidates<T>],
+        sample: &Sample<T>,
+        key: T::Key,
+    ) -> Threat {
+        let tree = band.tree;
+        let search = |candidates, live| {
+            simd.vectorize(Search { tree, candidates, live, sample: *sample, key })
+        };
+        // Of its own part, whatever comes before it and is undecided is blocked.
+        if !self.blocked.is_empty() && search(band.candidates, &self.live) == Threat::Before {
+            return Threat::Before;
+        }
+        let mut threat = Threat::None;
+        for other in others {
+            if other.len() > 0 && box_distance(sample.at, other.low, other.high) < sample.value {
+                threat = threat.max(search(other, &other.value));
+                if threat == Threat::Before {
+                    break;
+                }
+            }
+        }
+        threat
+    }
+}
+
+/// What all steps of a band share.
+pub(super) struct Band<'a, T> {
+    pub(super) tree: &'a BoxTree<T>,
+    pub(super) candidates: &'a Candidates<T>,
+    /// The band's floor: candidates that fall to it leave.
+    pub(super) beta: T,
+}
+
+impl<T: Scalar> Band<'_, T> {
+    fn sample(&self, slot: u32, value: T) -> Sample<T> {
+        let start = coordinates(self.tree, slot);
+        Sample { at: [0, 1, 2].map(|a| self.tree.leaves[start + a * LEAF]), value, start }
+    }
+}
+
+/// Where the first coordinate of a slot lies in the tree's leaves.
+fn coordinates<T: Scalar>(tree: &BoxTree<T>, slot: u32) -> usize {
+    slot as usize / LEAF * tree.stride() + slot as usize % LEAF
+}
+
+/// A point about to be chosen.
+#[derive(Clone, Copy)]
+struct Sample<T> {
+    at: [T; 3],
+    value: T,
+    /// Where its coordinates lie in the tree's leaves.
+    start: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Threat {
+    None,
+    After,
+    Before,
+}
+
+/// As [`crate::spatial::box_bound`], for one box.
+fn box_distance<T: Scalar>(at: [T; 3], low: [T; 3], high: [T; 3]) -> T {
+    let gap = |a: usize| {
+        let outside = if low[a] > at[a] { low[a] - at[a] } else { at[a] - high[a] };
+        if outside > T::ZERO { outside * outside } else { T::ZERO }
+    };
+    gap(0) + gap(1) + gap(2)
+}
+
+/// Distances over the axes beyond the third, added to what the first three gave.
+#[inline(always)]
+fn further_axes<T: Scalar>(tree: &BoxTree<T>, mut squared: T, a: usize, slot: u32) -> T {
+    let b = coordinates(tree, slot);
+    for axis in 3..tree.dims {
+        let difference = tree.leaves[b + axis * LEAF] - tree.leaves[a + axis * LEAF];
+        squared = squared + difference * difference;
+    }
+    squared
+}
+
+/// Squared distances over the first three axes from `at` to candidates from `place` on.
+#[inline(always)]
+fn distances<T: Scalar, S: Simd<T>>(
+    simd: S,
+    candidates: &Candidates<T>,
+    place: usize,
+    at: [S::V; 3],
+) -> S::V {
+    let square = |a: usize| {
+        // SAFETY: `place` is a candidate's, and arrays are padded by a vector.
+        let x = unsafe { simd.load(candidates.at[a].as_ptr().add(place)) };
+        let difference = simd.sub(x, at[a]);
+        simd.mul(difference, difference)
+    };
+    simd.add(simd.add(square(0), square(1)), square(2))
+}
+
+/// The lanes of a vector that starts `left` places before the end of a run.
+#[inline(always)]
+fn lanes_below(left: usize) -> u32 {
+    if left >= 32 { u32::MAX } else { (1 << left) - 1 }
+}
+
+const _: () = assert!(PADDING >= 16, "a vector has up to 16 lanes");
+
+/// Lowers candidates within reach of a sample that come after it, and lists them.
+struct Reach<'a, T> {
+    tree: &'a BoxTree<T>,
+    candidates: &'a Candidates<T>,
+    live: &'a mut [T],
+    sample: Sample<T>,
+    hits: &'a mut Vec<(u32, T)>,
+}
+
+impl<T: Scalar> Kernel<T> for Reach<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let at = self.sample.at.map(|x| simd.splat(x));
+        let own = simd.splat(self.sample.value);
+        let mut new = [T::ZERO; 16];
+        self.candidates.grid.search(self.sample.at, self.sample.value, |start, end| {
+            for place in (start..end).step_by(S::LANES) {
+                let squared = distances(simd, self.candidates, place, at);
+                // SAFETY: `live` is padded like the candidates' arrays.
+                let live = unsafe { simd.load(self.live.as_ptr().add(place)) };
+                // Equal values: the one before the sample is not within its distance.
+                let after = simd.le(live, own) & simd.lt(squared, live);
+                let mut hit = after & lanes_below(end - place);
+                if hit == 0 {
+                    continue;
+                }
+                // SAFETY: no set has more than 16 lanes.
+                unsafe { simd.store(new.as_mut_ptr(), squared) };
+                while hit != 0 {
+                    let lane = hit.trailing_zeros() as usize;
+                    hit &= hit - 1;
+                    let mut value = new[lane];
+                    if self.tree.dims > 3 {
+                        let slot = self.candidates.slot[place + lane];
+                        value = further_axes(self.tree, value, self.sample.start, slot);
+                        if value >= self.live[place + lane] {
+                            continue;
+                        }
+                    }
+                    self.live[place + lane] = value;
+                    self.hits.push(((place + lane) as u32, value));
+                }
+            }
+        });
+    }
+}
+
+/// Looks for undecided candidates near a sample.
+struct Search<'a, T: Scalar> {
+    tree: &'a BoxTree<T>,
+    candidates: &'a Candidates<T>,
+    /// Upper bounds of their distances.
+    live: &'a [T],
+    sample: Sample<T>,
+    key: T::Key,
+}
+
+impl<T: Scalar> Kernel<T> for Search<'_, T> {
+    type Output = Threat;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) -> Threat {
+        let at = self.sample.at.map(|x| simd.splat(x));
+        let own = simd.splat(self.sample.value);
+        let mut threat = Threat::None;
+        self.candidates.grid.search(self.sample.at, self.sample.value, |start, end| {
+            for place in (start..end).step_by(S::LANES) {
+                let squared = distances(simd, self.candidates, place, at);
+                // SAFETY: `live` is padded like the candidates' arrays.
+                let live = unsafe { simd.load(self.live.as_ptr().add(place)) };
+                let alive = simd.lt(simd.splat(T::ZERO), live);
+                let near = simd.lt(squared, own) & alive & lanes_below(end - place);
+                let mut near = if threat == Threat::Before { 0 } else { near };
+                while near != 0 {
+                    let other = place + near.trailing_zeros() as usize;
+                    near &= near - 1;
+                    threat = threat.max(self.judge(other));
+                }
+            }
+        });
+        threat
+    }
+}
+
+impl<T: Scalar> Search<'_, T> {
+    /// A candidate within the sample's distance over the first three axes.
+    fn judge(&self, place: usize) -> Threat {
+        let slot = self.candidates.slot[place];
+        let key = self.live[place].key(self.tree.points[slot as usize]);
+        if key == self.key {
+            return Threat::None;
+        }
+        if self.tree.dims > 3 {
+            let at = [0, 1, 2].map(|a| self.candidates.at[a][place]);
+            let square = |a: usize| {
+                let difference = at[a] - self.sample.at[a];
+                difference * difference
+            };
+            let three = square(0) + square(1) + square(2);
+            let squared = further_axes(self.tree, three, self.sample.start, slot);
+            if squared >= self.sample.value {
+                return Threat::None;
+            }
+        }
+        if key < self.key { Threat::Before } else { Threat::After }
+    }
+}

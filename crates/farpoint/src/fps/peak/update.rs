@@ -1,0 +1,378 @@
+//! Applies the samples of a band to all points, in one walk down the tree.
+//!
+//! A node is visited with the list of the samples that can change something below it; each
+//! child gets the part of the list that can change something in its box. A leaf's points are
+//! loaded once a band, however many samples apply to them.
+
+use crate::Scalar;
+use crate::arch::{Kernel, Simd};
+use crate::spatial::{BoxTree, FANOUT, LEAF, Level, Shared, box_bound};
+use rayon::prelude::*;
+
+/// Samples by axis, and where their coordinates lie in the tree's leaves.
+#[derive(Default)]
+pub(super) struct List<T> {
+    at: [Vec<T>; 3],
+    start: Vec<u32>,
+    len: usize,
+}
+
+/// Room behind a list for a vector that is only partly used.
+const ROOM: usize = 16;
+
+impl<T: Scalar> List<T> {
+    fn with_room(room: usize) -> Self {
+        let mut list = Self { at: Default::default(), start: Vec::new(), len: 0 };
+        list.clear(room);
+        list
+    }
+
+    fn clear(&mut self, room: usize) {
+        self.len = 0;
+        if self.start.len() < room + ROOM {
+            self.at.iter_mut().for_each(|row| row.resize(room + ROOM, T::ZERO));
+            self.start.resize(room + ROOM, 0);
+        }
+    }
+}
+
+/// What the walk counted.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) distances: u64,
+    pub(super) effective: u64,
+    pub(super) tested: u64,
+    pub(super) pruned: u64,
+}
+
+impl std::ops::Add for Counts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            distances: self.distances + other.distances,
+            effective: self.effective + other.effective,
+            tested: self.tested + other.tested,
+            pruned: self.pruned + other.pruned,
+        }
+    }
+}
+
+/// Marks the points in `slots` chosen and lowers all distances by them, on all threads of the
+/// pool if `parallel`.
+pub(super) fn apply<T: Scalar, S: Simd<T>>(
+    simd: S,
+    tree: &mut BoxTree<T>,
+    slots: impl ExactSizeIterator<Item = u32>,
+    parallel: bool,
+    count: bool,
+    scratch: &mut Vec<List<T>>,
+) -> Counts {
+    let top = tree.levels.len() - 1;
+    scratch.resize_with(top + 1, List::default);
+    let mut all = scratch.pop().expect("one for the top");
+    all.clear(slots.len());
+    for slot in slots {
+        let start = slot as usize / LEAF * tree.stride() + slot as usize % LEAF;
+        for a in 0..3 {
+            all.at[a][all.len] = tree.leaves[start + a * LEAF];
+        }
+        all.start[all.len] = start as u32;
+        all.len += 1;
+        let at = tree.value_at(slot as usize);
+        tree.leaves[at] = T::from_f64(-1.0);
+    }
+    let leaves = Shared::new(tree.leaves.as_mut_ptr());
+    let largest =
+        tree.levels.iter_mut().map(|level| Shared::new(level.largest.as_mut_ptr())).collect();
+    let walk = Walk { tree, leaves, largest, parallel, count };
+    // SAFETY: the walk has the tree to itself; its threads visit different nodes.
+    let counts = unsafe { walk.node(simd, top, 0, &all, scratch) };
+    scratch.push(all);
+    counts
+}
+
+/// The walk. Values and largest values are written through pointers of their own, each by the
+/// one thread that visits the leaf or node; boxes and coordinates are only read.
+struct Walk<'a, T> {
+    tree: &'a BoxTree<T>,
+    leaves: Shared<T>,
+    largest: Vec<Shared<T>>,
+    parallel: bool,
+    count: bool,
+}
+
+/// A node with at least this many samples at least this high up is worth sharing out.
+const SHARE_SAMPLES: usize = 64;
+const SHARE_LEVEL: usize = 3;
+
+impl<T: Scalar> Walk<'_, T> {
+    /// Visits entry `node` of `level` with the samples in `list`; `scratch` has a list for
+    /// each level below.
+    ///
+    /// # Safety
+    /// No other thread may visit the node or what is below it.
+    unsafe fn node<S: Simd<T>>(
+        &self,
+        simd: S,
+        level: usize,
+        node: usize,
+        list: &List<T>,
+        scratch: &mut [List<T>],
+    ) -> Counts {
+        if level <= 1 {
+            let walk = self;
+            return simd.vectorize(Leaves { walk, node, list, single: level == 0 });
+        }
+        let first = node * FANOUT;
+        let children = FANOUT.min(self.tree.levels[level - 1].len - first);
+        let visit = |child: usize, scratch: &mut [List<T>]| {
+            let (part, below) = scratch.split_last_mut().expect("a list a level");
+            let boxes = &self.tree.levels[level - 1];
+            // SAFETY: the child is ours alone.
+            unsafe {
+                let largest = *self.largest[level - 1].get().add(child);
+                simd.vectorize(Filter { boxes, child, largest, list, part });
+                let counts = Counts {
+                    tested: list.len as u64,
+                    pruned: (list.len - part.len) as u64,
+                    ..Counts::default()
+                };
+                if part.len == 0 {
+                    return counts;
+                }
+                counts + self.node(simd, level - 1, child, part, below)
+            }
+        };
+        let counts = if self.parallel && level >= SHARE_LEVEL.min(self.tree.levels.len() - 1)
+            && list.len >= SHARE_SAMPLES
+        {
+            let fresh = || (1..level).map(|_| List::with_room(0)).collect::<Vec<_>>();
+            (first..first + children)
+                .into_par_iter()
+                .map_init(fresh, |scratch, child| visit(child, scratch))
+                .reduce(Counts::default, |a, b| a + b)
+        } else {
+            (first..first + children)
+                .map(|child| visit(child, scratch))
+                .fold(Counts::default(), |a, b| a + b)
+        };
+        // SAFETY: the children have been visited, and the node is ours.
+        unsafe { self.correct(level, node) };
+        counts
+    }
+
+    /// Sets a node's largest value from its children's.
+    ///
+    /// # Safety
+    /// The node and its children must be this thread's.
+    #[inline(always)]
+    unsafe fn correct(&self, level: usize, node: usize) {
+        // SAFETY: levels are padded to whole groups of siblings.
+        unsafe {
+            let children = self.largest[level - 1].get().add(node * FANOUT);
+            let mut most = *children;
+            for child in 1..FANOUT {
+                let value = *children.add(child);
+                most = if value > most { value } else { most };
+            }
+            *self.largest[level].get().add(node) = most;
+        }
+    }
+}
+
+/// The samples of `list` that can change something in the box of `child`.
+struct Filter<'a, T> {
+    boxes: &'a Level<T>,
+    child: usize,
+    largest: T,
+    list: &'a List<T>,
+    part: &'a mut List<T>,
+}
+
+impl<T: Scalar> Kernel<T> for Filter<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self { boxes, child, largest, list, part } = self;
+        part.clear(list.len);
+        let boxes = boxes.siblings(child / FANOUT);
+        // SAFETY: the group has six rows of `FANOUT` numbers.
+        let side = |row: usize| unsafe { simd.splat(*boxes.add(row * FANOUT + child % FANOUT)) };
+        let (low, high) = ([side(0), side(1), side(2)], [side(3), side(4), side(5)]);
+        let (zero, largest) = (simd.splat(T::ZERO), simd.splat(largest));
+        let mut count = 0;
+        for k in (0..list.len).step_by(S::LANES) {
+            // SAFETY: lists have room for a vector beyond their length.
+            unsafe {
+                let at = [0, 1, 2].map(|a| simd.load(list.at[a].as_ptr().add(k)));
+                let bound = box_bound(simd, at, low, high, zero);
+                let hit = simd.lt(bound, largest) & lanes_below(list.len - k);
+                for a in 0..3 {
+                    simd.compress(hit, at[a], part.at[a].as_mut_ptr().add(count));
+                }
+                let mut hit = hit;
+                while hit != 0 {
+                    let from = k + hit.trailing_zeros() as usize;
+                    *part.start.get_unchecked_mut(count) = *list.start.get_unchecked(from);
+                    count += 1;
+                    hit &= hit - 1;
+                }
+            }
+        }
+        part.len = count;
+    }
+}
+
+#[inline(always)]
+fn lanes_below(left: usize) -> u32 {
+    if left >= 32 { u32::MAX } else { (1 << left) - 1 }
+}
+
+/// Applies a list to the leaves below a node of level 1, or to the only leaf of a tree.
+struct Leaves<'a, 'b, T> {
+    walk: &'a Walk<'b, T>,
+    node: usize,
+    list: &'a List<T>,
+    single: bool,
+}
+
+impl<T: Scalar> Kernel<T> for Leaves<'_, '_, T> {
+    type Output = Counts;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) -> Counts {
+        match (self.walk.tree.dims, self.walk.count) {
+            (3, false) => self.node::<S, 3, false>(simd),
+            (3, true) => self.node::<S, 3, true>(simd),
+            (_, false) => self.node::<S, 0, false>(simd),
+            (_, true) => self.node::<S, 0, true>(simd),
+        }
+    }
+}
+
+impl<T: Scalar> Leaves<'_, '_, T> {
+    #[inline(always)]
+    fn node<S: Simd<T>, const DIMS: usize, const COUNT: bool>(self, simd: S) -> Counts {
+        let mut counts = Counts::default();
+        let first = if self.single { 0 } else { self.node * FANOUT };
+        let end = (first + FANOUT).min(self.walk.tree.levels[0].len);
+        let boxes = self.walk.tree.levels[0].siblings(first / FANOUT);
+        let zero = simd.splat(T::ZERO);
+        for leaf in first..end {
+            // SAFETY: the group has six rows of `FANOUT` numbers.
+            let side =
+                |row: usize| unsafe { simd.splat(*boxes.add(row * FANOUT + leaf % FANOUT)) };
+            let (low, high) = ([side(0), side(1), side(2)], [side(3), side(4), side(5)]);
+            // SAFETY: this thread alone visits the node.
+            let largest = unsafe { simd.splat(*self.walk.largest[0].get().add(leaf)) };
+            let mut touched = false;
+            for k in (0..self.list.len).step_by(S::LANES) {
+                // SAFETY: lists have room for a vector beyond their length.
+                let at = [0, 1, 2].map(|a| unsafe { simd.load(self.list.at[a].as_ptr().add(k)) });
+                let bound = box_bound(simd, at, low, high, zero);
+                let hit = simd.lt(bound, largest) & lanes_below(self.list.len - k);
+                if hit == 0 {
+                    continue;
+                }
+                touched = true;
+                // SAFETY: this thread alone visits the leaf; bits name samples of the list.
+                counts.effective +=
+                    u64::from(unsafe { self.leaf::<S, DIMS, COUNT>(simd, leaf, k, hit) });
+                counts.distances += u64::from(hit.count_ones()) * LEAF as u64;
+            }
+            if touched {
+                // SAFETY: as above.
+                unsafe { self.set_largest::<S, DIMS>(simd, leaf) };
+            }
+        }
+        counts.tested = ((end - first) * self.list.len) as u64;
+        counts.pruned = counts.tested - counts.distances / LEAF as u64;
+        if !self.single {
+            // SAFETY: as above.
+            unsafe { self.walk.correct(1, self.node) };
+        }
+        counts
+    }
+
+    /// Applies the samples `first + lane` for the lanes in `hit` to a leaf, half of it at a
+    /// time, so that it stays in registers.
+    ///
+    /// # Safety
+    /// The leaf must be this thread's.
+    #[inline(always)]
+    unsafe fn leaf<S: Simd<T>, const DIMS: usize, const COUNT: bool>(
+        &self,
+        simd: S,
+        leaf: usize,
+        first: usize,
+        hit: u32,
+    ) -> u32 {
+        let dims = if DIMS > 0 { DIMS } else { self.walk.tree.dims };
+        let mut effective = 0;
+        // SAFETY: the leaf has `dims + 1` rows of `LEAF` numbers, whole vectors of every set.
+        unsafe {
+            let numbers = self.walk.leaves.get().add(leaf * (dims + 1) * LEAF);
+            let load = |row: usize, lane: usize| simd.load(numbers.add(row * LEAF + lane));
+            for lane in (0..LEAF).step_by(2 * S::LANES) {
+                let other = lane + S::LANES;
+                let a = [load(0, lane), load(1, lane), load(2, lane)];
+                let b = [load(0, other), load(1, other), load(2, other)];
+                let mut old = [load(dims, lane), load(dims, other)];
+                let mut left = hit;
+                while left != 0 {
+                    let k = first + left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    let s = [0, 1, 2].map(|axis| {
+                        simd.splat(*self.list.at.get_unchecked(axis).get_unchecked(k))
+                    });
+                    let mut new = [squared(simd, a, s), squared(simd, b, s)];
+                    for axis in 3..dims {
+                        let start = self.list.start[k] as usize + axis * LEAF;
+                        let s = simd.splat(*self.walk.leaves.get().add(start));
+                        for (new, lane) in new.iter_mut().zip([lane, other]) {
+                            let difference = simd.sub(load(axis, lane), s);
+                            *new = simd.add(*new, simd.mul(difference, difference));
+                        }
+                    }
+                    for (old, new) in old.iter_mut().zip(new) {
+                        if COUNT {
+                            effective += simd.lt(new, *old).count_ones();
+                        }
+                        *old = simd.min(new, *old);
+                    }
+                }
+                simd.store(numbers.add(dims * LEAF + lane), old[0]);
+                simd.store(numbers.add(dims * LEAF + other), old[1]);
+            }
+        }
+        effective
+    }
+
+    /// # Safety
+    /// The leaf must be this thread's.
+    #[inline(always)]
+    unsafe fn set_largest<S: Simd<T>, const DIMS: usize>(&self, simd: S, leaf: usize) {
+        let dims = if DIMS > 0 { DIMS } else { self.walk.tree.dims };
+        // SAFETY: as in `leaf`.
+        unsafe {
+            let values = self.walk.leaves.get().add((leaf * (dims + 1) + dims) * LEAF);
+            let mut most = simd.load(values);
+            for lane in (S::LANES..LEAF).step_by(S::LANES) {
+                most = simd.max(most, simd.load(values.add(lane)));
+            }
+            *self.walk.largest[0].get().add(leaf) = simd.largest(most);
+        }
+    }
+}
+
+/// Squared distances over the first three axes.
+#[inline(always)]
+fn squared<T, S: Simd<T>>(simd: S, a: [S::V; 3], b: [S::V; 3]) -> S::V {
+    let square = |axis: usize| {
+        let difference = simd.sub(a[axis], b[axis]);
+        simd.mul(difference, difference)
+    };
+    simd.add(simd.add(square(0), square(1)), square(2))
+}

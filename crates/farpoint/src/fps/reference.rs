@@ -1,0 +1,80 @@
+//! The obvious loop. What it returns is what every algorithm must return.
+
+use super::selection::Selection;
+use crate::cloud::Cloud;
+use crate::{Algorithm, Amount, Error, Points, Sample, Sampler, Scalar};
+
+/// `count` samples from `start` on, by the obvious loop: O(points * samples) time.
+///
+/// ```
+/// let line: Vec<[f64; 1]> = (0..5).map(|i| [i as f64]).collect();
+/// assert_eq!(farpoint::reference(&line, 4, 0)?.indices, [0, 4, 2, 1]);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+pub fn reference<T: Scalar, P: Points<T> + ?Sized>(
+    points: &P,
+    count: usize,
+    start: usize,
+) -> Result<Sample<T>, Error> {
+    Sampler::new(Amount::Count(count))
+        .start(super::Start::Index(start))
+        .algorithm(Algorithm::Reference)
+        .sample(points)
+}
+
+pub(crate) fn run<T: Scalar>(
+    cloud: &Cloud<T>,
+    selection: &mut Selection<'_, T>,
+) -> Result<(), Error> {
+    // Distance of each point to the chosen ones; none for those chosen themselves.
+    let mut distance = vec![Some(T::INFINITY); cloud.len];
+    for start in selection.starts.clone() {
+        selection.begin(start);
+        update(cloud, selection, &mut distance, start);
+    }
+    while let Some((point, value)) = farthest(&distance) {
+        if !selection.offer(point, value) {
+            break;
+        }
+        update(cloud, selection, &mut distance, point);
+        selection.report(value)?;
+    }
+    Ok(())
+}
+
+/// The largest distance, and the lowest index that has it.
+fn farthest<T: Scalar>(distance: &[Option<T>]) -> Option<(u32, T)> {
+    let mut best = None;
+    for (point, distance) in distance.iter().enumerate() {
+        if let Some(value) = *distance
+            && best.is_none_or(|(_, largest)| value > largest)
+        {
+            best = Some((point as u32, value));
+        }
+    }
+    best
+}
+
+fn update<T: Scalar>(
+    cloud: &Cloud<T>,
+    selection: &mut Selection<'_, T>,
+    distance: &mut [Option<T>],
+    sample: u32,
+) {
+    distance[sample as usize] = None;
+    let mut effective = 0;
+    for (point, distance) in distance.iter_mut().enumerate() {
+        if let Some(old) = distance {
+            let new = cloud.squared_distance(point as u32, sample);
+            if new < *old {
+                *old = new;
+                effective += 1;
+            }
+        }
+    }
+    selection.statistics.distance_evaluations += cloud.len as u64;
+    selection.statistics.effective_updates += u64::from(effective);
+    if selection.count {
+        selection.statistics.effective_by_step.push(effective);
+    }
+}

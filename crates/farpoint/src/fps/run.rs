@@ -1,0 +1,80 @@
+//! From a [`Sampler`] and points to a [`Sample`]: check, choose an algorithm, run it.
+
+use super::selection::Selection;
+use super::{Algorithm, Observer, Sample, Sampler, auto, naive, peak, radius, reference, tree};
+use crate::arch::{self, Program, Simd};
+use crate::cloud::Cloud;
+use crate::{Error, Points, Scalar};
+
+pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
+    sampler: &Sampler,
+    points: &P,
+    observer: Observer<'_>,
+) -> Result<Sample<T>, Error> {
+    let level = arch::choose(sampler.level)?;
+    let cloud = Cloud::new(points, sampler.bad_rows)?;
+    let mut selection = Selection::new(
+        &cloud,
+        points.len(),
+        sampler.amount,
+        &sampler.start,
+        sampler.statistics,
+        observer,
+    )?;
+    let threads = sampler.threads.unwrap_or_else(rayon::current_num_threads);
+    let algorithm = auto::choose(sampler, &cloud, &selection, threads);
+    let job = Job { algorithm, sampler, cloud: &cloud, threads, selection: &mut selection };
+    if job.selection.remaining() > 0 {
+        on_threads(threads, || arch::dispatch(level, job))?;
+    }
+    Ok(Sample {
+        indices: selection.points.iter().map(|&point| cloud.row(point)).collect(),
+        squared_distances: selection.values,
+        squared_covering_radius: selection.covering,
+        algorithm,
+        threads,
+        level,
+        dropped: points.len() - cloud.len,
+        statistics: sampler.statistics.then_some(selection.statistics),
+    })
+}
+
+/// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own.
+pub(super) fn on_threads<R: Send>(
+    threads: usize,
+    work: impl FnOnce() -> Result<R, Error> + Send,
+) -> Result<R, Error> {
+    // One thread never asks rayon for anything.
+    if threads == 1 || threads == rayon::current_num_threads() {
+        return work();
+    }
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.max(1))
+        .build()
+        .map_err(|error| Error::BadThreads(threads, error.to_string()))?
+        .install(work)
+}
+
+struct Job<'a, 'b, T> {
+    algorithm: Algorithm,
+    sampler: &'a Sampler,
+    cloud: &'a Cloud<T>,
+    threads: usize,
+    selection: &'a mut Selection<'b, T>,
+}
+
+impl<T: Scalar> Program<T> for Job<'_, '_, T> {
+    type Output = Result<(), Error>;
+
+    fn run<S: Simd<T>>(self, simd: S) -> Self::Output {
+        let Self { algorithm, sampler, cloud, threads, selection } = self;
+        match algorithm {
+            Algorithm::Auto => unreachable!("auto has been resolved"),
+            Algorithm::Reference => reference::run(cloud, selection),
+            Algorithm::Naive => naive::run(simd, cloud, threads, selection),
+            Algorithm::Radius => radius::run(simd, cloud, &sampler.radius, selection),
+            Algorithm::Tree => tree::run(simd, cloud, threads, selection),
+            Algorithm::Peak => peak::run(simd, cloud, threads, selection),
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! One sample at a time through a wide box tree.
+//!
+//! Every node knows the largest distance below it and the slot that has it, so the next
+//! sample is read off the root. A new sample walks down into the boxes that it can change
+//! (box bound below the largest distance), lowers the distances in the leaves it reaches, and
+//! the nodes above are corrected on the way back. O(log points) boxes and a few leaves a
+//! sample on surface-like clouds; never slower than O(points) a sample.
+
+use super::selection::Selection;
+use crate::arch::{Kernel, Simd};
+use crate::cloud::Cloud;
+use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
+use crate::{Error, Scalar, Statistics};
+
+pub(crate) fn run<T: Scalar, S: Simd<T>>(
+    simd: S,
+    cloud: &Cloud<T>,
+    threads: usize,
+    selection: &mut Selection<'_, T>,
+) -> Result<(), Error> {
+    let mut walker = Walker::new(simd, BoxTree::new(cloud, threads));
+    if walker.run(selection, usize::MAX)? == Outcome::MoreToCome {
+        finish(&walker.tree, selection);
+    }
+    Ok(())
+}
+
+/// How a partial run ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The sample is complete.
+    Complete,
+    /// The wanted number was reached, or only duplicates of chosen points are left.
+    MoreToCome,
+}
+
+/// Offers what is left when the largest distance is zero: duplicates of chosen points, in
+/// index order.
+pub(super) fn finish<T: Scalar>(tree: &BoxTree<T>, selection: &mut Selection<'_, T>) {
+    let unchosen =
+        |slot: &usize| tree.points[*slot] != NONE && tree.leaves[tree.value_at(*slot)] >= T::ZERO;
+    let mut left: Vec<u32> =
+        (0..tree.points.len()).filter(unchosen).map(|slot| tree.points[slot]).collect();
+    left.sort_unstable();
+    for point in left {
+        if !selection.offer(point, T::ZERO) {
+            return;
+        }
+    }
+}
+
+/// A tree and the slot of the largest distance below each of its entries.
+pub(super) struct Walker<T, S> {
+    pub(super) tree: BoxTree<T>,
+    simd: S,
+    /// By level and entry, padded like [`crate::spatial::Level::largest`].
+    best: Vec<Vec<u32>>,
+    /// Entries to visit at each level.
+    visits: Vec<Vec<u32>>,
+}
+
+impl<T: Scalar, S: Simd<T>> Walker<T, S> {
+    pub(super) fn new(simd: S, tree: BoxTree<T>) -> Self {
+        // Before the first sample nothing is best; it updates every entry.
+        let best = tree.levels.iter().map(|level| vec![0; level.largest.len()]).collect();
+        let visits = tree.levels.iter().map(|_| Vec::new()).collect();
+        Self { tree, simd, best, visits }
+    }
+
+    /// Takes the start points, then choices one by one until there are `until` samples.
+    pub(super) fn run(
+        &mut self,
+        selection: &mut Selection<'_, T>,
+        until: usize,
+    ) -> Result<Outcome, Error> {
+        self.begin(selection);
+        while selection.points.len() < until {
+            let value = self.tree.largest();
+            if value <= T::ZERO {
+                break;
+            }
+            let slot = self.best.last().expect("leaves")[0] as usize;
+            if !selection.offer(self.tree.points[slot], value) {
+                return Ok(Outcome::Complete);
+            }
+            self.apply(slot, selection);
+            selection.report(value)?;
+        }
+        Ok(Outcome::MoreToCome)
+    }
+
+    fn begin(&mut self, selection: &mut Selection<'_, T>) {
+        let starts = selection.starts.clone();
+        let slots: Vec<usize> = match starts[..] {
+            [start] => self.tree.points.iter().position(|&p| p == start).into_iter().collect(),
+            _ => {
+                let mut slot_of = vec![0; self.tree.points.len()];
+                for (slot, &point) in self.tree.points.iter().enumerate() {
+                    if point != NONE {
+                        slot_of[point as usize] = slot;
+                    }
+                }
+                starts.iter().map(|&start| slot_of[start as usize]).collect()
+            }
+        };
+        for (start, slot) in starts.into_iter().zip(slots) {
+            selection.begin(start);
+            self.apply(slot, selection);
+        }
+    }
+
+    /// Lowers all distances by the point in `slot`, which is now chosen.
+    fn apply(&mut self, slot: usize, selection: &mut Selection<'_, T>) {
+        let at = self.tree.value_at(slot);
+        self.tree.leaves[at] = T::from_f64(-1.0);
+        let Self { tree, simd, best, visits } = self;
+        let statistics = &mut selection.statistics;
+        simd.vectorize(Apply { tree, best, visits, slot, count: selection.count, statistics });
+    }
+}
+
+struct Apply<'a, T> {
+    tree: &'a mut BoxTree<T>,
+    best: &'a mut [Vec<u32>],
+    visits: &'a mut [Vec<u32>],
+    slot: usize,
+    count: bool,
+    statistics: &'a mut Statistics,
+}
+
+impl<T: Scalar> Kernel<T> for Apply<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(mut self, simd: S) {
+        match (self.tree.dims, self.count) {
+            (3, false) => self.walk::<S, 3, false>(simd),
+            (3, true) => self.walk::<S, 3, true>(simd),
+            (_, false) => self.walk::<S, 0, false>(simd),
+            (_, true) => self.walk::<S, 0, true>(simd),
+        }
+    }
+}
+
+impl<T: Scalar> Apply<'_, T> {
+    #[inline(always)]
+    fn walk<S: Simd<T>, const DIMS: usize, const COUNT: bool>(&mut self, simd: S) {
+        let (leaf, lane) = (self.slot / LEAF, self.slot % LEAF);
+        let start = leaf * self.tree.stride() + lane;
+        let at = [0, 1, 2].map(|a| simd.splat(self.tree.leaves[start + a * LEAF]));
+        let top = self.tree.levels.len() - 1;
+        self.visits.iter_mut().for_each(Vec::clear);
+        self.visits[top].push(0);
+        for level in (1..=top).rev() {
+            let (below, here) = self.visits.split_at_mut(level);
+            for &node in &here[0] {
+                let hit = reached(simd, self.tree, level - 1, node as usize, at);
+                for_each_bit(hit, |c| below[level - 1].push(node * FANOUT as u32 + c));
+            }
+            if COUNT {
+                self.statistics.regions_tested += (here[0].len() * FANOUT) as u64;
+                self.statistics.regions_pruned +=
+                    (here[0].len() * FANOUT - below[level - 1].len()) as u64;
+            }
+        }
+        let leaves = std::mem::take(&mut self.visits[0]);
+        for &leaf in &leaves {
+            let changed = self.leaf::<S, DIMS, COUNT>(simd, leaf as usize, start, at);
+            self.statistics.effective_updates += u64::from(changed);
+        }
+        self.statistics.distance_evaluations += (leaves.len() * LEAF) as u64;
+        self.visits[0] = leaves;
+        for level in 1..=top {
+            for &node in &self.visits[level] {
+                correct(simd, self.tree, self.best, level, node as usize);
+            }
+        }
+    }
+
+    /// Lowers the distances of a leaf; how many, if counted. `sample` is where the sample's
+    /// first coordinate lies in the leaves, `at` its first three.
+    #[inline(always)]
+    fn leaf<S: Simd<T>, const DIMS: usize, const COUNT: bool>(
+        &mut self,
+        simd: S,
+        leaf: usize,
+        sample: usize,
+        at: [S::V; 3],
+    ) -> u32 {
+        let dims = if DIMS > 0 { DIMS } else { self.tree.dims };
+        let numbers = self.tree.leaves.as_mut_ptr();
+        let mut changed = 0;
+        let mut most = simd.splat(T::from_f64(-1.0));
+        // SAFETY: the leaf is one of the tree's, with `dims + 1` rows of `LEAF` numbers, a
+        // multiple of every set's lanes; `sample` is a slot's place.
+        unsafe {
+            let here = numbers.add(leaf * (dims + 1) * LEAF);
+            let values = here.add(dims * LEAF);
+            for lane in (0..LEAF).step_by(S::LANES) {
+                let square = |axis: usize, of: S::V| {
+                    let difference = simd.sub(simd.load(here.add(axis * LEAF + lane)), of);
+                    simd.mul(difference, difference)
+                };
+                let mut new =
+                    simd.add(simd.add(square(0, at[0]), square(1, at[1])), square(2, at[2]));
+                for axis in 3..dims {
+                    let of = simd.splat(*numbers.add(sample + axis * LEAF));
+                    new = simd.add(new, square(axis, of));
+                }
+                let old = simd.load(values.add(lane));
+                if COUNT {
+                    changed += simd.lt(new, old).count_ones();
+                }
+                let new = simd.min(new, old);
+                simd.store(values.add(lane), new);
+                most = simd.max(most, new);
+            }
+            let largest = simd.largest(most);
+            let mut lane = 0;
+            // Points of a leaf are in index order, so the first lane is the lowest index.
+            loop {
+                let equal = simd.eq(simd.load(values.add(lane)), simd.splat(largest));
+                if equal != 0 {
+                    lane += equal.trailing_zeros() as usize;
+                    break;
+                }
+                lane += S::LANES;
+            }
+            self.tree.levels[0].largest[leaf] = largest;
+            self.best[0][leaf] = (leaf * LEAF + lane) as u32;
+        }
+        changed
+    }
+}
+
+/// Children of `node` (entries of `level`) that a sample at `at` can change.
+#[inline(always)]
+fn reached<T: Scalar, S: Simd<T>>(
+    simd: S,
+    tree: &BoxTree<T>,
+    level: usize,
+    node: usize,
+    at: [S::V; 3],
+) -> u32 {
+    let level = &tree.levels[level];
+    let boxes = level.siblings(node);
+    let largest = level.largest[node * FANOUT..][..FANOUT].as_ptr();
+    let zero = simd.splat(T::ZERO);
+    let mut hit = 0;
+    for lane in (0..FANOUT).step_by(S::LANES) {
+        // SAFETY: rows of a group of siblings are `FANOUT` numbers.
+        unsafe {
+            let row = |a: usize| simd.load(boxes.add(a * FANOUT + lane));
+            let bound =
+                box_bound(simd, at, [row(0), row(1), row(2)], [row(3), row(4), row(5)], zero);
+            hit |= simd.lt(bound, simd.load(largest.add(lane))) << lane;
+        }
+    }
+    hit
+}
+
+/// Sets the largest value of a node, and its slot, from its children.
+#[inline(always)]
+fn correct<T: Scalar, S: Simd<T>>(
+    simd: S,
+    tree: &mut BoxTree<T>,
+    best: &mut [Vec<u32>],
+    level: usize,
+    node: usize,
+) {
+    let children = tree.levels[level - 1].largest[node * FANOUT..][..FANOUT].as_ptr();
+    // SAFETY: `FANOUT` numbers, a multiple of every set's lanes.
+    let (largest, equal) = unsafe {
+        let mut most = simd.load(children);
+        for lane in (S::LANES..FANOUT).step_by(S::LANES) {
+            most = simd.max(most, simd.load(children.add(lane)));
+        }
+        let largest = simd.largest(most);
+        let same = |lane| simd.eq(simd.load(children.add(lane)), simd.splat(largest)) << lane;
+        (largest, (0..FANOUT).step_by(S::LANES).fold(0, |mask, lane| mask | same(lane)))
+    };
+    let (below, here) = best.split_at_mut(level);
+    let candidates = &below[level - 1][node * FANOUT..][..FANOUT];
+    let mut slot = candidates[equal.trailing_zeros() as usize];
+    for_each_bit(equal & (equal - 1), |c| {
+        let other = candidates[c as usize];
+        if tree.points[other as usize] < tree.points[slot as usize] {
+            slot = other;
+        }
+    });
+    here[0][node] = slot;
+    tree.levels[level].largest[node] = largest;
+}
+
+/// Calls `f` with the number of each bit set, the lowest first.
+#[inline(always)]
+pub(super) fn for_each_bit(mut mask: u32, mut f: impl FnMut(u32)) {
+    while mask != 0 {
+        f(mask.trailing_zeros());
+        mask &= mask - 1;
+    }
+}

@@ -1,0 +1,49 @@
+//! Exact farthest point sampling of point clouds, thousands of choices at a time.
+//!
+//! Farthest point sampling (FPS) starts at one point and then repeatedly takes the point
+//! farthest from all those taken: an even subset of which every prefix is an even subset.
+//!
+//! ```
+//! use farpoint::Sampler;
+//!
+//! let cloud: Vec<[f32; 3]> = (0..1000).map(|i| [i as f32, (i * i % 97) as f32, 0.0]).collect();
+//! let sample = Sampler::count(100).sample(&cloud)?;
+//! assert_eq!(sample.indices.len(), 100);
+//! println!("every point is within {} of a sample", sample.covering_radius());
+//! # Ok::<(), farpoint::Error>(())
+//! ```
+//!
+//! # What exact means
+//!
+//! * The squared distance is computed as `(dx*dx + dy*dy) + dz*dz`, further dimensions
+//!   appended left to right, each operation rounded on its own in the input's precision.
+//! * The next sample is the point with the largest distance to those chosen; among equals
+//!   the lowest index. A chosen point is never chosen again: `m` indices are `m` different
+//!   ones, duplicates of chosen points following last in index order.
+//! * The first distance is infinite. Squares that overflow to infinity (coordinates beyond
+//!   about 1e19 in `f32`) are ties like any others.
+//! * No point is skipped, near the origin or elsewhere. NaN and infinity in a row are an
+//!   error, or the row is left out if asked.
+//!
+//! Every algorithm, instruction set and thread count gives the indices of [`reference`],
+//! one by one.
+
+mod arch;
+mod cloud;
+mod error;
+pub mod fps;
+pub mod measure;
+mod points;
+mod random;
+mod scalar;
+mod spatial;
+
+pub use arch::Level;
+pub use error::Error;
+pub use fps::{
+    Algorithm, Amount, BadRows, Observer, Progress, RadiusOptions, Sample, Sampler, Start,
+    Statistics, reference,
+};
+pub use points::{Axes, Points, Strided};
+pub use random::SplitMix64;
+pub use scalar::Scalar;

@@ -1,0 +1,153 @@
+//! How callers hand over coordinates: one small trait, three layouts, no cloud class.
+
+use crate::{Error, Scalar};
+
+/// A cloud of `len` points with `dim` coordinates each.
+///
+/// Implemented for slices and vectors of arrays, for [`Strided`] views (any `(n, d)` array,
+/// transposed and sliced ones too) and for [`Axes`] (one slice an axis).
+pub trait Points<T: Scalar>: Sync {
+    /// Number of points, N.
+    fn len(&self) -> usize;
+    /// Number of coordinates of a point, D.
+    fn dim(&self) -> usize;
+    /// Coordinate `axis < dim` of point `index < len`.
+    fn coordinate(&self, index: usize, axis: usize) -> T;
+    /// Whether there is no point.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T: Scalar, const D: usize> Points<T> for [[T; D]] {
+    fn len(&self) -> usize {
+        <[[T; D]]>::len(self)
+    }
+    fn dim(&self) -> usize {
+        D
+    }
+    #[inline(always)]
+    fn coordinate(&self, index: usize, axis: usize) -> T {
+        self[index][axis]
+    }
+}
+
+impl<T: Scalar, const D: usize> Points<T> for Vec<[T; D]> {
+    fn len(&self) -> usize {
+        Vec::len(self)
+    }
+    fn dim(&self) -> usize {
+        D
+    }
+    #[inline(always)]
+    fn coordinate(&self, index: usize, axis: usize) -> T {
+        self[index][axis]
+    }
+}
+
+impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for &P {
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+    fn dim(&self) -> usize {
+        (**self).dim()
+    }
+    #[inline(always)]
+    fn coordinate(&self, index: usize, axis: usize) -> T {
+        (**self).coordinate(index, axis)
+    }
+}
+
+/// A strided `(n, d)` view of a flat slice: element `(i, a)` is `data[offset + i*row + a*col]`.
+///
+/// Strides count elements, not bytes, and may be negative (a reversed array).
+#[derive(Debug, Clone, Copy)]
+pub struct Strided<'a, T> {
+    data: &'a [T],
+    shape: [usize; 2],
+    offset: isize,
+    strides: [isize; 2],
+}
+
+impl<'a, T: Scalar> Strided<'a, T> {
+    /// A dense row-major `(n, d)` array.
+    pub fn rows(data: &'a [T], d: usize) -> Result<Self, Error> {
+        if d == 0 || !data.len().is_multiple_of(d) {
+            return Err(Error::Shape(format!(
+                "{} numbers are not whole rows of {d}",
+                data.len()
+            )));
+        }
+        Self::new(data, [data.len() / d, d], 0, [d as isize, 1])
+    }
+
+    /// Any strided view. Errors when an element would lie outside `data`.
+    pub fn new(
+        data: &'a [T],
+        shape: [usize; 2],
+        offset: isize,
+        strides: [isize; 2],
+    ) -> Result<Self, Error> {
+        let [mut low, mut high] = [offset as i128; 2];
+        for (n, stride) in shape.into_iter().zip(strides) {
+            let reach = n.saturating_sub(1) as i128 * stride as i128;
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        let empty = shape.contains(&0);
+        if shape[1] == 0 || !(empty || (low >= 0 && high < data.len() as i128)) {
+            return Err(Error::Shape(format!(
+                "a view of shape {shape:?} with strides {strides:?} from {offset} does not lie \
+                 inside {} numbers",
+                data.len()
+            )));
+        }
+        Ok(Self { data, shape, offset, strides })
+    }
+}
+
+impl<T: Scalar> Points<T> for Strided<'_, T> {
+    fn len(&self) -> usize {
+        self.shape[0]
+    }
+    fn dim(&self) -> usize {
+        self.shape[1]
+    }
+    #[inline(always)]
+    fn coordinate(&self, index: usize, axis: usize) -> T {
+        let at = self.offset + index as isize * self.strides[0] + axis as isize * self.strides[1];
+        self.data[at as usize]
+    }
+}
+
+/// One slice an axis: `Axes::new(&[&x, &y, &z])`.
+#[derive(Debug, Clone, Copy)]
+pub struct Axes<'a, T> {
+    axes: &'a [&'a [T]],
+}
+
+impl<'a, T: Scalar> Axes<'a, T> {
+    /// Errors when there is no axis or the axes differ in length.
+    pub fn new(axes: &'a [&'a [T]]) -> Result<Self, Error> {
+        let lengths: Vec<_> = axes.iter().map(|axis| axis.len()).collect();
+        if axes.is_empty() || lengths.windows(2).any(|pair| pair[0] != pair[1]) {
+            return Err(Error::Shape(format!(
+                "the axes must be one or more slices of one length, not {lengths:?}"
+            )));
+        }
+        Ok(Self { axes })
+    }
+}
+
+impl<T: Scalar> Points<T> for Axes<'_, T> {
+    fn len(&self) -> usize {
+        self.axes[0].len()
+    }
+    fn dim(&self) -> usize {
+        self.axes.len()
+    }
+    #[inline(always)]
+    fn coordinate(&self, index: usize, axis: usize) -> T {
+        self.axes[axis][index]
+    }
+}

@@ -1,0 +1,135 @@
+//! The two working precisions.
+
+use crate::arch::Simd;
+use std::fmt::{Debug, Display};
+use std::ops::{Add, Mul, Sub};
+
+/// `f32` or `f64`. Not for others to implement.
+pub trait Scalar:
+    Copy
+    + Debug
+    + Display
+    + Default
+    + PartialOrd
+    + Send
+    + Sync
+    + 'static
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + sealed::Sealed
+{
+    /// Zero.
+    const ZERO: Self;
+    /// Positive infinity.
+    const INFINITY: Self;
+    /// The largest finite number.
+    const MAX: Self;
+    /// `(value bits descending, index ascending)` as one ascending key.
+    type Key: Ord + Copy + Send + Sync + Debug;
+    #[doc(hidden)]
+    type Portable: Simd<Self>;
+    #[doc(hidden)]
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Simd<Self>;
+    #[doc(hidden)]
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Simd<Self>;
+
+    /// Square root, correctly rounded.
+    fn sqrt(self) -> Self;
+    /// Whether neither NaN nor infinite.
+    fn is_finite(self) -> bool;
+    /// The next larger number.
+    fn next_up(self) -> Self;
+    /// The next smaller number.
+    fn next_down(self) -> Self;
+    /// To `f64`, exactly.
+    fn to_f64(self) -> f64;
+    /// From `f64`, rounded.
+    fn from_f64(value: f64) -> Self;
+    /// Rounded towards zero; 0 for negative numbers and NaN.
+    fn to_index(self) -> usize;
+    /// Rounded towards zero, the ends of `i32` beyond them; 0 for NaN.
+    fn to_cell(self) -> i32;
+    /// The key that sorts selections: larger values first, among equals the lower index.
+    /// `self` must not be negative or NaN.
+    fn key(self, index: u32) -> Self::Key;
+    /// The value of a key.
+    fn key_value(key: Self::Key) -> Self;
+    /// The index of a key.
+    fn key_index(key: Self::Key) -> u32;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+macro_rules! scalar {
+    ($float:ident, $bits:ident, $key:ident, $portable:ident, $avx2:ident, $avx512:ident) => {
+        impl Scalar for $float {
+            const ZERO: Self = 0.0;
+            const INFINITY: Self = $float::INFINITY;
+            const MAX: Self = $float::MAX;
+            type Key = $key;
+            type Portable = crate::arch::$portable;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = crate::arch::$avx2;
+            #[cfg(target_arch = "x86_64")]
+            type Avx512 = crate::arch::$avx512;
+
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                self.sqrt()
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                self.is_finite()
+            }
+            #[inline(always)]
+            fn next_up(self) -> Self {
+                self.next_up()
+            }
+            #[inline(always)]
+            fn next_down(self) -> Self {
+                self.next_down()
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $float
+            }
+            #[inline(always)]
+            fn to_index(self) -> usize {
+                // Through i32, for which there is an instruction.
+                (self as i32).max(0) as usize
+            }
+            #[inline(always)]
+            fn to_cell(self) -> i32 {
+                self as i32
+            }
+            #[inline(always)]
+            fn key(self, index: u32) -> $key {
+                // Bits of non-negative floats sort like the floats. The sign of -0.0 goes.
+                let bits = $bits::MAX - (self + 0.0).to_bits();
+                ((bits as $key) << 32) | index as $key
+            }
+            #[inline(always)]
+            fn key_value(key: $key) -> $float {
+                $float::from_bits($bits::MAX - (key >> 32) as $bits)
+            }
+            #[inline(always)]
+            fn key_index(key: $key) -> u32 {
+                key as u32
+            }
+        }
+    };
+}
+
+scalar!(f32, u32, u64, PortableF32, Avx2F32, Avx512F32);
+scalar!(f64, u64, u128, PortableF64, Avx2F64, Avx512F64);

@@ -1,0 +1,258 @@
+//! Puts points into groups of up to `LEAF` neighbours.
+//!
+//! Two steps. A counting sort by coarse cells along a space-filling order brings points that
+//! are near each other into *buckets* that fit a cache. Each bucket is then halved by the
+//! median of its longest side until a group is left. Median groups have tighter boxes than
+//! runs of the order itself: a sample touches half as many of them.
+//!
+//! Both steps keep points in index order wherever they are equal, so a group's points are in
+//! index order: the first of equal distances in a group is the lowest index.
+
+use super::LEAF;
+use crate::Scalar;
+use crate::cloud::Cloud;
+use rayon::prelude::*;
+
+/// A point on its way into a group.
+#[derive(Clone, Copy)]
+pub(super) struct Entry<T> {
+    pub(super) at: [T; 3],
+    pub(super) point: u32,
+}
+
+/// Buckets hold about this many points, unless a single cell holds more.
+const BUCKET: usize = 1024;
+
+/// Cells are aimed to hold this many points, were they spread evenly in space.
+const POINTS_A_CELL: usize = 4;
+
+/// At most `2^CELL_BITS` cells: their counts must fit a cache.
+const CELL_BITS: u32 = 17;
+
+/// Entries in bucket order, and where each bucket ends.
+pub(super) struct Buckets<T> {
+    pub(super) entries: Vec<Entry<T>>,
+    pub(super) ends: Vec<usize>,
+}
+
+/// Sorts the cloud's points into buckets, on `parts` threads.
+pub(super) fn buckets<T: Scalar>(cloud: &Cloud<T>, parts: usize) -> Buckets<T> {
+    let cells = Cells::new(cloud);
+    let n = cloud.len;
+    let part = n.div_ceil(parts).max(1);
+    let mut cell_of = vec![0u32; n];
+    let count = |(k, cell_of): (usize, &mut [u32])| cells.count(cloud, k * part, cell_of);
+    let mut counts: Vec<Vec<u32>> = match parts {
+        1 => vec![count((0, &mut cell_of))],
+        _ => cell_of.par_chunks_mut(part).enumerate().map(count).collect(),
+    };
+    // From counts to first positions, part by part within a bucket, so that the order of the
+    // input is kept. Cells of one bucket share a position.
+    let mut ends = Vec::new();
+    let mut bucket_of = vec![0u32; 1 << cells.bits];
+    let (mut filled, mut open) = (0, 0);
+    for cell in 0..1 << cells.bits {
+        let here: usize = counts.iter().map(|counts| counts[cell] as usize).sum();
+        if open > 0 && open + here > BUCKET {
+            ends.push(filled);
+            open = 0;
+        }
+        bucket_of[cell] = ends.len() as u32;
+        filled += here;
+        open += here;
+    }
+    ends.push(filled);
+    let mut positions = vec![vec![0usize; ends.len()]; counts.len()];
+    for (positions, counts) in positions.iter_mut().zip(&mut counts) {
+        for (&bucket, count) in bucket_of.iter().zip(counts.drain(..)) {
+            positions[bucket as usize] += count as usize;
+        }
+    }
+    let mut start = 0;
+    for bucket in 0..ends.len() {
+        for positions in &mut positions {
+            start += std::mem::replace(&mut positions[bucket], start);
+        }
+    }
+    let entries = scatter(cloud, &cell_of, &bucket_of, positions, part);
+    Buckets { entries, ends }
+}
+
+/// Writes each point to its bucket.
+fn scatter<T: Scalar>(
+    cloud: &Cloud<T>,
+    cell_of: &[u32],
+    bucket_of: &[u32],
+    positions: Vec<Vec<usize>>,
+    part: usize,
+) -> Vec<Entry<T>> {
+    let mut entries: Vec<Entry<T>> = Vec::with_capacity(cloud.len);
+    let target = super::Shared::new(entries.as_mut_ptr());
+    let [xs, ys, zs] = [&cloud.axes[0], &cloud.axes[1], &cloud.axes[2]];
+    let write = |(k, (cell_of, mut positions)): (usize, (&[u32], Vec<usize>))| {
+        for (point, &cell) in (k * part..).zip(cell_of) {
+            let position = &mut positions[bucket_of[cell as usize] as usize];
+            let entry =
+                Entry { at: [xs[point], ys[point], zs[point]], point: point as u32 };
+            // SAFETY: positions run over 0..len, each handed out once: they are the running
+            // sums of the counts of the very same cells.
+            unsafe { target.get().add(*position).write(entry) };
+            *position += 1;
+        }
+    };
+    match positions.len() {
+        1 => cell_of.chunks(part).zip(positions).enumerate().for_each(write),
+        _ => cell_of.par_chunks(part).zip(positions).enumerate().for_each(write),
+    }
+    // SAFETY: every position below the length was written once.
+    unsafe { entries.set_len(cloud.len) };
+    entries
+}
+
+/// A grid whose cells are numbered along a space-filling order.
+struct Cells<T> {
+    bits: u32,
+    low: [T; 3],
+    scale: [T; 3],
+    /// For each axis, the part of a cell's number that its index along the axis gives.
+    spread: [Vec<u32>; 3],
+}
+
+impl<T: Scalar> Cells<T> {
+    /// The box is halved along its longest side again and again; the sides of the halves,
+    /// first half first, are the bits of a cell's number.
+    fn new(cloud: &Cloud<T>) -> Self {
+        let wanted = (cloud.len / POINTS_A_CELL).max(1).ilog2();
+        let bits = wanted.min(CELL_BITS);
+        let mut side: [f64; 3] =
+            std::array::from_fn(|a| cloud.high[a].to_f64() - cloud.low[a].to_f64());
+        let mut halvings: [Vec<u32>; 3] = Default::default();
+        for bit in (0..bits).rev() {
+            let longest = (0..3).max_by(|&a, &b| side[a].total_cmp(&side[b])).expect("three");
+            side[longest] /= 2.0;
+            halvings[longest].push(bit);
+        }
+        let spread = halvings.each_ref().map(|bits| {
+            let place = |index: usize| {
+                bits.iter().rev().enumerate().fold(0, |sum, (k, &bit)| {
+                    sum | (((index >> k) & 1) as u32) << bit
+                })
+            };
+            (0..1usize << bits.len()).map(place).collect()
+        });
+        let scale = std::array::from_fn(|a| {
+            let scale = 1.0 / side[a];
+            // Equal coordinates, or a box too wide or narrow for numbers: one cell.
+            let scale = T::from_f64(if scale.is_finite() { scale } else { 0.0 });
+            if scale.is_finite() { scale } else { T::ZERO }
+        });
+        Self { bits, low: cloud.low, scale, spread }
+    }
+
+    /// Fills in the cell of each point from `first` on, and counts the points of each cell.
+    fn count(&self, cloud: &Cloud<T>, first: usize, cell_of: &mut [u32]) -> Vec<u32> {
+        let mut counts = vec![0u32; 1 << self.bits];
+        let axes: [&[T]; 3] = std::array::from_fn(|a| &cloud.axes[a][first..]);
+        for (k, cell) in cell_of.iter_mut().enumerate() {
+            *cell = 0;
+            for a in 0..3 {
+                let index = ((axes[a][k] - self.low[a]) * self.scale[a]).to_index();
+                *cell |= self.spread[a][index.min(self.spread[a].len() - 1)];
+            }
+            counts[*cell as usize] += 1;
+        }
+        counts
+    }
+}
+
+/// Halves a bucket until groups of up to [`LEAF`] are left, and hands out each.
+pub(super) struct Halver<T> {
+    spare: Vec<Entry<T>>,
+    bins: Vec<u8>,
+}
+
+const BINS: usize = 256;
+
+impl<T: Scalar> Halver<T> {
+    pub(super) fn new() -> Self {
+        Self { spare: Vec::new(), bins: Vec::new() }
+    }
+
+    /// Calls `group` with the groups of `entries` in order; reorders `entries`.
+    pub(super) fn groups(&mut self, entries: &mut [Entry<T>], group: &mut impl FnMut(&[Entry<T>])) {
+        if entries.len() <= LEAF {
+            return group(entries);
+        }
+        let left = LEAF * (entries.len().div_ceil(LEAF) / 2);
+        self.split(entries, left);
+        let (low, high) = entries.split_at_mut(left);
+        self.groups(low, group);
+        self.groups(high, group);
+    }
+
+    /// Brings the `left` entries that are lowest along the longest side to the front, up to
+    /// the resolution of a histogram; keeps the order on both sides.
+    fn split(&mut self, entries: &mut [Entry<T>], left: usize) {
+        let (axis, low, scale) = longest_side(entries);
+        let mut counts = [0u32; BINS];
+        self.bins.clear();
+        self.bins.extend(entries.iter().map(|entry| {
+            let bin = ((entry.at[axis] - low) * scale).to_index().min(BINS - 1);
+            counts[bin] += 1;
+            bin as u8
+        }));
+        let (mut bin, mut below) = (0, 0);
+        while below + counts[bin] as usize <= left {
+            below += counts[bin] as usize;
+            bin += 1;
+        }
+        // Entries of the middle bin that still go to the left.
+        let mut quota = left - below;
+        self.spare.clear();
+        self.spare.reserve(entries.len() - left + 1);
+        let (mut kept, mut moved) = (0, 0);
+        for k in 0..entries.len() {
+            let entry = entries[k];
+            let middle = self.bins[k] as usize == bin;
+            let goes_left = (self.bins[k] as usize) < bin || (middle && quota > 0);
+            quota -= usize::from(middle && goes_left);
+            // Written to both sides, counted on one: no branch to mispredict.
+            entries[kept] = entry;
+            // SAFETY: `moved` is at most the number of entries that go right, which with the
+            // one to spare has been reserved.
+            unsafe { self.spare.as_mut_ptr().add(moved).write(entry) };
+            kept += usize::from(goes_left);
+            moved += usize::from(!goes_left);
+        }
+        // SAFETY: `moved` entries were written.
+        unsafe { self.spare.set_len(moved) };
+        entries[left..].copy_from_slice(&self.spare);
+    }
+}
+
+/// The longest side of the box around `entries`: its axis, low end, and bins a unit.
+fn longest_side<T: Scalar>(entries: &[Entry<T>]) -> (usize, T, T) {
+    let (low, high) = bounds(entries);
+    let side: [T; 3] = std::array::from_fn(|a| high[a] - low[a]);
+    let mut axis = 0;
+    for a in 1..3 {
+        if side[a] > side[axis] {
+            axis = a;
+        }
+    }
+    let scale = T::from_f64(BINS as f64 / side[axis].to_f64());
+    (axis, low[axis], if scale.is_finite() { scale } else { T::ZERO })
+}
+
+/// Corners of the box around `entries`, which must not be empty.
+pub(super) fn bounds<T: Scalar>(entries: &[Entry<T>]) -> ([T; 3], [T; 3]) {
+    let (mut low, mut high) = (entries[0].at, entries[0].at);
+    for entry in entries {
+        for a in 0..3 {
+            let x = entry.at[a];
+            low[a] = if x < low[a] { x } else { low[a] };
+            high[a] = if x > high[a] { x } else { high[a] };
+        }
+    }
+    (low, high)
+}

@@ -1,0 +1,95 @@
+//! The documents name only files that exist.
+
+use anyhow::{Result, bail};
+use std::path::{Path, PathBuf};
+
+/// Folders of the repository whose files the documents name in back-quotes.
+const FOLDERS: [&str; 6] = [".ci/", "benches/", "crates/", "docs/", "fuzz/", "xtask/"];
+
+/// Checks every Markdown file: relative links and back-quoted paths must exist.
+pub(crate) fn check() -> Result<Vec<String>> {
+    let mut files = Vec::new();
+    markdown_files(Path::new("."), &mut files)?;
+    let mut wrong = Vec::new();
+    for file in &files {
+        let text = without_blocks(&std::fs::read_to_string(file)?);
+        let folder = file.parent().unwrap_or(Path::new("."));
+        for link in links(&text).filter(|link| !exists(&folder.join(link))) {
+            wrong.push(format!("{}: the link '{link}' leads nowhere", file.display()));
+        }
+        for path in quoted_paths(&text).filter(|path| !exists(Path::new(path))) {
+            wrong.push(format!("{}: there is no '{path}'", file.display()));
+        }
+    }
+    if !wrong.is_empty() {
+        bail!("documents name files that do not exist:\n  {}", wrong.join("\n  "));
+    }
+    eprintln!("{} documents, all files they name exist", files.len());
+    Ok(Vec::new())
+}
+
+/// The fenced code blocks in this language.
+pub(crate) fn blocks<'a>(text: &'a str, language: &'a str) -> impl Iterator<Item = &'a str> {
+    text.split("\n```").skip(1).step_by(2).filter_map(move |block| {
+        let (name, body) = block.split_once('\n')?;
+        (name.trim() == language).then_some(body)
+    })
+}
+
+fn markdown_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let generated = name.starts_with('.') || name == "target" || name == "corpus";
+        if path.is_dir() && !generated && !path.is_symlink() {
+            markdown_files(&path, files)?;
+        } else if name.ends_with(".md") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(())
+}
+
+/// The text without fenced code blocks.
+fn without_blocks(text: &str) -> String {
+    text.split("\n```").step_by(2).collect()
+}
+
+/// Targets of `[..](target)` that are files, without anchors.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](").skip(1).filter_map(|rest| {
+        let target = rest.split([')', ' ', '#']).next()?;
+        (!target.is_empty() && !target.contains("://") && !target.starts_with("mailto:"))
+            .then_some(target)
+    })
+}
+
+/// Back-quoted words that begin with a folder of the repository.
+fn quoted_paths(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2).filter(|word| {
+        FOLDERS.iter().any(|folder| word.starts_with(folder))
+            && !word.contains([' ', '*', '{', '<', '\n'])
+    })
+}
+
+fn exists(path: &Path) -> bool {
+    // A git-ignored folder such as fuzz/corpus is named before it is made.
+    path.exists() || ["fuzz/corpus", "fuzz/artifacts"].iter().any(|made| path.ends_with(made))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{blocks, links, quoted_paths, without_blocks};
+
+    const TEXT: &str = "See [a](docs/a.md#part), [b](https://x.y) and `crates/c`, `x/y`.\n\
+                        ```sh\nfarpoint info [x](y)\n```\n![p](p.png \"title\")\n";
+
+    #[test]
+    fn finds_what_a_document_names() {
+        let text = without_blocks(TEXT);
+        assert_eq!(links(&text).collect::<Vec<_>>(), ["docs/a.md", "p.png"]);
+        assert_eq!(quoted_paths(&text).collect::<Vec<_>>(), ["crates/c"]);
+        assert_eq!(blocks(TEXT, "sh").collect::<Vec<_>>(), ["farpoint info [x](y)"]);
+    }
+}

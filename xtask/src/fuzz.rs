@@ -1,0 +1,127 @@
+//! Bounded fuzz runs of every reader. A stable compiler can build them: libFuzzer comes with
+//! the crate libfuzzer-sys (it needs a C++ compiler), and the coverage counters are a pass
+//! that rustc lets one ask for.
+
+use crate::process::{cargo, output, run as run_command, works};
+use anyhow::{Context, Result, bail};
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const MANIFEST: &str = "fuzz/Cargo.toml";
+
+/// What cargo-fuzz passes when no sanitizer is asked for.
+const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares \
+    -Cdebug-assertions";
+
+/// The task `fuzz [--seconds N] [TARGET..]`.
+pub(crate) fn task(args: &[String]) -> Result<()> {
+    let mut seconds = 30;
+    let mut wanted = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        if arg == "--seconds" {
+            let value = args.next().context("--seconds needs a number")?;
+            seconds = value.parse().with_context(|| format!("--seconds {value}"))?;
+        } else {
+            wanted.push(arg.clone());
+        }
+    }
+    match run(seconds, &wanted)? {
+        Some(reason) => bail!("nothing was fuzzed: {reason}"),
+        None => Ok(()),
+    }
+}
+
+/// Runs the targets (all if none is named), each for so many seconds, as many at once as
+/// there are cores. Returns the reason when they can't be built here.
+pub(crate) fn run(seconds: u32, wanted: &[String]) -> Result<Option<String>> {
+    let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
+    if !works(Command::new(&compiler).arg("--version")) {
+        return Ok(Some(format!("there is no C++ compiler ('{compiler}') to build libFuzzer")));
+    }
+    let targets = targets(wanted)?;
+    let programs = build()?;
+    seed()?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for group in targets.chunks(cores) {
+        let mut running = Vec::new();
+        for target in group {
+            eprintln!("fuzzing {target} for {seconds} s");
+            running.push(start(&programs, target, seconds)?);
+        }
+        for (target, one) in group.iter().zip(running) {
+            finish(target, one)?;
+        }
+    }
+    Ok(None)
+}
+
+/// The fuzz targets there are, or those of them that are wanted.
+fn targets(wanted: &[String]) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir("fuzz/fuzz_targets")? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            all.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+        }
+    }
+    all.sort();
+    if let Some(unknown) = wanted.iter().find(|name| !all.contains(name)) {
+        bail!("there is no fuzz target '{unknown}'; there are {}", all.join(", "));
+    }
+    Ok(if wanted.is_empty() { all } else { wanted.to_vec() })
+}
+
+/// Builds all targets; returns the folder they are in.
+fn build() -> Result<PathBuf> {
+    let rustc = output(Command::new("rustc").arg("-vV"))?;
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("no host")?;
+    let mut command = cargo(&["build", "--release", "--bins", "--manifest-path", MANIFEST]);
+    // With a target named, the flags do not reach build scripts.
+    command.args(["--target", host, "--target-dir", "fuzz/target"]).env("RUSTFLAGS", FLAGS);
+    run_command(&mut command)?;
+    Ok(Path::new("fuzz/target").join(host).join("release"))
+}
+
+fn seed() -> Result<()> {
+    Ok(())
+}
+
+/// A target at work, and the file that it reports to.
+type Running = (std::process::Child, PathBuf);
+
+fn start(programs: &Path, target: &str, seconds: u32) -> Result<Running> {
+    let corpus = Path::new("fuzz/corpus").join(target);
+    let artifacts = Path::new("fuzz/artifacts").join(target);
+    fs::create_dir_all(&corpus)?;
+    fs::create_dir_all(&artifacts)?;
+    let report = artifacts.join("report.txt");
+    let child = Command::new(programs.join(target))
+        .arg(format!("-max_total_time={seconds}"))
+        .args(["-timeout=20", "-rss_limit_mb=2048", "-max_len=65536"])
+        .arg(format!("-artifact_prefix={}/", artifacts.display()))
+        .arg(corpus)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(File::create(&report)?)
+        .spawn()
+        .with_context(|| format!("can't start the fuzz target {target}"))?;
+    Ok((child, report))
+}
+
+/// Waits for a target; what it found is an error that shows the end of its report.
+fn finish(target: &str, (mut child, report): Running) -> Result<()> {
+    let status = child.wait()?;
+    let text = String::from_utf8_lossy(&fs::read(&report)?).into_owned();
+    let lines: Vec<_> = text.lines().collect();
+    if status.success() {
+        eprintln!("{target}: {}", lines.last().unwrap_or(&""));
+        return Ok(());
+    }
+    let end = lines[lines.len().saturating_sub(30)..].join("\n");
+    bail!("the fuzz target {target} found something ({status}):\n{end}")
+}

@@ -1,0 +1,106 @@
+//! Every dependency's licence must be allowed by `deny.toml`.
+
+use crate::process::{cargo, output};
+use anyhow::{Context, Result, bail};
+
+/// Checks the licences of all packages that this platform builds.
+pub(crate) fn check() -> Result<Vec<String>> {
+    let rules = std::fs::read_to_string("deny.toml")?;
+    let allowed = allowed(&rules)?;
+    let packages = output(&mut cargo(&[
+        "tree",
+        "--workspace",
+        "--all-features",
+        "--prefix",
+        "none",
+        "--format",
+        "{p}|{l}",
+    ]))?;
+    let mut packages: Vec<_> =
+        packages.lines().filter_map(|line| line.trim_end_matches(" (*)").split_once('|')).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    let refused: Vec<_> = packages
+        .iter()
+        .filter(|(_, licence)| !permits(licence, &allowed))
+        .map(|(package, licence)| format!("{package}: '{licence}'"))
+        .collect();
+    if !refused.is_empty() {
+        bail!("licences that deny.toml does not allow:\n  {}", refused.join("\n  "));
+    }
+    eprintln!("{} packages, all licences allowed", packages.len());
+    Ok(Vec::new())
+}
+
+/// The strings of the list `allow` in deny.toml.
+fn allowed(deny: &str) -> Result<Vec<&str>> {
+    let list = deny
+        .split_once("\nallow = [")
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .context("deny.toml has no list 'allow'")?;
+    Ok(list.0.split('"').skip(1).step_by(2).collect())
+}
+
+/// Whether an SPDX expression can be met with allowed licences alone.
+fn permits(expression: &str, allowed: &[&str]) -> bool {
+    // Before SPDX, "MIT/Apache-2.0" meant a choice.
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let mut words: Vec<&str> = spaced.split_whitespace().rev().collect();
+    any_of(&mut words, allowed) && words.is_empty()
+}
+
+/// `a OR b OR ...`; takes its words from the end of the reversed list.
+fn any_of(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
+    let mut met = all_of(words, allowed);
+    while words.last() == Some(&"OR") {
+        words.pop();
+        met |= all_of(words, allowed);
+    }
+    met
+}
+
+/// `a AND b AND ...`.
+fn all_of(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
+    let mut met = one(words, allowed);
+    while words.last() == Some(&"AND") {
+        words.pop();
+        met &= one(words, allowed);
+    }
+    met
+}
+
+/// A licence, `licence WITH exception`, or an expression in parentheses.
+fn one(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
+    match words.pop() {
+        Some("(") => any_of(words, allowed) & (words.pop() == Some(")")),
+        Some(licence) if words.last() == Some(&"WITH") => {
+            words.pop();
+            let exception = words.pop().unwrap_or_default();
+            allowed.contains(&format!("{licence} WITH {exception}").as_str())
+        }
+        Some(licence) => allowed.contains(&licence),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::permits;
+
+    #[test]
+    fn expressions() {
+        let allowed = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"];
+        for good in [
+            "MIT",
+            "MIT OR GPL-3.0",
+            "GPL-3.0/MIT",
+            "(MIT OR GPL-3.0) AND Apache-2.0",
+            "Apache-2.0 WITH LLVM-exception OR GPL-3.0",
+        ] {
+            assert!(permits(good, &allowed), "{good}");
+        }
+        for bad in ["", "GPL-3.0", "MIT AND GPL-3.0", "(MIT", "MIT GPL-3.0", "MIT WITH exception"] {
+            assert!(!permits(bad, &allowed), "{bad}");
+        }
+    }
+}

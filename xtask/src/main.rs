@@ -1,0 +1,52 @@
+//! Project tasks: `cargo xtask <task>`. Uses only the standard library and anyhow, so that it
+//! is built in seconds; everything heavy happens in the commands it starts.
+
+mod documents;
+mod fuzz;
+mod licences;
+mod process;
+mod suite;
+mod tasks;
+
+use anyhow::{Result, bail};
+
+const HELP: &str = "\
+Project tasks.
+
+Usage: cargo xtask <task>
+
+  test                  every check there is; stops at the first that fails
+  golden [--check]      write the golden file anew, or compare it with what the code gives
+  fuzz [--seconds N] [TARGET..]
+                        run the fuzz targets, N seconds each (default 30)
+  bench [ARGS..]        farpoint's own benchmarks, in release mode (`farpoint bench ARGS`)
+  peers [ARGS..]        compare with other libraries (benches/peers/peers.py ARGS)
+";
+
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("xtask: {error:#}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<()> {
+    process::enter_repository_root()?;
+    let mut args = std::env::args().skip(1);
+    let task = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    match task.as_str() {
+        "test" if rest.is_empty() => suite::run(),
+        "golden" if rest.is_empty() => tasks::write_golden(),
+        "golden" if rest == ["--check"] => tasks::check_golden(),
+        "fuzz" => fuzz::task(&rest),
+        "bench" => tasks::bench(&rest),
+        "peers" => tasks::peers(&rest),
+        "" | "help" | "-h" | "--help" => {
+            print!("{HELP}");
+            Ok(())
+        }
+        "test" | "golden" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
+        _ => bail!("there is no task '{task}'\n\n{HELP}"),
+    }
+}

@@ -1,0 +1,77 @@
+//! Starting other programs from the root of the repository.
+
+use anyhow::{Context, Result, bail};
+use std::env;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The repository's root, the parent of this crate's folder.
+pub(crate) fn enter_repository_root() -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has no parent")?;
+    env::set_current_dir(root).with_context(|| format!("can't enter {}", root.display()))
+}
+
+/// A `cargo` command that builds as one typed into a shell would.
+pub(crate) fn cargo<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args);
+    // `cargo run` describes xtask in these; build scripts must not see them.
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    if !std::io::stderr().is_terminal() && env::var_os("CARGO_TERM_COLOR").is_none() {
+        command.env("CARGO_TERM_COLOR", "never");
+    }
+    command
+}
+
+/// Runs a command to its end; an error shows how it was called.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("can't start: {}", show(command)))?;
+    if !status.success() {
+        bail!("{} ({status})", show(command));
+    }
+    Ok(())
+}
+
+/// Runs a command and returns what it writes to standard output.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("can't start: {}", show(command)))?;
+    if !output.status.success() {
+        bail!("{} ({})", show(command), output.status);
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Whether a command is there and ends well. Prints nothing.
+pub(crate) fn works(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_folder() -> PathBuf {
+    let root = env::current_dir().unwrap_or_default();
+    root.join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+/// The command as one would type it.
+pub(crate) fn show(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
+    std::iter::once(program)
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ")
+}

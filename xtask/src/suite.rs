@@ -1,0 +1,196 @@
+//! `cargo xtask test`: every check, in the order in which it pays to know that one fails.
+
+use crate::process::{cargo, run as run_command, show, target_folder, works};
+use crate::{documents, fuzz, licences, tasks};
+use anyhow::{Context, Result, bail};
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What a step left undone, each with the reason.
+type Skipped = Vec<String>;
+/// A step that passed, and the time it took.
+type Done = (&'static str, Duration, Skipped);
+type Step = (&'static str, fn() -> Result<Skipped>);
+
+/// Seconds of fuzzing each reader as part of the suite.
+const FUZZ_SECONDS: u32 = 10;
+
+const STEPS: [Step; 12] = [
+    ("format", format),
+    ("documents", documents::check),
+    ("licences", licences::check),
+    ("cargo-deny", cargo_deny),
+    ("clippy", clippy),
+    ("tests", tests),
+    ("doc tests", doc_tests),
+    ("documentation", documentation),
+    ("README commands", readme_commands),
+    ("fuzz", fuzz_readers),
+    ("miri", miri),
+    ("scripts", scripts),
+];
+
+/// Runs all steps; the first failure ends it.
+fn all_steps() -> Result<Vec<Done>> {
+    let mut done: Vec<Done> = Vec::new();
+    for (at, (name, step)) in STEPS.into_iter().enumerate() {
+        eprintln!("== {name} ({} of {})", at + 1, STEPS.len());
+        let begin = Instant::now();
+        let skipped = step().with_context(|| {
+            let passed: Vec<_> = done.iter().map(|(name, ..)| *name).collect();
+            format!("the step '{name}' failed; passed before it: [{}]", passed.join(", "))
+        })?;
+        let time = begin.elapsed();
+        eprintln!("== {name}: {:.1} s\n", time.as_secs_f64());
+        done.push((name, time, skipped));
+    }
+    Ok(done)
+}
+
+/// The task itself: all steps, then the summary.
+pub(crate) fn run() -> Result<()> {
+    let begin = Instant::now();
+    let done = all_steps()?;
+    println!("Summary");
+    for (name, time, skipped) in &done {
+        let note = if skipped.is_empty() { "" } else { "  (something skipped, see below)" };
+        println!("  {name:<16} {:>7.1} s{note}", time.as_secs_f64());
+    }
+    println!("  {:<16} {:>7.1} s", "all", begin.elapsed().as_secs_f64());
+    let skipped: Vec<_> = done
+        .iter()
+        .flat_map(|(name, _, skipped)| skipped.iter().map(move |line| (name, line)))
+        .collect();
+    if skipped.is_empty() {
+        println!("Every check ran and passed.");
+    } else {
+        println!("Every check that ran passed. Skipped:");
+        for (name, line) in skipped {
+            println!("  {name}: {line}");
+        }
+    }
+    Ok(())
+}
+
+fn format() -> Result<Skipped> {
+    let mut command = cargo(&["fmt", "--all", "--check"]);
+    if !std::io::stdout().is_terminal() {
+        command.args(["--", "--color", "never"]);
+    }
+    run_command(&mut command)?;
+    Ok(Vec::new())
+}
+
+fn cargo_deny() -> Result<Skipped> {
+    if !works(&mut cargo(&["deny", "--version"])) {
+        return Ok(vec!["cargo-deny is not installed (licences were checked without it)".into()]);
+    }
+    run_command(&mut cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"]))?;
+    Ok(Vec::new())
+}
+
+fn clippy() -> Result<Skipped> {
+    run_command(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    Ok(Vec::new())
+}
+
+/// Unit, property, golden and command line tests.
+fn tests() -> Result<Skipped> {
+    test_reporting_skips(&["test", "--workspace", "--tests", "--", "--show-output"])
+}
+
+fn doc_tests() -> Result<Skipped> {
+    run_command(&mut cargo(&["test", "--workspace", "--doc"]))?;
+    Ok(Vec::new())
+}
+
+fn documentation() -> Result<Skipped> {
+    let mut command = cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]);
+    run_command(command.env("RUSTDOCFLAGS", "-D warnings"))?;
+    Ok(Vec::new())
+}
+
+/// The command line examples of the README, each run as it stands there.
+fn readme_commands() -> Result<Skipped> {
+    run_command(&mut cargo(&["build", "--profile", "test", "--package", "farpoint-cli"]))?;
+    let program = target_folder().join("debug");
+    let folder = target_folder().join("readme");
+    std::fs::remove_dir_all(&folder).or_else(ignore_absent)?;
+    std::fs::create_dir_all(&folder)?;
+    let readme = std::fs::read_to_string("README.md")?;
+    let commands: Vec<_> = documents::blocks(&readme, "sh")
+        .flat_map(|block| block.lines())
+        .filter(|line| line.starts_with("farpoint "))
+        .collect();
+    for line in &commands {
+        eprintln!("$ {line}");
+        let mut words = line.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        run_command(Command::new(program.join(name)).args(words).current_dir(&folder))?;
+    }
+    eprintln!("{} commands", commands.len());
+    Ok(Vec::new())
+}
+
+fn ignore_absent(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
+}
+
+fn fuzz_readers() -> Result<Skipped> {
+    Ok(fuzz::run(FUZZ_SECONDS, &[])?.into_iter().collect())
+}
+
+/// The scalar paths under Miri. SIMD and threads are left to the ordinary tests.
+fn miri() -> Result<Skipped> {
+    if !works(&mut cargo(&["miri", "--version"])) {
+        return Ok(vec!["the Miri component is not installed".into()]);
+    }
+    let mut command = cargo(&["miri", "test", "--package", "farpoint", "--lib", "--", "scalar"]);
+    run_command(command.env("MIRIFLAGS", "-Zmiri-disable-isolation"))?;
+    Ok(Vec::new())
+}
+
+/// The benchmark scripts parse.
+fn scripts() -> Result<Skipped> {
+    let Some(python) = tasks::python() else {
+        return Ok(vec!["python3 is not installed".into()]);
+    };
+    let code = "import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]";
+    run_command(Command::new(python).args(["-c", code, tasks::PEERS]))?;
+    if Path::new(".ci/run").exists() && works(Command::new("bash").arg("--version")) {
+        run_command(Command::new("bash").args(["-n", ".ci/run"]))?;
+    }
+    Ok(Vec::new())
+}
+
+/// Runs tests, passing their report on, and collects the lines `skipped: ...` that tests
+/// print when something they need is absent. (Output of passing tests is otherwise left out.)
+fn test_reporting_skips(args: &[&str]) -> Result<Skipped> {
+    let mut command = cargo(args);
+    let mut child = command.stdout(Stdio::piped()).spawn().context("can't start cargo")?;
+    let lines = BufReader::new(child.stdout.take().context("no standard output")?).lines();
+    let mut skipped = Vec::new();
+    let mut inside_successes = false;
+    for line in lines {
+        let line = line?;
+        inside_successes = match line.as_str() {
+            "successes:" => true,
+            "failures:" => false,
+            _ => inside_successes && !line.starts_with("test result:"),
+        };
+        if let Some(what) = line.trim_start().strip_prefix("skipped: ") {
+            skipped.push(what.to_owned());
+        } else if !inside_successes {
+            println!("{line}");
+        }
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("{} ({status})", show(&command));
+    }
+    skipped.sort();
+    skipped.dedup();
+    Ok(skipped)
+}
