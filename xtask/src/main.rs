@@ -15,7 +15,7 @@ Project tasks.
 
 Usage: cargo xtask <task>
 
-  test                  every check there is; stops at the first that fails
+  test [STEP..]         every check there is, or only these steps; stops at the first failure
   golden [--check]      write the golden file anew, or compare it with what the code gives
   fuzz [--seconds N] [TARGET..]
                         run the fuzz targets, N seconds each (default 30)
@@ -36,7 +36,7 @@ fn run() -> Result<()> {
     let task = args.next().unwrap_or_default();
     let rest: Vec<String> = args.collect();
     match task.as_str() {
-        "test" if rest.is_empty() => suite::run(),
+        "test" => suite::run(&rest),
         "golden" if rest.is_empty() => tasks::write_golden(),
         "golden" if rest == ["--check"] => tasks::check_golden(),
         "fuzz" => fuzz::task(&rest),
@@ -46,7 +46,7 @@ fn run() -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        "test" | "golden" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
+        "golden" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
         _ => bail!("there is no task '{task}'\n\n{HELP}"),
     }
 }

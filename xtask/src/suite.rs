@@ -21,57 +21,60 @@ const STEPS: [Step; 12] = [
     ("format", format),
     ("documents", documents::check),
     ("licences", licences::check),
-    ("cargo-deny", cargo_deny),
+    ("deny", cargo_deny),
     ("clippy", clippy),
     ("tests", tests),
-    ("doc tests", doc_tests),
-    ("documentation", documentation),
-    ("README commands", readme_commands),
+    ("doctests", doc_tests),
+    ("rustdoc", documentation),
+    ("readme", readme_commands),
     ("fuzz", fuzz_readers),
     ("miri", miri),
     ("scripts", scripts),
 ];
 
-/// Runs all steps; the first failure ends it.
-fn all_steps() -> Result<Vec<Done>> {
+/// The task itself: all steps, or those named; the first failure ends it.
+pub(crate) fn run(wanted: &[String]) -> Result<()> {
+    let names = STEPS.map(|(name, _)| name);
+    if let Some(unknown) = wanted.iter().find(|name| !names.contains(&name.as_str())) {
+        bail!("there is no step '{unknown}'; there are {}", names.join(", "));
+    }
+    let begin = Instant::now();
     let mut done: Vec<Done> = Vec::new();
     for (at, (name, step)) in STEPS.into_iter().enumerate() {
+        if !wanted.is_empty() && !wanted.iter().any(|wanted| wanted == name) {
+            continue;
+        }
         eprintln!("== {name} ({} of {})", at + 1, STEPS.len());
         let begin = Instant::now();
         let skipped = step().with_context(|| {
             let passed: Vec<_> = done.iter().map(|(name, ..)| *name).collect();
-            format!("the step '{name}' failed; passed before it: [{}]", passed.join(", "))
+            let passed = if passed.is_empty() { "nothing".into() } else { passed.join(", ") };
+            format!("the step '{name}' failed (passed before it: {passed})")
         })?;
         let time = begin.elapsed();
         eprintln!("== {name}: {:.1} s\n", time.as_secs_f64());
         done.push((name, time, skipped));
     }
-    Ok(done)
+    summarize(&done, begin.elapsed());
+    Ok(())
 }
 
-/// The task itself: all steps, then the summary.
-pub(crate) fn run() -> Result<()> {
-    let begin = Instant::now();
-    let done = all_steps()?;
+fn summarize(done: &[Done], time: Duration) {
     println!("Summary");
-    for (name, time, skipped) in &done {
+    for (name, time, skipped) in done {
         let note = if skipped.is_empty() { "" } else { "  (something skipped, see below)" };
-        println!("  {name:<16} {:>7.1} s{note}", time.as_secs_f64());
+        println!("  {name:<10} {:>7.1} s{note}", time.as_secs_f64());
     }
-    println!("  {:<16} {:>7.1} s", "all", begin.elapsed().as_secs_f64());
+    println!("  {:<10} {:>7.1} s", "all", time.as_secs_f64());
     let skipped: Vec<_> = done
         .iter()
-        .flat_map(|(name, _, skipped)| skipped.iter().map(move |line| (name, line)))
+        .flat_map(|(name, _, skipped)| skipped.iter().map(move |line| format!("{name}: {line}")))
         .collect();
     if skipped.is_empty() {
         println!("Every check ran and passed.");
     } else {
-        println!("Every check that ran passed. Skipped:");
-        for (name, line) in skipped {
-            println!("  {name}: {line}");
-        }
+        println!("Every check that ran passed. Skipped:\n  {}", skipped.join("\n  "));
     }
-    Ok(())
 }
 
 fn format() -> Result<Skipped> {

@@ -1,1 +1,197 @@
+//! E57: cartesian and spherical scans, each moved by its pose; several scans become one cloud.
 
+use crate::cloud::{Cloud, Coordinates};
+use crate::column::Column;
+use crate::error::{Fault, Place};
+use crate::format::Format;
+use crate::quiet::guarded;
+use ::e57::{CartesianCoordinate, E57Reader, PointCloud, Record, RecordDataType, RecordName, RecordValue};
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+type Reader<'a> = E57Reader<Cursor<&'a [u8]>>;
+
+/// Reads all scans of a file.
+pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
+    guarded("the E57 file", || read_scans(bytes))
+}
+
+fn fault(error: ::e57::Error) -> Fault {
+    // The first line is the crate's own message; its causes follow.
+    let text = error.to_string();
+    Fault::new(text.lines().next().unwrap_or_default()).fix("the file is damaged: fetch or export it again")
+}
+
+fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
+    let mut reader = E57Reader::new(Cursor::new(bytes)).map_err(fault)?;
+    let scans = reader.pointclouds();
+    let mut points = Vec::new();
+    let mut columns = Columns::default();
+    let mut without_place = 0;
+    for scan in &scans {
+        check(scan, bytes.len())?;
+        let first = points.len();
+        without_place += positions(&mut reader, scan, &mut points)?;
+        columns.read(&mut reader, scan, first, points.len())?;
+    }
+    let number = match scans.len() {
+        1 => "1 scan".to_owned(),
+        n => format!("{n} scans"),
+    };
+    let spherical = scans.iter().any(|s| s.has_spherical() && !s.has_cartesian());
+    let kind = if spherical { "spherical" } else { "cartesian" };
+    let coordinates = Coordinates::F64(points);
+    let mut cloud = Cloud::from_file(Format::E57, format!("E57 {kind}, {number}"), coordinates);
+    for (name, column) in columns.finish(cloud.len()) {
+        cloud.add_column(&name, column);
+    }
+    if without_place > 0 {
+        cloud.warnings.push(format!("{without_place} points are marked invalid and have NaN coordinates"));
+    }
+    if !reader.images().is_empty() {
+        cloud.warnings.push("the images in the file are left out".into());
+    }
+    Ok(cloud)
+}
+
+/// A point takes at least a bit, unless all its values are constants: then the file's size says
+/// nothing about the number of points, and the crate would make them without end.
+fn check(scan: &PointCloud, size: usize) -> Result<(), Fault> {
+    let constant = |r: &Record| match r.data_type {
+        RecordDataType::Integer { min, max } | RecordDataType::ScaledInteger { min, max, .. } => min >= max,
+        _ => false,
+    };
+    let bits = size as u64 * 8;
+    if scan.records > 0 && (scan.prototype.iter().all(constant) || scan.records > bits) {
+        let what = format!("{} points are promised, more than the file can hold", scan.records);
+        return Err(Fault::new(what).at(Place::Byte(scan.file_offset as usize)));
+    }
+    Ok(())
+}
+
+/// Appends the positions; gives how many are marked invalid, which become NaN.
+fn positions(reader: &mut Reader, scan: &PointCloud, out: &mut Vec<[f64; 3]>) -> Result<usize, Fault> {
+    let mut simple = reader.pointcloud_simple(scan).map_err(fault)?;
+    simple.intensity_to_color(false);
+    simple.normalize_color(false);
+    simple.normalize_intensity(false);
+    let mut invalid = 0;
+    for point in simple {
+        let point = point.map_err(|e| fault(e).at(Place::Point(out.len())))?;
+        out.push(match point.cartesian {
+            CartesianCoordinate::Valid { x, y, z } => [x, y, z],
+            _ => {
+                invalid += 1;
+                [f64::NAN; 3]
+            }
+        });
+    }
+    Ok(invalid)
+}
+
+/// The name an attribute has in other formats; `None` for coordinates.
+fn attribute_name(name: &RecordName) -> Option<String> {
+    Some(match name {
+        RecordName::CartesianX | RecordName::CartesianY | RecordName::CartesianZ => return None,
+        RecordName::SphericalRange | RecordName::SphericalAzimuth => return None,
+        RecordName::SphericalElevation => return None,
+        RecordName::CartesianInvalidState | RecordName::SphericalInvalidState => "invalid_state".into(),
+        RecordName::Intensity => "intensity".into(),
+        RecordName::IsIntensityInvalid => "intensity_invalid".into(),
+        RecordName::ColorRed => "red".into(),
+        RecordName::ColorGreen => "green".into(),
+        RecordName::ColorBlue => "blue".into(),
+        RecordName::IsColorInvalid => "color_invalid".into(),
+        RecordName::RowIndex => "row".into(),
+        RecordName::ColumnIndex => "column".into(),
+        RecordName::ReturnCount => "number_of_returns".into(),
+        RecordName::ReturnIndex => "return_index".into(),
+        RecordName::TimeStamp => "time_stamp".into(),
+        RecordName::IsTimeStampInvalid => "time_stamp_invalid".into(),
+        RecordName::Unknown { name, .. } => name.clone(),
+    })
+}
+
+/// The attributes of all scans under their names.
+#[derive(Default)]
+struct Columns {
+    by_name: BTreeMap<String, Vec<f64>>,
+    kinds: BTreeMap<String, Kind>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Single,
+    Double,
+    /// Whole numbers within these limits.
+    Whole(i64, i64),
+}
+
+impl Columns {
+    fn read(&mut self, reader: &mut Reader, scan: &PointCloud, first: usize, end: usize) -> Result<(), Fault> {
+        let wanted: Vec<(usize, String, RecordDataType)> = scan
+            .prototype
+            .iter()
+            .enumerate()
+            .filter_map(|(i, r)| Some((i, attribute_name(&r.name)?, r.data_type.clone())))
+            .collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        for (_, name, kind) in &wanted {
+            // A scan before this one may not have had it.
+            self.by_name.entry(name.clone()).or_default().resize(first, f64::NAN);
+            let kind = match kind {
+                RecordDataType::Single { .. } => Kind::Single,
+                RecordDataType::Integer { min, max } => Kind::Whole(*min, *max),
+                _ => Kind::Double,
+            };
+            let before = self.kinds.entry(name.clone()).or_insert(kind);
+            *before = match (*before, kind) {
+                (a, b) if a == b => a,
+                (Kind::Whole(a, b), Kind::Whole(c, d)) => Kind::Whole(a.min(c), b.max(d)),
+                _ => Kind::Double,
+            };
+        }
+        let raw = reader.pointcloud_raw(scan).map_err(fault)?;
+        for (row, values) in raw.take(end - first).enumerate() {
+            let values = values.map_err(|e| fault(e).at(Place::Point(first + row)))?;
+            for (i, name, kind) in &wanted {
+                if let (Some(column), Some(value)) = (self.by_name.get_mut(name), values.get(*i)) {
+                    column.push(number(value, kind));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, len: usize) -> Vec<(String, Column)> {
+        let mut out = Vec::new();
+        for (name, mut values) in self.by_name {
+            values.resize(len, f64::NAN);
+            let full = values.iter().all(|v| !v.is_nan());
+            let column = match self.kinds[&name] {
+                Kind::Single => Column::F32(values.into_iter().map(|v| v as f32).collect()),
+                Kind::Whole(0.., ..=255) if full => Column::U8(values.into_iter().map(|v| v as u8).collect()),
+                Kind::Whole(0.., ..=65535) if full => Column::U16(values.into_iter().map(|v| v as u16).collect()),
+                Kind::Whole(a, b) if full && i32::try_from(a).is_ok() && i32::try_from(b).is_ok() => {
+                    Column::I32(values.into_iter().map(|v| v as i32).collect())
+                }
+                _ => Column::F64(values),
+            };
+            out.push((name, column));
+        }
+        out
+    }
+}
+
+fn number(value: &RecordValue, kind: &RecordDataType) -> f64 {
+    match (value, kind) {
+        (RecordValue::Single(v), _) => f64::from(*v),
+        (RecordValue::Double(v), _) => *v,
+        (RecordValue::ScaledInteger(v), RecordDataType::ScaledInteger { scale, offset, .. }) => {
+            *v as f64 * scale + offset
+        }
+        (RecordValue::ScaledInteger(v) | RecordValue::Integer(v), _) => *v as f64,
+    }
+}

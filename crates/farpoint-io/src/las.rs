@@ -1,1 +1,210 @@
+//! LAS and LAZ, all point formats; COPC is read as LAZ.
+//!
+//! The public header is read and written by las, the compression is laz. Points stay the records
+//! they are in the file: las's own `Point` would take a coordinate from its integer to a double and
+//! back, and drop reserved bits.
 
+mod fields;
+mod points;
+mod write;
+
+pub(crate) use write::write;
+
+use crate::cloud::{Cloud, Coordinates, Header};
+use crate::error::{Fault, Place};
+use crate::format::Format;
+use crate::table::{Store, Table};
+use laz::LazVlr;
+
+/// What is kept of everything before and after the points, to be written again.
+#[derive(Clone, Debug)]
+pub(crate) struct LasHeader {
+    raw: las::raw::Header,
+    /// Point format 0 to 10, without the compression bits.
+    format: u8,
+    records: Vec<Record>,
+    /// Bytes between the last record and the first point.
+    padding: Vec<u8>,
+    /// Records after the points.
+    extended: Vec<Record>,
+    /// Where the first of them was: waveforms are found by their place in the file.
+    extended_start: u64,
+}
+
+/// A variable length record, with its bytes as they are.
+#[derive(Clone, Debug)]
+struct Record {
+    user: Vec<u8>,
+    id: u16,
+    /// Bytes of the record's own header, 54 or 60.
+    head: usize,
+    bytes: Vec<u8>,
+}
+
+impl Record {
+    fn is(&self, user: &str, id: u16) -> bool {
+        self.user == user.as_bytes() && self.id == id
+    }
+
+    fn data(&self) -> &[u8] {
+        &self.bytes[self.head..]
+    }
+
+    /// Takes the record at `at`, whose length is 2 bytes wide, or 8 if extended.
+    fn read(bytes: &[u8], at: usize, extended: bool) -> Option<Record> {
+        let head = if extended { 60 } else { 54 };
+        let start = bytes.get(at..at.checked_add(head)?)?;
+        let length = match extended {
+            false => usize::from(u16::from_le_bytes([start[20], start[21]])),
+            true => usize::try_from(u64::from_le_bytes(start[20..28].try_into().ok()?)).ok()?,
+        };
+        let bytes = bytes.get(at..at.checked_add(head)?.checked_add(length)?)?.to_vec();
+        let user = &start[2..18];
+        let user = user[..user.iter().position(|&b| b == 0).unwrap_or(16)].to_vec();
+        Some(Record { user, id: u16::from_le_bytes([start[18], start[19]]), head, bytes })
+    }
+}
+
+/// Reads all points.
+pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
+    let (header, compressed, mut warnings) = read_header(bytes)?;
+    let raw = &header.raw;
+    let count = point_count(raw);
+    let stride = usize::from(raw.point_data_record_length);
+    let start = raw.offset_to_point_data as usize;
+    let records = match compressed {
+        false => stored(bytes, start, count, stride)?,
+        true => {
+            let vlr = header.records.iter().find(|r| r.is(LazVlr::USER_ID, LazVlr::RECORD_ID));
+            let vlr = vlr.ok_or_else(|| Fault::new("the LASzip record is missing").fix("decompress it elsewhere"))?;
+            points::decompress(bytes, start, vlr.data(), count, stride)?
+        }
+    };
+    let coordinates = coordinates(raw, &records, stride);
+    let store = Store::Records { bytes: records, stride };
+    let extra = header.records.iter().chain(&header.extended).find(|r| r.is("LASF_Spec", 4));
+    let slots = fields::slots(header.format, stride, extra.map(Record::data));
+    if header.records.iter().any(|r| r.user == b"copc") {
+        warnings.push("COPC is read as LAZ; its octree is left out".into());
+    }
+    let table = Table { slots, store, big_endian: false, xyz: [0, 1, 2] };
+    let format = if compressed { Format::Laz } else { Format::Las };
+    let version = raw.version;
+    let description =
+        format!("{format} {}.{}, point format {}", version.major, version.minor, header.format);
+    let header = Header::Las(Box::new(header));
+    let mut cloud = Cloud::from_table(format, description, coordinates, table, header);
+    cloud.warnings = warnings;
+    Ok(cloud)
+}
+
+/// LAS 1.4 counts in 64 bits and may leave the old count 0.
+fn point_count(raw: &las::raw::Header) -> u64 {
+    match raw.large_file {
+        Some(large) if large.number_of_point_records > 0 => large.number_of_point_records,
+        _ => u64::from(raw.number_of_point_records),
+    }
+}
+
+fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
+    if !bytes.starts_with(b"LASF") {
+        return Err(Fault::new("the file does not start with 'LASF'").at(Place::Byte(0)));
+    }
+    let raw = las::raw::Header::read_from(bytes)
+        .map_err(|_| Fault::truncated(format!("the header is cut short, {} bytes are there", bytes.len())))?;
+    let code = raw.point_data_record_format;
+    let format = code & 0x3f;
+    let known = las::point::Format::new(format).map_err(|_| {
+        Fault::new(format!("point format {format} is unknown")).at(Place::Byte(104)).fix("formats 0 to 10 are read")
+    })?;
+    if raw.point_data_record_length < known.len() {
+        let what = format!(
+            "records of {} bytes are too short for point format {format}, which takes {}",
+            raw.point_data_record_length,
+            known.len()
+        );
+        return Err(Fault::new(what).at(Place::Byte(105)));
+    }
+    let mut records = Vec::new();
+    let mut at = usize::from(raw.header_size);
+    for i in 0..raw.number_of_variable_length_records {
+        let record = Record::read(bytes, at, false).ok_or_else(|| {
+            let what = format!(
+                "variable length record {} of {} is cut short",
+                i + 1,
+                raw.number_of_variable_length_records
+            );
+            Fault::truncated(what).at(Place::Byte(at))
+        })?;
+        at += record.bytes.len();
+        records.push(record);
+    }
+    let start = raw.offset_to_point_data as usize;
+    if start > bytes.len() {
+        let what = format!("the points start at byte {start}, the file has {} bytes", bytes.len());
+        return Err(Fault::truncated(what));
+    }
+    let padding = bytes.get(at..start).unwrap_or_default().to_vec();
+    let mut warnings = Vec::new();
+    let (extended, extended_start) = extended_records(bytes, &raw, &mut warnings);
+    let compressed = code & 0xC0 != 0;
+    Ok((LasHeader { raw, format, records, padding, extended, extended_start }, compressed, warnings))
+}
+
+fn extended_records(
+    bytes: &[u8],
+    raw: &las::raw::Header,
+    warnings: &mut Vec<String>,
+) -> (Vec<Record>, u64) {
+    let (start, count) = match (raw.evlr, raw.start_of_waveform_data_packet_record) {
+        (Some(evlr), _) => (evlr.start_of_first_evlr, evlr.number_of_evlrs),
+        // LAS 1.3 has one such record, the waveforms, unless they are in a file of their own.
+        (None, Some(start)) => (start, 1),
+        (None, None) => (0, 0),
+    };
+    let mut records = Vec::new();
+    let mut at = usize::try_from(start).unwrap_or(usize::MAX);
+    for _ in 0..count {
+        let Some(record) = Record::read(bytes, at, true) else {
+            warnings.push("the records after the points are cut short and left out in part".into());
+            break;
+        };
+        at += record.bytes.len();
+        records.push(record);
+    }
+    (records, start)
+}
+
+/// The records of an uncompressed file.
+fn stored(bytes: &[u8], start: usize, count: u64, stride: usize) -> Result<Vec<u8>, Fault> {
+    let data = &bytes[start..];
+    let length = usize::try_from(count).ok().and_then(|n| n.checked_mul(stride));
+    let whole = length.and_then(|n| data.get(..n)).ok_or_else(|| {
+        let there = data.len() / stride;
+        Fault::truncated(format!("the header promises {count} points, the file has {there}"))
+    })?;
+    Ok(whole.to_vec())
+}
+
+fn transforms(raw: &las::raw::Header) -> [(f64, f64); 3] {
+    [
+        (raw.x_scale_factor, raw.x_offset),
+        (raw.y_scale_factor, raw.y_offset),
+        (raw.z_scale_factor, raw.z_offset),
+    ]
+}
+
+/// The stored integers of a point.
+fn integers(record: &[u8]) -> [i32; 3] {
+    [0, 4, 8].map(|at| i32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]))
+}
+
+fn coordinates(raw: &las::raw::Header, records: &[u8], stride: usize) -> Coordinates {
+    let [x, y, z] = transforms(raw);
+    let value = |n: i32, (scale, offset): (f64, f64)| f64::from(n) * scale + offset;
+    let points = records.chunks_exact(stride).map(|record| {
+        let [i, j, k] = integers(record);
+        [value(i, x), value(j, y), value(k, z)]
+    });
+    Coordinates::F64(points.collect())
+}

@@ -1,1 +1,287 @@
+//! NumPy arrays: (points, 3 or more) of numbers, or structured with x, y and z; NPY and NPZ.
+//!
+//! The header is read by npyz; the rows are kept as bytes, so that they come back as they were.
 
+mod archive;
+mod write;
+
+pub(crate) use archive::read_archive;
+pub(crate) use write::{one_column, write};
+
+use crate::cloud::{Cloud, Coordinates, Header};
+use crate::column::{Column, Scalar};
+use crate::error::{Fault, Place};
+use crate::format::Format;
+use crate::quiet::guarded;
+use crate::table::{Slot, Store, Table};
+use npyz::{DType, Endianness, Order, TypeChar, TypeStr};
+
+/// What is kept of the header, to be written again.
+#[derive(Clone, Debug)]
+pub(crate) struct NpyHeader {
+    dtype: DType,
+    /// The one type of all columns; `None` for a structured array.
+    plain: Option<Scalar>,
+}
+
+/// A header with the place where the values start.
+struct Parsed {
+    dtype: DType,
+    shape: Vec<usize>,
+    order: Order,
+    start: usize,
+}
+
+const FIX: &str = "save an array of shape (points, 3 or more), or structured with fields x, y, z";
+/// A row wider than this is a matrix rather than a point, unless the array is longer than wide.
+const WIDE: usize = 9;
+
+/// Reads one array.
+pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
+    let parsed = parse(bytes)?;
+    let data = &bytes[parsed.start..];
+    let words = match &parsed.dtype {
+        DType::Record(_) => "structured".to_owned(),
+        other => other.descr().trim_matches('\'').to_owned(),
+    };
+    let (table, header) = match &parsed.dtype {
+        DType::Plain(kind) => plain(&parsed, *kind, data)?,
+        DType::Record(_) => structured(&parsed, data)?,
+        DType::Array(..) => return Err(Fault::new("arrays of arrays are no cloud").fix(FIX)),
+    };
+    let count = parsed.shape[0];
+    let rows: Vec<usize> = (0..count).collect();
+    let [x, y, z] = table.xyz.map(|slot| table.column(slot, 0, &rows));
+    let (Some(x), Some(y), Some(z)) = (x, y, z) else {
+        return Err(Fault::new("x, y and z are no numbers").fix(FIX));
+    };
+    let coordinates = match &header.plain {
+        // f32 stays f32; every other type, mixed ones too, goes to f64.
+        Some(Scalar::F32) | None => Coordinates::from_columns(&x, &y, &z),
+        Some(_) => Coordinates::from_columns(&x.cast(Scalar::F64), &y, &z),
+    };
+    let mut warnings = Vec::new();
+    if [&x, &y, &z].iter().any(|c| rounded(c)) {
+        warnings.push("64-bit integers beyond 2^53 are rounded in the coordinates".into());
+    }
+    let description = format!("NPY {words}, shape {}", shape_words(&parsed.shape));
+    let mut cloud =
+        Cloud::from_table(Format::Npy, description, coordinates, table, Header::Npy(header));
+    cloud.warnings = warnings;
+    Ok(cloud)
+}
+
+fn rounded(column: &Column) -> bool {
+    let largest = 1i64 << 53;
+    match column {
+        Column::I64(v) => v.iter().any(|x| !(-largest..=largest).contains(x)),
+        Column::U64(v) => v.iter().any(|&x| x > largest as u64),
+        _ => false,
+    }
+}
+
+fn shape_words(shape: &[usize]) -> String {
+    let sizes: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    match sizes.as_slice() {
+        [one] => format!("({one},)"),
+        _ => format!("({})", sizes.join(", ")),
+    }
+}
+
+/// Checks the header's size and nesting before npyz, which believes both, and reads it.
+fn parse(bytes: &[u8]) -> Result<Parsed, Fault> {
+    let cut = || Fault::truncated("the header is cut short").at(Place::Byte(bytes.len()));
+    let version = *bytes.get(6).ok_or_else(cut)?;
+    let length = match version {
+        1 => bytes.get(8..10).map(|b| (10, usize::from(u16::from_le_bytes([b[0], b[1]])))),
+        _ => bytes.get(8..12).map(|b| (12, u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)),
+    };
+    let (before, length) = length.ok_or_else(cut)?;
+    let start = before + length;
+    let text = bytes.get(before..start).ok_or_else(cut)?;
+    let mut depth = 0usize;
+    for &b in text {
+        match b {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > 16 || length > 1 << 20 {
+            return Err(Fault::new("the header is no description of an array").at(Place::Byte(before)));
+        }
+    }
+    let header = guarded("the header", || {
+        npyz::NpyHeader::from_reader(&bytes[..start])
+            .map_err(|e| Fault::new(format!("header: {}", first_line(&e.to_string()))).at(Place::Byte(before)))
+    })?;
+    let shape: Option<Vec<usize>> = header.shape().iter().map(|&n| usize::try_from(n).ok()).collect();
+    let shape = shape.ok_or_else(|| Fault::new("the shape is too large"))?;
+    Ok(Parsed { dtype: header.dtype(), shape, order: header.order(), start })
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// The bytes of all values, if the file has as many as the shape promises.
+fn payload<'a>(data: &'a [u8], count: usize, size: usize) -> Result<&'a [u8], Fault> {
+    let whole = count.checked_mul(size).and_then(|n| data.get(..n));
+    whole.ok_or_else(|| {
+        let there = data.len() / size.max(1);
+        Fault::truncated(format!("the shape promises {count} rows, the file has {there}"))
+    })
+}
+
+fn scalar(kind: &TypeStr) -> Option<Scalar> {
+    Some(match (kind.type_char(), kind.size_field()) {
+        (TypeChar::Int, 1) => Scalar::I8,
+        (TypeChar::Int, 2) => Scalar::I16,
+        (TypeChar::Int, 4) => Scalar::I32,
+        (TypeChar::Int, 8) => Scalar::I64,
+        (TypeChar::Uint | TypeChar::Bool, 1) => Scalar::U8,
+        (TypeChar::Uint, 2) => Scalar::U16,
+        (TypeChar::Uint, 4) => Scalar::U32,
+        (TypeChar::Uint, 8) => Scalar::U64,
+        (TypeChar::Float, 4) => Scalar::F32,
+        (TypeChar::Float, 8) => Scalar::F64,
+        _ => return None,
+    })
+}
+
+/// A (points, columns) array of one type.
+fn plain(parsed: &Parsed, kind: TypeStr, data: &[u8]) -> Result<(Table, NpyHeader), Fault> {
+    let shape = &parsed.shape;
+    let words = shape_words(shape);
+    let [rows, columns] = shape[..] else {
+        return Err(Fault::new(format!("an array of shape {words} is no cloud")).fix(FIX));
+    };
+    if columns < 3 || (columns > WIDE && columns > rows) {
+        let what = format!("an array of shape {words} is a matrix, not points by coordinates");
+        return Err(Fault::new(what).fix(FIX));
+    }
+    let half = kind.type_char() == TypeChar::Float && kind.size_field() == 2;
+    let Some(stored) = (if half { Some(Scalar::U16) } else { scalar(&kind) }) else {
+        let what = format!("values of type {kind} are no coordinates");
+        return Err(Fault::new(what).fix("save it as float32 or float64"));
+    };
+    let too_large = || Fault::new(format!("the shape {words} is too large"));
+    let stride = columns.checked_mul(stored.size()).ok_or_else(too_large)?;
+    let data = payload(data, rows, stride)?;
+    let mut bytes = match parsed.order {
+        Order::C => data.to_vec(),
+        Order::Fortran => transposed(data, rows, columns, stored.size()),
+    };
+    let mut big_endian = kind.endianness() == Endianness::Big;
+    let mut dtype = parsed.dtype.clone();
+    let mut scalar = stored;
+    if half {
+        bytes = widened(&bytes, big_endian);
+        (big_endian, scalar) = (false, Scalar::F32);
+        dtype = DType::Plain("<f4".parse().map_err(|_| Fault::new("float16"))?);
+    }
+    let slot = |i: usize| {
+        let name = ["x", "y", "z"].get(i).map_or_else(|| format!("column_{}", i + 1), |n| (*n).into());
+        Slot::new(name, scalar, i * scalar.size())
+    };
+    let store = Store::Records { bytes, stride: columns * scalar.size() };
+    let slots = (0..columns).map(slot).collect();
+    let table = Table { slots, store, big_endian, xyz: [0, 1, 2] };
+    Ok((table, NpyHeader { dtype, plain: Some(scalar) }))
+}
+
+fn transposed(data: &[u8], rows: usize, columns: usize, size: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(data.len());
+    for row in 0..rows {
+        for column in 0..columns {
+            let at = (column * rows + row) * size;
+            out.extend_from_slice(&data[at..at + size]);
+        }
+    }
+    out
+}
+
+/// float16 as float32, which holds every value of it.
+fn widened(bytes: &[u8], big_endian: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len() * 2);
+    for pair in bytes.chunks_exact(2) {
+        let half = [pair[0], pair[1]];
+        let half = if big_endian { u16::from_be_bytes(half) } else { u16::from_le_bytes(half) };
+        let (sign, exponent, fraction) = (half >> 15, (half >> 10) & 31, half & 1023);
+        let size = match exponent {
+            0 => f32::from(fraction) * 2f32.powi(-24),
+            31 if fraction == 0 => f32::INFINITY,
+            31 => f32::NAN,
+            _ => f32::from(1024 + fraction) * 2f32.powi(i32::from(exponent) - 25),
+        };
+        out.extend((if sign == 1 { -size } else { size }).to_le_bytes());
+    }
+    out
+}
+
+/// A one-dimensional array of records.
+fn structured(parsed: &Parsed, data: &[u8]) -> Result<(Table, NpyHeader), Fault> {
+    let (DType::Record(fields), [rows]) = (&parsed.dtype, &parsed.shape[..]) else {
+        let what = format!("a structured array of shape {} is no cloud", shape_words(&parsed.shape));
+        return Err(Fault::new(what).fix("save it flat, one record a point"));
+    };
+    let mut slots: Vec<Slot> = Vec::new();
+    let (mut at, mut orders) = (0usize, Vec::new());
+    for field in fields {
+        let bad = || Fault::new(format!("field '{}' is of no simple type", field.name)).fix(FIX);
+        let (kind, count) = flat(&field.dtype).ok_or_else(bad)?;
+        let size = kind.num_bytes().ok_or_else(bad)?;
+        if size > 1 && !matches!(kind.endianness(), Endianness::Irrelevant) {
+            orders.push(kind.endianness() == Endianness::Big);
+        }
+        let (scalar, each) = match scalar(&kind) {
+            Some(scalar) => (scalar, 1),
+            // Strings, dates and the like are kept as bytes.
+            None => (Scalar::U8, size),
+        };
+        let spread = ["xyz", "position", "points", "coords"].contains(&field.name.as_str()) && count == 3;
+        let total = count.checked_mul(each).ok_or_else(bad)?;
+        for (k, axis) in ["x", "y", "z"].iter().enumerate().filter(|_| spread) {
+            slots.push(Slot::new(*axis, scalar, at + k * scalar.size()));
+        }
+        if !spread {
+            slots.push(Slot::new(field.name.clone(), scalar, at).count(total));
+        }
+        at = total.checked_mul(scalar.size()).and_then(|n| n.checked_add(at)).ok_or_else(bad)?;
+    }
+    if orders.windows(2).any(|w| w[0] != w[1]) {
+        return Err(Fault::new("the fields differ in byte order").fix("save them in one byte order"));
+    }
+    let xyz = axes(&slots)?;
+    let bytes = payload(data, *rows, at)?.to_vec();
+    let big_endian = orders.first() == Some(&true);
+    let table = Table { slots, store: Store::Records { bytes, stride: at }, big_endian, xyz };
+    Ok((table, NpyHeader { dtype: parsed.dtype.clone(), plain: None }))
+}
+
+/// The type at the bottom of a field and how many of it there are.
+fn flat(dtype: &DType) -> Option<(TypeStr, usize)> {
+    match dtype {
+        DType::Plain(kind) => Some((*kind, 1)),
+        DType::Array(n, inner) => {
+            let (kind, count) = flat(inner)?;
+            Some((kind, count.checked_mul(usize::try_from(*n).ok()?)?))
+        }
+        DType::Record(_) => None,
+    }
+}
+
+fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
+    let find = |axis: &str| {
+        let exact = slots.iter().position(|s| s.name == axis);
+        let found = exact.or_else(|| slots.iter().position(|s| s.name.eq_ignore_ascii_case(axis)));
+        found.filter(|&i| slots[i].count == 1)
+    };
+    match (find("x"), find("y"), find("z")) {
+        (Some(x), Some(y), Some(z)) => Ok([x, y, z]),
+        _ => {
+            let names: Vec<&str> = slots.iter().map(|s| s.name.as_str()).collect();
+            let what = format!("the array has no fields x, y and z, only [{}]", names.join(", "));
+            Err(Fault::new(what).fix(FIX))
+        }
+    }
+}

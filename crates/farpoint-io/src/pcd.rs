@@ -3,12 +3,16 @@
 //! The header is read by pcd-rs. The rows are cut out of the file here as they are: the crate reads
 //! each value into a vector of its own and, for binary data, allocates what the header promises.
 
+mod write;
+
+pub(crate) use write::write;
+
 use crate::cloud::{Cloud, Coordinates, Header};
-use crate::column::{Attribute, Column, Scalar};
+use crate::column::{Column, Scalar};
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::table::{Slot, Split, Store, Table, Tokens};
-use crate::{Encoding, lzf};
+use crate::lzf;
 use pcd_rs::{DataKind, PcdMeta, ValueKind};
 
 /// What is kept of the header, to be written again.
@@ -225,91 +229,4 @@ fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
         })
     };
     Ok(Coordinates::from_columns(&axis(0)?, &axis(1)?, &axis(2)?))
-}
-
-/// Writes the rows, in the input's encoding if that was PCD and nothing else is asked for.
-pub(crate) fn write(
-    cloud: &Cloud,
-    rows: &[usize],
-    encoding: Option<Encoding>,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
-    let wanted = match encoding {
-        None => None,
-        Some(Encoding::Ascii) => Some(DataKind::Ascii),
-        Some(Encoding::Binary) => Some(DataKind::Binary),
-        Some(Encoding::BinaryCompressed) => Some(DataKind::BinaryCompressed),
-        Some(Encoding::BinaryBigEndian) => {
-            return Err(Fault::new("PCD has no big-endian encoding").fix("use binary, or PLY"));
-        }
-    };
-    let source = match (&cloud.header, &cloud.table) {
-        (Header::Pcd(header), Some(table)) => Some((header, table)),
-        _ => None,
-    };
-    let data = wanted.or(source.map(|(h, _)| h.data)).unwrap_or(DataKind::Binary);
-    if let Some((header, table)) = source
-        && (data == DataKind::Ascii) == cloud.has_lines()
-    {
-        let added = cloud.added(rows);
-        let text = kept_header(header, &table.slots, &added, rows.len(), data);
-        return body(text, data, table, rows, &added);
-    }
-    let attributes = packed_colours(cloud.attributes(rows, warnings));
-    let (table, columns) = bare_table(cloud, rows, attributes);
-    let viewpoint = source.and_then(|(h, _)| line_of(h, b"VIEWPOINT"));
-    let text = new_header(&columns, rows.len(), data, viewpoint);
-    body(text, data, &table, rows, &columns)
-}
-
-fn line_of<'a>(header: &'a PcdHeader, word: &[u8]) -> Option<&'a [u8]> {
-    let line = header.lines.iter().find(|l| l.to_ascii_uppercase().starts_with(word))?;
-    Some(line)
-}
-
-/// A table without stored bytes: every value comes from the columns.
-fn bare_table(cloud: &Cloud, rows: &[usize], attributes: Vec<Attribute>) -> (Table, Vec<Attribute>) {
-    let mut columns: Vec<Attribute> = ["x", "y", "z"]
-        .into_iter()
-        .enumerate()
-        .map(|(axis, name)| Attribute { name: name.into(), column: cloud.coordinates.axis(axis, rows) })
-        .collect();
-    columns.extend(attributes);
-    let store = Store::Records { bytes: Vec::new(), stride: 0 };
-    (Table { slots: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
-}
-
-/// Colours of one byte go into one `rgb`, as other readers of PCD expect.
-fn packed_colours(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
-    let find = |name: &str| {
-        let names = [name, &name[..1]];
-        attributes.iter().position(|a| {
-            names.contains(&a.name.to_ascii_lowercase().as_str()) && matches!(a.column, Column::U8(_))
-        })
-    };
-    let (Some(r), Some(g), Some(b)) = (find("red"), find("green"), find("blue")) else {
-        return attributes;
-    };
-    let (Column::U8(red), Column::U8(green), Column::U8(blue)) =
-        (&attributes[r].column, &attributes[g].column, &attributes[b].column)
-    else {
-        return attributes;
-    };
-    let packed = red.iter().zip(green).zip(blue).map(|((&r, &g), &b)| u32::from_be_bytes([0, r, g, b]));
-    let rgb = Attribute { name: "rgb".into(), column: Column::U32(packed.collect()) };
-    attributes[r] = rgb;
-    let mut at = 0;
-    attributes.retain(|_| {
-        at += 1;
-        at - 1 != g && at - 1 != b
-    });
-    attributes
-}
-
-fn type_letter(kind: Scalar) -> &'static str {
-    match kind {
-        Scalar::F32 | Scalar::F64 => "F",
-        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => "U",
-        _ => "I",
-    }
 }

@@ -27,6 +27,8 @@ fn main() {
             s = Some(r);
         }
         let s = s.unwrap();
+        if a.len() > 7 { let st = Sampler::count(m).algorithm(alg).threads(threads).statistics(true).sample(&pts).unwrap().statistics.unwrap();
+          let q = &st.seconds; println!("  stages ms: copy {:.2} build {:.2} single {:.2} collect {:.2} solve {:.2} update {:.2}; bands {} cand {} tested {} pruned {} dist {} eff {}", q.copy*1e3,q.build*1e3,q.single*1e3,q.collect*1e3,q.solve*1e3,q.update*1e3, st.bands, st.band_points, st.regions_tested, st.regions_pruned, st.distance_evaluations, st.effective_updates); }
         println!("{:9} {:>9.3} ms  {:016x} cover {:.6} n {} m {}", alg.name(), best * 1e3, sum(&s.indices), s.covering_radius(), pts.len(), m);
     }
 }

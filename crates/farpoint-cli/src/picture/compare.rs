@@ -36,10 +36,12 @@ pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
     let pick = |rows: &[usize]| rows.iter().map(|&row| points[row]).collect::<Vec<_>>();
     let samples = [points.to_vec(), pick(comparison.random), pick(comparison.farthest)];
     let open: Vec<_> = points.iter().copied().filter(|point| seen_from_above(*point)).collect();
-    // The scale ends where farthest point sampling has no point left.
+    // Farthest point sampling stays in the lower half of the scale.
     let scale = 2.0 * comparison.radius[1] as f32;
-    let room = Scene::new(room_view(), &open, 0.035);
-    let close = Scene::new(close_view(), points, 0.025);
+    // Thin scans are drawn with larger squares and dots.
+    let thin = (1e6 / points.len() as f32).sqrt().clamp(0.7, 6.0);
+    let room = Scene::new(room_view(), &open, 0.035 * thin, 0.0);
+    let close = Scene::new(close_view(), points, 0.025 * thin, 0.014);
 
     let width = 3 * PANEL + 4 * GAP;
     let height = HEAD + ROOM + LEGEND + CLOSE + GAP;
@@ -52,7 +54,8 @@ pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
                 0 => room.by_height(&open),
                 _ => room.by_distance(&nearest::distances(&open, sample), scale),
             };
-            (above, close.dots(points, sample, ACCENT[column], column == 0))
+            let size = thin * if column == 0 { 0.0035 } else { 0.0065 };
+            (above, close.dots(points, sample, ACCENT[column], size))
         })
         .collect();
     for (column, (above, below)) in panels.iter().enumerate() {
@@ -66,7 +69,7 @@ pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
 }
 
 fn heads(canvas: &mut Canvas, comparison: &Comparison<'_>) {
-    let radius = |k: usize| format!("farthest gap {:.1} cm", 100.0 * comparison.radius[k]);
+    let radius = |k: usize| format!("largest gap {:.1} cm", 100.0 * comparison.radius[k]);
     let heads = [
         ("The scan", format!("{} points", count(comparison.points.len()))),
         ("Random", format!("{} points, {}", count(comparison.random.len()), radius(0))),
@@ -107,19 +110,21 @@ fn room_view() -> View {
 }
 
 fn close_view() -> View {
-    View::new([4.75, 1.75, 2.0], [4.52, 3.85, 0.74], 1050.0, [PANEL, CLOSE])
+    View::new([4.95, 1.9, 1.72], [4.62, 3.95, 0.76], 940.0, [PANEL, CLOSE])
 }
 
 /// A camera and the depth image of the whole cloud from there.
 struct Scene {
     view: View,
     depths: Depths,
+    /// Jumps of depth, as a share of it, that are the squares' and not the scene's.
+    rough: f32,
 }
 
 impl Scene {
-    fn new(view: View, points: &[[f32; 3]], size: f32) -> Self {
+    fn new(view: View, points: &[[f32; 3]], size: f32, rough: f32) -> Self {
         let depths = Depths::new(&view, points, size);
-        Self { view, depths }
+        Self { view, depths, rough }
     }
 
     /// The surface, each pixel in the colour of the point seen there.
@@ -128,7 +133,7 @@ impl Scene {
         for y in 0..self.view.height {
             for x in 0..self.view.width {
                 if let Some(point) = self.depths.point(x, y) {
-                    let light = self.depths.light(x, y);
+                    let light = self.depths.light(x, y, self.rough);
                     canvas.blend(x, y, colour(point).map(|value| value * light), 1.0);
                 }
             }
@@ -145,8 +150,8 @@ impl Scene {
     }
 
     /// The sample as dots on a dim image of the surface they were taken from.
-    fn dots(&self, points: &[[f32; 3]], sample: &[[f32; 3]], colour: Colour, all: bool) -> Canvas {
-        let mut canvas = self.surface(|point| height_colour(points[point][2]).map(|v| v * 0.2));
+    fn dots(&self, points: &[[f32; 3]], sample: &[[f32; 3]], colour: Colour, size: f32) -> Canvas {
+        let mut canvas = self.surface(|point| height_colour(points[point][2]).map(|v| v * 0.3));
         let mut seen: Vec<_> = sample
             .iter()
             .filter_map(|point| self.view.project(*point))
@@ -154,7 +159,6 @@ impl Scene {
             .collect();
         seen.sort_by(|a, b| b.depth.total_cmp(&a.depth));
         for pixel in seen {
-            let size = if all { 0.0035 } else { 0.0065 };
             let radius = self.view.pixels(size, pixel.depth);
             // Far dots fade.
             let fade = (1.35 - 0.15 * pixel.depth).clamp(0.35, 1.0);
@@ -169,15 +173,16 @@ fn height_colour(z: f32) -> Colour {
     along(&stops, z / 2.6)
 }
 
-/// From calm to alarming.
+/// Calm up to half way, where farthest point sampling ends, then alarming.
 fn ramp(share: f32) -> Colour {
     let stops = [
-        [0.10, 0.20, 0.36],
-        [0.13, 0.42, 0.55],
-        [0.38, 0.68, 0.55],
-        [0.98, 0.82, 0.28],
-        [0.93, 0.33, 0.13],
-        [0.80, 0.05, 0.10],
+        [0.17, 0.36, 0.53],
+        [0.19, 0.41, 0.57],
+        [0.22, 0.48, 0.62],
+        [0.27, 0.56, 0.66],
+        [0.97, 0.83, 0.30],
+        [0.96, 0.42, 0.13],
+        [0.90, 0.06, 0.12],
     ];
     along(&stops, share)
 }

@@ -104,8 +104,8 @@ impl Depths {
     }
 
     /// Light at a pixel, 1 on flat ground, less where nearer things stand around it
-    /// (eye-dome lighting, after C. Boucheny).
-    pub(super) fn light(&self, x: usize, y: usize) -> f32 {
+    /// (eye-dome lighting, after C. Boucheny). Jumps below `rough` cast no shade.
+    pub(super) fn light(&self, x: usize, y: usize, rough: f32) -> f32 {
         let height = self.nearest.len() / self.width;
         let here = self.nearest[y * self.width + x].0;
         let mut shade = 0.0;
@@ -115,7 +115,7 @@ impl Depths {
             };
             if x < self.width && y < height {
                 let there = self.nearest[y * self.width + x].0;
-                shade += (here / there).ln().max(0.0).min(0.05);
+                shade += ((here / there).ln() - rough).clamp(0.0, 0.05);
             }
         }
         (-14.0 * shade).exp()

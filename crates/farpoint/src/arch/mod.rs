@@ -46,6 +46,11 @@ pub trait Simd<T>: Copy + Send + Sync + 'static {
     /// # Safety
     /// `to` must be writable for `LANES` numbers.
     unsafe fn store(self, to: *mut T, value: Self::V);
+    /// Asks for the cache line at `from`, which need not be readable.
+    #[inline(always)]
+    fn prefetch(self, from: *const T) {
+        let _ = from;
+    }
     /// `a + b`
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a - b`

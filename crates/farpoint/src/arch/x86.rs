@@ -61,6 +61,10 @@ macro_rules! x86 {
                 unsafe { $store(to, value) }
             }
             #[inline(always)]
+            fn prefetch(self, from: *const $float) {
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
+            }
+            #[inline(always)]
             fn add(self, a: $vector, b: $vector) -> $vector {
                 unsafe { $add(a, b) }
             }

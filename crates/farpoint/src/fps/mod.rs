@@ -21,4 +21,4 @@ pub use reference::reference;
 pub use sampler::{
     Algorithm, Amount, BadRows, Observer, Progress, RadiusOptions, Sample, Sampler, Start,
 };
-pub use statistics::Statistics;
+pub use statistics::{Stages, Statistics};

@@ -2,9 +2,11 @@
 
 use super::selection::Selection;
 use super::{Algorithm, Observer, Sample, Sampler, auto, naive, peak, radius, reference, tree};
+use super::statistics::lap;
 use crate::arch::{self, Program, Simd};
 use crate::cloud::Cloud;
 use crate::{Error, Points, Scalar};
+use std::time::Instant;
 
 pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
     sampler: &Sampler,
@@ -12,6 +14,7 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
     observer: Observer<'_>,
 ) -> Result<Sample<T>, Error> {
     let level = arch::choose(sampler.level)?;
+    let mut clock = Instant::now();
     let cloud = Cloud::new(points, sampler.bad_rows)?;
     let mut selection = Selection::new(
         &cloud,
@@ -21,6 +24,7 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
         sampler.statistics,
         observer,
     )?;
+    lap(&mut clock, &mut selection.statistics.seconds.copy);
     let threads = sampler.threads.unwrap_or_else(rayon::current_num_threads);
     let algorithm = auto::choose(sampler, &cloud, &selection, threads);
     let job = Job { algorithm, sampler, cloud: &cloud, threads, selection: &mut selection };

@@ -1,7 +1,7 @@
 //! What a run counted: where the work went, and how much of it was of use.
 
 /// Counts of one run; zero where an algorithm has no such thing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Statistics {
     /// Distances computed between a sample and a point.
@@ -20,7 +20,34 @@ pub struct Statistics {
     pub rounds: u64,
     /// Candidates in all bands together.
     pub band_points: u64,
+    /// Seconds spent, stage by stage.
+    pub seconds: Stages,
     /// Effective updates of each sample in order of choice (`naive` and `reference` only):
     /// `1 - effective / points` is the share of ineffective updates of figure 3.
     pub effective_by_step: Vec<u32>,
+}
+
+/// Seconds of each stage of a run; zero where an algorithm has no such stage.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Stages {
+    /// Copying and checking the input.
+    pub copy: f64,
+    /// Ordering the points and building the structure over them.
+    pub build: f64,
+    /// Samples taken one by one.
+    pub single: f64,
+    /// Collecting the points of bands and sorting them.
+    pub collect: f64,
+    /// Choosing within bands.
+    pub solve: f64,
+    /// Applying the choices to all points.
+    pub update: f64,
+}
+
+/// Adds the seconds since `*since` to `stage`, and starts the next.
+pub(super) fn lap(since: &mut std::time::Instant, stage: &mut f64) {
+    let now = std::time::Instant::now();
+    *stage += (now - *since).as_secs_f64();
+    *since = now;
 }

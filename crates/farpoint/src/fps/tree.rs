@@ -7,10 +7,12 @@
 //! sample on surface-like clouds; never slower than O(points) a sample.
 
 use super::selection::Selection;
+use super::statistics::lap;
 use crate::arch::{Kernel, Simd};
 use crate::cloud::Cloud;
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::{Error, Scalar, Statistics};
+use std::time::Instant;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -18,10 +20,13 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     threads: usize,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
+    let mut clock = Instant::now();
     let mut walker = Walker::new(simd, BoxTree::new(cloud, threads));
+    lap(&mut clock, &mut selection.statistics.seconds.build);
     if walker.run(selection, usize::MAX)? == Outcome::MoreToCome {
         finish(&walker.tree, selection);
     }
+    lap(&mut clock, &mut selection.statistics.seconds.single);
     Ok(())
 }
 
@@ -147,7 +152,8 @@ impl<T: Scalar> Apply<'_, T> {
     fn walk<S: Simd<T>, const DIMS: usize, const COUNT: bool>(&mut self, simd: S) {
         let (leaf, lane) = (self.slot / LEAF, self.slot % LEAF);
         let start = leaf * self.tree.stride() + lane;
-        let at = [0, 1, 2].map(|a| simd.splat(self.tree.leaves[start + a * LEAF]));
+        let x = |a: usize| simd.splat(self.tree.leaves[start + a * LEAF]);
+        let at = [x(0), x(1), x(2)];
         let top = self.tree.levels.len() - 1;
         self.visits.iter_mut().for_each(Vec::clear);
         self.visits[top].push(0);

@@ -103,36 +103,29 @@ impl<T: Scalar> Grid<T> {
         }
     }
 
-    /// Calls `visit` with runs of places that hold every point whose computed squared
+    /// Lists runs of places, `start..end`, that hold every point whose computed squared
     /// distance to `at` is below `squared`, and others.
-    #[inline(always)]
-    pub(crate) fn search(&self, at: [T; 3], squared: T, mut visit: impl FnMut(usize, usize)) {
+    #[inline]
+    pub(crate) fn search(&self, at: [T; 3], squared: T, runs: &mut Vec<(u32, u32)>) {
+        runs.clear();
         let [x, y, z] = std::array::from_fn(|a| self.cells.range(a, at[a], squared));
         for z in z.0..=z.1 {
             for y in y.0..=y.1 {
-                let slots = Cells::<T>::slot(x.0, y, z) & self.mask;
-                let last = slots + (x.1 - x.0) as u32;
-                if last <= self.mask {
-                    self.visit(slots, last, &mut visit);
-                } else {
-                    self.visit(slots, self.mask, &mut visit);
-                    self.visit(0, (last & self.mask).min(slots - 1), &mut visit);
+                let slot = Cells::<T>::slot(x.0, y, z) & self.mask;
+                let last = slot + (x.1 - x.0) as u32;
+                self.push(slot, last.min(self.mask), runs);
+                if last > self.mask {
+                    self.push(0, (last & self.mask).min(slot), runs);
                 }
             }
         }
     }
 
     #[inline(always)]
-    fn visit(&self, first: u32, last: u32, visit: &mut impl FnMut(usize, usize)) {
-        // SAFETY: slots are masked to the table, which has one entry more.
-        let (start, end) = unsafe {
-            (
-                *self.first.get_unchecked(first as usize) as usize,
-                *self.first.get_unchecked(last as usize + 1) as usize,
-            )
-        };
+    fn push(&self, first: u32, last: u32, runs: &mut Vec<(u32, u32)>) {
+        let (start, end) = (self.first[first as usize], self.first[last as usize + 1]);
         if start < end {
-            visit(start, end);
+            runs.push((start, end));
         }
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Candidates<T> {
 struct Staged<T> {
     rows: [Vec<T>; 4],
     slot: Vec<u32>,
+    /// Leaves that hold candidates.
+    leaves: Vec<u32>,
 }
 
 impl<T: Scalar> Candidates<T> {
@@ -40,7 +42,7 @@ impl<T: Scalar> Candidates<T> {
             slot: Vec::new(),
             low: [T::INFINITY; 3],
             high: [T::INFINITY; 3],
-            staged: Staged { rows: Default::default(), slot: Vec::new() },
+            staged: Staged { rows: Default::default(), slot: Vec::new(), leaves: Vec::new() },
             places: Vec::new(),
         }
     }
@@ -134,22 +136,38 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
         let beta = simd.splat(self.beta);
-        let largest = &self.tree.levels[0].largest;
-        let end = self.leaves.end;
-        let mut leaf = self.leaves.start;
-        while leaf < end {
+        let Self { tree, leaves, staged, .. } = self;
+        let mut found = std::mem::take(&mut staged.leaves);
+        found.clear();
+        for leaf in leaves.clone().step_by(S::LANES) {
             // SAFETY: the level is padded to whole vectors beyond its length.
-            let mut over = unsafe { simd.lt(beta, simd.load(largest.as_ptr().add(leaf))) };
-            if end - leaf < S::LANES {
-                over &= (1 << (end - leaf)) - 1;
-            }
+            let largest = unsafe { simd.load(tree.levels[0].largest.as_ptr().add(leaf)) };
+            let mut over = simd.lt(beta, largest) & lanes_below(leaves.end - leaf);
             while over != 0 {
-                self.staged.leaf(simd, self.tree, leaf + over.trailing_zeros() as usize, beta);
+                found.push(leaf as u32 + over.trailing_zeros());
                 over &= over - 1;
             }
-            leaf += S::LANES;
         }
+        for (k, &leaf) in found.iter().enumerate() {
+            if let Some(&ahead) = found.get(k + AHEAD) {
+                let ahead = tree.leaves.as_ptr().wrapping_add(ahead as usize * tree.stride());
+                for line in 0..4 * LEAF / 16 {
+                    simd.prefetch(ahead.wrapping_add(line * 16));
+                }
+            }
+            staged.leaf(simd, tree, leaf as usize, beta);
+        }
+        staged.leaves = found;
     }
+}
+
+/// Leaves to ask for ahead of their use.
+const AHEAD: usize = 6;
+
+/// The lanes of a vector that starts `left` places before the end of a run.
+#[inline(always)]
+pub(super) fn lanes_below(left: usize) -> u32 {
+    if left >= 32 { u32::MAX } else { (1 << left) - 1 }
 }
 
 impl<T: Scalar> Staged<T> {

@@ -11,7 +11,9 @@ mod candidates;
 mod solve;
 mod update;
 
+use super::Statistics;
 use super::selection::Selection;
+use super::statistics::lap;
 use super::tree::{Outcome, Walker, finish};
 use crate::arch::Simd;
 use crate::cloud::Cloud;
@@ -21,6 +23,7 @@ use candidates::Candidates;
 use rayon::prelude::*;
 use solve::{Accepted, Band, Solver};
 use std::ops::Range;
+use std::time::Instant;
 
 /// The first samples are taken one by one: bands would hold too few.
 const ONE_BY_ONE: usize = 64;
@@ -40,10 +43,13 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     threads: usize,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
+    let mut clock = Instant::now();
     let mut walker = Walker::new(simd, BoxTree::new(cloud, threads));
+    lap(&mut clock, &mut selection.statistics.seconds.build);
     if walker.run(selection, ONE_BY_ONE)? == Outcome::Complete {
         return Ok(());
     }
+    lap(&mut clock, &mut selection.statistics.seconds.single);
     let parts = threads.min(cloud.len / POINTS_A_PART).max(1);
     let mut bands = Bands::new(simd, cloud, walker.tree, parts);
     while bands.tree.largest() > T::ZERO {
@@ -87,7 +93,8 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     fn next(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
         let largest = self.tree.largest();
         let beta = floor(largest);
-        self.choose(largest, beta);
+        let mut clock = Instant::now();
+        self.choose(largest, beta, &mut clock, &mut selection.statistics);
         selection.statistics.bands += 1;
         for &(key, slot) in &self.accepted {
             if !selection.offer(self.tree.points[slot as usize], T::key_value(key)) {
@@ -98,6 +105,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let (simd, tree, scratch) = (self.simd, &mut self.tree, &mut self.scratch);
         let parallel = self.parts.len() > 1;
         let counts = update::apply(simd, tree, slots, parallel, selection.count, scratch);
+        lap(&mut clock, &mut selection.statistics.seconds.update);
         selection.statistics.distance_evaluations += counts.distances;
         selection.statistics.effective_updates += counts.effective;
         selection.statistics.regions_tested += counts.tested;
@@ -107,8 +115,14 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     }
 
     /// Fills `accepted` with the band's choices, in order.
-    fn choose(&mut self, largest: T, beta: T) {
-        let width = T::from_f64(CELL * largest.to_f64().sqrt());
+    fn choose(
+        &mut self,
+        largest: T,
+        beta: T,
+        clock: &mut Instant,
+        statistics: &mut Statistics,
+    ) {
+        let width = T::from_f64(std::env::var("C").map_or(CELL, |g| g.parse().unwrap()) * largest.to_f64().sqrt());
         let cells = Cells::new(self.cloud.low, self.cloud.high, width);
         let (simd, tree) = (self.simd, &self.tree);
         let leaves = tree.points.len() / LEAF;
@@ -121,12 +135,17 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         self.accepted.clear();
         if count == 1 {
             gather(0, &mut self.parts[0]);
+            lap(clock, &mut statistics.seconds.collect);
             let (candidates, solver) = &mut self.parts[0];
+            statistics.band_points += candidates.len() as u64;
+            statistics.rounds += 1;
             solver.solve(simd, &Band { tree, candidates, beta }, &[]);
             std::mem::swap(&mut self.accepted, &mut solver.accepted);
+            lap(clock, &mut statistics.seconds.solve);
             return;
         }
         self.parts.par_iter_mut().enumerate().for_each(|(k, part)| gather(k, part));
+        lap(clock, &mut statistics.seconds.collect);
         let (candidates, solvers): (Vec<_>, Vec<_>) =
             self.parts.iter_mut().map(|(candidates, solver)| (&*candidates, solver)).unzip();
         solvers.into_par_iter().enumerate().for_each(|(k, solver)| {
@@ -134,7 +153,10 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             let own = others.remove(k);
             solver.solve(simd, &Band { tree, candidates: own, beta }, &others);
         });
+        statistics.band_points += candidates.iter().map(|part| part.len() as u64).sum::<u64>();
+        statistics.rounds += 2;
         self.settle(beta, cells);
+        lap(clock, &mut statistics.seconds.solve);
     }
 
     /// Decides what the parts left, and puts all choices in order.
@@ -164,7 +186,7 @@ fn floor<T: Scalar>(largest: T) -> T {
     if !largest.is_finite() {
         return T::MAX;
     }
-    let beta = T::from_f64(largest.to_f64() * GAMMA);
+    let beta = T::from_f64(largest.to_f64() * std::env::var("G").map_or(GAMMA, |g| g.parse().unwrap()));
     // Subnormal numbers can round back.
     if beta < largest { beta } else { largest.next_down() }
 }

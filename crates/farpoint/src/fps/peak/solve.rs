@@ -11,7 +11,7 @@
 //! second pass, which is over all parts. Accepting with values that are too high is safe: the
 //! proof in docs/peak.md needs upper bounds only.
 
-use super::candidates::{Candidates, PADDING};
+use super::candidates::{Candidates, PADDING, lanes_below};
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF};
@@ -30,6 +30,7 @@ pub(super) struct Solver<T: Scalar> {
     /// Those whose distance has fallen since, by their new key.
     lowered: BinaryHeap<Reverse<(T::Key, u32)>>,
     hits: Vec<(u32, T)>,
+    runs: Vec<(u32, u32)>,
     /// Chosen, in order.
     pub(super) accepted: Vec<Accepted<T>>,
     /// Places of candidates left to the second pass.
@@ -45,6 +46,7 @@ impl<T: Scalar> Solver<T> {
             queue: Vec::new(),
             lowered: BinaryHeap::new(),
             hits: Vec::new(),
+            runs: Vec::new(),
             accepted: Vec::new(),
             blocked: Vec::new(),
             border: Vec::new(),
@@ -85,7 +87,9 @@ impl<T: Scalar> Solver<T> {
 
     /// Lowers candidates that come after a point chosen elsewhere. Call before [`Self::solve`].
     pub(super) fn lower<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>, by: Accepted<T>) {
-        let sample = band.sample(by.1, T::key_value(by.0));
+        let start = coordinates(band.tree, by.1);
+        let x = |a: usize| band.tree.leaves[start + a * LEAF];
+        let sample = Sample { at: [x(0), x(1), x(2)], value: T::key_value(by.0), start };
         self.reach(simd, band, sample);
     }
 
@@ -103,7 +107,7 @@ impl<T: Scalar> Solver<T> {
                 continue;
             }
             let slot = band.candidates.slot[place as usize];
-            let sample = band.sample(slot, value);
+            let sample = band.sample(place as usize, value);
             if !others.is_empty() {
                 match self.threat(simd, band, others, &sample, key) {
                     Threat::Before => {
@@ -133,10 +137,11 @@ impl<T: Scalar> Solver<T> {
 
     /// Lowers the candidates within reach of a chosen one that come after it.
     fn reach<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>, sample: Sample<T>) {
-        let Self { live, hits, .. } = self;
+        let Self { live, hits, runs, .. } = self;
         hits.clear();
-        let candidates = band.candidates;
-        simd.vectorize(Reach { tree: band.tree, candidates, live, sample, hits });
+        let (tree, candidates) = (band.tree, band.candidates);
+        candidates.grid.search(sample.at, sample.value, runs);
+        simd.vectorize(Reach { tree, candidates, runs, live, sample, hits });
         for &(place, value) in &self.hits {
             if value > band.beta {
                 let point = band.tree.points[candidates.slot[place as usize] as usize];
@@ -150,7 +155,7 @@ impl<T: Scalar> Solver<T> {
     /// Whether an undecided candidate that this part can't decide lies within the sample's
     /// distance and may come before it, or after it.
     fn threat<S: Simd<T>>(
-        &self,
+        &mut self,
         simd: S,
         band: &Band<'_, T>,
         others: &[&Candidates<T>],
@@ -158,8 +163,10 @@ impl<T: Scalar> Solver<T> {
         key: T::Key,
     ) -> Threat {
         let tree = band.tree;
-        let search = |candidates, live| {
-            simd.vectorize(Search { tree, candidates, live, sample: *sample, key })
+        let runs = &mut self.runs;
+        let mut search = |candidates: &Candidates<T>, live: &[T]| {
+            candidates.grid.search(sample.at, sample.value, runs);
+            simd.vectorize(Search { tree, candidates, runs, live, sample: *sample, key })
         };
         // Of its own part, whatever comes before it and is undecided is blocked.
         if !self.blocked.is_empty() && search(band.candidates, &self.live) == Threat::Before {
@@ -187,9 +194,10 @@ pub(super) struct Band<'a, T> {
 }
 
 impl<T: Scalar> Band<'_, T> {
-    fn sample(&self, slot: u32, value: T) -> Sample<T> {
-        let start = coordinates(self.tree, slot);
-        Sample { at: [0, 1, 2].map(|a| self.tree.leaves[start + a * LEAF]), value, start }
+    fn sample(&self, place: usize, value: T) -> Sample<T> {
+        let x = |a: usize| self.candidates.at[a][place];
+        let start = coordinates(self.tree, self.candidates.slot[place]);
+        Sample { at: [x(0), x(1), x(2)], value, start }
     }
 }
 
@@ -251,18 +259,13 @@ fn distances<T: Scalar, S: Simd<T>>(
     simd.add(simd.add(square(0), square(1)), square(2))
 }
 
-/// The lanes of a vector that starts `left` places before the end of a run.
-#[inline(always)]
-fn lanes_below(left: usize) -> u32 {
-    if left >= 32 { u32::MAX } else { (1 << left) - 1 }
-}
-
 const _: () = assert!(PADDING >= 16, "a vector has up to 16 lanes");
 
 /// Lowers candidates within reach of a sample that come after it, and lists them.
 struct Reach<'a, T> {
     tree: &'a BoxTree<T>,
     candidates: &'a Candidates<T>,
+    runs: &'a [(u32, u32)],
     live: &'a mut [T],
     sample: Sample<T>,
     hits: &'a mut Vec<(u32, T)>,
@@ -273,10 +276,12 @@ impl<T: Scalar> Kernel<T> for Reach<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let at = self.sample.at.map(|x| simd.splat(x));
+        let [x, y, z] = self.sample.at;
+        let at = [simd.splat(x), simd.splat(y), simd.splat(z)];
         let own = simd.splat(self.sample.value);
         let mut new = [T::ZERO; 16];
-        self.candidates.grid.search(self.sample.at, self.sample.value, |start, end| {
+        for &(start, end) in self.runs {
+            let (start, end) = (start as usize, end as usize);
             for place in (start..end).step_by(S::LANES) {
                 let squared = distances(simd, self.candidates, place, at);
                 // SAFETY: `live` is padded like the candidates' arrays.
@@ -304,7 +309,7 @@ impl<T: Scalar> Kernel<T> for Reach<'_, T> {
                     self.hits.push(((place + lane) as u32, value));
                 }
             }
-        });
+        }
     }
 }
 
@@ -312,6 +317,7 @@ impl<T: Scalar> Kernel<T> for Reach<'_, T> {
 struct Search<'a, T: Scalar> {
     tree: &'a BoxTree<T>,
     candidates: &'a Candidates<T>,
+    runs: &'a [(u32, u32)],
     /// Upper bounds of their distances.
     live: &'a [T],
     sample: Sample<T>,
@@ -323,10 +329,12 @@ impl<T: Scalar> Kernel<T> for Search<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) -> Threat {
-        let at = self.sample.at.map(|x| simd.splat(x));
+        let [x, y, z] = self.sample.at;
+        let at = [simd.splat(x), simd.splat(y), simd.splat(z)];
         let own = simd.splat(self.sample.value);
         let mut threat = Threat::None;
-        self.candidates.grid.search(self.sample.at, self.sample.value, |start, end| {
+        for &(start, end) in self.runs {
+            let (start, end) = (start as usize, end as usize);
             for place in (start..end).step_by(S::LANES) {
                 let squared = distances(simd, self.candidates, place, at);
                 // SAFETY: `live` is padded like the candidates' arrays.
@@ -340,7 +348,7 @@ impl<T: Scalar> Kernel<T> for Search<'_, T> {
                     threat = threat.max(self.judge(other));
                 }
             }
-        });
+        }
         threat
     }
 }

@@ -4,6 +4,7 @@
 //! child gets the part of the list that can change something in its box. A leaf's points are
 //! loaded once a band, however many samples apply to them.
 
+use super::candidates::lanes_below;
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, Level, Shared, box_bound};
@@ -25,6 +26,23 @@ impl<T: Scalar> List<T> {
         let mut list = Self { at: Default::default(), start: Vec::new(), len: 0 };
         list.clear(room);
         list
+    }
+
+    /// Coordinates of the samples from `k` on.
+    ///
+    /// # Safety
+    /// `k` must be below the length.
+    #[inline(always)]
+    unsafe fn load<S: Simd<T>>(&self, simd: S, k: usize) -> [S::V; 3] {
+        let [x, y, z] = &self.at;
+        // SAFETY: lists have room for a vector beyond their length.
+        unsafe {
+            [
+                simd.load(x.as_ptr().add(k)),
+                simd.load(y.as_ptr().add(k)),
+                simd.load(z.as_ptr().add(k)),
+            ]
+        }
     }
 
     fn clear(&mut self, room: usize) {
@@ -206,7 +224,7 @@ impl<T: Scalar> Kernel<T> for Filter<'_, T> {
         for k in (0..list.len).step_by(S::LANES) {
             // SAFETY: lists have room for a vector beyond their length.
             unsafe {
-                let at = [0, 1, 2].map(|a| simd.load(list.at[a].as_ptr().add(k)));
+                let at = list.load(simd, k);
                 let bound = box_bound(simd, at, low, high, zero);
                 let hit = simd.lt(bound, largest) & lanes_below(list.len - k);
                 for a in 0..3 {
@@ -223,11 +241,6 @@ impl<T: Scalar> Kernel<T> for Filter<'_, T> {
         }
         part.len = count;
     }
-}
-
-#[inline(always)]
-fn lanes_below(left: usize) -> u32 {
-    if left >= 32 { u32::MAX } else { (1 << left) - 1 }
 }
 
 /// Applies a list to the leaves below a node of level 1, or to the only leaf of a tree.
@@ -270,7 +283,7 @@ impl<T: Scalar> Leaves<'_, '_, T> {
             let mut touched = false;
             for k in (0..self.list.len).step_by(S::LANES) {
                 // SAFETY: lists have room for a vector beyond their length.
-                let at = [0, 1, 2].map(|a| unsafe { simd.load(self.list.at[a].as_ptr().add(k)) });
+                let at = unsafe { self.list.load(simd, k) };
                 let bound = box_bound(simd, at, low, high, zero);
                 let hit = simd.lt(bound, largest) & lanes_below(self.list.len - k);
                 if hit == 0 {
@@ -324,9 +337,12 @@ impl<T: Scalar> Leaves<'_, '_, T> {
                 while left != 0 {
                     let k = first + left.trailing_zeros() as usize;
                     left &= left - 1;
-                    let s = [0, 1, 2].map(|axis| {
-                        simd.splat(*self.list.at.get_unchecked(axis).get_unchecked(k))
-                    });
+                    let [x, y, z] = &self.list.at;
+                    let s = [
+                        simd.splat(*x.get_unchecked(k)),
+                        simd.splat(*y.get_unchecked(k)),
+                        simd.splat(*z.get_unchecked(k)),
+                    ];
                     let mut new = [squared(simd, a, s), squared(simd, b, s)];
                     for axis in 3..dims {
                         let start = self.list.start[k] as usize + axis * LEAF;

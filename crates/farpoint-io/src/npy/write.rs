@@ -1,0 +1,139 @@
+//! Writing NPY: the rows as they were stored, else (points, columns) of one type where that holds
+//! everything exactly, else a structured array.
+
+use super::NpyHeader;
+use crate::cloud::{Cloud, Header};
+use crate::column::{Attribute, Column, Scalar};
+use crate::error::Fault;
+use crate::format::Format;
+use crate::table::{Store, Table};
+use npyz::{DType, Field};
+
+/// Writes the rows.
+pub(crate) fn write(cloud: &Cloud, rows: &[usize], warnings: &mut Vec<String>) -> Result<Vec<u8>, Fault> {
+    if let (Header::Npy(header), Some(table)) = (&cloud.header, &cloud.table) {
+        return same_rows(header, table, rows, cloud.added(rows));
+    }
+    let attributes = cloud.attributes(rows, warnings);
+    let kind = cloud.coordinates.kind();
+    let mut all: Vec<Attribute> = ["x", "y", "z"]
+        .into_iter()
+        .enumerate()
+        .map(|(axis, name)| Attribute { name: name.into(), column: cloud.coordinates.axis(axis, rows) })
+        .collect();
+    all.extend(attributes);
+    let raw = cloud.format == Some(Format::Raw);
+    let bare = all.iter().all(|a| a.column.kind() == kind) && (raw || all.len() == 3 || cloud.has_lines());
+    let mut out = match bare {
+        true => header(&type_code(kind, false), &[rows.len(), all.len()]),
+        false => header(&descr(&[], &all, false)?.descr(), &[rows.len()]),
+    };
+    for i in 0..rows.len() {
+        all.iter().for_each(|a| a.column.push_bytes(i, false, &mut out));
+    }
+    Ok(out)
+}
+
+/// A one-dimensional array.
+pub(crate) fn one_column(column: &Column) -> Vec<u8> {
+    let mut out = header(&type_code(column.kind(), false), &[column.len()]);
+    for i in 0..column.len() {
+        column.push_bytes(i, false, &mut out);
+    }
+    out
+}
+
+fn same_rows(
+    head: &NpyHeader,
+    table: &Table,
+    rows: &[usize],
+    added: Vec<Attribute>,
+) -> Result<Vec<u8>, Fault> {
+    let columns = table.slots.len();
+    // One type for all: an added column joins if that type holds it exactly.
+    let fits = |kind: Scalar| added.iter().all(|a| a.column.kind().fits_in(kind));
+    let (mut out, added) = match head.plain {
+        Some(kind) if fits(kind) => {
+            let added: Vec<Attribute> = added
+                .into_iter()
+                .map(|a| Attribute { column: a.column.cast(kind), name: a.name })
+                .collect();
+            let shape = [rows.len(), columns + added.len()];
+            (header(&head.dtype.descr(), &shape), added)
+        }
+        Some(kind) => {
+            let plain: Vec<Field> =
+                table.slots.iter().map(|s| field(&s.name, kind, table.big_endian)).collect::<Result<_, _>>()?;
+            (header(&descr(&plain, &added, table.big_endian)?.descr(), &[rows.len()]), added)
+        }
+        None => {
+            let fields = match &head.dtype {
+                DType::Record(fields) => fields.as_slice(),
+                _ => &[],
+            };
+            (header(&descr(fields, &added, table.big_endian)?.descr(), &[rows.len()]), added)
+        }
+    };
+    debug_assert!(matches!(table.store, Store::Records { .. }));
+    for (i, &row) in rows.iter().enumerate() {
+        out.extend_from_slice(table.row(row));
+        added.iter().for_each(|a| a.column.push_bytes(i, table.big_endian, &mut out));
+    }
+    Ok(out)
+}
+
+fn code(kind: Scalar, big_endian: bool) -> String {
+    let letter = match kind {
+        Scalar::F32 | Scalar::F64 => 'f',
+        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => 'u',
+        _ => 'i',
+    };
+    let order = match (kind.size(), big_endian) {
+        (1, _) => '|',
+        (_, true) => '>',
+        (_, false) => '<',
+    };
+    format!("{order}{letter}{}", kind.size())
+}
+
+fn type_code(kind: Scalar, big_endian: bool) -> String {
+    format!("'{}'", code(kind, big_endian))
+}
+
+fn field(name: &str, kind: Scalar, big_endian: bool) -> Result<Field, Fault> {
+    let dtype = code(kind, big_endian).parse().map_err(|_| Fault::new(format!("type {kind}")))?;
+    Ok(Field { name: name.to_owned(), dtype: DType::Plain(dtype) })
+}
+
+fn descr(fields: &[Field], added: &[Attribute], big_endian: bool) -> Result<DType, Fault> {
+    let mut all = fields.to_vec();
+    for a in added {
+        all.push(field(&a.name, a.column.kind(), big_endian)?);
+    }
+    Ok(DType::Record(all))
+}
+
+/// The magic, version and description, padded so that the values start at a multiple of 64.
+fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+    let shape = super::shape_words(shape);
+    let mut text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
+    // Version 1 counts to 65535, version 2 further, version 3 is UTF-8.
+    let version = match (text.is_ascii(), text.len() > 65_000) {
+        (false, _) => 3,
+        (true, true) => 2,
+        (true, false) => 1,
+    };
+    let before = if version == 1 { 10 } else { 12 };
+    while !(before + text.len() + 1).is_multiple_of(64) {
+        text.push(' ');
+    }
+    text.push('\n');
+    let mut out = b"\x93NUMPY".to_vec();
+    out.extend([version, 0]);
+    match version {
+        1 => out.extend((text.len() as u16).to_le_bytes()),
+        _ => out.extend((text.len() as u32).to_le_bytes()),
+    }
+    out.extend(text.bytes());
+    out
+}

@@ -1,0 +1,239 @@
+//! Writing PCD: the kept rows as they were stored, or typed columns from another format.
+//!
+//! The output is never organised: a sample of a grid is no grid, so HEIGHT becomes 1.
+
+use super::PcdHeader;
+use crate::cloud::{Cloud, Header};
+use crate::column::{Attribute, Column, Scalar};
+use crate::error::Fault;
+use crate::table::{Slot, Store, Table};
+use crate::{Encoding, lzf};
+use pcd_rs::DataKind;
+
+/// Writes the rows, in the input's encoding if that was PCD and nothing else is asked for.
+pub(crate) fn write(
+    cloud: &Cloud,
+    rows: &[usize],
+    encoding: Option<Encoding>,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<u8>, Fault> {
+    let wanted = match encoding {
+        None => None,
+        Some(Encoding::Ascii) => Some(DataKind::Ascii),
+        Some(Encoding::Binary) => Some(DataKind::Binary),
+        Some(Encoding::BinaryCompressed) => Some(DataKind::BinaryCompressed),
+        Some(Encoding::BinaryBigEndian) => {
+            return Err(Fault::new("PCD has no big-endian encoding").fix("use binary, or PLY"));
+        }
+    };
+    let source = match (&cloud.header, &cloud.table) {
+        (Header::Pcd(header), Some(table)) => Some((header, table)),
+        _ => None,
+    };
+    let data = wanted.or(source.map(|(h, _)| h.data)).unwrap_or(DataKind::Binary);
+    if let Some((header, table)) = source
+        && (data == DataKind::Ascii) == cloud.has_lines()
+    {
+        let added = named(cloud.added(rows));
+        let text = kept_header(header, &table.slots, &added, rows.len(), data);
+        return body(text, data, table, rows, &added);
+    }
+    let attributes = named(packed_colours(cloud.attributes(rows, warnings)));
+    let (table, columns) = bare_table(cloud, rows, attributes);
+    let viewpoint = source.and_then(|(h, _)| line_of(h, b"VIEWPOINT"));
+    let text = new_header(&columns, rows.len(), data, viewpoint);
+    body(text, data, &table, rows, &columns)
+}
+
+fn line_of<'a>(header: &'a PcdHeader, word: &[u8]) -> Option<&'a [u8]> {
+    let line = header.lines.iter().find(|l| l.to_ascii_uppercase().starts_with(word))?;
+    Some(line)
+}
+
+/// A table without stored bytes: every value comes from the columns.
+fn bare_table(cloud: &Cloud, rows: &[usize], attributes: Vec<Attribute>) -> (Table, Vec<Attribute>) {
+    let mut columns: Vec<Attribute> = ["x", "y", "z"]
+        .into_iter()
+        .enumerate()
+        .map(|(axis, name)| Attribute { name: name.into(), column: cloud.coordinates.axis(axis, rows) })
+        .collect();
+    columns.extend(attributes);
+    let store = Store::Records { bytes: Vec::new(), stride: 0 };
+    (Table { slots: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
+}
+
+/// Colours of one byte go into one `rgb`, as other readers of PCD expect.
+fn packed_colours(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
+    let find = |name: &str| {
+        let names = [name, &name[..1]];
+        attributes.iter().position(|a| {
+            names.contains(&a.name.to_ascii_lowercase().as_str()) && matches!(a.column, Column::U8(_))
+        })
+    };
+    let (Some(r), Some(g), Some(b)) = (find("red"), find("green"), find("blue")) else {
+        return attributes;
+    };
+    let (Column::U8(red), Column::U8(green), Column::U8(blue)) =
+        (&attributes[r].column, &attributes[g].column, &attributes[b].column)
+    else {
+        return attributes;
+    };
+    let packed = red.iter().zip(green).zip(blue).map(|((&r, &g), &b)| u32::from_be_bytes([0, r, g, b]));
+    let rgb = Attribute { name: "rgb".into(), column: Column::U32(packed.collect()) };
+    attributes[r] = rgb;
+    let mut at = 0;
+    attributes.retain(|_| {
+        at += 1;
+        at - 1 != g && at - 1 != b
+    });
+    attributes
+}
+
+fn type_letter(kind: Scalar) -> &'static str {
+    match kind {
+        Scalar::F32 | Scalar::F64 => "F",
+        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => "U",
+        _ => "I",
+    }
+}
+
+/// Field names end at a space.
+fn named(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
+    for a in &mut attributes {
+        a.name = a.name.replace(|c: char| c.is_whitespace() || c == '#', "_");
+        if a.name.is_empty() {
+            a.name = "_".into();
+        }
+    }
+    attributes
+}
+
+fn push_line(out: &mut Vec<u8>, line: &[u8]) {
+    out.extend_from_slice(line);
+    out.push(b'\n');
+}
+
+/// A header line of one word for each field.
+fn list_line(
+    word: &str,
+    slots: &[Slot],
+    added: &[Attribute],
+    value: impl Fn(&str, Scalar, usize) -> String,
+) -> String {
+    let stored = slots.iter().map(|s| value(&s.name, s.kind, s.count));
+    let more = added.iter().map(|a| value(&a.name, a.column.kind(), 1));
+    let values: Vec<String> = stored.chain(more).collect();
+    format!("{word} {}", values.join(" "))
+}
+
+/// The line that describes the fields under `word`, if it is one of those.
+fn field_line(word: &[u8], slots: &[Slot], added: &[Attribute]) -> Option<String> {
+    Some(match word {
+        b"FIELDS" | b"COLUMNS" => list_line("FIELDS", slots, added, |name, _, _| name.to_owned()),
+        b"SIZE" => list_line("SIZE", slots, added, |_, kind, _| kind.size().to_string()),
+        b"TYPE" => list_line("TYPE", slots, added, |_, kind, _| type_letter(kind).to_owned()),
+        b"COUNT" => list_line("COUNT", slots, added, |_, _, count| count.to_string()),
+        _ => return None,
+    })
+}
+
+/// The input's header with the numbers that change.
+fn kept_header(
+    header: &PcdHeader,
+    slots: &[Slot],
+    added: &[Attribute],
+    count: usize,
+    data: DataKind,
+) -> Vec<u8> {
+    let mut out = Vec::new();
+    for line in &header.lines {
+        let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let word = word.to_ascii_uppercase();
+        let fields = field_line(&word, slots, added).filter(|_| !added.is_empty());
+        let new = match word.as_slice() {
+            b"WIDTH" => Some(format!("WIDTH {count}")),
+            b"HEIGHT" => Some("HEIGHT 1".into()),
+            b"POINTS" => Some(format!("POINTS {count}")),
+            b"DATA" => Some(format!("DATA {}", super::data_name(data))),
+            _ => fields,
+        };
+        match new {
+            Some(new) => push_line(&mut out, new.as_bytes()),
+            None => push_line(&mut out, line),
+        }
+    }
+    out
+}
+
+fn new_header(columns: &[Attribute], count: usize, data: DataKind, viewpoint: Option<&[u8]>) -> Vec<u8> {
+    let mut out = b"# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\n".to_vec();
+    for word in [&b"FIELDS"[..], b"SIZE", b"TYPE", b"COUNT"] {
+        if let Some(line) = field_line(word, &[], columns) {
+            push_line(&mut out, line.as_bytes());
+        }
+    }
+    push_line(&mut out, format!("WIDTH {count}\nHEIGHT 1").as_bytes());
+    push_line(&mut out, viewpoint.unwrap_or(b"VIEWPOINT 0 0 0 1 0 0 0"));
+    push_line(&mut out, format!("POINTS {count}\nDATA {}", super::data_name(data)).as_bytes());
+    out
+}
+
+/// The rows behind the header: what is stored, then the columns.
+fn body(
+    mut out: Vec<u8>,
+    data: DataKind,
+    table: &Table,
+    rows: &[usize],
+    columns: &[Attribute],
+) -> Result<Vec<u8>, Fault> {
+    if data == DataKind::BinaryCompressed {
+        return compressed_body(out, table, rows, columns);
+    }
+    for (i, &row) in rows.iter().enumerate() {
+        let stored = table.row(row);
+        out.extend_from_slice(stored);
+        for (k, a) in columns.iter().enumerate() {
+            if data == DataKind::Ascii {
+                if k > 0 || !stored.is_empty() {
+                    out.push(b' ');
+                }
+                a.column.push_text(i, &mut out);
+            } else {
+                a.column.push_bytes(i, false, &mut out);
+            }
+        }
+        if data == DataKind::Ascii {
+            out.push(b'\n');
+        }
+    }
+    Ok(out)
+}
+
+/// Each field of all points together, compressed.
+fn compressed_body(
+    mut out: Vec<u8>,
+    table: &Table,
+    rows: &[usize],
+    columns: &[Attribute],
+) -> Result<Vec<u8>, Fault> {
+    let mut planes = Vec::new();
+    for slot in &table.slots {
+        let field = slot.offset..slot.offset + slot.count * slot.kind.size();
+        for &row in rows {
+            planes.extend_from_slice(&table.row(row)[field.clone()]);
+        }
+    }
+    for a in columns {
+        for i in 0..rows.len() {
+            a.column.push_bytes(i, false, &mut planes);
+        }
+    }
+    let packed = lzf::compress(&planes);
+    let too_large = |_| Fault::new("more than 4 GiB do not fit in binary_compressed").fix("use binary");
+    let sizes = [packed.len(), planes.len()];
+    for size in sizes {
+        out.extend(u32::try_from(size).map_err(too_large)?.to_le_bytes());
+    }
+    out.extend(packed);
+    Ok(out)
+}
