@@ -80,7 +80,7 @@ pub(crate) struct Sample {
 const SAMPLE_EXAMPLES: &str = "\
 Examples:
   farpoint sample scan.laz -o small.laz --ratio 0.25
-  farpoint sample scan.ply -o small.ply --spacing 0.05    no point is farther than 5 cm from a sample
+  farpoint sample scan.ply -o even.ply --spacing 0.05      at most 5 cm from any point to a sample
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 

@@ -99,11 +99,8 @@ fn as_json(name: &str, cloud: &Cloud, facts: &Facts) -> Value {
 }
 
 fn as_table(name: &str, cloud: &Cloud, facts: &Facts) -> String {
-    let fields: Vec<_> = cloud
-        .fields()
-        .iter()
-        .map(|field| format!("{} {}", field.name, shape(field)))
-        .collect();
+    let fields: Vec<_> =
+        cloud.fields().iter().map(|field| format!("{} {}", field.name, shape(field))).collect();
     let corner = |at: usize| match facts.bounds {
         Some(bounds) => bounds[at].map(|value| value.to_string()).join("  "),
         None => "none".to_owned(),

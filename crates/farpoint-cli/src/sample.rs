@@ -191,8 +191,7 @@ fn start(points: &Points<'_>, run: &Run, input: &args::Input) -> Result<Start> {
 /// Writes these rows, whole or not at all, and passes on the writer's warnings.
 pub(crate) fn write(path: &Path, cloud: &Cloud, rows: &[usize]) -> Result<()> {
     let progress = Progress::start(format!("writing {}", path.display()));
-    let warnings =
-        guarded(|| farpoint_io::write(path, cloud, rows, &WriteOptions::default()))?;
+    let warnings = guarded(|| farpoint_io::write(path, cloud, rows, &WriteOptions::default()))?;
     drop(progress);
     warnings.iter().for_each(|warning| output::warn(&format!("{}: {warning}", path.display())));
     Ok(())
@@ -280,7 +279,10 @@ pub(crate) fn as_table(input: &Path, outcome: &Outcome, points: usize, times: &T
         ("algorithm", on),
         ("covering radius", number(outcome.covering_radius)),
         ("read", seconds(times.read)),
-        ("sample", format!("{}, {} samples a second", seconds(outcome.seconds), count(pace as u64))),
+        (
+            "sample",
+            format!("{}, {} samples a second", seconds(outcome.seconds), count(pace as u64)),
+        ),
         ("write", seconds(times.write)),
     ];
     if let Some(statistics) = &outcome.statistics {

@@ -84,7 +84,7 @@ pub(crate) enum Header {
 }
 
 /// A point cloud: coordinates plus everything needed to write the kept rows back bit for bit.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Cloud {
     pub(crate) coordinates: Coordinates,
     pub(crate) table: Option<Table>,
@@ -93,6 +93,13 @@ pub struct Cloud {
     pub(crate) format: Option<Format>,
     pub(crate) description: String,
     pub(crate) warnings: Vec<String>,
+}
+
+impl std::fmt::Debug for Cloud {
+    /// What it is, not its millions of numbers.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Cloud({}, {} points)", self.description, self.len())
+    }
 }
 
 impl Cloud {

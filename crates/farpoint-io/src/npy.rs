@@ -45,7 +45,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
         other => other.descr().trim_matches('\'').to_owned(),
     };
     let (table, header) = match &parsed.dtype {
-        DType::Plain(kind) => plain(&parsed, *kind, data)?,
+        DType::Plain(kind) => plain(&parsed, kind, data)?,
         DType::Record(_) => structured(&parsed, data)?,
         DType::Array(..) => return Err(Fault::new("arrays of arrays are no cloud").fix(FIX)),
     };
@@ -149,7 +149,7 @@ fn scalar(kind: &TypeStr) -> Option<Scalar> {
 }
 
 /// A (points, columns) array of one type.
-fn plain(parsed: &Parsed, kind: TypeStr, data: &[u8]) -> Result<(Table, NpyHeader), Fault> {
+fn plain(parsed: &Parsed, kind: &TypeStr, data: &[u8]) -> Result<(Table, NpyHeader), Fault> {
     let shape = &parsed.shape;
     let words = shape_words(shape);
     let [rows, columns] = shape[..] else {
@@ -160,7 +160,7 @@ fn plain(parsed: &Parsed, kind: TypeStr, data: &[u8]) -> Result<(Table, NpyHeade
         return Err(Fault::new(what).fix(FIX));
     }
     let half = kind.type_char() == TypeChar::Float && kind.size_field() == 2;
-    let Some(stored) = (if half { Some(Scalar::U16) } else { scalar(&kind) }) else {
+    let Some(stored) = (if half { Some(Scalar::U16) } else { scalar(kind) }) else {
         let what = format!("values of type {kind} are no coordinates");
         return Err(Fault::new(what).fix("save it as float32 or float64"));
     };
@@ -261,7 +261,7 @@ fn structured(parsed: &Parsed, data: &[u8]) -> Result<(Table, NpyHeader), Fault>
 /// The type at the bottom of a field and how many of it there are.
 fn flat(dtype: &DType) -> Option<(TypeStr, usize)> {
     match dtype {
-        DType::Plain(kind) => Some((*kind, 1)),
+        DType::Plain(kind) => Some((kind.clone(), 1)),
         DType::Array(n, inner) => {
             let (kind, count) = flat(inner)?;
             Some((kind, count.checked_mul(usize::try_from(*n).ok()?)?))

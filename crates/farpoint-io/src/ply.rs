@@ -9,7 +9,7 @@ mod write;
 
 pub(crate) use write::write;
 
-use crate::cloud::{Cloud, Coordinates, Header};
+use crate::cloud::{Cloud, Header};
 use crate::column::Scalar;
 use crate::error::{Fault, Place};
 use crate::format::Format;
@@ -45,9 +45,8 @@ struct Element {
 struct Parsed {
     header: PlyHeader,
     elements: Vec<Element>,
-    /// Bytes and lines of the header.
+    /// Bytes of the header.
     length: usize,
-    lines: usize,
 }
 
 /// Reads the vertices; other elements are passed over.
@@ -142,7 +141,6 @@ fn parse_header(bytes: &[u8]) -> Result<Parsed, Fault> {
         _ => b"\n",
     };
     let (lines, length) = header_lines(bytes, line_end)?;
-    let number = lines.len();
     // Comments need not be UTF-8, and ply-rs-bw takes no blank line.
     let text: Vec<String> = lines
         .iter()
@@ -169,7 +167,7 @@ fn parse_header(bytes: &[u8]) -> Result<Parsed, Fault> {
         let what = "the header names an element twice, or a property twice in one element";
         return Err(Fault::new(what).fix("rename one of the two"));
     }
-    Ok(Parsed { header, elements, length, lines: number })
+    Ok(Parsed { header, elements, length })
 }
 
 fn first_word(line: &[u8]) -> &[u8] {

@@ -77,8 +77,7 @@ impl Canvas {
         let (weight, size) = kind.font();
         let step = get_raster_width(weight, size);
         for (k, letter) in text.chars().enumerate() {
-            let glyph =
-                get_raster(letter, weight, size).or_else(|| get_raster('?', weight, size));
+            let glyph = get_raster(letter, weight, size).or_else(|| get_raster('?', weight, size));
             for (dy, row) in glyph.iter().flat_map(|glyph| glyph.rows().enumerate()) {
                 for (dx, &share) in row.iter().enumerate() {
                     self.blend(x + k * step + dx, y + dy, colour, f32::from(share) / 255.0);

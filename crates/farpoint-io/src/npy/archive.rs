@@ -13,8 +13,11 @@ const NAMES: [&str; 8] = ["points", "xyz", "pos", "coords", "coord", "vertices",
 pub(crate) fn read_archive(bytes: &[u8]) -> Result<Cloud, Fault> {
     let broken = |e: zip::result::ZipError| Fault::truncated(format!("the archive cannot be read: {e}"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
-    let mut names: Vec<String> =
-        archive.file_names().filter(|n| n.ends_with(".npy")).map(str::to_owned).collect();
+    let mut names: Vec<String> = archive
+        .file_names()
+        .filter_map(|name| Some(name.ok()?.into_owned()))
+        .filter(|name| name.ends_with(".npy"))
+        .collect();
     let rank = |name: &String| {
         let plain = name.trim_end_matches(".npy").to_ascii_lowercase();
         NAMES.iter().position(|n| *n == plain).unwrap_or(NAMES.len())

@@ -124,7 +124,8 @@ impl<T: Scalar> BoxTree<T> {
             let (entries, after) = rest.split_at_mut(end - start);
             rest = after;
             jobs.push((first_leaf, entries));
-            first_leaf += (end - start).div_ceil(LEAF);
+            // Buckets begin with a node of their own.
+            first_leaf += (end - start).div_ceil(LEAF * FANOUT) * FANOUT;
         }
         let dims = cloud.dims();
         let mut tree = Self {

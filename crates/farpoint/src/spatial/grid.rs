@@ -78,7 +78,7 @@ impl<T: Scalar> Grid<T> {
         points: impl ExactSizeIterator<Item = [T; 3]> + Clone,
         places: &mut Vec<u32>,
     ) {
-        let slots = (2 * points.len()).next_power_of_two().max(16);
+        let slots = points.len().next_power_of_two().max(16);
         self.cells = cells;
         self.mask = slots as u32 - 1;
         self.first.clear();

@@ -8,7 +8,7 @@
 //! Both steps keep points in index order wherever they are equal, so a group's points are in
 //! index order: the first of equal distances in a group is the lowest index.
 
-use super::LEAF;
+use super::{Aligned, FANOUT, LEAF, Shared};
 use crate::Scalar;
 use crate::cloud::Cloud;
 use rayon::prelude::*;
@@ -21,7 +21,7 @@ pub(super) struct Entry<T> {
 }
 
 /// Buckets hold about this many points, unless a single cell holds more.
-const BUCKET: usize = 1024;
+const BUCKET: usize = 4096;
 
 /// Cells are aimed to hold this many points, were they spread evenly in space.
 const POINTS_A_CELL: usize = 4;
@@ -31,7 +31,7 @@ const CELL_BITS: u32 = 17;
 
 /// Entries in bucket order, and where each bucket ends.
 pub(super) struct Buckets<T> {
-    pub(super) entries: Vec<Entry<T>>,
+    pub(super) entries: Aligned<Entry<T>>,
     pub(super) ends: Vec<usize>,
 }
 
@@ -85,28 +85,27 @@ fn scatter<T: Scalar>(
     bucket_of: &[u32],
     positions: Vec<Vec<usize>>,
     part: usize,
-) -> Vec<Entry<T>> {
-    let mut entries: Vec<Entry<T>> = Vec::with_capacity(cloud.len);
-    let target = super::Shared::new(entries.as_mut_ptr());
+) -> Aligned<Entry<T>> {
     let [xs, ys, zs] = [&cloud.axes[0], &cloud.axes[1], &cloud.axes[2]];
-    let write = |(k, (cell_of, mut positions)): (usize, (&[u32], Vec<usize>))| {
-        for (point, &cell) in (k * part..).zip(cell_of) {
-            let position = &mut positions[bucket_of[cell as usize] as usize];
-            let entry =
-                Entry { at: [xs[point], ys[point], zs[point]], point: point as u32 };
-            // SAFETY: positions run over 0..len, each handed out once: they are the running
-            // sums of the counts of the very same cells.
-            unsafe { target.get().add(*position).write(entry) };
-            *position += 1;
+    let fill = |start: *mut Entry<T>| {
+        let target = Shared::new(start);
+        let write = |(k, (cell_of, mut positions)): (usize, (&[u32], Vec<usize>))| {
+            for (point, &cell) in (k * part..).zip(cell_of) {
+                let position = &mut positions[bucket_of[cell as usize] as usize];
+                let entry = Entry { at: [xs[point], ys[point], zs[point]], point: point as u32 };
+                // SAFETY: positions run over 0..len, each handed out once: they are the
+                // running sums of the counts of the very same cells.
+                unsafe { target.get().add(*position).write(entry) };
+                *position += 1;
+            }
+        };
+        match positions.len() {
+            1 => cell_of.chunks(part).zip(positions).enumerate().for_each(write),
+            _ => cell_of.par_chunks(part).zip(positions).enumerate().for_each(write),
         }
     };
-    match positions.len() {
-        1 => cell_of.chunks(part).zip(positions).enumerate().for_each(write),
-        _ => cell_of.par_chunks(part).zip(positions).enumerate().for_each(write),
-    }
-    // SAFETY: every position below the length was written once.
-    unsafe { entries.set_len(cloud.len) };
-    entries
+    // SAFETY: every position below the length is written once.
+    unsafe { Aligned::write_with(cloud.len, fill) }
 }
 
 /// A grid whose cells are numbered along a space-filling order.
@@ -183,7 +182,10 @@ impl<T: Scalar> Halver<T> {
         if entries.len() <= LEAF {
             return group(entries);
         }
-        let left = LEAF * (entries.len().div_ceil(LEAF) / 2);
+        // Whole nodes of leaves first, so that a node is as compact as a leaf.
+        let node = LEAF * FANOUT;
+        let unit = if entries.len() > node { node } else { LEAF };
+        let left = unit * (entries.len().div_ceil(unit) / 2);
         self.split(entries, left);
         let (low, high) = entries.split_at_mut(left);
         self.groups(low, group);

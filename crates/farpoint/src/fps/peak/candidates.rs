@@ -17,6 +17,8 @@ pub(super) struct Candidates<T> {
     pub(super) value: Vec<T>,
     /// Slot in the tree.
     pub(super) slot: Vec<u32>,
+    /// Point in that slot.
+    pub(super) point: Vec<u32>,
     /// Box around them; the low corner is infinite when there is none.
     pub(super) low: [T; 3],
     pub(super) high: [T; 3],
@@ -29,6 +31,7 @@ pub(super) struct Candidates<T> {
 struct Staged<T> {
     rows: [Vec<T>; 4],
     slot: Vec<u32>,
+    point: Vec<u32>,
     /// Leaves that hold candidates.
     leaves: Vec<u32>,
 }
@@ -40,9 +43,10 @@ impl<T: Scalar> Candidates<T> {
             at: Default::default(),
             value: Vec::new(),
             slot: Vec::new(),
+            point: Vec::new(),
             low: [T::INFINITY; 3],
             high: [T::INFINITY; 3],
-            staged: Staged { rows: Default::default(), slot: Vec::new(), leaves: Vec::new() },
+            staged: Staged::default(),
             places: Vec::new(),
         }
     }
@@ -61,25 +65,25 @@ impl<T: Scalar> Candidates<T> {
         beta: T,
         cells: Cells<T>,
     ) {
-        // The rows keep their length: they are overwritten.
-        self.staged.slot.clear();
+        self.staged.clear();
         simd.vectorize(Collect { tree, leaves, beta, staged: &mut self.staged });
         self.sort(cells);
     }
 
-    /// Takes these candidates, each with its coordinates, value and slot.
+    /// Takes these candidates, each with its coordinates, value, slot and point.
     pub(super) fn take(
         &mut self,
-        candidates: impl Iterator<Item = ([T; 3], T, u32)>,
+        candidates: impl Iterator<Item = ([T; 3], T, u32, u32)>,
         cells: Cells<T>,
     ) {
-        self.staged.slot.clear();
+        self.staged.clear();
         self.staged.rows.iter_mut().for_each(Vec::clear);
-        for (at, value, slot) in candidates {
+        for (at, value, slot, point) in candidates {
             for (row, x) in self.staged.rows.iter_mut().zip(at.into_iter().chain([value])) {
                 row.push(x);
             }
             self.staged.slot.push(slot);
+            self.staged.point.push(point);
         }
         self.sort(cells);
     }
@@ -91,17 +95,18 @@ impl<T: Scalar> Candidates<T> {
         let points = (0..n).map(|k| [xs[k], ys[k], zs[k]]);
         self.grid.sort(cells, points, &mut self.places);
         for row in self.at.iter_mut().chain([&mut self.value]) {
-            row.clear();
-            row.resize(n + PADDING, T::from_f64(-1.0));
+            row.resize(n + PADDING, T::ZERO);
         }
-        self.slot.clear();
+        self.value[n..].fill(T::from_f64(-1.0));
         self.slot.resize(n, 0);
+        self.point.resize(n, 0);
         let places = &self.places[..n];
         for (row, staged) in self.at.iter_mut().zip([xs, ys, zs]) {
             scatter(row, &staged[..n], places);
         }
         scatter(&mut self.value, &values[..n], places);
         scatter(&mut self.slot, &self.staged.slot, places);
+        scatter(&mut self.point, &self.staged.point, places);
         self.low = [T::INFINITY; 3];
         self.high = self.low;
         if n > 0 {
@@ -171,6 +176,12 @@ pub(super) fn lanes_below(left: usize) -> u32 {
 }
 
 impl<T: Scalar> Staged<T> {
+    /// Forgets all candidates. The rows keep their length: they are overwritten.
+    fn clear(&mut self) {
+        self.slot.clear();
+        self.point.clear();
+    }
+
     #[inline(always)]
     fn leaf<S: Simd<T>>(&mut self, simd: S, tree: &BoxTree<T>, leaf: usize, beta: S::V) {
         let count = self.slot.len();
@@ -199,6 +210,7 @@ impl<T: Scalar> Staged<T> {
                 while over != 0 {
                     let slot = leaf * LEAF + lane + over.trailing_zeros() as usize;
                     self.slot.push(slot as u32);
+                    self.point.push(tree.points[slot]);
                     over &= over - 1;
                 }
             }

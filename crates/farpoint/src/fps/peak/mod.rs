@@ -8,6 +8,7 @@
 //! cloud in one go (`update`). Then the next band.
 
 mod candidates;
+mod queue;
 mod solve;
 mod update;
 
@@ -130,7 +131,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let gather = |k: usize, (candidates, solver): &mut (Candidates<T>, Solver<T>)| {
             let part: Range<usize> = leaves * k / count..leaves * (k + 1) / count;
             candidates.collect(simd, tree, part, beta, cells);
-            solver.load(tree, candidates);
+            solver.load(candidates);
         };
         self.accepted.clear();
         if count == 1 {
@@ -165,7 +166,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let (candidates, solver) = &mut self.rest;
         let left = self.parts.iter().flat_map(|(candidates, solver)| solver.left(candidates));
         candidates.take(left, cells);
-        solver.load(tree, candidates);
+        solver.load(candidates);
         let band = Band { tree, candidates, beta };
         if candidates.len() > 0 {
             for (_, part) in &self.parts {

@@ -15,6 +15,7 @@ use super::candidates::{Candidates, PADDING, lanes_below};
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF};
+use super::queue::Queue;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -25,8 +26,8 @@ pub(super) type Accepted<T> = (<T as Scalar>::Key, u32);
 pub(super) struct Solver<T: Scalar> {
     /// Tentative distances, in the candidates' order; -1 for those that have left the band.
     live: Vec<T>,
-    /// Candidates by key, the next one last.
-    queue: Vec<(T::Key, u32)>,
+    /// Candidates in order.
+    queue: Queue<T>,
     /// Those whose distance has fallen since, by their new key.
     lowered: BinaryHeap<Reverse<(T::Key, u32)>>,
     hits: Vec<(u32, T)>,
@@ -43,7 +44,7 @@ impl<T: Scalar> Solver<T> {
     pub(super) fn new() -> Self {
         Self {
             live: Vec::new(),
-            queue: Vec::new(),
+            queue: Queue::new(),
             lowered: BinaryHeap::new(),
             hits: Vec::new(),
             runs: Vec::new(),
@@ -54,14 +55,10 @@ impl<T: Scalar> Solver<T> {
     }
 
     /// Makes ready for these candidates.
-    pub(super) fn load(&mut self, tree: &BoxTree<T>, candidates: &Candidates<T>) {
+    pub(super) fn load(&mut self, candidates: &Candidates<T>) {
         self.live.clear();
         self.live.extend_from_slice(&candidates.value);
-        self.queue.clear();
-        self.queue.extend(candidates.slot.iter().enumerate().map(|(place, &slot)| {
-            (candidates.value[place].key(tree.points[slot as usize]), place as u32)
-        }));
-        self.queue.sort_unstable_by(|a, b| b.cmp(a));
+        self.queue.fill(candidates);
         self.lowered.clear();
         self.accepted.clear();
         self.blocked.clear();
@@ -72,11 +69,12 @@ impl<T: Scalar> Solver<T> {
     pub(super) fn left<'a>(
         &'a self,
         candidates: &'a Candidates<T>,
-    ) -> impl Iterator<Item = ([T; 3], T, u32)> + 'a {
+    ) -> impl Iterator<Item = ([T; 3], T, u32, u32)> + 'a {
         self.blocked.iter().map(|&place| place as usize).filter_map(|place| {
             let at = [0, 1, 2].map(|a| candidates.at[a][place]);
             let value = self.live[place];
-            (value > T::ZERO).then_some((at, value, candidates.slot[place]))
+            let (slot, point) = (candidates.slot[place], candidates.point[place]);
+            (value > T::ZERO).then_some((at, value, slot, point))
         })
     }
 
@@ -126,7 +124,7 @@ impl<T: Scalar> Solver<T> {
 
     /// The next candidate in order.
     fn next(&mut self) -> Option<(T::Key, u32)> {
-        match (self.queue.last(), self.lowered.peek()) {
+        match (self.queue.first(), self.lowered.peek()) {
             (Some(first), Some(Reverse(other))) if other < first => {
                 self.lowered.pop().map(|Reverse(next)| next)
             }
@@ -144,7 +142,7 @@ impl<T: Scalar> Solver<T> {
         simd.vectorize(Reach { tree, candidates, runs, live, sample, hits });
         for &(place, value) in &self.hits {
             if value > band.beta {
-                let point = band.tree.points[candidates.slot[place as usize] as usize];
+                let point = candidates.point[place as usize];
                 self.lowered.push(Reverse((value.key(point), place)));
             } else {
                 self.live[place as usize] = T::from_f64(-1.0);
@@ -357,7 +355,7 @@ impl<T: Scalar> Search<'_, T> {
     /// A candidate within the sample's distance over the first three axes.
     fn judge(&self, place: usize) -> Threat {
         let slot = self.candidates.slot[place];
-        let key = self.live[place].key(self.tree.points[slot as usize]);
+        let key = self.live[place].key(self.candidates.point[place]);
         if key == self.key {
             return Threat::None;
         }

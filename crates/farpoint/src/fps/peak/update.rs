@@ -150,7 +150,8 @@ impl<T: Scalar> Walk<'_, T> {
             // SAFETY: the child is ours alone.
             unsafe {
                 let largest = *self.largest[level - 1].get().add(child);
-                simd.vectorize(Filter { boxes, child, largest, list, part });
+                let further = self.tree.dims > 3;
+                simd.vectorize(Filter { boxes, child, largest, list, part, further });
                 let counts = Counts {
                     tested: list.len as u64,
                     pruned: (list.len - part.len) as u64,
@@ -206,6 +207,8 @@ struct Filter<'a, T> {
     largest: T,
     list: &'a List<T>,
     part: &'a mut List<T>,
+    /// Whether points have more than three axes.
+    further: bool,
 }
 
 impl<T: Scalar> Kernel<T> for Filter<'_, T> {
@@ -213,7 +216,7 @@ impl<T: Scalar> Kernel<T> for Filter<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let Self { boxes, child, largest, list, part } = self;
+        let Self { boxes, child, largest, list, part, further } = self;
         part.clear(list.len);
         let boxes = boxes.siblings(child / FANOUT);
         // SAFETY: the group has six rows of `FANOUT` numbers.
@@ -227,16 +230,18 @@ impl<T: Scalar> Kernel<T> for Filter<'_, T> {
                 let at = list.load(simd, k);
                 let bound = box_bound(simd, at, low, high, zero);
                 let hit = simd.lt(bound, largest) & lanes_below(list.len - k);
-                for a in 0..3 {
-                    simd.compress(hit, at[a], part.at[a].as_mut_ptr().add(count));
+                let [x, y, z] = &mut part.at;
+                simd.compress(hit, at[0], x.as_mut_ptr().add(count));
+                simd.compress(hit, at[1], y.as_mut_ptr().add(count));
+                simd.compress(hit, at[2], z.as_mut_ptr().add(count));
+                // Places are looked up for further axes only.
+                let (mut left, mut to) = (if further { hit } else { 0 }, count);
+                while left != 0 {
+                    part.start[to] = list.start[k + left.trailing_zeros() as usize];
+                    to += 1;
+                    left &= left - 1;
                 }
-                let mut hit = hit;
-                while hit != 0 {
-                    let from = k + hit.trailing_zeros() as usize;
-                    *part.start.get_unchecked_mut(count) = *list.start.get_unchecked(from);
-                    count += 1;
-                    hit &= hit - 1;
-                }
+                count += hit.count_ones() as usize;
             }
         }
         part.len = count;

@@ -1,0 +1,356 @@
+//! Writing LAS and LAZ: the kept records as they were stored with the input's header and records,
+//! or a new LAS 1.4 file from another format's columns.
+
+use super::fields::{base, base_length, description, slots};
+use super::{LasHeader, Record, integers, transforms};
+use crate::cloud::{Cloud, Coordinates, Header};
+use crate::column::{Attribute, Column, Scalar};
+use crate::error::{Fault, Place};
+use crate::quiet::guarded;
+use crate::table::{Slot, Table};
+use laz::{LazVlr, LazVlrBuilder, ParLasZipCompressor};
+use std::io::Cursor;
+
+/// Writes the rows.
+pub(crate) fn write(
+    cloud: &Cloud,
+    rows: &[usize],
+    compress: bool,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<u8>, Fault> {
+    if let (Header::Las(header), Some(table)) = (&cloud.header, &cloud.table) {
+        return same_records(header, table, rows, cloud.added(rows), compress, warnings);
+    }
+    from_columns(cloud, rows, compress, warnings)
+}
+
+fn same_records(
+    header: &LasHeader,
+    table: &Table,
+    rows: &[usize],
+    added: Vec<Attribute>,
+    compress: bool,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<u8>, Fault> {
+    let mut points = Vec::new();
+    for (i, &row) in rows.iter().enumerate() {
+        points.extend_from_slice(table.row(row));
+        added.iter().for_each(|a| a.column.push_bytes(i, false, &mut points));
+    }
+    let mut header = header.clone();
+    if header.records.iter().any(|r| r.user == b"copc") {
+        warnings.push("the octree of COPC is left out; the output is plain LAZ".into());
+    }
+    // The octree points into the old file, and the compression record describes the old one.
+    header.records.retain(|r| r.user != b"copc" && !r.is(LazVlr::USER_ID, LazVlr::RECORD_ID));
+    header.extended.retain(|r| r.user != b"copc");
+    let before = usize::from(header.raw.point_data_record_length);
+    describe(&mut header, before, &added);
+    let length = before + added.iter().map(|a| a.column.kind().size()).sum::<usize>();
+    header.raw.point_data_record_length = record_length(length)?;
+    assemble(header, points, compress)
+}
+
+fn record_length(length: usize) -> Result<u16, Fault> {
+    let too_long = |_| Fault::new(format!("records of {length} bytes are too long for LAS")).fix("write PLY");
+    u16::try_from(length).map_err(too_long)
+}
+
+/// Adds descriptions of new extra bytes to the record that describes them, after the bytes before
+/// them that nothing describes.
+fn describe(header: &mut LasHeader, length: usize, added: &[Attribute]) {
+    if added.is_empty() {
+        return;
+    }
+    let place = header.records.iter().position(|r| r.is("LASF_Spec", 4));
+    let mut data = place.map_or(Vec::new(), |i| header.records[i].data().to_vec());
+    data.truncate(data.len() / super::fields::DESCRIPTION * super::fields::DESCRIPTION);
+    let unknown = slots(header.format, length, Some(&data));
+    if let Some(slot) = unknown.last().filter(|s| s.name == "extra_bytes") {
+        let mut left = slot.count;
+        while left > 0 {
+            let count = left.min(255);
+            data.extend(description("undescribed", None, count as u8));
+            left -= count;
+        }
+    }
+    for a in added {
+        data.extend(description(&a.name, Some(a.column.kind()), 0));
+    }
+    let record = new_record("LASF_Spec", 4, "Extra Bytes", &data);
+    match place {
+        Some(i) => header.records[i] = record,
+        None => header.records.push(record),
+    }
+}
+
+/// A variable length record. Data beyond 64 KiB does not fit and is cut at a whole description.
+fn new_record(user: &str, id: u16, text: &str, data: &[u8]) -> Record {
+    let longest = usize::from(u16::MAX) / super::fields::DESCRIPTION * super::fields::DESCRIPTION;
+    let data = &data[..data.len().min(longest)];
+    let mut bytes = vec![0u8; 54];
+    bytes[2..2 + user.len()].copy_from_slice(user.as_bytes());
+    bytes[18..20].copy_from_slice(&id.to_le_bytes());
+    bytes[20..22].copy_from_slice(&(data.len() as u16).to_le_bytes());
+    bytes[22..22 + text.len()].copy_from_slice(text.as_bytes());
+    bytes.extend_from_slice(data);
+    Record { user: user.as_bytes().to_vec(), id, head: 54, bytes }
+}
+
+/// Puts header, records, points and later records together.
+fn assemble(mut header: LasHeader, points: Vec<u8>, compress: bool) -> Result<Vec<u8>, Fault> {
+    let stride = usize::from(header.raw.point_data_record_length);
+    let laz = if compress { Some(compression(&mut header, stride)?) } else { None };
+    count_points(&mut header.raw, header.format, &points, stride);
+    header.raw.point_data_record_format = header.format | if compress { 0x80 } else { 0 };
+    header.raw.number_of_variable_length_records = header.records.len() as u32;
+    let head = header_bytes(&header.raw)?.len();
+    let records: usize = header.records.iter().map(|r| r.bytes.len()).sum();
+    let start = head + records + header.padding.len();
+    header.raw.header_size = head as u16;
+    header.raw.offset_to_point_data =
+        u32::try_from(start).map_err(|_| Fault::new("the records before the points exceed 4 GiB"))?;
+    let mut out = header_bytes(&header.raw)?;
+    header.records.iter().for_each(|r| out.extend_from_slice(&r.bytes));
+    out.extend_from_slice(&header.padding);
+    match laz {
+        None => out.extend_from_slice(&points),
+        Some(vlr) => out = compressed(out, &points, vlr)?,
+    }
+    drop(points);
+    move_extended(&mut header, out.len() as u64);
+    header.extended.iter().for_each(|r| out.extend_from_slice(&r.bytes));
+    let head = header_bytes(&header.raw)?;
+    out[..head.len()].copy_from_slice(&head);
+    Ok(out)
+}
+
+fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, Fault> {
+    let mut bytes = Vec::new();
+    raw.write_to(&mut bytes).map_err(|e| Fault::new(format!("the header cannot be written: {e}")))?;
+    Ok(bytes)
+}
+
+/// The LASzip record for these points, which is added to the header's records.
+fn compression(header: &mut LasHeader, stride: usize) -> Result<LazVlr, Fault> {
+    let extra = record_length(stride - base_length(header.format))?;
+    let vlr = LazVlrBuilder::default()
+        .with_point_format(header.format, extra)
+        .map_err(|e| Fault::new(format!("cannot be compressed: {e}")).fix("write LAS"))?
+        .build();
+    let mut data = Vec::new();
+    vlr.write_to(&mut data).map_err(|e| Fault::new(format!("the LASzip record: {e}")))?;
+    header.records.push(new_record(LazVlr::USER_ID, LazVlr::RECORD_ID, LazVlr::DESCRIPTION, &data));
+    Ok(vlr)
+}
+
+fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec<u8>, Fault> {
+    guarded("compressing the points", || {
+        let failed = |e: String| Fault::new(format!("the points cannot be compressed: {e}")).fix("write LAS");
+        let mut cursor = Cursor::new(out);
+        cursor.set_position(cursor.get_ref().len() as u64);
+        let mut laz = ParLasZipCompressor::new(cursor, vlr).map_err(|e| failed(e.to_string()))?;
+        laz.compress_many(points).map_err(|e| failed(e.to_string()))?;
+        laz.done().map_err(|e| failed(e.to_string()))?;
+        Ok(laz.into_inner().into_inner())
+    })
+}
+
+/// The numbers in the header that depend on which points are kept.
+fn count_points(raw: &mut las::raw::Header, format: u8, points: &[u8], stride: usize) {
+    let count = points.len() / stride;
+    let mask = if format < 6 { 7 } else { 15 };
+    let mut returns = [0u64; 16];
+    let mut low = [i32::MAX; 3];
+    let mut high = [i32::MIN; 3];
+    for record in points.chunks_exact(stride) {
+        returns[usize::from(record[14] & mask)] += 1;
+        for (axis, n) in integers(record).into_iter().enumerate() {
+            low[axis] = low[axis].min(n);
+            high[axis] = high[axis].max(n);
+        }
+    }
+    let value = |n: i32, axis: usize| {
+        let (scale, offset) = transforms(raw)[axis];
+        if count == 0 { 0.0 } else { f64::from(n) * scale + offset }
+    };
+    let low: [f64; 3] = std::array::from_fn(|a| value(low[a], a));
+    let high: [f64; 3] = std::array::from_fn(|a| value(high[a], a));
+    // A negative scale turns the two around.
+    [raw.min_x, raw.min_y, raw.min_z] = std::array::from_fn(|a| low[a].min(high[a]));
+    [raw.max_x, raw.max_y, raw.max_z] = std::array::from_fn(|a| low[a].max(high[a]));
+    let by_return = |i: usize| returns.get(i + 1).copied().unwrap_or(0);
+    // The old 32-bit counts stay 0 where LAS 1.4 says so.
+    let old = raw.large_file.is_none() || (format < 6 && u32::try_from(count).is_ok());
+    raw.number_of_point_records = if old { count as u32 } else { 0 };
+    raw.number_of_points_by_return =
+        std::array::from_fn(|i| if old { by_return(i) as u32 } else { 0 });
+    if let Some(large) = &mut raw.large_file {
+        large.number_of_point_records = count as u64;
+        large.number_of_points_by_return = std::array::from_fn(by_return);
+    }
+}
+
+/// The records after the points come to a new place.
+fn move_extended(header: &mut LasHeader, start: u64) {
+    let wave = header.raw.start_of_waveform_data_packet_record;
+    let length: u64 = header.extended.iter().map(|r| r.bytes.len() as u64).sum();
+    let (from, to) = (header.extended_start, header.extended_start.saturating_add(length));
+    if let Some(wave) = wave.filter(|w| (from..to).contains(w)) {
+        header.raw.start_of_waveform_data_packet_record = Some(wave - from + start);
+    }
+    if let Some(evlr) = &mut header.raw.evlr {
+        evlr.number_of_evlrs = header.extended.len() as u32;
+        evlr.start_of_first_evlr = if header.extended.is_empty() { 0 } else { start };
+    }
+}
+
+/// The finest power of ten at which the range fits into 32 bits, and a whole offset.
+fn scale_and_offset(low: f64, high: f64) -> (f64, f64) {
+    let offset = ((low + high) / 2.0).round();
+    let reach = (high - offset).abs().max((low - offset).abs());
+    let mut digits = 9;
+    while digits > -300 && reach / 10f64.powi(-digits) > 2.0e9 {
+        digits -= 1;
+    }
+    // 1e-7 as written is closer to what a reader expects than the computed power.
+    let scale = format!("1e{}", -digits).parse().unwrap_or(1.0);
+    (scale, offset)
+}
+
+fn new_header(coordinates: &Coordinates, rows: &[usize], format: u8) -> Result<LasHeader, Fault> {
+    let mut low = [f64::INFINITY; 3];
+    let mut high = [f64::NEG_INFINITY; 3];
+    for &row in rows {
+        for (axis, value) in coordinates.get(row).into_iter().enumerate() {
+            if !value.is_finite() {
+                let what = "LAS cannot hold a coordinate that is not finite";
+                return Err(Fault::new(what).at(Place::Point(row)).fix("leave such points out, or write PLY"));
+            }
+            low[axis] = low[axis].min(value);
+            high[axis] = high[axis].max(value);
+        }
+    }
+    let [x, y, z] = std::array::from_fn(|a| match rows.is_empty() {
+        true => (0.01, 0.0),
+        false => scale_and_offset(low[a], high[a]),
+    });
+    let mut software = [0u8; 32];
+    software[..8].copy_from_slice(b"farpoint");
+    let raw = las::raw::Header {
+        version: las::Version::new(1, 4),
+        // Point formats from 6 on say that the coordinate system is WKT, were there one.
+        global_encoding: 16,
+        generating_software: software,
+        point_data_record_length: base_length(format) as u16,
+        x_scale_factor: x.0,
+        y_scale_factor: y.0,
+        z_scale_factor: z.0,
+        x_offset: x.1,
+        y_offset: y.1,
+        z_offset: z.1,
+        evlr: Some(las::raw::header::Evlr::default()),
+        large_file: Some(las::raw::header::LargeFile::default()),
+        ..Default::default()
+    };
+    Ok(LasHeader {
+        raw,
+        format,
+        records: Vec::new(),
+        padding: Vec::new(),
+        extended: Vec::new(),
+        extended_start: 0,
+    })
+}
+
+fn from_columns(
+    cloud: &Cloud,
+    rows: &[usize],
+    compress: bool,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<u8>, Fault> {
+    let attributes: Vec<Attribute> =
+        cloud.attributes(rows, warnings).into_iter().map(sixteen_bit_colour).collect();
+    let has = |name: &str| attributes.iter().any(|a| a.name == name);
+    let format = match (has("nir"), has("red") && has("green") && has("blue")) {
+        (true, _) => 8,
+        (false, true) => 7,
+        (false, false) => 6,
+    };
+    let mut header = new_header(&cloud.coordinates, rows, format)?;
+    let base = base(format);
+    let standard = |a: &Attribute| base.iter().find(|s| s.name == a.name && holds(s, &a.column));
+    let (known, added): (Vec<Attribute>, Vec<Attribute>) =
+        attributes.into_iter().partition(|a| standard(a).is_some());
+    let transforms = transforms(&header.raw);
+    let mut points = Vec::new();
+    let mut exact = true;
+    for (i, &row) in rows.iter().enumerate() {
+        let at = points.len();
+        points.resize(at + base_length(format), 0);
+        let record = &mut points[at..];
+        for (axis, value) in cloud.coordinates.get(row).into_iter().enumerate() {
+            let (scale, offset) = transforms[axis];
+            let n = ((value - offset) / scale).round();
+            exact &= n * scale + offset == value;
+            record[4 * axis..4 * axis + 4].copy_from_slice(&(n as i32).to_le_bytes());
+        }
+        // A point without returns is a single return.
+        record[14] = 0x11;
+        for a in &known {
+            if let Some(slot) = standard(a) {
+                set(record, slot, &a.column, i);
+            }
+        }
+        added.iter().for_each(|a| a.column.push_bytes(i, false, &mut points));
+    }
+    if !exact {
+        let [x, y, z] = transforms.map(|(scale, _)| scale);
+        warnings.push(format!("coordinates are rounded to multiples of {x:e}, {y:e} and {z:e}"));
+    }
+    let length = base_length(format);
+    describe(&mut header, length, &added);
+    let extra: usize = added.iter().map(|a| a.column.kind().size()).sum();
+    header.raw.point_data_record_length = record_length(length + extra)?;
+    assemble(header, points, compress)
+}
+
+/// LAS asks for colours of 8 bits to be multiplied by 256.
+fn sixteen_bit_colour(attribute: Attribute) -> Attribute {
+    match (attribute.name.as_str(), attribute.column) {
+        ("red" | "green" | "blue", Column::U8(v)) => {
+            let column = Column::U16(v.into_iter().map(|c| u16::from(c) << 8).collect());
+            Attribute { name: attribute.name, column }
+        }
+        (_, column) => Attribute { name: attribute.name, column },
+    }
+}
+
+/// Whether the record's own place for an attribute holds all its values.
+fn holds(slot: &Slot, column: &Column) -> bool {
+    match (slot.bits, slot.kind) {
+        (Some((_, number)), _) => column.whole_within(0.0, f64::from((1u16 << number) - 1)),
+        (None, Scalar::U8) => column.whole_within(0.0, 255.0),
+        (None, Scalar::U16) => column.whole_within(0.0, 65535.0),
+        (None, Scalar::I8) => column.whole_within(-128.0, 127.0),
+        (None, Scalar::I16) => column.whole_within(-32768.0, 32767.0),
+        (None, Scalar::F64) => column.kind().fits_in(Scalar::F64),
+        _ => false,
+    }
+}
+
+fn set(record: &mut [u8], slot: &Slot, column: &Column, i: usize) {
+    let value = column.get(i);
+    let at = slot.offset;
+    match (slot.bits, slot.kind) {
+        (Some((first, number)), _) => {
+            let mask = (((1u16 << number) - 1) as u8) << first;
+            record[at] = (record[at] & !mask) | ((value as u8) << first);
+        }
+        (None, Scalar::U8) => record[at] = value as u8,
+        (None, Scalar::I8) => record[at] = value as i8 as u8,
+        (None, Scalar::U16) => record[at..at + 2].copy_from_slice(&(value as u16).to_le_bytes()),
+        (None, Scalar::I16) => record[at..at + 2].copy_from_slice(&(value as i16).to_le_bytes()),
+        _ => record[at..at + 8].copy_from_slice(&value.to_le_bytes()),
+    }
+}

@@ -1,0 +1,83 @@
+//! The candidates of a band in order: largest distance first, among equals the lowest index.
+//!
+//! Distances of a band lie between its floor and the largest distance, and are spread fairly
+//! evenly: a counting sort by value leaves a few candidates in each bin, which are then
+//! compared. Ties fall in one bin and are sorted there.
+
+use super::candidates::Candidates;
+use crate::Scalar;
+
+/// Candidates sorted by key, each with its place.
+pub(super) struct Queue<T: Scalar> {
+    sorted: Vec<(T::Key, u32)>,
+    next: usize,
+    bins: Vec<u32>,
+    first: Vec<u32>,
+}
+
+impl<T: Scalar> Queue<T> {
+    pub(super) fn new() -> Self {
+        Self { sorted: Vec::new(), next: 0, bins: Vec::new(), first: Vec::new() }
+    }
+
+    /// The first candidate in order.
+    #[inline]
+    pub(super) fn first(&self) -> Option<&(T::Key, u32)> {
+        self.sorted.get(self.next)
+    }
+
+    /// Takes the first candidate off.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<(T::Key, u32)> {
+        let first = self.first().copied();
+        self.next += 1;
+        first
+    }
+
+    /// Sorts all candidates.
+    pub(super) fn fill(&mut self, candidates: &Candidates<T>) {
+        let values = &candidates.value[..candidates.len()];
+        self.next = 0;
+        self.bin(values);
+        // From the number of each bin to where it begins.
+        let mut sum = 0;
+        for first in &mut self.first {
+            sum += std::mem::replace(first, sum);
+        }
+        self.sorted.resize(values.len(), (T::ZERO.key(0), 0));
+        for (place, (&value, &bin)) in values.iter().zip(&self.bins).enumerate() {
+            let next = &mut self.first[bin as usize];
+            self.sorted[*next as usize] = (value.key(candidates.point[place]), place as u32);
+            *next += 1;
+        }
+        // By now each bin's entry is where it ends.
+        let mut start = 0;
+        for &end in &self.first {
+            if end - start > 1 {
+                self.sorted[start as usize..end as usize].sort_unstable();
+            }
+            start = end;
+        }
+    }
+
+    /// Puts every value in a bin, larger values in earlier ones, and counts the bins.
+    fn bin(&mut self, values: &[T]) {
+        let count = (values.len() / 4).max(1);
+        let mut ends = [T::INFINITY, T::ZERO];
+        for &value in values {
+            ends[0] = if value < ends[0] { value } else { ends[0] };
+            ends[1] = if value > ends[1] { value } else { ends[1] };
+        }
+        let scale = T::from_f64(count as f64 / (ends[1].to_f64() - ends[0].to_f64()));
+        // Equal values, or infinite ones: one bin, for infinity * 0 is NaN, which becomes 0.
+        let scale = if scale.is_finite() { scale } else { T::ZERO };
+        self.first.clear();
+        self.first.resize(count, 0);
+        self.bins.clear();
+        self.bins.extend(values.iter().map(|&value| {
+            let bin = ((ends[1] - value) * scale).to_index().min(count - 1);
+            self.first[bin] += 1;
+            bin as u32
+        }));
+    }
+}
