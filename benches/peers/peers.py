@@ -129,6 +129,8 @@ def load(name, farpoint, folder):
         sampled.unlink()
     else:
         points = np.load(path)
+    if points.dtype.names:  # a structured array: the file has more columns than coordinates
+        points = np.stack([points[name] for name in ("x", "y", "z")], axis=1)
     points = points[:, :3]
     if points.dtype != np.float32:
         points = (points - points.min(axis=0)).astype(np.float32)

@@ -29,7 +29,7 @@ pub(crate) fn read(path: &Path, columns: Option<u8>) -> Result<(Cloud, f64)> {
 
 /// What to call a path in messages.
 pub(crate) fn name(path: &Path) -> String {
-    if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 /// The coordinates to be sampled: those of the file where nothing had to be changed. Rows

@@ -159,7 +159,11 @@ fn outcome<T: Scalar>(
     let seconds = start.elapsed().as_secs_f64();
     Ok(Outcome {
         distances: (0..sample.len()).map(|k| sample.distance(k).to_f64()).collect(),
-        covering_radius: sample.covering_radius().to_f64(),
+        // No sample covers nothing.
+        covering_radius: match sample.is_empty() {
+            true => f64::INFINITY,
+            false => sample.covering_radius().to_f64(),
+        },
         indices: sample.indices,
         algorithm: sample.algorithm,
         threads: sample.threads,

@@ -151,11 +151,12 @@ fn parse_header(bytes: &[u8]) -> Result<Parsed, Fault> {
     let parsed = Parser::<DefaultElement>::new()
         .read_header(&mut Reader::new(text.as_bytes()))
         .map_err(|e| header_fault(&e, &lines))?;
+    let ascii = parsed.encoding == PlyEncoding::Ascii;
     let mut elements = Vec::new();
     for (_, e) in &parsed.elements {
         let mut slots: Vec<Slot> = Vec::new();
         for (_, p) in &e.properties {
-            slots.push(property(p.name.clone(), &p.data_type, &slots));
+            slots.push(property(p.name.clone(), &p.data_type, &slots, ascii));
         }
         elements.push(Element { name: e.name.clone(), count: e.count, slots });
     }
@@ -214,9 +215,11 @@ fn kept_lines(lines: &[&[u8]]) -> Vec<HeaderLine> {
     kept
 }
 
-/// The slot of a property; its place counts bytes and is right where no list comes before it.
-fn property(name: String, kind: &PropertyType, before: &[Slot]) -> Slot {
-    let offset = before.last().map_or(0, |s| s.offset + s.count * s.kind.size());
+/// The slot of a property; its place counts bytes, or values in ascii, and is right where no list
+/// comes before it.
+fn property(name: String, kind: &PropertyType, before: &[Slot], ascii: bool) -> Slot {
+    let width = |s: &Slot| if ascii { 1 } else { s.kind.size() };
+    let offset = before.last().map_or(0, |s| s.offset + s.count * width(s));
     match kind {
         PropertyType::Scalar(kind) => Slot::new(name, scalar(kind), offset),
         PropertyType::List(length, kind) => {

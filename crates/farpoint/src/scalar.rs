@@ -48,6 +48,10 @@ pub trait Scalar:
     fn to_f64(self) -> f64;
     /// From `f64`, rounded.
     fn from_f64(value: f64) -> Self;
+    /// A number whose lowest 32 bits are these: a label to be carried along, not a value.
+    fn from_bits_u32(bits: u32) -> Self;
+    /// The lowest 32 bits.
+    fn to_bits_u32(self) -> u32;
     /// Rounded towards zero; 0 for negative numbers and NaN.
     fn to_index(self) -> usize;
     /// Rounded towards zero, the ends of `i32` beyond them; 0 for NaN.
@@ -103,6 +107,14 @@ macro_rules! scalar {
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
                 value as $float
+            }
+            #[inline(always)]
+            fn from_bits_u32(bits: u32) -> Self {
+                $float::from_bits($bits::from(bits))
+            }
+            #[inline(always)]
+            fn to_bits_u32(self) -> u32 {
+                self.to_bits() as u32
             }
             #[inline(always)]
             fn to_index(self) -> usize {

@@ -46,6 +46,9 @@ pub(crate) enum Part {
     Uniformity,
 }
 
+/// A smaller cloud has nothing to measure.
+const FEWEST: usize = 8;
+
 /// What every part may use.
 struct Bench<'a> {
     args: &'a args::Bench,
@@ -78,12 +81,13 @@ pub(crate) fn run(args: &args::Bench) -> Result<()> {
             Points::F32(points) => Points::F32(Cow::Owned(points.into_owned())),
             Points::F64(points) => Points::F64(Cow::Owned(points.into_owned())),
         };
-        if points.first_usable().is_none() {
-            note(&format!("{}: has no usable point and is left out", path.display()));
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let case = Case { name, points };
+        if case.usable() < FEWEST {
+            note(&format!("{}: fewer than {FEWEST} usable points, left out", path.display()));
             continue;
         }
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        bench.given.push(Case { name, points });
+        bench.given.push(case);
     }
     output::print(&format!("{}\n", bench.machine))?;
     let all = <Part as clap::ValueEnum>::value_variants();

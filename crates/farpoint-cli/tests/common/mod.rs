@@ -1,6 +1,6 @@
 //! Running the command line in a folder of its own.
 
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part")]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

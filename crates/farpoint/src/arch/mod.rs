@@ -48,7 +48,7 @@ pub trait Simd<T>: Copy + Send + Sync + 'static {
     unsafe fn store(self, to: *mut T, value: Self::V);
     /// Asks for the cache line at `from`, which need not be readable.
     #[inline(always)]
-    fn prefetch(self, from: *const T) {
+    fn prefetch(self, from: *const u8) {
         let _ = from;
     }
     /// `a + b`

@@ -61,7 +61,7 @@ macro_rules! x86 {
                 unsafe { $store(to, value) }
             }
             #[inline(always)]
-            fn prefetch(self, from: *const $float) {
+            fn prefetch(self, from: *const u8) {
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
             }
             #[inline(always)]

@@ -85,6 +85,11 @@ impl<'a, T: Scalar> Selection<'a, T> {
         self.limit - self.points.len()
     }
 
+    /// The covering radius to stop at, if that is what was asked for.
+    pub(crate) fn stop_radius(&self) -> Option<f64> {
+        self.stop_radius
+    }
+
     /// Tells the observer now and then, and passes on its wish to stop.
     #[inline]
     pub(crate) fn report(&mut self, value: T) -> Result<(), Error> {

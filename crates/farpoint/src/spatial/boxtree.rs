@@ -221,13 +221,13 @@ impl<T: Scalar> LeafWriter<'_, T> {
         for lane in 0..LEAF {
             let entry = group.get(lane).unwrap_or(&group[0]);
             for a in 0..3 {
-                coordinates[a * LEAF + lane] = entry.at[a];
+                coordinates[a * LEAF + lane] = entry.at(a);
             }
             for a in 3..self.dims {
-                coordinates[a * LEAF + lane] = self.cloud.axes[a][entry.point as usize];
+                coordinates[a * LEAF + lane] = self.cloud.axes[a][entry.point() as usize];
             }
             if lane < group.len() {
-                points[lane] = entry.point;
+                points[lane] = entry.point();
             }
         }
     }

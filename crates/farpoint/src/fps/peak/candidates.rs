@@ -155,10 +155,13 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
         }
         for (k, &leaf) in found.iter().enumerate() {
             if let Some(&ahead) = found.get(k + AHEAD) {
-                let ahead = tree.leaves.as_ptr().wrapping_add(ahead as usize * tree.stride());
+                let numbers = tree.leaves.as_ptr().wrapping_add(ahead as usize * tree.stride());
                 for line in 0..4 * LEAF / 16 {
-                    simd.prefetch(ahead.wrapping_add(line * 16));
+                    simd.prefetch(numbers.wrapping_add(line * 16).cast());
                 }
+                let points = tree.points.as_ptr().wrapping_add(ahead as usize * LEAF);
+                simd.prefetch(points.cast());
+                simd.prefetch(points.wrapping_add(LEAF / 2).cast());
             }
             staged.leaf(simd, tree, leaf as usize, beta);
         }

@@ -8,6 +8,7 @@
 //! cloud in one go (`update`). Then the next band.
 
 mod candidates;
+mod floor;
 mod queue;
 mod solve;
 mod update;
@@ -21,6 +22,7 @@ use crate::cloud::Cloud;
 use crate::spatial::{BoxTree, Cells, LEAF};
 use crate::{Error, Scalar};
 use candidates::Candidates;
+use floor::Floor;
 use rayon::prelude::*;
 use solve::{Accepted, Band, Solver};
 use std::ops::Range;
@@ -28,9 +30,6 @@ use std::time::Instant;
 
 /// The first samples are taken one by one: bands would hold too few.
 const ONE_BY_ONE: usize = 64;
-
-/// The floor of a band over the largest distance (both squared).
-const GAMMA: f64 = 0.8;
 
 /// Width of a grid cell over the largest distance.
 const CELL: f64 = 4.0;
@@ -72,6 +71,7 @@ struct Bands<'a, T: Scalar, S> {
     /// For what the parts could not decide.
     rest: (Candidates<T>, Solver<T>),
     accepted: Vec<Accepted<T>>,
+    floor: Floor,
     scratch: Vec<update::List<T>>,
 }
 
@@ -86,6 +86,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             parts: (0..parts).map(|_| fresh()).collect(),
             rest: fresh(),
             accepted: Vec::new(),
+            floor: Floor::default(),
             scratch: Vec::new(),
         }
     }
@@ -93,19 +94,18 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     /// Chooses the points of the next band; whether more are wanted.
     fn next(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
         let largest = self.tree.largest();
-        let beta = floor(largest);
+        let beta = self.floor.next(largest, selection);
         let mut clock = Instant::now();
         self.choose(largest, beta, &mut clock, &mut selection.statistics);
         selection.statistics.bands += 1;
-        for &(key, slot) in &self.accepted {
-            if !selection.offer(self.tree.points[slot as usize], T::key_value(key)) {
+        for &(key, _) in &self.accepted {
+            if !selection.offer(T::key_index(key), T::key_value(key)) {
                 return Ok(false);
             }
         }
-        let slots = self.accepted.iter().map(|&(_, slot)| slot);
         let (simd, tree, scratch) = (self.simd, &mut self.tree, &mut self.scratch);
         let parallel = self.parts.len() > 1;
-        let counts = update::apply(simd, tree, slots, parallel, selection.count, scratch);
+        let counts = update::apply(simd, tree, &self.accepted, parallel, selection.count, scratch);
         lap(&mut clock, &mut selection.statistics.seconds.update);
         selection.statistics.distance_evaluations += counts.distances;
         selection.statistics.effective_updates += counts.effective;
@@ -123,7 +123,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         clock: &mut Instant,
         statistics: &mut Statistics,
     ) {
-        let width = T::from_f64(std::env::var("C").map_or(CELL, |g| g.parse().unwrap()) * largest.to_f64().sqrt());
+        let width = T::from_f64(CELL * largest.to_f64().sqrt());
         let cells = Cells::new(self.cloud.low, self.cloud.high, width);
         let (simd, tree) = (self.simd, &self.tree);
         let leaves = tree.points.len() / LEAF;
@@ -182,12 +182,3 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     }
 }
 
-/// The floor of a band: below the largest distance, which is above zero.
-fn floor<T: Scalar>(largest: T) -> T {
-    if !largest.is_finite() {
-        return T::MAX;
-    }
-    let beta = T::from_f64(largest.to_f64() * std::env::var("G").map_or(GAMMA, |g| g.parse().unwrap()));
-    // Subnormal numbers can round back.
-    if beta < largest { beta } else { largest.next_down() }
-}

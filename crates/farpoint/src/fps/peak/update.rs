@@ -5,6 +5,7 @@
 //! loaded once a band, however many samples apply to them.
 
 use super::candidates::lanes_below;
+use super::solve::Accepted;
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, Level, Shared, box_bound};
@@ -76,12 +77,15 @@ impl std::ops::Add for Counts {
     }
 }
 
-/// Marks the points in `slots` chosen and lowers all distances by them, on all threads of the
+/// Samples whose leaves to ask for ahead of their use.
+const AHEAD: usize = 8;
+
+/// Marks the points in `accepted` chosen and lowers all distances by them, on all threads of the
 /// pool if `parallel`.
 pub(super) fn apply<T: Scalar, S: Simd<T>>(
     simd: S,
     tree: &mut BoxTree<T>,
-    slots: impl ExactSizeIterator<Item = u32>,
+    accepted: &[Accepted<T>],
     parallel: bool,
     count: bool,
     scratch: &mut Vec<List<T>>,
@@ -89,8 +93,15 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
     let top = tree.levels.len() - 1;
     scratch.resize_with(top + 1, List::default);
     let mut all = scratch.pop().expect("one for the top");
-    all.clear(slots.len());
-    for slot in slots {
+    all.clear(accepted.len());
+    for (k, &(_, slot)) in accepted.iter().enumerate() {
+        if let Some(&(_, ahead)) = accepted.get(k + AHEAD) {
+            let numbers = tree.leaves.as_ptr();
+            let start = ahead as usize / LEAF * tree.stride() + ahead as usize % LEAF;
+            for row in 0..=3 {
+                simd.prefetch(numbers.wrapping_add(start + row * LEAF).cast());
+            }
+        }
         let start = slot as usize / LEAF * tree.stride() + slot as usize % LEAF;
         for a in 0..3 {
             all.at[a][all.len] = tree.leaves[start + a * LEAF];

@@ -1,0 +1,60 @@
+//! Where the floor of the next band is put.
+//!
+//! Any floor below the largest distance gives the same sample; it is a matter of speed. A low
+//! one means fewer passes over the cloud, but more candidates that are not chosen. Of the last
+//! band, only the choices that are still wanted are of use, so the floors are spaced so that
+//! it ends about where the sample does.
+
+use crate::Scalar;
+use crate::fps::selection::Selection;
+
+/// The floor over the largest distance (both squared) that is best where nothing else counts;
+/// measured, see docs/performance-log.md.
+fn gam() -> f64 { std::env::var("G").map_or(0.85, |g| g.parse().unwrap()) }
+
+/// The last band is aimed to go this far beyond the sample (in distance): missing a few
+/// choices costs a band more.
+const BEYOND: f64 = 0.99;
+
+/// What is known of how distances fall as samples are taken.
+#[derive(Debug, Default)]
+pub(super) struct Floor {
+    /// Samples and largest squared distance at the last band.
+    last: Option<(f64, f64)>,
+    /// `d log(samples) / d -log(squared distance)`: 1 on a surface, 1.5 in a volume, smoothed.
+    slope: Option<f64>,
+}
+
+impl Floor {
+    /// The floor of the band that starts at this largest distance, which is above zero.
+    pub(super) fn next<T: Scalar>(&mut self, largest: T, selection: &Selection<'_, T>) -> T {
+        let wanted = T::from_f64(largest.to_f64() * self.ratio(largest.to_f64(), selection));
+        match wanted {
+            _ if !largest.is_finite() => T::MAX,
+            // Subnormal numbers can round back.
+            _ if wanted < largest => wanted,
+            _ => largest.next_down(),
+        }
+    }
+
+    /// The floor over the largest distance, below 1.
+    fn ratio<T: Scalar>(&mut self, largest: f64, selection: &Selection<'_, T>) -> f64 {
+        let samples = selection.points.len() as f64;
+        if let Some((before, distance)) = self.last.replace((samples, largest)) {
+            let slope = (samples / before).ln() / (distance / largest).ln();
+            if slope.is_finite() && slope > 0.0 {
+                self.slope = Some(self.slope.map_or(slope, |known| 0.5 * (known + slope)));
+            }
+        }
+        let Some(slope) = self.slope else { return gam() };
+        let goal = match selection.stop_radius() {
+            Some(radius) => radius * radius / largest,
+            // One more than wanted, for the covering radius.
+            None => (samples / (samples + selection.remaining() as f64 + 1.0)).powf(1.0 / slope),
+        };
+        let goal = goal * BEYOND;
+        // So many bands are left, of equal depth.
+        let bands = (goal.ln() / gam().ln()).round().clamp(1.0, 1e6);
+        goal.powf(1.0 / bands).clamp(0.5, 0.999)
+    }
+}
