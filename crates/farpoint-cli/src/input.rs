@@ -16,8 +16,7 @@ const MANY_ZEROS: f64 = 0.01;
 pub(crate) fn read(path: &Path, columns: Option<u8>) -> Result<(Cloud, f64)> {
     let progress = Progress::start(format!("reading {}", name(path)));
     let start = Instant::now();
-    let mut options = ReadOptions::default();
-    options.columns = columns.map(usize::from);
+    let options = ReadOptions { columns: columns.map(usize::from), ..ReadOptions::default() };
     let cloud = farpoint_io::read(path, &options)?;
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
@@ -76,7 +75,7 @@ impl<'a> Points<'a> {
 
     /// The first row without NaN and infinity.
     pub(crate) fn first_usable(&self) -> Option<usize> {
-        each_precision!(self, points => points.iter().position(|row| finite(row)))
+        each_precision!(self, points => points.iter().position(finite))
     }
 }
 

@@ -42,20 +42,12 @@ fn cases() -> Vec<Case> {
 #[test]
 fn every_algorithm_gives_the_recorded_samples() {
     let write = std::env::var("FARPOINT_GOLDEN").is_ok_and(|value| value == "write");
-    let mut record = HEADER.to_owned();
-    for case in cases() {
-        let line = if case.double {
-            // Not representable in f32, so that the lower bits take part.
-            line(
-                &case,
-                |x| f64::from(x) * (1.0 + 1.0 / (1u64 << 40) as f64),
-                |x| x.to_bits().to_le_bytes().to_vec(),
-            )
-        } else {
-            line(&case, |x| x, |x: f32| x.to_bits().to_le_bytes().to_vec())
-        };
-        record.push_str(&line);
-    }
+    let cases = cases();
+    let lines: Vec<String> = std::thread::scope(|scope| {
+        let handles: Vec<_> = cases.iter().map(|case| scope.spawn(|| record_line(case))).collect();
+        handles.into_iter().map(|handle| handle.join().expect("the case holds")).collect()
+    });
+    let record = format!("{HEADER}{}", lines.concat());
     if write {
         std::fs::write(RECORD, &record).expect("the record can be written");
     }
@@ -64,6 +56,16 @@ fn every_algorithm_gives_the_recorded_samples() {
         assert_eq!(ours, theirs, "left: now, right: in {RECORD}");
     }
     assert_eq!(record.lines().count(), committed.lines().count(), "lines of {RECORD}");
+}
+
+fn record_line(case: &Case) -> String {
+    if case.double {
+        // Not representable in f32, so that the lower bits take part.
+        let scalar = |x| f64::from(x) * (1.0 + 1.0 / (1u64 << 40) as f64);
+        line(case, scalar, |x| x.to_bits().to_le_bytes().to_vec())
+    } else {
+        line(case, |x| x, |x: f32| x.to_bits().to_le_bytes().to_vec())
+    }
 }
 
 /// The record's line of a case, after comparing every algorithm with `reference`.

@@ -10,43 +10,33 @@ use std::time::Instant;
 /// Clouds of a batch.
 const BATCH: usize = 32;
 
+const WHO: [Algorithm; 5] =
+    [Algorithm::Naive, Algorithm::Radius, Algorithm::Tree, Algorithm::Peak, Algorithm::Auto];
+
+/// Something to be timed.
+struct Work<'a> {
+    name: String,
+    /// Clouds it samples.
+    clouds: usize,
+    run: Box<dyn Fn() -> Result<()> + 'a>,
+}
+
 pub(super) fn small(bench: &Bench<'_>) -> Result<()> {
     let mut rows = vec![row(["cloud", "what", "time", "over naive"])];
     let mut lines = Vec::new();
     for (points, samples) in [(1024, 512), (4096, 1024), (24_000, 6000)] {
-        let cloud = farpoint_generate::room(points, 1);
         let clouds: Vec<_> =
             (0..BATCH as u64).map(|seed| farpoint_generate::room(points, seed)).collect();
-        let sampler =
-            |algorithm, threads| Sampler::count(samples).algorithm(algorithm).threads(threads);
-        let who = [
-            Algorithm::Naive,
-            Algorithm::Radius,
-            Algorithm::Tree,
-            Algorithm::Peak,
-            Algorithm::Auto,
-        ];
-        let mut work: Vec<(String, Box<dyn Fn() -> Result<()>>)> = Vec::new();
-        for algorithm in who {
-            let (one, cloud) = (sampler(algorithm, 1), &cloud);
-            work.push((algorithm.to_string(), Box::new(move || Ok(one.sample(cloud).map(drop)?))));
-        }
-        for threads in [1, bench.threads] {
-            let (all, clouds) = (sampler(Algorithm::Auto, threads), &clouds);
-            let plural = if threads == 1 { "" } else { "s" };
-            let name = format!("auto, batch of {BATCH}, {threads} thread{plural}");
-            work.push((name, Box::new(move || Ok(all.sample_batch(clouds).map(drop)?))));
-        }
+        let work = work(&clouds, samples, bench.threads);
         let medians = medians(&work, bench)?;
-        for (k, ((name, _), time)) in work.iter().zip(&medians).enumerate() {
-            let clouds = if k < who.len() { 1.0 } else { BATCH as f64 };
-            let gain = format!("{}x", number(medians[0] * clouds / time));
+        for (work, time) in work.iter().zip(&medians) {
             let size = format!("{} of {}", count(samples), count(points));
-            rows.push(vec![size, name.clone(), seconds(*time), gain]);
+            let gain = format!("{}x", number(medians[0] * work.clouds as f64 / time));
+            rows.push(vec![size, work.name.clone(), seconds(*time), gain]);
             lines.push(vec![
                 points.to_string(),
                 samples.to_string(),
-                name.clone(),
+                work.name.clone(),
                 format!("{time:.9}"),
                 bench.machine.to_string(),
             ]);
@@ -56,28 +46,50 @@ pub(super) fn small(bench: &Bench<'_>) -> Result<()> {
     bench.rows("small", &["points", "samples", "what", "seconds", "machine"], &lines)
 }
 
+/// Every algorithm on the first cloud, and all clouds at once; naive comes first.
+fn work(clouds: &[Vec<[f32; 3]>], samples: usize, threads: usize) -> Vec<Work<'_>> {
+    let sampler =
+        move |algorithm, threads| Sampler::count(samples).algorithm(algorithm).threads(threads);
+    let mut work: Vec<Work<'_>> = Vec::new();
+    for algorithm in WHO {
+        let one = sampler(algorithm, 1);
+        work.push(Work {
+            name: algorithm.to_string(),
+            clouds: 1,
+            run: Box::new(move || Ok(one.sample(&clouds[0]).map(drop)?)),
+        });
+    }
+    let mut steps = vec![1, threads];
+    steps.dedup();
+    for threads in steps {
+        let all = sampler(Algorithm::Auto, threads);
+        let plural = if threads == 1 { "" } else { "s" };
+        work.push(Work {
+            name: format!("auto, batch of {}, {threads} thread{plural}", clouds.len()),
+            clouds: clouds.len(),
+            run: Box::new(move || Ok(all.sample_batch(clouds).map(drop)?)),
+        });
+    }
+    work
+}
+
 /// Median seconds of each work, done in turns, each repeated for long enough to be measured.
-fn medians(
-    work: &[(String, Box<dyn Fn() -> Result<()> + '_>)],
-    bench: &Bench<'_>,
-) -> Result<Vec<f64>> {
+fn medians(work: &[Work<'_>], bench: &Bench<'_>) -> Result<Vec<f64>> {
     let mut all = vec![Vec::new(); work.len()];
     let patience = if bench.args.quick { 0.005 } else { 0.05 };
     for _ in 0..bench.effort.runs {
-        for ((_, work), times) in work.iter().zip(&mut all) {
+        for (work, times) in work.iter().zip(&mut all) {
             let (start, mut repeats) = (Instant::now(), 0);
             while repeats == 0 || start.elapsed().as_secs_f64() < patience {
-                work()?;
+                (work.run)()?;
                 repeats += 1;
             }
             times.push(start.elapsed().as_secs_f64() / f64::from(repeats));
         }
     }
-    Ok(all
-        .into_iter()
-        .map(|mut times| {
-            times.sort_by(f64::total_cmp);
-            times[times.len() / 2]
-        })
-        .collect())
+    let median = |mut times: Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    Ok(all.into_iter().map(median).collect())
 }

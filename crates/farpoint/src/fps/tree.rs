@@ -24,7 +24,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     let mut walker = Walker::new(simd, BoxTree::new(cloud, threads));
     lap(&mut clock, &mut selection.statistics.seconds.build);
     if walker.run(selection, usize::MAX)? == Outcome::MoreToCome {
-        finish(&walker.tree, selection);
+        finish(cloud, selection);
     }
     lap(&mut clock, &mut selection.statistics.seconds.single);
     Ok(())
@@ -41,14 +41,13 @@ pub(super) enum Outcome {
 
 /// Offers what is left when the largest distance is zero: duplicates of chosen points, in
 /// index order.
-pub(super) fn finish<T: Scalar>(tree: &BoxTree<T>, selection: &mut Selection<'_, T>) {
-    let unchosen =
-        |slot: &usize| tree.points[*slot] != NONE && tree.leaves[tree.value_at(*slot)] >= T::ZERO;
-    let mut left: Vec<u32> =
-        (0..tree.points.len()).filter(unchosen).map(|slot| tree.points[slot]).collect();
-    left.sort_unstable();
-    for point in left {
-        if !selection.offer(point, T::ZERO) {
+pub(super) fn finish<T: Scalar>(cloud: &Cloud<T>, selection: &mut Selection<'_, T>) {
+    let mut chosen = vec![false; cloud.len];
+    for &point in &selection.points {
+        chosen[point as usize] = true;
+    }
+    for (point, chosen) in (0..).zip(chosen) {
+        if !chosen && !selection.offer(point, T::ZERO) {
             return;
         }
     }
@@ -114,10 +113,8 @@ impl<T: Scalar, S: Simd<T>> Walker<T, S> {
         }
     }
 
-    /// Lowers all distances by the point in `slot`, which is now chosen.
+    /// Lowers all distances by the point in `slot`, which is now chosen: its own becomes 0.
     fn apply(&mut self, slot: usize, selection: &mut Selection<'_, T>) {
-        let at = self.tree.value_at(slot);
-        self.tree.leaves[at] = T::from_f64(-1.0);
         let Self { tree, simd, best, visits } = self;
         let statistics = &mut selection.statistics;
         simd.vectorize(Apply { tree, best, visits, slot, count: selection.count, statistics });

@@ -108,12 +108,6 @@ impl<T: Scalar> BoxTree<T> {
         (self.dims + 1) * LEAF
     }
 
-    /// Where slot `slot` has its value in `leaves`.
-    #[inline(always)]
-    pub(crate) fn value_at(&self, slot: usize) -> usize {
-        slot / LEAF * self.stride() + self.dims * LEAF + slot % LEAF
-    }
-
     /// The tree's leaves, from points in buckets.
     fn leaves(cloud: &Cloud<T>, mut buckets: order::Buckets<T>, parts: usize) -> Self {
         let starts = std::iter::once(0).chain(buckets.ends.iter().copied());

@@ -24,7 +24,7 @@ use crate::{Error, Scalar};
 use candidates::Candidates;
 use floor::Floor;
 use rayon::prelude::*;
-use solve::{Accepted, Band, Solver};
+use solve::{Band, Solver};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -57,7 +57,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
             return Ok(());
         }
     }
-    finish(&bands.tree, selection);
+    finish(cloud, selection);
     Ok(())
 }
 
@@ -70,7 +70,10 @@ struct Bands<'a, T: Scalar, S> {
     parts: Vec<(Candidates<T>, Solver<T>)>,
     /// For what the parts could not decide.
     rest: (Candidates<T>, Solver<T>),
-    accepted: Vec<Accepted<T>>,
+    /// Keys of the band's choices, in order.
+    accepted: Vec<T::Key>,
+    /// The same points, part by part.
+    list: update::List<T>,
     floor: Floor,
     scratch: Vec<update::List<T>>,
 }
@@ -86,6 +89,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             parts: (0..parts).map(|_| fresh()).collect(),
             rest: fresh(),
             accepted: Vec::new(),
+            list: update::List::default(),
             floor: Floor::default(),
             scratch: Vec::new(),
         }
@@ -98,14 +102,14 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let mut clock = Instant::now();
         self.choose(largest, beta, &mut clock, &mut selection.statistics);
         selection.statistics.bands += 1;
-        for &(key, _) in &self.accepted {
+        for &key in &self.accepted {
             if !selection.offer(T::key_index(key), T::key_value(key)) {
                 return Ok(false);
             }
         }
-        let (simd, tree, scratch) = (self.simd, &mut self.tree, &mut self.scratch);
+        let (simd, tree, list, scratch) = (self.simd, &mut self.tree, &self.list, &mut self.scratch);
         let parallel = self.parts.len() > 1;
-        let counts = update::apply(simd, tree, &self.accepted, parallel, selection.count, scratch);
+        let counts = update::apply(simd, tree, list, parallel, selection.count, scratch);
         lap(&mut clock, &mut selection.statistics.seconds.update);
         selection.statistics.distance_evaluations += counts.distances;
         selection.statistics.effective_updates += counts.effective;
@@ -142,6 +146,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             statistics.rounds += 1;
             solver.solve(simd, &Band { tree, candidates, beta }, &[]);
             std::mem::swap(&mut self.accepted, &mut solver.accepted);
+            std::mem::swap(&mut self.list, &mut solver.list);
             lap(clock, &mut statistics.seconds.solve);
             return;
         }
@@ -174,8 +179,10 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             }
             solver.solve(simd, &band, &[]);
         }
+        self.list.clear();
         for (_, solver) in self.parts.iter().chain([&self.rest]) {
             self.accepted.extend_from_slice(&solver.accepted);
+            self.list.append(&solver.list);
         }
         // Sorted runs one after another: the stable sort finds and merges them.
         self.accepted.sort();

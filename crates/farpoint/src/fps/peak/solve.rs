@@ -16,11 +16,9 @@ use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF};
 use super::queue::Queue;
+use super::update::List;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// A chosen point: the key that sorts the sequence, and its slot.
-pub(super) type Accepted<T> = (<T as Scalar>::Key, u32);
 
 /// What one part of a band is solved with, and what came out.
 pub(super) struct Solver<T: Scalar> {
@@ -32,12 +30,14 @@ pub(super) struct Solver<T: Scalar> {
     lowered: BinaryHeap<Reverse<(T::Key, u32)>>,
     hits: Vec<(u32, T)>,
     runs: Vec<(u32, u32)>,
-    /// Chosen, in order.
-    pub(super) accepted: Vec<Accepted<T>>,
+    /// Keys of those chosen, in order.
+    pub(super) accepted: Vec<T::Key>,
+    /// The same points, to be applied to the cloud.
+    pub(super) list: List<T>,
     /// Places of candidates left to the second pass.
     blocked: Vec<u32>,
     /// Chosen ones that may lower candidates of other parts.
-    border: Vec<Accepted<T>>,
+    border: Vec<Sample<T>>,
 }
 
 impl<T: Scalar> Solver<T> {
@@ -49,6 +49,7 @@ impl<T: Scalar> Solver<T> {
             hits: Vec::new(),
             runs: Vec::new(),
             accepted: Vec::new(),
+            list: List::default(),
             blocked: Vec::new(),
             border: Vec::new(),
         }
@@ -61,6 +62,7 @@ impl<T: Scalar> Solver<T> {
         self.queue.fill(candidates);
         self.lowered.clear();
         self.accepted.clear();
+        self.list.clear();
         self.blocked.clear();
         self.border.clear();
     }
@@ -79,16 +81,13 @@ impl<T: Scalar> Solver<T> {
     }
 
     /// Chosen ones that may lower candidates of other parts.
-    pub(super) fn border(&self) -> &[Accepted<T>] {
+    pub(super) fn border(&self) -> &[Sample<T>] {
         &self.border
     }
 
     /// Lowers candidates that come after a point chosen elsewhere. Call before [`Self::solve`].
-    pub(super) fn lower<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>, by: Accepted<T>) {
-        let start = coordinates(band.tree, by.1);
-        let x = |a: usize| band.tree.leaves[start + a * LEAF];
-        let sample = Sample { at: [x(0), x(1), x(2)], value: T::key_value(by.0), start };
-        self.reach(simd, band, sample);
+    pub(super) fn lower<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>, by: Sample<T>) {
+        self.reach(simd, band, by);
     }
 
     /// Chooses. `others` are the candidates of all other parts.
@@ -104,7 +103,6 @@ impl<T: Scalar> Solver<T> {
             if self.live[place as usize] != value {
                 continue;
             }
-            let slot = band.candidates.slot[place as usize];
             let sample = band.sample(place as usize, value);
             if !others.is_empty() {
                 match self.threat(simd, band, others, &sample, key) {
@@ -112,12 +110,13 @@ impl<T: Scalar> Solver<T> {
                         self.blocked.push(place);
                         continue;
                     }
-                    Threat::After => self.border.push((key, slot)),
+                    Threat::After => self.border.push(sample),
                     Threat::None => {}
                 }
             }
             self.live[place as usize] = T::from_f64(-1.0);
-            self.accepted.push((key, slot));
+            self.accepted.push(key);
+            self.list.push(sample.at, sample.start);
             self.reach(simd, band, sample);
         }
     }
@@ -206,7 +205,7 @@ fn coordinates<T: Scalar>(tree: &BoxTree<T>, slot: u32) -> usize {
 
 /// A point about to be chosen.
 #[derive(Clone, Copy)]
-struct Sample<T> {
+pub(super) struct Sample<T> {
     at: [T; 3],
     value: T,
     /// Where its coordinates lie in the tree's leaves.

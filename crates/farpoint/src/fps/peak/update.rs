@@ -5,7 +5,6 @@
 //! loaded once a band, however many samples apply to them.
 
 use super::candidates::lanes_below;
-use super::solve::Accepted;
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, Level, Shared, box_bound};
@@ -23,10 +22,41 @@ pub(super) struct List<T> {
 const ROOM: usize = 16;
 
 impl<T: Scalar> List<T> {
-    fn with_room(room: usize) -> Self {
-        let mut list = Self { at: Default::default(), start: Vec::new(), len: 0 };
-        list.clear(room);
-        list
+    /// Adds a sample at `at`, whose coordinates lie at `start` in the tree's leaves.
+    pub(super) fn push(&mut self, at: [T; 3], start: usize) {
+        if self.start.len() < self.len + ROOM {
+            self.reserve(self.len + 1);
+        }
+        for (row, x) in self.at.iter_mut().zip(at) {
+            row[self.len] = x;
+        }
+        self.start[self.len] = start as u32;
+        self.len += 1;
+    }
+
+    /// Adds all samples of another list.
+    pub(super) fn append(&mut self, other: &Self) {
+        let end = self.len + other.len;
+        self.reserve(end);
+        for (row, more) in self.at.iter_mut().zip(&other.at) {
+            row[self.len..end].copy_from_slice(&more[..other.len]);
+        }
+        self.start[self.len..end].copy_from_slice(&other.start[..other.len]);
+        self.len = end;
+    }
+
+    /// Forgets all samples.
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Makes room for this many samples and a vector beyond.
+    fn reserve(&mut self, len: usize) {
+        if self.start.len() < len + ROOM {
+            let room = (len + ROOM).next_power_of_two();
+            self.at.iter_mut().for_each(|row| row.resize(room, T::ZERO));
+            self.start.resize(room, 0);
+        }
     }
 
     /// Coordinates of the samples from `k` on.
@@ -43,14 +73,6 @@ impl<T: Scalar> List<T> {
                 simd.load(y.as_ptr().add(k)),
                 simd.load(z.as_ptr().add(k)),
             ]
-        }
-    }
-
-    fn clear(&mut self, room: usize) {
-        self.len = 0;
-        if self.start.len() < room + ROOM {
-            self.at.iter_mut().for_each(|row| row.resize(room + ROOM, T::ZERO));
-            self.start.resize(room + ROOM, 0);
         }
     }
 }
@@ -77,48 +99,23 @@ impl std::ops::Add for Counts {
     }
 }
 
-/// Samples whose leaves to ask for ahead of their use.
-const AHEAD: usize = 8;
-
-/// Marks the points in `accepted` chosen and lowers all distances by them, on all threads of the
-/// pool if `parallel`.
+/// Lowers all distances by the samples in `list`, on all threads of the pool if `parallel`.
 pub(super) fn apply<T: Scalar, S: Simd<T>>(
     simd: S,
     tree: &mut BoxTree<T>,
-    accepted: &[Accepted<T>],
+    list: &List<T>,
     parallel: bool,
     count: bool,
     scratch: &mut Vec<List<T>>,
 ) -> Counts {
     let top = tree.levels.len() - 1;
-    scratch.resize_with(top + 1, List::default);
-    let mut all = scratch.pop().expect("one for the top");
-    all.clear(accepted.len());
-    for (k, &(_, slot)) in accepted.iter().enumerate() {
-        if let Some(&(_, ahead)) = accepted.get(k + AHEAD) {
-            let numbers = tree.leaves.as_ptr();
-            let start = ahead as usize / LEAF * tree.stride() + ahead as usize % LEAF;
-            for row in 0..=3 {
-                simd.prefetch(numbers.wrapping_add(start + row * LEAF).cast());
-            }
-        }
-        let start = slot as usize / LEAF * tree.stride() + slot as usize % LEAF;
-        for a in 0..3 {
-            all.at[a][all.len] = tree.leaves[start + a * LEAF];
-        }
-        all.start[all.len] = start as u32;
-        all.len += 1;
-        let at = tree.value_at(slot as usize);
-        tree.leaves[at] = T::from_f64(-1.0);
-    }
+    scratch.resize_with(top, List::default);
     let leaves = Shared::new(tree.leaves.as_mut_ptr());
     let largest =
         tree.levels.iter_mut().map(|level| Shared::new(level.largest.as_mut_ptr())).collect();
     let walk = Walk { tree, leaves, largest, parallel, count };
     // SAFETY: the walk has the tree to itself; its threads visit different nodes.
-    let counts = unsafe { walk.node(simd, top, 0, &all, scratch) };
-    scratch.push(all);
-    counts
+    unsafe { walk.node(simd, top, 0, list, scratch) }
 }
 
 /// The walk. Values and largest values are written through pointers of their own, each by the
@@ -177,7 +174,7 @@ impl<T: Scalar> Walk<'_, T> {
         let counts = if self.parallel && level >= SHARE_LEVEL.min(self.tree.levels.len() - 1)
             && list.len >= SHARE_SAMPLES
         {
-            let fresh = || (1..level).map(|_| List::with_room(0)).collect::<Vec<_>>();
+            let fresh = || (0..level).map(|_| List::default()).collect::<Vec<_>>();
             (first..first + children)
                 .into_par_iter()
                 .map_init(fresh, |scratch, child| visit(child, scratch))
@@ -228,7 +225,7 @@ impl<T: Scalar> Kernel<T> for Filter<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
         let Self { boxes, child, largest, list, part, further } = self;
-        part.clear(list.len);
+        part.reserve(list.len);
         let boxes = boxes.siblings(child / FANOUT);
         // SAFETY: the group has six rows of `FANOUT` numbers.
         let side = |row: usize| unsafe { simd.splat(*boxes.add(row * FANOUT + child % FANOUT)) };

@@ -1,1 +1,0 @@
-fn main(){ let p=std::env::args().nth(1).unwrap(); let t=std::time::Instant::now(); match farpoint_io::read(p.as_ref(), &Default::default()) { Ok(c)=>println!("{} {} {:?} {:?}", c.description(), c.len(), c.warnings(), t.elapsed()), Err(e)=>println!("{e}") } }

@@ -1,0 +1,115 @@
+//! RadiusFPS (the paper's section 3): one sample at a time over the active voxels of a grid.
+//!
+//! Two states are kept: the squared distance of every point to the sample (`Dist_p`, eq. 4)
+//! and the largest of each voxel (`Dist_v`, eq. 5). The next sample is found in two levels,
+//! voxels and then points (eq. 15 and 16). It is compared with the sphere of every voxel;
+//! voxels that it cannot change are left alone (*radius pruning*, eq. 25). In the others,
+//! points too far along one axis are left alone (*point skip*, eq. 28), the rest are brought
+//! up to date. O(voxels) sphere tests a sample and the points of a few voxels.
+//!
+//! Both prunings can be switched off ([`RadiusOptions`]); the result is the same. `voxels`
+//! says why the sphere test is safe in floating point. The point skip needs no slack: the
+//! computed distance is a sum of computed squares, none negative, and rounding is monotone,
+//! so that the sum is never below one of its terms. A term that is at least `Dist_p` means a
+//! distance that is at least `Dist_p`.
+//!
+//! Ties go to the lowest index: a voxel's points lie in index order, and of the voxels whose
+//! largest distance is the largest of all, the one whose point has the lowest index wins.
+
+mod step;
+mod voxels;
+
+use super::RadiusOptions;
+use super::selection::Selection;
+use super::statistics::lap;
+use crate::arch::Simd;
+use crate::cloud::Cloud;
+use crate::{Error, Scalar};
+use std::time::Instant;
+use step::{Counts, Farthest, Step};
+use voxels::Voxels;
+
+/// The most voxels along an axis that can be asked for.
+const MOST_VOXELS: u32 = 1024;
+
+pub(crate) fn run<T: Scalar, S: Simd<T>>(
+    simd: S,
+    cloud: &Cloud<T>,
+    options: &RadiusOptions,
+    selection: &mut Selection<'_, T>,
+) -> Result<(), Error> {
+    let nvox = match options.nvox {
+        None => default_nvox(cloud.len),
+        Some(nvox) if (1..=MOST_VOXELS).contains(&nvox) => nvox,
+        Some(nvox) => return Err(Error::BadVoxels(nvox)),
+    };
+    let mut clock = Instant::now();
+    let mut voxels = Voxels::new(cloud, nvox);
+    lap(&mut clock, &mut selection.statistics.seconds.build);
+    let mut visits = Vec::with_capacity(voxels.len);
+    let mut apply = |voxels: &mut Voxels<T>, place: usize, selection: &mut Selection<'_, T>| {
+        let step = Step { voxels, visits: &mut visits, place, options, count: selection.count };
+        let (farthest, counts) = simd.vectorize(step);
+        add(&counts, selection);
+        farthest
+    };
+    let mut farthest = Farthest { place: 0, value: T::INFINITY };
+    for (start, place) in selection.starts.clone().into_iter().zip(places(&voxels, selection)) {
+        selection.begin(start);
+        farthest = apply(&mut voxels, place, selection);
+    }
+    while farthest.value > T::ZERO {
+        let Farthest { place, value } = farthest;
+        if !selection.offer(voxels.points[place], value) {
+            return Ok(());
+        }
+        farthest = apply(&mut voxels, place, selection);
+        selection.report(value)?;
+    }
+    finish(&voxels, selection);
+    lap(&mut clock, &mut selection.statistics.seconds.single);
+    Ok(())
+}
+
+/// Voxels along the longest axis when the caller has no wish.
+///
+/// DEFAULT RULE TO COME
+fn default_nvox(points: usize) -> u32 {
+    let wanted = (points as f64 / 100.0).sqrt().ceil();
+    (wanted as u32).clamp(1, MOST_VOXELS)
+}
+
+/// Where the start points are stored.
+fn places<T: Scalar>(voxels: &Voxels<T>, selection: &Selection<'_, T>) -> Vec<usize> {
+    if let [start] = selection.starts[..] {
+        return voxels.points.iter().position(|&point| point == start).into_iter().collect();
+    }
+    let mut place_of = vec![0; voxels.points.len()];
+    for (place, &point) in voxels.points.iter().enumerate() {
+        place_of[point as usize] = place;
+    }
+    selection.starts.iter().map(|&start| place_of[start as usize]).collect()
+}
+
+/// Offers what is left when the largest distance is zero: duplicates of chosen points, in
+/// index order.
+fn finish<T: Scalar>(voxels: &Voxels<T>, selection: &mut Selection<'_, T>) {
+    let unchosen = voxels.points.iter().zip(&voxels.distance[..]);
+    let mut left: Vec<u32> =
+        unchosen.filter(|(_, distance)| **distance >= T::ZERO).map(|(point, _)| *point).collect();
+    left.sort_unstable();
+    for point in left {
+        if !selection.offer(point, T::ZERO) {
+            return;
+        }
+    }
+}
+
+fn add<T: Scalar>(counts: &Counts, selection: &mut Selection<'_, T>) {
+    let statistics = &mut selection.statistics;
+    statistics.regions_tested += counts.tested;
+    statistics.regions_pruned += counts.pruned;
+    statistics.points_skipped += counts.skipped;
+    statistics.distance_evaluations += counts.distances;
+    statistics.effective_updates += counts.effective;
+}

@@ -1,0 +1,11 @@
+#![no_main]
+
+use farpoint_fuzz::drive_with;
+use farpoint_io::{Format, ReadOptions};
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    // The first byte says how many columns.
+    let Some((&columns, data)) = data.split_first() else { return };
+    let options = ReadOptions { format: Some(Format::Raw), columns: Some(usize::from(columns)) };
+    drive_with(data, &options);
+});

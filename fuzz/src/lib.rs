@@ -1,0 +1,33 @@
+//! What every fuzz target does with its bytes: read, write a few rows back, read those again.
+
+use farpoint_io::{Column, Format, ReadOptions, WriteOptions, read_bytes, write_bytes};
+
+/// Reads the bytes as the format; whatever is read must be writable and readable again.
+pub fn drive(data: &[u8], format: Format) {
+    drive_with(data, &ReadOptions { format: Some(format), columns: None });
+}
+
+/// As [`drive`], with all options.
+///
+/// # Panics
+/// If what was written cannot be read again.
+pub fn drive_with(data: &[u8], options: &ReadOptions) {
+    let Ok(mut cloud) = read_bytes(data, "fuzz", options) else { return };
+    let all = cloud.len();
+    let _ = (cloud.fields(), cloud.description());
+    let rows: Vec<usize> = (0..all.min(4)).map(|i| all - 1 - i * (all / 5)).collect();
+    for added in [false, true] {
+        if added {
+            cloud.add_column("spacing", Column::F32(vec![0.5; all]));
+        }
+        for format in Format::ALL.into_iter().filter(|f| f.can_write()) {
+            let options = WriteOptions { format: Some(format), ..WriteOptions::default() };
+            // A coordinate that LAS cannot hold is refused, with reason.
+            let Ok((bytes, _)) = write_bytes(&cloud, &rows, &options) else { continue };
+            let options = ReadOptions { format: Some(format), columns: None };
+            let again = read_bytes(&bytes, "again", &options);
+            let again = again.unwrap_or_else(|error| panic!("written as {format}: {error}"));
+            assert_eq!(again.len(), rows.len(), "written as {format}");
+        }
+    }
+}
