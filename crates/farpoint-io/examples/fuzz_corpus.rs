@@ -121,6 +121,7 @@ fn e57(cloud: &Cloud, spherical: bool) -> Result<Vec<u8>, Failure> {
     }
     scan.finalize()?;
     writer.finalize()?;
+    drop(writer);
     Ok(out.into_inner())
 }
 

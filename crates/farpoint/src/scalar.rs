@@ -54,6 +54,9 @@ pub trait Scalar:
     fn to_bits_u32(self) -> u32;
     /// Rounded towards zero; 0 for negative numbers and NaN.
     fn to_index(self) -> usize;
+    /// Rounded towards zero and kept below `bins`, for a number that is not negative; some bin
+    /// for NaN. `bins` is at most `2^20`.
+    fn to_bin(self, bins: usize) -> usize;
     /// Rounded towards zero, the ends of `i32` beyond them; 0 for NaN.
     fn to_cell(self) -> i32;
     /// The key that sorts selections: larger values first, among equals the lower index.
@@ -120,6 +123,14 @@ macro_rules! scalar {
             fn to_index(self) -> usize {
                 // Through i32, for which there is an instruction.
                 (self as i32).max(0) as usize
+            }
+            #[inline(always)]
+            fn to_bin(self, bins: usize) -> usize {
+                let last = (bins - 1) as $float;
+                // The comparison fails for NaN too.
+                let kept = if self < last { self } else { last };
+                // SAFETY: a number between 0 and `2^20`.
+                unsafe { kept.to_int_unchecked::<i32>() as usize }
             }
             #[inline(always)]
             fn to_cell(self) -> i32 {

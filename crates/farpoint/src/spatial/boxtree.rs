@@ -31,7 +31,7 @@ pub(crate) struct BoxTree<T> {
     /// Empty slots hold the coordinates of the leaf's first point and the value -1.
     pub(crate) leaves: Aligned<T>,
     /// The point in each slot, or [`NONE`].
-    pub(crate) points: Vec<u32>,
+    pub(crate) points: Aligned<u32>,
     /// The tree's levels from the leaves up; the last has one entry.
     pub(crate) levels: Vec<Level<T>>,
 }
@@ -125,7 +125,7 @@ impl<T: Scalar> BoxTree<T> {
         let mut tree = Self {
             dims,
             leaves: Aligned::new(first_leaf * (dims + 1) * LEAF, T::ZERO),
-            points: vec![NONE; first_leaf * LEAF],
+            points: Aligned::new(first_leaf * LEAF, NONE),
             levels: vec![Level::new(first_leaf)],
         };
         let writer = LeafWriter {

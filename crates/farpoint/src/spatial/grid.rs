@@ -37,16 +37,11 @@ impl<T: Scalar> Cells<T> {
     }
 
     /// The cells along axis `a` that may hold a point whose computed squared distance to a
-    /// point at `x` is below `squared`.
-    ///
-    /// Such a point has `fl((y - x)^2) < squared`, so `|fl(y - x)| < sqrt(squared)` as real
-    /// numbers, for rounding is monotone and `squared` a number; so `|y - x| <= r` for the
-    /// first number `r` that is not below the root; `x - r` and `x + r` are rounded outwards.
+    /// point at `x` is below `reach * reach`, where `reach` is rounded up.
     #[inline(always)]
-    fn range(&self, a: usize, x: T, squared: T) -> Range {
-        let r = squared.sqrt().next_up();
-        let last = self.cell(a, (x + r).next_up()).min(self.last[a]);
-        (self.cell(a, (x - r).next_down()).max(0), last)
+    fn range(&self, a: usize, x: T, reach: T) -> Range {
+        let last = self.cell(a, (x + reach).next_up()).min(self.last[a]);
+        (self.cell(a, (x - reach).next_down()).max(0), last)
     }
 
     /// Neighbours along x share neighbouring slots.
@@ -103,12 +98,19 @@ impl<T: Scalar> Grid<T> {
         }
     }
 
+    /// A point `y` whose computed squared distance to `x` is below `squared` has, along an axis,
+    /// `fl((y - x)^2) < squared`; rounding is monotone and `squared` a number, so
+    /// `|fl(y - x)| < sqrt(squared)` as real numbers; so `|y - x|` is at most the first number
+    /// that is not below the root. Sums with it are rounded outwards.
+    ///
     /// Lists runs of places, `start..end`, that hold every point whose computed squared
     /// distance to `at` is below `squared`, and others.
     #[inline]
     pub(crate) fn search(&self, at: [T; 3], squared: T, runs: &mut Vec<(u32, u32)>) {
         runs.clear();
-        let [x, y, z] = std::array::from_fn(|a| self.cells.range(a, at[a], squared));
+        let reach = squared.sqrt().next_up();
+        let range = |a: usize| self.cells.range(a, at[a], reach);
+        let (x, y, z) = (range(0), range(1), range(2));
         for z in z.0..=z.1 {
             for y in y.0..=y.1 {
                 let slot = Cells::<T>::slot(x.0, y, z) & self.mask;

@@ -30,7 +30,7 @@ impl<T: Scalar> Entry<T> {
 }
 
 /// Buckets hold about this many points, unless a single cell holds more.
-const BUCKET: usize = 4096;
+const BUCKET: usize = 2048;
 
 /// Cells are aimed to hold this many points, were they spread evenly in space.
 const POINTS_A_CELL: usize = 4;
@@ -49,7 +49,7 @@ pub(super) fn buckets<T: Scalar>(cloud: &Cloud<T>, parts: usize) -> Buckets<T> {
     let cells = Cells::new(cloud);
     let n = cloud.len;
     let part = n.div_ceil(parts).max(1);
-    let mut cell_of = vec![0u32; n];
+    let mut cell_of = Aligned::new(n, 0u32);
     let count = |(k, cell_of): (usize, &mut [u32])| cells.count(cloud, k * part, cell_of);
     let mut counts: Vec<Vec<u32>> = match parts {
         1 => vec![count((0, &mut cell_of))],
@@ -209,7 +209,7 @@ impl<T: Scalar> Halver<T> {
         let mut counts = [0u32; BINS];
         self.bins.clear();
         self.bins.extend(entries.iter().map(|entry| {
-            let bin = ((entry.at(axis) - low) * scale).to_index().min(BINS - 1);
+            let bin = ((entry.at(axis) - low) * scale).to_bin(BINS);
             counts[bin] += 1;
             bin as u8
         }));

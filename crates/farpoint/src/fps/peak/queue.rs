@@ -75,7 +75,7 @@ impl<T: Scalar> Queue<T> {
         self.first.resize(count, 0);
         self.bins.clear();
         self.bins.extend(values.iter().map(|&value| {
-            let bin = ((ends[1] - value) * scale).to_index().min(count - 1);
+            let bin = ((ends[1] - value) * scale).to_bin(count);
             self.first[bin] += 1;
             bin as u32
         }));
