@@ -94,22 +94,25 @@ fn judged(points: &[[f32; 3]], sample: Sample) -> Result<Judged> {
     Ok(Judged { sample, radius, spacing })
 }
 
+/// A column for each sample.
 fn report(points: usize, both: &[Judged; 2]) -> String {
-    let head = ["", "points", "samples", "seconds", "samples/s", "covering radius", "mean spacing"];
-    let mut rows = vec![head.map(String::from).to_vec()];
-    rows[0].push("min..max spacing".into());
-    for judged in both {
-        let Judged { sample, radius, spacing } = judged;
-        rows.push(vec![
-            sample.name.clone(),
-            count(points),
-            count(sample.rows.len()),
-            number(sample.seconds),
-            count((sample.rows.len() as f64 / sample.seconds.max(1e-9)) as u64),
-            format!("{radius:.4} m"),
-            format!("{:.4} m", spacing.mean),
-            format!("{:.4}..{:.4} m", spacing.min, spacing.max),
-        ]);
-    }
-    table(&rows)
+    let row = |name: &str, cell: &dyn Fn(&Judged) -> String| {
+        let mut cells = vec![name.to_owned()];
+        cells.extend(both.iter().map(cell));
+        cells
+    };
+    table(&[
+        row("", &|judged| judged.sample.name.clone()),
+        row("points", &|_| count(points)),
+        row("samples", &|judged| count(judged.sample.rows.len())),
+        row("seconds", &|judged| number(judged.sample.seconds)),
+        row("samples a second", &|Judged { sample, .. }| {
+            count((sample.rows.len() as f64 / sample.seconds.max(1e-9)) as u64)
+        }),
+        row("covering radius", &|judged| format!("{:.4} m", judged.radius)),
+        row("mean spacing", &|judged| format!("{:.4} m", judged.spacing.mean)),
+        row("min..max spacing", &|Judged { spacing, .. }| {
+            format!("{:.4}..{:.4} m", spacing.min, spacing.max)
+        }),
+    ])
 }

@@ -102,6 +102,10 @@ fn as_table(name: &str, cloud: &Cloud, facts: &Facts) -> String {
     let fields: Vec<_> =
         cloud.fields().iter().map(|field| format!("{} {}", field.name, shape(field))).collect();
     let corner = |at: usize| match facts.bounds {
+        // In the file's own precision, a number has no more digits than it needs.
+        Some(bounds) if facts.precision == "f32" => {
+            bounds[at].map(|value| (value as f32).to_string()).join("  ")
+        }
         Some(bounds) => bounds[at].map(|value| value.to_string()).join("  "),
         None => "none".to_owned(),
     };

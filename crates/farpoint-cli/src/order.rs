@@ -27,7 +27,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     add_spacing(&mut cloud, &outcome, single);
     let start = Instant::now();
     sample::write(&args.output, &cloud, &outcome.indices)?;
-    let times = Times { read, write: start.elapsed().as_secs_f64() };
+    let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };
     if args.json {
         output::print(&format!("{}\n", sample::as_json(&outcome, all, &times)))
     } else if args.output == Path::new("-") {

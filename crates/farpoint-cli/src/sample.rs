@@ -26,15 +26,17 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
     if let Some(path) = &args.indices {
         guarded(|| farpoint_io::write_indices(path, &outcome.indices))?;
     }
-    let write_seconds = start.elapsed().as_secs_f64();
-    let times = Times { read: read_seconds, write: write_seconds };
+    let wrote = args.output.is_some() || args.indices.is_some();
+    let write = wrote.then(|| start.elapsed().as_secs_f64());
+    let times = Times { read: read_seconds, write };
     report(args, &outcome, points.len(), &times)
 }
 
 /// Seconds outside the sampler.
 pub(crate) struct Times {
     pub(crate) read: f64,
-    pub(crate) write: f64,
+    /// `None` if nothing was written.
+    pub(crate) write: Option<f64>,
 }
 
 /// A [`farpoint::Sample`] of either precision.
@@ -236,7 +238,7 @@ pub(crate) fn as_json(outcome: &Outcome, points: usize, times: &Times) -> Value 
         "covering_radius": outcome.covering_radius,
         "read_seconds": times.read,
         "sample_seconds": outcome.seconds,
-        "write_seconds": times.write,
+        "write_seconds": times.write.unwrap_or(0.0),
     });
     if let Some(statistics) = &outcome.statistics {
         let counts = counts(statistics).into_iter();
@@ -287,8 +289,10 @@ pub(crate) fn as_table(input: &Path, outcome: &Outcome, points: usize, times: &T
             "sample",
             format!("{}, {} samples a second", seconds(outcome.seconds), count(pace as u64)),
         ),
-        ("write", seconds(times.write)),
     ];
+    if let Some(write) = times.write {
+        rows.push(("write", seconds(write)));
+    }
     if let Some(statistics) = &outcome.statistics {
         rows.extend(counts(statistics).map(|(name, value)| (name, count(value))));
     }

@@ -2,7 +2,7 @@
 //!
 //! Usage: `cargo run -p farpoint-io --example fuzz_corpus -- fuzz/corpus`
 
-use farpoint_io::{Cloud, Column, Coordinates, Encoding, Format, WriteOptions, write_bytes};
+use farpoint_io::{Cloud, Column, Coordinates, Encoding, Format, ReadOptions, WriteOptions, write_bytes};
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ fn main() -> Result<(), Failure> {
     for (target, name, text) in AWKWARD {
         save(&folder, target, name, text.as_bytes())?;
     }
-    old_laz(&folder)?;
+    old_formats(&folder)?;
     Ok(())
 }
 
@@ -125,26 +125,25 @@ fn e57(cloud: &Cloud, spherical: bool) -> Result<Vec<u8>, Failure> {
     Ok(out.into_inner())
 }
 
-/// LAS 1.2 with an old point format, compressed and not, as las itself writes it.
-fn old_laz(folder: &Path) -> Result<(), Failure> {
-    for (format, compressed) in [(0, false), (1, true), (3, true), (5, true)] {
+/// The point formats that the writer does not make itself, with bytes that nothing describes.
+fn old_formats(folder: &Path) -> Result<(), Failure> {
+    for format in [0, 1, 3, 5, 9, 10] {
         let mut builder = las::Builder::from((1, 4));
         builder.point_format = las::point::Format::new(format)?;
         builder.point_format.extra_bytes = 3;
-        builder.point_format.is_compressed = compressed;
         let mut writer = las::Writer::new(Cursor::new(Vec::new()), builder.into_header()?)?;
         for i in 0..20u8 {
-            let mut record = las::raw::Point::default();
-            record.x = i32::from(i) * 10;
             let mut bytes = vec![0u8; usize::from(writer.header().point_format().len())];
-            bytes[..4].copy_from_slice(&record.x.to_le_bytes());
+            bytes[0] = i * 10;
             bytes[14] = 9;
             let points = las::PointDataBuilder::new().for_header(writer.header()).build_from_bytes(bytes)?;
             writer.write_points(&points)?;
         }
         writer.close()?;
-        let extension = if compressed { "laz" } else { "las" };
-        save(folder, "las", &format!("old_{format}.{extension}"), &writer.into_inner()?.into_inner())?;
+        let las = writer.into_inner()?.into_inner();
+        let cloud = farpoint_io::read_bytes(&las, "old.las", &ReadOptions::default())?;
+        save(folder, "las", &format!("old_{format}.las"), &las)?;
+        save(folder, "las", &format!("old_{format}.laz"), &bytes(&cloud, Format::Laz, None)?)?;
     }
     Ok(())
 }

@@ -63,15 +63,47 @@ pub(crate) enum Split {
     Space,
     Comma,
     Semicolon,
+    /// Spaces, commas and semicolons alike.
+    Mixed,
+    /// Whatever the line itself shows.
+    Any,
 }
 
 impl Split {
     /// The byte written between values.
     pub(crate) fn byte(self) -> u8 {
         match self {
-            Split::Space => b' ',
             Split::Comma => b',',
             Split::Semicolon => b';',
+            _ => b' ',
+        }
+    }
+
+    /// What a line shows. `1,5 2,5 3,5` stays split by commas, which makes it no numbers: whether
+    /// its commas are decimal cannot be told, and a guess could be silently wrong.
+    pub(crate) fn of(line: &[u8]) -> Split {
+        let spaced = |byte: u8| {
+            line.split(|&b| b == byte).any(|f| f.trim_ascii().iter().any(u8::is_ascii_whitespace))
+        };
+        if line.contains(&b';') {
+            return if spaced(b';') { Split::Mixed } else { Split::Semicolon };
+        }
+        if !line.contains(&b',') {
+            return Split::Space;
+        }
+        let tight = |w: &[u8]| w[1] == b',' && !w[0].is_ascii_whitespace() && !w[2].is_ascii_whitespace();
+        match spaced(b',') && !line.windows(3).any(tight) {
+            true => Split::Mixed,
+            false => Split::Comma,
+        }
+    }
+
+    fn separates(self, byte: u8) -> bool {
+        match self {
+            Split::Comma => byte == b',',
+            Split::Semicolon => byte == b';',
+            Split::Mixed => byte == b',' || byte == b';' || byte.is_ascii_whitespace(),
+            Split::Space | Split::Any => byte.is_ascii_whitespace(),
         }
     }
 }
@@ -208,25 +240,16 @@ fn text_offset(slots: &[Slot], line: &[u8], slot: usize) -> Option<usize> {
     Some(at)
 }
 
-/// The values of a text row. Where commas or semicolons separate them an empty value counts.
+/// The values of a text row. Between commas or semicolons an empty value counts as one.
 pub(crate) struct Tokens<'a> {
     rest: Option<&'a [u8]>,
-    inner: std::slice::Split<'a, u8, fn(&u8) -> bool>,
     split: Split,
 }
 
 impl<'a> Tokens<'a> {
     pub(crate) fn new(line: &'a [u8], split: Split) -> Tokens<'a> {
-        let is_space: fn(&u8) -> bool = u8::is_ascii_whitespace;
-        let (rest, spaces) = match split {
-            Split::Space => (None, line),
-            _ => (Some(line), &line[..0]),
-        };
-        let mut inner = spaces.split(is_space);
-        if split != Split::Space {
-            inner.next();
-        }
-        Tokens { rest, inner, split }
+        let split = if split == Split::Any { Split::of(line) } else { split };
+        Tokens { rest: Some(line), split }
     }
 }
 
@@ -234,16 +257,15 @@ impl<'a> Iterator for Tokens<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        if let Some(token) = self.inner.by_ref().find(|t| !t.is_empty()) {
-            return Some(unquoted(token));
+        loop {
+            let rest = self.rest?;
+            let end = rest.iter().position(|&b| self.split.separates(b));
+            let token = rest[..end.unwrap_or(rest.len())].trim_ascii();
+            self.rest = end.map(|e| &rest[e + 1..]);
+            if !token.is_empty() || matches!(self.split, Split::Comma | Split::Semicolon) {
+                return Some(unquoted(token));
+            }
         }
-        let rest = self.rest?;
-        let end = rest.iter().position(|&b| b == self.split.byte());
-        let field = rest[..end.unwrap_or(rest.len())].trim_ascii();
-        self.rest = end.map(|e| &rest[e + 1..]);
-        let is_space: fn(&u8) -> bool = u8::is_ascii_whitespace;
-        self.inner = field.split(is_space);
-        Some(unquoted(self.inner.next().unwrap_or_default()))
     }
 }
 

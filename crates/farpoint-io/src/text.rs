@@ -17,6 +17,8 @@ pub(crate) struct TextHeader {
     /// Where in the preamble the header ends, before its line end.
     names_end: Option<usize>,
     line_end: &'static [u8],
+    /// What goes before an added value.
+    split: u8,
 }
 
 /// Whether the bytes read like lines of numbers; decides on files whose name tells nothing.
@@ -28,7 +30,7 @@ pub(crate) fn looks_like_points(bytes: &[u8]) -> bool {
     if !whole {
         lines.pop();
     }
-    text && lines.iter().any(|line| !is_comment(line) && numbers(line, split_of(line)) >= 3)
+    text && lines.iter().any(|line| !is_comment(line) && numbers(line) >= 3)
 }
 
 fn is_comment(line: &[u8]) -> bool {
@@ -36,17 +38,9 @@ fn is_comment(line: &[u8]) -> bool {
     line.is_empty() || line.starts_with(b"#") || line.starts_with(b"//")
 }
 
-fn split_of(line: &[u8]) -> Split {
-    match line {
-        _ if line.contains(&b';') => Split::Semicolon,
-        _ if line.contains(&b',') => Split::Comma,
-        _ => Split::Space,
-    }
-}
-
 /// How many leading values are numbers.
-fn numbers(line: &[u8], split: Split) -> usize {
-    Tokens::new(line, split).take_while(|t| parse(t).is_some()).count()
+fn numbers(line: &[u8]) -> usize {
+    Tokens::new(line, Split::Any).take_while(|t| parse(t).is_some()).count()
 }
 
 fn parse(token: &[u8]) -> Option<f64> {
@@ -76,7 +70,7 @@ pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Cloud, Fault> {
             continue;
         }
         let mut point = [None; 3];
-        for (i, token) in Tokens::new(line, head.split).take(head.columns).enumerate() {
+        for (i, token) in Tokens::new(line, Split::Any).take(head.columns).enumerate() {
             if let Some(axis) = xyz.iter().position(|&a| a == i) {
                 point[axis] = parse(token);
             }
@@ -95,7 +89,7 @@ pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Cloud, Fault> {
         Some("pts") => "text (PTS)".into(),
         _ => format!("text, {} columns", head.columns),
     };
-    let store = Store::Lines { bytes: bytes.to_vec(), spans: rows, split: head.split };
+    let store = Store::Lines { bytes: bytes.to_vec(), spans: rows, split: Split::Any };
     let table = Table { slots: names, store, big_endian: false, xyz };
     let header = Header::Text(head.header);
     Ok(Cloud::from_table(Format::Text, description, Coordinates::F64(points), table, header))
@@ -111,7 +105,6 @@ fn bad_line(number: usize, line: &[u8]) -> Fault {
 struct Head {
     /// Lines before the first point.
     lines: usize,
-    split: Split,
     columns: usize,
     names: Option<Vec<String>>,
     promised: Option<usize>,
@@ -124,36 +117,44 @@ fn header(bytes: &[u8]) -> Result<Head, Fault> {
         Some(at) if at > 0 && bytes[at - 1] == b'\r' => b"\r\n",
         _ => b"\n",
     };
-    let mut preamble = TextHeader { preamble: Vec::new(), count: None, names_end: None, line_end };
-    let (mut names, mut comment, mut promised) = (None, None, None);
+    let (preamble, split) = (Vec::new(), b' ');
+    let mut header = TextHeader { preamble, count: None, names_end: None, line_end, split };
+    let (mut named, mut comment, mut promised) = (None, None, None);
     for (number, (start, end)) in spans(bytes).enumerate() {
         let line = &bytes[start..end];
-        let split = split_of(line);
         if is_comment(line) {
             comment = Some((line, end)).filter(|(l, _)| !l.trim_ascii().is_empty()).or(comment);
-        } else if numbers(line, split) >= 3 || (names.is_some() && numbers(line, split) > 0) {
+        } else if numbers(line) >= 3 || (named.is_some() && numbers(line) > 0) {
+            let split = Split::of(line);
             let columns = Tokens::new(line, split).count();
+            // Names hold spaces where the values do not.
+            let mut names = named.map(|l| words(l, split));
             if names.is_none() {
-                (names, preamble.names_end) = commented_names(comment, columns, split);
+                (names, header.names_end) = commented_names(comment, columns, split);
             }
-            preamble.preamble = bytes[..start].to_vec();
-            return Ok(Head { lines: number, split, columns, names, promised, header: preamble });
-        } else if names.is_none() && promised.is_none() && whole_number(line).is_some() {
+            header.preamble = bytes[..start].to_vec();
+            header.split = split.byte();
+            return Ok(Head { lines: number, columns, names, promised, header });
+        } else if named.is_none() && promised.is_none() && whole_number(line).is_some() {
             promised = whole_number(line);
-            preamble.count = Some((start, end));
-        } else if names.is_none() {
-            names = Some(Tokens::new(line, split).map(|t| String::from_utf8_lossy(t).into_owned()).collect());
-            preamble.names_end = Some(end);
+            header.count = Some((start, end));
+        } else if named.is_none() {
+            named = Some(line);
+            header.names_end = Some(end);
         } else {
             return Err(bad_line(number + 1, line));
         }
     }
+    let names = named.map(|l| words(l, Split::Any));
     if promised.is_some_and(|n| n > 0) || (names.is_some() && !looks_named(&names)) {
         return Err(Fault::new("there is no point in the file").fix("put a point a line: x y z"));
     }
-    preamble.preamble = bytes.to_vec();
-    let split = Split::Space;
-    Ok(Head { lines: usize::MAX, split, columns: 3, names: None, promised, header: preamble })
+    header.preamble = bytes.to_vec();
+    Ok(Head { lines: usize::MAX, columns: 3, names: None, promised, header })
+}
+
+fn words(line: &[u8], split: Split) -> Vec<String> {
+    Tokens::new(line, split).map(|t| String::from_utf8_lossy(t).into_owned()).collect()
 }
 
 /// A file of nothing but a header is an empty cloud if the header names x, y and z.
@@ -175,10 +176,8 @@ fn commented_names(
     let Some((line, end)) = comment else { return (None, None) };
     let line = line.trim_ascii();
     let text = &line[line.iter().position(|&b| b != b'#' && b != b'/').unwrap_or(line.len())..];
-    let words = |split| -> Vec<String> {
-        Tokens::new(text.trim_ascii(), split).map(|t| String::from_utf8_lossy(t).into_owned()).collect()
-    };
-    let names = [words(split), words(Split::Space), words(split_of(text))];
+    let text = text.trim_ascii();
+    let names = [words(text, split), words(text, Split::Space), words(text, Split::Any)];
     match names.into_iter().find(|n| n.len() == columns && looks_named(&Some(n.clone()))) {
         Some(names) => (Some(names), Some(end)),
         None => (None, None),
@@ -245,15 +244,13 @@ pub(crate) fn write(
 }
 
 fn same_lines(header: &TextHeader, table: &Table, rows: &[usize], added: &[Attribute]) -> Vec<u8> {
-    let split = match &table.store {
-        Store::Lines { split, .. } => split.byte(),
-        _ => b' ',
-    };
-    let mut out = preamble(header, rows.len(), added, split);
+    let mut out = preamble(header, rows.len(), added);
     for (i, &row) in rows.iter().enumerate() {
-        out.extend_from_slice(table.row(row));
+        let line = table.row(row);
+        out.extend_from_slice(line);
         for a in added {
-            out.push(split);
+            // A line may differ from the first.
+            out.push(Split::of(line).byte());
             a.column.push_text(i, &mut out);
         }
         out.extend_from_slice(header.line_end);
@@ -262,11 +259,11 @@ fn same_lines(header: &TextHeader, table: &Table, rows: &[usize], added: &[Attri
 }
 
 /// The lines before the points, with a true count and with the names of added columns.
-fn preamble(header: &TextHeader, count: usize, added: &[Attribute], split: u8) -> Vec<u8> {
+fn preamble(header: &TextHeader, count: usize, added: &[Attribute]) -> Vec<u8> {
     let bytes = &header.preamble;
     let number = header.count.map(|(start, end)| (start, end, count.to_string()));
     let names = header.names_end.map(|end| {
-        let names = added.iter().map(|a| format!("{}{}", char::from(split), a.name));
+        let names = added.iter().map(|a| format!("{}{}", char::from(header.split), a.name));
         (end, end, names.collect::<String>())
     });
     let mut edits: Vec<_> = number.into_iter().chain(names).collect();

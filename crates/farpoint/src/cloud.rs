@@ -108,10 +108,25 @@ fn bounds<T: Scalar>(axes: &[Aligned<T>], n: usize) -> ([T; 3], [T; 3]) {
     let mut low = [T::ZERO; 3];
     let mut high = [T::ZERO; 3];
     for (axis, values) in axes.iter().enumerate().take(3) {
-        let values = &values[..n];
-        let Some(&first) = values.first() else { continue };
-        low[axis] = values.iter().fold(first, |a, &b| if b < a { b } else { a });
-        high[axis] = values.iter().fold(first, |a, &b| if b > a { b } else { a });
+        (low[axis], high[axis]) = extremes(&values[..n]).unwrap_or_default();
     }
     (low, high)
+}
+
+/// The smallest and the largest of `values`.
+fn extremes<T: Scalar>(values: &[T]) -> Option<(T, T)> {
+    // Sixteen at a time, which compilers turn into vectors.
+    let mut low = [*values.first()?; 16];
+    let mut high = low;
+    let blocks = values.chunks_exact(16);
+    let rest = blocks.remainder();
+    for block in blocks.chain((!rest.is_empty()).then_some(rest)) {
+        for (k, &x) in block.iter().enumerate() {
+            low[k] = if x < low[k] { x } else { low[k] };
+            high[k] = if x > high[k] { x } else { high[k] };
+        }
+    }
+    let low = low.into_iter().reduce(|a, b| if b < a { b } else { a })?;
+    let high = high.into_iter().reduce(|a, b| if b > a { b } else { a })?;
+    Some((low, high))
 }

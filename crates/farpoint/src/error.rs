@@ -61,6 +61,22 @@ pub enum Error {
         /// Samples asked for.
         samples: usize,
     },
+    /// Too few samples to measure anything by.
+    #[error("{given} samples were given where at least {needed} are needed")]
+    TooFewSamples {
+        /// Samples given.
+        given: usize,
+        /// How many it takes.
+        needed: usize,
+    },
+    /// A sample's index outside the cloud.
+    #[error("sample index {index} is outside the cloud of {points} points")]
+    SampleOutOfRange {
+        /// The index given.
+        index: usize,
+        /// Points in the cloud.
+        points: usize,
+    },
     /// A ratio outside 0..=1.
     #[error("ratio {0} is outside 0..=1")]
     BadRatio(f64),

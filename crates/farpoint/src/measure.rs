@@ -1,6 +1,13 @@
 //! What a sample is judged by (the paper's figure 2).
+//!
+//! Distances are computed as in sampling, in the input's precision, and searched for through
+//! a tree that finds exactly what trying all pairs would find. O(log samples) a point on
+//! most clouds; large ones are spread over the cores of the current rayon pool.
 
-use crate::{Error, Points, Scalar};
+use crate::cloud::Cloud;
+use crate::spatial::Neighbours;
+use crate::{BadRows, Error, Points, Scalar};
+use rayon::prelude::*;
 
 /// Distances from each sample to its nearest other sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,25 +20,183 @@ pub struct Spacing {
     pub max: f64,
 }
 
+/// A thread is given this many points at a time; fewer are not worth waking another.
+const POINTS_A_JOB: usize = 1 << 14;
+
 /// Largest distance of any point to its nearest sample, in the unit of the coordinates.
 ///
 /// `sample` holds row indices. Works for any sample, not only those of this crate. Errors on
 /// an empty sample, an index outside the cloud, bad rows.
+///
+/// ```
+/// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
+/// assert_eq!(farpoint::measure::covering_radius(&line, &[0, 5])?, 4.0);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
 pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
 ) -> Result<T, Error> {
-    let _ = (points, sample);
-    todo!()
+    let (cloud, sample) = check(points, sample, 1)?;
+    let tree = Neighbours::new(&cloud, &sample);
+    // A point with a sample within the radius so far needs no nearer one.
+    let radius = |from: usize, to: usize| {
+        (from..to).fold(T::ZERO, |radius, point| {
+            let nearest = tree.nearest(point as u32, None, radius);
+            if nearest > radius { nearest } else { radius }
+        })
+    };
+    let jobs = cloud.len.div_ceil(POINTS_A_JOB);
+    let squared = match jobs {
+        1 => radius(0, cloud.len),
+        _ => (0..jobs)
+            .into_par_iter()
+            .map(|job| radius(job * POINTS_A_JOB, ((job + 1) * POINTS_A_JOB).min(cloud.len)))
+            .reduce(|| T::ZERO, |a, b| if b > a { b } else { a }),
+    };
+    Ok(squared.sqrt())
 }
 
 /// Nearest neighbour distances among the samples; zero spacing where a point occurs twice.
 ///
 /// Errors on fewer than two samples, an index outside the cloud, bad rows.
+///
+/// ```
+/// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
+/// let spacing = farpoint::measure::spacing(&line, &[0, 4, 6])?;
+/// assert_eq!((spacing.min, spacing.max), (2.0, 4.0));
+/// # Ok::<(), farpoint::Error>(())
+/// ```
 pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
 ) -> Result<Spacing, Error> {
-    let _ = (points, sample);
-    todo!()
+    let (cloud, sample) = check(points, sample, 2)?;
+    let tree = Neighbours::new(&cloud, &sample);
+    let nearest = |&(which, point): &(u32, u32)| {
+        tree.nearest(point, Some(which), T::ZERO).sqrt().to_f64()
+    };
+    // In the tree's order, for the cache; the sum is in that order too, whatever the threads.
+    let samples: Vec<_> = tree.points().collect();
+    let distances: Vec<f64> = match samples.len() {
+        ..POINTS_A_JOB => samples.iter().map(nearest).collect(),
+        _ => samples.par_iter().with_min_len(POINTS_A_JOB / 4).map(nearest).collect(),
+    };
+    Ok(Spacing {
+        mean: distances.iter().sum::<f64>() / distances.len() as f64,
+        min: distances.iter().copied().fold(f64::INFINITY, f64::min),
+        max: distances.iter().copied().fold(0.0, f64::max),
+    })
+}
+
+/// The working copy of the cloud, and the sample as points of it.
+fn check<T: Scalar, P: Points<T> + ?Sized>(
+    points: &P,
+    sample: &[usize],
+    needed: usize,
+) -> Result<(Cloud<T>, Vec<u32>), Error> {
+    if sample.len() < needed {
+        return Err(Error::TooFewSamples { given: sample.len(), needed });
+    }
+    let cloud = Cloud::new(points, BadRows::Error)?;
+    let point = |&index: &usize| match index < cloud.len {
+        true => Ok(index as u32),
+        false => Err(Error::SampleOutOfRange { index, points: cloud.len }),
+    };
+    let sample = sample.iter().map(point).collect::<Result<_, _>>()?;
+    Ok((cloud, sample))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Sampler, SplitMix64};
+
+    /// Both measures, by trying all pairs.
+    fn obvious<T: Scalar, const D: usize>(cloud: &[[T; D]], sample: &[usize]) -> (T, Spacing) {
+        let squared = |a: usize, b: usize| {
+            let square = |x: usize| (cloud[a][x] - cloud[b][x]) * (cloud[a][x] - cloud[b][x]);
+            (1..D).fold(square(0), |sum, axis| sum + square(axis))
+        };
+        let least = |a: T, b: T| if b < a { b } else { a };
+        let nearest = |i: usize| sample.iter().map(|&s| squared(i, s)).fold(T::INFINITY, least);
+        let most = (0..cloud.len()).map(nearest).fold(T::ZERO, |a, b| if b > a { b } else { a });
+        let other = |i: usize| {
+            let others = (0..sample.len()).filter(|&k| k != i);
+            others.map(|k| squared(sample[i], sample[k])).fold(T::INFINITY, least).sqrt().to_f64()
+        };
+        let all: Vec<f64> = (0..sample.len()).map(other).collect();
+        let spacing = Spacing {
+            mean: all.iter().sum::<f64>() / all.len() as f64,
+            min: all.iter().copied().fold(f64::INFINITY, f64::min),
+            max: all.iter().copied().fold(0.0, f64::max),
+        };
+        (most.sqrt(), spacing)
+    }
+
+    fn check_all<T: Scalar, const D: usize>(cloud: &[[T; D]], sample: &[usize]) {
+        let (radius, wanted) = obvious(cloud, sample);
+        assert_eq!(covering_radius(cloud, sample).unwrap(), radius);
+        if sample.len() > 1 {
+            let found = spacing(cloud, sample).unwrap();
+            assert_eq!((found.min, found.max), (wanted.min, wanted.max));
+            assert!((found.mean - wanted.mean).abs() <= 1e-12 * wanted.mean);
+        }
+    }
+
+    #[test]
+    fn agree_with_all_pairs() {
+        let mut random = SplitMix64::new(1);
+        for kind in farpoint_generate::Kind::ALL {
+            for n in [1, 2, 9, 300, 2000] {
+                let cloud = farpoint_generate::generate(kind, n, 1);
+                let any: Vec<usize> =
+                    (0..n.div_ceil(3)).map(|_| random.below(n as u64) as usize).collect();
+                check_all(&cloud, &any);
+                check_all(&cloud, &Sampler::ratio(0.25).sample(&cloud).unwrap().indices);
+                let wide: Vec<_> = cloud.iter().map(|p| p.map(f64::from)).collect();
+                check_all(&wide, &any);
+            }
+        }
+    }
+
+    #[test]
+    fn any_number_of_axes() {
+        let mut random = SplitMix64::new(2);
+        let sample = [3, 7, 7, 100, 499];
+        check_all(&(0..500).map(|_| [random.unit()]).collect::<Vec<_>>(), &sample);
+        check_all(&(0..500).map(|_| [(); 2].map(|()| random.unit())).collect::<Vec<_>>(), &sample);
+        check_all(&(0..500).map(|_| [(); 7].map(|()| random.unit())).collect::<Vec<_>>(), &sample);
+    }
+
+    #[test]
+    fn overflow_and_underflow() {
+        check_all(&[[3e38f32], [-3e38], [0.0], [1e-45], [1e19]], &[1, 2]);
+        check_all(&[[0.0f32], [1e-45], [3e-45], [1e-23]], &[0, 2]);
+    }
+
+    #[test]
+    fn many_threads_find_the_same() {
+        let cloud = farpoint_generate::room(50_000, 1);
+        let sample = Sampler::count(20_000).sample(&cloud).unwrap();
+        assert_eq!(covering_radius(&cloud, &sample.indices).unwrap(), sample.covering_radius());
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let here = spacing(&cloud, &sample.indices).unwrap();
+        assert_eq!(alone.install(|| spacing(&cloud, &sample.indices)).unwrap(), here);
+        assert!(here.min <= here.mean && here.mean <= here.max);
+    }
+
+    #[test]
+    fn errors_name_what_is_wrong() {
+        let cloud = [[0.0f32], [1.0]];
+        let text = |error: Error| error.to_string();
+        assert!(text(covering_radius(&cloud[..], &[]).unwrap_err()).contains("at least 1"));
+        assert!(text(spacing(&cloud[..], &[1]).unwrap_err()).contains("at least 2"));
+        let outside = Err(Error::SampleOutOfRange { index: 2, points: 2 });
+        assert_eq!(covering_radius(&cloud[..], &[0, 2]), outside);
+        let bad = Error::BadRows { first: 1, count: 1, points: 2 };
+        assert_eq!(spacing(&[[0.0f32], [f32::NAN]][..], &[0, 1]), Err(bad));
+        let none: [[f32; 3]; 0] = [];
+        assert!(covering_radius(&none[..], &[0]).is_err());
+    }
 }

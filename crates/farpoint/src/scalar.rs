@@ -25,6 +25,8 @@ pub trait Scalar:
     const INFINITY: Self;
     /// The largest finite number.
     const MAX: Self;
+    /// The gap between 1 and the next number.
+    const EPSILON: Self;
     /// `(value bits descending, index ascending)` as one ascending key.
     type Key: Ord + Copy + Send + Sync + Debug;
     #[doc(hidden)]
@@ -57,8 +59,6 @@ pub trait Scalar:
     /// Rounded towards zero and kept below `bins`, for a number that is not negative; some bin
     /// for NaN. `bins` is at most `2^20`.
     fn to_bin(self, bins: usize) -> usize;
-    /// Rounded towards zero, the ends of `i32` beyond them; 0 for NaN.
-    fn to_cell(self) -> i32;
     /// The key that sorts selections: larger values first, among equals the lower index.
     /// `self` must not be negative or NaN.
     fn key(self, index: u32) -> Self::Key;
@@ -80,6 +80,7 @@ macro_rules! scalar {
             const ZERO: Self = 0.0;
             const INFINITY: Self = $float::INFINITY;
             const MAX: Self = $float::MAX;
+            const EPSILON: Self = $float::EPSILON;
             type Key = $key;
             type Portable = crate::arch::$portable;
             #[cfg(target_arch = "x86_64")]
@@ -131,10 +132,6 @@ macro_rules! scalar {
                 let kept = if self < last { self } else { last };
                 // SAFETY: a number between 0 and `2^20`.
                 unsafe { kept.to_int_unchecked::<i32>() as usize }
-            }
-            #[inline(always)]
-            fn to_cell(self) -> i32 {
-                self as i32
             }
             #[inline(always)]
             fn key(self, index: u32) -> $key {

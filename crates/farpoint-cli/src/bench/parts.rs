@@ -107,7 +107,9 @@ pub(super) fn prunings(bench: &Bench<'_>) -> Result<()> {
             // Counting the slow ones over a part is enough for a mean.
             let job = Job { samples: record.measured, ..job };
             let counts = statistics(case, &job)?;
-            let mean = |total: u64| number(total as f64 / record.measured as f64);
+            let mark = if record.computed() { "*" } else { "" };
+            let mean =
+                |total: u64| format!("{}{mark}", number(total as f64 / record.measured as f64));
             rows.push(vec![
                 record.variant.clone(),
                 time(record),

@@ -5,48 +5,65 @@
 
 use crate::Scalar;
 
-/// Where the cells lie and how wide they are.
+/// Where the cells lie, how wide they are, and how far a search reaches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cells<T> {
     low: [T; 3],
     scale: T,
+    /// What a search adds to and takes from a coordinate.
+    reach: T,
     /// The last cell of each axis.
-    last: [i32; 3],
+    last: [usize; 3],
 }
 
-/// The cells along one axis that a ball touches.
-type Range = (i32, i32);
+/// An axis has at most this many cells.
+const CELLS: usize = 1 << 20;
 
 impl<T: Scalar> Cells<T> {
-    /// Cells of about `width` over the box from `low` to `high`: so wide that an axis has at
-    /// most `2^20`, and only one where numbers do not suffice for more.
-    pub(crate) fn new(low: [T; 3], high: [T; 3], width: T) -> Self {
+    /// Cells over the box from `low` to `high`, about `width` times as wide as a search for
+    /// points within the squared distance `squared` reaches: wider where there would be too
+    /// many, and only one where numbers do not suffice for more.
+    ///
+    /// A point `y` whose computed squared distance to `x` is below `squared` has, along an axis,
+    /// `fl((y - x)^2) < squared`; rounding is monotone and `squared` a number, so
+    /// `|fl(y - x)| < sqrt(squared)` as real numbers; so `|y - x|` is at most the first number
+    /// `r` that is not below the root. The reach is so much more than `r` that the computed
+    /// `x - reach` and `x + reach`, each off by half a unit in the last place of a number of at
+    /// most `|x| + reach`, still lie outside of `x - r` and `x + r`.
+    pub(crate) fn new(low: [T; 3], high: [T; 3], squared: T, width: f64) -> Self {
         let side = (0..3).map(|a| high[a].to_f64() - low[a].to_f64()).fold(0.0, f64::max);
-        let scale = T::from_f64(1.0 / width.to_f64().max(side / (1 << 20) as f64));
-        // With a scale of 0 all falls in cell 0: infinity * 0 is NaN, which becomes 0.
-        let scale = if scale.is_finite() { scale } else { T::ZERO };
-        let mut cells = Self { low, scale, last: [0; 3] };
+        let most = low.iter().chain(&high).map(|x| x.to_f64().abs()).fold(0.0, f64::max);
+        let reach = squared.sqrt().next_up().to_f64();
+        let slack = 4.0 * T::EPSILON.to_f64() * (most + reach);
+        let scale = T::from_f64(1.0 / (width * reach).max(side / CELLS as f64));
+        let mut cells = Self {
+            low,
+            // With a scale of 0 all falls in cell 0: infinity * 0 is NaN, which goes there too.
+            scale: if scale.is_finite() { scale } else { T::ZERO },
+            reach: T::from_f64(reach + slack).next_up(),
+            last: [0; 3],
+        };
         cells.last = std::array::from_fn(|a| cells.cell(a, high[a]));
         cells
     }
 
     /// The cell of a coordinate. Never falls as the coordinate rises, as no step of it does.
     #[inline(always)]
-    fn cell(&self, a: usize, x: T) -> i32 {
-        ((x - self.low[a]) * self.scale).to_cell()
+    fn cell(&self, a: usize, x: T) -> usize {
+        let cell = (x - self.low[a]) * self.scale;
+        // Not a maximum: NaN goes to cell 0.
+        (if cell > T::ZERO { cell } else { T::ZERO }).to_bin(CELLS)
     }
 
-    /// The cells along axis `a` that may hold a point whose computed squared distance to a
-    /// point at `x` is below `reach * reach`, where `reach` is rounded up.
+    /// The cells along axis `a` that a search from `x` must look at.
     #[inline(always)]
-    fn range(&self, a: usize, x: T, reach: T) -> Range {
-        let last = self.cell(a, (x + reach).next_up()).min(self.last[a]);
-        (self.cell(a, (x - reach).next_down()).max(0), last)
+    fn range(&self, a: usize, x: T) -> (usize, usize) {
+        (self.cell(a, x - self.reach), self.cell(a, x + self.reach).min(self.last[a]))
     }
 
     /// Neighbours along x share neighbouring slots.
     #[inline(always)]
-    fn slot(x: i32, y: i32, z: i32) -> u32 {
+    fn slot(x: usize, y: usize, z: usize) -> u32 {
         (x as u32)
             .wrapping_add((y as u32).wrapping_mul(0x9e37_79b1))
             .wrapping_add((z as u32).wrapping_mul(0x85eb_ca77))
@@ -98,18 +115,12 @@ impl<T: Scalar> Grid<T> {
         }
     }
 
-    /// A point `y` whose computed squared distance to `x` is below `squared` has, along an axis,
-    /// `fl((y - x)^2) < squared`; rounding is monotone and `squared` a number, so
-    /// `|fl(y - x)| < sqrt(squared)` as real numbers; so `|y - x|` is at most the first number
-    /// that is not below the root. Sums with it are rounded outwards.
-    ///
     /// Lists runs of places, `start..end`, that hold every point whose computed squared
-    /// distance to `at` is below `squared`, and others.
+    /// distance to `at` is below that of the cells, and others.
     #[inline]
-    pub(crate) fn search(&self, at: [T; 3], squared: T, runs: &mut Vec<(u32, u32)>) {
+    pub(crate) fn search(&self, at: [T; 3], runs: &mut Vec<(u32, u32)>) {
         runs.clear();
-        let reach = squared.sqrt().next_up();
-        let range = |a: usize| self.cells.range(a, at[a], reach);
+        let range = |a: usize| self.cells.range(a, at[a]);
         let (x, y, z) = (range(0), range(1), range(2));
         for z in z.0..=z.1 {
             for y in y.0..=y.1 {

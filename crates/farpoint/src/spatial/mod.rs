@@ -1,12 +1,14 @@
 //! Structures over space: aligned arrays, the box tree and how it is built, the candidate
-//! grid. They know points, not sampling.
+//! grid, nearest neighbours. They know points, not sampling.
 
 mod aligned;
 mod boxtree;
 mod grid;
+mod neighbours;
 mod order;
 
 pub(crate) use aligned::Aligned;
+pub(crate) use neighbours::Neighbours;
 pub(crate) use grid::{Cells, Grid};
 pub(crate) use boxtree::{BoxTree, FANOUT, LEAF, Level, NONE, box_bound};
 

@@ -7,6 +7,8 @@
 
 use crate::Scalar;
 use crate::cloud::Cloud;
+use std::cmp::Ordering;
+use std::ops::Range;
 
 /// Points of a leaf; so many distances are computed side by side.
 const LEAF: usize = 8;
@@ -15,19 +17,19 @@ const LEAF: usize = 8;
 pub(crate) struct Neighbours<'a, T> {
     cloud: &'a Cloud<T>,
     /// The points, leaf after leaf.
-    entries: Vec<Entry>,
-    /// Coordinates leaf by leaf, axis by axis within a leaf, [`LEAF`] numbers each; places
+    entries: Vec<Entry<T>>,
+    /// Coordinates leaf by leaf, axis by axis within a leaf, [`LEAF`] numbers each; lanes
     /// without a point repeat the leaf's first.
     coordinates: Vec<T>,
-    /// Leaves, and the inner nodes over them as a binary heap: node `k` has the children
-    /// `2 k + 1` and `2 k + 2`; all leaves are on the last level.
+    /// A binary heap: node `k` has the children `2 k + 1` and `2 k + 2`, and all leaves are
+    /// on the last level.
     boxes: Vec<Box3<T>>,
-    leaves: usize,
 }
 
-/// A point of the cloud and which of the given ones it is.
+/// A point of the cloud, and which of the given ones it is.
 #[derive(Clone, Copy)]
-struct Entry {
+struct Entry<T> {
+    at: [T; 3],
     point: u32,
     which: u32,
 }
@@ -39,6 +41,24 @@ struct Box3<T> {
 }
 
 impl<T: Scalar> Box3<T> {
+    /// Around entries, of which there must be one.
+    fn around(entries: &[Entry<T>]) -> Self {
+        let mut around = Self { low: entries[0].at, high: entries[0].at };
+        for entry in entries {
+            for a in 0..3 {
+                around.low[a] = if entry.at[a] < around.low[a] { entry.at[a] } else { around.low[a] };
+                around.high[a] =
+                    if entry.at[a] > around.high[a] { entry.at[a] } else { around.high[a] };
+            }
+        }
+        around
+    }
+
+    fn longest_axis(&self) -> usize {
+        let side = |a: usize| self.high[a].to_f64() - self.low[a].to_f64();
+        (1..3).fold(0, |best, a| if side(a) > side(best) { a } else { best })
+    }
+
     /// At most the computed squared distance from `at` to any point of the box.
     #[inline(always)]
     fn bound(&self, at: [T; 3]) -> T {
@@ -50,46 +70,40 @@ impl<T: Scalar> Box3<T> {
         };
         (gap(0) + gap(1)) + gap(2)
     }
-
-    fn longest_axis(&self) -> usize {
-        let side = |a: usize| self.high[a].to_f64() - self.low[a].to_f64();
-        (0..3).fold(0, |best, a| if side(a) > side(best) { a } else { best })
-    }
 }
 
 impl<'a, T: Scalar> Neighbours<'a, T> {
     /// A tree over `points` of the cloud: one or more, a point as often as it is listed.
     pub(crate) fn new(cloud: &'a Cloud<T>, points: &[u32]) -> Self {
+        let entry = |(&point, which): (&u32, u32)| {
+            let at = std::array::from_fn(|a| cloud.axes[a][point as usize]);
+            Entry { at, point, which }
+        };
+        let mut entries: Vec<_> = points.iter().zip(0..).map(entry).collect();
         let leaves = points.len().div_ceil(LEAF).next_power_of_two();
-        let mut entries: Vec<Entry> =
-            points.iter().zip(0..).map(|(&point, which)| Entry { point, which }).collect();
         let mut boxes = vec![Box3 { low: [T::ZERO; 3], high: [T::ZERO; 3] }; 2 * leaves - 1];
-        split(cloud, &mut entries, 0, leaves, &mut boxes);
-        let mut tree = Self { cloud, entries, coordinates: Vec::new(), boxes, leaves };
+        split(&mut entries, &mut boxes, 0);
+        let mut tree = Self { cloud, entries, coordinates: Vec::new(), boxes };
         tree.coordinates.reserve_exact(leaves * LEAF * cloud.dims());
         for leaf in 0..leaves {
-            let here = tree.places(leaf);
+            let entries = &tree.entries[tree.places(leaf)];
             for values in &cloud.axes {
-                let value = |lane: usize| {
-                    let place = here.start + if lane < here.len() { lane } else { 0 };
-                    tree.entries.get(place).map_or(T::ZERO, |e| values[e.point as usize])
-                };
-                let row: [T; LEAF] = std::array::from_fn(value);
+                let value = |lane| entries.get(lane).unwrap_or(&entries[0]).point as usize;
+                let row: [T; LEAF] = std::array::from_fn(|lane| values[value(lane)]);
                 tree.coordinates.extend(row);
             }
         }
         tree
     }
 
-    /// The places of a leaf's points.
-    fn places(&self, leaf: usize) -> std::ops::Range<usize> {
-        let start = |leaf: usize| leaf * self.entries.len() / self.leaves;
-        start(leaf)..start(leaf + 1)
+    /// The tree's points, neighbours after neighbours: which of the given ones, and the point.
+    pub(crate) fn points(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.entries.iter().map(|entry| (entry.which, entry.point))
     }
 
     /// The computed squared distance from a point of the cloud to the nearest of the tree's
-    /// points, the `ignore`-th given one aside; infinity if there is no other. May return
-    /// early with the distance to another one if that is at most `enough`.
+    /// points, the given one number `ignore` aside; infinity if there is no other. May stop
+    /// at the first that is no farther than `enough`.
     pub(crate) fn nearest(&self, point: u32, ignore: Option<u32>, enough: T) -> T {
         let at = std::array::from_fn(|a| self.cloud.axes[a][point as usize]);
         let mut search = Search { tree: self, point, at, ignore, enough, best: T::INFINITY };
@@ -97,20 +111,121 @@ impl<'a, T: Scalar> Neighbours<'a, T> {
         search.best
     }
 
-    /// `f(which, point)` for the tree's points, neighbours after neighbours.
-    pub(crate) fn points(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.entries.iter().map(|entry| (entry.which, entry.point))
+    fn leaves(&self) -> usize {
+        self.boxes.len().div_ceil(2)
+    }
+
+    /// The places of a leaf's points.
+    fn places(&self, leaf: usize) -> Range<usize> {
+        // As `split` halves: the longer half is the second.
+        let (mut places, mut half) = (0..self.entries.len(), self.leaves() / 2);
+        while half > 0 {
+            let middle = places.start + places.len() / 2;
+            places =
+                if leaf & half == 0 { places.start..middle } else { middle..places.end };
+            half /= 2;
+        }
+        places
     }
 }
 
-/// Halves the entries along the longest side of their box until each part is a leaf. Leaf `k`
-/// of `leaves` gets the entries `k * n / leaves..(k + 1) * n / leaves`.
-fn split<T: Scalar>(
-    cloud: &Cloud<T>,
-    entries: &mut [Entry],
-    node: usize,
-    leaves: usize,
-    boxes: &mut [Box3<T>],
-) {
-    let _ = (cloud, entries, node, leaves, boxes);
+/// Halves the entries along the longest side of their box, until each part is a leaf.
+fn split<T: Scalar>(entries: &mut [Entry<T>], boxes: &mut [Box3<T>], node: usize) {
+    let around = Box3::around(entries);
+    boxes[node] = around;
+    if 2 * node + 1 >= boxes.len() {
+        return;
+    }
+    let axis = around.longest_axis();
+    let middle = entries.len() / 2;
+    entries.select_nth_unstable_by(middle, |a, b| {
+        a.at[axis].partial_cmp(&b.at[axis]).unwrap_or(Ordering::Equal)
+    });
+    let (left, right) = entries.split_at_mut(middle);
+    split(left, boxes, 2 * node + 1);
+    split(right, boxes, 2 * node + 2);
+}
+
+struct Search<'a, T> {
+    tree: &'a Neighbours<'a, T>,
+    point: u32,
+    at: [T; 3],
+    ignore: Option<u32>,
+    enough: T,
+    best: T,
+}
+
+impl<T: Scalar> Search<'_, T> {
+    /// Lowers `best` to the nearest point below a node.
+    fn node(&mut self, node: usize) {
+        let first_leaf = self.tree.leaves() - 1;
+        if node >= first_leaf {
+            return self.leaf(node - first_leaf);
+        }
+        let (left, right) = (2 * node + 1, 2 * node + 2);
+        let bounds = [left, right].map(|child| self.tree.boxes[child].bound(self.at));
+        let order = if bounds[1] < bounds[0] { [1, 0] } else { [0, 1] };
+        for child in order {
+            if bounds[child] < self.best && self.best > self.enough {
+                self.node(left + child);
+            }
+        }
+    }
+
+    fn leaf(&mut self, leaf: usize) {
+        let dims = self.tree.cloud.dims();
+        let numbers = &self.tree.coordinates[leaf * LEAF * dims..][..LEAF * dims];
+        let mut sums = [T::ZERO; LEAF];
+        for (axis, row) in numbers.chunks_exact(LEAF).enumerate() {
+            let of = match axis {
+                0..3 => self.at[axis],
+                _ => self.tree.cloud.axes[axis][self.point as usize],
+            };
+            for (sum, &x) in sums.iter_mut().zip(row) {
+                // The first sum is 0 + a square, which is that square.
+                *sum = *sum + (x - of) * (x - of);
+            }
+        }
+        if let Some(ignore) = self.ignore {
+            let entries = &self.tree.entries[self.tree.places(leaf)];
+            for (lane, sum) in sums.iter_mut().enumerate() {
+                if entries.get(lane).unwrap_or(&entries[0]).which == ignore {
+                    *sum = T::INFINITY;
+                }
+            }
+        }
+        self.best = sums.iter().fold(self.best, |a, &b| if b < a { b } else { a });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Neighbours;
+    use crate::cloud::Cloud;
+    use crate::{BadRows, SplitMix64};
+
+    #[test]
+    fn nearest_is_what_trying_all_finds() {
+        let mut random = SplitMix64::new(1);
+        for n in [1usize, 2, 7, 8, 9, 16, 17, 63, 500] {
+            // A coarse grid, so that there are ties and duplicates; the fourth axis counts.
+            let rows: Vec<[f32; 4]> =
+                (0..n).map(|_| std::array::from_fn(|_| random.below(7) as f32)).collect();
+            let cloud = Cloud::new(&rows, BadRows::Error).unwrap();
+            let given: Vec<u32> = (0..n as u32).filter(|p| p % 3 == 0).collect();
+            let tree = Neighbours::new(&cloud, &given);
+            assert_eq!(tree.points().count(), given.len());
+            for point in 0..n as u32 {
+                for ignore in [None, Some(0), Some(given.len() as u32 / 2)] {
+                    let others = given.iter().zip(0..).filter(|(_, which)| Some(*which) != ignore);
+                    let best = others
+                        .map(|(&other, _)| cloud.squared_distance(point, other))
+                        .fold(f32::INFINITY, f32::min);
+                    assert_eq!(tree.nearest(point, ignore, 0.0), best);
+                    let enough = tree.nearest(point, ignore, 3.0);
+                    assert!(enough == best || best <= enough && enough <= 3.0);
+                }
+            }
+        }
+    }
 }

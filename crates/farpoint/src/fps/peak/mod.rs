@@ -31,8 +31,8 @@ use std::time::Instant;
 /// The first samples are taken one by one: bands would hold too few.
 const ONE_BY_ONE: usize = 64;
 
-/// Width of a grid cell over the largest distance.
-const CELL: f64 = 4.0;
+/// Width of a grid cell over the largest distance of a band.
+const CELL: f64 = 6.0;
 
 /// A part of the cloud has at least this many points.
 const POINTS_A_PART: usize = 1 << 14;
@@ -80,7 +80,7 @@ struct Bands<'a, T: Scalar, S> {
 
 impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     fn new(simd: S, cloud: &'a Cloud<T>, tree: BoxTree<T>, parts: usize) -> Self {
-        let cells = Cells::new(cloud.low, cloud.high, T::INFINITY);
+        let cells = Cells::new(cloud.low, cloud.high, T::INFINITY, CELL);
         let fresh = || (Candidates::new(cells), Solver::new());
         Self {
             simd,
@@ -127,8 +127,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         clock: &mut Instant,
         statistics: &mut Statistics,
     ) {
-        let width = T::from_f64(CELL * largest.to_f64().sqrt());
-        let cells = Cells::new(self.cloud.low, self.cloud.high, width);
+        let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
         let (simd, tree) = (self.simd, &self.tree);
         let leaves = tree.points.len() / LEAF;
         let count = self.parts.len();

@@ -137,7 +137,7 @@ impl<T: Scalar> Solver<T> {
         let Self { live, hits, runs, .. } = self;
         hits.clear();
         let (tree, candidates) = (band.tree, band.candidates);
-        candidates.grid.search(sample.at, sample.value, runs);
+        candidates.grid.search(sample.at, runs);
         simd.vectorize(Reach { tree, candidates, runs, live, sample, hits });
         for &(place, value) in &self.hits {
             if value > band.beta {
@@ -162,7 +162,7 @@ impl<T: Scalar> Solver<T> {
         let tree = band.tree;
         let runs = &mut self.runs;
         let mut search = |candidates: &Candidates<T>, live: &[T]| {
-            candidates.grid.search(sample.at, sample.value, runs);
+            candidates.grid.search(sample.at, runs);
             simd.vectorize(Search { tree, candidates, runs, live, sample: *sample, key })
         };
         // Of its own part, whatever comes before it and is undecided is blocked.

@@ -293,7 +293,7 @@ impl<T: Scalar> Leaves<'_, '_, T> {
             let (low, high) = ([side(0), side(1), side(2)], [side(3), side(4), side(5)]);
             // SAFETY: this thread alone visits the node.
             let largest = unsafe { simd.splat(*self.walk.largest[0].get().add(leaf)) };
-            let mut touched = false;
+            let mut most = None;
             for k in (0..self.list.len).step_by(S::LANES) {
                 // SAFETY: lists have room for a vector beyond their length.
                 let at = unsafe { self.list.load(simd, k) };
@@ -302,15 +302,16 @@ impl<T: Scalar> Leaves<'_, '_, T> {
                 if hit == 0 {
                     continue;
                 }
-                touched = true;
                 // SAFETY: this thread alone visits the leaf; bits name samples of the list.
-                counts.effective +=
-                    u64::from(unsafe { self.leaf::<S, DIMS, COUNT>(simd, leaf, k, hit) });
+                let (largest, effective) =
+                    unsafe { self.leaf::<S, DIMS, COUNT>(simd, leaf, k, hit) };
+                most = Some(largest);
+                counts.effective += u64::from(effective);
                 counts.distances += u64::from(hit.count_ones()) * LEAF as u64;
             }
-            if touched {
-                // SAFETY: as above.
-                unsafe { self.set_largest::<S, DIMS>(simd, leaf) };
+            if let Some(most) = most {
+                // SAFETY: this thread alone visits the node.
+                unsafe { *self.walk.largest[0].get().add(leaf) = simd.largest(most) };
             }
         }
         counts.tested = ((end - first) * self.list.len) as u64;
@@ -322,8 +323,9 @@ impl<T: Scalar> Leaves<'_, '_, T> {
         counts
     }
 
-    /// Applies the samples `first + lane` for the lanes in `hit` to a leaf, half of it at a
-    /// time, so that it stays in registers.
+    /// Applies the samples `first + lane` for the lanes in `hit` to a leaf, a part of it at a
+    /// time, so that it stays in registers. Returns a vector that has the largest value in some
+    /// lane, and the number of values that fell, if counted.
     ///
     /// # Safety
     /// The leaf must be this thread's.
@@ -334,9 +336,10 @@ impl<T: Scalar> Leaves<'_, '_, T> {
         leaf: usize,
         first: usize,
         hit: u32,
-    ) -> u32 {
+    ) -> (S::V, u32) {
         let dims = if DIMS > 0 { DIMS } else { self.walk.tree.dims };
         let mut effective = 0;
+        let mut most = simd.splat(T::from_f64(-1.0));
         // SAFETY: the leaf has `dims + 1` rows of `LEAF` numbers, whole vectors of every set.
         unsafe {
             let numbers = self.walk.leaves.get().add(leaf * (dims + 1) * LEAF);
@@ -374,25 +377,10 @@ impl<T: Scalar> Leaves<'_, '_, T> {
                 }
                 simd.store(numbers.add(dims * LEAF + lane), old[0]);
                 simd.store(numbers.add(dims * LEAF + other), old[1]);
+                most = simd.max(most, simd.max(old[0], old[1]));
             }
         }
-        effective
-    }
-
-    /// # Safety
-    /// The leaf must be this thread's.
-    #[inline(always)]
-    unsafe fn set_largest<S: Simd<T>, const DIMS: usize>(&self, simd: S, leaf: usize) {
-        let dims = if DIMS > 0 { DIMS } else { self.walk.tree.dims };
-        // SAFETY: as in `leaf`.
-        unsafe {
-            let values = self.walk.leaves.get().add((leaf * (dims + 1) + dims) * LEAF);
-            let mut most = simd.load(values);
-            for lane in (S::LANES..LEAF).step_by(S::LANES) {
-                most = simd.max(most, simd.load(values.add(lane)));
-            }
-            *self.walk.largest[0].get().add(leaf) = simd.largest(most);
-        }
+        (most, effective)
     }
 }
 

@@ -16,6 +16,7 @@
 //! Ties go to the lowest index: a voxel's points lie in index order, and of the voxels whose
 //! largest distance is the largest of all, the one whose point has the lowest index wins.
 
+mod grid;
 mod step;
 mod voxels;
 
@@ -26,11 +27,9 @@ use crate::arch::Simd;
 use crate::cloud::Cloud;
 use crate::{Error, Scalar};
 use std::time::Instant;
+use grid::{Grid, MOST_VOXELS};
 use step::{Counts, Farthest, Step};
 use voxels::Voxels;
-
-/// The most voxels along an axis that can be asked for.
-const MOST_VOXELS: u32 = 1024;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -38,13 +37,13 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     options: &RadiusOptions,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
-    let nvox = match options.nvox {
-        None => default_nvox(cloud.len),
-        Some(nvox) if (1..=MOST_VOXELS).contains(&nvox) => nvox,
+    let mut clock = Instant::now();
+    let grid = match options.nvox {
+        None => Grid::chosen(cloud),
+        Some(nvox) if (1..=MOST_VOXELS).contains(&nvox) => Grid::new(cloud, nvox),
         Some(nvox) => return Err(Error::BadVoxels(nvox)),
     };
-    let mut clock = Instant::now();
-    let mut voxels = Voxels::new(cloud, nvox);
+    let mut voxels = Voxels::new(cloud, &grid);
     lap(&mut clock, &mut selection.statistics.seconds.build);
     let mut visits = Vec::with_capacity(voxels.len);
     let mut apply = |voxels: &mut Voxels<T>, place: usize, selection: &mut Selection<'_, T>| {
@@ -69,14 +68,6 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     finish(&voxels, selection);
     lap(&mut clock, &mut selection.statistics.seconds.single);
     Ok(())
-}
-
-/// Voxels along the longest axis when the caller has no wish.
-///
-/// DEFAULT RULE TO COME
-fn default_nvox(points: usize) -> u32 {
-    let wanted = (points as f64 / 100.0).sqrt().ceil();
-    (wanted as u32).clamp(1, MOST_VOXELS)
 }
 
 /// Where the start points are stored.

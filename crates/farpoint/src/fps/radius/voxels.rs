@@ -35,6 +35,7 @@
 //! alone overflows, it would be above the largest number, and so above the reach, without the
 //! overflow as well.
 
+use super::grid::Grid;
 use crate::Scalar;
 use crate::cloud::{Cloud, PADDING};
 use crate::spatial::Aligned;
@@ -67,10 +68,9 @@ pub(super) struct Voxels<T> {
 }
 
 impl<T: Scalar> Voxels<T> {
-    /// Sorts the points into voxels, `nvox` of them along the longest axis; all distances are
-    /// infinite. Only active voxels are stored, whatever `nvox` is.
-    pub(super) fn new(cloud: &Cloud<T>, nvox: u32) -> Self {
-        let grid = Grid::new(cloud, nvox);
+    /// Sorts the points into the voxels of a grid; all distances are infinite. Only active
+    /// voxels are stored (eq. 9).
+    pub(super) fn new(cloud: &Cloud<T>, grid: &Grid) -> Self {
         let keys = grid.sorted_keys(cloud);
         let points: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
         let runs = || keys.chunk_by(|a, b| a >> 32 == b >> 32);
@@ -153,55 +153,4 @@ fn one_plus<T: Scalar>(k: u32) -> T {
     let one = T::from_f64(1.0);
     // The next number after 1 is 1 + 2 u.
     one + (one.next_up() - one) * T::from_f64(f64::from(k / 2))
-}
-
-/// Voxels as cells of space, in `f64`: where exactly borders lie does not matter (see above).
-struct Grid {
-    low: [f64; 3],
-    /// Side of a voxel, L (eq. 7).
-    side: f64,
-    nvox: u32,
-}
-
-impl Grid {
-    /// The box is made this much larger, so that its far side lies inside the last voxel.
-    const EXPANSION: f64 = 1.0 + 1e-6;
-
-    fn new<T: Scalar>(cloud: &Cloud<T>, nvox: u32) -> Self {
-        let low = cloud.low.map(T::to_f64);
-        let high = cloud.high.map(T::to_f64);
-        let longest = (0..3).map(|a| high[a] - low[a]).fold(0.0, f64::max);
-        // The extent of `f64` coordinates can overflow: then all is one voxel, always visited.
-        Self { low, side: longest * Self::EXPANSION / f64::from(nvox), nvox }
-    }
-
-    /// The voxel of every point above the point's index (eq. 8), sorted.
-    fn sorted_keys<T: Scalar>(&self, cloud: &Cloud<T>) -> Vec<u64> {
-        let scale = 1.0 / self.side;
-        // NaN (no extent: 0 / 0) becomes 0 and what is too large the last voxel.
-        let cell = |axis: usize, point: usize| {
-            let offset = cloud.axes[axis][point].to_f64() - self.low[axis];
-            ((offset * scale) as u32).min(self.nvox - 1)
-        };
-        let id = |point: usize| {
-            let [x, y, z] = [cell(0, point), cell(1, point), cell(2, point)];
-            (z * self.nvox + y) * self.nvox + x
-        };
-        let mut keys: Vec<u64> =
-            (0..cloud.len).map(|point| u64::from(id(point)) << 32 | point as u64).collect();
-        keys.sort_unstable();
-        keys
-    }
-
-    /// The centre of a voxel.
-    fn centre<T: Scalar>(&self, id: u64) -> [T; 3] {
-        let nvox = u64::from(self.nvox);
-        let cell = [id % nvox, id / nvox % nvox, id / nvox / nvox];
-        std::array::from_fn(|a| T::from_f64(self.low[a] + (cell[a] as f64 + 0.5) * self.side))
-    }
-
-    /// The radius of the sphere around a voxel, `sqrt(3) / 2 L` (eq. 10).
-    fn radius<T: Scalar>(&self) -> T {
-        T::from_f64(3f64.sqrt() / 2.0 * self.side)
-    }
 }
