@@ -2,13 +2,14 @@
 //! the crate libfuzzer-sys (it needs a C++ compiler), and the coverage counters are a pass
 //! that rustc lets one ask for.
 
-use crate::process::{cargo, output, run as run_command, works};
+use crate::process::{cargo, output, run as run_command, target_folder, works};
 use anyhow::{Context, Result, bail};
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+const CORPUS: &str = "fuzz/corpus";
 const MANIFEST: &str = "fuzz/Cargo.toml";
 
 /// What cargo-fuzz passes when no sanitizer is asked for.
@@ -87,15 +88,22 @@ fn build() -> Result<PathBuf> {
     Ok(Path::new("fuzz/target").join(host).join("release"))
 }
 
+/// Fills the corpus with small generated files of every format, where it is not filled yet.
 fn seed() -> Result<()> {
-    Ok(())
+    if Path::new(CORPUS).exists() {
+        return Ok(());
+    }
+    // Built as the tests are, so that after them nothing is left to build.
+    let example = ["--profile", "test", "--example", "fuzz_corpus"];
+    run_command(cargo(&["build", "--quiet", "--workspace"]).args(example))?;
+    run_command(Command::new(target_folder().join("debug/examples/fuzz_corpus")).arg(CORPUS))
 }
 
 /// A target at work, and the file that it reports to.
 type Running = (std::process::Child, PathBuf);
 
 fn start(programs: &Path, target: &str, seconds: u32) -> Result<Running> {
-    let corpus = Path::new("fuzz/corpus").join(target);
+    let corpus = Path::new(CORPUS).join(target);
     let artifacts = Path::new("fuzz/artifacts").join(target);
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;

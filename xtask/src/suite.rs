@@ -17,14 +17,13 @@ type Step = (&'static str, fn() -> Result<Skipped>);
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 10;
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 11] = [
     ("format", format),
     ("documents", documents::check),
     ("licences", licences::check),
     ("deny", cargo_deny),
     ("clippy", clippy),
     ("tests", tests),
-    ("doctests", doc_tests),
     ("rustdoc", documentation),
     ("readme", readme_commands),
     ("fuzz", fuzz_readers),
@@ -99,14 +98,9 @@ fn clippy() -> Result<Skipped> {
     Ok(Vec::new())
 }
 
-/// Unit, property, golden and command line tests.
+/// Unit, property, golden, command line and documentation tests.
 fn tests() -> Result<Skipped> {
-    test_reporting_skips(&["test", "--workspace", "--tests", "--", "--show-output"])
-}
-
-fn doc_tests() -> Result<Skipped> {
-    run_command(&mut cargo(&["test", "--workspace", "--doc"]))?;
-    Ok(Vec::new())
+    test_reporting_skips(&["test", "--workspace", "--", "--show-output"])
 }
 
 fn documentation() -> Result<Skipped> {

@@ -1,7 +1,7 @@
 //! The `farpoint` command line: reads arguments, runs one command, turns errors into one line
 //! and an exit status. What the commands do lives in the module of their name.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod args;
 mod bench;
@@ -10,6 +10,7 @@ mod generate;
 mod info;
 mod input;
 mod interrupt;
+mod memory;
 mod order;
 mod output;
 mod picture;
@@ -24,7 +25,7 @@ use std::process::ExitCode;
 
 /// Counts what is allocated, for the memory column of `farpoint bench`.
 #[global_allocator]
-static MEMORY: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
+static MEMORY: memory::Counted = memory::Counted;
 
 /// Exit status of bad input, as of bad usage.
 const BAD_INPUT: u8 = 2;

@@ -1,7 +1,7 @@
 //! Running samplers side by side: medians, memory, and a check that all give the same indices.
 
-use crate::MEMORY;
 use crate::input::{Points, each_precision};
+use crate::memory;
 use anyhow::{Result, ensure};
 use farpoint::{Algorithm, BadRows, RadiusOptions, Sampler, Start, Statistics};
 use std::time::Instant;
@@ -120,7 +120,6 @@ pub(super) struct Effort {
 struct Once {
     indices: Vec<usize>,
     seconds: f64,
-    bytes: usize,
     algorithm: Algorithm,
 }
 
@@ -128,14 +127,22 @@ fn once(case: &Case, job: &Job, samples: usize) -> Result<Once> {
     let sampler = job.sampler(case, samples);
     each_precision!(&case.points, points => {
         let points: &[[_; 3]] = points;
-        MEMORY.reset_peak_usage();
-        let before = MEMORY.current_usage();
         let start = Instant::now();
         let sample = sampler.sample(points)?;
         let seconds = start.elapsed().as_secs_f64();
-        let bytes = MEMORY.peak_usage().saturating_sub(before);
-        Ok(Once { indices: sample.indices, seconds, bytes, algorithm: sample.algorithm })
+        Ok(Once { indices: sample.indices, seconds, algorithm: sample.algorithm })
     })
+}
+
+/// One run on a thread of its own, which has kept no memory from runs before, and the most
+/// bytes that it used at a time.
+fn fresh(case: &Case, job: &Job, samples: usize) -> Result<(Once, usize)> {
+    let run = || {
+        let (once, bytes) = memory::most(|| once(case, job, samples));
+        Ok((once?, bytes))
+    };
+    std::thread::scope(|scope| scope.spawn(run).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// A job while it is measured.
@@ -145,6 +152,7 @@ struct Running {
     few: usize,
     few_seconds: f64,
     seconds: Vec<f64>,
+    bytes: usize,
     last: Once,
 }
 
@@ -158,8 +166,8 @@ impl Running {
             let affordable = effort.budget / effort.runs as f64 / few_seconds * few as f64;
             samples = job.samples.min((affordable as usize).max(64));
         }
-        let last = once(case, job, samples)?;
-        let mut running = Self { samples, few, few_seconds, seconds: Vec::new(), last };
+        let (last, bytes) = fresh(case, job, samples)?;
+        let mut running = Self { samples, few, few_seconds, seconds: Vec::new(), bytes, last };
         running.note(job);
         Ok(running)
     }
@@ -197,7 +205,7 @@ impl Running {
             seconds: [self.seconds[runs / 2], self.seconds[0], self.seconds[runs - 1]],
             runs,
             measured: self.samples,
-            bytes: self.last.bytes,
+            bytes: self.bytes,
             checksum: checksum(&self.last.indices),
         }
     }

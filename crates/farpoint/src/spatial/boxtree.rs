@@ -4,7 +4,7 @@
 //! for each point (the squared distance to the sample). A node has [`FANOUT`] children whose
 //! boxes lie side by side, so that a vector tests them all at once.
 
-use super::order::{self, Entry, Halver};
+use super::order::{self, Entry, Cutter};
 use super::{Aligned, Shared};
 use crate::Scalar;
 use crate::arch::Simd;
@@ -135,9 +135,9 @@ impl<T: Scalar> BoxTree<T> {
             points: Shared::new(tree.points.as_mut_ptr()),
         };
         let boxes = &mut tree.levels[0];
-        let fill = |halver: &mut Halver<T>, first: usize, entries: &mut [Entry<T>]| {
+        let fill = |cutter: &mut Cutter<T>, first: usize, entries: &mut [Entry<T>]| {
             let mut made = Vec::with_capacity(entries.len() / LEAF + 1);
-            halver.groups(entries, &mut |group| {
+            cutter.groups(entries, &mut |group| {
                 // SAFETY: each job owns the leaves from its first on, as many as it has groups.
                 unsafe { writer.write(first + made.len(), group) };
                 made.push(order::bounds(group));
@@ -151,15 +151,15 @@ impl<T: Scalar> BoxTree<T> {
             }
         };
         if parts == 1 {
-            let mut halver = Halver::new();
+            let mut cutter = Cutter::new();
             for (first, entries) in jobs.into_iter().filter(|(_, entries)| !entries.is_empty()) {
-                set(boxes, fill(&mut halver, first, entries));
+                set(boxes, fill(&mut cutter, first, entries));
             }
         } else {
             let made: Vec<_> = jobs
                 .into_par_iter()
                 .filter(|(_, entries)| !entries.is_empty())
-                .map_init(Halver::new, |halver, (first, entries)| fill(halver, first, entries))
+                .map_init(Cutter::new, |cutter, (first, entries)| fill(cutter, first, entries))
                 .collect();
             made.into_iter().for_each(|made| set(boxes, made));
         }

@@ -1,0 +1,120 @@
+//! What the tests of exactness share: every algorithm by every means, compared with
+//! `reference` index by index and distance by distance.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use farpoint::{Algorithm, Level, Points, RadiusOptions, Sample, Sampler, Scalar, Start, reference};
+
+/// A way to run: its name, and what it adds to a sampler.
+pub struct Way {
+    pub name: String,
+    algorithm: Algorithm,
+    level: Level,
+    threads: usize,
+    radius: RadiusOptions,
+}
+
+impl Way {
+    pub fn of(&self, sampler: Sampler) -> Sampler {
+        let Self { algorithm, level, threads, radius, .. } = *self;
+        sampler.algorithm(algorithm).level(level).threads(threads).radius(radius)
+    }
+}
+
+/// Every algorithm on every instruction set of this machine with these numbers of threads.
+pub fn ways(threads: &[usize]) -> Vec<Way> {
+    let mut ways = Vec::new();
+    for algorithm in Algorithm::ALL.into_iter().filter(|a| *a != Algorithm::Reference) {
+        for level in Level::available() {
+            for &threads in threads {
+                let name = format!("{algorithm}, {level}, {threads} threads");
+                let radius = RadiusOptions::default();
+                ways.push(Way { name, algorithm, level, threads, radius });
+            }
+        }
+    }
+    ways
+}
+
+/// The four combinations of the radius algorithm's prunings, at some resolutions.
+pub fn radius_ways(nvox: &[Option<u32>]) -> Vec<Way> {
+    let mut ways = Vec::new();
+    for (&nvox, level) in nvox.iter().flat_map(|n| Level::available().into_iter().map(move |l| (n, l))) {
+        for switches in 0..4 {
+            let (radius_pruning, point_skip) = (switches & 1 == 0, switches & 2 == 0);
+            let radius = RadiusOptions { nvox, radius_pruning, point_skip };
+            let name = format!("{level}, {radius:?}");
+            ways.push(Way { name, algorithm: Algorithm::Radius, level, threads: 1, radius });
+        }
+    }
+    ways
+}
+
+/// The whole cloud in farthest-first order by `reference`: every shorter run is a prefix.
+pub fn whole<T: Scalar, P: Points<T> + ?Sized>(cloud: &P, start: usize) -> Sample<T> {
+    reference(cloud, cloud.len(), start).expect("the cloud can be sampled")
+}
+
+/// Panics unless `sample` is the first of `whole`, from `given` start points on, with its
+/// distances and its covering radius.
+pub fn assert_prefix<T: Scalar>(name: &str, sample: &Sample<T>, whole: &Sample<T>, given: usize) {
+    let m = sample.len();
+    assert!(m <= whole.len(), "{name}: {m} samples");
+    if let Some(k) = (0..m).find(|&k| sample.indices[k] != whole.indices[k]) {
+        panic!(
+            "{name}: sample {k} is {} at {}, not {} at {}",
+            sample.indices[k], sample.squared_distances[k],
+            whole.indices[k], whole.squared_distances[k]
+        );
+    }
+    let distance = |k: usize| if k < given { T::INFINITY } else { whole.squared_distances[k] };
+    if let Some(k) = (0..m).find(|&k| sample.squared_distances[k] != distance(k)) {
+        panic!("{name}: distance {k} is {}, not {}", sample.squared_distances[k], distance(k));
+    }
+    let covering = whole.squared_distances.get(m).copied().unwrap_or(T::ZERO);
+    if m > 0 {
+        assert_eq!(sample.squared_covering_radius, covering, "{name}: covering radius");
+    }
+}
+
+/// Compares all `ways` with `reference` for these numbers of samples from `start`.
+pub fn check<T: Scalar, P: Points<T> + ?Sized>(
+    name: &str,
+    cloud: &P,
+    counts: &[usize],
+    start: usize,
+    ways: &[Way],
+) {
+    let whole = match counts.iter().max() {
+        Some(&most) if most < cloud.len() => {
+            reference(cloud, most + 1, start).expect("the cloud can be sampled")
+        }
+        _ => whole(cloud, start),
+    };
+    for way in ways {
+        for &m in counts {
+            let name = format!("{name}, m = {m}, start {start}: {}", way.name);
+            let sampler = way.of(Sampler::count(m).start(Start::Index(start)));
+            let sample = sampler.sample(cloud).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(sample.len(), m, "{name}");
+            assert_prefix(&name, &sample, &whole, 1);
+        }
+    }
+}
+
+/// Random rows of whole numbers below `end`, times `scale`.
+pub fn integers<const D: usize>(n: usize, end: u64, scale: f64, seed: u64) -> Vec<[f64; D]> {
+    let mut random = farpoint::SplitMix64::new(seed);
+    (0..n).map(|_| std::array::from_fn(|_| random.below(end) as f64 * scale)).collect()
+}
+
+/// Random rows in `0.0..1.0`.
+pub fn uniform<const D: usize>(n: usize, seed: u64) -> Vec<[f64; D]> {
+    let mut random = farpoint::SplitMix64::new(seed);
+    (0..n).map(|_| std::array::from_fn(|_| random.unit())).collect()
+}
+
+/// The cloud in `f32`.
+pub fn narrow<const D: usize>(cloud: &[[f64; D]]) -> Vec<[f32; D]> {
+    cloud.iter().map(|row| row.map(|x| x as f32)).collect()
+}
