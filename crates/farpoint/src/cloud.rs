@@ -1,7 +1,8 @@
 //! The working copy of a cloud: one aligned array an axis, bad rows found or left out, box known.
 
-use crate::spatial::Aligned;
+use crate::spatial::{Aligned, Shared};
 use crate::{BadRows, Error, Points, Scalar};
+use rayon::prelude::*;
 
 /// Coordinates by axis. There are at least three axes: missing ones are zero, which leaves
 /// every computed distance as it is (`x + 0.0 == x` for squares).
@@ -18,6 +19,9 @@ pub(crate) struct Cloud<T> {
     rows: Option<Vec<u32>>,
 }
 
+/// Rows copied at a time.
+const BLOCK: usize = 4096;
+
 /// Arrays are padded to a multiple of this, so that kernels may read whole vectors.
 pub(crate) const PADDING: usize = 64;
 
@@ -26,13 +30,15 @@ impl<T: Scalar> Cloud<T> {
     pub(crate) fn new<P: Points<T> + ?Sized>(
         points: &P,
         bad_rows: BadRows,
+        threads: usize,
     ) -> Result<Self, Error> {
         let (n, dim) = (points.len(), points.dim());
         if n >= u32::MAX as usize {
             return Err(Error::TooManyPoints(n));
         }
-        let copy = Self::gather(n, dim, |row, axis| points.coordinate(row, axis));
-        if copy.is_finite() {
+        let coordinate = |row: usize, axis: usize| points.coordinate(row, axis);
+        let (copy, finite) = Self::gather(n, dim, threads, coordinate);
+        if finite {
             return Ok(copy);
         }
         let good = |row: &u32| {
@@ -43,33 +49,49 @@ impl<T: Scalar> Cloud<T> {
             let first = (0..n as u32).find(|row| !good(row)).expect("some row is bad");
             return Err(Error::BadRows { first: first as usize, count: n - rows.len(), points: n });
         }
-        let mut kept =
-            Self::gather(rows.len(), dim, |k, axis| points.coordinate(rows[k] as usize, axis));
+        let coordinate = |k: usize, axis: usize| points.coordinate(rows[k] as usize, axis);
+        let (mut kept, _) = Self::gather(rows.len(), dim, threads, coordinate);
         kept.rows = Some(rows);
         Ok(kept)
     }
 
-    fn gather(n: usize, dim: usize, coordinate: impl Fn(usize, usize) -> T) -> Self {
+    /// Copies `n` points; whether all their coordinates are finite.
+    fn gather(
+        n: usize,
+        dim: usize,
+        threads: usize,
+        coordinate: impl Fn(usize, usize) -> T + Sync,
+    ) -> (Self, bool) {
         let dims = dim.max(3);
         let padded = n.div_ceil(PADDING) * PADDING;
         let mut axes: Vec<_> = (0..dims).map(|_| Aligned::new(padded, T::ZERO)).collect();
+        let targets: Vec<_> = axes[..dim].iter_mut().map(|a| Shared::new(a.as_mut_ptr())).collect();
         // In blocks, so that all axes of a row are read while it is in the cache.
-        for block in (0..n).step_by(1024) {
-            let end = (block + 1024).min(n);
-            for (axis, values) in axes.iter_mut().enumerate().take(dim) {
-                for (row, value) in (block..end).zip(&mut values[block..end]) {
+        let copy = |block: usize| {
+            let rows = block * BLOCK..(block * BLOCK + BLOCK).min(n);
+            let mut seen = Seen::default();
+            for (axis, target) in targets.iter().enumerate() {
+                // SAFETY: the rows are the block's alone, and below the array's length.
+                let values = unsafe {
+                    std::slice::from_raw_parts_mut(target.get().add(rows.start), rows.len())
+                };
+                for (value, row) in values.iter_mut().zip(rows.clone()) {
                     *value = coordinate(row, axis);
                 }
+                seen.look(axis, values);
             }
-        }
-        let (low, high) = bounds(&axes, n);
-        Self { len: n, axes, low, high, rows: None }
-    }
-
-    fn is_finite(&self) -> bool {
-        // x - x is 0 for finite numbers and NaN for others.
-        let bad = |values: &[T]| values.iter().fold(false, |bad, &x| bad | (x - x != T::ZERO));
-        !self.axes.iter().any(|values| bad(values))
+            seen
+        };
+        let blocks = n.div_ceil(BLOCK);
+        let seen = if threads > 1 && blocks > 16 {
+            (0..blocks).into_par_iter().map(copy).reduce(Seen::default, Seen::and)
+        } else {
+            (0..blocks).map(copy).fold(Seen::default(), Seen::and)
+        };
+        let ends = seen.ends.map(Option::unwrap_or_default);
+        let cloud =
+            Self { len: n, axes, low: ends.map(|e| e.0), high: ends.map(|e| e.1), rows: None };
+        (cloud, !seen.bad)
     }
 
     /// Number of axes, at least three.
@@ -103,14 +125,34 @@ impl<T: Scalar> Cloud<T> {
     }
 }
 
-/// Corners of the box around the first `n` points, over the first three axes.
-fn bounds<T: Scalar>(axes: &[Aligned<T>], n: usize) -> ([T; 3], [T; 3]) {
-    let mut low = [T::ZERO; 3];
-    let mut high = [T::ZERO; 3];
-    for (axis, values) in axes.iter().enumerate().take(3) {
-        (low[axis], high[axis]) = extremes(&values[..n]).unwrap_or_default();
+/// What was seen of some rows: whether a number was bad, and the ends of the first three axes.
+#[derive(Default)]
+struct Seen<T> {
+    bad: bool,
+    ends: [Option<(T, T)>; 3],
+}
+
+impl<T: Scalar> Seen<T> {
+    fn look(&mut self, axis: usize, values: &[T]) {
+        // x - x is 0 for finite numbers and NaN for others.
+        self.bad |= values.iter().fold(false, |bad, &x| bad | (x - x != T::ZERO));
+        if axis < 3 {
+            self.ends[axis] = extremes(values);
+        }
     }
-    (low, high)
+
+    fn and(mut self, other: Self) -> Self {
+        self.bad |= other.bad;
+        for (ends, others) in self.ends.iter_mut().zip(other.ends) {
+            *ends = match (*ends, others) {
+                (Some((low, high)), Some((l, h))) => {
+                    Some((if l < low { l } else { low }, if h > high { h } else { high }))
+                }
+                (ends, others) => ends.or(others),
+            };
+        }
+        self
+    }
 }
 
 /// The smallest and the largest of `values`.

@@ -98,7 +98,7 @@ fn check<T: Scalar, P: Points<T> + ?Sized>(
     if sample.len() < needed {
         return Err(Error::TooFewSamples { given: sample.len(), needed });
     }
-    let cloud = Cloud::new(points, BadRows::Error)?;
+    let cloud = Cloud::new(points, BadRows::Error, 1)?;
     let point = |&index: &usize| match index < cloud.len {
         true => Ok(index as u32),
         false => Err(Error::SampleOutOfRange { index, points: cloud.len }),

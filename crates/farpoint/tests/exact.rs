@@ -80,13 +80,13 @@ fn levels_that_are_not_here_are_named() {
 fn large_cloud_on_many_threads() {
     let cloud = generate(Kind::Room, 140_000, 3);
     check("room 140000", &cloud, &[40], 70_000, &ways(&[1, 2, 4]));
-    let truth = Sampler::ratio(0.25).algorithm(Algorithm::Tree).threads(1).sample(&cloud).unwrap();
+    // One more, whose distance is the covering radius of the others.
+    let truth = Sampler::count(35_001).algorithm(Algorithm::Tree).threads(1).sample(&cloud).unwrap();
     for threads in [2, 3, 4] {
         for algorithm in [Algorithm::Auto, Algorithm::Tree, Algorithm::Peak] {
             let sampler = Sampler::ratio(0.25).algorithm(algorithm).threads(threads);
             let sample = sampler.sample(&cloud).unwrap();
             assert_prefix(&format!("{algorithm}, {threads} threads"), &sample, &truth, 1);
-            assert_eq!(sample.squared_covering_radius, truth.squared_covering_radius);
         }
     }
 }

@@ -145,6 +145,11 @@ fn fresh(case: &Case, job: &Job, samples: usize) -> Result<(Once, usize)> {
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+/// Samples of the run that tells what a linear job costs besides its samples.
+const FEW: usize = 32;
+/// A linear job is never cut to fewer samples.
+const FEWEST: usize = 1024;
+
 /// A job while it is measured.
 struct Running {
     /// Samples of a run, and seconds of a run of few samples that all runs begin with.
@@ -160,13 +165,18 @@ impl Running {
     /// The first run; a linear job is cut to the budget.
     fn start(case: &Case, job: &Job, effort: Effort) -> Result<Self> {
         let (mut samples, mut few, mut few_seconds) = (job.samples, 0, 0.0);
-        if job.linear && job.samples > 64 {
-            few = 32;
+        if job.linear && job.samples > FEWEST {
+            few = FEW;
+            once(case, job, few)?;
             few_seconds = once(case, job, few)?.seconds;
             let affordable = effort.budget / effort.runs as f64 / few_seconds * few as f64;
-            samples = job.samples.min((affordable as usize).max(64));
+            samples = job.samples.min((affordable as usize).max(FEWEST));
         }
-        let (last, bytes) = fresh(case, job, samples)?;
+        let (mut last, bytes) = fresh(case, job, samples)?;
+        if samples < job.samples {
+            // Like is compared with like: few samples were timed on this thread, not on a new one.
+            last = once(case, job, samples)?;
+        }
         let mut running = Self { samples, few, few_seconds, seconds: Vec::new(), bytes, last };
         running.note(job);
         Ok(running)

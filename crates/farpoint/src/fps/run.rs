@@ -15,7 +15,8 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
 ) -> Result<Sample<T>, Error> {
     let level = arch::choose(sampler.level)?;
     let mut clock = Instant::now();
-    let cloud = Cloud::new(points, sampler.bad_rows)?;
+    let threads = sampler.threads.unwrap_or_else(rayon::current_num_threads);
+    let cloud = Cloud::new(points, sampler.bad_rows, threads)?;
     let mut selection = Selection::new(
         &cloud,
         points.len(),
@@ -25,7 +26,6 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
         observer,
     )?;
     lap(&mut clock, &mut selection.statistics.seconds.copy);
-    let threads = sampler.threads.unwrap_or_else(rayon::current_num_threads);
     let algorithm = auto::choose(sampler, &cloud, &selection, threads);
     let job = Job { algorithm, sampler, cloud: &cloud, threads, selection: &mut selection };
     if job.selection.remaining() > 0 {

@@ -12,7 +12,7 @@ use crate::cloud::Cloud;
 use rayon::prelude::*;
 
 /// Points of a leaf.
-pub(crate) const LEAF: usize = 32;
+pub(crate) const LEAF: usize = 64;
 
 /// Children of a node.
 pub(crate) const FANOUT: usize = 16;

@@ -29,13 +29,18 @@ use std::ops::Range;
 use std::time::Instant;
 
 /// The first samples are taken one by one: bands would hold too few.
-const ONE_BY_ONE: usize = 64;
+const ONE_BY_ONE: usize = 32;
 
 /// Width of a grid cell over the largest distance of a band.
 const CELL: f64 = 6.0;
 
-/// A part of the cloud has at least this many points.
-const POINTS_A_PART: usize = 1 << 14;
+/// A band that is expected to have fewer candidates than this is solved by one thread, and one
+/// with fewer choices applied by one: waking another costs more.
+const SHARE_CANDIDATES: usize = 2000;
+const SHARE_CHOICES: usize = 200;
+
+/// Parts for each thread, so that a thread whose parts are done can take another.
+const PARTS_A_THREAD: usize = 2;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -50,8 +55,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
         return Ok(());
     }
     lap(&mut clock, &mut selection.statistics.seconds.single);
-    let parts = threads.min(cloud.len / POINTS_A_PART).max(1);
-    let mut bands = Bands::new(simd, cloud, walker.tree, parts);
+    let mut bands = Bands::new(simd, cloud, walker.tree, threads);
     while bands.tree.largest() > T::ZERO {
         if !bands.next(selection)? {
             return Ok(());
@@ -75,11 +79,14 @@ struct Bands<'a, T: Scalar, S> {
     /// The same points, part by part.
     list: update::List<T>,
     floor: Floor,
+    /// Candidates of the last band, about as many as the next will have.
+    expected: usize,
     scratch: Vec<update::List<T>>,
 }
 
 impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
-    fn new(simd: S, cloud: &'a Cloud<T>, tree: BoxTree<T>, parts: usize) -> Self {
+    fn new(simd: S, cloud: &'a Cloud<T>, tree: BoxTree<T>, threads: usize) -> Self {
+        let parts = if threads > 1 { threads * PARTS_A_THREAD } else { 1 };
         let cells = Cells::new(cloud.low, cloud.high, T::INFINITY, CELL);
         let fresh = || (Candidates::new(cells), Solver::new());
         Self {
@@ -91,6 +98,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             accepted: Vec::new(),
             list: update::List::default(),
             floor: Floor::default(),
+            expected: 0,
             scratch: Vec::new(),
         }
     }
@@ -108,7 +116,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             }
         }
         let (simd, tree, list, scratch) = (self.simd, &mut self.tree, &self.list, &mut self.scratch);
-        let parallel = self.parts.len() > 1;
+        let parallel = self.parts.len() > 1 && list.len() >= SHARE_CHOICES;
         let counts = update::apply(simd, tree, list, parallel, selection.count, scratch);
         lap(&mut clock, &mut selection.statistics.seconds.update);
         selection.statistics.distance_evaluations += counts.distances;
@@ -130,7 +138,8 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
         let (simd, tree) = (self.simd, &self.tree);
         let leaves = tree.points.len() / LEAF;
-        let count = self.parts.len();
+        let count = if self.expected < SHARE_CANDIDATES { 1 } else { self.parts.len() };
+        let parts = &mut self.parts[..count];
         let gather = |k: usize, (candidates, solver): &mut (Candidates<T>, Solver<T>)| {
             let part: Range<usize> = leaves * k / count..leaves * (k + 1) / count;
             candidates.collect(simd, tree, part, beta, cells);
@@ -138,9 +147,10 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         };
         self.accepted.clear();
         if count == 1 {
-            gather(0, &mut self.parts[0]);
+            gather(0, &mut parts[0]);
             lap(clock, &mut statistics.seconds.collect);
-            let (candidates, solver) = &mut self.parts[0];
+            let (candidates, solver) = &mut parts[0];
+            self.expected = candidates.len();
             statistics.band_points += candidates.len() as u64;
             statistics.rounds += 1;
             solver.solve(simd, &Band { tree, candidates, beta }, &[]);
@@ -149,16 +159,17 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             lap(clock, &mut statistics.seconds.solve);
             return;
         }
-        self.parts.par_iter_mut().enumerate().for_each(|(k, part)| gather(k, part));
+        parts.par_iter_mut().enumerate().for_each(|(k, part)| gather(k, part));
         lap(clock, &mut statistics.seconds.collect);
         let (candidates, solvers): (Vec<_>, Vec<_>) =
-            self.parts.iter_mut().map(|(candidates, solver)| (&*candidates, solver)).unzip();
+            parts.iter_mut().map(|(candidates, solver)| (&*candidates, solver)).unzip();
         solvers.into_par_iter().enumerate().for_each(|(k, solver)| {
             let mut others = candidates.clone();
             let own = others.remove(k);
             solver.solve(simd, &Band { tree, candidates: own, beta }, &others);
         });
-        statistics.band_points += candidates.iter().map(|part| part.len() as u64).sum::<u64>();
+        self.expected = candidates.iter().map(|part| part.len()).sum();
+        statistics.band_points += self.expected as u64;
         statistics.rounds += 2;
         self.settle(beta, cells);
         lap(clock, &mut statistics.seconds.solve);

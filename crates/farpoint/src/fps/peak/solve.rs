@@ -34,8 +34,9 @@ pub(super) struct Solver<T: Scalar> {
     pub(super) accepted: Vec<T::Key>,
     /// The same points, to be applied to the cloud.
     pub(super) list: List<T>,
-    /// Places of candidates left to the second pass.
+    /// Places of candidates left to the second pass, and the box around them.
     blocked: Vec<u32>,
+    blocked_box: ([T; 3], [T; 3]),
     /// Chosen ones that may lower candidates of other parts.
     border: Vec<Sample<T>>,
 }
@@ -51,6 +52,7 @@ impl<T: Scalar> Solver<T> {
             accepted: Vec::new(),
             list: List::default(),
             blocked: Vec::new(),
+            blocked_box: ([T::ZERO; 3], [T::ZERO; 3]),
             border: Vec::new(),
         }
     }
@@ -107,7 +109,7 @@ impl<T: Scalar> Solver<T> {
             if !others.is_empty() {
                 match self.threat(simd, band, others, &sample, key) {
                     Threat::Before => {
-                        self.blocked.push(place);
+                        self.block(place, sample.at);
                         continue;
                     }
                     Threat::After => self.border.push(sample),
@@ -119,6 +121,19 @@ impl<T: Scalar> Solver<T> {
             self.list.push(sample.at, sample.start);
             self.reach(simd, band, sample);
         }
+    }
+
+    /// Leaves a candidate to the second pass.
+    fn block(&mut self, place: u32, at: [T; 3]) {
+        let (low, high) = &mut self.blocked_box;
+        if self.blocked.is_empty() {
+            (*low, *high) = (at, at);
+        }
+        for a in 0..3 {
+            low[a] = if at[a] < low[a] { at[a] } else { low[a] };
+            high[a] = if at[a] > high[a] { at[a] } else { high[a] };
+        }
+        self.blocked.push(place);
     }
 
     /// The next candidate in order.
@@ -163,10 +178,17 @@ impl<T: Scalar> Solver<T> {
         let runs = &mut self.runs;
         let mut search = |candidates: &Candidates<T>, live: &[T]| {
             candidates.grid.search(sample.at, runs);
+            if runs.is_empty() {
+                return Threat::None;
+            }
             simd.vectorize(Search { tree, candidates, runs, live, sample: *sample, key })
         };
         // Of its own part, whatever comes before it and is undecided is blocked.
-        if !self.blocked.is_empty() && search(band.candidates, &self.live) == Threat::Before {
+        let (low, high) = self.blocked_box;
+        if !self.blocked.is_empty()
+            && box_distance(sample.at, low, high) < sample.value
+            && search(band.candidates, &self.live) == Threat::Before
+        {
             return Threat::Before;
         }
         let mut threat = Threat::None;

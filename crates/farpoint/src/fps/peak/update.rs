@@ -45,6 +45,11 @@ impl<T: Scalar> List<T> {
         self.len = end;
     }
 
+    /// Number of samples.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Forgets all samples.
     pub(super) fn clear(&mut self) {
         self.len = 0;
