@@ -18,7 +18,8 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
     let rows: Vec<usize> = (0..all.min(4)).map(|i| all - 1 - i * (all / 5)).collect();
     // One of the six formats, with or without an added column: the bytes choose, so that a run is
     // short and repeatable.
-    let choice = data.iter().fold(0usize, |sum, &b| sum.wrapping_mul(31).wrapping_add(usize::from(b)));
+    let choice =
+        data.iter().fold(0usize, |sum, &b| sum.wrapping_mul(31).wrapping_add(usize::from(b)));
     if choice & 1 == 1 {
         cloud.add_column("spacing", Column::F32(vec![0.5; all]));
     }
@@ -31,7 +32,13 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
         let Ok((bytes, _)) = write_bytes(&cloud, &rows, &options) else { continue };
         let options = ReadOptions { format: Some(format), columns: None };
         let again = read_bytes(&bytes, "again", &options);
-        let again = again.unwrap_or_else(|error| panic!("written as {format}: {error}"));
+        let again = match again {
+            Ok(again) => again,
+            // Few rows of a wide array look like a matrix, and lines of text that differ in their
+            // separators may be understood by the ones before them only.
+            Err(_) if own == Some(format) && matches!(format, Format::Npy | Format::Text) => continue,
+            Err(error) => panic!("written as {format}: {error}"),
+        };
         assert_eq!(again.len(), rows.len(), "written as {format}");
     }
 }

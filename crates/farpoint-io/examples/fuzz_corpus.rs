@@ -2,7 +2,9 @@
 //!
 //! Usage: `cargo run -p farpoint-io --example fuzz_corpus -- fuzz/corpus`
 
-use farpoint_io::{Cloud, Column, Coordinates, Encoding, Format, ReadOptions, WriteOptions, write_bytes};
+use farpoint_io::{
+    Cloud, Column, Coordinates, Encoding, Format, ReadOptions, WriteOptions, write_bytes,
+};
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,16 +12,27 @@ use std::path::{Path, PathBuf};
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
-    let folder = std::env::args().nth(1).map_or_else(|| PathBuf::from("fuzz/corpus"), PathBuf::from);
+    let folder =
+        std::env::args().nth(1).map_or_else(|| PathBuf::from("fuzz/corpus"), PathBuf::from);
     let clouds = [cloud(0, false), cloud(3, false), cloud(7, true), cloud(40, true)];
     for (i, cloud) in clouds.iter().enumerate() {
         let encodings = [Encoding::Ascii, Encoding::Binary, Encoding::BinaryBigEndian];
         for (k, encoding) in encodings.into_iter().enumerate() {
-            save(&folder, "ply", &format!("{i}_{k}.ply"), &bytes(cloud, Format::Ply, Some(encoding))?)?;
+            save(
+                &folder,
+                "ply",
+                &format!("{i}_{k}.ply"),
+                &bytes(cloud, Format::Ply, Some(encoding))?,
+            )?;
         }
         let encodings = [Encoding::Ascii, Encoding::Binary, Encoding::BinaryCompressed];
         for (k, encoding) in encodings.into_iter().enumerate() {
-            save(&folder, "pcd", &format!("{i}_{k}.pcd"), &bytes(cloud, Format::Pcd, Some(encoding))?)?;
+            save(
+                &folder,
+                "pcd",
+                &format!("{i}_{k}.pcd"),
+                &bytes(cloud, Format::Pcd, Some(encoding))?,
+            )?;
         }
         save(&folder, "las", &format!("{i}.las"), &bytes(cloud, Format::Las, None)?)?;
         save(&folder, "las", &format!("{i}.laz"), &bytes(cloud, Format::Laz, None)?)?;
@@ -39,8 +52,16 @@ fn main() -> Result<(), Failure> {
 
 /// Shapes that the writers do not make: lists, extra elements, old headers, count lines.
 const AWKWARD: [(&str, &str, &str); 9] = [
-    ("ply", "lists.ply", "ply\nformat ascii 1.0\ncomment c\nelement camera 1\nproperty float f\nelement vertex 2\nproperty list uchar int near\nproperty double x\nproperty double y\nproperty double z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0.5\n2 1 2 0 1 2\n0 3 4 nan\n3 0 1 1\n"),
-    ("pcd", "padding.pcd", "# .PCD v.7\nVERSION .7\nFIELDS x y z _\nSIZE 4 4 4 1\nTYPE F F F U\nCOUNT 1 1 1 4\nWIDTH 1\nHEIGHT 2\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 2\nDATA ascii\n1 2 3 0 0 0 0\nnan nan nan 0 0 0 0\n"),
+    (
+        "ply",
+        "lists.ply",
+        "ply\nformat ascii 1.0\ncomment c\nelement camera 1\nproperty float f\nelement vertex 2\nproperty list uchar int near\nproperty double x\nproperty double y\nproperty double z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0.5\n2 1 2 0 1 2\n0 3 4 nan\n3 0 1 1\n",
+    ),
+    (
+        "pcd",
+        "padding.pcd",
+        "# .PCD v.7\nVERSION .7\nFIELDS x y z _\nSIZE 4 4 4 1\nTYPE F F F U\nCOUNT 1 1 1 4\nWIDTH 1\nHEIGHT 2\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 2\nDATA ascii\n1 2 3 0 0 0 0\nnan nan nan 0 0 0 0\n",
+    ),
     ("text", "points.pts", "2\n1 2 3 7\n4 5 6 8\n"),
     ("text", "table.csv", "x,y,z,label\n1,2,3,4\n4,5,6,\n"),
     ("text", "semicolons.txt", "//X;Y;Z;I\r\n1;2;3;4\r\n4;5;6;7\r\n"),
@@ -63,7 +84,8 @@ fn cloud(count: usize, double: bool) -> Cloud {
         }
         cloud.add_column("intensity", Column::U16((0..count).map(|i| i as u16).collect()));
         cloud.add_column("gps_time", Column::F64((0..count).map(|i| i as f64 * 0.1).collect()));
-        cloud.add_column("spacing", Column::F32((0..count).map(|i| 1.0 / (i + 1) as f32).collect()));
+        cloud
+            .add_column("spacing", Column::F32((0..count).map(|i| 1.0 / (i + 1) as f32).collect()));
     }
     cloud
 }
@@ -97,11 +119,9 @@ fn e57(cloud: &Cloud, spherical: bool) -> Result<Vec<u8>, Failure> {
     let mut writer = E57Writer::new(&mut out, "file")?;
     let double = e57::RecordDataType::F64;
     let names = match spherical {
-        false => [
-            e57::RecordName::CartesianX,
-            e57::RecordName::CartesianY,
-            e57::RecordName::CartesianZ,
-        ],
+        false => {
+            [e57::RecordName::CartesianX, e57::RecordName::CartesianY, e57::RecordName::CartesianZ]
+        }
         true => [
             e57::RecordName::SphericalRange,
             e57::RecordName::SphericalAzimuth,
@@ -136,7 +156,8 @@ fn old_formats(folder: &Path) -> Result<(), Failure> {
             let mut bytes = vec![0u8; usize::from(writer.header().point_format().len())];
             bytes[0] = i * 10;
             bytes[14] = 9;
-            let points = las::PointDataBuilder::new().for_header(writer.header()).build_from_bytes(bytes)?;
+            let points =
+                las::PointDataBuilder::new().for_header(writer.header()).build_from_bytes(bytes)?;
             writer.write_points(&points)?;
         }
         writer.close()?;

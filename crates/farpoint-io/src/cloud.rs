@@ -122,11 +122,7 @@ impl Cloud {
         description: impl Into<String>,
         coordinates: Coordinates,
     ) -> Cloud {
-        Cloud {
-            format: Some(format),
-            description: description.into(),
-            ..Cloud::new(coordinates)
-        }
+        Cloud { format: Some(format), description: description.into(), ..Cloud::new(coordinates) }
     }
 
     /// A cloud whose rows are in a table.
@@ -137,11 +133,7 @@ impl Cloud {
         table: Table,
         header: Header,
     ) -> Cloud {
-        Cloud {
-            table: Some(table),
-            header,
-            ..Cloud::from_file(format, description, coordinates)
-        }
+        Cloud { table: Some(table), header, ..Cloud::from_file(format, description, coordinates) }
     }
 
     /// How many points there are.
@@ -174,11 +166,7 @@ impl Cloud {
         let mut fields: Vec<Field> = match &self.table {
             Some(table) => table.slots.iter().map(Field::from).collect(),
             None => ["x", "y", "z"]
-                .map(|name| Field {
-                    name: name.into(),
-                    kind: self.coordinates.kind(),
-                    count: 1,
-                })
+                .map(|name| Field { name: name.into(), kind: self.coordinates.kind(), count: 1 })
                 .into(),
         };
         fields.extend(self.added.iter().map(|a| Field {
@@ -207,10 +195,8 @@ impl Cloud {
 
     /// The added columns at the given rows.
     pub(crate) fn added(&self, rows: &[usize]) -> Vec<Attribute> {
-        let gather = |a: &Attribute| Attribute {
-            name: a.name.clone(),
-            column: a.column.gather(rows),
-        };
+        let gather =
+            |a: &Attribute| Attribute { name: a.name.clone(), column: a.column.gather(rows) };
         self.added.iter().map(gather).collect()
     }
 
@@ -229,7 +215,9 @@ impl Cloud {
                             name: component_name(&slot.name, slot.count, k),
                             column: if text { narrowed(&slot.name, column) } else { column },
                         }),
-                        None => warnings.push(format!("'{}' is no number and is left out", slot.name)),
+                        None => {
+                            warnings.push(format!("'{}' is no number and is left out", slot.name))
+                        }
                     }
                 }
                 if slot.count == 0 && slot.list.is_some() {

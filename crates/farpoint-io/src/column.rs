@@ -109,16 +109,46 @@ macro_rules! each {
 macro_rules! collect_as {
     ($kind:expr, $ty:ident => $iter:expr) => {
         match $kind {
-            Scalar::I8 => { type $ty = i8; Some(Column::I8($iter)) }
-            Scalar::U8 => { type $ty = u8; Some(Column::U8($iter)) }
-            Scalar::I16 => { type $ty = i16; Some(Column::I16($iter)) }
-            Scalar::U16 => { type $ty = u16; Some(Column::U16($iter)) }
-            Scalar::I32 => { type $ty = i32; Some(Column::I32($iter)) }
-            Scalar::U32 => { type $ty = u32; Some(Column::U32($iter)) }
-            Scalar::I64 => { type $ty = i64; Some(Column::I64($iter)) }
-            Scalar::U64 => { type $ty = u64; Some(Column::U64($iter)) }
-            Scalar::F32 => { type $ty = f32; Some(Column::F32($iter)) }
-            Scalar::F64 => { type $ty = f64; Some(Column::F64($iter)) }
+            Scalar::I8 => {
+                type $ty = i8;
+                Some(Column::I8($iter))
+            }
+            Scalar::U8 => {
+                type $ty = u8;
+                Some(Column::U8($iter))
+            }
+            Scalar::I16 => {
+                type $ty = i16;
+                Some(Column::I16($iter))
+            }
+            Scalar::U16 => {
+                type $ty = u16;
+                Some(Column::U16($iter))
+            }
+            Scalar::I32 => {
+                type $ty = i32;
+                Some(Column::I32($iter))
+            }
+            Scalar::U32 => {
+                type $ty = u32;
+                Some(Column::U32($iter))
+            }
+            Scalar::I64 => {
+                type $ty = i64;
+                Some(Column::I64($iter))
+            }
+            Scalar::U64 => {
+                type $ty = u64;
+                Some(Column::U64($iter))
+            }
+            Scalar::F32 => {
+                type $ty = f32;
+                Some(Column::F32($iter))
+            }
+            Scalar::F64 => {
+                type $ty = f64;
+                Some(Column::F64($iter))
+            }
         }
     };
 }
@@ -152,6 +182,8 @@ impl Column {
     }
 
     /// Value `row` as f64 (64-bit integers beyond 2^53 are rounded).
+    // One arm casts f64 to itself.
+    #[allow(clippy::unnecessary_cast)]
     pub fn get(&self, row: usize) -> f64 {
         each!(self, v => v[row] as f64)
     }
@@ -194,6 +226,7 @@ impl Column {
     }
 
     /// Whether every value is a whole number within the range.
+    #[allow(clippy::unnecessary_cast)]
     pub(crate) fn whole_within(&self, low: f64, high: f64) -> bool {
         each!(self, v => v.iter().all(|&x| {
             let x = x as f64;
@@ -241,11 +274,7 @@ impl<T: fmt::Display + Copy + PartialEq> fmt::Display for PlainNan<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Only NaN differs from itself.
         #[allow(clippy::eq_op)]
-        if self.0 != self.0 {
-            f.write_str("nan")
-        } else {
-            write!(f, "{}", self.0)
-        }
+        if self.0 != self.0 { f.write_str("nan") } else { write!(f, "{}", self.0) }
     }
 }
 

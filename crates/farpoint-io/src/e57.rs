@@ -5,7 +5,9 @@ use crate::column::Column;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::quiet::guarded;
-use ::e57::{CartesianCoordinate, E57Reader, PointCloud, Record, RecordDataType, RecordName, RecordValue};
+use ::e57::{
+    CartesianCoordinate, E57Reader, PointCloud, Record, RecordDataType, RecordName, RecordValue,
+};
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
@@ -19,7 +21,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
 fn fault(error: ::e57::Error) -> Fault {
     // The first line is the crate's own message; its causes follow.
     let text = error.to_string();
-    Fault::new(text.lines().next().unwrap_or_default()).fix("the file is damaged: fetch or export it again")
+    Fault::new(text.lines().next().unwrap_or_default())
+        .fix("the file is damaged: fetch or export it again")
 }
 
 fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
@@ -46,7 +49,9 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
         cloud.add_column(&name, column);
     }
     if without_place > 0 {
-        cloud.warnings.push(format!("{without_place} points are marked invalid and have NaN coordinates"));
+        cloud
+            .warnings
+            .push(format!("{without_place} points are marked invalid and have NaN coordinates"));
     }
     if !reader.images().is_empty() {
         cloud.warnings.push("the images in the file are left out".into());
@@ -58,7 +63,9 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
 /// nothing about the number of points, and the crate would make them without end.
 fn check(scan: &PointCloud, size: usize) -> Result<(), Fault> {
     let constant = |r: &Record| match r.data_type {
-        RecordDataType::Integer { min, max } | RecordDataType::ScaledInteger { min, max, .. } => min >= max,
+        RecordDataType::Integer { min, max } | RecordDataType::ScaledInteger { min, max, .. } => {
+            min >= max
+        }
         _ => false,
     };
     let bits = size as u64 * 8;
@@ -70,7 +77,11 @@ fn check(scan: &PointCloud, size: usize) -> Result<(), Fault> {
 }
 
 /// Appends the positions; gives how many are marked invalid, which become NaN.
-fn positions(reader: &mut Reader, scan: &PointCloud, out: &mut Vec<[f64; 3]>) -> Result<usize, Fault> {
+fn positions(
+    reader: &mut Reader,
+    scan: &PointCloud,
+    out: &mut Vec<[f64; 3]>,
+) -> Result<usize, Fault> {
     let mut simple = reader.pointcloud_simple(scan).map_err(fault)?;
     simple.intensity_to_color(false);
     simple.normalize_color(false);
@@ -95,7 +106,9 @@ fn attribute_name(name: &RecordName) -> Option<String> {
         RecordName::CartesianX | RecordName::CartesianY | RecordName::CartesianZ => return None,
         RecordName::SphericalRange | RecordName::SphericalAzimuth => return None,
         RecordName::SphericalElevation => return None,
-        RecordName::CartesianInvalidState | RecordName::SphericalInvalidState => "invalid_state".into(),
+        RecordName::CartesianInvalidState | RecordName::SphericalInvalidState => {
+            "invalid_state".into()
+        }
         RecordName::Intensity => "intensity".into(),
         RecordName::IsIntensityInvalid => "intensity_invalid".into(),
         RecordName::ColorRed => "red".into(),
@@ -128,7 +141,13 @@ enum Kind {
 }
 
 impl Columns {
-    fn read(&mut self, reader: &mut Reader, scan: &PointCloud, first: usize, end: usize) -> Result<(), Fault> {
+    fn read(
+        &mut self,
+        reader: &mut Reader,
+        scan: &PointCloud,
+        first: usize,
+        end: usize,
+    ) -> Result<(), Fault> {
         let wanted: Vec<(usize, String, RecordDataType)> = scan
             .prototype
             .iter()
@@ -172,9 +191,15 @@ impl Columns {
             let full = values.iter().all(|v| !v.is_nan());
             let column = match self.kinds[&name] {
                 Kind::Single => Column::F32(values.into_iter().map(|v| v as f32).collect()),
-                Kind::Whole(0.., ..=255) if full => Column::U8(values.into_iter().map(|v| v as u8).collect()),
-                Kind::Whole(0.., ..=65535) if full => Column::U16(values.into_iter().map(|v| v as u16).collect()),
-                Kind::Whole(a, b) if full && i32::try_from(a).is_ok() && i32::try_from(b).is_ok() => {
+                Kind::Whole(0.., ..=255) if full => {
+                    Column::U8(values.into_iter().map(|v| v as u8).collect())
+                }
+                Kind::Whole(0.., ..=65535) if full => {
+                    Column::U16(values.into_iter().map(|v| v as u16).collect())
+                }
+                Kind::Whole(a, b)
+                    if full && i32::try_from(a).is_ok() && i32::try_from(b).is_ok() =>
+                {
                     Column::I32(values.into_iter().map(|v| v as i32).collect())
                 }
                 _ => Column::F64(values),

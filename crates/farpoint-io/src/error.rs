@@ -41,7 +41,9 @@ pub enum Error {
         source: io::Error,
     },
     /// The operating system refused to write.
-    #[error("{name}: cannot be written: {source}; check the folder, its permissions and free space")]
+    #[error(
+        "{name}: cannot be written: {source}; check the folder, its permissions and free space"
+    )]
     Write {
         /// The file, as the user named it.
         name: String,

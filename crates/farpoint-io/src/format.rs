@@ -1,7 +1,7 @@
 //! Which format a file has: by its content first, then by its name.
 
-use crate::error::Error;
 use crate::ReadOptions;
+use crate::error::Error;
 use std::{fmt, path::Path};
 
 /// The formats that can be read.
@@ -183,7 +183,11 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
 /// Formats that hold clouds and are not read, so that the message can say what to do.
 fn refuse_known_strangers(bytes: &[u8], name: &str) -> Result<(), Error> {
     let strangers: [(&[u8], &str, &str); 4] = [
-        (b"\x89MCAP0\r\n", "an MCAP recording, not a point cloud file", "export a PointCloud2 message as PCD"),
+        (
+            b"\x89MCAP0\r\n",
+            "an MCAP recording, not a point cloud file",
+            "export a PointCloud2 message as PCD",
+        ),
         (b"#ROSBAG", "a ROS bag, not a point cloud file", "export a PointCloud2 message as PCD"),
         (b"\x89HDF\r\n", "an HDF5 file, not a point cloud file", "save the array of points as NPY"),
         (b"glTF", "a glTF model, not a point cloud file", "convert it to PLY"),
@@ -208,7 +212,11 @@ fn readable() -> String {
 
 /// The extensions that can be written, for messages.
 pub(crate) fn writable() -> String {
-    let names: Vec<&str> =
-        Format::ALL.iter().filter(|f| f.can_write()).flat_map(|f| f.extensions()).copied().collect();
+    let names: Vec<&str> = Format::ALL
+        .iter()
+        .filter(|f| f.can_write())
+        .flat_map(|f| f.extensions())
+        .copied()
+        .collect();
     format!(".{}", names.join(", ."))
 }

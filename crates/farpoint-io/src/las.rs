@@ -76,7 +76,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
         false => stored(bytes, start, count, stride)?,
         true => {
             let vlr = header.records.iter().find(|r| r.is(LazVlr::USER_ID, LazVlr::RECORD_ID));
-            let vlr = vlr.ok_or_else(|| Fault::new("the LASzip record is missing").fix("decompress it elsewhere"))?;
+            let vlr = vlr.ok_or_else(|| {
+                Fault::new("the LASzip record is missing").fix("decompress it elsewhere")
+            })?;
             points::decompress(bytes, start, vlr.data(), count, stride)?
         }
     };
@@ -110,12 +112,15 @@ fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
     if !bytes.starts_with(b"LASF") {
         return Err(Fault::new("the file does not start with 'LASF'").at(Place::Byte(0)));
     }
-    let raw = las::raw::Header::read_from(bytes)
-        .map_err(|_| Fault::truncated(format!("the header is cut short, {} bytes are there", bytes.len())))?;
+    let raw = las::raw::Header::read_from(bytes).map_err(|_| {
+        Fault::truncated(format!("the header is cut short, {} bytes are there", bytes.len()))
+    })?;
     let code = raw.point_data_record_format;
     let format = code & 0x3f;
     let known = las::point::Format::new(format).map_err(|_| {
-        Fault::new(format!("point format {format} is unknown")).at(Place::Byte(104)).fix("formats 0 to 10 are read")
+        Fault::new(format!("point format {format} is unknown"))
+            .at(Place::Byte(104))
+            .fix("formats 0 to 10 are read")
     })?;
     if raw.point_data_record_length < known.len() {
         let what = format!(
@@ -148,7 +153,11 @@ fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
     let mut warnings = Vec::new();
     let (extended, extended_start) = extended_records(bytes, &raw, &mut warnings);
     let compressed = code & 0xC0 != 0;
-    Ok((LasHeader { raw, format, records, padding, extended, extended_start }, compressed, warnings))
+    Ok((
+        LasHeader { raw, format, records, padding, extended, extended_start },
+        compressed,
+        warnings,
+    ))
 }
 
 fn extended_records(
@@ -196,7 +205,8 @@ fn transforms(raw: &las::raw::Header) -> [(f64, f64); 3] {
 
 /// The stored integers of a point.
 fn integers(record: &[u8]) -> [i32; 3] {
-    [0, 4, 8].map(|at| i32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]))
+    [0, 4, 8]
+        .map(|at| i32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]))
 }
 
 fn coordinates(raw: &las::raw::Header, records: &[u8], stride: usize) -> Coordinates {

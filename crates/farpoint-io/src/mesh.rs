@@ -39,7 +39,10 @@ pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, Fault> {
     for (line, content) in lines(bytes) {
         let mut words = words(content);
         let keyword = words.next().unwrap_or_default();
-        keywords += usize::from(matches!(keyword, b"vn" | b"vt" | b"f" | b"o" | b"g" | b"mtllib" | b"usemtl"));
+        keywords += usize::from(matches!(
+            keyword,
+            b"vn" | b"vt" | b"f" | b"o" | b"g" | b"mtllib" | b"usemtl"
+        ));
         if keyword != b"v" {
             continue;
         }
@@ -52,7 +55,8 @@ pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, Fault> {
         }
     }
     if points.is_empty() && keywords == 0 {
-        return Err(Fault::new("there is no vertex (a line 'v x y z')").fix("check that this is a Wavefront OBJ file"));
+        return Err(Fault::new("there is no vertex (a line 'v x y z')")
+            .fix("check that this is a Wavefront OBJ file"));
     }
     let coloured = !points.is_empty() && colours[0].len() == points.len();
     let mut cloud = Cloud::from_file(Format::Obj, "OBJ vertices", Coordinates::F64(points));
@@ -93,14 +97,16 @@ pub(crate) fn read_off(bytes: &[u8]) -> Result<Cloud, Fault> {
     if counts.is_empty() {
         (line, counts) = lines.next().unwrap_or((line, counts));
     }
-    let count = words(counts).next().and_then(|w| std::str::from_utf8(w).ok()?.parse::<usize>().ok());
+    let count =
+        words(counts).next().and_then(|w| std::str::from_utf8(w).ok()?.parse::<usize>().ok());
     let count = count.ok_or_else(|| {
         Fault::new("the numbers of vertices, faces and edges are missing").at(Place::Line(line))
     })?;
     let mut points = Vec::new();
     while points.len() < count {
         let Some((number, content)) = lines.next() else {
-            let what = format!("the header promises {count} vertices, the file has {}", points.len());
+            let what =
+                format!("the header promises {count} vertices, the file has {}", points.len());
             return Err(Fault::truncated(what));
         };
         points.push(vertex(words(content), number)?);

@@ -107,14 +107,18 @@ fn parse(bytes: &[u8]) -> Result<Parsed, Fault> {
             _ => {}
         }
         if depth > 16 || length > 1 << 20 {
-            return Err(Fault::new("the header is no description of an array").at(Place::Byte(before)));
+            return Err(
+                Fault::new("the header is no description of an array").at(Place::Byte(before))
+            );
         }
     }
     let header = guarded("the header", || {
-        npyz::NpyHeader::from_reader(&bytes[..start])
-            .map_err(|e| Fault::new(format!("header: {}", first_line(&e.to_string()))).at(Place::Byte(before)))
+        npyz::NpyHeader::from_reader(&bytes[..start]).map_err(|e| {
+            Fault::new(format!("header: {}", first_line(&e.to_string()))).at(Place::Byte(before))
+        })
     })?;
-    let shape: Option<Vec<usize>> = header.shape().iter().map(|&n| usize::try_from(n).ok()).collect();
+    let shape: Option<Vec<usize>> =
+        header.shape().iter().map(|&n| usize::try_from(n).ok()).collect();
     let shape = shape.ok_or_else(|| Fault::new("the shape is too large"))?;
     Ok(Parsed { dtype: header.dtype(), shape, order: header.order(), start })
 }
@@ -124,7 +128,7 @@ fn first_line(text: &str) -> &str {
 }
 
 /// The bytes of all values, if the file has as many as the shape promises.
-fn payload<'a>(data: &'a [u8], count: usize, size: usize) -> Result<&'a [u8], Fault> {
+fn payload(data: &[u8], count: usize, size: usize) -> Result<&[u8], Fault> {
     let whole = count.checked_mul(size).and_then(|n| data.get(..n));
     whole.ok_or_else(|| {
         let there = data.len() / size.max(1);
@@ -180,7 +184,8 @@ fn plain(parsed: &Parsed, kind: &TypeStr, data: &[u8]) -> Result<(Table, NpyHead
         dtype = DType::Plain("<f4".parse().map_err(|_| Fault::new("float16"))?);
     }
     let slot = |i: usize| {
-        let name = ["x", "y", "z"].get(i).map_or_else(|| format!("column_{}", i + 1), |n| (*n).into());
+        let name =
+            ["x", "y", "z"].get(i).map_or_else(|| format!("column_{}", i + 1), |n| (*n).into());
         Slot::new(name, scalar, i * scalar.size())
     };
     let store = Store::Records { bytes, stride: columns * scalar.size() };
@@ -221,7 +226,8 @@ fn widened(bytes: &[u8], big_endian: bool) -> Vec<u8> {
 /// A one-dimensional array of records.
 fn structured(parsed: &Parsed, data: &[u8]) -> Result<(Table, NpyHeader), Fault> {
     let (DType::Record(fields), [rows]) = (&parsed.dtype, &parsed.shape[..]) else {
-        let what = format!("a structured array of shape {} is no cloud", shape_words(&parsed.shape));
+        let what =
+            format!("a structured array of shape {} is no cloud", shape_words(&parsed.shape));
         return Err(Fault::new(what).fix("save it flat, one record a point"));
     };
     let mut slots: Vec<Slot> = Vec::new();
@@ -238,7 +244,8 @@ fn structured(parsed: &Parsed, data: &[u8]) -> Result<(Table, NpyHeader), Fault>
             // Strings, dates and the like are kept as bytes.
             None => (Scalar::U8, size),
         };
-        let spread = ["xyz", "position", "points", "coords"].contains(&field.name.as_str()) && count == 3;
+        let spread =
+            ["xyz", "position", "points", "coords"].contains(&field.name.as_str()) && count == 3;
         let total = count.checked_mul(each).ok_or_else(bad)?;
         for (k, axis) in ["x", "y", "z"].iter().enumerate().filter(|_| spread) {
             slots.push(Slot::new(*axis, scalar, at + k * scalar.size()));
@@ -249,7 +256,9 @@ fn structured(parsed: &Parsed, data: &[u8]) -> Result<(Table, NpyHeader), Fault>
         at = total.checked_mul(scalar.size()).and_then(|n| n.checked_add(at)).ok_or_else(bad)?;
     }
     if orders.windows(2).any(|w| w[0] != w[1]) {
-        return Err(Fault::new("the fields differ in byte order").fix("save them in one byte order"));
+        return Err(
+            Fault::new("the fields differ in byte order").fix("save them in one byte order")
+        );
     }
     let xyz = axes(&slots)?;
     let bytes = payload(data, *rows, at)?.to_vec();

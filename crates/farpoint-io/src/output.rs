@@ -23,7 +23,9 @@ pub fn write(
     options: &WriteOptions,
 ) -> Result<Vec<String>, Error> {
     let format = match options.format {
-        None if path == Path::new("-") => cloud.format().filter(|f| f.can_write()).unwrap_or(Format::Ply),
+        None if path == Path::new("-") => {
+            cloud.format().filter(|f| f.can_write()).unwrap_or(Format::Ply)
+        }
         _ => output_format(path, options)?,
     };
     let options = WriteOptions { format: Some(format), ..options.clone() };

@@ -11,8 +11,8 @@ use crate::cloud::{Cloud, Coordinates, Header};
 use crate::column::{Column, Scalar};
 use crate::error::{Fault, Place};
 use crate::format::Format;
-use crate::table::{Slot, Split, Store, Table, Tokens};
 use crate::lzf;
+use crate::table::{Slot, Split, Store, Table, Tokens};
 use pcd_rs::{DataKind, PcdMeta, ValueKind};
 
 /// What is kept of the header, to be written again.
@@ -197,15 +197,19 @@ fn compressed_rows(
         return Err(Fault::truncated("the sizes of the compressed data are missing"));
     };
     if count.checked_mul(stride) != Some(length) {
-        let what = format!("the data holds {length} bytes, {} points of {stride} are promised", meta.num_points);
+        let what = format!(
+            "the data holds {length} bytes, {} points of {stride} are promised",
+            meta.num_points
+        );
         return Err(Fault::new(what));
     }
-    let packed = data
-        .get(8..8 + packed)
-        .ok_or_else(|| Fault::truncated(format!("{packed} compressed bytes promised, {} there", data.len() - 8)))?;
+    let packed = data.get(8..8 + packed).ok_or_else(|| {
+        Fault::truncated(format!("{packed} compressed bytes promised, {} there", data.len() - 8))
+    })?;
     let planes = match (packed.is_empty(), length) {
         (true, 0) => Vec::new(),
-        _ => lzf::decompress(packed, length).ok_or_else(|| Fault::new("the compressed data is damaged"))?,
+        _ => lzf::decompress(packed, length)
+            .ok_or_else(|| Fault::new("the compressed data is damaged"))?,
     };
     let mut bytes = vec![0u8; length];
     for slot in slots {

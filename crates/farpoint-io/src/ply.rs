@@ -68,7 +68,10 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
     let coordinates = rows::coordinates(&table, element.count)?;
     let mut warnings = Vec::new();
     for e in parsed.elements.iter().filter(|e| e.name != "vertex") {
-        warnings.push(format!("element '{}' ({} rows) is left out: only points are read", e.name, e.count));
+        warnings.push(format!(
+            "element '{}' ({} rows) is left out: only points are read",
+            e.name, e.count
+        ));
     }
     let description = format!("PLY {}", encoding_name(parsed.header.encoding));
     let header = Header::Ply(parsed.header);

@@ -14,11 +14,12 @@ pub(crate) fn read(bytes: &[u8], name: &str, columns: Option<usize>) -> Result<C
     };
     let columns = columns.unwrap_or(guess);
     if columns < 3 {
-        return Err(Fault::new(format!("{columns} columns a row hold no x, y, z")).fix("give --columns 3 or more"));
+        return Err(Fault::new(format!("{columns} columns a row hold no x, y, z"))
+            .fix("give --columns 3 or more"));
     }
-    let stride = columns
-        .checked_mul(4)
-        .ok_or_else(|| Fault::new(format!("{columns} columns a row are too many")).fix("give --columns 3 or more"))?;
+    let stride = columns.checked_mul(4).ok_or_else(|| {
+        Fault::new(format!("{columns} columns a row are too many")).fix("give --columns 3 or more")
+    })?;
     if !bytes.len().is_multiple_of(stride) {
         return Err(misfit(bytes.len(), columns));
     }
@@ -34,7 +35,9 @@ pub(crate) fn read(bytes: &[u8], name: &str, columns: Option<usize>) -> Result<C
         big_endian: false,
         xyz: [0, 1, 2],
     };
-    let value = |row: &[u8], at: usize| f32::from_le_bytes([row[at], row[at + 1], row[at + 2], row[at + 3]]);
+    let value = |row: &[u8], at: usize| {
+        f32::from_le_bytes([row[at], row[at + 1], row[at + 2], row[at + 3]])
+    };
     let points = bytes.chunks_exact(stride).map(|r| [value(r, 0), value(r, 4), value(r, 8)]);
     let coordinates = Coordinates::F32(points.collect());
     let description = format!("raw float32 x {columns}");
@@ -45,7 +48,8 @@ fn misfit(size: usize, columns: usize) -> Fault {
     let fits: Vec<String> =
         (3..=16).filter(|c| size.is_multiple_of(4 * c)).map(|c| c.to_string()).collect();
     let fix = match fits.is_empty() {
-        true => "no number of columns from 3 to 16 fits: the file is cut short or not raw float32".into(),
+        true => "no number of columns from 3 to 16 fits: the file is cut short or not raw float32"
+            .into(),
         false => format!("give --columns: {} would fit", fits.join(", ")),
     };
     Fault::new(format!("{size} bytes are not whole rows of {columns} float32 values")).fix(fix)

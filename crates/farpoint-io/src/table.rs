@@ -24,15 +24,7 @@ pub(crate) struct Slot {
 
 impl Slot {
     pub(crate) fn new(name: impl Into<String>, kind: Scalar, offset: usize) -> Slot {
-        Slot {
-            name: name.into(),
-            kind,
-            count: 1,
-            offset,
-            list: None,
-            bits: None,
-            scale: None,
-        }
+        Slot { name: name.into(), kind, count: 1, offset, list: None, bits: None, scale: None }
     }
 
     pub(crate) fn count(mut self, count: usize) -> Slot {
@@ -91,7 +83,8 @@ impl Split {
         if !line.contains(&b',') {
             return Split::Space;
         }
-        let tight = |w: &[u8]| w[1] == b',' && !w[0].is_ascii_whitespace() && !w[2].is_ascii_whitespace();
+        let tight =
+            |w: &[u8]| w[1] == b',' && !w[0].is_ascii_whitespace() && !w[2].is_ascii_whitespace();
         match spaced(b',') && !line.windows(3).any(tight) {
             true => Split::Mixed,
             false => Split::Comma,

@@ -82,7 +82,8 @@ pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Cloud, Fault> {
         rows.push((start, end));
     }
     if let Some(promised) = head.promised.filter(|&n| n != points.len()) {
-        let what = format!("the first line promises {promised} points, the file has {}", points.len());
+        let what =
+            format!("the first line promises {promised} points, the file has {}", points.len());
         return Err(Fault::truncated(what).at(Place::Line(1)));
     }
     let description = match name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase()).as_deref() {
@@ -124,7 +125,9 @@ fn header(bytes: &[u8]) -> Result<Head, Fault> {
         let line = &bytes[start..end];
         if is_comment(line) {
             comment = Some((line, end)).filter(|(l, _)| !l.trim_ascii().is_empty()).or(comment);
-        } else if numbers(line) >= 3 || (named.is_some() && numbers(line) > 0) {
+        } else if numbers(line) >= 3
+            || named.is_some_and(|n| looks_named(&words(n, Split::of(line))))
+        {
             let split = Split::of(line);
             let columns = Tokens::new(line, split).count();
             // Names hold spaces where the values do not.
@@ -145,8 +148,8 @@ fn header(bytes: &[u8]) -> Result<Head, Fault> {
             return Err(bad_line(number + 1, line));
         }
     }
-    let names = named.map(|l| words(l, Split::Any));
-    if promised.is_some_and(|n| n > 0) || (names.is_some() && !looks_named(&names)) {
+    if promised.is_some_and(|n| n > 0) || named.is_some_and(|l| !looks_named(&words(l, Split::Any)))
+    {
         return Err(Fault::new("there is no point in the file").fix("put a point a line: x y z"));
     }
     header.preamble = bytes.to_vec();
@@ -158,8 +161,8 @@ fn words(line: &[u8], split: Split) -> Vec<String> {
 }
 
 /// A file of nothing but a header is an empty cloud if the header names x, y and z.
-fn looks_named(names: &Option<Vec<String>>) -> bool {
-    let has = |axis: &str| names.iter().flatten().any(|n| n.eq_ignore_ascii_case(axis));
+fn looks_named(names: &[String]) -> bool {
+    let has = |axis: &str| names.iter().any(|n| n.eq_ignore_ascii_case(axis));
     has("x") && has("y") && has("z")
 }
 
@@ -178,7 +181,7 @@ fn commented_names(
     let text = &line[line.iter().position(|&b| b != b'#' && b != b'/').unwrap_or(line.len())..];
     let text = text.trim_ascii();
     let names = [words(text, split), words(text, Split::Space), words(text, Split::Any)];
-    match names.into_iter().find(|n| n.len() == columns && looks_named(&Some(n.clone()))) {
+    match names.into_iter().find(|n| n.len() == columns && looks_named(n)) {
         Some(names) => (Some(names), Some(end)),
         None => (None, None),
     }
@@ -188,7 +191,8 @@ fn slots(head: &Head) -> Vec<Slot> {
     let mut taken: Vec<String> = Vec::new();
     for i in 0..head.columns {
         let named = head.names.as_ref().and_then(|n| n.get(i)).filter(|n| !n.is_empty());
-        let plain = ["x", "y", "z"].get(i).filter(|_| head.names.is_none()).map(|n| (*n).to_owned());
+        let plain =
+            ["x", "y", "z"].get(i).filter(|_| head.names.is_none()).map(|n| (*n).to_owned());
         let name = named.cloned().or(plain).unwrap_or_else(|| format!("column_{}", i + 1));
         taken.push(unused(&name, &taken));
     }

@@ -2,8 +2,8 @@
 //! what to do, on one line.
 
 use farpoint_io::{
-    Cloud, Column, Coordinates, Encoding, Error, Format, ReadOptions, WriteOptions, check_output, read,
-    read_bytes, write, write_bytes, write_indices,
+    Cloud, Column, Coordinates, Encoding, Error, Format, ReadOptions, WriteOptions, check_output,
+    read, read_bytes, write, write_bytes, write_indices,
 };
 use std::path::Path;
 
@@ -19,7 +19,8 @@ fn message(bytes: &[u8], name: &str) -> String {
 }
 
 fn small(format: Format, encoding: Option<Encoding>) -> Vec<u8> {
-    let mut cloud = Cloud::new(Coordinates::F32(vec![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]));
+    let mut cloud =
+        Cloud::new(Coordinates::F32(vec![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]));
     cloud.add_column("intensity", Column::U16(vec![1, 2, 3]));
     cloud.add_column("extra", Column::F64(vec![1.0, 2.0, 3.0]));
     write_bytes(&cloud, &[0, 1, 2], &WriteOptions { format: Some(format), encoding }).unwrap().0
@@ -60,7 +61,9 @@ fn cut_at_every_length() {
 
 #[test]
 fn binary_files_cut_short_are_refused() {
-    for (name, bytes) in all_small().into_iter().filter(|(n, _)| !n.starts_with("a.t") && !n.starts_with("a.ob")) {
+    for (name, bytes) in
+        all_small().into_iter().filter(|(n, _)| !n.starts_with("a.t") && !n.starts_with("a.ob"))
+    {
         // A cut last digit or line end leaves a text file whole; the points themselves may not be cut.
         let cut = bytes.len() - 8;
         assert!(try_open(&bytes[..cut], name).is_err(), "{name}");
@@ -83,16 +86,21 @@ fn every_single_byte_changed() {
 #[test]
 fn absurd_promises_allocate_nothing() {
     let huge = 1u64 << 40;
-    let ply = format!("ply\nformat binary_little_endian 1.0\nelement vertex {huge}\nproperty float x\nproperty float y\nproperty float z\nend_header\n");
+    let ply = format!(
+        "ply\nformat binary_little_endian 1.0\nelement vertex {huge}\nproperty float x\nproperty float y\nproperty float z\nend_header\n"
+    );
     assert!(message(ply.as_bytes(), "a.ply").contains("1099511627776"));
     let ply = ply.replace("binary_little_endian", "ascii");
     assert!(message(ply.as_bytes(), "a.ply").contains("1099511627776"));
     for data in ["ascii", "binary", "binary_compressed"] {
-        let pcd = format!("VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH {huge}\nHEIGHT 1\nPOINTS {huge}\nDATA {data}\n12345678");
+        let pcd = format!(
+            "VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH {huge}\nHEIGHT 1\nPOINTS {huge}\nDATA {data}\n12345678"
+        );
         message(pcd.as_bytes(), "a.pcd");
     }
     for (name, at) in [("a.las", 247), ("a.laz", 247)] {
-        let mut las = small(if at == 247 && name == "a.laz" { Format::Laz } else { Format::Las }, None);
+        let mut las =
+            small(if at == 247 && name == "a.laz" { Format::Laz } else { Format::Las }, None);
         las[at..at + 8].copy_from_slice(&huge.to_le_bytes());
         assert!(message(&las, name).contains("1099511627776"));
     }
@@ -110,10 +118,25 @@ fn absurd_promises_allocate_nothing() {
 #[test]
 fn messages_say_where() {
     assert!(message(b"1 2 3\n4 5\n", "a.xyz").contains("line 2"));
-    assert!(message(b"1,5 2,5 3,5\n", "a.xyz").contains("line 1") || message(b"1,5 2,5 3,5\n", "a.xyz").contains("no point"));
+    assert!(
+        message(b"1,5 2,5 3,5\n", "a.xyz").contains("line 1")
+            || message(b"1,5 2,5 3,5\n", "a.xyz").contains("no point")
+    );
     assert!(message(b"v 1 2 3\nv 1 b 3\n", "a.obj").contains("line 2"));
-    assert!(message(b"ply\nformat ascii 1.0\nelement vertex 1\nproperty wrong x\nend_header\n", "a.ply").contains("line 4"));
-    assert!(message(b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float a\nend_header\n1\n", "a.ply").contains("[a]"));
+    assert!(
+        message(
+            b"ply\nformat ascii 1.0\nelement vertex 1\nproperty wrong x\nend_header\n",
+            "a.ply"
+        )
+        .contains("line 4")
+    );
+    assert!(
+        message(
+            b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float a\nend_header\n1\n",
+            "a.ply"
+        )
+        .contains("[a]")
+    );
     assert!(message(b"", "a.ply").contains("empty"));
     assert!(message(b"nonsense", "a.ply").contains("the content does not"));
     assert!(message(b"\x00\x01\x02", "a.what").contains("unknown format"));
@@ -152,7 +175,9 @@ fn outputs_are_checked_before_the_work() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("in.ply");
     std::fs::write(&input, small(Format::Ply, None)).unwrap();
-    let refused = |path: &Path| check_output(path, &[&input], &WriteOptions::default()).unwrap_err().to_string();
+    let refused = |path: &Path| {
+        check_output(path, &[&input], &WriteOptions::default()).unwrap_err().to_string()
+    };
     assert!(refused(&input).contains("is the input"));
     assert!(refused(&folder.path().join("no/out.ply")).contains("is not there"));
     assert!(refused(&folder.path().join("out.e57")).contains("not written"));
@@ -185,7 +210,9 @@ fn outputs_are_whole_or_not_there() {
     write_indices(&folder.path().join("i.npy"), &[3, 1, 2]).unwrap();
     let indices = std::fs::read(folder.path().join("i.npy")).unwrap();
     assert_eq!(indices.len(), 128 + 24);
-    assert!(indices[10..].starts_with(b"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }"));
+    assert!(
+        indices[10..].starts_with(b"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }")
+    );
     // Nothing else is left behind.
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
 }

@@ -129,7 +129,10 @@ fn precision_is_the_files() {
         ("npy/las_records_structured.npy", false),
     ] {
         let cloud = open(&folder, file).unwrap();
-        assert!(matches!((cloud.coordinates(), single), (F32(_), true) | (F64(_), false)), "{file}");
+        assert!(
+            matches!((cloud.coordinates(), single), (F32(_), true) | (F64(_), false)),
+            "{file}"
+        );
     }
 }
 

@@ -27,14 +27,18 @@ fn written(cloud: &Cloud, rows: &[usize], options: &WriteOptions) -> Vec<u8> {
 fn rich(points: &[[f32; 3]]) -> Cloud {
     let n = points.len();
     let mut cloud = Cloud::new(Coordinates::F32(points.to_vec()));
-    let seed = |i: usize, k: u64| (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(k as u32);
+    let seed =
+        |i: usize, k: u64| (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(k as u32);
     cloud.add_column("i8", Column::I8((0..n).map(|i| seed(i, 1) as i8).collect()));
     cloud.add_column("u8", Column::U8((0..n).map(|i| seed(i, 2) as u8).collect()));
     cloud.add_column("i16", Column::I16((0..n).map(|i| seed(i, 3) as i16).collect()));
     cloud.add_column("u16", Column::U16((0..n).map(|i| seed(i, 4) as u16).collect()));
     cloud.add_column("i32", Column::I32((0..n).map(|i| seed(i, 5) as i32).collect()));
     cloud.add_column("u32", Column::U32((0..n).map(|i| seed(i, 6) as u32).collect()));
-    cloud.add_column("f32", Column::F32((0..n).map(|i| f32::from_bits(seed(i, 7) as u32)).collect()));
+    cloud.add_column(
+        "f32",
+        Column::F32((0..n).map(|i| f32::from_bits(seed(i, 7) as u32)).collect()),
+    );
     cloud.add_column("f64", Column::F64((0..n).map(|i| f64::from_bits(seed(i, 8))).collect()));
     cloud
 }
@@ -91,9 +95,19 @@ fn rows_keep_the_given_order_and_may_repeat() {
 fn typed_formats_keep_every_type() {
     let cloud = rich(&some_points());
     let all: Vec<usize> = (0..cloud.len()).collect();
-    for (name, bytes) in files(&cloud, &all).into_iter().filter(|(name, _)| !name.ends_with("txt")) {
+    for (name, bytes) in files(&cloud, &all).into_iter().filter(|(name, _)| !name.ends_with("txt"))
+    {
         let fields = open(&bytes, name).fields();
-        for kind in [Scalar::I8, Scalar::U8, Scalar::I16, Scalar::U16, Scalar::I32, Scalar::U32, Scalar::F32, Scalar::F64] {
+        for kind in [
+            Scalar::I8,
+            Scalar::U8,
+            Scalar::I16,
+            Scalar::U16,
+            Scalar::I32,
+            Scalar::U32,
+            Scalar::F32,
+            Scalar::F64,
+        ] {
             let field = fields.iter().find(|f| f.name == kind.name());
             assert_eq!(field.map(|f| f.kind), Some(kind), "{name}");
         }
@@ -201,10 +215,18 @@ fn pcd_colours_become_bytes_elsewhere_and_come_back() {
 #[test]
 fn text_keeps_lines_header_and_count() {
     for (name, text, expected) in [
-        ("a.csv", "x, y, z, Point Name\n1, 2, 3, \"a b\"\n4,5,6,\n", "x, y, z, Point Name\n4,5,6,\n1, 2, 3, \"a b\"\n"),
+        (
+            "a.csv",
+            "x, y, z, Point Name\n1, 2, 3, \"a b\"\n4,5,6,\n",
+            "x, y, z, Point Name\n4,5,6,\n1, 2, 3, \"a b\"\n",
+        ),
         ("a.pts", "2\n1 2 3 -9\n4  5 6 8\n", "2\n4  5 6 8\n1 2 3 -9\n"),
         ("a.txt", "//X;Y;Z;I\r\n1;2;3;4\r\n4;5;6;7\r\n", "//X;Y;Z;I\r\n4;5;6;7\r\n1;2;3;4\r\n"),
-        ("a.xyz", "# made by hand\n\n1e0\t2\t3\n4.00 5 6", "# made by hand\n\n4.00 5 6\n1e0\t2\t3\n"),
+        (
+            "a.xyz",
+            "# made by hand\n\n1e0\t2\t3\n4.00 5 6",
+            "# made by hand\n\n4.00 5 6\n1e0\t2\t3\n",
+        ),
         ("a.asc", "1, 2 3\n4 5, 6\n", "4 5, 6\n1, 2 3\n"),
     ] {
         let cloud = open(text.as_bytes(), name);
@@ -216,6 +238,8 @@ fn text_keeps_lines_header_and_count() {
 
 #[test]
 fn text_columns_are_found_by_name_and_get_types() {
+    let named = open(b"name x y z\nfoo 1 2 3\nb 4 5 6\n", "a.txt");
+    assert_eq!(named.coordinates().get(1), [4.0, 5.0, 6.0]);
     let text = "id,Z,Y,X,red\n7,3,2,1,255\n8,6,5,4,0\n";
     let cloud = open(text.as_bytes(), "a.csv");
     assert_eq!(cloud.coordinates(), &Coordinates::F64(vec![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]));
@@ -228,7 +252,8 @@ fn text_columns_are_found_by_name_and_get_types() {
 #[test]
 fn npy_keeps_byte_order_type_and_columns() {
     let header = |descr: &str, order: &str, shape: &str| {
-        let mut text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
+        let mut text =
+            format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
         while (text.len() + 11) % 64 != 0 {
             text.push(' ');
         }
@@ -236,21 +261,26 @@ fn npy_keeps_byte_order_type_and_columns() {
         [b"\x93NUMPY\x01\x00", &(text.len() as u16).to_le_bytes()[..], text.as_bytes()].concat()
     };
     // Big-endian int16, columns first.
-    let values: Vec<u8> = [1i16, 5, 2, 6, 3, 7, 4, 8].iter().flat_map(|v| v.to_be_bytes()).collect();
+    let values: Vec<u8> =
+        [1i16, 5, 2, 6, 3, 7, 4, 8].iter().flat_map(|v| v.to_be_bytes()).collect();
     let cloud = open(&[header("'>i2'", "True", "(2, 4)"), values].concat(), "a.npy");
     assert_eq!(cloud.coordinates(), &Coordinates::F64(vec![[1.0, 2.0, 3.0], [5.0, 6.0, 7.0]]));
     let expected: Vec<u8> = [5i16, 6, 7, 8].iter().flat_map(|v| v.to_be_bytes()).collect();
     let out = written(&cloud, &[1], &WriteOptions::default());
     assert_eq!(out, [header("'>i2'", "False", "(1, 4)"), expected].concat());
     // Half precision is widened, which is exact.
-    let halves: Vec<u8> = [0x3C00u16, 0xC000, 0x0001].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let halves: Vec<u8> =
+        [0x3C00u16, 0xC000, 0x0001].iter().flat_map(|v| v.to_le_bytes()).collect();
     let cloud = open(&[header("'<f2'", "False", "(1, 3)"), halves].concat(), "a.npy");
     assert_eq!(cloud.coordinates(), &Coordinates::F32(vec![[1.0, -2.0, 2f32.powi(-24)]]));
     // A structured array keeps its names, and gets one more for an added column.
     let descr = "[('tag', '|S2'), ('X', '<f4'), ('Y', '<f4'), ('Z', '<f4'), ]";
     let row = [b"ab", &1f32.to_le_bytes()[..], &2f32.to_le_bytes(), &3f32.to_le_bytes()].concat();
     let mut cloud = open(&[header(descr, "False", "(1,)"), row.clone()].concat(), "a.npy");
-    assert_eq!(written(&cloud, &[0], &WriteOptions::default()), [header(descr, "False", "(1,)"), row].concat());
+    assert_eq!(
+        written(&cloud, &[0], &WriteOptions::default()),
+        [header(descr, "False", "(1,)"), row].concat()
+    );
     cloud.add_column("spacing", Column::F32(vec![0.5]));
     let out = written(&cloud, &[0], &WriteOptions::default());
     assert!(String::from_utf8_lossy(&out).contains("('spacing', '<f4')"));

@@ -40,7 +40,8 @@ pub(super) fn base(format: u8) -> Vec<Slot> {
         Slot::new("z", I32, 8),
         Slot::new("intensity", U16, 12),
     ];
-    let bits = |name: &str, at: usize, first: u8, number: u8| Slot::new(name, U8, at).bits(first, number);
+    let bits =
+        |name: &str, at: usize, first: u8, number: u8| Slot::new(name, U8, at).bits(first, number);
     if format < 6 {
         slots.extend([
             bits("return_number", 14, 0, 3),

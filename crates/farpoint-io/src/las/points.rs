@@ -28,10 +28,13 @@ pub(super) fn decompress(
     stride: usize,
 ) -> Result<Vec<u8>, Fault> {
     let vlr = guarded("the LASzip record", || {
-        let vlr = LazVlr::from_buffer(vlr).map_err(|e| Fault::new(format!("the LASzip record: {e}")))?;
+        let vlr =
+            LazVlr::from_buffer(vlr).map_err(|e| Fault::new(format!("the LASzip record: {e}")))?;
         let size = vlr.items().iter().map(|i| usize::from(i.size())).sum::<usize>();
         if vlr.items().is_empty() || size != stride {
-            let what = format!("the LASzip record describes points of {size} bytes, the header of {stride}");
+            let what = format!(
+                "the LASzip record describes points of {size} bytes, the header of {stride}"
+            );
             return Err(Fault::new(what));
         }
         Ok(vlr)
@@ -39,7 +42,8 @@ pub(super) fn decompress(
     if count == 0 {
         return Ok(Vec::new());
     }
-    let count = usize::try_from(count).map_err(|_| Fault::new(format!("{count} points are too many")))?;
+    let count =
+        usize::try_from(count).map_err(|_| Fault::new(format!("{count} points are too many")))?;
     match (compressor(&vlr), chunk_table(bytes, start, &vlr)?) {
         (CompressorType::PointWise, _) => sequential(bytes, start, &vlr, count, stride),
         (CompressorType::PointWiseChunked, None) if !vlr.uses_variable_size_chunks() => {
@@ -76,7 +80,8 @@ fn chunk_table(bytes: &[u8], start: usize, vlr: &LazVlr) -> Result<Option<ChunkT
         return Ok(None);
     };
     let Some(head) = bytes.get(at..).and_then(|b| b.get(..8)) else {
-        let what = format!("the table of chunks should be at byte {at}, the file has {}", bytes.len());
+        let what =
+            format!("the table of chunks should be at byte {at}, the file has {}", bytes.len());
         return Err(Fault::truncated(what));
     };
     let number = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
@@ -88,7 +93,9 @@ fn chunk_table(bytes: &[u8], start: usize, vlr: &LazVlr) -> Result<Option<ChunkT
     guarded("the table of chunks", || {
         let mut cursor = Cursor::new(&bytes[at..]);
         let table = ChunkTable::read(&mut cursor, vlr.uses_variable_size_chunks());
-        table.map(Some).map_err(|e| Fault::new(format!("the table of chunks: {e}")).at(Place::Byte(at)))
+        table
+            .map(Some)
+            .map_err(|e| Fault::new(format!("the table of chunks: {e}")).at(Place::Byte(at)))
     })
 }
 
@@ -114,11 +121,16 @@ fn chunks<'a>(
         };
         let points = held.min(left);
         let end = usize::try_from(entry.byte_count).ok().and_then(|n| at.checked_add(n));
-        let cut = || Fault::truncated(format!("chunk {} is cut short", chunks.len() + 1)).at(Place::Byte(at));
+        let cut = || {
+            Fault::truncated(format!("chunk {} is cut short", chunks.len() + 1)).at(Place::Byte(at))
+        };
         let data = end.and_then(|end| bytes.get(at..end)).ok_or_else(cut)?;
-        let believable = points.checked_mul(stride).is_some_and(|n| n <= BATCH || n / RATIO <= data.len());
+        let believable =
+            points.checked_mul(stride).is_some_and(|n| n <= BATCH || n / RATIO <= data.len());
         if points > 0 && (data.len() < stride || !believable || !layers_fit(data, vlr, stride)) {
-            return Err(Fault::new(format!("chunk {} is damaged", chunks.len() + 1)).at(Place::Byte(at)));
+            return Err(
+                Fault::new(format!("chunk {} is damaged", chunks.len() + 1)).at(Place::Byte(at))
+            );
         }
         if points > 0 {
             chunks.push(Chunk { bytes: data, at, points });
@@ -184,10 +196,8 @@ fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fau
 /// A single entry makes laz's parallel function decompress on this very thread, where its panics
 /// are caught.
 fn one_chunk(chunk: &Chunk, out: &mut [u8], vlr: &LazVlr) -> Result<(), Fault> {
-    let entry = ChunkTableEntry {
-        point_count: chunk.points as u64,
-        byte_count: chunk.bytes.len() as u64,
-    };
+    let entry =
+        ChunkTableEntry { point_count: chunk.points as u64, byte_count: chunk.bytes.len() as u64 };
     guarded("a chunk of points", || {
         laz::par_decompress(chunk.bytes, out, vlr, &[entry])
             .map_err(|e| Fault::new(format!("a chunk of points cannot be decompressed: {e}")))
@@ -203,11 +213,15 @@ fn sequential(
     stride: usize,
 ) -> Result<Vec<u8>, Fault> {
     guarded("the points", || {
-        let source = Unseekable { inner: Cursor::new(bytes.get(start..).unwrap_or_default()), refused: false };
+        let source = Unseekable {
+            inner: Cursor::new(bytes.get(start..).unwrap_or_default()),
+            refused: false,
+        };
         let broken = |e: String, n: usize| {
             Fault::truncated(format!("the points cannot be decompressed: {e}")).at(Place::Point(n))
         };
-        let mut laz = LasZipDecompressor::new(source, vlr.clone()).map_err(|e| broken(e.to_string(), 0))?;
+        let mut laz =
+            LasZipDecompressor::new(source, vlr.clone()).map_err(|e| broken(e.to_string(), 0))?;
         let mut out = Vec::new();
         for point in 0..count {
             let filled = out.len();

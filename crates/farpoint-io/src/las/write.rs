@@ -52,7 +52,8 @@ fn same_records(
 }
 
 fn record_length(length: usize) -> Result<u16, Fault> {
-    let too_long = |_| Fault::new(format!("records of {length} bytes are too long for LAS")).fix("write PLY");
+    let too_long =
+        |_| Fault::new(format!("records of {length} bytes are too long for LAS")).fix("write PLY");
     u16::try_from(length).map_err(too_long)
 }
 
@@ -108,8 +109,8 @@ fn assemble(mut header: LasHeader, points: Vec<u8>, compress: bool) -> Result<Ve
     let records: usize = header.records.iter().map(|r| r.bytes.len()).sum();
     let start = head + records + header.padding.len();
     header.raw.header_size = head as u16;
-    header.raw.offset_to_point_data =
-        u32::try_from(start).map_err(|_| Fault::new("the records before the points exceed 4 GiB"))?;
+    header.raw.offset_to_point_data = u32::try_from(start)
+        .map_err(|_| Fault::new("the records before the points exceed 4 GiB"))?;
     let mut out = header_bytes(&header.raw)?;
     header.records.iter().for_each(|r| out.extend_from_slice(&r.bytes));
     out.extend_from_slice(&header.padding);
@@ -127,7 +128,8 @@ fn assemble(mut header: LasHeader, points: Vec<u8>, compress: bool) -> Result<Ve
 
 fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
-    raw.write_to(&mut bytes).map_err(|e| Fault::new(format!("the header cannot be written: {e}")))?;
+    raw.write_to(&mut bytes)
+        .map_err(|e| Fault::new(format!("the header cannot be written: {e}")))?;
     Ok(bytes)
 }
 
@@ -146,7 +148,9 @@ fn compression(header: &mut LasHeader, stride: usize) -> Result<LazVlr, Fault> {
 
 fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec<u8>, Fault> {
     guarded("compressing the points", || {
-        let failed = |e: String| Fault::new(format!("the points cannot be compressed: {e}")).fix("write LAS");
+        let failed = |e: String| {
+            Fault::new(format!("the points cannot be compressed: {e}")).fix("write LAS")
+        };
         let mut cursor = Cursor::new(out);
         cursor.set_position(cursor.get_ref().len() as u64);
         let mut laz = ParLasZipCompressor::new(cursor, vlr).map_err(|e| failed(e.to_string()))?;
@@ -225,7 +229,9 @@ fn new_header(coordinates: &Coordinates, rows: &[usize], format: u8) -> Result<L
         for (axis, value) in coordinates.get(row).into_iter().enumerate() {
             if !value.is_finite() {
                 let what = "LAS cannot hold a coordinate that is not finite";
-                return Err(Fault::new(what).at(Place::Point(row)).fix("leave such points out, or write PLY"));
+                return Err(Fault::new(what)
+                    .at(Place::Point(row))
+                    .fix("leave such points out, or write PLY"));
             }
             low[axis] = low[axis].min(value);
             high[axis] = high[axis].max(value);
@@ -279,9 +285,13 @@ fn from_columns(
     };
     let mut header = new_header(&cloud.coordinates, rows, format)?;
     let base = base(format);
-    let standard = |a: &Attribute| base.iter().find(|s| s.name == a.name && holds(s, &a.column));
-    let (known, added): (Vec<Attribute>, Vec<Attribute>) =
-        attributes.into_iter().partition(|a| standard(a).is_some());
+    let (mut known, mut added) = (Vec::new(), Vec::new());
+    for a in attributes {
+        match base.iter().find(|s| s.name == a.name && holds(s, &a.column)) {
+            Some(slot) => known.push((slot, a.column)),
+            None => added.push(a),
+        }
+    }
     let transforms = transforms(&header.raw);
     let mut points = Vec::new();
     let mut exact = true;
@@ -289,19 +299,10 @@ fn from_columns(
         let at = points.len();
         points.resize(at + base_length(format), 0);
         let record = &mut points[at..];
-        for (axis, value) in cloud.coordinates.get(row).into_iter().enumerate() {
-            let (scale, offset) = transforms[axis];
-            let n = ((value - offset) / scale).round();
-            exact &= n * scale + offset == value;
-            record[4 * axis..4 * axis + 4].copy_from_slice(&(n as i32).to_le_bytes());
-        }
+        exact &= set_position(record, cloud.coordinates.get(row), &transforms);
         // A point without returns is a single return.
         record[14] = 0x11;
-        for a in &known {
-            if let Some(slot) = standard(a) {
-                set(record, slot, &a.column, i);
-            }
-        }
+        known.iter().for_each(|(slot, column)| set(record, slot, column, i));
         added.iter().for_each(|a| a.column.push_bytes(i, false, &mut points));
     }
     if !exact {
@@ -313,6 +314,18 @@ fn from_columns(
     let extra: usize = added.iter().map(|a| a.column.kind().size()).sum();
     header.raw.point_data_record_length = record_length(length + extra)?;
     assemble(header, points, compress)
+}
+
+/// Puts the nearest integers into the record; tells whether they stand for the very same position.
+fn set_position(record: &mut [u8], position: [f64; 3], transforms: &[(f64, f64); 3]) -> bool {
+    let mut exact = true;
+    for (axis, value) in position.into_iter().enumerate() {
+        let (scale, offset) = transforms[axis];
+        let n = ((value - offset) / scale).round();
+        exact &= n * scale + offset == value;
+        record[4 * axis..4 * axis + 4].copy_from_slice(&(n as i32).to_le_bytes());
+    }
+    exact
 }
 
 /// LAS asks for colours of 8 bits to be multiplied by 256.

@@ -7,11 +7,13 @@ use std::io::{Cursor, Read};
 use zip::ZipArchive;
 
 /// Names that say which array is the cloud, best first.
-const NAMES: [&str; 8] = ["points", "xyz", "pos", "coords", "coord", "vertices", "point_cloud", "pc"];
+const NAMES: [&str; 8] =
+    ["points", "xyz", "pos", "coords", "coord", "vertices", "point_cloud", "pc"];
 
 /// Reads the array named like points, or else the first that is a cloud.
 pub(crate) fn read_archive(bytes: &[u8]) -> Result<Cloud, Fault> {
-    let broken = |e: zip::result::ZipError| Fault::truncated(format!("the archive cannot be read: {e}"));
+    let broken =
+        |e: zip::result::ZipError| Fault::truncated(format!("the archive cannot be read: {e}"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
     let mut names: Vec<String> = archive
         .file_names()
@@ -34,7 +36,8 @@ pub(crate) fn read_archive(bytes: &[u8]) -> Result<Cloud, Fault> {
             Ok(mut cloud) => {
                 cloud.format = Some(Format::Npz);
                 cloud.description = cloud.description.replacen("NPY", &format!("NPZ '{name}'"), 1);
-                let others: Vec<&str> = names.iter().filter(|n| *n != name).map(String::as_str).collect();
+                let others: Vec<&str> =
+                    names.iter().filter(|n| *n != name).map(String::as_str).collect();
                 if !others.is_empty() {
                     let warning = format!("other arrays are left out: {}", others.join(", "));
                     cloud.warnings.push(warning);

@@ -10,7 +10,11 @@ use crate::table::{Store, Table};
 use npyz::{DType, Field};
 
 /// Writes the rows.
-pub(crate) fn write(cloud: &Cloud, rows: &[usize], warnings: &mut Vec<String>) -> Result<Vec<u8>, Fault> {
+pub(crate) fn write(
+    cloud: &Cloud,
+    rows: &[usize],
+    warnings: &mut Vec<String>,
+) -> Result<Vec<u8>, Fault> {
     if let (Header::Npy(header), Some(table)) = (&cloud.header, &cloud.table) {
         return same_rows(header, table, rows, cloud.added(rows));
     }
@@ -19,11 +23,17 @@ pub(crate) fn write(cloud: &Cloud, rows: &[usize], warnings: &mut Vec<String>) -
     let mut all: Vec<Attribute> = ["x", "y", "z"]
         .into_iter()
         .enumerate()
-        .map(|(axis, name)| Attribute { name: name.into(), column: cloud.coordinates.axis(axis, rows) })
+        .map(|(axis, name)| Attribute {
+            name: name.into(),
+            column: cloud.coordinates.axis(axis, rows),
+        })
         .collect();
     all.extend(attributes);
     let raw = cloud.format == Some(Format::Raw);
-    let bare = all.iter().all(|a| a.column.kind() == kind) && (raw || all.len() == 3 || cloud.has_lines());
+    // A few rows of many columns would read as a matrix.
+    let slim = all.len() <= super::WIDE || all.len() <= rows.len();
+    let same = all.iter().all(|a| a.column.kind() == kind);
+    let bare = same && slim && (raw || all.len() == 3 || cloud.has_lines());
     let mut out = match bare {
         true => header(&type_code(kind, false), &[rows.len(), all.len()]),
         false => header(&descr(&[], &all, false)?.descr(), &[rows.len()]),
@@ -62,8 +72,11 @@ fn same_rows(
             (header(&head.dtype.descr(), &shape), added)
         }
         Some(kind) => {
-            let plain: Vec<Field> =
-                table.slots.iter().map(|s| field(&s.name, kind, table.big_endian)).collect::<Result<_, _>>()?;
+            let plain: Vec<Field> = table
+                .slots
+                .iter()
+                .map(|s| field(&s.name, kind, table.big_endian))
+                .collect::<Result<_, _>>()?;
             (header(&descr(&plain, &added, table.big_endian)?.descr(), &[rows.len()]), added)
         }
         None => {

@@ -51,11 +51,18 @@ fn line_of<'a>(header: &'a PcdHeader, word: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// A table without stored bytes: every value comes from the columns.
-fn bare_table(cloud: &Cloud, rows: &[usize], attributes: Vec<Attribute>) -> (Table, Vec<Attribute>) {
+fn bare_table(
+    cloud: &Cloud,
+    rows: &[usize],
+    attributes: Vec<Attribute>,
+) -> (Table, Vec<Attribute>) {
     let mut columns: Vec<Attribute> = ["x", "y", "z"]
         .into_iter()
         .enumerate()
-        .map(|(axis, name)| Attribute { name: name.into(), column: cloud.coordinates.axis(axis, rows) })
+        .map(|(axis, name)| Attribute {
+            name: name.into(),
+            column: cloud.coordinates.axis(axis, rows),
+        })
         .collect();
     columns.extend(attributes);
     let store = Store::Records { bytes: Vec::new(), stride: 0 };
@@ -67,7 +74,8 @@ fn packed_colours(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
     let find = |name: &str| {
         let names = [name, &name[..1]];
         attributes.iter().position(|a| {
-            names.contains(&a.name.to_ascii_lowercase().as_str()) && matches!(a.column, Column::U8(_))
+            names.contains(&a.name.to_ascii_lowercase().as_str())
+                && matches!(a.column, Column::U8(_))
         })
     };
     let (Some(r), Some(g), Some(b)) = (find("red"), find("green"), find("blue")) else {
@@ -78,7 +86,8 @@ fn packed_colours(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
     else {
         return attributes;
     };
-    let packed = red.iter().zip(green).zip(blue).map(|((&r, &g), &b)| u32::from_be_bytes([0, r, g, b]));
+    let packed =
+        red.iter().zip(green).zip(blue).map(|((&r, &g), &b)| u32::from_be_bytes([0, r, g, b]));
     let rgb = Attribute { name: "rgb".into(), column: Column::U32(packed.collect()) };
     attributes[r] = rgb;
     let mut at = 0;
@@ -165,7 +174,12 @@ fn kept_header(
     out
 }
 
-fn new_header(columns: &[Attribute], count: usize, data: DataKind, viewpoint: Option<&[u8]>) -> Vec<u8> {
+fn new_header(
+    columns: &[Attribute],
+    count: usize,
+    data: DataKind,
+    viewpoint: Option<&[u8]>,
+) -> Vec<u8> {
     let mut out = b"# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\n".to_vec();
     for word in [&b"FIELDS"[..], b"SIZE", b"TYPE", b"COUNT"] {
         if let Some(line) = field_line(word, &[], columns) {
@@ -229,7 +243,8 @@ fn compressed_body(
         }
     }
     let packed = lzf::compress(&planes);
-    let too_large = |_| Fault::new("more than 4 GiB do not fit in binary_compressed").fix("use binary");
+    let too_large =
+        |_| Fault::new("more than 4 GiB do not fit in binary_compressed").fix("use binary");
     let sizes = [packed.len(), planes.len()];
     for size in sizes {
         out.extend(u32::try_from(size).map_err(too_large)?.to_le_bytes());

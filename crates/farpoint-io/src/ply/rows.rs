@@ -104,7 +104,8 @@ fn walk(
         for slot in &element.slots {
             let mut count = 1;
             if let Some(length) = slot.list {
-                count = bytes.get(at..).and_then(|b| list_length(b, length, big_endian)).ok_or(row)?;
+                count =
+                    bytes.get(at..).and_then(|b| list_length(b, length, big_endian)).ok_or(row)?;
                 at += length.size();
             }
             let size = count.checked_mul(slot.kind.size()).ok_or(row)?;
@@ -124,7 +125,11 @@ pub(super) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fa
             // Rare, so the row at fault is looked for only now.
             let bad = (0..count).find(|&r| table.column(slot, 0, &[r]).is_none()).unwrap_or(0);
             let shown: String = String::from_utf8_lossy(table.row(bad)).chars().take(60).collect();
-            let what = format!("'{}' holds no number for {}", shown.escape_default(), table.slots[slot].name);
+            let what = format!(
+                "'{}' holds no number for {}",
+                shown.escape_default(),
+                table.slots[slot].name
+            );
             Fault::new(what).at(Place::Point(bad))
         })
     };

@@ -58,7 +58,8 @@ fn suited(attribute: Attribute, warnings: &mut Vec<String>) -> Attribute {
         column @ (Column::I64(_) | Column::U64(_)) => {
             let largest = 2f64.powi(53);
             if !column.whole_within(-largest, largest) {
-                warnings.push(format!("'{name}' holds 64-bit integers beyond 2^53, which PLY rounds"));
+                warnings
+                    .push(format!("'{name}' holds 64-bit integers beyond 2^53, which PLY rounds"));
             }
             column.cast(Scalar::F64)
         }
@@ -120,7 +121,10 @@ fn from_columns(
     let mut all: Vec<Attribute> = ["x", "y", "z"]
         .into_iter()
         .enumerate()
-        .map(|(axis, name)| Attribute { name: name.into(), column: cloud.coordinates.axis(axis, rows) })
+        .map(|(axis, name)| Attribute {
+            name: name.into(),
+            column: cloud.coordinates.axis(axis, rows),
+        })
         .collect();
     let attributes = cloud.attributes(rows, warnings);
     all.extend(attributes.into_iter().map(|a| suited(a, warnings)));

@@ -32,6 +32,8 @@ pub(crate) struct BoxTree<T> {
     pub(crate) leaves: Aligned<T>,
     /// The point in each slot, or [`NONE`].
     pub(crate) points: Aligned<u32>,
+    /// The first leaf beyond a plane that halves the points.
+    pub(crate) middle: usize,
     /// The tree's levels from the leaves up; the last has one entry.
     pub(crate) levels: Vec<Level<T>>,
 }
@@ -112,58 +114,54 @@ impl<T: Scalar> BoxTree<T> {
     fn leaves(cloud: &Cloud<T>, mut buckets: order::Buckets<T>, parts: usize) -> Self {
         let starts = std::iter::once(0).chain(buckets.ends.iter().copied());
         let mut rest = &mut buckets.entries[..];
-        let mut first_leaf = 0;
+        let (mut first_leaf, mut middle) = (0, 0);
         let mut jobs = Vec::with_capacity(buckets.ends.len());
         for (start, &end) in starts.zip(&buckets.ends) {
             let (entries, after) = rest.split_at_mut(end - start);
             rest = after;
-            jobs.push((first_leaf, entries));
+            if jobs.len() == buckets.middle {
+                middle = first_leaf;
+            }
             // Buckets begin with a node of their own.
-            first_leaf += (end - start).div_ceil(LEAF * FANOUT) * FANOUT;
+            let leaves = (end - start).div_ceil(LEAF * FANOUT) * FANOUT;
+            jobs.push((first_leaf, leaves, entries));
+            first_leaf += leaves;
         }
         let dims = cloud.dims();
-        let mut tree = Self {
-            dims,
-            leaves: Aligned::new(first_leaf * (dims + 1) * LEAF, T::ZERO),
-            points: Aligned::new(first_leaf * LEAF, NONE),
-            levels: vec![Level::new(first_leaf)],
-        };
-        let writer = LeafWriter {
-            cloud,
-            dims,
-            leaves: Shared::new(tree.leaves.as_mut_ptr()),
-            points: Shared::new(tree.points.as_mut_ptr()),
-        };
-        let boxes = &mut tree.levels[0];
-        let fill = |cutter: &mut Cutter<T>, first: usize, entries: &mut [Entry<T>]| {
-            let mut made = Vec::with_capacity(entries.len() / LEAF + 1);
-            cutter.groups(entries, &mut |group| {
-                // SAFETY: each job owns the leaves from its first on, as many as it has groups.
-                unsafe { writer.write(first + made.len(), group) };
-                made.push(order::bounds(group));
-            });
-            (first, made)
-        };
-        let set = |boxes: &mut Level<T>, (first, made): (usize, Vec<_>)| {
-            for (leaf, (low, high)) in (first..).zip(made) {
-                boxes.set_box(leaf, low, high);
-                boxes.largest[leaf] = T::INFINITY;
+        let mut level = Level::new(first_leaf);
+        let mut points = Aligned::new(first_leaf * LEAF, NONE);
+        let fill = |leaves: *mut T| {
+            let (leaves, points) = (Shared::new(leaves), Shared::new(points.as_mut_ptr()));
+            let writer = LeafWriter { cloud, dims, leaves, points };
+            let fill = |cutter: &mut Cutter<T>, (first, leaves, entries): Job<'_, T>| {
+                let mut made = Vec::with_capacity(leaves);
+                // SAFETY: each job has leaves of its own, at least as many as there are groups.
+                unsafe {
+                    cutter.groups(entries, &mut |group| {
+                        writer.write(first + made.len(), group);
+                        made.push(order::bounds(group));
+                    });
+                    writer.clear(first + made.len()..first + leaves);
+                }
+                (first, made)
+            };
+            let made: Vec<_> = match parts {
+                1 => {
+                    let mut cutter = Cutter::new();
+                    jobs.into_iter().map(|job| fill(&mut cutter, job)).collect()
+                }
+                _ => jobs.into_par_iter().map_init(Cutter::new, fill).collect(),
+            };
+            for (first, made) in made {
+                for (leaf, (low, high)) in (first..).zip(made) {
+                    level.set_box(leaf, low, high);
+                    level.largest[leaf] = T::INFINITY;
+                }
             }
         };
-        if parts == 1 {
-            let mut cutter = Cutter::new();
-            for (first, entries) in jobs.into_iter().filter(|(_, entries)| !entries.is_empty()) {
-                set(boxes, fill(&mut cutter, first, entries));
-            }
-        } else {
-            let made: Vec<_> = jobs
-                .into_par_iter()
-                .filter(|(_, entries)| !entries.is_empty())
-                .map_init(Cutter::new, |cutter, (first, entries)| fill(cutter, first, entries))
-                .collect();
-            made.into_iter().for_each(|made| set(boxes, made));
-        }
-        tree
+        // SAFETY: the jobs' leaves are all leaves, and each job writes all of its own.
+        let leaves = unsafe { Aligned::write_with(first_leaf * (dims + 1) * LEAF, fill) };
+        Self { dims, leaves, points, middle, levels: vec![level] }
     }
 
     /// Adds the level above the last.
@@ -190,6 +188,9 @@ impl<T: Scalar> BoxTree<T> {
     }
 }
 
+/// A bucket's first leaf, number of leaves, and points.
+type Job<'a, T> = (usize, usize, &'a mut [Entry<T>]);
+
 struct LeafWriter<'a, T> {
     cloud: &'a Cloud<T>,
     dims: usize,
@@ -198,6 +199,18 @@ struct LeafWriter<'a, T> {
 }
 
 impl<T: Scalar> LeafWriter<'_, T> {
+    /// Fills leaves that no points are left for.
+    ///
+    /// # Safety
+    /// The leaves must be there and nobody else's.
+    unsafe fn clear(&self, leaves: std::ops::Range<usize>) {
+        let numbers = (self.dims + 1) * LEAF;
+        for k in leaves.start * numbers..leaves.end * numbers {
+            // SAFETY: leaves are `numbers` numbers each.
+            unsafe { self.leaves.get().add(k).write(T::from_f64(-1.0)) };
+        }
+    }
+
     /// # Safety
     /// Leaf `leaf` must be there and nobody else's.
     unsafe fn write(&self, leaf: usize, group: &[Entry<T>]) {

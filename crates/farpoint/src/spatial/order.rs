@@ -42,6 +42,8 @@ const CELL_BITS: u32 = 17;
 pub(super) struct Buckets<T> {
     pub(super) entries: Aligned<Entry<T>>,
     pub(super) ends: Vec<usize>,
+    /// The first bucket beyond the plane that halves the points.
+    pub(super) middle: usize,
 }
 
 /// Sorts the cloud's points into buckets, on `parts` threads.
@@ -59,12 +61,16 @@ pub(super) fn buckets<T: Scalar>(cloud: &Cloud<T>, parts: usize) -> Buckets<T> {
     // input is kept. Cells of one bucket share a position.
     let mut ends = Vec::new();
     let mut bucket_of = vec![0u32; 1 << cells.bits];
-    let (mut filled, mut open) = (0, 0);
+    let (mut filled, mut open, mut middle) = (0, 0, 0);
     for cell in 0..1 << cells.bits {
         let here: usize = counts.iter().map(|counts| counts[cell] as usize).sum();
-        if open > 0 && open + here > BUCKET {
+        let new_half = cell == 1 << cells.bits >> 1;
+        if open > 0 && (open + here > BUCKET || new_half) {
             ends.push(filled);
             open = 0;
+        }
+        if new_half {
+            middle = ends.len();
         }
         bucket_of[cell] = ends.len() as u32;
         filled += here;
@@ -84,7 +90,7 @@ pub(super) fn buckets<T: Scalar>(cloud: &Cloud<T>, parts: usize) -> Buckets<T> {
         }
     }
     let entries = scatter(cloud, &cell_of, &bucket_of, positions, part);
-    Buckets { entries, ends }
+    Buckets { entries, ends, middle }
 }
 
 /// Writes each point to its bucket.
@@ -121,15 +127,25 @@ fn scatter<T: Scalar>(
 /// A grid whose cells are numbered along a space-filling order.
 struct Cells<T> {
     bits: u32,
-    low: [T; 3],
-    scale: [T; 3],
-    /// For each axis, the part of a cell's number that its index along the axis gives.
-    spread: [Vec<u32>; 3],
+    axes: [Axis<T>; 3],
+}
+
+/// One axis of the grid: even cells below `middle`, and as many even cells from there on.
+struct Axis<T> {
+    low: T,
+    middle: T,
+    /// Cells a unit, below the middle and above.
+    scale: [T; 2],
+    /// Cells below the middle.
+    half: usize,
+    /// The part of a cell's number that its index along the axis gives.
+    spread: Vec<u32>,
 }
 
 impl<T: Scalar> Cells<T> {
     /// The box is halved along its longest side again and again; the sides of the halves,
-    /// first half first, are the bits of a cell's number.
+    /// first half first, are the bits of a cell's number. The first plane halves the points,
+    /// so that threads can share them out with little to tell each other; others the space.
     fn new(cloud: &Cloud<T>) -> Self {
         let wanted = (cloud.len / POINTS_A_CELL).max(1).ilog2();
         let bits = wanted.min(CELL_BITS);
@@ -141,37 +157,71 @@ impl<T: Scalar> Cells<T> {
             side[longest] /= 2.0;
             halvings[longest].push(bit);
         }
-        let spread = halvings.each_ref().map(|bits| {
-            let place = |index: usize| {
-                bits.iter().rev().enumerate().fold(0, |sum, (k, &bit)| {
-                    sum | (((index >> k) & 1) as u32) << bit
-                })
-            };
-            (0..1usize << bits.len()).map(place).collect()
+        let axes = std::array::from_fn(|a| {
+            let first = bits > 0 && halvings[a].first() == Some(&(bits - 1));
+            Axis::new(cloud, a, &halvings[a], first)
         });
-        let scale = std::array::from_fn(|a| {
-            let scale = 1.0 / side[a];
-            // Equal coordinates, or a box too wide or narrow for numbers: one cell.
-            let scale = T::from_f64(if scale.is_finite() { scale } else { 0.0 });
-            if scale.is_finite() { scale } else { T::ZERO }
-        });
-        Self { bits, low: cloud.low, scale, spread }
+        Self { bits, axes }
     }
 
     /// Fills in the cell of each point from `first` on, and counts the points of each cell.
     fn count(&self, cloud: &Cloud<T>, first: usize, cell_of: &mut [u32]) -> Vec<u32> {
         let mut counts = vec![0u32; 1 << self.bits];
-        let axes: [&[T]; 3] = std::array::from_fn(|a| &cloud.axes[a][first..]);
+        let values: [&[T]; 3] = std::array::from_fn(|a| &cloud.axes[a][first..]);
         for (k, cell) in cell_of.iter_mut().enumerate() {
             *cell = 0;
             for a in 0..3 {
-                let index = ((axes[a][k] - self.low[a]) * self.scale[a]).to_index();
-                *cell |= self.spread[a][index.min(self.spread[a].len() - 1)];
+                *cell |= self.axes[a].place(values[a][k]);
             }
             counts[*cell as usize] += 1;
         }
         counts
     }
+}
+
+impl<T: Scalar> Axis<T> {
+    /// `bits` are those of a cell's number that tell where along the axis it is.
+    fn new(cloud: &Cloud<T>, axis: usize, bits: &[u32], by_points: bool) -> Self {
+        let [low, high] = [cloud.low[axis], cloud.high[axis]];
+        let cells = 1usize << bits.len();
+        let half = cells / 2;
+        let middle = match by_points {
+            true => median(&cloud.axes[axis][..cloud.len]),
+            // For cells of one size; where there is one cell, all are beyond the middle.
+            false if half > 0 => T::from_f64(0.5 * low.to_f64() + 0.5 * high.to_f64()),
+            false => low,
+        };
+        let scale = [(low, middle, half), (middle, high, cells - half)].map(|(from, to, cells)| {
+            let scale = T::from_f64(cells as f64 / (to.to_f64() - from.to_f64()));
+            // Equal coordinates, or too far apart for numbers: one cell.
+            if scale.is_finite() { scale } else { T::ZERO }
+        });
+        let place = |index: usize| {
+            bits.iter().rev().enumerate().fold(0, |sum, (k, &bit)| {
+                sum | (((index >> k) & 1) as u32) << bit
+            })
+        };
+        Self { low, middle, scale, half, spread: (0..cells).map(place).collect() }
+    }
+
+    /// What a coordinate adds to the number of its cell.
+    #[inline(always)]
+    fn place(&self, x: T) -> u32 {
+        let index = if x < self.middle {
+            ((x - self.low) * self.scale[0]).to_bin(self.half)
+        } else {
+            self.half + ((x - self.middle) * self.scale[1]).to_bin(self.spread.len() - self.half)
+        };
+        self.spread[index]
+    }
+}
+
+/// About the median, from a sample of the values.
+fn median<T: Scalar>(values: &[T]) -> T {
+    let mut some: Vec<T> = values.iter().step_by(values.len().div_ceil(2048)).copied().collect();
+    let middle = some.len() / 2;
+    let order = |a: &T, b: &T| a.partial_cmp(b).expect("coordinates are numbers");
+    *some.select_nth_unstable_by(middle, order).1
 }
 
 /// Cuts a bucket into groups of up to [`LEAF`] points.

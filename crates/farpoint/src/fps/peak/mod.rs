@@ -39,9 +39,6 @@ const CELL: f64 = 6.0;
 const SHARE_CANDIDATES: usize = 2000;
 const SHARE_CHOICES: usize = 200;
 
-/// Parts for each thread, so that a thread whose parts are done can take another.
-const PARTS_A_THREAD: usize = 2;
-
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
     cloud: &Cloud<T>,
@@ -65,6 +62,21 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     Ok(())
 }
 
+/// The leaves of part `k` of an even number of parts, or of one. Half of the parts are on
+/// either side of the plane that halves the points: the fewer points near the borders of
+/// parts, the better.
+fn part<T>(tree: &BoxTree<T>, k: usize, parts: usize) -> Range<usize> {
+    let leaves = tree.points.len() / LEAF;
+    if parts == 1 {
+        return 0..leaves;
+    }
+    let end = |k: usize| match k.checked_sub(parts / 2) {
+        None => tree.middle * k * 2 / parts,
+        Some(k) => tree.middle + (leaves - tree.middle) * k * 2 / parts,
+    };
+    end(k)..end(k + 1)
+}
+
 /// The state between bands.
 struct Bands<'a, T: Scalar, S> {
     simd: S,
@@ -86,7 +98,7 @@ struct Bands<'a, T: Scalar, S> {
 
 impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     fn new(simd: S, cloud: &'a Cloud<T>, tree: BoxTree<T>, threads: usize) -> Self {
-        let parts = if threads > 1 { threads * PARTS_A_THREAD } else { 1 };
+        let parts = if threads > 1 { threads.next_multiple_of(2) } else { 1 };
         let cells = Cells::new(cloud.low, cloud.high, T::INFINITY, CELL);
         let fresh = || (Candidates::new(cells), Solver::new());
         Self {
@@ -137,12 +149,11 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     ) {
         let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
         let (simd, tree) = (self.simd, &self.tree);
-        let leaves = tree.points.len() / LEAF;
+        let leaves_of = |k: usize, parts: usize| part(tree, k, parts);
         let count = if self.expected < SHARE_CANDIDATES { 1 } else { self.parts.len() };
         let parts = &mut self.parts[..count];
         let gather = |k: usize, (candidates, solver): &mut (Candidates<T>, Solver<T>)| {
-            let part: Range<usize> = leaves * k / count..leaves * (k + 1) / count;
-            candidates.collect(simd, tree, part, beta, cells);
+            candidates.collect(simd, tree, leaves_of(k, count), beta, cells);
             solver.load(candidates);
         };
         self.accepted.clear();
