@@ -4,6 +4,10 @@ use crate::column::{Attribute, Column, Scalar};
 use crate::format::Format;
 use crate::table::{Store, Table};
 use crate::{las::LasHeader, npy::NpyHeader, pcd::PcdHeader, ply::PlyHeader, text::TextHeader};
+use std::collections::HashSet;
+
+/// An attribute of more values a point is not spread over columns of another format.
+const WIDEST: usize = 4096;
 
 /// The x, y and z of every point, in the precision of the file: f32 stays f32; doubles, scaled
 /// integers and text are f64.
@@ -183,7 +187,7 @@ impl Cloud {
     /// If there are not as many values as points.
     pub fn add_column(&mut self, name: &str, values: Column) {
         assert_eq!(values.len(), self.len(), "a column has one value for each point");
-        let taken: Vec<String> = self.fields().into_iter().map(|f| f.name).collect();
+        let taken = self.fields().into_iter().map(|f| f.name).collect();
         let name = unused(name, &taken);
         self.added.push(Attribute { name, column: values });
     }
@@ -209,6 +213,13 @@ impl Cloud {
                 if table.xyz.contains(&i) || slot.name == "_" {
                     continue;
                 }
+                if slot.count > WIDEST {
+                    warnings.push(format!(
+                        "'{}' has {} values a point and is left out",
+                        slot.name, slot.count
+                    ));
+                    continue;
+                }
                 for k in 0..slot.count {
                     match table.column(i, k, rows) {
                         Some(column) => attributes.push(Attribute {
@@ -227,10 +238,10 @@ impl Cloud {
         }
         attributes = unpacked_colours(attributes, self.format);
         attributes.extend(self.added(rows));
-        let mut taken = vec!["x".to_owned(), "y".to_owned(), "z".to_owned()];
+        let mut taken: HashSet<String> = ["x", "y", "z"].map(String::from).into();
         for a in &mut attributes {
             a.name = unused(&a.name, &taken);
-            taken.push(a.name.clone());
+            taken.insert(a.name.clone());
         }
         attributes
     }
@@ -259,18 +270,14 @@ fn component_name(name: &str, count: usize, k: usize) -> String {
 }
 
 /// `name`, or `name_2`, `name_3`, ... where that is taken.
-pub(crate) fn unused(name: &str, taken: &[String]) -> String {
-    if !taken.iter().any(|t| t == name) {
+pub(crate) fn unused(name: &str, taken: &HashSet<String>) -> String {
+    if !taken.contains(name) {
         return name.to_owned();
     }
-    let mut number = 2;
-    loop {
-        let candidate = format!("{name}_{number}");
-        if !taken.contains(&candidate) {
-            return candidate;
-        }
-        number += 1;
-    }
+    // After a few tries a number beyond all names, so that thousands of equal names take no time.
+    let numbers = (2..10).chain(taken.len()..);
+    let candidates = numbers.map(|number| format!("{name}_{number}"));
+    candidates.into_iter().find(|c| !taken.contains(c)).unwrap_or_default()
 }
 
 /// Text has no types: whole numbers become i32, colours between 0 and 255 become u8.

@@ -6,6 +6,7 @@ use crate::column::{Attribute, Scalar};
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::table::{Slot, Split, Store, Table, Tokens};
+use std::collections::HashSet;
 
 /// What stands before the first point.
 #[derive(Clone, Debug)]
@@ -188,16 +189,18 @@ fn commented_names(
 }
 
 fn slots(head: &Head) -> Vec<Slot> {
-    let mut taken: Vec<String> = Vec::new();
+    let mut taken = HashSet::new();
+    let mut slots = Vec::new();
     for i in 0..head.columns {
         let named = head.names.as_ref().and_then(|n| n.get(i)).filter(|n| !n.is_empty());
-        let plain =
-            ["x", "y", "z"].get(i).filter(|_| head.names.is_none()).map(|n| (*n).to_owned());
-        let name = named.cloned().or(plain).unwrap_or_else(|| format!("column_{}", i + 1));
-        taken.push(unused(&name, &taken));
+        let plain = ["x", "y", "z"].get(i).filter(|_| head.names.is_none());
+        let name = named.map(String::as_str).or(plain.copied());
+        let name = name.map_or_else(|| format!("column_{}", i + 1), str::to_owned);
+        let name = unused(&name, &taken);
+        taken.insert(name.clone());
+        slots.push(Slot::new(name, Scalar::F64, i));
     }
-    let slot = |(i, name): (usize, String)| Slot::new(name, Scalar::F64, i);
-    taken.into_iter().enumerate().map(slot).collect()
+    slots
 }
 
 /// The columns named x, y and z; without such names the first three.

@@ -134,8 +134,7 @@ struct Seen<T> {
 
 impl<T: Scalar> Seen<T> {
     fn look(&mut self, axis: usize, values: &[T]) {
-        // x - x is 0 for finite numbers and NaN for others.
-        self.bad |= values.iter().fold(false, |bad, &x| bad | (x - x != T::ZERO));
+        self.bad |= values.iter().fold(false, |bad, x| bad | !x.is_finite());
         if axis < 3 {
             self.ends[axis] = extremes(values);
         }

@@ -56,9 +56,9 @@ pub trait Scalar:
     fn to_bits_u32(self) -> u32;
     /// Rounded towards zero; 0 for negative numbers and NaN.
     fn to_index(self) -> usize;
-    /// Rounded towards zero and kept below `bins`, for a number that is not negative; some bin
-    /// for NaN. `bins` is at most `2^20`.
-    fn to_bin(self, bins: usize) -> usize;
+    /// Rounded towards zero, at most `last`, for a number that is not negative; `last` for NaN.
+    /// `last` lies between 0 and `2^20`.
+    fn to_bin(self, last: Self) -> usize;
     /// The key that sorts selections: larger values first, among equals the lower index.
     /// `self` must not be negative or NaN.
     fn key(self, index: u32) -> Self::Key;
@@ -126,8 +126,7 @@ macro_rules! scalar {
                 (self as i32).max(0) as usize
             }
             #[inline(always)]
-            fn to_bin(self, bins: usize) -> usize {
-                let last = (bins - 1) as $float;
+            fn to_bin(self, last: Self) -> usize {
                 // The comparison fails for NaN too.
                 let kept = if self < last { self } else { last };
                 // SAFETY: a number between 0 and `2^20`.

@@ -11,6 +11,9 @@ use crate::table::{Slot, Table};
 use laz::{LazVlr, LazVlrBuilder, ParLasZipCompressor};
 use std::io::Cursor;
 
+/// Bytes of points in a chunk, which laz reserves; the usual 50,000 points unless they are huge.
+const CHUNK: usize = 16 << 20;
+
 /// Writes the rows.
 pub(crate) fn write(
     cloud: &Cloud,
@@ -139,6 +142,7 @@ fn compression(header: &mut LasHeader, stride: usize) -> Result<LazVlr, Fault> {
     let vlr = LazVlrBuilder::default()
         .with_point_format(header.format, extra)
         .map_err(|e| Fault::new(format!("cannot be compressed: {e}")).fix("write LAS"))?
+        .with_fixed_chunk_size((CHUNK / stride).clamp(1, 50_000) as u32)
         .build();
     let mut data = Vec::new();
     vlr.write_to(&mut data).map_err(|e| Fault::new(format!("the LASzip record: {e}")))?;

@@ -3,6 +3,8 @@
 //! An algorithm is written once, as a [`Kernel`] over [`Simd`]. [`dispatch`] is the only place
 //! that picks a set; each set's `vectorize` is the only place that compiles for it.
 
+#![allow(unreachable_pub, reason = "the sets are associated types of the public `Scalar`")]
+
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;

@@ -1,17 +1,67 @@
-//! Which algorithm is fastest for the input at hand; the rules are measured (docs/auto.md).
+//! Which algorithm is fastest for the input at hand.
+//!
+//! The rules were measured (docs/auto.md): generated rooms, cubes and LiDAR turns of 128 to a
+//! million points, one thread. They look at numbers of points, samples and axes only, so that
+//! the choice is the same for every cloud of a shape.
 
 use super::selection::Selection;
 use crate::cloud::Cloud;
 use crate::{Algorithm, Sampler, Scalar};
 
+/// Up to this many points a vector loop over all of them beats any structure.
+const FEW_POINTS: usize = 256;
+
+/// Up to this many samples a structure is not worth building, however many points there are:
+/// it costs as much as passing over the points this many times.
+const FEW_SAMPLES: usize = 256;
+
+/// From this many points and samples on, bands are large enough to pay.
+const PEAK_POINTS: usize = 6_000;
+const PEAK_SAMPLES: usize = 1_000;
+
+/// Boxes are over the first three axes. With this many axes they still tell enough; with more,
+/// what a band saves is lost on candidates that further axes part.
+const PEAK_DIMS: usize = 8;
+
+/// With more axes than that, the tree pays from this many points on.
+const TREE_POINTS: usize = 4_096;
+
+/// The algorithm to run: the one asked for, or the fastest.
 pub(crate) fn choose<T: Scalar>(
     sampler: &Sampler,
-    _cloud: &Cloud<T>,
-    _selection: &Selection<'_, T>,
-    _threads: usize,
+    cloud: &Cloud<T>,
+    selection: &Selection<'_, T>,
 ) -> Algorithm {
-    if sampler.algorithm != Algorithm::Auto {
-        return sampler.algorithm;
+    // With a spacing, this is the number of points: how many it takes is not known before.
+    let samples = selection.remaining();
+    match sampler.algorithm {
+        Algorithm::Auto => fastest(cloud.len, samples, cloud.dims()),
+        algorithm => algorithm,
     }
-    Algorithm::Peak
+}
+
+fn fastest(points: usize, samples: usize, dims: usize) -> Algorithm {
+    if points <= FEW_POINTS || samples <= FEW_SAMPLES {
+        Algorithm::Naive
+    } else if dims > PEAK_DIMS {
+        if points < TREE_POINTS { Algorithm::Naive } else { Algorithm::Tree }
+    } else if points < PEAK_POINTS || samples < PEAK_SAMPLES {
+        Algorithm::Tree
+    } else {
+        Algorithm::Peak
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_inputs_are_not_built_a_tree_for() {
+        assert_eq!(fastest(200, 100, 3), Algorithm::Naive);
+        assert_eq!(fastest(1_000_000, 100, 3), Algorithm::Naive);
+        assert_eq!(fastest(1_024, 512, 3), Algorithm::Tree);
+        assert_eq!(fastest(24_000, 6_000, 3), Algorithm::Peak);
+        assert_eq!(fastest(24_000, 6_000, 64), Algorithm::Tree);
+    }
 }

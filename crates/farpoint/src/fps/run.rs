@@ -26,7 +26,7 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
         observer,
     )?;
     lap(&mut clock, &mut selection.statistics.seconds.copy);
-    let algorithm = auto::choose(sampler, &cloud, &selection, threads);
+    let algorithm = auto::choose(sampler, &cloud, &selection);
     let job = Job { algorithm, sampler, cloud: &cloud, threads, selection: &mut selection };
     if job.selection.remaining() > 0 {
         on_threads(threads, || arch::dispatch(level, job))?;

@@ -112,7 +112,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
 /// The largest number of samples, and the covering radius to stop at.
 fn limit(points: usize, amount: Amount) -> Result<(usize, Option<f64>), Error> {
     match amount {
-        Amount::Count(wanted) if wanted == 0 => Ok((0, None)),
+        Amount::Count(0) => Ok((0, None)),
         Amount::Count(_) | Amount::Spacing(_) if points == 0 => Err(Error::EmptyCloud),
         Amount::Count(wanted) if wanted > points => Err(Error::TooManySamples { wanted, points }),
         Amount::Count(wanted) => Ok((wanted, None)),

@@ -211,7 +211,7 @@ mod tests {
             // A coarse grid, so that there are ties and duplicates; the fourth axis counts.
             let rows: Vec<[f32; 4]> =
                 (0..n).map(|_| std::array::from_fn(|_| random.below(7) as f32)).collect();
-            let cloud = Cloud::new(&rows, BadRows::Error).unwrap();
+            let cloud = Cloud::new(&rows, BadRows::Error, 1).unwrap();
             let given: Vec<u32> = (0..n as u32).filter(|p| p % 3 == 0).collect();
             let tree = Neighbours::new(&cloud, &given);
             assert_eq!(tree.points().count(), given.len());

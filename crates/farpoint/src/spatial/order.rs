@@ -132,14 +132,19 @@ struct Cells<T> {
 
 /// One axis of the grid: even cells below `middle`, and as many even cells from there on.
 struct Axis<T> {
-    low: T,
     middle: T,
-    /// Cells a unit, below the middle and above.
-    scale: [T; 2],
-    /// Cells below the middle.
-    half: usize,
+    /// The part below the middle, and the one above.
+    parts: [Part<T>; 2],
     /// The part of a cell's number that its index along the axis gives.
     spread: Vec<u32>,
+}
+
+/// Even cells along a part of an axis.
+struct Part<T> {
+    low: T,
+    scale: T,
+    last: T,
+    first: usize,
 }
 
 impl<T: Scalar> Cells<T> {
@@ -169,10 +174,8 @@ impl<T: Scalar> Cells<T> {
         let mut counts = vec![0u32; 1 << self.bits];
         let values: [&[T]; 3] = std::array::from_fn(|a| &cloud.axes[a][first..]);
         for (k, cell) in cell_of.iter_mut().enumerate() {
-            *cell = 0;
-            for a in 0..3 {
-                *cell |= self.axes[a].place(values[a][k]);
-            }
+            let place = |a: usize| self.axes[a].place(values[a][k]);
+            *cell = place(0) | place(1) | place(2);
             counts[*cell as usize] += 1;
         }
         counts
@@ -191,28 +194,31 @@ impl<T: Scalar> Axis<T> {
             false if half > 0 => T::from_f64(0.5 * low.to_f64() + 0.5 * high.to_f64()),
             false => low,
         };
-        let scale = [(low, middle, half), (middle, high, cells - half)].map(|(from, to, cells)| {
+        let part = |from: T, to: T, first: usize, cells: usize| {
             let scale = T::from_f64(cells as f64 / (to.to_f64() - from.to_f64()));
-            // Equal coordinates, or too far apart for numbers: one cell.
-            if scale.is_finite() { scale } else { T::ZERO }
-        });
+            Part {
+                low: from,
+                // Equal coordinates, or too far apart for numbers: one cell.
+                scale: if scale.is_finite() { scale } else { T::ZERO },
+                last: T::from_f64(cells.saturating_sub(1) as f64),
+                first,
+            }
+        };
+        let parts = [part(low, middle, 0, half), part(middle, high, half, cells - half)];
         let place = |index: usize| {
             bits.iter().rev().enumerate().fold(0, |sum, (k, &bit)| {
                 sum | (((index >> k) & 1) as u32) << bit
             })
         };
-        Self { low, middle, scale, half, spread: (0..cells).map(place).collect() }
+        Self { middle, parts, spread: (0..cells).map(place).collect() }
     }
 
     /// What a coordinate adds to the number of its cell.
     #[inline(always)]
     fn place(&self, x: T) -> u32 {
-        let index = if x < self.middle {
-            ((x - self.low) * self.scale[0]).to_bin(self.half)
-        } else {
-            self.half + ((x - self.middle) * self.scale[1]).to_bin(self.spread.len() - self.half)
-        };
-        self.spread[index]
+        // A table, not a branch: which part it is can't be predicted.
+        let part = &self.parts[usize::from(x >= self.middle)];
+        self.spread[part.first + ((x - part.low) * part.scale).to_bin(part.last)]
     }
 }
 
@@ -298,10 +304,11 @@ impl<T: Scalar> Cutter<T> {
         let bins = (from.len() / 4).clamp(16, BINS);
         let scale = T::from_f64(bins as f64 / side.to_f64());
         let scale = if scale.is_finite() { scale } else { T::ZERO };
+        let last = T::from_f64((bins - 1) as f64);
         let mut counts = [0u32; BINS];
         self.bins.clear();
         self.bins.extend(from.iter().map(|entry| {
-            let bin = ((entry.at(axis) - low) * scale).to_bin(bins);
+            let bin = ((entry.at(axis) - low) * scale).to_bin(last);
             counts[bin] += 1;
             bin as u8
         }));

@@ -10,7 +10,7 @@ use crate::fps::selection::Selection;
 
 /// The floor over the largest distance (both squared) that is best where nothing else counts;
 /// measured, see docs/performance-log.md.
-fn gam() -> f64 { std::env::var("G").map_or(0.85, |g| g.parse().unwrap()) }
+const GAMMA: f64 = 0.85;
 
 /// The last band is aimed to go this far beyond the sample (in distance): missing a few
 /// choices costs a band more.
@@ -46,7 +46,7 @@ impl Floor {
                 self.slope = Some(self.slope.map_or(slope, |known| 0.5 * (known + slope)));
             }
         }
-        let Some(slope) = self.slope else { return gam() };
+        let Some(slope) = self.slope else { return GAMMA };
         let goal = match selection.stop_radius() {
             Some(radius) => radius * radius / largest,
             // One more than wanted, for the covering radius.
@@ -54,7 +54,7 @@ impl Floor {
         };
         let goal = goal * BEYOND;
         // So many bands are left, of equal depth.
-        let bands = (goal.ln() / gam().ln()).round().clamp(1.0, 1e6);
+        let bands = (goal.ln() / GAMMA.ln()).round().clamp(1.0, 1e6);
         goal.powf(1.0 / bands).clamp(0.5, 0.999)
     }
 }

@@ -62,7 +62,8 @@ impl<T: Scalar> Queue<T> {
 
     /// Puts every value in a bin, larger values in earlier ones, and counts the bins.
     fn bin(&mut self, values: &[T]) {
-        let count = (values.len() / 4).max(1);
+        let count = (values.len() / 4).clamp(1, 1 << 20);
+        let last = T::from_f64((count - 1) as f64);
         let mut ends = [T::INFINITY, T::ZERO];
         for &value in values {
             ends[0] = if value < ends[0] { value } else { ends[0] };
@@ -75,7 +76,7 @@ impl<T: Scalar> Queue<T> {
         self.first.resize(count, 0);
         self.bins.clear();
         self.bins.extend(values.iter().map(|&value| {
-            let bin = ((ends[1] - value) * scale).to_bin(count);
+            let bin = ((ends[1] - value) * scale).to_bin(last);
             self.first[bin] += 1;
             bin as u32
         }));

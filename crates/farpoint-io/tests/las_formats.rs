@@ -1,0 +1,109 @@
+//! Every LAS point format comes back bit for bit, uncompressed and compressed, with its variable
+//! length records before and after the points.
+
+use farpoint_io::{Cloud, Column, Format, ReadOptions, WriteOptions, read_bytes, write_bytes};
+use std::io::Cursor;
+
+const POINTS: usize = 50;
+
+/// A file of one point format as las itself writes it, with three bytes that nothing describes.
+fn las_file(format: u8, version: (u8, u8)) -> (Vec<u8>, Vec<Vec<u8>>) {
+    let mut builder = las::Builder::from(version);
+    builder.point_format = las::point::Format::new(format).unwrap();
+    builder.point_format.extra_bytes = 3;
+    builder.transforms.x = las::Transform { scale: 0.001, offset: 5000.0 };
+    let record = |id: u16, data: &[u8]| las::Vlr {
+        user_id: "somebody".into(),
+        record_id: id,
+        description: "kept".into(),
+        data: data.to_vec(),
+    };
+    builder.vlrs.push(record(1, b"before the points"));
+    if version >= (1, 4) {
+        builder.evlrs.push(record(2, b"after the points"));
+    }
+    let mut writer =
+        las::Writer::new(Cursor::new(Vec::new()), builder.into_header().unwrap()).unwrap();
+    let length = usize::from(writer.header().point_format().len());
+    let mut state = 1u64;
+    let mut records = Vec::new();
+    for _ in 0..POINTS {
+        let mut bytes = vec![0u8; length];
+        for b in &mut bytes {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            *b = (state >> 56) as u8;
+        }
+        records.push(bytes);
+    }
+    let points = las::PointDataBuilder::new().for_header(writer.header());
+    writer.write_points(&points.build_from_bytes(records.concat()).unwrap()).unwrap();
+    writer.close().unwrap();
+    (writer.into_inner().unwrap().into_inner(), records)
+}
+
+fn versions(format: u8) -> Vec<(u8, u8)> {
+    match format {
+        0..=1 => vec![(1, 0), (1, 1), (1, 2), (1, 3), (1, 4)],
+        2..=3 => vec![(1, 2), (1, 3), (1, 4)],
+        4..=5 => vec![(1, 3), (1, 4)],
+        _ => vec![(1, 4)],
+    }
+}
+
+fn open(bytes: &[u8]) -> Cloud {
+    read_bytes(bytes, "a.las", &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn write(cloud: &Cloud, rows: &[usize], format: Format) -> Vec<u8> {
+    let options = WriteOptions { format: Some(format), ..WriteOptions::default() };
+    write_bytes(cloud, rows, &options).unwrap_or_else(|e| panic!("{e}")).0
+}
+
+#[test]
+fn every_point_format_comes_back() {
+    let rows: Vec<usize> = (0..POINTS).rev().collect();
+    for format in 0..=10u8 {
+        for version in versions(format) {
+            let (bytes, records) = las_file(format, version);
+            let cloud = open(&bytes);
+            assert_eq!(cloud.len(), POINTS);
+            // Compressed and decompressed again, the records are those that were written.
+            let laz = open(&write(&cloud, &rows, Format::Laz));
+            assert_eq!(laz.format(), Some(Format::Laz));
+            let back = write(&laz, &rows, Format::Las);
+            let start = u32::from_le_bytes(back[96..100].try_into().unwrap()) as usize;
+            let all = records.concat();
+            assert!(back[start..start + all.len()] == all[..], "format {format} {version:?}");
+            for (text, there) in
+                [("before the points", true), ("after the points", version >= (1, 4))]
+            {
+                let found = back.windows(text.len()).any(|w| w == text.as_bytes());
+                assert_eq!(found, there, "format {format} {version:?}: {text}");
+            }
+            // las reads what was written, and finds the record behind the points.
+            let reader = las::Reader::new(Cursor::new(back)).unwrap();
+            assert_eq!(reader.header().number_of_points(), POINTS as u64);
+            assert_eq!(reader.header().evlrs().len(), usize::from(version >= (1, 4)));
+            assert_eq!(reader.header().transforms().x.offset, 5000.0);
+        }
+    }
+}
+
+#[test]
+fn an_added_column_is_described_after_bytes_that_are_not() {
+    for format in 0..=10u8 {
+        let (bytes, _) = las_file(format, (1, 4));
+        let mut cloud = open(&bytes);
+        let spacing: Vec<f32> = (0..POINTS).map(|i| i as f32).collect();
+        cloud.add_column("spacing", Column::F32(spacing));
+        for kind in [Format::Las, Format::Laz] {
+            let again = open(&write(&cloud, &[9, 4], kind));
+            let names: Vec<String> = again.fields().into_iter().map(|f| f.name).collect();
+            assert_eq!(names[names.len() - 2..], ["undescribed", "spacing"], "format {format}");
+            let text = String::from_utf8(write(&again, &[0, 1], Format::Text)).unwrap();
+            let last: Vec<&str> =
+                text.lines().skip(1).filter_map(|l| l.split(' ').next_back()).collect();
+            assert_eq!(last, ["9", "4"], "format {format}");
+        }
+    }
+}
