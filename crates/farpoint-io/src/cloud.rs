@@ -238,11 +238,7 @@ impl Cloud {
         }
         attributes = unpacked_colours(attributes, self.format);
         attributes.extend(self.added(rows));
-        let mut taken: HashSet<String> = ["x", "y", "z"].map(String::from).into();
-        for a in &mut attributes {
-            a.name = unused(&a.name, &taken);
-            taken.insert(a.name.clone());
-        }
+        distinct(&mut attributes, ["x", "y", "z"].map(String::from).into());
         attributes
     }
 
@@ -278,6 +274,14 @@ pub(crate) fn unused(name: &str, taken: &HashSet<String>) -> String {
     let numbers = (2..10).chain(taken.len()..);
     let candidates = numbers.map(|number| format!("{name}_{number}"));
     candidates.into_iter().find(|c| !taken.contains(c)).unwrap_or_default()
+}
+
+/// Gives every attribute a name that neither `taken` nor one before it has.
+pub(crate) fn distinct(attributes: &mut [Attribute], mut taken: HashSet<String>) {
+    for a in attributes {
+        a.name = unused(&a.name, &taken);
+        taken.insert(a.name.clone());
+    }
 }
 
 /// Text has no types: whole numbers become i32, colours between 0 and 255 become u8.

@@ -15,7 +15,7 @@ type Reader<'a> = E57Reader<Cursor<&'a [u8]>>;
 
 /// Reads all scans of a file.
 pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
-    guarded("the E57 file", || read_scans(bytes))
+    guarded("the file cannot be decoded", || read_scans(bytes))
 }
 
 fn fault(error: ::e57::Error) -> Fault {

@@ -99,20 +99,11 @@ fn parse(bytes: &[u8]) -> Result<Parsed, Fault> {
     let (before, length) = length.ok_or_else(cut)?;
     let start = before + length;
     let text = bytes.get(before..start).ok_or_else(cut)?;
-    let mut depth = 0usize;
-    for &b in text {
-        match b {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > 16 || length > 1 << 20 {
-            return Err(
-                Fault::new("the header is no description of an array").at(Place::Byte(before))
-            );
-        }
+    if length > 1 << 20 || nesting(text) > 16 {
+        let what = "the header is no description of an array";
+        return Err(Fault::new(what).at(Place::Byte(before)));
     }
-    let header = guarded("the header", || {
+    let header = guarded("the header is no description of an array", || {
         npyz::NpyHeader::from_reader(&bytes[..start]).map_err(|e| {
             Fault::new(format!("header: {}", first_line(&e.to_string()))).at(Place::Byte(before))
         })
@@ -121,6 +112,27 @@ fn parse(bytes: &[u8]) -> Result<Parsed, Fault> {
         header.shape().iter().map(|&n| usize::try_from(n).ok()).collect();
     let shape = shape.ok_or_else(|| Fault::new("the shape is too large"))?;
     Ok(Parsed { dtype: header.dtype(), shape, order: header.order(), start })
+}
+
+/// How deep brackets stand in brackets, those inside of strings left out.
+fn nesting(text: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut quote) = (0usize, 0, None);
+    let mut bytes = text.iter();
+    while let Some(&b) = bytes.next() {
+        match (quote, b) {
+            (Some(_), b'\\') => {
+                bytes.next();
+            }
+            (Some(q), _) if q == b => quote = None,
+            (Some(_), _) => {}
+            (None, b'\'' | b'"') => quote = Some(b),
+            (None, b'(' | b'[' | b'{') => depth += 1,
+            (None, b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 fn first_line(text: &str) -> &str {

@@ -36,10 +36,10 @@ pub fn write(
     Ok(warnings)
 }
 
-/// Like [`write`], into memory. Without a format in the options it is the cloud's own.
+/// Like [`write()`], into memory. Without a format in the options it is the cloud's own.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_bytes(
     cloud: &Cloud,
     rows: &[usize],

@@ -13,7 +13,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work` on this thread; a panic inside becomes a fault.
+/// Runs `work` on this thread; a panic inside becomes a fault that says `what`.
 pub(crate) fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     static WRAP: Once = Once::new();
     WRAP.call_once(|| {
@@ -27,5 +27,5 @@ pub(crate) fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, Fault>) ->
     let outer = GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(outer);
-    result.unwrap_or_else(|_| Err(Fault::new(format!("{what} cannot be decoded"))))
+    result.unwrap_or_else(|_| Err(Fault::new(what)))
 }

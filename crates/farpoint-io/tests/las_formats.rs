@@ -33,6 +33,24 @@ fn las_file(format: u8, version: (u8, u8)) -> (Vec<u8>, Vec<Vec<u8>>) {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             *b = (state >> 56) as u8;
         }
+        // So must the places of waveforms.
+        let wave = [(4, 28), (5, 34), (9, 30), (10, 38)];
+        if let Some((_, at)) = wave.iter().find(|(f, _)| *f == format) {
+            bytes[at + 3..at + 13].fill(0);
+        }
+        // las counts the returns, and old versions know five.
+        bytes[14] = 0x49;
+        // laz takes differences of coordinates and times as integers, which must not overflow in a
+        // debug build.
+        for axis in 0..3 {
+            bytes[4 * axis + 2..4 * axis + 4].fill(0);
+        }
+        let time = 1e8 + records.len() as f64 * 0.125;
+        match format {
+            0 | 2 => {}
+            1 | 3..=5 => bytes[20..28].copy_from_slice(&f64::to_le_bytes(time)),
+            _ => bytes[22..30].copy_from_slice(&f64::to_le_bytes(time)),
+        }
         records.push(bytes);
     }
     let points = las::PointDataBuilder::new().for_header(writer.header());

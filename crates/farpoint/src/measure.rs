@@ -73,9 +73,8 @@ pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
 ) -> Result<Spacing, Error> {
     let (cloud, sample) = check(points, sample, 2)?;
     let tree = Neighbours::new(&cloud, &sample);
-    let nearest = |&(which, point): &(u32, u32)| {
-        tree.nearest(point, Some(which), T::ZERO).sqrt().to_f64()
-    };
+    let nearest =
+        |&(which, point): &(u32, u32)| tree.nearest(point, Some(which), T::ZERO).sqrt().to_f64();
     // In the tree's order, for the cache; the sum is in that order too, whatever the threads.
     let samples: Vec<_> = tree.points().collect();
     let distances: Vec<f64> = match samples.len() {

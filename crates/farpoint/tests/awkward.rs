@@ -93,15 +93,19 @@ fn no_extent() {
     check_all("one point", &[[7.0f32, -1.0, 3.0]][..]);
     check_all("equal", &vec![[1e30f32, -1e-30, 0.0]; 70]);
     check_all("two places", &(0..70).map(|i| [f64::from(i % 2), 5.0]).collect::<Vec<_>>());
-    check_all("nearly equal", &(0..70).map(|i| [1.0 + f32::EPSILON * (i % 3) as f32]).collect::<Vec<_>>());
+    check_all(
+        "nearly equal",
+        &(0..70).map(|i| [1.0 + f32::EPSILON * (i % 3) as f32]).collect::<Vec<_>>(),
+    );
     check_all("plane", &integers::<2>(200, 12, 0.3, 4));
 }
 
 #[test]
 fn subnormal_and_overflowing() {
     let mut random = farpoint::SplitMix64::new(5);
-    let bits: Vec<[f32; 3]> =
-        (0..200).map(|_| std::array::from_fn(|_| f32::from_bits(random.below(40) as u32))).collect();
+    let bits: Vec<[f32; 3]> = (0..200)
+        .map(|_| std::array::from_fn(|_| f32::from_bits(random.below(40) as u32)))
+        .collect();
     check_all("subnormal", &bits);
     let sign = |k: u64| if k == 0 { -1.0f32 } else { 1.0 };
     let mut random = farpoint::SplitMix64::new(6);
@@ -109,7 +113,8 @@ fn subnormal_and_overflowing() {
         let exponent = low + random.below((high - low) as u64) as i32;
         sign(random.below(2)) * (1.0 + random.unit() as f32) * 2f32.powi(exponent)
     };
-    let huge: Vec<[f32; 3]> = (0..150).map(|_| [any(63, 127), any(63, 127), any(63, 127)]).collect();
+    let huge: Vec<[f32; 3]> =
+        (0..150).map(|_| [any(63, 127), any(63, 127), any(63, 127)]).collect();
     check_all("1e19 to 3e38", &huge);
     let edge: Vec<[f32; 3]> = (0..150).map(|_| [any(60, 66), any(60, 66), 0.0]).collect();
     check_all("around the overflow", &edge);
@@ -120,7 +125,8 @@ fn subnormal_and_overflowing() {
     let corners: Vec<[f32; 3]> =
         (0..512).map(|i| [ends[i % 8], ends[i / 8 % 8], ends[i / 64]]).collect();
     check_all("ends of the range", &corners);
-    let ends: Vec<[f64; 1]> = [f64::MAX, -f64::MAX, 0.0, 5e-324, 1.4e154, -1.4e154].map(|x| [x]).into();
+    let ends: Vec<[f64; 1]> =
+        [f64::MAX, -f64::MAX, 0.0, 5e-324, 1.4e154, -1.4e154].map(|x| [x]).into();
     check_all("ends of the range, f64", &ends);
 }
 
@@ -130,9 +136,8 @@ fn series_circle_and_signed_zero() {
     check_all("2^-k", &series);
     let wide: Vec<[f64; 2]> = (0..1000).map(|k| [2f64.powi(-k), 2f64.powi(-k / 2)]).collect();
     check("2^-k f64", &wide, &[1000], 0, &ways(&[1]));
-    let circle: Vec<[f64; 2]> = (0..360)
-        .map(|k| (f64::from(k) / 180.0 * std::f64::consts::PI).sin_cos().into())
-        .collect();
+    let circle: Vec<[f64; 2]> =
+        (0..360).map(|k| (f64::from(k) / 180.0 * std::f64::consts::PI).sin_cos().into()).collect();
     check_all("circle", &circle);
     check_all("circle f32", &narrow(&circle));
     let zeros: Vec<[f32; 3]> = (0..64)

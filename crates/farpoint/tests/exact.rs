@@ -81,7 +81,8 @@ fn large_cloud_on_many_threads() {
     let cloud = generate(Kind::Room, 140_000, 3);
     check("room 140000", &cloud, &[40], 70_000, &ways(&[1, 2, 4]));
     // One more, whose distance is the covering radius of the others.
-    let truth = Sampler::count(35_001).algorithm(Algorithm::Tree).threads(1).sample(&cloud).unwrap();
+    let truth =
+        Sampler::count(35_001).algorithm(Algorithm::Tree).threads(1).sample(&cloud).unwrap();
     for threads in [2, 3, 4] {
         for algorithm in [Algorithm::Auto, Algorithm::Tree, Algorithm::Peak] {
             let sampler = Sampler::ratio(0.25).algorithm(algorithm).threads(threads);
@@ -123,9 +124,8 @@ fn random_start_is_seeded() {
         let truth = reference(&cloud, 501, samples[0].indices[0]).unwrap();
         samples.iter().for_each(|s| assert_prefix(&format!("seed {seed}"), s, &truth, 1));
     }
-    let start = |seed| {
-        Sampler::count(1).start(Start::Random(seed)).sample(&cloud).unwrap().indices[0]
-    };
+    let start =
+        |seed| Sampler::count(1).start(Start::Random(seed)).sample(&cloud).unwrap().indices[0];
     assert!((0..20).any(|seed| start(seed) != start(20)));
 }
 

@@ -93,10 +93,10 @@ fn bad_rows_are_named_or_left_out() {
 
 #[test]
 fn the_observer_is_told_and_can_cancel() {
-    let cloud = generate(Kind::Room, 20_000, 2);
+    let cloud = generate(Kind::Room, 6000, 2);
     for way in ways(&[1, 2]) {
         let mut told = Vec::new();
-        let sampler = way.of(Sampler::count(9000));
+        let sampler = way.of(Sampler::count(3000));
         let sample = sampler
             .sample_with(&cloud, &mut |progress| {
                 told.push(progress);
@@ -106,7 +106,7 @@ fn the_observer_is_told_and_can_cancel() {
         assert!(!told.is_empty(), "{}", way.name);
         assert!(told.windows(2).all(|pair| pair[0].samples < pair[1].samples));
         assert!(told.windows(2).all(|pair| pair[0].covering_radius >= pair[1].covering_radius));
-        assert!(told.iter().all(|p| p.wanted == 9000 && p.samples <= sample.len()));
+        assert!(told.iter().all(|p| p.wanted == 3000 && p.samples <= sample.len()));
         let cancelled = sampler.sample_with(&cloud, &mut |_| ControlFlow::Break(()));
         assert_eq!(cancelled.unwrap_err(), Error::Cancelled(told[0].samples), "{}", way.name);
     }
@@ -145,9 +145,8 @@ fn batches_give_what_their_clouds_give() {
 fn batches_that_do_not_fit_are_refused() {
     let sampler = Sampler::count(1);
     let data = [0.0f32; 24];
-    let refused = |result: Result<Vec<farpoint::Sample<f32>>, Error>| {
-        matches!(result, Err(Error::Shape(_)))
-    };
+    let refused =
+        |result: Result<Vec<farpoint::Sample<f32>>, Error>| matches!(result, Err(Error::Shape(_)));
     assert!(refused(sampler.sample_padded(&data, [2, 4, 2], None)));
     assert!(refused(sampler.sample_padded(&data, [usize::MAX, usize::MAX, 3], None)));
     assert!(refused(sampler.sample_padded(&data, [2, 4, 3], Some(&[1]))));

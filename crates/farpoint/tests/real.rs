@@ -21,7 +21,7 @@ fn read(name: &str, columns: usize) -> Option<Vec<[f32; 3]>> {
 
 fn agree(name: &str, columns: usize) {
     let Some(cloud) = read(name, columns) else { return };
-    check(name, &cloud, &[200], 0, &ways(&[1, 3]));
+    check(name, &cloud, &[200], 0, &ways(&[2]));
     let quarter = cloud.len().div_ceil(4);
     // One more than wanted, whose distance is the covering radius of the others.
     let yardstick = Sampler::count(quarter + 1).algorithm(Algorithm::Naive);

@@ -27,7 +27,7 @@ pub(super) fn decompress(
     count: u64,
     stride: usize,
 ) -> Result<Vec<u8>, Fault> {
-    let vlr = guarded("the LASzip record", || {
+    let vlr = guarded("the LASzip record cannot be decoded", || {
         let vlr =
             LazVlr::from_buffer(vlr).map_err(|e| Fault::new(format!("the LASzip record: {e}")))?;
         let size = vlr.items().iter().map(|i| usize::from(i.size())).sum::<usize>();
@@ -90,7 +90,7 @@ fn chunk_table(bytes: &[u8], start: usize, vlr: &LazVlr) -> Result<Option<ChunkT
         let what = format!("{number} chunks are promised, more than the file can hold");
         return Err(Fault::new(what).at(Place::Byte(at)));
     }
-    guarded("the table of chunks", || {
+    guarded("the table of chunks cannot be decoded", || {
         let mut cursor = Cursor::new(&bytes[at..]);
         let table = ChunkTable::read(&mut cursor, vlr.uses_variable_size_chunks());
         table
@@ -198,7 +198,7 @@ fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fau
 fn one_chunk(chunk: &Chunk, out: &mut [u8], vlr: &LazVlr) -> Result<(), Fault> {
     let entry =
         ChunkTableEntry { point_count: chunk.points as u64, byte_count: chunk.bytes.len() as u64 };
-    guarded("a chunk of points", || {
+    guarded("a chunk of points cannot be decoded", || {
         laz::par_decompress(chunk.bytes, out, vlr, &[entry])
             .map_err(|e| Fault::new(format!("a chunk of points cannot be decompressed: {e}")))
     })
@@ -212,7 +212,7 @@ fn sequential(
     count: usize,
     stride: usize,
 ) -> Result<Vec<u8>, Fault> {
-    guarded("the points", || {
+    guarded("the points cannot be decoded", || {
         let source = Unseekable {
             inner: Cursor::new(bytes.get(start..).unwrap_or_default()),
             refused: false,

@@ -151,7 +151,7 @@ fn compression(header: &mut LasHeader, stride: usize) -> Result<LazVlr, Fault> {
 }
 
 fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec<u8>, Fault> {
-    guarded("compressing the points", || {
+    guarded("the points cannot be compressed", || {
         let failed = |e: String| {
             Fault::new(format!("the points cannot be compressed: {e}")).fix("write LAS")
         };

@@ -3,7 +3,7 @@
 //! The output is never organised: a sample of a grid is no grid, so HEIGHT becomes 1.
 
 use super::PcdHeader;
-use crate::cloud::{Cloud, Header};
+use crate::cloud::{Cloud, Header, distinct};
 use crate::column::{Attribute, Column, Scalar};
 use crate::error::Fault;
 use crate::table::{Slot, Store, Table};
@@ -34,11 +34,11 @@ pub(crate) fn write(
     if let Some((header, table)) = source
         && (data == DataKind::Ascii) == cloud.has_lines()
     {
-        let added = named(cloud.added(rows));
+        let added = named(cloud.added(rows), &table.slots);
         let text = kept_header(header, &table.slots, &added, rows.len(), data);
         return body(text, data, table, rows, &added);
     }
-    let attributes = named(packed_colours(cloud.attributes(rows, warnings)));
+    let attributes = named(packed_colours(cloud.attributes(rows, warnings)), &[]);
     let (table, columns) = bare_table(cloud, rows, attributes);
     let viewpoint = source.and_then(|(h, _)| line_of(h, b"VIEWPOINT"));
     let text = new_header(&columns, rows.len(), data, viewpoint);
@@ -106,14 +106,16 @@ fn type_letter(kind: Scalar) -> &'static str {
     }
 }
 
-/// Field names end at a space.
-fn named(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
+/// Field names end at a space, and differ from the stored ones and from each other.
+fn named(mut attributes: Vec<Attribute>, stored: &[Slot]) -> Vec<Attribute> {
     for a in &mut attributes {
-        a.name = a.name.replace(|c: char| c.is_whitespace() || c == '#', "_");
-        if a.name.is_empty() {
-            a.name = "_".into();
+        a.name = a.name.replace(|c: char| c.is_whitespace() || c.is_control() || c == '#', "_");
+        if a.name.is_empty() || a.name == "_" {
+            a.name = "unnamed".into();
         }
     }
+    let axes = ["x", "y", "z"].map(String::from);
+    distinct(&mut attributes, stored.iter().map(|s| s.name.clone()).chain(axes).collect());
     attributes
 }
 

@@ -1,11 +1,12 @@
 //! Writing PLY: the kept rows as they were stored, or typed columns from another format.
 
 use super::{HeaderLine, PlyEncoding, PlyHeader, encoding_name};
-use crate::cloud::{Cloud, Header};
+use crate::cloud::{Cloud, Header, distinct};
 use crate::column::{Attribute, Column, Scalar};
 use crate::error::Fault;
 use crate::table::Table;
 use crate::{Encoding, Format};
+use std::collections::HashSet;
 
 /// Writes the rows, in the input's encoding if that was PLY and nothing else is asked for.
 pub(crate) fn write(
@@ -75,7 +76,8 @@ fn same_rows(
     added: Vec<Attribute>,
     warnings: &mut Vec<String>,
 ) -> Vec<u8> {
-    let added: Vec<Attribute> = added.into_iter().map(|a| suited(a, warnings)).collect();
+    let mut added: Vec<Attribute> = added.into_iter().map(|a| suited(a, warnings)).collect();
+    distinct(&mut added, table.slots.iter().map(|s| s.name.clone()).collect());
     let mut out = Vec::new();
     let mut line = |text: &[u8]| {
         out.extend_from_slice(text);
@@ -128,6 +130,7 @@ fn from_columns(
         .collect();
     let attributes = cloud.attributes(rows, warnings);
     all.extend(attributes.into_iter().map(|a| suited(a, warnings)));
+    distinct(&mut all, HashSet::new());
     let mut out = format!("ply\nformat {} 1.0\n", encoding_name(encoding)).into_bytes();
     if let Header::Ply(header) = &cloud.header {
         for line in &header.lines {

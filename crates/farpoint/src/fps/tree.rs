@@ -53,6 +53,24 @@ pub(super) fn finish<T: Scalar>(cloud: &Cloud<T>, selection: &mut Selection<'_, 
     }
 }
 
+/// The slot of the lowest point below each entry: all distances are infinite, and where squares
+/// overflow the first samples leave them so.
+fn lowest<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
+    let point = |slot: &u32| tree.points[*slot as usize];
+    let mut best: Vec<Vec<u32>> =
+        vec![(0..tree.levels[0].largest.len()).map(|leaf| (leaf * LEAF) as u32).collect()];
+    best[0].truncate(tree.points.len() / LEAF);
+    for level in &tree.levels[1..] {
+        let below = best.last().expect("leaves");
+        let lowest = |slots: &[u32]| *slots.iter().min_by_key(|slot| point(slot)).expect("some");
+        let mut here: Vec<u32> = below.chunks(FANOUT).map(lowest).collect();
+        here.resize(level.largest.len(), 0);
+        best.push(here);
+    }
+    best[0].resize(tree.levels[0].largest.len(), 0);
+    best
+}
+
 /// A tree and the slot of the largest distance below each of its entries.
 pub(super) struct Walker<T, S> {
     pub(super) tree: BoxTree<T>,
@@ -65,8 +83,7 @@ pub(super) struct Walker<T, S> {
 
 impl<T: Scalar, S: Simd<T>> Walker<T, S> {
     pub(super) fn new(simd: S, tree: BoxTree<T>) -> Self {
-        // Before the first sample nothing is best; it updates every entry.
-        let best = tree.levels.iter().map(|level| vec![0; level.largest.len()]).collect();
+        let best = lowest(&tree);
         let visits = tree.levels.iter().map(|_| Vec::new()).collect();
         Self { tree, simd, best, visits }
     }

@@ -39,7 +39,11 @@ impl<T: Scalar> Cells<T> {
         let mut cells = Self {
             low,
             // With a scale of 0 all falls in cell 0: infinity * 0 is NaN, which goes there too.
-            scale: if scale.is_finite() { scale } else { T::ZERO },
+            // So must it be where coordinates are too far apart to be subtracted.
+            scale: match scale.is_finite() && T::from_f64(side).is_finite() {
+                true => scale,
+                false => T::ZERO,
+            },
             reach: T::from_f64(reach + slack).next_up(),
             last: [0; 3],
         };

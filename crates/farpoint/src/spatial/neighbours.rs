@@ -46,7 +46,8 @@ impl<T: Scalar> Box3<T> {
         let mut around = Self { low: entries[0].at, high: entries[0].at };
         for entry in entries {
             for a in 0..3 {
-                around.low[a] = if entry.at[a] < around.low[a] { entry.at[a] } else { around.low[a] };
+                around.low[a] =
+                    if entry.at[a] < around.low[a] { entry.at[a] } else { around.low[a] };
                 around.high[a] =
                     if entry.at[a] > around.high[a] { entry.at[a] } else { around.high[a] };
             }
@@ -121,8 +122,7 @@ impl<'a, T: Scalar> Neighbours<'a, T> {
         let (mut places, mut half) = (0..self.entries.len(), self.leaves() / 2);
         while half > 0 {
             let middle = places.start + places.len() / 2;
-            places =
-                if leaf & half == 0 { places.start..middle } else { middle..places.end };
+            places = if leaf & half == 0 { places.start..middle } else { middle..places.end };
             half /= 2;
         }
         places

@@ -254,6 +254,9 @@ impl<T: Scalar> Cutter<T> {
 
     /// Calls `group` with the groups of `entries` in order; reorders `entries`.
     pub(super) fn groups(&mut self, entries: &mut [Entry<T>], group: &mut impl FnMut(&[Entry<T>])) {
+        if entries.is_empty() {
+            return;
+        }
         let mut spare = std::mem::take(&mut self.spare);
         if spare.len() < entries.len() {
             spare.resize(entries.len(), entries[0]);

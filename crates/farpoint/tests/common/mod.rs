@@ -3,11 +3,13 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use farpoint::{Algorithm, Level, Points, RadiusOptions, Sample, Sampler, Scalar, Start, reference};
+use farpoint::{
+    Algorithm, Level, Points, RadiusOptions, Sample, Sampler, Scalar, Start, reference,
+};
 
 /// A way to run: its name, and what it adds to a sampler.
-pub struct Way {
-    pub name: String,
+pub(crate) struct Way {
+    pub(crate) name: String,
     algorithm: Algorithm,
     level: Level,
     threads: usize,
@@ -15,14 +17,14 @@ pub struct Way {
 }
 
 impl Way {
-    pub fn of(&self, sampler: Sampler) -> Sampler {
+    pub(crate) fn of(&self, sampler: Sampler) -> Sampler {
         let Self { algorithm, level, threads, radius, .. } = *self;
         sampler.algorithm(algorithm).level(level).threads(threads).radius(radius)
     }
 }
 
 /// Every algorithm on every instruction set of this machine with these numbers of threads.
-pub fn ways(threads: &[usize]) -> Vec<Way> {
+pub(crate) fn ways(threads: &[usize]) -> Vec<Way> {
     let mut ways = Vec::new();
     for algorithm in Algorithm::ALL.into_iter().filter(|a| *a != Algorithm::Reference) {
         for level in Level::available() {
@@ -37,9 +39,11 @@ pub fn ways(threads: &[usize]) -> Vec<Way> {
 }
 
 /// The four combinations of the radius algorithm's prunings, at some resolutions.
-pub fn radius_ways(nvox: &[Option<u32>]) -> Vec<Way> {
+pub(crate) fn radius_ways(nvox: &[Option<u32>]) -> Vec<Way> {
     let mut ways = Vec::new();
-    for (&nvox, level) in nvox.iter().flat_map(|n| Level::available().into_iter().map(move |l| (n, l))) {
+    for (&nvox, level) in
+        nvox.iter().flat_map(|n| Level::available().into_iter().map(move |l| (n, l)))
+    {
         for switches in 0..4 {
             let (radius_pruning, point_skip) = (switches & 1 == 0, switches & 2 == 0);
             let radius = RadiusOptions { nvox, radius_pruning, point_skip };
@@ -51,20 +55,27 @@ pub fn radius_ways(nvox: &[Option<u32>]) -> Vec<Way> {
 }
 
 /// The whole cloud in farthest-first order by `reference`: every shorter run is a prefix.
-pub fn whole<T: Scalar, P: Points<T> + ?Sized>(cloud: &P, start: usize) -> Sample<T> {
+pub(crate) fn whole<T: Scalar, P: Points<T> + ?Sized>(cloud: &P, start: usize) -> Sample<T> {
     reference(cloud, cloud.len(), start).expect("the cloud can be sampled")
 }
 
 /// Panics unless `sample` is the first of `whole`, from `given` start points on, with its
 /// distances and its covering radius.
-pub fn assert_prefix<T: Scalar>(name: &str, sample: &Sample<T>, whole: &Sample<T>, given: usize) {
+pub(crate) fn assert_prefix<T: Scalar>(
+    name: &str,
+    sample: &Sample<T>,
+    whole: &Sample<T>,
+    given: usize,
+) {
     let m = sample.len();
     assert!(m <= whole.len(), "{name}: {m} samples");
     if let Some(k) = (0..m).find(|&k| sample.indices[k] != whole.indices[k]) {
         panic!(
             "{name}: sample {k} is {} at {}, not {} at {}",
-            sample.indices[k], sample.squared_distances[k],
-            whole.indices[k], whole.squared_distances[k]
+            sample.indices[k],
+            sample.squared_distances[k],
+            whole.indices[k],
+            whole.squared_distances[k]
         );
     }
     let distance = |k: usize| if k < given { T::INFINITY } else { whole.squared_distances[k] };
@@ -78,7 +89,7 @@ pub fn assert_prefix<T: Scalar>(name: &str, sample: &Sample<T>, whole: &Sample<T
 }
 
 /// Compares all `ways` with `reference` for these numbers of samples from `start`.
-pub fn check<T: Scalar, P: Points<T> + ?Sized>(
+pub(crate) fn check<T: Scalar, P: Points<T> + ?Sized>(
     name: &str,
     cloud: &P,
     counts: &[usize],
@@ -103,18 +114,18 @@ pub fn check<T: Scalar, P: Points<T> + ?Sized>(
 }
 
 /// Random rows of whole numbers below `end`, times `scale`.
-pub fn integers<const D: usize>(n: usize, end: u64, scale: f64, seed: u64) -> Vec<[f64; D]> {
+pub(crate) fn integers<const D: usize>(n: usize, end: u64, scale: f64, seed: u64) -> Vec<[f64; D]> {
     let mut random = farpoint::SplitMix64::new(seed);
     (0..n).map(|_| std::array::from_fn(|_| random.below(end) as f64 * scale)).collect()
 }
 
 /// Random rows in `0.0..1.0`.
-pub fn uniform<const D: usize>(n: usize, seed: u64) -> Vec<[f64; D]> {
+pub(crate) fn uniform<const D: usize>(n: usize, seed: u64) -> Vec<[f64; D]> {
     let mut random = farpoint::SplitMix64::new(seed);
     (0..n).map(|_| std::array::from_fn(|_| random.unit())).collect()
 }
 
 /// The cloud in `f32`.
-pub fn narrow<const D: usize>(cloud: &[[f64; D]]) -> Vec<[f32; D]> {
+pub(crate) fn narrow<const D: usize>(cloud: &[[f64; D]]) -> Vec<[f32; D]> {
     cloud.iter().map(|row| row.map(|x| x as f32)).collect()
 }

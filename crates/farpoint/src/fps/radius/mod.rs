@@ -26,8 +26,8 @@ use super::statistics::lap;
 use crate::arch::Simd;
 use crate::cloud::Cloud;
 use crate::{Error, Scalar};
-use std::time::Instant;
 use grid::{Grid, MOST_VOXELS};
+use std::time::Instant;
 use step::{Counts, Farthest, Step};
 use voxels::Voxels;
 

@@ -1,10 +1,10 @@
 //! One step: bring the voxels up to date with a new sample, and find the next.
 
 use super::voxels::{NONE, Voxels, reach};
+use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::fps::RadiusOptions;
 use crate::fps::tree::for_each_bit;
-use crate::Scalar;
 
 pub(super) struct Step<'a, T> {
     pub(super) voxels: &'a mut Voxels<T>,
