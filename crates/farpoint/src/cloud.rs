@@ -41,9 +41,8 @@ impl<T: Scalar> Cloud<T> {
         if finite {
             return Ok(copy);
         }
-        let good = |row: &u32| {
-            (0..dim).all(|axis| points.coordinate(*row as usize, axis).is_finite())
-        };
+        let good =
+            |row: &u32| (0..dim).all(|axis| points.coordinate(*row as usize, axis).is_finite());
         let rows: Vec<u32> = (0..n as u32).filter(good).collect();
         if bad_rows == BadRows::Error {
             let first = (0..n as u32).find(|row| !good(row)).expect("some row is bad");

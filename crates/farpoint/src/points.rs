@@ -73,10 +73,7 @@ impl<'a, T: Scalar> Strided<'a, T> {
     /// A dense row-major `(n, d)` array.
     pub fn rows(data: &'a [T], d: usize) -> Result<Self, Error> {
         if d == 0 || !data.len().is_multiple_of(d) {
-            return Err(Error::Shape(format!(
-                "{} numbers are not whole rows of {d}",
-                data.len()
-            )));
+            return Err(Error::Shape(format!("{} numbers are not whole rows of {d}", data.len())));
         }
         Self::new(data, [data.len() / d, d], 0, [d as isize, 1])
     }

@@ -189,24 +189,74 @@ mod lanes {
 }
 
 x86!(
-    Avx2F32, f32, __m256, 8, "avx2,bmi1,bmi2,popcnt,lzcnt",
-    _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_add_ps, _mm256_sub_ps,
-    _mm256_mul_ps, _mm256_min_ps, _mm256_max_ps, mask_f32x8, largest_f32x8, compress_f32x8
+    Avx2F32,
+    f32,
+    __m256,
+    8,
+    "avx2,bmi1,bmi2,popcnt,lzcnt",
+    _mm256_set1_ps,
+    _mm256_loadu_ps,
+    _mm256_storeu_ps,
+    _mm256_add_ps,
+    _mm256_sub_ps,
+    _mm256_mul_ps,
+    _mm256_min_ps,
+    _mm256_max_ps,
+    mask_f32x8,
+    largest_f32x8,
+    compress_f32x8
 );
 x86!(
-    Avx2F64, f64, __m256d, 4, "avx2,bmi1,bmi2,popcnt,lzcnt",
-    _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_add_pd, _mm256_sub_pd,
-    _mm256_mul_pd, _mm256_min_pd, _mm256_max_pd, mask_f64x4, largest_f64x4, compress_f64x4
+    Avx2F64,
+    f64,
+    __m256d,
+    4,
+    "avx2,bmi1,bmi2,popcnt,lzcnt",
+    _mm256_set1_pd,
+    _mm256_loadu_pd,
+    _mm256_storeu_pd,
+    _mm256_add_pd,
+    _mm256_sub_pd,
+    _mm256_mul_pd,
+    _mm256_min_pd,
+    _mm256_max_pd,
+    mask_f64x4,
+    largest_f64x4,
+    compress_f64x4
 );
 x86!(
-    Avx512F32, f32, __m512, 16,
+    Avx512F32,
+    f32,
+    __m512,
+    16,
     "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt,lzcnt",
-    _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_add_ps, _mm512_sub_ps,
-    _mm512_mul_ps, _mm512_min_ps, _mm512_max_ps, mask_f32x16, largest_f32x16, compress_f32x16
+    _mm512_set1_ps,
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    _mm512_add_ps,
+    _mm512_sub_ps,
+    _mm512_mul_ps,
+    _mm512_min_ps,
+    _mm512_max_ps,
+    mask_f32x16,
+    largest_f32x16,
+    compress_f32x16
 );
 x86!(
-    Avx512F64, f64, __m512d, 8,
+    Avx512F64,
+    f64,
+    __m512d,
+    8,
     "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt,lzcnt",
-    _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_add_pd, _mm512_sub_pd,
-    _mm512_mul_pd, _mm512_min_pd, _mm512_max_pd, mask_f64x8, largest_f64x8, compress_f64x8
+    _mm512_set1_pd,
+    _mm512_loadu_pd,
+    _mm512_storeu_pd,
+    _mm512_add_pd,
+    _mm512_sub_pd,
+    _mm512_mul_pd,
+    _mm512_min_pd,
+    _mm512_max_pd,
+    mask_f64x8,
+    largest_f64x8,
+    compress_f64x8
 );

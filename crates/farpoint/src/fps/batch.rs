@@ -16,9 +16,7 @@ pub(super) fn sample<T: Scalar, P: Points<T>>(
     let one = |(cloud, points): (usize, &P)| {
         // Large clouds one after another on all cores, small ones side by side.
         let sampler = if points.len() >= LARGE { sampler } else { &small };
-        sampler
-            .sample(points)
-            .map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
+        sampler.sample(points).map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
     };
     run::on_threads(threads, || {
         // Collected one by one, so that the first cloud at fault is named, not the fastest.

@@ -1,8 +1,8 @@
 //! From a [`Sampler`] and points to a [`Sample`]: check, choose an algorithm, run it.
 
 use super::selection::Selection;
-use super::{Algorithm, Observer, Sample, Sampler, auto, naive, peak, radius, reference, tree};
 use super::statistics::lap;
+use super::{Algorithm, Observer, Sample, Sampler, auto, naive, peak, radius, reference, tree};
 use crate::arch::{self, Program, Simd};
 use crate::cloud::Cloud;
 use crate::{Error, Points, Scalar};

@@ -150,8 +150,6 @@ fn starts<T: Scalar>(
                 None => Ok(points),
             }
         }
-        Start::Random(seed) => {
-            Ok(vec![SplitMix64::new(*seed).below(cloud.len as u64) as u32])
-        }
+        Start::Random(seed) => Ok(vec![SplitMix64::new(*seed).below(cloud.len as u64) as u32]),
     }
 }

@@ -4,7 +4,7 @@
 //! for each point (the squared distance to the sample). A node has [`FANOUT`] children whose
 //! boxes lie side by side, so that a vector tests them all at once.
 
-use super::order::{self, Entry, Cutter};
+use super::order::{self, Cutter, Entry};
 use super::{Aligned, Shared};
 use crate::Scalar;
 use crate::arch::Simd;

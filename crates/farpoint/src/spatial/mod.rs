@@ -8,9 +8,9 @@ mod neighbours;
 mod order;
 
 pub(crate) use aligned::Aligned;
-pub(crate) use neighbours::Neighbours;
-pub(crate) use grid::{Cells, Grid};
 pub(crate) use boxtree::{BoxTree, FANOUT, LEAF, Level, NONE, box_bound};
+pub(crate) use grid::{Cells, Grid};
+pub(crate) use neighbours::Neighbours;
 
 /// A pointer that several threads write through, each to places of its own.
 pub(crate) struct Shared<T>(*mut T);

@@ -206,9 +206,10 @@ impl<T: Scalar> Axis<T> {
         };
         let parts = [part(low, middle, 0, half), part(middle, high, half, cells - half)];
         let place = |index: usize| {
-            bits.iter().rev().enumerate().fold(0, |sum, (k, &bit)| {
-                sum | (((index >> k) & 1) as u32) << bit
-            })
+            bits.iter()
+                .rev()
+                .enumerate()
+                .fold(0, |sum, (k, &bit)| sum | (((index >> k) & 1) as u32) << bit)
         };
         Self { middle, parts, spread: (0..cells).map(place).collect() }
     }
@@ -346,9 +347,8 @@ impl<T: Scalar> Cutter<T> {
 
 /// The longest of three sides, and how many slabs to cut it into for `units` parts in all.
 fn longest_side(side: [f64; 3], units: usize) -> (usize, usize) {
-    let longest = |side: &[f64; 3]| {
-        (0..3).max_by(|&a, &b| side[a].total_cmp(&side[b])).expect("three sides")
-    };
+    let longest =
+        |side: &[f64; 3]| (0..3).max_by(|&a, &b| side[a].total_cmp(&side[b])).expect("three sides");
     let axis = longest(&side);
     let (mut left, mut parts, mut slabs) = (side, 1, 1);
     while parts < units && slabs < SLABS {

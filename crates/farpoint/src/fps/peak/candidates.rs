@@ -1,8 +1,8 @@
 //! The points of a band: collected from a part of the tree, and sorted into a grid.
 
+use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::spatial::{BoxTree, Cells, Grid, LEAF};
-use crate::Scalar;
 use std::ops::Range;
 
 /// Arrays are padded by this many numbers, so that kernels may read whole vectors.

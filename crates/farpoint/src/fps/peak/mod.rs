@@ -127,7 +127,8 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
                 return Ok(false);
             }
         }
-        let (simd, tree, list, scratch) = (self.simd, &mut self.tree, &self.list, &mut self.scratch);
+        let (simd, tree, list, scratch) =
+            (self.simd, &mut self.tree, &self.list, &mut self.scratch);
         let parallel = self.parts.len() > 1 && list.len() >= SHARE_CHOICES;
         let counts = update::apply(simd, tree, list, parallel, selection.count, scratch);
         lap(&mut clock, &mut selection.statistics.seconds.update);
@@ -140,13 +141,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     }
 
     /// Fills `accepted` with the band's choices, in order.
-    fn choose(
-        &mut self,
-        largest: T,
-        beta: T,
-        clock: &mut Instant,
-        statistics: &mut Statistics,
-    ) {
+    fn choose(&mut self, largest: T, beta: T, clock: &mut Instant, statistics: &mut Statistics) {
         let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
         let (simd, tree) = (self.simd, &self.tree);
         let leaves_of = |k: usize, parts: usize| part(tree, k, parts);
@@ -209,4 +204,3 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         self.accepted.sort();
     }
 }
-

@@ -12,11 +12,11 @@
 //! proof in docs/peak.md needs upper bounds only.
 
 use super::candidates::{Candidates, PADDING, lanes_below};
+use super::queue::Queue;
+use super::update::List;
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF};
-use super::queue::Queue;
-use super::update::List;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

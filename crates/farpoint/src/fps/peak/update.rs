@@ -176,7 +176,8 @@ impl<T: Scalar> Walk<'_, T> {
                 counts + self.node(simd, level - 1, child, part, below)
             }
         };
-        let counts = if self.parallel && level >= SHARE_LEVEL.min(self.tree.levels.len() - 1)
+        let counts = if self.parallel
+            && level >= SHARE_LEVEL.min(self.tree.levels.len() - 1)
             && list.len >= SHARE_SAMPLES
         {
             let fresh = || (0..level).map(|_| List::default()).collect::<Vec<_>>();
@@ -293,8 +294,7 @@ impl<T: Scalar> Leaves<'_, '_, T> {
         let zero = simd.splat(T::ZERO);
         for leaf in first..end {
             // SAFETY: the group has six rows of `FANOUT` numbers.
-            let side =
-                |row: usize| unsafe { simd.splat(*boxes.add(row * FANOUT + leaf % FANOUT)) };
+            let side = |row: usize| unsafe { simd.splat(*boxes.add(row * FANOUT + leaf % FANOUT)) };
             let (low, high) = ([side(0), side(1), side(2)], [side(3), side(4), side(5)]);
             // SAFETY: this thread alone visits the node.
             let largest = unsafe { simd.splat(*self.walk.largest[0].get().add(leaf)) };
