@@ -11,7 +11,7 @@ pub(crate) struct Cells<T> {
     low: [T; 3],
     scale: T,
     /// What a search adds to and takes from a coordinate.
-    reach: T,
+    reach: [T; 3],
     /// The last cell of each axis.
     last: [usize; 3],
 }
@@ -32,21 +32,17 @@ impl<T: Scalar> Cells<T> {
     /// most `|x| + reach`, still lie outside of `x - r` and `x + r`.
     pub(crate) fn new(low: [T; 3], high: [T; 3], squared: T, width: f64) -> Self {
         let side = (0..3).map(|a| high[a].to_f64() - low[a].to_f64()).fold(0.0, f64::max);
-        let most = low.iter().chain(&high).map(|x| x.to_f64().abs()).fold(0.0, f64::max);
-        let reach = squared.sqrt().next_up().to_f64();
-        let slack = 4.0 * T::EPSILON.to_f64() * (most + reach);
-        let scale = T::from_f64(1.0 / (width * reach).max(side / CELLS as f64));
-        let mut cells = Self {
-            low,
-            // With a scale of 0 all falls in cell 0: infinity * 0 is NaN, which goes there too.
-            // So must it be where coordinates are too far apart to be subtracted.
-            scale: match scale.is_finite() && T::from_f64(side).is_finite() {
-                true => scale,
-                false => T::ZERO,
-            },
-            reach: T::from_f64(reach + slack).next_up(),
-            last: [0; 3],
-        };
+        let r = squared.sqrt().next_up().to_f64();
+        let reach = std::array::from_fn(|a| {
+            let most = low[a].to_f64().abs().max(high[a].to_f64().abs());
+            T::from_f64(r + 4.0 * T::EPSILON.to_f64() * (most + r)).next_up()
+        });
+        let scale = T::from_f64(1.0 / (width * r).max(side / CELLS as f64));
+        // Coordinates must not be too far apart to be subtracted, with what a search adds.
+        let widest = T::from_f64(side + 4.0 * reach.iter().fold(0.0, |a, b| b.to_f64().max(a)));
+        // With a scale of 0 all falls in cell 0: infinity * 0 is NaN, which goes there too.
+        let scale = if scale.is_finite() && widest.is_finite() { scale } else { T::ZERO };
+        let mut cells = Self { low, scale, reach, last: [0; 3] };
         cells.last = std::array::from_fn(|a| cells.cell(a, high[a]));
         cells
     }
@@ -62,7 +58,8 @@ impl<T: Scalar> Cells<T> {
     /// The cells along axis `a` that a search from `x` must look at.
     #[inline(always)]
     fn range(&self, a: usize, x: T) -> (usize, usize) {
-        (self.cell(a, x - self.reach), self.cell(a, x + self.reach).min(self.last[a]))
+        let reach = self.reach[a];
+        (self.cell(a, x - reach), self.cell(a, x + reach).min(self.last[a]))
     }
 
     /// Neighbours along x share neighbouring slots.
