@@ -29,15 +29,17 @@ use std::ops::Range;
 use std::time::Instant;
 
 /// The first samples are taken one by one: bands would hold too few.
-const ONE_BY_ONE: usize = 32;
+const ONE_BY_ONE: usize = 8;
 
 /// Width of a grid cell over the largest distance of a band.
 const CELL: f64 = 6.0;
 
-/// A band that is expected to have fewer candidates than this is solved by one thread, and one
-/// with fewer choices applied by one: waking another costs more.
-const SHARE_CANDIDATES: usize = 2000;
-const SHARE_CHOICES: usize = 200;
+/// A band that is expected to have fewer candidates than this is solved by one thread: waking
+/// another costs more.
+const SHARE_CANDIDATES: usize = 2_000;
+
+/// Choices are applied by one thread if that is less work than looking at this many points.
+const SHARE_WORK: usize = 100_000;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -122,15 +124,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let mut clock = Instant::now();
         self.choose(largest, beta, &mut clock, &mut selection.statistics);
         selection.statistics.bands += 1;
-        for &key in &self.accepted {
-            if !selection.offer(T::key_index(key), T::key_value(key)) {
-                return Ok(false);
-            }
-        }
-        let (simd, tree, list, scratch) =
-            (self.simd, &mut self.tree, &self.list, &mut self.scratch);
-        let parallel = self.parts.len() > 1 && list.len() >= SHARE_CHOICES;
-        let counts = update::apply(simd, tree, list, parallel, selection.count, scratch);
+        let Some(counts) = self.offer_and_apply(selection) else { return Ok(false) };
         lap(&mut clock, &mut selection.statistics.seconds.update);
         selection.statistics.distance_evaluations += counts.distances;
         selection.statistics.effective_updates += counts.effective;
@@ -140,7 +134,29 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         Ok(true)
     }
 
-    /// Fills `accepted` with the band's choices, in order.
+    /// Offers the band's choices in order and applies them to the cloud, which do not need
+    /// each other; `None` when no more are wanted.
+    fn offer_and_apply(&mut self, selection: &mut Selection<'_, T>) -> Option<update::Counts> {
+        let last = self.accepted.len() > selection.remaining();
+        // It takes about as long as looking at this many points.
+        let work = self.list.len() * (300 + self.cloud.len / selection.points.len());
+        let parallel = self.parts.len() > 1 && work >= SHARE_WORK;
+        let count = selection.count;
+        let Self { simd, tree, list, scratch, accepted, .. } = self;
+        let mut offer = || {
+            // Runs of the parts, one after another: the stable sort finds and merges them.
+            accepted.sort();
+            accepted.iter().all(|&key| selection.offer(T::key_index(key), T::key_value(key)))
+        };
+        let apply = || update::apply(*simd, tree, list, parallel, count, scratch);
+        if parallel && !last {
+            let (more, counts) = rayon::join(offer, apply);
+            return more.then_some(counts);
+        }
+        offer().then(apply)
+    }
+
+    /// Fills `accepted` with the band's choices, part by part in order.
     fn choose(&mut self, largest: T, beta: T, clock: &mut Instant, statistics: &mut Statistics) {
         let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
         let (simd, tree) = (self.simd, &self.tree);
@@ -181,7 +197,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         lap(clock, &mut statistics.seconds.solve);
     }
 
-    /// Decides what the parts left, and puts all choices in order.
+    /// Decides what the parts left, and puts all choices together.
     fn settle(&mut self, beta: T, cells: Cells<T>) {
         let (simd, tree) = (self.simd, &self.tree);
         let (candidates, solver) = &mut self.rest;
@@ -200,7 +216,5 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             self.accepted.extend_from_slice(&solver.accepted);
             self.list.append(&solver.list);
         }
-        // Sorted runs one after another: the stable sort finds and merges them.
-        self.accepted.sort();
     }
 }

@@ -133,8 +133,7 @@ struct Walk<'a, T> {
     count: bool,
 }
 
-/// A node with at least this many samples at least this high up is worth sharing out.
-const SHARE_SAMPLES: usize = 64;
+/// Nodes at least this high up are shared out.
 const SHARE_LEVEL: usize = 3;
 
 impl<T: Scalar> Walk<'_, T> {
@@ -176,10 +175,7 @@ impl<T: Scalar> Walk<'_, T> {
                 counts + self.node(simd, level - 1, child, part, below)
             }
         };
-        let counts = if self.parallel
-            && level >= SHARE_LEVEL.min(self.tree.levels.len() - 1)
-            && list.len >= SHARE_SAMPLES
-        {
+        let counts = if self.parallel && level >= SHARE_LEVEL.min(self.tree.levels.len() - 1) {
             let fresh = || (0..level).map(|_| List::default()).collect::<Vec<_>>();
             (first..first + children)
                 .into_par_iter()
