@@ -14,6 +14,13 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
     observer: Observer<'_>,
 ) -> Result<Sample<T>, Error> {
     let level = arch::choose(sampler.level)?;
+    if let Some(nvox) = sampler.radius.nvox.filter(|nvox| !(1..=radius::MOST_VOXELS).contains(nvox))
+    {
+        return Err(Error::BadVoxels(nvox));
+    }
+    if sampler.threads == Some(0) {
+        return Err(Error::BadThreads(0, "ask for at least one".into()));
+    }
     let mut clock = Instant::now();
     let threads = sampler.threads.unwrap_or_else(rayon::current_num_threads);
     let cloud = Cloud::new(points, sampler.bad_rows, threads)?;

@@ -283,7 +283,8 @@ pub struct Sample<T> {
     /// Squared selection distance of each: its distance to the nearest point chosen before
     /// it. Infinite for the start points, which were given.
     pub squared_distances: Vec<T>,
-    /// Squared distance of the farthest point left; 0 when none is.
+    /// Squared distance of the farthest point left; 0 when none is, infinite when nothing was
+    /// chosen.
     pub squared_covering_radius: T,
     /// The algorithm that ran (never `Auto`).
     pub algorithm: Algorithm,

@@ -48,7 +48,8 @@ impl<'a, T: Scalar> Selection<'a, T> {
             points: Vec::with_capacity(capacity),
             values: Vec::with_capacity(capacity),
             starts,
-            covering: T::ZERO,
+            // Nothing covers no point, but any one sample would.
+            covering: if limit == 0 && cloud.len > 0 { T::INFINITY } else { T::ZERO },
             statistics: Statistics::default(),
             count,
             limit,

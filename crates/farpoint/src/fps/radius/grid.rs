@@ -7,7 +7,7 @@ use crate::Scalar;
 use crate::cloud::Cloud;
 
 /// The most voxels along an axis.
-pub(super) const MOST_VOXELS: u32 = 1024;
+pub(in crate::fps) const MOST_VOXELS: u32 = 1024;
 
 /// Active voxels wanted, over the square root of the number of points: a sample tests all
 /// voxels and visits the points of a dozen, and this balances the two.

@@ -26,7 +26,8 @@ use super::statistics::lap;
 use crate::arch::Simd;
 use crate::cloud::Cloud;
 use crate::{Error, Scalar};
-use grid::{Grid, MOST_VOXELS};
+use grid::Grid;
+pub(super) use grid::MOST_VOXELS;
 use std::time::Instant;
 use step::{Counts, Farthest, Step};
 use voxels::Voxels;
@@ -40,8 +41,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     let mut clock = Instant::now();
     let grid = match options.nvox {
         None => Grid::chosen(cloud),
-        Some(nvox) if (1..=MOST_VOXELS).contains(&nvox) => Grid::new(cloud, nvox),
-        Some(nvox) => return Err(Error::BadVoxels(nvox)),
+        Some(nvox) => Grid::new(cloud, nvox),
     };
     let mut voxels = Voxels::new(cloud, &grid);
     lap(&mut clock, &mut selection.statistics.seconds.build);
