@@ -3,12 +3,14 @@
 
 mod aligned;
 mod boxtree;
+mod extremes;
 mod grid;
 mod neighbours;
 mod order;
 
 pub(crate) use aligned::Aligned;
 pub(crate) use boxtree::{BoxTree, FANOUT, LEAF, Level, NONE, box_bound};
+pub(crate) use extremes::extremes;
 pub(crate) use grid::{Cells, Grid};
 pub(crate) use neighbours::Neighbours;
 

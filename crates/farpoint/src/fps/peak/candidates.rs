@@ -2,7 +2,7 @@
 
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
-use crate::spatial::{BoxTree, Cells, Grid, LEAF};
+use crate::spatial::{BoxTree, Cells, Grid, LEAF, extremes};
 use std::ops::Range;
 
 /// Arrays are padded by this many numbers, so that kernels may read whole vectors.
@@ -107,17 +107,9 @@ impl<T: Scalar> Candidates<T> {
         scatter(&mut self.value, &values[..n], places);
         scatter(&mut self.slot, &self.staged.slot, places);
         scatter(&mut self.point, &self.staged.point, places);
-        self.low = [T::INFINITY; 3];
-        self.high = self.low;
-        if n > 0 {
-            for (a, row) in [xs, ys, zs].into_iter().enumerate() {
-                let (low, high) = (&mut self.low[a], &mut self.high[a]);
-                *high = row[0];
-                for &x in &row[..n] {
-                    *low = if x < *low { x } else { *low };
-                    *high = if x > *high { x } else { *high };
-                }
-            }
+        for (a, row) in [xs, ys, zs].into_iter().enumerate() {
+            let none = (T::INFINITY, T::INFINITY);
+            (self.low[a], self.high[a]) = extremes(&row[..n]).unwrap_or(none);
         }
     }
 }

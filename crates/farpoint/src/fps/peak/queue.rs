@@ -6,6 +6,7 @@
 
 use super::candidates::Candidates;
 use crate::Scalar;
+use crate::spatial::extremes;
 
 /// Candidates sorted by key, each with its place.
 pub(super) struct Queue<T: Scalar> {
@@ -62,21 +63,17 @@ impl<T: Scalar> Queue<T> {
 
     /// Puts every value in a bin, larger values in earlier ones, and counts the bins.
     fn bin(&mut self, values: &[T]) {
-        let count = (values.len() / 4).clamp(1, 1 << 20);
+        let count = (values.len() / 2).clamp(1, 1 << 20);
         let last = T::from_f64((count - 1) as f64);
-        let mut ends = [T::INFINITY, T::ZERO];
-        for &value in values {
-            ends[0] = if value < ends[0] { value } else { ends[0] };
-            ends[1] = if value > ends[1] { value } else { ends[1] };
-        }
-        let scale = T::from_f64(count as f64 / (ends[1].to_f64() - ends[0].to_f64()));
+        let (smallest, largest) = extremes(values).unwrap_or_default();
+        let scale = T::from_f64(count as f64 / (largest.to_f64() - smallest.to_f64()));
         // Equal values, or infinite ones: one bin, for infinity * 0 is NaN, which becomes 0.
         let scale = if scale.is_finite() { scale } else { T::ZERO };
         self.first.clear();
         self.first.resize(count, 0);
         self.bins.clear();
         self.bins.extend(values.iter().map(|&value| {
-            let bin = ((ends[1] - value) * scale).to_bin(last);
+            let bin = ((largest - value) * scale).to_bin(last);
             self.first[bin] += 1;
             bin as u32
         }));
