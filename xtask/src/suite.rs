@@ -179,6 +179,7 @@ fn test_reporting_skips(args: &[&str]) -> Result<Skipped> {
             _ => inside_successes && !line.starts_with("test result:"),
         };
         if let Some(what) = line.trim_start().strip_prefix("skipped: ") {
+            println!("skipped: {what}");
             skipped.push(what.to_owned());
         } else if !inside_successes {
             println!("{line}");

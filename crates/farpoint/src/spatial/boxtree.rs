@@ -4,7 +4,9 @@
 //! for each point (the squared distance to the sample). A node has [`FANOUT`] children whose
 //! boxes lie side by side, so that a vector tests them all at once.
 
-use super::order::{self, Cutter, Entry};
+use super::cut::Cutter;
+use super::entry::{Entry, bounds};
+use super::order;
 use super::{Aligned, Shared};
 use crate::Scalar;
 use crate::arch::Simd;
@@ -139,7 +141,7 @@ impl<T: Scalar> BoxTree<T> {
                 unsafe {
                     cutter.groups(entries, &mut |group| {
                         writer.write(first + made.len(), group);
-                        made.push(order::bounds(group));
+                        made.push(bounds(group));
                     });
                     writer.clear(first + made.len()..first + leaves);
                 }

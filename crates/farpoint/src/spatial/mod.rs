@@ -3,6 +3,8 @@
 
 mod aligned;
 mod boxtree;
+mod cut;
+mod entry;
 mod extremes;
 mod grid;
 mod neighbours;

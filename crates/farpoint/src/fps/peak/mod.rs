@@ -9,7 +9,9 @@
 
 mod candidates;
 mod floor;
+mod list;
 mod queue;
+mod search;
 mod solve;
 mod update;
 
@@ -23,6 +25,7 @@ use crate::spatial::{BoxTree, Cells, LEAF};
 use crate::{Error, Scalar};
 use candidates::Candidates;
 use floor::Floor;
+use list::List;
 use rayon::prelude::*;
 use solve::{Band, Solver};
 use std::ops::Range;
@@ -91,11 +94,11 @@ struct Bands<'a, T: Scalar, S> {
     /// Keys of the band's choices, in order.
     accepted: Vec<T::Key>,
     /// The same points, part by part.
-    list: update::List<T>,
+    list: List<T>,
     floor: Floor,
     /// Candidates of the last band, about as many as the next will have.
     expected: usize,
-    scratch: Vec<update::List<T>>,
+    scratch: Vec<List<T>>,
 }
 
 impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
@@ -110,7 +113,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             parts: (0..parts).map(|_| fresh()).collect(),
             rest: fresh(),
             accepted: Vec::new(),
-            list: update::List::default(),
+            list: List::default(),
             floor: Floor::default(),
             expected: 0,
             scratch: Vec::new(),
