@@ -33,17 +33,17 @@ use std::str::FromStr;
 /// The kinds of clouds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// An indoor scan of a furnished room, see [`room`].
+    /// An indoor scan of a furnished room, see [`room()`].
     Room,
-    /// One turn of a 64-ring LiDAR in a street, see [`lidar`].
+    /// One turn of a 64-ring LiDAR in a street, see [`lidar()`].
     Lidar,
-    /// A smooth closed surface, see [`object`].
+    /// A smooth closed surface, see [`object()`].
     Object,
     /// Uniform in the unit cube, see [`cube`].
     Cube,
     /// An integer grid, see [`lattice`].
     Lattice,
-    /// Equal steps along one axis, see [`line`].
+    /// Equal steps along one axis, see [`line()`].
     Line,
     /// One point again and again, see [`equal`].
     Equal,

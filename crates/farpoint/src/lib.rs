@@ -25,7 +25,7 @@
 //! * No point is skipped, near the origin or elsewhere. NaN and infinity in a row are an
 //!   error, or the row is left out if asked.
 //!
-//! Every algorithm, instruction set and thread count gives the indices of [`reference`],
+//! Every algorithm, instruction set and thread count gives the indices of [`reference()`],
 //! one by one.
 
 mod arch;
