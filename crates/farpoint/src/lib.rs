@@ -30,6 +30,7 @@
 
 mod arch;
 mod cloud;
+mod distance;
 mod error;
 pub mod fps;
 pub mod measure;
@@ -47,3 +48,8 @@ pub use fps::{
 pub use points::{Axes, Points, Strided};
 pub use random::SplitMix64;
 pub use scalar::Scalar;
+
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeExamples;

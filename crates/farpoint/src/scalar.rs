@@ -38,6 +38,13 @@ pub trait Scalar:
     #[cfg(target_arch = "x86_64")]
     type Avx512: Simd<Self>;
 
+    #[doc(hidden)]
+    #[allow(private_interfaces)]
+    fn run_job(
+        level: crate::Level,
+        job: crate::fps::run::Job<'_, '_, Self>,
+    ) -> Result<(), crate::Error>;
+
     /// Square root, correctly rounded.
     fn sqrt(self) -> Self;
     /// Whether neither NaN nor infinite.
@@ -87,6 +94,14 @@ macro_rules! scalar {
             type Avx2 = crate::arch::$avx2;
             #[cfg(target_arch = "x86_64")]
             type Avx512 = crate::arch::$avx512;
+
+            #[allow(private_interfaces)]
+            fn run_job(
+                level: crate::Level,
+                job: crate::fps::run::Job<'_, '_, Self>,
+            ) -> Result<(), crate::Error> {
+                crate::fps::run::run_job(level, job)
+            }
 
             #[inline(always)]
             fn sqrt(self) -> Self {

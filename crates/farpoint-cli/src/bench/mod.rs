@@ -1,4 +1,4 @@
-//! `farpoint bench`: the figures of the RadiusFPS paper (arXiv 2606.13255) that concern the CPU,
+//! `farpoint bench`: the figures of the RadiusFPS paper (arXiv 2606.06255) that concern the CPU,
 //! and what farpoint promises of its own. Every part prints a table and gives records and plots;
 //! see [`parts`]. Times are never compared with a limit here.
 

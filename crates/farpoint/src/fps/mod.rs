@@ -11,7 +11,7 @@ mod naive;
 mod peak;
 mod radius;
 mod reference;
-mod run;
+pub(crate) mod run;
 mod sampler;
 mod selection;
 mod statistics;

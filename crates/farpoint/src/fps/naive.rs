@@ -4,6 +4,7 @@
 use super::selection::Selection;
 use crate::arch::{Kernel, Simd};
 use crate::cloud::{Cloud, PADDING};
+use crate::distance::{square, squared};
 use crate::spatial::Aligned;
 use crate::{Error, Scalar};
 use rayon::prelude::*;
@@ -135,14 +136,12 @@ impl<T: Scalar> Update<'_, T> {
                 // SAFETY: arrays are padded to whole vectors of the widest set, `at` is below
                 // the length of `distance`, and `first + at` below that of each axis.
                 unsafe {
-                    let square = |axis: usize, of| {
-                        let values = axes.get_unchecked(axis).as_ptr().add(self.first + at);
-                        let difference = simd.sub(simd.load(values), of);
-                        simd.mul(difference, difference)
+                    let load = |axis: usize| {
+                        simd.load(axes.get_unchecked(axis).as_ptr().add(self.first + at))
                     };
-                    let mut new = simd.add(simd.add(square(0, x), square(1, y)), square(2, z));
+                    let mut new = squared(simd, [load(0), load(1), load(2)], [x, y, z]);
                     for axis in 3..dims {
-                        new = simd.add(new, square(axis, sample(axis)));
+                        new = simd.add(new, square(simd, load(axis), sample(axis)));
                     }
                     let slot = self.distance.as_mut_ptr().add(at);
                     let old = simd.load(slot);

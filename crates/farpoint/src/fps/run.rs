@@ -36,7 +36,7 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
     let algorithm = auto::choose(sampler, &cloud, &selection);
     let job = Job { algorithm, sampler, cloud: &cloud, threads, selection: &mut selection };
     if job.selection.remaining() > 0 {
-        on_threads(threads, || arch::dispatch(level, job))?;
+        T::run_job(level, job)?;
     }
     Ok(Sample {
         indices: selection.points.iter().map(|&point| cloud.row(point)).collect(),
@@ -66,7 +66,15 @@ pub(super) fn on_threads<R: Send>(
         .install(work)
 }
 
-struct Job<'a, 'b, T> {
+/// Runs a job. `Scalar::run_job` calls it for either precision, so that the algorithms are
+/// compiled with this crate, and not again with each that uses it.
+pub(crate) fn run_job<T: Scalar>(level: arch::Level, job: Job<'_, '_, T>) -> Result<(), Error> {
+    on_threads(job.threads, || arch::dispatch(level, job))
+}
+
+/// What an algorithm is started with.
+#[allow(unreachable_pub)]
+pub struct Job<'a, 'b, T> {
     algorithm: Algorithm,
     sampler: &'a Sampler,
     cloud: &'a Cloud<T>,

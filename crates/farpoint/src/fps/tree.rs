@@ -10,6 +10,7 @@ use super::selection::Selection;
 use super::statistics::lap;
 use crate::arch::{Kernel, Simd};
 use crate::cloud::Cloud;
+use crate::distance::{square, squared};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::{Error, Scalar, Statistics};
 use std::time::Instant;
@@ -217,15 +218,11 @@ impl<T: Scalar> Apply<'_, T> {
             let here = numbers.add(leaf * (dims + 1) * LEAF);
             let values = here.add(dims * LEAF);
             for lane in (0..LEAF).step_by(S::LANES) {
-                let square = |axis: usize, of: S::V| {
-                    let difference = simd.sub(simd.load(here.add(axis * LEAF + lane)), of);
-                    simd.mul(difference, difference)
-                };
-                let mut new =
-                    simd.add(simd.add(square(0, at[0]), square(1, at[1])), square(2, at[2]));
+                let load = |axis: usize| simd.load(here.add(axis * LEAF + lane));
+                let mut new = squared(simd, [load(0), load(1), load(2)], at);
                 for axis in 3..dims {
                     let of = simd.splat(*numbers.add(sample + axis * LEAF));
-                    new = simd.add(new, square(axis, of));
+                    new = simd.add(new, square(simd, load(axis), of));
                 }
                 let old = simd.load(values.add(lane));
                 if COUNT {

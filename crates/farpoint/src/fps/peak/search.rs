@@ -3,6 +3,7 @@
 use super::candidates::{Candidates, PADDING, lanes_below};
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
+use crate::distance::squared;
 use crate::spatial::{BoxTree, LEAF};
 
 /// Where the first coordinate of a slot lies in the tree's leaves.
@@ -54,13 +55,9 @@ fn distances<T: Scalar, S: Simd<T>>(
     place: usize,
     at: [S::V; 3],
 ) -> S::V {
-    let square = |a: usize| {
-        // SAFETY: `place` is a candidate's, and arrays are padded by a vector.
-        let x = unsafe { simd.load(candidates.at[a].as_ptr().add(place)) };
-        let difference = simd.sub(x, at[a]);
-        simd.mul(difference, difference)
-    };
-    simd.add(simd.add(square(0), square(1)), square(2))
+    // SAFETY: `place` is a candidate's, and arrays are padded by a vector.
+    let load = |a: usize| unsafe { simd.load(candidates.at[a].as_ptr().add(place)) };
+    squared(simd, [load(0), load(1), load(2)], at)
 }
 
 const _: () = assert!(PADDING >= 16, "a vector has up to 16 lanes");

@@ -8,6 +8,7 @@ use super::candidates::lanes_below;
 use super::list::List;
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
+use crate::distance::{square, squared};
 use crate::spatial::{BoxTree, FANOUT, LEAF, Level, Shared, box_bound};
 use rayon::prelude::*;
 
@@ -294,8 +295,7 @@ impl<T: Scalar> Leaves<'_, '_, T> {
                         let start = self.list.start[k] as usize + axis * LEAF;
                         let s = simd.splat(*self.walk.leaves.get().add(start));
                         for (new, lane) in new.iter_mut().zip([lane, other]) {
-                            let difference = simd.sub(load(axis, lane), s);
-                            *new = simd.add(*new, simd.mul(difference, difference));
+                            *new = simd.add(*new, square(simd, load(axis, lane), s));
                         }
                     }
                     for (old, new) in old.iter_mut().zip(new) {
@@ -312,14 +312,4 @@ impl<T: Scalar> Leaves<'_, '_, T> {
         }
         (most, effective)
     }
-}
-
-/// Squared distances over the first three axes.
-#[inline(always)]
-fn squared<T, S: Simd<T>>(simd: S, a: [S::V; 3], b: [S::V; 3]) -> S::V {
-    let square = |axis: usize| {
-        let difference = simd.sub(a[axis], b[axis]);
-        simd.mul(difference, difference)
-    };
-    simd.add(simd.add(square(0), square(1)), square(2))
 }
