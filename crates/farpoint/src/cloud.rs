@@ -1,6 +1,7 @@
 //! The working copy of a cloud: one aligned array an axis, bad rows found or left out, box known.
 
-use crate::spatial::{Aligned, Shared, extremes};
+use crate::memory::{Aligned, Shared};
+use crate::scalar::extremes;
 use crate::{BadRows, Error, Points, Scalar};
 use rayon::prelude::*;
 

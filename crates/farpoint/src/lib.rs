@@ -34,6 +34,7 @@ mod distance;
 mod error;
 pub mod fps;
 pub mod measure;
+mod memory;
 mod points;
 mod random;
 mod scalar;

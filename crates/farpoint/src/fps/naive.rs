@@ -5,7 +5,7 @@ use super::selection::Selection;
 use crate::arch::{Kernel, Simd};
 use crate::cloud::{Cloud, PADDING};
 use crate::distance::{square, squared};
-use crate::spatial::Aligned;
+use crate::memory::Aligned;
 use crate::{Error, Scalar};
 use rayon::prelude::*;
 

@@ -7,10 +7,10 @@
 use super::cut::Cutter;
 use super::entry::{Entry, bounds};
 use super::order;
-use super::{Aligned, Shared};
 use crate::Scalar;
 use crate::arch::Simd;
 use crate::cloud::Cloud;
+use crate::memory::{Aligned, Shared};
 use rayon::prelude::*;
 
 /// Points of a leaf.

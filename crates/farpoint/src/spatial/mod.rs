@@ -1,43 +1,13 @@
-//! Structures over space: aligned arrays, the box tree and how it is built, the candidate
+//! Structures over space: the box tree and how it is built, the candidate
 //! grid, nearest neighbours. They know points, not sampling.
 
-mod aligned;
 mod boxtree;
 mod cut;
 mod entry;
-mod extremes;
 mod grid;
 mod neighbours;
 mod order;
 
-pub(crate) use aligned::Aligned;
 pub(crate) use boxtree::{BoxTree, FANOUT, LEAF, Level, NONE, box_bound};
-pub(crate) use extremes::extremes;
 pub(crate) use grid::{Cells, Grid};
 pub(crate) use neighbours::Neighbours;
-
-/// A pointer that several threads write through, each to places of its own.
-pub(crate) struct Shared<T>(*mut T);
-
-impl<T> Clone for Shared<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Shared<T> {}
-
-impl<T> Shared<T> {
-    pub(crate) fn new(pointer: *mut T) -> Self {
-        Self(pointer)
-    }
-
-    pub(crate) fn get(&self) -> *mut T {
-        self.0
-    }
-}
-
-// SAFETY: using the pointer is unsafe; who does so keeps threads apart.
-unsafe impl<T: Send> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send> Sync for Shared<T> {}

@@ -5,9 +5,9 @@
 //! index order: the first of equal distances in a leaf is the lowest index.
 
 use super::entry::Entry;
-use super::{Aligned, Shared};
 use crate::Scalar;
 use crate::cloud::Cloud;
+use crate::memory::{Aligned, Shared};
 use rayon::prelude::*;
 
 /// Buckets hold about this many points, unless a single cell holds more.

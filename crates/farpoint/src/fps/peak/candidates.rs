@@ -2,7 +2,8 @@
 
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
-use crate::spatial::{BoxTree, Cells, Grid, LEAF, extremes};
+use crate::scalar::extremes;
+use crate::spatial::{BoxTree, Cells, Grid, LEAF};
 use std::ops::Range;
 
 /// Arrays are padded by this many numbers, so that kernels may read whole vectors.

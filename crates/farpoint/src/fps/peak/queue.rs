@@ -6,7 +6,7 @@
 
 use super::candidates::Candidates;
 use crate::Scalar;
-use crate::spatial::extremes;
+use crate::scalar::extremes;
 
 /// Candidates sorted by key, each with its place.
 pub(super) struct Queue<T: Scalar> {

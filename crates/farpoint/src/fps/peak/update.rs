@@ -9,7 +9,8 @@ use super::list::List;
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::distance::{square, squared};
-use crate::spatial::{BoxTree, FANOUT, LEAF, Level, Shared, box_bound};
+use crate::memory::Shared;
+use crate::spatial::{BoxTree, FANOUT, LEAF, Level, box_bound};
 use rayon::prelude::*;
 
 /// What the walk counted.

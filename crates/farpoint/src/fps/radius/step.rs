@@ -3,6 +3,7 @@
 use super::voxels::{NONE, Voxels, reach};
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
+use crate::distance::{square, squared};
 use crate::fps::RadiusOptions;
 use crate::fps::tree::for_each_bit;
 
@@ -81,11 +82,8 @@ impl<T: Scalar> Step<'_, T> {
         for voxel in (0..*len).step_by(S::LANES) {
             // SAFETY: arrays of voxels are padded by more than a vector.
             let reached = unsafe {
-                let square = |a: usize, of: S::V| {
-                    let difference = simd.sub(simd.load(centres[a].as_ptr().add(voxel)), of);
-                    simd.mul(difference, difference)
-                };
-                let squared = simd.add(simd.add(square(0, x), square(1, y)), square(2, z));
+                let load = |a: usize| simd.load(centres[a].as_ptr().add(voxel));
+                let squared = squared(simd, [load(0), load(1), load(2)], [x, y, z]);
                 simd.le(squared, simd.load(reach.as_ptr().add(voxel)))
             };
             for_each_bit(reached, |lane| self.visits.push(voxel as u32 + lane));
@@ -165,12 +163,9 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
         unsafe {
             let slot = voxels.distance.as_mut_ptr().add(at);
             let old = simd.load(slot);
-            let square = |axis: usize, of: S::V| {
-                let values = voxels.axes.get_unchecked(axis).as_ptr().add(at);
-                let difference = simd.sub(simd.load(values), of);
-                simd.mul(difference, difference)
-            };
-            let [x, y, z] = std::array::from_fn(|a| square(a, self.sample[a]));
+            let load = |axis: usize| simd.load(voxels.axes.get_unchecked(axis).as_ptr().add(at));
+            let term = |a: usize| square(simd, load(a), self.sample[a]);
+            let [x, y, z] = [term(0), term(1), term(2)];
             if self.skip {
                 let within = u32::MAX >> (32 - lanes);
                 if simd.lt(simd.max(simd.max(x, y), z), old) & within == 0 {
@@ -180,7 +175,8 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
             }
             let mut new = simd.add(simd.add(x, y), z);
             for axis in 3..dims {
-                new = simd.add(new, square(axis, simd.splat(voxels.axes[axis][self.place])));
+                let of = simd.splat(voxels.axes[axis][self.place]);
+                new = simd.add(new, square(simd, load(axis), of));
             }
             let outside = simd.load(self.outside.as_ptr().add(MOST_LANES - lanes));
             new = simd.max(new, outside);

@@ -38,7 +38,7 @@
 use super::grid::Grid;
 use crate::Scalar;
 use crate::cloud::{Cloud, PADDING};
-use crate::spatial::Aligned;
+use crate::memory::Aligned;
 
 /// A voxel whose farthest point is not known.
 pub(super) const NONE: u32 = u32::MAX;

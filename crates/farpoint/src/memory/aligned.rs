@@ -19,7 +19,7 @@ pub(crate) struct Aligned<T> {
 const HUGE: usize = 2 << 20;
 
 /// Smaller arrays are better off with what the allocator has at hand.
-const HUGE_FROM: usize = 8 << 20;
+const HUGE_FROM: usize = 2 << 20;
 
 impl<T: Copy> Aligned<T> {
     pub(crate) fn new(len: usize, value: T) -> Self {
