@@ -74,7 +74,7 @@ mod tests {
             drop(vec![0u8; 3_000_000]);
             vec![1u8; 5_000_000]
         });
-        // Other tests allocate a little meanwhile.
-        assert!((5_000_000..7_500_000).contains(&bytes), "{bytes}");
+        // Not 3 and not 8 million; other tests take and give back a little meanwhile.
+        assert!((4_500_000..7_500_000).contains(&bytes), "{bytes}");
     }
 }

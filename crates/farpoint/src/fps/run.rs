@@ -56,8 +56,13 @@ pub(super) fn on_threads<R: Send>(
     work: impl FnOnce() -> Result<R, Error> + Send,
 ) -> Result<R, Error> {
     // One thread never asks rayon for anything.
-    if threads == 1 || threads == rayon::current_num_threads() {
+    if threads == 1 {
         return work();
+    }
+    if threads == rayon::current_num_threads() {
+        // On one of the pool's threads: from outside, each parallel step would hand its work in
+        // and sleep until it is done.
+        return rayon::join(work, || ()).0;
     }
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads.max(1))
@@ -66,10 +71,15 @@ pub(super) fn on_threads<R: Send>(
         .install(work)
 }
 
+/// Clouds of fewer points are sampled by one thread: waking others would take longer.
+const SMALL: usize = 1 << 14;
+
 /// Runs a job. `Scalar::run_job` calls it for either precision, so that the algorithms are
 /// compiled with this crate, and not again with each that uses it.
 pub(crate) fn run_job<T: Scalar>(level: arch::Level, job: Job<'_, '_, T>) -> Result<(), Error> {
-    on_threads(job.threads, || arch::dispatch(level, job))
+    let threads = if job.cloud.len < SMALL { 1 } else { job.threads };
+    let job = Job { threads, ..job };
+    on_threads(threads, || arch::dispatch(level, job))
 }
 
 /// What an algorithm is started with.
