@@ -216,3 +216,18 @@ fn outputs_are_whole_or_not_there() {
     // Nothing else is left behind.
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
 }
+
+/// Found by fuzzing: npyz takes a multiple of the time for each bracket that is left open.
+#[test]
+fn an_npy_header_of_open_brackets_is_refused_at_once() {
+    let text =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3), {}", "{".repeat(14));
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((text.len() as u16).to_le_bytes());
+    file.extend(text.as_bytes());
+    let begin = std::time::Instant::now();
+    let options =
+        farpoint_io::ReadOptions { format: Some(farpoint_io::Format::Npy), ..Default::default() };
+    assert!(farpoint_io::read_bytes(&file, "brackets.npy", &options).is_err());
+    assert!(begin.elapsed().as_secs() < 5, "the parser searched");
+}
