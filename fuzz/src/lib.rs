@@ -39,6 +39,9 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
             Err(_) if own == Some(format) && matches!(format, Format::Npy | Format::Text) => continue,
             Err(error) => panic!("written as {format}: {error}"),
         };
-        assert_eq!(again.len(), rows.len(), "written as {format}");
+        // For the same reason a line of ambiguous text may be a row in one file and none in the
+        // other; every other format must give the rows back.
+        let ambiguous = own == Some(format) && format == Format::Text;
+        assert!(ambiguous || again.len() == rows.len(), "written as {format}");
     }
 }

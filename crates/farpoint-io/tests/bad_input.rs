@@ -225,9 +225,8 @@ fn an_npy_header_of_open_brackets_is_refused_at_once() {
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((text.len() as u16).to_le_bytes());
     file.extend(text.as_bytes());
-    let begin = std::time::Instant::now();
     let options =
         farpoint_io::ReadOptions { format: Some(farpoint_io::Format::Npy), ..Default::default() };
-    assert!(farpoint_io::read_bytes(&file, "brackets.npy", &options).is_err());
-    assert!(begin.elapsed().as_secs() < 5, "the parser searched");
+    let error = farpoint_io::read_bytes(&file, "brackets.npy", &options).unwrap_err().to_string();
+    assert!(error.contains("no description of an array"), "{error}");
 }
