@@ -15,7 +15,7 @@ type Done = (&'static str, Duration, Skipped);
 type Step = (&'static str, fn() -> Result<Skipped>);
 
 /// Seconds of fuzzing each reader as part of the suite.
-const FUZZ_SECONDS: u32 = 10;
+const FUZZ_SECONDS: u32 = 7;
 
 const STEPS: [Step; 11] = [
     ("format", format),
