@@ -3,6 +3,8 @@
 
 mod documents;
 mod fuzz;
+mod gpu;
+mod kernels;
 mod licences;
 mod process;
 mod suite;
@@ -17,6 +19,10 @@ Usage: cargo xtask <task>
 
   test [STEP..]         every check there is, or only these steps; stops at the first failure
   golden [--check]      write the golden file anew, or compare it with what the code gives
+  kernels [--check]     compile the CUDA kernels to PTX, or compare with what is committed
+  test-gpu [--build-only] [--quick] [--data DIR]
+                        tests, sanitizer and benchmarks on a GPU, recorded in
+                        benches/records/cuda; --build-only: build the program that does it
   fuzz [--seconds N] [TARGET..]
                         run the fuzz targets, N seconds each (default 30)
   bench [ARGS..]        farpoint's own benchmarks, in release mode (`farpoint bench ARGS`)
@@ -39,6 +45,9 @@ fn run() -> Result<()> {
         "test" => suite::run(&rest),
         "golden" if rest.is_empty() => tasks::write_golden(),
         "golden" if rest == ["--check"] => tasks::check_golden(),
+        "kernels" if rest.is_empty() => kernels::write(),
+        "kernels" if rest == ["--check"] => kernels::check(),
+        "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
         "bench" => tasks::bench(&rest),
         "peers" => tasks::peers(&rest),
@@ -46,7 +55,7 @@ fn run() -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        "golden" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
+        "golden" | "kernels" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
         _ => bail!("there is no task '{task}'\n\n{HELP}"),
     }
 }

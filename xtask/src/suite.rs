@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check, in the order in which it pays to know that one fails.
 
 use crate::process::{cargo, run as run_command, show, target_folder, works};
-use crate::{documents, fuzz, licences, tasks};
+use crate::{documents, fuzz, kernels, licences, tasks};
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader, IsTerminal};
 use std::path::Path;
@@ -17,12 +17,13 @@ type Step = (&'static str, fn() -> Result<Skipped>);
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     ("format", format),
     ("documents", documents::check),
     ("licences", licences::check),
     ("deny", cargo_deny),
     ("clippy", clippy),
+    ("kernels", compile_kernels),
     ("tests", tests),
     ("rustdoc", documentation),
     ("readme", readme_commands),
@@ -95,6 +96,15 @@ fn cargo_deny() -> Result<Skipped> {
 
 fn clippy() -> Result<Skipped> {
     run_command(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    Ok(Vec::new())
+}
+
+/// The committed PTX is what the kernels compile to.
+fn compile_kernels() -> Result<Skipped> {
+    if let Some(obstacle) = kernels::obstacle() {
+        return Ok(vec![format!("the kernels were not compiled: {obstacle}")]);
+    }
+    kernels::check()?;
     Ok(Vec::new())
 }
 

@@ -1,13 +1,14 @@
 //! The arguments of every command, and what can be said about them before any work is done.
 
+use crate::device::Method;
 use clap::{ArgGroup, Parser, Subcommand};
-use farpoint::{Algorithm, Amount, Level, Start};
+use farpoint::{Amount, Level, Start};
 use farpoint_generate::Kind;
 use std::path::PathBuf;
 
 /// Exact farthest point sampling of point clouds.
 #[derive(Debug, Parser)]
-#[command(name = "farpoint", version = version(), after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "farpoint", version, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -25,10 +26,15 @@ Examples:
 Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF; '-' is stdin
 or stdout.";
 
-fn version() -> String {
+/// What `--version` prints. Made only then: asking for GPUs takes the driver a while.
+pub(crate) fn version() -> String {
     let levels: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
+    let gpus = match farpoint_cuda::Properties::all() {
+        Ok(gpus) => gpus.iter().map(|gpu| format!("GPU: {gpu}\n")).collect(),
+        Err(error) => format!("GPU: none ({error})\n"),
+    };
     format!(
-        "{}\nSIMD: {} (this machine has {})\nGPU: none in this build",
+        "farpoint {}\nSIMD: {} (this machine has {})\n{gpus}",
         env!("CARGO_PKG_VERSION"),
         Level::detect(),
         levels.join(", ")
@@ -134,9 +140,10 @@ pub(crate) struct Input {
 /// How the sampler runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
-    /// auto, peak, tree, radius, naive or reference; all give the same points.
-    #[arg(long, value_name = "A", default_value_t = Algorithm::Auto)]
-    pub(crate) algorithm: Algorithm,
+    /// auto, peak, radius or naive, on the CPU also tree and reference, on a GPU also
+    /// persistent; all give the same points.
+    #[arg(long, value_name = "A", default_value_t = Method::AUTO)]
+    pub(crate) algorithm: Method,
     /// Row to start at, several separated by commas to go on from a sample, or 'random'
     /// [default: the first row].
     #[arg(long, value_name = "I|random")]
@@ -144,22 +151,25 @@ pub(crate) struct Run {
     /// Seed of the random start.
     #[arg(long, value_name = "K")]
     pub(crate) seed: Option<u64>,
-    /// Threads to use [default: one a core].
+    /// CPU only: threads to use [default: one a core].
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// Where to run: cpu, auto or cuda (not in this build).
+    /// Where to run: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one and it pays).
     #[arg(long, value_name = "D", default_value = "auto")]
     pub(crate) device: Device,
-    /// Instruction set: portable, avx2 or avx512 [default: the best of this machine].
+    /// Which GPU, the first being 0 [default: 0].
+    #[arg(long, value_name = "N")]
+    pub(crate) gpu: Option<usize>,
+    /// CPU only, instruction set: portable, avx2 or avx512 [default: the best of this machine].
     #[arg(long, value_name = "LEVEL")]
     pub(crate) simd: Option<Level>,
     /// radius only: voxels along the longest side.
     #[arg(long, value_name = "V", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) nvox: Option<u32>,
-    /// radius only: don't skip voxels by their bounding sphere.
+    /// radius on the CPU only: don't skip voxels by their bounding sphere.
     #[arg(long)]
     pub(crate) no_radius_pruning: bool,
-    /// radius only: don't skip points by one coordinate.
+    /// radius on the CPU only: don't skip points by one coordinate.
     #[arg(long)]
     pub(crate) no_point_skip: bool,
 }

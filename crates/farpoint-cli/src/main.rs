@@ -6,6 +6,7 @@
 mod args;
 mod bench;
 mod demo;
+mod device;
 mod generate;
 mod info;
 mod input;
@@ -15,6 +16,7 @@ mod order;
 mod output;
 mod picture;
 mod progress;
+mod report;
 mod sample;
 
 use args::{Args, Command};
@@ -64,7 +66,8 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// Prints help and version as they are, a usage error as one line.
 fn usage(error: &clap::Error) -> ExitCode {
-    let text = error.render().to_string();
+    let version = error.kind() == ErrorKind::DisplayVersion;
+    let text = if version { args::version() } else { error.render().to_string() };
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         // A reader that went away is no error here either.
         let _ = output::print(&text);

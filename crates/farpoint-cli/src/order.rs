@@ -1,8 +1,8 @@
 //! `farpoint order`: the whole cloud farthest first, with the spacing of every prefix.
 
 use crate::input::{self, Points};
-use crate::sample::{self, Outcome, Times};
-use crate::{args, output};
+use crate::report::{self, Outcome, Times};
+use crate::{args, output, sample};
 use anyhow::{Result, ensure};
 use farpoint::Amount;
 use farpoint_io::{Cloud, Column};
@@ -29,11 +29,11 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     sample::write(&args.output, &cloud, &outcome.indices)?;
     let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };
     if args.json {
-        output::print(&format!("{}\n", sample::as_json(&outcome, all, &times)))
+        output::print(&format!("{}\n", report::as_json(&outcome, all, &times)))
     } else if args.output == Path::new("-") {
         Ok(())
     } else {
-        output::print(&sample::as_table(&args.input.input, &outcome, all, &times))
+        output::print(&report::as_table(&args.input.input, &outcome, all, &times))
     }
 }
 

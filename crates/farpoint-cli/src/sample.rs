@@ -1,16 +1,16 @@
 //! `farpoint sample`: check everything, read, sample, write, report.
 
-use crate::args::{self, Device, Run, StartAt};
+use crate::args::{self, Run, StartAt};
+use crate::device::{self, Place};
 use crate::input::{self, Points, each_precision};
 use crate::interrupt::guarded;
-use crate::output::{self, count, number, seconds};
+use crate::output;
 use crate::progress::Progress;
+use crate::report::{self, Outcome, RanOn, Times};
 use anyhow::{Result, bail, ensure};
-use farpoint::{
-    Algorithm, Amount, BadRows, Level, RadiusOptions, Sampler, Scalar, Start, Statistics,
-};
+use farpoint::{Amount, BadRows, RadiusOptions, Sampler, Scalar, Start};
+use farpoint_cuda::CudaScalar;
 use farpoint_io::{Cloud, WriteOptions};
-use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::time::Instant;
 
@@ -29,28 +29,7 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
     let wrote = args.output.is_some() || args.indices.is_some();
     let write = wrote.then(|| start.elapsed().as_secs_f64());
     let times = Times { read: read_seconds, write };
-    report(args, &outcome, points.len(), &times)
-}
-
-/// Seconds outside the sampler.
-pub(crate) struct Times {
-    pub(crate) read: f64,
-    /// `None` if nothing was written.
-    pub(crate) write: Option<f64>,
-}
-
-/// A [`farpoint::Sample`] of either precision.
-pub(crate) struct Outcome {
-    pub(crate) indices: Vec<usize>,
-    /// Selection distances.
-    pub(crate) distances: Vec<f64>,
-    pub(crate) covering_radius: f64,
-    pub(crate) algorithm: Algorithm,
-    pub(crate) threads: usize,
-    pub(crate) level: Level,
-    pub(crate) dropped: usize,
-    pub(crate) statistics: Option<Statistics>,
-    pub(crate) seconds: f64,
+    report::print(args, &outcome, points.len(), &times)
 }
 
 /// What can be refused before the input is read.
@@ -82,18 +61,14 @@ fn check(args: &args::Sample) -> Result<()> {
 
 /// Options that contradict each other, and those that this build has no use for.
 pub(crate) fn check_run(run: &Run) -> Result<()> {
-    ensure!(
-        run.device != Device::Cuda,
-        "--device cuda: this build of farpoint has no GPU support yet; use --device cpu or leave \
-         it out"
-    );
+    device::check(run)?;
     ensure!(
         run.seed.is_none() || run.start == Some(StartAt::Random),
         "--seed is for a random start; add --start random, or leave it out"
     );
     let tuned = run.nvox.is_some() || run.no_radius_pruning || run.no_point_skip;
     ensure!(
-        !tuned || run.algorithm == Algorithm::Radius,
+        !tuned || run.algorithm.name() == "radius",
         "--nvox, --no-radius-pruning and --no-point-skip are for --algorithm radius; add it, or \
          leave them out"
     );
@@ -120,7 +95,7 @@ fn check_indices(path: &Path, args: &args::Sample) -> Result<()> {
     check_output(path, &args.input.input)
 }
 
-/// Samples with a progress bar.
+/// Samples with a progress bar, where the options say.
 pub(crate) fn sample(
     points: &Points<'_>,
     amount: Amount,
@@ -130,28 +105,70 @@ pub(crate) fn sample(
 ) -> Result<Outcome> {
     let name = input::name(&input.input);
     let start = start(points, run, input)?;
-    let mut sampler = Sampler::new(amount)
-        .algorithm(run.algorithm)
-        .start(start)
-        .bad_rows(BadRows::Skip)
-        .statistics(statistics)
-        .radius(RadiusOptions {
-            nvox: run.nvox,
-            radius_pruning: !run.no_radius_pruning,
-            point_skip: !run.no_point_skip,
-        });
-    if let Some(threads) = run.threads {
-        sampler = sampler.threads(usize::from(threads));
-    }
-    if let Some(level) = run.simd {
-        sampler = sampler.level(level);
-    }
     let progress = Progress::start(format!("sampling {name}"));
-    let outcome = each_precision!(points, points => outcome(&sampler, points, &progress));
+    let job = Job { amount, start, run, statistics };
+    let outcome = match device::choose(run, points.len(), amount)? {
+        Place::Cpu => job.on_cpu(points, &progress).map_err(anyhow::Error::from),
+        Place::Gpu(gpu) => job.on_gpu(points, &gpu).map_err(anyhow::Error::from),
+        Place::GpuIfItWorks(gpu) => job.on_gpu(points, &gpu).or_else(|error| {
+            if !matches!(error, farpoint_cuda::Error::Sampling(_)) {
+                output::warn(&format!("{error}; going on without the GPU"));
+            }
+            job.on_cpu(points, &progress).map_err(anyhow::Error::from)
+        }),
+    };
+    drop(progress);
     outcome.map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 
-fn outcome<T: Scalar>(
+/// What is to be sampled, on whatever device.
+struct Job<'a> {
+    amount: Amount,
+    start: Start,
+    run: &'a Run,
+    statistics: bool,
+}
+
+impl Job<'_> {
+    fn on_cpu(&self, points: &Points<'_>, progress: &Progress) -> Result<Outcome, farpoint::Error> {
+        let run = self.run;
+        let algorithm = run.algorithm.on_cpu().expect("checked with the options");
+        let mut sampler = Sampler::new(self.amount)
+            .algorithm(algorithm)
+            .start(self.start.clone())
+            .bad_rows(BadRows::Skip)
+            .statistics(self.statistics)
+            .radius(RadiusOptions {
+                nvox: run.nvox,
+                radius_pruning: !run.no_radius_pruning,
+                point_skip: !run.no_point_skip,
+            });
+        if let Some(threads) = run.threads {
+            sampler = sampler.threads(usize::from(threads));
+        }
+        if let Some(level) = run.simd {
+            sampler = sampler.level(level);
+        }
+        each_precision!(points, points => on_cpu(&sampler, points, progress))
+    }
+
+    fn on_gpu(
+        &self,
+        points: &Points<'_>,
+        gpu: &farpoint_cuda::Device,
+    ) -> Result<Outcome, farpoint_cuda::Error> {
+        let nvox = self.run.nvox;
+        let sampler = farpoint_cuda::Sampler::new(self.amount)
+            .algorithm(self.run.algorithm.on_gpu().expect("checked with the options"))
+            .start(self.start.clone())
+            .bad_rows(BadRows::Skip)
+            .statistics(self.statistics)
+            .radius(farpoint_cuda::RadiusOptions { nvox, ..Default::default() });
+        each_precision!(points, points => on_gpu(&sampler, points, gpu))
+    }
+}
+
+fn on_cpu<T: Scalar>(
     sampler: &Sampler,
     points: &[[T; 3]],
     progress: &Progress,
@@ -161,19 +178,39 @@ fn outcome<T: Scalar>(
     let seconds = start.elapsed().as_secs_f64();
     Ok(Outcome {
         distances: (0..sample.len()).map(|k| sample.distance(k).to_f64()).collect(),
-        // No sample covers nothing.
-        covering_radius: match sample.is_empty() {
-            true => f64::INFINITY,
-            false => sample.covering_radius().to_f64(),
-        },
+        covering_radius: covering(sample.is_empty(), sample.covering_radius()),
         indices: sample.indices,
-        algorithm: sample.algorithm,
-        threads: sample.threads,
-        level: sample.level,
+        algorithm: sample.algorithm.name(),
+        ran_on: RanOn::Cpu { threads: sample.threads, level: sample.level },
         dropped: sample.dropped,
-        statistics: sample.statistics,
+        statistics: sample.statistics.as_ref().map(report::counts),
         seconds,
     })
+}
+
+fn on_gpu<T: CudaScalar>(
+    sampler: &farpoint_cuda::Sampler,
+    points: &[[T; 3]],
+    gpu: &farpoint_cuda::Device,
+) -> Result<Outcome, farpoint_cuda::Error> {
+    let start = Instant::now();
+    let sample = sampler.sample(gpu, points)?;
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(Outcome {
+        distances: (0..sample.len()).map(|k| sample.distance(k).to_f64()).collect(),
+        covering_radius: covering(sample.is_empty(), sample.covering_radius()),
+        indices: sample.indices,
+        algorithm: sample.algorithm.name(),
+        ran_on: RanOn::Gpu { name: gpu.properties().name.clone() },
+        dropped: sample.dropped,
+        statistics: sample.statistics.as_ref().map(report::measures),
+        seconds,
+    })
+}
+
+/// The covering radius; no sample covers nothing.
+fn covering<T: Scalar>(empty: bool, radius: T) -> f64 {
+    if empty { f64::INFINITY } else { radius.to_f64() }
 }
 
 /// The start asked for, or the first row that can be used.
@@ -201,100 +238,4 @@ pub(crate) fn write(path: &Path, cloud: &Cloud, rows: &[usize]) -> Result<()> {
     drop(progress);
     warnings.iter().for_each(|warning| output::warn(&format!("{}: {warning}", path.display())));
     Ok(())
-}
-
-/// Prints the result where it does not get into the data's way.
-fn report(args: &args::Sample, outcome: &Outcome, points: usize, times: &Times) -> Result<()> {
-    if args.json {
-        return output::print(&format!("{}\n", as_json(outcome, points, times)));
-    }
-    let text = as_table(&args.input.input, outcome, points, times);
-    let stdout = Path::new("-");
-    if args.output.as_deref() != Some(stdout) && args.indices.as_deref() != Some(stdout) {
-        return output::print(&text);
-    }
-    if args.stats {
-        eprint(&text);
-    }
-    Ok(())
-}
-
-/// Text for people while stdout carries data.
-fn eprint(text: &str) {
-    use std::io::Write;
-    let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
-/// The object that `--json` prints.
-pub(crate) fn as_json(outcome: &Outcome, points: usize, times: &Times) -> Value {
-    let mut object = json!({
-        "points": points,
-        "dropped": outcome.dropped,
-        "samples": outcome.indices.len(),
-        "algorithm": outcome.algorithm.name(),
-        "device": "cpu",
-        "simd": outcome.level.name(),
-        "threads": outcome.threads,
-        "covering_radius": outcome.covering_radius,
-        "read_seconds": times.read,
-        "sample_seconds": outcome.seconds,
-        "write_seconds": times.write.unwrap_or(0.0),
-    });
-    if let Some(statistics) = &outcome.statistics {
-        let counts = counts(statistics).into_iter();
-        let mut map: Map<_, _> =
-            counts.map(|(name, value)| (name.replace(' ', "_"), value.into())).collect();
-        if !statistics.effective_by_step.is_empty() {
-            map.insert("effective_by_step".into(), json!(statistics.effective_by_step));
-        }
-        object["statistics"] = map.into();
-    }
-    object
-}
-
-/// The counts under names that fit a table; JSON has underscores.
-fn counts(statistics: &Statistics) -> [(&'static str, u64); 8] {
-    [
-        ("distance evaluations", statistics.distance_evaluations),
-        ("effective updates", statistics.effective_updates),
-        ("points skipped", statistics.points_skipped),
-        ("regions tested", statistics.regions_tested),
-        ("regions pruned", statistics.regions_pruned),
-        ("bands", statistics.bands),
-        ("rounds", statistics.rounds),
-        ("band points", statistics.band_points),
-    ]
-}
-
-/// The table that is printed otherwise.
-pub(crate) fn as_table(input: &Path, outcome: &Outcome, points: usize, times: &Times) -> String {
-    let samples = outcome.indices.len();
-    let pace = samples as f64 / outcome.seconds.max(1e-9);
-    let on = format!(
-        "{} on {} thread{}, {}",
-        outcome.algorithm,
-        outcome.threads,
-        if outcome.threads == 1 { "" } else { "s" },
-        outcome.level
-    );
-    let mut rows = vec![
-        ("input", input::name(input)),
-        ("points", count(points)),
-        ("left out", count(outcome.dropped)),
-        ("samples", count(samples)),
-        ("algorithm", on),
-        ("covering radius", number(outcome.covering_radius)),
-        ("read", seconds(times.read)),
-        (
-            "sample",
-            format!("{}, {} samples a second", seconds(outcome.seconds), count(pace as u64)),
-        ),
-    ];
-    if let Some(write) = times.write {
-        rows.push(("write", seconds(write)));
-    }
-    if let Some(statistics) = &outcome.statistics {
-        rows.extend(counts(statistics).map(|(name, value)| (name, count(value))));
-    }
-    rows.iter().map(|(name, value)| format!("{name:<20}  {value}\n")).collect()
 }

@@ -113,7 +113,11 @@ fn bench_writes_tables_and_plots() {
 fn version_tells_simd_and_gpu() {
     let folder = Folder::new();
     let text = folder.ok("--version").text();
-    assert!(text.contains(env!("CARGO_PKG_VERSION")) && text.contains("GPU: none in this build"));
+    assert!(text.starts_with(&format!("farpoint {}\n", env!("CARGO_PKG_VERSION"))), "{text}");
+    match farpoint_cuda::Properties::all() {
+        Ok(gpus) => assert!(text.contains(&format!("GPU: {}\n", gpus[0])), "{text}"),
+        Err(error) => assert!(text.contains(&format!("GPU: none ({error})")), "{text}"),
+    }
     assert!(text.contains(farpoint::Level::detect().name()), "{text}");
 }
 

@@ -33,7 +33,11 @@ fn options_are_checked_before_the_input_is_read() {
     folder.fails("sample a.ply --ratio nan", &["--ratio NaN"]);
     folder.fails("sample a.ply --spacing -1", &["--spacing -1"]);
     folder.fails("sample a.ply --spacing inf", &["--spacing inf"]);
-    folder.fails("sample a.ply -n 5 --device cuda", &["cuda", "no GPU support", "--device cpu"]);
+    folder.fails("sample a.ply -n 5 --device cuda --algorithm tree", &["tree", "persistent"]);
+    folder.fails("sample a.ply -n 5 --device cuda --threads 2", &["--threads", "--device cpu"]);
+    folder.fails("sample a.ply -n 5 --device cpu --algorithm persistent", &["persistent", "tree"]);
+    folder.fails("sample a.ply -n 5 --device cpu --gpu 1", &["--gpu", "--device cuda"]);
+    folder.fails("sample a.ply -n 5 --device cuda --gpu 99", &["--device cuda", "--device cpu"]);
     folder.fails("sample a.ply -n 5 --seed 7", &["--seed", "--start random"]);
     folder.fails("sample a.ply -n 5 --nvox 16", &["--nvox", "--algorithm radius"]);
     folder.fails("sample a.ply -n 5 --no-point-skip --algorithm tree", &["--algorithm radius"]);
@@ -52,6 +56,17 @@ fn options_are_checked_before_the_input_is_read() {
     folder.fails("demo --points 10", &["--points 10"]);
     folder.fails("demo --ratio 2", &["--ratio 2"]);
     assert!(folder.files().is_empty(), "{:?}", folder.files());
+}
+
+#[test]
+fn without_a_gpu_the_reason_is_told() {
+    let folder = Folder::new();
+    let Err(why) = farpoint_cuda::device_count() else { return };
+    let why = why.to_string();
+    folder.fails("sample a.ply -n 5 --device cuda", &["--device cuda", &why, "--device cpu"]);
+    folder.fails("sample a.ply -n 5 --algorithm persistent", &["persistent", &why]);
+    folder.fails("sample a.ply -n 5 --gpu 0", &["--gpu", &why]);
+    folder.fails("order a.ply -o b.ply --device cuda", &["--device cuda", &why]);
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(super) fn sample<T: Scalar, P: Points<T>>(
 }
 
 /// The clouds of a padded batch.
-pub(super) fn padded<'a, T: Scalar>(
+pub fn padded<'a, T: Scalar>(
     data: &'a [T],
     [b, n, d]: [usize; 3],
     lengths: Option<&[usize]>,
@@ -54,7 +54,7 @@ pub(super) fn padded<'a, T: Scalar>(
 }
 
 /// The clouds of a ragged batch.
-pub(super) fn ragged<'a, T: Scalar>(
+pub fn ragged<'a, T: Scalar>(
     data: &'a [T],
     d: usize,
     offsets: &[usize],

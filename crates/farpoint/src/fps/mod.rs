@@ -9,6 +9,7 @@ mod auto;
 mod batch;
 mod naive;
 mod peak;
+mod prepared;
 mod radius;
 mod reference;
 pub(crate) mod run;
@@ -17,6 +18,10 @@ mod selection;
 mod statistics;
 mod tree;
 
+#[doc(hidden)]
+pub use batch::{padded, ragged};
+#[doc(hidden)]
+pub use prepared::Prepared;
 pub use reference::reference;
 pub use sampler::{
     Algorithm, Amount, BadRows, Observer, Progress, RadiusOptions, Sample, Sampler, Start,

@@ -38,11 +38,8 @@ impl<'a, T: Scalar> Selection<'a, T> {
         count: bool,
         observer: Observer<'a>,
     ) -> Result<Self, Error> {
-        let (limit, stop_radius) = limit(cloud.len, amount)?;
-        let starts = if limit == 0 { vec![] } else { starts(cloud, input_rows, start)? };
-        if starts.len() > limit {
-            return Err(Error::TooManyStarts { starts: starts.len(), samples: limit });
-        }
+        let Request { limit, stop_radius, starts } =
+            Request::new(cloud, input_rows, amount, start)?;
         let capacity = if stop_radius.is_some() { 0 } else { limit };
         Ok(Self {
             points: Vec::with_capacity(capacity),
@@ -107,6 +104,33 @@ impl<'a, T: Scalar> Selection<'a, T> {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Cancelled(self.points.len())),
         }
+    }
+}
+
+/// What is wanted of a cloud, checked against it.
+pub(crate) struct Request {
+    /// Samples, at most.
+    pub(crate) limit: usize,
+    /// The covering radius to stop at.
+    pub(crate) stop_radius: Option<f64>,
+    /// Points to start from; none when nothing is wanted.
+    pub(crate) starts: Vec<u32>,
+}
+
+impl Request {
+    /// Checks amount and start against the cloud.
+    pub(crate) fn new<T: Scalar>(
+        cloud: &Cloud<T>,
+        input_rows: usize,
+        amount: Amount,
+        start: &Start,
+    ) -> Result<Self, Error> {
+        let (limit, stop_radius) = limit(cloud.len, amount)?;
+        let starts = if limit == 0 { vec![] } else { starts(cloud, input_rows, start)? };
+        if starts.len() > limit {
+            return Err(Error::TooManyStarts { starts: starts.len(), samples: limit });
+        }
+        Ok(Self { limit, stop_radius, starts })
     }
 }
 

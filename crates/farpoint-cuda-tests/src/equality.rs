@@ -1,0 +1,177 @@
+//! Every algorithm on every kind of cloud gives what the CPU gives: indices, selection
+//! distances and covering radius, bit for bit.
+
+use crate::clouds::Cloud;
+use crate::runner::Group;
+use crate::tally::Tally;
+use crate::truth::Truth;
+use crate::variants::{self, Variant};
+use anyhow::Result;
+use farpoint::{Points, Start};
+use farpoint_cuda::{CudaScalar, Device, Sampler};
+use farpoint_generate::Kind;
+
+/// Which numbers of samples, and by which switches.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Depth {
+    /// All amounts by all switches, even those that only small clouds bear.
+    Everything,
+    /// All amounts by the algorithm as it comes, a quarter by its switches.
+    Switches,
+    /// A quarter, and the whole cloud where that is quick.
+    Quarter,
+}
+
+/// Clouds of some sizes.
+#[derive(Clone, Copy)]
+pub(crate) struct Class {
+    pub(crate) name: &'static str,
+    pub(crate) sizes: &'static [usize],
+    pub(crate) parts: &'static [&'static str],
+    pub(crate) depth: Depth,
+}
+
+pub(crate) const TINY: Class = Class {
+    name: "n = 1, 2, 3, 31..33",
+    sizes: &[1, 2, 3, 31, 32, 33],
+    parts: variants::ALL,
+    depth: Depth::Everything,
+};
+pub(crate) const THOUSAND: Class = Class {
+    name: "n = 1023..1025",
+    sizes: &[1023, 1024, 1025],
+    parts: variants::ALL,
+    depth: Depth::Everything,
+};
+pub(crate) const MIDDLE: Class =
+    Class { name: "n = 5,000", sizes: &[5_000], parts: variants::ALL, depth: Depth::Switches };
+const LARGE: Class =
+    Class { name: "n = 30,000", sizes: &[30_000], parts: variants::ALL, depth: Depth::Quarter };
+const LARGER: Class = Class {
+    name: "n = 200,000",
+    sizes: &[200_000],
+    parts: &["radius", "persistent", "peak", "auto"],
+    depth: Depth::Quarter,
+};
+const MILLION: Class =
+    Class { name: "n = 1,000,000", sizes: &[1_000_000], parts: &["peak"], depth: Depth::Quarter };
+
+/// All kinds in all sizes; without those above 30,000 if `quick`.
+pub(crate) fn groups(quick: bool) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for class in [TINY, THOUSAND, MIDDLE] {
+        groups.extend(Kind::ALL.into_iter().flat_map(|kind| both(kind, class)));
+    }
+    let few = [Kind::Room, Kind::Lattice, Kind::Duplicated, Kind::Clusters];
+    if quick {
+        groups.extend(few.map(|kind| group::<f32>(kind, LARGE)));
+        groups.push(group::<f32>(Kind::Room, MILLION));
+        return groups;
+    }
+    groups.extend(Kind::ALL.into_iter().flat_map(|kind| both(kind, LARGE)));
+    groups.extend(few.into_iter().flat_map(|kind| both(kind, LARGER)));
+    groups.push(group::<f32>(Kind::Lidar, LARGER));
+    groups.extend(Kind::ALL.map(|kind| group::<f32>(kind, MILLION)));
+    groups.extend(few.map(|kind| group::<f64>(kind, MILLION)));
+    groups
+}
+
+fn both(kind: Kind, class: Class) -> [Group; 2] {
+    [group::<f32>(kind, class), group::<f64>(kind, class)]
+}
+
+/// A cloud and its samples on the CPU from some starts.
+pub(crate) struct Case<T> {
+    cloud: Cloud<T>,
+    truths: Vec<(Start, Truth<T>)>,
+}
+
+impl<T: CudaScalar> Case<T> {
+    /// From the first row and one more, whole or, of large clouds, a quarter.
+    pub(crate) fn new(cloud: Cloud<T>, depth: Depth) -> Result<Self> {
+        let n = cloud.len();
+        let most = if depth == Depth::Quarter && n > 30_000 { n / 4 } else { n };
+        let starts = match depth {
+            Depth::Everything if n > 1 => vec![0, n - n / 3 - 1],
+            _ => vec![0],
+        };
+        let truth = |row| {
+            let start = Start::Index(row);
+            Ok((start.clone(), Truth::new(&cloud, &start, most)?))
+        };
+        let truths = starts.into_iter().map(truth).collect::<Result<_>>()?;
+        Ok(Self { cloud, truths })
+    }
+
+    /// Compares all that `depth` asks for of one algorithm.
+    pub(crate) fn compare(&self, device: &Device, part: &str, depth: Depth, tally: &mut Tally) {
+        let variants = match depth {
+            Depth::Everything => variants::odd(part),
+            Depth::Switches => variants::all(part),
+            // The last switches are those that cost most.
+            Depth::Quarter if self.cloud.len() <= 30_000 => variants::all(part),
+            Depth::Quarter => vec![Variant::plain(variants::algorithm(part))],
+        };
+        for (at, variant) in variants.iter().enumerate() {
+            for (which, (start, truth)) in self.truths.iter().enumerate() {
+                // Switches are not tried from every start.
+                if which > 0 && at > 0 {
+                    continue;
+                }
+                for m in self.amounts(depth, at == 0, part) {
+                    let n = self.cloud.len();
+                    let sampler = variant.of(Sampler::count(m).start(start.clone()));
+                    let what = format!("{}, {n} -> {m}, {start:?}", variant.name);
+                    tally.prefix(what, sampler.sample(device, &self.cloud), truth, m);
+                }
+            }
+        }
+    }
+
+    fn amounts(&self, depth: Depth, plain: bool, part: &str) -> Vec<usize> {
+        let n = self.cloud.len();
+        let mut amounts = match depth {
+            Depth::Everything => vec![0, 1, 2.min(n), n / 4, n - 1, n],
+            Depth::Switches if plain => vec![0, 1, 2.min(n), n / 4, n - 1, n],
+            Depth::Quarter if plain && n <= 30_000 && part != "naive" => vec![n / 4, n],
+            Depth::Switches | Depth::Quarter => vec![n / 4],
+        };
+        amounts.sort_unstable();
+        amounts.dedup();
+        amounts
+    }
+}
+
+/// A kind of cloud in one precision.
+pub(crate) fn group<T: CudaScalar>(kind: Kind, class: Class) -> Group {
+    let name = format!("{kind} {}, {}", T::SUFFIX, class.name);
+    let group = Group::new(name, class.parts, move || {
+        let case =
+            |(seed, &n): (u64, &usize)| Case::new(Cloud::<T>::of(kind, n, seed), class.depth);
+        let cases = (1..).zip(class.sizes).map(case).collect::<Result<Vec<_>>>()?;
+        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+            cases.iter().for_each(|case| case.compare(device, part, class.depth, tally));
+            Ok(())
+        })
+    });
+    if class.sizes[0] >= 1_000_000 { group.heavy() } else { group }
+}
+
+/// Ten million points, with the time that they take.
+pub(crate) fn ten_million() -> Group {
+    const N: usize = 10_000_000;
+    let group = Group::new("room f32, n = 10,000,000", &["peak"], || {
+        let cloud = Cloud::<f32>::of(Kind::Room, N, 1);
+        let truth = Truth::new(&cloud, &Start::Index(0), N / 4)?;
+        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+            let sampler = Sampler::count(N / 4).algorithm(variants::algorithm(part));
+            let sample = sampler.statistics(true).sample(device, &cloud);
+            if let Some(statistics) = sample.as_ref().ok().and_then(|s| s.statistics.as_ref()) {
+                tally.note(format!("{:.1} ms on the device", statistics.seconds * 1e3));
+            }
+            tally.prefix(format!("{N} -> {}", N / 4), sample, &truth, N / 4);
+            Ok(())
+        })
+    });
+    group.heavy()
+}

@@ -1,0 +1,239 @@
+//! Wrong input gives the right error, in the CPU's words where the CPU knows it too, and the
+//! next call works.
+
+use crate::clouds::Cloud;
+use crate::resident::{Answer, Resident};
+use crate::runner::Group;
+use crate::tally::Tally;
+use crate::variants::{self, ALL, Variant};
+use anyhow::Result;
+use farpoint::{Amount, Start};
+use farpoint_cuda::{Buffer, Device, DeviceBatch, Error, RadiusOptions, Sampler, Stream};
+use farpoint_generate::Kind;
+
+pub(crate) fn groups() -> Vec<Group> {
+    vec![
+        with_a_next_call("wrong input in host memory", host),
+        with_a_next_call("wrong input in device memory", pointers),
+        with_a_next_call("wrong scratch memory", scratch),
+        with_a_next_call("out of memory", out_of_memory),
+        devices(),
+    ]
+}
+
+type Wrong = fn(&Device, &Variant, &Cloud<f32>, &mut Tally) -> Result<()>;
+
+/// Checks something wrong, then that all is well.
+fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
+    Group::new(name, ALL, move || {
+        let cloud = Cloud::<f32>::of(Kind::Room, 1_000, 1);
+        let truth = farpoint::Sampler::count(250).sample(&cloud)?;
+        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+            let variant = Variant::plain(variants::algorithm(part));
+            wrong(device, &variant, &cloud, tally)?;
+            let sampler = variant.of(Sampler::count(250));
+            tally.sample("the next call", sampler.sample(device, &cloud), &truth);
+            Ok(())
+        })
+    })
+}
+
+/// That the GPU's error is the CPU's.
+fn alike<A, B>(
+    tally: &mut Tally,
+    what: &str,
+    found: Result<A, Error>,
+    expected: Result<B, farpoint::Error>,
+) {
+    let result = match (found, expected) {
+        (Err(Error::Sampling(found)), Err(expected)) if found == expected => Ok(()),
+        (_, Ok(_)) => Err("the CPU accepts it".into()),
+        (Ok(_), Err(expected)) => Err(format!("no error; the CPU says '{expected}'")),
+        (Err(found), Err(expected)) => Err(format!("'{found}', not '{expected}'")),
+    };
+    tally.check(what, result);
+}
+
+fn host(device: &Device, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
+    let start = |rows: &[usize]| Start::Indices(rows.to_vec());
+    for (amount, start) in [
+        (Amount::Count(1_001), Start::Index(0)),
+        (Amount::Count(1), Start::Index(1_000)),
+        (Amount::Count(2), start(&[1, 1_000])),
+        (Amount::Count(2), start(&[1, 1])),
+        (Amount::Count(2), start(&[])),
+        (Amount::Count(2), start(&[0, 1, 2])),
+        (Amount::Ratio(1.5), Start::Index(0)),
+        (Amount::Ratio(f64::NAN), Start::Index(0)),
+        (Amount::Spacing(-1.0), Start::Index(0)),
+    ] {
+        let what = format!("{amount:?}, {start:?}");
+        let ours = variant.of(Sampler::new(amount).start(start.clone()));
+        let found = ours.sample(device, cloud);
+        let theirs = farpoint::Sampler::new(amount).start(start).sample(cloud);
+        match &theirs {
+            // NaN is not equal to itself, nor is the error that holds it.
+            Err(error) if format!("{error}").contains("NaN") => {
+                let same = found.is_err_and(|e| e.to_string() == error.to_string());
+                tally.is(what, same);
+            }
+            _ => alike(tally, &what, found, theirs),
+        }
+    }
+    let (sampler, cpu) = (variant.of(Sampler::count(250)), farpoint::Sampler::count(250));
+    let data = &cloud.data;
+    for (shape, lengths) in [
+        ([2, 600, 3], None),
+        ([0, 1_000, 3], None),
+        ([2, 500, 3], Some(&[500][..])),
+        ([2, 500, 3], Some(&[500, 501])),
+    ] {
+        let found = sampler.sample_padded(device, data, shape, lengths);
+        alike(tally, "padded", found, cpu.sample_padded(data, shape, lengths));
+    }
+    for offsets in [&[0, 400][..], &[0, 600, 500, 1_000], &[1, 1_000], &[]] {
+        let found = sampler.sample_ragged(device, data, 3, offsets);
+        alike(tally, "ragged", found, cpu.sample_ragged(data, 3, offsets));
+    }
+    let clouds = [cloud.clone(), cloud.first(100)];
+    let found = sampler.sample_batch(device, &clouds);
+    alike(tally, "a cloud that is too small", found, cpu.sample_batch(&clouds));
+    let nvox = RadiusOptions { nvox: Some(0), ..RadiusOptions::default() };
+    let found = sampler.radius(nvox).sample(device, cloud);
+    let expected = farpoint::Error::BadVoxels(0);
+    tally.is("nvox 0", matches!(found, Err(Error::Sampling(error)) if error == expected));
+    Ok(())
+}
+
+fn pointers(
+    device: &Device,
+    variant: &Variant,
+    cloud: &Cloud<f32>,
+    tally: &mut Tally,
+) -> Result<()> {
+    let sampler = variant.of(Sampler::count(250));
+    let stream = Stream::new(device)?;
+    let points = Buffer::upload(&stream, &cloud.data, "points")?;
+    let indices = Buffer::<i64>::new(&stream, 1_000, "indices")?;
+    let (p, i) = (points.pointer(), indices.pointer());
+    let good = DeviceBatch::<f32>::padded(p, [1, 1_000, 3], i);
+    let wrong = [
+        ("more samples than rows", DeviceBatch::padded(p, [1, 249, 3], i)),
+        ("no rows", DeviceBatch::padded(p, [1, 0, 3], i)),
+        ("no axes", DeviceBatch::padded(p, [1, 1_000, 0], i)),
+        ("null points", DeviceBatch::padded(0, [1, 1_000, 3], i)),
+        ("points not aligned", DeviceBatch::padded(p + 2, [1, 1_000, 3], i)),
+        ("null indices", DeviceBatch::padded(p, [1, 1_000, 3], 0)),
+        ("too many rows", DeviceBatch::padded(p, [1, u32::MAX as usize, 3], i)),
+        ("too many clouds", DeviceBatch::padded(p, [1 << 25, 1_000, 3], i)),
+        ("no starts", DeviceBatch { starts: Some((i, 0)), ..good }),
+        ("too many starts", DeviceBatch { starts: Some((i, 251)), ..good }),
+    ];
+    for (what, batch) in wrong {
+        // SAFETY: what is refused uses no memory.
+        let result = unsafe { sampler.enqueue(device, &stream, &batch) };
+        tally.is(what, matches!(result, Err(Error::Sampling(_))));
+    }
+    let random = sampler.clone().start(Start::Random(1));
+    // SAFETY: as above.
+    let result = unsafe { random.enqueue(device, &stream, &good) };
+    tally.is("a random start", matches!(result, Err(Error::Unsupported(_))));
+    Ok(stream.synchronize()?)
+}
+
+fn scratch(
+    device: &Device,
+    variant: &Variant,
+    cloud: &Cloud<f32>,
+    tally: &mut Tally,
+) -> Result<()> {
+    let sampler = variant.of(Sampler::count(250));
+    let stream = Stream::new(device)?;
+    // Large enough for those that need none for small clouds.
+    let n = 100_000;
+    let points = Buffer::upload(&stream, &cloud.data.repeat(100), "points")?;
+    let indices = Buffer::<i64>::new(&stream, 250, "indices")?;
+    let wanted = sampler.scratch_bytes::<f32>(device, 1, n, 3, 250);
+    if wanted == 0 {
+        tally.note("no scratch memory is needed");
+        return Ok(());
+    }
+    let scratch = Buffer::<u8>::new(&stream, wanted + 512, "scratch")?;
+    let at = scratch.pointer();
+    for (what, given) in [
+        ("too small", (at, wanted - 1)),
+        ("none at all", (at, 0)),
+        ("not aligned", (at + 128, wanted)),
+    ] {
+        let batch = DeviceBatch {
+            scratch: Some(given),
+            ..DeviceBatch::<f32>::padded(points.pointer(), [1, n, 3], indices.pointer())
+        };
+        // SAFETY: what is refused uses no memory.
+        let result = unsafe { sampler.enqueue(device, &stream, &batch) };
+        let text = result.as_ref().map_or_else(ToString::to_string, |()| String::new());
+        let named = text.contains(&wanted.to_string());
+        tally.is(what, named && matches!(result, Err(Error::Unsupported(_))));
+    }
+    Ok(stream.synchronize()?)
+}
+
+/// Asks for far more than the card has. Even if a run were started, its clouds have no rows.
+fn out_of_memory(
+    device: &Device,
+    variant: &Variant,
+    cloud: &Cloud<f32>,
+    tally: &mut Tally,
+) -> Result<()> {
+    let stream = Stream::new(device)?;
+    let (clouds, rows) = (64, 4_000_000_000);
+    let (_, total) = device.memory()?;
+    let sampler = variant.of(Sampler::count(250));
+    let wanted = sampler.scratch_bytes::<f32>(device, clouds, rows, 3, 250);
+    if wanted <= total {
+        tally.note(format!("64 clouds of 4e9 rows take {wanted} bytes of scratch memory only"));
+    } else {
+        let points = Buffer::upload(&stream, &cloud.data, "points")?;
+        let lengths = Buffer::upload(&stream, &vec![0i64; clouds], "lengths")?;
+        let indices = Buffer::<i64>::new(&stream, clouds * 250, "indices")?;
+        let batch = DeviceBatch {
+            lengths: Some(lengths.pointer()),
+            ..DeviceBatch::<f32>::padded(points.pointer(), [clouds, rows, 3], indices.pointer())
+        };
+        // SAFETY: clouds of length 0 have no points to read, and 250 slots each.
+        let result = unsafe { sampler.enqueue(device, &stream, &batch) };
+        let told = match &result {
+            Err(Error::OutOfMemory { wanted: bytes, free, total: all, .. }) => {
+                *bytes == wanted && free <= all && *all == total
+            }
+            _ => false,
+        };
+        let text = result.map_or_else(|error| error.to_string(), |()| "no error".into());
+        tally.check(format!("{wanted} bytes"), if told { Ok(()) } else { Err(text) });
+    }
+    let buffer = Buffer::<u8>::new(&stream, 1 << 50, "a test").err();
+    let told = matches!(buffer, Some(Error::OutOfMemory { wanted: 0x4_0000_0000_0000, .. }));
+    tally.is("a petabyte", told);
+    // The same stream goes on.
+    let answer = Answer::new(std::slice::from_ref(cloud), 250)?;
+    let mut batch = Resident::new(&stream, [1, 1_000, 3], 250, None)?;
+    batch.write(&answer.data)?;
+    batch.enqueue(device, &stream, &sampler)?;
+    tally.check("the same stream", batch.compare(&answer)?);
+    Ok(())
+}
+
+fn devices() -> Group {
+    Group::new("devices by number", &[""], || {
+        Ok(|device: &Device, _: &str, tally: &mut Tally| {
+            let count = farpoint_cuda::device_count()?;
+            let expected = Error::NoSuchDevice { ordinal: 99, count };
+            tally.is("Device::new(99)", Device::new(99).err() == Some(expected));
+            tally.is("Device::new(0) again", Device::new(0)? == *device);
+            tally.is("Device::all()", Device::all()?.len() == count);
+            tally.is("available()", farpoint_cuda::available().is_ok());
+            tally.note(device.properties());
+            Ok(())
+        })
+    })
+}

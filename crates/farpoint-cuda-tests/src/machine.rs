@@ -1,0 +1,69 @@
+//! What a record says about where and when it was made.
+
+use farpoint_cuda::Properties;
+use serde_json::{Value, json};
+use std::process::Command;
+use std::thread::available_parallelism;
+
+/// The card, the processor and the day.
+pub(crate) struct Machine {
+    card: String,
+    driver: String,
+    cpu: String,
+    cores: usize,
+    date: String,
+}
+
+impl Machine {
+    pub(crate) fn here() -> Self {
+        let cards = Properties::all().unwrap_or_default();
+        let cards: Vec<_> = cards
+            .iter()
+            .map(|card| format!("{card}, {} multiprocessors", card.multiprocessors))
+            .collect();
+        let query =
+            ["--query-gpu=driver_version,clocks.max.sm,power.limit", "--format=csv,noheader"];
+        let driver = first_line("nvidia-smi", &query);
+        Self {
+            card: if cards.is_empty() { "no GPU".into() } else { cards.join("; ") },
+            driver: if driver.is_empty() { "unknown".into() } else { driver },
+            cpu: cpu(),
+            cores: available_parallelism().map_or(1, usize::from),
+            date: first_line("date", &["-u", "+%Y-%m-%d"]),
+        }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let Self { card, driver, cpu, cores, date } = self;
+        let version = env!("CARGO_PKG_VERSION");
+        json!({
+            "card": card, "driver": driver, "cpu": cpu, "cores": cores, "date": date,
+            "farpoint": version,
+        })
+    }
+}
+
+impl std::fmt::Display for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { card, driver, cpu, cores, date } = self;
+        let version = env!("CARGO_PKG_VERSION");
+        write!(f, "{card}; driver, largest clock and power limit: {driver}; ")?;
+        write!(f, "{cpu}, {cores} cores; farpoint {version}, {date}")
+    }
+}
+
+/// The processor as Linux names it.
+fn cpu() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = info.lines().find(|line| line.starts_with("model name"));
+    let name = line.and_then(|line| line.split_once(':')).map(|(_, name)| name.trim().to_owned());
+    name.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}
+
+/// The first line that a program writes; nothing if it is not there.
+fn first_line(program: &str, args: &[&str]) -> String {
+    let output = Command::new(program).args(args).output();
+    let text =
+        output.map_or(String::new(), |out| String::from_utf8_lossy(&out.stdout).into_owned());
+    text.lines().next().unwrap_or_default().trim().to_owned()
+}

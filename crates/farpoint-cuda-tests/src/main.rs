@@ -1,0 +1,171 @@
+//! farpoint's tests and benchmarks on a GPU: one program that needs the NVIDIA driver alone.
+//!
+//! `cargo xtask test-gpu` builds and runs it. Every comparison is with the CPU library, index
+//! by index and bit by bit.
+
+mod awkward;
+mod batches;
+mod bench;
+mod clouds;
+mod equality;
+mod errors;
+mod graphs;
+mod guarded;
+mod machine;
+mod memory;
+mod pointers;
+mod real;
+mod report;
+mod resident;
+mod runner;
+mod small;
+mod streams;
+mod tally;
+mod truth;
+mod variants;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+use report::Report;
+use runner::{Group, Options};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// farpoint on a GPU: does it give what the CPU gives, and how fast is it?
+#[derive(Parser)]
+#[command(version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compare everything with the CPU; ends with status 1 if something differs
+    Test(Test),
+    /// A few seconds of everything
+    Small(Checks),
+    /// The same under each tool of compute-sanitizer, if that is on PATH
+    Sanitize {
+        /// Only this tool: memcheck, racecheck or synccheck
+        #[arg(long)]
+        tool: Vec<String>,
+        /// Only checks whose name holds this text
+        #[arg(long)]
+        only: Vec<String>,
+        /// Write a record in Markdown
+        #[arg(long, value_name = "FILE")]
+        report: Option<PathBuf>,
+    },
+    /// Measure the clouds of the targets, or a grid of shapes
+    Bench(bench::Bench),
+    /// The GPUs of this machine; status 1 if there is none
+    Devices,
+}
+
+#[derive(Args)]
+struct Test {
+    /// Real clouds too: every file in this folder that farpoint reads
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Without the large clouds
+    #[arg(long)]
+    quick: bool,
+    /// List the checks and run none
+    #[arg(long)]
+    list: bool,
+    /// Compute what the CPU says and run nothing on a GPU
+    #[arg(long)]
+    references: bool,
+    #[command(flatten)]
+    checks: Checks,
+}
+
+#[derive(Args)]
+struct Checks {
+    /// Only checks whose name holds this text, such as "peak" or "batch"; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
+    /// Write a record, .md or .json; may be repeated
+    #[arg(long, value_name = "FILE")]
+    report: Vec<PathBuf>,
+    /// Seconds after which a check counts as hanging; the run ends then
+    #[arg(long, default_value_t = 120)]
+    limit: u64,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Test(test) => tests(&test),
+        Command::Small(checks) => run(small::groups(), &checks, "small"),
+        Command::Sanitize { tool, only, report } => {
+            small::sanitize(&tool, &only, report.as_deref())
+        }
+        Command::Bench(bench) => bench.run(),
+        Command::Devices => devices(),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("farpoint-cuda-tests: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn devices() -> Result<bool> {
+    let all = farpoint_cuda::Properties::all()?;
+    all.iter().enumerate().for_each(|(ordinal, card)| println!("{ordinal}: {card}"));
+    Ok(!all.is_empty())
+}
+
+/// All checks but those of real clouds.
+fn groups(quick: bool) -> Vec<Group> {
+    let mut groups = errors::groups();
+    groups.extend(equality::groups(quick));
+    groups.extend(awkward::groups(quick));
+    groups.extend(batches::groups(quick));
+    groups.extend(pointers::groups());
+    groups.extend(graphs::groups());
+    groups.extend(streams::groups());
+    groups.extend(memory::groups());
+    if !quick {
+        groups.push(equality::ten_million());
+    }
+    groups
+}
+
+fn tests(test: &Test) -> Result<bool> {
+    let quick = test.quick;
+    let mut groups = groups(quick);
+    if let Some(folder) = &test.data {
+        groups.extend(real::groups(folder)?);
+    }
+    if test.list {
+        runner::filter(&mut groups, &test.checks.only);
+        groups.iter().for_each(|group| println!("{}: {}", group.name, group.parts.join(", ")));
+        return Ok(true);
+    }
+    if test.references {
+        return Ok(runner::references(groups, &test.checks.only));
+    }
+    run(groups, &test.checks, if quick { "test --quick" } else { "test" })
+}
+
+fn run(groups: Vec<Group>, checks: &Checks, command: &str) -> Result<bool> {
+    let only: String = checks.only.iter().map(|text| format!(" --only '{text}'")).collect();
+    let report = Report::new(format!("farpoint-cuda-tests {command}{only}"));
+    println!("{}\n", report.machine);
+    let options = Options { only: checks.only.clone(), limit: checks.limit };
+    let records = checks.report.clone();
+    runner::run(groups, &options, report, move |report| {
+        println!("\n{}", report.summary());
+        for path in &records {
+            match report.write(path) {
+                Ok(()) => println!("written: {}", path.display()),
+                Err(error) => println!("{error:#}"),
+            }
+        }
+    })
+}

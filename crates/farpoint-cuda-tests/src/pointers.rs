@@ -1,0 +1,353 @@
+//! Clouds in device memory: every layout and list that a batch can have, scratch memory given
+//! or not, nothing written beside the arrays.
+
+use crate::clouds::Cloud;
+use crate::guarded::Guarded;
+use crate::runner::Group;
+use crate::tally::Tally;
+use crate::truth::{first_difference, on_cpu};
+use crate::variants::{self, ALL};
+use anyhow::{Result, ensure};
+use farpoint::{Points, Start};
+use farpoint_cuda::{Buffer, CudaScalar, Device, DeviceBatch, Sampler, Stream, check_bad};
+use farpoint_generate::Kind;
+
+/// How rows lie in memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Layout {
+    Rows,
+    /// Two numbers after each row that are none of its coordinates.
+    Gaps,
+    Axes,
+}
+
+/// What is asked of the clouds, as lists in device memory or without.
+#[derive(Clone)]
+pub(crate) struct Ask {
+    pub(crate) name: &'static str,
+    pub(crate) layout: Layout,
+    /// Rows of each cloud; padded to the most of them, or one after another.
+    pub(crate) lengths: Vec<usize>,
+    pub(crate) ragged: bool,
+    /// Samples of a cloud, and of each if they differ.
+    pub(crate) wanted: usize,
+    pub(crate) samples: Option<Vec<usize>>,
+    /// Starts a cloud.
+    pub(crate) starts: Option<usize>,
+    pub(crate) given_scratch: bool,
+    /// Indices alone, or all there is.
+    pub(crate) all_answers: bool,
+}
+
+impl Ask {
+    /// Padded rows and nothing else.
+    pub(crate) fn plain(name: &'static str, clouds: usize, rows: usize, wanted: usize) -> Self {
+        Self {
+            name,
+            layout: Layout::Rows,
+            lengths: vec![rows; clouds],
+            ragged: false,
+            wanted,
+            samples: None,
+            starts: None,
+            given_scratch: true,
+            all_answers: true,
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.lengths.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Slots of the answer, and the first one of each cloud.
+    fn slots(&self) -> (usize, Vec<usize>) {
+        let b = self.lengths.len();
+        match &self.samples {
+            None => (b * self.wanted, (0..b).map(|cloud| cloud * self.wanted).collect()),
+            // From the last cloud to the first, to be different.
+            Some(samples) => {
+                let slots = (0..b).map(|cloud| samples[cloud + 1..].iter().sum()).collect();
+                (samples.iter().sum(), slots)
+            }
+        }
+    }
+
+    fn samples_of(&self, cloud: usize) -> usize {
+        self.samples.as_ref().map_or(self.wanted, |samples| samples[cloud])
+    }
+}
+
+pub(crate) fn groups() -> Vec<Group> {
+    vec![group::<f32>(asks()), group::<f64>(asks()), bad_rows()]
+}
+
+fn asks() -> Vec<Ask> {
+    let some = vec![700, 0, 1, 650, 33, 700];
+    let plain = Ask::plain("rows", 6, 700, 120);
+    vec![
+        Ask { all_answers: false, ..Ask::plain("indices alone", 6, 700, 120) },
+        Ask { layout: Layout::Gaps, given_scratch: false, ..Ask::plain("gaps", 3, 3_000, 200) },
+        Ask {
+            layout: Layout::Axes,
+            lengths: some.clone(),
+            ..Ask { name: "lengths", ..plain.clone() }
+        },
+        Ask {
+            name: "ragged, samples and starts",
+            lengths: some.clone(),
+            ragged: true,
+            wanted: 700,
+            samples: Some(vec![100, 0, 1, 650, 40, 3]),
+            starts: Some(1),
+            ..plain.clone()
+        },
+        Ask {
+            name: "ragged axes, pool",
+            layout: Layout::Axes,
+            lengths: some,
+            ragged: true,
+            given_scratch: false,
+            ..plain.clone()
+        },
+        Ask { starts: Some(3), ..Ask::plain("three starts", 4, 900, 250) },
+        Ask::plain("nothing wanted", 3, 500, 0),
+        Ask::plain("one large", 1, 20_000, 5_000),
+        plain,
+    ]
+}
+
+/// For the sanitizer.
+pub(crate) fn small() -> Vec<Group> {
+    let lengths = vec![300, 0, 1, 33];
+    let plain = Ask { lengths, ..Ask::plain("lengths", 4, 300, 60) };
+    let ragged = Ask { name: "ragged", ragged: true, starts: Some(1), ..plain.clone() };
+    vec![group::<f32>(vec![plain.clone(), ragged]), group::<f64>(vec![plain])]
+}
+
+/// A batch laid out as asked, and the CPU's answer.
+struct Case<T> {
+    ask: Ask,
+    data: Vec<T>,
+    strides: [i64; 2],
+    starts: Vec<i64>,
+    /// Of each cloud: indices, squared distances, squared covering radius.
+    truth: Vec<(Vec<usize>, Vec<T>, T)>,
+}
+
+impl<T: CudaScalar> Case<T> {
+    fn new(ask: Ask) -> Result<Self> {
+        let kinds = [Kind::Room, Kind::Lattice, Kind::Object, Kind::Duplicated];
+        let clouds: Vec<Cloud<T>> = (0..ask.lengths.len())
+            .map(|k| Cloud::of(kinds[k % 4], ask.lengths[k], k as u64))
+            .collect();
+        let (data, strides) = laid_out(&ask, &clouds);
+        let mut starts = Vec::new();
+        let mut truth = Vec::new();
+        for (k, cloud) in clouds.iter().enumerate() {
+            let n = cloud.len();
+            let m = ask.samples_of(k).min(n);
+            let given: Vec<usize> = match ask.starts {
+                Some(count) => (0..count).map(|s| (n * (s + 1) / (count + 1)) % n.max(1)).collect(),
+                None => vec![0],
+            };
+            starts.extend(given.iter().map(|&row| row as i64));
+            truth.push(if m == 0 {
+                (vec![], vec![], if n > 0 { T::INFINITY } else { T::ZERO })
+            } else {
+                let job = farpoint::Sampler::count(m).start(Start::Indices(given));
+                let sample = on_cpu(job, n).sample(cloud)?;
+                (sample.indices, sample.squared_distances, sample.squared_covering_radius)
+            });
+        }
+        Ok(Self { ask, data, strides, starts, truth })
+    }
+
+    fn compare(&self, device: &Device, sampler: &Sampler) -> Result<()> {
+        let stream = Stream::new(device)?;
+        let (ask, b) = (&self.ask, self.ask.lengths.len());
+        let (slots, firsts) = ask.slots();
+        let points = Buffer::upload(&stream, &self.data, "points")?;
+        let list = |numbers: Vec<usize>| -> Result<Buffer<i64>> {
+            let numbers: Vec<i64> = numbers.into_iter().map(|n| n as i64).collect();
+            Ok(Buffer::upload(&stream, &numbers, "a list")?)
+        };
+        let offsets = list((0..=b).map(|end| ask.lengths[..end].iter().sum()).collect())?;
+        let lengths = list(ask.lengths.clone())?;
+        let samples = list(ask.samples.clone().unwrap_or_default())?;
+        let first_slots = list(firsts.clone())?;
+        let starts = Buffer::upload(&stream, &self.starts, "starts")?;
+        let (indices, values) =
+            (Guarded::<i64>::new(&stream, slots)?, Guarded::<T>::new(&stream, slots)?);
+        let (covering, chosen) = (Guarded::<T>::new(&stream, b)?, Guarded::<i64>::new(&stream, b)?);
+        let bytes = sampler.scratch_bytes::<T>(device, b, ask.rows(), 3, ask.wanted);
+        let scratch = Guarded::<u8>::new(&stream, if ask.given_scratch { bytes } else { 0 })?;
+        let all = |pointer: u64| ask.all_answers.then_some(pointer);
+        let differ = ask.lengths.iter().any(|&n| n != ask.rows());
+        let batch = DeviceBatch {
+            strides: self.strides,
+            offsets: ask.ragged.then_some(offsets.pointer()),
+            lengths: (differ && !ask.ragged).then_some(lengths.pointer()),
+            samples: ask.samples.as_ref().map(|_| samples.pointer()),
+            slots: ask.samples.as_ref().map(|_| first_slots.pointer()),
+            starts: ask.starts.map(|count| (starts.pointer(), count)),
+            values: all(values.pointer()),
+            covering: all(covering.pointer()),
+            chosen: all(chosen.pointer()),
+            scratch: ask.given_scratch.then_some((scratch.pointer(), bytes)),
+            ..DeviceBatch::<T>::padded(points.pointer(), [b, ask.rows(), 3], indices.pointer())
+        };
+        // SAFETY: the arrays have the sizes told and outlive the stream's work.
+        unsafe { sampler.enqueue(device, &stream, &batch)? };
+        stream.synchronize()?;
+        scratch.read("scratch memory")?;
+        let answer = (indices.read("indices")?, values.read("values")?);
+        let ends = (covering.read("covering radii")?, chosen.read("counts")?);
+        if !ask.all_answers {
+            let untouched = [values.untouched(), covering.untouched()];
+            let touched = answer.1.iter().any(|x| *x != untouched[0]);
+            ensure!(!touched && ends.0.iter().all(|x| *x == untouched[1]), "written unasked");
+        }
+        (0..b).try_for_each(|cloud| self.cloud(cloud, firsts[cloud], &answer, &ends))
+    }
+
+    /// Compares one cloud's slots.
+    fn cloud(
+        &self,
+        cloud: usize,
+        first: usize,
+        (indices, values): &(Vec<i64>, Vec<T>),
+        (covering, chosen): &(Vec<T>, Vec<i64>),
+    ) -> Result<()> {
+        let (rows, distances, radius) = &self.truth[cloud];
+        let m = rows.len();
+        let slots = first..first + self.ask.samples_of(cloud);
+        let (found, left) = indices[slots.clone()].split_at(m);
+        let found: Vec<usize> = found.iter().map(|&row| row as usize).collect();
+        let values = &values[slots];
+        let told = if self.ask.all_answers { &values[..m] } else { &distances[..] };
+        first_difference(&found, rows, told, distances)
+            .map_err(|reason| anyhow::anyhow!("cloud {cloud}: {reason}"))?;
+        ensure!(left.iter().all(|&row| row == -1), "cloud {cloud}: a slot left over is not -1");
+        if self.ask.all_answers {
+            let zeros = values[m..].iter().all(|&value| value == T::ZERO);
+            ensure!(zeros, "cloud {cloud}: a distance left over is not 0");
+            let (covering, chosen) = (covering[cloud], chosen[cloud]);
+            ensure!(covering == *radius, "cloud {cloud}: covering {covering}, not {radius}");
+            ensure!(chosen == m as i64, "cloud {cloud}: {chosen} chosen, not {m}");
+        }
+        Ok(())
+    }
+}
+
+/// The clouds' numbers in the layout asked for; what no cloud has is infinite.
+fn laid_out<T: CudaScalar>(ask: &Ask, clouds: &[Cloud<T>]) -> (Vec<T>, [i64; 2]) {
+    let rows: usize =
+        if ask.ragged { ask.lengths.iter().sum() } else { ask.lengths.len() * ask.rows() };
+    let (size, strides) = match ask.layout {
+        Layout::Rows => (rows * 3, [3, 1]),
+        Layout::Gaps => (rows * 5, [5, 1]),
+        Layout::Axes => (rows * 3, [1, rows as i64]),
+    };
+    let mut data = vec![T::INFINITY; size];
+    let mut begin = 0;
+    for (k, cloud) in clouds.iter().enumerate() {
+        let first = if ask.ragged { begin } else { k * ask.rows() };
+        begin += cloud.len();
+        for row in 0..cloud.len() {
+            for axis in 0..3 {
+                let at = (first + row) as i64 * strides[0] + axis as i64 * strides[1];
+                data[at as usize] = cloud.coordinate(row, axis);
+            }
+        }
+    }
+    (data, strides)
+}
+
+fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
+    Group::new(format!("device pointers {}", T::SUFFIX), ALL, move || {
+        let cases = asks.into_iter().map(Case::<T>::new).collect::<Result<Vec<_>>>()?;
+        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+            for (variant, case) in
+                variants::all(part).iter().flat_map(|v| cases.iter().map(move |c| (v, c)))
+            {
+                let sampler = variant.of(Sampler::count(case.ask.wanted));
+                let what = format!("{}, {}", variant.name, case.ask.name);
+                match case.compare(device, &sampler) {
+                    Ok(()) => tally.check(what, Ok(())),
+                    Err(error) => match error.downcast::<farpoint_cuda::Error>() {
+                        Ok(error) => drop(tally.take::<()>(what, Err(error))),
+                        Err(error) => tally.check(what, Err(format!("{error:#}"))),
+                    },
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// `check_bad` counts bad rows and finds the first.
+fn bad_rows() -> Group {
+    Group::new("check_bad f32", &[""], || {
+        Ok(|device: &Device, _: &str, tally: &mut Tally| {
+            let stream = Stream::new(device)?;
+            let mut data = vec![0.5f32; 3 * 100_000 * 2];
+            data[200_000 + 17] = f32::NAN;
+            data[200_000 + 199_999] = f32::INFINITY;
+            data[400_000] = f32::NEG_INFINITY;
+            let points = Buffer::upload(&stream, &data, "points")?;
+            let counts = Buffer::<i64>::new(&stream, 3, "counts")?;
+            let firsts = Buffer::<i64>::new(&stream, 3, "firsts")?;
+            let batch = DeviceBatch::<f32>::padded(points.pointer(), [3, 100_000, 2], 0);
+            // SAFETY: the arrays have the sizes told and outlive the stream's work.
+            unsafe { check_bad(&stream, &batch, counts.pointer(), firsts.pointer())? };
+            tally.is("counts 0, 2, 1", counts.download(3)? == [0, 2, 1]);
+            tally.is("firsts -1, 8, 0", firsts.download(3)? == [-1, 8, 0]);
+            Ok(())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use farpoint::Strided;
+
+    /// What the kernels must do with a batch (`kernels/batch.cuh`), on the CPU.
+    #[test]
+    fn what_is_expected_is_what_a_batch_means() {
+        for ask in asks() {
+            let case = Case::<f32>::new(ask.clone()).unwrap();
+            let (slots, firsts) = ask.slots();
+            let b = ask.lengths.len();
+            let mut answer = (vec![i64::MIN; slots], vec![f32::NAN; slots]);
+            let mut ends = (vec![f32::NAN; b], vec![i64::MIN; b]);
+            for (cloud, &slot) in firsts.iter().enumerate() {
+                let first: usize = match ask.ragged {
+                    true => ask.lengths[..cloud].iter().sum(),
+                    false => cloud * ask.rows(),
+                };
+                let shape = [ask.lengths[cloud], 3];
+                let strides = case.strides.map(|stride| stride as isize);
+                let offset = first as isize * strides[0];
+                let view = Strided::new(&case.data, shape, offset, strides).unwrap();
+                let m = ask.samples_of(cloud).min(shape[0]);
+                let count = ask.starts.unwrap_or(1);
+                let given = &case.starts[cloud * count..][..count];
+                let given = Start::Indices(given.iter().map(|&row| row as usize).collect());
+                let job = if m == 0 { Start::Index(0) } else { given };
+                let sample = farpoint::Sampler::count(m).start(job).sample(&view).unwrap();
+                for k in 0..ask.samples_of(cloud) {
+                    answer.0[slot + k] = sample.indices.get(k).map_or(-1, |&row| row as i64);
+                    answer.1[slot + k] = sample.squared_distances.get(k).copied().unwrap_or(0.0);
+                }
+                ends.0[cloud] = sample.squared_covering_radius;
+                ends.1[cloud] = m as i64;
+            }
+            for (cloud, &first) in firsts.iter().enumerate() {
+                let same = case.cloud(cloud, first, &answer, &ends);
+                assert!(same.is_ok(), "{}: {same:?}", ask.name);
+            }
+            assert!(answer.0.iter().all(|&row| row != i64::MIN), "{}: slots overlap", ask.name);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! A padded batch that stays in device memory, for runs that are repeated.
+
+use crate::clouds::Cloud;
+use crate::truth::{first_difference, on_cpu};
+use anyhow::Result;
+use farpoint_cuda::{Buffer, CudaScalar, Device, DeviceBatch, Error, Sampler, Stream};
+
+/// Clouds of one size, and room for the answer.
+pub(crate) struct Resident<T> {
+    points: Buffer<T>,
+    indices: Buffer<i64>,
+    values: Buffer<T>,
+    scratch: Option<Buffer<u8>>,
+    shape: [usize; 3],
+    wanted: usize,
+}
+
+impl<T: CudaScalar> Resident<T> {
+    /// Room for a batch of this shape; scratch memory for `sampler`, or from the pool.
+    pub(crate) fn new(
+        stream: &Stream,
+        shape: [usize; 3],
+        wanted: usize,
+        scratch_for: Option<&Sampler>,
+    ) -> Result<Self, Error> {
+        let [b, n, d] = shape;
+        let bytes = |sampler: &Sampler| {
+            let bytes = sampler.scratch_bytes::<T>(stream.device(), b, n, d, wanted);
+            Buffer::new(stream, bytes, "scratch memory of a test")
+        };
+        Ok(Self {
+            points: Buffer::new(stream, b * n * d, "points of a test")?,
+            indices: Buffer::new(stream, b * wanted, "indices of a test")?,
+            values: Buffer::new(stream, b * wanted, "values of a test")?,
+            scratch: scratch_for.map(bytes).transpose()?,
+            shape,
+            wanted,
+        })
+    }
+
+    /// Overwrites the points.
+    pub(crate) fn write(&mut self, data: &[T]) -> Result<(), Error> {
+        self.points.write(0, data)
+    }
+
+    /// Queues a run.
+    pub(crate) fn enqueue(
+        &self,
+        device: &Device,
+        stream: &Stream,
+        sampler: &Sampler,
+    ) -> Result<(), Error> {
+        let batch = DeviceBatch {
+            values: Some(self.values.pointer()),
+            scratch: self.scratch.as_ref().map(|buffer| (buffer.pointer(), buffer.len())),
+            ..DeviceBatch::<T>::padded(self.points.pointer(), self.shape, self.indices.pointer())
+        };
+        // SAFETY: the arrays have the sizes told, and are freed in the order of their stream,
+        // which every caller waits for.
+        unsafe { sampler.enqueue(device, stream, &batch) }
+    }
+
+    /// Waits for the buffers' stream, and compares.
+    pub(crate) fn compare(&self, answer: &Answer<T>) -> Result<Result<(), String>, Error> {
+        let count = self.shape[0] * self.wanted;
+        let indices = self.indices.download(count)?.into_iter().map(|row| row as usize);
+        let (indices, values) = (indices.collect::<Vec<_>>(), self.values.download(count)?);
+        Ok(first_difference(&indices, &answer.indices, &values, &answer.values))
+    }
+}
+
+/// What the CPU answers, all clouds one after another.
+pub(crate) struct Answer<T> {
+    pub(crate) data: Vec<T>,
+    indices: Vec<usize>,
+    values: Vec<T>,
+}
+
+impl<T: CudaScalar> Answer<T> {
+    /// `wanted` samples of each cloud from its first row.
+    pub(crate) fn new(clouds: &[Cloud<T>], wanted: usize) -> Result<Self> {
+        let longest = clouds.iter().map(|cloud| cloud.data.len() / cloud.dims).max().unwrap_or(0);
+        let samples = on_cpu(farpoint::Sampler::count(wanted), longest).sample_batch(clouds)?;
+        Ok(Self {
+            data: clouds.iter().flat_map(|cloud| cloud.data.iter().copied()).collect(),
+            indices: samples.iter().flat_map(|sample| sample.indices.iter().copied()).collect(),
+            values: samples.iter().flat_map(|s| s.squared_distances.iter().copied()).collect(),
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! A few seconds of everything, for compute-sanitizer, and running it there.
+
+use crate::equality::{self, Class, Depth};
+use crate::machine::Machine;
+use crate::report::write_file;
+use crate::runner::Group;
+use crate::variants::ALL;
+use crate::{awkward, batches, graphs, pointers, streams};
+use anyhow::{Context, Result};
+use farpoint_generate::Kind;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Kernels that wait for each other take long under the sanitizer: small clouds only.
+const SMALL: Class = Class {
+    name: "n = 33, 300, 1,025",
+    sizes: &[33, 300, 1_025],
+    parts: ALL,
+    depth: Depth::Quarter,
+};
+const SMALLER: Class =
+    Class { name: "n = 100, 3,000", sizes: &[100, 3_000], parts: ALL, depth: Depth::Quarter };
+
+/// All checks that are small.
+pub(crate) fn groups() -> Vec<Group> {
+    let mut groups = vec![
+        equality::group::<f32>(Kind::Room, SMALL),
+        equality::group::<f64>(Kind::Room, SMALLER),
+        equality::group::<f32>(Kind::Lattice, SMALLER),
+        equality::group::<f32>(Kind::Duplicated, SMALL),
+        awkward::axes::<f32>(2, &[33, 300]),
+        awkward::axes::<f64>(5, &[300]),
+    ];
+    groups.extend(batches::small());
+    groups.extend(pointers::small());
+    groups.extend(streams::small());
+    groups.extend(graphs::small());
+    groups
+}
+
+/// The tools that look for something of their own.
+const TOOLS: [&str; 3] = ["memcheck", "racecheck", "synccheck"];
+
+/// How a tool ended.
+struct Ended {
+    tool: &'static str,
+    passed: bool,
+    seconds: f64,
+    /// What it says at the end.
+    words: String,
+}
+
+/// Runs the small checks under each tool; nothing where the sanitizer is absent.
+pub(crate) fn sanitize(tools: &[String], only: &[String], record: Option<&Path>) -> Result<bool> {
+    if Command::new("compute-sanitizer").arg("--version").output().is_err() {
+        println!("skipped: compute-sanitizer is not on PATH");
+        if let Some(path) = record {
+            write_file(path, "# compute-sanitizer\n\nskipped: it is not on PATH\n")?;
+        }
+        return Ok(true);
+    }
+    let mut all = Vec::new();
+    for tool in TOOLS.iter().filter(|tool| tools.is_empty() || tools.iter().any(|t| t == *tool)) {
+        println!("== {tool}");
+        let ended = under(tool, only)?;
+        let word = if ended.passed { "ok" } else { "FAIL" };
+        println!("== {tool}: {word}, {:.1} s, {}\n", ended.seconds, ended.words);
+        all.push(ended);
+    }
+    if let Some(path) = record {
+        let mut text = format!("# compute-sanitizer\n\n{}\n\n", Machine::here());
+        text.push_str("`farpoint-cuda-tests small` under each tool.\n\n| tool | | s | |\n|---|---|---:|---|\n");
+        for Ended { tool, passed, seconds, words } in &all {
+            let word = if *passed { "ok" } else { "**FAIL**" };
+            text.push_str(&format!("| {tool} | {word} | {seconds:.1} | {words} |\n"));
+        }
+        write_file(path, &text)?;
+    }
+    Ok(all.iter().all(|ended| ended.passed))
+}
+
+/// Runs one tool, passing on what it prints.
+fn under(tool: &'static str, only: &[String]) -> Result<Ended> {
+    let begin = Instant::now();
+    let mut command = Command::new("compute-sanitizer");
+    command.args(["--tool", tool, "--error-exitcode", "1", "--print-limit", "20"]);
+    command.arg(std::env::current_exe()?).args(["small", "--limit", "600"]);
+    command.args(only.iter().flat_map(|text| ["--only", text]));
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let mut words = Vec::new();
+    for line in BufReader::new(child.stdout.take().context("no output")?).lines() {
+        let line = line?;
+        println!("{line}");
+        if line.contains("SUMMARY") || line.contains(" comparisons: ") {
+            words.push(line.trim_matches(['=', ' ']).to_owned());
+        }
+    }
+    let passed = child.wait()?.success();
+    Ok(Ended { tool, passed, seconds: begin.elapsed().as_secs_f64(), words: words.join("; ") })
+}

@@ -1,0 +1,89 @@
+//! Every algorithm with every switch worth a test.
+
+use farpoint_cuda::{Algorithm, PeakOptions, RadiusOptions, Sampler};
+
+/// The names of all algorithms, in the order of the report.
+pub(crate) const ALL: &[&str] = &["naive", "radius", "persistent", "peak", "auto"];
+
+/// An algorithm with its switches.
+#[derive(Clone)]
+pub(crate) struct Variant {
+    pub(crate) name: String,
+    algorithm: Algorithm,
+    radius: RadiusOptions,
+    peak: PeakOptions,
+}
+
+impl Variant {
+    /// A sampler that works this way.
+    pub(crate) fn of(&self, sampler: Sampler) -> Sampler {
+        sampler.algorithm(self.algorithm).radius(self.radius).peak(self.peak)
+    }
+
+    /// The algorithm as it comes.
+    pub(crate) fn plain(algorithm: Algorithm) -> Self {
+        Self {
+            name: algorithm.name().into(),
+            algorithm,
+            radius: RadiusOptions::default(),
+            peak: PeakOptions::default(),
+        }
+    }
+
+    fn radius(name: &str, nvox: Option<u32>, fuse_selection: bool, fuse_update: bool) -> Self {
+        let radius = RadiusOptions { nvox, fuse_selection, fuse_update };
+        Self { name: format!("radius, {name}"), radius, ..Self::plain(Algorithm::Radius) }
+    }
+
+    fn peak(name: &str, peak: PeakOptions) -> Self {
+        Self { name: format!("peak, {name}"), peak, ..Self::plain(Algorithm::Peak) }
+    }
+}
+
+/// The algorithm of a part's name.
+pub(crate) fn algorithm(part: &str) -> Algorithm {
+    part.parse().expect("parts are named after algorithms")
+}
+
+/// The algorithm as it comes, then with its switches set in every way.
+pub(crate) fn all(part: &str) -> Vec<Variant> {
+    let algorithm = algorithm(part);
+    let mut variants = vec![Variant::plain(algorithm)];
+    match algorithm {
+        Algorithm::Radius => variants.extend(fusions().into_iter().skip(1)),
+        Algorithm::Peak => {
+            let peak = PeakOptions::default;
+            variants.extend([
+                Variant::peak("gamma 0.5", peak().gamma(0.5)),
+                Variant::peak("gamma 0.95", peak().gamma(0.95)),
+                Variant::peak("single 1", peak().single(1)),
+                Variant::peak("team 1", peak().team(1)),
+                Variant::peak("team 3, gamma 0.95, single 1", peak().team(3).gamma(0.95).single(1)),
+            ]);
+        }
+        _ => {}
+    }
+    variants
+}
+
+/// Switches that cost more time than those of [`all`]: for small clouds.
+pub(crate) fn odd(part: &str) -> Vec<Variant> {
+    let mut variants = all(part);
+    if algorithm(part) == Algorithm::Radius {
+        for nvox in [1, 2, 33, 1024] {
+            variants.push(Variant::radius(&format!("nvox {nvox}"), Some(nvox), true, true));
+        }
+        variants.push(Variant::radius("nvox 5, nothing fused", Some(5), false, false));
+    }
+    variants
+}
+
+/// The four rows of the paper's table 4, all fused first.
+pub(crate) fn fusions() -> [Variant; 4] {
+    [
+        Variant::radius("both fused", None, true, true),
+        Variant::radius("selection fused", None, true, false),
+        Variant::radius("update fused", None, false, true),
+        Variant::radius("nothing fused", None, false, false),
+    ]
+}

@@ -1,0 +1,112 @@
+// Neighbour order: points sorted along a Morton curve of cubic cells, so that 32 points in a
+// row lie close together. Any order gives the same samples; a good one prunes more.
+#pragma once
+#include "batch.cuh"
+#include "sort.cuh"
+
+struct Bounds {
+    real low[3];
+    real high[3];
+};
+
+// How coordinates become a key of `bits` bits: cells of one size, each axis with as many bits
+// as its extent needs.
+struct Curve {
+    double low[3];
+    double scale;
+    u32 bits[3];
+    u32 most;
+};
+
+__device__ inline Bounds bounds_of_part(const Cloud& cloud, u32 first, u32 step) {
+    Bounds b;
+    for (u32 a = 0; a < 3; ++a) {
+        b.low[a] = infinity();
+        b.high[a] = -infinity();
+    }
+    for (u32 i = first; i < cloud.length; i += step) {
+        for (u32 a = 0; a < 3; ++a) {
+            real x = cloud.at(i, a);
+            b.low[a] = smaller(b.low[a], x);
+            b.high[a] = larger(b.high[a], x);
+        }
+    }
+    return b;
+}
+
+__device__ inline Bounds warp_bounds(Bounds b) {
+    for (int step = 16; step > 0; step >>= 1) {
+        for (u32 a = 0; a < 3; ++a) {
+            b.low[a] = smaller(b.low[a], __shfl_xor_sync(FULL, b.low[a], step));
+            b.high[a] = larger(b.high[a], __shfl_xor_sync(FULL, b.high[a], step));
+        }
+    }
+    return b;
+}
+
+// The bounds of the whole cloud, in every thread. `parts` has room for one a block.
+__device__ inline Bounds team_bounds(Team& team, const Cloud& cloud, Bounds* parts, Bounds* shared) {
+    u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    Bounds mine = warp_bounds(bounds_of_part(cloud, team.thread(), team.threads()));
+    if (lane == 0) shared[warp] = mine;
+    __syncthreads();
+    if (warp == 0) {
+        mine = warp_bounds(shared[lane < warps ? lane : 0]);
+        if (lane == 0) parts[team.rank] = mine;
+    }
+    team.sync();
+    mine = parts[lane < team.size ? lane : 0];
+    for (u32 b = lane + 32; b < team.size; b += 32) {
+        for (u32 a = 0; a < 3; ++a) {
+            mine.low[a] = smaller(mine.low[a], parts[b].low[a]);
+            mine.high[a] = larger(mine.high[a], parts[b].high[a]);
+        }
+    }
+    return warp_bounds(mine);
+}
+
+// The finest cells for which a key of `bits` bits is enough.
+__device__ inline Curve curve_over(const Bounds& bounds, u32 bits) {
+    Curve curve;
+    double extent[3], longest = 0;
+    for (u32 a = 0; a < 3; ++a) {
+        curve.low[a] = (double)bounds.low[a];
+        extent[a] = (double)bounds.high[a] - (double)bounds.low[a];
+        longest = extent[a] > longest ? extent[a] : longest;
+    }
+    // Without extent, or with an infinite one, all points share a cell.
+    bool usable = longest > 0 && longest < 1e300;
+    curve.scale = 0;
+    curve.most = 0;
+    for (u32 a = 0; a < 3; ++a) curve.bits[a] = 0;
+    for (u32 most = usable ? min(bits, 31u) : 0; most > 0; --most) {
+        double scale = (double)((1u << most) - 1) / longest;
+        u32 sum = 0;
+        for (u32 a = 0; a < 3; ++a) {
+            curve.bits[a] = 32 - __clz((u32)(extent[a] * scale));
+            sum += curve.bits[a];
+        }
+        if (sum <= bits) {
+            curve.scale = scale;
+            curve.most = most;
+            break;
+        }
+    }
+    return curve;
+}
+
+__device__ __forceinline__ u32 curve_key(const Curve& curve, real x, real y, real z) {
+    u32 cell[3];
+    real point[3] = {x, y, z};
+    for (u32 a = 0; a < 3; ++a) {
+        u32 last = (1u << curve.bits[a]) - 1u;
+        cell[a] = min((u32)(((double)point[a] - curve.low[a]) * curve.scale), last);
+    }
+    u32 key = 0;
+    for (int level = (int)curve.most - 1; level >= 0; --level) {
+        for (u32 a = 0; a < 3; ++a) {
+            if ((u32)level < curve.bits[a]) key = key << 1 | (cell[a] >> level & 1u);
+        }
+    }
+    return key;
+}

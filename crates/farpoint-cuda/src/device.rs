@@ -1,0 +1,163 @@
+//! A GPU: its primary context, what it can do, and the kernels loaded on it.
+
+use crate::driver::{self, check, sys};
+use crate::module::{Function, Modules};
+use crate::{CudaScalar, Error, Properties, memory, properties};
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A GPU of this machine, ready for work. Cheap to clone; may be used from any thread.
+///
+/// It is the device's *primary* context, which the CUDA runtime and PyTorch use too, so that
+/// their pointers and streams are valid here. Devices stay open until the program ends: opening
+/// one again costs nothing.
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+struct Inner {
+    ordinal: usize,
+    handle: sys::CUdevice,
+    context: sys::CUcontext,
+    properties: Properties,
+    modules: Modules,
+    /// Set when the context is found damaged: the next `Device::new` makes another.
+    lost: AtomicBool,
+}
+
+// SAFETY: the handles are names that the driver accepts from every thread.
+unsafe impl Send for Inner {}
+// SAFETY: as above; what changes is behind a mutex or an atomic.
+unsafe impl Sync for Inner {}
+
+/// Devices that were opened.
+static OPEN: Mutex<Vec<Device>> = Mutex::new(Vec::new());
+
+impl Device {
+    /// Opens device `ordinal`, the first being 0.
+    pub fn new(ordinal: usize) -> Result<Self, Error> {
+        let count = driver::device_count()?;
+        if ordinal >= count {
+            return Err(Error::NoSuchDevice { ordinal, count });
+        }
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|device| !device.0.lost.load(Ordering::Relaxed));
+        if let Some(device) = open.iter().find(|device| device.0.ordinal == ordinal) {
+            return Ok(device.clone());
+        }
+        let device = Self(Arc::new(Inner::open(ordinal)?));
+        open.push(device.clone());
+        Ok(device)
+    }
+
+    /// All devices of this machine.
+    pub fn all() -> Result<Vec<Self>, Error> {
+        (0..driver::device_count()?).map(Self::new).collect()
+    }
+
+    /// Its number.
+    pub fn ordinal(&self) -> usize {
+        self.0.ordinal
+    }
+
+    /// What it is and can do.
+    pub fn properties(&self) -> &Properties {
+        &self.0.properties
+    }
+
+    /// Bytes of memory that are free, and that there are.
+    pub fn memory(&self) -> Result<(usize, usize), Error> {
+        let _current = self.bind()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: writes two numbers.
+        check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) })?;
+        Ok((free, total))
+    }
+
+    /// Makes the device's context current on this thread until the guard goes.
+    pub(crate) fn bind(&self) -> Result<Current<'_>, Error> {
+        // SAFETY: the context is retained as long as the device lives.
+        let code = unsafe { sys::cuCtxPushCurrent_v2(self.0.context) };
+        self.check("cuCtxPushCurrent", code)?;
+        Ok(Current(PhantomData))
+    }
+
+    /// The kernel `name` of `module.cu` in the precision of `T`; loads the module on first use.
+    pub(crate) fn function<T: CudaScalar>(
+        &self,
+        module: &'static str,
+        name: &'static str,
+    ) -> Result<Function, Error> {
+        self.0.modules.function(self, module, name, T::SUFFIX)
+    }
+
+    /// Turns a refusal into an error, and remembers if the context is damaged.
+    pub(crate) fn check(&self, call: &'static str, code: sys::CUresult) -> Result<(), Error> {
+        if !driver::is_fatal(code) {
+            return check(call, code);
+        }
+        Err(self.lose(call, code))
+    }
+
+    /// Remembers that the context is damaged.
+    pub(crate) fn lose(&self, during: &str, code: sys::CUresult) -> Error {
+        self.0.lost.store(true, Ordering::Relaxed);
+        Error::Lost {
+            device: self.0.properties.name.clone(),
+            during: during.to_owned(),
+            reason: driver::reason(code),
+        }
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({}: {})", self.ordinal(), self.properties().name)
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Inner {
+    fn open(ordinal: usize) -> Result<Self, Error> {
+        let handle = properties::handle(ordinal)?;
+        let properties = properties::of(handle)?;
+        if !properties.pools {
+            let name = properties.name;
+            return Err(Error::Unsupported(format!("{name}: its driver has no memory pools")));
+        }
+        memory::keep(handle)?;
+        let mut context = std::ptr::null_mut();
+        // SAFETY: writes the context, which `drop` releases.
+        let code = unsafe { sys::cuDevicePrimaryCtxRetain(&mut context, handle) };
+        check("cuDevicePrimaryCtxRetain", code)?;
+        let modules = Modules::new(properties.capability);
+        let lost = AtomicBool::new(false);
+        Ok(Self { ordinal, handle, context, properties, modules, lost })
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Only a lost device gets here. Its modules go with the context.
+        // SAFETY: retained by `open`.
+        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.handle) };
+    }
+}
+
+/// Keeps a context current on this thread.
+pub(crate) struct Current<'a>(PhantomData<(&'a Device, *const ())>);
+
+impl Drop for Current<'_> {
+    fn drop(&mut self) {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: takes off what `bind` put on.
+        let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut context) };
+    }
+}

@@ -1,0 +1,110 @@
+//! The CUDA driver: found at run time or not, and its answers turned into errors.
+//!
+//! `cudarc` opens the library on first use and panics where there is none, or where it lacks a
+//! function. So everything here first asks [`available`], which looks without panicking and
+//! refuses drivers older than the kernels' PTX needs; those from there on have all functions
+//! that this crate calls.
+
+use crate::{CudaUnavailable, Error};
+use cudarc::driver::result::DriverError;
+use std::ffi::c_int;
+use std::sync::OnceLock;
+
+pub(crate) use cudarc::driver::sys;
+
+/// The oldest driver that can load the kernels' PTX (version 8.4, of CUDA 12.4).
+const OLDEST: c_int = 12_040;
+
+/// Whether CUDA can be used, and if not, why.
+pub fn available() -> Result<(), CudaUnavailable> {
+    static FOUND: OnceLock<Result<(), CudaUnavailable>> = OnceLock::new();
+    FOUND.get_or_init(|| look().map_err(|reason| CudaUnavailable { reason })).clone()
+}
+
+/// Number of CUDA devices; an error when there is none.
+pub fn device_count() -> Result<usize, Error> {
+    available()?;
+    let mut count = 0;
+    // SAFETY: the driver is there, and writes one number.
+    check("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&mut count) })?;
+    Ok(count as usize)
+}
+
+fn look() -> Result<(), String> {
+    // SAFETY: opens the driver's library, whose initialisers are as safe as any library's.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("there is no NVIDIA driver (libcuda was not found)".into());
+    }
+    type Version = unsafe extern "C" fn(*mut c_int) -> c_int;
+    type Init = unsafe extern "C" fn(u32) -> c_int;
+    // SAFETY: the functions have had these types since the first driver.
+    let (version, init) =
+        unsafe { (symbol::<Version>("cuDriverGetVersion")?, symbol::<Init>("cuInit")?) };
+    let mut found = 0;
+    // SAFETY: writes one number.
+    if unsafe { version(&mut found) } == 0 && found < OLDEST {
+        let (major, minor) = (found / 1000, found % 1000 / 10);
+        return Err(format!(
+            "the NVIDIA driver is too old: it is of CUDA {major}.{minor}, and 12.4 or later is \
+             needed"
+        ));
+    }
+    // SAFETY: may be called any number of times.
+    match unsafe { init(0) } {
+        0 => Ok(()),
+        100 => Err("there is an NVIDIA driver but no GPU that it can use".into()),
+        34 => Err("libcuda is the toolkit's stub, not an NVIDIA driver".into()),
+        803 => Err("the NVIDIA driver and its library differ in version; restart".into()),
+        code => Err(format!("the NVIDIA driver does not start (error {code} of cuInit)")),
+    }
+}
+
+/// A function of the driver by its name.
+///
+/// # Safety
+/// It must have the type `F`, a function pointer.
+pub(crate) unsafe fn symbol<F: Copy>(name: &str) -> Result<F, String> {
+    // SAFETY: called only once the library was seen; the type is the caller's word.
+    let found = unsafe { sys::culib().get::<F>(name.as_bytes()) };
+    found.map(|function| *function).map_err(|_| format!("the NVIDIA driver has no {name}"))
+}
+
+/// The driver's name and text of an error.
+pub(crate) fn reason(code: sys::CUresult) -> String {
+    let error = DriverError(code);
+    let name = error.error_name().map(|name| name.to_string_lossy().into_owned());
+    let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
+    match (name, text) {
+        (Ok(name), Ok(text)) => format!("{text} ({name})"),
+        _ => format!("{code:?}"),
+    }
+}
+
+/// An error unless the call succeeded.
+pub(crate) fn check(call: &'static str, code: sys::CUresult) -> Result<(), Error> {
+    match code {
+        sys::CUresult::CUDA_SUCCESS => Ok(()),
+        code => Err(Error::Driver { call, reason: reason(code) }),
+    }
+}
+
+/// Whether the context is damaged for good after this error.
+pub(crate) fn is_fatal(code: sys::CUresult) -> bool {
+    use sys::CUresult::*;
+    matches!(
+        code,
+        CUDA_ERROR_ECC_UNCORRECTABLE
+            | CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | CUDA_ERROR_ASSERT
+            | CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUDA_ERROR_INVALID_PC
+            | CUDA_ERROR_LAUNCH_FAILED
+            | CUDA_ERROR_UNKNOWN
+    )
+}

@@ -1,0 +1,74 @@
+//! What can go wrong on a GPU, said so that a user knows what to change.
+
+use thiserror::Error;
+
+/// Why CUDA can't be used on this machine. A value like any other: without a GPU everything
+/// still builds and runs, and who asks for one gets this.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("CUDA can't be used here: {reason}")]
+pub struct CudaUnavailable {
+    /// What is missing.
+    pub reason: String,
+}
+
+/// Every error of this crate.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no driver, or one that is too old, or no device.
+    #[error(transparent)]
+    Unavailable(#[from] CudaUnavailable),
+    /// A device number that does not exist.
+    #[error("there is no CUDA device {ordinal}; this machine has {count}, counted from 0")]
+    NoSuchDevice {
+        /// The number asked for.
+        ordinal: usize,
+        /// Devices there are.
+        count: usize,
+    },
+    /// The device's memory does not suffice.
+    #[error("out of GPU memory: {what} needs {wanted} bytes, and {free} of {total} bytes are free")]
+    OutOfMemory {
+        /// What the memory was for.
+        what: &'static str,
+        /// Bytes asked for.
+        wanted: usize,
+        /// Bytes free when they were refused.
+        free: usize,
+        /// Bytes the device has.
+        total: usize,
+    },
+    /// A kernel could not be loaded, could not be started, or failed.
+    #[error("the kernel {name} failed: {reason}")]
+    Kernel {
+        /// The kernel, or the algorithm where the driver does not tell which of its kernels.
+        name: String,
+        /// The driver's words.
+        reason: String,
+    },
+    /// The device fell out of use: a hardware fault, or a kernel that damaged the context.
+    /// Everything in its memory is lost. Opened anew ([`crate::Device::new`]) it may work again.
+    #[error("the GPU {device} was lost in {during}: {reason}; open it again")]
+    Lost {
+        /// The device's name.
+        device: String,
+        /// The call or the algorithm that noticed.
+        during: String,
+        /// The driver's words.
+        reason: String,
+    },
+    /// Any other call that the driver refused.
+    #[error("{call} failed: {reason}")]
+    Driver {
+        /// The driver's function.
+        call: &'static str,
+        /// The driver's words.
+        reason: String,
+    },
+    /// What was asked for can't be sampled; the same errors as on the CPU.
+    #[error(transparent)]
+    Sampling(#[from] farpoint::Error),
+    /// Something that this device or this interface can't do.
+    #[error("{0}")]
+    Unsupported(String),
+}

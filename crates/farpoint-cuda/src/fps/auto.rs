@@ -1,0 +1,159 @@
+//! Which algorithm is fastest for the input and the card at hand, and whether a GPU is.
+//!
+//! Measured on an H100 (benches/records/cuda/bench.md): `persistent` wins at 1,024 points, `peak`
+//! from 16,384 on; the numbers between are interpolated. The rules look at numbers of points,
+//! samples, clouds and axes and at the card only, so that the choice is the same for all
+//! batches of a shape.
+
+use super::batch::Shape;
+use super::{Algorithm, persistent};
+use crate::Properties;
+
+/// An algorithm and what it takes for it to be chosen.
+struct Rule {
+    algorithm: Algorithm,
+    /// At least, and at most, so many rows in the largest cloud.
+    rows: [usize; 2],
+    /// At least, and at most, so many samples of a cloud.
+    wanted: [usize; 2],
+    /// At most so many axes.
+    dims: usize,
+    /// What the card must be able to do.
+    needs: Needs,
+}
+
+enum Needs {
+    Nothing,
+    /// All blocks of a launch can wait for each other.
+    Cooperation,
+    /// The card can hold a cloud's points in registers.
+    Registers,
+}
+
+const ANY: usize = usize::MAX;
+
+/// The first rule that fits is followed; the last one fits always.
+const RULES: [Rule; 5] = [
+    // Too few points for anything that has to be built or exchanged.
+    Rule {
+        algorithm: Algorithm::Naive,
+        rows: [0, 64],
+        wanted: [0, ANY],
+        dims: ANY,
+        needs: Needs::Nothing,
+    },
+    // Bands pay once they are large. Boxes are over the first three axes: with more than 8
+    // they tell too little.
+    Rule {
+        algorithm: Algorithm::Peak,
+        rows: [4_096, ANY],
+        wanted: [257, ANY],
+        dims: 8,
+        needs: Needs::Cooperation,
+    },
+    // Brute force at the speed of registers.
+    Rule {
+        algorithm: Algorithm::Persistent,
+        rows: [0, ANY],
+        wanted: [0, ANY],
+        dims: ANY,
+        needs: Needs::Registers,
+    },
+    // A cloud too large for that: voxels save most of the work. They are of three axes.
+    Rule {
+        algorithm: Algorithm::Radius,
+        rows: [0, ANY],
+        wanted: [65, ANY],
+        dims: 3,
+        needs: Needs::Nothing,
+    },
+    Rule {
+        algorithm: Algorithm::Naive,
+        rows: [0, ANY],
+        wanted: [0, ANY],
+        dims: ANY,
+        needs: Needs::Nothing,
+    },
+];
+
+/// The algorithm to run on clouds of this shape with numbers of `bytes` bytes.
+pub(crate) fn choose(card: &Properties, shape: Shape, bytes: usize) -> Algorithm {
+    let within = |value: usize, [least, most]: [usize; 2]| (least..=most).contains(&value);
+    let fits = |rule: &&Rule| {
+        within(shape.rows, rule.rows)
+            && within(shape.wanted, rule.wanted)
+            && shape.dims <= rule.dims
+            && match rule.needs {
+                Needs::Nothing => true,
+                Needs::Cooperation => card.cooperative,
+                Needs::Registers => persistent::fits(card, shape, bytes),
+            }
+    };
+    RULES.iter().find(fits).expect("the last rule fits always").algorithm
+}
+
+/// Points times samples from which on a single run is faster on a GPU that has to be opened
+/// first (about half a second, most of it the driver's) than on the CPU.
+const PAYS: u128 = 1_000_000_000_000;
+
+/// Whether a single run pays on a GPU, with opening it. It always does for a program that has
+/// a [`Device`](crate::Device) open and samples many clouds of some thousand points.
+pub fn pays(points: usize, samples: usize) -> bool {
+    points as u128 * samples as u128 >= PAYS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(capability: u32) -> Properties {
+        Properties {
+            name: "a card".into(),
+            capability,
+            multiprocessors: 132,
+            memory: 80 << 30,
+            shared_per_block: 227 << 10,
+            cache: 50 << 20,
+            cooperative: true,
+            pools: true,
+            clusters: capability >= 90,
+        }
+    }
+
+    fn chosen(capability: u32, [clouds, rows, dims, wanted]: [usize; 4]) -> Algorithm {
+        choose(&card(capability), Shape { clouds, rows, dims, wanted }, 4)
+    }
+
+    #[test]
+    fn each_shape_gets_what_suits_it() {
+        assert_eq!(chosen(90, [1, 1_000_000, 3, 250_000]), Algorithm::Peak);
+        assert_eq!(chosen(90, [32, 24_000, 3, 6_000]), Algorithm::Peak);
+        assert_eq!(chosen(90, [32, 1_024, 3, 512]), Algorithm::Persistent);
+        assert_eq!(chosen(75, [32, 1_024, 3, 512]), Algorithm::Persistent);
+        assert_eq!(chosen(90, [1, 100_000, 3, 100]), Algorithm::Persistent);
+        assert_eq!(chosen(90, [1, 10_000_000, 3, 100]), Algorithm::Radius);
+        assert_eq!(chosen(90, [1, 10_000_000, 64, 1_000]), Algorithm::Naive);
+        assert_eq!(chosen(90, [1000, 20, 3, 5]), Algorithm::Naive);
+        assert_eq!(chosen(90, [1, 0, 3, 0]), Algorithm::Naive);
+    }
+
+    #[test]
+    fn a_card_that_can_not_do_something_is_not_asked_to() {
+        let old = Properties { cooperative: false, ..card(75) };
+        let shape = Shape { clouds: 1, rows: 100_000, dims: 3, wanted: 25_000 };
+        assert_eq!(choose(&old, shape, 4), Algorithm::Radius);
+    }
+
+    #[test]
+    fn the_last_rule_fits_always() {
+        let last = RULES.last().unwrap();
+        assert!(matches!(last.needs, Needs::Nothing) && last.dims == ANY);
+        assert_eq!((last.rows, last.wanted), ([0, ANY], [0, ANY]));
+    }
+
+    #[test]
+    fn a_gpu_is_not_opened_for_little() {
+        assert!(!pays(40_000, 10_000));
+        assert!(pays(10_000_000, 2_500_000));
+    }
+}

@@ -1,0 +1,150 @@
+//! What is asked of a kernel: `struct Batch` of `kernels/batch.cuh`, field by field.
+
+use crate::CudaScalar;
+
+/// A batch of clouds in device memory and where the answer goes. Addresses are of device
+/// memory, 0 for null; see `kernels/batch.cuh` for what each means.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Batch<T> {
+    /// Coordinates, in strides of numbers.
+    pub(crate) points: u64,
+    pub(crate) row_stride: i64,
+    pub(crate) axis_stride: i64,
+    pub(crate) dims: u32,
+    pub(crate) clouds: u32,
+    /// First row and rows of each cloud, or null.
+    pub(crate) offsets: u64,
+    pub(crate) lengths: u64,
+    /// Rows of a cloud; of the largest where they differ.
+    pub(crate) rows: i64,
+    /// Samples of each cloud and the slot of its first, or null.
+    pub(crate) samples: u64,
+    pub(crate) slots: u64,
+    /// Samples of a cloud; of the one with the most where they differ.
+    pub(crate) wanted: i64,
+    /// Rows to start from, `start_count` a cloud, or null.
+    pub(crate) starts: u64,
+    pub(crate) start_count: u32,
+    /// No sample is taken whose squared distance is not above this.
+    pub(crate) stop: T,
+    /// The answer.
+    pub(crate) indices: u64,
+    pub(crate) values: u64,
+    pub(crate) covering: u64,
+    pub(crate) chosen: u64,
+}
+
+/// The size of a batch, which decides launches and scratch memory: lengths and samples are in
+/// device memory and not looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Clouds.
+    pub(crate) clouds: usize,
+    /// Rows of the largest.
+    pub(crate) rows: usize,
+    /// Coordinates of a row.
+    pub(crate) dims: usize,
+    /// Samples of the cloud with the most.
+    pub(crate) wanted: usize,
+}
+
+/// Never stop.
+pub(crate) fn never<T: CudaScalar>() -> T {
+    T::ZERO - T::from_f64(1.0)
+}
+
+/// The largest squared distance whose root is not above `radius`: `value <= stop` is then the
+/// same as `value.sqrt().to_f64() <= radius`, by which the CPU stops.
+pub(crate) fn stop_at<T: CudaScalar>(radius: f64) -> T {
+    let stops = |bits| T::from_ordered_bits(bits).sqrt().to_f64() <= radius;
+    // Roots rise with the bits; 0 stops, as the radius is not negative, and infinity does not.
+    let (mut low, mut high) = (0, T::INFINITE_BITS);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if stops(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    T::from_ordered_bits(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn laid_out_as_in_batch_cuh() {
+        assert_eq!(size_of::<Batch<f32>>(), 128);
+        assert_eq!(size_of::<Batch<f64>>(), 136);
+        assert_eq!(offset_of!(Batch<f32>, stop), 92);
+        assert_eq!(offset_of!(Batch<f64>, stop), 96);
+        assert_eq!(offset_of!(Batch<f32>, indices), 96);
+        assert_eq!(offset_of!(Batch<f64>, indices), 104);
+    }
+
+    /// Field names of the C++ structure, in order.
+    fn fields_of_the_kernels() -> Vec<String> {
+        let source = include_str!("../../kernels/batch.cuh");
+        let (_, rest) = source.split_once("struct Batch {").unwrap();
+        let (body, _) = rest.split_once("};").unwrap();
+        body.lines()
+            .map(|line| line.split("//").next().unwrap().trim())
+            .filter_map(|line| line.strip_suffix(';'))
+            .map(|line| line.rsplit([' ', '*']).next().unwrap().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn fields_are_in_the_order_of_batch_cuh() {
+        let batch = Batch::<f32> {
+            points: 0,
+            row_stride: 0,
+            axis_stride: 0,
+            dims: 0,
+            clouds: 0,
+            offsets: 0,
+            lengths: 0,
+            rows: 0,
+            samples: 0,
+            slots: 0,
+            wanted: 0,
+            starts: 0,
+            start_count: 0,
+            stop: 0.0,
+            indices: 0,
+            values: 0,
+            covering: 0,
+            chosen: 0,
+        };
+        let shown = format!("{batch:#?}");
+        let ours: Vec<_> = shown
+            .lines()
+            .filter_map(|line| line.trim().split_once(": ").map(|(name, _)| name.to_owned()))
+            .collect();
+        assert_eq!(ours, fields_of_the_kernels());
+    }
+
+    fn is_the_last_that_stops<T: CudaScalar>(radius: f64) {
+        let stop: T = stop_at(radius);
+        assert!(stop.sqrt().to_f64() <= radius, "{stop} {radius}");
+        let next = stop.next_up();
+        assert!(next.sqrt().to_f64() > radius, "{next} {radius}");
+    }
+
+    #[test]
+    fn the_stop_is_the_cpus_to_the_bit() {
+        let mut random = farpoint::SplitMix64::new(1);
+        let given = [0.0, -0.0, 1e-30, 1e-300, 0.05, 0.1, 1.0, 2.0, 1e18, 1e19, 1e300, f64::MAX];
+        let drawn = (0..1000).map(|_| random.unit() * 10.0);
+        for radius in given.into_iter().chain(drawn) {
+            is_the_last_that_stops::<f32>(radius);
+            is_the_last_that_stops::<f64>(radius);
+        }
+        assert_eq!(stop_at::<f32>(f64::MAX), f32::MAX);
+        assert!(never::<f64>() < 0.0);
+    }
+}

@@ -1,0 +1,55 @@
+//! Finding bad rows in device memory.
+
+use super::batch::Batch;
+use super::pointers::DeviceBatch;
+use crate::launch::Launch;
+use crate::{CudaScalar, Error, Stream};
+
+/// Threads of a block, and blocks for all clouds together, about.
+const THREADS: u32 = 256;
+const BLOCKS: usize = 2048;
+
+/// `struct CheckArgs` of `kernels/check.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Args<T> {
+    batch: Batch<T>,
+    counts: u64,
+    firsts: u64,
+    parts: u32,
+}
+
+/// Queues a look for rows that hold NaN or infinity, which [`Sampler::enqueue`] must not be
+/// given: `counts[b]` becomes their number in cloud `b`, and `firsts[b]` the first of them, -1
+/// if there is none. Both are arrays of one `i64` a cloud in device memory. Of the batch only
+/// the input is looked at. Asynchronous, and can be part of a graph.
+///
+/// [`Sampler::enqueue`]: crate::Sampler::enqueue
+///
+/// # Safety
+/// As for [`DeviceBatch`], and `counts` and `firsts` must have room for a number a cloud.
+pub unsafe fn check_bad<T: CudaScalar>(
+    stream: &Stream,
+    batch: &DeviceBatch<T>,
+    counts: u64,
+    firsts: u64,
+) -> Result<(), Error> {
+    let device = stream.device();
+    let shape = batch.check_input()?;
+    if shape.clouds == 0 {
+        return Ok(());
+    }
+    let bytes = 8 * shape.clouds;
+    // SAFETY: the caller's word. A cloud without bad rows keeps 0 and -1.
+    unsafe {
+        crate::memory::set(stream, counts, 0, bytes)?;
+        crate::memory::set(stream, firsts, 0xff, bytes)?;
+    }
+    let enough = shape.rows.div_ceil(THREADS as usize).max(1);
+    let parts = (BLOCKS / shape.clouds).clamp(1, enough) as u32;
+    let args = Args { batch: batch.input(shape), counts, firsts, parts };
+    let kernel = device.function::<T>("check", "check")?;
+    let blocks = shape.clouds as u32 * parts;
+    // SAFETY: `Args` mirrors the kernel's parameter; the rest is the caller's word.
+    unsafe { Launch::new(blocks, THREADS).start(stream, kernel, &args) }
+}

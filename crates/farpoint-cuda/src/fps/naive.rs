@@ -1,0 +1,45 @@
+//! The textbook kernel: one block a cloud, every point looked at for every sample.
+//!
+//! It is the yardstick of all others. Scratch: the points' distances, 4 bytes a point in
+//! `f32` and 8 in `f64`.
+
+use super::batch::{Batch, Shape};
+use crate::launch::Launch;
+use crate::memory::Scratch;
+use crate::{CudaScalar, Device, Error, Stream};
+
+/// Threads of a block.
+const THREADS: u32 = 1024;
+
+/// `struct NaiveArgs` of `kernels/naive.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Args<T> {
+    batch: Batch<T>,
+    scratch: u64,
+}
+
+/// Bytes of scratch memory: a distance a row, all clouds as long as the largest.
+pub(crate) fn scratch_bytes<T: CudaScalar>(_device: &Device, shape: Shape) -> usize {
+    shape.clouds.saturating_mul(shape.rows).saturating_mul(size_of::<T>())
+}
+
+/// Queues the sampling of a batch.
+///
+/// # Safety
+/// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
+/// stream has come past.
+pub(crate) unsafe fn enqueue<T: CudaScalar>(
+    device: &Device,
+    stream: &Stream,
+    batch: &Batch<T>,
+    shape: Shape,
+    scratch: Option<(u64, usize)>,
+) -> Result<(), Error> {
+    let scratch = Scratch::new(stream, scratch, scratch_bytes::<T>(device, shape))?;
+    let args = Args { batch: *batch, scratch: scratch.pointer() };
+    let kernel = device.function::<T>("naive", "naive")?;
+    // SAFETY: `Args` mirrors the kernel's parameter; the scratch memory is freed in stream
+    // order; the rest is the caller's word.
+    unsafe { Launch::new(shape.clouds as u32, THREADS).start(stream, kernel, &args) }
+}

@@ -1,0 +1,277 @@
+//! The peak method: thousands of samples at a time (docs/peak.md, docs/cuda.md).
+//!
+//! One cooperative launch for a batch; each cloud has a team of blocks. Scratch: 41.6 bytes a
+//! point in `f32`, 58.7 in `f64`, and about 1.2 KB a block, for the clouds that are sampled at
+//! the same time.
+
+use super::batch::{Batch, Shape};
+use crate::launch::Launch;
+use crate::memory::{self, Scratch};
+use crate::{CudaScalar, Device, Error, Stream};
+
+/// What the kernel counts, in its order (`enum Counter` of `kernels/peak_state.cuh`): work, then
+/// nanoseconds of each stage, summed over clouds.
+pub(crate) const COUNTERS: [&str; 12] = [
+    "bands",
+    "band points",
+    "searches",
+    "unused",
+    "groups looked at",
+    "groups updated",
+    "unused ns",
+    "build ns",
+    "single ns",
+    "solve ns",
+    "update ns",
+    "sort ns",
+];
+
+/// Knobs of [`Algorithm::Peak`](crate::Algorithm::Peak): they change the time a run takes, never
+/// its result. What is `None` is chosen by measured rules.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct PeakOptions {
+    /// A band is what lies above this times the largest squared distance; in `0.0..1.0`.
+    pub gamma: Option<f64>,
+    /// Samples taken one by one before the first band.
+    pub single: Option<u32>,
+    /// Blocks that work on one cloud.
+    pub team: Option<u32>,
+}
+
+impl PeakOptions {
+    /// The given gamma.
+    pub fn gamma(self, gamma: f64) -> Self {
+        Self { gamma: Some(gamma), ..self }
+    }
+
+    /// The given number of single samples.
+    pub fn single(self, single: u32) -> Self {
+        Self { single: Some(single), ..self }
+    }
+
+    /// The given number of blocks.
+    pub fn team(self, team: u32) -> Self {
+        Self { team: Some(team), ..self }
+    }
+}
+
+/// `struct PeakArgs` of `kernels/peak.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Args<T> {
+    batch: Batch<T>,
+    headers: u64,
+    scratch: u64,
+    counters: u64,
+    header_stride: u64,
+    stride: u64,
+    team: u32,
+    rows: u32,
+    single: u32,
+    list: u32,
+    spread: u32,
+    gamma: f64,
+}
+
+/// Threads of a block: as many as its registers allow.
+fn threads<T: CudaScalar>() -> u32 {
+    if size_of::<T>() == 4 { 1024 } else { 512 }
+}
+
+/// Rows worth a block of a team, at least and at most: a team of too many waits for each other
+/// more than it works, one of too few takes scratch for more clouds at a time than need be.
+const FEWEST_ROWS: usize = 256;
+const MOST_ROWS: usize = 16_384;
+
+/// How a batch is laid over the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Layout {
+    /// Blocks of a team.
+    team: usize,
+    teams: usize,
+    /// Bytes of a team's header, and of its arrays.
+    header: usize,
+    arrays: usize,
+}
+
+impl Layout {
+    /// For a card that runs `blocks` blocks at the same time.
+    fn new<T: CudaScalar>(blocks: usize, shape: Shape, options: &PeakOptions) -> Self {
+        let share = (blocks / shape.clouds.max(1)).max(shape.rows / MOST_ROWS);
+        let useful = share.min(shape.rows.div_ceil(FEWEST_ROWS));
+        let team = options.team.map_or(useful, |team| team as usize).clamp(1, blocks);
+        let teams = (blocks / team).min(shape.clouds).max(1);
+        let header = aligned(128 + 2 * 16 * team);
+        Self { team, teams, header, arrays: arrays::<T>(shape.rows, team) }
+    }
+
+    fn bytes(&self) -> usize {
+        self.teams.saturating_mul(self.header.saturating_add(self.arrays))
+    }
+}
+
+/// Rounded up to what the kernel aligns its arrays to.
+fn aligned(bytes: usize) -> usize {
+    bytes.div_ceil(256) * 256
+}
+
+/// Bytes of a team's arrays: `place_arrays` of `kernels/peak_state.cuh`.
+fn arrays<T: CudaScalar>(rows: usize, team: usize) -> usize {
+    let number = size_of::<T>();
+    let padded = rows.div_ceil(32) * 32;
+    let groups = padded / 32;
+    [
+        6 * number * team,   // bounds of each block's part
+        4 * 256 * team,      // digit counts
+        3 * number * padded, // coordinates
+        4 * 4 * padded,      // keys and rows, twice; then distances and witnesses
+        number * padded,     // accepted: keys
+        4 * padded,          // and positions
+        4 * padded,          // the band
+        16 * groups,         // best of each group
+        8 * 32 * number * blocks_of_children(groups),
+    ]
+    .into_iter()
+    .map(aligned)
+    .sum()
+}
+
+/// Blocks of 32 children in a tree over so many groups.
+fn blocks_of_children(mut nodes: usize) -> usize {
+    let mut blocks = 0;
+    loop {
+        nodes = nodes.div_ceil(32);
+        blocks += nodes;
+        if nodes <= 1 {
+            return blocks;
+        }
+    }
+}
+
+fn kernel<T: CudaScalar>(
+    device: &Device,
+    dims: usize,
+) -> Result<(crate::module::Function, Launch), Error> {
+    let function = device.function::<T>("peak", if dims > 3 { "peak_high" } else { "peak" })?;
+    Ok((function, Launch::new(1, threads::<T>()).cooperative()))
+}
+
+fn layout<T: CudaScalar>(
+    device: &Device,
+    shape: Shape,
+    options: &PeakOptions,
+) -> Result<Layout, Error> {
+    let (function, launch) = kernel::<T>(device, shape.dims)?;
+    let blocks = launch.blocks_a_multiprocessor(device, function)? as usize;
+    let all = blocks * device.properties().multiprocessors as usize;
+    if all == 0 {
+        return Err(Error::Unsupported("the peak kernel does not fit this device".into()));
+    }
+    Ok(Layout::new::<T>(all, shape, options))
+}
+
+/// Bytes of scratch memory; 0 where the device cannot run the algorithm.
+pub(crate) fn scratch_bytes<T: CudaScalar>(
+    device: &Device,
+    shape: Shape,
+    options: &PeakOptions,
+) -> usize {
+    layout::<T>(device, shape, options).map_or(0, |layout| layout.bytes())
+}
+
+/// Queues the sampling of a batch; `counters` is 0 or the address of a number for each of
+/// [`COUNTERS`].
+///
+/// # Safety
+/// The addresses in `batch`, `scratch` and `counters` must be as `shape` says, and stay so until
+/// the stream has come past.
+pub(crate) unsafe fn enqueue<T: CudaScalar>(
+    device: &Device,
+    stream: &Stream,
+    batch: &Batch<T>,
+    shape: Shape,
+    scratch: Option<(u64, usize)>,
+    options: &PeakOptions,
+    counters: u64,
+) -> Result<(), Error> {
+    let (function, launch) = kernel::<T>(device, shape.dims)?;
+    let layout = layout::<T>(device, shape, options)?;
+    let scratch = Scratch::new(stream, scratch, layout.bytes())?;
+    let headers = layout.teams * layout.header;
+    // A few blocks look through lists slower than they apply points at once.
+    let large = layout.team > 32;
+    let args = Args {
+        batch: *batch,
+        headers: scratch.pointer(),
+        scratch: scratch.pointer() + headers as u64,
+        counters,
+        header_stride: layout.header as u64,
+        stride: layout.arrays as u64,
+        team: layout.team as u32,
+        rows: shape.rows as u32,
+        single: options.single.unwrap_or(if shape.rows > 1 << 18 || !large { 32 } else { 16 }),
+        list: if large { 700 } else { 200 },
+        spread: if large { 8_000 } else { 0 },
+        gamma: options.gamma.unwrap_or(0.8),
+    };
+    // SAFETY: headers lie at the start of the scratch memory.
+    unsafe { memory::set(stream, scratch.pointer(), 0, headers)? };
+    let grid = (layout.teams * layout.team) as u32;
+    // SAFETY: `Args` mirrors the kernel's parameter; `arrays` is what it places; the scratch
+    // memory is freed in stream order; the rest is the caller's word.
+    unsafe { Launch { grid: [grid, 1, 1], ..launch }.start(stream, function, &args) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    fn shape(clouds: usize, rows: usize) -> Shape {
+        Shape { clouds, rows, dims: 3, wanted: rows / 4 }
+    }
+
+    #[test]
+    fn scratch_is_what_the_documentation_says() {
+        let million = 1_000_000.0;
+        let narrow = Layout::new::<f32>(132, shape(1, 1_000_000), &PeakOptions::default());
+        let wide = Layout::new::<f64>(132, shape(1, 1_000_000), &PeakOptions::default());
+        let bytes_a_point = |layout: Layout| layout.bytes() as f64 / million;
+        assert!((41.6..41.9).contains(&bytes_a_point(narrow)), "{}", bytes_a_point(narrow));
+        assert!((58.6..59.0).contains(&bytes_a_point(wide)), "{}", bytes_a_point(wide));
+    }
+
+    #[test]
+    fn teams_share_the_card() {
+        let layout = |clouds, rows| {
+            let layout = Layout::new::<f32>(132, shape(clouds, rows), &PeakOptions::default());
+            (layout.team, layout.teams)
+        };
+        assert_eq!(layout(1, 1_000_000), (132, 1));
+        assert_eq!(layout(1, 1_000), (4, 1));
+        assert_eq!(layout(1, 1), (1, 1));
+        assert_eq!(layout(32, 24_000), (4, 32));
+        assert_eq!(layout(1_000, 4_000), (1, 132));
+        // Not a hundred large clouds at a time.
+        assert_eq!(layout(100, 1_000_000), (61, 2));
+    }
+
+    #[test]
+    fn laid_out_as_in_peak_cu() {
+        assert_eq!(offset_of!(Args<f32>, headers), 128);
+        assert_eq!(offset_of!(Args<f64>, headers), 136);
+        assert_eq!(size_of::<Args<f32>>(), 128 + 40 + 24 + 8);
+        let source = include_str!("../../kernels/peak.cu");
+        let (_, rest) = source.split_once("struct PeakArgs {").unwrap();
+        let (body, _) = rest.split_once("};").unwrap();
+        let theirs: Vec<_> = body
+            .lines()
+            .filter_map(|line| line.split("//").next().unwrap().trim().strip_suffix(';'))
+            .map(|line| line.rsplit([' ', '*']).next().unwrap())
+            .collect();
+        let ours = "batch headers scratch counters header_stride stride team rows single list \
+                    spread gamma";
+        assert_eq!(theirs.join(" "), ours);
+    }
+}

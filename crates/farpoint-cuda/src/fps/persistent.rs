@@ -1,0 +1,89 @@
+//! Brute force with every point in a register: one launch, one exchange for several samples
+//! (`kernels/persistent.cu`).
+//!
+//! A cloud is held by a block, by a cluster of blocks, or by a team of blocks of the grid. Which,
+//! and of how many threads, is planned here, and changes the time only. Scratch: 64 bytes a
+//! block of a team (128 in `f64`), nothing a point.
+
+mod plan;
+
+use super::batch::{Batch, Shape};
+use crate::memory::{self, Scratch};
+use crate::{CudaScalar, Device, Error, Properties, Stream};
+use plan::{Holder, LARGEST_CLUSTER, Plan, Planner, SAFE_CLUSTER};
+
+/// `struct PersistentArgs` of `kernels/persistent.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Args<T> {
+    batch: Batch<T>,
+    mailboxes: u64,
+    team: u32,
+}
+
+/// Whether the card can hold clouds of this shape.
+pub(crate) fn fits(card: &Properties, shape: Shape, number: usize) -> bool {
+    Planner { card, shape, number, cluster: SAFE_CLUSTER }.plan().is_some()
+}
+
+/// The plan for a device, whose largest cluster only its driver knows.
+fn plan<T: CudaScalar>(device: &Device, shape: Shape) -> Result<Plan, Error> {
+    let (card, number) = (device.properties(), size_of::<T>());
+    let of = |cluster| Planner { card, shape, number, cluster }.plan();
+    let mut plan = of(LARGEST_CLUSTER);
+    if let Some(wide) = plan.filter(|p| p.holder == Holder::Cluster && p.blocks > SAFE_CLUSTER) {
+        let kernel = device.function::<T>("persistent", wide.kernel.name)?;
+        if wide.launch().clusters_at_once(device, kernel).unwrap_or(0) == 0 {
+            plan = of(SAFE_CLUSTER);
+        }
+    }
+    plan.ok_or_else(|| {
+        Error::Unsupported(format!(
+            "{} can't hold clouds of {} points in registers; choose radius, peak or auto",
+            card.name, shape.rows
+        ))
+    })
+}
+
+/// Bytes of scratch memory; 0 where the device can't run the algorithm.
+pub(crate) fn scratch_bytes<T: CudaScalar>(device: &Device, shape: Shape) -> usize {
+    plan::<T>(device, shape).map_or(0, |plan| plan.scratch_bytes(size_of::<T>()))
+}
+
+/// Queues the sampling of a batch.
+///
+/// # Safety
+/// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
+/// stream has come past.
+pub(crate) unsafe fn enqueue<T: CudaScalar>(
+    device: &Device,
+    stream: &Stream,
+    batch: &Batch<T>,
+    shape: Shape,
+    scratch: Option<(u64, usize)>,
+) -> Result<(), Error> {
+    let plan = plan::<T>(device, shape)?;
+    let bytes = plan.scratch_bytes(size_of::<T>());
+    let scratch = match bytes {
+        0 => Scratch::Given(0),
+        _ => Scratch::new(stream, scratch, bytes)?,
+    };
+    // SAFETY: the scratch memory has so many bytes. Mail of an earlier launch must not be read.
+    unsafe { memory::set(stream, scratch.pointer(), 0, bytes)? };
+    let args = Args { batch: *batch, mailboxes: scratch.pointer(), team: plan.blocks as u32 };
+    let kernel = device.function::<T>("persistent", plan.kernel.name)?;
+    // SAFETY: `Args` mirrors the kernel's parameter; the scratch memory is freed in stream
+    // order; the rest is the caller's word.
+    unsafe { plan.launch().start(stream, kernel, &args) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Args;
+
+    #[test]
+    fn laid_out_as_in_persistent_cu() {
+        assert_eq!(std::mem::offset_of!(Args<f32>, mailboxes), 128);
+        assert_eq!(std::mem::offset_of!(Args<f64>, team), 144);
+    }
+}

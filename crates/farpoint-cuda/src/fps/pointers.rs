@@ -1,0 +1,275 @@
+//! The device path: clouds that lie in device memory, answers that stay there.
+
+use super::Sampler;
+use super::batch::{Batch, Shape, never, stop_at};
+use crate::{CudaScalar, Device, Error, Stream};
+use farpoint::{Amount, BadRows, Start};
+use std::marker::PhantomData;
+
+/// Clouds in device memory, and where their samples go. All addresses are of device memory and
+/// all numbers in it `i64`, but for coordinates and distances, which are of type `T`.
+///
+/// # Units and shapes
+/// Coordinate `a` of row `i` of the batch is at `points[i * strides[0] + a * strides[1]]`,
+/// strides counting numbers. Cloud `b` is
+///
+/// * rows `b * rows ..` of a padded batch, the first `lengths[b]` of them if lengths are given;
+/// * rows `offsets[b] .. offsets[b + 1]` of a ragged one.
+///
+/// Of each cloud as many samples are taken as the [`Sampler`]'s amount says (a ratio is of
+/// `rows`), or `samples[b]` if given, at most as many as it has rows. They are written from slot
+/// `b * amount` on, or from `slots[b]` on; slots left over get index -1 and distance 0. Indices
+/// count from the cloud's own first row; distances are squared, infinite for start points.
+///
+/// # What is checked, and what is not
+/// What the host knows is checked: sizes, strides, null pointers, amounts that no cloud could
+/// meet. What is in device memory is not looked at: lengths must be within `0..=rows`, starts
+/// different from each other and within their cloud, and no coordinate of a cloud may be NaN
+/// or infinite ([`check_bad`](crate::check_bad) finds those): the result would mean nothing.
+///
+/// # Safety
+/// Memory must be allocated as told, and neither freed nor written by others until the stream
+/// has come past; so must the scratch memory, if given. Lengths, starts and so on must be as
+/// said above: kernels would reach outside the arrays. When captured into a graph this holds
+/// for every launch of the graph.
+///
+/// # Order and graphs
+/// [`Sampler::enqueue`] queues work on the stream and returns. It copies nothing to or from
+/// the host and waits for nothing, so that it can be captured into a CUDA graph. Scratch memory
+/// that is not given comes from the device's stream-ordered pool (inside a graph: from the
+/// graph) and goes back after the last kernel. The first use of an algorithm on a device has the
+/// driver compile its kernels, which takes up to a few seconds once.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceBatch<T> {
+    /// Coordinates.
+    pub points: u64,
+    /// From a row to the next, and from an axis to the next, in numbers.
+    pub strides: [i64; 2],
+    /// Coordinates of a row.
+    pub dims: usize,
+    /// Clouds.
+    pub clouds: usize,
+    /// Rows of a cloud of a padded batch; of a ragged one, of its largest cloud or more.
+    pub rows: usize,
+    /// First row of each cloud and the end, `clouds + 1` numbers: a ragged batch.
+    pub offsets: Option<u64>,
+    /// Rows of each cloud that count.
+    pub lengths: Option<u64>,
+    /// Samples of each cloud, none above the sampler's amount.
+    pub samples: Option<u64>,
+    /// First slot of each cloud's answer.
+    pub slots: Option<u64>,
+    /// Rows to start from, this many a cloud; row 0 if not given. Those of cloud `b` follow
+    /// those of cloud `b - 1`.
+    pub starts: Option<(u64, usize)>,
+    /// Where the indices go.
+    pub indices: u64,
+    /// Where the squared selection distances go (`T`, a slot each), if wanted.
+    pub values: Option<u64>,
+    /// Where the squared covering radii go (`T`, one a cloud), if wanted.
+    pub covering: Option<u64>,
+    /// Where the numbers of samples go (one a cloud), if wanted: with a spacing they are not
+    /// known before.
+    pub chosen: Option<u64>,
+    /// Scratch memory of at least [`Sampler::scratch_bytes`], aligned to 256 bytes, and its
+    /// size; from the pool if not given.
+    pub scratch: Option<(u64, usize)>,
+    /// The precision.
+    pub precision: PhantomData<T>,
+}
+
+impl<T: CudaScalar> DeviceBatch<T> {
+    /// A dense `(b, n, d)` array, its indices written to a `(b, amount)` array.
+    pub fn padded(points: u64, [clouds, rows, dims]: [usize; 3], indices: u64) -> Self {
+        Self {
+            points,
+            strides: [dims as i64, 1],
+            dims,
+            clouds,
+            rows,
+            offsets: None,
+            lengths: None,
+            samples: None,
+            slots: None,
+            starts: None,
+            indices,
+            values: None,
+            covering: None,
+            chosen: None,
+            scratch: None,
+            precision: PhantomData,
+        }
+    }
+
+    /// A dense `(rows, d)` array of which cloud `b` is rows `offsets[b]..offsets[b + 1]`, none
+    /// having more than `longest`; indices as for a padded batch.
+    pub fn ragged(
+        points: u64,
+        dims: usize,
+        (offsets, clouds): (u64, usize),
+        longest: usize,
+        indices: u64,
+    ) -> Self {
+        let offsets = Some(offsets);
+        Self { offsets, ..Self::padded(points, [clouds, longest, dims], indices) }
+    }
+
+    /// Checks the input, and tells its size.
+    pub(super) fn check_input(&self) -> Result<Shape, Error> {
+        let refuse = |what: String| Err(Error::Sampling(farpoint::Error::Shape(what)));
+        if self.rows >= u32::MAX as usize {
+            return Err(farpoint::Error::TooManyPoints(self.rows).into());
+        }
+        if self.clouds > 1 << 24 || self.dims > 1 << 24 {
+            return refuse(format!(
+                "{} clouds of {} axes are more than one launch may have, 2^24 of either",
+                self.clouds, self.dims
+            ));
+        }
+        if self.dims == 0 {
+            return refuse("the points have no coordinates".into());
+        }
+        if self.clouds > 0 && self.rows > 0 && self.points == 0 {
+            return refuse("the address of the points is null".into());
+        }
+        if !self.points.is_multiple_of(size_of::<T>() as u64) {
+            return refuse(format!("the points at {:#x} are not aligned", self.points));
+        }
+        Ok(Shape { clouds: self.clouds, rows: self.rows, dims: self.dims, wanted: 0 })
+    }
+
+    /// The kernels' view of the input, with nothing wanted.
+    pub(super) fn input(&self, shape: Shape) -> Batch<T> {
+        let (starts, start_count) = self.starts.unwrap_or((0, 1));
+        Batch {
+            points: self.points,
+            row_stride: self.strides[0],
+            axis_stride: self.strides[1],
+            dims: shape.dims as u32,
+            clouds: shape.clouds as u32,
+            offsets: self.offsets.unwrap_or(0),
+            lengths: self.lengths.unwrap_or(0),
+            rows: shape.rows as i64,
+            samples: self.samples.unwrap_or(0),
+            slots: self.slots.unwrap_or(0),
+            wanted: shape.wanted as i64,
+            starts,
+            start_count: start_count as u32,
+            stop: never(),
+            indices: self.indices,
+            values: self.values.unwrap_or(0),
+            covering: self.covering.unwrap_or(0),
+            chosen: self.chosen.unwrap_or(0),
+        }
+    }
+}
+
+/// Checks what the host knows, and queues the kernels.
+///
+/// # Safety
+/// See [`DeviceBatch`].
+pub(super) unsafe fn enqueue<T: CudaScalar>(
+    sampler: &Sampler,
+    device: &Device,
+    stream: &Stream,
+    batch: &DeviceBatch<T>,
+) -> Result<(), Error> {
+    if stream.device() != device {
+        return Err(Error::Unsupported(format!("the stream is not of {device:?}")));
+    }
+    let shape = check(sampler, batch)?;
+    if shape.clouds == 0 {
+        return Ok(());
+    }
+    let stop = match sampler.amount {
+        Amount::Spacing(spacing) => stop_at(spacing),
+        _ => never(),
+    };
+    let kernels_view = Batch { stop, ..batch.input(shape) };
+    // SAFETY: the caller's word.
+    unsafe { sampler.choice().enqueue(device, stream, &kernels_view, shape, batch.scratch, 0) }
+}
+
+fn check<T: CudaScalar>(sampler: &Sampler, batch: &DeviceBatch<T>) -> Result<Shape, Error> {
+    sampler.check()?;
+    let input = batch.check_input()?;
+    let points = input.rows;
+    let wanted = match sampler.amount {
+        Amount::Count(wanted) if wanted > points && points > 0 => {
+            return Err(farpoint::Error::TooManySamples { wanted, points }.into());
+        }
+        Amount::Count(wanted) if wanted > 0 && points == 0 && input.clouds > 0 => {
+            return Err(farpoint::Error::EmptyCloud.into());
+        }
+        Amount::Count(wanted) => wanted,
+        Amount::Ratio(ratio) if !(0.0..=1.0).contains(&ratio) => {
+            return Err(farpoint::Error::BadRatio(ratio).into());
+        }
+        Amount::Ratio(ratio) => (ratio * points as f64).ceil() as usize,
+        Amount::Spacing(spacing) if !(spacing >= 0.0 && spacing.is_finite()) => {
+            return Err(farpoint::Error::BadSpacing(spacing).into());
+        }
+        Amount::Spacing(_) | Amount::All => points,
+    };
+    if sampler.start != Start::Index(0) {
+        return Err(Error::Unsupported(
+            "clouds in device memory are started from rows in device memory: set `starts` of the \
+             batch, not `start` of the sampler"
+                .into(),
+        ));
+    }
+    if sampler.bad_rows == BadRows::Skip {
+        return Err(Error::Unsupported(
+            "rows can't be left out of clouds in device memory; find them with check_bad".into(),
+        ));
+    }
+    match batch.starts {
+        Some((_, 0)) => return Err(farpoint::Error::NoStart.into()),
+        Some((_, starts)) if starts > wanted && wanted > 0 => {
+            return Err(farpoint::Error::TooManyStarts { starts, samples: wanted }.into());
+        }
+        _ => {}
+    }
+    if wanted > 0 && input.clouds > 0 && batch.indices == 0 {
+        let what = "the address for the indices is null".into();
+        return Err(farpoint::Error::Shape(what).into());
+    }
+    Ok(Shape { wanted, ..input })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(sampler: Sampler, batch: &DeviceBatch<f32>) -> String {
+        check(&sampler, batch).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_the_host_knows_is_checked() {
+        let batch = DeviceBatch::<f32>::padded(256, [2, 100, 3], 512);
+        let shape = Shape { clouds: 2, rows: 100, dims: 3, wanted: 25 };
+        assert_eq!(check(&Sampler::ratio(0.241), &batch), Ok(shape));
+        assert_eq!(check(&Sampler::whole(), &batch).unwrap().wanted, 100);
+        assert_eq!(check(&Sampler::spacing(0.5), &batch).unwrap().wanted, 100);
+        assert!(refused(Sampler::count(101), &batch).contains("101 samples"));
+        assert!(refused(Sampler::ratio(2.0), &batch).contains("ratio 2"));
+        assert!(refused(Sampler::spacing(-1.0), &batch).contains("spacing -1"));
+        let random = Sampler::count(1).start(Start::Random(1));
+        assert!(refused(random, &batch).contains("`starts` of the batch"));
+        assert!(refused(Sampler::count(1).bad_rows(BadRows::Skip), &batch).contains("check_bad"));
+        let started = |count| DeviceBatch { starts: Some((256, count)), ..batch };
+        assert!(check(&Sampler::count(5), &started(5)).is_ok());
+        assert!(refused(Sampler::count(5), &started(6)).contains("6 start indices"));
+        assert!(refused(Sampler::count(5), &started(0)).contains("empty"));
+        let of = |points, shape, indices| DeviceBatch::<f32>::padded(points, shape, indices);
+        assert!(refused(Sampler::count(1), &of(0, [1, 5, 3], 256)).contains("null"));
+        assert!(refused(Sampler::count(1), &of(2, [1, 5, 3], 256)).contains("aligned"));
+        assert!(refused(Sampler::count(1), &of(256, [1, 5, 3], 0)).contains("null"));
+        assert!(refused(Sampler::count(1), &of(256, [1, 5, 0], 256)).contains("coordinates"));
+        assert!(refused(Sampler::count(1), &of(256, [1, 0, 3], 256)).contains("no usable point"));
+        assert!(check(&Sampler::count(1), &of(0, [0, 0, 3], 0)).is_ok());
+        let large = of(256, [1, u32::MAX as usize, 3], 256);
+        assert!(refused(Sampler::count(1), &large).contains("4294967295"));
+    }
+}

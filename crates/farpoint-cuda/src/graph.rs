@@ -1,0 +1,76 @@
+//! CUDA graphs: work recorded once, launched many times.
+
+use crate::driver::sys;
+use crate::{Device, Error, Stream};
+
+/// Work that was captured from a stream.
+pub struct Graph {
+    device: Device,
+    exec: sys::CUgraphExec,
+}
+
+// SAFETY: the handle is a name that the driver accepts from every thread.
+unsafe impl Send for Graph {}
+
+impl Stream {
+    /// Captures what `work` queues on this stream instead of running it.
+    ///
+    /// This must not be the legacy default stream. What the work uses must live as long as
+    /// the graph is launched.
+    pub fn capture(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
+        let device = self.device();
+        let _current = device.bind()?;
+        // Other threads may do as they like meanwhile.
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        // SAFETY: the stream lives.
+        let code = unsafe { sys::cuStreamBeginCapture_v2(self.handle(), mode) };
+        device.check("cuStreamBeginCapture", code)?;
+        let worked = work();
+        let mut graph = std::ptr::null_mut();
+        // The capture must end even if the work failed.
+        // SAFETY: begun above; writes the graph.
+        let code = unsafe { sys::cuStreamEndCapture(self.handle(), &mut graph) };
+        let graph = Template(graph);
+        worked?;
+        device.check("cuStreamEndCapture", code)?;
+        let mut exec = std::ptr::null_mut();
+        // SAFETY: the graph was just made; writes the executable one.
+        let code = unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, graph.0, 0) };
+        device.check("cuGraphInstantiate", code)?;
+        Ok(Graph { device: device.clone(), exec })
+    }
+}
+
+impl Graph {
+    /// Queues the captured work on a stream of the same device.
+    ///
+    /// # Safety
+    /// Memory that the work uses must be as it was promised when it was captured.
+    pub unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
+        let _current = self.device.bind()?;
+        // SAFETY: both live; the rest is the caller's word.
+        let code = unsafe { sys::cuGraphLaunch(self.exec, stream.handle()) };
+        self.device.check("cuGraphLaunch", code)
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if let Ok(_current) = self.device.bind() {
+            // SAFETY: made by `capture`. Launches that are under way are finished.
+            let _ = unsafe { sys::cuGraphExecDestroy(self.exec) };
+        }
+    }
+}
+
+/// A graph before it is made executable.
+struct Template(sys::CUgraph);
+
+impl Drop for Template {
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            // SAFETY: made by the end of a capture.
+            let _ = unsafe { sys::cuGraphDestroy(self.0) };
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Starting kernels: plain, cooperative (all blocks run at once) and in clusters.
+
+use crate::driver::{self, sys};
+use crate::module::Function;
+use crate::{Device, Error, Stream};
+use std::ffi::{c_int, c_uint, c_void};
+use sys::CUfunction_attribute as Attribute;
+
+/// Bytes of shared memory that a block has without asking.
+const PLAIN_SHARED: u32 = 48 << 10;
+
+/// Blocks of a cluster that every card with clusters allows.
+const PLAIN_CLUSTER: u32 = 8;
+
+/// The shape of a launch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Launch {
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: u32,
+    /// Dynamic shared memory, bytes a block.
+    pub(crate) shared: u32,
+    /// Blocks of a cluster; 1 for none.
+    pub(crate) cluster: u32,
+    /// Whether all blocks must run at the same time.
+    pub(crate) cooperative: bool,
+}
+
+impl Launch {
+    /// `grid` blocks of `block` threads.
+    pub(crate) fn new(grid: u32, block: u32) -> Self {
+        Self { grid: [grid, 1, 1], block, shared: 0, cluster: 1, cooperative: false }
+    }
+
+    /// With this many bytes of dynamic shared memory a block.
+    pub(crate) fn shared(self, shared: u32) -> Self {
+        Self { shared, ..self }
+    }
+
+    /// In clusters of this many blocks.
+    pub(crate) fn cluster(self, cluster: u32) -> Self {
+        Self { cluster, ..self }
+    }
+
+    /// With all blocks running at the same time, so that they may wait for each other.
+    pub(crate) fn cooperative(self) -> Self {
+        Self { cooperative: true, ..self }
+    }
+
+    /// Starts a kernel that takes one structure by value.
+    ///
+    /// # Safety
+    /// `A` must be laid out as the kernel's parameter, and what it points to must stay valid,
+    /// and be used by nobody else, until the stream has come past.
+    pub(crate) unsafe fn start<A: Copy>(
+        self,
+        stream: &Stream,
+        function: Function,
+        args: &A,
+    ) -> Result<(), Error> {
+        let device = stream.device();
+        let _current = device.bind()?;
+        self.allow(device, function)?;
+        let mut params = [(&raw const *args).cast_mut().cast::<c_void>()];
+        let [x, y, z] = self.grid;
+        let (raw, params) = (function.raw, params.as_mut_ptr());
+        // SAFETY: the function belongs to this context; the driver copies the parameter before
+        // it returns; the rest is the caller's word.
+        let code = unsafe {
+            let stream = stream.handle();
+            if self.cluster > 1 {
+                self.start_clusters(stream, function, params)?
+            } else if self.cooperative {
+                let (block, shared) = (self.block, self.shared);
+                sys::cuLaunchCooperativeKernel(raw, x, y, z, block, 1, 1, shared, stream, params)
+            } else {
+                let nothing = std::ptr::null_mut();
+                let (block, shared) = (self.block, self.shared);
+                sys::cuLaunchKernel(raw, x, y, z, block, 1, 1, shared, stream, params, nothing)
+            }
+        };
+        checked(device, function, code)
+    }
+
+    /// # Safety
+    /// As `start`.
+    unsafe fn start_clusters(
+        self,
+        stream: sys::CUstream,
+        function: Function,
+        params: *mut *mut c_void,
+    ) -> Result<sys::CUresult, Error> {
+        let mut attributes = self.attributes();
+        let config = self.config(stream, &mut attributes);
+        // SAFETY: this is the function's type.
+        let start = unsafe { driver::symbol::<LaunchEx>("cuLaunchKernelEx") };
+        let start = start.map_err(Error::Unsupported)?;
+        // SAFETY: the caller's word.
+        Ok(unsafe { start(&config, function.raw, params, std::ptr::null_mut()) })
+    }
+
+    /// Blocks of this shape that one multiprocessor can hold at a time.
+    pub(crate) fn blocks_a_multiprocessor(
+        self,
+        device: &Device,
+        function: Function,
+    ) -> Result<u32, Error> {
+        let _current = device.bind()?;
+        self.allow(device, function)?;
+        let mut blocks = 0;
+        let (block, shared) = (self.block as c_int, self.shared as usize);
+        // SAFETY: writes one number.
+        let code = unsafe {
+            let raw = function.raw;
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, raw, block, shared)
+        };
+        checked(device, function, code)?;
+        Ok(blocks as u32)
+    }
+
+    /// Clusters of this shape that the device can hold at a time.
+    pub(crate) fn clusters_at_once(
+        self,
+        device: &Device,
+        function: Function,
+    ) -> Result<u32, Error> {
+        let _current = device.bind()?;
+        self.allow(device, function)?;
+        let mut attributes = self.attributes();
+        let config = self.config(std::ptr::null_mut(), &mut attributes);
+        // SAFETY: this is the function's type.
+        let ask = unsafe { driver::symbol::<MaxClusters>("cuOccupancyMaxActiveClusters") };
+        let ask = ask.map_err(Error::Unsupported)?;
+        let mut clusters = 0;
+        // SAFETY: reads the shape, writes one number.
+        let code = unsafe { ask(&mut clusters, function.raw, &config) };
+        checked(device, function, code)?;
+        Ok(clusters as u32)
+    }
+
+    /// Asks for more shared memory or larger clusters than are plainly allowed.
+    fn allow(self, device: &Device, function: Function) -> Result<(), Error> {
+        let set = |attribute, value: u32| {
+            // SAFETY: the function belongs to the context that is current.
+            let code = unsafe { sys::cuFuncSetAttribute(function.raw, attribute, value as c_int) };
+            checked(device, function, code)
+        };
+        if self.shared > PLAIN_SHARED {
+            set(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self.shared)?;
+        }
+        if self.cluster > PLAIN_CLUSTER {
+            set(Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
+        }
+        Ok(())
+    }
+
+    fn attributes(self) -> [LaunchAttribute; 2] {
+        let attribute = |id, first| {
+            let mut value = [0; 16];
+            value[..3].copy_from_slice(&[first, 1, 1]);
+            LaunchAttribute { id, pad: 0, value }
+        };
+        [
+            attribute(CLUSTER_DIMENSION, self.cluster),
+            attribute(COOPERATIVE, u32::from(self.cooperative)),
+        ]
+    }
+
+    fn config(self, stream: sys::CUstream, attributes: &mut [LaunchAttribute]) -> LaunchConfig {
+        LaunchConfig {
+            grid: self.grid,
+            block: [self.block, 1, 1],
+            shared: self.shared,
+            stream,
+            attributes: attributes.as_mut_ptr(),
+            // "Not cooperative" is best not said at all.
+            count: 1 + u32::from(self.cooperative),
+        }
+    }
+}
+
+fn checked(device: &Device, function: Function, code: sys::CUresult) -> Result<(), Error> {
+    match code {
+        sys::CUresult::CUDA_SUCCESS => Ok(()),
+        code if driver::is_fatal(code) => Err(device.lose(function.name, code)),
+        code => Err(Error::Kernel { name: function.name.into(), reason: driver::reason(code) }),
+    }
+}
+
+// What follows mirrors cuda.h. The bindings have these types only if made for CUDA 11.8 or
+// later, which depends on the toolkit of the machine that builds.
+
+/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE` and `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
+const COOPERATIVE: u32 = 2;
+const CLUSTER_DIMENSION: u32 = 4;
+
+/// `CUlaunchAttribute`: the value is a union of 64 bytes.
+#[repr(C, align(8))]
+struct LaunchAttribute {
+    id: u32,
+    pad: u32,
+    value: [u32; 16],
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+struct LaunchConfig {
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared: c_uint,
+    stream: sys::CUstream,
+    attributes: *mut LaunchAttribute,
+    count: c_uint,
+}
+
+type LaunchEx = unsafe extern "C" fn(
+    *const LaunchConfig,
+    sys::CUfunction,
+    *mut *mut c_void,
+    *mut *mut c_void,
+) -> sys::CUresult;
+type MaxClusters =
+    unsafe extern "C" fn(*mut c_int, sys::CUfunction, *const LaunchConfig) -> sys::CUresult;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn structures_are_laid_out_as_in_cuda_h() {
+        assert_eq!(size_of::<LaunchAttribute>(), 72);
+        assert_eq!(offset_of!(LaunchAttribute, value), 8);
+        assert_eq!(size_of::<LaunchConfig>(), 56);
+        assert_eq!(offset_of!(LaunchConfig, stream), 32);
+        assert_eq!(offset_of!(LaunchConfig, count), 48);
+    }
+}

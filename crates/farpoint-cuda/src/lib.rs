@@ -1,0 +1,55 @@
+//! Exact farthest point sampling on NVIDIA GPUs: the indices of [`farpoint`], one by one.
+//!
+//! ```
+//! use farpoint_cuda::{Device, Sampler};
+//!
+//! let cloud: Vec<[f32; 3]> = (0..1000).map(|i| [i as f32, (i * i % 97) as f32, 0.0]).collect();
+//! match Device::new(0) {
+//!     Ok(gpu) => println!("{:?}", Sampler::ratio(0.25).sample(&gpu, &cloud)?.indices),
+//!     Err(error) => println!("no GPU: {error}"),
+//! }
+//! # Ok::<(), farpoint_cuda::Error>(())
+//! ```
+//!
+//! # What it takes
+//! To build: nothing. The kernels are in the crate as PTX, and no CUDA toolkit is looked for.
+//! To run: a driver of CUDA 12.4 or later and a card of compute capability 7.5 or later. The
+//! driver is looked for when the program runs; without one, everything that needs it is an
+//! [`Error::Unavailable`] that says why.
+//!
+//! # What exact means
+//! The rules of [`farpoint`], to the bit: same order of operations, nothing fused, ties to the
+//! lowest index. Algorithm, card and batch never change a result.
+//!
+//! # Three ways in
+//! * [`Sampler::sample`] and its like take clouds in host memory and copy them.
+//! * [`Sampler::sample_across`] spreads the clouds of a batch over several devices.
+//! * [`Sampler::enqueue`] takes addresses of device memory, PyTorch's for example, queues its
+//!   work on the caller's [`Stream`] and returns; CUDA graphs can capture it.
+
+mod device;
+mod driver;
+mod error;
+mod event;
+pub mod fps;
+mod graph;
+mod launch;
+mod memory;
+mod module;
+mod properties;
+mod scalar;
+mod stream;
+
+pub use device::Device;
+pub use driver::{available, device_count};
+pub use error::{CudaUnavailable, Error};
+pub use event::Event;
+pub use farpoint::{Amount, BadRows, Points, Start};
+pub use fps::{
+    Algorithm, DeviceBatch, PeakOptions, RadiusOptions, Sample, Sampler, Statistics, check_bad,
+};
+pub use graph::Graph;
+pub use memory::{Buffer, Element};
+pub use properties::Properties;
+pub use scalar::CudaScalar;
+pub use stream::Stream;

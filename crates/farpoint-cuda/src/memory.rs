@@ -1,0 +1,217 @@
+//! Device memory, in the order of a stream: allocated, used and freed like any other work on
+//! it, so that nothing waits and a graph can hold it.
+
+use crate::driver::{check, sys};
+use crate::{Error, Stream};
+use std::marker::PhantomData;
+
+/// Bytes that the device's default pool keeps for the next run at least; what is above goes
+/// back to the driver when a stream is waited for.
+const KEPT: u64 = 256 << 20;
+
+/// Has the device's default pool keep some memory. It never keeps less than it did: other
+/// libraries use the same pool.
+pub(crate) fn keep(device: sys::CUdevice) -> Result<(), Error> {
+    let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    let mut pool = std::ptr::null_mut();
+    let mut kept = 0u64;
+    // SAFETY: writes the pool, which belongs to the device.
+    let code = unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, device) };
+    check("cuDeviceGetDefaultMemPool", code)?;
+    // SAFETY: this attribute is one 64-bit number.
+    let code = unsafe { sys::cuMemPoolGetAttribute(pool, threshold, (&raw mut kept).cast()) };
+    check("cuMemPoolGetAttribute", code)?;
+    kept = kept.max(KEPT);
+    // SAFETY: as above.
+    let code = unsafe { sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut kept).cast()) };
+    check("cuMemPoolSetAttribute", code)
+}
+
+/// Numbers that mean the same on host and device, whatever their bits.
+pub trait Element: Copy + Default + Send + Sync + 'static + sealed::Sealed {}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! element {
+    ($($number:ty),*) => { $(
+        impl sealed::Sealed for $number {}
+        impl Element for $number {}
+    )* };
+}
+element!(f32, f64, u8, u32, i32, u64, i64);
+
+/// An array in device memory, freed in the order of its stream.
+pub struct Buffer<T> {
+    stream: Stream,
+    pointer: u64,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Buffer<T> {
+    /// Room for `len` numbers, not written yet. `what` is named if there is not enough memory.
+    pub fn new(stream: &Stream, len: usize, what: &'static str) -> Result<Self, Error> {
+        let device = stream.device();
+        let _current = device.bind()?;
+        let mut pointer = 0;
+        // Nothing is asked for as one byte: the driver refuses 0.
+        let wanted = len.saturating_mul(size_of::<T>());
+        // SAFETY: writes the pointer, which `drop` frees.
+        match unsafe { sys::cuMemAllocAsync(&mut pointer, wanted.max(1), stream.handle()) } {
+            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                let (free, total) = device.memory()?;
+                return Err(Error::OutOfMemory { what, wanted, free, total });
+            }
+            code => device.check("cuMemAllocAsync", code)?,
+        }
+        Ok(Self { stream: stream.clone(), pointer, len, element: PhantomData })
+    }
+
+    /// A copy of `values`, which may change as soon as this returns.
+    pub fn upload(stream: &Stream, values: &[T], what: &'static str) -> Result<Self, Error> {
+        let mut buffer = Self::new(stream, values.len(), what)?;
+        buffer.write(0, values)?;
+        Ok(buffer)
+    }
+
+    /// Overwrites the numbers from `at` on.
+    pub fn write(&mut self, at: usize, values: &[T]) -> Result<(), Error> {
+        assert!(at <= self.len && values.len() <= self.len - at, "outside the buffer");
+        if values.is_empty() {
+            return Ok(());
+        }
+        let device = self.stream.device();
+        let _current = device.bind()?;
+        let to = self.pointer + (at * size_of::<T>()) as u64;
+        // SAFETY: within both arrays. The driver has taken a copy of ordinary host memory by
+        // the time it returns.
+        let code = unsafe {
+            let from = values.as_ptr().cast();
+            sys::cuMemcpyHtoDAsync_v2(to, from, size_of_val(values), self.stream.handle())
+        };
+        device.check("cuMemcpyHtoDAsync", code)
+    }
+
+    /// The first `len` numbers, once the work before is done.
+    pub fn download(&self, len: usize) -> Result<Vec<T>, Error> {
+        let mut values = vec![T::default(); len];
+        self.read(0, &mut values)?;
+        self.stream.synchronize()?;
+        Ok(values)
+    }
+
+    /// Fills `values` with the numbers from `at` on; they are there once the stream was waited
+    /// for.
+    pub(crate) fn read(&self, at: usize, values: &mut [T]) -> Result<(), Error> {
+        assert!(at <= self.len && values.len() <= self.len - at, "outside the buffer");
+        if values.is_empty() {
+            return Ok(());
+        }
+        let device = self.stream.device();
+        let _current = device.bind()?;
+        let from = self.pointer + (at * size_of::<T>()) as u64;
+        // SAFETY: within both arrays. With ordinary host memory the driver returns only when
+        // the copy is complete.
+        let code = unsafe {
+            let bytes = size_of_val(values);
+            sys::cuMemcpyDtoHAsync_v2(values.as_mut_ptr().cast(), from, bytes, self.stream.handle())
+        };
+        device.check("cuMemcpyDtoHAsync", code)
+    }
+
+    /// Sets every byte.
+    pub fn fill(&mut self, byte: u8) -> Result<(), Error> {
+        if self.len == 0 {
+            return Ok(());
+        }
+        let device = self.stream.device();
+        let _current = device.bind()?;
+        let bytes = self.len * size_of::<T>();
+        // SAFETY: within the array.
+        let code = unsafe { sys::cuMemsetD8Async(self.pointer, byte, bytes, self.stream.handle()) };
+        device.check("cuMemsetD8Async", code)
+    }
+
+    /// The address in device memory.
+    pub fn pointer(&self) -> u64 {
+        self.pointer
+    }
+
+    /// How many numbers it has room for.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no room.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        if let Ok(_current) = self.stream.device().bind() {
+            // SAFETY: allocated by `new`; work queued before still finds it.
+            let _ = unsafe { sys::cuMemFreeAsync(self.pointer, self.stream.handle()) };
+        }
+    }
+}
+
+/// Sets `bytes` bytes of device memory to `byte`, in the order of the stream.
+///
+/// # Safety
+/// They must be allocated, and stay so until the stream has come past.
+pub(crate) unsafe fn set(
+    stream: &Stream,
+    pointer: u64,
+    byte: u8,
+    bytes: usize,
+) -> Result<(), Error> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let device = stream.device();
+    let _current = device.bind()?;
+    // SAFETY: the caller's word.
+    device.check("cuMemsetD8Async", unsafe {
+        sys::cuMemsetD8Async(pointer, byte, bytes, stream.handle())
+    })
+}
+
+/// Scratch memory of a run: the caller's, or from the pool.
+pub(crate) enum Scratch {
+    /// The caller's.
+    Given(u64),
+    /// Ours, freed in stream order after what was queued with it.
+    Own(Buffer<u8>),
+}
+
+impl Scratch {
+    /// At least `wanted` bytes, aligned to 256.
+    pub(crate) fn new(
+        stream: &Stream,
+        given: Option<(u64, usize)>,
+        wanted: usize,
+    ) -> Result<Self, Error> {
+        match given {
+            Some((pointer, bytes)) if bytes < wanted || !pointer.is_multiple_of(256) => {
+                Err(Error::Unsupported(format!(
+                    "the scratch memory given has {bytes} bytes at {pointer:#x}; this run needs \
+                     {wanted} bytes, aligned to 256"
+                )))
+            }
+            Some((pointer, _)) => Ok(Self::Given(pointer)),
+            None => Ok(Self::Own(Buffer::new(stream, wanted, "scratch memory")?)),
+        }
+    }
+
+    /// Its address.
+    pub(crate) fn pointer(&self) -> u64 {
+        match self {
+            Self::Given(pointer) => *pointer,
+            Self::Own(buffer) => buffer.pointer(),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What the devices of this machine are and can do.
+
+use crate::Error;
+use crate::driver::{self, check, sys};
+use std::ffi::{CStr, c_int};
+use std::fmt;
+use sys::CUdevice_attribute as Attribute;
+
+/// What a device is and can do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Properties {
+    /// The card's name.
+    pub name: String,
+    /// Compute capability: 90 stands for 9.0.
+    pub capability: u32,
+    /// Streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of memory.
+    pub memory: usize,
+    /// Bytes of shared memory that a block may ask for.
+    pub shared_per_block: u32,
+    /// Bytes of the level 2 cache.
+    pub cache: u32,
+    /// Whether all blocks of a launch can wait for each other.
+    pub cooperative: bool,
+    /// Whether memory can be allocated in the order of a stream, without which nothing runs.
+    pub pools: bool,
+    /// Whether blocks can form clusters with shared memory of their own (from 9.0 on).
+    pub clusters: bool,
+}
+
+impl Properties {
+    /// Those of all devices of this machine, by number. Opens none of them.
+    pub fn all() -> Result<Vec<Self>, Error> {
+        (0..driver::device_count()?).map(|ordinal| of(handle(ordinal)?)).collect()
+    }
+}
+
+impl fmt::Display for Properties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, capability, .. } = self;
+        let memory = self.memory as f64 / (1u64 << 30) as f64;
+        let (major, minor) = (capability / 10, capability % 10);
+        write!(f, "{name} (compute capability {major}.{minor}, {memory:.0} GiB)")
+    }
+}
+
+/// The driver's handle of a device.
+pub(crate) fn handle(ordinal: usize) -> Result<sys::CUdevice, Error> {
+    let mut handle = 0;
+    // SAFETY: writes the handle.
+    check("cuDeviceGet", unsafe { sys::cuDeviceGet(&mut handle, ordinal as c_int) })?;
+    Ok(handle)
+}
+
+/// What the driver tells of a device.
+pub(crate) fn of(handle: sys::CUdevice) -> Result<Properties, Error> {
+    let attribute = |which: Attribute| {
+        let mut value = 0;
+        // SAFETY: writes one number.
+        let code = unsafe { sys::cuDeviceGetAttribute(&mut value, which, handle) };
+        check("cuDeviceGetAttribute", code).map(|()| value as u32)
+    };
+    let mut name = [0; 256];
+    let mut memory = 0;
+    // SAFETY: writes a text of at most 255 letters and a zero.
+    check("cuDeviceGetName", unsafe { sys::cuDeviceGetName(name.as_mut_ptr(), 256, handle) })?;
+    // SAFETY: writes one number.
+    check("cuDeviceTotalMem", unsafe { sys::cuDeviceTotalMem_v2(&mut memory, handle) })?;
+    // SAFETY: the text ends with a zero.
+    let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
+    let capability = 10 * attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?
+        + attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    Ok(Properties {
+        capability,
+        multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        memory,
+        shared_per_block: attribute(
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        )?,
+        cache: attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?,
+        cooperative: attribute(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
+        pools: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)? != 0,
+        clusters: capability >= 90,
+        name,
+    })
+}

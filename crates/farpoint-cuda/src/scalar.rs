@@ -1,0 +1,34 @@
+//! The two precisions, as kernels name them.
+
+use crate::memory::Element;
+
+/// `f32` or `f64`.
+pub trait CudaScalar: farpoint::Scalar + Element {
+    /// The end of a kernel's name, and the middle of its PTX file's.
+    #[doc(hidden)]
+    const SUFFIX: &'static str;
+    /// The bits of a non-negative number, which sort as the number does.
+    #[doc(hidden)]
+    fn from_ordered_bits(bits: u64) -> Self;
+    /// Those of infinity.
+    #[doc(hidden)]
+    const INFINITE_BITS: u64;
+}
+
+impl CudaScalar for f32 {
+    const SUFFIX: &'static str = "f32";
+    const INFINITE_BITS: u64 = 0x7f80_0000;
+
+    fn from_ordered_bits(bits: u64) -> Self {
+        Self::from_bits(bits as u32)
+    }
+}
+
+impl CudaScalar for f64 {
+    const SUFFIX: &'static str = "f64";
+    const INFINITE_BITS: u64 = 0x7ff0_0000_0000_0000;
+
+    fn from_ordered_bits(bits: u64) -> Self {
+        Self::from_bits(bits)
+    }
+}

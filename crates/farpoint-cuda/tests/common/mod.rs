@@ -1,0 +1,46 @@
+//! What the tests on a GPU share.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use farpoint_cuda::{Algorithm, CudaScalar, Device, Points, Sample, Sampler};
+
+/// The first GPU; says so and gives `None` where there is none.
+pub(crate) fn gpu() -> Option<Device> {
+    match Device::new(0) {
+        Ok(device) => Some(device),
+        Err(error) => {
+            println!("skipped: tests on a GPU ({error})");
+            None
+        }
+    }
+}
+
+/// The algorithms to test: all, or those that `FARPOINT_ALGORITHMS` names.
+pub(crate) fn algorithms() -> Vec<Algorithm> {
+    match std::env::var("FARPOINT_ALGORITHMS") {
+        Ok(names) => names.split(',').map(|name| name.parse().expect("an algorithm")).collect(),
+        Err(_) => Algorithm::ALL.to_vec(),
+    }
+}
+
+/// Runs a job on the GPU by every algorithm and on the CPU, and compares all there is.
+pub(crate) fn compare<T: CudaScalar, P: Points<T> + ?Sized>(
+    device: &Device,
+    job: &Sampler,
+    on_cpu: &farpoint::Sampler,
+    cloud: &P,
+) {
+    let truth = on_cpu.clone().algorithm(farpoint::Algorithm::Naive).sample(cloud).unwrap();
+    for algorithm in algorithms() {
+        let sample = job.clone().algorithm(algorithm).sample(device, cloud).unwrap();
+        same(&sample, &truth, algorithm.name());
+    }
+}
+
+/// Index by index and bit by bit.
+pub(crate) fn same<T: CudaScalar>(found: &Sample<T>, truth: &farpoint::Sample<T>, name: &str) {
+    assert_eq!(found.indices, truth.indices, "{name}");
+    assert_eq!(found.squared_distances, truth.squared_distances, "{name}");
+    assert_eq!(found.squared_covering_radius, truth.squared_covering_radius, "{name}");
+    assert_eq!(found.dropped, truth.dropped, "{name}");
+}

@@ -1,0 +1,312 @@
+//! What callers meet: the CPU's errors in the CPU's words, rows left out, starts, batches in
+//! every form, device pointers. Needs a GPU, and says so where there is none.
+
+mod common;
+
+use common::{algorithms, compare, gpu, same};
+use farpoint_cuda::{
+    Algorithm, Amount, BadRows, Buffer, Device, DeviceBatch, Error, RadiusOptions, Sample, Sampler,
+    Start, Stream, check_bad,
+};
+use farpoint_generate::{Kind, generate};
+
+const CLOUD: [[f32; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 9.0]];
+
+/// The same job for both.
+fn jobs(amount: Amount, start: Start) -> (Sampler, farpoint::Sampler) {
+    let ours = Sampler::new(amount).start(start.clone()).bad_rows(BadRows::Skip);
+    (ours, farpoint::Sampler::new(amount).start(start).bad_rows(BadRows::Skip))
+}
+
+#[test]
+fn without_a_device_the_reason_is_told() {
+    let Err(error) = Device::new(0) else { return };
+    assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
+    assert!(error.to_string().starts_with("CUDA can't be used here: "), "{error}");
+    assert!(farpoint_cuda::available().is_err() && Device::all().is_err());
+}
+
+#[test]
+fn devices_are_counted() {
+    let Some(device) = gpu() else { return };
+    let all = Device::all().unwrap();
+    assert_eq!(all[0], device);
+    assert_eq!(all.len(), farpoint_cuda::device_count().unwrap());
+    let error = Device::new(all.len()).unwrap_err();
+    assert_eq!(error, Error::NoSuchDevice { ordinal: all.len(), count: all.len() });
+    assert!(device.properties().multiprocessors > 0 && device.memory().unwrap().1 > 0);
+}
+
+#[test]
+fn errors_are_the_cpus() {
+    let Some(device) = gpu() else { return };
+    let start = |rows: &[usize]| Start::Indices(rows.to_vec());
+    for (amount, start) in [
+        (Amount::Count(5), Start::Index(0)),
+        (Amount::Count(1), Start::Index(4)),
+        (Amount::Count(2), start(&[1, 4])),
+        (Amount::Count(2), start(&[1, 1])),
+        (Amount::Count(2), start(&[])),
+        (Amount::Count(2), start(&[0, 1, 2])),
+        (Amount::Ratio(1.5), Start::Index(0)),
+        (Amount::Spacing(-1.0), Start::Index(0)),
+    ] {
+        let (ours, theirs) = jobs(amount, start);
+        let found = ours.sample(&device, &CLOUD[..]).unwrap_err();
+        assert_eq!(found, Error::Sampling(theirs.sample(&CLOUD[..]).unwrap_err()));
+    }
+    let nvox = RadiusOptions { nvox: Some(0), ..Default::default() };
+    let error = Sampler::count(1).radius(nvox).sample(&device, &CLOUD[..]).unwrap_err();
+    assert_eq!(error, Error::Sampling(farpoint::Error::BadVoxels(0)));
+    let error = Sampler::count(1).sample(&device, &[[f32::NAN; 3]; 2][..]).unwrap_err();
+    let bad = farpoint::Error::BadRows { first: 0, count: 2, points: 2 };
+    assert_eq!(error, Error::Sampling(bad));
+}
+
+#[test]
+fn amounts_and_starts() {
+    let Some(device) = gpu() else { return };
+    let cloud = generate(Kind::Room, 1500, 1);
+    let wide: Vec<[f64; 3]> = cloud.iter().map(|row| row.map(f64::from)).collect();
+    for (amount, start) in [
+        (Amount::Count(0), Start::Index(0)),
+        (Amount::Count(1), Start::Index(7)),
+        (Amount::Count(400), Start::Random(3)),
+        (Amount::Ratio(0.25), Start::Indices(vec![5, 1400, 3])),
+        (Amount::Spacing(0.5), Start::Index(0)),
+        (Amount::Spacing(0.0), Start::Index(0)),
+        (Amount::All, Start::Index(1499)),
+    ] {
+        let (ours, theirs) = jobs(amount, start);
+        compare(&device, &ours, &theirs, &cloud);
+        compare(&device, &ours, &theirs, &wide);
+    }
+    let none: [[f32; 3]; 0] = [];
+    let (ours, theirs) = jobs(Amount::All, Start::Index(0));
+    compare(&device, &ours, &theirs, &none[..]);
+}
+
+#[test]
+fn any_number_of_axes() {
+    let Some(device) = gpu() else { return };
+    fn axes<const D: usize>(device: &Device) {
+        let mut random = farpoint::SplitMix64::new(D as u64);
+        let cloud: Vec<[f32; D]> =
+            (0..700).map(|_| std::array::from_fn(|_| random.unit() as f32)).collect();
+        let (ours, theirs) = jobs(Amount::Count(300), Start::Index(1));
+        compare(device, &ours, &theirs, &cloud);
+    }
+    axes::<1>(&device);
+    axes::<2>(&device);
+    axes::<4>(&device);
+    axes::<17>(&device);
+}
+
+#[test]
+fn bad_rows_are_left_out() {
+    let Some(device) = gpu() else { return };
+    let mut cloud = generate(Kind::Room, 600, 1);
+    for (row, value) in [(0, f32::NAN), (8, f32::INFINITY), (599, f32::NEG_INFINITY)] {
+        cloud[row][row % 3] = value;
+    }
+    for start in [Start::Index(0), Start::Index(100), Start::Random(5)] {
+        let (ours, theirs) = jobs(Amount::Count(597), start);
+        compare(&device, &ours, &theirs, &cloud);
+    }
+}
+
+#[test]
+fn batches_give_what_their_clouds_give() {
+    let Some(device) = gpu() else { return };
+    let sizes = [100usize, 1, 64, 0, 99];
+    let (n, d) = (100, 3);
+    let clouds: Vec<_> = (1..).zip(sizes).map(|(seed, n)| generate(Kind::Room, n, seed)).collect();
+    let mut padded = vec![f32::NAN; sizes.len() * n * d];
+    for (cloud, place) in clouds.iter().zip(padded.chunks_exact_mut(n * d)) {
+        place[..cloud.len() * d].copy_from_slice(cloud.as_flattened());
+    }
+    let ragged: Vec<f32> = clouds.concat().concat();
+    let offsets: Vec<usize> = (0..=sizes.len()).map(|cloud| sizes[..cloud].iter().sum()).collect();
+    let all = Device::all().unwrap();
+    for amount in [Amount::Ratio(0.4), Amount::Spacing(0.6)] {
+        let truth = farpoint::Sampler::new(amount);
+        // A cloud without points has no spacing.
+        let some = if amount == Amount::Ratio(0.4) { 5 } else { 3 };
+        let truth = truth.sample_batch(&clouds[..some]).unwrap();
+        for algorithm in algorithms() {
+            let sampler = Sampler::new(amount).algorithm(algorithm);
+            let check = |batch: Result<Vec<Sample<f32>>, Error>| {
+                let batch = batch.unwrap();
+                assert_eq!(batch.len(), some);
+                batch.iter().zip(&truth).for_each(|(a, b)| same(a, b, algorithm.name()));
+            };
+            check(sampler.sample_batch(&device, &clouds[..some]));
+            check(sampler.sample_across(&all, &clouds[..some]));
+            let (b, end) = (some, offsets[some]);
+            let lengths = Some(&sizes[..b]);
+            check(sampler.sample_padded(&device, &padded[..b * n * d], [b, n, d], lengths));
+            check(sampler.sample_ragged(&device, &ragged[..end * d], d, &offsets[..=b]));
+        }
+    }
+    let error = Sampler::count(2).sample_batch(&device, &clouds).unwrap_err();
+    let source = Box::new(farpoint::Error::TooManySamples { wanted: 2, points: 1 });
+    assert_eq!(error, Error::Sampling(farpoint::Error::InBatch { cloud: 1, source }));
+    assert!(Sampler::count(2).sample_batch::<f32, Vec<[f32; 3]>>(&device, &[]).unwrap().is_empty());
+}
+
+#[test]
+fn statistics_are_given_if_asked() {
+    let Some(device) = gpu() else { return };
+    let cloud = generate(Kind::Room, 1000, 1);
+    let sampler = Sampler::count(100).algorithm(Algorithm::Naive);
+    assert_eq!(sampler.sample(&device, &cloud).unwrap().statistics, None);
+    let sample = sampler.statistics(true).sample(&device, &cloud).unwrap();
+    let statistics = sample.statistics.unwrap();
+    assert!(statistics.seconds > 0.0);
+    assert!(statistics.input_bytes >= 12_000 && statistics.scratch_bytes == 4000);
+}
+
+/// A padded batch in device memory, rows and starts given there, answers left there.
+#[test]
+fn device_pointers() {
+    let Some(device) = gpu() else { return };
+    let stream = Stream::new(&device).unwrap();
+    let [b, n, m] = [3, 500, 120];
+    let clouds: Vec<_> = (0..b as u64).map(|seed| generate(Kind::Room, n, seed)).collect();
+    let data = clouds.concat().concat();
+    let points = Buffer::upload(&stream, &data, "points").unwrap();
+    let indices = Buffer::<i64>::new(&stream, b * m, "indices").unwrap();
+    let values = Buffer::<f32>::new(&stream, b * m, "values").unwrap();
+    let covering = Buffer::<f32>::new(&stream, b, "covering").unwrap();
+    let chosen = Buffer::<i64>::new(&stream, b, "chosen").unwrap();
+    let starts = Buffer::upload(&stream, &[4i64, 9, 0, 3, 499, 1], "starts").unwrap();
+    let batch = DeviceBatch {
+        values: Some(values.pointer()),
+        covering: Some(covering.pointer()),
+        chosen: Some(chosen.pointer()),
+        starts: Some((starts.pointer(), 2)),
+        ..DeviceBatch::<f32>::padded(points.pointer(), [b, n, 3], indices.pointer())
+    };
+    for algorithm in algorithms() {
+        let sampler = Sampler::count(m).algorithm(algorithm);
+        // SAFETY: the buffers outlive the stream's work, and have the sizes told.
+        unsafe { sampler.enqueue(&device, &stream, &batch).unwrap() };
+        let (rows, distances) = (indices.download(b * m).unwrap(), values.download(b * m).unwrap());
+        let (radii, counts) = (covering.download(b).unwrap(), chosen.download(b).unwrap());
+        let given = [vec![4, 9], vec![0, 3], vec![499, 1]];
+        for (k, given) in given.into_iter().enumerate() {
+            let truth = farpoint::Sampler::count(m).start(Start::Indices(given)).sample(&clouds[k]);
+            let truth = truth.unwrap();
+            let slots = k * m..(k + 1) * m;
+            let found: Vec<_> = rows[slots.clone()].iter().map(|&row| row as usize).collect();
+            assert_eq!(found, truth.indices, "{algorithm}");
+            assert_eq!(distances[slots], truth.squared_distances, "{algorithm}");
+            assert_eq!((radii[k], counts[k]), (truth.squared_covering_radius, m as i64));
+        }
+    }
+}
+
+#[test]
+fn clouds_that_are_too_short_leave_slots() {
+    let Some(device) = gpu() else { return };
+    let stream = Stream::new(&device).unwrap();
+    let cloud = generate(Kind::Room, 40, 1);
+    let points = Buffer::upload(&stream, cloud.as_flattened(), "points").unwrap();
+    let offsets = Buffer::upload(&stream, &[0i64, 10, 10, 40], "offsets").unwrap();
+    let indices = Buffer::<i64>::new(&stream, 60, "indices").unwrap();
+    let batch = DeviceBatch::<f32>::ragged(
+        points.pointer(),
+        3,
+        (offsets.pointer(), 3),
+        30,
+        indices.pointer(),
+    );
+    for algorithm in algorithms() {
+        let sampler = Sampler::count(20).algorithm(algorithm);
+        // SAFETY: the buffers outlive the stream's work, and have the sizes told.
+        unsafe { sampler.enqueue(&device, &stream, &batch).unwrap() };
+        let rows = indices.download(60).unwrap();
+        let truth = |from: usize, to: usize, m| {
+            let indices = farpoint::Sampler::count(m).sample(&cloud[from..to]).unwrap().indices;
+            indices.into_iter().map(|row| row as i64).collect::<Vec<_>>()
+        };
+        assert_eq!(rows[..10], truth(0, 10, 10), "{algorithm}");
+        assert_eq!(rows[10..40], [-1; 30], "{algorithm}");
+        assert_eq!(rows[40..], truth(10, 40, 20), "{algorithm}");
+    }
+}
+
+#[test]
+fn bad_rows_are_found_on_the_device() {
+    let Some(device) = gpu() else { return };
+    let stream = Stream::new(&device).unwrap();
+    let mut data = vec![0.5f32; 3 * 4000];
+    data[4000 + 17] = f32::NAN;
+    data[4000 + 2999] = f32::INFINITY;
+    data[8000] = f32::NEG_INFINITY;
+    let points = Buffer::upload(&stream, &data, "points").unwrap();
+    let [counts, firsts] = [(); 2].map(|()| Buffer::<i64>::new(&stream, 3, "counts").unwrap());
+    let batch = DeviceBatch::<f32>::padded(points.pointer(), [3, 2000, 2], 0);
+    // SAFETY: the buffers outlive the stream's work, and have the sizes told.
+    unsafe { check_bad(&stream, &batch, counts.pointer(), firsts.pointer()).unwrap() };
+    assert_eq!(counts.download(3).unwrap(), [0, 2, 1]);
+    assert_eq!(firsts.download(3).unwrap(), [-1, 8, 0]);
+}
+
+#[test]
+fn memory_that_is_not_there_is_refused_in_bytes() {
+    let Some(device) = gpu() else { return };
+    let stream = Stream::new(&device).unwrap();
+    let wanted = 1 << 50;
+    let error = Buffer::<u8>::new(&stream, wanted, "a test").err().unwrap();
+    assert!(matches!(error, Error::OutOfMemory { wanted: w, .. } if w == wanted), "{error:?}");
+    // The next call works.
+    let (ours, theirs) = jobs(Amount::Count(2), Start::Index(0));
+    compare(&device, &ours, &theirs, &CLOUD[..]);
+}
+
+/// A captured run samples whatever lies in its memory when it is launched.
+#[test]
+fn graphs_hold_a_run() {
+    let Some(device) = gpu() else { return };
+    let stream = Stream::new(&device).unwrap();
+    let [b, n, m] = [2, 300, 70];
+    let mut points = Buffer::<f32>::new(&stream, b * n * 3, "points").unwrap();
+    let indices = Buffer::<i64>::new(&stream, b * m, "indices").unwrap();
+    let batch = DeviceBatch::<f32>::padded(points.pointer(), [b, n, 3], indices.pointer());
+    for algorithm in algorithms() {
+        let sampler = Sampler::count(m).algorithm(algorithm);
+        // SAFETY: the buffers outlive the graph's launches, and have the sizes told.
+        let graph = stream.capture(|| unsafe { sampler.enqueue(&device, &stream, &batch) });
+        let graph = graph.unwrap();
+        for seed in 0..3 {
+            let clouds = [generate(Kind::Room, n, seed), generate(Kind::Object, n, seed)];
+            points.write(0, &clouds.concat().concat()).unwrap();
+            // SAFETY: as above.
+            unsafe { graph.launch(&stream).unwrap() };
+            let found = indices.download(b * m).unwrap();
+            for (found, cloud) in found.chunks(m).zip(&clouds) {
+                let truth = farpoint::Sampler::count(m).sample(cloud).unwrap().indices;
+                assert!(found.iter().map(|&row| row as usize).eq(truth), "{algorithm}, {seed}");
+            }
+        }
+    }
+}
+
+/// Two threads with a stream each, on the same device.
+#[test]
+fn streams_do_not_disturb_each_other() {
+    let Some(device) = gpu() else { return };
+    std::thread::scope(|scope| {
+        for seed in 0..2 {
+            let device = &device;
+            scope.spawn(move || {
+                let cloud = generate(Kind::Room, 2000, seed);
+                for _ in 0..5 {
+                    let (ours, theirs) = jobs(Amount::Count(500), Start::Random(seed));
+                    compare(device, &ours, &theirs, &cloud);
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,91 @@
+//! A checked job for a backend outside this crate: the copied cloud and what is wanted of it.
+//! `farpoint-cuda` starts from here, so that it refuses what the CPU refuses, in the same words.
+
+use super::Sampler;
+use super::run::on_threads;
+use super::selection::Request;
+use crate::cloud::Cloud;
+use crate::{Error, Points, Scalar};
+use rayon::prelude::*;
+
+/// A cloud without its bad rows, and the request that was checked against it.
+pub struct Prepared<T> {
+    cloud: Cloud<T>,
+    request: Request,
+    input_rows: usize,
+    dims: usize,
+}
+
+impl<T: Scalar> Prepared<T> {
+    /// Copies and checks one cloud, as [`Sampler::sample`] does.
+    pub fn new<P: Points<T> + ?Sized>(sampler: &Sampler, points: &P) -> Result<Self, Error> {
+        let threads = sampler.threads.unwrap_or_else(rayon::current_num_threads);
+        on_threads(threads, || Self::on(threads, sampler, points))
+    }
+
+    /// The same for each cloud of a batch; the error names the first cloud at fault.
+    pub fn batch<P: Points<T>>(sampler: &Sampler, clouds: &[P]) -> Result<Vec<Self>, Error> {
+        let threads = sampler.threads.unwrap_or_else(rayon::current_num_threads);
+        let one = |(cloud, points): (usize, &P)| {
+            Self::on(threads, sampler, points)
+                .map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
+        };
+        on_threads(threads, || {
+            let prepared: Vec<_> = match threads {
+                1 => clouds.iter().enumerate().map(one).collect(),
+                _ => clouds.par_iter().enumerate().map(one).collect(),
+            };
+            prepared.into_iter().collect()
+        })
+    }
+
+    fn on<P: Points<T> + ?Sized>(
+        threads: usize,
+        sampler: &Sampler,
+        points: &P,
+    ) -> Result<Self, Error> {
+        let cloud = Cloud::new(points, sampler.bad_rows, threads)?;
+        let request = Request::new(&cloud, points.len(), sampler.amount, &sampler.start)?;
+        Ok(Self { cloud, request, input_rows: points.len(), dims: points.dim() })
+    }
+
+    /// Points that are left.
+    pub fn points(&self) -> usize {
+        self.cloud.len
+    }
+
+    /// Rows left out.
+    pub fn dropped(&self) -> usize {
+        self.input_rows - self.cloud.len
+    }
+
+    /// Coordinates of a point.
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// All points' coordinates on one axis.
+    pub fn axis(&self, axis: usize) -> &[T] {
+        &self.cloud.axes[axis][..self.cloud.len]
+    }
+
+    /// The input row of a point.
+    pub fn row(&self, point: usize) -> usize {
+        self.cloud.row(point as u32)
+    }
+
+    /// Samples wanted, at most.
+    pub fn wanted(&self) -> usize {
+        self.request.limit
+    }
+
+    /// The covering radius to stop at.
+    pub fn stop_radius(&self) -> Option<f64> {
+        self.request.stop_radius
+    }
+
+    /// Points to start from; none when nothing is wanted.
+    pub fn starts(&self) -> &[u32] {
+        &self.request.starts
+    }
+}
