@@ -176,3 +176,37 @@ proptest! {
         check("clusters", &at(uniform(n, seed)), &at(uniform(m, seed + 1)), &[1]);
     }
 }
+
+/// Two turns of a LiDAR: the tree agrees with itself on all rows, with the obvious loop on some.
+#[test]
+fn real_turns() {
+    let read = |name: &str| {
+        let path = format!("{}/../../../shared/data/kitti/{name}", env!("CARGO_MANIFEST_DIR"));
+        let Ok(bytes) = std::fs::read(&path) else {
+            println!("skipped: {path} is not there");
+            return None;
+        };
+        let number = |b: &[u8]| f32::from_le_bytes(b.try_into().expect("four bytes"));
+        let row = |row: &[u8]| std::array::from_fn(|axis| number(&row[4 * axis..4 * axis + 4]));
+        Some(bytes.chunks_exact(16).map(row).collect::<Vec<[f32; 3]>>())
+    };
+    let name = "odometry_seq00_00000";
+    let (Some(a), Some(b)) = (read(&format!("{name}0.bin")), read(&format!("{name}1.bin"))) else {
+        return;
+    };
+    let found = farpoint::chamfer(&a, &b).unwrap();
+    for level in Level::available() {
+        for threads in [1, 2] {
+            let tree = Matcher::new().method(Method::Tree).level(level).threads(threads);
+            same(&format!("{level}, {threads}"), &tree.chamfer(&a, &b).unwrap(), &found);
+        }
+    }
+    for (queries, targets, found) in [(&a, &b, &found.a_to_b), (&b, &a, &found.b_to_a)] {
+        let some: Vec<[f32; 3]> = queries.iter().step_by(1000).copied().collect();
+        let truth = Matcher::new().method(Method::Reference).nearest(&some, targets).unwrap();
+        for (k, row) in (0..queries.len()).step_by(1000).enumerate() {
+            assert_eq!(found.distances[row], truth.distances[k], "row {row}");
+            assert_eq!(found.indices[row], truth.indices[k], "row {row}");
+        }
+    }
+}

@@ -77,10 +77,12 @@ impl<'a, T: Scalar> Group<'a, T> {
     /// The largest of the best distances: nothing farther away can matter.
     #[inline(always)]
     pub(super) fn worst<S: Simd<T>>(&self, simd: S) -> T {
-        // SAFETY: whole vectors of an array of `LEAF` numbers.
-        let best = |at: usize| unsafe { simd.load(self.best.as_ptr().add(at)) };
-        let vectors = (S::LANES..LEAF).step_by(S::LANES);
-        simd.largest(vectors.fold(best(0), |worst, at| simd.max(worst, best(at))))
+        let mut worst = simd.splat(T::ZERO);
+        for at in (0..LEAF).step_by(S::LANES) {
+            // SAFETY: whole vectors of an array of `LEAF` numbers.
+            worst = simd.max(worst, unsafe { simd.load(self.best.as_ptr().add(at)) });
+        }
+        simd.largest(worst)
     }
 
     /// Whether there is no query.
@@ -132,8 +134,10 @@ impl<'a, T: Scalar> Group<'a, T> {
                 let part = |axis: usize| {
                     M::parts(simd, row(axis), simd.splat(block.numbers[axis * LEAF + lane]))
                 };
-                let three = simd.add(simd.add(part(0), part(1)), part(2));
-                let distance = (3..dims).fold(three, |sum, axis| simd.add(sum, part(axis)));
+                let mut distance = simd.add(simd.add(part(0), part(1)), part(2));
+                for axis in 3..dims {
+                    distance = simd.add(distance, part(axis));
+                }
                 best = simd.min(best, distance);
             }
             // SAFETY: as above.
@@ -174,12 +178,14 @@ impl<'a, T: Scalar> Group<'a, T> {
     #[inline(always)]
     pub(super) fn within<S: Simd<T>>(&self, simd: S, bounds: &Bounds<T>, k: usize) -> u64 {
         let row = &bounds.of_box[k];
-        (0..LEAF).step_by(S::LANES).fold(0, |within, at| {
+        let mut within = 0;
+        for at in (0..LEAF).step_by(S::LANES) {
             // SAFETY: whole vectors of rows of `LEAF` numbers.
             let (bound, best) =
                 unsafe { (simd.load(row.as_ptr().add(at)), simd.load(self.best.as_ptr().add(at))) };
-            within | u64::from(simd.le(bound, best)) << at
-        })
+            within |= u64::from(simd.le(bound, best)) << at;
+        }
+        within
     }
 
     /// Looks through a block for the queries of `wanted`.
@@ -216,21 +222,22 @@ impl<'a, T: Scalar> Group<'a, T> {
         while wanted != 0 {
             let lane = wanted.trailing_zeros() as usize;
             wanted &= wanted - 1;
-            // SAFETY: rows below `dims`, places below `LEAF`.
-            let distance = |at: usize| unsafe {
-                let part = |axis: usize| {
-                    let of = simd.splat(*self.queries.numbers.as_ptr().add(axis * LEAF + lane));
-                    M::parts(simd, simd.load(block.numbers.as_ptr().add(axis * LEAF + at)), of)
-                };
-                let three = simd.add(simd.add(part(0), part(1)), part(2));
-                let further = if PLAIN { 3..3 } else { 3..dims };
-                further.fold(three, |sum, axis| simd.add(sum, part(axis)))
-            };
             // As many as the narrowest vectors need; the compiler keeps those that are used.
             let mut distances = [zero; 16];
             let mut least = simd.splat(T::INFINITY);
-            for (v, kept) in distances.iter_mut().enumerate().take(LEAF / S::LANES) {
-                *kept = distance(v * S::LANES);
+            for (v, kept) in distances[..LEAF / S::LANES].iter_mut().enumerate() {
+                // SAFETY: rows below `dims`, places below `LEAF`.
+                let part = |axis: usize| unsafe {
+                    let of = simd.splat(*self.queries.numbers.as_ptr().add(axis * LEAF + lane));
+                    let place = axis * LEAF + v * S::LANES;
+                    M::parts(simd, simd.load(block.numbers.as_ptr().add(place)), of)
+                };
+                *kept = simd.add(simd.add(part(0), part(1)), part(2));
+                if !PLAIN {
+                    for axis in 3..dims {
+                        *kept = simd.add(*kept, part(axis));
+                    }
+                }
                 least = simd.min(least, *kept);
             }
             // Distances are not negative, so that this turns none around but their order.
@@ -239,9 +246,10 @@ impl<'a, T: Scalar> Group<'a, T> {
                 continue;
             }
             let wanted = simd.splat(least);
-            let equal = (0..LEAF / S::LANES).fold(0, |equal, v| {
-                equal | u64::from(simd.eq(distances[v], wanted)) << (v * S::LANES)
-            });
+            let mut equal = 0;
+            for (v, kept) in distances[..LEAF / S::LANES].iter().enumerate() {
+                equal |= u64::from(simd.eq(*kept, wanted)) << (v * S::LANES);
+            }
             // Points of a block ascend: the first is the lowest.
             let point = block.points[equal.trailing_zeros() as usize % LEAF];
             let (best, nearest) = (self.best[lane], self.nearest[lane]);

@@ -67,7 +67,7 @@ where
             || copy(matcher, b, threads, "second"),
         );
         let (a, b) = (a?, b?);
-        let method = auto::choose(matcher.method, a.0.len, b.0.len, a.0.dims());
+        let method = auto::choose(matcher.method, a.0.len, b.0.len);
         let rows = [a.1, b.1];
         Ok(work(Run { clouds: [a.0, b.0], rows, norm: matcher.norm, method, level, threads }))
     })
