@@ -49,8 +49,9 @@ fn read(path: &str) -> Result<Points, Box<dyn Error>> {
 
 fn kiddo(queries: &Points, targets: &Points, threads: usize) -> Vec<f32> {
     let tree = ImmutableKdTree::new_from_slice(targets).expect("a tree");
-    let nearest =
-        |query: &[f32; 3]| tree.query(query).nearest_one::<SquaredEuclidean<f32>>().execute().distance;
+    let nearest = |query: &[f32; 3]| {
+        tree.query(query).nearest_one::<SquaredEuclidean<f32>>().execute().distance
+    };
     match threads {
         1 => queries.iter().map(nearest).collect(),
         _ => queries.par_iter().with_min_len(1024).map(nearest).collect(),

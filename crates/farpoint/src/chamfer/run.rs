@@ -61,16 +61,23 @@ where
     }
     let threads = if a.len().saturating_add(b.len()) < SMALL { 1 } else { wanted };
     on_threads(threads, || {
+        let share = share(threads, a.len(), b.len());
         let (a, b) = both(
             threads,
-            || copy(matcher, a, threads, "first"),
-            || copy(matcher, b, threads, "second"),
+            || copy(matcher, a, share, "first"),
+            || copy(matcher, b, share, "second"),
         );
         let (a, b) = (a?, b?);
         let method = auto::choose(matcher.method, a.0.len, b.0.len);
         let rows = [a.1, b.1];
         Ok(work(Run { clouds: [a.0, b.0], rows, norm: matcher.norm, method, level, threads }))
     })
+}
+
+/// The threads for each of two pieces of work side by side: half of them if the clouds are of
+/// about one size, or else all, for most of the time only one of the clouds is worked on.
+fn share(threads: usize, a: usize, b: usize) -> usize {
+    if a.max(b) / 2 < a.min(b) { threads.div_ceil(2) } else { threads }
 }
 
 /// The working copy of a cloud, and its rows.
@@ -215,7 +222,8 @@ impl<T: Scalar> Job<'_, T> {
                 }
             }
             Method::Tree => {
-                let build = |cloud| move || BoxTree::new(cloud, threads);
+                let share = share(threads, a.len, b.len);
+                let build = |cloud| move || BoxTree::new(cloud, share);
                 let (a, b) = both(threads, build(a), build(b));
                 tree::search::<T, S, M>(simd, &a, &b, threads, a_to_b);
                 if let Some(output) = b_to_a {

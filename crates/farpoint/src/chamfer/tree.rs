@@ -18,8 +18,12 @@ use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Leaves of queries that a thread takes at a time.
-const LEAVES_A_JOB: usize = 32;
+/// Leaves of queries that a thread takes at a time, at least and at most: the first of them has
+/// no neighbour to learn from.
+const LEAVES_A_JOB: (usize, usize) = (32, 128);
+
+/// Jobs for each thread, where there are leaves enough: some take longer than others.
+const JOBS_A_THREAD: usize = 8;
 
 /// Leaves are as good as equally near if their bounds differ by a smaller factor.
 const EQUALLY_NEAR: f64 = 1.0625;
@@ -38,9 +42,12 @@ pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric>(
     };
     match threads {
         1 => walk(0..leaves),
-        _ => (0..leaves.div_ceil(LEAVES_A_JOB)).into_par_iter().for_each(|job| {
-            walk(job * LEAVES_A_JOB..((job + 1) * LEAVES_A_JOB).min(leaves));
-        }),
+        _ => {
+            let (least, most) = LEAVES_A_JOB;
+            let size = (leaves / (threads * JOBS_A_THREAD)).clamp(least, most);
+            let jobs = (0..leaves.div_ceil(size)).into_par_iter();
+            jobs.for_each(|job| walk(job * size..((job + 1) * size).min(leaves)));
+        }
     }
 }
 
