@@ -6,7 +6,8 @@ installs requirements-chamfer.txt into .venv. All methods run in one go, each ca
 process of its own, pinned to one core (to two where farpoint gets two threads), taking turns;
 the figure of a method is the median of its runs. Timed is what a user waits for: building the
 index, and finding the nearest neighbour of every point, in both directions. Reading and writing
-are not in it. Writes a CSV record, prints a table.
+are not in it. `farpoint-warm` is the median of five further calls in one process, whose memory and threads are
+there. Writes a CSV record, prints a table.
 
 A pair is two clouds with a comma between them: files that farpoint reads, generated clouds such
 as `room:1000000:1`, and `+0.1` for the first cloud moved by that much along x.
@@ -86,9 +87,11 @@ def compare(pair, options, folder):
         points.tofile(path.with_suffix(".f32"))
     print(f"\n{pair}: {len(first):,} and {len(second):,} points", flush=True)
 
-    methods = [("farpoint", 1)] + [(peer, 1) for peer in options.peers.split(",")]
-    if options.threads > 1:
-        methods.insert(1, ("farpoint", options.threads))
+    methods = [("farpoint", 1)] + [(peer, 1) for peer in options.peers.split(",") if peer]
+    # Also inside a program that has called it before, and with several threads.
+    several = [1, options.threads] if options.threads > 1 else [1]
+    methods[1:1] = [("farpoint", threads) for threads in several[1:]]
+    methods[1:1] = [("farpoint-warm", threads) for threads in several]
     runs = {method: [] for method in methods}
     for _ in range(options.runs):  # taking turns, so that a busy moment hits all alike
         for method in methods:
@@ -103,7 +106,8 @@ def compare(pair, options, folder):
         rows.append({
             **machine(), "pair": ",".join(pathlib.Path(part).name for part in (a, b)),
             "a_points": len(first), "b_points": len(second), "method": name,
-            "version": "kiddo 6.3.0" if name == "kiddo" else version(name), "threads": threads,
+            "version": "kiddo 6.3.0" if name == "kiddo" else version(name.removesuffix("-warm")),
+            "threads": threads,
             "runs": options.runs, "seconds": median, "seconds_min": min(seconds[method]),
             "seconds_max": max(seconds[method]), "times_farpoint": median / yardstick,
             "chamfer": chamfer, "off": abs(chamfer - truth) / truth})
@@ -134,10 +138,11 @@ def run_once(method, threads, paths, options):
     pin = lambda: os.sched_setaffinity(0, cores) if hasattr(os, "sched_setaffinity") else None
     if method == "farpoint":
         command = [options.farpoint, "chamfer", *paths, "--threads", threads, "--json"]
-    elif method == "kiddo":
+    elif method in ("kiddo", "farpoint-warm"):
         raw = [path.with_suffix(".f32") for path in paths]
-        out = paths[0].with_name("kiddo.f32")
-        command = [options.peers_rs, "kiddo", *raw, threads, 1, out]
+        out = paths[0].with_name(f"{method}.f32")
+        name, calls = ("kiddo", 1) if method == "kiddo" else ("auto", 6)
+        command = [options.peers_rs, name, *raw, threads, calls, out]
     else:
         command = [sys.executable, __file__, "--worker", method, *paths]
     done = subprocess.run([str(word) for word in command], text=True, preexec_fn=pin,
@@ -145,10 +150,12 @@ def run_once(method, threads, paths, options):
     if done.returncode != 0:  # a library that this system can't load, say
         print(f"  {method}: {done.stderr.strip().splitlines()[-1]}", flush=True)
         return {"seconds": float("nan"), "chamfer": float("nan")}
-    if method == "kiddo":
+    if method in ("kiddo", "farpoint-warm"):
         found = np.fromfile(out, np.float32).astype(np.float64)
         count = len(np.load(paths[0], mmap_mode="r"))
-        return {"seconds": float(done.stdout), "chamfer": found[:count].mean() + found[count:].mean()}
+        seconds = [float(line) for line in done.stdout.split()]
+        return {"seconds": statistics.median(seconds[1:] or seconds),
+                "chamfer": found[:count].mean() + found[count:].mean()}
     return json.loads(done.stdout)
 
 

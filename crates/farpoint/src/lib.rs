@@ -13,6 +13,8 @@
 //! # Ok::<(), farpoint::Error>(())
 //! ```
 //!
+//! [`chamfer()`] tells how far apart two clouds are: see [`mod@chamfer`].
+//!
 //! # What exact means
 //!
 //! * The squared distance is computed as `(dx*dx + dy*dy) + dz*dz`, further dimensions

@@ -3,7 +3,7 @@
 //! [`Matcher`] says what is wanted, `run` checks it and starts a search, and [`Nearest`] (one
 //! direction) or [`Chamfer`] (both) comes back: for each point the distance to its nearest
 //! neighbour in the other cloud and that neighbour's index. Means, maxima and shares within a
-//! threshold are read off those; [`backward`] sends gradients the other way.
+//! threshold are read off those; [`backward()`] sends gradients the other way.
 //!
 //! * Distances are computed as in sampling: `(dx*dx + dy*dy) + dz*dz`, further axes appended,
 //!   each operation rounded on its own in the input's precision. They stay squared unless a

@@ -44,7 +44,7 @@ fn on_checked<T: Scalar, A, B, R: Send>(
     matcher: &Matcher,
     a: &A,
     b: &B,
-    work: impl FnOnce(Run<T>) -> R + Send,
+    work: impl FnOnce(&Run<T>) -> R + Send,
 ) -> Result<R, Error>
 where
     A: Points<T> + ?Sized,
@@ -70,7 +70,11 @@ where
         let (a, b) = (a?, b?);
         let method = auto::choose(matcher.method, a.0.len, b.0.len);
         let rows = [a.1, b.1];
-        Ok(work(Run { clouds: [a.0, b.0], rows, norm: matcher.norm, method, level, threads }))
+        let run = Run { clouds: [a.0, b.0], rows, norm: matcher.norm, method, level, threads };
+        let found = work(&run);
+        let [a, b] = run.clouds;
+        give_back(threads, a, b);
+        Ok(found)
     })
 }
 
@@ -78,6 +82,11 @@ where
 /// about one size, or else all, for most of the time only one of the clouds is worked on.
 fn share(threads: usize, a: usize, b: usize) -> usize {
     if a.max(b) / 2 < a.min(b) { threads.div_ceil(2) } else { threads }
+}
+
+/// Drops each on the thread that most likely made it: threads keep memory for their next run.
+fn give_back<X: Send>(threads: usize, a: X, b: X) {
+    both(threads, || drop(a), || drop(b));
 }
 
 /// The working copy of a cloud, and its rows.
@@ -229,6 +238,7 @@ impl<T: Scalar> Job<'_, T> {
                 if let Some(output) = b_to_a {
                     tree::search::<T, S, M>(simd, &b, &a, threads, output);
                 }
+                give_back(threads, a, b);
             }
         }
     }
