@@ -27,6 +27,8 @@ Usage: cargo xtask <task>
                         run the fuzz targets, N seconds each (default 30)
   bench [ARGS..]        farpoint's own benchmarks, in release mode (`farpoint bench ARGS`)
   peers [ARGS..]        compare with other libraries (benches/peers/peers.py ARGS)
+  peers chamfer [ARGS..]
+                        the same for nearest neighbours (benches/peers/chamfer.py ARGS)
 ";
 
 fn main() {

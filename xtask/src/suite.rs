@@ -166,7 +166,7 @@ fn scripts() -> Result<Skipped> {
         return Ok(vec!["python3 is not installed".into()]);
     };
     let code = "import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]";
-    run_command(Command::new(python).args(["-c", code, tasks::PEERS]))?;
+    run_command(Command::new(python).args(["-c", code]).args(tasks::PEERS))?;
     if Path::new(".ci/run").exists() && works(Command::new("bash").arg("--version")) {
         run_command(Command::new("bash").args(["-n", ".ci/run"]))?;
     }

@@ -4,8 +4,12 @@ use crate::process::{cargo, run, target_folder, works};
 use anyhow::{Context, Result};
 use std::process::Command;
 
-/// The script that compares farpoint with other libraries.
-pub(crate) const PEERS: &str = "benches/peers/peers.py";
+/// The scripts that compare farpoint with other libraries: sampling, and nearest neighbours.
+pub(crate) const PEERS: [&str; 2] = ["benches/peers/peers.py", "benches/peers/chamfer.py"];
+
+/// What the scripts need.
+const REQUIREMENTS: [&str; 2] =
+    ["benches/peers/requirements.txt", "benches/peers/requirements-chamfer.txt"];
 
 /// Writes the golden file anew from the generators and `reference`.
 pub(crate) fn write_golden() -> Result<()> {
@@ -34,7 +38,8 @@ pub(crate) fn python() -> Option<&'static str> {
     })
 }
 
-/// Compares with other libraries; they are installed into `.venv` at the root.
+/// Compares with other libraries; they are installed into `.venv` at the root. The first
+/// argument `chamfer` asks for nearest neighbours instead of sampling.
 pub(crate) fn peers(args: &[String]) -> Result<()> {
     let python = python().context("this task needs python3 (3.9 or later), and there is none")?;
     run(&mut cargo(&["build", "--release", "--package", "farpoint-cli"]))?;
@@ -43,9 +48,23 @@ pub(crate) fn peers(args: &[String]) -> Result<()> {
     if !inside.exists() {
         run(Command::new(python).args(["-m", "venv"]).arg(venv))?;
     }
+    let chamfer = args.first().is_some_and(|arg| arg == "chamfer");
+    let which = usize::from(chamfer);
     run(Command::new(&inside)
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
-        .arg("benches/peers/requirements.txt"))?;
-    let program = target_folder().join("release/farpoint");
-    run(Command::new(&inside).arg(PEERS).arg("--farpoint").arg(program).args(args))
+        .arg(REQUIREMENTS[which]))?;
+    let release = target_folder().join("release");
+    let mut command = Command::new(&inside);
+    command.arg(PEERS[which]).arg("--farpoint").arg(release.join("farpoint"));
+    if chamfer {
+        let peers = std::path::Path::new("benches/peers-rs");
+        run(cargo(&["build", "--release"]).current_dir(peers))?;
+        // A workspace of its own, with a target folder of its own unless told otherwise.
+        let release = match std::env::var_os("CARGO_TARGET_DIR") {
+            Some(_) => release,
+            None => peers.join("target/release"),
+        };
+        command.arg("--peers-rs").arg(release.join("peers-rs"));
+    }
+    run(command.args(&args[which..]))
 }

@@ -21,6 +21,7 @@ Examples:
   farpoint sample scan.pcd -o small.ply -n 10000
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint order scan.ply -o ordered.ply           every prefix is a level of detail
+  farpoint chamfer before.ply after.ply            how far apart two clouds are
   farpoint info scan.e57
 
 Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF; '-' is stdin
@@ -45,6 +46,7 @@ pub(crate) fn version() -> String {
 pub(crate) enum Command {
     Sample(Sample),
     Order(Order),
+    Chamfer(Chamfer),
     Info(Info),
     Generate(Generate),
     Demo(Demo),
@@ -211,6 +213,48 @@ pub(crate) enum Device {
     Cpu,
     Cuda,
 }
+
+/// Tell how far apart two clouds are: Chamfer and Hausdorff distance, F-score.
+///
+/// Every point is matched with the nearest of the other cloud. 'mean squared' is the mean of the
+/// squared distances, 'chamfer' the sum of both; all else is not squared.
+#[derive(Debug, clap::Args)]
+#[command(after_help = CHAMFER_EXAMPLES)]
+pub(crate) struct Chamfer {
+    /// The first point cloud; '-' is stdin.
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+    /// The second point cloud.
+    #[arg(value_name = "B")]
+    pub(crate) b: PathBuf,
+    /// Also tell which share of the points is within this distance, and the F-score.
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    pub(crate) threshold: Option<f64>,
+    /// Write A with an attribute 'distance' here, and a picture of it beside, as .png.
+    #[arg(long, value_name = "OUT.ply")]
+    pub(crate) per_point: Option<PathBuf>,
+    /// Threads to use [default: one a core].
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Where to run: cpu, auto or cuda (not in this build).
+    #[arg(long, value_name = "D", default_value = "auto")]
+    pub(crate) device: Device,
+    /// Numbers a row of raw float32 files (KITTI has 4, nuScenes 5).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
+    pub(crate) columns: Option<u8>,
+    /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
+    #[arg(long)]
+    pub(crate) drop_zeros: bool,
+    /// Print one JSON object instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const CHAMFER_EXAMPLES: &str = "\
+Examples:
+  farpoint chamfer before.ply after.ply
+  farpoint chamfer made.ply truth.laz --threshold 0.05 --json
+  farpoint chamfer before.bin after.bin --per-point where.ply    also draws where.png";
 
 /// Tell what is in a file.
 #[derive(Debug, clap::Args)]

@@ -5,6 +5,7 @@
 
 mod args;
 mod bench;
+mod chamfer;
 mod demo;
 mod device;
 mod generate;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Sample(args) => sample::run(&args),
         Command::Order(args) => order::run(&args),
+        Command::Chamfer(args) => chamfer::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),

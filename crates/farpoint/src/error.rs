@@ -101,6 +101,24 @@ pub enum Error {
     /// The progress callback asked to stop.
     #[error("cancelled after {0} samples")]
     Cancelled(usize),
+    /// One of two clouds is at fault.
+    #[error("the {which} cloud: {source}")]
+    InPair {
+        /// `"first"` or `"second"`.
+        which: &'static str,
+        /// What is wrong with it.
+        source: Box<Error>,
+    },
+    /// An index of a nearest point that the cloud has not.
+    #[error("nearest index {index} of row {row} is outside the cloud of {points} points")]
+    NearestOutOfRange {
+        /// The row that has it.
+        row: usize,
+        /// The index given.
+        index: usize,
+        /// Points in the cloud.
+        points: usize,
+    },
     /// A cloud of a batch is at fault.
     #[error("cloud {cloud} of the batch: {source}")]
     InBatch {

@@ -13,6 +13,8 @@
 //! # Ok::<(), farpoint::Error>(())
 //! ```
 //!
+//! [`chamfer()`] tells how far apart two clouds are: see [`mod@chamfer`].
+//!
 //! # What exact means
 //!
 //! * The squared distance is computed as `(dx*dx + dy*dy) + dz*dz`, further dimensions
@@ -29,6 +31,7 @@
 //! one by one.
 
 mod arch;
+pub mod chamfer;
 mod cloud;
 mod distance;
 mod error;
@@ -39,14 +42,16 @@ mod points;
 mod random;
 mod scalar;
 mod spatial;
+mod threads;
 
 pub use arch::Level;
+pub use chamfer::{Chamfer, Matcher, Nearest, Norm, chamfer, nearest};
 pub use error::Error;
 pub use fps::{
     Algorithm, Amount, BadRows, Observer, Progress, RadiusOptions, Sample, Sampler, Start,
     Statistics, reference,
 };
-pub use points::{Axes, Points, Strided};
+pub use points::{Axes, Points, Strided, padded, ragged};
 pub use random::SplitMix64;
 pub use scalar::Scalar;
 

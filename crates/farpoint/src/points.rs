@@ -148,3 +148,46 @@ impl<T: Scalar> Points<T> for Axes<'_, T> {
         self.axes[axis][index]
     }
 }
+
+/// The clouds of a padded batch: `data` is a dense `(b, n, d)` array, of which only the first
+/// `lengths[i]` rows of cloud `i` count (all `n` when `lengths` is `None`).
+pub fn padded<'a, T: Scalar>(
+    data: &'a [T],
+    [b, n, d]: [usize; 3],
+    lengths: Option<&[usize]>,
+) -> Result<Vec<Strided<'a, T>>, Error> {
+    if b.checked_mul(n).and_then(|rows| rows.checked_mul(d)) != Some(data.len()) || d == 0 {
+        return Err(Error::Shape(format!("{} numbers are no ({b}, {n}, {d}) array", data.len())));
+    }
+    if let Some(lengths) = lengths {
+        if lengths.len() != b {
+            return Err(Error::Shape(format!("{} lengths for a batch of {b}", lengths.len())));
+        }
+        if let Some((cloud, length)) = lengths.iter().enumerate().find(|(_, length)| **length > n) {
+            return Err(Error::Shape(format!("length {length} of cloud {cloud} is over {n}")));
+        }
+    }
+    (0..b)
+        .map(|cloud| {
+            let length = lengths.map_or(n, |lengths| lengths[cloud]);
+            Strided::rows(&data[cloud * n * d..][..length * d], d)
+        })
+        .collect()
+}
+
+/// The clouds of a ragged batch: cloud `i` is rows `offsets[i]..offsets[i + 1]` of the dense
+/// `(rows, d)` array `data`.
+pub fn ragged<'a, T: Scalar>(
+    data: &'a [T],
+    d: usize,
+    offsets: &[usize],
+) -> Result<Vec<Strided<'a, T>>, Error> {
+    let rows = Strided::rows(data, d).map(|all| Points::len(&all))?;
+    let ordered = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
+    if !ordered || offsets.first() != Some(&0) || offsets.last() != Some(&rows) {
+        return Err(Error::Shape(format!(
+            "offsets must rise from 0 to the number of rows, {rows}, not {offsets:?}"
+        )));
+    }
+    offsets.windows(2).map(|pair| Strided::rows(&data[pair[0] * d..pair[1] * d], d)).collect()
+}

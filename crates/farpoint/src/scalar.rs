@@ -45,6 +45,10 @@ pub trait Scalar:
         job: crate::fps::run::Job<'_, '_, Self>,
     ) -> Result<(), crate::Error>;
 
+    #[doc(hidden)]
+    #[allow(private_interfaces)]
+    fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, Self>);
+
     /// Square root, correctly rounded.
     fn sqrt(self) -> Self;
     /// Whether neither NaN nor infinite.
@@ -101,6 +105,11 @@ macro_rules! scalar {
                 job: crate::fps::run::Job<'_, '_, Self>,
             ) -> Result<(), crate::Error> {
                 crate::fps::run::run_job(level, job)
+            }
+
+            #[allow(private_interfaces)]
+            fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, Self>) {
+                crate::arch::dispatch(level, job)
             }
 
             #[inline(always)]

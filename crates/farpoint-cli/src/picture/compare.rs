@@ -174,7 +174,7 @@ fn height_colour(z: f32) -> Colour {
 }
 
 /// Calm up to half way, where farthest point sampling ends, then alarming.
-fn ramp(share: f32) -> Colour {
+pub(super) fn ramp(share: f32) -> Colour {
     let stops = [
         [0.17, 0.36, 0.53],
         [0.19, 0.41, 0.57],

@@ -2,7 +2,9 @@
 
 mod canvas;
 mod compare;
+mod deviation;
 mod nearest;
 mod view;
 
 pub(crate) use compare::{Comparison, compare};
+pub(crate) use deviation::{Deviation, deviation};

@@ -146,7 +146,7 @@ impl Sampler {
         shape: [usize; 3],
         lengths: Option<&[usize]>,
     ) -> Result<Vec<Sample<T>>, Error> {
-        self.sample_batch(device, &farpoint::fps::padded(data, shape, lengths)?)
+        self.sample_batch(device, &farpoint::padded(data, shape, lengths)?)
     }
 
     /// Samples a ragged batch: cloud `i` is rows `offsets[i]..offsets[i + 1]` of the dense
@@ -158,7 +158,7 @@ impl Sampler {
         d: usize,
         offsets: &[usize],
     ) -> Result<Vec<Sample<T>>, Error> {
-        self.sample_batch(device, &farpoint::fps::ragged(data, d, offsets)?)
+        self.sample_batch(device, &farpoint::ragged(data, d, offsets)?)
     }
 
     /// Samples many clouds spread over several devices, which work at the same time. Which

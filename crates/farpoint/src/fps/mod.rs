@@ -19,8 +19,6 @@ mod statistics;
 mod tree;
 
 #[doc(hidden)]
-pub use batch::{padded, ragged};
-#[doc(hidden)]
 pub use prepared::Prepared;
 pub use reference::reference;
 pub use sampler::{

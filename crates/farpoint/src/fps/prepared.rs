@@ -2,9 +2,9 @@
 //! `farpoint-cuda` starts from here, so that it refuses what the CPU refuses, in the same words.
 
 use super::Sampler;
-use super::run::on_threads;
 use super::selection::Request;
 use crate::cloud::Cloud;
+use crate::threads::on_threads;
 use crate::{Error, Points, Scalar};
 use rayon::prelude::*;
 

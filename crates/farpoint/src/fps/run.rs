@@ -5,6 +5,7 @@ use super::statistics::lap;
 use super::{Algorithm, Observer, Sample, Sampler, auto, naive, peak, radius, reference, tree};
 use crate::arch::{self, Program, Simd};
 use crate::cloud::Cloud;
+use crate::threads::{self, on_threads};
 use crate::{Error, Points, Scalar};
 use std::time::Instant;
 
@@ -18,11 +19,8 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
     {
         return Err(Error::BadVoxels(nvox));
     }
-    if sampler.threads == Some(0) {
-        return Err(Error::BadThreads(0, "ask for at least one".into()));
-    }
+    let threads = threads::count(sampler.threads)?;
     let mut clock = Instant::now();
-    let threads = sampler.threads.unwrap_or_else(rayon::current_num_threads);
     let cloud = Cloud::new(points, sampler.bad_rows, threads)?;
     let mut selection = Selection::new(
         &cloud,
@@ -48,27 +46,6 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
         dropped: points.len() - cloud.len,
         statistics: sampler.statistics.then_some(selection.statistics),
     })
-}
-
-/// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own.
-pub(super) fn on_threads<R: Send>(
-    threads: usize,
-    work: impl FnOnce() -> Result<R, Error> + Send,
-) -> Result<R, Error> {
-    // One thread never asks rayon for anything.
-    if threads == 1 {
-        return work();
-    }
-    if threads == rayon::current_num_threads() {
-        // On one of the pool's threads: from outside, each parallel step would hand its work in
-        // and sleep until it is done.
-        return rayon::join(work, || ()).0;
-    }
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.max(1))
-        .build()
-        .map_err(|error| Error::BadThreads(threads, error.to_string()))?
-        .install(work)
 }
 
 /// Clouds of fewer points are sampled by one thread: waking others would take longer.

@@ -261,7 +261,7 @@ impl Sampler {
         shape: [usize; 3],
         lengths: Option<&[usize]>,
     ) -> Result<Vec<Sample<T>>, Error> {
-        super::batch::sample(self, &super::batch::padded(data, shape, lengths)?)
+        super::batch::sample(self, &crate::padded(data, shape, lengths)?)
     }
 
     /// Samples a ragged batch: cloud `i` is rows `offsets[i]..offsets[i + 1]` of the dense
@@ -272,7 +272,7 @@ impl Sampler {
         d: usize,
         offsets: &[usize],
     ) -> Result<Vec<Sample<T>>, Error> {
-        super::batch::sample(self, &super::batch::ragged(data, d, offsets)?)
+        super::batch::sample(self, &crate::ragged(data, d, offsets)?)
     }
 }
 

@@ -1,0 +1,223 @@
+//! `farpoint chamfer`: how far apart two clouds are, as numbers, as an attribute of every point
+//! and as a picture.
+
+use crate::args::{self, Device};
+use crate::input::{self, Points};
+use crate::output::{self, count, number, seconds};
+use crate::picture::{Deviation, deviation};
+use crate::progress::Progress;
+use crate::sample;
+use anyhow::{Result, ensure};
+use farpoint::chamfer::FScore;
+use farpoint::{BadRows, Chamfer, Matcher, Nearest, Scalar};
+use farpoint_io::{Cloud, Column, Format, WriteOptions};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Instant;
+
+/// Name of the new column.
+const DISTANCE: &str = "distance";
+
+pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
+    check(args)?;
+    let inputs = [&args.a, &args.b].map(|path| args::Input {
+        input: path.clone(),
+        columns: args.columns,
+        drop_zeros: args.drop_zeros,
+        f32: false,
+    });
+    let (mut cloud, read_a) = input::read(&args.a, args.columns)?;
+    let (other, read_b) = input::read(&args.b, args.columns)?;
+    let points = input::prepare(&cloud, &inputs[0])?;
+    let others = input::prepare(&other, &inputs[1])?;
+    let outcome = match (points, others) {
+        (Points::F32(a), Points::F32(b)) => compare(&a, &b, args)?,
+        // The more precise of the two.
+        (a, b) => compare(&widened(a), &widened(b), args)?,
+    };
+    if let Some(path) = &args.per_point {
+        write(path, &mut cloud, &outcome, args)?;
+    }
+    let text = match args.json {
+        true => format!("{}\n", as_json(&outcome, read_a + read_b)),
+        false => as_table(args, &outcome, read_a + read_b),
+    };
+    output::print(&text)
+}
+
+/// What can be refused before the inputs are read.
+fn check(args: &args::Chamfer) -> Result<()> {
+    ensure!(
+        args.device != Device::Cuda,
+        "--device cuda: nearest points run on the CPU only so far; use --device cpu or leave it out"
+    );
+    let stdin = Path::new("-");
+    ensure!(
+        args.a != stdin || args.b != stdin,
+        "only one of the two clouds can come from stdin; name a file for the other"
+    );
+    if let Some(threshold) = args.threshold {
+        ensure!(
+            threshold >= 0.0 && threshold.is_finite(),
+            "--threshold {threshold} is no finite number of at least 0"
+        );
+    }
+    if let Some(path) = &args.per_point {
+        let name = path.display();
+        let ply = Format::from_path(path) == Some(Format::Ply);
+        ensure!(ply, "--per-point {name}: points are written as .ply; give a name that ends so");
+        farpoint_io::check_output(path, &[&args.a, &args.b], &WriteOptions::default())?;
+        let picture = path.with_extension("png");
+        ensure!(
+            picture != args.a && picture != args.b,
+            "--per-point {name}: the picture would overwrite an input; give another name"
+        );
+    }
+    Ok(())
+}
+
+fn widened(points: Points<'_>) -> Vec<[f64; 3]> {
+    match points {
+        Points::F32(points) => points.iter().map(|row| row.map(f64::from)).collect(),
+        Points::F64(points) => points.into_owned(),
+    }
+}
+
+/// A [`Chamfer`] of either precision, as far as it is reported.
+struct Outcome {
+    sides: [Side; 2],
+    sum: f64,
+    hausdorff: f64,
+    score: Option<FScore>,
+    threshold: Option<f64>,
+    /// Of the first cloud, not squared; NaN for rows left out.
+    distances: Vec<f64>,
+    single: bool,
+    threads: usize,
+    seconds: f64,
+}
+
+/// One direction.
+struct Side {
+    points: usize,
+    dropped: usize,
+    mean_squared: f64,
+    mean: f64,
+    max: f64,
+}
+
+impl Side {
+    fn new<T: Scalar>(nearest: &Nearest<T>) -> Self {
+        Self {
+            points: nearest.len(),
+            dropped: nearest.dropped,
+            mean_squared: nearest.mean(),
+            mean: nearest.mean_distance(),
+            max: nearest.max_distance().to_f64(),
+        }
+    }
+}
+
+fn compare<T: Scalar>(a: &[[T; 3]], b: &[[T; 3]], args: &args::Chamfer) -> Result<Outcome> {
+    let threads = args.threads.map_or_else(rayon::current_num_threads, usize::from);
+    let matcher = Matcher::new().bad_rows(BadRows::Skip).threads(threads);
+    let names = format!("{} and {}", input::name(&args.a), input::name(&args.b));
+    let progress = Progress::start(format!("comparing {names}"));
+    let start = Instant::now();
+    let chamfer: Chamfer<T> =
+        matcher.chamfer(a, b).map_err(|error| anyhow::anyhow!("{names}: {error}"))?;
+    let seconds = start.elapsed().as_secs_f64();
+    drop(progress);
+    let first = &chamfer.a_to_b;
+    Ok(Outcome {
+        sides: [Side::new(first), Side::new(&chamfer.b_to_a)],
+        sum: chamfer.sum(),
+        hausdorff: chamfer.hausdorff().to_f64(),
+        score: args.threshold.map(|threshold| chamfer.f_score(threshold)),
+        threshold: args.threshold,
+        distances: (0..first.len()).map(|row| first.distance(row).to_f64()).collect(),
+        single: size_of::<T>() == 4,
+        threads,
+        seconds,
+    })
+}
+
+/// Writes the first cloud with its distances, and the picture beside it.
+fn write(path: &Path, cloud: &mut Cloud, outcome: &Outcome, args: &args::Chamfer) -> Result<()> {
+    let rows: Vec<usize> =
+        (0..cloud.len()).filter(|&row| !outcome.distances[row].is_nan()).collect();
+    let progress = Progress::start("drawing");
+    let picture = deviation(&Deviation {
+        points: rows.iter().map(|&row| cloud.coordinates().get(row)).collect(),
+        distances: rows.iter().map(|&row| outcome.distances[row]).collect(),
+        title: format!("{} against {}", file_name(&args.a), file_name(&args.b)),
+        threshold: args.threshold,
+    })?;
+    drop(progress);
+    let distances = outcome.distances.iter().copied();
+    let column = match outcome.single {
+        true => Column::F32(distances.map(|distance| distance as f32).collect()),
+        false => Column::F64(distances.collect()),
+    };
+    cloud.add_column(DISTANCE, column);
+    sample::write(path, cloud, &rows)?;
+    output::write_file(&path.with_extension("png"), &picture)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn as_json(outcome: &Outcome, read_seconds: f64) -> Value {
+    let side = |side: &Side| json!({"mean_squared": side.mean_squared, "mean": side.mean, "max": side.max});
+    let [a, b] = &outcome.sides;
+    json!({
+        "a_points": a.points,
+        "b_points": b.points,
+        "a_dropped": a.dropped,
+        "b_dropped": b.dropped,
+        "a_to_b": side(a),
+        "b_to_a": side(b),
+        "chamfer": outcome.sum,
+        "hausdorff": outcome.hausdorff,
+        "threshold": outcome.threshold,
+        "precision": outcome.score.map(|score| score.precision),
+        "recall": outcome.score.map(|score| score.recall),
+        "f_score": outcome.score.map(|score| score.f_score),
+        "device": "cpu",
+        "threads": outcome.threads,
+        "read_seconds": read_seconds,
+        "seconds": outcome.seconds,
+    })
+}
+
+fn as_table(args: &args::Chamfer, outcome: &Outcome, read_seconds: f64) -> String {
+    let sides = |cell: &dyn Fn(&Side) -> String| outcome.sides.each_ref().map(cell);
+    let row = |name: &str, [a, b]: [String; 2]| vec![name.to_owned(), a, b];
+    let mut rows = vec![
+        row("", ["A to B", "B to A"].map(str::to_owned)),
+        row("from", [&args.a, &args.b].map(|path| file_name(path))),
+        row("points", sides(&|side| count(side.points))),
+        row("left out", sides(&|side| count(side.dropped))),
+        row("mean squared", sides(&|side| number(side.mean_squared))),
+        row("mean", sides(&|side| number(side.mean))),
+        row("max", sides(&|side| number(side.max))),
+    ];
+    if let (Some(score), Some(threshold)) = (outcome.score, outcome.threshold) {
+        let share = |share: f64| format!("{:.2} %", 100.0 * share);
+        let within = [score.precision, score.recall].map(share);
+        rows.push(row(&format!("within {}", number(threshold)), within));
+    }
+    let mut text = output::table(&rows);
+    let s = if outcome.threads == 1 { "" } else { "s" };
+    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<14}{value}\n"));
+    line("chamfer", format!("{} (sum of the mean squares)", number(outcome.sum)));
+    line("hausdorff", number(outcome.hausdorff));
+    if let Some(score) = outcome.score {
+        line("f-score", format!("{:.4}", score.f_score));
+    }
+    line("read", seconds(read_seconds));
+    let time = seconds(outcome.seconds);
+    line("compare", format!("{time} on {} thread{s}", outcome.threads));
+    text
+}

@@ -1,0 +1,155 @@
+//! `farpoint chamfer`: the numbers are the library's, the points and the picture are written,
+//! and what can't be done is refused.
+
+mod common;
+
+use common::{Folder, shared, text};
+use farpoint::chamfer::reference;
+use farpoint_io::{Coordinates, ReadOptions};
+
+#[test]
+fn json_has_what_the_library_finds() {
+    let folder = Folder::new();
+    let a = folder.room("a.ply", 3000);
+    folder.ok("generate room -n 2500 --seed 4 -o b.npy");
+    let b = farpoint_generate::room(2500, 4);
+    let truth = reference(&a, &b).unwrap();
+    let json = folder.ok("chamfer a.ply b.npy --threshold 0.05 --threads 1 --json").json();
+    assert_eq!((&json["a_points"], &json["b_points"]), (&3000.into(), &2500.into()));
+    for (side, nearest) in [("a_to_b", &truth.a_to_b), ("b_to_a", &truth.b_to_a)] {
+        assert_eq!(json[side]["mean_squared"], nearest.mean(), "{side}");
+        assert_eq!(json[side]["mean"], nearest.mean_distance(), "{side}");
+        assert_eq!(json[side]["max"], f64::from(nearest.max_distance()), "{side}");
+    }
+    let score = truth.f_score(0.05);
+    assert_eq!(json["chamfer"], truth.sum());
+    assert_eq!(json["hausdorff"], f64::from(truth.hausdorff()));
+    assert_eq!(json["f_score"], score.f_score);
+    assert_eq!(
+        (&json["precision"], &json["recall"]),
+        (&score.precision.into(), &score.recall.into())
+    );
+    assert_eq!((&json["device"], &json["threads"]), (&"cpu".into(), &1.into()));
+    assert!(json["seconds"].is_f64() && json["read_seconds"].is_f64());
+    let plain = folder.ok("chamfer a.ply b.npy --json --device cpu").json();
+    assert!(plain["f_score"].is_null() && plain["chamfer"] == json["chamfer"]);
+}
+
+#[test]
+fn the_table_reads_well() {
+    let folder = Folder::new();
+    folder.write("a.xyz", "0 0 0\n3 4 0\nnan 1 1\n");
+    folder.write("b.xyz", "0 0 0\n0 0 2\n");
+    let said = folder.run("chamfer a.xyz b.xyz --threshold 1");
+    assert!(said.err.contains("a.xyz: 1 of 3 rows hold NaN"), "{}", said.err);
+    let table = said.text();
+    for line in [
+        "A to B",
+        "mean squared    12.50    2.000",
+        "within 1.000  50.00 %  50.00 %",
+        "f-score       0.5000",
+    ] {
+        assert!(table.contains(line), "{line}: {table}");
+    }
+    assert!(
+        table.contains("chamfer       14.50") && table.contains("hausdorff     5.000"),
+        "{table}"
+    );
+}
+
+#[test]
+fn per_point_writes_the_cloud_and_a_picture() {
+    let folder = Folder::new();
+    folder.write("b.xyz", text(&farpoint_generate::room(500, 2)));
+    folder.write("a.csv", "x,y,z,gain\n0,0,0,7\nnan,0,0,8\n1,1,0,9\n");
+    let said = folder.run("chamfer a.csv b.xyz --per-point out.ply");
+    assert_eq!(said.status, 0, "{}", said.err);
+    assert_eq!(folder.files(), ["a.csv", "b.xyz", "out.ply", "out.png"]);
+    assert_eq!(&folder.read("out.png")[..8], b"\x89PNG\r\n\x1a\n");
+    let json = folder.ok("info out.ply --json").json();
+    assert_eq!(json["points"], 2);
+    let fields: Vec<_> =
+        json["fields"].as_array().unwrap().iter().map(|field| field["name"].clone()).collect();
+    assert!(fields.contains(&"gain".into()) && fields.contains(&"distance".into()), "{fields:?}");
+}
+
+/// One point, equal points, a line far from the origin, numbers near the largest.
+#[test]
+fn any_cloud_can_be_drawn() {
+    let folder = Folder::new();
+    let line: String = (0..50).map(|k| format!("{}.25 0 0.001\n", 5_000_000 + k)).collect();
+    for cloud in ["7 7 7\n", "7 7 7\n7 7 7\n", "1e38 0 -1e38\n0 0 0\n", &line] {
+        folder.write("a.xyz", cloud);
+        for (other, options) in [("a.xyz", ""), ("a.xyz", "--threshold 0"), ("b.xyz", "")] {
+            folder.write("b.xyz", "1 2 3\n");
+            let said = folder.run(&format!("chamfer a.xyz {other} --per-point out.ply {options}"));
+            assert_eq!(said.status, 0, "{cloud}: {}", said.err);
+            assert!(folder.read("out.png").starts_with(b"\x89PNG"));
+        }
+    }
+}
+
+#[test]
+fn either_precision_and_stdin() {
+    let folder = Folder::new();
+    let room = folder.room("a.ply", 400);
+    // Doubles against singles are compared in double.
+    let rows: String =
+        room.iter().map(|[x, y, z]| format!("{x} {y} {}\n", f64::from(*z) + 1e-9)).collect();
+    let said = folder.pipe("chamfer a.ply - --json", rows.as_bytes());
+    assert_eq!(said.status, 0, "{}", said.err);
+    let worst = said.json()["hausdorff"].as_f64().unwrap();
+    assert!((0.0..1e-6).contains(&worst), "{worst}");
+}
+
+#[test]
+fn what_cannot_be_done_is_refused() {
+    let folder = Folder::new();
+    folder.fails("chamfer a.ply", &["B"]);
+    // Before the input is read: there is no a.ply.
+    folder.fails("chamfer a.ply b.ply --device cuda", &["cuda", "on the CPU only", "--device cpu"]);
+    folder.fails("chamfer a.ply b.ply --threshold -1", &["--threshold -1"]);
+    folder.fails("chamfer a.ply b.ply --threshold nan", &["--threshold NaN"]);
+    folder.fails("chamfer a.ply b.ply --per-point out.las", &["out.las", ".ply"]);
+    folder.fails("chamfer a.ply b.ply --per-point a.ply", &["a.ply"]);
+    folder.fails("chamfer a.ply b.ply --per-point no/where/b.ply", &["no/where"]);
+    folder.fails("chamfer a.ply b.ply --threads 0", &["--threads", "0"]);
+    folder.fails("chamfer - -", &["stdin"]);
+    folder.fails("chamfer a.ply b.ply", &["a.ply"]);
+    folder.room("a.ply", 10);
+    folder.write("none.xyz", "");
+    folder.write("bad.xyz", "nan 0 0\n");
+    folder.fails("chamfer a.ply bad.xyz", &["bad.xyz", "none of the 1 rows"]);
+    folder.ok("generate room -n 0 -o none.ply");
+    folder.fails("chamfer a.ply none.ply", &["none.ply", "second cloud", "no usable point"]);
+    assert_eq!(folder.files(), ["a.ply", "bad.xyz", "none.ply", "none.xyz"]);
+}
+
+/// Real pairs: the command says what the obvious loop says, whatever the threads.
+#[test]
+fn real_pairs() {
+    let folder = Folder::new();
+    let points = |path: &std::path::Path| -> Vec<[f32; 3]> {
+        let cloud = farpoint_io::read(path, &ReadOptions::default()).unwrap();
+        match cloud.coordinates() {
+            Coordinates::F32(points) => points.clone(),
+            Coordinates::F64(points) => points.iter().map(|row| row.map(|x| x as f32)).collect(),
+        }
+    };
+    let pairs = [
+        ("stanford/bun_zipper_res3.ply", "stanford/dragon_vrip_res3.ply"),
+        ("stanford/bun_zipper.ply", "stanford/bun_zipper_res3.ply"),
+    ];
+    for (a, b) in pairs {
+        let (Some(a), Some(b)) = (shared(a), shared(b)) else { continue };
+        let truth = reference(&points(&a), &points(&b)).unwrap();
+        for threads in [1, 2] {
+            let (a, b) = (a.display(), b.display());
+            let said = folder.run(&format!("chamfer {a} {b} --json --threads {threads}"));
+            assert_eq!(said.status, 0, "{}", said.err);
+            let json = said.json();
+            assert_eq!(json["chamfer"], truth.sum());
+            assert_eq!(json["hausdorff"], f64::from(truth.hausdorff()));
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The interface: what to ask for.
+
+use super::{Chamfer, Nearest, run};
+use crate::{BadRows, Error, Level, Points, Scalar};
+use std::fmt;
+use std::str::FromStr;
+
+/// Ways to find nearest points. All give the same; they differ in speed only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// The fastest for the input at hand, by measured rules.
+    Auto,
+    /// The obvious loop that everything else is compared with.
+    Reference,
+    /// All pairs, vectorised.
+    Brute,
+    /// Through box trees of both clouds.
+    Tree,
+}
+
+impl Method {
+    /// Every method, `Auto` first.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Reference, Self::Brute, Self::Tree];
+
+    /// The name used in messages and benchmarks.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Reference => "reference",
+            Self::Brute => "brute",
+            Self::Tree => "tree",
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
+            format!("'{name}' is no method; choose one of auto, reference, brute, tree")
+        })
+    }
+}
+
+/// How distances are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Norm {
+    /// Sums of absolute differences.
+    One,
+    /// Euclidean; squared where not said otherwise.
+    #[default]
+    Two,
+}
+
+/// A search for nearest points: by which norm, by which means.
+///
+/// ```
+/// use farpoint::Matcher;
+///
+/// let (a, b) = ([[0.0f32, 0.0], [3.0, 4.0]], [[0.0f32, 1.0]]);
+/// let nearest = Matcher::new().nearest(&a[..], &b[..])?;
+/// assert_eq!(nearest.distances, [1.0, 18.0]);
+/// assert_eq!(nearest.indices, [0, 0]);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Matcher {
+    pub(super) method: Option<Method>,
+    pub(super) norm: Norm,
+    pub(super) threads: Option<usize>,
+    pub(super) level: Option<Level>,
+    pub(super) bad_rows: BadRows,
+}
+
+impl Matcher {
+    /// Squared Euclidean distances, the fastest method, all threads.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Which method; `Auto` unless told.
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = Some(method);
+        self
+    }
+
+    /// Which norm; `Norm::Two` unless told.
+    pub fn norm(mut self, norm: Norm) -> Self {
+        self.norm = norm;
+        self
+    }
+
+    /// How many threads; those of the current rayon pool unless told. One never touches rayon;
+    /// a number other than the pool's starts threads for this run. The result never depends on
+    /// it.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Which instruction set; the best of this machine unless told. The result never depends
+    /// on it.
+    pub fn level(mut self, level: Level) -> Self {
+        self.level = Some(level);
+        self
+    }
+
+    /// What to do with NaN and infinity; an error unless told. Rows left out are nobody's
+    /// nearest, and have none: their distance is NaN, their index [`Nearest::NONE`].
+    pub fn bad_rows(mut self, bad_rows: BadRows) -> Self {
+        self.bad_rows = bad_rows;
+        self
+    }
+
+    /// For each point of `a` the nearest of `b`.
+    ///
+    /// Errors on empty clouds, bad rows, and clouds with different numbers of coordinates.
+    pub fn nearest<T: Scalar, A, B>(&self, a: &A, b: &B) -> Result<Nearest<T>, Error>
+    where
+        A: Points<T> + ?Sized,
+        B: Points<T> + ?Sized,
+    {
+        run::nearest(self, a, b)
+    }
+
+    /// Both directions: for each point of either cloud the nearest of the other.
+    ///
+    /// Errors as [`Matcher::nearest`].
+    pub fn chamfer<T: Scalar, A, B>(&self, a: &A, b: &B) -> Result<Chamfer<T>, Error>
+    where
+        A: Points<T> + ?Sized,
+        B: Points<T> + ?Sized,
+    {
+        run::chamfer(self, a, b)
+    }
+
+    /// [`Matcher::nearest`] for many pairs of clouds, spread over the cores. A pair's result
+    /// does not depend on its batch. The error names the first pair at fault.
+    ///
+    /// [`crate::padded`] and [`crate::ragged`] make clouds of batches in one array.
+    pub fn nearest_batch<T: Scalar, A: Points<T>, B: Points<T>>(
+        &self,
+        a: &[A],
+        b: &[B],
+    ) -> Result<Vec<Nearest<T>>, Error> {
+        super::batch::each(self, a, b, |matcher, a, b| matcher.nearest(a, b))
+    }
+
+    /// [`Matcher::chamfer`] for many pairs of clouds, as [`Matcher::nearest_batch`].
+    ///
+    /// ```
+    /// use farpoint::{Matcher, padded};
+    /// // Two pairs of one and two points; the last row of `a` is padding.
+    /// let (a, b) = ([0.0f32, 9.0, 5.0, 0.0], [1.0f32, 2.0, 7.0, 4.0]);
+    /// let a = padded(&a, [2, 2, 1], Some(&[2, 1]))?;
+    /// let b = padded(&b, [2, 2, 1], None)?;
+    /// let chamfers = Matcher::new().chamfer_batch(&a, &b)?;
+    /// assert_eq!(chamfers[0].a_to_b.distances, [1.0, 49.0]);
+    /// assert_eq!(chamfers[1].a_to_b.distances, [1.0]);
+    /// # Ok::<(), farpoint::Error>(())
+    /// ```
+    pub fn chamfer_batch<T: Scalar, A: Points<T>, B: Points<T>>(
+        &self,
+        a: &[A],
+        b: &[B],
+    ) -> Result<Vec<Chamfer<T>>, Error> {
+        super::batch::each(self, a, b, |matcher, a, b| matcher.chamfer(a, b))
+    }
+}
+
+/// For each point of `a` the squared distance to its nearest of `b`, and which that is.
+///
+/// [`Matcher`] has the options, and says what is an error.
+pub fn nearest<T: Scalar, A, B>(a: &A, b: &B) -> Result<Nearest<T>, Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    Matcher::new().nearest(a, b)
+}
+
+/// The nearest points in both directions, and all that is computed from them.
+///
+/// ```
+/// let (a, b) = ([[0.0f32, 0.0], [3.0, 4.0]], [[0.0f32, 1.0]]);
+/// let chamfer = farpoint::chamfer(&a[..], &b[..])?;
+/// assert_eq!(chamfer.sum(), (1.0 + 18.0) / 2.0 + 1.0);
+/// assert_eq!(chamfer.hausdorff(), 18f32.sqrt());
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+///
+/// [`Matcher`] has the options, and says what is an error.
+pub fn chamfer<T: Scalar, A, B>(a: &A, b: &B) -> Result<Chamfer<T>, Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    Matcher::new().chamfer(a, b)
+}
