@@ -7,6 +7,7 @@ mod gpu;
 mod kernels;
 mod licences;
 mod process;
+mod python;
 mod suite;
 mod tasks;
 

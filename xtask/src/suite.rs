@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check, in the order in which it pays to know that one fails.
 
 use crate::process::{cargo, run as run_command, show, target_folder, works};
-use crate::{documents, fuzz, kernels, licences, tasks};
+use crate::{documents, fuzz, kernels, licences, python, tasks};
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader, IsTerminal};
 use std::path::Path;
@@ -17,7 +17,7 @@ type Step = (&'static str, fn() -> Result<Skipped>);
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     ("format", format),
     ("documents", documents::check),
     ("licences", licences::check),
@@ -27,6 +27,7 @@ const STEPS: [Step; 12] = [
     ("tests", tests),
     ("rustdoc", documentation),
     ("readme", readme_commands),
+    ("python", python::test),
     ("fuzz", fuzz_readers),
     ("miri", miri),
     ("scripts", scripts),

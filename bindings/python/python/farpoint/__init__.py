@@ -1,0 +1,47 @@
+"""Exact farthest point sampling of point clouds.
+
+Farthest point sampling (FPS) starts at one point and then repeatedly takes the point farthest
+from all those taken: an even subset of which every prefix is an even subset.
+
+>>> import numpy, farpoint
+>>> cloud = numpy.random.default_rng(1).random((1000, 3), dtype=numpy.float32)
+>>> farpoint.sample(cloud, 4).shape
+(4,)
+
+``sample`` and ``order`` choose points, ``nearest`` and ``chamfer`` compare clouds, ``read`` and
+``write`` know the usual files. All take NumPy arrays, PyTorch tensors, CuPy and JAX arrays, on the
+CPU or a GPU, and give back arrays of the same library on the same device. ``farpoint.compat``
+holds drop-in replacements for other libraries.
+
+Nothing is approximate: every algorithm, thread count and device gives the indices of the obvious
+loop, one by one.
+"""
+
+import sys
+
+from ._arrays import check
+from ._farpoint import CudaUnavailable, __version__
+from ._files import Cloud, read, write
+from ._match import Nearest, chamfer, nearest
+from ._sample import Order, Sample, order, sample
+
+# Operators are known as soon as there are both, which programs that were exported rely on. Else
+# the first tensor brings them in.
+if "torch" in sys.modules:
+    from . import _match_torch, _torch_ops  # noqa: F401
+
+__all__ = [
+    "Cloud",
+    "CudaUnavailable",
+    "Nearest",
+    "Order",
+    "Sample",
+    "__version__",
+    "chamfer",
+    "check",
+    "nearest",
+    "order",
+    "read",
+    "sample",
+    "write",
+]

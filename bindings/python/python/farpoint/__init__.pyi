@@ -1,0 +1,172 @@
+import os
+from collections.abc import Sequence
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+__version__: str
+
+#: An array of any library; the same library comes back.
+_Array = TypeVar("_Array")
+#: Whole numbers of any library.
+_Integers = Any
+_Path = str | os.PathLike[str]
+_Algorithm = Literal["auto", "reference", "naive", "radius", "tree", "peak", "persistent"]
+
+class CudaUnavailable(RuntimeError): ...
+
+class Sample(NamedTuple, Generic[_Array]):
+    indices: _Array
+    distances: _Array
+    covering_radius: Any
+
+class Order(NamedTuple, Generic[_Array]):
+    indices: _Array
+    spacings: _Array
+
+class Nearest(NamedTuple, Generic[_Array]):
+    distances: _Array
+    indices: _Array
+
+class Cloud:
+    def __len__(self) -> int: ...
+    def __array__(self, dtype: DTypeLike | None = ..., copy: bool | None = ...) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, key: str) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any] | Any) -> Cloud: ...
+    @property
+    def points(self) -> NDArray[np.floating[Any]]: ...
+    @property
+    def fields(self) -> list[str]: ...
+    @property
+    def records(self) -> NDArray[Any]: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def with_column(self, name: str, values: ArrayLike) -> Cloud: ...
+
+# NumPy arrays, and what is no array of a library, give arrays of NumPy.
+@overload
+def sample(
+    points: NDArray[Any] | Cloud | Sequence[Any],
+    count: int | None = ...,
+    *,
+    ratio: float | None = ...,
+    spacing: float | None = ...,
+    start: int | _Integers = ...,
+    lengths: _Integers | None = ...,
+    algorithm: _Algorithm = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    out: NDArray[np.int64] | None = ...,
+    return_distances: Literal[False] = ...,
+    on_bad: Literal["error", "skip"] = ...,
+    progress: bool = ...,
+) -> NDArray[np.int64]: ...
+@overload
+def sample(
+    points: NDArray[Any] | Cloud | Sequence[Any],
+    count: int | None = ...,
+    *,
+    ratio: float | None = ...,
+    spacing: float | None = ...,
+    start: int | _Integers = ...,
+    lengths: _Integers | None = ...,
+    algorithm: _Algorithm = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    out: NDArray[np.int64] | None = ...,
+    return_distances: Literal[True],
+    on_bad: Literal["error", "skip"] = ...,
+    progress: bool = ...,
+) -> Sample[NDArray[Any]]: ...
+@overload
+def sample(
+    points: _Array,
+    count: int | None = ...,
+    *,
+    ratio: float | None = ...,
+    spacing: float | None = ...,
+    start: int | _Integers = ...,
+    lengths: _Integers | None = ...,
+    algorithm: _Algorithm = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    out: _Array | None = ...,
+    return_distances: Literal[False] = ...,
+    on_bad: Literal["error", "skip"] = ...,
+    progress: bool = ...,
+) -> _Array: ...
+@overload
+def sample(
+    points: _Array,
+    count: int | None = ...,
+    *,
+    ratio: float | None = ...,
+    spacing: float | None = ...,
+    start: int | _Integers = ...,
+    lengths: _Integers | None = ...,
+    algorithm: _Algorithm = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    out: _Array | None = ...,
+    return_distances: Literal[True],
+    on_bad: Literal["error", "skip"] = ...,
+    progress: bool = ...,
+) -> Sample[_Array]: ...
+@overload
+def order(
+    points: NDArray[Any] | Cloud | Sequence[Any],
+    *,
+    start: int | _Integers = ...,
+    lengths: _Integers | None = ...,
+    algorithm: _Algorithm = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    on_bad: Literal["error", "skip"] = ...,
+    progress: bool = ...,
+) -> Order[NDArray[Any]]: ...
+@overload
+def order(
+    points: _Array,
+    *,
+    start: int | _Integers = ...,
+    lengths: _Integers | None = ...,
+    algorithm: _Algorithm = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    on_bad: Literal["error", "skip"] = ...,
+    progress: bool = ...,
+) -> Order[_Array]: ...
+def nearest(
+    x: _Array,
+    y: _Array,
+    *,
+    x_lengths: _Integers | None = ...,
+    y_lengths: _Integers | None = ...,
+    squared: bool = ...,
+    norm: Literal[1, 2] = ...,
+    threads: int | None = ...,
+) -> Nearest[_Array]: ...
+def chamfer(
+    x: _Array,
+    y: _Array,
+    *,
+    x_lengths: _Integers | None = ...,
+    y_lengths: _Integers | None = ...,
+    squared: bool = ...,
+    norm: Literal[1, 2] = ...,
+    reduction: Literal["mean", "sum", "max"] = ...,
+    one_sided: bool = ...,
+    threads: int | None = ...,
+) -> Any: ...
+def check(points: Any) -> None: ...
+def read(
+    path: _Path, *, format: str | None = ..., columns: int | None = ..., progress: bool = ...
+) -> Cloud: ...
+def write(
+    path: _Path, cloud: Any, *, format: str | None = ..., encoding: str | None = ...
+) -> list[str]: ...

@@ -1,0 +1,131 @@
+"""Whose array is this, and where does it lie? The one place that tells libraries apart."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from . import _farpoint
+
+#: Device types of DLPack whose memory the CPU reads: plain, and pinned for CUDA.
+_HOST = (1, 3)
+#: Device types of DLPack whose memory a GPU of NVIDIA reads: plain and managed.
+_CUDA = (2, 13)
+
+
+def is_torch(array: Any) -> bool:
+    """Whether it is a PyTorch tensor. Does not import torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
+def is_on_gpu(array: Any) -> bool:
+    """Whether it lies in the memory of a GPU; for arrays that are not PyTorch's."""
+    if hasattr(type(array), "__dlpack_device__"):
+        device_type = int(array.__dlpack_device__()[0])
+        if device_type not in _HOST + _CUDA:
+            raise TypeError(
+                f"{name(array)} lies on a device of DLPack type {device_type}; farpoint reads the "
+                "memory of CPUs and of NVIDIA GPUs"
+            )
+        return device_type in _CUDA
+    return hasattr(array, "__cuda_array_interface__")
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """The same memory as a NumPy array where its library allows, else a copy."""
+    if isinstance(array, np.ndarray):
+        return array
+    if hasattr(type(array), "__dlpack__") and not hasattr(type(array), "__array_interface__"):
+        return np.from_dlpack(array)
+    found = np.asarray(array)
+    # Lists of whole numbers are coordinates like others.
+    if found.dtype.kind in "iu" and isinstance(array, (list, tuple)):
+        found = found.astype(np.float64)
+    return found
+
+
+def like(found: np.ndarray, array: Any) -> Any:
+    """A NumPy result as an array of the library, and on the device, that ``array`` is of."""
+    if isinstance(array, np.ndarray) or not hasattr(type(array), "__dlpack__"):
+        return found
+    library = type(array).__module__.partition(".")[0]
+    if library in ("jax", "jaxlib"):
+        import jax
+
+        return jax.device_put(found, array.device)
+    if hasattr(array, "__array_namespace__"):
+        return array.__array_namespace__().asarray(found)
+    return found
+
+
+def name(array: Any) -> str:
+    """The array for messages: library, shape and type as far as it tells them."""
+    kind = type(array)
+    words = [f"{kind.__module__}.{kind.__qualname__}"]
+    if hasattr(array, "shape"):
+        words.append(f"of shape {tuple(array.shape)}")
+    if hasattr(array, "dtype"):
+        words.append(f"and type {array.dtype}")
+    return " ".join(words)
+
+
+def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
+    """Whole numbers of any library as an int64 array of NumPy. Waits for a GPU that has them."""
+    if is_torch(values):
+        values = values.detach().cpu().numpy()
+    elif hasattr(values, "get") and hasattr(values, "__cuda_array_interface__"):
+        values = values.get()
+    found = np.asarray(values)
+    if found.size == 0:
+        found = found.astype(np.int64)
+    if found.dtype.kind not in "iu" or (ndim is not None and found.ndim != ndim):
+        axes = "" if ndim is None else f"{ndim}-D "
+        raise TypeError(f"{what} must be a {axes}array of whole numbers, not {name(values)}")
+    return found.astype(np.int64, copy=False)
+
+
+def check(points: Any) -> None:
+    """Raises ValueError if a coordinate is NaN or infinite; else returns None.
+
+    The text names the first such row and how many there are. ``sample`` looks by itself on the
+    CPU. On a GPU it does not, since it would have to wait for the answer; this function does.
+
+    Parameters
+    ----------
+    points:
+        (N, D) or (B, N, D) array or tensor of any library, float32 or float64.
+
+    Raises
+    ------
+    ValueError
+        NaN or infinity in a row, or an array of another shape.
+    TypeError
+        Neither float32 nor float64.
+    """
+    if is_torch(points) and points.is_cuda:
+        from . import _torch
+
+        counts, firsts = _torch.bad_rows(points)
+    elif not is_torch(points) and is_on_gpu(points):
+        from . import _device
+
+        counts, firsts = _device.bad_rows(points)
+    else:
+        array = to_numpy(points.detach() if is_torch(points) else points)
+        counts, firsts = _bad_rows(array)
+    for cloud, (count, first) in enumerate(zip(counts, firsts)):
+        if count:
+            batch = f"cloud {cloud} of the batch: " if len(points.shape) == 3 else ""
+            raise ValueError(
+                f"{batch}{count} of {points.shape[-2]} rows hold NaN or infinity, the first is row "
+                f"{first} ({name(points)})"
+            )
+
+
+def _bad_rows(array: np.ndarray) -> tuple[list[int], list[int]]:
+    _farpoint.address(array)  # refuses other types and shapes
+    bad = ~np.isfinite(array.reshape(-1, *array.shape[-2:])).all(axis=-1)
+    return bad.sum(axis=-1).tolist(), bad.argmax(axis=-1).tolist() if bad.size else []

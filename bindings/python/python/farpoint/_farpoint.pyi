@@ -1,0 +1,109 @@
+"""The compiled half; for the modules beside it only."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._cuda import Input, Output
+
+__version__: str
+
+class CudaUnavailable(RuntimeError): ...
+
+def sample(
+    points: NDArray[Any],
+    count: int | None,
+    ratio: float | None,
+    spacing: float | None,
+    starts: NDArray[np.int64] | None,
+    seed: int | None,
+    lengths: list[int] | None,
+    counts: list[int] | None,
+    algorithm: str,
+    threads: int | None,
+    skip_bad: bool,
+    distances: bool,
+    out: Any,
+    callback: Callable[[int, int], None] | None,
+) -> tuple[Any, Any, Any]: ...
+def sample_ragged(
+    points: NDArray[Any],
+    offsets: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    starts: NDArray[np.int64] | None,
+    algorithm: str,
+) -> NDArray[np.int64]: ...
+def address(points: NDArray[Any]) -> int: ...
+def random_start(seed: int, len: int) -> int: ...
+def random_word(seed: int) -> int: ...
+def match_clouds(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    x_lengths: list[int] | None,
+    y_lengths: list[int] | None,
+    norm: int,
+    method: str,
+    threads: int | None,
+    both: bool,
+) -> tuple[NDArray[Any], ...]: ...
+def match_backward(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    x_indices: NDArray[np.int64],
+    y_indices: NDArray[np.int64],
+    x_grad: NDArray[Any],
+    y_grad: NDArray[Any],
+    norm: int,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+def cuda_sample(
+    input: Input, output: Output, count: int | None, spacing: float | None, algorithm: str
+) -> None: ...
+def cuda_check(input: Input, counts: int, firsts: int) -> None: ...
+def cuda_scratch_bytes(
+    device: int, wide: bool, shape: tuple[int, int, int], wanted: int, algorithm: str
+) -> int: ...
+def cuda_obstacle() -> str | None: ...
+def cuda_devices() -> int: ...
+def read(path: str | os.PathLike[str], format: str | None, columns: int | None) -> File: ...
+def read_bytes(bytes: bytes, name: str, format: str | None, columns: int | None) -> File: ...
+def from_points(points: NDArray[Any]) -> File: ...
+
+class File:
+    description: str
+    warnings: list[str]
+    fields: list[tuple[str, str, int]]
+    def __len__(self) -> int: ...
+    def points(self) -> NDArray[Any]: ...
+    def with_column(self, name: str, values: NDArray[Any]) -> File: ...
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        rows: NDArray[np.int64] | None,
+        format: str | None,
+        encoding: str | None,
+    ) -> list[str]: ...
+    def npy(self, rows: NDArray[np.int64] | None) -> bytes: ...
+
+class Imported:
+    def __init__(self, capsule: Any) -> None: ...
+    device: tuple[int, int]
+    address: int
+    kind: tuple[int, int, int]
+    shape: list[int]
+    strides: list[int]
+
+class DeviceArray:
+    def __init__(self, device: int, stream: int, shape: list[int], kind: str) -> None: ...
+    @staticmethod
+    def upload(device: int, stream: int, values: list[int]) -> DeviceArray: ...
+    def download(self) -> list[int]: ...
+    def wait(self) -> None: ...
+    address: int
+    shape: tuple[int, ...]
+    dtype: str
+    __cuda_array_interface__: dict[str, Any]
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack__(self, **options: Any) -> Any: ...

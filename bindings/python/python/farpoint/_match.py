@@ -1,0 +1,187 @@
+"""``nearest`` and ``chamfer``: arguments are checked here, the work is done by ``_match_torch`` for
+tensors and by the compiled half for what the CPU reads."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _arrays, _farpoint, _numpy
+
+
+class Nearest(NamedTuple):
+    """What ``nearest`` returns."""
+
+    #: Of each point of x to its nearest of y, in the type of the coordinates: squared unless told
+    #: otherwise. (N,), or (B, N) with 0 for padding.
+    distances: Any
+    #: That point, the lowest index among those equally near, int64; -1 for padding.
+    indices: Any
+
+
+class Match(NamedTuple):
+    """What both functions want of a pair of batches."""
+
+    x_lengths: Any
+    y_lengths: Any
+    norm: int
+    threads: int | None
+
+
+def nearest(
+    x: Any,
+    y: Any,
+    *,
+    x_lengths: Any = None,
+    y_lengths: Any = None,
+    squared: bool = True,
+    norm: int = 2,
+    threads: int | None = None,
+) -> Nearest:
+    """For each point of x the distance to its nearest point of y, and which that is.
+
+    >>> import numpy, farpoint
+    >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
+    >>> farpoint.nearest(x, y)
+    Nearest(distances=array([ 1., 18.]), indices=array([0, 0]))
+
+    Parameters
+    ----------
+    x, y:
+        Clouds (N, D) and (M, D), or batches (B, N, D) and (B, M, D); float32 or float64, both the
+        same, any unit. Arrays as ``sample`` takes them; on a GPU PyTorch's only.
+    x_lengths, y_lengths:
+        (B,) rows of each cloud that count; the rest is padding.
+    squared:
+        Squared distances, or plain ones in the unit of the coordinates.
+    norm:
+        2, or 1 for sums of absolute differences, which are never squared.
+    threads:
+        How many threads (all cores). For the CPU.
+
+    Returns
+    -------
+    Nearest
+        Arrays of the library of x, on its device. For tensors the distances can be
+        differentiated with respect to x and y; gradients are the same bits on every run.
+
+    Raises
+    ------
+    ValueError
+        NaN or infinity (on the CPU), empty clouds, shapes that do not fit.
+    TypeError
+        Neither float32 nor float64, or not both the same.
+    """
+    match = Match(x_lengths, y_lengths, norm, threads)
+    if _arrays.is_torch(x):
+        from . import _match_torch
+
+        found = _match_torch.nearest(x, y, match, squared)
+        return Nearest(*found)
+    distances, indices = _by_numpy(x, y, match, False)
+    if norm == 2 and not squared:
+        distances = np.sqrt(distances)
+    return Nearest(_arrays.like(distances, x), _arrays.like(indices, x))
+
+
+def chamfer(
+    x: Any,
+    y: Any,
+    *,
+    x_lengths: Any = None,
+    y_lengths: Any = None,
+    squared: bool = True,
+    norm: int = 2,
+    reduction: str = "mean",
+    one_sided: bool = False,
+    threads: int | None = None,
+) -> Any:
+    """The Chamfer distance of two clouds: how far their points are from each other's, both ways.
+
+    >>> import numpy, farpoint
+    >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
+    >>> farpoint.chamfer(x, y)
+    10.5
+
+    Parameters
+    ----------
+    x, y, x_lengths, y_lengths, threads:
+        As for ``nearest``.
+    squared:
+        Squared distances (as PyTorch3D, Kaolin and ChamferDistancePytorch), or plain ones (as
+        Open3D and point-cloud-utils).
+    norm:
+        2, or 1 for sums of absolute differences, which are never squared.
+    reduction:
+        "mean" or "sum" over the points of each side; the sides are added. "max": the larger of the
+        sides' largest distances, which with ``squared=False`` is the Hausdorff distance.
+    one_sided:
+        From x to y only.
+
+    Returns
+    -------
+    A number for clouds, (B,) for batches. For tensors: tensors () or (B,) of the type of x that can be
+    differentiated with respect to x and y; gradients are the same bits on every run. For others:
+    float64, summed in that precision.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for ``nearest``.
+    """
+    if reduction not in ("mean", "sum", "max"):
+        raise ValueError(f'reduction is {reduction!r}; it must be "mean", "sum" or "max"')
+    match = Match(x_lengths, y_lengths, norm, threads)
+    root = norm == 2 and not squared
+    if _arrays.is_torch(x):
+        from . import _match_torch
+
+        return _match_torch.chamfer(x, y, match, root, reduction, one_sided)
+    found = _by_numpy(x, y, match, not one_sided)
+    sides = [
+        _reduce(np.sqrt(d) if root else d, i, reduction) for d, i in zip(found[::2], found[1::2])
+    ]
+    both = sides[0]
+    if len(sides) == 2:
+        both = np.maximum(*sides) if reduction == "max" else sides[0] + sides[1]
+    return _arrays.like(both, x) if both.ndim else float(both)
+
+
+def _reduce(distances: np.ndarray, indices: np.ndarray, reduction: str) -> np.ndarray:
+    """One value a cloud; padding is 0, and does not count."""
+    if reduction == "max":
+        return distances.max(axis=-1, initial=0).astype(np.float64)
+    total = distances.sum(axis=-1, dtype=np.float64)
+    return total if reduction == "sum" else total / (indices >= 0).sum(axis=-1)
+
+
+def _by_numpy(x: Any, y: Any, match: Match, both: bool) -> list[np.ndarray]:
+    """Distances and indices of x, and of y if both are wanted; of a pair without the batch."""
+    if not hasattr(_farpoint, "match_clouds"):
+        raise NotImplementedError("this build of farpoint has no nearest neighbours")
+    for array in (x, y):
+        if not isinstance(array, np.ndarray) and _arrays.is_on_gpu(array):
+            raise TypeError(
+                f"on a GPU nearest and chamfer take PyTorch tensors, not {_arrays.name(array)}"
+            )
+    a, b = _arrays.to_numpy(x), _arrays.to_numpy(y)
+    if a.ndim not in (2, 3) or a.ndim != b.ndim:
+        raise ValueError(
+            "both must be clouds (N, D), or both batches (B, N, D): "
+            f"{_arrays.name(a)} and {_arrays.name(b)}"
+        )
+    single = a.ndim == 2
+    lengths = []
+    for given, what in ((match.x_lengths, "x_lengths"), (match.y_lengths, "y_lengths")):
+        if given is not None:
+            if single:
+                raise ValueError(f"{what} are for a batch of shape (B, N, D)")
+            given = _arrays.integers(given, what, 1)
+            _numpy.refuse_negative(given, "length")
+            given = given.tolist()
+        lengths.append(given)
+    if single:
+        a, b = a[None], b[None]
+    found = _farpoint.match_clouds(a, b, *lengths, match.norm, "auto", match.threads, both)
+    return [part[0] for part in found] if single else list(found)

@@ -1,0 +1,39 @@
+"""Progress bars: tqdm's where it is installed, else a line on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def bar(
+    wanted: bool, what: str, unit: str, scale: bool = False
+) -> Iterator[Callable[[int, int], None] | None]:
+    """A function to be told ``(done, of)``, or None if no bar is wanted."""
+    if not wanted:
+        yield None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        yield _line(what)
+        print(f"\r{what}: 100 %", file=sys.stderr)
+        return
+    with tqdm(desc=what, unit=unit, unit_scale=scale) as shown:
+
+        def tell(done: int, of: int) -> None:
+            shown.total = of
+            shown.update(done - shown.n)
+
+        yield tell
+        if shown.total:
+            tell(shown.total, shown.total)
+
+
+def _line(what: str) -> Callable[[int, int], None]:
+    def tell(done: int, of: int) -> None:
+        print(f"\r{what}: {100 * done // max(of, 1):3d} %", end="", file=sys.stderr, flush=True)
+
+    return tell

@@ -1,0 +1,227 @@
+"""Sampling as custom operators of PyTorch, so that torch.compile, export and CUDA graphs know them.
+
+No libtorch: operators are Python functions that pass addresses of tensors to the compiled half. On
+the CPU these become NumPy arrays of the same memory; on a GPU the work is queued on the current
+stream, in memory of PyTorch's allocator.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import _cuda, _farpoint
+
+library = torch.library.Library("farpoint", "DEF")
+
+_ARGUMENTS = (
+    "(Tensor points, SymInt count, Tensor? lengths, Tensor? counts, Tensor? starts, int? seed, "
+    "str algorithm, int? threads)"
+)
+
+
+def define(schema: str, fake: Any, cpu: Any, cuda: Any) -> None:
+    """Registers an operator: what it returns in shape, and what it does on either device."""
+    name = schema.partition("(")[0]
+    library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+    library.impl(name, cpu, "CPU")
+    library.impl(name, cuda, "CUDA")
+    torch.library.register_fake(f"farpoint::{name}", fake, lib=library)
+
+
+def _fake_sample(points: Tensor, count: int, *_: Any) -> Tensor:
+    return points.new_empty((points.shape[0], count), dtype=torch.int64)
+
+
+def _fake_sample_distances(points: Tensor, count: int, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
+    shape = (points.shape[0], count)
+    radius = points.new_empty(points.shape[0], dtype=torch.float64)
+    return points.new_empty(shape, dtype=torch.int64), points.new_empty(shape), radius
+
+
+def _on_cpu(points: Tensor, count: int, *rest: Any) -> Tensor:
+    return torch.from_numpy(_by_numpy(points, count, rest, False)[0])
+
+
+def _on_cpu_distances(points: Tensor, count: int, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
+    indices, distances, radius = _by_numpy(points, count, rest, True)
+    return torch.from_numpy(indices), torch.from_numpy(distances), torch.from_numpy(radius)
+
+
+def _by_numpy(points: Tensor, count: int, rest: tuple[Any, ...], distances: bool) -> Any:
+    lengths, counts, starts, seed, algorithm, threads = rest
+    return _farpoint.sample(
+        points.numpy(), count, None, None,
+        None if starts is None else starts.numpy(), seed,
+        None if lengths is None else lengths.tolist(),
+        None if counts is None else counts.tolist(),
+        algorithm, threads, False, distances, None, None,
+    )
+
+
+def _on_cuda(
+    points: Tensor, count: int, lengths: Tensor | None, counts: Tensor | None,
+    starts: Tensor | None, seed: int | None, algorithm: str, threads: int | None,
+) -> Tensor:
+    return enqueue(points, count, lengths, counts, starts, seed, algorithm, False)[0]
+
+
+def _on_cuda_distances(
+    points: Tensor, count: int, lengths: Tensor | None, counts: Tensor | None,
+    starts: Tensor | None, seed: int | None, algorithm: str, threads: int | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    return enqueue(points, count, lengths, counts, starts, seed, algorithm, True)
+
+
+def enqueue(
+    points: Tensor, count: int, lengths: Tensor | None, counts: Tensor | None,
+    starts: Tensor | None, seed: int | None, algorithm: str, distances: bool,
+    spacing: float | None = None, chosen: Tensor | None = None,
+) -> tuple[Tensor, Any, Any]:
+    """Queues a sampling on the current stream. Nothing here waits."""
+    if count == 0 or points.shape[0] == 0:
+        return _nothing(points, count)
+    points, strides = addressable(points)
+    clouds, rows, dims = points.shape
+    if seed is not None:
+        starts = random_starts(seed, points, lengths)
+    if starts is not None:
+        starts = _inside(starts, clouds, rows, lengths)
+    if lengths is not None and counts is None and spacing is None:
+        counts = lengths.clamp(max=count)
+    indices = points.new_empty((clouds, count), dtype=torch.int64)
+    values = points.new_empty((clouds, count)) if distances else None
+    covering = points.new_empty(clouds) if distances else None
+    # A name is kept for each, so that none is given back before it is used.
+    scratch = _scratch(points, (clouds, rows, dims), count, algorithm)
+    output = _cuda.Output(
+        indices.data_ptr(), _address(counts), 0,
+        (_address(starts), 1 if starts is None else starts.shape[1]),
+        _address(values), _address(covering), _address(chosen),
+        (_address(scratch), 0 if scratch is None else scratch.numel()),
+    )
+    wanted = None if spacing is not None else count
+    _farpoint.cuda_sample(input_of(points, strides, lengths), output, wanted, spacing, algorithm)
+    if values is None or covering is None:
+        return indices, None, None
+    return indices, values.sqrt_(), covering.sqrt_().to(torch.float64)
+
+
+def _nothing(points: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The answer where nothing is wanted, which covers no point."""
+    shape = (points.shape[0], count)
+    radius = points.new_full((points.shape[0],), torch.inf, dtype=torch.float64)
+    return points.new_empty(shape, dtype=torch.int64), points.new_empty(shape), radius
+
+
+def _scratch(
+    points: Tensor, shape: tuple[int, int, int], count: int, algorithm: str
+) -> Tensor | None:
+    """Scratch memory of PyTorch's allocator, which aligns to 512 bytes."""
+    device, wide = points.get_device(), points.dtype == torch.float64
+    size = _cuda.scratch_bytes(device, wide, shape, count, algorithm)
+    return points.new_empty(size, dtype=torch.uint8) if size else None
+
+
+def _address(tensor: Tensor | None) -> int:
+    return 0 if tensor is None else tensor.data_ptr()
+
+
+def input_of(clouds: Tensor, strides: tuple[int, int], lengths: Tensor | None) -> _cuda.Input:
+    device = clouds.get_device()
+    return _cuda.Input(
+        device, torch.cuda.current_stream(device).cuda_stream, clouds.dtype == torch.float64,
+        clouds.data_ptr(), strides, (clouds.shape[0], clouds.shape[1], clouds.shape[2]), 0,
+        _address(lengths),
+    )
+
+
+def addressable(clouds: Tensor) -> tuple[Tensor, tuple[int, int]]:
+    """The same clouds, and strides of a row and of an axis; a copy where rows are not even."""
+    strides = _cuda.batch_strides(tuple(clouds.shape), clouds.stride())
+    if strides is None:
+        clouds = clouds.contiguous()
+        strides = (clouds.stride(1), clouds.stride(2))
+    return clouds, strides
+
+
+def _inside(starts: Tensor, clouds: int, rows: int, lengths: Tensor | None) -> Tensor:
+    """Starts as a dense (B, S) array within each cloud: kernels rely on it."""
+    if lengths is not None:
+        starts = torch.minimum(starts, lengths.unsqueeze(-1) - 1)
+    return starts.clamp(0, max(rows - 1, 0)).expand(clouds, -1).contiguous()
+
+
+def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
+    """The rows that a seed starts from: what the CPU draws, without waiting for the lengths."""
+    rows = points.shape[1]
+    if lengths is None:
+        start = _farpoint.random_start(seed, rows) if rows else 0
+        return torch.full((1, 1), start, dtype=torch.int64, device=points.device)
+    # Multiply and shift on 32-bit halves. (A draw that the CPU would repeat, one in 2^32 at
+    # most, is not repeated here.)
+    word = _farpoint.random_word(seed)
+    high, low = word >> 32, word & 0xFFFFFFFF
+    return ((high * lengths + ((low * lengths) >> 32)) >> 32).unsqueeze(-1)
+
+
+define(f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda)
+define(
+    f"sample_distances{_ARGUMENTS} -> (Tensor, Tensor, Tensor)",
+    _fake_sample_distances, _on_cpu_distances, _on_cuda_distances,
+)
+
+
+def _fake_ragged(
+    points: Tensor, offsets: Tensor, counts: Tensor, starts: Tensor | None, total: int, *_: Any
+) -> Tensor:
+    return points.new_empty(total, dtype=torch.int64)
+
+
+def _ragged_on_cpu(
+    points: Tensor, offsets: Tensor, counts: Tensor, starts: Tensor | None, total: int,
+    longest: int, algorithm: str,
+) -> Tensor:
+    rows = None if starts is None else starts.numpy()
+    return torch.from_numpy(
+        _farpoint.sample_ragged(points.numpy(), offsets.numpy(), counts.numpy(), rows, algorithm)
+    )
+
+
+def _ragged_on_cuda(
+    points: Tensor, offsets: Tensor, counts: Tensor, starts: Tensor | None, total: int,
+    longest: int, algorithm: str,
+) -> Tensor:
+    clouds = counts.shape[0]
+    indices = points.new_empty(total, dtype=torch.int64)
+    if total == 0:
+        return indices
+    lengths = offsets[1:] - offsets[:-1]
+    if starts is not None:
+        starts = _inside(starts, clouds, longest, lengths)
+    slots = counts.cumsum(0) - counts
+    most = min(longest, total)
+    scratch = _scratch(points, (clouds, longest, points.shape[1]), most, algorithm)
+    output = _cuda.Output(
+        indices.data_ptr(), counts.data_ptr(), slots.data_ptr(),
+        (_address(starts), 1 if starts is None else starts.shape[1]),
+        scratch=(_address(scratch), 0 if scratch is None else scratch.numel()),
+    )
+    device = points.get_device()
+    stream = torch.cuda.current_stream(device).cuda_stream
+    source = _cuda.Input(
+        device, stream, points.dtype == torch.float64, points.data_ptr(),
+        (points.stride(0), points.stride(1)), (clouds, longest, points.shape[1]),
+        offsets.data_ptr(),
+    )
+    _farpoint.cuda_sample(source, output, most, None, algorithm)
+    return indices + offsets[:-1].repeat_interleave(counts, output_size=total)
+
+
+define(
+    "sample_ragged(Tensor points, Tensor offsets, Tensor counts, Tensor? starts, SymInt total, "
+    "SymInt longest, str algorithm) -> Tensor",
+    _fake_ragged, _ragged_on_cpu, _ragged_on_cuda,
+)

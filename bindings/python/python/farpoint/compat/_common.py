@@ -1,0 +1,35 @@
+"""What several replacements share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _torch
+
+
+def whole(values: Any) -> list[int]:
+    """Whole numbers of a list or a tensor; waits for a GPU that has them."""
+    return [int(v) for v in (values.tolist() if isinstance(values, Tensor) else values)]
+
+
+def ends(counts: list[int]) -> list[int]:
+    """Offsets of clouds that follow one another: 0 and the sum of the first k counts."""
+    offsets = [0]
+    for count in counts:
+        offsets.append(offsets[-1] + count)
+    return offsets
+
+
+def random_rows(offsets: list[int], device: torch.device) -> Tensor:
+    """A row of each cloud (B, 1) drawn by PyTorch's generator."""
+    lengths = torch.tensor([max(b - a, 1) for a, b in zip(offsets, offsets[1:])], device=device)
+    drawn = (torch.rand(len(lengths), device=device, dtype=torch.float64) * lengths).long()
+    return torch.minimum(drawn, lengths - 1).unsqueeze(-1)
+
+
+def sample_ragged(points: Tensor, offsets: list[int], counts: list[int], starts: Any = None) -> Tensor:
+    """Rows of clouds one after another."""
+    return _torch.sample_ragged(points, offsets, counts, starts)

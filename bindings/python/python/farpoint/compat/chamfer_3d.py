@@ -1,0 +1,36 @@
+"""In place of ChamferDistancePytorch (``chamfer3D.dist_chamfer_3D``, ``chamfer_3DDist``)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .. import _match_torch
+
+__all__ = ["chamfer_3DDist", "chamfer_3DFunction"]
+
+
+def _distances(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """(B, N, 3) and (B, M, 3) tensors -> squared distances (B, N) and (B, M) of each point to its
+    nearest of the other cloud, and that point's index, int32."""
+    dist1, idx1, dist2, idx2 = _match_torch.pairs(xyz1, xyz2, None, None)
+    return dist1, dist2, idx1.to(torch.int32), idx2.to(torch.int32)
+
+
+class chamfer_3DFunction:
+    """For code that calls ``chamfer_3DFunction.apply(xyz1, xyz2)``."""
+
+    apply = staticmethod(_distances)
+
+
+class chamfer_3DDist(nn.Module):
+    """``dist1, dist2, idx1, idx2 = chamfer_3DDist()(points1, points2)``.
+
+    points1 (B, N, 3) and points2 (B, M, 3), float32 -> squared distances (B, N) and (B, M), which can be
+    differentiated, and indices of the nearest points, int32. Differs on purpose: inputs are not
+    made contiguous or moved to the GPU, gradients are the same bits on every run, ties go to the
+    lowest index; float64, any number of coordinates and the CPU are allowed.
+    """
+
+    def forward(self, input1: Tensor, input2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        return _distances(input1, input2)

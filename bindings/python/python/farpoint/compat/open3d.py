@@ -1,0 +1,78 @@
+"""In place of methods of Open3D's point clouds: as functions, or put into Open3D by ``install()``.
+
+    from farpoint.compat import open3d as fast
+    small = fast.farthest_point_down_sample(cloud, 1000)     # cloud.farthest_point_down_sample(1000)
+    fast.install()                                           # from here on Open3D's own methods
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _match, _sample
+
+__all__ = ["compute_point_cloud_distance", "farthest_point_down_sample", "install"]
+
+
+def farthest_point_down_sample(cloud: Any, num_samples: int, start_index: int = 0) -> Any:
+    """A point cloud of ``num_samples`` points that cover the cloud evenly.
+
+    As ``PointCloud.farthest_point_down_sample`` of ``open3d.geometry`` and ``open3d.t.geometry``,
+    which cloud may be of; colours, normals and other attributes are kept. Like theirs the result is
+    in the order of the input, not of choice (use ``farpoint.sample`` for that). For an (N, 3) array:
+    the chosen rows in the same order.
+
+    Differs on purpose: exactly num_samples points also where points repeat (``t.geometry`` drops
+    repeats), ties go to the lowest index, whole numbers work, clouds in GPU memory are sampled by
+    their copy on the CPU, errors are ValueError where Open3D raises RuntimeError.
+    """
+    rows = np.sort(_sample.sample(_points(cloud), num_samples, start=start_index))
+    if isinstance(cloud, np.ndarray):
+        return cloud[rows]
+    if _is_tensor(cloud):
+        import open3d
+
+        return cloud.select_by_index(open3d.core.Tensor(rows, device=cloud.device))
+    return cloud.select_by_index(rows.tolist())
+
+
+def compute_point_cloud_distance(source: Any, target: Any) -> np.ndarray:
+    """Distance (N,) of each point of source to the nearest of target: float64, not squared, in the
+    unit of the coordinates.
+
+    As ``open3d.geometry.PointCloud.compute_point_cloud_distance``; a NumPy array instead of a
+    ``DoubleVector``. Also for ``t.geometry`` and (N, 3) arrays.
+    """
+    x, y = _points(source), _points(target)
+    kind = np.result_type(x, y)
+    found = _match.nearest(x.astype(kind, copy=False), y.astype(kind, copy=False), squared=False)
+    return np.asarray(found.distances, np.float64)
+
+
+def install() -> None:
+    """Replaces the methods of Open3D's point clouds in this process by the functions here."""
+    import open3d
+
+    for kind in (open3d.geometry.PointCloud, open3d.t.geometry.PointCloud):
+        kind.farthest_point_down_sample = farthest_point_down_sample
+
+    def distance(self: Any, target: Any) -> Any:
+        return open3d.utility.DoubleVector(compute_point_cloud_distance(self, target))
+
+    open3d.geometry.PointCloud.compute_point_cloud_distance = distance
+
+
+def _is_tensor(cloud: Any) -> bool:
+    """Whether it is a cloud of ``open3d.t``."""
+    return hasattr(cloud, "point")
+
+
+def _points(cloud: Any) -> np.ndarray:
+    """Coordinates (N, 3), in place where they are floating point."""
+    if _is_tensor(cloud):
+        points = cloud.point.positions.cpu().numpy()
+    else:
+        points = np.asarray(cloud.points if hasattr(cloud, "points") else cloud)
+    return points if points.dtype in (np.float32, np.float64) else points.astype(np.float64)

@@ -1,0 +1,76 @@
+"""In place of ``torch_cluster.fps``, which is also ``torch_geometric.nn.fps``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _torch
+from ._common import ends, random_rows, sample_ragged, whole
+
+__all__ = ["fps"]
+
+
+def fps(
+    src: Tensor,
+    batch: Tensor | None = None,
+    ratio: Any = None,
+    random_start: bool = True,
+    batch_size: int | None = None,
+    ptr: Any = None,
+) -> Tensor:
+    """Farthest point sampling of clouds that follow one another.
+
+    Parameters
+    ----------
+    src:
+        (N, F) or (N,) tensor of points, float32 or float64.
+    batch:
+        (N,) cloud of each point, ascending from 0; one cloud if None.
+    ratio:
+        ``ceil(ratio * n)`` points of each cloud of n; a number or a tensor, () or (B,). 0.5 if
+        None. Computed in the precision of src, as the original does.
+    random_start:
+        Start at a random point, drawn by PyTorch's generator (``torch.manual_seed``); else at
+        each cloud's first.
+    batch_size:
+        Number of clouds, if known.
+    ptr:
+        (B + 1,) first row of each cloud and the end, instead of batch; a tensor or a list.
+
+    Returns
+    -------
+    (M,) int64 rows of src, one cloud after another, each in order of choice.
+
+    Differs on purpose: coordinates may be more than 224 apart (torch_cluster starts from a distance
+    of 5e4 on CUDA), no index comes twice, CPU and CUDA agree index by index, ties go to the lowest
+    index, ratios outside 0 to 1 are a ValueError and 0 gives nothing. Random starts are other ones.
+    """
+    points = src.reshape(-1, 1) if src.dim() == 1 else src
+    _torch.check_points(points)
+    offsets = _offsets(points, batch, batch_size, ptr)
+    lengths = torch.tensor([b - a for a, b in zip(offsets, offsets[1:])], dtype=torch.int64)
+    wanted = torch.as_tensor(0.5 if ratio is None else ratio).detach().cpu()
+    if not isinstance(ratio, Tensor):
+        wanted = wanted.to(points.dtype)
+    if wanted.numel() and not bool(((wanted >= 0) & (wanted <= 1)).all()):
+        raise ValueError(f"ratio {ratio} is outside 0..=1 ({_torch.about(points)})")
+    counts = (lengths.to(wanted.dtype) * wanted).ceil().long()
+    counts = torch.minimum(counts, lengths)
+    starts = random_rows(offsets, points.device) if random_start else None
+    return sample_ragged(points, offsets, whole(counts), starts)
+
+
+def _offsets(points: Tensor, batch: Tensor | None, batch_size: int | None, ptr: Any) -> list[int]:
+    """First row of each cloud, and the end."""
+    if ptr is not None:
+        return whole(ptr)
+    if batch is None:
+        return [0, len(points)]
+    if batch.shape != points.shape[:1]:
+        raise ValueError(f"batch of shape {tuple(batch.shape)} ({_torch.about(points)})")
+    if bool((batch[1:] < batch[:-1]).any()):
+        raise ValueError(f"batch must ascend ({_torch.about(points)})")
+    return ends(whole(torch.bincount(batch, minlength=batch_size or 0)))

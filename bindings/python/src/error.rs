@@ -1,0 +1,51 @@
+//! Errors of the crates below as exceptions of Python.
+
+use pyo3::PyErr;
+use pyo3::create_exception;
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
+    PyRuntimeError, PyValueError,
+};
+use std::io;
+
+create_exception!(
+    farpoint,
+    CudaUnavailable,
+    PyRuntimeError,
+    "A GPU was needed, and CUDA can't be used on this machine; the text says why."
+);
+
+/// An error of the sampler; `about` tells the array's shape and type.
+pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
+    match error {
+        farpoint::Error::Cancelled(_) => PyKeyboardInterrupt::new_err(error.to_string()),
+        _ => PyValueError::new_err(format!("{error} ({about})")),
+    }
+}
+
+/// An error of a GPU.
+pub(crate) fn cuda(error: farpoint_cuda::Error, about: &str) -> PyErr {
+    use farpoint_cuda::Error;
+    match error {
+        Error::Sampling(error) => sampling(error, about),
+        Error::Unavailable(_) | Error::NoSuchDevice { .. } => {
+            CudaUnavailable::new_err(error.to_string())
+        }
+        Error::OutOfMemory { .. } => PyMemoryError::new_err(format!("{error} ({about})")),
+        Error::Unsupported(_) => PyValueError::new_err(format!("{error} ({about})")),
+        _ => PyRuntimeError::new_err(format!("{error} ({about})")),
+    }
+}
+
+/// An error of a file.
+pub(crate) fn file(error: farpoint_io::Error) -> PyErr {
+    use farpoint_io::Error;
+    match &error {
+        Error::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            PyFileNotFoundError::new_err(error.to_string())
+        }
+        Error::Read { .. } | Error::Write { .. } => PyOSError::new_err(error.to_string()),
+        Error::RowOutOfRange { .. } => PyIndexError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}

@@ -1,0 +1,197 @@
+//! Reading and writing point cloud files.
+
+use crate::error::file as failed;
+use farpoint_io::{Cloud, Column, Coordinates, Encoding, Format, ReadOptions, WriteOptions};
+use numpy::ndarray::Array2;
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArray, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<File>()?;
+    module.add_function(wrap_pyfunction!(read, module)?)?;
+    module.add_function(wrap_pyfunction!(read_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(from_points, module)?)
+}
+
+/// A cloud as it was read: all rows with all attributes.
+#[pyclass(frozen, module = "farpoint._farpoint")]
+struct File(Cloud);
+
+fn options(format: Option<&str>, columns: Option<usize>) -> PyResult<ReadOptions> {
+    Ok(ReadOptions { format: format.map(format_of).transpose()?, columns })
+}
+
+/// A format by one of its extensions.
+fn format_of(name: &str) -> PyResult<Format> {
+    let wanted = name.trim_start_matches('.').to_ascii_lowercase();
+    let known = Format::ALL.into_iter().find(|f| f.extensions().contains(&wanted.as_str()));
+    known.ok_or_else(|| {
+        let names: Vec<_> = Format::ALL.iter().map(|f| f.extensions()[0]).collect();
+        PyValueError::new_err(format!("'{name}' is no format; choose one of {}", names.join(", ")))
+    })
+}
+
+#[pyfunction]
+fn read(
+    py: Python<'_>,
+    path: PathBuf,
+    format: Option<&str>,
+    columns: Option<usize>,
+) -> PyResult<File> {
+    let options = options(format, columns)?;
+    py.detach(|| farpoint_io::read(&path, &options)).map(File).map_err(failed)
+}
+
+/// As `read`, from the bytes of a file of this name.
+#[pyfunction]
+fn read_bytes(
+    py: Python<'_>,
+    bytes: &[u8],
+    name: &str,
+    format: Option<&str>,
+    columns: Option<usize>,
+) -> PyResult<File> {
+    let options = options(format, columns)?;
+    py.detach(|| farpoint_io::read_bytes(bytes, name, &options)).map(File).map_err(failed)
+}
+
+/// A cloud of an array `(n, 3)`.
+#[pyfunction]
+fn from_points(points: &Bound<'_, PyUntypedArray>) -> PyResult<File> {
+    let coordinates = if let Ok(array) = points.cast::<PyArray2<f32>>() {
+        triples(&array.readonly()).map(Coordinates::F32)
+    } else if let Ok(array) = points.cast::<PyArray2<f64>>() {
+        triples(&array.readonly()).map(Coordinates::F64)
+    } else {
+        let about = crate::host::about(points);
+        let text =
+            format!("points to write must be a float32 or float64 array of shape (N, 3) ({about})");
+        return Err(PyTypeError::new_err(text));
+    };
+    coordinates.map(|coordinates| File(Cloud::new(coordinates)))
+}
+
+fn triples<T: numpy::Element + Copy>(array: &PyReadonlyArray2<'_, T>) -> PyResult<Vec<[T; 3]>> {
+    if array.shape()[1] != 3 {
+        let about = crate::host::about(array.as_untyped());
+        let text = format!("points to write must be of shape (N, 3) ({about})");
+        return Err(PyValueError::new_err(text));
+    }
+    Ok(array.as_array().rows().into_iter().map(|row| [row[0], row[1], row[2]]).collect())
+}
+
+#[pymethods]
+impl File {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    #[getter]
+    fn description(&self) -> String {
+        self.0.description()
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.0.warnings().to_vec()
+    }
+
+    /// Name, type and numbers a point of each attribute.
+    #[getter]
+    fn fields(&self) -> Vec<(String, &'static str, usize)> {
+        self.0.fields().into_iter().map(|f| (f.name, f.kind.name(), f.count)).collect()
+    }
+
+    /// The coordinates, in the precision of the file.
+    fn points<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        fn dense<T: numpy::Element + Copy>(rows: &[[T; 3]], py: Python<'_>) -> Py<PyAny> {
+            let flat = rows.as_flattened().to_vec();
+            let array = Array2::from_shape_vec([rows.len(), 3], flat).expect("three a row");
+            array.into_pyarray(py).into_any().unbind()
+        }
+        match self.0.coordinates() {
+            Coordinates::F32(rows) => dense(rows, py).into_bound(py),
+            Coordinates::F64(rows) => dense(rows, py).into_bound(py),
+        }
+    }
+
+    /// The file with one more attribute.
+    fn with_column(&self, name: &str, values: &Bound<'_, PyUntypedArray>) -> PyResult<File> {
+        let column = column(values)?;
+        if column.len() != self.0.len() {
+            let (given, rows) = (column.len(), self.0.len());
+            let text = format!("{given} values of '{name}' for a cloud of {rows} points");
+            return Err(PyValueError::new_err(text));
+        }
+        let mut cloud = self.0.clone();
+        cloud.add_column(name, column);
+        Ok(File(cloud))
+    }
+
+    /// Writes rows to a file; returns warnings.
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        rows: Option<PyReadonlyArray1<'_, i64>>,
+        format: Option<&str>,
+        encoding: Option<&str>,
+    ) -> PyResult<Vec<String>> {
+        let rows = self.rows(rows)?;
+        let format = format.map(format_of).transpose()?;
+        let options = WriteOptions { format, encoding: encoding.map(encoding_of).transpose()? };
+        py.detach(|| farpoint_io::write(&path, &self.0, &rows, &options)).map_err(failed)
+    }
+
+    /// Rows with all attributes as the bytes of an NPY file.
+    fn npy<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Option<PyReadonlyArray1<'_, i64>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let rows = self.rows(rows)?;
+        let options = WriteOptions { format: Some(Format::Npy), encoding: None };
+        let written = py.detach(|| farpoint_io::write_bytes(&self.0, &rows, &options));
+        Ok(PyBytes::new(py, &written.map_err(failed)?.0))
+    }
+}
+
+impl File {
+    fn rows(&self, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Vec<usize>> {
+        let Some(rows) = rows else { return Ok((0..self.0.len()).collect()) };
+        // Negative rows become huge, and are refused as not in the cloud.
+        Ok(rows.as_array().iter().map(|&row| row as usize).collect())
+    }
+}
+
+fn column(values: &Bound<'_, PyUntypedArray>) -> PyResult<Column> {
+    macro_rules! of {
+        ($($variant:ident $number:ty),*) => { $(
+            if let Ok(array) = values.cast::<PyArray1<$number>>() {
+                return Ok(Column::$variant(array.readonly().as_array().to_vec()));
+            }
+        )* };
+    }
+    of!(F32 f32, F64 f64, I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64);
+    let text = format!("a column must be a 1-D array of numbers ({})", crate::host::about(values));
+    Err(PyTypeError::new_err(text))
+}
+
+fn encoding_of(name: &str) -> PyResult<Encoding> {
+    match name {
+        "ascii" => Ok(Encoding::Ascii),
+        "binary" => Ok(Encoding::Binary),
+        "binary_big_endian" => Ok(Encoding::BinaryBigEndian),
+        "binary_compressed" => Ok(Encoding::BinaryCompressed),
+        _ => Err(PyValueError::new_err(format!(
+            "'{name}' is no encoding; choose one of ascii, binary, binary_big_endian, \
+             binary_compressed"
+        ))),
+    }
+}

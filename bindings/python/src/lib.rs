@@ -1,0 +1,40 @@
+//! The compiled half of the Python package `farpoint`. It holds no algorithm: it hands arrays of
+//! Python to the crates beside it, and their results and errors back.
+//!
+//! * `host`: sampling NumPy arrays. Everything on the CPU comes here as one, without a copy.
+//! * `ragged`: clouds of different lengths, one after another in an array.
+//! * `cuda`: sampling by addresses of device memory, on the caller's stream.
+//! * `dlpack`: arrays of libraries that give nothing but DLPack capsules.
+//! * `files`: reading and writing point clouds.
+//! * `chamfer`: nearest neighbours (the feature of that name).
+//!
+//! What users see, with its documentation, is Python: `python/farpoint`.
+
+#[cfg(feature = "chamfer")]
+mod chamfer;
+mod cuda;
+mod dlpack;
+mod error;
+mod files;
+mod host;
+mod ragged;
+mod view;
+mod watch;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+fn _farpoint(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("CudaUnavailable", py.get_type::<error::CudaUnavailable>())?;
+    host::add(module)?;
+    ragged::add(module)?;
+    cuda::add(module)?;
+    files::add(module)?;
+    module.add_class::<dlpack::Imported>()?;
+    module.add_class::<dlpack::DeviceArray>()?;
+    #[cfg(feature = "chamfer")]
+    chamfer::add(module)?;
+    Ok(())
+}

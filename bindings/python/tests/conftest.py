@@ -1,0 +1,59 @@
+"""What the tests share: the obvious loop, clouds with ties, and what is skipped without what."""
+
+import os
+
+import numpy as np
+import pytest
+
+from farpoint import _farpoint
+
+# JAX would take most of a GPU's memory, which others test on too.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+needs_match = pytest.mark.skipif(
+    not hasattr(_farpoint, "match_clouds"), reason="built without the feature `chamfer`"
+)
+
+
+def reference(points, count, start=(0,)):
+    """The obvious loop: every operation rounded on its own, the lowest index among equals."""
+    points = np.asarray(points)
+    nearest = np.full(len(points), np.inf, points.dtype)
+    left = np.ones(len(points), bool)
+    chosen, distances = [], []
+    while len(chosen) < count:
+        if len(chosen) < len(start):
+            pick, distance = start[len(chosen)], np.inf
+        else:
+            open_ones = np.flatnonzero(left)
+            pick = open_ones[nearest[open_ones].argmax()]
+            distance = nearest[pick]
+        chosen.append(int(pick))
+        distances.append(distance)
+        left[pick] = False
+        total = None
+        for axis in range(points.shape[1]):
+            part = (points[:, axis] - points[pick, axis]) ** 2
+            total = part if total is None else total + part
+        nearest = np.minimum(nearest, total)
+    return np.array(chosen), np.sqrt(np.array(distances, points.dtype))
+
+
+def cloud(n=300, d=3, dtype=np.float32, seed=1):
+    return np.random.default_rng(seed).random((n, d)).astype(dtype)
+
+
+def grid(n=8, dtype=np.float32):
+    """Mostly ties, and every point twice."""
+    axis = np.arange(n, dtype=dtype)
+    points = np.stack(np.meshgrid(axis, axis, axis), axis=-1).reshape(-1, 3)
+    return np.concatenate([points, points])
+
+
+def obvious_nearest(x, y):
+    """Squared distances and indices by all pairs, each operation rounded on its own."""
+    total = None
+    for axis in range(x.shape[1]):
+        part = (x[:, None, axis] - y[None, :, axis]) ** 2
+        total = part if total is None else total + part
+    return total.min(axis=1), total.argmin(axis=1)

@@ -1,0 +1,134 @@
+"""What is passed to a GPU, tried without one: an impostor of the compiled half samples by the very
+addresses, strides and counts that it is given, in the memory of the CPU."""
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import cloud
+from impostor import impostor
+
+import farpoint
+from farpoint import _cuda, _farpoint
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+from farpoint import _torch, _torch_ops  # noqa: E402  (they need torch)
+
+
+@pytest.fixture(autouse=True)
+def fake_gpu(monkeypatch):
+    class Stream:
+        cuda_stream = 0
+
+    monkeypatch.setattr(_farpoint, "cuda_sample", impostor)
+    monkeypatch.setattr(_cuda, "scratch_bytes", lambda *_: 64)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: Stream)
+
+
+def batch(b=3, n=40, d=3):
+    return torch.from_numpy(np.stack([cloud(n, d, seed=s) for s in range(b)]))
+
+
+VIEWS = [batch(), batch().double(), batch(3, 40, 6)[..., 1:4], batch(1, 40), batch(40, 3).transpose(0, 1),
+         batch(4)[::2], batch(3, 40, 6)[:, ::2, ::2], batch(3, 80)[:, 5:45]]
+
+
+@pytest.mark.parametrize("points", VIEWS, ids=lambda p: f"{tuple(p.shape)}-{p.stride()}")
+def test_strides(points):
+    found, distances, radius = _torch_ops._on_cuda_distances(points, 7, None, None, None, None, "auto", None)
+    wanted = farpoint.sample(points, 7, return_distances=True)
+    assert torch.equal(found, wanted.indices)
+    torch.testing.assert_close(distances, wanted.distances, rtol=1e-6, atol=0)
+    assert radius.dtype == torch.float64 and (radius == 2).all()
+    assert torch.equal(_torch_ops._on_cuda(points, 7, None, None, None, None, "auto", None), found)
+
+
+def test_rows_of_one_cloud_are_not_copied():
+    for points in (batch(1, 40)[:, ::3], batch(1, 40, 6)[:, :, ::2], batch(1, 3, 40).transpose(1, 2)):
+        clouds, _ = _torch_ops.addressable(points)
+        assert clouds.data_ptr() == points.data_ptr()
+
+
+LENGTHS = [None, torch.tensor([40, 20, 0])]
+STARTS = [None, torch.tensor([[3]]), torch.tensor([[3], [2], [1]]), torch.tensor([[3, 9]] * 3)]
+
+
+@pytest.mark.parametrize("lengths, starts, seed", [
+    (lengths, starts, None) for lengths, starts in itertools.product(LENGTHS, STARTS)
+] + [(lengths, None, 5) for lengths in LENGTHS])
+def test_lengths_and_starts(lengths, starts, seed):
+    points = batch()
+    arguments = (points, 7, lengths, None, starts, seed, "auto", None)
+    found = _torch_ops._on_cuda(*arguments)
+    if lengths is not None and starts is not None:
+        # An empty cloud has no start; the CPU says so.
+        wanted = torch.ops.farpoint.sample(points[:2], 7, lengths[:2], None, starts[:2], seed, "auto", None)
+        assert torch.equal(found[:2], wanted) and (found[2] == -1).all()
+    else:
+        assert torch.equal(found, torch.ops.farpoint.sample(*arguments))
+
+
+def test_counts_of_each_cloud():
+    lengths, counts = torch.tensor([40, 20, 5]), torch.tensor([7, 3, 5])
+    arguments = (batch(), 7, lengths, counts, None, None, "auto", None)
+    assert torch.equal(_torch_ops._on_cuda(*arguments), torch.ops.farpoint.sample(*arguments))
+
+
+def test_starts_outside_are_moved_inside():
+    found = _torch_ops._on_cuda(batch(), 5, None, None, torch.tensor([[99], [-4], [3]]), None, "auto", None)
+    assert found[:, 0].tolist() == [39, 0, 3]
+
+
+def test_spacing():
+    from farpoint._sample import Request
+
+    points = batch()
+    request = Request(None, None, 0.4, 0, None, "auto", None, None, None, True, False, False)
+    found = _torch._sample_to_spacing(points, request)
+    wanted = farpoint.sample(points, spacing=0.4, return_distances=True)
+    assert torch.equal(found[0], wanted.indices)
+
+
+def test_clouds_one_after_another():
+    points = torch.cat(list(batch()))
+    offsets, counts = torch.tensor([0, 10, 10, 75, 120]), torch.tensor([4, 0, 7, 1])
+    for starts in (None, torch.tensor([[3], [0], [60], [44]])):
+        arguments = (points, offsets, counts, starts, 12, 65, "auto")
+        found = _torch_ops._ragged_on_cuda(*arguments)
+        assert torch.equal(found, torch.ops.farpoint.sample_ragged(*arguments))
+
+
+def test_good_rows():
+    from farpoint._sample import Request
+
+    points = batch()
+    points[0, [0, 7]] = torch.nan
+    points[1, 20:] = torch.inf
+    for options in (dict(count=5), dict(ratio=0.5), dict(spacing=0.4), dict(count=5, start=[2, 3, 4]),
+                    dict(count=30, lengths=[40, 20, 10]), dict(ratio=0.5, seed=3)):
+        request = Request(**{
+            **dict(count=None, ratio=None, spacing=None, start=0, lengths=None, algorithm="auto",
+                   seed=None, threads=None, out=None, distances=True, skip_bad=True, progress=False),
+            **options,
+        })
+        found = _torch._sample_good_rows(points, request)
+        wanted = farpoint.sample(points, on_bad="skip", return_distances=True, **options)
+        assert torch.equal(found[0], wanted.indices), options
+        torch.testing.assert_close(found[1], wanted.distances)
+
+
+def test_the_compiled_half_takes_what_it_is_given(monkeypatch):
+    monkeypatch.undo()
+    if _farpoint.cuda_obstacle() is None:
+        pytest.skip("there is a GPU, and these addresses are of the CPU")
+    source = _cuda.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
+    with pytest.raises(farpoint.CudaUnavailable):
+        _farpoint.cuda_sample(source, _cuda.Output(512), 5, None, "auto")
+    with pytest.raises(farpoint.CudaUnavailable):
+        _farpoint.cuda_check(source, 512, 1024)
+    with pytest.raises(farpoint.CudaUnavailable):
+        _cuda.scratch_bytes(0, False, (1, 5, 3), 5, "auto")
+    with pytest.raises(farpoint.CudaUnavailable):
+        _farpoint.DeviceArray(0, 0, [5], "i8")
+    with pytest.raises(ValueError, match="tree"):
+        _farpoint.cuda_sample(source, _cuda.Output(512), 5, None, "tree")

@@ -1,0 +1,97 @@
+"""Reading and writing."""
+
+import numpy as np
+import pytest
+from conftest import cloud
+
+import farpoint
+
+
+@pytest.fixture
+def scan(tmp_path):
+    """A KITTI-like file: x, y, z and intensity as float32."""
+    rows = cloud(500, 4)
+    rows.tofile(tmp_path / "scan.bin")
+    return tmp_path / "scan.bin", rows
+
+
+def test_read_sample_write(scan, tmp_path):
+    path, rows = scan
+    read = farpoint.read(path)
+    assert len(read) == 500 and read.fields == ["x", "y", "z", "intensity"]
+    assert "500 points" in repr(read)
+    np.testing.assert_array_equal(read.points, rows[:, :3])
+    np.testing.assert_array_equal(read["intensity"], rows[:, 3])
+    chosen = farpoint.sample(read, 50)
+    np.testing.assert_array_equal(chosen, farpoint.sample(rows[:, :3], 50))
+    for name in ("out.ply", "out.pcd", "out.npy", "out.xyz"):
+        assert farpoint.write(tmp_path / name, read[chosen]) == []
+        again = farpoint.read(tmp_path / name)
+        np.testing.assert_array_equal(again.points.astype(np.float32), rows[chosen, :3])
+        intensity = again[again.fields[3]]  # a plain NPY array has no names
+        np.testing.assert_array_equal(intensity.astype(np.float32), rows[chosen, 3])
+
+
+def test_rows_of_rows(scan):
+    path, rows = scan
+    read = farpoint.read(path)
+    some = read[100:200][np.arange(100) % 2 == 0][[3, 1]]
+    np.testing.assert_array_equal(some.points, rows[[106, 102], :3])
+    np.testing.assert_array_equal(some["intensity"], rows[[106, 102], 3])
+    assert len(read[-1:]) == 1
+    np.testing.assert_array_equal(np.asarray(some), some.points)
+    assert np.asarray(some, dtype=np.float64).dtype == np.float64
+
+
+def test_columns_are_added(scan, tmp_path):
+    path, _ = scan
+    read = farpoint.read(path)
+    order = farpoint.order(read)
+    ordered = read[order.indices].with_column("spacing", order.spacings)
+    farpoint.write(tmp_path / "order.ply", ordered)
+    np.testing.assert_array_equal(farpoint.read(tmp_path / "order.ply")["spacing"], order.spacings)
+    with pytest.raises(ValueError, match="3 values of 'wrong' .* 500 points"):
+        read.with_column("wrong", np.zeros(3))
+
+
+def test_arrays_are_written(tmp_path):
+    for points in (cloud(), cloud(dtype=np.float64), cloud(300, 6)[:, ::2]):
+        farpoint.write(tmp_path / "a.ply", points)
+        read = farpoint.read(tmp_path / "a.ply")
+        np.testing.assert_array_equal(read.points, points)
+        assert read.points.dtype == points.dtype
+    farpoint.write(tmp_path / "a.ply", cloud(), encoding="ascii")
+    assert b"format ascii" in (tmp_path / "a.ply").read_bytes()[:40]
+
+
+def test_progress(scan, capsys):
+    path, rows = scan
+    read = farpoint.read(path, progress=True)
+    np.testing.assert_array_equal(read.points, rows[:, :3])
+    assert "reading" in capsys.readouterr().err
+
+
+def test_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="none.ply"):
+        farpoint.read(tmp_path / "none.ply")
+    (tmp_path / "bad.ply").write_bytes(b"ply\nnonsense\n")
+    with pytest.raises(ValueError, match="bad.ply"):
+        farpoint.read(tmp_path / "bad.ply")
+    with pytest.raises(ValueError, match="'doc' is no format"):
+        farpoint.read(tmp_path / "bad.ply", format="doc")
+    with pytest.raises(ValueError, match=r"\.ply"):
+        farpoint.write(tmp_path / "a.doc", cloud())
+    with pytest.raises(ValueError, match="encoding"):
+        farpoint.write(tmp_path / "a.ply", cloud(), encoding="zip")
+    with pytest.raises(TypeError, match=r"\(5, 3\), int64"):
+        farpoint.write(tmp_path / "a.ply", np.zeros((5, 3), np.int64))
+    with pytest.raises(ValueError, match=r"\(300, 4\)"):
+        farpoint.write(tmp_path / "a.ply", cloud(300, 4))
+    farpoint.write(tmp_path / "a.ply", cloud())
+    read = farpoint.read(tmp_path / "a.ply")
+    with pytest.raises(KeyError, match="colour.*x, y, z"):
+        read["colour"]
+    with pytest.raises(IndexError):
+        read[[300]]
+    with pytest.raises(TypeError, match="indexed by"):
+        read[3]

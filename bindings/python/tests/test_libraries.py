@@ -1,0 +1,89 @@
+"""Arrays of other libraries on the CPU: the same library comes back."""
+
+import numpy as np
+import pytest
+from conftest import cloud, needs_match
+
+import farpoint
+from farpoint import _arrays, _farpoint
+
+
+def test_jax():
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    with jax.default_device(jax.devices("cpu")[0]):
+        points = jax.numpy.asarray(cloud())
+        found = farpoint.sample(points, 20, return_distances=True)
+        wanted = farpoint.sample(cloud(), 20, return_distances=True)
+        assert isinstance(found.indices, jax.Array) and isinstance(found.distances, jax.Array)
+        assert found.indices.device == points.device
+        np.testing.assert_array_equal(found.indices, wanted.indices)
+        np.testing.assert_array_equal(found.distances, wanted.distances)
+        np.testing.assert_array_equal(points[found.indices], cloud()[wanted.indices])
+        with pytest.raises(TypeError, match="int32"):
+            farpoint.sample(jax.numpy.zeros((5, 3), dtype="int32"), 1)
+
+
+@needs_match
+def test_jax_chamfer():
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    with jax.default_device(jax.devices("cpu")[0]):
+        x, y = (jax.numpy.asarray(cloud(seed=s)) for s in (1, 2))
+        assert farpoint.chamfer(x, y) == farpoint.chamfer(cloud(), cloud(seed=2))
+        assert isinstance(farpoint.nearest(x, y).indices, jax.Array)
+
+
+def test_jax_is_read_in_place():
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    with jax.default_device(jax.devices("cpu")[0]):
+        points = jax.numpy.asarray(cloud())
+        points.block_until_ready()
+        assert _farpoint.address(_arrays.to_numpy(points)) == points.unsafe_buffer_pointer()
+
+
+def test_array_api():
+    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    points = strict.asarray(cloud())
+    found = farpoint.sample(points, 20)
+    assert type(found) is type(points)
+    np.testing.assert_array_equal(np.asarray(found), farpoint.sample(cloud(), 20))
+
+
+def test_dlpack_capsules_are_understood():
+    points = cloud(50, 6)[:, ::2]
+    taken = _farpoint.Imported(points.__dlpack__())
+    assert taken.device == (1, 0) and taken.kind == (2, 32, 1)
+    assert taken.shape == [50, 3] and taken.strides == [6, 2]
+    assert taken.address == points.__array_interface__["data"][0]
+    capsule = points.__dlpack__()
+    _farpoint.Imported(capsule)
+    with pytest.raises(TypeError, match="unused"):
+        _farpoint.Imported(capsule)
+
+
+def test_devices_that_nobody_reads():
+    class Elsewhere:
+        shape, dtype = (5, 3), "float32"
+
+        def __dlpack_device__(self):
+            return 10, 0  # ROCm
+
+        def __dlpack__(self, **options):
+            raise AssertionError("not asked for")
+
+    with pytest.raises(TypeError, match=r"type 10.*NVIDIA"):
+        farpoint.sample(Elsewhere(), 1)
+
+
+def test_gpu_arrays_without_a_gpu():
+    if _farpoint.cuda_obstacle() is None:
+        pytest.skip("there is a GPU")
+
+    class Elsewhere:
+        __cuda_array_interface__ = {
+            "shape": (5, 3), "typestr": "<f4", "data": (1 << 20, False), "version": 3,
+        }
+
+    with pytest.raises(farpoint.CudaUnavailable):
+        farpoint.sample(Elsewhere(), 1)
+    with pytest.raises(farpoint.CudaUnavailable):
+        farpoint.check(Elsewhere())

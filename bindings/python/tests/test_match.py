@@ -1,0 +1,77 @@
+"""Nearest neighbours and the Chamfer distance of NumPy arrays."""
+
+import numpy as np
+import pytest
+from conftest import cloud, grid, needs_match, obvious_nearest
+
+import farpoint
+
+pytestmark = needs_match
+
+
+@pytest.mark.parametrize("x, y", [
+    (cloud(200), cloud(150, seed=2)), (grid(), grid(5)), (cloud(50, 2, np.float64), cloud(9, 2, np.float64)),
+    (cloud(40, 5), cloud(30, 5)), (np.asfortranarray(cloud(60)), cloud(60, 6)[:, ::2]),
+])
+def test_nearest_is_that_of_all_pairs(x, y):
+    distances, indices = obvious_nearest(x, y)
+    found = farpoint.nearest(x, y)
+    np.testing.assert_array_equal(found.distances, distances)
+    np.testing.assert_array_equal(found.indices, indices)
+    assert found.distances.dtype == x.dtype and found.indices.dtype == np.int64
+    plain = farpoint.nearest(x, y, squared=False).distances
+    np.testing.assert_array_equal(plain, np.sqrt(distances))
+
+
+def test_nearest_agrees_with_scipy():
+    spatial = pytest.importorskip("scipy.spatial", reason="scipy is not installed")
+    x, y = cloud(5000, dtype=np.float64), cloud(4000, dtype=np.float64, seed=2)
+    distances, indices = spatial.cKDTree(y).query(x)
+    found = farpoint.nearest(x, y, squared=False)
+    np.testing.assert_array_equal(found.indices, indices)
+    np.testing.assert_allclose(found.distances, distances, rtol=1e-14)
+
+
+def test_chamfer_in_its_variants():
+    x, y = cloud(200, dtype=np.float64), cloud(150, dtype=np.float64, seed=2)
+    a, b = obvious_nearest(x, y)[0], obvious_nearest(y, x)[0]
+    assert farpoint.chamfer(x, y) == pytest.approx(a.mean() + b.mean(), rel=1e-14)
+    assert farpoint.chamfer(x, y, one_sided=True) == pytest.approx(a.mean(), rel=1e-14)
+    assert farpoint.chamfer(x, y, reduction="sum") == pytest.approx(a.sum() + b.sum(), rel=1e-14)
+    plain = farpoint.chamfer(x, y, squared=False)
+    assert plain == pytest.approx(np.sqrt(a).mean() + np.sqrt(b).mean(), rel=1e-14)
+    hausdorff = farpoint.chamfer(x, y, squared=False, reduction="max")
+    assert hausdorff == np.sqrt(max(a.max(), b.max()))
+    one = np.abs(x[:, None] - y[None]).sum(axis=-1)
+    manhattan = farpoint.chamfer(x, y, norm=1)
+    assert manhattan == pytest.approx(one.min(1).mean() + one.min(0).mean(), rel=1e-14)
+
+
+def test_batches_with_lengths():
+    x = np.stack([cloud(30, seed=s) for s in range(3)])
+    y = np.stack([cloud(40, seed=s) for s in range(3, 6)])
+    found = farpoint.nearest(x, y, x_lengths=[30, 10, 1], y_lengths=[40, 20, 5])
+    assert (found.indices[1, 10:] == -1).all() and (found.distances[1, 10:] == 0).all()
+    values = farpoint.chamfer(x, y, x_lengths=[30, 10, 1], y_lengths=[40, 20, 5])
+    assert values.shape == (3,)
+    for k, (n, m) in enumerate([(30, 40), (10, 20), (1, 5)]):
+        alone = farpoint.nearest(x[k, :n], y[k, :m])
+        np.testing.assert_array_equal(found.indices[k, :n], alone.indices)
+        assert values[k] == pytest.approx(farpoint.chamfer(x[k, :n], y[k, :m]), rel=1e-12)
+
+
+@pytest.mark.parametrize("x, y, arguments, kind, text", [
+    (cloud(5), cloud(5, 2), {}, ValueError, "3 coordinates .* 2"),
+    (cloud(5), cloud(5, dtype=np.float64), {}, TypeError, "float32.*float64"),
+    (cloud(5), cloud(5)[None], {}, ValueError, r"\(5, 3\).*\(1, 5, 3\)"),
+    (cloud(5), cloud(5)[:0], {}, ValueError, "second cloud"),
+    (cloud(5) * np.nan, cloud(5), {}, ValueError, "first cloud: 5 of 5 rows"),
+    (cloud(5), cloud(5), dict(norm=3), ValueError, "norm is 3"),
+    (cloud(5), cloud(5), dict(x_lengths=[3]), ValueError, "x_lengths"),
+    (cloud(5).astype(int), cloud(5).astype(int), {}, TypeError, "int64"),
+])
+def test_refused(x, y, arguments, kind, text):
+    with pytest.raises(kind, match=text):
+        farpoint.nearest(x, y, **arguments)
+    with pytest.raises(ValueError, match="median"):
+        farpoint.chamfer(cloud(5), cloud(5), reduction="median")

@@ -1,0 +1,33 @@
+"""The README's Python examples work as printed."""
+
+import importlib.util
+import pathlib
+import re
+
+import pytest
+from conftest import needs_match
+
+README = pathlib.Path(__file__).parents[1] / "README.md"
+
+
+@needs_match
+def test_examples_work_as_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 6
+    torch = importlib.util.find_spec("torch")
+    names, left_out = {}, 0
+    for block in blocks:
+        if torch is None and ("torch" in block):
+            left_out += 1
+            continue
+        exec(compile(block, str(README), "exec"), names)
+    if left_out:
+        pytest.skip(f"{left_out} of {len(blocks)} examples: torch is not installed")
+
+
+def test_files_named_are_there():
+    names = re.findall(r"`bindings/python/([\w./]+)`", README.read_text())
+    assert names
+    for name in names:
+        assert (README.parent / name).exists(), name

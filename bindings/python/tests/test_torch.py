@@ -1,0 +1,241 @@
+"""PyTorch on the CPU: the operators, what torch makes of them, and gradients."""
+
+import numpy as np
+import pytest
+from conftest import cloud, grid, needs_match, obvious_nearest
+
+import farpoint
+from farpoint import _farpoint
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+from farpoint import _match_torch, _torch_ops  # noqa: E402  (they need torch)
+
+
+def tensor(*args, **options):
+    return torch.from_numpy(cloud(*args, **options))
+
+
+def batch(b=3, n=60, d=3, dtype=np.float32):
+    return torch.from_numpy(np.stack([cloud(n, d, dtype, s) for s in range(b)]))
+
+
+def gather(points, indices):
+    return points.gather(1, indices.unsqueeze(-1).expand(-1, -1, points.shape[-1]))
+
+
+@pytest.mark.parametrize("points", [cloud(), grid(), cloud(dtype=np.float64), cloud(d=2)])
+def test_tensors_give_what_arrays_give(points):
+    found = farpoint.sample(torch.from_numpy(points), 40, return_distances=True)
+    wanted = farpoint.sample(points, 40, return_distances=True)
+    assert found.indices.dtype == torch.int64 and found.distances.dtype == torch.from_numpy(points).dtype
+    np.testing.assert_array_equal(found.indices.numpy(), wanted.indices)
+    np.testing.assert_array_equal(found.distances.numpy(), wanted.distances)
+    assert float(found.covering_radius) == wanted.covering_radius
+
+
+@pytest.mark.parametrize("options", [
+    dict(count=9), dict(ratio=0.3), dict(spacing=0.4), dict(count=9, start=5), dict(count=9, seed=3),
+    dict(count=9, start=[1, 2, 3]), dict(count=30, lengths=[60, 20, 0]),
+    dict(ratio=0.5, lengths=[60, 20, 1]), dict(count=9, algorithm="naive", threads=1),
+    dict(count=9, progress=True),
+])
+def test_batches_and_options(options):
+    points = batch()
+    found = farpoint.sample(points, **options)
+    wanted = farpoint.sample(points.numpy(), **options)
+    assert isinstance(found, torch.Tensor)
+    np.testing.assert_array_equal(found.numpy(), wanted)
+    if "lengths" in options:
+        options["lengths"] = torch.tensor(options["lengths"], dtype=torch.int32)
+        np.testing.assert_array_equal(farpoint.sample(points, **options).numpy(), wanted)
+
+
+def test_starts_as_tensors():
+    points = batch()
+    starts = torch.tensor([[1, 2], [3, 4], [5, 6]])
+    found = farpoint.sample(points, 5, start=starts)
+    np.testing.assert_array_equal(found[:, :2], starts)
+    one = farpoint.sample(points[0], 5, start=torch.tensor([4, 9]))
+    np.testing.assert_array_equal(one.numpy(), farpoint.sample(points[0].numpy(), 5, start=[4, 9]))
+
+
+def test_memory_is_read_in_place(monkeypatch):
+    seen = []
+    real = _farpoint.sample
+
+    def spy(points, *rest):
+        seen.append((_farpoint.address(points), points.strides))
+        return real(points, *rest)
+
+    monkeypatch.setattr(_farpoint, "sample", spy)
+    whole = tensor(200, 6)
+    for view in (whole[:, :3], whole[::2, 1:4], whole.t()[:3].t(), whole[:, :3].requires_grad_()):
+        farpoint.sample(view, 5)
+        address, strides = seen.pop()
+        assert address == view.data_ptr()
+        assert strides[-2:] == tuple(4 * step for step in view.stride())
+
+
+def test_bad_rows():
+    points = tensor(100)
+    points[3, 1] = torch.nan
+    with pytest.raises(ValueError, match="1 of 100 rows .* row 3"):
+        farpoint.sample(points, 5)
+    with pytest.raises(ValueError, match="1 of 100 rows .* row 3"):
+        farpoint.check(points)
+    found = farpoint.sample(points, ratio=0.5, on_bad="skip")
+    np.testing.assert_array_equal(found, farpoint.sample(points.numpy(), ratio=0.5, on_bad="skip"))
+
+
+def test_out():
+    points, out = batch(), torch.empty((3, 7), dtype=torch.int64)
+    assert farpoint.sample(points, 7, out=out) is out
+    torch.testing.assert_close(out, farpoint.sample(points, 7))
+    with pytest.raises(ValueError, match=r"\(3, 7\), not \(3, 8\)"):
+        farpoint.sample(points, 7, out=torch.empty((3, 8), dtype=torch.int64))
+    with pytest.raises(TypeError, match="int64"):
+        farpoint.sample(points, 7, out=torch.empty((3, 7), dtype=torch.int32))
+
+
+@pytest.mark.parametrize("make, kind, text", [
+    (lambda: farpoint.sample(torch.zeros(5, 3, dtype=torch.int64), 1), TypeError, r"\(5, 3\).*int64"),
+    (lambda: farpoint.sample(torch.zeros(5, 3).half(), 1), TypeError, "float16"),
+    (lambda: farpoint.sample(torch.zeros(5), 1), ValueError, r"\(5,\)"),
+    (lambda: farpoint.sample(tensor(5), 6), ValueError, r"6 samples .* 5 points.*\(1, 5, 3\)"),
+    (lambda: farpoint.sample(tensor(5), 2, start=5), ValueError, "start index 5"),
+    (lambda: farpoint.sample(tensor(5), 2, start=[0, 0]), ValueError, "twice"),
+    (lambda: farpoint.sample(tensor(5), 2, lengths=[1]), ValueError, "lengths"),
+    (lambda: farpoint.sample(batch(), 2, lengths=[1, 2]), ValueError, "lengths"),
+    (lambda: farpoint.sample(batch(), 2, lengths=[1, 2, 61]), ValueError, "61"),
+    (lambda: farpoint.sample(tensor(5).to("meta"), 2), TypeError, "meta"),
+])
+def test_refused(make, kind, text):
+    with pytest.raises(kind, match=text):
+        make()
+
+
+def test_operators_are_registered_well():
+    points, ops = batch(), torch.ops.farpoint
+    lengths = torch.tensor([60, 20, 5])
+    for arguments in [
+        (points, 5, None, None, None, None, "auto", None),
+        (points[:, :, 1:], 5, lengths, lengths.clamp(max=5), torch.tensor([[2]]), None, "auto", 1),
+    ]:
+        torch.library.opcheck(ops.sample.default, arguments)
+        torch.library.opcheck(ops.sample_distances.default, arguments)
+    ragged = (points[0], torch.tensor([0, 20, 60]), torch.tensor([3, 5]), None, 8, 40, "auto")
+    torch.library.opcheck(ops.sample_ragged.default, ragged)
+
+
+@needs_match
+def test_chamfer_operators_are_registered_well():
+    x, y = batch(dtype=np.float64).requires_grad_(), batch(n=40, dtype=np.float64).requires_grad_()
+    ops = torch.ops.farpoint
+    lengths = torch.tensor([60, 20, 5])
+    for arguments in [(x, y, None, None, 2, None, True), (x, y, lengths, None, 1, 1, False)]:
+        torch.library.opcheck(ops.match_clouds.default, arguments)
+
+
+def test_compiled_as_one_graph():
+    def forward(points):
+        return gather(points, farpoint.sample(points, 16))
+
+    compiled = torch.compile(forward, fullgraph=True)
+    for n in (64, 80, 96):  # the last ones with a dynamic shape
+        points = batch(2, n)
+        torch.testing.assert_close(compiled(points), forward(points))
+
+
+def test_compiled_with_ratio_and_distances():
+    def forward(points):
+        found = farpoint.sample(points, ratio=0.25, return_distances=True, start=3)
+        return found.indices, found.distances, farpoint.order(points).indices
+
+    points = batch(2, 64)
+    for got, wanted in zip(torch.compile(forward, fullgraph=True)(points), forward(points)):
+        torch.testing.assert_close(got, wanted)
+
+
+def test_exported():
+    class Sampler(torch.nn.Module):
+        def forward(self, points):
+            return gather(points, farpoint.sample(points, 16))
+
+    points = batch(2, 64)
+    program = torch.export.export(Sampler(), (points,))
+    torch.testing.assert_close(program.module()(points), Sampler()(points))
+
+
+@needs_match
+@pytest.mark.parametrize("options", [
+    {}, dict(norm=1), dict(squared=False), dict(reduction="sum"), dict(one_sided=True),
+    dict(reduction="max"), dict(x_lengths=[5, 12], y_lengths=[9, 3]),
+], ids=str)
+def test_gradients_of_chamfer(options):
+    x = batch(2, 12, dtype=np.float64).requires_grad_()
+    y = (batch(2, 9, dtype=np.float64) + 0.01).requires_grad_()
+    assert torch.autograd.gradcheck(lambda x, y: farpoint.chamfer(x, y, **options), (x, y))
+    assert torch.autograd.gradcheck(lambda x: farpoint.nearest(x, y).distances, (x,))
+
+
+@needs_match
+def test_chamfer_is_that_of_arrays():
+    x, y = batch(2, 50), batch(2, 40)
+    for options in ({}, dict(squared=False), dict(reduction="max"), dict(norm=1)):
+        found = farpoint.chamfer(x, y, **options)
+        assert found.shape == (2,) and found.dtype == torch.float32
+        wanted = farpoint.chamfer(x.numpy(), y.numpy(), **options)
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-5)
+    found = farpoint.nearest(x[0], y[0])
+    distances, indices = obvious_nearest(x[0].numpy(), y[0].numpy())
+    np.testing.assert_array_equal(found.distances.numpy(), distances)
+    np.testing.assert_array_equal(found.indices.numpy(), indices)
+    with pytest.raises(TypeError, match="float32.*float64"):
+        farpoint.chamfer(x, y.double())
+    with pytest.raises(ValueError, match="of the same B and D"):
+        farpoint.chamfer(x, y[:1])
+
+
+@needs_match
+def test_what_gpus_do_for_chamfer_gives_the_same_on_the_cpu():
+    grids = torch.from_numpy(np.stack([grid(4), grid(4)]))
+    for x, y in [(batch(2, 50), batch(2, 40)), (grids, grids + 0.5)]:
+        lengths = torch.tensor([30, 20])
+        for norm in (1, 2):
+            arguments = (x, y, lengths, None, norm, None, True)
+            mine, gpu = _match_torch._on_cpu(*arguments), _match_torch._on_cuda(*arguments)
+            for a, b in zip(mine, gpu):
+                torch.testing.assert_close(a, b, rtol=0, atol=0)
+            grads = torch.ones_like(mine[0]), torch.ones_like(mine[2])
+            back = (x, y, mine[1], mine[3], *grads, norm)
+            for a, b in zip(_match_torch._backward_on_cpu(*back), _match_torch._backward_on_cuda(*back)):
+                torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-6)
+
+
+@needs_match
+def test_chamfer_compiles():
+    x, y = batch(2, 30).requires_grad_(), batch(2, 20)
+    loss = torch.compile(lambda x, y: farpoint.chamfer(x, y).mean(), fullgraph=True)
+    loss(x, y).backward()
+    got = x.grad.clone()
+    x.grad = None
+    farpoint.chamfer(x, y).mean().backward()
+    torch.testing.assert_close(got, x.grad)
+
+
+def test_seeds_on_a_gpu_draw_what_the_cpu_draws():
+    lengths = torch.tensor([1, 7, 1000, 60_000_000])
+    for seed in range(50):
+        drawn = _torch_ops.random_starts(seed, batch(4, 5), lengths)
+        assert drawn.squeeze(-1).tolist() == [_farpoint.random_start(seed, n) for n in lengths.tolist()]
+
+
+def test_torch_is_not_imported_for_arrays():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, numpy, farpoint; farpoint.sample(numpy.zeros((3, 3)), 2); "
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

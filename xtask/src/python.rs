@@ -1,0 +1,171 @@
+//! The Python package: a wheel is built, installed into a fresh environment, and tested there.
+//!
+//! Environments are kept under `target/python-test` and made anew only when they are damaged, since
+//! PyTorch is large. What is skipped is said.
+
+use crate::process::{output, run, show, target_folder, works};
+use crate::tasks;
+use anyhow::{Context, Result, ensure};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const PACKAGE: &str = "bindings/python";
+
+/// The oldest Python that the package supports.
+const OLDEST_PYTHON: (u32, u32) = (3, 10);
+
+/// What the tests need, and what makes more of them run where it can be installed.
+const NEEDED: [&str; 2] = ["numpy", "pytest"];
+const WANTED: [&str; 5] = ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict"];
+
+/// Says that PyTorch may be fetched: its packages are of some GB on Linux.
+const TORCH: &str = "FARPOINT_TORCH";
+
+/// Builds, installs and tests; what was skipped, and why.
+pub(crate) fn test() -> Result<Vec<String>> {
+    let Some(python) = tasks::python() else {
+        return Ok(vec!["python3 is not installed".into()]);
+    };
+    if let Some(obstacle) = too_old(python)? {
+        return Ok(vec![obstacle]);
+    }
+    let folder = target_folder().join("python-test");
+    fs::create_dir_all(&folder)?;
+    let newest = Environment::open(python, &folder.join("newest"))?;
+    if let Err(error) = newest.install(&[&["maturin>=1.9,<2"], &NEEDED[..]].concat()) {
+        return Ok(vec![format!("the Python packages for the tests can't be fetched ({error:#})")]);
+    }
+    let mut skipped = newest.try_install(&WANTED);
+    skipped.extend(newest.try_torch());
+    let wheel = newest.build(&folder.join("wheels"))?;
+    newest.install_wheel(&wheel)?;
+    skipped.extend(newest.pytest("newest NumPy")?);
+    skipped.extend(test_lowest(python, &folder, &wheel)?);
+    Ok(skipped)
+}
+
+fn too_old(python: &str) -> Result<Option<String>> {
+    let code = "import sys; print(*sys.version_info[:2])";
+    let found = output(Command::new(python).args(["-c", code]))?;
+    let mut numbers = found.split_whitespace().map(|word| word.parse().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let (major, minor) = OLDEST_PYTHON;
+    let text = format!("{} is Python {}.{}, not {major}.{minor}", python, version.0, version.1);
+    Ok((version < OLDEST_PYTHON).then_some(text))
+}
+
+/// The tests again with the lowest NumPy that the package allows and this Python has wheels of.
+/// Tests of other libraries are left out there: those want newer ones.
+fn test_lowest(python: &str, folder: &Path, wheel: &Path) -> Result<Vec<String>> {
+    let lowest = Environment::open(python, &folder.join("lowest"))?;
+    let numpy = lowest_numpy(python)?;
+    if lowest.install(&[&numpy, "pytest"]).is_err() {
+        return Ok(vec![format!("the tests with {numpy}, which has no wheel for this Python")]);
+    }
+    lowest.install_wheel(wheel)?;
+    // What it skips for want of other libraries ran with the newest.
+    lowest.pytest(&numpy)?;
+    Ok(Vec::new())
+}
+
+/// The lower bound in `pyproject.toml` is of the oldest Python; later ones began with later NumPy.
+fn lowest_numpy(python: &str) -> Result<String> {
+    let code = "import sys; print({10: '1.23.0', 11: '1.23.2', 12: '1.26.0', 13: '2.1.0', \
+                14: '2.3.2'}.get(sys.version_info[1], '2.4.0'))";
+    Ok(format!("numpy=={}", output(Command::new(python).args(["-c", code]))?.trim()))
+}
+
+/// A virtual environment.
+struct Environment {
+    python: PathBuf,
+}
+
+impl Environment {
+    /// The environment in this folder, made if it is not there or does not work.
+    fn open(python: &str, folder: &Path) -> Result<Self> {
+        let inside = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+        let found = Self { python: inside };
+        if !works(found.pip().arg("--version")) {
+            run(Command::new(python).args(["-m", "venv", "--clear"]).arg(folder))?;
+        }
+        Ok(found)
+    }
+
+    fn pip(&self) -> Command {
+        let mut command = Command::new(&self.python);
+        command.args(["-m", "pip"]);
+        command
+    }
+
+    fn install(&self, packages: &[&str]) -> Result<()> {
+        let quiet = ["install", "--quiet", "--disable-pip-version-check"];
+        // NumPy without a wheel would be compiled for minutes.
+        run(self.pip().args(quiet).arg("--only-binary=numpy").args(packages))
+    }
+
+    /// Installs what can be installed; the others, as skipped.
+    fn try_install(&self, packages: &[&str]) -> Vec<String> {
+        let fails = |package: &&&str| self.install(&[package]).is_err();
+        let left_out = packages.iter().filter(fails);
+        left_out.map(|package| format!("tests with {package}, which can't be fetched")).collect()
+    }
+
+    /// PyTorch, if it is there, or may and can be fetched.
+    fn try_torch(&self) -> Option<String> {
+        if works(Command::new(&self.python).args(["-c", "import torch"])) {
+            return None;
+        }
+        if std::env::var_os(TORCH).is_none() {
+            return Some(format!("the tests with PyTorch ({TORCH}=1 fetches it, some GB)"));
+        }
+        eprintln!("fetching PyTorch, once");
+        let error = self.install(&["torch>=2.4"]).err()?;
+        Some(format!("the tests with PyTorch, which can't be fetched ({error:#})"))
+    }
+
+    /// Builds the wheel into an empty folder.
+    fn build(&self, folder: &Path) -> Result<PathBuf> {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        let mut command = Command::new(&self.python);
+        command.args(["-m", "maturin", "build", "--release", "--quiet", "--interpreter"]);
+        command.arg(&self.python).arg("--manifest-path").arg(format!("{PACKAGE}/Cargo.toml"));
+        run(command.arg("--out").arg(folder))?;
+        let mut wheels = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
+        wheels.next().context("maturin has left no wheel")
+    }
+
+    fn install_wheel(&self, wheel: &Path) -> Result<()> {
+        run(self
+            .pip()
+            .args(["install", "--quiet", "--disable-pip-version-check", "--no-deps"])
+            .arg("--force-reinstall")
+            .arg(wheel))
+    }
+
+    /// Runs the tests, passing their report on; what they skipped.
+    fn pytest(&self, what: &str) -> Result<Vec<String>> {
+        eprintln!("pytest with {what}");
+        let mut command = Command::new(&self.python);
+        command.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
+        command.arg("-c").arg(format!("{PACKAGE}/pyproject.toml")).arg(format!("{PACKAGE}/tests"));
+        let mut child = command.stdout(Stdio::piped()).spawn().context("can't start pytest")?;
+        let lines = BufReader::new(child.stdout.take().context("no standard output")?).lines();
+        let mut skipped = BTreeSet::new();
+        for line in lines {
+            let line = line?;
+            match line.strip_prefix("SKIPPED ").and_then(|skip| skip.split_once(": ")) {
+                // Many tests are skipped for one reason.
+                Some((_, reason)) => drop(skipped.insert(reason.to_owned())),
+                None => println!("{line}"),
+            }
+        }
+        let status = child.wait()?;
+        ensure!(status.success(), "{} ({status})", show(&command));
+        Ok(skipped.into_iter().collect())
+    }
+}
