@@ -6,9 +6,10 @@
 #pragma once
 #include "batch.cuh"
 #include "team.cuh"
+#include "box.cuh"
 
 constexpr u32 MOST_LEVELS = 7;  // 32^7 points are more than a u32 can name
-constexpr u32 STACK = 288;      // nodes waiting in a depth-first search of two at a time
+constexpr u32 STACK = 288;      // nodes waiting in a depth-first search: 31 a level, 32 in the last, some to spare
 
 // The coordinates of 32 points: one address, and the axes at fixed distances from it.
 struct Group {
@@ -130,23 +131,6 @@ __device__ __forceinline__ real warp_smallest(real value) {
     for (int step = 16; step > 0; step >>= 1) value = smaller(value, __shfl_xor_sync(FULL, value, step));
     return value;
 #endif
-}
-
-// Boxes of groups (one warp each) and of their parents (one tile of 32 groups a block).
-// `slots` holds a box a warp.
-struct Box {
-    real low[3];
-    real high[3];
-};
-
-__device__ __forceinline__ Box warp_box(Box box) {
-    for (int step = 16; step > 0; step >>= 1) {
-        for (u32 a = 0; a < 3; ++a) {
-            box.low[a] = smaller(box.low[a], __shfl_xor_sync(FULL, box.low[a], step));
-            box.high[a] = larger(box.high[a], __shfl_xor_sync(FULL, box.high[a], step));
-        }
-    }
-    return box;
 }
 
 // Writes the box of a node; the lanes after the last node fill its block up with boxes that

@@ -2,12 +2,8 @@
 // row lie close together. Any order gives the same samples; a good one prunes more.
 #pragma once
 #include "batch.cuh"
+#include "box.cuh"
 #include "sort.cuh"
-
-struct Bounds {
-    real low[3];
-    real high[3];
-};
 
 // How coordinates become a key of `bits` bits: cells of one size, each axis with as many bits
 // as its extent needs.
@@ -18,8 +14,8 @@ struct Curve {
     u32 most;
 };
 
-__device__ inline Bounds bounds_of_part(const Cloud& cloud, u32 first, u32 step) {
-    Bounds b;
+__device__ inline Box bounds_of_part(const Cloud& cloud, u32 first, u32 step) {
+    Box b;
     for (u32 a = 0; a < 3; ++a) {
         b.low[a] = infinity();
         b.high[a] = -infinity();
@@ -34,24 +30,14 @@ __device__ inline Bounds bounds_of_part(const Cloud& cloud, u32 first, u32 step)
     return b;
 }
 
-__device__ inline Bounds warp_bounds(Bounds b) {
-    for (int step = 16; step > 0; step >>= 1) {
-        for (u32 a = 0; a < 3; ++a) {
-            b.low[a] = smaller(b.low[a], __shfl_xor_sync(FULL, b.low[a], step));
-            b.high[a] = larger(b.high[a], __shfl_xor_sync(FULL, b.high[a], step));
-        }
-    }
-    return b;
-}
-
 // The bounds of the whole cloud, in every thread. `parts` has room for one a block.
-__device__ inline Bounds team_bounds(Team& team, const Cloud& cloud, Bounds* parts, Bounds* shared) {
+__device__ inline Box team_bounds(Team& team, const Cloud& cloud, Box* parts, Box* shared) {
     u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    Bounds mine = warp_bounds(bounds_of_part(cloud, team.thread(), team.threads()));
+    Box mine = warp_box(bounds_of_part(cloud, team.thread(), team.threads()));
     if (lane == 0) shared[warp] = mine;
     __syncthreads();
     if (warp == 0) {
-        mine = warp_bounds(shared[lane < warps ? lane : 0]);
+        mine = warp_box(shared[lane < warps ? lane : 0]);
         if (lane == 0) parts[team.rank] = mine;
     }
     team.sync();
@@ -62,11 +48,11 @@ __device__ inline Bounds team_bounds(Team& team, const Cloud& cloud, Bounds* par
             mine.high[a] = larger(mine.high[a], parts[b].high[a]);
         }
     }
-    return warp_bounds(mine);
+    return warp_box(mine);
 }
 
 // The finest cells for which a key of `bits` bits is enough.
-__device__ inline Curve curve_over(const Bounds& bounds, u32 bits) {
+__device__ inline Curve curve_over(const Box& bounds, u32 bits) {
     Curve curve;
     double extent[3], longest = 0;
     for (u32 a = 0; a < 3; ++a) {

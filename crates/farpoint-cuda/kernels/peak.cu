@@ -38,14 +38,14 @@ union Work {
     SortShared sort;
     Staged staged;
     SingleShared single;
-    Bounds bounds[MOST_WARPS];
+    Box bounds[MOST_WARPS];
     u32 stacks[THREADS / 32][STACK];
 };
 
 // The points in neighbour order, and the tree over them.
 __device__ void build(State& state, Team& team, Work& work) {
     Cloud& cloud = state.cloud;
-    Bounds bounds = team_bounds(team, cloud, state.parts, work.bounds);
+    Box bounds = team_bounds(team, cloud, state.parts, work.bounds);
     u32 passes = cloud.length > 1u << 16 ? 4 : 3;
     Curve curve = curve_over(bounds, passes * 8);
     Pairs<u32> from = state.order[passes & 1], to = state.order[~passes & 1];

@@ -50,7 +50,7 @@ struct State {
     u32* band;      // positions of the points of the band
     Pick* best;     // per group, while samples are taken one by one: its first candidate
     Header* header;
-    Bounds* parts;  // per block
+    Box* parts;  // per block
     u32* digits;    // counts of the sort
     Mail* mail;     // two slots a block
     Pairs<u32> order[2];
@@ -90,14 +90,14 @@ __device__ __forceinline__ u8* cut(u8** from, u64 bytes) {
 __device__ inline void place_arrays(State& state, u8* scratch, u32 rows, u32 blocks) {
     u64 padded = ((u64)rows + 31) / 32 * 32;
     u32 groups = (u32)(padded / 32);
-    state.parts = (Bounds*)cut(&scratch, sizeof(Bounds) * blocks);
+    state.parts = (Box*)cut(&scratch, sizeof(Box) * blocks);
     state.digits = (u32*)cut(&scratch, sizeof(u32) * sort_words(blocks));
     u8* space = cut(&scratch, 3 * padded * sizeof(real));
     state.points.sites = (Group*)space;
     u32* words = (u32*)cut(&scratch, 4 * padded * sizeof(u32));
     state.order[0] = {words, words + 2 * padded};
     state.order[1] = {words + padded, words + 3 * padded};
-    // Sorted in an even number of passes, the order ends up where it began: in order[0].
+    // `build` begins the sort so that the order ends up in order[0].
     state.points.order = state.order[0].values;
     state.points.distance = (real*)words;
     state.witness = state.order[1].values;

@@ -171,7 +171,9 @@ RADIUS_KERNEL(filter, 128, 6) {
     }
 }
 
-RADIUS_KERNEL(lower, 128, 6) {
+// The listed voxels: their distances are lowered, or their maxima found.
+template <bool LOWER, bool FIND>
+__device__ __forceinline__ void visit_listed(const RadiusArguments& args) {
     FIND_CLOUD;
     FIND_CHUNKS;
     wait_for_previous();
@@ -182,21 +184,9 @@ RADIUS_KERNEL(lower, 128, 6) {
         u32 mask = fresh(&v.masks[chunk]);
         if (mask == 0) continue;
         Voxel mine = load_voxel(v, chunk, chunks, voxels, lane);
-        visit_voxels<true, false>(cloud, v, pick, chunk, mask, mine);
+        visit_voxels<LOWER, FIND>(cloud, v, pick, chunk, mask, mine);
     }
 }
 
-RADIUS_KERNEL(raise, 128, 6) {
-    FIND_CLOUD;
-    FIND_CHUNKS;
-    wait_for_previous();
-    let_next_start();
-    Pick pick = fresh(&v.state->pick);
-    if (pick.index == NONE) return;
-    for (; chunk < chunks; chunk += warps) {
-        u32 mask = fresh(&v.masks[chunk]);
-        if (mask == 0) continue;
-        Voxel mine = load_voxel(v, chunk, chunks, voxels, lane);
-        visit_voxels<false, true>(cloud, v, pick, chunk, mask, mine);
-    }
-}
+RADIUS_KERNEL(lower, 128, 6) { visit_listed<true, false>(args); }
+RADIUS_KERNEL(raise, 128, 6) { visit_listed<false, true>(args); }

@@ -12,7 +12,7 @@ __device__ __forceinline__ void add_release(u32* at, u32 value) {
     asm volatile("red.release.gpu.global.add.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
 }
 
-// Reads and writes of words that other blocks write and read at the same time.
+// Words that other blocks read and write at the same time.
 __device__ __forceinline__ real load_shared_word(const real* at) {
     real value;
 #ifdef FARPOINT_F64
@@ -21,14 +21,6 @@ __device__ __forceinline__ real load_shared_word(const real* at) {
     asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(value) : "l"(at) : "memory");
 #endif
     return value;
-}
-
-__device__ __forceinline__ void store_shared_word(real* at, real value) {
-#ifdef FARPOINT_F64
-    asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" : : "l"(at), "d"(value) : "memory");
-#else
-    asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" : : "l"(at), "f"(value) : "memory");
-#endif
 }
 
 // As signed integers, negative numbers are below all others: a word with a sign stays as it is.
