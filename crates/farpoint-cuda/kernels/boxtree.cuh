@@ -7,6 +7,7 @@
 #include "batch.cuh"
 #include "team.cuh"
 #include "box.cuh"
+#include "warp.cuh"
 
 constexpr u32 MOST_LEVELS = 7;  // 32^7 points are more than a u32 can name
 constexpr u32 STACK = 288;      // nodes waiting in a depth-first search: 31 a level, 32 in the last, some to spare
@@ -111,28 +112,6 @@ __device__ __forceinline__ real site_distance(const Cloud& cloud, const Site& a,
     return d;
 }
 
-// The largest value of a warp's lanes, in every lane.
-__device__ __forceinline__ bits warp_largest(bits value) {
-#if !defined(FARPOINT_F64) && __CUDA_ARCH__ >= 800
-    return __reduce_max_sync(FULL, value);
-#else
-    for (int step = 16; step > 0; step >>= 1) {
-        bits other = __shfl_xor_sync(FULL, value, step);
-        value = other > value ? other : value;
-    }
-    return value;
-#endif
-}
-
-__device__ __forceinline__ real warp_smallest(real value) {
-#if !defined(FARPOINT_F64) && __CUDA_ARCH__ >= 800
-    return from_bits(__reduce_min_sync(FULL, to_bits(value)));
-#else
-    for (int step = 16; step > 0; step >>= 1) value = smaller(value, __shfl_xor_sync(FULL, value, step));
-    return value;
-#endif
-}
-
 // Writes the box of a node; the lanes after the last node fill its block up with boxes that
 // nothing reaches.
 __device__ __forceinline__ void store_box(const Level& level, u32 node, const Box& box) {
@@ -149,6 +128,17 @@ __device__ __forceinline__ void store_box(const Level& level, u32 node, const Bo
     }
 }
 
+// Stores this lane's point of a group, and the group's box.
+__device__ __forceinline__ void place_in_group(const Cloud& cloud, const Points& points, const Tree& tree, u32 g, u32 row) {
+    u32 lane = threadIdx.x & 31;
+    Box box;
+    for (u32 a = 0; a < 3; ++a) box.low[a] = box.high[a] = cloud.at(row, a);
+    points.sites[g].x[lane] = box.low[0];
+    points.sites[g].y[lane] = box.low[1];
+    points.sites[g].z[lane] = box.low[2];
+    store_box(tree.levels[0], g, warp_box(box));
+}
+
 // Gathers the points in their order, and boxes each group.
 __device__ inline void gather_groups(const Team& team, const Cloud& cloud, const Points& points, const Tree& tree) {
     u32 lane = threadIdx.x & 31;
@@ -156,15 +146,10 @@ __device__ inline void gather_groups(const Team& team, const Cloud& cloud, const
         u32 at = g * 32 + lane;
         // The last group is filled up with its last point, marked as chosen.
         u32 row = points.order[min(at, points.length - 1)];
-        Box box;
-        for (u32 a = 0; a < 3; ++a) box.low[a] = box.high[a] = cloud.at(row, a);
-        points.sites[g].x[lane] = box.low[0];
-        points.sites[g].y[lane] = box.low[1];
-        points.sites[g].z[lane] = box.low[2];
         __syncwarp();
         if (at >= points.length) points.order[at] = row;
         points.distance[at] = at < points.length ? infinity() : -(real)0;
-        store_box(tree.levels[0], g, warp_box(box));
+        place_in_group(cloud, points, tree, g, row);
     }
 }
 

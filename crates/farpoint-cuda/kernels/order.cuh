@@ -96,3 +96,36 @@ __device__ __forceinline__ u32 curve_key(const Curve& curve, real x, real y, rea
     }
     return key;
 }
+
+// Where a team orders a cloud: two arrays of keys and rows to sort between, the counts of the sort
+// (`sort_words` of the blocks) and room for a box a block.
+struct Ordering {
+    Pairs<u32> pairs[2];
+    u32* digits;
+    Box* parts;
+};
+
+union OrderShared {
+    SortShared sort;
+    Box bounds[MOST_WARPS];
+};
+
+// Sorts the rows of a cloud into neighbour order; they end up in the values of pairs[0].
+__device__ inline void order_cloud(Team& team, const Cloud& cloud, const Ordering& ordering, OrderShared& shared) {
+    Box bounds = team_bounds(team, cloud, ordering.parts, shared.bounds);
+    u32 passes = cloud.length > 1u << 16 ? 4 : 3;
+    Curve curve = curve_over(bounds, passes * 8);
+    bool odd = passes & 1;
+    Pairs<u32> from = odd ? ordering.pairs[1] : ordering.pairs[0], to = odd ? ordering.pairs[0] : ordering.pairs[1];
+    for (u32 i = team.thread(); i < cloud.length; i += team.threads()) {
+        from.keys[i] = curve_key(curve, cloud.at(i, 0), cloud.at(i, 1), cloud.at(i, 2));
+        from.values[i] = i;
+    }
+    team.sync();
+    for (u32 pass = 0; pass < passes; ++pass) {
+        sort_pass(team, from, to, cloud.length, pass * 8, false, ordering.digits, shared.sort);
+        Pairs<u32> swap = from;
+        from = to;
+        to = swap;
+    }
+}

@@ -35,31 +35,17 @@ struct PeakArgs {
 };
 
 union Work {
+    OrderShared order;
     SortShared sort;
     Staged staged;
     SingleShared single;
-    Box bounds[MOST_WARPS];
     u32 stacks[THREADS / 32][STACK];
 };
 
 // The points in neighbour order, and the tree over them.
 __device__ void build(State& state, Team& team, Work& work) {
     Cloud& cloud = state.cloud;
-    Box bounds = team_bounds(team, cloud, state.parts, work.bounds);
-    u32 passes = cloud.length > 1u << 16 ? 4 : 3;
-    Curve curve = curve_over(bounds, passes * 8);
-    Pairs<u32> from = state.order[passes & 1], to = state.order[~passes & 1];
-    for (u32 i = team.thread(); i < cloud.length; i += team.threads()) {
-        from.keys[i] = curve_key(curve, cloud.at(i, 0), cloud.at(i, 1), cloud.at(i, 2));
-        from.values[i] = i;
-    }
-    team.sync();
-    for (u32 pass = 0; pass < passes; ++pass) {
-        sort_pass(team, from, to, cloud.length, pass * 8, false, state.digits, work.sort);
-        Pairs<u32> swap = from;
-        from = to;
-        to = swap;
-    }
+    order_cloud(team, cloud, {{state.order[0], state.order[1]}, state.digits, state.parts}, work.order);
     gather_groups(team, cloud, state.points, state.tree);
     for (u32 l = 1; l < state.tree.height; ++l) {
         team.sync();
