@@ -27,29 +27,33 @@
 //! * [`Sampler::enqueue`] takes addresses of device memory, PyTorch's for example, queues its
 //!   work on the caller's [`Stream`] and returns; CUDA graphs can capture it.
 
+pub mod chamfer;
 mod device;
 mod driver;
 mod error;
 mod event;
 pub mod fps;
 mod graph;
+mod input;
 mod launch;
 mod memory;
 mod module;
 mod properties;
 mod scalar;
+mod statistics;
 mod stream;
+mod team;
 
+pub use chamfer::{DeviceGradients, DevicePairs, DeviceSide, Matcher};
 pub use device::Device;
 pub use driver::{available, device_count};
 pub use error::{CudaUnavailable, Error};
 pub use event::Event;
-pub use farpoint::{Amount, BadRows, Points, Start};
-pub use fps::{
-    Algorithm, DeviceBatch, PeakOptions, RadiusOptions, Sample, Sampler, Statistics, check_bad,
-};
+pub use farpoint::{Amount, BadRows, Norm, Points, Start};
+pub use fps::{Algorithm, DeviceBatch, PeakOptions, RadiusOptions, Sample, Sampler, check_bad};
 pub use graph::Graph;
 pub use memory::{Buffer, Element};
 pub use properties::Properties;
 pub use scalar::CudaScalar;
+pub use statistics::Statistics;
 pub use stream::Stream;
