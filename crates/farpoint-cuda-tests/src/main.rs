@@ -6,6 +6,7 @@
 mod awkward;
 mod batches;
 mod bench;
+mod chamfer;
 mod clouds;
 mod equality;
 mod errors;
@@ -130,6 +131,7 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(graphs::groups());
     groups.extend(streams::groups());
     groups.extend(memory::groups());
+    groups.extend(chamfer::groups(quick));
     if !quick {
         groups.push(equality::ten_million());
     }
@@ -141,6 +143,7 @@ fn tests(test: &Test) -> Result<bool> {
     let mut groups = groups(quick);
     if let Some(folder) = &test.data {
         groups.extend(real::groups(folder)?);
+        groups.extend(chamfer::real(folder)?);
     }
     if test.list {
         runner::filter(&mut groups, &test.checks.only);
