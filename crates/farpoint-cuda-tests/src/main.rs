@@ -60,6 +60,8 @@ enum Command {
     },
     /// Measure the clouds of the targets, or a grid of shapes
     Bench(bench::Bench),
+    /// Measure nearest points, Chamfer distance and gradients
+    BenchChamfer(bench::BenchChamfer),
     /// The GPUs of this machine; status 1 if there is none
     Devices,
 }
@@ -103,6 +105,7 @@ fn main() -> ExitCode {
             small::sanitize(&tool, &only, report.as_deref())
         }
         Command::Bench(bench) => bench.run(),
+        Command::BenchChamfer(bench) => bench.run(),
         Command::Devices => devices(),
     };
     match result {

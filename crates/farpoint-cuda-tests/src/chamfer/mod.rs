@@ -16,7 +16,9 @@ use farpoint_cuda::chamfer::{Method, TreeOptions};
 use farpoint_cuda::{Error, Matcher};
 use std::path::Path;
 
-use resident::Resident;
+pub(crate) use expected::Expected;
+pub(crate) use pairs::moved;
+pub(crate) use resident::Resident;
 
 /// The names of all methods, in the order of the report.
 pub(crate) const METHODS: &[&str] = &["plain", "brute", "tree", "auto"];
