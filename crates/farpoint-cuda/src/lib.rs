@@ -1,4 +1,5 @@
-//! Exact farthest point sampling on NVIDIA GPUs: the indices of [`farpoint`], one by one.
+//! Exact farthest point sampling and nearest points on NVIDIA GPUs: the results of [`farpoint`], bit
+//! by bit.
 //!
 //! ```
 //! use farpoint_cuda::{Device, Sampler};
@@ -20,6 +21,10 @@
 //! # What exact means
 //! The rules of [`farpoint`], to the bit: same order of operations, nothing fused, ties to the
 //! lowest index. Algorithm, card and batch never change a result.
+//!
+//! # Nearest points
+//! [`Matcher`] finds them between two clouds, with the Chamfer distance, all that follows from it and
+//! its gradients; see [`chamfer`]. It has the same ways in.
 //!
 //! # Three ways in
 //! * [`Sampler::sample`] and its like take clouds in host memory and copy them.

@@ -164,8 +164,8 @@ impl<T: CudaScalar> Case<T> {
         }
         stream.synchronize()?;
         scratch.read("scratch memory")?;
-        for side in 0..2 {
-            tally.check(format!("{what}, side {side}"), self.same(side, &answer[side])?);
+        for (side, answer) in answer.iter().enumerate() {
+            tally.check(format!("{what}, side {side}"), self.same(side, answer)?);
         }
         let send = |side: usize| self.ask.indices[side].then(|| input[side].grads.pointer());
         let wanted = DeviceGradients {
@@ -178,9 +178,9 @@ impl<T: CudaScalar> Case<T> {
         if tally.take(format!("{what}, backward"), queued).is_some() {
             stream.synchronize()?;
             other.read("scratch memory")?;
-            for side in 0..2 {
-                let found = answer[side].gradients.read("gradients")?;
-                let same = same_numbers("gradients", &found, &self.truth[side].gradients);
+            for (side, (answer, truth)) in answer.iter().zip(&self.truth).enumerate() {
+                let found = answer.gradients.read("gradients")?;
+                let same = same_numbers("gradients", &found, &truth.gradients);
                 tally.check(format!("{what}, backward, side {side}"), same);
             }
         }

@@ -36,7 +36,7 @@ pub(crate) const BRUTE: Kernel = Kernel {
     module: "nearest_brute",
     names: ["brute", "brute_absolute"],
     threads: 128,
-    rows: 256,
+    rows: 128,
     dims: BRUTE_DIMS,
 };
 
