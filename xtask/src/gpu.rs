@@ -72,10 +72,13 @@ fn steps(data: Option<&Path>, quick: bool) -> Vec<Vec<String>> {
     test.extend(data());
     test.extend(quick.then(|| "--quick".into()));
     let sanitize = words(&["sanitize", "--report", &record("sanitize.md")]);
-    let (markdown, json) = (record("bench.md"), record("bench.json"));
-    let mut bench = words(&["bench", "--markdown", &markdown, "--json", &json]);
-    bench.extend(data());
-    vec![test, sanitize, bench]
+    let bench = |name: &str| {
+        let records = [format!("{name}.md"), format!("{name}.json")].map(|name| record(&name));
+        let mut bench = words(&[name, "--markdown", &records[0], "--json", &records[1]]);
+        bench.extend(data());
+        bench
+    };
+    vec![test, sanitize, bench("bench"), bench("bench-chamfer")]
 }
 
 /// What to do on a machine with a GPU.

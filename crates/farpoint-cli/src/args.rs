@@ -233,12 +233,15 @@ pub(crate) struct Chamfer {
     /// Write A with an attribute 'distance' here, and a picture of it beside, as .png.
     #[arg(long, value_name = "OUT.ply")]
     pub(crate) per_point: Option<PathBuf>,
-    /// Threads to use [default: one a core].
+    /// CPU only: threads to use [default: one a core].
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// Where to run: cpu, auto or cuda (not in this build).
+    /// Where to run: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one and it pays).
     #[arg(long, value_name = "D", default_value = "auto")]
     pub(crate) device: Device,
+    /// Which GPU, the first being 0 [default: 0].
+    #[arg(long, value_name = "N")]
+    pub(crate) gpu: Option<usize>,
     /// Numbers a row of raw float32 files (KITTI has 4, nuScenes 5).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
     pub(crate) columns: Option<u8>,

@@ -1,7 +1,8 @@
 //! `farpoint chamfer`: how far apart two clouds are, as numbers, as an attribute of every point
 //! and as a picture.
 
-use crate::args::{self, Device};
+use crate::args;
+use crate::device;
 use crate::input::{self, Points};
 use crate::output::{self, count, number, seconds};
 use crate::picture::{Deviation, deviation};
@@ -10,6 +11,7 @@ use crate::sample;
 use anyhow::{Result, ensure};
 use farpoint::chamfer::FScore;
 use farpoint::{BadRows, Chamfer, Matcher, Nearest, Scalar};
+use farpoint_cuda::CudaScalar;
 use farpoint_io::{Cloud, Column, Format, WriteOptions};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -47,10 +49,7 @@ pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
 
 /// What can be refused before the inputs are read.
 fn check(args: &args::Chamfer) -> Result<()> {
-    ensure!(
-        args.device != Device::Cuda,
-        "--device cuda: nearest points run on the CPU only so far; use --device cpu or leave it out"
-    );
+    device::check_chamfer(args)?;
     let stdin = Path::new("-");
     ensure!(
         args.a != stdin || args.b != stdin,
@@ -93,8 +92,14 @@ struct Outcome {
     /// Of the first cloud, not squared; NaN for rows left out.
     distances: Vec<f64>,
     single: bool,
-    threads: usize,
+    ran_on: RanOn,
     seconds: f64,
+}
+
+/// What did the work.
+enum RanOn {
+    Cpu { threads: usize },
+    Gpu { name: String },
 }
 
 /// One direction.
@@ -118,16 +123,13 @@ impl Side {
     }
 }
 
-fn compare<T: Scalar>(a: &[[T; 3]], b: &[[T; 3]], args: &args::Chamfer) -> Result<Outcome> {
-    let threads = args.threads.map_or_else(rayon::current_num_threads, usize::from);
-    let matcher = Matcher::new().bad_rows(BadRows::Skip).threads(threads);
+fn compare<T: CudaScalar>(a: &[[T; 3]], b: &[[T; 3]], args: &args::Chamfer) -> Result<Outcome> {
     let names = format!("{} and {}", input::name(&args.a), input::name(&args.b));
+    let place = device::choose_chamfer(args, a.len(), b.len())?;
     let progress = Progress::start(format!("comparing {names}"));
-    let start = Instant::now();
-    let chamfer: Chamfer<T> =
-        matcher.chamfer(a, b).map_err(|error| anyhow::anyhow!("{names}: {error}"))?;
-    let seconds = start.elapsed().as_secs_f64();
+    let found = place.run(|gpu| on_gpu(a, b, gpu), || on_cpu(a, b, args));
     drop(progress);
+    let (chamfer, ran_on, seconds) = found.map_err(|error| anyhow::anyhow!("{names}: {error}"))?;
     let first = &chamfer.a_to_b;
     Ok(Outcome {
         sides: [Side::new(first), Side::new(&chamfer.b_to_a)],
@@ -137,9 +139,36 @@ fn compare<T: Scalar>(a: &[[T; 3]], b: &[[T; 3]], args: &args::Chamfer) -> Resul
         threshold: args.threshold,
         distances: (0..first.len()).map(|row| first.distance(row).to_f64()).collect(),
         single: size_of::<T>() == 4,
-        threads,
+        ran_on,
         seconds,
     })
+}
+
+/// What was found, where and in how many seconds.
+type Found<T> = (Chamfer<T>, RanOn, f64);
+
+fn on_cpu<T: Scalar>(
+    a: &[[T; 3]],
+    b: &[[T; 3]],
+    args: &args::Chamfer,
+) -> Result<Found<T>, farpoint::Error> {
+    let threads = args.threads.map_or_else(rayon::current_num_threads, usize::from);
+    let matcher = Matcher::new().bad_rows(BadRows::Skip).threads(threads);
+    let start = Instant::now();
+    let chamfer = matcher.chamfer(a, b)?;
+    Ok((chamfer, RanOn::Cpu { threads }, start.elapsed().as_secs_f64()))
+}
+
+fn on_gpu<T: CudaScalar>(
+    a: &[[T; 3]],
+    b: &[[T; 3]],
+    gpu: &farpoint_cuda::Device,
+) -> Result<Found<T>, farpoint_cuda::Error> {
+    let matcher = farpoint_cuda::Matcher::new().bad_rows(BadRows::Skip);
+    let start = Instant::now();
+    let chamfer = matcher.chamfer(gpu, a, b)?;
+    let name = gpu.properties().name.clone();
+    Ok((chamfer, RanOn::Gpu { name }, start.elapsed().as_secs_f64()))
 }
 
 /// Writes the first cloud with its distances, and the picture beside it.
@@ -171,6 +200,10 @@ fn file_name(path: &Path) -> String {
 fn as_json(outcome: &Outcome, read_seconds: f64) -> Value {
     let side = |side: &Side| json!({"mean_squared": side.mean_squared, "mean": side.mean, "max": side.max});
     let [a, b] = &outcome.sides;
+    let (device, gpu, threads) = match &outcome.ran_on {
+        RanOn::Cpu { threads } => ("cpu", None, Some(threads)),
+        RanOn::Gpu { name } => ("cuda", Some(name), None),
+    };
     json!({
         "a_points": a.points,
         "b_points": b.points,
@@ -184,8 +217,9 @@ fn as_json(outcome: &Outcome, read_seconds: f64) -> Value {
         "precision": outcome.score.map(|score| score.precision),
         "recall": outcome.score.map(|score| score.recall),
         "f_score": outcome.score.map(|score| score.f_score),
-        "device": "cpu",
-        "threads": outcome.threads,
+        "device": device,
+        "gpu": gpu,
+        "threads": threads,
         "read_seconds": read_seconds,
         "seconds": outcome.seconds,
     })
@@ -209,7 +243,6 @@ fn as_table(args: &args::Chamfer, outcome: &Outcome, read_seconds: f64) -> Strin
         rows.push(row(&format!("within {}", number(threshold)), within));
     }
     let mut text = output::table(&rows);
-    let s = if outcome.threads == 1 { "" } else { "s" };
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<14}{value}\n"));
     line("chamfer", format!("{} (sum of the mean squares)", number(outcome.sum)));
     line("hausdorff", number(outcome.hausdorff));
@@ -218,6 +251,11 @@ fn as_table(args: &args::Chamfer, outcome: &Outcome, read_seconds: f64) -> Strin
     }
     line("read", seconds(read_seconds));
     let time = seconds(outcome.seconds);
-    line("compare", format!("{time} on {} thread{s}", outcome.threads));
+    let place = match &outcome.ran_on {
+        RanOn::Cpu { threads: 1 } => "1 thread".into(),
+        RanOn::Cpu { threads } => format!("{threads} threads"),
+        RanOn::Gpu { name } => name.clone(),
+    };
+    line("compare", format!("{time} on {place}"));
     text
 }

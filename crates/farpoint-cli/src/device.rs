@@ -1,6 +1,7 @@
 //! Where a run takes place: what the options allow, what the machine has, what pays.
 
-use crate::args::{Device, Run};
+use crate::args::{Chamfer, Device, Run};
+use crate::output;
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Amount;
 use std::fmt;
@@ -68,39 +69,71 @@ pub(crate) enum Place {
     GpuIfItWorks(farpoint_cuda::Device),
 }
 
+impl Place {
+    /// Runs there, or where the GPU fails that nobody asked for, on the CPU. Errors in what was
+    /// asked are the same on both: the CPU's are told.
+    pub(crate) fn run<R>(
+        self,
+        on_gpu: impl FnOnce(&farpoint_cuda::Device) -> Result<R, farpoint_cuda::Error>,
+        on_cpu: impl FnOnce() -> Result<R, farpoint::Error>,
+    ) -> Result<R> {
+        match self {
+            Self::Cpu => Ok(on_cpu()?),
+            Self::Gpu(gpu) => Ok(on_gpu(&gpu)?),
+            Self::GpuIfItWorks(gpu) => on_gpu(&gpu).or_else(|error| {
+                if !matches!(error, farpoint_cuda::Error::Sampling(_)) {
+                    output::warn(&format!("{error}; going on without the GPU"));
+                }
+                Ok(on_cpu()?)
+            }),
+        }
+    }
+}
+
 /// Refuses what can't be done anywhere or not where it was asked for, before any work.
 pub(crate) fn check(run: &Run) -> Result<()> {
     let name = run.algorithm.name();
     match run.device {
-        Device::Cpu => {
-            ensure!(run.gpu.is_none(), "--gpu is for --device cuda or auto, not cpu");
-            ensure!(
-                run.algorithm.cpu.is_some(),
-                "--algorithm {name} is for GPUs; on the CPU there are {}",
-                names(farpoint::Algorithm::ALL.map(farpoint::Algorithm::name))
-            );
-        }
-        Device::Cuda => {
-            ensure!(
-                run.algorithm.gpu.is_some(),
-                "--algorithm {name} is for the CPU; with --device cuda there are {}",
-                names(farpoint_cuda::Algorithm::ALL.map(farpoint_cuda::Algorithm::name))
-            );
-            if let Some(option) = cpu_option(run) {
-                bail!("{option} is for the CPU; leave it out, or use --device cpu");
-            }
-            present(run.gpu).map_err(|error| {
-                anyhow!("--device cuda: {error}; use --device cpu or leave it out")
-            })?;
-        }
+        Device::Cpu => ensure!(
+            run.algorithm.cpu.is_some(),
+            "--algorithm {name} is for GPUs; on the CPU there are {}",
+            names(farpoint::Algorithm::ALL.map(farpoint::Algorithm::name))
+        ),
+        Device::Cuda => ensure!(
+            run.algorithm.gpu.is_some(),
+            "--algorithm {name} is for the CPU; with --device cuda there are {}",
+            names(farpoint_cuda::Algorithm::ALL.map(farpoint_cuda::Algorithm::name))
+        ),
         Device::Auto if run.algorithm.cpu.is_none() => {
             if let Some(option) = cpu_option(run) {
                 bail!("{option} is for the CPU, and --algorithm {name} for GPUs");
             }
             present(run.gpu).map_err(|error| anyhow!("--algorithm {name} is for GPUs: {error}"))?;
         }
+        Device::Auto => {}
+    }
+    check_place(run.device, run.gpu, cpu_option(run))
+}
+
+/// The same of matching.
+pub(crate) fn check_chamfer(args: &Chamfer) -> Result<()> {
+    check_place(args.device, args.gpu, args.threads.map(|_| "--threads"))
+}
+
+/// Refuses a GPU that is not there, or is no place for an option.
+fn check_place(device: Device, gpu: Option<usize>, cpu_option: Option<&str>) -> Result<()> {
+    match device {
+        Device::Cpu => ensure!(gpu.is_none(), "--gpu is for --device cuda or auto, not cpu"),
+        Device::Cuda => {
+            if let Some(option) = cpu_option {
+                bail!("{option} is for the CPU; leave it out, or use --device cpu");
+            }
+            present(gpu).map_err(|error| {
+                anyhow!("--device cuda: {error}; use --device cpu or leave it out")
+            })?;
+        }
         Device::Auto => {
-            let gpu = run.gpu.map_or(Ok(()), |_| present(run.gpu));
+            let gpu = gpu.map_or(Ok(()), |_| present(gpu));
             gpu.map_err(|error| anyhow!("--gpu: {error}"))?;
         }
     }
@@ -130,14 +163,25 @@ fn present(ordinal: Option<usize>) -> Result<(), farpoint_cuda::Error> {
 
 /// Chooses the device for so many points.
 pub(crate) fn choose(run: &Run, points: usize, amount: Amount) -> Result<Place> {
-    let open = || farpoint_cuda::Device::new(run.gpu.unwrap_or(0));
-    match run.device {
-        Device::Cpu => Ok(Place::Cpu),
+    let (cpu, gpu) = (run.algorithm.cpu.is_some(), run.algorithm.gpu.is_some());
+    let device = if cpu { run.device } else { Device::Cuda };
+    let pays = || farpoint_cuda::fps::pays(points, most(points, amount));
+    place(device, run.gpu, || gpu && cpu_option(run).is_none() && pays())
+}
+
+/// Chooses the device for two clouds of so many points.
+pub(crate) fn choose_chamfer(args: &Chamfer, a: usize, b: usize) -> Result<Place> {
+    let pays = || args.threads.is_none() && farpoint_cuda::chamfer::pays(a, b);
+    place(args.device, args.gpu, pays)
+}
+
+/// The place of a device; `pays` says whether `auto` tries a GPU.
+fn place(device: Device, gpu: Option<usize>, pays: impl FnOnce() -> bool) -> Result<Place> {
+    let open = || farpoint_cuda::Device::new(gpu.unwrap_or(0));
+    match device {
         Device::Cuda => Ok(Place::Gpu(open()?)),
-        Device::Auto if run.algorithm.cpu.is_none() => Ok(Place::Gpu(open()?)),
-        Device::Auto if run.algorithm.gpu.is_none() || cpu_option(run).is_some() => Ok(Place::Cpu),
-        Device::Auto if !farpoint_cuda::fps::pays(points, most(points, amount)) => Ok(Place::Cpu),
-        Device::Auto => Ok(open().map_or(Place::Cpu, Place::GpuIfItWorks)),
+        Device::Auto if pays() => Ok(open().map_or(Place::Cpu, Place::GpuIfItWorks)),
+        Device::Cpu | Device::Auto => Ok(Place::Cpu),
     }
 }
 

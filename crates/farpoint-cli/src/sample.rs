@@ -1,7 +1,7 @@
 //! `farpoint sample`: check everything, read, sample, write, report.
 
 use crate::args::{self, Run, StartAt};
-use crate::device::{self, Place};
+use crate::device;
 use crate::input::{self, Points, each_precision};
 use crate::interrupt::guarded;
 use crate::output;
@@ -107,16 +107,8 @@ pub(crate) fn sample(
     let start = start(points, run, input)?;
     let progress = Progress::start(format!("sampling {name}"));
     let job = Job { amount, start, run, statistics };
-    let outcome = match device::choose(run, points.len(), amount)? {
-        Place::Cpu => job.on_cpu(points, &progress).map_err(anyhow::Error::from),
-        Place::Gpu(gpu) => job.on_gpu(points, &gpu).map_err(anyhow::Error::from),
-        Place::GpuIfItWorks(gpu) => job.on_gpu(points, &gpu).or_else(|error| {
-            if !matches!(error, farpoint_cuda::Error::Sampling(_)) {
-                output::warn(&format!("{error}; going on without the GPU"));
-            }
-            job.on_cpu(points, &progress).map_err(anyhow::Error::from)
-        }),
-    };
+    let place = device::choose(run, points.len(), amount)?;
+    let outcome = place.run(|gpu| job.on_gpu(points, gpu), || job.on_cpu(points, &progress));
     drop(progress);
     outcome.map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }

@@ -107,7 +107,9 @@ fn what_cannot_be_done_is_refused() {
     let folder = Folder::new();
     folder.fails("chamfer a.ply", &["B"]);
     // Before the input is read: there is no a.ply.
-    folder.fails("chamfer a.ply b.ply --device cuda", &["cuda", "on the CPU only", "--device cpu"]);
+    folder.fails("chamfer a.ply b.ply --device cuda --threads 2", &["--threads", "--device cpu"]);
+    folder.fails("chamfer a.ply b.ply --device cpu --gpu 1", &["--gpu", "--device cuda"]);
+    folder.fails("chamfer a.ply b.ply --device cuda --gpu 99", &["--device cuda", "--device cpu"]);
     folder.fails("chamfer a.ply b.ply --threshold -1", &["--threshold -1"]);
     folder.fails("chamfer a.ply b.ply --threshold nan", &["--threshold NaN"]);
     folder.fails("chamfer a.ply b.ply --per-point out.las", &["out.las", ".ply"]);
@@ -123,6 +125,29 @@ fn what_cannot_be_done_is_refused() {
     folder.ok("generate room -n 0 -o none.ply");
     folder.fails("chamfer a.ply none.ply", &["none.ply", "second cloud", "no usable point"]);
     assert_eq!(folder.files(), ["a.ply", "bad.xyz", "none.ply", "none.xyz"]);
+}
+
+/// The GPU's numbers are the CPU's; without one the reason is told.
+#[test]
+fn a_gpu_says_the_same() {
+    let folder = Folder::new();
+    let Ok(gpus) = farpoint_cuda::Properties::all() else {
+        let why = farpoint_cuda::device_count().unwrap_err().to_string();
+        folder.fails("chamfer a.ply b.ply --device cuda", &["--device cuda", &why, "--device cpu"]);
+        folder.fails("chamfer a.ply b.ply --gpu 0", &["--gpu", &why]);
+        return;
+    };
+    folder.room("a.ply", 3000);
+    folder.ok("generate room -n 2500 --seed 4 -o b.npy");
+    let mut cpu = folder.ok("chamfer a.ply b.npy --device cpu --threshold 0.05 --json").json();
+    let mut gpu = folder.ok("chamfer a.ply b.npy --device cuda --threshold 0.05 --json").json();
+    assert_eq!((&gpu["device"], &gpu["gpu"]), (&"cuda".into(), &gpus[0].name.as_str().into()));
+    for json in [&mut cpu, &mut gpu] {
+        for key in ["device", "gpu", "threads", "seconds", "read_seconds"] {
+            json.as_object_mut().unwrap().remove(key);
+        }
+    }
+    assert_eq!(cpu, gpu);
 }
 
 /// Real pairs: the command says what the obvious loop says, whatever the threads.

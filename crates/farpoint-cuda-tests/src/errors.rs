@@ -39,7 +39,7 @@ fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
 }
 
 /// That the GPU's error is the CPU's.
-fn alike<A, B>(
+pub(crate) fn alike<A, B>(
     tally: &mut Tally,
     what: &str,
     found: Result<A, Error>,

@@ -6,6 +6,7 @@
 mod awkward;
 mod batches;
 mod bench;
+mod chamfer;
 mod clouds;
 mod equality;
 mod errors;
@@ -59,6 +60,8 @@ enum Command {
     },
     /// Measure the clouds of the targets, or a grid of shapes
     Bench(bench::Bench),
+    /// Measure nearest points, Chamfer distance and gradients
+    BenchChamfer(bench::BenchChamfer),
     /// The GPUs of this machine; status 1 if there is none
     Devices,
 }
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
             small::sanitize(&tool, &only, report.as_deref())
         }
         Command::Bench(bench) => bench.run(),
+        Command::BenchChamfer(bench) => bench.run(),
         Command::Devices => devices(),
     };
     match result {
@@ -130,6 +134,7 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(graphs::groups());
     groups.extend(streams::groups());
     groups.extend(memory::groups());
+    groups.extend(chamfer::groups(quick));
     if !quick {
         groups.push(equality::ten_million());
     }
@@ -141,6 +146,7 @@ fn tests(test: &Test) -> Result<bool> {
     let mut groups = groups(quick);
     if let Some(folder) = &test.data {
         groups.extend(real::groups(folder)?);
+        groups.extend(chamfer::real(folder)?);
     }
     if test.list {
         runner::filter(&mut groups, &test.checks.only);

@@ -140,7 +140,8 @@ impl<T: CudaScalar> Case<T> {
         let clouds: Vec<Cloud<T>> = (0..ask.lengths.len())
             .map(|k| Cloud::of(kinds[k % 4], ask.lengths[k], k as u64))
             .collect();
-        let (data, strides) = laid_out(&ask, &clouds);
+        let padded = (!ask.ragged).then_some(ask.rows());
+        let (data, strides) = laid_out(ask.layout, padded, &clouds);
         let mut starts = Vec::new();
         let mut truth = Vec::new();
         for (k, cloud) in clouds.iter().enumerate() {
@@ -239,26 +240,30 @@ impl<T: CudaScalar> Case<T> {
     }
 }
 
-/// The clouds' numbers in the layout asked for; what no cloud has is infinite.
-fn laid_out<T: CudaScalar>(ask: &Ask, clouds: &[Cloud<T>]) -> (Vec<T>, [i64; 2]) {
-    let rows: usize =
-        if ask.ragged { ask.lengths.iter().sum() } else { ask.lengths.len() * ask.rows() };
-    let (size, strides) = match ask.layout {
-        Layout::Rows => (rows * 3, [3, 1]),
-        Layout::Gaps => (rows * 5, [5, 1]),
-        Layout::Axes => (rows * 3, [1, rows as i64]),
+/// The clouds' numbers in a layout, each cloud padded to so many rows or one after another; what
+/// no cloud has is infinite.
+pub(crate) fn laid_out<T: CudaScalar>(
+    layout: Layout,
+    padded: Option<usize>,
+    clouds: &[Cloud<T>],
+) -> (Vec<T>, [i64; 2]) {
+    let dims = clouds.first().map_or(1, |cloud| cloud.dims);
+    let slots = |cloud: &Cloud<T>| padded.unwrap_or(cloud.len());
+    let rows: usize = clouds.iter().map(slots).sum();
+    let (size, strides) = match layout {
+        Layout::Rows => (rows * dims, [dims as i64, 1]),
+        Layout::Gaps => (rows * (dims + 2), [dims as i64 + 2, 1]),
+        Layout::Axes => (rows * dims, [1, rows as i64]),
     };
     let mut data = vec![T::INFINITY; size];
-    let mut begin = 0;
-    for (k, cloud) in clouds.iter().enumerate() {
-        let first = if ask.ragged { begin } else { k * ask.rows() };
-        begin += cloud.len();
-        for row in 0..cloud.len() {
-            for axis in 0..3 {
-                let at = (first + row) as i64 * strides[0] + axis as i64 * strides[1];
-                data[at as usize] = cloud.coordinate(row, axis);
+    let mut first = 0;
+    for cloud in clouds {
+        for (row, point) in (first as i64..).zip(cloud.data.chunks_exact(dims)) {
+            for (axis, &x) in point.iter().enumerate() {
+                data[(row * strides[0] + axis as i64 * strides[1]) as usize] = x;
             }
         }
+        first += slots(cloud);
     }
     (data, strides)
 }

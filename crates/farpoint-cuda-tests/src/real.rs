@@ -35,7 +35,7 @@ pub(crate) fn groups(folder: &Path) -> Result<Vec<Group>> {
     Ok(files.into_iter().map(group).collect())
 }
 
-fn all_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+pub(crate) fn all_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {

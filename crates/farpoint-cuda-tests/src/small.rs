@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::report::write_file;
 use crate::runner::Group;
 use crate::variants::ALL;
-use crate::{awkward, batches, graphs, pointers, streams};
+use crate::{awkward, batches, chamfer, graphs, pointers, streams};
 use anyhow::{Context, Result};
 use farpoint_generate::Kind;
 use std::io::{BufRead, BufReader};
@@ -37,6 +37,7 @@ pub(crate) fn groups() -> Vec<Group> {
     groups.extend(pointers::small());
     groups.extend(streams::small());
     groups.extend(graphs::small());
+    groups.extend(chamfer::small());
     groups
 }
 

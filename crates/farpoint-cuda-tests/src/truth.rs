@@ -107,7 +107,7 @@ pub(crate) fn first_difference<T: CudaScalar>(
 }
 
 /// The bits of a number, of either precision: every `f32` is an `f64`.
-fn bits<T: Scalar>(x: T) -> u64 {
+pub(crate) fn bits<T: Scalar>(x: T) -> u64 {
     x.to_f64().to_bits()
 }
 

@@ -65,7 +65,7 @@ pub enum Error {
         /// The driver's words.
         reason: String,
     },
-    /// What was asked for can't be sampled; the same errors as on the CPU.
+    /// What was asked for can't be done on any device; the same errors as on the CPU.
     #[error(transparent)]
     Sampling(#[from] farpoint::Error),
     /// Something that this device or this interface can't do.

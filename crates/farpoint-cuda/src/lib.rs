@@ -1,4 +1,5 @@
-//! Exact farthest point sampling on NVIDIA GPUs: the indices of [`farpoint`], one by one.
+//! Exact farthest point sampling and nearest points on NVIDIA GPUs: the results of [`farpoint`], bit
+//! by bit.
 //!
 //! ```
 //! use farpoint_cuda::{Device, Sampler};
@@ -21,35 +22,43 @@
 //! The rules of [`farpoint`], to the bit: same order of operations, nothing fused, ties to the
 //! lowest index. Algorithm, card and batch never change a result.
 //!
+//! # Nearest points
+//! [`Matcher`] finds them between two clouds, with the Chamfer distance, all that follows from it and
+//! its gradients; see [`chamfer`]. It has the same ways in.
+//!
 //! # Three ways in
 //! * [`Sampler::sample`] and its like take clouds in host memory and copy them.
 //! * [`Sampler::sample_across`] spreads the clouds of a batch over several devices.
 //! * [`Sampler::enqueue`] takes addresses of device memory, PyTorch's for example, queues its
 //!   work on the caller's [`Stream`] and returns; CUDA graphs can capture it.
 
+pub mod chamfer;
 mod device;
 mod driver;
 mod error;
 mod event;
 pub mod fps;
 mod graph;
+mod input;
 mod launch;
 mod memory;
 mod module;
 mod properties;
 mod scalar;
+mod statistics;
 mod stream;
+mod team;
 
+pub use chamfer::{DeviceGradients, DevicePairs, DeviceSide, Matcher};
 pub use device::Device;
 pub use driver::{available, device_count};
 pub use error::{CudaUnavailable, Error};
 pub use event::Event;
-pub use farpoint::{Amount, BadRows, Points, Start};
-pub use fps::{
-    Algorithm, DeviceBatch, PeakOptions, RadiusOptions, Sample, Sampler, Statistics, check_bad,
-};
+pub use farpoint::{Amount, BadRows, Norm, Points, Start};
+pub use fps::{Algorithm, DeviceBatch, PeakOptions, RadiusOptions, Sample, Sampler, check_bad};
 pub use graph::Graph;
 pub use memory::{Buffer, Element};
 pub use properties::Properties;
 pub use scalar::CudaScalar;
+pub use statistics::Statistics;
 pub use stream::Stream;

@@ -16,6 +16,8 @@ pub struct Properties {
     pub capability: u32,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
+    /// The largest clock of the multiprocessors, in Hz.
+    pub clock: u64,
     /// Bytes of memory.
     pub memory: usize,
     /// Bytes of shared memory that a block may ask for.
@@ -75,6 +77,8 @@ pub(crate) fn of(handle: sys::CUdevice) -> Result<Properties, Error> {
     Ok(Properties {
         capability,
         multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        // Told in kHz.
+        clock: 1000 * u64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?),
         memory,
         shared_per_block: attribute(
             Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
@@ -85,4 +89,25 @@ pub(crate) fn of(handle: sys::CUdevice) -> Result<Properties, Error> {
         clusters: capability >= 90,
         name,
     })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::Properties;
+
+    /// A card like an H100 of another compute capability.
+    pub(crate) fn card(capability: u32) -> Properties {
+        Properties {
+            name: "a card".into(),
+            capability,
+            multiprocessors: 132,
+            clock: 1_980_000_000,
+            memory: 80 << 30,
+            shared_per_block: if capability >= 90 { 227 << 10 } else { 163 << 10 },
+            cache: 50 << 20,
+            cooperative: true,
+            pools: true,
+            clusters: capability >= 90,
+        }
+    }
 }

@@ -69,6 +69,14 @@ impl Stream {
         }
     }
 
+    /// Refuses a stream of another device.
+    pub(crate) fn check_of(&self, device: &Device) -> Result<(), Error> {
+        if self.device() == device {
+            return Ok(());
+        }
+        Err(Error::Unsupported(format!("the stream is not of {device:?}")))
+    }
+
     pub(crate) fn handle(&self) -> sys::CUstream {
         self.0.raw
     }

@@ -1,11 +1,11 @@
 //! Measuring the rows of the table by every algorithm, and the radius algorithm's fusions.
 
+use super::Common;
 use super::rig::{Budget, Rig, Timing};
 use super::rows::{Input, MILLION, ROWS, Row, TEN_MILLION, TURN};
 use crate::variants::{self, Variant};
 use anyhow::Result;
 use farpoint_cuda::{Device, Sampler, Statistics, Stream};
-use std::path::Path;
 
 /// A cell: a time, or why there is none.
 #[derive(Clone)]
@@ -54,17 +54,15 @@ fn longest(part: &str, row: &Row) -> f64 {
 }
 
 /// Measures all rows by all `parts`.
-pub(crate) fn measure(
+pub(super) fn measure(
     device: &Device,
-    data: Option<&Path>,
-    only: &[String],
+    common: &Common,
     parts: &[&'static str],
-    repeats: usize,
 ) -> Result<Vec<Measured>> {
-    let wanted = |row: &&Row| only.is_empty() || only.iter().any(|text| row.name.contains(text));
+    let repeats = common.repeats.max(1);
     let mut all = Vec::new();
-    for row in ROWS.iter().filter(wanted) {
-        let Some(input) = row.input(data)? else {
+    for row in ROWS.iter().filter(|row| common.wants(row.name)) {
+        let Some(input) = row.input(common.data.as_deref())? else {
             println!("{}: no such file, see --data", row.name);
             continue;
         };

@@ -105,20 +105,7 @@ pub fn pays(points: usize, samples: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn card(capability: u32) -> Properties {
-        Properties {
-            name: "a card".into(),
-            capability,
-            multiprocessors: 132,
-            memory: 80 << 30,
-            shared_per_block: 227 << 10,
-            cache: 50 << 20,
-            cooperative: true,
-            pools: true,
-            clusters: capability >= 90,
-        }
-    }
+    use crate::properties::tests::card;
 
     fn chosen(capability: u32, [clouds, rows, dims, wanted]: [usize; 4]) -> Algorithm {
         choose(&card(capability), Shape { clouds, rows, dims, wanted }, 4)

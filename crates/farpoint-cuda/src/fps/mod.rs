@@ -19,7 +19,6 @@ mod pointers;
 mod radius;
 mod run;
 mod sampler;
-mod statistics;
 
 pub use algorithm::Algorithm;
 pub use auto::pays;
@@ -27,4 +26,3 @@ pub use check::check_bad;
 pub use peak::PeakOptions;
 pub use pointers::DeviceBatch;
 pub use sampler::{RadiusOptions, Sample, Sampler};
-pub use statistics::Statistics;

@@ -7,6 +7,7 @@
 use super::batch::{Batch, Shape};
 use crate::launch::Launch;
 use crate::memory::{self, Scratch};
+use crate::team::{self, Teams, aligned};
 use crate::{CudaScalar, Device, Error, Stream};
 
 /// What the kernel counts, in its order (`enum Counter` of `kernels/peak_state.cuh`): work, then
@@ -79,17 +80,10 @@ fn threads<T: CudaScalar>() -> u32 {
     if size_of::<T>() == 4 { 1024 } else { 512 }
 }
 
-/// Rows worth a block of a team, at least and at most: a team of too many waits for each other
-/// more than it works, one of too few takes scratch for more clouds at a time than need be.
-const FEWEST_ROWS: usize = 256;
-const MOST_ROWS: usize = 16_384;
-
 /// How a batch is laid over the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
-    /// Blocks of a team.
-    team: usize,
-    teams: usize,
+    teams: Teams,
     /// Bytes of a team's header, and of its arrays.
     header: usize,
     arrays: usize,
@@ -98,55 +92,27 @@ struct Layout {
 impl Layout {
     /// For a card that runs `blocks` blocks at the same time.
     fn new<T: CudaScalar>(blocks: usize, shape: Shape, options: &PeakOptions) -> Self {
-        let share = (blocks / shape.clouds.max(1)).max(shape.rows / MOST_ROWS);
-        let useful = share.min(shape.rows.div_ceil(FEWEST_ROWS));
-        let team = options.team.map_or(useful, |team| team as usize).clamp(1, blocks);
-        let teams = (blocks / team).min(shape.clouds).max(1);
-        let header = aligned(128 + 2 * 16 * team);
-        Self { team, teams, header, arrays: arrays::<T>(shape.rows, team) }
+        let teams = Teams::new(blocks, shape.clouds, shape.rows, options.team);
+        let header = aligned(128 + 2 * 16 * teams.team);
+        Self { teams, header, arrays: arrays::<T>(shape.rows, teams.team) }
     }
 
     fn bytes(&self) -> usize {
-        self.teams.saturating_mul(self.header.saturating_add(self.arrays))
+        self.teams.count.saturating_mul(self.header.saturating_add(self.arrays))
     }
-}
-
-/// Rounded up to what the kernel aligns its arrays to.
-fn aligned(bytes: usize) -> usize {
-    bytes.div_ceil(256) * 256
 }
 
 /// Bytes of a team's arrays: `place_arrays` of `kernels/peak_state.cuh`.
 fn arrays<T: CudaScalar>(rows: usize, team: usize) -> usize {
-    let number = size_of::<T>();
-    let padded = rows.div_ceil(32) * 32;
-    let groups = padded / 32;
-    [
-        6 * number * team,   // bounds of each block's part
-        4 * 256 * team,      // digit counts
-        3 * number * padded, // coordinates
-        4 * 4 * padded,      // keys and rows, twice; then distances and witnesses
-        number * padded,     // accepted: keys
-        4 * padded,          // and positions
-        4 * padded,          // the band
-        16 * groups,         // best of each group
-        8 * 32 * number * blocks_of_children(groups),
-    ]
-    .into_iter()
-    .map(aligned)
-    .sum()
-}
-
-/// Blocks of 32 children in a tree over so many groups.
-fn blocks_of_children(mut nodes: usize) -> usize {
-    let mut blocks = 0;
-    loop {
-        nodes = nodes.div_ceil(32);
-        blocks += nodes;
-        if nodes <= 1 {
-            return blocks;
-        }
-    }
+    let (number, padded) = (size_of::<T>(), team::padded(rows));
+    let own = [
+        number * padded,  // accepted: keys
+        4 * padded,       // and positions
+        4 * padded,       // the band
+        16 * padded / 32, // best of each group
+    ];
+    // The keys and rows of the order become distances and witnesses.
+    team::tree_bytes::<T>(rows, team) + own.into_iter().map(aligned).sum::<usize>()
 }
 
 fn kernel<T: CudaScalar>(
@@ -163,11 +129,7 @@ fn layout<T: CudaScalar>(
     options: &PeakOptions,
 ) -> Result<Layout, Error> {
     let (function, launch) = kernel::<T>(device, shape.dims)?;
-    let blocks = launch.blocks_a_multiprocessor(device, function)? as usize;
-    let all = blocks * device.properties().multiprocessors as usize;
-    if all == 0 {
-        return Err(Error::Unsupported("the peak kernel does not fit this device".into()));
-    }
+    let all = team::blocks_at_once(device, function, launch)?;
     Ok(Layout::new::<T>(all, shape, options))
 }
 
@@ -198,9 +160,10 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     let (function, launch) = kernel::<T>(device, shape.dims)?;
     let layout = layout::<T>(device, shape, options)?;
     let scratch = Scratch::new(stream, scratch, layout.bytes())?;
-    let headers = layout.teams * layout.header;
+    let Teams { team, count } = layout.teams;
+    let headers = count * layout.header;
     // A few blocks look through lists slower than they apply points at once.
-    let large = layout.team > 32;
+    let large = team > 32;
     let args = Args {
         batch: *batch,
         headers: scratch.pointer(),
@@ -208,7 +171,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
         counters,
         header_stride: layout.header as u64,
         stride: layout.arrays as u64,
-        team: layout.team as u32,
+        team: team as u32,
         rows: shape.rows as u32,
         single: options.single.unwrap_or(if shape.rows > 1 << 18 || !large { 32 } else { 16 }),
         list: if large { 700 } else { 200 },
@@ -217,7 +180,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     };
     // SAFETY: headers lie at the start of the scratch memory.
     unsafe { memory::set(stream, scratch.pointer(), 0, headers)? };
-    let grid = (layout.teams * layout.team) as u32;
+    let grid = (count * team) as u32;
     // SAFETY: `Args` mirrors the kernel's parameter; `arrays` is what it places; the scratch
     // memory is freed in stream order; the rest is the caller's word.
     unsafe { Launch { grid: [grid, 1, 1], ..launch }.start(stream, function, &args) }
@@ -246,7 +209,7 @@ mod tests {
     fn teams_share_the_card() {
         let layout = |clouds, rows| {
             let layout = Layout::new::<f32>(132, shape(clouds, rows), &PeakOptions::default());
-            (layout.team, layout.teams)
+            (layout.teams.team, layout.teams.count)
         };
         assert_eq!(layout(1, 1_000_000), (132, 1));
         assert_eq!(layout(1, 1_000), (4, 1));

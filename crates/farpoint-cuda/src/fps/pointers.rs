@@ -2,7 +2,7 @@
 
 use super::Sampler;
 use super::batch::{Batch, Shape, never, stop_at};
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Device, Error, Stream, input};
 use farpoint::{Amount, BadRows, Start};
 use std::marker::PhantomData;
 
@@ -116,25 +116,8 @@ impl<T: CudaScalar> DeviceBatch<T> {
 
     /// Checks the input, and tells its size.
     pub(super) fn check_input(&self) -> Result<Shape, Error> {
-        let refuse = |what: String| Err(Error::Sampling(farpoint::Error::Shape(what)));
-        if self.rows >= u32::MAX as usize {
-            return Err(farpoint::Error::TooManyPoints(self.rows).into());
-        }
-        if self.clouds > 1 << 24 || self.dims > 1 << 24 {
-            return refuse(format!(
-                "{} clouds of {} axes are more than one launch may have, 2^24 of either",
-                self.clouds, self.dims
-            ));
-        }
-        if self.dims == 0 {
-            return refuse("the points have no coordinates".into());
-        }
-        if self.clouds > 0 && self.rows > 0 && self.points == 0 {
-            return refuse("the address of the points is null".into());
-        }
-        if !self.points.is_multiple_of(size_of::<T>() as u64) {
-            return refuse(format!("the points at {:#x} are not aligned", self.points));
-        }
+        input::check_batch(self.clouds, self.dims)?;
+        input::check_points::<T>(self.points, self.clouds, self.rows)?;
         Ok(Shape { clouds: self.clouds, rows: self.rows, dims: self.dims, wanted: 0 })
     }
 
@@ -174,9 +157,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     stream: &Stream,
     batch: &DeviceBatch<T>,
 ) -> Result<(), Error> {
-    if stream.device() != device {
-        return Err(Error::Unsupported(format!("the stream is not of {device:?}")));
-    }
+    stream.check_of(device)?;
     let shape = check(sampler, batch)?;
     if shape.clouds == 0 {
         return Ok(());

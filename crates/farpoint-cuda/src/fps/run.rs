@@ -2,9 +2,10 @@
 
 use super::algorithm::Choice;
 use super::batch::{Batch, Shape, never, stop_at};
-use super::{Sample, Sampler, Statistics};
+use super::{Sample, Sampler};
+use crate::input::{self, Columns, impossible, sums};
 use crate::memory::Buffer;
-use crate::{CudaScalar, Device, Error, Event, Points, Stream};
+use crate::{CudaScalar, Device, Error, Event, Points, Statistics, Stream};
 use farpoint::fps::Prepared;
 use std::time::Instant;
 
@@ -147,24 +148,11 @@ struct Input<T> {
 impl<T: CudaScalar> Input<T> {
     fn upload(stream: &Stream, clouds: &[Prepared<T>], shape: Shape) -> Result<Self, Error> {
         let rows: usize = clouds.iter().map(Prepared::points).sum();
-        let mut points = Buffer::new(stream, rows * shape.dims, "the points")?;
-        if let [cloud] = clouds {
-            for axis in 0..shape.dims {
-                points.write(axis * rows, cloud.axis(axis))?;
-            }
-        } else {
-            // One large copy takes less time than many small ones.
-            points.write(0, &gather(clouds, shape.dims, rows))?;
-        }
+        let points = input::upload(stream, clouds, shape.dims)?;
         let start_count = clouds.iter().map(|cloud| cloud.starts().len()).max().unwrap_or(0);
         let lists = lists(clouds, start_count);
         let all = Buffer::upload(stream, &lists.concat(), "the lists of clouds")?;
-        let mut at = all.pointer();
-        let lists = lists.map(|list| {
-            let begin = at;
-            at += 8 * list.len() as u64;
-            if list.is_empty() { 0 } else { begin }
-        });
+        let lists = input::addresses(&all, &lists);
         Ok(Self { points, rows, _lists: all, lists, start_count })
     }
 
@@ -173,20 +161,16 @@ impl<T: CudaScalar> Input<T> {
     }
 }
 
-/// Coordinates axis by axis, clouds one after another. A cloud with fewer axes than others
-/// gets zeros, which change no distance.
-fn gather<T: CudaScalar>(clouds: &[Prepared<T>], dims: usize, rows: usize) -> Vec<T> {
-    let mut all = Vec::with_capacity(rows * dims);
-    for axis in 0..dims {
-        for cloud in clouds {
-            if axis < cloud.dims() {
-                all.extend_from_slice(cloud.axis(axis));
-            } else {
-                all.resize(all.len() + cloud.points(), T::ZERO);
-            }
-        }
+impl<T: CudaScalar> Columns<T> for Prepared<T> {
+    fn points(&self) -> usize {
+        Prepared::points(self)
     }
-    all
+    fn dims(&self) -> usize {
+        Prepared::dims(self)
+    }
+    fn axis(&self, axis: usize) -> &[T] {
+        Prepared::axis(self, axis)
+    }
 }
 
 /// Offsets, samples, slots and starts of the clouds, empty where what is the same for all
@@ -195,11 +179,11 @@ fn lists<T: CudaScalar>(clouds: &[Prepared<T>], start_count: usize) -> [Vec<i64>
     let same = |of: fn(&Prepared<T>) -> usize| clouds.iter().all(|c| of(c) == of(&clouds[0]));
     let (mut offsets, mut samples, mut slots, mut starts) = (vec![], vec![], vec![], vec![]);
     if !same(Prepared::points) {
-        offsets = sums(clouds, Prepared::points);
+        offsets = sums(clouds.iter().map(Prepared::points));
     }
     if !same(Prepared::wanted) {
         samples = clouds.iter().map(|cloud| cloud.wanted() as i64).collect();
-        slots = sums(clouds, Prepared::wanted);
+        slots = sums(clouds.iter().map(Prepared::wanted));
     }
     if clouds.iter().any(|cloud| cloud.starts().iter().any(|&start| start != 0)) {
         for cloud in clouds {
@@ -209,16 +193,6 @@ fn lists<T: CudaScalar>(clouds: &[Prepared<T>], start_count: usize) -> [Vec<i64>
         }
     }
     [offsets, samples, slots, starts]
-}
-
-/// 0 and the running sums.
-fn sums<T: CudaScalar>(clouds: &[Prepared<T>], of: fn(&Prepared<T>) -> usize) -> Vec<i64> {
-    let mut sum = 0;
-    let sums = clouds.iter().map(|cloud| {
-        sum += of(cloud) as i64;
-        sum
-    });
-    std::iter::once(0).chain(sums).collect()
 }
 
 /// Device memory for the answer.
@@ -234,7 +208,7 @@ struct Answer<T> {
 impl<T: CudaScalar> Answer<T> {
     fn new(stream: &Stream, clouds: &[Prepared<T>]) -> Result<Self, Error> {
         let slots: Vec<_> =
-            sums(clouds, Prepared::wanted).into_iter().map(|sum| sum as usize).collect();
+            sums(clouds.iter().map(Prepared::wanted)).into_iter().map(|sum| sum as usize).collect();
         let all = clouds.len() + slots[clouds.len()];
         let numbers = Buffer::new(stream, all, "the indices")?;
         let values = Buffer::new(stream, all, "the selection distances")?;
@@ -257,7 +231,9 @@ impl<T: CudaScalar> Answer<T> {
         let end = |b: usize| {
             // Never trust a kernel's number with memory.
             let taken = usize::try_from(chosen[b]).ok().filter(|&n| n <= clouds[b].wanted());
-            taken.map(|n| self.slots[b] + n).ok_or_else(|| impossible(choice, chosen[b]))
+            taken
+                .map(|n| self.slots[b] + n)
+                .ok_or_else(|| impossible(choice.algorithm.name(), chosen[b]))
         };
         let ends = (0..clouds.len()).map(end).collect::<Result<Vec<_>, _>>()?;
         // With a spacing there may be far fewer samples than slots.
@@ -270,7 +246,8 @@ impl<T: CudaScalar> Answer<T> {
             let slots = self.slots[b]..ends[b];
             let row = |&point: &i64| {
                 let fits = usize::try_from(point).ok().filter(|&point| point < cloud.points());
-                fits.map(|point| cloud.row(point)).ok_or_else(|| impossible(choice, point))
+                fits.map(|point| cloud.row(point))
+                    .ok_or_else(|| impossible(choice.algorithm.name(), point))
             };
             Ok(Sample {
                 indices: indices[slots.clone()].iter().map(row).collect::<Result<_, _>>()?,
@@ -283,10 +260,4 @@ impl<T: CudaScalar> Answer<T> {
         };
         clouds.iter().enumerate().map(sample).collect()
     }
-}
-
-/// A kernel's answer that can't be.
-fn impossible(choice: &Choice, number: i64) -> Error {
-    let reason = format!("its answer holds the number {number}, which can't be");
-    Error::Kernel { name: choice.algorithm.name().into(), reason }
 }

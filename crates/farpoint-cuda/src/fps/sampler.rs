@@ -2,8 +2,8 @@
 
 use super::algorithm::Choice;
 use super::batch::Shape;
-use super::{Algorithm, DeviceBatch, PeakOptions, Statistics, pointers, run};
-use crate::{CudaScalar, Device, Error, Stream};
+use super::{Algorithm, DeviceBatch, PeakOptions, pointers, run};
+use crate::{CudaScalar, Device, Error, Statistics, Stream};
 use farpoint::{Amount, BadRows, Points, Scalar, Start};
 
 /// Switches of [`Algorithm::Radius`]; every combination gives the same indices.

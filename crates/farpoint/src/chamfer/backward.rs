@@ -46,12 +46,7 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    if a.dim() != b.dim() {
-        let (a, b) = (a.dim(), b.dim());
-        return Err(Error::Shape(format!("points of {a} coordinates against points of {b}")));
-    }
-    check(&chamfer.a_to_b, a.len(), b.len(), grad_a, "first")?;
-    check(&chamfer.b_to_a, b.len(), a.len(), grad_b, "second")?;
+    check(chamfer, a, b, grad_a, grad_b)?;
     let threads = if a.len() + b.len() < SMALL { 1 } else { rayon::current_num_threads() };
     let of_a = Side { own: &chamfer.a_to_b, grad: grad_a, from: &chamfer.b_to_a, sent: grad_b };
     let of_b = Side { own: &chamfer.b_to_a, grad: grad_b, from: &chamfer.a_to_b, sent: grad_a };
@@ -63,7 +58,27 @@ where
 /// Fewer points are one thread's.
 const SMALL: usize = 1 << 14;
 
-fn check<T: Scalar>(
+/// Whether clouds, result and gradients fit each other; a backend outside this crate asks too.
+pub fn check<T: Scalar, A, B>(
+    chamfer: &Chamfer<T>,
+    a: &A,
+    b: &B,
+    grad_a: &[T],
+    grad_b: &[T],
+) -> Result<(), Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    if a.dim() != b.dim() {
+        let (a, b) = (a.dim(), b.dim());
+        return Err(Error::Shape(format!("points of {a} coordinates against points of {b}")));
+    }
+    check_side(&chamfer.a_to_b, a.len(), b.len(), grad_a, "first")?;
+    check_side(&chamfer.b_to_a, b.len(), a.len(), grad_b, "second")
+}
+
+fn check_side<T: Scalar>(
     nearest: &Nearest<T>,
     points: usize,
     others: usize,

@@ -1,6 +1,6 @@
 //! Nearest neighbours between two clouds, the Chamfer distance and what else follows from them.
 //!
-//! [`Matcher`] says what is wanted, `run` checks it and starts a search, and [`Nearest`] (one
+//! [`Matcher`] says what is wanted, `prepared` checks it, `run` starts a search, and [`Nearest`] (one
 //! direction) or [`Chamfer`] (both) comes back: for each point the distance to its nearest
 //! neighbour in the other cloud and that neighbour's index. Means, maxima and shares within a
 //! threshold are read off those; [`backward()`] sends gradients the other way.
@@ -21,13 +21,18 @@ mod block;
 mod brute;
 mod matcher;
 mod metric;
+mod prepared;
 mod reference;
 mod result;
 pub(crate) mod run;
 mod tree;
 
+#[doc(hidden)]
+pub use backward::check as check_backward;
 pub use backward::{Gradients, backward};
 pub use batch::padded_rows;
 pub use matcher::{Matcher, Method, Norm, chamfer, nearest};
+#[doc(hidden)]
+pub use prepared::Prepared;
 pub use reference::reference;
 pub use result::{Chamfer, FScore, Nearest};

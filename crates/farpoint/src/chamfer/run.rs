@@ -1,14 +1,15 @@
-//! From a [`Matcher`] and two clouds to nearest points: check, copy, choose a method, run it.
+//! From a [`Matcher`] and two checked clouds to nearest points: choose a method, run it.
 
 use super::block::Group;
 use super::brute::{self, Blocks};
 use super::metric::{Absolute, Metric, Squared};
+use super::prepared::{self, Prepared, share};
 use super::{Chamfer, Matcher, Method, Nearest, Norm, auto, reference, tree};
 use crate::arch::{self, Program, Simd};
 use crate::cloud::Cloud;
 use crate::memory::Shared;
 use crate::spatial::BoxTree;
-use crate::threads::{self, both, on_threads};
+use crate::threads::both;
 use crate::{Error, Level, Points, Scalar};
 use std::marker::PhantomData;
 
@@ -18,7 +19,7 @@ where
     B: Points<T> + ?Sized,
 {
     on_checked(matcher, a, b, |run| {
-        let mut found = run.empty(0);
+        let mut found = run.pair.empty(0);
         run.search(&mut found, None);
         found
     })
@@ -30,14 +31,11 @@ where
     B: Points<T> + ?Sized,
 {
     on_checked(matcher, a, b, |run| {
-        let (mut a_to_b, mut b_to_a) = (run.empty(0), run.empty(1));
+        let (mut a_to_b, mut b_to_a) = (run.pair.empty(0), run.pair.empty(1));
         run.search(&mut a_to_b, Some(&mut b_to_a));
         Chamfer { a_to_b, b_to_a }
     })
 }
-
-/// With fewer points in both clouds, waking other threads would take longer than the work.
-const SMALL: usize = 1 << 13;
 
 /// Checks and copies both clouds, then works on them on the threads asked for.
 fn on_checked<T: Scalar, A, B, R: Send>(
@@ -51,37 +49,14 @@ where
     B: Points<T> + ?Sized,
 {
     let level = arch::choose(matcher.level)?;
-    let wanted = threads::count(matcher.threads)?;
-    if a.dim() != b.dim() {
-        return Err(Error::Shape(format!(
-            "points of {} coordinates can't be compared with points of {}",
-            a.dim(),
-            b.dim()
-        )));
-    }
-    let threads = if a.len().saturating_add(b.len()) < SMALL { 1 } else { wanted };
-    on_threads(threads, || {
-        let share = share(threads, a.len(), b.len());
-        let (a, b) = both(
-            threads,
-            || copy(matcher, a, share, "first"),
-            || copy(matcher, b, share, "second"),
-        );
-        let (a, b) = (a?, b?);
-        let method = auto::choose(matcher.method, a.0.len, b.0.len);
-        let rows = [a.1, b.1];
-        let run = Run { clouds: [a.0, b.0], rows, norm: matcher.norm, method, level, threads };
+    prepared::with(matcher, a, b, |pair, threads| {
+        let method = auto::choose(matcher.method, pair.points(0), pair.points(1));
+        let run = Run { pair, method, level, threads };
         let found = work(&run);
-        let [a, b] = run.clouds;
+        let [a, b] = run.pair.clouds;
         give_back(threads, a, b);
-        Ok(found)
+        found
     })
-}
-
-/// The threads for each of two pieces of work side by side: half of them if the clouds are of
-/// about one size, or else all, for most of the time only one of the clouds is worked on.
-fn share(threads: usize, a: usize, b: usize) -> usize {
-    if a.max(b) / 2 < a.min(b) { threads.div_ceil(2) } else { threads }
 }
 
 /// Drops each on the thread that most likely made it: threads keep memory for their next run.
@@ -89,53 +64,20 @@ fn give_back<X: Send>(threads: usize, a: X, b: X) {
     both(threads, || drop(a), || drop(b));
 }
 
-/// The working copy of a cloud, and its rows.
-fn copy<T: Scalar, P: Points<T> + ?Sized>(
-    matcher: &Matcher,
-    points: &P,
-    threads: usize,
-    which: &'static str,
-) -> Result<(Cloud<T>, usize), Error> {
-    let copied = Cloud::new(points, matcher.bad_rows, threads);
-    let filled = copied.and_then(|cloud| match cloud.len {
-        0 => Err(Error::EmptyCloud),
-        _ => Ok((cloud, points.len())),
-    });
-    filled.map_err(|source| Error::InPair { which, source: Box::new(source) })
-}
-
 /// A search that has been checked.
 struct Run<T> {
-    clouds: [Cloud<T>; 2],
-    /// Rows of the caller's clouds, bad ones among them.
-    rows: [usize; 2],
-    norm: Norm,
+    pair: Prepared<T>,
     method: Method,
     level: Level,
     threads: usize,
 }
 
 impl<T: Scalar> Run<T> {
-    /// A result for one of the clouds, to be filled in.
-    fn empty(&self, which: usize) -> Nearest<T> {
-        let (rows, kept) = (self.rows[which], self.clouds[which].len);
-        let (distance, index) = match rows == kept {
-            true => (T::ZERO, 0),
-            false => (T::from_f64(f64::NAN), Nearest::<T>::NONE),
-        };
-        Nearest {
-            distances: vec![distance; rows],
-            indices: vec![index; rows],
-            norm: self.norm,
-            dropped: rows - kept,
-        }
-    }
-
     fn search(&self, a_to_b: &mut Nearest<T>, b_to_a: Option<&mut Nearest<T>>) {
-        let [a, b] = &self.clouds;
+        let [a, b] = &self.pair.clouds;
         let job = Job {
             method: self.method,
-            norm: self.norm,
+            norm: self.pair.norm,
             threads: self.threads,
             a_to_b: Output::new(a_to_b, a, b),
             b_to_a: b_to_a.map(|found| Output::new(found, b, a)),

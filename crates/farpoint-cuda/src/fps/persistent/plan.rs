@@ -243,20 +243,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn card(capability: u32) -> Properties {
-        Properties {
-            name: "a card".into(),
-            capability,
-            multiprocessors: 132,
-            memory: 80 << 30,
-            shared_per_block: if capability >= 90 { 227 << 10 } else { 163 << 10 },
-            cache: 50 << 20,
-            cooperative: true,
-            pools: true,
-            clusters: capability >= 90,
-        }
-    }
+    use crate::properties::tests::card;
 
     /// Kernel, blocks a cloud, threads.
     fn planned(

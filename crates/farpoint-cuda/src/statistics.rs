@@ -1,7 +1,7 @@
 //! What a run took.
 
-/// Time and memory of the launch that a sample came from. The clouds of a batch are sampled
-/// by one launch and share these.
+/// Time and memory of the launch that a result came from. The clouds of a batch share one
+/// launch, and these.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Statistics {
@@ -18,6 +18,7 @@ pub struct Statistics {
     pub answer_bytes: usize,
     /// Bytes of device memory that the algorithm used besides.
     pub scratch_bytes: usize,
-    /// What the algorithm counted, by name: sums over all clouds of the launch.
+    /// What the algorithm counted, by name: sums over all clouds of the launch. Empty for those
+    /// that count nothing.
     pub counts: Vec<(&'static str, u64)>,
 }

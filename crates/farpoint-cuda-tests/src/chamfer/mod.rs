@@ -1,0 +1,78 @@
+//! Nearest points, Chamfer distance and gradients: every method in every form gives what the CPU
+//! gives, bit for bit.
+
+mod batches;
+mod equality;
+mod errors;
+mod expected;
+mod pairs;
+mod pointers;
+mod real;
+mod resident;
+mod streams;
+
+use crate::runner::Group;
+use farpoint_cuda::chamfer::{Method, TreeOptions};
+use farpoint_cuda::{Error, Matcher};
+use std::path::Path;
+
+pub(crate) use expected::Expected;
+pub(crate) use pairs::moved;
+pub(crate) use resident::Resident;
+
+/// The names of all methods, in the order of the report.
+pub(crate) const METHODS: &[&str] = &["plain", "brute", "tree", "auto"];
+
+/// Those for any number of axes.
+const ANY_AXES: &[&str] = &["plain", "tree", "auto"];
+
+/// The methods, and the gradients, which need none; all, and those for any number of axes.
+const ALL: &[&str] = &["plain", "brute", "tree", "auto", "backward"];
+const HIGH: &[&str] = &["plain", "tree", "auto", "backward"];
+
+/// The method of a part's name.
+pub(crate) fn method(part: &str) -> Method {
+    part.parse().expect("parts are named after methods")
+}
+
+/// The method with every switch worth a test.
+fn variants(part: &str) -> Vec<(String, Matcher)> {
+    let plain = Matcher::new().method(method(part));
+    let mut all = vec![(part.to_owned(), plain.clone())];
+    if part == "tree" {
+        for team in [1, 2, 3, 7] {
+            let options = TreeOptions { team: Some(team) };
+            all.push((format!("tree, team {team}"), plain.clone().tree(options)));
+        }
+    }
+    all
+}
+
+/// Whether an error is a driver's that can't capture a cooperative launch.
+fn captures_not(error: &Error) -> bool {
+    matches!(error, Error::Driver { .. } | Error::Kernel { .. })
+}
+
+/// All checks but those of real clouds.
+pub(crate) fn groups(quick: bool) -> Vec<Group> {
+    let mut groups = errors::groups();
+    groups.extend(equality::groups(quick));
+    groups.extend(batches::groups());
+    groups.extend(pointers::groups());
+    groups.extend(streams::groups());
+    groups
+}
+
+/// A few seconds of everything, for compute-sanitizer.
+pub(crate) fn small() -> Vec<Group> {
+    let mut groups = equality::small();
+    groups.extend(batches::small());
+    groups.extend(pointers::small());
+    groups.extend(streams::small());
+    groups
+}
+
+/// Real clouds, each compared with its neighbour in its folder.
+pub(crate) fn real(folder: &Path) -> anyhow::Result<Vec<Group>> {
+    real::groups(folder)
+}

@@ -1,0 +1,117 @@
+//! Gradients in device memory: what is asked, and the checks before it is queued.
+
+use super::backward::{self, Ends};
+use super::matching::Shape;
+use super::pointers::in_side;
+use super::{DevicePairs, Matcher};
+use crate::{CudaScalar, Device, Error, Stream, input};
+
+/// Gradients of the distances of [`DevicePairs`], and where those of the coordinates go. All
+/// addresses are of device memory.
+///
+/// The pairs are those of the forward run: the same clouds, and `indices` as it left them
+/// (`distances` are not looked at, nor is their `scratch`). The distance of a point `p` to its
+/// nearest `q` with gradient `g` sends `(2 * g) * (p - q)` to `p` and the negative of it to `q`;
+/// with norm 1 `g` times the sign of the difference. A point adds up its own part and then those
+/// of the points whose nearest it is, by ascending index: the same bits on every run, and those
+/// of [`farpoint::chamfer::backward`]. Index -1 sends nothing; rows that pad a cloud get 0.
+///
+/// # Safety
+/// As for [`DevicePairs`]; and indices must be -1 or within the pair's other cloud.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceGradients<T> {
+    /// The clouds and their nearest points.
+    pub pairs: DevicePairs<T>,
+    /// The gradient of each row's distance, laid out as the distances are; `None` for a
+    /// direction that has none. One that has needs the side's `indices`.
+    pub grads: [Option<u64>; 2],
+    /// Where the gradients of the coordinates go, if wanted: dense, coordinate `a` of row `i` of
+    /// a side's batch at `i * dims + a`.
+    pub gradients: [Option<u64>; 2],
+    /// Scratch memory of at least [`Matcher::backward_scratch_bytes`], aligned to 256 bytes, and
+    /// its size; from the pool if not given.
+    pub scratch: Option<(u64, usize)>,
+}
+
+impl<T: CudaScalar> DeviceGradients<T> {
+    /// Of these pairs, both directions and both clouds.
+    pub fn new(pairs: DevicePairs<T>, grads: [u64; 2], gradients: [u64; 2]) -> Self {
+        Self { pairs, grads: grads.map(Some), gradients: gradients.map(Some), scratch: None }
+    }
+
+    /// Checks what the host knows, and tells the size.
+    fn check(&self) -> Result<Shape, Error> {
+        let shape = self.pairs.check()?;
+        for which in 0..2 {
+            in_side(which, self.check_side(which))?;
+        }
+        Ok(shape)
+    }
+
+    fn check_side(&self, which: usize) -> Result<(), Error> {
+        let side = &self.pairs.sides[which];
+        let refuse = |what: &str| Err(farpoint::Error::Shape(what.into()).into());
+        let filled = self.pairs.pairs > 0 && side.rows > 0;
+        if filled && (self.grads[which] == Some(0) || self.gradients[which] == Some(0)) {
+            return refuse("the address of the gradients is null");
+        }
+        if filled && self.grads[which].is_some() && side.indices.is_none() {
+            return refuse(
+                "its distances have gradients, but there are no indices of nearest points",
+            );
+        }
+        input::check_aligned::<T>(self.grads[which].unwrap_or(0), "gradients of distances")?;
+        input::check_aligned::<T>(self.gradients[which].unwrap_or(0), "gradients")
+    }
+}
+
+/// Checks what the host knows, and queues the kernel.
+///
+/// # Safety
+/// See [`DeviceGradients`].
+pub(super) unsafe fn enqueue<T: CudaScalar>(
+    matcher: &Matcher,
+    device: &Device,
+    stream: &Stream,
+    wanted: &DeviceGradients<T>,
+) -> Result<(), Error> {
+    stream.check_of(device)?;
+    let shape = wanted.check()?;
+    let rows = |side: usize| wanted.gradients[side].map_or(0, |_| shape.rows[side]);
+    if shape.pairs == 0 || rows(0) + rows(1) == 0 {
+        return Ok(());
+    }
+    let mut matching = wanted.pairs.matching();
+    for (side, grads) in matching.sides.iter_mut().zip(wanted.grads) {
+        // What has no gradient sends none.
+        side.indices = grads.map_or(0, |_| side.indices);
+    }
+    let grads = wanted.grads.map(Option::unwrap_or_default);
+    let ends = Ends { grads, gradients: wanted.gradients.map(Option::unwrap_or_default) };
+    let (scratch, norm) = (wanted.scratch, matcher.norm);
+    // SAFETY: the caller's word.
+    unsafe { backward::enqueue::<T>(device, stream, &matching, shape, ends, scratch, norm) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_host_knows_is_checked() {
+        let pairs = DevicePairs::<f64>::padded([256, 512], 2, [10, 20], 3);
+        let indexed = pairs.answers([None; 2], [Some(1024), Some(2048)]);
+        let good = DeviceGradients::new(indexed, [8, 16], [24, 32]);
+        let refused = |wanted: DeviceGradients<f64>| wanted.check().unwrap_err().to_string();
+        assert_eq!(good.check().unwrap().rows, [10, 20]);
+        let text = refused(DeviceGradients { pairs, ..good });
+        assert!(text.starts_with("the first cloud: ") && text.contains("indices"), "{text}");
+        // A direction without gradients needs no indices.
+        let pairs = pairs.answers([None; 2], [Some(1024), None]);
+        assert!(DeviceGradients { pairs, grads: [Some(8), None], ..good }.check().is_ok());
+        assert!(refused(DeviceGradients { grads: [Some(8), Some(0)], ..good }).contains("null"));
+        assert!(
+            refused(DeviceGradients { gradients: [Some(4), None], ..good }).contains("aligned")
+        );
+    }
+}

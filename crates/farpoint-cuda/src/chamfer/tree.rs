@@ -1,0 +1,189 @@
+//! Nearest points through box trees of both clouds.
+//!
+//! One cooperative launch for a batch; each pair has a team of blocks, of which some build the
+//! tree of one cloud while the others build that of the other. Scratch, for the pairs that are
+//! matched at the same time: 29.2 bytes a point of either cloud in `f32`, 42.3 in `f64`, and
+//! about 2 KB a block.
+
+use super::matching::{Matching, Shape};
+use crate::launch::Launch;
+use crate::memory::{self, Scratch};
+use crate::module::Function;
+use crate::team::{self, Teams};
+use crate::{CudaScalar, Device, Error, Stream};
+use farpoint::Norm;
+
+/// Knobs of [`Method::Tree`](super::Method::Tree) for tests: they change the time a run takes,
+/// never its result. What is `None` is chosen.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TreeOptions {
+    /// Blocks that work on one pair.
+    pub team: Option<u32>,
+}
+
+/// `struct TreeArgs` of `kernels/nearest_tree.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Args {
+    matching: Matching,
+    headers: u64,
+    scratch: u64,
+    header_stride: u64,
+    stride: u64,
+    team: u32,
+    first: u32,
+    rows: [u32; 2],
+}
+
+/// Bytes of a team's header.
+const HEADER: usize = 256;
+
+/// How a batch is laid over the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Layout {
+    teams: Teams,
+    /// Blocks of a team that build the first side's tree.
+    first: usize,
+    /// Bytes of a team's arrays.
+    arrays: usize,
+}
+
+impl Layout {
+    /// For a card that runs `blocks` blocks at the same time.
+    fn new<T: CudaScalar>(blocks: usize, shape: Shape, options: TreeOptions) -> Self {
+        let both = shape.rows[0].saturating_add(shape.rows[1]);
+        let teams = Teams::new(blocks, shape.pairs, both, options.team);
+        // By their share of the rows; each side has one, unless the only one does all.
+        let share = teams.team as u128 * shape.rows[0] as u128 / both.max(1) as u128;
+        let first = (share as usize).clamp(1, (teams.team - 1).max(1));
+        let arrays = shape.rows.map(|rows| team::tree_bytes::<T>(rows, teams.team));
+        Self { teams, first, arrays: arrays[0].saturating_add(arrays[1]) }
+    }
+
+    fn bytes(&self) -> usize {
+        self.teams.count.saturating_mul(self.arrays.saturating_add(HEADER))
+    }
+}
+
+fn kernel<T: CudaScalar>(
+    device: &Device,
+    dims: usize,
+    norm: Norm,
+) -> Result<(Function, Launch), Error> {
+    let name = match (norm, dims) {
+        (Norm::Two, ..=3) => "tree",
+        (Norm::Two, _) => "tree_high",
+        (Norm::One, ..=3) => "tree_absolute",
+        (Norm::One, _) => "tree_high_absolute",
+    };
+    // As many threads as the registers of a block allow.
+    let threads = if size_of::<T>() == 4 { 1024 } else { 512 };
+    let function = device.function::<T>("nearest_tree", name)?;
+    Ok((function, Launch::new(1, threads).cooperative()))
+}
+
+fn layout<T: CudaScalar>(
+    device: &Device,
+    shape: Shape,
+    norm: Norm,
+    options: TreeOptions,
+) -> Result<Layout, Error> {
+    let (function, launch) = kernel::<T>(device, shape.dims, norm)?;
+    let blocks = team::blocks_at_once(device, function, launch)?;
+    Ok(Layout::new::<T>(blocks, shape, options))
+}
+
+/// Bytes of scratch memory; 0 where the device cannot run the method.
+pub(crate) fn scratch_bytes<T: CudaScalar>(
+    device: &Device,
+    shape: Shape,
+    norm: Norm,
+    options: TreeOptions,
+) -> usize {
+    layout::<T>(device, shape, norm, options).map_or(0, |layout| layout.bytes())
+}
+
+/// Queues the search for a batch of pairs that is not empty.
+///
+/// # Safety
+/// The addresses in `matching` and `scratch` must be as `shape` says, and stay so until the
+/// stream has come past.
+pub(crate) unsafe fn enqueue<T: CudaScalar>(
+    device: &Device,
+    stream: &Stream,
+    matching: &Matching,
+    shape: Shape,
+    scratch: Option<(u64, usize)>,
+    norm: Norm,
+    options: TreeOptions,
+) -> Result<(), Error> {
+    let (function, launch) = kernel::<T>(device, shape.dims, norm)?;
+    let layout = layout::<T>(device, shape, norm, options)?;
+    let scratch = Scratch::new(stream, scratch, layout.bytes())?;
+    let headers = layout.teams.count * HEADER;
+    let args = Args {
+        matching: *matching,
+        headers: scratch.pointer(),
+        scratch: scratch.pointer() + headers as u64,
+        header_stride: HEADER as u64,
+        stride: layout.arrays as u64,
+        team: layout.teams.team as u32,
+        first: layout.first as u32,
+        rows: shape.rows.map(|rows| rows as u32),
+    };
+    let grid = [layout.teams.blocks(), 1, 1];
+    // SAFETY: headers lie at the start of the scratch memory. `Args` mirrors the kernel's
+    // parameter; `arrays` is what it places; the scratch memory is freed in stream order; the
+    // rest is the caller's word.
+    unsafe {
+        memory::set(stream, scratch.pointer(), 0, headers)?;
+        Launch { grid, ..launch }.start(stream, function, &args)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matching::tests::fields;
+    use super::*;
+    use std::mem::offset_of;
+
+    fn layout(pairs: usize, rows: [usize; 2], options: TreeOptions) -> Layout {
+        let shape = Shape { pairs, rows, dims: 3, asked: [true; 2] };
+        Layout::new::<f32>(132, shape, options)
+    }
+
+    #[test]
+    fn laid_out_as_in_nearest_tree_cu() {
+        let source = include_str!("../../kernels/nearest_tree.cu");
+        let theirs = fields(source, "TreeArgs");
+        assert_eq!(theirs, "matching headers scratch header_stride stride team first rows");
+        assert_eq!((offset_of!(Args, headers), size_of::<Args>()), (136, 136 + 32 + 16));
+    }
+
+    #[test]
+    fn scratch_is_what_the_documentation_says() {
+        let million = [1_000_000; 2];
+        let shape = Shape { pairs: 1, rows: million, dims: 3, asked: [true; 2] };
+        let narrow = Layout::new::<f32>(132, shape, TreeOptions::default());
+        let wide = Layout::new::<f64>(132, shape, TreeOptions::default());
+        let bytes_a_point = |layout: Layout| layout.bytes() as f64 / 2e6;
+        assert!((29.0..29.3).contains(&bytes_a_point(narrow)), "{}", bytes_a_point(narrow));
+        assert!((42.0..42.5).contains(&bytes_a_point(wide)), "{}", bytes_a_point(wide));
+    }
+
+    #[test]
+    fn either_side_has_blocks_to_build_its_tree() {
+        let split = |pairs, rows, team| {
+            let layout = layout(pairs, rows, TreeOptions { team });
+            (layout.teams.team, layout.teams.count, layout.first)
+        };
+        assert_eq!(split(1, [1_000_000, 1_000_000], None), (132, 1, 66));
+        assert_eq!(split(1, [1_000_000, 1], None), (132, 1, 131));
+        assert_eq!(split(1, [0, 1_000_000], None), (132, 1, 1));
+        assert_eq!(split(1, [100, 100], None), (1, 1, 1));
+        assert_eq!(split(32, [24_000, 72_000], None), (5, 26, 1));
+        assert_eq!(split(4, [100, 100], Some(2)), (2, 4, 1));
+        assert_eq!(split(1_000, [4_000, 4_000], None), (1, 132, 1));
+    }
+}

@@ -1,0 +1,116 @@
+//! What sampling and matching share on their way in and out: checks of addresses, clouds of host
+//! memory put into one array, lists of numbers.
+
+use crate::memory::Buffer;
+use crate::{CudaScalar, Error, Stream};
+
+/// Clouds or axes of one launch, at most.
+const MOST: usize = 1 << 24;
+
+fn refuse(what: String) -> Result<(), Error> {
+    Err(farpoint::Error::Shape(what).into())
+}
+
+/// Refuses more clouds or axes than a launch may have, and points without coordinates.
+pub(crate) fn check_batch(clouds: usize, dims: usize) -> Result<(), Error> {
+    if clouds > MOST || dims > MOST {
+        return refuse(format!(
+            "{clouds} clouds of {dims} axes are more than one launch may have, 2^24 of either"
+        ));
+    }
+    if dims == 0 {
+        return refuse("the points have no coordinates".into());
+    }
+    Ok(())
+}
+
+/// Refuses more rows a cloud than an index can name, and addresses that can't be of points.
+pub(crate) fn check_points<T>(points: u64, clouds: usize, rows: usize) -> Result<(), Error> {
+    if rows >= u32::MAX as usize {
+        return Err(farpoint::Error::TooManyPoints(rows).into());
+    }
+    if clouds > 0 && rows > 0 && points == 0 {
+        return refuse("the address of the points is null".into());
+    }
+    check_aligned::<T>(points, "points")
+}
+
+/// Refuses an address that no number of this type can have.
+pub(crate) fn check_aligned<N>(address: u64, what: &str) -> Result<(), Error> {
+    if address.is_multiple_of(size_of::<N>() as u64) {
+        return Ok(());
+    }
+    refuse(format!("the {what} at {address:#x} are not aligned"))
+}
+
+/// A cloud in host memory, axis by axis.
+pub(crate) trait Columns<T> {
+    /// Number of points.
+    fn points(&self) -> usize;
+    /// Coordinates of a point.
+    fn dims(&self) -> usize;
+    /// The coordinates of all points on one axis.
+    fn axis(&self, axis: usize) -> &[T];
+}
+
+/// Clouds of at most `dims` axes in device memory: axis by axis, clouds one after another.
+pub(crate) fn upload<T: CudaScalar>(
+    stream: &Stream,
+    clouds: &[impl Columns<T>],
+    dims: usize,
+) -> Result<Buffer<T>, Error> {
+    let rows: usize = clouds.iter().map(Columns::points).sum();
+    let mut points = Buffer::new(stream, rows * dims, "the points")?;
+    if let [cloud] = clouds {
+        for axis in 0..dims {
+            points.write(axis * rows, cloud.axis(axis))?;
+        }
+    } else {
+        // One large copy takes less time than many small ones.
+        points.write(0, &gather(clouds, dims, rows))?;
+    }
+    Ok(points)
+}
+
+/// Coordinates axis by axis, clouds one after another. A cloud with fewer axes than others
+/// gets zeros, which change no distance.
+fn gather<T: CudaScalar>(clouds: &[impl Columns<T>], dims: usize, rows: usize) -> Vec<T> {
+    let mut all = Vec::with_capacity(rows * dims);
+    for axis in 0..dims {
+        for cloud in clouds {
+            if axis < cloud.dims() {
+                all.extend_from_slice(cloud.axis(axis));
+            } else {
+                all.resize(all.len() + cloud.points(), T::ZERO);
+            }
+        }
+    }
+    all
+}
+
+/// 0 and the running sums.
+pub(crate) fn sums(numbers: impl Iterator<Item = usize>) -> Vec<i64> {
+    let mut sum = 0;
+    let sums = numbers.map(|number| {
+        sum += number as i64;
+        sum
+    });
+    std::iter::once(0).chain(sums).collect()
+}
+
+/// Where each of several lists lies in an array that holds them one after another; 0 for those
+/// that are empty.
+pub(crate) fn addresses<const N: usize>(all: &Buffer<i64>, lists: &[Vec<i64>; N]) -> [u64; N] {
+    let mut at = all.pointer();
+    lists.each_ref().map(|list| {
+        let begin = at;
+        at += 8 * list.len() as u64;
+        if list.is_empty() { 0 } else { begin }
+    })
+}
+
+/// A kernel's answer that can't be.
+pub(crate) fn impossible(kernel: &str, number: i64) -> Error {
+    let reason = format!("its answer holds the number {number}, which can't be");
+    Error::Kernel { name: kernel.into(), reason }
+}

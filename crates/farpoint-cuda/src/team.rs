@@ -1,0 +1,109 @@
+//! Teams of blocks: how the clouds of a batch share the card in a cooperative launch, and the
+//! memory that a team takes to put a cloud into a box tree.
+
+use crate::launch::Launch;
+use crate::module::Function;
+use crate::{CudaScalar, Device, Error};
+
+/// Rows worth a block of a team, at least and at most: a team of too many waits for each other
+/// more than it works, one of too few takes scratch for more clouds at a time than need be.
+const FEWEST_ROWS: usize = 256;
+const MOST_ROWS: usize = 16_384;
+
+/// Blocks that work together, a barrier of their own for each team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Teams {
+    /// Blocks of a team.
+    pub(crate) team: usize,
+    /// Teams.
+    pub(crate) count: usize,
+}
+
+impl Teams {
+    /// For so many jobs of at most `rows` rows on a card that runs `blocks` blocks at the same
+    /// time; `wanted` blocks a team, if told.
+    pub(crate) fn new(blocks: usize, jobs: usize, rows: usize, wanted: Option<u32>) -> Self {
+        let share = (blocks / jobs.max(1)).max(rows / MOST_ROWS);
+        let useful = share.min(rows.div_ceil(FEWEST_ROWS));
+        let team = wanted.map_or(useful, |team| team as usize).clamp(1, blocks);
+        Self { team, count: (blocks / team).min(jobs).max(1) }
+    }
+
+    /// Blocks of the launch.
+    pub(crate) fn blocks(self) -> u32 {
+        (self.team * self.count) as u32
+    }
+}
+
+/// Blocks of a launch that the device runs at the same time.
+pub(crate) fn blocks_at_once(
+    device: &Device,
+    function: Function,
+    launch: Launch,
+) -> Result<usize, Error> {
+    let blocks = launch.blocks_a_multiprocessor(device, function)? as usize;
+    match blocks * device.properties().multiprocessors as usize {
+        0 => {
+            let name = function.name;
+            Err(Error::Unsupported(format!("the {name} kernel does not fit this device")))
+        }
+        all => Ok(all),
+    }
+}
+
+/// Rounded up to what the kernels align their arrays to.
+pub(crate) fn aligned(bytes: usize) -> usize {
+    bytes.div_ceil(256) * 256
+}
+
+/// Rows in whole groups of 32.
+pub(crate) fn padded(rows: usize) -> usize {
+    rows.div_ceil(32) * 32
+}
+
+/// Bytes of the arrays by which a team of `team` blocks orders a cloud and builds its box tree
+/// (`kernels/order.cuh`, `kernels/boxtree.cuh`).
+pub(crate) fn tree_bytes<T: CudaScalar>(rows: usize, team: usize) -> usize {
+    let (number, padded) = (size_of::<T>(), padded(rows));
+    let arrays = [
+        6 * number * team,   // bounds of each block's part
+        4 * 256 * team,      // digit counts
+        3 * number * padded, // coordinates
+        4 * 4 * padded,      // keys and rows, twice
+        8 * 32 * number * blocks_of_children(padded / 32),
+    ];
+    arrays.into_iter().map(aligned).sum()
+}
+
+/// Blocks of 32 children in a tree over so many groups.
+fn blocks_of_children(mut nodes: usize) -> usize {
+    let mut blocks = 0;
+    loop {
+        nodes = nodes.div_ceil(32);
+        blocks += nodes;
+        if nodes <= 1 {
+            return blocks;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_has_a_block_for_32_children_on_every_level() {
+        assert_eq!(blocks_of_children(1), 1);
+        assert_eq!(blocks_of_children(32), 1);
+        assert_eq!(blocks_of_children(33), 3);
+        assert_eq!(blocks_of_children(32 * 32 + 1), 33 + 2 + 1);
+        assert_eq!(tree_bytes::<f32>(1, 1), 256 + 1024 + 512 + 512 + 1024);
+    }
+
+    #[test]
+    fn a_number_of_blocks_that_is_wanted_is_kept_within_the_card() {
+        assert_eq!(Teams::new(132, 10, 100_000, Some(500)), Teams { team: 132, count: 1 });
+        assert_eq!(Teams::new(132, 10, 100_000, Some(3)), Teams { team: 3, count: 10 });
+        assert_eq!(Teams::new(132, 0, 0, None), Teams { team: 1, count: 1 });
+    }
+}
