@@ -3,7 +3,8 @@
 
 use crate::launch::Launch;
 use crate::module::Function;
-use crate::{CudaScalar, Device, Error};
+use crate::memory;
+use crate::{CudaScalar, Device, Error, Stream};
 
 /// Rows worth a block of a team, at least and at most: a team of too many waits for each other
 /// more than it works, one of too few takes scratch for more clouds at a time than need be.
@@ -32,6 +33,31 @@ impl Teams {
     /// Blocks of the launch.
     pub(crate) fn blocks(self) -> u32 {
         (self.team * self.count) as u32
+    }
+
+    /// Starts a kernel of these teams. `launch` is cooperative; `headers` tells where the teams'
+    /// headers are, and how many bytes: zeroed first, if blocks are to meet by them.
+    ///
+    /// # Safety
+    /// As [`Launch::start`]; the headers must be memory of that size, used by nobody else.
+    pub(crate) unsafe fn start<A: Copy>(
+        self,
+        stream: &Stream,
+        function: Function,
+        launch: Launch,
+        args: &A,
+        headers: (u64, usize),
+    ) -> Result<(), Error> {
+        // Blocks that work alone need not run at the same time, which starts sooner.
+        let alone = self.team == 1;
+        let grid = [self.blocks(), 1, 1];
+        // SAFETY: the caller's word.
+        unsafe {
+            if !alone {
+                memory::set(stream, headers.0, 0, headers.1)?;
+            }
+            Launch { grid, cooperative: !alone, ..launch }.start(stream, function, args)
+        }
     }
 }
 

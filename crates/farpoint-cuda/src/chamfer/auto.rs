@@ -12,26 +12,33 @@ use crate::Properties;
 /// comparing all pairs is faster.
 const MOST_DIMS: usize = 8;
 
-/// Up to so many pairs of points, all compared, are done before trees are built ...
-const PAIRS: u128 = 3_000_000_000;
+/// Up to so many pairs of points, all compared, take no longer than to build and search trees ...
+const PAIRS: u128 = 400_000_000;
 
-/// ... if one of the clouds has at most so many points ...
-const SMALLER: usize = 16_384;
+/// ... and so many more for every point of the batch, measured on an H100 ...
+const PAIRS_A_POINT: u128 = 3_000;
 
-/// ... and the other at most so many: few queries, each with so many points to look at, are not
+/// ... if no cloud has more points: few queries, each with so many points to look at, are not
 /// spread over the whole card.
-const LARGER: usize = 65_536;
+const LARGEST: usize = 65_536;
+
+/// Batches of so few pairs of points, of clouds of so few points, are over sooner than `brute` has
+/// begun.
+const TINY: u128 = 2_000_000;
+const TINY_CLOUD: usize = 512;
 
 /// The method to run on pairs of this shape.
 pub(crate) fn choose(card: &Properties, shape: Shape) -> Method {
-    let [a, b] = shape.rows;
-    let directions = shape.asked.into_iter().filter(|asked| *asked).count();
-    let compared = a as u128 * b as u128 * shape.pairs as u128 * directions as u128;
-    let few = compared <= PAIRS && a.min(b) <= SMALLER && a.max(b) <= LARGER;
-    if shape.dims > MOST_DIMS || ((few || !card.cooperative) && shape.dims > BRUTE_DIMS) {
+    let [a, b] = shape.rows.map(|rows| rows as u128);
+    let (pairs, largest) = (shape.pairs as u128, shape.rows[0].max(shape.rows[1]));
+    let directions = shape.asked.into_iter().filter(|asked| *asked).count() as u128;
+    let compared = a * b * pairs * directions;
+    let few = compared <= PAIRS + PAIRS_A_POINT * pairs * (a + b) && largest <= LARGEST;
+    let tiny = compared <= TINY && largest <= TINY_CLOUD;
+    if shape.dims > MOST_DIMS || tiny {
         Method::Plain
     } else if few || !card.cooperative {
-        Method::Brute
+        if shape.dims > BRUTE_DIMS { Method::Plain } else { Method::Brute }
     } else {
         Method::Tree
     }
@@ -60,13 +67,16 @@ mod tests {
     #[test]
     fn each_shape_gets_what_suits_it() {
         assert_eq!(chosen(32, [2_048; 2], 3), Method::Brute);
-        assert_eq!(chosen(4, [16_384; 2], 3), Method::Brute);
+        assert_eq!(chosen(64, [2_048; 2], 3), Method::Brute);
+        assert_eq!(chosen(1, [8_192; 2], 3), Method::Brute);
+        assert_eq!(chosen(4, [16_384; 2], 3), Method::Tree);
         assert_eq!(chosen(1, [40_000; 2], 3), Method::Tree);
         assert_eq!(chosen(1, [1_000_000; 2], 2), Method::Tree);
         assert_eq!(chosen(32, [2_048; 2], 5), Method::Plain);
         assert_eq!(chosen(1, [100_000; 2], 5), Method::Tree);
         assert_eq!(chosen(1, [1_000_000; 2], 9), Method::Plain);
-        assert_eq!(chosen(1, [1; 2], 1), Method::Brute);
+        assert_eq!(chosen(1, [1; 2], 1), Method::Plain);
+        assert_eq!(chosen(1_000, [512; 2], 3), Method::Brute);
         // A few queries against many points.
         assert_eq!(chosen(1, [10, 1_000_000], 3), Method::Tree);
     }

@@ -7,7 +7,7 @@
 
 use super::matching::{Matching, Shape};
 use crate::launch::Launch;
-use crate::memory::{self, Scratch};
+use crate::memory::Scratch;
 use crate::module::Function;
 use crate::team::{self, Teams, aligned};
 use crate::{CudaScalar, Device, Error, Stream};
@@ -112,12 +112,9 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
         norm: if norm == Norm::One { 1 } else { 2 },
         rows: shape.rows.map(|rows| rows as u32),
     };
-    let grid = [layout.teams.blocks(), 1, 1];
+    let headers = (scratch.pointer(), headers);
     // SAFETY: headers lie at the start of the scratch memory. `Args` mirrors the kernel's
     // parameter; `arrays` is what it places; the scratch memory is freed in stream order; the
     // rest is the caller's word.
-    unsafe {
-        memory::set(stream, scratch.pointer(), 0, headers)?;
-        Launch { grid, ..launch }.start(stream, function, &args)
-    }
+    unsafe { layout.teams.start(stream, function, launch, &args, headers) }
 }
