@@ -193,11 +193,12 @@ def _backward_on_cpu(
 def _backward_on_cuda(
     x: Tensor, y: Tensor, ix: Tensor, iy: Tensor, gx: Tensor, gy: Tensor, norm: int
 ) -> tuple[Tensor, Tensor]:
+    # Dense, as promised to torch.compile, whatever the strides of the clouds.
     of_x, to_y = _send(x, y, ix, gx, norm)
     if iy.shape[1] == 0:
-        return of_x, to_y
+        return of_x.contiguous(), to_y
     of_y, to_x = _send(y, x, iy, gy, norm)
-    return of_x + to_x, of_y + to_y
+    return (of_x + to_x).contiguous(), (of_y + to_y).contiguous()
 
 
 def _send(p: Tensor, q: Tensor, nearest: Tensor, grad: Tensor, norm: int) -> tuple[Tensor, Tensor]:

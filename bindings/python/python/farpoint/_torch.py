@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def sample(points: Tensor, request: Request) -> tuple[Any, Any, Any]:
     """Indices, distances or None, and covering radius."""
     check_points(points)
-    points = points.detach()
+    if points.requires_grad:
+        points = points.detach()
     batch = points.dim() == 3
     if request.lengths is not None and not batch:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(points)})")
@@ -45,9 +46,9 @@ def _sample_by_operator(points: Tensor, request: Request) -> tuple[Any, Any, Any
         clouds, count, lengths, counts, starts, request.seed, request.algorithm, request.threads,
     )
     if request.distances:
-        indices, distances, radius = torch.ops.farpoint.sample_distances(*arguments)
+        indices, distances, radius = _torch_ops.sample_distances(*arguments)
     else:
-        indices, distances, radius = torch.ops.farpoint.sample(*arguments), None, None
+        indices, distances, radius = _torch_ops.sample(*arguments), None, None
     if points.dim() == 3:
         return indices, distances, radius
     if distances is None:
