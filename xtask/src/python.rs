@@ -12,8 +12,6 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const PACKAGE: &str = "bindings/python";
-
 /// The oldest Python that the package supports.
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
 
@@ -133,8 +131,7 @@ impl Environment {
         }
         let mut command = Command::new(&self.python);
         command.args(["-m", "maturin", "build", "--release", "--quiet", "--interpreter"]);
-        command.arg(&self.python).arg("--manifest-path").arg(format!("{PACKAGE}/Cargo.toml"));
-        run(command.arg("--out").arg(folder))?;
+        run(command.arg(&self.python).arg("--out").arg(folder))?;
         let mut wheels = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
         wheels.next().context("maturin has left no wheel")
     }
@@ -152,7 +149,7 @@ impl Environment {
         eprintln!("pytest with {what}");
         let mut command = Command::new(&self.python);
         command.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
-        command.arg("-c").arg(format!("{PACKAGE}/pyproject.toml")).arg(format!("{PACKAGE}/tests"));
+        command.args(["-c", "pyproject.toml", "bindings/python/tests"]);
         let mut child = command.stdout(Stdio::piped()).spawn().context("can't start pytest")?;
         let lines = BufReader::new(child.stdout.take().context("no standard output")?).lines();
         let mut skipped = BTreeSet::new();

@@ -203,7 +203,7 @@ def test_refused_types(cuda):
 
 
 def test_replacements(cuda):
-    from farpoint.compat import pointnet2_ops, pytorch3d, torch_cluster
+    from farpoint.compat import pointnet2_ops, torch_cluster
 
     a, b = cloud(200), cloud(310, seed=2)
     wanted = [*farpoint.sample(a, ratio=0.5), *(200 + farpoint.sample(b, ratio=0.5))]
