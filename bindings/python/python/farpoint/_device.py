@@ -19,6 +19,10 @@ _KINDS = {np.dtype(np.float32): "f4", np.dtype(np.float64): "f8"}
 class Source:
     """An array on a GPU: where it is, and what keeps it there."""
 
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any] | None
+
     def __init__(self, array: Any) -> None:
         self.array = array
         self.library = type(array).__module__.partition(".")[0]
@@ -55,7 +59,7 @@ class Source:
         dense = np.empty(self.shape, np.bool_).strides if found.get("strides") is None else None
         strides = dense or tuple(step // size for step in found["strides"])
         self.strides = tuple(strides)
-        device = getattr(array, "device", 0)
+        device: Any = getattr(array, "device", 0)
         self.device = _ordinal(device) if self.library != "cupy" else int(device.id)
         # 1 is the legacy default stream, which the driver calls 0; 2 the thread's own.
         stream = found.get("stream") or 0
@@ -72,9 +76,10 @@ class Source:
 
     def input(self, lengths: Any = None) -> _cuda.Input:
         """What the compiled half is told."""
+        clouds, rows, dims = self.shape
         return _cuda.Input(
-            self.device, self.stream, self.dtype == np.float64, self.address, self.even, self.shape,
-            0, _address(lengths),
+            self.device, self.stream, self.dtype == np.float64, self.address, self.even,
+            (clouds, rows, dims), 0, _address(lengths),
         )
 
     def upload(self, values: Any) -> Any:

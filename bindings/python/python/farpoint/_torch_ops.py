@@ -262,3 +262,4 @@ define(
     "SymInt longest, str algorithm) -> Tensor",
     _fake_ragged, _ragged_on_cpu, _ragged_on_cuda,
 )
+sample_ragged = torch.ops.farpoint.sample_ragged.default
