@@ -19,6 +19,9 @@ const OLDEST_PYTHON: (u32, u32) = (3, 10);
 const NEEDED: [&str; 2] = ["numpy", "pytest"];
 const WANTED: [&str; 5] = ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict"];
 
+/// Checks types; another release would find other faults.
+const MYPY: &str = "mypy==2.4.1";
+
 /// Set to 0, it leaves PyTorch out, which is half a GB to fetch, once.
 const TORCH: &str = "FARPOINT_TORCH";
 
@@ -47,6 +50,7 @@ pub(crate) fn test() -> Result<Vec<String>> {
     skipped.extend(newest.try_torch());
     let wheel = newest.build(&folder.join("wheels"))?;
     newest.install_wheel(&wheel)?;
+    skipped.extend(newest.check_types()?);
     skipped.extend(newest.pytest("newest NumPy")?);
     skipped.extend(test_lowest(python, &folder, &wheel)?);
     Ok(skipped)
@@ -146,6 +150,25 @@ impl Environment {
         let mut command = Command::new(&self.python);
         command.args(["-c", "import torch"]);
         command
+    }
+
+    /// Types within the package, and the stubs beside what is installed. Those of PyTorch are needed.
+    fn check_types(&self) -> Result<Option<String>> {
+        if !works(&mut self.import_torch()) {
+            return Ok(Some("types (there is no PyTorch)".into()));
+        }
+        if let Err(error) = self.install(&[MYPY]) {
+            return Ok(Some(format!("types, since {MYPY} can't be installed ({error:#})")));
+        }
+        eprintln!("mypy");
+        let cache = target_folder().join("python-test/mypy");
+        let mut strict = Command::new(&self.python);
+        strict.args(["-m", "mypy", "--strict", "--cache-dir"]).arg(cache);
+        run(strict.arg("bindings/python/python/farpoint"))?;
+        let mut stubs = Command::new(&self.python);
+        stubs.args(["-m", "mypy.stubtest", "farpoint", "--concise", "--mypy-config-file"]);
+        run(stubs.arg("pyproject.toml"))?;
+        Ok(None)
     }
 
     /// Builds the wheel into an empty folder.

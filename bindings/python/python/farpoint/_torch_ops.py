@@ -7,6 +7,7 @@ stream, in memory of PyTorch's allocator.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -16,15 +17,15 @@ from . import _cuda, _farpoint
 
 library = torch.library.Library("farpoint", "DEF")
 
-try:
-    # What PyTorch's own compiled code calls: a number, without an object made of it.
-    from torch._C import _cuda_getCurrentRawStream as current_stream
-except ImportError:
 
-    def current_stream(device: int) -> int:
-        """The current stream of a device, as a number."""
-        return torch.cuda.current_stream(device).cuda_stream
+def _current_stream(device: int) -> int:
+    return torch.cuda.current_stream(device).cuda_stream
 
+
+#: The current stream of a device, as a number: where it can be, by what PyTorch's own compiled code
+#: calls, which makes no object of it.
+current_stream: Callable[[int], int]
+current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", _current_stream)
 
 _ARGUMENTS = (
     "(Tensor points, SymInt count, Tensor? lengths, Tensor? counts, Tensor? starts, int? seed, "

@@ -40,7 +40,9 @@ farthest_point_sample = furthest_point_sample
 class FurthestPointSampling:
     """For code that calls ``FurthestPointSampling.apply(xyz, npoint)``."""
 
-    apply = staticmethod(furthest_point_sample)
+    @staticmethod
+    def apply(xyz: Tensor, npoint: int, /) -> Tensor:
+        return furthest_point_sample(xyz, npoint)
 
 
 def stack_farthest_point_sample(xyz: Tensor, xyz_batch_cnt: Tensor, npoint: Any) -> Tensor:
