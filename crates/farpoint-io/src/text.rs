@@ -1,5 +1,6 @@
 //! Text: one point a line, its numbers apart by spaces, commas or semicolons, with or without a
-//! header. Kept rows are written back as the very bytes of their lines.
+//! header. Kept rows are written back as the very bytes of their lines, where those would be read
+//! as the same points again.
 
 use crate::cloud::{Cloud, Coordinates, Header, unused};
 use crate::column::{Attribute, Scalar};
