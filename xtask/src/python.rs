@@ -1,7 +1,7 @@
 //! The Python package: a wheel is built, installed into a fresh environment, and tested there.
 //!
 //! Environments are kept under `target/python-test` and made anew only when they are damaged, since
-//! PyTorch is large. What is skipped is said.
+//! PyTorch is large. It is tested on its CPU path. What is skipped is said.
 
 use crate::process::{output, run, show, target_folder, works};
 use crate::tasks;
@@ -12,8 +12,6 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const PACKAGE: &str = "bindings/python";
-
 /// The oldest Python that the package supports.
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
 
@@ -21,8 +19,18 @@ const OLDEST_PYTHON: (u32, u32) = (3, 10);
 const NEEDED: [&str; 2] = ["numpy", "pytest"];
 const WANTED: [&str; 5] = ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict"];
 
-/// Says that PyTorch may be fetched: its packages are of some GB on Linux.
+/// Checks types; another release would find other faults.
+const MYPY: &str = "mypy==2.4.1";
+
+/// Set to 0, it leaves PyTorch out, which is half a GB to fetch, once.
 const TORCH: &str = "FARPOINT_TORCH";
+
+/// The release that is tested on Linux, where the wheel names CUDA packages of a few GB: it comes
+/// without them, with what it needs on the CPU.
+const TORCH_ALONE: &str = "torch==2.11.0";
+const TORCH_NEEDS: [&str; 6] =
+    ["typing-extensions", "sympy", "networkx", "jinja2", "fsspec", "filelock"];
+const TORCH_ON_THE_CPU: &str = "xtask/python/torch_on_the_cpu.py";
 
 /// Builds, installs and tests; what was skipped, and why.
 pub(crate) fn test() -> Result<Vec<String>> {
@@ -42,6 +50,7 @@ pub(crate) fn test() -> Result<Vec<String>> {
     skipped.extend(newest.try_torch());
     let wheel = newest.build(&folder.join("wheels"))?;
     newest.install_wheel(&wheel)?;
+    skipped.extend(newest.check_types()?);
     skipped.extend(newest.pytest("newest NumPy")?);
     skipped.extend(test_lowest(python, &folder, &wheel)?);
     Ok(skipped)
@@ -113,17 +122,53 @@ impl Environment {
         left_out.map(|package| format!("tests with {package}, which can't be fetched")).collect()
     }
 
-    /// PyTorch, if it is there, or may and can be fetched.
+    /// PyTorch, fetched if it is not there; the reason if it can't be.
     fn try_torch(&self) -> Option<String> {
-        if works(Command::new(&self.python).args(["-c", "import torch"])) {
+        if std::env::var_os(TORCH).is_some_and(|value| value == "0") {
+            return Some(format!("the tests with PyTorch ({TORCH} is 0)"));
+        }
+        if works(&mut self.import_torch()) {
             return None;
         }
-        if std::env::var_os(TORCH).is_none() {
-            return Some(format!("the tests with PyTorch ({TORCH}=1 fetches it, some GB)"));
-        }
         eprintln!("fetching PyTorch, once");
-        let error = self.install(&["torch>=2.4"]).err()?;
-        Some(format!("the tests with PyTorch, which can't be fetched ({error:#})"))
+        let error = self.fetch_torch().err()?;
+        Some(format!("the tests with PyTorch, which can't be installed ({error:#})"))
+    }
+
+    fn fetch_torch(&self) -> Result<()> {
+        if cfg!(target_os = "linux") {
+            self.install(&TORCH_NEEDS)?;
+            self.install(&["--no-deps", TORCH_ALONE])?;
+            run(Command::new(&self.python).arg(TORCH_ON_THE_CPU))?;
+        } else {
+            self.install(&["torch>=2.4"])?;
+        }
+        run(&mut self.import_torch())
+    }
+
+    fn import_torch(&self) -> Command {
+        let mut command = Command::new(&self.python);
+        command.args(["-c", "import torch"]);
+        command
+    }
+
+    /// Types within the package, and the stubs beside what is installed. Those of PyTorch are needed.
+    fn check_types(&self) -> Result<Option<String>> {
+        if !works(&mut self.import_torch()) {
+            return Ok(Some("types (there is no PyTorch)".into()));
+        }
+        if let Err(error) = self.install(&[MYPY]) {
+            return Ok(Some(format!("types, since {MYPY} can't be installed ({error:#})")));
+        }
+        eprintln!("mypy");
+        let cache = target_folder().join("python-test/mypy");
+        let mut strict = Command::new(&self.python);
+        strict.args(["-m", "mypy", "--strict", "--cache-dir"]).arg(cache);
+        run(strict.arg("bindings/python/python/farpoint"))?;
+        let mut stubs = Command::new(&self.python);
+        stubs.args(["-m", "mypy.stubtest", "farpoint", "--concise", "--mypy-config-file"]);
+        run(stubs.arg("pyproject.toml"))?;
+        Ok(None)
     }
 
     /// Builds the wheel into an empty folder.
@@ -133,8 +178,7 @@ impl Environment {
         }
         let mut command = Command::new(&self.python);
         command.args(["-m", "maturin", "build", "--release", "--quiet", "--interpreter"]);
-        command.arg(&self.python).arg("--manifest-path").arg(format!("{PACKAGE}/Cargo.toml"));
-        run(command.arg("--out").arg(folder))?;
+        run(command.arg(&self.python).arg("--out").arg(folder))?;
         let mut wheels = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
         wheels.next().context("maturin has left no wheel")
     }
@@ -152,7 +196,7 @@ impl Environment {
         eprintln!("pytest with {what}");
         let mut command = Command::new(&self.python);
         command.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
-        command.arg("-c").arg(format!("{PACKAGE}/pyproject.toml")).arg(format!("{PACKAGE}/tests"));
+        command.args(["-c", "pyproject.toml", "bindings/python/tests"]);
         let mut child = command.stdout(Stdio::piped()).spawn().context("can't start pytest")?;
         let lines = BufReader::new(child.stdout.take().context("no standard output")?).lines();
         let mut skipped = BTreeSet::new();

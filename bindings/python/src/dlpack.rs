@@ -4,12 +4,13 @@
 //! The structs are those of `dlpack.h`, version 0.8 and 1.0; both begin alike.
 
 use crate::error::cuda as failed;
-use farpoint_cuda::{Buffer, Device, Stream};
+use farpoint_cuda::{Buffer, Device, Element, Stream};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 const NAME: &CStr = c"dltensor";
 const USED: &CStr = c"used_dltensor";
@@ -136,9 +137,9 @@ pub(crate) struct DeviceArray {
 }
 
 enum Memory {
-    Single(std::sync::Arc<Buffer<f32>>),
-    Double(std::sync::Arc<Buffer<f64>>),
-    Whole(std::sync::Arc<Buffer<i64>>),
+    Single(Arc<Buffer<f32>>),
+    Double(Arc<Buffer<f64>>),
+    Whole(Arc<Buffer<i64>>),
 }
 
 /// A stream of somebody else's.
@@ -146,6 +147,18 @@ fn borrowed(device: usize, stream: u64) -> Result<Stream, farpoint_cuda::Error> 
     let device = Device::new(device)?;
     // SAFETY: the Python half passes the default stream or one that its owner keeps.
     Ok(unsafe { Stream::borrowed(&device, stream) })
+}
+
+fn filled<T: Element>(
+    stream: &Stream,
+    len: usize,
+    byte: Option<u8>,
+) -> Result<Arc<Buffer<T>>, farpoint_cuda::Error> {
+    let mut buffer = Buffer::new(stream, len, "an answer")?;
+    if let Some(byte) = byte {
+        buffer.fill(byte)?;
+    }
+    Ok(buffer.into())
 }
 
 /// What a capsule of ours keeps alive.
@@ -186,22 +199,24 @@ impl Memory {
 #[pymethods]
 impl DeviceArray {
     /// Room for an array of `kind` "f4", "f8" or "i8", in the order of a stream that is there
-    /// as long as the array (0 is the legacy default stream).
+    /// as long as the array (0 is the legacy default stream). Every byte is `byte`, if given.
     #[new]
+    #[pyo3(signature = (device, stream, shape, kind, byte = None))]
     fn new(
         py: Python<'_>,
         device: usize,
         stream: u64,
         shape: Vec<i64>,
         kind: &str,
+        byte: Option<u8>,
     ) -> PyResult<Self> {
         let len = shape.iter().product::<i64>().max(0) as usize;
         let allocate = || {
             let stream = borrowed(device, stream)?;
             Ok(match kind {
-                "f4" => Memory::Single(Buffer::new(&stream, len, "an answer")?.into()),
-                "f8" => Memory::Double(Buffer::new(&stream, len, "an answer")?.into()),
-                _ => Memory::Whole(Buffer::new(&stream, len, "an answer")?.into()),
+                "f4" => Memory::Single(filled(&stream, len, byte)?),
+                "f8" => Memory::Double(filled(&stream, len, byte)?),
+                _ => Memory::Whole(filled(&stream, len, byte)?),
             })
         };
         let memory = py.detach(allocate).map_err(|error| failed(error, "an answer"))?;

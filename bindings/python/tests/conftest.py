@@ -10,9 +10,36 @@ from farpoint import _farpoint
 # JAX would take most of a GPU's memory, which others test on too.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
+needs_gpu = pytest.mark.skipif(
+    _farpoint.cuda_obstacle() is not None, reason=f"no GPU: {_farpoint.cuda_obstacle()}"
+)
+
 needs_match = pytest.mark.skipif(
     not hasattr(_farpoint, "match_clouds"), reason="built without the feature `chamfer`"
 )
+
+
+@pytest.fixture(scope="session")
+def cuda():
+    """PyTorch, if it sees a GPU."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if not torch.cuda.is_available():
+        pytest.skip("torch has no CUDA here")
+    return torch
+
+
+@pytest.fixture
+def filled(cuda):
+    """New memory of PyTorch's holds NaN and large numbers, so that what is not written to is told."""
+    before = cuda.are_deterministic_algorithms_enabled()
+    cuda.use_deterministic_algorithms(True, warn_only=True)
+    yield
+    cuda.use_deterministic_algorithms(before)
+
+
+def same(found, wanted):
+    """A tensor on a GPU, bit for bit."""
+    np.testing.assert_array_equal(found.detach().cpu().numpy(), wanted)
 
 
 def reference(points, count, start=(0,)):

@@ -26,7 +26,10 @@ def impostor(source, out, count, spacing, algorithm):
             n = end - first
         else:
             first, n = k * rows, at(source.lengths, (clouds,))[k] if source.lengths else rows
-        wanted = min(n, at(out.samples, (clouds,))[k] if out.samples else amount)
+        # Places past these are not the kernels' to fill.
+        room = int(at(out.samples, (clouds,))[k]) if out.samples else amount
+        assert room <= amount <= rows
+        wanted = min(n, room)
         slot = at(out.slots, (clouds,))[k] if out.slots else k * amount
         each = out.starts[1]
         starts = at(out.starts[0], (clouds, each))[k] if out.starts[0] else [0]
@@ -39,7 +42,6 @@ def impostor(source, out, count, spacing, algorithm):
             chosen = sum(1 for d in distances if d > spacing)
             at(out.chosen, (clouds,))[k] = chosen
             indices, distances = indices[:chosen], distances[:chosen]
-        room = amount if not out.slots else wanted
         if room:
             target = at(out.indices + 8 * int(slot), (room,))
             target[:] = -1

@@ -17,12 +17,14 @@ from farpoint import _torch, _torch_ops  # noqa: E402  (they need torch)
 
 @pytest.fixture(autouse=True)
 def fake_gpu(monkeypatch):
-    class Stream:
-        cuda_stream = 0
-
     monkeypatch.setattr(_farpoint, "cuda_sample", impostor)
     monkeypatch.setattr(_cuda, "scratch_bytes", lambda *_: 64)
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: Stream)
+    monkeypatch.setattr(_torch_ops, "current_stream", lambda _: 0)
+    # Memory that was not written to is told by what it holds.
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    yield
+    torch.use_deterministic_algorithms(before)
 
 
 def batch(b=3, n=40, d=3):
@@ -72,6 +74,21 @@ def test_counts_of_each_cloud():
     lengths, counts = torch.tensor([40, 20, 5]), torch.tensor([7, 3, 5])
     arguments = (batch(), 7, lengths, counts, None, None, "auto", None)
     assert torch.equal(_torch_ops._on_cuda(*arguments), torch.ops.farpoint.sample(*arguments))
+
+
+def test_more_places_than_rows():
+    for lengths in (torch.tensor([40, 20, 5]), torch.tensor([0, 40, 1])):
+        for counts in (None, torch.tensor([30, 20, 1])):
+            arguments = (batch(), 50, lengths, counts, None, None, "auto", None)
+            wanted = torch.ops.farpoint.sample_distances(*arguments)
+            found = _torch_ops._on_cuda_distances(*arguments)
+            assert torch.equal(found[0], wanted[0])
+            torch.testing.assert_close(found[1], wanted[1])
+    none = (torch.empty(2, 0, 3), 5, torch.tensor([0, 0]), None, None, None, "auto", None)
+    for mine, theirs in zip(
+        _torch_ops._on_cuda_distances(*none), torch.ops.farpoint.sample_distances(*none)
+    ):
+        assert mine.dtype == theirs.dtype and torch.equal(mine, theirs)
 
 
 def test_starts_outside_are_moved_inside():

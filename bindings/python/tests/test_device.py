@@ -13,8 +13,10 @@ from farpoint import _device, _farpoint
 class Memory:
     """In place of `DeviceArray`."""
 
-    def __init__(self, device, stream, shape, kind):
+    def __init__(self, device, stream, shape, kind, byte=None):
         self.array = np.full(shape, 77, kind)
+        if byte is not None:
+            self.array.reshape(-1).view(np.uint8)[:] = byte
         self.shape, self.dtype = self.array.shape, str(self.array.dtype)
         self.address = self.array.__array_interface__["data"][0]
 
@@ -76,6 +78,7 @@ BATCH = np.stack([cloud(40, seed=s) for s in range(3)])
 @pytest.mark.parametrize("options", [
     dict(count=7), dict(ratio=0.3), dict(spacing=0.4), dict(count=7, start=5), dict(count=7, seed=3),
     dict(count=7, start=[1, 2, 3]), dict(count=30, lengths=[40, 20, 0]), dict(count=0),
+    dict(count=50, lengths=[40, 20, 0]), dict(count=50, lengths=[40, 20, 9], start=2),
     dict(ratio=0.5, lengths=[40, 20, 1]), dict(count=7, seed=3, lengths=[40, 20, 1]),
     dict(count=4, start=[[1, 2], [3, 4], [5, 6]]),
 ], ids=str)

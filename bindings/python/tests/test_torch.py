@@ -199,7 +199,8 @@ def test_chamfer_is_that_of_arrays():
 @needs_match
 def test_what_gpus_do_for_chamfer_gives_the_same_on_the_cpu():
     grids = torch.from_numpy(np.stack([grid(4), grid(4)]))
-    for x, y in [(batch(2, 50), batch(2, 40)), (grids, grids + 0.5)]:
+    across = batch(2, 3, 50).transpose(1, 2)
+    for x, y in [(batch(2, 50), batch(2, 40)), (grids, grids + 0.5), (across, across[:, 10:] + 1)]:
         lengths = torch.tensor([30, 20])
         for norm in (1, 2):
             arguments = (x, y, lengths, None, norm, None, True)
@@ -209,7 +210,7 @@ def test_what_gpus_do_for_chamfer_gives_the_same_on_the_cpu():
             grads = torch.ones_like(mine[0]), torch.ones_like(mine[2])
             back = (x, y, mine[1], mine[3], *grads, norm)
             for a, b in zip(_match_torch._backward_on_cpu(*back), _match_torch._backward_on_cuda(*back)):
-                torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-6)
+                torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-6, check_stride=True)
 
 
 @needs_match

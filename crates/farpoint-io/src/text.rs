@@ -1,5 +1,6 @@
 //! Text: one point a line, its numbers apart by spaces, commas or semicolons, with or without a
-//! header. Kept rows are written back as the very bytes of their lines.
+//! header. Kept rows are written back as the very bytes of their lines, where those would be read
+//! as the same points again.
 
 use crate::cloud::{Cloud, Coordinates, Header, unused};
 use crate::column::{Attribute, Scalar};
@@ -128,6 +129,7 @@ fn header(bytes: &[u8]) -> Result<Head, Fault> {
             comment = Some((line, end)).filter(|(l, _)| !l.trim_ascii().is_empty()).or(comment);
         } else if numbers(line) >= 3
             || named.is_some_and(|n| looks_named(&words(n, Split::of(line))))
+            || named.is_none() && follows_names(comment, line)
         {
             let split = Split::of(line);
             let columns = Tokens::new(line, split).count();
@@ -188,9 +190,27 @@ fn commented_names(
     }
 }
 
+/// Whether a line has numbers where a comment before it names x, y and z (`# label x y z`).
+fn follows_names(comment: Option<(&[u8], usize)>, line: &[u8]) -> bool {
+    let tokens: Vec<_> = Tokens::new(line, Split::Any).collect();
+    let (Some(names), _) = commented_names(comment, tokens.len(), Split::of(line)) else {
+        return false;
+    };
+    let is_axis = |name: &str| ["x", "y", "z"].iter().any(|axis| name.eq_ignore_ascii_case(axis));
+    names.iter().zip(tokens).all(|(name, token)| !is_axis(name) || parse(token).is_some())
+}
+
 fn slots(head: &Head) -> Vec<Slot> {
+    slot_names(head)
+        .into_iter()
+        .enumerate()
+        .map(|(i, name)| Slot::new(name, Scalar::F64, i))
+        .collect()
+}
+
+fn slot_names(head: &Head) -> Vec<String> {
     let mut taken = HashSet::new();
-    let mut slots = Vec::new();
+    let mut names = Vec::new();
     for i in 0..head.columns {
         let named = head.names.as_ref().and_then(|n| n.get(i)).filter(|n| !n.is_empty());
         let plain = ["x", "y", "z"].get(i).filter(|_| head.names.is_none());
@@ -198,9 +218,9 @@ fn slots(head: &Head) -> Vec<Slot> {
         let name = name.map_or_else(|| format!("column_{}", i + 1), str::to_owned);
         let name = unused(&name, &taken);
         taken.insert(name.clone());
-        slots.push(Slot::new(name, Scalar::F64, i));
+        names.push(name);
     }
-    slots
+    names
 }
 
 /// The columns named x, y and z; without such names the first three.
@@ -220,19 +240,34 @@ pub(crate) fn write(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, Fault> {
     if let (Header::Text(header), Some(table)) = (&cloud.header, &cloud.table) {
-        return Ok(same_lines(header, table, rows, &cloud.added(rows)));
+        let added = cloud.added(rows);
+        let lines = same_lines(header, table, rows, &added);
+        if reads_alike(&lines, header, table, rows, &added) {
+            return Ok(lines);
+        }
+        warnings.push(
+            "the lines kept would be read as other points, since lines of this file differ in \
+             separators or in their number of values; they are written anew"
+                .into(),
+        );
     }
     let attributes = cloud.attributes(rows, warnings);
     let names = ["x", "y", "z"].into_iter().chain(attributes.iter().map(|a| a.name.as_str()));
     let extension = extension.to_ascii_lowercase();
     let split = if extension == "csv" { b',' } else { b' ' };
+    let one_word = |name: &str, ends: fn(char) -> bool| name.replace(ends, "_");
     let mut out = Vec::new();
     match extension.as_str() {
-        "csv" => out.extend(names.collect::<Vec<_>>().join(",").bytes().chain([b'\n'])),
+        "csv" => {
+            let ends = |c| matches!(c, ',' | ';' | '"') || c.is_control();
+            let names: Vec<String> = names.map(|name| one_word(name, ends)).collect();
+            out.extend(names.join(",").bytes().chain([b'\n']));
+        }
         "pts" => out.extend(format!("{}\n", rows.len()).bytes()),
         // A comment that names the columns; a bare list of points needs none.
         _ if !attributes.is_empty() => {
-            let names: Vec<String> = names.map(|n| n.replace(char::is_whitespace, "_")).collect();
+            let names: Vec<String> =
+                names.map(|name| one_word(name, char::is_whitespace)).collect();
             out.extend(format!("# {}\n", names.join(" ")).bytes());
         }
         _ => {}
@@ -263,6 +298,45 @@ fn same_lines(header: &TextHeader, table: &Table, rows: &[usize], added: &[Attri
         out.extend_from_slice(header.line_end);
     }
     out
+}
+
+/// Whether lines that were kept mean what they meant in their file. Where the points begin, how many
+/// values they have and what those are called is taken from the first of them, which may be another
+/// now; and a value or name at the end of a line may change what separates the others.
+fn reads_alike(
+    bytes: &[u8],
+    header: &TextHeader,
+    table: &Table,
+    rows: &[usize],
+    added: &[Attribute],
+) -> bool {
+    let Ok(head) = self::header(bytes) else { return false };
+    if rows.is_empty() {
+        return head.lines == usize::MAX;
+    }
+    let lines = header.preamble.iter().filter(|&&b| b == b'\n').count();
+    let own = table.slots.len();
+    head.lines == lines
+        && head.promised.is_none_or(|promised| promised == rows.len())
+        && axes(&slots(&head)) == table.xyz
+        && table.xyz.iter().all(|&axis| axis < head.columns)
+        && (added.is_empty()
+            || head.columns == own + added.len()
+                && (header.names_end.is_none() || are_named(&head, table, added))
+                && rows.iter().all(|&row| takes_more(table, row, added.len())))
+}
+
+fn are_named(head: &Head, table: &Table, added: &[Attribute]) -> bool {
+    let wanted = table.slots.iter().map(|slot| &slot.name).chain(added.iter().map(|a| &a.name));
+    slot_names(head).iter().eq(wanted)
+}
+
+/// Whether a line has a value for each column, and still has them with more of its own kind at the end.
+fn takes_more(table: &Table, row: usize, more: usize) -> bool {
+    let line = table.row(row);
+    let split = Split::of(line);
+    let longer = [line, &[split.byte(), b'0'].repeat(more)[..]].concat();
+    Split::of(&longer) == split && Tokens::new(line, split).count() == table.slots.len()
 }
 
 /// The lines before the points, with a true count and with the names of added columns.

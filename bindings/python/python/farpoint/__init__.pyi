@@ -5,6 +5,11 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+__all__ = [
+    "Cloud", "CudaUnavailable", "Nearest", "Order", "Sample", "__version__", "chamfer", "check",
+    "nearest", "order", "read", "sample", "write",
+]
+
 __version__: str
 
 #: An array of any library; the same library comes back.
@@ -30,6 +35,7 @@ class Nearest(NamedTuple, Generic[_Array]):
     indices: _Array
 
 class Cloud:
+    def __init__(self, file: Any, rows: NDArray[Any] | None = None) -> None: ...
     def __len__(self) -> int: ...
     def __array__(self, dtype: DTypeLike | None = ..., copy: bool | None = ...) -> NDArray[Any]: ...
     @overload

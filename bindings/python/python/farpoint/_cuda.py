@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -47,9 +48,7 @@ def batch_strides(
     return strides[1], strides[2]
 
 
-@lru_cache(maxsize=1024)
-def scratch_bytes(
-    device: int, wide: bool, shape: tuple[int, int, int], wanted: int, algorithm: str
-) -> int:
-    """Bytes of scratch memory that a sampling needs."""
-    return _farpoint.cuda_scratch_bytes(device, wide, shape, wanted, algorithm)
+#: Bytes of scratch memory that a sampling needs: device, whether float64, (B, N, D), samples,
+#: algorithm. Always the same for the same, and asked for on every call.
+scratch_bytes: Callable[[int, bool, tuple[int, int, int], int, str], int]
+scratch_bytes = lru_cache(maxsize=1024)(_farpoint.cuda_scratch_bytes)

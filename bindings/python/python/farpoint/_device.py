@@ -19,6 +19,10 @@ _KINDS = {np.dtype(np.float32): "f4", np.dtype(np.float64): "f8"}
 class Source:
     """An array on a GPU: where it is, and what keeps it there."""
 
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any] | None
+
     def __init__(self, array: Any) -> None:
         self.array = array
         self.library = type(array).__module__.partition(".")[0]
@@ -55,7 +59,7 @@ class Source:
         dense = np.empty(self.shape, np.bool_).strides if found.get("strides") is None else None
         strides = dense or tuple(step // size for step in found["strides"])
         self.strides = tuple(strides)
-        device = getattr(array, "device", 0)
+        device: Any = getattr(array, "device", 0)
         self.device = _ordinal(device) if self.library != "cupy" else int(device.id)
         # 1 is the legacy default stream, which the driver calls 0; 2 the thread's own.
         stream = found.get("stream") or 0
@@ -72,9 +76,10 @@ class Source:
 
     def input(self, lengths: Any = None) -> _cuda.Input:
         """What the compiled half is told."""
+        clouds, rows, dims = self.shape
         return _cuda.Input(
-            self.device, self.stream, self.dtype == np.float64, self.address, self.even, self.shape,
-            0, _address(lengths),
+            self.device, self.stream, self.dtype == np.float64, self.address, self.even,
+            (clouds, rows, dims), 0, _address(lengths),
         )
 
     def upload(self, values: Any) -> Any:
@@ -87,14 +92,17 @@ class Source:
                 return cupy.asarray(flat)
         return _farpoint.DeviceArray.upload(self.device, self.stream, flat.tolist())
 
-    def room(self, shape: tuple[int, ...], kind: str) -> Any:
-        """Memory for an answer, CuPy's own if the caller uses that."""
+    def room(self, shape: tuple[int, ...], kind: str, padding: bool = False) -> Any:
+        """Memory for an answer, CuPy's own if the caller uses that; with padding it holds that of
+        clouds without rows: -1 in whole numbers, else 0."""
+        value = None if not padding else -1 if kind == "i8" else 0
         if self.library == "cupy":
             import cupy
 
             with cupy.cuda.Device(self.device):
-                return cupy.empty(shape, kind)
-        return _farpoint.DeviceArray(self.device, self.stream, list(shape), kind)
+                return cupy.empty(shape, kind) if value is None else cupy.full(shape, value, kind)
+        byte = None if value is None else value & 0xFF
+        return _farpoint.DeviceArray(self.device, self.stream, list(shape), kind, byte)
 
     def give(self, found: Any) -> Any:
         """An answer as an array of the caller's library, which shares its memory."""
@@ -159,13 +167,11 @@ def sample(points: Any, request: Request) -> tuple[Any, Any, Any]:
     source = Source(points)
     clouds, rows, _ = source.shape
     count = _most(points, rows, request)
-    lengths = None
+    lengths = counts = None
     if request.lengths is not None:
         lengths = _lengths(points, source, request)
-    counts = None
-    if lengths is not None and request.spacing is None:
-        wanted = count if request.ratio is None else np.ceil(lengths * request.ratio)
-        counts = np.minimum(wanted, lengths)
+        if request.ratio is not None:
+            counts = np.ceil(lengths * request.ratio)
     return _enqueue(points, source, request, count, lengths, counts)
 
 
@@ -223,27 +229,35 @@ def _starts(points: Any, source: Source, request: Request, lengths: Any) -> np.n
 def _enqueue(
     points: Any, source: Source, request: Request, count: int, lengths: Any, counts: Any
 ) -> tuple[Any, Any, Any]:
-    clouds = source.shape[0]
+    clouds, rows, _ = source.shape
     starts = _starts(points, source, request, lengths)
+    # Kernels give no cloud more places than it could have rows, or than its count.
+    most = min(count, rows)
+    slots = None if most == count else np.arange(clouds) * count
+    padding = counts is not None or slots is not None
     # Names for all, so that nothing is given back before it is used.
-    sent = [None if part is None else source.upload(part) for part in (lengths, counts, starts)]
+    sent = [None if p is None else source.upload(p) for p in (lengths, counts, slots, starts)]
     kind = _KINDS[source.dtype]
     one = (clouds,) if source.batch else ()
-    indices, values = source.room((*one, count), "i8"), source.room((*one, count), kind)
-    covering, chosen = source.room(one, kind), source.room((clouds,), "i8")
+    indices, values, covering, chosen = (
+        source.room(shape, of, padding) if wanted else None
+        for shape, of, wanted in (
+            ((*one, count), "i8", True), ((*one, count), kind, request.distances),
+            (one, kind, request.distances), ((clouds,), "i8", request.spacing is not None),
+        )
+    )
     output = _cuda.Output(
-        _address(indices), _address(sent[1]), 0,
-        (_address(sent[2]), 1 if starts is None else starts.shape[1]),
+        _address(indices), _address(sent[1]), _address(sent[2]),
+        (_address(sent[3]), 1 if starts is None else starts.shape[1]),
         _address(values), _address(covering), _address(chosen),
     )
-    wanted = None if request.spacing is not None else count
-    if clouds > 0 and count > 0:
+    if clouds > 0 and most > 0:
+        wanted = None if request.spacing is not None else most
         device_input = source.input(sent[0])
         _farpoint.cuda_sample(device_input, output, wanted, request.spacing, request.algorithm)
-    most = count
-    if request.spacing is not None and clouds > 0 and count > 0:
-        most = max(_numbers(chosen))
-    return _answer(source, request, (indices, values, covering), most)
+        if chosen is not None:
+            count = max(_numbers(chosen))
+    return _answer(source, request, (indices, values, covering), count)
 
 
 def _answer(

@@ -2,12 +2,19 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._cuda import Input, Output
+
+__all__ = [
+    "__version__", "CudaUnavailable", "sample", "address", "random_word", "random_start",
+    "sample_ragged", "cuda_sample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
+    "cuda_devices", "File", "read", "read_bytes", "from_points", "Imported", "DeviceArray",
+    "match_clouds", "match_backward",
+]
 
 __version__: str
 
@@ -71,6 +78,7 @@ def read(path: str | os.PathLike[str], format: str | None, columns: int | None) 
 def read_bytes(bytes: bytes, name: str, format: str | None, columns: int | None) -> File: ...
 def from_points(points: NDArray[Any]) -> File: ...
 
+@final
 class File:
     description: str
     warnings: list[str]
@@ -87,16 +95,20 @@ class File:
     ) -> list[str]: ...
     def npy(self, rows: NDArray[np.int64] | None) -> bytes: ...
 
+@final
 class Imported:
-    def __init__(self, capsule: Any) -> None: ...
+    def __new__(cls, capsule: Any) -> Imported: ...
     device: tuple[int, int]
     address: int
     kind: tuple[int, int, int]
     shape: list[int]
     strides: list[int]
 
+@final
 class DeviceArray:
-    def __init__(self, device: int, stream: int, shape: list[int], kind: str) -> None: ...
+    def __new__(
+        cls, device: int, stream: int, shape: list[int], kind: str, byte: int | None = None
+    ) -> DeviceArray: ...
     @staticmethod
     def upload(device: int, stream: int, values: list[int]) -> DeviceArray: ...
     def download(self) -> list[int]: ...
@@ -106,4 +118,7 @@ class DeviceArray:
     dtype: str
     __cuda_array_interface__: dict[str, Any]
     def __dlpack_device__(self) -> tuple[int, int]: ...
-    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any: ...

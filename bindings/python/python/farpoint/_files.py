@@ -23,7 +23,7 @@ class Cloud:
     then NumPy's.
     """
 
-    def __init__(self, file: Any, rows: np.ndarray | None = None) -> None:
+    def __init__(self, file: _farpoint.File, rows: np.ndarray | None = None) -> None:
         self._file = file
         self._rows = rows
         self._points: np.ndarray | None = None
@@ -62,7 +62,8 @@ class Cloud:
     @property
     def records(self) -> np.ndarray:
         """All attributes as a structured array of N records."""
-        return np.load(io.BytesIO(self._file.npy(self._rows)))
+        records: np.ndarray = np.load(io.BytesIO(self._file.npy(self._rows)))
+        return records
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         points = self.points if dtype is None else self.points.astype(dtype, copy=False)
@@ -148,7 +149,8 @@ def read(
         size = os.fstat(file.fileno()).st_size
         while chunk := file.read(_CHUNK):
             content += chunk
-            tell(len(content), max(size, len(content)))
+            if tell is not None:
+                tell(len(content), max(size, len(content)))
     return Cloud(_farpoint.read_bytes(bytes(content), str(path), format, columns))
 
 
@@ -191,4 +193,6 @@ def write(
         elif _arrays.is_on_gpu(cloud) and hasattr(cloud, "get"):
             cloud = cloud.get()
         cloud = Cloud(_farpoint.from_points(_arrays.to_numpy(cloud)))
-    return cloud._file.write(os.fspath(path), cloud._rows, format, encoding)
+    file, rows = cloud._file, cloud._rows
+    warnings: list[str] = file.write(os.fspath(path), rows, format, encoding)
+    return warnings

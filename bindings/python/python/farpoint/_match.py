@@ -151,9 +151,12 @@ def chamfer(
 def _reduce(distances: np.ndarray, indices: np.ndarray, reduction: str) -> np.ndarray:
     """One value a cloud; padding is 0, and does not count."""
     if reduction == "max":
-        return distances.max(axis=-1, initial=0).astype(np.float64)
-    total = distances.sum(axis=-1, dtype=np.float64)
-    return total if reduction == "sum" else total / (indices >= 0).sum(axis=-1)
+        largest: np.ndarray = distances.max(axis=-1, initial=0).astype(np.float64)
+        return largest
+    total: np.ndarray = distances.sum(axis=-1, dtype=np.float64)
+    if reduction == "mean":
+        total = total / (indices >= 0).sum(axis=-1)
+    return total
 
 
 def _by_numpy(x: Any, y: Any, match: Match, both: bool) -> list[np.ndarray]:
@@ -172,16 +175,22 @@ def _by_numpy(x: Any, y: Any, match: Match, both: bool) -> list[np.ndarray]:
             f"{_arrays.name(a)} and {_arrays.name(b)}"
         )
     single = a.ndim == 2
-    lengths = []
-    for given, what in ((match.x_lengths, "x_lengths"), (match.y_lengths, "y_lengths")):
-        if given is not None:
-            if single:
-                raise ValueError(f"{what} are for a batch of shape (B, N, D)")
-            given = _arrays.integers(given, what, 1)
-            _numpy.refuse_negative(given, "length")
-            given = given.tolist()
-        lengths.append(given)
+    given = ((match.x_lengths, "x_lengths"), (match.y_lengths, "y_lengths"))
+    x_lengths, y_lengths = (_lengths(lengths, what, single) for lengths, what in given)
     if single:
         a, b = a[None], b[None]
-    found = _farpoint.match_clouds(a, b, *lengths, match.norm, "auto", match.threads, both)
+    found = _farpoint.match_clouds(
+        a, b, x_lengths, y_lengths, match.norm, "auto", match.threads, both
+    )
     return [part[0] for part in found] if single else list(found)
+
+
+def _lengths(lengths: Any, what: str, single: bool) -> list[int] | None:
+    if lengths is None:
+        return None
+    if single:
+        raise ValueError(f"{what} are for a batch of shape (B, N, D)")
+    found = _arrays.integers(lengths, what, 1)
+    _numpy.refuse_negative(found, "length")
+    whole: list[int] = found.tolist()
+    return whole

@@ -91,7 +91,7 @@ def pairs(
         None if given is None else _torch.lengths_of(given, cloud)
         for given, cloud in ((x_lengths, x), (y_lengths, y))
     ]
-    found = torch.ops.farpoint.match_clouds(x, y, *lengths, norm, threads, both)
+    found: tuple[Tensor, ...] = match_clouds(x, y, *lengths, norm, threads, both)
     return found if both else found[:2]
 
 
@@ -112,9 +112,9 @@ def _on_cpu(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     if not hasattr(_farpoint, "match_clouds"):
         raise NotImplementedError("this build of farpoint has no nearest neighbours")
-    lengths = [None if part is None else part.tolist() for part in (x_lengths, y_lengths)]
     found = _farpoint.match_clouds(
-        x.detach().numpy(), y.detach().numpy(), *lengths, norm, "auto", threads, both
+        x.detach().numpy(), y.detach().numpy(), None if x_lengths is None else x_lengths.tolist(),
+        None if y_lengths is None else y_lengths.tolist(), norm, "auto", threads, both,
     )
     tensors = [torch.from_numpy(part) for part in found]
     if not both:
@@ -171,6 +171,7 @@ _torch_ops.define(
     "int? threads, bool both) -> (Tensor, Tensor, Tensor, Tensor)",
     _fake, _on_cpu, _on_cuda,
 )
+match_clouds = torch.ops.farpoint.match_clouds.default
 
 
 # -------------------------------------------------------------------------------- gradients
@@ -185,19 +186,21 @@ def _backward_on_cpu(
 ) -> tuple[Tensor, Tensor]:
     if iy.shape[1] == 0:
         iy, gy = iy.new_full(y.shape[:2], -1), y.new_zeros(y.shape[:2])
-    arrays = (part.numpy() for part in (x, y, ix, iy, gx, gy))
-    of_x, of_y = _farpoint.match_backward(*arrays, norm)
+    of_x, of_y = _farpoint.match_backward(
+        x.numpy(), y.numpy(), ix.numpy(), iy.numpy(), gx.numpy(), gy.numpy(), norm
+    )
     return torch.from_numpy(of_x), torch.from_numpy(of_y)
 
 
 def _backward_on_cuda(
     x: Tensor, y: Tensor, ix: Tensor, iy: Tensor, gx: Tensor, gy: Tensor, norm: int
 ) -> tuple[Tensor, Tensor]:
+    # Dense, as promised to torch.compile, whatever the strides of the clouds.
     of_x, to_y = _send(x, y, ix, gx, norm)
     if iy.shape[1] == 0:
-        return of_x, to_y
+        return of_x.contiguous(), to_y
     of_y, to_x = _send(y, x, iy, gy, norm)
-    return of_x + to_x, of_y + to_y
+    return (of_x + to_x).contiguous(), (of_y + to_y).contiguous()
 
 
 def _send(p: Tensor, q: Tensor, nearest: Tensor, grad: Tensor, norm: int) -> tuple[Tensor, Tensor]:
@@ -219,6 +222,7 @@ _torch_ops.define(
     "int norm) -> (Tensor, Tensor)",
     _fake_backward, _backward_on_cpu, _backward_on_cuda,
 )
+match_clouds_backward = torch.ops.farpoint.match_clouds_backward.default
 
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
@@ -230,7 +234,7 @@ def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> Non
 
 def _backward(ctx: Any, gx: Tensor, _: Any, gy: Tensor, __: Any) -> tuple[Any, ...]:
     x, y, ix, iy = ctx.saved_tensors
-    of_x, of_y = torch.ops.farpoint.match_clouds_backward(
+    of_x, of_y = match_clouds_backward(
         x, y, ix, iy, gx.contiguous(), gy.contiguous(), ctx.norm
     )
     return of_x, of_y, None, None, None, None, None

@@ -38,7 +38,7 @@ class Order(NamedTuple):
 class Request(NamedTuple):
     """Checked arguments of ``sample``."""
 
-    count: int | None
+    count: int | None  # type: ignore[assignment]  # a tuple counts its items by that name
     ratio: float | None
     spacing: float | None
     start: Any

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def sample(points: Tensor, request: Request) -> tuple[Any, Any, Any]:
     """Indices, distances or None, and covering radius."""
     check_points(points)
-    points = points.detach()
+    if points.requires_grad:
+        points = points.detach()
     batch = points.dim() == 3
     if request.lengths is not None and not batch:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(points)})")
@@ -45,9 +46,9 @@ def _sample_by_operator(points: Tensor, request: Request) -> tuple[Any, Any, Any
         clouds, count, lengths, counts, starts, request.seed, request.algorithm, request.threads,
     )
     if request.distances:
-        indices, distances, radius = torch.ops.farpoint.sample_distances(*arguments)
+        indices, distances, radius = _torch_ops.sample_distances(*arguments)
     else:
-        indices, distances, radius = torch.ops.farpoint.sample(*arguments), None, None
+        indices, distances, radius = _torch_ops.sample(*arguments), None, None
     if points.dim() == 3:
         return indices, distances, radius
     if distances is None:
@@ -92,18 +93,21 @@ def about(points: Tensor) -> str:
 def lengths_of(lengths: Any, clouds: Tensor) -> Tensor:
     """Lengths as int64 on the device of the clouds, within them: kernels rely on it."""
     rows = clouds.shape[1]
-    if not isinstance(lengths, Tensor):
+    found: Tensor
+    if isinstance(lengths, Tensor):
+        found = lengths
+    else:
         given = _arrays.integers(lengths, "lengths", 1)
         _numpy.refuse_negative(given, "length")
         if (given > rows).any():
             raise ValueError(f"length {given.max()} is over {rows} ({about(clouds)})")
-        lengths = torch.from_numpy(given)
-    if lengths.dim() != 1 or lengths.shape[0] != clouds.shape[0]:
-        raise ValueError(f"lengths of shape {tuple(lengths.shape)} ({about(clouds)})")
-    if lengths.is_floating_point():
-        raise TypeError(f"lengths must be whole numbers, not {lengths.dtype}")
-    lengths = lengths.to(clouds.device, torch.int64)
-    return lengths.clamp(0, rows) if clouds.is_cuda else lengths
+        found = torch.from_numpy(given)
+    if found.dim() != 1 or found.shape[0] != clouds.shape[0]:
+        raise ValueError(f"lengths of shape {tuple(found.shape)} ({about(clouds)})")
+    if found.is_floating_point():
+        raise TypeError(f"lengths must be whole numbers, not {found.dtype}")
+    found = found.to(clouds.device, torch.int64)
+    return found.clamp(0, rows) if clouds.is_cuda else found
 
 
 def starts_of(start: Any, clouds: Tensor, batch: bool, lengths: Tensor | None) -> Tensor:
@@ -131,7 +135,8 @@ def starts_of(start: Any, clouds: Tensor, batch: bool, lengths: Tensor | None) -
         start = start.reshape(-1, 1) if column else start.reshape(1, -1)
     if start.dim() != 2 or start.shape[0] not in (1, clouds.shape[0]) or start.shape[1] == 0:
         raise ValueError(f"start of shape {tuple(start.shape)} ({about(clouds)})")
-    return start.to(clouds.device, torch.int64)
+    found: Tensor = start.to(clouds.device, torch.int64)
+    return found
 
 
 def _to_out(found: Tensor, out: Any) -> Tensor:
@@ -260,8 +265,9 @@ def sample_ragged(
                 f"points; ask for at most {length} ({about(points)})"
             )
     where = points.device
-    return torch.ops.farpoint.sample_ragged(
+    found: Tensor = _torch_ops.sample_ragged(
         points.detach(), torch.tensor(offsets, dtype=torch.int64, device=where),
         torch.tensor(counts, dtype=torch.int64, device=where), starts, sum(counts),
         max(lengths, default=0), "auto",
     )
+    return found

@@ -7,6 +7,7 @@ stream, in memory of PyTorch's allocator.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -15,6 +16,16 @@ from torch import Tensor
 from . import _cuda, _farpoint
 
 library = torch.library.Library("farpoint", "DEF")
+
+
+def _current_stream(device: int) -> int:
+    return torch.cuda.current_stream(device).cuda_stream
+
+
+#: The current stream of a device, as a number: where it can be, by what PyTorch's own compiled code
+#: calls, which makes no object of it.
+current_stream: Callable[[int], int]
+current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", _current_stream)
 
 _ARGUMENTS = (
     "(Tensor points, SymInt count, Tensor? lengths, Tensor? counts, Tensor? starts, int? seed, "
@@ -85,28 +96,52 @@ def enqueue(
         return _nothing(points, count)
     points, strides = addressable(points)
     clouds, rows, dims = points.shape
+    if rows == 0:
+        indices, values, covering = _padding(points, count, True)
+        return indices, values, covering.to(torch.float64)
     if seed is not None:
         starts = random_starts(seed, points, lengths)
     if starts is not None:
         starts = _inside(starts, clouds, rows, lengths)
-    if lengths is not None and counts is None and spacing is None:
-        counts = lengths.clamp(max=count)
-    indices = points.new_empty((clouds, count), dtype=torch.int64)
-    values = points.new_empty((clouds, count)) if distances else None
-    covering = points.new_empty(clouds) if distances else None
+    # Kernels give no cloud more places than it could have rows, or than its count.
+    most = min(count, rows)
+    slots = None
+    if most < count:
+        slots = torch.arange(0, clouds * count, count, device=points.device)
+    filled = counts is None and slots is None
+    indices, values, covering = (_room if filled else _padding)(points, count, distances)
     # A name is kept for each, so that none is given back before it is used.
-    scratch = _scratch(points, (clouds, rows, dims), count, algorithm)
+    scratch = _scratch(points, (clouds, rows, dims), most, algorithm)
     output = _cuda.Output(
-        indices.data_ptr(), _address(counts), 0,
+        indices.data_ptr(), _address(counts), _address(slots),
         (_address(starts), 1 if starts is None else starts.shape[1]),
         _address(values), _address(covering), _address(chosen),
         (_address(scratch), 0 if scratch is None else scratch.numel()),
     )
-    wanted = None if spacing is not None else count
+    wanted = None if spacing is not None else most
     _farpoint.cuda_sample(input_of(points, strides, lengths), output, wanted, spacing, algorithm)
     if values is None or covering is None:
         return indices, None, None
-    return indices, values.sqrt_(), covering.sqrt_().to(torch.float64)
+    radius = covering.new_empty(clouds, dtype=torch.float64)
+    return indices, values.sqrt_(), torch.sqrt(covering, out=radius)
+
+
+def _room(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any]:
+    """Memory for indices, and distances and radii if wanted."""
+    clouds = points.shape[0]
+    indices = points.new_empty((clouds, count), dtype=torch.int64)
+    if not distances:
+        return indices, None, None
+    return indices, points.new_empty((clouds, count)), points.new_empty(clouds)
+
+
+def _padding(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any]:
+    """The same, holding the answer for clouds without rows."""
+    found = _room(points, count, distances)
+    for part, value in zip(found, (-1, 0, 0)):
+        if part is not None:
+            part.fill_(value)
+    return found
 
 
 def _nothing(points: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -132,7 +167,7 @@ def _address(tensor: Tensor | None) -> int:
 def input_of(clouds: Tensor, strides: tuple[int, int], lengths: Tensor | None) -> _cuda.Input:
     device = clouds.get_device()
     return _cuda.Input(
-        device, torch.cuda.current_stream(device).cuda_stream, clouds.dtype == torch.float64,
+        device, current_stream(device), clouds.dtype == torch.float64,
         clouds.data_ptr(), strides, (clouds.shape[0], clouds.shape[1], clouds.shape[2]), 0,
         _address(lengths),
     )
@@ -173,6 +208,10 @@ define(
     _fake_sample_distances, _on_cpu_distances, _on_cuda_distances,
 )
 
+#: The operators themselves: found by name, they would be looked for on every call.
+sample = torch.ops.farpoint.sample.default
+sample_distances = torch.ops.farpoint.sample_distances.default
+
 
 def _fake_ragged(
     points: Tensor, offsets: Tensor, counts: Tensor, starts: Tensor | None, total: int, *_: Any
@@ -210,9 +249,8 @@ def _ragged_on_cuda(
         scratch=(_address(scratch), 0 if scratch is None else scratch.numel()),
     )
     device = points.get_device()
-    stream = torch.cuda.current_stream(device).cuda_stream
     source = _cuda.Input(
-        device, stream, points.dtype == torch.float64, points.data_ptr(),
+        device, current_stream(device), points.dtype == torch.float64, points.data_ptr(),
         (points.stride(0), points.stride(1)), (clouds, longest, points.shape[1]),
         offsets.data_ptr(),
     )
@@ -225,3 +263,4 @@ define(
     "SymInt longest, str algorithm) -> Tensor",
     _fake_ragged, _ragged_on_cpu, _ragged_on_cuda,
 )
+sample_ragged = torch.ops.farpoint.sample_ragged.default

@@ -20,7 +20,9 @@ def _distances(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tens
 class chamfer_3DFunction:
     """For code that calls ``chamfer_3DFunction.apply(xyz1, xyz2)``."""
 
-    apply = staticmethod(_distances)
+    @staticmethod
+    def apply(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        return _distances(xyz1, xyz2)
 
 
 class chamfer_3DDist(nn.Module):

@@ -70,4 +70,5 @@ def _choose(pc: Any, n_samples: int, start_idx: Any) -> np.ndarray:
         start_idx = np.random.randint(low=0, high=len(points)) if len(points) else 0
     elif not isinstance(start_idx, (int, np.integer, list)):
         raise ValueError("start_idx should be None, int or list")
-    return _sample.sample(points, n_samples, start=start_idx).astype(np.uint64)
+    rows: np.ndarray = _sample.sample(points, n_samples, start=start_idx)
+    return rows.astype(np.uint64)

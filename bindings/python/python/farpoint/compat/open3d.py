@@ -71,6 +71,7 @@ def _is_tensor(cloud: Any) -> bool:
 
 def _points(cloud: Any) -> np.ndarray:
     """Coordinates (N, 3), in place where they are floating point."""
+    points: np.ndarray
     if _is_tensor(cloud):
         points = cloud.point.positions.cpu().numpy()
     else:

@@ -30,7 +30,8 @@ def furthest_point_sample(xyz: Tensor, npoint: int, /) -> Tensor:
     some hundred points of equal distance; float64, other numbers of coordinates, strides and the
     CPU are allowed; npoint above N is a ValueError, where they repeat points.
     """
-    return _sample.sample(xyz, npoint).to(torch.int32)
+    rows: Tensor = _sample.sample(xyz, npoint)
+    return rows.to(torch.int32)
 
 
 farthest_point_sample = furthest_point_sample
@@ -39,7 +40,9 @@ farthest_point_sample = furthest_point_sample
 class FurthestPointSampling:
     """For code that calls ``FurthestPointSampling.apply(xyz, npoint)``."""
 
-    apply = staticmethod(furthest_point_sample)
+    @staticmethod
+    def apply(xyz: Tensor, npoint: int, /) -> Tensor:
+        return furthest_point_sample(xyz, npoint)
 
 
 def stack_farthest_point_sample(xyz: Tensor, xyz_batch_cnt: Tensor, npoint: Any) -> Tensor:

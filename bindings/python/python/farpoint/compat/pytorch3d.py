@@ -128,7 +128,8 @@ def chamfer_distance(
         ])
     if single_directional:
         return sides[0][0], sides[0][1]
-    return tuple(_both(a, b, point_reduction) for a, b in zip(*sides))  # type: ignore[return-value]
+    loss, loss_normals = (_both(a, b, point_reduction) for a, b in zip(*sides))
+    return loss, loss_normals
 
 
 def _check_reductions(batch: str | None, point: str | None, *normals: Tensor | None) -> None:

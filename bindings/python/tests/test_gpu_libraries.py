@@ -1,0 +1,170 @@
+"""On a GPU: arrays of CuPy, JAX and of libraries that know DLPack or the CUDA array interface only; and
+a process that has NumPy and the driver, and nothing else."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import cloud, grid, needs_gpu, same
+
+import farpoint
+from farpoint import _farpoint
+
+pytestmark = needs_gpu
+
+
+@pytest.fixture(scope="module")
+def cupy():
+    return pytest.importorskip("cupy", reason="CuPy is not installed")
+
+
+@pytest.mark.parametrize("points", [
+    cloud(3000), cloud(3000, dtype=np.float64), grid(), cloud(900, 16), cloud(50_000), cloud(1),
+], ids=lambda p: f"{p.shape}-{p.dtype}")
+def test_cupy(cupy, points):
+    count = -(-len(points) // 10)
+    wanted = farpoint.sample(points, count, return_distances=True)
+    found = farpoint.sample(cupy.asarray(points), count, return_distances=True)
+    assert isinstance(found.indices, cupy.ndarray) and found.indices.dtype == np.int64
+    np.testing.assert_array_equal(found.indices.get(), wanted.indices)
+    np.testing.assert_array_equal(found.distances.get(), wanted.distances)
+    assert float(found.covering_radius) == wanted.covering_radius
+
+
+@pytest.mark.parametrize("options", [
+    dict(count=9, lengths=[3000, 5]), dict(spacing=0.2), dict(count=5, start=[3, 4]),
+    dict(ratio=0.01, seed=4), dict(ratio=0.5, lengths=[3000, 5]), dict(count=3100, lengths=[3000, 0]),
+    dict(count=0), dict(count=9, lengths=[3000, 5], seed=4), dict(spacing=0.3, lengths=[3000, 5]),
+], ids=str)
+def test_batches_of_cupy(cupy, options):
+    host = np.stack([cloud(3000), cloud(3000, seed=2)])
+    batch = cupy.asarray(host)
+    for _ in range(2):
+        cupy.full(batch.size, -7, np.int64)  # what is given back may be given out again
+        np.testing.assert_array_equal(
+            farpoint.sample(batch, **options).get(), farpoint.sample(host, **options)
+        )
+
+
+def test_strides_of_cupy(cupy, monkeypatch):
+    seen, real = [], _farpoint.cuda_sample
+
+    def spy(source, *rest):
+        seen.append(source.points)
+        return real(source, *rest)
+
+    monkeypatch.setattr(_farpoint, "cuda_sample", spy)
+    whole = cupy.asarray(cloud(3000, 6))
+    for view in (whole[::2, 1:4], whole[:, ::-1], whole[::-3], cupy.asfortranarray(whole)):
+        found = farpoint.sample(view, 50)
+        assert seen.pop() == view.data.ptr
+        np.testing.assert_array_equal(found.get(), farpoint.sample(np.ascontiguousarray(view.get()), 50))
+
+
+def test_streams_of_cupy(cupy):
+    wanted = farpoint.sample(cloud(3000), 300)
+    slow = cupy.zeros(1 << 26)
+    for stream in (cupy.cuda.Stream(), cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.null):
+        points = cupy.zeros((3000, 3), np.float32)
+        cupy.cuda.Device().synchronize()
+        with stream:
+            for _ in range(20):
+                slow += 1
+            points.set(cloud(3000), stream=stream)
+            found = farpoint.sample(points, 300)
+            np.testing.assert_array_equal(found.get(), wanted)
+
+
+def test_cupy_refuses(cupy):
+    points = cupy.asarray(cloud(3000))
+    points[5] = np.nan
+    with pytest.raises(ValueError, match="1 of 3000 rows .* row 5"):
+        farpoint.check(points)
+    with pytest.raises(TypeError, match="PyTorch tensors"):
+        farpoint.nearest(points, points)
+    with pytest.raises(TypeError, match="float16"):
+        farpoint.sample(points.astype(np.float16), 5)
+    with pytest.raises(ValueError, match="3001 .* 3000"):
+        farpoint.sample(points, 3001)
+
+
+def test_jax():
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    try:
+        device = jax.devices("gpu")[0]
+    except RuntimeError:
+        pytest.skip("this jax has no GPU")
+    points = jax.device_put(cloud(3000), device)
+    wanted = farpoint.sample(cloud(3000), 300, return_distances=True)
+    found = farpoint.sample(points, 300, return_distances=True)
+    assert isinstance(found.indices, jax.Array) and found.indices.device == device
+    np.testing.assert_array_equal(np.asarray(found.indices), wanted.indices)
+    np.testing.assert_allclose(np.asarray(found.distances), wanted.distances, rtol=1e-6)
+    np.testing.assert_array_equal(np.asarray(points[found.indices]), cloud(3000)[wanted.indices])
+    # Work that JAX has queued before is waited for.
+    found = farpoint.sample(points * 2 / 2, 300)
+    np.testing.assert_array_equal(np.asarray(found), wanted.indices)
+    batch = jax.numpy.stack([points, points])
+    for options in (dict(count=9, lengths=[3000, 5]), dict(ratio=0.5, lengths=[3000, 5]), dict(spacing=0.2)):
+        np.testing.assert_array_equal(
+            np.asarray(farpoint.sample(batch, **options)), farpoint.sample(np.asarray(batch), **options)
+        )
+    farpoint.check(points)
+
+
+class Other:
+    """An array of a library that is not known: it knows DLPack only."""
+
+    def __init__(self, tensor):
+        self.tensor, self.shape, self.dtype = tensor, tuple(tensor.shape), tensor.dtype
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        return self.tensor.__dlpack__(**options)
+
+
+def test_capsules_of_other_libraries(cuda):
+    points = cuda.from_numpy(cloud(3000, 6)).cuda()[:, ::2]
+    wanted = farpoint.sample(points.cpu().numpy(), 300, return_distances=False)
+    same(cuda.from_dlpack(farpoint.sample(Other(points), 300)), wanted)
+    stream = cuda.cuda.Stream()
+    with cuda.cuda.stream(stream):
+        cuda.cuda._sleep(50_000_000)
+        found = farpoint.sample(Other(points * 1), 300)  # waits for this stream
+        same(cuda.from_dlpack(found), wanted)
+
+
+ALONE = """
+import sys
+import numpy as np
+import farpoint
+from farpoint import _farpoint
+
+class Array:
+    def __init__(self, points):
+        words = points.astype(np.float64).view(np.int64).reshape(-1).tolist()
+        self.memory = _farpoint.DeviceArray.upload(0, 0, words)
+        self.shape, self.dtype = points.shape, np.dtype(np.float64)
+        self.__cuda_array_interface__ = {
+            "shape": points.shape, "typestr": "<f8", "data": (self.memory.address, True),
+            "version": 3, "stream": 1,
+        }
+
+points = np.random.default_rng(1).random((5000, 3))
+found = farpoint.sample(Array(points), 600)
+assert found.download() == farpoint.sample(points, 600).tolist()
+others = {"torch", "cupy", "jax", "cuda", "nvidia"} & {name.partition(".")[0] for name in sys.modules}
+assert not others, others
+loaded = {line.split("/")[-1].strip() for line in open("/proc/self/maps") if ".so" in line}
+assert any(name.startswith("libcuda.so") for name in loaded), loaded
+wrong = [name for name in loaded if name.startswith(("libcudart", "libnvrtc", "libcublas", "libtorch"))]
+assert not wrong, wrong
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_numpy_and_the_driver_are_enough():
+    subprocess.run([sys.executable, "-c", ALONE], check=True)
