@@ -139,20 +139,6 @@ __device__ __forceinline__ void place_in_group(const Cloud& cloud, const Points&
     store_box(tree.levels[0], g, warp_box(box));
 }
 
-// Gathers the points in their order, and boxes each group.
-__device__ inline void gather_groups(const Team& team, const Cloud& cloud, const Points& points, const Tree& tree) {
-    u32 lane = threadIdx.x & 31;
-    for (u32 g = team.warp(); g < points.groups; g += team.warps()) {
-        u32 at = g * 32 + lane;
-        // The last group is filled up with its last point, marked as chosen.
-        u32 row = points.order[min(at, points.length - 1)];
-        __syncwarp();
-        if (at >= points.length) points.order[at] = row;
-        points.distance[at] = at < points.length ? infinity() : -(real)0;
-        place_in_group(cloud, points, tree, g, row);
-    }
-}
-
 // Boxes each node of a level over those of the level below.
 __device__ inline void build_level(const Team& team, const Level& below, const Level& level) {
     u32 lane = threadIdx.x & 31;

@@ -18,7 +18,6 @@ constexpr u32 THREADS = 512;
 constexpr u32 THREADS = 1024;
 #endif
 constexpr u32 WARPS = THREADS / 32;
-constexpr u32 REFINED = 256;  // points in curve order that are halved into groups anew
 
 struct TreeArgs {
     Matching matching;
@@ -105,9 +104,7 @@ __device__ void build(Team& team, const Index& index, Shared& shared) {
     order_cloud(team, index.cloud, index.ordering, shared.order);
     for (u32 begin = team.rank * THREADS; begin < points.length; begin += team.size * THREADS) {
         u32 at = begin + threadIdx.x;
-        // What is filled up has the last point, again and again.
-        u32 row = points.order[min(at, points.length - 1)];
-        row = sort_lanes(refine(index.cloud, row, points.length - begin, REFINED, shared.refining));
+        u32 row = sort_lanes(refined_row(index.cloud, points, begin, shared.refining));
         u32 g = at >> 5;
         if (g < points.groups) {
             points.order[at] = row;

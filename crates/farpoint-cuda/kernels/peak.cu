@@ -12,6 +12,7 @@
 #include "peak_single.cuh"
 #include "peak_solve.cuh"
 #include "peak_update.cuh"
+#include "refine.cuh"
 
 #ifdef FARPOINT_F64
 constexpr u32 THREADS = 512;
@@ -36,17 +37,32 @@ struct PeakArgs {
 
 union Work {
     OrderShared order;
+    Refining<THREADS> refining;
     SortShared sort;
     Staged staged;
     SingleShared single;
     u32 stacks[THREADS / 32][STACK];
 };
 
+// Gathers the points in their order, and boxes each group.
+__device__ void gather_groups(State& state, Team& team, Work& work) {
+    Points& points = state.points;
+    for (u32 begin = team.rank * THREADS; begin < points.length; begin += team.size * THREADS) {
+        u32 at = begin + threadIdx.x;
+        u32 row = refined_row(state.cloud, points, begin, work.refining);
+        if (at >> 5 >= points.groups) continue;
+        // The last group is filled up with its last point, marked as chosen.
+        points.order[at] = row;
+        points.distance[at] = at < points.length ? infinity() : -(real)0;
+        place_in_group(state.cloud, points, state.tree, at >> 5, row);
+    }
+}
+
 // The points in neighbour order, and the tree over them.
 __device__ void build(State& state, Team& team, Work& work) {
     Cloud& cloud = state.cloud;
     order_cloud(team, cloud, {{state.order[0], state.order[1]}, state.digits, state.parts}, work.order);
-    gather_groups(team, cloud, state.points, state.tree);
+    gather_groups(state, team, work);
     for (u32 l = 1; l < state.tree.height; ++l) {
         team.sync();
         build_level(team, state.tree.levels[l - 1], state.tree.levels[l]);

@@ -1,9 +1,12 @@
-// Better groups: along the curve, 32 points in a row may straddle a jump of it, and their boxes
-// overlap. Here each block of points in curve order is halved along its longest axis again and
+// Better groups: along the curve, 32 points in a row may straddle a jump of it, and boxes overlap.
+// Here every REFINED points in curve order are halved along the longest axis of their box again and
 // again, until every half is a group.
 #pragma once
 #include "batch.cuh"
 #include "box.cuh"
+#include "boxtree.cuh"
+
+constexpr u32 REFINED = 256;  // points in curve order that are divided into groups anew
 
 // Shared memory for a block of SIZE points, a thread each.
 template <u32 SIZE>
@@ -74,16 +77,15 @@ __device__ __forceinline__ u32 longest_axis(u32 id, u32 size, Refining<SIZE>& sh
 }
 
 // Rearranges the rows of a block of SIZE threads, a row each; all threads take part. The threads
-// from `count` on have rows that only fill up the block; these stay at its end. Runs are halved from
-// `most` points on.
+// from `count` on have rows that only fill up the block; these stay at its end.
 template <u32 SIZE>
-__device__ __forceinline__ u32 refine(const Cloud& cloud, u32 row, u32 count, u32 most, Refining<SIZE>& shared) {
+__device__ __forceinline__ u32 refine(const Cloud& cloud, u32 row, u32 count, Refining<SIZE>& shared) {
     u32 t = threadIdx.x;
     __syncthreads();
     for (u32 a = 0; a < 3; ++a) shared.point[a][t] = cloud.at(row, a);
     __syncthreads();
     Ranked mine = {0, t};
-    for (u32 size = most; size > 32; size >>= 1) {
+    for (u32 size = REFINED; size > 32; size >>= 1) {
         u32 axis = longest_axis(mine.id, size, shared);
         mine.value = mine.id < count ? shared.point[axis][mine.id] : infinity();
         mine = sort_runs(mine, size, shared);
@@ -92,4 +94,12 @@ __device__ __forceinline__ u32 refine(const Cloud& cloud, u32 row, u32 count, u3
     shared.id[t] = row;
     __syncthreads();
     return shared.id[mine.id];
+}
+
+// The row that belongs at this thread's place, for a team of blocks of SIZE threads that goes through
+// a cloud in curve order block by block, from point `begin` on. Places past the end have the last row.
+template <u32 SIZE>
+__device__ __forceinline__ u32 refined_row(const Cloud& cloud, const Points& points, u32 begin, Refining<SIZE>& shared) {
+    u32 row = points.order[min(begin + threadIdx.x, points.length - 1)];
+    return refine(cloud, row, points.length - begin, shared);
 }
