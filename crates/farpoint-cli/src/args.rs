@@ -1,9 +1,12 @@
 //! The arguments of every command, and what can be said about them before any work is done.
 
+mod samplers;
+
 use crate::device::Method;
 use clap::{ArgGroup, Parser, Subcommand};
 use farpoint::{Amount, Level, Start};
 use farpoint_generate::Kind;
+pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 use std::path::PathBuf;
 
 /// Exact farthest point sampling of point clouds.
@@ -22,6 +25,7 @@ Examples:
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint order scan.ply -o ordered.ply           every prefix is a level of detail
   farpoint chamfer before.ply after.ply            how far apart two clouds are
+  farpoint compare scan.ply --ratio 0.25 -o look.png    samplers side by side
   farpoint info scan.e57
 
 Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF; '-' is stdin
@@ -47,6 +51,7 @@ pub(crate) enum Command {
     Sample(Sample),
     Order(Order),
     Chamfer(Chamfer),
+    Compare(Compare),
     Info(Info),
     Generate(Generate),
     Demo(Demo),
@@ -56,7 +61,7 @@ pub(crate) enum Command {
 /// Choose points of a file so that they cover it evenly.
 #[derive(Debug, clap::Args)]
 #[command(after_help = SAMPLE_EXAMPLES,
-    group(ArgGroup::new("amount").required(true).args(["count", "ratio", "spacing"])))]
+    group(ArgGroup::new("amount").required(true).args(["count", "ratio", "spacing", "cell"])))]
 pub(crate) struct Sample {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -72,8 +77,13 @@ pub(crate) struct Sample {
     /// Choose points until every point is within this distance of a chosen one.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) spacing: Option<f64>,
+    /// grid only: one point of every occupied cell of this size, however many there are.
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    pub(crate) cell: Option<f64>,
     #[command(flatten)]
     pub(crate) run: Run,
+    #[command(flatten)]
+    pub(crate) approximate: Approximate,
     /// Write the chosen rows of the input (int64, in order of choice) here.
     #[arg(long, value_name = "FILE.npy")]
     pub(crate) indices: Option<PathBuf>,
@@ -90,6 +100,7 @@ Examples:
   farpoint sample scan.laz -o small.laz --ratio 0.25
   farpoint sample scan.ply -o even.ply --spacing 0.05      at most 5 cm from any point to a sample
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
+  farpoint sample scan.ply -o thin.ply --algorithm grid --cell 0.05       approximate
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 
 impl Sample {
@@ -142,15 +153,16 @@ pub(crate) struct Input {
 /// How the sampler runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
-    /// auto, peak, radius or naive, on the CPU also tree and reference, on a GPU also
-    /// persistent; all give the same points.
+    /// Exact, all giving the same points: auto, peak, radius or naive, on the CPU also tree, quick
+    /// and reference, on a GPU also persistent. Approximate (sample only): fastpoint, npdu, grid,
+    /// morton, random.
     #[arg(long, value_name = "A", default_value_t = Method::AUTO)]
     pub(crate) algorithm: Method,
     /// Row to start at, several separated by commas to go on from a sample, or 'random'
     /// [default: the first row].
     #[arg(long, value_name = "I|random")]
     pub(crate) start: Option<StartAt>,
-    /// Seed of the random start.
+    /// Seed of the random start, of random, and of grid with --keep random.
     #[arg(long, value_name = "K")]
     pub(crate) seed: Option<u64>,
     /// CPU only: threads to use [default: one a core].
@@ -168,6 +180,9 @@ pub(crate) struct Run {
     /// radius only: voxels along the longest side.
     #[arg(long, value_name = "V", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) nvox: Option<u32>,
+    /// quick only: height of the tree, which has at most 2^H buckets.
+    #[arg(long, value_name = "H", value_parser = clap::value_parser!(u32).range(0..=20))]
+    pub(crate) height: Option<u32>,
     /// radius on the CPU only: don't skip voxels by their bounding sphere.
     #[arg(long)]
     pub(crate) no_radius_pruning: bool,
