@@ -32,6 +32,7 @@ struct PeakArgs {
     u32 single;          // samples taken one by one before the first band
     u32 list;            // after a band of up to this many accepted points, the next looks at their list
     u32 spread;          // and up to this many, they are applied at once (peak_solve.cuh)
+    u32 refined;         // whether groups are refined (refine.cuh)
     double gamma;        // a band is what lies above gamma times the largest distance
 };
 
@@ -45,11 +46,11 @@ union Work {
 };
 
 // Gathers the points in their order, and boxes each group.
-__device__ void gather_groups(State& state, Team& team, Work& work) {
+__device__ void gather_groups(State& state, Team& team, Work& work, bool refined) {
     Points& points = state.points;
     for (u32 begin = team.rank * THREADS; begin < points.length; begin += team.size * THREADS) {
         u32 at = begin + threadIdx.x;
-        u32 row = refined_row(state.cloud, points, begin, work.refining);
+        u32 row = refined ? refined_row(state.cloud, points, begin, work.refining) : points.order[min(at, points.length - 1)];
         if (at >> 5 >= points.groups) continue;
         // The last group is filled up with its last point, marked as chosen.
         points.order[at] = row;
@@ -59,10 +60,10 @@ __device__ void gather_groups(State& state, Team& team, Work& work) {
 }
 
 // The points in neighbour order, and the tree over them.
-__device__ void build(State& state, Team& team, Work& work) {
+__device__ void build(State& state, Team& team, Work& work, bool refined) {
     Cloud& cloud = state.cloud;
     order_cloud(team, cloud, {{state.order[0], state.order[1]}, state.digits, state.parts}, work.order);
-    gather_groups(state, team, work);
+    gather_groups(state, team, work, refined);
     for (u32 l = 1; l < state.tree.height; ++l) {
         team.sync();
         build_level(team, state.tree.levels[l - 1], state.tree.levels[l]);
@@ -197,7 +198,7 @@ __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArg
         finish_cloud(cloud, 0, cloud.length > 0 ? infinity() : (real)0, team.thread(), team.threads());
         return;
     }
-    build(state, team, work);
+    build(state, team, work, args.refined);
     begin<HIGH>(state, team, work);
     lap(state, team, BUILD_NS);
     u32 singles = min(cloud.start_count + args.single, cloud.wanted);

@@ -72,6 +72,7 @@ struct Args<T> {
     single: u32,
     list: u32,
     spread: u32,
+    refined: u32,
     gamma: f64,
 }
 
@@ -176,6 +177,8 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
         single: options.single.unwrap_or(if shape.rows > 1 << 18 || !large { 32 } else { 16 }),
         list: if large { 700 } else { 200 },
         spread: if large { 8_000 } else { 0 },
+        // In a small team, or a large cloud, it costs as much as it saves.
+        refined: u32::from(large && shape.rows <= 1 << 18),
         gamma: options.gamma.unwrap_or(0.8),
     };
     // SAFETY: headers lie at the start of the scratch memory.
@@ -234,7 +237,7 @@ mod tests {
             .map(|line| line.rsplit([' ', '*']).next().unwrap())
             .collect();
         let ours = "batch headers scratch counters header_stride stride team rows single list \
-                    spread gamma";
+                    spread refined gamma";
         assert_eq!(theirs.join(" "), ours);
     }
 }
