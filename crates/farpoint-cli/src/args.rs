@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Generate(Generate),
     Demo(Demo),
     Bench(Bench),
+    Paper(Paper),
 }
 
 /// Choose points of a file so that they cover it evenly.
@@ -310,7 +311,39 @@ pub(crate) struct Demo {
     pub(crate) out_dir: PathBuf,
 }
 
-/// Measure the algorithms against each other: the figures of the RadiusFPS paper, and more.
+/// Make the RadiusFPS paper's figures and tables anew (arXiv 2606.06255).
+///
+/// Measures on generated clouds of the paper's sizes and on those given. Writes a CSV and a plot
+/// for each figure and report.html, which shows all of them beside the paper's own numbers. What
+/// an interrupted run has measured is kept in the folder and not measured again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  farpoint paper --quick -o results
+  farpoint paper --data scans --data dragon.ply -o results
+  farpoint paper --data scans --device cuda -o results")]
+pub(crate) struct Paper {
+    /// A cloud, or a folder of clouds: of each folder below it the largest is taken, up to 8 in
+    /// all; may be repeated.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) data: Vec<PathBuf>,
+    /// Where exact sampling runs: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one).
+    #[arg(long, value_name = "D", default_value = "cpu")]
+    pub(crate) device: Device,
+    /// Which GPU, the first being 0 [default: 0].
+    #[arg(long, value_name = "N")]
+    pub(crate) gpu: Option<usize>,
+    /// Small clouds and few runs: seconds instead of many minutes.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Only these, separated by commas: figure2, figure3, table4, figure14, figure15, table5.
+    #[arg(long, value_name = "FIGURES", value_delimiter = ',')]
+    pub(crate) only: Vec<crate::paper::Which>,
+    /// Write everything into this folder.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+}
+
+/// Measure the algorithms against each other.
 ///
 /// Prints tables; with -o also writes CSV and SVG. Times are medians of runs made side by side;
 /// those marked * are computed from the time of the first samples (brute force takes equally
@@ -327,8 +360,7 @@ pub(crate) struct Bench {
     /// Write CSV and SVG into this folder.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Only these parts, separated by commas: algorithms, voxels, prunings, sizes, growth,
-    /// threads, ties, small, updates, uniformity.
+    /// Only these parts, separated by commas: algorithms, growth, threads, ties, small.
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     pub(crate) only: Vec<crate::bench::Part>,
     /// Only the given clouds, no generated ones (where a part allows).

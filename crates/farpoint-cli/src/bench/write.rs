@@ -1,9 +1,10 @@
 //! Tables on stdout, CSV and SVG in the output folder.
 
 use super::Bench;
-use super::measure::Record;
-use super::plot::Plot;
+use crate::csv::csv;
 use crate::output::{self, number, seconds};
+use crate::plot::Sheet;
+use crate::timing::Record;
 use anyhow::Result;
 
 const COLUMNS: [&str; 20] = [
@@ -70,30 +71,17 @@ impl Bench<'_> {
     /// Writes any table as `part.csv`.
     pub(super) fn rows(&self, part: &str, head: &[&str], rows: &[Vec<String>]) -> Result<()> {
         let Some(folder) = &self.args.output else { return Ok(()) };
-        let mut text = format!("{}\n", head.join(","));
-        for row in rows {
-            let cells: Vec<_> = row.iter().map(|cell| quoted(cell)).collect();
-            text.push_str(&cells.join(","));
-            text.push('\n');
-        }
-        output::write_file(&folder.join(format!("{part}.csv")), text.as_bytes())
+        output::write_file(&folder.join(format!("{part}.csv")), csv(head, rows).as_bytes())
     }
 
     /// Writes `name.svg`.
-    pub(super) fn plot(&self, name: &str, plot: &Plot) -> Result<()> {
+    pub(super) fn plot(&self, name: &str, plot: &Sheet) -> Result<()> {
         match &self.args.output {
             Some(folder) => {
                 output::write_file(&folder.join(format!("{name}.svg")), plot.svg().as_bytes())
             }
             None => Ok(()),
         }
-    }
-}
-
-fn quoted(cell: &str) -> String {
-    match cell.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_owned(),
     }
 }
 
