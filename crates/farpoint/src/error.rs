@@ -89,6 +89,9 @@ pub enum Error {
     /// Zero voxels an axis, or too many.
     #[error("nvox = {0} is outside 1..=1024")]
     BadVoxels(u32),
+    /// A KD-tree that is too high.
+    #[error("height {0} is above 20, a million buckets; ask for less")]
+    BadHeight(u32),
     /// More points than an index can name.
     #[error("{0} points are more than the {max} that one cloud may have", max = u32::MAX - 1)]
     TooManyPoints(usize),

@@ -48,8 +48,8 @@ pub use arch::Level;
 pub use chamfer::{Chamfer, Matcher, Nearest, Norm, chamfer, nearest};
 pub use error::Error;
 pub use fps::{
-    Algorithm, Amount, BadRows, Observer, Progress, RadiusOptions, Sample, Sampler, Start,
-    Statistics, reference,
+    Algorithm, Amount, BadRows, Observer, Progress, QuickOptions, RadiusOptions, Sample, Sampler,
+    Start, Statistics, reference,
 };
 pub use points::{Axes, Points, Strided, padded, ragged};
 pub use random::SplitMix64;

@@ -10,6 +10,7 @@ mod batch;
 mod naive;
 mod peak;
 mod prepared;
+mod quick;
 mod radius;
 mod reference;
 pub(crate) mod run;
@@ -22,6 +23,7 @@ mod tree;
 pub use prepared::Prepared;
 pub use reference::reference;
 pub use sampler::{
-    Algorithm, Amount, BadRows, Observer, Progress, RadiusOptions, Sample, Sampler, Start,
+    Algorithm, Amount, BadRows, Observer, Progress, QuickOptions, RadiusOptions, Sample, Sampler,
+    Start,
 };
 pub use statistics::{Stages, Statistics};

@@ -2,7 +2,9 @@
 
 use super::selection::Selection;
 use super::statistics::lap;
-use super::{Algorithm, Observer, Sample, Sampler, auto, naive, peak, radius, reference, tree};
+use super::{
+    Algorithm, Observer, Sample, Sampler, auto, naive, peak, quick, radius, reference, tree,
+};
 use crate::arch::{self, Program, Simd};
 use crate::cloud::Cloud;
 use crate::threads::{self, on_threads};
@@ -18,6 +20,9 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
     if let Some(nvox) = sampler.radius.nvox.filter(|nvox| !(1..=radius::MOST_VOXELS).contains(nvox))
     {
         return Err(Error::BadVoxels(nvox));
+    }
+    if let Some(height) = sampler.quick.height.filter(|height| *height > quick::MOST_HEIGHT) {
+        return Err(Error::BadHeight(height));
     }
     let threads = threads::count(sampler.threads)?;
     let mut clock = Instant::now();
@@ -81,6 +86,7 @@ impl<T: Scalar> Program<T> for Job<'_, '_, T> {
             Algorithm::Radius => radius::run(simd, cloud, &sampler.radius, selection),
             Algorithm::Tree => tree::run(simd, cloud, threads, selection),
             Algorithm::Peak => peak::run(simd, cloud, threads, selection),
+            Algorithm::Quick => quick::run(simd, cloud, &sampler.quick, selection),
         }
     }
 }

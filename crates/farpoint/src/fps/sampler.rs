@@ -46,12 +46,21 @@ pub enum Algorithm {
     Tree,
     /// Thousands of samples at a time.
     Peak,
+    /// QuickFPS: the buckets of a KD-tree of fixed height, with delayed updates.
+    Quick,
 }
 
 impl Algorithm {
     /// Every algorithm, `Auto` first.
-    pub const ALL: [Self; 6] =
-        [Self::Auto, Self::Reference, Self::Naive, Self::Radius, Self::Tree, Self::Peak];
+    pub const ALL: [Self; 7] = [
+        Self::Auto,
+        Self::Reference,
+        Self::Naive,
+        Self::Radius,
+        Self::Tree,
+        Self::Peak,
+        Self::Quick,
+    ];
 
     /// The name used on the command line.
     pub fn name(self) -> &'static str {
@@ -62,6 +71,7 @@ impl Algorithm {
             Self::Radius => "radius",
             Self::Tree => "tree",
             Self::Peak => "peak",
+            Self::Quick => "quick",
         }
     }
 }
@@ -110,6 +120,14 @@ impl Default for RadiusOptions {
     }
 }
 
+/// Switches of [`Algorithm::Quick`]; every height gives the same indices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QuickOptions {
+    /// Height of the KD-tree, which has at most `2^height` buckets; chosen by farpoint when
+    /// `None`.
+    pub height: Option<u32>,
+}
+
 /// How far a long run has come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
@@ -145,6 +163,7 @@ pub struct Sampler {
     pub(crate) bad_rows: BadRows,
     pub(crate) statistics: bool,
     pub(crate) radius: RadiusOptions,
+    pub(crate) quick: QuickOptions,
 }
 
 impl Sampler {
@@ -159,6 +178,7 @@ impl Sampler {
             bad_rows: BadRows::Error,
             statistics: false,
             radius: RadiusOptions::default(),
+            quick: QuickOptions::default(),
         }
     }
 
@@ -224,6 +244,12 @@ impl Sampler {
     /// Switches of the radius algorithm.
     pub fn radius(mut self, radius: RadiusOptions) -> Self {
         self.radius = radius;
+        self
+    }
+
+    /// Switches of the quick algorithm.
+    pub fn quick(mut self, quick: QuickOptions) -> Self {
+        self.quick = quick;
         self
     }
 

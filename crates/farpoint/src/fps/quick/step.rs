@@ -1,0 +1,203 @@
+//! One step: test a new sample against every bucket, skip, delay or visit, find the next.
+
+use super::buckets::{Buckets, PENDING};
+use crate::Scalar;
+use crate::arch::{Kernel, Simd};
+use crate::distance::{square, squared};
+use crate::fps::tree::for_each_bit;
+
+pub(super) struct Step<'a, T> {
+    pub(super) buckets: &'a mut Buckets<T>,
+    /// Where the sample is stored.
+    pub(super) slot: usize,
+    /// Whether to count effective updates.
+    pub(super) count: bool,
+}
+
+/// The farthest point: its slot and its squared distance, -1 if all are chosen.
+pub(super) struct Farthest<T> {
+    pub(super) slot: usize,
+    pub(super) value: T,
+}
+
+/// What a step counted.
+#[derive(Default)]
+pub(super) struct Counts {
+    pub(super) tested: u64,
+    pub(super) pruned: u64,
+    pub(super) distances: u64,
+    pub(super) effective: u64,
+}
+
+impl<T: Scalar> Kernel<T> for Step<'_, T> {
+    type Output = (Farthest<T>, Counts);
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) -> Self::Output {
+        match (self.buckets.axes.len(), self.count) {
+            (3, false) => self.step::<S, 3, false>(simd),
+            (3, true) => self.step::<S, 3, true>(simd),
+            (_, false) => self.step::<S, 0, false>(simd),
+            (_, true) => self.step::<S, 0, true>(simd),
+        }
+    }
+}
+
+impl<T: Scalar> Step<'_, T> {
+    /// `DIMS` is the number of axes where it is known, else 0.
+    #[inline(always)]
+    fn step<S: Simd<T>, const DIMS: usize, const COUNT: bool>(
+        self,
+        simd: S,
+    ) -> (Farthest<T>, Counts) {
+        let Self { buckets, slot, .. } = self;
+        let mut counts = Counts::default();
+        let own = buckets.bucket_of(slot);
+        // The sample leaves its bucket's state behind: that bucket is visited in any case.
+        buckets.distance[slot] = T::from_f64(-1.0);
+        buckets.delay(own, slot);
+        buckets.visit::<S, DIMS, COUNT>(simd, own, &mut counts);
+        for first in (0..buckets.len).step_by(S::LANES) {
+            let reached = buckets.reached::<S, DIMS>(simd, first, slot);
+            counts.distances += u64::from(reached.count_ones());
+            for_each_bit(reached, |lane| {
+                let bucket = first + lane as usize;
+                if bucket == own {
+                    return;
+                }
+                let best = buckets.best[bucket] as usize;
+                let nearer = buckets.squared_distance(best, slot) < buckets.largest[bucket];
+                buckets.delay(bucket, slot);
+                if nearer || usize::from(buckets.waiting[bucket]) == PENDING {
+                    buckets.visit::<S, DIMS, COUNT>(simd, bucket, &mut counts);
+                }
+            });
+            let tested = (buckets.len - first).min(S::LANES) as u64;
+            counts.tested += tested;
+            counts.pruned += tested - u64::from(reached.count_ones());
+        }
+        (buckets.farthest(simd), counts)
+    }
+}
+
+impl<T: Scalar> Buckets<T> {
+    /// Puts a sample on a bucket's pending list, which has room: full ones are visited at once.
+    #[inline(always)]
+    fn delay(&mut self, bucket: usize, slot: usize) {
+        let waiting = &mut self.waiting[bucket];
+        self.pending[bucket * PENDING + usize::from(*waiting)] = slot as u32;
+        *waiting += 1;
+    }
+
+    /// Of a vector of buckets, those in which the sample may make a distance smaller.
+    #[inline(always)]
+    fn reached<S: Simd<T>, const DIMS: usize>(&self, simd: S, first: usize, slot: usize) -> u32 {
+        let dims = if DIMS > 0 { DIMS } else { self.axes.len() };
+        let zero = simd.splat(T::ZERO);
+        let gap = |axis: usize| {
+            let at = simd.splat(self.axes[axis][slot]);
+            // SAFETY: arrays of buckets are padded by more than a vector.
+            let (low, high) = unsafe {
+                let load = |corners: &[T]| simd.load(corners.as_ptr().add(first));
+                (load(&self.low[axis]), load(&self.high[axis]))
+            };
+            let gap = simd.max(simd.max(simd.sub(low, at), simd.sub(at, high)), zero);
+            simd.mul(gap, gap)
+        };
+        let mut bound = simd.add(simd.add(gap(0), gap(1)), gap(2));
+        for axis in 3..dims {
+            bound = simd.add(bound, gap(axis));
+        }
+        // SAFETY: as above.
+        unsafe { simd.lt(bound, simd.load(self.largest.as_ptr().add(first))) }
+    }
+
+    /// The squared distance of the points in two slots, in the order that the crate promises.
+    #[inline(always)]
+    fn squared_distance(&self, a: usize, b: usize) -> T {
+        let square = |axis: usize| {
+            let difference = self.axes[axis][a] - self.axes[axis][b];
+            difference * difference
+        };
+        (1..self.axes.len()).fold(square(0), |sum, axis| sum + square(axis))
+    }
+
+    /// Applies the pending samples of a bucket, and finds its farthest point.
+    #[inline(always)]
+    fn visit<S: Simd<T>, const DIMS: usize, const COUNT: bool>(
+        &mut self,
+        simd: S,
+        bucket: usize,
+        counts: &mut Counts,
+    ) {
+        let dims = if DIMS > 0 { DIMS } else { self.axes.len() };
+        let (start, end) = (self.first[bucket] as usize, self.first[bucket + 1] as usize);
+        let waiting = usize::from(std::mem::take(&mut self.waiting[bucket]));
+        let pending = &self.pending[bucket * PENDING..][..waiting];
+        let values = self.distance.as_mut_ptr();
+        let mut most = simd.splat(T::from_f64(-1.0));
+        for at in (start..end).step_by(S::LANES) {
+            // SAFETY: buckets begin and end at whole vectors of the widest set, within the
+            // arrays of slots.
+            unsafe {
+                let load = |axis: usize| simd.load(self.axes.get_unchecked(axis).as_ptr().add(at));
+                let here = [load(0), load(1), load(2)];
+                let mut old = simd.load(values.add(at));
+                for &slot in pending {
+                    let of = |axis: usize| simd.splat(self.axes[axis][slot as usize]);
+                    let mut new = squared(simd, here, [of(0), of(1), of(2)]);
+                    for axis in 3..dims {
+                        new = simd.add(new, square(simd, load(axis), of(axis)));
+                    }
+                    if COUNT {
+                        counts.effective += u64::from(simd.lt(new, old).count_ones());
+                    }
+                    old = simd.min(new, old);
+                }
+                simd.store(values.add(at), old);
+                most = simd.max(most, old);
+            }
+        }
+        counts.distances += ((end - start) * waiting) as u64;
+        let largest = simd.largest(most);
+        self.largest[bucket] = largest;
+        let mut at = start;
+        // Points lie in index order, so the first slot is the lowest index.
+        self.best[bucket] = loop {
+            // SAFETY: some slot of the bucket has the value, so that `at` stays within.
+            let equal = unsafe { simd.eq(simd.load(values.add(at)), simd.splat(largest)) };
+            if equal != 0 {
+                break at as u32 + equal.trailing_zeros();
+            }
+            at += S::LANES;
+        };
+    }
+
+    /// The farthest point of all buckets, the lowest index among equals.
+    #[inline(always)]
+    fn farthest<S: Simd<T>>(&self, simd: S) -> Farthest<T> {
+        let largest = self.largest.as_ptr();
+        let mut most = simd.splat(T::from_f64(-1.0));
+        for first in (0..self.len).step_by(S::LANES) {
+            // SAFETY: arrays of buckets are padded by more than a vector.
+            most = unsafe { simd.max(most, simd.load(largest.add(first))) };
+        }
+        let value = simd.largest(most);
+        let mut best = usize::MAX;
+        for first in (0..self.len).step_by(S::LANES) {
+            // SAFETY: as above.
+            let equal = unsafe { simd.eq(simd.load(largest.add(first)), simd.splat(value)) };
+            for_each_bit(equal, |lane| {
+                let bucket = first + lane as usize;
+                // Where all points are chosen, padding is equal too.
+                if bucket < self.len {
+                    let slot = self.best[bucket] as usize;
+                    if best == usize::MAX || self.points[slot] < self.points[best] {
+                        best = slot;
+                    }
+                }
+            });
+        }
+        Farthest { slot: best, value }
+    }
+}
