@@ -92,6 +92,23 @@ pub enum Error {
     /// A KD-tree that is too high.
     #[error("height {0} is above 20, a million buckets; ask for less")]
     BadHeight(u32),
+    /// A grid's cell size that is no positive number.
+    #[error("cell size {0} is not a finite number above 0")]
+    BadCell(f64),
+    /// Bits an axis of a Morton curve.
+    #[error("{0} bits an axis are outside 1..=21")]
+    BadBits(u32),
+    /// A window without a point.
+    #[error("a window of 0 points updates nothing; ask for at least 1")]
+    BadWindow,
+    /// Something that only grids have was asked of another method.
+    #[error("{what} for the grid sampler, not for {method}; ask it for a count or a ratio")]
+    NotForMethod {
+        /// What was asked for, and a verb.
+        what: &'static str,
+        /// The method it was asked of.
+        method: &'static str,
+    },
     /// More points than an index can name.
     #[error("{0} points are more than the {max} that one cloud may have", max = u32::MAX - 1)]
     TooManyPoints(usize),

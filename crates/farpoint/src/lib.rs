@@ -13,7 +13,8 @@
 //! # Ok::<(), farpoint::Error>(())
 //! ```
 //!
-//! [`chamfer()`] tells how far apart two clouds are: see [`mod@chamfer`].
+//! [`chamfer()`] tells how far apart two clouds are: see [`mod@chamfer`]. Samplers that are not
+//! exact have an interface of their own: see [`approximate`]. [`measure`] compares samples.
 //!
 //! # What exact means
 //!
@@ -30,6 +31,7 @@
 //! Every algorithm, instruction set and thread count gives the indices of [`reference()`],
 //! one by one.
 
+pub mod approximate;
 mod arch;
 pub mod chamfer;
 mod cloud;
@@ -43,7 +45,9 @@ mod random;
 mod scalar;
 mod spatial;
 mod threads;
+mod traits;
 
+pub use approximate::{ApproximateSample, ApproximateSampler};
 pub use arch::Level;
 pub use chamfer::{Chamfer, Matcher, Nearest, Norm, chamfer, nearest};
 pub use error::Error;
@@ -54,6 +58,7 @@ pub use fps::{
 pub use points::{Axes, Points, Strided, padded, ragged};
 pub use random::SplitMix64;
 pub use scalar::Scalar;
+pub use traits::Traits;
 
 /// The examples of the README, which are tested as documentation.
 #[cfg(doctest)]

@@ -112,6 +112,50 @@ impl<'a, T: Scalar> Neighbours<'a, T> {
         search.best
     }
 
+    /// Fills `found` with the nearest `count` of the tree's points and their squared distances:
+    /// all if there are no more, the lowest of the cloud's indices among equals, in no order.
+    pub(crate) fn nearest_many(&self, point: u32, count: usize, found: &mut Vec<(T, u32)>) {
+        found.clear();
+        if count > 0 {
+            let at = std::array::from_fn(|a| self.cloud.axes[a][point as usize]);
+            self.collect(0, point, at, count.min(self.entries.len()), found);
+        }
+    }
+
+    /// Goes through what is below a node; `found` is a heap, the farthest first.
+    fn collect(
+        &self,
+        node: usize,
+        point: u32,
+        at: [T; 3],
+        count: usize,
+        found: &mut Vec<(T, u32)>,
+    ) {
+        let first_leaf = self.leaves() - 1;
+        if node >= first_leaf {
+            for entry in &self.entries[self.places(node - first_leaf)] {
+                let candidate = (self.cloud.squared_distance(point, entry.point), entry.point);
+                if found.len() < count {
+                    found.push(candidate);
+                    let last = found.len() - 1;
+                    sift_up(found, last);
+                } else if farther(found[0], candidate) {
+                    found[0] = candidate;
+                    sift_down(found);
+                }
+            }
+            return;
+        }
+        let children = [2 * node + 1, 2 * node + 2];
+        let bounds = children.map(|child| self.boxes[child].bound(at));
+        for child in if bounds[1] < bounds[0] { [1, 0] } else { [0, 1] } {
+            // An equally far point may have a lower index.
+            if found.len() < count || bounds[child] <= found[0].0 {
+                self.collect(children[child], point, at, count, found);
+            }
+        }
+    }
+
     fn leaves(&self) -> usize {
         self.boxes.len().div_ceil(2)
     }
@@ -144,6 +188,35 @@ fn split<T: Scalar>(entries: &mut [Entry<T>], boxes: &mut [Box3<T>], node: usize
     let (left, right) = entries.split_at_mut(middle);
     split(left, boxes, 2 * node + 1);
     split(right, boxes, 2 * node + 2);
+}
+
+/// Whether `a` is farther than `b`, or as far and of higher index.
+fn farther<T: Scalar>(a: (T, u32), b: (T, u32)) -> bool {
+    a.0 > b.0 || (a.0 == b.0 && a.1 > b.1)
+}
+
+/// Moves the entry at `place` of a heap up to where it belongs.
+fn sift_up<T: Scalar>(heap: &mut [(T, u32)], mut place: usize) {
+    while place > 0 && farther(heap[place], heap[(place - 1) / 2]) {
+        heap.swap(place, (place - 1) / 2);
+        place = (place - 1) / 2;
+    }
+}
+
+/// Moves the first entry of a heap down to where it belongs.
+fn sift_down<T: Scalar>(heap: &mut [(T, u32)]) {
+    let mut place = 0;
+    loop {
+        let children = [2 * place + 1, 2 * place + 2].into_iter().filter(|&c| c < heap.len());
+        let child = children.reduce(|a, b| if farther(heap[b], heap[a]) { b } else { a });
+        match child {
+            Some(child) if farther(heap[child], heap[place]) => {
+                heap.swap(place, child);
+                place = child;
+            }
+            _ => return,
+        }
+    }
 }
 
 struct Search<'a, T> {
@@ -222,6 +295,18 @@ mod tests {
                         .map(|(&other, _)| cloud.squared_distance(point, other))
                         .fold(f32::INFINITY, f32::min);
                     assert_eq!(tree.nearest(point, ignore, 0.0), best);
+                    for count in [1, 3, 20, 600] {
+                        let mut all: Vec<(f32, u32)> = given
+                            .iter()
+                            .map(|&other| (cloud.squared_distance(point, other), other))
+                            .collect();
+                        all.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                        all.truncate(count);
+                        let mut found = Vec::new();
+                        tree.nearest_many(point, count, &mut found);
+                        found.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                        assert_eq!(found, all);
+                    }
                     let enough = tree.nearest(point, ignore, 3.0);
                     assert!(enough == best || best <= enough && enough <= 3.0);
                 }

@@ -1,0 +1,151 @@
+//! Taking points at least a radius apart, level by level, and filling up exactly.
+//!
+//! Every point has its squared distance to the sample, as far as it is below the square of the
+//! level's radius: samples look through a grid no farther than that. As radii fall, whatever is
+//! below the next radius is known too, so that levels go on from each other's distances.
+
+use crate::Scalar;
+use crate::Statistics;
+use crate::approximate::maxima::Maxima;
+use crate::cloud::Cloud;
+use crate::spatial::{Cells, Grid};
+
+/// Cells are as wide as a search reaches, times this.
+const CELL: f64 = 1.0;
+
+pub(super) struct Levels<'a, T> {
+    cloud: &'a Cloud<T>,
+    count: usize,
+    /// Chosen points in order.
+    pub(super) samples: Vec<u32>,
+    grid: Grid<T>,
+    /// Points, their coordinates by axis and distances, in the order of the grid's places;
+    /// distances of chosen points are -1.
+    points: Vec<u32>,
+    axes: Vec<Vec<T>>,
+    distances: Vec<T>,
+    place_of: Vec<u32>,
+    /// Whether no point is as far as the last radius from the sample.
+    covered: bool,
+}
+
+impl<'a, T: Scalar> Levels<'a, T> {
+    pub(super) fn new(cloud: &'a Cloud<T>, count: usize) -> Self {
+        let n = cloud.len;
+        Self {
+            cloud,
+            count,
+            samples: Vec::with_capacity(count),
+            grid: Grid::new(Cells::new(cloud.low, cloud.high, T::ZERO, CELL)),
+            points: (0..n as u32).collect(),
+            axes: cloud.axes.iter().map(|values| values[..n].to_vec()).collect(),
+            distances: vec![T::INFINITY; n],
+            place_of: (0..n as u32).collect(),
+            covered: false,
+        }
+    }
+
+    /// Takes points no nearer than `radius` to the sample, the lowest index first, until there
+    /// are `until` samples or no such point; returns how many samples there are.
+    pub(super) fn run(&mut self, radius: T, until: usize, statistics: &mut Statistics) -> usize {
+        let squared = radius * radius;
+        self.sort(squared);
+        let mut runs = Vec::new();
+        self.covered = false;
+        for point in 0..self.cloud.len {
+            let place = self.place_of[point] as usize;
+            // What is struck out stays so: a single pass finds all.
+            if self.distances[place] < squared {
+                continue;
+            }
+            if self.samples.len() >= until {
+                return self.samples.len();
+            }
+            self.take(place, squared, &mut runs, statistics, |_, _| {});
+        }
+        self.covered = true;
+        self.samples.len()
+    }
+
+    /// Sorts everything into a grid for searches below a squared distance.
+    fn sort(&mut self, squared: T) {
+        let cells = Cells::new(self.cloud.low, self.cloud.high, squared, CELL);
+        let at = |k: usize| [self.axes[0][k], self.axes[1][k], self.axes[2][k]];
+        let mut places = Vec::new();
+        self.grid.sort(cells, (0..self.points.len()).map(at), &mut places);
+        self.points = sorted(&self.points, &places);
+        self.distances = sorted(&self.distances, &places);
+        for values in &mut self.axes {
+            *values = sorted(values, &places);
+        }
+        for (place, &point) in self.points.iter().enumerate() {
+            self.place_of[point as usize] = place as u32;
+        }
+    }
+
+    /// Takes the point in a place: lowers distances below `squared`, telling of each that fell.
+    fn take(
+        &mut self,
+        place: usize,
+        squared: T,
+        runs: &mut Vec<(u32, u32)>,
+        statistics: &mut Statistics,
+        mut fell: impl FnMut(usize, T),
+    ) {
+        self.samples.push(self.points[place]);
+        self.distances[place] = T::from_f64(-1.0);
+        self.grid.search([self.axes[0][place], self.axes[1][place], self.axes[2][place]], runs);
+        for &(start, end) in &*runs {
+            statistics.distance_evaluations += u64::from(end - start);
+            for other in start as usize..end as usize {
+                let square = |axis: usize| {
+                    let difference = self.axes[axis][other] - self.axes[axis][place];
+                    difference * difference
+                };
+                let new = (3..self.axes.len())
+                    .fold((square(0) + square(1)) + square(2), |sum, axis| sum + square(axis));
+                if new < self.distances[other] && new < squared {
+                    self.distances[other] = new;
+                    statistics.effective_updates += 1;
+                    fell(other, new);
+                }
+            }
+        }
+    }
+
+    /// Adds samples by exact farthest point sampling up to the count. Returns the largest squared
+    /// distance left, or `None` if it is not known, because the levels ended with points not
+    /// covered: then the sample is complete.
+    pub(super) fn fill(&mut self, radius: T, statistics: &mut Statistics) -> Option<T> {
+        if !self.covered {
+            return None;
+        }
+        // All distances are below the square of the radius, so a search that far finds all that
+        // a new sample changes.
+        let squared = radius * radius;
+        let mut maxima = Maxima::new(self.distances.clone(), self.points.clone());
+        let (mut runs, mut touched) = (Vec::new(), Vec::new());
+        while self.samples.len() < self.count {
+            let place = maxima.largest();
+            touched.clear();
+            touched.push(place as u32);
+            maxima.set(place, T::from_f64(-1.0));
+            self.take(place, squared, &mut runs, statistics, |other, new| {
+                maxima.set(other, new);
+                touched.push(other as u32);
+            });
+            maxima.touch(&mut touched);
+        }
+        let largest = maxima.value(maxima.largest());
+        Some(if largest > T::ZERO { largest } else { T::ZERO })
+    }
+}
+
+/// Each value in its place.
+fn sorted<V: Copy>(values: &[V], places: &[u32]) -> Vec<V> {
+    let mut sorted = values.to_vec();
+    for (&value, &place) in values.iter().zip(places) {
+        sorted[place as usize] = value;
+    }
+    sorted
+}

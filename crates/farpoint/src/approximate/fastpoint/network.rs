@@ -1,0 +1,87 @@
+//! The estimator: a network of three layers that predicts a curve, and its committed weights.
+//!
+//! `cargo xtask train-estimator` makes the weights anew (crates/farpoint/examples/
+//! train_estimator.rs, where training is written); docs/samplers.md has the errors it leaves.
+//! Everything is single precision, one operation after another: the same bits everywhere.
+
+use super::curve::{FRACTIONS, INPUTS, OUTPUTS};
+use std::sync::LazyLock;
+
+/// Neurons of a layer and the inputs of each, layer by layer.
+const SHAPE: [(usize, usize); 3] = [(128, INPUTS), (128, 128), (OUTPUTS, 128)];
+
+/// Numbers of all layers: the weights of each neuron one after another, then the biases.
+const NUMBERS: usize = {
+    let (mut sum, mut layer) = (0, 0);
+    while layer < SHAPE.len() {
+        sum += SHAPE[layer].0 * (SHAPE[layer].1 + 1);
+        layer += 1;
+    }
+    sum
+};
+
+/// The committed weights, little endian.
+static WEIGHTS: &[u8; 4 * NUMBERS] = include_bytes!("estimator.bin");
+
+/// Weights, and how they are used. Public for training alone.
+#[derive(Debug, Clone, PartialEq)]
+#[doc(hidden)]
+pub struct Network {
+    /// See [`Network::SIZE`].
+    pub numbers: Vec<f32>,
+}
+
+impl Network {
+    /// Numbers of a network.
+    pub const SIZE: usize = NUMBERS;
+
+    /// Neurons of each layer, and the inputs of each neuron.
+    pub const SHAPE: [(usize, usize); 3] = SHAPE;
+
+    /// The trained network.
+    pub fn trained() -> &'static Self {
+        static TRAINED: LazyLock<Network> = LazyLock::new(|| {
+            let numbers = WEIGHTS.chunks_exact(4);
+            let number = |bytes: &[u8]| bytes.try_into().map_or(0.0, f32::from_le_bytes);
+            Network { numbers: numbers.map(number).collect() }
+        });
+        &TRAINED
+    }
+
+    /// What goes in: how far the known values are from those of a surface.
+    pub fn features(inputs: &[f64; INPUTS]) -> [f32; INPUTS] {
+        let surface = |i: usize| ((i + 1) as f64 / INPUTS as f64).sqrt();
+        std::array::from_fn(|i| (inputs[i] / surface(i) - 1.0) as f32)
+    }
+
+    /// What comes out for a curve: how far it is from that of a surface.
+    pub fn target(curve: &[f64; OUTPUTS]) -> [f32; OUTPUTS] {
+        std::array::from_fn(|k| (curve[k] / (10.0 * FRACTIONS[k]).sqrt() - 1.0) as f32)
+    }
+
+    /// The values of every layer, the features first.
+    pub fn layers(&self, features: &[f32; INPUTS]) -> Vec<Vec<f32>> {
+        let mut layers = vec![features.to_vec()];
+        let mut rest = &self.numbers[..];
+        for (layer, (neurons, inputs)) in SHAPE.into_iter().enumerate() {
+            let (weights, after) = rest.split_at(neurons * inputs);
+            let (biases, after) = after.split_at(neurons);
+            rest = after;
+            let values = &layers[layer];
+            let neuron = |(weights, bias): (&[f32], &f32)| {
+                let sum = weights.iter().zip(values).fold(*bias, |sum, (w, x)| sum + w * x);
+                if layer + 1 == SHAPE.len() || sum > 0.0 { sum } else { 0.0 }
+            };
+            let next = weights.chunks_exact(inputs).zip(biases).map(neuron).collect();
+            layers.push(next);
+        }
+        layers
+    }
+
+    /// The predicted curve.
+    pub fn curve(&self, inputs: &[f64; INPUTS]) -> [f64; OUTPUTS] {
+        let layers = self.layers(&Self::features(inputs));
+        let out = &layers[SHAPE.len()];
+        std::array::from_fn(|k| (1.0 + f64::from(out[k])) * (10.0 * FRACTIONS[k]).sqrt())
+    }
+}

@@ -1,0 +1,34 @@
+//! Other ways to sample, none of which gives the farthest point sample: their results are of a
+//! type of their own, [`ApproximateSample`], and say what is known of them.
+//!
+//! | method | order needed | points | source |
+//! |---|---|---|---|
+//! | [`Method::Random`] | no | exactly M | - |
+//! | [`Method::Grid`] | no | exactly M, or what a cell size gives | - |
+//! | [`Method::Morton`] | no | exactly M | EdgePC, Ying et al., ISCA 2023 |
+//! | [`Method::Npdu`] | with [`Order::Input`] | exactly M | Li et al., 2022 |
+//! | [`Method::FastPoint`] | no | exactly M | FastPoint, ICCV 2025 |
+//!
+//! All give the same on every run, machine and number of threads ([`Method::traits`]). Bad rows
+//! and impossible numbers are treated as by [`crate::Sampler`]: the same errors, in the same
+//! words. M = 0 gives an empty sample.
+//!
+//! This module uses `fps` (for FastPoint's first samples) and `spatial`; nothing there uses it.
+
+mod fastpoint;
+mod frame;
+mod grid;
+mod maxima;
+mod morton;
+mod npdu;
+mod numbering;
+mod random;
+mod sampler;
+
+pub use fastpoint::Coverage;
+#[doc(hidden)]
+pub use fastpoint::{INPUTS, Network, OUTPUTS, fitted, inputs, predicted};
+pub use grid::Centroids;
+pub use sampler::{
+    ApproximateSample, ApproximateSampler, Details, Estimator, Keep, Method, Order, Wanted,
+};

@@ -1,0 +1,359 @@
+//! The interface of the approximate samplers: what to ask for, and what comes back.
+
+use super::{Centroids, Coverage, fastpoint, grid, morton, npdu, random};
+use crate::cloud::Cloud;
+use crate::traits::Traits;
+use crate::{Algorithm, BadRows, Error, Points, Scalar, Statistics};
+use std::fmt;
+use std::str::FromStr;
+
+/// A way to sample that does not give the farthest point sample. [`Method::ALL`] has each with
+/// its defaults, and so has `"npdu".parse::<Method>()`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Points drawn without replacement, all equally likely. Approximate: no distance is kept,
+    /// holes are left. Needs no order, returns exactly M.
+    Random {
+        /// Another seed, another sample; the same on every machine.
+        seed: u64,
+    },
+    /// One point of each occupied cell of a cubic grid. Approximate: no point is farther from
+    /// the sample than a cell's diagonal, but two kept points may be near each other. Needs no
+    /// order. With a cell size M is what comes out; with a count exactly M ([`Wanted`]).
+    Grid {
+        /// Which point of a cell is kept.
+        keep: Keep,
+    },
+    /// Points at even steps along a Morton curve (EdgePC, Ying et al., ISCA 2023). Approximate.
+    /// Needs no order, as it sorts; returns exactly M.
+    Morton {
+        /// Bits an axis, 1 to 21: 10 as published, 21 for clouds with finer detail.
+        bits: u32,
+    },
+    /// Farthest point sampling that brings only a window around each new sample up to date
+    /// (nearest-point-distance-updating, Li et al. 2022). Approximate: near farthest point
+    /// sampling if neighbours in the order are neighbours in space, else not. Returns exactly M.
+    Npdu {
+        /// Points of a window; `16 N / M` when `None`.
+        window: Option<usize>,
+        /// In which order windows lie.
+        order: Order,
+    },
+    /// FastPoint's sampler (ICCV 2025): a tenth of the samples by exact farthest point sampling,
+    /// a curve of selection distances predicted from them, then all points at falling distances
+    /// taken from that curve, and the rest by exact updates. Approximate, but no two samples of
+    /// its levels are nearer than the last of these distances. Needs no order, returns exactly M.
+    FastPoint {
+        /// The exact algorithm of its first stage.
+        first: Algorithm,
+        /// How the curve is predicted.
+        estimator: Estimator,
+    },
+}
+
+/// Which point of a cell [`Method::Grid`] keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Keep {
+    /// The one of lowest index.
+    First,
+    /// A random one, by this seed.
+    Random(u64),
+    /// The one nearest to the cell's centre, the lowest index among equals.
+    Centre,
+}
+
+/// The order in which [`Method::Npdu`] takes windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// That of the input: good for LiDAR scans as they are recorded, bad for shuffled clouds.
+    Input,
+    /// Along a Morton curve of 21 bits an axis.
+    Morton,
+    /// No order: the window is the nearest neighbours in space, lowest index among equals.
+    Neighbours,
+}
+
+/// How [`Method::FastPoint`] predicts selection distances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Estimator {
+    /// A small network, trained by this project on its own curves (docs/samplers.md).
+    Network,
+    /// A curve fitted to the first samples, without weights.
+    Fit,
+}
+
+/// How many points are wanted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Wanted {
+    /// This many.
+    ///
+    /// [`Method::Grid`] looks for the largest cell that leaves at least so many points, by
+    /// bisection, and keeps those at even positions in index order if there are more. If
+    /// duplicates leave fewer whatever the cell, points of lowest index not yet kept are added.
+    Count(usize),
+    /// `ceil(ratio * points)`, for a ratio in `0..=1`.
+    Ratio(f64),
+    /// [`Method::Grid`] only: as many as there are occupied cells of this size, in the unit of
+    /// the coordinates.
+    Cell(f64),
+}
+
+impl Method {
+    /// Every method with its defaults.
+    pub const ALL: [Self; 5] = [
+        Self::Random { seed: 0 },
+        Self::Grid { keep: Keep::Centre },
+        Self::Morton { bits: 10 },
+        Self::Npdu { window: None, order: Order::Input },
+        Self::FastPoint { first: Algorithm::Auto, estimator: Estimator::Network },
+    ];
+
+    /// The name used on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Random { .. } => "random",
+            Self::Grid { .. } => "grid",
+            Self::Morton { .. } => "morton",
+            Self::Npdu { .. } => "npdu",
+            Self::FastPoint { .. } => "fastpoint",
+        }
+    }
+
+    /// What this method promises, asked for a count.
+    pub fn traits(&self) -> Traits {
+        let source = match self {
+            Self::Random { .. } => "sampling without replacement",
+            Self::Grid { .. } => "voxel grid, as in PCL",
+            Self::Morton { .. } => "EdgePC, Ying et al., ISCA 2023",
+            Self::Npdu { .. } => "adjustable FPS, Li et al., 2022",
+            Self::FastPoint { .. } => "FastPoint, ICCV 2025",
+        };
+        let needs_order = matches!(self, Self::Npdu { order: Order::Input, .. });
+        Traits { exact: false, needs_order, exact_count: true, deterministic: true, source }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(|method| method.name()).join(", ");
+            format!("'{name}' is no approximate sampler; choose one of {names}")
+        })
+    }
+}
+
+/// An approximate sampling job: by which method, how many.
+///
+/// ```
+/// use farpoint::approximate::{ApproximateSampler, Keep, Method};
+///
+/// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
+/// let grid = Method::Grid { keep: Keep::First };
+/// let sample = ApproximateSampler::cell(grid, 5.0).sample(&line)?;
+/// assert_eq!(sample.indices, [0, 5]);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApproximateSampler {
+    pub(super) method: Method,
+    pub(super) wanted: Wanted,
+    pub(super) threads: Option<usize>,
+    pub(super) bad_rows: BadRows,
+}
+
+impl ApproximateSampler {
+    /// Asks for points; the named constructors read better.
+    pub fn new(method: Method, wanted: Wanted) -> Self {
+        Self { method, wanted, threads: None, bad_rows: BadRows::Error }
+    }
+
+    /// `count` points.
+    pub fn count(method: Method, count: usize) -> Self {
+        Self::new(method, Wanted::Count(count))
+    }
+
+    /// `ceil(ratio * points)` points.
+    pub fn ratio(method: Method, ratio: f64) -> Self {
+        Self::new(method, Wanted::Ratio(ratio))
+    }
+
+    /// As many points as a grid of this cell size has occupied cells.
+    pub fn cell(method: Method, cell: f64) -> Self {
+        Self::new(method, Wanted::Cell(cell))
+    }
+
+    /// How many threads; those of the current rayon pool unless told. Only copying and
+    /// FastPoint's first stage use them. The result never depends on it.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// What to do with NaN and infinity; an error unless told.
+    pub fn bad_rows(mut self, bad_rows: BadRows) -> Self {
+        self.bad_rows = bad_rows;
+        self
+    }
+
+    /// Samples one cloud.
+    ///
+    /// Errors on bad rows, on more samples than points, and on options that do not fit the
+    /// method or are out of range.
+    pub fn sample<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+    ) -> Result<ApproximateSample, Error> {
+        let threads = self.check()?;
+        let cloud = Cloud::new(points, self.bad_rows, threads)?;
+        let mut statistics = Statistics::default();
+        let wanted = self.wanted_of(cloud.len)?;
+        let (chosen, details) = match (self.method, wanted) {
+            (Method::Grid { keep }, Limit::Cell(cell)) => grid::by_cell(&cloud, cell, keep),
+            (Method::Grid { keep }, Limit::Count(count)) => grid::by_count(&cloud, count, keep),
+            (_, Limit::Cell(_)) => return Err(self.no_cell()),
+            (_, Limit::Count(0)) => (Vec::new(), Details::None),
+            (Method::Random { seed }, Limit::Count(count)) => {
+                (random::sample(cloud.len, count, seed), Details::None)
+            }
+            (Method::Morton { bits }, Limit::Count(count)) => {
+                (morton::sample(&cloud, count, bits), Details::None)
+            }
+            (Method::Npdu { window, order }, Limit::Count(count)) => {
+                npdu::sample(&cloud, count, window, order, &mut statistics)
+            }
+            (Method::FastPoint { first, estimator }, Limit::Count(count)) => {
+                let job = fastpoint::Job { count, first, estimator, threads };
+                fastpoint::sample(&cloud, &job, &mut statistics)?
+            }
+        };
+        Ok(ApproximateSample {
+            indices: chosen.into_iter().map(|point| cloud.row(point)).collect(),
+            method: self.method,
+            details,
+            dropped: points.len() - cloud.len,
+            statistics,
+        })
+    }
+
+    /// Centroids of occupied cells in place of points of the cloud, as in PCL and KPConv:
+    /// [`Method::Grid`] only, whose `keep` is not looked at. Asked for a count, there are at
+    /// most so many: the most that bisection on the cell size finds.
+    ///
+    /// Errors as [`ApproximateSampler::sample`].
+    pub fn centroids<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+    ) -> Result<Centroids<T>, Error> {
+        let threads = self.check()?;
+        if !matches!(self.method, Method::Grid { .. }) {
+            let (what, method) = ("centroids are", self.method.name());
+            return Err(Error::NotForMethod { what, method });
+        }
+        let cloud = Cloud::new(points, self.bad_rows, threads)?;
+        let dropped = points.len() - cloud.len;
+        Ok(match self.wanted_of(cloud.len)? {
+            Limit::Cell(cell) => grid::centroids_by_cell(&cloud, points.dim(), cell, dropped),
+            Limit::Count(count) => grid::centroids_by_count(&cloud, points.dim(), count, dropped),
+        })
+    }
+
+    /// What can be refused without the cloud; the number of threads.
+    fn check(&self) -> Result<usize, Error> {
+        match self.method {
+            Method::Morton { bits } if !(1..=morton::MOST_BITS).contains(&bits) => {
+                return Err(Error::BadBits(bits));
+            }
+            Method::Npdu { window: Some(0), .. } => return Err(Error::BadWindow),
+            _ => {}
+        }
+        match self.wanted {
+            Wanted::Cell(_) if !matches!(self.method, Method::Grid { .. }) => Err(self.no_cell()),
+            Wanted::Cell(cell) if !(cell > 0.0 && cell.is_finite()) => Err(Error::BadCell(cell)),
+            _ => crate::threads::count(self.threads),
+        }
+    }
+
+    fn no_cell(&self) -> Error {
+        Error::NotForMethod { what: "a cell size is", method: self.method.name() }
+    }
+
+    /// What is wanted, checked against the number of points.
+    fn wanted_of(&self, points: usize) -> Result<Limit, Error> {
+        match self.wanted {
+            Wanted::Count(0) => Ok(Limit::Count(0)),
+            Wanted::Count(_) | Wanted::Cell(_) if points == 0 => Err(Error::EmptyCloud),
+            Wanted::Count(wanted) if wanted > points => {
+                Err(Error::TooManySamples { wanted, points })
+            }
+            Wanted::Count(wanted) => Ok(Limit::Count(wanted)),
+            Wanted::Ratio(ratio) if !(0.0..=1.0).contains(&ratio) => Err(Error::BadRatio(ratio)),
+            Wanted::Ratio(ratio) => Ok(Limit::Count((ratio * points as f64).ceil() as usize)),
+            Wanted::Cell(cell) => Ok(Limit::Cell(cell)),
+        }
+    }
+}
+
+/// What is wanted of a cloud, checked against it.
+enum Limit {
+    Count(usize),
+    Cell(f64),
+}
+
+/// An approximate sample: not the farthest point sample. What is known of it is in `details`.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ApproximateSample {
+    /// Rows of the input, all different: in order of choice, along the curve
+    /// ([`Method::Morton`]), or rising ([`Method::Grid`]).
+    pub indices: Vec<usize>,
+    /// The method that ran.
+    pub method: Method,
+    /// What the method tells of the sample.
+    pub details: Details,
+    /// Rows left out because they hold NaN or infinity.
+    pub dropped: usize,
+    /// Distances computed and updates that changed something, where the method has such.
+    pub statistics: Statistics,
+}
+
+impl ApproximateSample {
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Whether nothing was chosen.
+    pub fn is_empty(&self) -> bool {
+        self.indices.is_empty()
+    }
+}
+
+/// What a method tells of its sample.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Details {
+    /// Nothing.
+    None,
+    /// Of [`Method::Grid`].
+    Grid {
+        /// The cell size; 0 if every distinct position had to be kept.
+        cell: f64,
+        /// Occupied cells, before points were left out or added to reach a count.
+        cells: usize,
+    },
+    /// Of [`Method::Npdu`].
+    Npdu {
+        /// Points of a window.
+        window: usize,
+    },
+    /// Of [`Method::FastPoint`].
+    FastPoint(Coverage),
+}
