@@ -13,10 +13,10 @@ const WEIGHTS: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/src/approximate/fastpoint/estimator.bin");
 
 /// Clouds to learn from, and others to test on.
-const CLOUDS: [usize; 2] = [700, 60];
+const CLOUDS: [usize; 2] = [4000, 200];
 /// Sample sizes that are learned from each.
 const SIZES: usize = 12;
-const PASSES: usize = 160;
+const PASSES: usize = 100;
 const BATCH: usize = 32;
 const RATE: f32 = 1e-3;
 

@@ -27,6 +27,22 @@ pub struct Statistics {
     pub effective_by_step: Vec<u32>,
 }
 
+impl Statistics {
+    /// Share of the distances computed that changed nothing, 0 to 1: the paper's ineffective
+    /// updates, over the whole run. `None` where none was computed.
+    pub fn ineffective(&self) -> Option<f64> {
+        let all = self.distance_evaluations;
+        (all > 0).then(|| 1.0 - self.effective_updates as f64 / all as f64)
+    }
+
+    /// The same for each sample in order of choice, over a cloud of so many points (figure 3):
+    /// from `effective_by_step`, and as empty as that.
+    pub fn ineffective_by_step(&self, points: usize) -> Vec<f64> {
+        let share = |&effective: &u32| 1.0 - f64::from(effective) / points as f64;
+        self.effective_by_step.iter().map(share).collect()
+    }
+}
+
 /// Seconds of each stage of a run; zero where an algorithm has no such stage.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
@@ -50,4 +66,20 @@ pub(super) fn lap(since: &mut std::time::Instant, stage: &mut f64) {
     let now = std::time::Instant::now();
     *stage += (now - *since).as_secs_f64();
     *since = now;
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Algorithm, Sampler};
+
+    #[test]
+    fn shares_of_a_line() {
+        let line = [[0.0f32], [1.0], [2.0], [3.0]];
+        let sampler = Sampler::count(2).algorithm(Algorithm::Naive).statistics(true);
+        let counted = sampler.sample(&line[..]).unwrap().statistics.unwrap();
+        // The first sample changes the three others, the last one only its neighbour.
+        assert_eq!(counted.ineffective_by_step(4), [0.25, 0.75]);
+        assert_eq!(counted.ineffective(), Some(0.5));
+        assert_eq!(super::Statistics::default().ineffective(), None);
+    }
 }

@@ -1,13 +1,24 @@
-//! What a sample is judged by (the paper's figure 2).
+//! What a sample is judged by (the paper's figures 2 and 3).
 //!
-//! Distances are computed as in sampling, in the input's precision, and searched for through
-//! a tree that finds exactly what trying all pairs would find. O(log samples) a point on
-//! most clouds; large ones are spread over the cores of the current rayon pool.
+//! * [`coverage`]: how far the cloud is from the sample, the largest of which is the
+//!   [`covering_radius`];
+//! * [`spacing`]: how far samples are from each other;
+//! * [`quality`]: both, the Chamfer distance and the share of different points, in one go.
+//!
+//! Each takes row indices of the cloud, from any sampler; [`quality_of`] takes coordinates,
+//! which need not be points of the cloud. Distances are computed as in sampling, in the input's
+//! precision, and are not squared: their unit is that of the coordinates. They are searched for
+//! through trees that find exactly what trying all pairs would find, on the cores of the
+//! current rayon pool; results do not depend on their number.
 
 use crate::cloud::Cloud;
 use crate::spatial::Neighbours;
 use crate::{BadRows, Error, Points, Scalar};
 use rayon::prelude::*;
+
+mod quality;
+
+pub use quality::{Coverage, Quality, coverage, coverage_of, quality, quality_of};
 
 /// Distances from each sample to its nearest other sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,7 +83,22 @@ pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
     sample: &[usize],
 ) -> Result<Spacing, Error> {
     let (cloud, sample) = check(points, sample, 2)?;
-    let tree = Neighbours::new(&cloud, &sample);
+    Ok(spaced(&cloud, &sample))
+}
+
+/// The same of a sample whose coordinates are given.
+///
+/// Errors on fewer than two samples, bad rows.
+pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> Result<Spacing, Error> {
+    if sample.len() < 2 {
+        return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
+    }
+    let cloud = Cloud::new(sample, BadRows::Error, 1)?;
+    Ok(spaced(&cloud, &(0..cloud.len as u32).collect::<Vec<_>>()))
+}
+
+fn spaced<T: Scalar>(cloud: &Cloud<T>, sample: &[u32]) -> Spacing {
+    let tree = Neighbours::new(cloud, sample);
     let nearest =
         |&(which, point): &(u32, u32)| tree.nearest(point, Some(which), T::ZERO).sqrt().to_f64();
     // In the tree's order, for the cache; the sum is in that order too, whatever the threads.
@@ -81,11 +107,11 @@ pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
         ..POINTS_A_JOB => samples.iter().map(nearest).collect(),
         _ => samples.par_iter().with_min_len(POINTS_A_JOB / 4).map(nearest).collect(),
     };
-    Ok(Spacing {
+    Spacing {
         mean: distances.iter().sum::<f64>() / distances.len() as f64,
         min: distances.iter().copied().fold(f64::INFINITY, f64::min),
         max: distances.iter().copied().fold(0.0, f64::max),
-    })
+    }
 }
 
 /// The working copy of the cloud, and the sample as points of it.

@@ -1,0 +1,246 @@
+//! How far a cloud is from a sample, and all measures in one go.
+
+use super::{Spacing, spacing, spacing_of};
+use crate::chamfer::{Matcher, Nearest};
+use crate::{Error, Points, Scalar};
+use rayon::prelude::*;
+
+/// Distances from each point of a cloud to its nearest sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Coverage {
+    /// Mean over the points.
+    pub mean: f64,
+    /// The smallest distance that at least 99 % of the points are within: of `n` in rising
+    /// order, number `ceil(0.99 n)`.
+    pub p99: f64,
+    /// Largest: the covering radius.
+    pub max: f64,
+}
+
+/// What a sample is judged by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Quality {
+    /// Points of the cloud.
+    pub points: usize,
+    /// Samples.
+    pub samples: usize,
+    /// Share of the samples that are at different places, 0 to 1: with indices, of those that
+    /// are different rows.
+    pub unique: f64,
+    /// Distances from the cloud to the sample.
+    pub coverage: Coverage,
+    /// Distances inside the sample; `None` for a single one.
+    pub spacing: Option<Spacing>,
+    /// The Chamfer distance of sample and cloud: the mean distance from the cloud to the sample
+    /// and back, added, not squared. Samples that are points of the cloud are no way back.
+    pub chamfer: f64,
+}
+
+/// Some rows of a cloud.
+struct Rows<'a, P: ?Sized> {
+    points: &'a P,
+    rows: &'a [usize],
+}
+
+impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for Rows<'_, P> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+    fn dim(&self) -> usize {
+        self.points.dim()
+    }
+    #[inline(always)]
+    fn coordinate(&self, index: usize, axis: usize) -> T {
+        self.points.coordinate(self.rows[index], axis)
+    }
+}
+
+/// The rows, checked.
+fn rows<'a, T: Scalar, P: Points<T> + ?Sized>(
+    points: &'a P,
+    sample: &'a [usize],
+) -> Result<Rows<'a, P>, Error> {
+    if sample.is_empty() {
+        return Err(Error::TooFewSamples { given: 0, needed: 1 });
+    }
+    match sample.iter().find(|&&index| index >= points.len()) {
+        Some(&index) => Err(Error::SampleOutOfRange { index, points: points.len() }),
+        None => Ok(Rows { points, rows: sample }),
+    }
+}
+
+/// How far the points are from the sample, whose row indices are given.
+///
+/// Errors on an empty sample, an index outside the cloud, bad rows.
+///
+/// ```
+/// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
+/// let coverage = farpoint::measure::coverage(&line, &[0, 5])?;
+/// assert_eq!((coverage.mean, coverage.p99, coverage.max), (1.6, 4.0, 4.0));
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
+    points: &P,
+    sample: &[usize],
+) -> Result<Coverage, Error> {
+    coverage_of(points, &rows(points, sample)?)
+}
+
+/// How far the points are from the sample, whose coordinates are given.
+///
+/// Errors on an empty cloud or sample, on different numbers of coordinates, bad rows.
+pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
+    points: &P,
+    sample: &S,
+) -> Result<Coverage, Error> {
+    Ok(covered(&nearest(points, sample)?))
+}
+
+/// All measures of a sample, whose row indices are given.
+///
+/// Errors on an empty sample, an index outside the cloud, bad rows.
+pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
+    points: &P,
+    sample: &[usize],
+) -> Result<Quality, Error> {
+    let rows = rows(points, sample)?;
+    let mut sorted = sample.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let coverage = coverage_of(points, &rows)?;
+    let spacing = if sample.len() > 1 { Some(spacing(points, sample)?) } else { None };
+    let unique = sorted.len() as f64 / sample.len() as f64;
+    let (points, samples, chamfer) = (points.len(), sample.len(), coverage.mean);
+    Ok(Quality { points, samples, unique, coverage, spacing, chamfer })
+}
+
+/// All measures of a sample, whose coordinates are given: [`crate::approximate::Centroids`], or
+/// what another program chose.
+///
+/// Errors on an empty cloud or sample, on different numbers of coordinates, bad rows.
+pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
+    points: &P,
+    sample: &S,
+) -> Result<Quality, Error> {
+    let chamfer = crate::chamfer::chamfer(points, sample)?;
+    let coverage = covered(&chamfer.a_to_b);
+    let mut places: Vec<Vec<u64>> = (0..sample.len())
+        .map(|row| {
+            // Adding 0 takes the sign from -0.
+            let bits = |axis: usize| (sample.coordinate(row, axis).to_f64() + 0.0).to_bits();
+            (0..sample.dim()).map(bits).collect()
+        })
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    let samples = sample.len();
+    Ok(Quality {
+        points: points.len(),
+        samples,
+        unique: places.len() as f64 / samples as f64,
+        coverage,
+        spacing: if samples > 1 { Some(spacing_of(sample)?) } else { None },
+        chamfer: coverage.mean + chamfer.b_to_a.mean_distance(),
+    })
+}
+
+/// The nearest sample of each point; the error does not speak of two clouds.
+pub(super) fn nearest<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
+    points: &P,
+    sample: &S,
+) -> Result<Nearest<T>, Error> {
+    Matcher::new().nearest(points, sample).map_err(|error| match error {
+        Error::InPair { source, .. } => *source,
+        error => error,
+    })
+}
+
+fn covered<T: Scalar>(nearest: &Nearest<T>) -> Coverage {
+    // Squares and their roots come in one order.
+    let mut squared = nearest.distances.clone();
+    let place = (99 * squared.len()).div_ceil(100).max(1) - 1;
+    let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
+    let p99 = squared.select_nth_unstable_by(place, order).1.sqrt().to_f64();
+    let max = nearest.max_distance().to_f64();
+    // Sums of parts of fixed size, so that the mean is the same on any number of threads.
+    let part = |part: &[T]| part.iter().map(|d| d.sqrt().to_f64()).sum::<f64>();
+    let parts: Vec<f64> = nearest.distances.par_chunks(1 << 14).map(part).collect();
+    let mean = parts.iter().sum::<f64>() / nearest.distances.len() as f64;
+    Coverage { mean, p99, max }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::covering_radius;
+    use crate::{Sampler, SplitMix64};
+
+    #[test]
+    fn measures_are_those_of_all_pairs() {
+        let mut random = SplitMix64::new(1);
+        for kind in farpoint_generate::Kind::ALL {
+            for n in [1, 3, 100, 101, 2000] {
+                let cloud = farpoint_generate::generate(kind, n, 1);
+                let any: Vec<usize> =
+                    (0..n.div_ceil(3)).map(|_| random.below(n as u64) as usize).collect();
+                let square = |a: [f32; 3], b: [f32; 3]| {
+                    let d: [f32; 3] = std::array::from_fn(|x| a[x] - b[x]);
+                    (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2]
+                };
+                let far = |p: &[f32; 3]| {
+                    any.iter().map(|&k| square(*p, cloud[k])).fold(f32::INFINITY, f32::min).sqrt()
+                };
+                let mut all: Vec<f32> = cloud.iter().map(far).collect();
+                all.sort_by(f32::total_cmp);
+                let found = quality(&cloud, &any).unwrap();
+                assert_eq!(found.coverage.max, f64::from(all[n - 1]), "{kind} {n}");
+                let within = |d: f64| all.iter().filter(|&&x| f64::from(x) <= d).count() * 100;
+                assert!(within(found.coverage.p99) >= 99 * n, "{kind} {n}");
+                assert!(within(found.coverage.p99.next_down()) < 99 * n, "{kind} {n}");
+                let mean = all.iter().map(|&d| f64::from(d)).sum::<f64>() / n as f64;
+                assert!((found.coverage.mean - mean).abs() <= 1e-12 * mean, "{kind} {n}");
+                assert_eq!(found.chamfer, found.coverage.mean);
+                assert_eq!(coverage(&cloud, &any).unwrap(), found.coverage);
+                assert_eq!(covering_radius(&cloud, &any).unwrap(), all[n - 1]);
+                let different: std::collections::HashSet<_> = any.iter().collect();
+                assert_eq!(found.unique, different.len() as f64 / any.len() as f64);
+                // The same by coordinates, where the cloud has no duplicates.
+                let at: Vec<_> = any.iter().map(|&k| cloud[k]).collect();
+                let same = quality_of(&cloud, &at).unwrap();
+                assert_eq!((same.coverage, same.spacing), (found.coverage, found.spacing));
+                assert_eq!(same.chamfer, found.chamfer);
+            }
+        }
+    }
+
+    #[test]
+    fn samples_need_not_be_points_of_the_cloud() {
+        let cloud = [[0.0f64, 0.0], [2.0, 0.0]];
+        let found = quality_of(&cloud[..], &[[1.0, 0.0], [1.0, -0.0], [5.0, 0.0]][..]).unwrap();
+        assert_eq!(found.unique, 2.0 / 3.0);
+        assert_eq!(found.chamfer, 1.0 + (1.0 + 1.0 + 3.0) / 3.0);
+        assert_eq!(found.spacing.unwrap().max, 4.0);
+    }
+
+    #[test]
+    fn threads_find_the_same() {
+        let cloud = farpoint_generate::lidar(60_000, 1);
+        let sample = Sampler::ratio(0.1).sample(&cloud).unwrap().indices;
+        let here = quality(&cloud, &sample).unwrap();
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert_eq!(alone.install(|| quality(&cloud, &sample)).unwrap(), here);
+    }
+
+    #[test]
+    fn errors_name_what_is_wrong() {
+        let cloud = [[0.0f32], [1.0]];
+        let outside = Error::SampleOutOfRange { index: 2, points: 2 };
+        assert_eq!(quality(&cloud[..], &[2]).unwrap_err(), outside);
+        let none = Error::TooFewSamples { given: 0, needed: 1 };
+        assert_eq!(coverage(&cloud[..], &[]).unwrap_err(), none);
+        let bad = Error::BadRows { first: 1, count: 1, points: 2 };
+        assert_eq!(coverage(&[[0.0f32], [f32::NAN]][..], &[0]).unwrap_err(), bad);
+        assert!(quality(&cloud[..], &[1]).unwrap().spacing.is_none());
+    }
+}
