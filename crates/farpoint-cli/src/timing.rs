@@ -47,7 +47,7 @@ pub(crate) struct Job<'a> {
     /// Whether every sample takes equally long, so that the whole may be computed from a part.
     pub(crate) linear: bool,
     /// Whether it must choose what the other exact ones choose.
-    pub(crate) exact: bool,
+    exact: bool,
     run: Run<'a>,
 }
 
@@ -72,6 +72,12 @@ impl<'a> Job<'a> {
 
     pub(crate) fn variant(mut self, variant: impl Into<String>) -> Self {
         self.variant = variant.into();
+        self
+    }
+
+    /// It may choose what it likes.
+    pub(crate) fn approximate(mut self) -> Self {
+        self.exact = false;
         self
     }
 
@@ -306,7 +312,7 @@ fn agree(case: &Case, jobs: &[Job<'_>], running: &[Running]) -> Result<()> {
 }
 
 /// FNV-1a over the indices.
-fn checksum(indices: &[usize]) -> u64 {
+pub(crate) fn checksum(indices: &[usize]) -> u64 {
     checksum_of(indices.iter().map(|index| *index as u64))
 }
 

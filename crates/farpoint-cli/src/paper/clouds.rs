@@ -22,7 +22,7 @@ pub(super) struct Cloud {
 const SIZES: [(Kind, usize); 3] =
     [(Kind::Object, 40_000), (Kind::Lidar, 120_000), (Kind::Room, 1_000_000)];
 const QUICK_SIZES: [(Kind, usize); 3] =
-    [(Kind::Object, 3_000), (Kind::Lidar, 6_000), (Kind::Room, 12_000)];
+    [(Kind::Object, 6_000), (Kind::Lidar, 12_000), (Kind::Room, 40_000)];
 
 /// Smaller clouds show nothing.
 const FEWEST: usize = 1000;
@@ -57,6 +57,15 @@ impl Cloud {
     }
 }
 
+/// Refuses names that lead nowhere, before any work.
+pub(super) fn check(data: &[PathBuf]) -> Result<()> {
+    for path in data {
+        let about = || format!("--data {}: there is no such file or folder", path.display());
+        std::fs::metadata(path).with_context(about)?;
+    }
+    Ok(())
+}
+
 /// Generated and given clouds, each name once.
 pub(super) fn all(data: &[PathBuf], quick: bool) -> Result<Vec<Cloud>> {
     let given = given(data)?;
@@ -84,12 +93,11 @@ pub(super) fn all(data: &[PathBuf], quick: bool) -> Result<Vec<Cloud>> {
     Ok(clouds)
 }
 
-/// Files are all taken; of each folder below a folder the largest cloud, at most `MOST`.
+/// Files are all taken; of each folder in a folder the largest cloud, at most `MOST`.
 fn given(data: &[PathBuf]) -> Result<Vec<Cloud>> {
     let (mut named, mut found) = (Vec::new(), Vec::new());
     for path in data {
-        let about = || format!("--data {}: can't be looked at; check the name", path.display());
-        if std::fs::metadata(path).with_context(about)?.is_dir() {
+        if path.is_dir() {
             let before = found.len();
             walk(path, &mut found)?;
             ensure!(
@@ -128,22 +136,26 @@ fn walk(folder: &Path, found: &mut Vec<(usize, Cloud)>) -> Result<()> {
     let entries = std::fs::read_dir(folder).with_context(about)?;
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
-    let mut largest: Option<Cloud> = None;
+    let mut largest: Option<(bool, Cloud)> = None;
     for path in &paths {
         if path.is_dir() && !path.is_symlink() {
             walk(path, found)?;
-        } else if Format::from_path(path).is_some() {
+        } else if let Some(format) = Format::from_path(path) {
             // A walk passes over what is no cloud: text files often are not.
             let Ok(cloud) = read(path) else { continue };
+            // Files that don't say what their numbers are come last: columns may be guessed wrong.
+            let sure = !matches!(format, Format::Raw | Format::Text);
             let size = cloud.points().len();
-            if size >= FEWEST && largest.as_ref().is_none_or(|most| size > most.points().len()) {
-                largest = Some(cloud);
+            let beats =
+                |(other, most): &(bool, Cloud)| (sure, size) > (*other, most.points().len());
+            if size >= FEWEST && largest.as_ref().is_none_or(beats) {
+                largest = Some((sure, cloud));
             }
         }
     }
     let name = folder.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let rank = WELL_KNOWN.iter().position(|known| *known == name).unwrap_or(WELL_KNOWN.len());
-    found.extend(largest.map(|cloud| (rank, cloud)));
+    found.extend(largest.map(|(_, cloud)| (rank, cloud)));
     Ok(())
 }
 
@@ -168,7 +180,8 @@ fn read(path: &Path) -> Result<Cloud> {
         points.retain(|row| *row != [0.0; 3]);
         notes.push(format!("{} rows without return left out", count(zeros)));
     }
-    let file = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let file = file.split('.').next().filter(|name| !name.is_empty()).unwrap_or(&file).to_owned();
     let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
     let name = match folder {
         Some(folder) => format!("{folder}/{file}"),

@@ -9,6 +9,7 @@ mod figure;
 mod html;
 mod prunings;
 mod published;
+mod quality;
 mod sizes;
 mod spacing;
 mod state;
@@ -45,6 +46,8 @@ pub(crate) enum Which {
     Figure14,
     /// Speed-up against the number of voxels.
     Figure15,
+    /// Quality of every sampler.
+    Table5,
 }
 
 impl Which {
@@ -55,6 +58,7 @@ impl Which {
             Self::Table4 => Box::new(prunings::Prunings),
             Self::Figure14 => Box::new(sizes::Sizes),
             Self::Figure15 => Box::new(voxels::Voxels),
+            Self::Table5 => Box::new(quality::Quality),
         }
     }
 }
@@ -73,6 +77,7 @@ struct Done {
 
 pub(crate) fn run(args: &args::Paper) -> Result<()> {
     let context = context(args)?;
+    clouds::check(&args.data)?;
     let folder = &args.output;
     fs::create_dir_all(folder).with_context(|| {
         format!("--output {}: can't be made; name another folder", folder.display())
@@ -146,7 +151,8 @@ fn measure(
                 unit
             }
             None => {
-                let rows = figure.measure(context, cloud).with_context(|| key.clone())?;
+                let rows = figure.measure(context, cloud);
+                let rows = rows.map_err(|error| anyhow!("{key}: {error}"))?;
                 measured += 1;
                 let unit = Unit { settings, machine: context.machine.clone(), rows };
                 state.keep(key, unit.clone())?;

@@ -20,7 +20,7 @@ type Value = (&'static str, fn(&Row<'_>) -> f64);
 const VALUES: [Value; 3] = [
     ("latency, ms", |row| 1e3 * row.number("seconds")),
     ("memory, MB", |row| row.number("bytes") / 1e6),
-    ("throughput, million points a second", |row| row.number("megapoints_a_second")),
+    ("throughput, Mpoints/s", |row| row.number("megapoints_a_second")),
 ];
 
 impl Figure for Sizes {

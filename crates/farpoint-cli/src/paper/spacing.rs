@@ -6,7 +6,7 @@ use super::table::{Row, Table, range};
 use crate::output::{count, number};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
 use anyhow::Result;
-use farpoint::SplitMix64;
+use farpoint::approximate::{ApproximateSampler, Method};
 use farpoint::measure::{Spacing, covering_radius, spacing};
 
 pub(super) struct Spacings;
@@ -50,13 +50,14 @@ impl Figure for Spacings {
     fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows> {
         let points = cloud.points();
         let most = samples(points.len(), RATIOS[RATIOS.len() - 1]);
-        let orders = [context.farthest(points, most)?, shuffled(points.len(), most)];
+        let farthest = context.farthest(points, most)?;
         let mut rows = Vec::new();
         for ratio in RATIOS {
             let samples = samples(points.len(), ratio);
-            for (sampler, order) in SAMPLERS.iter().zip(&orders) {
-                // Every prefix of either order is a sample of its kind.
-                let sample = &order[..samples];
+            // Every prefix of farthest point sampling is its sample of that size.
+            let random = ApproximateSampler::count(Method::Random { seed: 1 }, samples);
+            let random = random.sample(points)?.indices;
+            for (sampler, sample) in SAMPLERS.iter().zip([&farthest[..samples], &random]) {
                 let radius = covering_radius(points, sample)?;
                 let Spacing { mean, min, max } = spacing(points, sample)?;
                 rows.push(vec![
@@ -157,17 +158,6 @@ fn samples(points: usize, ratio: f64) -> usize {
 
 fn spread(row: &Row<'_>) -> f64 {
     row.number("max_spacing") / row.number("min_spacing")
-}
-
-/// The start of a random order.
-fn shuffled(points: usize, samples: usize) -> Vec<usize> {
-    let mut random = SplitMix64::new(1);
-    let mut rows: Vec<usize> = (0..points).collect();
-    for k in 0..samples {
-        rows.swap(k, k + random.below((points - k) as u64) as usize);
-    }
-    rows.truncate(samples);
-    rows
 }
 
 fn panel(table: &Table, cloud: &str) -> Panel {

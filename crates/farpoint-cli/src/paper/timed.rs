@@ -59,7 +59,7 @@ pub(super) fn exact<'a>(
     samples: usize,
 ) -> Result<Vec<Job<'a>>> {
     let Some(gpu) = &context.gpu else {
-        let all = [Algorithm::Naive, Algorithm::Radius, Algorithm::Peak];
+        let all = [Algorithm::Naive, Algorithm::Quick, Algorithm::Radius, Algorithm::Peak];
         return Ok(all.map(|a| Job::cpu(Cpu::new(a, 1), samples)).into());
     };
     let mut jobs = Vec::new();

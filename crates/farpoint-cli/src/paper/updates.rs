@@ -36,7 +36,8 @@ impl Figure for Updates {
     fn about(&self) -> &'static str {
         "Brute force compares every new sample with all points; the share of them whose distance \
          to the nearest sample stays as it was, averaged over short runs of steps. A smaller \
-         ratio is the beginning of the same curve. Up to half of the points are sampled, fewer of \
+         ratio is the beginning of the same curve. On the right the rest, those that do change, on a \
+         logarithmic axis. Up to half of the points are sampled, fewer of \
          large clouds. Counted on the CPU."
     }
 
@@ -69,20 +70,14 @@ impl Figure for Updates {
     }
 
     fn plot(&self, table: &Table, foot: &str) -> Sheet {
-        let series = table.each("cloud").into_iter().map(|cloud| {
-            let point = |row: Row<'_>| {
-                let middle = (row.number("step_from") * row.number("step_to")).sqrt();
-                (middle, 100.0 * row.number("ineffective_share"))
-            };
-            Series::new(cloud, table.with("cloud", cloud).map(point).collect())
-        });
-        let panel = Panel::Lines(Lines {
-            title: String::new(),
-            x: Axis::log("step: samples taken"),
-            y: Axis::linear("points whose distance stays, per cent"),
-            series: series.collect(),
-        });
-        Sheet::single(self.title(), foot, panel)
+        let vain = |row: &Row<'_>| 100.0 * row.number("ineffective_share");
+        let panels = vec![
+            panel(table, Axis::linear("points whose distance stays, per cent"), vain),
+            panel(table, Axis::log("points whose distance falls, per cent"), |row| {
+                100.0 - vain(row)
+            }),
+        ];
+        Sheet { title: self.title().into(), foot: foot.into(), columns: 2, panels }
     }
 
     fn readable(&self, table: &Table) -> Rows {
@@ -134,6 +129,21 @@ impl Figure for Updates {
             why: "",
         }]
     }
+}
+
+/// A line for each cloud.
+fn panel(table: &Table, y: Axis, value: impl Fn(&Row<'_>) -> f64) -> Panel {
+    let point = |row: Row<'_>| {
+        let middle = (row.number("step_from") * row.number("step_to")).sqrt();
+        (middle, value(&row))
+    };
+    let line = |cloud: &str| Series::new(cloud, table.with("cloud", cloud).map(&point).collect());
+    Panel::Lines(Lines {
+        title: String::new(),
+        x: Axis::log("step: samples taken"),
+        y,
+        series: table.each("cloud").into_iter().map(line).collect(),
+    })
 }
 
 /// Last steps of the runs that are averaged: a tenth of a decade each, and where the ratios end.

@@ -6,12 +6,15 @@ use super::figure::{Context, Figure, Finding, Rows, row};
 use super::published::{NPDU_CPU, VOXELS_CPU, VOXELS_GPU};
 use super::table::{Row, Table, range};
 use super::timed;
+use crate::input::each_precision;
 use crate::output::{count, number};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
-use crate::timing::{Cpu, Job, measure};
+use crate::timing::{Cpu, Job, Once, measure};
 use anyhow::Result;
+use farpoint::approximate::{ApproximateSampler, Method, Order};
 use farpoint::{Algorithm, RadiusOptions};
 use farpoint_cuda::Algorithm as OnGpu;
+use std::time::Instant;
 
 pub(super) struct Voxels;
 
@@ -34,8 +37,8 @@ impl Figure for Voxels {
     fn about(&self) -> &'static str {
         "A quarter of the points. The line is radius with so many voxels along the longest side; \
          dashed: radius with the number that farpoint chooses, and algorithms without voxels. The \
-         exact ones were checked to give the same indices; npdu is approximate (its window is 16 \
-         points over the ratio, in Morton order, and sorting counts)."
+         exact ones were checked to give the same indices; npdu is approximate (a window of 64 points; \
+         where it sorts first, sorting counts)."
     }
 
     fn head(&self) -> &'static [&'static str] {
@@ -63,6 +66,9 @@ impl Figure for Voxels {
                 }
             };
             jobs.extend(job.map(|job| job.variant(variant)));
+        }
+        if context.gpu.is_none() {
+            jobs.extend(windows(samples));
         }
         let records = measure(&cloud.case, &jobs, context.effort)?;
         Ok(records.iter().map(|record| timed::line(context, record, &records[0])).collect())
@@ -117,6 +123,24 @@ impl Figure for Voxels {
             _ => on_cpu(table, &bests),
         }
     }
+}
+
+/// NPDU, in the order the points come in, and sorted.
+fn windows(samples: usize) -> [Job<'static>; 2] {
+    [("input order", Order::Input), ("Morton order", Order::Morton)].map(|(variant, order)| {
+        let method = Method::Npdu { window: None, order };
+        let job = Job::new(method.name(), samples, move |case, samples| {
+            let sampler = ApproximateSampler::count(method, samples).threads(1);
+            each_precision!(&case.points, points => {
+                let points: &[[_; 3]] = points;
+                let start = Instant::now();
+                let indices = sampler.sample(points)?.indices;
+                let seconds = start.elapsed().as_secs_f64();
+                Ok(Once { indices, seconds, algorithm: method.name(), bytes: None })
+            })
+        });
+        job.variant(variant).approximate()
+    })
 }
 
 /// The best number of voxels of a cloud.
@@ -209,7 +233,7 @@ fn npdu(table: &Table) -> Option<Finding> {
     (!gains.is_empty()).then(|| Finding {
         paper: format!("FPS+NPDU is at most {NPDU_CPU} times as fast as FPS, far below RadiusFPS."),
         ours: format!(
-            "npdu is {} to {} times as fast; radius is faster on {faster} of {} clouds.",
+            "npdu is {} to {} times as fast; radius is faster in {faster} of {} cases.",
             number(low),
             number(high),
             gains.len()
@@ -264,10 +288,10 @@ fn panel(table: &Table, cloud: &str) -> Panel {
     let mut series = vec![Series::new("radius", swept)];
     for row in all.iter().filter(|row| nvox(row).is_none() && row.text("algorithm") != "naive") {
         let name = match row.text("variant") {
-            DEFAULT => "radius, default",
-            _ => row.text("algorithm"),
+            "" => row.text("algorithm").to_owned(),
+            variant => format!("{}, {variant}", row.text("algorithm")),
         };
-        series.push(flat(name, row));
+        series.push(flat(&name, row));
     }
     Panel::Lines(Lines {
         title: cloud.into(),

@@ -38,6 +38,7 @@ impl Sheet {
     pub(crate) fn svg(&self) -> String {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let [wide, high] = match columns {
+            1 if self.panels.iter().any(Panel::is_crowded) => [1170.0, 340.0],
             1 => [800.0, 420.0],
             2 => [520.0, 330.0],
             _ => [390.0, 290.0],

@@ -42,9 +42,13 @@ pub(crate) enum Panel {
     Bars(Bars),
 }
 
+/// Room under the field: for ticks and a label, or for slanting names.
+const UNDER: f64 = 54.0;
+const UNDER_NAMES: f64 = 84.0;
+
 /// Left, top, right and bottom edge of the field in a panel of this size.
-fn field([wide, high]: [f64; 2]) -> [f64; 4] {
-    [68.0, 34.0, wide - 18.0, high - 54.0]
+fn field([wide, high]: [f64; 2], under: f64) -> [f64; 4] {
+    [68.0, 34.0, wide - 18.0, high - under]
 }
 
 /// The place of a series in the legend.
@@ -61,6 +65,11 @@ impl Panel {
         }
     }
 
+    /// Whether it needs all the room there is.
+    pub(super) fn is_crowded(&self) -> bool {
+        matches!(self, Self::Bars(bars) if bars.groups.len() * bars.series.len() > 16)
+    }
+
     pub(super) fn draw(&self, svg: &mut String, size: [f64; 2], names: &[(String, bool)]) {
         match self {
             Self::Lines(lines) => lines.draw(svg, size, names),
@@ -70,8 +79,8 @@ impl Panel {
 }
 
 /// The title, the vertical axis and the lower edge.
-fn frame(svg: &mut String, size: [f64; 2], title: &str, axis: &Axis, scale: &Scale) {
-    let [left, top, right, bottom] = field(size);
+fn frame(svg: &mut String, field: [f64; 4], title: &str, axis: &Axis, scale: &Scale) {
+    let [left, top, right, bottom] = field;
     text(svg, [left, top - 10.0], "start", 14, title);
     for tick in scale.ticks(((bottom - top) / 26.0) as usize) {
         let at = between(bottom, top, scale.at(tick));
@@ -89,13 +98,14 @@ fn between(from: f64, to: f64, share: f64) -> f64 {
 
 impl Lines {
     fn draw(&self, svg: &mut String, size: [f64; 2], names: &[(String, bool)]) {
-        let [left, top, right, bottom] = field(size);
+        let field = field(size, UNDER);
+        let [left, top, right, bottom] = field;
         let lines = || self.series.iter().flat_map(|series| series.points.iter());
         let bands = || self.series.iter().flat_map(|series| series.band.iter());
         let x = Scale::new(lines().map(|point| point.0), self.x.log);
         let y =
             Scale::new(lines().map(|p| p.1).chain(bands().flat_map(|b| [b[1], b[2]])), self.y.log);
-        frame(svg, size, &self.title, &self.y, &y);
+        frame(svg, field, &self.title, &self.y, &y);
         for tick in x.ticks(((right - left) / 52.0) as usize) {
             let at = between(left, right, x.at(tick));
             line(svg, [at, bottom, at, bottom + 5.0], "#222");
@@ -128,11 +138,12 @@ impl Lines {
 
 impl Bars {
     fn draw(&self, svg: &mut String, size: [f64; 2], names: &[(String, bool)]) {
-        let [left, top, right, bottom] = field(size);
+        let field = field(size, UNDER_NAMES);
+        let [left, top, right, bottom] = field;
         let values = || self.series.iter().flat_map(|(_, values)| values.iter().flatten().copied());
         // Bars need a common foot: on a logarithmic axis a value that matters, 1.
         let y = Scale::new(values().chain(self.y.log.then_some(1.0)), self.y.log);
-        frame(svg, size, &self.title, &self.y, &y);
+        frame(svg, field, &self.title, &self.y, &y);
         let foot = if self.y.log { between(bottom, top, y.at(1.0)) } else { bottom };
         let group = (right - left) / self.groups.len().max(1) as f64;
         let bar = 0.84 * group / self.series.len().max(1) as f64;

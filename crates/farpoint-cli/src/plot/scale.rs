@@ -63,7 +63,7 @@ impl Scale {
             let all = powers.flat_map(|e| steps.iter().map(move |s| s * 10f64.powi(e)));
             all.filter(|tick| (self.low..=self.high).contains(tick)).collect()
         };
-        [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]]
+        [&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0][..], &[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]]
             .into_iter()
             .map(|steps| within(1, steps))
             .find(|ticks| ticks.len() <= most)

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 /// Colours that also the colour-blind can tell apart (after Okabe and Ito), and two greys.
-const COLOURS: [&str; 10] = [
+const COLOURS: [&str; 12] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#8b5a2b",
-    "#b8a800", "#7b4fb8",
+    "#b8a800", "#7b4fb8", "#c2185b", "#00838f",
 ];
 
 pub(super) fn colour(k: usize) -> &'static str {
