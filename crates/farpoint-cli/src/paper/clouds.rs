@@ -187,6 +187,8 @@ fn read(path: &Path) -> Result<Cloud> {
         Some(folder) => format!("{folder}/{file}"),
         None => file,
     };
+    // A name is a cell of tables.
+    let name = name.replace(char::is_control, " ");
     notes.insert(0, input::name(path));
     Ok(Cloud::new(name, points, notes.join("; ")))
 }

@@ -57,9 +57,8 @@ impl Figure for Prunings {
             Some(gpu) => on_gpu(gpu, cloud, samples)?,
         };
         let records = measure(&cloud.case, &jobs, context.effort)?;
-        let mut rows = Vec::new();
-        for (k, record) in records.iter().enumerate() {
-            let mut line = timed::line(context, record, &records[0]);
+        let mut rows = timed::lines(context, &records);
+        for (k, (record, line)) in records.iter().zip(&mut rows).enumerate() {
             let counts = match (context.gpu.is_some(), k.checked_sub(1)) {
                 (false, Some(k)) => {
                     // Counting the slow ones over a part is enough for a mean.
@@ -70,7 +69,6 @@ impl Figure for Prunings {
                 _ => [String::new(), String::new()],
             };
             line.extend(counts);
-            rows.push(line);
         }
         Ok(rows)
     }

@@ -184,7 +184,9 @@ fn all(context: &Context, points: &[[f32; 3]], samples: usize) -> Result<Vec<Tak
             taken.push(timed(&name, true, || Ok(sampler.sample(gpu, points)?.indices))?);
         }
     }
-    for algorithm in [Algorithm::Peak, Algorithm::Quick, Algorithm::Radius] {
+    let cpu = [Algorithm::Peak, Algorithm::Quick, Algorithm::Radius];
+    let cpu = if context.gpu.is_some() { &cpu[..1] } else { &cpu };
+    for &algorithm in cpu {
         let sampler = Sampler::count(samples).algorithm(algorithm).threads(1);
         let run = || Ok(sampler.sample(points)?.indices);
         taken.push(timed(algorithm.name(), true, run)?);

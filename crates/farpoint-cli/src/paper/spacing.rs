@@ -118,6 +118,9 @@ impl Figure for Spacings {
                 && random.number("max_spacing") >= farthest.number("max_spacing")
         };
         let enclosed = pairs.iter().filter(encloses).count();
+        let mut not: Vec<_> = pairs.iter().filter(|pair| !encloses(pair)).collect();
+        not.dedup_by_key(|pair| pair.0.text("cloud"));
+        let not: Vec<_> = not.iter().map(|pair| pair.0.text("cloud")).collect();
         let [low, high] = range(pairs.iter().map(|(farthest, _)| spread(farthest)));
         let [random_low, random_high] = range(pairs.iter().map(|(_, random)| spread(random)));
         vec![
@@ -125,10 +128,18 @@ impl Figure for Spacings {
                 paper: "The range of random sampling completely encompasses that of farthest \
                         point sampling."
                     .into(),
-                ours: format!("So it is in {enclosed} of {} samples.", pairs.len()),
+                ours: match not.is_empty() {
+                    true => format!("So it is in all {enclosed} samples."),
+                    false => format!(
+                        "So it is in {enclosed} of {} samples; not in all of: {}.",
+                        pairs.len(),
+                        not.join(", ")
+                    ),
+                },
                 agrees: Some(enclosed == pairs.len()),
-                why: "Where it is not, nearly all points are sampled, or the cloud has isolated \
-                      points that farthest point sampling takes and a random sample misses.",
+                why: "These clouds have isolated points, or half of them is sampled. Farthest point \
+                      sampling takes isolated points first, and its largest spacing is theirs; a \
+                      random sample misses most. The paper shows the dragon only.",
             },
             Finding {
                 paper: "Farthest point sampling maintains a consistent distance between samples; \

@@ -2,7 +2,7 @@
 
 use super::clouds::Cloud;
 use super::cuda;
-use super::figure::Context;
+use super::figure::{Context, Rows};
 use super::table::{Row, Table};
 use crate::output::{number, seconds};
 use crate::timing::{Cpu, Job, Record};
@@ -30,8 +30,13 @@ pub(super) const HEAD: [&str; 15] = [
     "checksum",
 ];
 
-/// The row of a record; `naive` is what its speed is compared with.
-pub(super) fn line(context: &Context, record: &Record, naive: &Record) -> Vec<String> {
+/// The rows of records, of which the first is what the others' speed is compared with.
+pub(super) fn lines(context: &Context, records: &[Record]) -> Rows {
+    let Some(naive) = records.first() else { return Rows::new() };
+    records.iter().map(|record| line(context, record, naive)).collect()
+}
+
+fn line(context: &Context, record: &Record, naive: &Record) -> Vec<String> {
     let [median, fastest, slowest] = record.seconds;
     vec![
         context.device().to_owned(),
