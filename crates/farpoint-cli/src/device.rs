@@ -2,21 +2,26 @@
 
 use crate::args::{Device, Run};
 use anyhow::{Result, anyhow, bail, ensure};
-use farpoint::Amount;
+use farpoint::{Amount, approximate};
 use std::fmt;
 use std::str::FromStr;
 
-/// Value of `--algorithm`: a name that the CPU, the GPU or both know.
+/// Value of `--algorithm`: a name that the CPU, the GPU or both know, or that of an approximate
+/// sampler, which runs on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Method {
     cpu: Option<farpoint::Algorithm>,
     gpu: Option<farpoint_cuda::Algorithm>,
+    approximate: Option<approximate::Method>,
 }
 
 impl Method {
     /// The fastest, on either.
-    pub(crate) const AUTO: Self =
-        Self { cpu: Some(farpoint::Algorithm::Auto), gpu: Some(farpoint_cuda::Algorithm::Auto) };
+    pub(crate) const AUTO: Self = Self {
+        cpu: Some(farpoint::Algorithm::Auto),
+        gpu: Some(farpoint_cuda::Algorithm::Auto),
+        approximate: None,
+    };
 
     /// The algorithm of this name on the CPU.
     pub(crate) fn on_cpu(self) -> Option<farpoint::Algorithm> {
@@ -28,9 +33,15 @@ impl Method {
         self.gpu
     }
 
+    /// The approximate sampler of this name, with its defaults.
+    pub(crate) fn approximate(self) -> Option<approximate::Method> {
+        self.approximate
+    }
+
     pub(crate) fn name(self) -> &'static str {
         let on_gpu = self.gpu.map(farpoint_cuda::Algorithm::name);
-        self.cpu.map(farpoint::Algorithm::name).or(on_gpu).unwrap_or_default()
+        let approximate = self.approximate.map(|method| method.name());
+        self.cpu.map(farpoint::Algorithm::name).or(on_gpu).or(approximate).unwrap_or_default()
     }
 }
 
@@ -44,12 +55,14 @@ impl FromStr for Method {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let method = Self { cpu: name.parse().ok(), gpu: name.parse().ok() };
+        let approximate = name.parse().ok();
+        let method = Self { cpu: name.parse().ok(), gpu: name.parse().ok(), approximate };
         match method {
-            Self { cpu: None, gpu: None } => Err(format!(
-                "choose one of {} (CPU) or {} (GPU)",
+            Self { cpu: None, gpu: None, approximate: None } => Err(format!(
+                "choose one of {} (exact, CPU), {} (exact, GPU) or {} (approximate)",
                 names(farpoint::Algorithm::ALL.map(farpoint::Algorithm::name)),
-                names(farpoint_cuda::Algorithm::ALL.map(farpoint_cuda::Algorithm::name))
+                names(farpoint_cuda::Algorithm::ALL.map(farpoint_cuda::Algorithm::name)),
+                names(approximate::Method::ALL.map(|method| method.name()))
             )),
             method => Ok(method),
         }
@@ -165,6 +178,8 @@ mod tests {
         assert!("reference".parse::<Method>().unwrap().gpu.is_none());
         let persistent: Method = "persistent".parse().unwrap();
         assert_eq!((persistent.cpu, persistent.name()), (None, "persistent"));
+        let npdu: Method = "npdu".parse().unwrap();
+        assert!(npdu.approximate().is_some() && npdu.cpu.is_none() && npdu.gpu.is_none());
         let error = "fast".parse::<Method>().unwrap_err();
         assert!(error.contains("tree") && error.contains("persistent"), "{error}");
     }

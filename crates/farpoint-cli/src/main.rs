@@ -3,9 +3,11 @@
 
 #![deny(unsafe_code)]
 
+mod approximate;
 mod args;
 mod bench;
 mod chamfer;
+mod compare;
 mod csv;
 mod demo;
 mod device;
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Command::Sample(args) => sample::run(&args),
         Command::Order(args) => order::run(&args),
         Command::Chamfer(args) => chamfer::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -23,7 +23,11 @@ pub(crate) struct Outcome {
     /// The algorithm that ran.
     pub(crate) algorithm: &'static str,
     pub(crate) ran_on: RanOn,
+    /// Whether this is the farthest point sample.
+    pub(crate) exact: bool,
     pub(crate) dropped: usize,
+    /// What the sampler tells of its sample, under names that fit a table.
+    pub(crate) details: Vec<(String, Value)>,
     /// What was counted and measured, if asked for, under names that fit a table.
     pub(crate) statistics: Option<Vec<(String, Value)>>,
     pub(crate) seconds: f64,
@@ -31,8 +35,17 @@ pub(crate) struct Outcome {
 
 /// What did the work.
 pub(crate) enum RanOn {
-    Cpu { threads: usize, level: Level },
-    Gpu { name: String },
+    Cpu {
+        threads: usize,
+        level: Level,
+    },
+    /// On the CPU without vectors of its own.
+    Plain {
+        threads: usize,
+    },
+    Gpu {
+        name: String,
+    },
 }
 
 /// Prints the result where it does not get into the data's way.
@@ -69,11 +82,16 @@ pub(crate) fn as_json(outcome: &Outcome, points: usize, times: &Times) -> Value 
         "dropped": outcome.dropped,
         "samples": outcome.indices.len(),
         "algorithm": outcome.algorithm,
+        "exact": outcome.exact,
     });
     match &outcome.ran_on {
         RanOn::Cpu { threads, level } => {
             object["device"] = "cpu".into();
             object["simd"] = level.name().into();
+            object["threads"] = (*threads).into();
+        }
+        RanOn::Plain { threads } => {
+            object["device"] = "cpu".into();
             object["threads"] = (*threads).into();
         }
         RanOn::Gpu { name } => {
@@ -82,6 +100,9 @@ pub(crate) fn as_json(outcome: &Outcome, points: usize, times: &Times) -> Value 
         }
     }
     object["covering_radius"] = outcome.covering_radius.into();
+    for (name, value) in &outcome.details {
+        object[name.replace(' ', "_")] = value.clone();
+    }
     object["read_seconds"] = times.read.into();
     object["sample_seconds"] = outcome.seconds.into();
     object["write_seconds"] = times.write.unwrap_or(0.0).into();
@@ -134,6 +155,14 @@ fn in_table(value: &Value) -> Option<String> {
     }
 }
 
+/// A detail for the table; none for a list.
+fn detail(value: &Value) -> Option<String> {
+    match value.as_u64() {
+        Some(whole) => Some(count(whole)),
+        None => value.as_f64().map(number),
+    }
+}
+
 /// The table that is printed otherwise.
 pub(crate) fn as_table(input: &Path, outcome: &Outcome, points: usize, times: &Times) -> String {
     let samples = outcome.indices.len();
@@ -141,6 +170,8 @@ pub(crate) fn as_table(input: &Path, outcome: &Outcome, points: usize, times: &T
     let on = match &outcome.ran_on {
         RanOn::Cpu { threads: 1, level } => format!("1 thread, {level}"),
         RanOn::Cpu { threads, level } => format!("{threads} threads, {level}"),
+        RanOn::Plain { threads: 1 } => "1 thread".into(),
+        RanOn::Plain { threads } => format!("{threads} threads"),
         RanOn::Gpu { name } => name.clone(),
     };
     let mut rows = vec![
@@ -148,7 +179,14 @@ pub(crate) fn as_table(input: &Path, outcome: &Outcome, points: usize, times: &T
         ("points", count(points)),
         ("left out", count(outcome.dropped)),
         ("samples", count(samples)),
-        ("algorithm", format!("{} on {on}", outcome.algorithm)),
+        (
+            "algorithm",
+            format!(
+                "{}{} on {on}",
+                outcome.algorithm,
+                if outcome.exact { "" } else { " (approximate)" }
+            ),
+        ),
         ("covering radius", number(outcome.covering_radius)),
         ("read", seconds(times.read)),
         (
@@ -156,6 +194,9 @@ pub(crate) fn as_table(input: &Path, outcome: &Outcome, points: usize, times: &T
             format!("{}, {} samples a second", seconds(outcome.seconds), count(pace as u64)),
         ),
     ];
+    for (name, value) in &outcome.details {
+        rows.extend(detail(value).map(|value| (name.as_str(), value)));
+    }
     if let Some(write) = times.write {
         rows.push(("write", seconds(write)));
     }

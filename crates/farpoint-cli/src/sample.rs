@@ -1,5 +1,6 @@
 //! `farpoint sample`: check everything, read, sample, write, report.
 
+use crate::approximate;
 use crate::args::{self, Run, StartAt};
 use crate::device::{self, Place};
 use crate::input::{self, Points, each_precision};
@@ -8,7 +9,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::report::{self, Outcome, RanOn, Times};
 use anyhow::{Result, bail, ensure};
-use farpoint::{Amount, BadRows, RadiusOptions, Sampler, Scalar, Start};
+use farpoint::{Amount, BadRows, QuickOptions, RadiusOptions, Sampler, Scalar, Start};
 use farpoint_cuda::CudaScalar;
 use farpoint_io::{Cloud, WriteOptions};
 use std::path::Path;
@@ -16,6 +17,9 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &args::Sample) -> Result<()> {
     check(args)?;
+    if args.run.algorithm.approximate().is_some() {
+        return approximate::run(args);
+    }
     let (cloud, read_seconds) = input::read(&args.input.input, args.input.columns)?;
     let points = input::prepare(&cloud, &args.input)?;
     let outcome = sample(&points, args.amount(), &args.run, &args.input, args.stats)?;
@@ -34,7 +38,12 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
 
 /// What can be refused before the input is read.
 fn check(args: &args::Sample) -> Result<()> {
-    check_run(&args.run)?;
+    if args.run.algorithm.approximate().is_some() {
+        approximate::check(args)?;
+    } else {
+        approximate::check_unused(args)?;
+        check_run(&args.run)?;
+    }
     if let Some(ratio) = args.ratio {
         ensure!((0.0..=1.0).contains(&ratio), "--ratio {ratio} is outside 0 to 1");
     }
@@ -61,7 +70,17 @@ fn check(args: &args::Sample) -> Result<()> {
 
 /// Options that contradict each other, and those that this build has no use for.
 pub(crate) fn check_run(run: &Run) -> Result<()> {
+    ensure!(
+        run.algorithm.approximate().is_none(),
+        "--algorithm {}: an approximate sampler, which can't put a cloud into farthest-first order; \
+         choose an exact algorithm",
+        run.algorithm
+    );
     device::check(run)?;
+    ensure!(
+        run.height.is_none() || run.algorithm.name() == "quick",
+        "--height is for --algorithm quick; add it, or leave it out"
+    );
     ensure!(
         run.seed.is_none() || run.start == Some(StartAt::Random),
         "--seed is for a random start; add --start random, or leave it out"
@@ -142,7 +161,8 @@ impl Job<'_> {
                 nvox: run.nvox,
                 radius_pruning: !run.no_radius_pruning,
                 point_skip: !run.no_point_skip,
-            });
+            })
+            .quick(QuickOptions { height: run.height });
         if let Some(threads) = run.threads {
             sampler = sampler.threads(usize::from(threads));
         }
@@ -182,6 +202,8 @@ fn on_cpu<T: Scalar>(
         indices: sample.indices,
         algorithm: sample.algorithm.name(),
         ran_on: RanOn::Cpu { threads: sample.threads, level: sample.level },
+        exact: true,
+        details: Vec::new(),
         dropped: sample.dropped,
         statistics: sample.statistics.as_ref().map(report::counts),
         seconds,
@@ -202,6 +224,8 @@ fn on_gpu<T: CudaScalar>(
         indices: sample.indices,
         algorithm: sample.algorithm.name(),
         ran_on: RanOn::Gpu { name: gpu.properties().name.clone() },
+        exact: true,
+        details: Vec::new(),
         dropped: sample.dropped,
         statistics: sample.statistics.as_ref().map(report::measures),
         seconds,
@@ -209,7 +233,7 @@ fn on_gpu<T: CudaScalar>(
 }
 
 /// The covering radius; no sample covers nothing.
-fn covering<T: Scalar>(empty: bool, radius: T) -> f64 {
+pub(crate) fn covering<T: Scalar>(empty: bool, radius: T) -> f64 {
     if empty { f64::INFINITY } else { radius.to_f64() }
 }
 

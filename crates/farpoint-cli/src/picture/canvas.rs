@@ -72,6 +72,19 @@ impl Canvas {
         }
     }
 
+    /// The outline of a rectangle between two corners.
+    pub(super) fn frame(&mut self, [low, high]: [[f32; 2]; 2], colour: Colour) {
+        let end = |at: f32, end: usize| (at.max(0.0) as usize).min(end.saturating_sub(1));
+        let [left, right] = [end(low[0], self.width), end(high[0], self.width)];
+        let [top, bottom] = [end(low[1], self.height), end(high[1], self.height)];
+        for x in left..=right {
+            [top, bottom].into_iter().for_each(|y| self.blend(x, y, colour, 0.9));
+        }
+        for y in top..=bottom {
+            [left, right].into_iter().for_each(|x| self.blend(x, y, colour, 0.9));
+        }
+    }
+
     /// One line of text, its top left corner at (x, y); letters the font lacks become '?'.
     pub(super) fn text(&mut self, [x, y]: [usize; 2], kind: Text, text: &str, colour: Colour) {
         let (weight, size) = kind.font();

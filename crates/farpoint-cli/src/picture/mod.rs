@@ -4,7 +4,10 @@ mod canvas;
 mod compare;
 mod deviation;
 mod nearest;
+mod panels;
+mod plan;
 mod view;
 
 pub(crate) use compare::{Comparison, compare};
 pub(crate) use deviation::{Deviation, deviation};
+pub(crate) use panels::{Panel, Panels, Picture, panels};

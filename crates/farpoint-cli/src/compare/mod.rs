@@ -1,0 +1,217 @@
+//! `farpoint compare`: several samplers on one cloud, judged by the same measures, as a table,
+//! as CSV and JSON, and as a picture.
+
+mod which;
+mod write;
+
+pub(crate) use which::Which;
+
+use crate::args;
+use crate::input::{self, each_precision};
+use crate::output;
+use crate::picture::{Panel, Panels, panels};
+use crate::progress::Progress;
+use anyhow::{Result, anyhow, ensure};
+use farpoint::measure::{Quality, quality, quality_of};
+use farpoint::{Scalar, chamfer};
+use std::path::Path;
+use std::time::Instant;
+use which::{Job, Taken};
+
+/// A sampler is run again until it has run so often, or for so many seconds.
+const RUNS: usize = 3;
+const SECONDS: f64 = 2.0;
+
+/// A sampler's result, judged.
+pub(crate) struct Judged {
+    /// As it was asked for.
+    which: Which,
+    /// What ran, in words.
+    title: String,
+    exact: bool,
+    seconds: f64,
+    quality: Quality,
+    /// Share of computed distances that changed nothing.
+    in_vain: Option<f64>,
+    /// What the sampler tells of its sample.
+    details: Vec<(String, serde_json::Value)>,
+    /// Where its samples are.
+    sample: Vec<[f64; 3]>,
+    /// Distance of each point to the sample, for the picture.
+    distances: Vec<f64>,
+}
+
+/// What all were asked for.
+struct Asked {
+    input: String,
+    points: usize,
+    samples: usize,
+    threads: usize,
+    seed: u64,
+}
+
+pub(crate) fn run(args: &args::Compare) -> Result<()> {
+    check(args)?;
+    let (cloud, _) = input::read(&args.input.input, args.input.columns)?;
+    let points = input::prepare(&cloud, &args.input)?;
+    each_precision!(&points, points => compare(points, args))
+}
+
+/// What can be refused before the input is read.
+fn check(args: &args::Compare) -> Result<()> {
+    if let Some(ratio) = args.ratio {
+        ensure!((0.0..=1.0).contains(&ratio), "--ratio {ratio} is outside 0 to 1");
+    }
+    ensure!(args.count != Some(0), "--count 0 leaves nothing to compare; ask for at least 1");
+    let outputs = [
+        ("--output", &args.output, &["png", "svg"][..]),
+        ("--csv", &args.csv, &["csv"]),
+        ("--json", &args.json, &["json"]),
+    ];
+    for (option, path, endings) in outputs {
+        let Some(path) = path.as_deref().filter(|path| *path != Path::new("-")) else { continue };
+        let name = path.display();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        ensure!(
+            endings.iter().any(|wanted| ending.eq_ignore_ascii_case(wanted)),
+            "{option} {name}: written as .{}; give a name that ends so",
+            endings.join(" or .")
+        );
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let folder = folder.unwrap_or(Path::new("."));
+        ensure!(folder.is_dir(), "{option} {name}: there is no folder {}", folder.display());
+        ensure!(path != args.input.input, "{option} {name}: that is the input; give another name");
+    }
+    let stdout = Path::new("-");
+    ensure!(
+        args.output.as_deref() != Some(stdout) && args.csv.as_deref() != Some(stdout),
+        "only --json can go to stdout; give --output and --csv names"
+    );
+    Ok(())
+}
+
+fn compare<T: Scalar>(rows: &[[T; 3]], args: &args::Compare) -> Result<()> {
+    let usable = |row: &&[T; 3]| row.iter().all(|value| Scalar::is_finite(*value));
+    let points: Vec<[T; 3]> = rows.iter().filter(usable).copied().collect();
+    let asked = asked(points.len(), args)?;
+    let mut judged = Vec::with_capacity(args.algorithms.len());
+    for which in &args.algorithms {
+        let progress = Progress::start(format!("sampling with {which}"));
+        let job = Job {
+            points: &points,
+            samples: asked.samples,
+            seed: asked.seed,
+            threads: asked.threads,
+        };
+        let drawn = args.output.is_some();
+        let result = judge(&job, *which, drawn);
+        drop(progress);
+        judged.push(result.map_err(|error| anyhow!("{}: {which}: {error}", asked.input))?);
+    }
+    if let Some(path) = &args.output {
+        let progress = Progress::start("drawing");
+        let picture = draw(&points, &asked, &judged)?;
+        drop(progress);
+        let svg = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
+        let bytes = if svg { write::svg(&picture) } else { picture.png };
+        output::write_file(path, &bytes)?;
+    }
+    if let Some(path) = &args.csv {
+        output::write_file(path, write::csv(&asked, &judged).as_bytes())?;
+    }
+    match args.json.as_deref() {
+        Some(path) if path == Path::new("-") => {
+            output::print(&format!("{}\n", write::json(&asked, &judged)))
+        }
+        path => {
+            if let Some(path) = path {
+                let text = format!("{:#}\n", write::json(&asked, &judged));
+                output::write_file(path, text.as_bytes())?;
+            }
+            output::print(&write::table(&asked, &judged))
+        }
+    }
+}
+
+fn asked(points: usize, args: &args::Compare) -> Result<Asked> {
+    let input = input::name(&args.input.input);
+    let samples = match (args.count, args.ratio) {
+        (Some(count), _) => count,
+        (_, ratio) => (ratio.unwrap_or(0.0) * points as f64).ceil() as usize,
+    };
+    ensure!(
+        samples <= points,
+        "{input}: {samples} samples were asked of {points} usable points; ask for at most {points}"
+    );
+    ensure!(samples > 0, "{input}: no sample of {points} usable points is left to compare");
+    let threads = args.threads.map_or_else(rayon::current_num_threads, usize::from);
+    Ok(Asked { input, points, samples, threads, seed: args.seed })
+}
+
+fn judge<T: Scalar>(
+    job: &Job<'_, T>,
+    which: Which,
+    drawn: bool,
+) -> Result<Judged, farpoint::Error> {
+    let mut seconds = Vec::with_capacity(RUNS);
+    let taken = loop {
+        let start = Instant::now();
+        let taken = job.take(which)?;
+        seconds.push(start.elapsed().as_secs_f64());
+        if seconds.len() == RUNS || seconds.iter().sum::<f64>() > SECONDS {
+            break taken;
+        }
+    };
+    seconds.sort_by(f64::total_cmp);
+    let in_vain = job.in_vain(which, &taken)?;
+    let Taken { title, exact, chosen, details, .. } = taken;
+    let (quality, sample) = match chosen {
+        which::Chosen::Rows(rows) => {
+            (quality(job.points, &rows)?, rows.iter().map(|&row| job.points[row]).collect())
+        }
+        which::Chosen::Places(places) => (quality_of(job.points, &places)?, places),
+    };
+    let distances = match drawn {
+        true => {
+            let nearest = chamfer::nearest(job.points, &sample)?;
+            (0..nearest.len()).map(|row| nearest.distance(row).to_f64()).collect()
+        }
+        false => Vec::new(),
+    };
+    let sample = sample.iter().map(|place: &[T; 3]| place.map(T::to_f64)).collect();
+    let seconds = seconds[seconds.len() / 2];
+    Ok(Judged { which, title, exact, seconds, quality, in_vain, details, sample, distances })
+}
+
+fn draw<T: Scalar>(
+    points: &[[T; 3]],
+    asked: &Asked,
+    judged: &[Judged],
+) -> Result<crate::picture::Picture> {
+    let points: Vec<[f64; 3]> = points.iter().map(|point| point.map(T::to_f64)).collect();
+    // The exact sample stays in the calm colours.
+    let exact = judged.iter().filter(|judged| judged.exact).map(|j| j.quality.coverage.max);
+    let best = judged.iter().map(|judged| judged.quality.coverage.max);
+    let scale = exact.reduce(f64::max).or(best.reduce(f64::min)).unwrap_or(0.0);
+    let name = Path::new(&asked.input).file_name().unwrap_or_default().to_string_lossy();
+    let of = |samples, points| {
+        format!("{} of {} points", output::count(samples as u64), output::count(points as u64))
+    };
+    panels(&Panels {
+        points: &points,
+        title: format!("{name}: {}", of(asked.samples, asked.points)),
+        scale: 2.0 * scale,
+        panels: judged
+            .iter()
+            .map(|judged| Panel {
+                title: judged.title.clone(),
+                exact: judged.exact,
+                radius: judged.quality.coverage.max,
+                mean: judged.quality.coverage.mean,
+                samples: judged.quality.samples,
+                sample: &judged.sample,
+                distances: &judged.distances,
+            })
+            .collect(),
+    })
+}
