@@ -165,6 +165,12 @@ impl Record {
         self.measured < self.samples
     }
 
+    /// Seconds (median, fastest, slowest), runs, samples measured and bytes, as cells of a table.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = String> {
+        let whole = [self.runs, self.measured, self.bytes].map(|number| number.to_string());
+        self.seconds.map(|seconds| format!("{seconds:.9}")).into_iter().chain(whole)
+    }
+
     pub(crate) fn bytes_a_point(&self) -> f64 {
         self.bytes as f64 / self.points.max(1) as f64
     }

@@ -43,8 +43,7 @@ impl Bench<'_> {
     }
 
     fn line(&self, part: &str, record: &Record) -> Vec<String> {
-        let [median, fastest, slowest] = record.seconds;
-        vec![
+        let mut cells = vec![
             part.to_owned(),
             record.cloud.clone(),
             record.points.to_string(),
@@ -53,19 +52,17 @@ impl Bench<'_> {
             record.algorithm.to_string(),
             record.variant.clone(),
             record.threads.to_string(),
-            format!("{median:.9}"),
-            format!("{fastest:.9}"),
-            format!("{slowest:.9}"),
-            record.runs.to_string(),
-            record.measured.to_string(),
-            record.bytes.to_string(),
+        ];
+        cells.extend(record.cells());
+        cells.extend([
             format!("{:.1}", record.bytes_a_point()),
             format!("{:016x}", record.checksum),
             self.machine.cpu.clone(),
             self.machine.cores.to_string(),
             self.machine.simd.to_string(),
             self.machine.date.clone(),
-        ]
+        ]);
+        cells
     }
 
     /// Writes any table as `part.csv`.

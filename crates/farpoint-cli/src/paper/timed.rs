@@ -37,24 +37,21 @@ pub(super) fn lines(context: &Context, records: &[Record]) -> Rows {
 }
 
 fn line(context: &Context, record: &Record, naive: &Record) -> Vec<String> {
-    let [median, fastest, slowest] = record.seconds;
-    vec![
+    let mut cells = vec![
         context.device().to_owned(),
         record.cloud.clone(),
         record.points.to_string(),
         record.samples.to_string(),
         record.asked.to_owned(),
         record.variant.clone(),
-        format!("{median:.9}"),
-        format!("{fastest:.9}"),
-        format!("{slowest:.9}"),
-        record.runs.to_string(),
-        record.measured.to_string(),
-        record.bytes.to_string(),
-        format!("{:.6}", record.points as f64 / median / 1e6),
-        format!("{:.4}", naive.median() / median),
+    ];
+    cells.extend(record.cells());
+    cells.extend([
+        format!("{:.6}", record.points as f64 / record.median() / 1e6),
+        format!("{:.4}", naive.median() / record.median()),
         format!("{:016x}", record.checksum),
-    ]
+    ]);
+    cells
 }
 
 /// The exact algorithms of figure 14 for one sample size; naive comes first.
