@@ -129,7 +129,7 @@ impl Lines {
                 series.points.iter().filter(seen).map(|(a, b)| at(*a, *b)).collect();
             let colour = colour(place_of(names, &series.name));
             svg::polyline(svg, &points, colour, series.dashed);
-            if points.len() <= 40 && !series.dashed {
+            if points.len() <= 40 && self.series.len() <= 6 && !series.dashed {
                 points.iter().for_each(|point| svg::dot(svg, *point, colour));
             }
         }
@@ -147,6 +147,7 @@ impl Bars {
         let foot = if self.y.log { between(bottom, top, y.at(1.0)) } else { bottom };
         let group = (right - left) / self.groups.len().max(1) as f64;
         let bar = 0.84 * group / self.series.len().max(1) as f64;
+        let level = self.groups.iter().all(|name| svg::width(name, 12) < group);
         for (k, name) in self.groups.iter().enumerate() {
             let from = left + k as f64 * group;
             for (j, (series, values)) in self.series.iter().enumerate() {
@@ -164,7 +165,7 @@ impl Bars {
                 }
             }
             let at = [from + 0.5 * group, bottom + 18.0];
-            match svg::width(name, 12) < group {
+            match level {
                 true => text(svg, at, "middle", 12, name),
                 false => turned(svg, [at[0] + 8.0, at[1] - 2.0], "end", 11, name, -16.0),
             }

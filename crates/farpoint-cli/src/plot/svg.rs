@@ -85,5 +85,5 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// About as wide as this text is.
 pub(super) fn width(text: &str, size: u32) -> f64 {
-    0.57 * f64::from(size) * text.chars().count() as f64
+    0.6 * f64::from(size) * text.chars().count() as f64
 }
