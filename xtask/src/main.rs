@@ -27,6 +27,8 @@ Usage: cargo xtask <task>
   fuzz [--seconds N] [TARGET..]
                         run the fuzz targets, N seconds each (default 30)
   bench [ARGS..]        farpoint's own benchmarks, in release mode (`farpoint bench ARGS`)
+  train-estimator [CLOUD.npy|.bin ..]
+                        train FastPoint's estimator anew, and tell its errors on these clouds
   peers [ARGS..]        compare with other libraries (benches/peers/peers.py ARGS)
   peers chamfer [ARGS..]
                         the same for nearest neighbours (benches/peers/chamfer.py ARGS)
@@ -53,6 +55,7 @@ fn run() -> Result<()> {
         "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
         "bench" => tasks::bench(&rest),
+        "train-estimator" => tasks::train_estimator(&rest),
         "peers" => tasks::peers(&rest),
         "" | "help" | "-h" | "--help" => {
             print!("{HELP}");

@@ -31,6 +31,13 @@ pub(crate) fn bench(args: &[String]) -> Result<()> {
     run(command.args(args))
 }
 
+/// Trains FastPoint's estimator, whose weights are committed.
+pub(crate) fn train_estimator(args: &[String]) -> Result<()> {
+    let name = "train_estimator";
+    let mut command = cargo(&["run", "--release", "--package", "farpoint", "--example", name]);
+    run(command.arg("--").args(args))
+}
+
 /// The name of a Python 3 interpreter, if there is one.
 pub(crate) fn python() -> Option<&'static str> {
     ["python3", "python"].into_iter().find(|name| {

@@ -256,7 +256,7 @@ pub(crate) fn told(details: &Details) -> Vec<(String, Value)> {
         Details::FastPoint(coverage) => vec![
             ("exact first samples", json!(coverage.prefix)),
             ("found by levels", json!(coverage.found)),
-            ("least spacing", json!(coverage.spacing)),
+            ("spacing of levels", json!(coverage.spacing)),
             ("radii", json!(coverage.radii)),
         ],
         _ => Vec::new(),

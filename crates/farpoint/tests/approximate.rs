@@ -371,10 +371,9 @@ fn fastpoint_is_its_obvious_loops() {
                         assert!(squared(a, b) >= least * least, "{kind}: {a:?} and {b:?}");
                     }
                 }
-                if let Some(radius) = coverage.covering_radius {
-                    let truth = farpoint::measure::covering_radius(&cloud, &sample.indices);
-                    assert_eq!(truth.unwrap(), radius as f32, "{kind}");
-                }
+                let truth = farpoint::measure::covering_radius(&cloud, &sample.indices);
+                assert_eq!(f64::from(truth.unwrap()), coverage.covering_radius, "{kind}");
+                assert!(coverage.covering_radius <= coverage.radii[5], "{kind}");
             }
         }
     }

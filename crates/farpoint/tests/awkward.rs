@@ -3,13 +3,14 @@
 
 mod common;
 
-use common::{Way, check, integers, narrow, radius_ways, uniform, ways};
+use common::{Way, check, integers, narrow, quick_ways, radius_ways, uniform, ways};
 use farpoint::{Algorithm, Points, RadiusOptions, Sampler, Scalar};
 
-/// Every algorithm, and the radius algorithm in every way.
+/// Every algorithm, the radius algorithm in every way, and quick with trees of several heights.
 fn every() -> Vec<Way> {
     let mut all = ways(&[1, 2]);
     all.extend(radius_ways(&[Some(1), Some(2), Some(3), Some(7), Some(16), Some(1024)]));
+    all.extend(quick_ways(&[0, 1, 3, 20]));
     all
 }
 

@@ -4,7 +4,8 @@ mod common;
 
 use common::{narrow, uniform, ways};
 use farpoint::{
-    Algorithm, Axes, BadRows, Error, Level, RadiusOptions, Sampler, Start, Strided, reference,
+    Algorithm, Axes, BadRows, Error, Level, QuickOptions, RadiusOptions, Sampler, Start, Strided,
+    reference,
 };
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
@@ -35,6 +36,7 @@ fn errors_name_the_numbers_at_fault() {
         (error(Sampler::spacing(f64::INFINITY)), Error::BadSpacing(f64::INFINITY)),
         (error(radius(0)), Error::BadVoxels(0)),
         (error(radius(1025)), Error::BadVoxels(1025)),
+        (error(Sampler::count(2).quick(QuickOptions { height: Some(21) })), Error::BadHeight(21)),
     ];
     for (found, wanted) in cases {
         assert_eq!(found, wanted);

@@ -4,7 +4,8 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use farpoint::{
-    Algorithm, Level, Points, RadiusOptions, Sample, Sampler, Scalar, Start, reference,
+    Algorithm, Level, Points, QuickOptions, RadiusOptions, Sample, Sampler, Scalar, Start,
+    reference,
 };
 
 /// A way to run: its name, and what it adds to a sampler.
@@ -14,12 +15,13 @@ pub(crate) struct Way {
     level: Level,
     threads: usize,
     radius: RadiusOptions,
+    quick: QuickOptions,
 }
 
 impl Way {
     pub(crate) fn of(&self, sampler: Sampler) -> Sampler {
-        let Self { algorithm, level, threads, radius, .. } = *self;
-        sampler.algorithm(algorithm).level(level).threads(threads).radius(radius)
+        let Self { algorithm, level, threads, radius, quick, .. } = *self;
+        sampler.algorithm(algorithm).level(level).threads(threads).radius(radius).quick(quick)
     }
 }
 
@@ -31,7 +33,8 @@ pub(crate) fn ways(threads: &[usize]) -> Vec<Way> {
             for &threads in threads {
                 let name = format!("{algorithm}, {level}, {threads} threads");
                 let radius = RadiusOptions::default();
-                ways.push(Way { name, algorithm, level, threads, radius });
+                let quick = QuickOptions::default();
+                ways.push(Way { name, algorithm, level, threads, radius, quick });
             }
         }
     }
@@ -48,8 +51,22 @@ pub(crate) fn radius_ways(nvox: &[Option<u32>]) -> Vec<Way> {
             let (radius_pruning, point_skip) = (switches & 1 == 0, switches & 2 == 0);
             let radius = RadiusOptions { nvox, radius_pruning, point_skip };
             let name = format!("{level}, {radius:?}");
-            ways.push(Way { name, algorithm: Algorithm::Radius, level, threads: 1, radius });
+            let quick = QuickOptions::default();
+            ways.push(Way { name, algorithm: Algorithm::Radius, level, threads: 1, radius, quick });
         }
+    }
+    ways
+}
+
+/// The quick algorithm with trees of these heights.
+pub(crate) fn quick_ways(heights: &[u32]) -> Vec<Way> {
+    let mut ways = Vec::new();
+    for (&height, level) in
+        heights.iter().flat_map(|h| Level::available().into_iter().map(move |l| (h, l)))
+    {
+        let quick = QuickOptions { height: Some(height) };
+        let (name, radius) = (format!("{level}, {quick:?}"), RadiusOptions::default());
+        ways.push(Way { name, algorithm: Algorithm::Quick, level, threads: 1, radius, quick });
     }
     ways
 }

@@ -25,9 +25,10 @@ pub(super) struct Levels<'a, T> {
     axes: Vec<Vec<T>>,
     distances: Vec<T>,
     place_of: Vec<u32>,
-    /// Whether no point is as far as the last radius from the sample.
-    covered: bool,
 }
+
+/// A level that runs out of samples is run again with a radius at least this much larger.
+const LARGER: f64 = 1.01;
 
 impl<'a, T: Scalar> Levels<'a, T> {
     pub(super) fn new(cloud: &'a Cloud<T>, count: usize) -> Self {
@@ -41,17 +42,44 @@ impl<'a, T: Scalar> Levels<'a, T> {
             axes: cloud.axes.iter().map(|values| values[..n].to_vec()).collect(),
             distances: vec![T::INFINITY; n],
             place_of: (0..n as u32).collect(),
-            covered: false,
         }
     }
 
-    /// Takes points no nearer than `radius` to the sample, the lowest index first, until there
-    /// are `until` samples or no such point; returns how many samples there are.
-    pub(super) fn run(&mut self, radius: T, until: usize, statistics: &mut Statistics) -> usize {
-        let squared = radius * radius;
-        self.sort(squared);
+    /// Takes points no nearer than `radius` to the sample, the lowest index first, until no such
+    /// point is left. Where that takes more than `until` samples in all, the radius is too small:
+    /// they are put back, and a larger one is tried. Returns the radius that was enough, or `None`
+    /// if numbers do not suffice for it.
+    pub(super) fn run(
+        &mut self,
+        mut radius: T,
+        until: usize,
+        statistics: &mut Statistics,
+    ) -> Option<T> {
+        let (samples, distances) = (self.samples.len(), self.by_point());
+        loop {
+            let squared = radius * radius;
+            if !squared.is_finite() {
+                return None;
+            }
+            self.sort(squared);
+            let seen = self.pass(squared, until, statistics);
+            if seen == self.cloud.len {
+                return Some(radius);
+            }
+            // Had the pass gone on it would have taken as much more as there are more points,
+            // and samples on a surface are as many as the square of their distance is small.
+            let share = self.cloud.len as f64 / seen.max(1) as f64;
+            radius = T::from_f64(radius.to_f64() * share.sqrt().clamp(LARGER, 2.0)).next_up();
+            self.samples.truncate(samples);
+            for (distance, &point) in self.distances.iter_mut().zip(&self.points) {
+                *distance = distances[point as usize];
+            }
+        }
+    }
+
+    /// One pass over all points in index order; returns how many it came by.
+    fn pass(&mut self, squared: T, until: usize, statistics: &mut Statistics) -> usize {
         let mut runs = Vec::new();
-        self.covered = false;
         for point in 0..self.cloud.len {
             let place = self.place_of[point] as usize;
             // What is struck out stays so: a single pass finds all.
@@ -59,12 +87,16 @@ impl<'a, T: Scalar> Levels<'a, T> {
                 continue;
             }
             if self.samples.len() >= until {
-                return self.samples.len();
+                return point;
             }
             self.take(place, squared, &mut runs, statistics, |_, _| {});
         }
-        self.covered = true;
-        self.samples.len()
+        self.cloud.len
+    }
+
+    /// The distances by point.
+    fn by_point(&self) -> Vec<T> {
+        self.place_of.iter().map(|&place| self.distances[place as usize]).collect()
     }
 
     /// Sorts everything into a grid for searches below a squared distance.
@@ -113,13 +145,9 @@ impl<'a, T: Scalar> Levels<'a, T> {
         }
     }
 
-    /// Adds samples by exact farthest point sampling up to the count. Returns the largest squared
-    /// distance left, or `None` if it is not known, because the levels ended with points not
-    /// covered: then the sample is complete.
-    pub(super) fn fill(&mut self, radius: T, statistics: &mut Statistics) -> Option<T> {
-        if !self.covered {
-            return None;
-        }
+    /// Adds samples by exact farthest point sampling up to the count; returns the largest squared
+    /// distance left. No point is as far as `radius` from the sample: the last level saw to that.
+    pub(super) fn fill(&mut self, radius: T, statistics: &mut Statistics) -> T {
         // All distances are below the square of the radius, so a search that far finds all that
         // a new sample changes.
         let squared = radius * radius;
@@ -137,7 +165,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
             maxima.touch(&mut touched);
         }
         let largest = maxima.value(maxima.largest());
-        Some(if largest > T::ZERO { largest } else { T::ZERO })
+        if largest > T::ZERO { largest } else { T::ZERO }
     }
 }
 

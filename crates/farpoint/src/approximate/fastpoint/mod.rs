@@ -4,13 +4,16 @@
 //! 2. The inverse of their selection distances is a rising curve. It is predicted up to the last
 //!    sample by a small network or by a fit ([`curve`], [`network`]).
 //! 3. Six falling radii are read off it, at a sixth, two sixths, ... of the samples.
-//! 4. Radius by radius, points are taken that are at least so far from all samples, until the
-//!    level's share of the samples is there or no such point is left ([`levels`]).
+//! 4. Radius by radius, points are taken that are at least so far from all samples, until no such
+//!    point is left ([`levels`]).
 //! 5. The rest by farthest point sampling from the distances that are known by then: exactly M.
 //!
 //! Where the release races for points, the lowest index comes first; where it needs lists of
 //! neighbours in memory, points are struck out through a grid; and radii that come out of order
-//! are put in order.
+//! are put in order. The release ends a level when its share of the samples is there, wherever
+//! that leaves holes; here a level that would need more is run again with a larger radius, and
+//! later radii grow with it. So every level covers the cloud, however wrong the prediction, and
+//! the covering radius of the result is known.
 
 mod curve;
 mod levels;
@@ -44,16 +47,15 @@ pub(super) struct Job {
 pub struct Coverage {
     /// Samples of the first stage, which the curve was predicted from.
     pub prefix: usize,
-    /// The falling radii of the levels; empty if all samples are exact, because they are few or
+    /// The radii of the levels as they were used, falling; empty if all samples are exact, because they are few or
     /// the first of them lie on top of each other.
     pub radii: Vec<f64>,
     /// Samples that the levels found; the others were filled in by exact updates.
     pub found: usize,
     /// No two of the samples found by the levels are nearer than this.
     pub spacing: f64,
-    /// Largest distance of any point to the sample, where it is known without a search: not if
-    /// the levels found all samples before every point was covered.
-    pub covering_radius: Option<f64>,
+    /// Largest distance of any point to the sample.
+    pub covering_radius: f64,
 }
 
 /// Chooses `count` points, at least one.
@@ -65,38 +67,53 @@ pub(super) fn sample<T: Scalar>(
     let prefix = job.count.div_ceil(10);
     let radii =
         if prefix < FEWEST { None } else { radii(&farthest(cloud, job, prefix, statistics)?, job) };
-    let Some(radii) = radii else {
-        let sample = farthest(cloud, job, job.count, statistics)?;
-        let covering_radius = sample.covering_radius().to_f64();
-        let points = sample.indices.iter().map(|&point| point as u32).collect();
-        let coverage = Coverage {
-            prefix: job.count,
-            radii: Vec::new(),
-            found: job.count,
-            spacing: sample.squared_distances.last().map_or(0.0, |d| d.sqrt().to_f64()),
-            covering_radius: Some(covering_radius),
-        };
-        return Ok((points, Details::FastPoint(coverage)));
-    };
+    let levels = radii.and_then(|radii| run(cloud, job, prefix, &radii, statistics));
+    match levels {
+        Some((samples, coverage)) => Ok((samples, Details::FastPoint(coverage))),
+        None => exact(cloud, job, statistics),
+    }
+}
+
+/// Takes samples level by level and fills up; `None` if numbers do not suffice for the radii.
+fn run<T: Scalar>(
+    cloud: &Cloud<T>,
+    job: &Job,
+    prefix: usize,
+    predicted: &[T],
+    statistics: &mut Statistics,
+) -> Option<(Vec<u32>, Coverage)> {
     let mut levels = Levels::new(cloud, job.count);
-    let mut spacing = T::INFINITY;
-    for (level, &radius) in radii.iter().enumerate() {
+    let (mut radii, mut larger) = (Vec::with_capacity(LEVELS), 1.0);
+    let mut last = T::INFINITY;
+    for (level, &radius) in predicted.iter().enumerate() {
+        let wanted = T::from_f64(radius.to_f64() * larger);
         let until = (level + 1) * job.count / LEVELS;
-        spacing = radius;
-        if levels.run(radius, until, statistics) == job.count {
-            break;
-        }
+        let used = levels.run(wanted, until, statistics)?;
+        // No point was left as far as the last radius: above it nothing is taken.
+        let used = if used < last { used } else { last };
+        larger = (used.to_f64() / radius.to_f64()).max(1.0);
+        radii.push(used.to_f64());
+        last = used;
     }
     let found = levels.samples.len();
-    let covering_radius = levels.fill(spacing, statistics).map(|d| d.sqrt().to_f64());
-    let coverage = Coverage {
-        prefix,
-        radii: radii.iter().map(|radius| radius.to_f64()).collect(),
-        found,
-        spacing: spacing.to_f64(),
-        covering_radius,
-    };
-    Ok((levels.samples, Details::FastPoint(coverage)))
+    let covering_radius = levels.fill(last, statistics).sqrt().to_f64();
+    let spacing = (last * last).sqrt().to_f64();
+    Some((levels.samples, Coverage { prefix, radii, found, spacing, covering_radius }))
+}
+
+/// All samples by the exact algorithm.
+fn exact<T: Scalar>(
+    cloud: &Cloud<T>,
+    job: &Job,
+    statistics: &mut Statistics,
+) -> Result<(Vec<u32>, Details), Error> {
+    let sample = farthest(cloud, job, job.count, statistics)?;
+    let covering_radius = sample.covering_radius().to_f64();
+    let points = sample.indices.iter().map(|&point| point as u32).collect();
+    let spacing = sample.squared_distances.last().map_or(0.0, |d| d.sqrt().to_f64());
+    let (prefix, found) = (job.count, job.count);
+    let coverage = Coverage { prefix, radii: Vec::new(), found, spacing, covering_radius };
+    Ok((points, Details::FastPoint(coverage)))
 }
 
 /// The first samples, exactly. Indices are points of the copied cloud.

@@ -57,13 +57,16 @@ impl<T: Scalar> Step<'_, T> {
         buckets.distance[slot] = T::from_f64(-1.0);
         buckets.delay(own, slot);
         buckets.visit::<S, DIMS, COUNT>(simd, own, &mut counts);
+        let at = [0, 1, 2].map(|axis| simd.splat(buckets.axes[axis][slot]));
         for first in (0..buckets.len).step_by(S::LANES) {
-            let reached = buckets.reached::<S, DIMS>(simd, first, slot);
+            let reached = buckets.reached::<S, DIMS>(simd, first, slot, at);
             counts.distances += u64::from(reached.count_ones());
-            for_each_bit(reached, |lane| {
-                let bucket = first + lane as usize;
+            let mut rest = reached;
+            while rest != 0 {
+                let bucket = first + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
                 if bucket == own {
-                    return;
+                    continue;
                 }
                 let best = buckets.best[bucket] as usize;
                 let nearer = buckets.squared_distance(best, slot) < buckets.largest[bucket];
@@ -71,7 +74,7 @@ impl<T: Scalar> Step<'_, T> {
                 if nearer || usize::from(buckets.waiting[bucket]) == PENDING {
                     buckets.visit::<S, DIMS, COUNT>(simd, bucket, &mut counts);
                 }
-            });
+            }
             let tested = (buckets.len - first).min(S::LANES) as u64;
             counts.tested += tested;
             counts.pruned += tested - u64::from(reached.count_ones());
@@ -89,27 +92,38 @@ impl<T: Scalar> Buckets<T> {
         *waiting += 1;
     }
 
-    /// Of a vector of buckets, those in which the sample may make a distance smaller.
+    /// Of a vector of buckets, those in which the sample may make a distance smaller. `at` are its
+    /// first three coordinates.
     #[inline(always)]
-    fn reached<S: Simd<T>, const DIMS: usize>(&self, simd: S, first: usize, slot: usize) -> u32 {
+    fn reached<S: Simd<T>, const DIMS: usize>(
+        &self,
+        simd: S,
+        first: usize,
+        slot: usize,
+        at: [S::V; 3],
+    ) -> u32 {
         let dims = if DIMS > 0 { DIMS } else { self.axes.len() };
-        let zero = simd.splat(T::ZERO);
-        let gap = |axis: usize| {
-            let at = simd.splat(self.axes[axis][slot]);
-            // SAFETY: arrays of buckets are padded by more than a vector.
-            let (low, high) = unsafe {
-                let load = |corners: &[T]| simd.load(corners.as_ptr().add(first));
-                (load(&self.low[axis]), load(&self.high[axis]))
-            };
-            let gap = simd.max(simd.max(simd.sub(low, at), simd.sub(at, high)), zero);
-            simd.mul(gap, gap)
-        };
-        let mut bound = simd.add(simd.add(gap(0), gap(1)), gap(2));
+        let two = simd.add(self.gap(simd, first, 0, at[0]), self.gap(simd, first, 1, at[1]));
+        let mut bound = simd.add(two, self.gap(simd, first, 2, at[2]));
         for axis in 3..dims {
-            bound = simd.add(bound, gap(axis));
+            let at = simd.splat(self.axes[axis][slot]);
+            bound = simd.add(bound, self.gap(simd, first, axis, at));
         }
-        // SAFETY: as above.
+        // SAFETY: arrays of buckets are padded by more than a vector.
         unsafe { simd.lt(bound, simd.load(self.largest.as_ptr().add(first))) }
+    }
+
+    /// The squared distance along an axis from a coordinate to the boxes of a vector of buckets.
+    #[inline(always)]
+    fn gap<S: Simd<T>>(&self, simd: S, first: usize, axis: usize, at: S::V) -> S::V {
+        // SAFETY: arrays of buckets are padded by more than a vector.
+        let (low, high) = unsafe {
+            let low = simd.load(self.low[axis].as_ptr().add(first));
+            (low, simd.load(self.high[axis].as_ptr().add(first)))
+        };
+        let outside = simd.max(simd.sub(low, at), simd.sub(at, high));
+        let gap = simd.max(outside, simd.splat(T::ZERO));
+        simd.mul(gap, gap)
     }
 
     /// The squared distance of the points in two slots, in the order that the crate promises.
@@ -139,24 +153,27 @@ impl<T: Scalar> Buckets<T> {
         for at in (start..end).step_by(S::LANES) {
             // SAFETY: buckets begin and end at whole vectors of the widest set, within the
             // arrays of slots.
-            unsafe {
-                let load = |axis: usize| simd.load(self.axes.get_unchecked(axis).as_ptr().add(at));
-                let here = [load(0), load(1), load(2)];
-                let mut old = simd.load(values.add(at));
-                for &slot in pending {
-                    let of = |axis: usize| simd.splat(self.axes[axis][slot as usize]);
-                    let mut new = squared(simd, here, [of(0), of(1), of(2)]);
-                    for axis in 3..dims {
-                        new = simd.add(new, square(simd, load(axis), of(axis)));
-                    }
-                    if COUNT {
-                        counts.effective += u64::from(simd.lt(new, old).count_ones());
-                    }
-                    old = simd.min(new, old);
+            let (here, mut old) = unsafe {
+                let here = [0, 1, 2].map(|axis| simd.load(self.axes[axis].as_ptr().add(at)));
+                (here, simd.load(values.add(at)))
+            };
+            for &slot in pending {
+                let of = [0, 1, 2].map(|axis| simd.splat(self.axes[axis][slot as usize]));
+                let mut new = squared(simd, here, of);
+                for axis in 3..dims {
+                    let of = simd.splat(self.axes[axis][slot as usize]);
+                    // SAFETY: as above.
+                    let here = unsafe { simd.load(self.axes[axis].as_ptr().add(at)) };
+                    new = simd.add(new, square(simd, here, of));
                 }
-                simd.store(values.add(at), old);
-                most = simd.max(most, old);
+                if COUNT {
+                    counts.effective += u64::from(simd.lt(new, old).count_ones());
+                }
+                old = simd.min(new, old);
             }
+            // SAFETY: as above.
+            unsafe { simd.store(values.add(at), old) };
+            most = simd.max(most, old);
         }
         counts.distances += ((end - start) * waiting) as u64;
         let largest = simd.largest(most);
