@@ -153,9 +153,10 @@ fn grid_references<const D: usize>(cloud: &[[f64; D]], size: f64) {
     assert_eq!(Points::<f64>::len(&centroids), cells.len());
     for (k, cell) in cells.iter().enumerate() {
         assert_eq!(centroids.counts[k] as usize, cell.len());
-        for a in 0..D {
+        let found = &centroids.coordinates[k * D..(k + 1) * D];
+        for (a, found) in found.iter().enumerate() {
             let mean = cell.iter().map(|&p| cloud[p][a]).sum::<f64>() / cell.len() as f64;
-            assert!((centroids.coordinates[k * D + a] - mean).abs() <= 1e-12 * mean.abs().max(1.0));
+            assert!((found - mean).abs() <= 1e-12 * mean.abs().max(1.0));
         }
     }
 }
@@ -439,5 +440,26 @@ fn names_parse_and_traits_are_told() {
     assert!("fps".parse::<Method>().unwrap_err().contains("fastpoint"));
     for algorithm in Algorithm::ALL {
         assert!(algorithm.traits().exact && !algorithm.traits().needs_order);
+    }
+}
+
+/// The table in the documents says what the traits say.
+#[test]
+fn documented_traits_are_those_of_the_code() {
+    let page = include_str!("../../../docs/samplers.md");
+    let exact = Algorithm::ALL.map(|algorithm| (algorithm.name(), algorithm.traits()));
+    let others = Method::ALL.map(|method| (method.name(), method.traits()));
+    for (name, traits) in exact.into_iter().chain(others) {
+        let row = page.lines().find(|line| {
+            line.starts_with("| `")
+                && line.split('|').nth(1).unwrap().contains(&format!("`{name}`"))
+        });
+        let cells: Vec<_> = row.expect(name).split('|').map(str::trim).collect();
+        let said = |cell: usize| cells[cell].starts_with("yes") || cells[cell].contains(" yes");
+        assert_eq!(said(2), traits.exact, "{name}: exact");
+        assert_eq!(said(3), traits.needs_order, "{name}: needs an order");
+        assert_eq!(said(4), traits.exact_count, "{name}: exactly M");
+        assert_eq!(said(5), traits.deterministic, "{name}: deterministic");
+        assert_eq!(cells[6], traits.source, "{name}: source");
     }
 }

@@ -12,7 +12,7 @@ _Array = TypeVar("_Array")
 #: Whole numbers of any library.
 _Integers = Any
 _Path = str | os.PathLike[str]
-_Algorithm = Literal["auto", "reference", "naive", "radius", "tree", "peak", "persistent"]
+_Algorithm = Literal["auto", "reference", "naive", "radius", "tree", "peak", "quick", "persistent"]
 
 class CudaUnavailable(RuntimeError): ...
 

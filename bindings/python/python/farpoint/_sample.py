@@ -100,7 +100,7 @@ def sample(
         (B,) rows of each cloud of a batch that count; the rest is padding. A cloud with fewer rows
         than samples wanted gives all it has, and -1 in the places left over.
     algorithm:
-        "auto", "reference", "naive", "radius", "tree" or "peak" on the CPU; "auto", "naive",
+        "auto", "reference", "naive", "radius", "tree", "peak" or "quick" on the CPU; "auto", "naive",
         "radius", "persistent" or "peak" on a GPU. All give the same indices.
     seed:
         Start at a random point instead, the same on every machine for the same seed.

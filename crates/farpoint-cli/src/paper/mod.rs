@@ -120,7 +120,7 @@ fn context(args: &args::Paper) -> Result<Context> {
     let effort = match (args.quick, gpu.is_some()) {
         (true, _) => Effort { runs: 3, budget: 0.02 },
         (false, true) => Effort { runs: 3, budget: 0.4 },
-        (false, false) => Effort { runs: 5, budget: 1.0 },
+        (false, false) => Effort { runs: 9, budget: 1.5 },
     };
     let here = Machine::here();
     let machine = match &gpu {

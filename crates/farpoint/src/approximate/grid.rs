@@ -2,7 +2,7 @@
 //!
 //! Cells are `floor((p - low) / cell)` along each axis, computed in double precision: never
 //! rounded towards zero, which would double the cells around it. O(points) for a cell size, and
-//! some forty times that to find one.
+//! some ten times that to find one.
 
 use super::frame::Frame;
 use super::numbering::number;
@@ -10,8 +10,11 @@ use super::{Details, Keep};
 use crate::cloud::Cloud;
 use crate::{Points, Scalar, SplitMix64};
 
-/// Cell sizes tried between one that leaves enough points and twice that.
-const HALVINGS: usize = 24;
+/// Cell sizes tried between one that leaves enough points and twice that, at most.
+const TRIES: usize = 24;
+
+/// So many cells too many, as a share, are good enough.
+const ENOUGH: f64 = 1e-3;
 
 /// Points by cell; cells are numbered in the order of their first points.
 struct Cells {
@@ -192,11 +195,11 @@ fn find<T: Scalar>(cloud: &Cloud<T>, frame: &Frame<'_, T>, count: usize) -> Foun
     let mut below = one();
     // From one cell down to sizes that leave enough points.
     let mut size = frame.longest() / (count as f64).sqrt();
-    let (mut low, mut high) = (0.0, below.size);
+    let (mut low, mut high, mut cells_at_low) = (0.0, below.size, 0);
     while low == 0.0 && size >= f64::MIN_POSITIVE {
         let tried = cells(size);
         if tried.count >= count {
-            low = size;
+            (low, cells_at_low) = (size, tried.count);
         } else {
             high = size;
             size /= 2.0;
@@ -205,16 +208,26 @@ fn find<T: Scalar>(cloud: &Cloud<T>, frame: &Frame<'_, T>, count: usize) -> Foun
     }
     if low > 0.0 && high > 2.0 * low {
         let (size, tried) = coarsest_enough(&cells, low, count);
-        (low, high) = (size, 2.0 * size);
+        (low, high, cells_at_low) = (size, 2.0 * size, tried.count);
         improve(&mut above, &mut below, tried, count);
     }
-    for _ in 0..HALVINGS {
-        if above.count == count || low == 0.0 {
+    for turn in 0..TRIES {
+        if above.count as f64 <= (1.0 + ENOUGH) * count as f64 || low == 0.0 {
             break;
         }
-        let middle = 0.5 * (low + high);
+        // On a surface there are as many cells as their square is small; half way every other
+        // time, in case it is none.
+        let guess = low * (cells_at_low as f64 / count as f64).sqrt();
+        let margin = 0.02 * (high - low);
+        let half_way = 0.5 * (low + high);
+        let middle =
+            if turn % 2 == 0 { guess.clamp(low + margin, high - margin) } else { half_way };
         let tried = cells(middle);
-        *(if tried.count >= count { &mut low } else { &mut high }) = middle;
+        if tried.count >= count {
+            (low, cells_at_low) = (middle, tried.count);
+        } else {
+            high = middle;
+        }
         improve(&mut above, &mut below, tried, count);
     }
     Found { above, below }

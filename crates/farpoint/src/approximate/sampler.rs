@@ -88,7 +88,8 @@ pub enum Wanted {
     /// This many.
     ///
     /// [`Method::Grid`] looks for the largest cell that leaves at least so many points, by
-    /// bisection, and keeps those at even positions in index order if there are more. If
+    /// bisection until there are at most a thousandth more, and keeps those at even positions in
+    /// index order if there are more. If
     /// duplicates leave fewer whatever the cell, points of lowest index not yet kept are added.
     Count(usize),
     /// `ceil(ratio * points)`, for a ratio in `0..=1`.

@@ -48,24 +48,7 @@ pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
 ) -> Result<T, Error> {
-    let (cloud, sample) = check(points, sample, 1)?;
-    let tree = Neighbours::new(&cloud, &sample);
-    // A point with a sample within the radius so far needs no nearer one.
-    let radius = |from: usize, to: usize| {
-        (from..to).fold(T::ZERO, |radius, point| {
-            let nearest = tree.nearest(point as u32, None, radius);
-            if nearest > radius { nearest } else { radius }
-        })
-    };
-    let jobs = cloud.len.div_ceil(POINTS_A_JOB);
-    let squared = match jobs {
-        1 => radius(0, cloud.len),
-        _ => (0..jobs)
-            .into_par_iter()
-            .map(|job| radius(job * POINTS_A_JOB, ((job + 1) * POINTS_A_JOB).min(cloud.len)))
-            .reduce(|| T::ZERO, |a, b| if b > a { b } else { a }),
-    };
-    Ok(squared.sqrt())
+    Ok(quality::nearest(points, &quality::rows(points, sample)?)?.max_distance())
 }
 
 /// Nearest neighbour distances among the samples; zero spacing where a point occurs twice.
@@ -82,7 +65,7 @@ pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
 ) -> Result<Spacing, Error> {
-    let (cloud, sample) = check(points, sample, 2)?;
+    let (cloud, sample) = check(points, sample)?;
     Ok(spaced(&cloud, &sample))
 }
 
@@ -99,8 +82,7 @@ pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> Result<Spacin
 
 fn spaced<T: Scalar>(cloud: &Cloud<T>, sample: &[u32]) -> Spacing {
     let tree = Neighbours::new(cloud, sample);
-    let nearest =
-        |&(which, point): &(u32, u32)| tree.nearest(point, Some(which), T::ZERO).sqrt().to_f64();
+    let nearest = |&(which, point): &(u32, u32)| tree.nearest(point, Some(which)).sqrt().to_f64();
     // In the tree's order, for the cache; the sum is in that order too, whatever the threads.
     let samples: Vec<_> = tree.points().collect();
     let distances: Vec<f64> = match samples.len() {
@@ -118,10 +100,9 @@ fn spaced<T: Scalar>(cloud: &Cloud<T>, sample: &[u32]) -> Spacing {
 fn check<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
-    needed: usize,
 ) -> Result<(Cloud<T>, Vec<u32>), Error> {
-    if sample.len() < needed {
-        return Err(Error::TooFewSamples { given: sample.len(), needed });
+    if sample.len() < 2 {
+        return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
     }
     let cloud = Cloud::new(points, BadRows::Error, 1)?;
     let point = |&index: &usize| match index < cloud.len {

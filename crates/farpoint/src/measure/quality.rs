@@ -38,7 +38,7 @@ pub struct Quality {
 }
 
 /// Some rows of a cloud.
-struct Rows<'a, P: ?Sized> {
+pub(super) struct Rows<'a, P: ?Sized> {
     points: &'a P,
     rows: &'a [usize],
 }
@@ -57,7 +57,7 @@ impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for Rows<'_, P> {
 }
 
 /// The rows, checked.
-fn rows<'a, T: Scalar, P: Points<T> + ?Sized>(
+pub(super) fn rows<'a, T: Scalar, P: Points<T> + ?Sized>(
     points: &'a P,
     sample: &'a [usize],
 ) -> Result<Rows<'a, P>, Error> {

@@ -103,11 +103,10 @@ impl<'a, T: Scalar> Neighbours<'a, T> {
     }
 
     /// The computed squared distance from a point of the cloud to the nearest of the tree's
-    /// points, the given one number `ignore` aside; infinity if there is no other. May stop
-    /// at the first that is no farther than `enough`.
-    pub(crate) fn nearest(&self, point: u32, ignore: Option<u32>, enough: T) -> T {
+    /// points, the given one number `ignore` aside; infinity if there is no other.
+    pub(crate) fn nearest(&self, point: u32, ignore: Option<u32>) -> T {
         let at = std::array::from_fn(|a| self.cloud.axes[a][point as usize]);
-        let mut search = Search { tree: self, point, at, ignore, enough, best: T::INFINITY };
+        let mut search = Search { tree: self, point, at, ignore, best: T::INFINITY };
         search.node(0);
         search.best
     }
@@ -224,7 +223,6 @@ struct Search<'a, T> {
     point: u32,
     at: [T; 3],
     ignore: Option<u32>,
-    enough: T,
     best: T,
 }
 
@@ -239,7 +237,7 @@ impl<T: Scalar> Search<'_, T> {
         let bounds = [left, right].map(|child| self.tree.boxes[child].bound(self.at));
         let order = if bounds[1] < bounds[0] { [1, 0] } else { [0, 1] };
         for child in order {
-            if bounds[child] < self.best && self.best > self.enough {
+            if bounds[child] < self.best {
                 self.node(left + child);
             }
         }
@@ -294,7 +292,7 @@ mod tests {
                     let best = others
                         .map(|(&other, _)| cloud.squared_distance(point, other))
                         .fold(f32::INFINITY, f32::min);
-                    assert_eq!(tree.nearest(point, ignore, 0.0), best);
+                    assert_eq!(tree.nearest(point, ignore), best);
                     for count in [1, 3, 20, 600] {
                         let mut all: Vec<(f32, u32)> = given
                             .iter()
@@ -307,8 +305,6 @@ mod tests {
                         found.sort_by(|a, b| a.partial_cmp(b).unwrap());
                         assert_eq!(found, all);
                     }
-                    let enough = tree.nearest(point, ignore, 3.0);
-                    assert!(enough == best || best <= enough && enough <= 3.0);
                 }
             }
         }

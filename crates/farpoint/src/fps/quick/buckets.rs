@@ -192,8 +192,7 @@ mod tests {
             assert!(points.windows(2).all(|pair| pair[0] < pair[1]), "in index order");
             for point in points {
                 assert!(!std::mem::replace(&mut seen[point as usize], true));
-                for axis in 0..2 {
-                    let x = rows[point as usize][axis];
+                for (axis, x) in rows[point as usize].into_iter().enumerate() {
                     assert!(found.low[axis][bucket] <= x && x <= found.high[axis][bucket]);
                 }
             }

@@ -36,7 +36,7 @@ use step::{Counts, Farthest, Step};
 pub(crate) const MOST_HEIGHT: u32 = 20;
 
 /// Points of a bucket that are aimed at (docs/quick.md).
-const BUCKET: usize = 64;
+const BUCKET: usize = 512;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,

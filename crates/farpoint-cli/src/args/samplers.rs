@@ -1,0 +1,107 @@
+//! Arguments of the approximate samplers, and of the command that compares them.
+
+use super::Input;
+use clap::ArgGroup;
+use std::path::PathBuf;
+
+/// What the approximate samplers can be told.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Approximate samplers")]
+pub(crate) struct Approximate {
+    /// grid: which point of a cell to keep: first, random (--seed), centre (nearest to it), or
+    /// centroid, which is no point of the file: positions are written, and how many points each
+    /// stands for [default: centre].
+    #[arg(long, value_name = "K")]
+    pub(crate) keep: Option<Keep>,
+    /// morton: bits an axis, 1 to 21 [default: 10].
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=21))]
+    pub(crate) bits: Option<u32>,
+    /// npdu: points that each sample updates [default: 16 times the points a sample].
+    #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) window: Option<u32>,
+    /// npdu: in which order these lie: input, morton, or neighbours (in space)
+    /// [default: input].
+    #[arg(long, value_name = "O")]
+    pub(crate) npdu_order: Option<NpduOrder>,
+    /// fastpoint: how the distances to come are predicted: network or fit [default: network].
+    #[arg(long, value_name = "E")]
+    pub(crate) estimator: Option<Estimator>,
+    /// fastpoint: exact algorithm of its first tenth [default: auto].
+    #[arg(long, value_name = "A")]
+    pub(crate) first_stage: Option<farpoint::Algorithm>,
+}
+
+/// Value of `--keep`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Keep {
+    First,
+    Random,
+    Centre,
+    Centroid,
+}
+
+/// Value of `--npdu-order`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum NpduOrder {
+    Input,
+    Morton,
+    Neighbours,
+}
+
+/// Value of `--estimator`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Estimator {
+    Network,
+    Fit,
+}
+
+/// Run several samplers on one cloud: a table of how well each covers it, and a picture.
+///
+/// Distances are in the unit of the file. 'radius' is the largest distance of a point to its
+/// nearest sample, 'mean' the mean, 'p99' what 99 % of the points are within; 'spacing' is the
+/// distance of a sample to its nearest; 'chamfer' the means from the cloud to the sample and back,
+/// added; 'unique' the share of different samples; 'in vain' the share of computed distances that
+/// changed nothing. Times are medians of up to three runs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = COMPARE_EXAMPLES,
+    group(ArgGroup::new("amount").required(true).args(["count", "ratio"])))]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// How many points to choose.
+    #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
+    pub(crate) count: Option<usize>,
+    /// Which share of the points to choose, 0 to 1.
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    pub(crate) ratio: Option<f64>,
+    /// Samplers, separated by commas. Exact: auto, peak, tree, radius, quick, naive, reference.
+    /// Approximate: fastpoint, fastpoint:fit, npdu, npdu:morton, npdu:neighbours, grid (of centre),
+    /// grid:first, grid:random, grid:centroid, morton, morton:21, random.
+    #[arg(
+        long,
+        value_name = "A,B,..",
+        value_delimiter = ',',
+        default_value = "auto,fastpoint,npdu:morton,grid,morton,random"
+    )]
+    pub(crate) algorithms: Vec<crate::compare::Which>,
+    /// Seed of random and grid:random.
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Threads to use [default: one a core].
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Draw a panel for each sampler here: the whole cloud from above, and a close-up.
+    #[arg(short, long, value_name = "FILE.png|FILE.svg")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write the table as CSV here.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write the table as JSON here; '-' prints it instead of the table.
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  farpoint compare scan.ply --ratio 0.25 -o look.png
+  farpoint compare scan.bin -n 20000 --algorithms quick,tree,npdu,npdu:morton --csv times.csv";
