@@ -3,7 +3,7 @@
 //! * [`coverage`]: how far the cloud is from the sample, the largest of which is the
 //!   [`covering_radius`];
 //! * [`spacing`]: how far samples are from each other;
-//! * [`quality`]: both, the Chamfer distance and the share of different points, in one go.
+//! * [`quality()`]: both, the Chamfer distance and the share of different points, in one go.
 //!
 //! Each takes row indices of the cloud, from any sampler; [`quality_of`] takes coordinates,
 //! which need not be points of the cloud. Distances are computed as in sampling, in the input's
