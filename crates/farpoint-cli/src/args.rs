@@ -1,12 +1,14 @@
 //! The arguments of every command, and what can be said about them before any work is done.
 
+mod measure;
 mod samplers;
+
+pub(crate) use measure::{Bench, Demo, Generate, Paper};
+pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 
 use crate::device::Method;
 use clap::{ArgGroup, Parser, Subcommand};
 use farpoint::{Amount, Level, Start};
-use farpoint_generate::Kind;
-pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 use std::path::PathBuf;
 
 /// Exact farthest point sampling of point clouds.
@@ -56,6 +58,7 @@ pub(crate) enum Command {
     Generate(Generate),
     Demo(Demo),
     Bench(Bench),
+    Paper(Paper),
 }
 
 /// Choose points of a file so that they cover it evenly.
@@ -287,81 +290,4 @@ pub(crate) struct Info {
     /// Print one JSON object instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Make a point cloud, the same on every machine.
-///
-/// room, lidar and object are life-like; cube, sphere, clusters, lattice, line, equal and
-/// duplicated are for tests.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  farpoint generate room -n 1000000 --seed 1 -o room.ply")]
-pub(crate) struct Generate {
-    /// room, lidar, object, cube, lattice, line, equal, duplicated, clusters or sphere.
-    pub(crate) kind: Kind,
-    /// How many points.
-    #[arg(short = 'n', long, value_name = "N")]
-    pub(crate) count: usize,
-    /// Another seed, another cloud.
-    #[arg(long, value_name = "K", default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// Write the points here.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-}
-
-/// Sample a generated room scan and show how it compares with random sampling.
-///
-/// Writes farpoint-demo.ply (the sample) and farpoint-demo.png (the comparison).
-#[derive(Debug, clap::Args)]
-pub(crate) struct Demo {
-    /// Points of the scan.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    pub(crate) points: usize,
-    /// Share of them to choose, 0 to 1.
-    #[arg(long, value_name = "R", default_value_t = 0.25)]
-    pub(crate) ratio: f64,
-    /// Seed of the scan and of the random sample.
-    #[arg(long, value_name = "K", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Folder for the two files.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(crate) out_dir: PathBuf,
-}
-
-/// Measure the algorithms against each other: the figures of the RadiusFPS paper, and more.
-///
-/// Prints tables; with -o also writes CSV and SVG. Times are medians of runs made side by side;
-/// those marked * are computed from the time of the first samples (brute force takes equally
-/// long for each). Every run is checked: all algorithms must give the same indices.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  farpoint bench -o results kitti.bin scan.laz")]
-pub(crate) struct Bench {
-    /// Clouds to measure besides the generated ones.
-    #[arg(value_name = "CLOUDS")]
-    pub(crate) clouds: Vec<PathBuf>,
-    /// Small clouds and few runs: a minute instead of many.
-    #[arg(long)]
-    pub(crate) quick: bool,
-    /// Write CSV and SVG into this folder.
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: Option<PathBuf>,
-    /// Only these parts, separated by commas: algorithms, voxels, prunings, sizes, growth,
-    /// threads, ties, small, updates, uniformity.
-    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
-    pub(crate) only: Vec<crate::bench::Part>,
-    /// Only the given clouds, no generated ones (where a part allows).
-    #[arg(long, requires = "clouds")]
-    pub(crate) no_generated: bool,
-    /// Points of the generated room scan [default: 1,000,000, 50,000 if --quick].
-    #[arg(long, value_name = "N")]
-    pub(crate) points: Option<usize>,
-    /// Runs of each measurement [default: 5, 3 if --quick].
-    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) runs: Option<u16>,
-    /// Threads where a part uses several [default: one a core].
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
-    /// Numbers a row of raw float32 files.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
-    pub(crate) columns: Option<u8>,
 }

@@ -143,7 +143,7 @@ fn drop_zeros<T: Number + From<f32>>(points: &mut [[T; 3]]) {
 }
 
 /// The minimum corner, and the points relative to it in single precision.
-fn narrowed(points: &[[f64; 3]]) -> ([f64; 3], Vec<[f32; 3]>) {
+pub(crate) fn narrowed(points: &[[f64; 3]]) -> ([f64; 3], Vec<[f32; 3]>) {
     let mut corner = [f64::INFINITY; 3];
     for row in points.iter().filter(|row| finite(row)) {
         corner = std::array::from_fn(|axis| corner[axis].min(row[axis]));

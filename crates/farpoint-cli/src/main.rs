@@ -8,19 +8,24 @@ mod args;
 mod bench;
 mod chamfer;
 mod compare;
+mod csv;
 mod demo;
 mod device;
 mod generate;
 mod info;
 mod input;
 mod interrupt;
+mod machine;
 mod memory;
 mod order;
 mod output;
+mod paper;
 mod picture;
+mod plot;
 mod progress;
 mod report;
 mod sample;
+mod timing;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -50,6 +55,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Paper(args) => paper::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -22,6 +22,9 @@ fn usage() {
     folder.fails("sample a.ply -n 5 --device tpu", &["tpu", "cpu"]);
     folder.fails("generate house -n 5 -o a.ply", &["house", "room"]);
     folder.fails("bench --only speed", &["speed", "algorithms"]);
+    folder.fails("paper --quick", &["--output"]);
+    folder.fails("paper -o made --only figure9", &["figure9", "figure14"]);
+    folder.fails("paper -o made --device tpu", &["tpu", "cuda"]);
 }
 
 #[test]
@@ -55,6 +58,9 @@ fn options_are_checked_before_the_input_is_read() {
     folder.fails("generate room -n 99999999999 -o b.ply", &["99,999,999,999", "fewer"]);
     folder.fails("demo --points 10", &["--points 10"]);
     folder.fails("demo --ratio 2", &["--ratio 2"]);
+    folder.fails("paper -o made --data nowhere", &["--data nowhere", "no such"]);
+    folder.fails("paper -o made --device cuda --gpu 99", &["--device cuda", "--device cpu"]);
+    folder.fails("paper -o made --gpu 0", &["--gpu", "--device cuda"]);
     assert!(folder.files().is_empty(), "{:?}", folder.files());
 }
 

@@ -1,22 +1,18 @@
-//! `farpoint bench`: the figures of the RadiusFPS paper (arXiv 2606.06255) that concern the CPU,
-//! and what farpoint promises of its own. Every part prints a table and gives records and plots;
-//! see [`parts`]. Times are never compared with a limit here.
+//! `farpoint bench`: what farpoint promises of its own (the RadiusFPS paper's figures are
+//! `farpoint paper`). Every part prints a table and gives records and plots; see [`parts`].
+//! Times are never compared with a limit here.
 
-mod machine;
-mod measure;
 mod parts;
-mod plot;
-mod quality;
 mod small;
 mod write;
 
 use crate::args;
 use crate::input::{self, Points};
+use crate::machine::Machine;
 use crate::output::{self, note};
+use crate::timing::{Case, Effort, generated};
 use anyhow::{Context, Result};
 use farpoint_generate::Kind;
-use machine::Machine;
-use measure::{Case, Effort};
 use std::borrow::Cow;
 use std::fs;
 use std::thread::available_parallelism;
@@ -26,12 +22,6 @@ use std::thread::available_parallelism;
 pub(crate) enum Part {
     /// Every algorithm on every cloud, a quarter of its points.
     Algorithms,
-    /// Figure 15b: speed-up of radius over naive against the number of voxels.
-    Voxels,
-    /// Table 4: radius without each of its prunings.
-    Prunings,
-    /// Figure 14: time, memory and throughput against the sample size.
-    Sizes,
     /// Ten times the points at the same ratio.
     Growth,
     /// One thread against all.
@@ -40,10 +30,6 @@ pub(crate) enum Part {
     Ties,
     /// Small clouds, one by one and in batches.
     Small,
-    /// Figure 3: share of the updates that change nothing.
-    Updates,
-    /// Figure 2c: spacing against random sampling.
-    Uniformity,
 }
 
 /// A smaller cloud has nothing to measure.
@@ -101,15 +87,10 @@ impl Bench<'_> {
     fn part(&self, part: Part) -> Result<()> {
         match part {
             Part::Algorithms => parts::algorithms(self),
-            Part::Voxels => parts::voxels(self),
-            Part::Prunings => parts::prunings(self),
-            Part::Sizes => parts::sizes(self),
             Part::Growth => parts::growth(self),
             Part::Threads => parts::threads(self),
             Part::Ties => parts::ties(self),
             Part::Small => small::small(self),
-            Part::Updates => quality::updates(self),
-            Part::Uniformity => quality::uniformity(self),
         }
     }
 
@@ -134,10 +115,4 @@ impl Bench<'_> {
         }
         cases
     }
-}
-
-/// A generated cloud and its name.
-fn generated(kind: Kind, points: usize) -> Case {
-    let name = format!("{kind}-{points}");
-    Case { name, points: Points::F32(Cow::Owned(farpoint_generate::generate(kind, points, 1))) }
 }

@@ -1,33 +1,37 @@
 //! The parts that compare times; each builds its jobs, measures them together, reports.
 
-use super::measure::{Case, Job, Record, measure, statistics};
-use super::plot::{Axis, Plot, Series};
+use super::Bench;
 use super::write::{row, time, times};
-use super::{Bench, generated};
 use crate::output::{count, number};
+use crate::plot::{Axis, Lines, Panel, Series, Sheet};
+use crate::timing::{Case, Cpu, Job, Record, generated, measure};
 use anyhow::Result;
-use farpoint::{Algorithm, RadiusOptions};
+use farpoint::Algorithm;
 use farpoint_generate::Kind;
 
 const ALL: [Algorithm; 4] = [Algorithm::Naive, Algorithm::Radius, Algorithm::Tree, Algorithm::Peak];
+
+fn job(algorithm: Algorithm, samples: usize, threads: usize) -> Job<'static> {
+    Job::cpu(Cpu::new(algorithm, threads), samples)
+}
 
 /// Every algorithm on every cloud, on one thread and on all.
 pub(super) fn algorithms(bench: &Bench<'_>) -> Result<()> {
     let mut all = Vec::new();
     for case in bench.generated().iter().chain(&bench.given) {
         let m = case.quarter();
-        let mut jobs: Vec<_> = ALL.iter().map(|a| Job::new(*a, m, 1)).collect();
-        jobs.push(Job::new(Algorithm::Auto, m, 1));
+        let mut jobs: Vec<_> = ALL.iter().map(|a| job(*a, m, 1)).collect();
+        jobs.push(job(Algorithm::Auto, m, 1));
         if bench.threads > 1 {
             let wide = [Algorithm::Naive, Algorithm::Tree, Algorithm::Peak, Algorithm::Auto];
-            jobs.extend(wide.map(|a| Job::new(a, m, bench.threads)));
+            jobs.extend(wide.map(|a| job(a, m, bench.threads)));
         }
         let records = measure(case, &jobs, bench.effort)?;
         let head = ["algorithm", "threads", "time", "samples/s", "over naive", "bytes a point"];
         let mut rows = vec![row(head)];
         rows.extend(records.iter().map(|record| {
             let name = match record.asked {
-                Algorithm::Auto => format!("auto ({})", record.algorithm),
+                "auto" => format!("auto ({})", record.algorithm),
                 other => other.to_string(),
             };
             vec![
@@ -49,136 +53,6 @@ fn heading(part: &str, case: &Case, samples: usize) -> String {
     format!("{part}: {}, {} of {} points", case.name, count(samples), count(case.usable()))
 }
 
-/// Figure 15b: speed-up of radius over naive against the number of voxels, one thread.
-pub(super) fn voxels(bench: &Bench<'_>) -> Result<()> {
-    let (mut all, mut series) = (Vec::new(), Vec::new());
-    let sizes: &[u32] = match bench.args.quick {
-        true => &[8, 24, 64],
-        false => &[8, 12, 16, 24, 32, 48, 64, 96, 128],
-    };
-    for case in bench.generated().iter().chain(&bench.given) {
-        let m = case.quarter();
-        let mut jobs = vec![Job::new(Algorithm::Naive, m, 1)];
-        jobs.extend(sizes.iter().map(|&nvox| {
-            let options = RadiusOptions { nvox: Some(nvox), ..RadiusOptions::default() };
-            Job::new(Algorithm::Radius, m, 1).radius(format!("nvox={nvox}"), options)
-        }));
-        jobs.push(Job::new(Algorithm::Radius, m, 1).radius("default", RadiusOptions::default()));
-        let records = measure(case, &jobs, bench.effort)?;
-        let mut rows = vec![row(["radius with", "time", "over naive"])];
-        rows.extend(records.iter().map(|record| {
-            let name = if record.variant.is_empty() { "(naive)" } else { &record.variant };
-            vec![name.to_owned(), time(record), times(&records[0], record)]
-        }));
-        bench.table(&heading("Figure 15b", case, m), &rows)?;
-        let gain = |k: usize| records[0].median() / records[k + 1].median();
-        let points = sizes.iter().enumerate().map(|(k, &nvox)| (f64::from(nvox), gain(k)));
-        series.push(Series { name: case.name.clone(), points: points.collect() });
-        all.extend(records);
-    }
-    bench.csv("voxels", &all)?;
-    let plot = Plot {
-        title: "RadiusFPS: speed-up over brute force, a quarter of the points, one thread".into(),
-        foot: bench.machine.to_string(),
-        x: Axis::log("voxels along the longest side"),
-        y: Axis::log("times as fast as naive"),
-        series,
-    };
-    bench.plot("voxels", &plot)
-}
-
-/// Table 4: what each of the two prunings is worth. Without radius pruning every sample looks
-/// at every voxel, so such times are computed from a part.
-pub(super) fn prunings(bench: &Bench<'_>) -> Result<()> {
-    let mut all = Vec::new();
-    for case in bench.generated().iter().chain(&bench.given) {
-        let m = case.quarter();
-        let on_and_off = [(true, true), (true, false), (false, true), (false, false)];
-        let jobs = on_and_off.map(|(radius_pruning, point_skip)| {
-            let options = RadiusOptions { nvox: None, radius_pruning, point_skip };
-            let yes = |on: bool| if on { "on" } else { "off" };
-            let name = format!("pruning {}, skip {}", yes(radius_pruning), yes(point_skip));
-            Job::new(Algorithm::Radius, m, 1).radius(name, options).linear(!radius_pruning)
-        });
-        let records = measure(case, &jobs, bench.effort)?;
-        let mut rows =
-            vec![row(["radius", "time", "over neither", "distances a sample", "skipped a sample"])];
-        for (record, job) in records.iter().zip(jobs) {
-            // Counting the slow ones over a part is enough for a mean.
-            let job = Job { samples: record.measured, ..job };
-            let counts = statistics(case, &job)?;
-            let mark = if record.computed() { "*" } else { "" };
-            let mean =
-                |total: u64| format!("{}{mark}", number(total as f64 / record.measured as f64));
-            rows.push(vec![
-                record.variant.clone(),
-                time(record),
-                times(&records[3], record),
-                mean(counts.distance_evaluations),
-                mean(counts.points_skipped),
-            ]);
-        }
-        bench.table(&heading("Table 4", case, m), &rows)?;
-        all.extend(records);
-    }
-    bench.csv("prunings", &all)
-}
-
-/// Figure 14: time, memory and throughput against the number of samples, one thread.
-pub(super) fn sizes(bench: &Bench<'_>) -> Result<()> {
-    let mut all = Vec::new();
-    for case in bench.room().iter().chain(&bench.given) {
-        let mut rows = vec![row(["samples", "algorithm", "time", "samples/s", "MB", "over naive"])];
-        let mut records: Vec<Record> = Vec::new();
-        for part in [256, 64, 16, 8, 4, 2] {
-            let m = (case.usable() / part).max(1);
-            let jobs = ALL.map(|a| Job::new(a, m, 1));
-            let batch = measure(case, &jobs, bench.effort)?;
-            rows.extend(batch.iter().map(|record| {
-                vec![
-                    count(m),
-                    record.asked.to_string(),
-                    time(record),
-                    count((m as f64 / record.median()) as u64),
-                    number(record.bytes as f64 / 1e6),
-                    times(&batch[0], record),
-                ]
-            }));
-            records.extend(batch);
-        }
-        let title = format!("Figure 14: {}, {} points", case.name, count(case.usable()));
-        bench.table(&title, &rows)?;
-        size_plots(bench, case, &records)?;
-        all.extend(records);
-    }
-    bench.csv("sizes", &all)
-}
-
-fn size_plots(bench: &Bench<'_>, case: &Case, records: &[Record]) -> Result<()> {
-    type Value = fn(&Record) -> f64;
-    let plots: [(&str, &str, Value); 3] = [
-        ("time", "seconds", |record| record.median()),
-        ("memory", "MB beyond the input", |record| record.bytes as f64 / 1e6),
-        ("throughput", "samples a second", |record| record.samples as f64 / record.median()),
-    ];
-    for (name, label, value) in plots {
-        let series = ALL.map(|algorithm| {
-            let of_it = records.iter().filter(|record| record.asked == algorithm);
-            let points = of_it.map(|record| (record.samples as f64, value(record))).collect();
-            Series { name: algorithm.to_string(), points }
-        });
-        let plot = Plot {
-            title: format!("{}: {name} against sample size, one thread", case.name),
-            foot: bench.machine.to_string(),
-            x: Axis::log("samples"),
-            y: Axis::log(label),
-            series: series.into(),
-        };
-        bench.plot(&format!("sizes-{name}-{}", case.name), &plot)?;
-    }
-    Ok(())
-}
-
 /// Ten times the points at the same ratio.
 pub(super) fn growth(bench: &Bench<'_>) -> Result<()> {
     let sizes =
@@ -187,7 +61,7 @@ pub(super) fn growth(bench: &Bench<'_>) -> Result<()> {
     rows.push(row(["points", "samples", "algorithm", "time", "over a tenth", "bytes a point"]));
     for points in sizes {
         let case = generated(Kind::Room, points);
-        let job = Job::new(Algorithm::Auto, case.quarter(), 1);
+        let job = job(Algorithm::Auto, case.quarter(), 1);
         let record = measure(&case, &[job], bench.effort)?.remove(0);
         let grown = match all.last() {
             Some(last) => format!("{}x", number(record.median() / last.median())),
@@ -205,14 +79,14 @@ pub(super) fn growth(bench: &Bench<'_>) -> Result<()> {
     }
     bench.table("Growth: room, a quarter of the points, one thread", &rows)?;
     let points = all.iter().map(|record| (record.points as f64, record.median())).collect();
-    let plot = Plot {
-        title: "A quarter of a room scan, one thread".into(),
-        foot: bench.machine.to_string(),
+    let panel = Panel::Lines(Lines {
+        title: String::new(),
         x: Axis::log("points"),
         y: Axis::log("seconds"),
-        series: vec![Series { name: "auto".into(), points }],
-    };
-    bench.plot("growth", &plot)?;
+        series: vec![Series::new("auto", points)],
+    });
+    let title = "A quarter of a room scan, one thread";
+    bench.plot("growth", &Sheet::single(title, &bench.machine.to_string(), panel))?;
     bench.csv("growth", &all)
 }
 
@@ -225,7 +99,7 @@ pub(super) fn threads(bench: &Bench<'_>) -> Result<()> {
         let m = case.quarter();
         let who = [Algorithm::Naive, Algorithm::Tree, Algorithm::Peak];
         let jobs: Vec<_> =
-            who.iter().flat_map(|a| steps.iter().map(move |t| Job::new(*a, m, *t))).collect();
+            who.iter().flat_map(|a| steps.iter().map(move |t| job(*a, m, *t))).collect();
         let records = measure(case, &jobs, bench.effort)?;
         let mut rows = vec![row(["algorithm", "threads", "time", "over one"])];
         for of_one in records.chunks(steps.len()) {
@@ -256,7 +130,7 @@ pub(super) fn ties(bench: &Bench<'_>) -> Result<()> {
     let mut rows = vec![row(["cloud", "algorithm", "time", "time of the cube's"])];
     for kind in kinds {
         let case = generated(kind, points);
-        let job = Job::new(Algorithm::Auto, case.quarter(), 1);
+        let job = job(Algorithm::Auto, case.quarter(), 1);
         all.extend(measure(&case, &[job], bench.effort)?);
         let (first, last) = (&all[0], &all[all.len() - 1]);
         rows.push(vec![

@@ -1,9 +1,10 @@
 //! Tables on stdout, CSV and SVG in the output folder.
 
 use super::Bench;
-use super::measure::Record;
-use super::plot::Plot;
+use crate::csv::csv;
 use crate::output::{self, number, seconds};
+use crate::plot::Sheet;
+use crate::timing::Record;
 use anyhow::Result;
 
 const COLUMNS: [&str; 20] = [
@@ -42,8 +43,7 @@ impl Bench<'_> {
     }
 
     fn line(&self, part: &str, record: &Record) -> Vec<String> {
-        let [median, fastest, slowest] = record.seconds;
-        vec![
+        let mut cells = vec![
             part.to_owned(),
             record.cloud.clone(),
             record.points.to_string(),
@@ -52,48 +52,33 @@ impl Bench<'_> {
             record.algorithm.to_string(),
             record.variant.clone(),
             record.threads.to_string(),
-            format!("{median:.9}"),
-            format!("{fastest:.9}"),
-            format!("{slowest:.9}"),
-            record.runs.to_string(),
-            record.measured.to_string(),
-            record.bytes.to_string(),
+        ];
+        cells.extend(record.cells());
+        cells.extend([
             format!("{:.1}", record.bytes_a_point()),
             format!("{:016x}", record.checksum),
             self.machine.cpu.clone(),
             self.machine.cores.to_string(),
             self.machine.simd.to_string(),
             self.machine.date.clone(),
-        ]
+        ]);
+        cells
     }
 
     /// Writes any table as `part.csv`.
     pub(super) fn rows(&self, part: &str, head: &[&str], rows: &[Vec<String>]) -> Result<()> {
         let Some(folder) = &self.args.output else { return Ok(()) };
-        let mut text = format!("{}\n", head.join(","));
-        for row in rows {
-            let cells: Vec<_> = row.iter().map(|cell| quoted(cell)).collect();
-            text.push_str(&cells.join(","));
-            text.push('\n');
-        }
-        output::write_file(&folder.join(format!("{part}.csv")), text.as_bytes())
+        output::write_file(&folder.join(format!("{part}.csv")), csv(head, rows).as_bytes())
     }
 
     /// Writes `name.svg`.
-    pub(super) fn plot(&self, name: &str, plot: &Plot) -> Result<()> {
+    pub(super) fn plot(&self, name: &str, plot: &Sheet) -> Result<()> {
         match &self.args.output {
             Some(folder) => {
                 output::write_file(&folder.join(format!("{name}.svg")), plot.svg().as_bytes())
             }
             None => Ok(()),
         }
-    }
-}
-
-fn quoted(cell: &str) -> String {
-    match cell.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_owned(),
     }
 }
 

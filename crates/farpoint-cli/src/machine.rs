@@ -6,15 +6,15 @@ use std::thread::available_parallelism;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The machine and the day.
-pub(super) struct Machine {
-    pub(super) cpu: String,
-    pub(super) cores: usize,
-    pub(super) simd: Level,
-    pub(super) date: String,
+pub(crate) struct Machine {
+    pub(crate) cpu: String,
+    pub(crate) cores: usize,
+    pub(crate) simd: Level,
+    pub(crate) date: String,
 }
 
 impl Machine {
-    pub(super) fn here() -> Self {
+    pub(crate) fn here() -> Self {
         Self {
             cpu: cpu(),
             cores: available_parallelism().map_or(1, usize::from),
@@ -24,10 +24,17 @@ impl Machine {
     }
 }
 
+impl Machine {
+    /// The machine and farpoint's version, the same from day to day.
+    pub(crate) fn identity(&self) -> String {
+        let Self { cpu, cores, simd, .. } = self;
+        format!("{cpu}, {cores} cores, {simd}, farpoint {}", env!("CARGO_PKG_VERSION"))
+    }
+}
+
 impl std::fmt::Display for Machine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { cpu, cores, simd, date } = self;
-        write!(f, "{cpu}, {cores} cores, {simd}, farpoint {}, {date}", env!("CARGO_PKG_VERSION"))
+        write!(f, "{}, {}", self.identity(), self.date)
     }
 }
 
