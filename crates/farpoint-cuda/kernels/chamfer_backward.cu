@@ -52,12 +52,6 @@ __device__ __forceinline__ Rows rows_of(const BackwardArgs& args, u32 side, u32 
 // Whether the distances of these rows have gradients.
 __device__ __forceinline__ bool sends(const Rows& rows) { return rows.grads && rows.cloud.indices; }
 
-__device__ __forceinline__ u8* cut(u8** from, u64 bytes) {
-    u8* piece = *from;
-    *from += (bytes + 255) / 256 * 256;
-    return piece;
-}
-
 // Places the arrays of a team; src/chamfer/backward.rs computes the same sum.
 __device__ __forceinline__ Senders place_arrays(u8* scratch, const u32 rows[2], u32 blocks) {
     u64 most = (u64)max(rows[0], rows[1]) + 1;

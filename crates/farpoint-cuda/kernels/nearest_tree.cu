@@ -60,12 +60,6 @@ struct Shared {
     };
 };
 
-__device__ __forceinline__ u8* cut(u8** from, u64 bytes) {
-    u8* piece = *from;
-    *from += (bytes + 255) / 256 * 256;
-    return piece;
-}
-
 // Places the arrays of a cloud of up to `rows` points; src/chamfer/tree.rs computes the same sum.
 __device__ inline void place_arrays(Index& index, u8** scratch, u32 rows, u32 blocks) {
     u64 padded = ((u64)rows + 31) / 32 * 32;

@@ -78,13 +78,6 @@ __device__ __forceinline__ void count(const State& state, Counter counter, u32 n
     if (state.counters && (threadIdx.x & 31) == 0) atomicAdd(&state.counters[counter], (u64)n);
 }
 
-// Cuts `bytes` from `*from`, aligned for every type.
-__device__ __forceinline__ u8* cut(u8** from, u64 bytes) {
-    u8* piece = *from;
-    *from += (bytes + 255) / 256 * 256;
-    return piece;
-}
-
 // Places the arrays of a cloud of up to `rows` points in a team's scratch; src/fps/peak.rs
 // computes the same sum. Buffers that are dead after the ordering are used again.
 __device__ inline void place_arrays(State& state, u8* scratch, u32 rows, u32 blocks) {

@@ -64,3 +64,10 @@ struct Team {
     __device__ __forceinline__ u32 warp() const { return (threadIdx.x >> 5) * size + rank; }
     __device__ __forceinline__ u32 warps() const { return (blockDim.x >> 5) * size; }
 };
+
+// Cuts `bytes` from a team's scratch, aligned for every type; src/team.rs rounds up alike.
+__device__ __forceinline__ u8* cut(u8** from, u64 bytes) {
+    u8* piece = *from;
+    *from += (bytes + 255) / 256 * 256;
+    return piece;
+}
