@@ -2,8 +2,8 @@
 //! memory that a team takes to put a cloud into a box tree.
 
 use crate::launch::Launch;
-use crate::module::Function;
 use crate::memory;
+use crate::module::Function;
 use crate::{CudaScalar, Device, Error, Stream};
 
 /// Rows worth a block of a team, at least and at most: a team of too many waits for each other
