@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What a call from Python takes beside the sampling itself, in microseconds.
+"""What a call from Python takes beside the work itself, in microseconds.
 
     python benches/overhead.py [--out benches/records]
 
-A sampling so small that it takes next to nothing (8 of 64 points) is called many times; the figure is the
-median of 7 rounds, each the mean of its calls. "compiled half" is the call of the Rust function from
-Python with ready arguments; the difference to it is what the Python half adds. On a GPU the work is
-queued: calls are timed on the host, after a warm-up, with the queue kept short.
+A job so small that it takes next to nothing (8 of 64 points; nearest points of 64 and 64, both ways) is
+called many times; the figure is the median of 7 rounds, each the mean of its calls. "compiled half" is
+the call of the Rust function from Python with ready arguments; the difference to the one above is what
+the Python half adds. On a GPU the work is queued: calls are timed on the host, after a warm-up, with the
+queue kept short. "and backward" adds PyTorch's engine, and a second call of the compiled half.
 """
 
 import argparse
@@ -52,6 +53,24 @@ def on_cpu():
     tensor = torch.from_numpy(points)
     yield "CPU tensor", lambda: farpoint.sample(tensor, 8)
     yield "CPU tensor, distances", lambda: farpoint.sample(tensor, 8, return_distances=True)
+    if hasattr(_farpoint, "match_clouds"):
+        yield "compiled half, nearest", lambda: _farpoint.match_clouds(
+            batch, batch, None, None, 2, "auto", None, True
+        )
+        yield "Chamfer of NumPy arrays", lambda: farpoint.chamfer(points, points)
+        yield from chamfer_of(tensor)
+
+
+def chamfer_of(points):
+    """With a tensor of either device."""
+    from farpoint import _match_torch
+
+    batch, other = points.unsqueeze(0), points.clone().requires_grad_()
+    yield "nearest of tensors", lambda: farpoint.nearest(points, points)
+    yield "nearest, the operator", lambda: _match_torch.match_clouds(batch, batch, None, None, 2, None, True)
+    yield "Chamfer of tensors", lambda: farpoint.chamfer(points, points)
+    yield "Chamfer, differentiable", lambda: farpoint.chamfer(points, other)
+    yield "Chamfer and backward", lambda: farpoint.chamfer(points, other).backward()
 
 
 def on_gpu():
@@ -73,6 +92,17 @@ def on_gpu():
     yield "CUDA tensor", lambda: farpoint.sample(points, 8)
     yield "CUDA tensor, distances", lambda: farpoint.sample(points, 8, return_distances=True)
     yield "CUDA operator", lambda: torch.ops.farpoint.sample(batch, *ready)
+    if hasattr(_farpoint, "cuda_match"):
+        size = _cuda.match_scratch_bytes(0, False, 1, (64, 64), 3, True, 2, False)
+        room = torch.empty(max(size, 1), dtype=torch.uint8, device="cuda")
+        numbers = torch.empty((2, 64), device="cuda")
+        indices = torch.empty((2, 64), dtype=torch.int64, device="cuda")
+        found = _cuda.Found(
+            tuple(row.data_ptr() for row in numbers), tuple(row.data_ptr() for row in indices),
+            (room.data_ptr(), room.numel()),
+        )
+        yield "compiled half, nearest", lambda: _farpoint.cuda_match(source, source, found, 2)
+        yield from chamfer_of(points)
 
 
 def measure():
@@ -95,14 +125,15 @@ def main():
     options = parser.parse_args()
     rows, least = [], {}
     for device, name, time_of_call in measure():
-        least.setdefault(device, time_of_call)
+        if name.startswith("compiled half"):
+            least[device] = time_of_call
         rows.append({
             "date": datetime.date.today().isoformat(), "machine": machine(), "device": device,
             "python": platform.python_version(), "numpy": np.__version__,
             "farpoint": farpoint.__version__, "call": name, "microseconds": f"{time_of_call:.2f}",
             "over_compiled_half": f"{time_of_call - least[device]:.2f}",
         })
-        print(f"{device:<24} {name:<24} {time_of_call:8.2f} us, {time_of_call - least[device]:6.2f} us over "
+        print(f"{device:<24} {name:<26} {time_of_call:8.2f} us, {time_of_call - least[device]:6.2f} us over "
               "the compiled half")
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)

@@ -51,7 +51,7 @@ fn match_clouds<'py>(
     }
 }
 
-fn norm_of(norm: u8) -> PyResult<Norm> {
+pub(crate) fn norm_of(norm: u8) -> PyResult<Norm> {
     match norm {
         1 => Ok(Norm::One),
         2 => Ok(Norm::Two),

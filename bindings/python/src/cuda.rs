@@ -12,22 +12,23 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cuda_check, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_scratch_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_obstacle, module)?)?;
+    module.add_function(wrap_pyfunction!(cuda_device_of, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_devices, module)?)
 }
 
 /// Clouds in device memory: addresses and strides as [`DeviceBatch`] has them, 0 for "none".
 #[derive(FromPyObject)]
-struct Input {
-    device: usize,
-    stream: u64,
+pub(crate) struct Input {
+    pub(crate) device: usize,
+    pub(crate) stream: u64,
     /// f64 if set, else f32.
-    wide: bool,
-    points: u64,
-    strides: [i64; 2],
+    pub(crate) wide: bool,
+    pub(crate) points: u64,
+    pub(crate) strides: [i64; 2],
     /// Clouds, rows, coordinates.
-    shape: [usize; 3],
-    offsets: u64,
-    lengths: u64,
+    pub(crate) shape: [usize; 3],
+    pub(crate) offsets: u64,
+    pub(crate) lengths: u64,
 }
 
 /// Where the answer goes, and what each cloud wants.
@@ -40,10 +41,13 @@ struct Output {
     values: u64,
     covering: u64,
     chosen: u64,
+    /// Where radii of double precision go, and how many numbers `values` has, if plain distances
+    /// are wanted.
+    radii: (u64, usize),
     scratch: (u64, usize),
 }
 
-fn given(address: u64) -> Option<u64> {
+pub(crate) fn given(address: u64) -> Option<u64> {
     (address != 0).then_some(address)
 }
 
@@ -58,14 +62,14 @@ impl Input {
     }
 
     /// The device and the caller's stream on it.
-    fn open(&self) -> Result<(Device, Stream), farpoint_cuda::Error> {
+    pub(crate) fn open(&self) -> Result<(Device, Stream), farpoint_cuda::Error> {
         let device = Device::new(self.device)?;
         // SAFETY: the stream is the caller's current one, which outlives the call.
         let stream = unsafe { Stream::borrowed(&device, self.stream) };
         Ok((device, stream))
     }
 
-    fn about(&self) -> String {
+    pub(crate) fn about(&self) -> String {
         let [clouds, rows, dims] = self.shape;
         let precision = if self.wide { "float64" } else { "float32" };
         format!("points of shape ({clouds}, {rows}, {dims}), {precision}, cuda:{}", self.device)
@@ -126,7 +130,16 @@ fn enqueue<T: CudaScalar>(
     };
     // SAFETY: the Python half allocated what the batch tells, with starts and lengths held
     // within the clouds, and keeps it in stream order.
-    unsafe { sampler.enqueue(&device, &stream, &batch) }
+    unsafe { sampler.enqueue(&device, &stream, &batch) }?;
+    let (radii, places) = output.radii;
+    if radii == 0 {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    unsafe {
+        let covering = (output.covering, batch.clouds);
+        farpoint_cuda::roots::<T>(&stream, (output.values, places), covering, radii)
+    }
 }
 
 /// Queues a look for NaN and infinity: `counts` and `firsts` get an int64 for each cloud.
@@ -175,4 +188,10 @@ fn cuda_obstacle() -> Option<String> {
 #[pyfunction]
 fn cuda_devices() -> PyResult<usize> {
     farpoint_cuda::device_count().map_err(|error| failed(error, "devices"))
+}
+
+/// The device that has the memory at this address.
+#[pyfunction]
+fn cuda_device_of(address: u64) -> PyResult<usize> {
+    farpoint_cuda::device_of(address).map_err(|error| failed(error, &format!("{address:#x}")))
 }

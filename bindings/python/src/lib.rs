@@ -6,13 +6,16 @@
 //! * `cuda`: sampling by addresses of device memory, on the caller's stream.
 //! * `dlpack`: arrays of libraries that give nothing but DLPack capsules.
 //! * `files`: reading and writing point clouds.
-//! * `chamfer`: nearest neighbours (the feature of that name).
+//! * `chamfer`: nearest neighbours (the feature of that name); `cuda_match`: the same by addresses of
+//!   device memory.
 //!
 //! What users see, with its documentation, is Python: `python/farpoint`.
 
 #[cfg(feature = "chamfer")]
 mod chamfer;
 mod cuda;
+#[cfg(feature = "chamfer")]
+mod cuda_match;
 mod dlpack;
 mod error;
 mod files;
@@ -35,6 +38,9 @@ fn _farpoint(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dlpack::Imported>()?;
     module.add_class::<dlpack::DeviceArray>()?;
     #[cfg(feature = "chamfer")]
-    chamfer::add(module)?;
+    {
+        chamfer::add(module)?;
+        cuda_match::add(module)?;
+    }
     Ok(())
 }

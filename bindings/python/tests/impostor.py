@@ -5,6 +5,8 @@ import ctypes
 import numpy as np
 from conftest import reference
 
+from farpoint import _farpoint
+
 
 def at(address, shape, kind=np.int64, strides=None):
     """The array at an address."""
@@ -52,3 +54,43 @@ def impostor(source, out, count, spacing, algorithm):
             target[: len(indices)] = np.asarray(distances, kind) ** 2
         if out.covering:
             at(out.covering, (clouds,), kind)[k] = 4.0
+    if out.radii[0]:
+        values = at(out.values, (out.radii[1],), kind)
+        values[:] = np.sqrt(values)
+        at(out.radii[0], (clouds,), np.float64)[:] = np.sqrt(at(out.covering, (clouds,), kind))
+
+
+def _clouds(source):
+    """A batch as it lies there, and its lengths."""
+    clouds, rows, dims = source.shape
+    row, axis = source.strides
+    kind = np.float64 if source.wide else np.float32
+    points = at(source.points, (clouds, rows, dims), kind, (rows * row, row, axis))
+    return points, at(source.lengths, (clouds,)).tolist() if source.lengths else None
+
+
+def impostor_match(x, y, found, norm):
+    """What `DevicePairs` promises, by the CPU."""
+    if x.shape[0] == 0:
+        return
+    (a, a_lengths), (b, b_lengths) = _clouds(x), _clouds(y)
+    both = bool(found.distances[1])
+    answer = _farpoint.match_clouds(a, b, a_lengths, b_lengths, norm, "auto", None, both)
+    for k, cloud in enumerate((a, b) if both else (a,)):
+        at(found.distances[k], cloud.shape[:2], cloud.dtype)[:] = answer[2 * k]
+        at(found.indices[k], cloud.shape[:2])[:] = answer[2 * k + 1]
+
+
+def impostor_backward(x, y, wanted, norm):
+    """What `DeviceGradients` promises, by the CPU."""
+    if x.shape[0] == 0:
+        return
+    clouds = _clouds(x)[0], _clouds(y)[0]
+    indices, grads = [], []
+    for k, cloud in enumerate(clouds):
+        given, shape = bool(wanted.grads[k]), cloud.shape[:2]
+        assert given == bool(wanted.indices[k])
+        indices.append(at(wanted.indices[k], shape) if given else np.full(shape, -1))
+        grads.append(at(wanted.grads[k], shape, cloud.dtype) if given else np.zeros(shape, cloud.dtype))
+    for k, gradients in enumerate(_farpoint.match_backward(*clouds, *indices, *grads, norm)):
+        at(wanted.gradients[k], clouds[k].shape, clouds[k].dtype)[:] = gradients

@@ -5,20 +5,23 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import cloud
-from impostor import impostor
+from conftest import cloud, grid, needs_match
+from impostor import impostor, impostor_backward, impostor_match
 
 import farpoint
 from farpoint import _cuda, _farpoint
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
-from farpoint import _torch, _torch_ops  # noqa: E402  (they need torch)
+from farpoint import _match_torch, _torch, _torch_ops  # noqa: E402  (they need torch)
 
 
 @pytest.fixture(autouse=True)
 def fake_gpu(monkeypatch):
     monkeypatch.setattr(_farpoint, "cuda_sample", impostor)
+    monkeypatch.setattr(_farpoint, "cuda_match", impostor_match, raising=False)
+    monkeypatch.setattr(_farpoint, "cuda_match_backward", impostor_backward, raising=False)
     monkeypatch.setattr(_cuda, "scratch_bytes", lambda *_: 64)
+    monkeypatch.setattr(_cuda, "match_scratch_bytes", lambda *_: 64)
     monkeypatch.setattr(_torch_ops, "current_stream", lambda _: 0)
     # Memory that was not written to is told by what it holds.
     before = torch.are_deterministic_algorithms_enabled()
@@ -32,7 +35,7 @@ def batch(b=3, n=40, d=3):
 
 
 VIEWS = [batch(), batch().double(), batch(3, 40, 6)[..., 1:4], batch(1, 40), batch(40, 3).transpose(0, 1),
-         batch(4)[::2], batch(3, 40, 6)[:, ::2, ::2], batch(3, 80)[:, 5:45]]
+         batch(4)[::2], batch(3, 40, 6)[:, ::2, ::2], batch(3, 80)[:, 5:45], batch()[0], batch(3, 40, 6)[1, ::2, 3:]]
 
 
 @pytest.mark.parametrize("points", VIEWS, ids=lambda p: f"{tuple(p.shape)}-{p.stride()}")
@@ -41,12 +44,12 @@ def test_strides(points):
     wanted = farpoint.sample(points, 7, return_distances=True)
     assert torch.equal(found, wanted.indices)
     torch.testing.assert_close(distances, wanted.distances, rtol=1e-6, atol=0)
-    assert radius.dtype == torch.float64 and (radius == 2).all()
+    assert radius.dtype == torch.float64 and (radius == 2).all() and radius.shape == points.shape[:-2]
     assert torch.equal(_torch_ops._on_cuda(points, 7, None, None, None, None, "auto", None), found)
 
 
 def test_rows_of_one_cloud_are_not_copied():
-    for points in (batch(1, 40)[:, ::3], batch(1, 40, 6)[:, :, ::2], batch(1, 3, 40).transpose(1, 2)):
+    for points in (batch(1, 40)[:, ::3], batch(1, 40, 6)[:, :, ::2], batch(1, 3, 40).transpose(1, 2), batch()[0]):
         clouds, _ = _torch_ops.addressable(points)
         assert clouds.data_ptr() == points.data_ptr()
 
@@ -134,6 +137,51 @@ def test_good_rows():
         torch.testing.assert_close(found[1], wanted.distances)
 
 
+GRIDS = torch.from_numpy(np.stack([grid(4), grid(4)]))
+ACROSS = batch(2, 3, 50).transpose(1, 2)
+PAIRS = {
+    "dense": (batch(2, 50), batch(2, 40)), "ties": (GRIDS, GRIDS + 0.5), "double": (batch().double(),) * 2,
+    "across": (ACROSS, ACROSS[:, 10:] + 1), "uneven": (batch(4)[::2], batch(3, 80)[:2, 5:35]),
+    "axes": (batch(2, 40, 6)[..., ::2], batch(2, 30, 6)[..., 3:]), "none": (batch()[:0], batch()[:0]),
+    "expanded": (batch(1, 40).expand(2, -1, -1), batch(2, 30)),
+}
+
+
+@needs_match
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_nearest_points_and_gradients(pair, both, norm):
+    x, y = PAIRS[pair]
+    some = [torch.tensor([7, 20, 3])[: len(x)], None]
+    for lengths in ([None, None], some, some[::-1]):
+        arguments = (x, y, *lengths, norm, None, both)
+        mine, gpu = _match_torch._on_cpu(*arguments), _match_torch._on_cuda(*arguments)
+        for a, b, fake in zip(mine, gpu, _match_torch._fake(*arguments)):
+            torch.testing.assert_close(a, b, rtol=0, atol=0)
+            assert (fake.shape, fake.stride(), fake.dtype) == (b.shape, b.stride(), b.dtype)
+        # Rows of a gradient need not lie one after another.
+        grads = [torch.rand(part.shape[::-1], dtype=x.dtype).t() for part in (mine[0], mine[2])]
+        back = (x, y, mine[1], mine[3], *(grad.contiguous() for grad in grads), norm)
+        back_of_gpu = (x, y, mine[1], mine[3], *grads, norm)
+        for a, b in zip(_match_torch._backward_on_cpu(*back), _match_torch._backward_on_cuda(*back_of_gpu)):
+            torch.testing.assert_close(a, b, rtol=0, atol=0)
+            assert b.is_contiguous()
+
+
+@needs_match
+def test_clouds_are_searched_where_they_lie(monkeypatch):
+    seen = []
+
+    def spy(x, y, *_):
+        seen.append((x.points, x.strides, y.points, y.strides))
+
+    monkeypatch.setattr(_farpoint, "cuda_match", spy)
+    for x, y in (PAIRS["axes"], PAIRS["dense"], (batch(1, 40)[:, ::3], ACROSS[:1])):
+        _match_torch._on_cuda(x, y, None, None, 2, None, True)
+        assert seen.pop() == (x.data_ptr(), x.stride()[1:], y.data_ptr(), y.stride()[1:])
+
+
 def test_the_compiled_half_takes_what_it_is_given(monkeypatch):
     monkeypatch.undo()
     if _farpoint.cuda_obstacle() is None:
@@ -147,5 +195,28 @@ def test_the_compiled_half_takes_what_it_is_given(monkeypatch):
         _cuda.scratch_bytes(0, False, (1, 5, 3), 5, "auto")
     with pytest.raises(farpoint.CudaUnavailable):
         _farpoint.DeviceArray(0, 0, [5], "i8")
+    with pytest.raises(farpoint.CudaUnavailable):
+        _farpoint.cuda_device_of(256)
     with pytest.raises(ValueError, match="tree"):
         _farpoint.cuda_sample(source, _cuda.Output(512), 5, None, "tree")
+
+
+@needs_match
+def test_the_compiled_half_takes_pairs(monkeypatch):
+    monkeypatch.undo()
+    if _farpoint.cuda_obstacle() is None:
+        pytest.skip("there is a GPU, and these addresses are of the CPU")
+    source = _cuda.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
+    found, sent = _cuda.Found((512, 0), (1024, 0)), _cuda.Gradients((512, 0), (8, 0), (256, 512))
+    with pytest.raises(farpoint.CudaUnavailable):
+        _farpoint.cuda_match(source, source, found, 2)
+    with pytest.raises(farpoint.CudaUnavailable):
+        _farpoint.cuda_match_backward(source, source, sent, 2)
+    with pytest.raises(farpoint.CudaUnavailable):
+        _cuda.match_scratch_bytes(0, True, 1, (5, 5), 3, True, 2, False)
+    with pytest.raises(ValueError, match="norm is 3"):
+        _farpoint.cuda_match(source, source, found, 3)
+    with pytest.raises(TypeError, match="float32.*float64"):
+        _farpoint.cuda_match(source, source._replace(wide=True), found, 2)
+    with pytest.raises(ValueError, match=r"\(1, 5, 3\).*\(1, 5, 2\)"):
+        _farpoint.cuda_match_backward(source, source._replace(shape=(1, 5, 2)), sent, 2)

@@ -3,8 +3,8 @@ that of a device, and the impostor of ``test_addresses`` for the compiled half."
 
 import numpy as np
 import pytest
-from conftest import cloud
-from impostor import at, impostor
+from conftest import cloud, needs_match
+from impostor import at, impostor, impostor_match
 
 import farpoint
 from farpoint import _device, _farpoint
@@ -50,8 +50,15 @@ class Array:
                 return Answer(found.array)
 
             @staticmethod
-            def sqrt(found):
-                return Answer(np.sqrt(found))
+            def asarray(found, device):
+                assert device == "cpu"
+                return Answer(found)
+
+            float64 = np.float64
+            maximum = staticmethod(np.maximum)
+            max = staticmethod(np.max)
+            sqrt = staticmethod(np.sqrt)
+            sum = staticmethod(np.sum)
 
         return Namespace
 
@@ -69,6 +76,8 @@ class Answer(np.ndarray):
 @pytest.fixture(autouse=True)
 def fake_gpu(monkeypatch):
     monkeypatch.setattr(_farpoint, "cuda_sample", impostor)
+    monkeypatch.setattr(_farpoint, "cuda_match", impostor_match, raising=False)
+    monkeypatch.setattr(_farpoint, "cuda_device_of", lambda address: 0)
     monkeypatch.setattr(_farpoint, "DeviceArray", Memory)
 
 
@@ -99,6 +108,71 @@ def test_single_clouds(points):
     assert found.covering_radius == 2.0
     even = farpoint.sample(Array(points), spacing=0.3)
     np.testing.assert_array_equal(even, farpoint.sample(points, spacing=0.3))
+
+
+def test_a_spacing_needs_a_point():
+    """As on the CPU."""
+    for points, lengths, text in [
+        (BATCH, [40, 20, 0], "cloud 2 of the batch: .* no usable point"),
+        (BATCH[:, :0], None, "cloud 0 of the batch: .* no usable point"),
+        (BATCH[0, :0], None, "^the cloud has no usable point"),
+    ]:
+        for array in (points, Array(points)):
+            with pytest.raises(ValueError, match=text):
+                farpoint.sample(array, spacing=0.4, lengths=lengths)
+
+
+OTHERS = np.stack([cloud(30, seed=s) for s in range(3, 6)])
+
+
+@needs_match
+@pytest.mark.parametrize("options", [
+    {}, dict(norm=1), dict(squared=False), dict(x_lengths=[40, 20, 1]), dict(y_lengths=[1, 30, 7]),
+    dict(x_lengths=[40, 20, 1], y_lengths=[1, 30, 7], squared=False),
+], ids=str)
+def test_nearest_and_chamfer(options):
+    found = farpoint.nearest(Array(BATCH), Array(OTHERS), **options)
+    assert type(found.distances) is Answer and type(found.indices) is Answer
+    wanted = farpoint.nearest(BATCH, OTHERS, **options)
+    np.testing.assert_array_equal(found.indices, wanted.indices)
+    np.testing.assert_array_equal(found.distances, wanted.distances)
+    for reduction in ("mean", "sum", "max"):
+        for one_sided in (False, True):
+            more = dict(options, reduction=reduction, one_sided=one_sided)
+            found = farpoint.chamfer(Array(BATCH), Array(OTHERS), **more)
+            assert isinstance(found, Answer) and found.shape == (3,)
+            np.testing.assert_allclose(found, farpoint.chamfer(BATCH, OTHERS, **more), rtol=1e-14)
+
+
+@needs_match
+def test_nearest_of_single_clouds():
+    x, y = cloud(50, 6, np.float64)[::2, 1:4], cloud(40, dtype=np.float64)
+    found, wanted = farpoint.nearest(Array(x), Array(y)), farpoint.nearest(x, y)
+    np.testing.assert_array_equal(found.indices, wanted.indices)
+    assert found.distances.shape == (25,)
+    number = farpoint.chamfer(Array(x), Array(y))
+    assert isinstance(number, float) and number == pytest.approx(farpoint.chamfer(x, y), rel=1e-14)
+
+
+@needs_match
+@pytest.mark.parametrize("x, y, options, kind, text", [
+    (Array(BATCH), OTHERS, {}, TypeError, r"one GPU.*\(3, 40, 3\).*\(3, 30, 3\)"),
+    (BATCH, Array(OTHERS), {}, TypeError, "one GPU"),
+    (Array(BATCH), Array(OTHERS.astype(np.float64)), {}, TypeError, "float32.*float64"),
+    (Array(BATCH), Array(OTHERS[:2]), {}, ValueError, "same B and D"),
+    (Array(BATCH), Array(OTHERS[0]), {}, ValueError, "same B and D"),
+    (Array(BATCH), Array(OTHERS[..., :2]), {}, ValueError, "same B and D"),
+    (Array(BATCH), Array(OTHERS[:, :0]), {}, ValueError, "empty cloud"),
+    (Array(BATCH), Array(OTHERS), dict(x_lengths=[1, 2, 41]), ValueError, r"\[1, 2, 41\]"),
+    (Array(BATCH), Array(OTHERS), dict(y_lengths=[1, 2]), ValueError, r"\[1, 2\]"),
+    (Array(BATCH), Array(OTHERS), dict(y_lengths=[1, 0, 2]), ValueError, "cloud 1 .* no usable point"),
+    (Array(BATCH[0]), Array(OTHERS[0]), dict(x_lengths=[1]), ValueError, "lengths"),
+])
+def test_pairs_refused(x, y, options, kind, text):
+    with pytest.raises(kind, match=text):
+        farpoint.nearest(x, y, **options)
+    with pytest.raises(kind, match=text):
+        farpoint.chamfer(x, y, **options)
 
 
 def test_dlpack_alone(monkeypatch):

@@ -71,7 +71,7 @@ def test_batches_and_options(cuda, filled, options, kind):
 @pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak"])
 def test_places_left_over_are_filled(cuda, filled, algorithm):
     points = np.stack([cloud(2000, seed=s) for s in range(4)])
-    on_gpu, lengths = cuda.from_numpy(points).cuda(), [2000, 700, 1, 0]
+    on_gpu, lengths = cuda.from_numpy(points).cuda(), [2000, 700, 1, 30]
     for options in (dict(count=900), dict(ratio=0.4), dict(count=2100), dict(spacing=0.1)):
         found = farpoint.sample(
             on_gpu, lengths=lengths, algorithm=algorithm, return_distances=True, **options
@@ -82,6 +82,27 @@ def test_places_left_over_are_filled(cuda, filled, algorithm):
         same(found.covering_radius, wanted.covering_radius)
 
 
+@pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak"])
+def test_clouds_of_length_0(cuda, filled, algorithm):
+    """A cloud gives all rows that it has: none, and -1 in its places. Only a spacing wants one at
+    least, and is refused as on the CPU: it waits for the GPU anyhow."""
+    points = np.stack([cloud(2000, seed=s) for s in range(4)])
+    on_gpu, host = cuda.from_numpy(points).cuda(), [0, 700, 1, 0]
+    for lengths in (host, cuda.tensor(host, device="cuda")):
+        for options in (dict(count=900), dict(ratio=0.4), dict(count=2100), dict(count=1)):
+            found = farpoint.sample(
+                on_gpu, lengths=lengths, algorithm=algorithm, return_distances=True, **options
+            )
+            wanted = farpoint.sample(points, lengths=host, return_distances=True, **options)
+            same(found.indices, wanted.indices)
+            same(found.distances, wanted.distances)
+            same(found.covering_radius, wanted.covering_radius)
+            assert bool((found.indices[[0, 3]] == -1).all()) and bool((found.distances[[0, 3]] == 0).all())
+        for batch, given in ((points, host), (on_gpu, lengths)):
+            with pytest.raises(ValueError, match="cloud 0 of the batch: .*no usable point"):
+                farpoint.sample(batch, spacing=0.1, lengths=given)
+
+
 def test_nothing_to_do(cuda, filled):
     none = cuda.empty(2, 0, 3, device="cuda")
     same(farpoint.sample(none, 5, lengths=[0, 0]), np.full((2, 5), -1))
@@ -89,6 +110,9 @@ def test_nothing_to_do(cuda, filled):
     assert farpoint.sample(cuda.empty(0, 9, 3, device="cuda"), 5).shape == (0, 5)
     found = farpoint.sample(cuda.zeros(9, 3, device="cuda"), 0, return_distances=True)
     assert found.indices.shape == (0,) and float(found.covering_radius) == np.inf
+    for empty in (cuda.empty(0, 3), cuda.empty(0, 3, device="cuda"), none, none.cpu()):
+        with pytest.raises(ValueError, match="no usable point"):
+            farpoint.sample(empty, spacing=0.1)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import cloud, grid, needs_gpu, same
+from conftest import cloud, grid, needs_gpu, needs_match, same
 
 import farpoint
 from farpoint import _farpoint
@@ -76,13 +76,35 @@ def test_streams_of_cupy(cupy):
             np.testing.assert_array_equal(found.get(), wanted)
 
 
+PAIRS = [
+    (cloud(3000), cloud(2000, seed=2), {}), (grid(6), grid(6) + np.float32(0.5), dict(norm=1)),
+    (cloud(3000, dtype=np.float64), cloud(2000, 3, np.float64, 2), dict(squared=False)),
+    (np.stack([cloud(300), cloud(300, seed=3)]), np.stack([cloud(200, seed=2)] * 2), dict(y_lengths=[200, 5])),
+    (np.stack([cloud(300), cloud(300, seed=3)]), np.stack([cloud(200, seed=2)] * 2), dict(x_lengths=[9, 300])),
+]
+
+
+@needs_match
+@pytest.mark.parametrize("x, y, options", PAIRS)
+def test_nearest_of_cupy(cupy, x, y, options):
+    a, b = cupy.asarray(x), cupy.asarray(y)
+    found, wanted = farpoint.nearest(a, b, **options), farpoint.nearest(x, y, **options)
+    np.testing.assert_array_equal(found.indices.get(), wanted.indices)
+    np.testing.assert_array_equal(found.distances.get(), wanted.distances)
+    for reduction in ("mean", "sum", "max"):
+        number = farpoint.chamfer(a, b, reduction=reduction, **options)
+        assert isinstance(number, float if x.ndim == 2 else cupy.ndarray)
+        right = farpoint.chamfer(x, y, reduction=reduction, **options)
+        np.testing.assert_allclose(np.asarray(number if x.ndim == 2 else number.get()), right, rtol=1e-12)
+
+
 def test_cupy_refuses(cupy):
     points = cupy.asarray(cloud(3000))
     points[5] = np.nan
     with pytest.raises(ValueError, match="1 of 3000 rows .* row 5"):
         farpoint.check(points)
-    with pytest.raises(TypeError, match="PyTorch tensors"):
-        farpoint.nearest(points, points)
+    with pytest.raises(TypeError, match="one library on one GPU"):
+        farpoint.nearest(points, points.get())
     with pytest.raises(TypeError, match="float16"):
         farpoint.sample(points.astype(np.float16), 5)
     with pytest.raises(ValueError, match="3001 .* 3000"):
@@ -113,6 +135,24 @@ def test_jax():
     farpoint.check(points)
 
 
+@needs_match
+@pytest.mark.parametrize("x, y, options", PAIRS)
+def test_nearest_of_jax(x, y, options):
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    try:
+        device = jax.devices("gpu")[0]
+    except RuntimeError:
+        pytest.skip("this jax has no GPU")
+    x, y = x.astype(np.float32), y.astype(np.float32)
+    a, b = jax.device_put(x, device), jax.device_put(y, device)
+    found, wanted = farpoint.nearest(a, b, **options), farpoint.nearest(x, y, **options)
+    assert isinstance(found.indices, jax.Array) and found.indices.device == device
+    np.testing.assert_array_equal(np.asarray(found.indices), wanted.indices)
+    np.testing.assert_allclose(np.asarray(found.distances), wanted.distances, rtol=1e-6)
+    number = farpoint.chamfer(a, b, **options)
+    np.testing.assert_allclose(np.asarray(number), farpoint.chamfer(x, y, **options), rtol=1e-5)
+
+
 class Other:
     """An array of a library that is not known: it knows DLPack only."""
 
@@ -135,6 +175,40 @@ def test_capsules_of_other_libraries(cuda):
         cuda.cuda._sleep(50_000_000)
         found = farpoint.sample(Other(points * 1), 300)  # waits for this stream
         same(cuda.from_dlpack(found), wanted)
+
+
+class Bare:
+    """An array that knows the CUDA array interface only, which does not tell the device."""
+
+    def __init__(self, tensor):
+        self.tensor, self.shape, self.dtype = tensor, tuple(tensor.shape), tensor.dtype
+        self.__cuda_array_interface__ = tensor.__cuda_array_interface__
+
+
+def test_the_device_of_bare_arrays_is_found(cuda):
+    for device in range(min(cuda.cuda.device_count(), 2)):
+        points = cuda.from_numpy(cloud(3000)).to(f"cuda:{device}")
+        assert _farpoint.cuda_device_of(points.data_ptr()) == device
+        cuda.cuda.synchronize(device)
+        found = farpoint.sample(Bare(points), 300)
+        assert found.__dlpack_device__() == (2, device)
+        same(cuda.from_dlpack(found), farpoint.sample(cloud(3000), 300))
+    with pytest.raises(RuntimeError, match="cuPointerGetAttribute"):
+        _farpoint.cuda_device_of(8)
+
+
+@needs_match
+def test_nearest_of_other_libraries(cuda):
+    x, y = cloud(3000, 6), cloud(2000, seed=2)
+    a, b = cuda.from_numpy(x).cuda()[:, ::2], cuda.from_numpy(y).cuda()
+    wanted = farpoint.nearest(np.ascontiguousarray(x[:, ::2]), y)
+    for kind in (Other, Bare):
+        cuda.cuda.synchronize()
+        found = farpoint.nearest(kind(a), kind(b))
+        same(cuda.from_dlpack(found.indices), wanted.indices)
+        same(cuda.from_dlpack(found.distances), wanted.distances)
+        with pytest.raises(TypeError, match="nothing is known"):
+            farpoint.chamfer(kind(a), kind(b))
 
 
 ALONE = """

@@ -30,6 +30,20 @@ pub fn device_count() -> Result<usize, Error> {
     Ok(count as usize)
 }
 
+/// The device that has the memory at `address`, which may be an array's of any library.
+///
+/// Errors without a driver, and on addresses that are not of CUDA's.
+pub fn device_of(address: u64) -> Result<usize, Error> {
+    available()?;
+    let which = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    let mut ordinal: c_int = 0;
+    // SAFETY: writes one number, of the size that this attribute has; the address is looked up,
+    // not followed.
+    let code = unsafe { sys::cuPointerGetAttribute((&raw mut ordinal).cast(), which, address) };
+    check("cuPointerGetAttribute", code)?;
+    Ok(ordinal as usize)
+}
+
 fn look() -> Result<(), String> {
     // SAFETY: opens the driver's library, whose initialisers are as safe as any library's.
     if !unsafe { sys::is_culib_present() } {

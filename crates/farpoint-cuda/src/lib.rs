@@ -51,11 +51,13 @@ mod team;
 
 pub use chamfer::{DeviceGradients, DevicePairs, DeviceSide, Matcher};
 pub use device::Device;
-pub use driver::{available, device_count};
+pub use driver::{available, device_count, device_of};
 pub use error::{CudaUnavailable, Error};
 pub use event::Event;
 pub use farpoint::{Amount, BadRows, Norm, Points, Start};
-pub use fps::{Algorithm, DeviceBatch, PeakOptions, RadiusOptions, Sample, Sampler, check_bad};
+pub use fps::{
+    Algorithm, DeviceBatch, PeakOptions, RadiusOptions, Sample, Sampler, check_bad, roots,
+};
 pub use graph::Graph;
 pub use memory::{Buffer, Element};
 pub use properties::Properties;

@@ -38,7 +38,7 @@ macro_rules! table {
 /// `cargo xtask kernels` writes these files from `kernels/*.cu`.
 static PTX: &[Ptx] = table!(
     "chamfer_backward" "check" "naive" "nearest_brute" "nearest_plain" "nearest_tree" "peak"
-    "persistent" "radius"
+    "persistent" "radius" "roots"
 );
 
 /// The modules of one device: compiled by the driver on first use, kept from then on.

@@ -6,7 +6,7 @@ mod common;
 use common::{algorithms, compare, gpu, same};
 use farpoint_cuda::{
     Algorithm, Amount, BadRows, Buffer, Device, DeviceBatch, Error, RadiusOptions, Sample, Sampler,
-    Start, Stream, check_bad,
+    Start, Stream, check_bad, device_of, roots,
 };
 use farpoint_generate::{Kind, generate};
 
@@ -251,6 +251,32 @@ fn bad_rows_are_found_on_the_device() {
     unsafe { check_bad(&stream, &batch, counts.pointer(), firsts.pointer()).unwrap() };
     assert_eq!(counts.download(3).unwrap(), [0, 2, 1]);
     assert_eq!(firsts.download(3).unwrap(), [-1, 8, 0]);
+}
+
+#[test]
+fn roots_are_those_of_the_cpu() {
+    let Some(device) = gpu() else { return };
+    let stream = Stream::new(&device).unwrap();
+    let squares: Vec<f32> = (0..5000).map(|i| i as f32 * 0.37).chain([f32::INFINITY]).collect();
+    let values = Buffer::upload(&stream, &squares, "squares").unwrap();
+    let covering = Buffer::upload(&stream, &squares, "squares").unwrap();
+    let radii = Buffer::<f64>::new(&stream, squares.len(), "radii").unwrap();
+    let [slots, clouds] = [(&values, squares.len()), (&covering, squares.len())]
+        .map(|(buffer, len)| (buffer.pointer(), len));
+    // SAFETY: the buffers outlive the stream's work, and have the sizes told.
+    unsafe { roots::<f32>(&stream, slots, clouds, radii.pointer()).unwrap() };
+    let truth: Vec<f32> = squares.iter().map(|square| square.sqrt()).collect();
+    assert_eq!(values.download(squares.len()).unwrap(), truth);
+    let truth: Vec<f64> = truth.into_iter().map(f64::from).collect();
+    assert_eq!(radii.download(squares.len()).unwrap(), truth);
+}
+
+#[test]
+fn the_device_of_an_address_is_told() {
+    let Some(device) = gpu() else { return };
+    let buffer = Buffer::<u8>::new(&Stream::new(&device).unwrap(), 8, "bytes").unwrap();
+    assert_eq!(device_of(buffer.pointer()).unwrap(), device.ordinal());
+    assert!(matches!(device_of(8), Err(Error::Driver { call: "cuPointerGetAttribute", .. })));
 }
 
 #[test]

@@ -13,7 +13,7 @@ from . import _arrays, _cuda, _farpoint, _numpy
 if TYPE_CHECKING:
     from ._sample import Request
 
-_KINDS = {np.dtype(np.float32): "f4", np.dtype(np.float64): "f8"}
+KINDS = {np.dtype(np.float32): "f4", np.dtype(np.float64): "f8"}
 
 
 class Source:
@@ -31,7 +31,7 @@ class Source:
             self._by_interface(array)
         else:
             self._by_dlpack(array)
-        if self.dtype not in _KINDS:
+        if self.dtype not in KINDS:
             raise TypeError(f"the points must be float32 or float64 ({_arrays.name(array)})")
         if len(self.shape) not in (2, 3) or self.shape[-1] == 0:
             raise ValueError(
@@ -59,8 +59,11 @@ class Source:
         dense = np.empty(self.shape, np.bool_).strides if found.get("strides") is None else None
         strides = dense or tuple(step // size for step in found["strides"])
         self.strides = tuple(strides)
-        device: Any = getattr(array, "device", 0)
-        self.device = _ordinal(device) if self.library != "cupy" else int(device.id)
+        if self.library == "cupy":
+            self.device = int(array.device.id)
+        else:
+            # The interface does not tell. What has no rows has no address.
+            self.device = _farpoint.cuda_device_of(self.address) if self.address else 0
         # 1 is the legacy default stream, which the driver calls 0; 2 the thread's own.
         stream = found.get("stream") or 0
         self.stream = 0 if stream == 1 else stream
@@ -79,7 +82,7 @@ class Source:
         clouds, rows, dims = self.shape
         return _cuda.Input(
             self.device, self.stream, self.dtype == np.float64, self.address, self.even,
-            (clouds, rows, dims), 0, _address(lengths),
+            (clouds, rows, dims), 0, address(lengths),
         )
 
     def upload(self, values: Any) -> Any:
@@ -109,11 +112,11 @@ class Source:
         if self.library == "cupy":
             return found
         found.wait()  # others are on streams of their own
-        if self.library in ("jax", "jaxlib"):
+        if self.is_jax:
             import jax
 
             shared = jax.dlpack.from_dlpack(found)
-            small = found.dtype == "int64" and not jax.config.jax_enable_x64
+            small = found.dtype == "int64" and not self.wide_jax
             return shared.astype(np.int32) if small else shared
         if hasattr(self.array, "__array_namespace__"):
             return self.array.__array_namespace__().from_dlpack(found)
@@ -123,22 +126,51 @@ class Source:
             return cuda.as_cuda_array(found)
         return found
 
+    @property
+    def is_jax(self) -> bool:
+        return self.library in ("jax", "jaxlib")
+
+    @property
+    def wide_jax(self) -> bool:
+        """Whether JAX is in its 64-bit mode."""
+        import jax
+
+        return bool(jax.config.jax_enable_x64)
+
     def root(self, squares: Any) -> Any:
         """Square roots, by the caller's library."""
+        return self.namespace(squares).sqrt(squares)
+
+    def namespace(self, array: Any) -> Any:
+        """The functions of the caller's library."""
         if self.library == "cupy":
             import cupy
 
-            return cupy.sqrt(squares)
-        if self.library in ("jax", "jaxlib"):
+            return cupy
+        if self.is_jax:
             import jax.numpy
 
-            return jax.numpy.sqrt(squares)
-        if hasattr(squares, "__array_namespace__"):
-            return squares.__array_namespace__().sqrt(squares)
-        raise TypeError(f"there are no square roots of {_arrays.name(squares)}; leave distances out")
+            return jax.numpy
+        if hasattr(array, "__array_namespace__"):
+            return array.__array_namespace__()
+        raise TypeError(
+            f"nothing is known that computes with {_arrays.name(array)}; leave distances out, and "
+            "ask for nearest points in place of a Chamfer distance"
+        )
+
+    def like(self, array: Any, values: np.ndarray) -> Any:
+        """Numbers of the host beside an array of the caller's library."""
+        if self.library == "cupy":
+            import cupy
+
+            with cupy.cuda.Device(self.device):
+                return cupy.asarray(values)
+        if self.is_jax:
+            return values  # goes where the other operand is
+        return self.namespace(array).asarray(values, device=array.device)
 
 
-def _address(part: Any) -> int:
+def address(part: Any) -> int:
     """Where an array of ours, or of CuPy's, is."""
     if part is None:
         return 0
@@ -148,15 +180,6 @@ def _address(part: Any) -> int:
 def _numbers(part: Any) -> list[int]:
     """Whole numbers of an array of ours, or of CuPy's; waits for them."""
     return part.download() if isinstance(part, _farpoint.DeviceArray) else part.get().tolist()
-
-
-def _ordinal(device: Any) -> int:
-    """The number of a device as different libraries name it."""
-    for name in ("id", "local_hardware_id", "index"):
-        number = getattr(device, name, None)
-        if isinstance(number, int):
-            return number
-    return device if isinstance(device, int) else 0
 
 
 def sample(points: Any, request: Request) -> tuple[Any, Any, Any]:
@@ -231,13 +254,15 @@ def _enqueue(
 ) -> tuple[Any, Any, Any]:
     clouds, rows, _ = source.shape
     starts = _starts(points, source, request, lengths)
+    if request.spacing is not None and rows == 0:
+        _numpy.refuse_empty([0] * clouds, source.batch, _arrays.name(points))
     # Kernels give no cloud more places than it could have rows, or than its count.
     most = min(count, rows)
     slots = None if most == count else np.arange(clouds) * count
     padding = counts is not None or slots is not None
     # Names for all, so that nothing is given back before it is used.
     sent = [None if p is None else source.upload(p) for p in (lengths, counts, slots, starts)]
-    kind = _KINDS[source.dtype]
+    kind = KINDS[source.dtype]
     one = (clouds,) if source.batch else ()
     indices, values, covering, chosen = (
         source.room(shape, of, padding) if wanted else None
@@ -247,16 +272,18 @@ def _enqueue(
         )
     )
     output = _cuda.Output(
-        _address(indices), _address(sent[1]), _address(sent[2]),
-        (_address(sent[3]), 1 if starts is None else starts.shape[1]),
-        _address(values), _address(covering), _address(chosen),
+        address(indices), address(sent[1]), address(sent[2]),
+        (address(sent[3]), 1 if starts is None else starts.shape[1]),
+        address(values), address(covering), address(chosen),
     )
     if clouds > 0 and most > 0:
         wanted = None if request.spacing is not None else most
         device_input = source.input(sent[0])
         _farpoint.cuda_sample(device_input, output, wanted, request.spacing, request.algorithm)
         if chosen is not None:
-            count = max(_numbers(chosen))
+            taken = _numbers(chosen)
+            _numpy.refuse_empty(taken, source.batch, _arrays.name(points))
+            count = max(taken)
     return _answer(source, request, (indices, values, covering), count)
 
 
@@ -279,5 +306,5 @@ def bad_rows(points: Any) -> tuple[list[int], list[int]]:
     """How many rows of each cloud hold NaN or infinity, and which is the first."""
     source = Source(points)
     counts, firsts = (source.room((source.shape[0],), "i8") for _ in range(2))
-    _farpoint.cuda_check(source.input(), _address(counts), _address(firsts))
+    _farpoint.cuda_check(source.input(), address(counts), address(firsts))
     return _numbers(counts), _numbers(firsts)

@@ -7,13 +7,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._cuda import Input, Output
+from ._cuda import Found, Gradients, Input, Output
 
 __all__ = [
     "__version__", "CudaUnavailable", "sample", "address", "random_word", "random_start",
     "sample_ragged", "cuda_sample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
     "cuda_devices", "File", "read", "read_bytes", "from_points", "Imported", "DeviceArray",
-    "match_clouds", "match_backward",
+    "match_clouds", "match_backward", "cuda_match", "cuda_match_backward",
+    "cuda_match_scratch_bytes", "cuda_device_of",
 ]
 
 __version__: str
@@ -72,6 +73,13 @@ def cuda_check(input: Input, counts: int, firsts: int) -> None: ...
 def cuda_scratch_bytes(
     device: int, wide: bool, shape: tuple[int, int, int], wanted: int, algorithm: str
 ) -> int: ...
+def cuda_match(x: Input, y: Input, found: Found, norm: int) -> None: ...
+def cuda_match_backward(x: Input, y: Input, wanted: Gradients, norm: int) -> None: ...
+def cuda_match_scratch_bytes(
+    device: int, wide: bool, pairs: int, rows: tuple[int, int], dims: int, both: bool, norm: int,
+    backward: bool,
+) -> int: ...
+def cuda_device_of(address: int) -> int: ...
 def cuda_obstacle() -> str | None: ...
 def cuda_devices() -> int: ...
 def read(path: str | os.PathLike[str], format: str | None, columns: int | None) -> File: ...

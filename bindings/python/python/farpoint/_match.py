@@ -50,9 +50,9 @@ def nearest(
     ----------
     x, y:
         Clouds (N, D) and (M, D), or batches (B, N, D) and (B, M, D); float32 or float64, both the
-        same, any unit. Arrays as ``sample`` takes them; on a GPU PyTorch's only.
+        same, any unit. Arrays as ``sample`` takes them, on a GPU both of one library.
     x_lengths, y_lengths:
-        (B,) rows of each cloud that count; the rest is padding.
+        (B,) rows of each cloud that count, 1 at least; the rest is padding.
     squared:
         Squared distances, or plain ones in the unit of the coordinates.
     norm:
@@ -69,7 +69,8 @@ def nearest(
     Raises
     ------
     ValueError
-        NaN or infinity (on the CPU), empty clouds, shapes that do not fit.
+        NaN or infinity (on the CPU), empty clouds, shapes that do not fit. Lengths that lie on a GPU
+        are not looked at: of a cloud of length 0 all others are infinitely far, with index -1.
     TypeError
         Neither float32 nor float64, or not both the same.
     """
@@ -79,6 +80,10 @@ def nearest(
 
         found = _match_torch.nearest(x, y, match, squared)
         return Nearest(*found)
+    if _on_gpu(x, y):
+        from . import _device_match
+
+        return Nearest(*_device_match.nearest(x, y, match, norm == 2 and not squared))
     distances, indices = _by_numpy(x, y, match, False)
     if norm == 2 and not squared:
         distances = np.sqrt(distances)
@@ -123,7 +128,7 @@ def chamfer(
     -------
     A number for clouds, (B,) for batches. For tensors: tensors () or (B,) of the type of x that can be
     differentiated with respect to x and y; gradients are the same bits on every run. For others:
-    float64, summed in that precision.
+    float64, summed in that precision (JAX without its 64-bit mode: float32). A number waits for a GPU.
 
     Raises
     ------
@@ -138,6 +143,10 @@ def chamfer(
         from . import _match_torch
 
         return _match_torch.chamfer(x, y, match, root, reduction, one_sided)
+    if _on_gpu(x, y):
+        from . import _device_match
+
+        return _device_match.chamfer(x, y, match, root, reduction, one_sided)
     found = _by_numpy(x, y, match, not one_sided)
     sides = [
         _reduce(np.sqrt(d) if root else d, i, reduction) for d, i in zip(found[::2], found[1::2])
@@ -159,15 +168,15 @@ def _reduce(distances: np.ndarray, indices: np.ndarray, reduction: str) -> np.nd
     return total
 
 
+def _on_gpu(x: Any, y: Any) -> bool:
+    """Whether either is an array in the memory of a GPU; of no library known to read both."""
+    return any(not isinstance(a, np.ndarray) and _arrays.is_on_gpu(a) for a in (x, y))
+
+
 def _by_numpy(x: Any, y: Any, match: Match, both: bool) -> list[np.ndarray]:
     """Distances and indices of x, and of y if both are wanted; of a pair without the batch."""
     if not hasattr(_farpoint, "match_clouds"):
         raise NotImplementedError("this build of farpoint has no nearest neighbours")
-    for array in (x, y):
-        if not isinstance(array, np.ndarray) and _arrays.is_on_gpu(array):
-            raise TypeError(
-                f"on a GPU nearest and chamfer take PyTorch tensors, not {_arrays.name(array)}"
-            )
     a, b = _arrays.to_numpy(x), _arrays.to_numpy(y)
     if a.ndim not in (2, 3) or a.ndim != b.ndim:
         raise ValueError(

@@ -1,7 +1,7 @@
 """PyTorch: nearest neighbours as custom operators that can be differentiated.
 
-On the CPU the compiled half searches. On a GPU PyTorch's own operations try all pairs, a stretch
-at a time: the same distances and indices.
+The compiled half searches: on the CPU in NumPy arrays of the same memory; on a GPU the kernels are
+queued on the current stream, in memory of PyTorch's allocator.
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import _farpoint, _torch, _torch_ops
+from . import _arrays, _cuda, _farpoint, _numpy, _torch, _torch_ops
 
 if TYPE_CHECKING:
     from ._match import Match
-
-#: Distances held at a time on a GPU.
-_PAIRS = 1 << 26
 
 
 # ------------------------------------------------------------------------------- interface
@@ -37,18 +34,25 @@ def chamfer(
     """One value a cloud."""
     found = _search(x, y, match, not one_sided)
     sides = []
-    for distances, indices in zip(found[::2], found[1::2]):
-        sides.append(_reduce(root(distances) if plain else distances, indices, reduction))
+    lengths = (match.x_lengths, match.y_lengths)
+    for distances, indices, given in zip(found[::2], found[1::2], lengths):
+        apart = root(distances) if plain else distances
+        sides.append(_reduce(apart, None if given is None else indices, reduction))
     if len(sides) == 1:
         return sides[0]
     return torch.maximum(*sides) if reduction == "max" else sides[0] + sides[1]
 
 
-def _reduce(distances: Tensor, indices: Tensor, reduction: str) -> Tensor:
+def _reduce(distances: Tensor, indices: Tensor | None, reduction: str) -> Tensor:
+    """One value a cloud; indices, if given, tell which rows are padding and do not count."""
     if reduction == "max":
         return distances.amax(dim=-1)
+    if reduction == "mean" and indices is None:
+        return distances.mean(dim=-1)
     total = distances.sum(dim=-1)
-    return total if reduction == "sum" else total / (indices >= 0).sum(dim=-1)
+    if reduction == "sum" or indices is None:
+        return total
+    return total / (indices >= 0).sum(dim=-1)
 
 
 def root(squares: Tensor) -> Tensor:
@@ -87,12 +91,20 @@ def pairs(
         raise ValueError(f"an empty cloud ({_torch.about(x)}; {_torch.about(y)})")
     if norm not in (1, 2):
         raise ValueError(f"norm is {norm}; it must be 1 or 2")
-    lengths = [
-        None if given is None else _torch.lengths_of(given, cloud)
-        for given, cloud in ((x_lengths, x), (y_lengths, y))
-    ]
+    lengths = [_lengths(given, cloud) for given, cloud in ((x_lengths, x), (y_lengths, y))]
     found: tuple[Tensor, ...] = match_clouds(x, y, *lengths, norm, threads, both)
     return found if both else found[:2]
+
+
+def _lengths(given: Any, cloud: Tensor) -> Tensor | None:
+    """As the operator takes them. An empty cloud is refused where that needs no look at a GPU."""
+    if given is None:
+        return None
+    lengths = _torch.lengths_of(given, cloud)
+    if cloud.is_cuda and not isinstance(given, Tensor):
+        whole = _arrays.integers(given, "lengths", 1)
+        _numpy.refuse_empty(whole.tolist(), True, _torch.about(cloud))
+    return lengths
 
 
 # -------------------------------------------------------------------------------- operators
@@ -131,39 +143,32 @@ def _on_cuda(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
     threads: int | None, both: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    found = [*_one_way(x, y, x_lengths, y_lengths, norm)]
-    found += _one_way(y, x, y_lengths, x_lengths, norm) if both else _no_other_side(y)
-    return found[0], found[1], found[2], found[3]
+    """Queues a search on the current stream. Nothing here waits."""
+    dx, dy = x.new_empty(x.shape[:2]), y.new_empty(y.shape[:2] if both else (y.shape[0], 0))
+    ix, iy = (d.new_empty(d.shape, dtype=torch.int64) for d in (dx, dy))
+    # Names are kept for copies and for scratch, so that none is given back before it is used.
+    x, x_strides = _torch_ops.addressable(x)
+    y, y_strides = _torch_ops.addressable(y)
+    scratch = _scratch(x, y, both, norm, False)
+    found = _cuda.Found(
+        (dx.data_ptr(), dy.data_ptr() if both else 0),
+        (ix.data_ptr(), iy.data_ptr() if both else 0), (scratch.data_ptr(), scratch.numel()),
+    )
+    _farpoint.cuda_match(
+        _torch_ops.input_of(x, x_strides, x_lengths), _torch_ops.input_of(y, y_strides, y_lengths),
+        found, norm,
+    )
+    return dx, ix, dy, iy
 
 
-def _one_way(
-    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int
-) -> tuple[Tensor, Tensor]:
-    """All pairs. Each operation rounds on its own, and the first of equal minima is taken."""
-    distances = x.new_zeros(x.shape[:2])
-    indices = torch.full(x.shape[:2], -1, dtype=torch.int64, device=x.device)
-    stretch = max(_PAIRS // max(y.shape[0] * y.shape[1], 1), 1)
-    padding = None
-    if y_lengths is not None:
-        rows = torch.arange(y.shape[1], device=y.device)
-        padding = (rows >= y_lengths.unsqueeze(-1)).unsqueeze(1)
-    for begin in range(0, x.shape[1], stretch):
-        part = x[:, begin : begin + stretch].unsqueeze(2)
-        total = None
-        for axis in range(x.shape[2]):
-            apart = part[..., axis] - y[..., axis].unsqueeze(1)
-            apart = apart * apart if norm == 2 else apart.abs()
-            total = apart if total is None else total + apart
-        assert total is not None
-        if padding is not None:
-            total = total.masked_fill(padding, torch.inf)
-        nearest, which = total.min(dim=2)
-        distances[:, begin : begin + stretch] = nearest
-        indices[:, begin : begin + stretch] = which
-    if x_lengths is not None:
-        outside = torch.arange(x.shape[1], device=x.device) >= x_lengths.unsqueeze(-1)
-        distances, indices = distances.masked_fill(outside, 0), indices.masked_fill(outside, -1)
-    return distances, indices
+def _scratch(x: Tensor, y: Tensor, both: bool, norm: int, backward: bool) -> Tensor:
+    """Scratch memory of PyTorch's allocator, which aligns to 512 bytes; its address is 0 if none
+    is needed."""
+    (pairs, n, dims), m = x.shape, y.shape[1]
+    size = _cuda.match_scratch_bytes(
+        x.get_device(), x.dtype == torch.float64, pairs, (n, m), dims, both, norm, backward
+    )
+    return x.new_empty(size, dtype=torch.uint8)
 
 
 _torch_ops.define(
@@ -196,25 +201,22 @@ def _backward_on_cuda(
     x: Tensor, y: Tensor, ix: Tensor, iy: Tensor, gx: Tensor, gy: Tensor, norm: int
 ) -> tuple[Tensor, Tensor]:
     # Dense, as promised to torch.compile, whatever the strides of the clouds.
-    of_x, to_y = _send(x, y, ix, gx, norm)
-    if iy.shape[1] == 0:
-        return of_x.contiguous(), to_y
-    of_y, to_x = _send(y, x, iy, gy, norm)
-    return (of_x + to_x).contiguous(), (of_y + to_y).contiguous()
-
-
-def _send(p: Tensor, q: Tensor, nearest: Tensor, grad: Tensor, norm: int) -> tuple[Tensor, Tensor]:
-    """What points get by their own distances, and what they send to their nearest."""
-    kept = nearest >= 0
-    rows = nearest.clamp(min=0).unsqueeze(-1).expand(-1, -1, p.shape[2])
-    apart = p - q.gather(1, rows)
-    weight = (grad * kept).unsqueeze(-1)
-    own = weight * apart.sign() if norm == 1 else (weight + weight) * apart
-    # Accumulation by index sorts first: unlike index_add it is the same on every run.
-    clouds = torch.arange(q.shape[0], device=q.device).unsqueeze(-1).expand_as(nearest)
-    sent = torch.zeros_like(q, memory_format=torch.contiguous_format)
-    sent.index_put_((clouds, nearest.clamp(min=0)), -own, accumulate=True)
-    return own, sent
+    of_x, of_y = x.new_empty(x.shape), y.new_empty(y.shape)
+    both = iy.shape[1] > 0
+    x, x_strides = _torch_ops.addressable(x)
+    y, y_strides = _torch_ops.addressable(y)
+    parts = [part.contiguous() for part in (ix, iy, gx, gy)]
+    scratch = _scratch(x, y, both, norm, True)
+    wanted = _cuda.Gradients(
+        (parts[0].data_ptr(), parts[1].data_ptr() if both else 0),
+        (parts[2].data_ptr(), parts[3].data_ptr() if both else 0),
+        (of_x.data_ptr(), of_y.data_ptr()), (scratch.data_ptr(), scratch.numel()),
+    )
+    _farpoint.cuda_match_backward(
+        _torch_ops.input_of(x, x_strides, None), _torch_ops.input_of(y, y_strides, None), wanted,
+        norm,
+    )
+    return of_x, of_y
 
 
 _torch_ops.define(

@@ -46,3 +46,11 @@ def refuse_negative(values: np.ndarray, what: str) -> None:
     if (values < 0).any():
         cloud = int((values < 0).argmax())
         raise ValueError(f"{what} {values[cloud]} of cloud {cloud} is below 0")
+
+
+def refuse_empty(taken: list[int], batch: bool, about: str) -> None:
+    """Refuses clouds that are empty, or gave no sample though one at least was wanted, in the words
+    of the CPU."""
+    if 0 in taken:
+        which = f"cloud {taken.index(0)} of the batch: " if batch else ""
+        raise ValueError(f"{which}the cloud has no usable point ({about})")

@@ -92,7 +92,8 @@ def sample(
         ``ceil(ratio * N)`` points, of 0 to 1.
     spacing:
         As many points as it takes until none is farther than this from a sample (in the unit of
-        the coordinates). On a GPU this waits for the result.
+        the coordinates): one at least, so that an empty cloud is a ValueError. On a GPU this waits
+        for the result.
     start:
         Index to start from (0); or several, an existing sample to go on from. In a batch: one for
         all clouds, or (B,) one for each, or (B, S) several for each.

@@ -33,32 +33,27 @@ def sample(points: Tensor, request: Request) -> tuple[Any, Any, Any]:
 
 
 def _sample_by_operator(points: Tensor, request: Request) -> tuple[Any, Any, Any]:
-    clouds = points if points.dim() == 3 else points.unsqueeze(0)
-    count = _checked_count(clouds, request)
+    count = _checked_count(points, request)
     lengths = starts = counts = None
     if request.lengths is not None:
-        lengths = lengths_of(request.lengths, clouds)
+        lengths = lengths_of(request.lengths, points)
         if request.ratio is not None:
             counts = torch.ceil(lengths.to(torch.float64) * request.ratio).to(torch.int64)
     if not (isinstance(request.start, int) and request.start == 0):
+        clouds = points if points.dim() == 3 else points.unsqueeze(0)
         starts = starts_of(request.start, clouds, points.dim() == 3, lengths)
     arguments = (
-        clouds, count, lengths, counts, starts, request.seed, request.algorithm, request.threads,
+        points, count, lengths, counts, starts, request.seed, request.algorithm, request.threads,
     )
     if request.distances:
         indices, distances, radius = _torch_ops.sample_distances(*arguments)
-    else:
-        indices, distances, radius = _torch_ops.sample(*arguments), None, None
-    if points.dim() == 3:
         return indices, distances, radius
-    if distances is None:
-        return indices[0], None, None
-    return indices[0], distances[0], radius[0]
+    return _torch_ops.sample(*arguments), None, None
 
 
 def _checked_count(clouds: Tensor, request: Request) -> int:
     """Samples of a cloud at most; refuses what can be refused without looking at the data."""
-    rows, count, ratio = clouds.shape[1], request.count, request.ratio
+    rows, count, ratio = clouds.shape[-2], request.count, request.ratio
     if ratio is not None:
         if not 0.0 <= ratio <= 1.0:
             raise ValueError(f"ratio {ratio} is outside 0..=1 ({about(clouds)})")
@@ -174,13 +169,17 @@ def _sample_to_spacing(points: Tensor, request: Request) -> tuple[Any, Any, Any]
     if not (spacing >= 0 and math.isfinite(spacing)):
         raise ValueError(f"spacing {spacing} is not a finite number of at least 0")
     lengths = None if request.lengths is None else lengths_of(request.lengths, clouds)
+    if clouds.shape[1] == 0:
+        _numpy.refuse_empty([0] * clouds.shape[0], points.dim() == 3, about(points))
     starts = starts_of(request.start, clouds, points.dim() == 3, lengths)
-    chosen = clouds.new_empty(clouds.shape[0], dtype=torch.int64)
+    chosen = clouds.new_zeros(clouds.shape[0], dtype=torch.int64)
     found = _torch_ops.enqueue(
         clouds, clouds.shape[1], lengths, None, starts, request.seed, request.algorithm, True,
         spacing, chosen,
     )
-    longest = int(chosen.max()) if chosen.numel() else 0
+    taken = chosen.tolist()
+    _numpy.refuse_empty(taken, points.dim() == 3, about(points))
+    longest = max(taken, default=0)
     indices, distances = found[0][:, :longest], found[1][:, :longest]
     if points.dim() == 3:
         return indices, distances, found[2]

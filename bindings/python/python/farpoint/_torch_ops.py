@@ -43,12 +43,12 @@ def define(schema: str, fake: Any, cpu: Any, cuda: Any) -> None:
 
 
 def _fake_sample(points: Tensor, count: int, *_: Any) -> Tensor:
-    return points.new_empty((points.shape[0], count), dtype=torch.int64)
+    return points.new_empty((*points.shape[:-2], count), dtype=torch.int64)
 
 
 def _fake_sample_distances(points: Tensor, count: int, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
-    shape = (points.shape[0], count)
-    radius = points.new_empty(points.shape[0], dtype=torch.float64)
+    shape = (*points.shape[:-2], count)
+    radius = points.new_empty(points.shape[:-2], dtype=torch.float64)
     return points.new_empty(shape, dtype=torch.int64), points.new_empty(shape), radius
 
 
@@ -58,7 +58,8 @@ def _on_cpu(points: Tensor, count: int, *rest: Any) -> Tensor:
 
 def _on_cpu_distances(points: Tensor, count: int, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
     indices, distances, radius = _by_numpy(points, count, rest, True)
-    return torch.from_numpy(indices), torch.from_numpy(distances), torch.from_numpy(radius)
+    radii = torch.as_tensor(radius, dtype=torch.float64)
+    return torch.from_numpy(indices), torch.from_numpy(distances), radii
 
 
 def _by_numpy(points: Tensor, count: int, rest: tuple[Any, ...], distances: bool) -> Any:
@@ -91,14 +92,14 @@ def enqueue(
     starts: Tensor | None, seed: int | None, algorithm: str, distances: bool,
     spacing: float | None = None, chosen: Tensor | None = None,
 ) -> tuple[Tensor, Any, Any]:
-    """Queues a sampling on the current stream. Nothing here waits."""
-    if count == 0 or points.shape[0] == 0:
-        return _nothing(points, count)
+    """Queues a sampling of a batch, or of one cloud (N, D), on the current stream. Nothing here
+    waits."""
     points, strides = addressable(points)
-    clouds, rows, dims = points.shape
+    clouds, rows, dims = shape = batch_shape(points)
+    if count == 0 or clouds == 0:
+        return _nothing(points, count)
     if rows == 0:
-        indices, values, covering = _padding(points, count, True)
-        return indices, values, covering.to(torch.float64)
+        return _padding(points, count, True)
     if seed is not None:
         starts = random_starts(seed, points, lengths)
     if starts is not None:
@@ -109,30 +110,31 @@ def enqueue(
     if most < count:
         slots = torch.arange(0, clouds * count, count, device=points.device)
     filled = counts is None and slots is None
-    indices, values, covering = (_room if filled else _padding)(points, count, distances)
-    # A name is kept for each, so that none is given back before it is used.
-    scratch = _scratch(points, (clouds, rows, dims), most, algorithm)
+    indices, values, radii = (_room if filled else _padding)(points, count, distances)
+    # A name is kept for each, so that none is given back before it is used. Squared radii, which
+    # nobody sees, lie behind the scratch memory.
+    size = _scratch_bytes(points, shape, most, algorithm)
+    scratch = points.new_empty(size + 8 * clouds if distances else size, dtype=torch.uint8)
+    address = scratch.data_ptr()
     output = _cuda.Output(
         indices.data_ptr(), _address(counts), _address(slots),
         (_address(starts), 1 if starts is None else starts.shape[1]),
-        _address(values), _address(covering), _address(chosen),
-        (_address(scratch), 0 if scratch is None else scratch.numel()),
+        _address(values), address + size if distances else 0, _address(chosen),
+        (_address(radii), clouds * count), (address if size else 0, size),
     )
     wanted = None if spacing is not None else most
     _farpoint.cuda_sample(input_of(points, strides, lengths), output, wanted, spacing, algorithm)
-    if values is None or covering is None:
-        return indices, None, None
-    radius = covering.new_empty(clouds, dtype=torch.float64)
-    return indices, values.sqrt_(), torch.sqrt(covering, out=radius)
+    return indices, values, radii
 
 
 def _room(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any]:
     """Memory for indices, and distances and radii if wanted."""
-    clouds = points.shape[0]
-    indices = points.new_empty((clouds, count), dtype=torch.int64)
+    clouds = points.shape[:-2]
+    indices = points.new_empty((*clouds, count), dtype=torch.int64)
     if not distances:
         return indices, None, None
-    return indices, points.new_empty((clouds, count)), points.new_empty(clouds)
+    radii = points.new_empty(clouds, dtype=torch.float64)
+    return indices, points.new_empty((*clouds, count)), radii
 
 
 def _padding(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any]:
@@ -146,18 +148,17 @@ def _padding(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, 
 
 def _nothing(points: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     """The answer where nothing is wanted, which covers no point."""
-    shape = (points.shape[0], count)
-    radius = points.new_full((points.shape[0],), torch.inf, dtype=torch.float64)
+    shape = (*points.shape[:-2], count)
+    radius = points.new_full(points.shape[:-2], torch.inf, dtype=torch.float64)
     return points.new_empty(shape, dtype=torch.int64), points.new_empty(shape), radius
 
 
-def _scratch(
+def _scratch_bytes(
     points: Tensor, shape: tuple[int, int, int], count: int, algorithm: str
-) -> Tensor | None:
-    """Scratch memory of PyTorch's allocator, which aligns to 512 bytes."""
+) -> int:
+    """Bytes of scratch memory: a multiple of 256. PyTorch's allocator aligns to 512."""
     device, wide = points.get_device(), points.dtype == torch.float64
-    size = _cuda.scratch_bytes(device, wide, shape, count, algorithm)
-    return points.new_empty(size, dtype=torch.uint8) if size else None
+    return -(-_cuda.scratch_bytes(device, wide, shape, count, algorithm) // 256) * 256
 
 
 def _address(tensor: Tensor | None) -> int:
@@ -168,13 +169,20 @@ def input_of(clouds: Tensor, strides: tuple[int, int], lengths: Tensor | None) -
     device = clouds.get_device()
     return _cuda.Input(
         device, current_stream(device), clouds.dtype == torch.float64,
-        clouds.data_ptr(), strides, (clouds.shape[0], clouds.shape[1], clouds.shape[2]), 0,
-        _address(lengths),
+        clouds.data_ptr(), strides, batch_shape(clouds), 0, _address(lengths),
     )
+
+
+def batch_shape(points: Tensor) -> tuple[int, int, int]:
+    """Clouds, rows, coordinates of a batch, or of one cloud (N, D)."""
+    shape = points.shape
+    return (1, shape[0], shape[1]) if len(shape) == 2 else (shape[0], shape[1], shape[2])
 
 
 def addressable(clouds: Tensor) -> tuple[Tensor, tuple[int, int]]:
     """The same clouds, and strides of a row and of an axis; a copy where rows are not even."""
+    if clouds.dim() == 2:
+        return clouds, (clouds.stride(0), clouds.stride(1))
     strides = _cuda.batch_strides(tuple(clouds.shape), clouds.stride())
     if strides is None:
         clouds = clouds.contiguous()
@@ -191,7 +199,7 @@ def _inside(starts: Tensor, clouds: int, rows: int, lengths: Tensor | None) -> T
 
 def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
     """The rows that a seed starts from: what the CPU draws, without waiting for the lengths."""
-    rows = points.shape[1]
+    rows = points.shape[-2]
     if lengths is None:
         start = _farpoint.random_start(seed, rows) if rows else 0
         return torch.full((1, 1), start, dtype=torch.int64, device=points.device)
@@ -242,11 +250,12 @@ def _ragged_on_cuda(
         starts = _inside(starts, clouds, longest, lengths)
     slots = counts.cumsum(0) - counts
     most = min(longest, total)
-    scratch = _scratch(points, (clouds, longest, points.shape[1]), most, algorithm)
+    size = _scratch_bytes(points, (clouds, longest, points.shape[1]), most, algorithm)
+    scratch = points.new_empty(size, dtype=torch.uint8)
     output = _cuda.Output(
         indices.data_ptr(), counts.data_ptr(), slots.data_ptr(),
         (_address(starts), 1 if starts is None else starts.shape[1]),
-        scratch=(_address(scratch), 0 if scratch is None else scratch.numel()),
+        scratch=(scratch.data_ptr(), size),
     )
     device = points.get_device()
     source = _cuda.Input(

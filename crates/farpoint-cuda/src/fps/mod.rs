@@ -17,6 +17,7 @@ mod peak;
 mod persistent;
 mod pointers;
 mod radius;
+mod roots;
 mod run;
 mod sampler;
 
@@ -25,4 +26,5 @@ pub use auto::pays;
 pub use check::check_bad;
 pub use peak::PeakOptions;
 pub use pointers::DeviceBatch;
+pub use roots::roots;
 pub use sampler::{RadiusOptions, Sample, Sampler};

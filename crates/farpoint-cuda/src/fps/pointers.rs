@@ -18,8 +18,9 @@ use std::marker::PhantomData;
 ///
 /// Of each cloud as many samples are taken as the [`Sampler`]'s amount says (a ratio is of
 /// `rows`), or `samples[b]` if given, at most as many as it has rows. They are written from slot
-/// `b * amount` on, or from `slots[b]` on; slots left over get index -1 and distance 0. Indices
-/// count from the cloud's own first row; distances are squared, infinite for start points.
+/// `b * amount` on, or from `slots[b]` on; slots left over get index -1 and distance 0: up to the
+/// amount, or with `samples` only up to `samples[b]`, and those behind keep what they held.
+/// Indices count from the cloud's own first row; distances are squared, infinite for start points.
 ///
 /// # What is checked, and what is not
 /// What the host knows is checked: sizes, strides, null pointers, amounts that no cloud could

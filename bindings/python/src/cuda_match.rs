@@ -1,0 +1,195 @@
+//! Nearest points of clouds in device memory, and gradients of their distances: as in `cuda`, Python
+//! finds the addresses and allocates the answers.
+
+use crate::chamfer::norm_of;
+use crate::cuda::{Input, given};
+use crate::error::cuda as failed;
+use farpoint_cuda::{
+    CudaScalar, Device, DeviceGradients, DevicePairs, DeviceSide, Matcher, Stream,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::marker::PhantomData;
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(cuda_match, module)?)?;
+    module.add_function(wrap_pyfunction!(cuda_match_backward, module)?)?;
+    module.add_function(wrap_pyfunction!(cuda_match_scratch_bytes, module)?)
+}
+
+/// Where distances and indices of either side go; 0 for an answer that nobody asks for.
+#[derive(FromPyObject)]
+struct Found {
+    distances: [u64; 2],
+    indices: [u64; 2],
+    scratch: (u64, usize),
+}
+
+/// Of either side: the indices found, the gradients of its distances (0 for both if it has none),
+/// and where those of its coordinates go, dense.
+#[derive(FromPyObject)]
+struct Gradients {
+    indices: [u64; 2],
+    grads: [u64; 2],
+    gradients: [u64; 2],
+    scratch: (u64, usize),
+}
+
+/// Both clouds of a batch of pairs.
+struct Pair([Input; 2]);
+
+impl Pair {
+    /// Refuses clouds that are no pairs.
+    fn new(x: Input, y: Input) -> PyResult<Self> {
+        let pair = Self([x, y]);
+        let [x, y] = &pair.0;
+        if x.wide != y.wide || x.device != y.device || x.stream != y.stream {
+            let text = "both clouds must be of one type, on one device and one stream";
+            return Err(PyTypeError::new_err(format!("{text} ({})", pair.about())));
+        }
+        if x.shape[0] != y.shape[0] || x.shape[2] != y.shape[2] {
+            let text = "both must be batches (B, N, D) of the same B and D";
+            return Err(PyValueError::new_err(format!("{text} ({})", pair.about())));
+        }
+        Ok(pair)
+    }
+
+    fn open(&self) -> Result<(Device, Stream), farpoint_cuda::Error> {
+        self.0[0].open()
+    }
+
+    fn wide(&self) -> bool {
+        self.0[0].wide
+    }
+
+    fn about(&self) -> String {
+        format!("{} and {}", self.0[0].about(), self.0[1].about())
+    }
+
+    fn pairs<T: CudaScalar>(&self, distances: [u64; 2], indices: [u64; 2]) -> DevicePairs<T> {
+        let side = |which: usize| {
+            let from = &self.0[which];
+            DeviceSide {
+                points: from.points,
+                strides: from.strides,
+                rows: from.shape[1],
+                offsets: given(from.offsets),
+                lengths: given(from.lengths),
+                distances: given(distances[which]),
+                indices: given(indices[which]),
+            }
+        };
+        let [pairs, _, dims] = self.0[0].shape;
+        let sides = [side(0), side(1)];
+        DevicePairs { sides, dims, pairs, scratch: None, precision: PhantomData }
+    }
+}
+
+fn scratch((address, bytes): (u64, usize)) -> Option<(u64, usize)> {
+    given(address).map(|address| (address, bytes))
+}
+
+/// Queues a search for nearest points. Nothing waits, nothing is copied to the host.
+///
+/// The Python half passes addresses of arrays that it keeps alive in stream order, sized as
+/// [`DevicePairs`] says.
+#[pyfunction]
+fn cuda_match(py: Python<'_>, x: Input, y: Input, found: Found, norm: u8) -> PyResult<()> {
+    let (pair, matcher) = (Pair::new(x, y)?, Matcher::new().norm(norm_of(norm)?));
+    let result = py.detach(|| match pair.wide() {
+        false => search::<f32>(&matcher, &pair, &found),
+        true => search::<f64>(&matcher, &pair, &found),
+    });
+    result.map_err(|error| failed(error, &pair.about()))
+}
+
+fn search<T: CudaScalar>(
+    matcher: &Matcher,
+    pair: &Pair,
+    found: &Found,
+) -> Result<(), farpoint_cuda::Error> {
+    let (device, stream) = pair.open()?;
+    let pairs = pair.pairs::<T>(found.distances, found.indices);
+    let pairs = DevicePairs { scratch: scratch(found.scratch), ..pairs };
+    // SAFETY: the Python half allocated what the pairs tell, with lengths held within the clouds,
+    // and keeps it in stream order.
+    unsafe { matcher.enqueue(&device, &stream, &pairs) }
+}
+
+/// Queues the gradients of both clouds, by the indices that `cuda_match` has found.
+#[pyfunction]
+fn cuda_match_backward(
+    py: Python<'_>,
+    x: Input,
+    y: Input,
+    wanted: Gradients,
+    norm: u8,
+) -> PyResult<()> {
+    let (pair, matcher) = (Pair::new(x, y)?, Matcher::new().norm(norm_of(norm)?));
+    let result = py.detach(|| match pair.wide() {
+        false => backward::<f32>(&matcher, &pair, &wanted),
+        true => backward::<f64>(&matcher, &pair, &wanted),
+    });
+    result.map_err(|error| failed(error, &pair.about()))
+}
+
+fn backward<T: CudaScalar>(
+    matcher: &Matcher,
+    pair: &Pair,
+    wanted: &Gradients,
+) -> Result<(), farpoint_cuda::Error> {
+    let (device, stream) = pair.open()?;
+    let gradients = DeviceGradients {
+        pairs: pair.pairs::<T>([0; 2], wanted.indices),
+        grads: wanted.grads.map(given),
+        gradients: wanted.gradients.map(given),
+        scratch: scratch(wanted.scratch),
+    };
+    // SAFETY: as in `search`; the indices are those that it found.
+    unsafe { matcher.enqueue_backward(&device, &stream, &gradients) }
+}
+
+/// Bytes of scratch memory that a search needs, of `y`'s nearest points too with `both`; with
+/// `backward` those that the gradients need.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python's wrapper names them")]
+fn cuda_match_scratch_bytes(
+    py: Python<'_>,
+    device: usize,
+    wide: bool,
+    pairs: usize,
+    rows: [usize; 2],
+    dims: usize,
+    both: bool,
+    norm: u8,
+    backward: bool,
+) -> PyResult<usize> {
+    let matcher = Matcher::new().norm(norm_of(norm)?);
+    let asked = Some(256).filter(|_| both);
+    py.detach(|| {
+        let device = Device::new(device)?;
+        Ok(match wide {
+            false => {
+                let sizes = DevicePairs::<f32>::padded([0; 2], pairs, rows, dims);
+                bytes(&matcher, &device, &sizes.answers([Some(256), asked], [None; 2]), backward)
+            }
+            true => {
+                let sizes = DevicePairs::<f64>::padded([0; 2], pairs, rows, dims);
+                bytes(&matcher, &device, &sizes.answers([Some(256), asked], [None; 2]), backward)
+            }
+        })
+    })
+    .map_err(|error| failed(error, "scratch"))
+}
+
+fn bytes<T: CudaScalar>(
+    matcher: &Matcher,
+    device: &Device,
+    sizes: &DevicePairs<T>,
+    backward: bool,
+) -> usize {
+    match backward {
+        false => matcher.scratch_bytes(device, sizes),
+        true => matcher.backward_scratch_bytes(device, sizes),
+    }
+}

@@ -1,0 +1,47 @@
+//! From the squares that a sampling gives to distances in the unit of the coordinates.
+
+use crate::launch::Launch;
+use crate::{CudaScalar, Error, Stream, input};
+
+/// Threads of a block, and blocks at most.
+const THREADS: u32 = 256;
+const BLOCKS: usize = 2048;
+
+/// `struct RootsArgs` of `kernels/roots.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Args {
+    values: u64,
+    covering: u64,
+    radii: u64,
+    slots: u64,
+    clouds: u64,
+}
+
+/// Queues the square roots of what [`Sampler::enqueue`] gives: of `slots` numbers `values` in
+/// place, and of `clouds` numbers `covering`, which go to `radii` as `f64`. They have the bits
+/// of the CPU's. Asynchronous, and can be part of a graph.
+///
+/// [`Sampler::enqueue`]: crate::Sampler::enqueue
+///
+/// # Safety
+/// The addresses must be of arrays of so many `T` (`radii`: of `f64`) in the memory of the
+/// stream's device, which are there until the stream has come past.
+pub unsafe fn roots<T: CudaScalar>(
+    stream: &Stream,
+    (values, slots): (u64, usize),
+    (covering, clouds): (u64, usize),
+    radii: u64,
+) -> Result<(), Error> {
+    input::check_aligned::<T>(values, "distances")?;
+    input::check_aligned::<T>(covering, "squared radii")?;
+    input::check_aligned::<f64>(radii, "radii")?;
+    let blocks = slots.max(clouds).div_ceil(THREADS as usize).min(BLOCKS);
+    if blocks == 0 {
+        return Ok(());
+    }
+    let kernel = stream.device().function::<T>("roots", "roots")?;
+    let args = Args { values, covering, radii, slots: slots as u64, clouds: clouds as u64 };
+    // SAFETY: `Args` mirrors the kernel's parameter; the rest is the caller's word.
+    unsafe { Launch::new(blocks as u32, THREADS).start(stream, kernel, &args) }
+}
