@@ -117,8 +117,13 @@ def test_options_reach_the_sampler():
     # A window over all points is farthest point sampling itself.
     found = approximate(points, 100, method="npdu", window=3000)
     np.testing.assert_array_equal(found, farpoint.sample(points, 100))
-    tenth = approximate(points, 1000, method="fastpoint", first_stage="reference")[:100]
-    np.testing.assert_array_equal(tenth, farpoint.sample(points, 100))
+    # Below 311 samples all of them are exact.
+    few = approximate(points, 310, method="fastpoint", first_stage="naive")
+    np.testing.assert_array_equal(few, farpoint.sample(points, 310))
+    wanted = approximate(points, 700, method="fastpoint")
+    for first in ("reference", "quick"):
+        found = approximate(points, 700, method="fastpoint", first_stage=first)
+        np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("options", ALL, ids=str)

@@ -103,8 +103,8 @@ def sample_approximate(
         "morton": even steps along a Morton curve. In the order of the curve.
         "npdu": farthest point sampling that brings only a window around each sample up to date.
         In order of choice.
-        "fastpoint": a tenth by exact sampling, most others by distances predicted from it. In order
-        of choice.
+        "fastpoint": points at falling distances, which are predicted from the first tenth of an
+        exact sample; what is missing by exact steps. In order of choice.
     ratio:
         ``ceil(ratio * N)`` points, of 0 to 1.
     cell:
@@ -126,7 +126,8 @@ def sample_approximate(
     estimator:
         "fastpoint": distances are predicted by a "network" (unless told) or a "fit".
     first_stage:
-        "fastpoint": the exact algorithm of the first tenth, as ``sample`` takes it ("auto").
+        "fastpoint": the algorithm of its exact sample, as ``sample`` takes them ("auto"). It changes
+        the time only.
     lengths:
         (B,) rows of each cloud of a batch that count; the rest is padding. A cloud with fewer rows
         than samples wanted gives all it has, and -1 in the places left over.
@@ -172,9 +173,12 @@ def sample_approximate(
     if array.ndim == 2:
         indices = found[0]
     else:
-        width = max((len(one) for one in found), default=0)
-        if cell is None:
-            width = count if ratio is None else math.ceil(ratio * array.shape[1])
+        if count is not None:
+            width = count
+        elif ratio is not None:
+            width = math.ceil(ratio * array.shape[1])
+        else:
+            width = max((len(one) for one in found), default=0)
         indices = _stacked(found, (len(found), width), -1)
     return _given_back(indices, points) if out is None else _to_out(indices, out, points)
 
