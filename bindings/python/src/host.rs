@@ -346,7 +346,7 @@ fn write<'py>(
 }
 
 /// A cloud this large is worth all cores by itself.
-const LARGE: usize = 200_000;
+pub(crate) const LARGE: usize = 200_000;
 
 /// Samples every cloud as it asks: small ones side by side, large ones on all threads. The error
 /// is that of the first cloud at fault.
@@ -354,17 +354,28 @@ pub(crate) fn each<T: Scalar>(
     threads: Option<usize>,
     jobs: &[(Sampler, View<T>)],
 ) -> Result<Vec<Sample<T>>, Error> {
-    let one = |(cloud, (sampler, points)): (usize, &(Sampler, View<T>))| {
+    side_by_side(threads, jobs, |(sampler, points)| {
         let large = farpoint::Points::len(points) >= LARGE;
         let alone = if large { sampler.clone() } else { sampler.clone().threads(1) };
-        let sample = match points.triples() {
+        match points.triples() {
             Some(triples) => alone.sample(triples),
             None => alone.sample(points),
-        };
-        sample.map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
+        }
+    })
+}
+
+/// Does `one` for every cloud of a batch, on so many threads. The error is that of the first cloud
+/// at fault.
+pub(crate) fn side_by_side<J: Sync, R: Send>(
+    threads: Option<usize>,
+    jobs: &[J],
+    one: impl Fn(&J) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let one = |(cloud, job): (usize, &J)| {
+        one(job).map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
     };
     let all = || jobs.par_iter().enumerate().map(one).collect::<Vec<_>>();
-    let samples = match threads {
+    let found = match threads {
         Some(0) => return Err(Error::BadThreads(0, "ask for at least one".into())),
         Some(1) => jobs.iter().enumerate().map(one).collect(),
         None => all(),
@@ -374,5 +385,5 @@ pub(crate) fn each<T: Scalar>(
             .map_err(|error| Error::BadThreads(threads, error.to_string()))?
             .install(all),
     };
-    samples.into_iter().collect()
+    found.into_iter().collect()
 }

@@ -2,6 +2,7 @@
 //! Python to the crates beside it, and their results and errors back.
 //!
 //! * `host`: sampling NumPy arrays. Everything on the CPU comes here as one, without a copy.
+//! * `approximate`: samplers whose results are approximate, and measures of any sample.
 //! * `ragged`: clouds of different lengths, one after another in an array.
 //! * `cuda`: sampling by addresses of device memory, on the caller's stream.
 //! * `dlpack`: arrays of libraries that give nothing but DLPack capsules.
@@ -10,6 +11,7 @@
 //!
 //! What users see, with its documentation, is Python: `python/farpoint`.
 
+mod approximate;
 #[cfg(feature = "chamfer")]
 mod chamfer;
 mod cuda;
@@ -30,6 +32,7 @@ fn _farpoint(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CudaUnavailable", py.get_type::<error::CudaUnavailable>())?;
     host::add(module)?;
     ragged::add(module)?;
+    approximate::add(module)?;
     cuda::add(module)?;
     files::add(module)?;
     module.add_class::<dlpack::Imported>()?;

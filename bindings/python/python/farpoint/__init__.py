@@ -13,16 +13,19 @@ from all those taken: an even subset of which every prefix is an even subset.
 CPU or a GPU, and give back arrays of the same library on the same device. ``farpoint.compat``
 holds drop-in replacements for other libraries.
 
-Nothing is approximate: every algorithm, thread count and device gives the indices of the obvious
-loop, one by one.
+These are exact: every algorithm, thread count and device gives the indices of the obvious loop, one
+by one. Approximate is only what says so: ``sample_approximate`` has the samplers of other papers,
+``centroids`` those of a grid, and ``quality`` measures any sample.
 """
 
 import sys
 
+from ._approximate import Centroids, centroids, sample_approximate
 from ._arrays import check
 from ._farpoint import CudaUnavailable, __version__
 from ._files import Cloud, read, write
 from ._match import Nearest, chamfer, nearest
+from ._quality import Quality, quality
 from ._sample import Order, Sample, order, sample
 
 # Operators are known as soon as there are both, which programs that were exported rely on. Else
@@ -31,17 +34,22 @@ if "torch" in sys.modules:
     from . import _match_torch, _torch_ops  # noqa: F401
 
 __all__ = [
+    "Centroids",
     "Cloud",
     "CudaUnavailable",
     "Nearest",
     "Order",
+    "Quality",
     "Sample",
     "__version__",
+    "centroids",
     "chamfer",
     "check",
     "nearest",
     "order",
+    "quality",
     "read",
     "sample",
+    "sample_approximate",
     "write",
 ]

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __all__ = [
-    "Cloud", "CudaUnavailable", "Nearest", "Order", "Sample", "__version__", "chamfer", "check",
-    "nearest", "order", "read", "sample", "write",
+    "Centroids", "Cloud", "CudaUnavailable", "Nearest", "Order", "Quality", "Sample", "__version__",
+    "centroids", "chamfer", "check", "nearest", "order", "quality", "read", "sample",
+    "sample_approximate", "write",
 ]
 
 __version__: str
@@ -18,6 +19,7 @@ _Array = TypeVar("_Array")
 _Integers = Any
 _Path = str | os.PathLike[str]
 _Algorithm = Literal["auto", "reference", "naive", "radius", "tree", "peak", "quick", "persistent"]
+_Method = Literal["random", "grid", "morton", "npdu", "fastpoint"]
 
 class CudaUnavailable(RuntimeError): ...
 
@@ -33,6 +35,23 @@ class Order(NamedTuple, Generic[_Array]):
 class Nearest(NamedTuple, Generic[_Array]):
     distances: _Array
     indices: _Array
+
+class Centroids(NamedTuple, Generic[_Array]):
+    points: _Array
+    counts: _Array
+    cell: Any
+
+class Quality(NamedTuple):
+    points: Any
+    samples: Any
+    covering_radius: Any
+    mean: Any
+    p99: Any
+    spacing_mean: Any
+    spacing_min: Any
+    spacing_max: Any
+    chamfer: Any
+    unique: Any
 
 class Cloud:
     def __init__(self, file: Any, rows: NDArray[Any] | None = None) -> None: ...
@@ -147,6 +166,69 @@ def order(
     on_bad: Literal["error", "skip"] = ...,
     progress: bool = ...,
 ) -> Order[_Array]: ...
+@overload
+def sample_approximate(
+    points: NDArray[Any] | Cloud | Sequence[Any],
+    count: int | None = ...,
+    *,
+    method: _Method,
+    ratio: float | None = ...,
+    cell: float | None = ...,
+    seed: int | None = ...,
+    keep: Literal["centre", "first", "random"] | None = ...,
+    bits: int | None = ...,
+    window: int | None = ...,
+    npdu_order: Literal["input", "morton", "neighbours"] | None = ...,
+    estimator: Literal["network", "fit"] | None = ...,
+    first_stage: _Algorithm | None = ...,
+    lengths: _Integers | None = ...,
+    threads: int | None = ...,
+    out: NDArray[np.int64] | None = ...,
+    on_bad: Literal["error", "skip"] = ...,
+) -> NDArray[np.int64]: ...
+@overload
+def sample_approximate(
+    points: _Array,
+    count: int | None = ...,
+    *,
+    method: _Method,
+    ratio: float | None = ...,
+    cell: float | None = ...,
+    seed: int | None = ...,
+    keep: Literal["centre", "first", "random"] | None = ...,
+    bits: int | None = ...,
+    window: int | None = ...,
+    npdu_order: Literal["input", "morton", "neighbours"] | None = ...,
+    estimator: Literal["network", "fit"] | None = ...,
+    first_stage: _Algorithm | None = ...,
+    lengths: _Integers | None = ...,
+    threads: int | None = ...,
+    out: _Array | None = ...,
+    on_bad: Literal["error", "skip"] = ...,
+) -> _Array: ...
+@overload
+def centroids(
+    points: NDArray[Any] | Cloud | Sequence[Any],
+    count: int | None = ...,
+    *,
+    ratio: float | None = ...,
+    cell: float | None = ...,
+    lengths: _Integers | None = ...,
+    threads: int | None = ...,
+    on_bad: Literal["error", "skip"] = ...,
+) -> Centroids[NDArray[Any]]: ...
+@overload
+def centroids(
+    points: _Array,
+    count: int | None = ...,
+    *,
+    ratio: float | None = ...,
+    cell: float | None = ...,
+    lengths: _Integers | None = ...,
+    threads: int | None = ...,
+    on_bad: Literal["error", "skip"] = ...,
+) -> Centroids[_Array]: ...
+def quality(points: Any, indices: _Integers, *, lengths: _Integers | None = ...) -> Quality: ...
 def nearest(
     x: _Array,
     y: _Array,

@@ -7,13 +7,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ._approximate import Request
 from ._cuda import Input, Output
 
 __all__ = [
     "__version__", "CudaUnavailable", "sample", "address", "random_word", "random_start",
     "sample_ragged", "cuda_sample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
     "cuda_devices", "File", "read", "read_bytes", "from_points", "Imported", "DeviceArray",
-    "match_clouds", "match_backward",
+    "match_clouds", "match_backward", "sample_approximate", "centroids", "quality",
 ]
 
 __version__: str
@@ -43,6 +44,13 @@ def sample_ragged(
     starts: NDArray[np.int64] | None,
     algorithm: str,
 ) -> NDArray[np.int64]: ...
+def sample_approximate(points: NDArray[Any], request: Request) -> list[NDArray[np.int64]]: ...
+def centroids(
+    points: NDArray[Any], request: Request
+) -> list[tuple[NDArray[Any], NDArray[np.int64], float]]: ...
+def quality(
+    points: NDArray[Any], indices: list[NDArray[np.int64]], lengths: list[int] | None
+) -> list[tuple[list[int], list[float]]]: ...
 def address(points: NDArray[Any]) -> int: ...
 def random_start(seed: int, len: int) -> int: ...
 def random_word(seed: int) -> int: ...

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _numpy
+from . import _approximate, _arrays, _numpy
 
 
 class Sample(NamedTuple):
@@ -101,7 +101,8 @@ def sample(
         than samples wanted gives all it has, and -1 in the places left over.
     algorithm:
         "auto", "reference", "naive", "radius", "tree", "peak" or "quick" on the CPU; "auto", "naive",
-        "radius", "persistent" or "peak" on a GPU. All give the same indices.
+        "radius", "persistent" or "peak" on a GPU. All give the same indices. Approximate samplers are in
+        ``sample_approximate``.
     seed:
         Start at a random point instead, the same on every machine for the same seed.
     threads:
@@ -152,6 +153,7 @@ def sample(
         count = operator.index(count)
     if count is not None and count < 0:
         raise ValueError(f"count is {count}; it must be 0 or more")
+    _approximate.refuse_as_algorithm(algorithm)
     if on_bad not in ("error", "skip"):
         raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
     if seed is not None and not (isinstance(start, int) and start == 0):
