@@ -4,11 +4,11 @@
 // scratch.
 //
 // The distance of the rule takes eight operations that must not be fused. So pairs are first
-// scored by three fused ones (`Filter`), which are not exact; the best score of 32 points in a
-// row and the second best of all such tiles are kept, and only the best tile is looked through
-// by the rule. A row whose second best tile is so close that the scores' error could hide the
-// nearest point is compared with all points (docs/chamfer.md has the bound). Norm 1 is cheap
-// enough to be its own score.
+// scored by three fused ones (`Filter`), which are not exact. Points are taken by tiles of 32; for
+// each row the three best tiles' scores are kept, and only the best tile is looked through by the
+// rule, or the two best where scores are so close that their error could hide the nearest point;
+// where even the third is, the row is compared with all points (docs/chamfer.md has the bound).
+// Norm 1 is cheap enough to be its own score.
 #include "matching.cuh"
 #include "warp.cuh"
 

@@ -2,7 +2,8 @@
 //
 // One cooperative launch for a batch: each pair gets a team of blocks. Some of the blocks order
 // and box one cloud while the others do the same to the other; then 32 neighbours, a lane each,
-// go down the tree of the other cloud together, nearest boxes first.
+// go down the tree of the other cloud together, nearest boxes first. (Neighbours on the curve,
+// that is: where it jumps, those on either side of the gap go one after the other.)
 //
 // A box bound needs no slack: every computed step of it is monotone, so it is never above the
 // computed distance to a point inside; boxes at the same distance are opened, so that the lowest
