@@ -161,6 +161,19 @@ fn comparisons_can_be_printed_and_drawn_as_svg() {
     assert_eq!(folder.files(), ["a.svg", "room.ply"]);
 }
 
+#[test]
+fn a_picture_is_drawn_unless_it_is_not_wanted() {
+    let folder = Folder::new();
+    folder.room("room.ply", 500);
+    let said = folder.ok("compare room.ply -n 50 --algorithms random --no-picture");
+    assert!(!said.text().contains("picture"), "{}", said.text());
+    assert_eq!(folder.files(), ["room.ply"]);
+    let said = folder.ok("compare room.ply -n 50 --algorithms random");
+    assert!(said.text().ends_with("\npicture: farpoint-compare.png\n"), "{}", said.text());
+    assert_eq!(folder.files(), ["farpoint-compare.png", "room.ply"]);
+    folder.fails("compare room.ply -n 50 --no-picture -o a.png", &["--no-picture"]);
+}
+
 /// One point, equal points, a line far from the origin, numbers near the largest.
 #[test]
 fn any_cloud_can_be_compared() {

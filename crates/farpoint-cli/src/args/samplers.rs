@@ -2,7 +2,7 @@
 
 use super::Input;
 use clap::ArgGroup;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What the approximate samplers can be told.
 #[derive(Debug, clap::Args)]
@@ -91,14 +91,24 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// Draw a panel for each sampler here: the whole cloud from above, and a close-up.
-    #[arg(short, long, value_name = "FILE.png|FILE.svg")]
-    pub(crate) output: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE.png|FILE.svg", default_value = "farpoint-compare.png")]
+    pub(crate) output: PathBuf,
+    /// Draw nothing.
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) no_picture: bool,
     /// Write the table as CSV here.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the table as JSON here; '-' prints it instead of the table.
     #[arg(long, value_name = "FILE.json")]
     pub(crate) json: Option<PathBuf>,
+}
+
+impl Compare {
+    /// Where the picture goes, if one is drawn.
+    pub(crate) fn picture(&self) -> Option<&Path> {
+        (!self.no_picture).then_some(self.output.as_path())
+    }
 }
 
 const COMPARE_EXAMPLES: &str = "\

@@ -64,12 +64,12 @@ fn check(args: &args::Compare) -> Result<()> {
     }
     ensure!(args.count != Some(0), "--count 0 leaves nothing to compare; ask for at least 1");
     let outputs = [
-        ("--output", &args.output, &["png", "svg"][..]),
-        ("--csv", &args.csv, &["csv"]),
-        ("--json", &args.json, &["json"]),
+        ("--output", args.picture(), &["png", "svg"][..]),
+        ("--csv", args.csv.as_deref(), &["csv"]),
+        ("--json", args.json.as_deref(), &["json"]),
     ];
     for (option, path, endings) in outputs {
-        let Some(path) = path.as_deref().filter(|path| *path != Path::new("-")) else { continue };
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else { continue };
         let name = path.display();
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         ensure!(
@@ -84,7 +84,7 @@ fn check(args: &args::Compare) -> Result<()> {
     }
     let stdout = Path::new("-");
     ensure!(
-        args.output.as_deref() != Some(stdout) && args.csv.as_deref() != Some(stdout),
+        args.picture() != Some(stdout) && args.csv.as_deref() != Some(stdout),
         "only --json can go to stdout; give --output and --csv names"
     );
     Ok(())
@@ -103,12 +103,11 @@ fn compare<T: Scalar>(rows: &[[T; 3]], args: &args::Compare) -> Result<()> {
             seed: asked.seed,
             threads: asked.threads,
         };
-        let drawn = args.output.is_some();
-        let result = judge(&job, *which, drawn);
+        let result = judge(&job, *which, args.picture().is_some());
         drop(progress);
         judged.push(result.map_err(|error| anyhow!("{}: {which}: {error}", asked.input))?);
     }
-    if let Some(path) = &args.output {
+    if let Some(path) = args.picture() {
         let progress = Progress::start("drawing");
         let picture = draw(&points, &asked, &judged)?;
         drop(progress);
@@ -128,7 +127,8 @@ fn compare<T: Scalar>(rows: &[[T; 3]], args: &args::Compare) -> Result<()> {
                 let text = format!("{:#}\n", write::json(&asked, &judged));
                 output::write_file(path, text.as_bytes())?;
             }
-            output::print(&write::table(&asked, &judged))
+            let drawn = args.picture().map(|path| format!("\npicture: {}\n", path.display()));
+            output::print(&(write::table(&asked, &judged) + &drawn.unwrap_or_default()))
         }
     }
 }
