@@ -8,8 +8,9 @@ use crate::picture::{Comparison, compare};
 use crate::progress::Progress;
 use crate::{args, output};
 use anyhow::{Context, Result, ensure};
+use farpoint::Sampler;
+use farpoint::approximate::{ApproximateSampler, Method};
 use farpoint::measure::{Spacing, covering_radius, spacing};
-use farpoint::{Sampler, SplitMix64};
 use farpoint_io::{Cloud, Coordinates, WriteOptions};
 use std::fs;
 use std::time::Instant;
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &args::Demo) -> Result<()> {
 
     let points = farpoint_generate::room(args.points, args.seed);
     let farthest = farthest(&points, args.ratio)?;
-    let random = random(points.len(), farthest.rows.len(), args.seed)?;
+    let random = random(&points, farthest.rows.len(), args.seed)?;
     let both = [judged(&points, farthest)?, judged(&points, random)?];
     output::print(&report(points.len(), &both))?;
 
@@ -75,17 +76,11 @@ fn farthest(points: &[[f32; 3]], ratio: f64) -> Result<Sample> {
     Ok(Sample { name, rows: sample.indices, seconds })
 }
 
-/// `count` different rows, all equally likely (the start of a Fisher-Yates shuffle).
-fn random(points: usize, count: usize, seed: u64) -> Result<Sample> {
+fn random(points: &[[f32; 3]], count: usize, seed: u64) -> Result<Sample> {
     let start = Instant::now();
-    let mut random = SplitMix64::new(seed);
-    let mut rows: Vec<usize> = (0..points).collect();
-    for k in 0..count {
-        let other = k + random.below((points - k) as u64) as usize;
-        rows.swap(k, other);
-    }
-    rows.truncate(count);
-    Ok(Sample { name: "random".into(), rows, seconds: start.elapsed().as_secs_f64() })
+    let sample = ApproximateSampler::count(Method::Random { seed }, count).sample(points)?;
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(Sample { name: "random".into(), rows: sample.indices, seconds })
 }
 
 fn judged(points: &[[f32; 3]], sample: Sample) -> Result<Judged> {

@@ -61,18 +61,35 @@ pub(super) fn table(asked: &Asked, judged: &[Judged]) -> String {
     )
 }
 
-const COLUMNS: &str = "input,points,asked,sampler,exact,samples,threads,seconds,covering_radius,mean,\
-p99,spacing_min,spacing_mean,spacing_max,chamfer,unique,in_vain";
+/// Columns of the CSV file.
+const COLUMNS: [&str; 17] = [
+    "input",
+    "points",
+    "asked",
+    "sampler",
+    "exact",
+    "samples",
+    "threads",
+    "seconds",
+    "covering_radius",
+    "mean",
+    "p99",
+    "spacing_min",
+    "spacing_mean",
+    "spacing_max",
+    "chamfer",
+    "unique",
+    "in_vain",
+];
 
 /// One line a sampler; empty where there is no value.
 pub(super) fn csv(asked: &Asked, judged: &[Judged]) -> String {
-    let mut text = format!("{COLUMNS}\n");
     let given = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    for judged in judged {
+    let row = |judged: &Judged| {
         let quality = &judged.quality;
         let [min, mean, max] = spacing(judged).map(given);
-        let cells = [
-            format!("\"{}\"", asked.input.replace('"', "\"\"")),
+        vec![
+            asked.input.clone(),
             asked.points.to_string(),
             asked.samples.to_string(),
             judged.which.to_string(),
@@ -89,11 +106,9 @@ pub(super) fn csv(asked: &Asked, judged: &[Judged]) -> String {
             quality.chamfer.to_string(),
             quality.unique.to_string(),
             given(judged.in_vain),
-        ];
-        text.push_str(&cells.join(","));
-        text.push('\n');
-    }
-    text
+        ]
+    };
+    crate::csv::csv(&COLUMNS, &judged.iter().map(row).collect::<Vec<_>>())
 }
 
 pub(super) fn json(asked: &Asked, judged: &[Judged]) -> Value {

@@ -6,6 +6,11 @@ use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_wid
 /// Red, green, blue, 0 to 1.
 pub(super) type Colour = [f32; 3];
 
+/// What every picture is drawn on, and what is written in.
+pub(super) const PAPER: Colour = [0.055, 0.065, 0.085];
+pub(super) const INK: Colour = [0.95, 0.96, 0.98];
+pub(super) const FAINT: Colour = [0.66, 0.7, 0.76];
+
 /// How large and strong text is.
 #[derive(Clone, Copy)]
 pub(super) enum Text {

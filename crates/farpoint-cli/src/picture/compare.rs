@@ -2,7 +2,7 @@
 //! whole room, coloured by the distance to the nearest sample; below the samples themselves,
 //! close enough to tell them apart.
 
-use super::canvas::{Canvas, Colour, Text, mix};
+use super::canvas::{Canvas, Colour, FAINT, INK, PAPER, Text, mix};
 use super::nearest;
 use super::view::{Depths, View};
 use crate::output::count;
@@ -25,9 +25,6 @@ const GAP: usize = 12;
 const HEAD: usize = 84;
 const LEGEND: usize = 44;
 
-const PAPER: Colour = [0.055, 0.065, 0.085];
-const INK: Colour = [0.95, 0.96, 0.98];
-const FAINT: Colour = [0.66, 0.7, 0.76];
 const ACCENT: [Colour; 3] = [[0.86, 0.89, 0.94], [1.0, 0.62, 0.27], [0.33, 0.83, 0.95]];
 
 /// Draws the picture; returns a PNG file.

@@ -1,7 +1,7 @@
 //! A cloud seen from above and aside, each point in the colour of its distance to another
 //! cloud: a person sees at a glance where two scans differ.
 
-use super::canvas::{Canvas, Colour, Text};
+use super::canvas::{Canvas, FAINT, INK, PAPER, Text};
 use super::compare::ramp;
 use super::view::{Depths, View};
 use crate::output::{count, number};
@@ -20,10 +20,6 @@ const SIZE: [usize; 2] = [1600, 1000];
 const HEAD: usize = 84;
 const LEGEND: usize = 48;
 const GAP: usize = 16;
-
-const PAPER: Colour = [0.055, 0.065, 0.085];
-const INK: Colour = [0.95, 0.96, 0.98];
-const FAINT: Colour = [0.66, 0.7, 0.76];
 
 /// Without a threshold, this share of the points is drawn in calm colours.
 const CALM: f64 = 0.9;

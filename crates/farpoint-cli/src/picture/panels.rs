@@ -2,7 +2,7 @@
 //! cloud from above, coloured by the distance to the nearest sample, and below a close-up of the
 //! sample itself. All panels show the same places.
 
-use super::canvas::{Canvas, Colour, Text, mix};
+use super::canvas::{Canvas, Colour, FAINT, INK, PAPER, Text, mix};
 use super::compare::ramp;
 use super::plan::Plan;
 use crate::output::{count, number};
@@ -45,10 +45,7 @@ const TITLE: usize = 78;
 const GAP: usize = 14;
 const HEAD: usize = 62;
 
-const PAPER: Colour = [0.055, 0.065, 0.085];
 const GROUND: Colour = [0.02, 0.025, 0.035];
-const INK: Colour = [0.95, 0.96, 0.98];
-const FAINT: Colour = [0.66, 0.7, 0.76];
 const EXACT: Colour = [0.33, 0.83, 0.95];
 const APPROXIMATE: Colour = [1.0, 0.72, 0.36];
 
