@@ -24,6 +24,8 @@ const SIZES: &[[usize; 2]] = &[
     [512, 513],
     [700, 1_025],
     [2_048, 2_048],
+    [4_096, 4_000],
+    [4_097, 4_096],
     [5_000, 900],
 ];
 
@@ -67,6 +69,8 @@ pub(crate) fn small() -> Vec<Group> {
         likes::<f64>(5, &[[33, 300]]),
         kinds::<f32>(Kind::Room, sizes, ALL),
         kinds::<f32>(Kind::Duplicated, sizes, ALL),
+        kinds::<f32>(Kind::Equal, sizes, &["backward"]),
+        kinds::<f32>(Kind::Equal, &[[5_000, 700]], &["backward"]),
         kinds::<f64>(Kind::Room, sizes, ALL),
     ]
 }

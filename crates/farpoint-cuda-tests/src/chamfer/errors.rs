@@ -154,8 +154,9 @@ fn scratch(
     let points = Buffer::upload(&stream, &cloud.data, "points")?;
     let answers = Buffer::<i64>::new(&stream, 1_000, "indices")?;
     let (p, i) = (points.pointer(), answers.pointer());
+    // More rows than there are, for small clouds need none: what is refused uses no memory.
     let pairs =
-        DevicePairs::<f32>::padded([p; 2], 1, [1_000; 2], 3).answers([None; 2], [Some(i), None]);
+        DevicePairs::<f32>::padded([p; 2], 1, [5_000; 2], 3).answers([None; 2], [Some(i), None]);
     let wanted =
         [matcher.scratch_bytes(device, &pairs), matcher.backward_scratch_bytes(device, &pairs)];
     let scratch = Buffer::<u8>::new(&stream, wanted[0].max(wanted[1]) + 512, "scratch")?;

@@ -51,7 +51,7 @@ const fn row(
 const TURNS: [&str; 2] = ["kitti/odometry_seq00_000000.bin", "kitti/odometry_seq00_000001.bin"];
 const MILLION: [usize; 2] = [1_000_000; 2];
 
-pub(super) const ROWS: [Row; 7] = [
+pub(super) const ROWS: [Row; 12] = [
     Row {
         share: Some(0.6),
         ..row("32 objects 2,048", Source::Made(Kind::Object), 32, [2_048; 2], 7)
@@ -70,6 +70,12 @@ pub(super) const ROWS: [Row; 7] = [
         times: Some(100.0),
         ..row("room 1,000,000 moved by 0.1", Source::Moved(Kind::Room), 1, MILLION, 2)
     },
+    // Where gradients might cost more than the search: little to do, or all of it for one point.
+    row("objects 300", Source::Made(Kind::Object), 1, [300; 2], 5),
+    row("32 objects 512", Source::Made(Kind::Object), 32, [512; 2], 5),
+    row("objects 4,096", Source::Made(Kind::Object), 1, [4_096; 2], 5),
+    row("2,500 equal points", Source::Made(Kind::Equal), 1, [2_500; 2], 2),
+    row("20,000 equal points", Source::Made(Kind::Equal), 1, [20_000; 2], 2),
 ];
 
 /// The pairs of a row, and what the CPU says of them.

@@ -1,0 +1,108 @@
+// Gradients of coordinates from those of the distances, the same bits on every run.
+//
+// A distance of `p` to its nearest `q` with gradient `g` sends (2 * g) * (p - q) to `p` and the
+// negative to `q` (norm 1: `g` times the sign of the difference). A point adds up its own part,
+// then what it is sent by ascending index: no atomic additions, whose order would change from run
+// to run. Kernels differ in how they find out who sends to whom.
+#pragma once
+#include "matching.cuh"
+
+// `struct Asked` in src/chamfer/backward/mod.rs mirrors this one field by field.
+struct Asked {
+    Matching matching;      // of each side the indices that the search gave, or null
+    const real* grads[2];   // gradients of the distances, laid out as the rows; or null
+    real* gradients[2];     // of the coordinates, dense rows; null when nobody asks
+    u32 norm;               // 1 or 2
+    u32 rows[2];            // rows of the largest cloud of each side
+};
+
+constexpr u32 FEW = 8;    // senders that a lane adds up alone
+constexpr u32 AHEAD = 2;  // senders that a lane looks at together
+
+// One side of a pair, and what belongs to its rows.
+struct Rows {
+    Cloud cloud;
+    const real* grads;
+    real* gradients;
+};
+
+// Those who send to a row, by ascending index: `count` of `senders` from `begin` on.
+struct List {
+    u32 begin;
+    u32 count;
+};
+
+__device__ __forceinline__ Rows rows_of(const Asked& asked, u32 side, u32 pair) {
+    i64 begin = first_row(asked.matching.sides[side], pair);
+    Rows rows;
+    rows.cloud = cloud_of(asked.matching, side, pair);
+    rows.grads = asked.grads[side] ? asked.grads[side] + begin : nullptr;
+    rows.gradients = asked.gradients[side] ? asked.gradients[side] + begin * asked.matching.dims : nullptr;
+    return rows;
+}
+
+// Whether the distances of these rows have gradients.
+__device__ __forceinline__ bool sends(const Rows& rows) { return rows.grads && rows.cloud.indices; }
+
+// To whom a row sends; `none` if to nobody of so many.
+__device__ __forceinline__ u32 target_of(const Rows& rows, u32 row, u32 none) {
+    i64 nearest = rows.cloud.indices[row];
+    return nearest >= 0 && nearest < (i64)none ? (u32)nearest : none;
+}
+
+// The gradient of the distance of `p` and `q` along an axis, times `g`.
+__device__ __forceinline__ real part(u32 norm, real g, real p, real q) {
+    if (norm == 2) return (g + g) * (p - q);
+    return p > q ? g : p < q ? (real)0 - g : (real)0;
+}
+
+// Takes the parts of a long list off a sum, by a warp: its lanes look at many senders together,
+// only the sum has an order.
+__device__ __forceinline__ real subtract_many(const Rows& other, const u32* senders, List list, u32 norm, u32 axis,
+                                              real at_row, real sum) {
+    u32 lane = threadIdx.x & 31;
+    for (u32 first = 0; first < list.count; first += 32 * AHEAD) {
+        real parts[AHEAD];
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; ++k) {
+            u32 at = first + 32 * k + lane;
+            bool here = at < list.count;
+            u32 sender = senders[list.begin + (here ? at : 0)];
+            // Past the end: 0, which changes no bit.
+            parts[k] = here ? part(norm, other.grads[sender], other.cloud.at(sender, axis), at_row) : (real)0;
+        }
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; ++k) {
+            if (first + 32 * k >= list.count) break;  // the whole warp
+#pragma unroll
+            for (u32 j = 0; j < 32; ++j) sum = sum - __shfl_sync(FULL, parts[k], j);
+        }
+    }
+    return sum;
+}
+
+// Writes the gradients of 32 rows, by a warp; `row` is this lane's, and `list` who sends to it.
+__device__ __forceinline__ void write_gradients(const Rows& own, const Rows& other, u32 norm, u32 row,
+                                                const u32* senders, List list) {
+    u32 lane = threadIdx.x & 31, dims = own.cloud.dims;
+    bool counts = row < own.cloud.length;
+    u32 none = other.cloud.length, nearest = counts && sends(own) ? target_of(own, row, none) : none;
+    real g = nearest < none ? own.grads[row] : (real)0;
+    u32 long_lists = __ballot_sync(FULL, list.count > FEW);
+    for (u32 axis = 0; axis < dims; ++axis) {
+        real at_row = counts ? own.cloud.at(row, axis) : (real)0, sum = 0;
+        if (nearest < none) sum = part(norm, g, at_row, other.cloud.at(nearest, axis));
+        for (u32 k = 0; k < list.count && list.count <= FEW; ++k) {
+            u32 sender = senders[list.begin + k];
+            sum = sum - part(norm, other.grads[sender], other.cloud.at(sender, axis), at_row);
+        }
+        for (u32 left = long_lists; left; left &= left - 1) {
+            u32 who = __ffs(left) - 1;
+            List theirs = {__shfl_sync(FULL, list.begin, who), __shfl_sync(FULL, list.count, who)};
+            real row_there = __shfl_sync(FULL, at_row, who), sum_there = __shfl_sync(FULL, sum, who);
+            real total = subtract_many(other, senders, theirs, norm, axis, row_there, sum_there);
+            if (lane == who) sum = total;
+        }
+        if (row < own.cloud.slots) own.gradients[(u64)row * dims + axis] = sum;
+    }
+}

@@ -1,0 +1,82 @@
+//! Gradients: from those of the distances to those of the coordinates.
+//!
+//! All parts that a point is sent are added up in a fixed order, so that the bits are the same on
+//! every run, and the CPU's. Clouds that fit a block's shared memory take a block each and no
+//! scratch memory (`small`); larger ones are sorted by teams of blocks (`sorted`).
+
+mod small;
+mod sorted;
+
+use super::matching::{Matching, Shape};
+use crate::{CudaScalar, Device, Error, Stream};
+use farpoint::Norm;
+
+/// `struct Asked` of `kernels/gradient.cuh`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+struct Asked {
+    matching: Matching,
+    grads: [u64; 2],
+    gradients: [u64; 2],
+    norm: u32,
+    rows: [u32; 2],
+}
+
+/// Where the gradients of the distances are and those of the coordinates go; 0 for null.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
+    pub(crate) grads: [u64; 2],
+    pub(crate) gradients: [u64; 2],
+}
+
+/// Bytes of scratch memory; 0 where none is needed, or the device cannot run the kernel.
+pub(crate) fn scratch_bytes<T: CudaScalar>(device: &Device, shape: Shape) -> usize {
+    if small::fits(shape) { 0 } else { sorted::scratch_bytes::<T>(device, shape) }
+}
+
+/// Queues the gradients of a batch of pairs; the indices in `matching` are the input, null for a
+/// direction that sends none.
+///
+/// # Safety
+/// The addresses in `matching`, `ends` and `scratch` must be as `shape` says, and stay so until
+/// the stream has come past.
+pub(crate) unsafe fn enqueue<T: CudaScalar>(
+    device: &Device,
+    stream: &Stream,
+    matching: &Matching,
+    shape: Shape,
+    ends: Ends,
+    scratch: Option<(u64, usize)>,
+    norm: Norm,
+) -> Result<(), Error> {
+    let asked = Asked {
+        matching: *matching,
+        grads: ends.grads,
+        gradients: ends.gradients,
+        norm: if norm == Norm::One { 1 } else { 2 },
+        rows: shape.rows.map(|rows| rows as u32),
+    };
+    // SAFETY: the caller's word.
+    unsafe {
+        if small::fits(shape) {
+            small::enqueue::<T>(device, stream, &asked, shape)
+        } else {
+            sorted::enqueue::<T>(device, stream, asked, shape, scratch)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matching::tests::fields;
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn laid_out_as_in_gradient_cuh() {
+        let source = include_str!("../../../kernels/gradient.cuh");
+        assert_eq!(fields(source, "Asked"), "matching grads gradients norm rows");
+        assert_eq!((offset_of!(Asked, norm), offset_of!(Asked, rows)), (168, 172));
+        assert_eq!(size_of::<Asked>(), 184);
+    }
+}
