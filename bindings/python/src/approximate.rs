@@ -1,17 +1,19 @@
 //! Approximate samplers, centroids of grids, and measures of samples, of NumPy arrays.
 
-use crate::error;
-use crate::host::{LARGE, about, clouds, side_by_side, unknown_type};
+use crate::host::{LARGE, about, clouds, side_by_side, start_of, unknown_type};
 use crate::view::View;
+use crate::{error, watch};
 use farpoint::approximate::{Centroids, Estimator, Keep, Method, Order, Wanted};
 use farpoint::measure::{self, Quality};
-use farpoint::{ApproximateSampler, BadRows, Error, Points, Scalar};
+use farpoint::{ApproximateSampler, BadRows, Error, Observer, Points, Scalar, Start};
 use numpy::ndarray::Array2;
 use numpy::{
-    Element, IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyUntypedArray,
+    Element, IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArray,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::ops::ControlFlow;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample_approximate, module)?)?;
@@ -22,11 +24,13 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// What is asked of a cloud or of each of a batch: the attributes of Python's `Request`. One of
 /// count, ratio and cell is given; what else is not given has the method's default.
 #[derive(FromPyObject)]
-struct Request {
+struct Request<'py> {
     method: String,
     count: Option<usize>,
     ratio: Option<f64>,
     cell: Option<f64>,
+    /// Starts, a row for all clouds or one for each.
+    starts: Option<PyReadonlyArray2<'py, i64>>,
     seed: Option<u64>,
     keep: Option<String>,
     bits: Option<u32>,
@@ -38,18 +42,22 @@ struct Request {
     lengths: Option<Vec<usize>>,
     threads: Option<usize>,
     skip_bad: bool,
+    callback: Option<Py<PyAny>>,
 }
+
+/// A cloud of so many points may take so long that one wants to stop it.
+const LONG: usize = 100_000;
 
 /// Rows of each cloud of an array `(n, d)` or `(b, n, d)`.
 #[pyfunction]
 fn sample_approximate<'py>(
     points: &Bound<'py, PyUntypedArray>,
-    request: Request,
+    request: Request<'py>,
 ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
     let found = if let Ok(array) = points.cast::<PyArrayDyn<f32>>() {
-        request.each(array, |sampler, cloud| Ok(sampler.sample(cloud)?.indices))?
+        request.each(array, |sampler, cloud, told| Ok(sampler.sample_with(cloud, told)?.indices))?
     } else if let Ok(array) = points.cast::<PyArrayDyn<f64>>() {
-        request.each(array, |sampler, cloud| Ok(sampler.sample(cloud)?.indices))?
+        request.each(array, |sampler, cloud, told| Ok(sampler.sample_with(cloud, told)?.indices))?
     } else {
         return Err(unknown_type(points));
     };
@@ -64,7 +72,7 @@ type Made<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>, f64);
 #[pyfunction]
 fn centroids<'py>(
     points: &Bound<'py, PyUntypedArray>,
-    request: Request,
+    request: Request<'py>,
 ) -> PyResult<Vec<Made<'py>>> {
     if let Ok(array) = points.cast::<PyArrayDyn<f32>>() {
         request.centroids(array)
@@ -75,12 +83,12 @@ fn centroids<'py>(
     }
 }
 
-impl Request {
-    fn centroids<'py, T: Scalar + Element>(
+impl<'py> Request<'py> {
+    fn centroids<T: Scalar + Element>(
         &self,
         array: &Bound<'py, PyArrayDyn<T>>,
     ) -> PyResult<Vec<Made<'py>>> {
-        let found = self.each(array, |sampler, cloud| sampler.centroids(cloud))?;
+        let found = self.each(array, |sampler, cloud, told| sampler.centroids_with(cloud, told))?;
         let answer = |made: Centroids<T>| {
             let shape = (made.counts.len(), made.dims);
             let counts: Vec<i64> = made.counts.into_iter().map(i64::from).collect();
@@ -91,27 +99,42 @@ impl Request {
         Ok(found.into_iter().map(answer).collect())
     }
 
-    /// What `one` gives for every cloud of the array.
-    fn each<T: Scalar + Element, R: Send>(
+    /// What `one` gives for every cloud of the array. A single one can be stopped.
+    fn each<'a, T: Scalar + Element, R: Send>(
         &self,
-        array: &Bound<'_, PyArrayDyn<T>>,
-        one: impl Fn(&ApproximateSampler, &View<T>) -> Result<R, Error> + Sync,
+        array: &'a Bound<'_, PyArrayDyn<T>>,
+        one: impl Fn(&ApproximateSampler, &View<T>, Observer<'_>) -> Result<R, Error> + Sync,
     ) -> PyResult<Vec<R>> {
         let about = about(array.as_untyped());
         let (views, batch) = cut(array, self.lengths.as_deref(), &about)?;
         let method = self.method().map_err(PyValueError::new_err)?;
-        let jobs: Vec<_> =
-            views.into_iter().map(|view| (self.sampler(method, view.len(), batch), view)).collect();
-        let run = |(sampler, view): &(ApproximateSampler, View<T>)| one(sampler, view);
-        let found = array.py().detach(|| match &jobs[..] {
-            [job] if !batch => Ok(vec![run(job)?]),
-            jobs => side_by_side(self.threads, jobs, run),
-        });
+        let job = |(k, view): (usize, View<'a, T>)| {
+            Ok((self.sampler(method, k, view.len(), batch)?, view))
+        };
+        let jobs = views.into_iter().enumerate().map(job).collect::<PyResult<Vec<_>>>()?;
+        let (py, threads, callback) = (array.py(), self.threads, self.callback.as_ref());
+        let found = match &jobs[..] {
+            [(sampler, view)] if !batch => {
+                watch::run(py, view.len() >= LONG, callback, |told| one(sampler, view, told))?
+                    .map(|found| vec![found])
+            }
+            jobs => py.detach(|| {
+                side_by_side(threads, jobs, |(sampler, view)| {
+                    one(sampler, view, &mut |_| ControlFlow::Continue(()))
+                })
+            }),
+        };
         found.map_err(|error| error::sampling(error, &about))
     }
 
-    /// The sampler of a cloud of so many rows. Those of a padded batch give what they have.
-    fn sampler(&self, method: Method, rows: usize, batch: bool) -> ApproximateSampler {
+    /// The sampler of cloud `k` of so many rows. Those of a padded batch give what they have.
+    fn sampler(
+        &self,
+        method: Method,
+        k: usize,
+        rows: usize,
+        batch: bool,
+    ) -> PyResult<ApproximateSampler> {
         let padded = self.lengths.is_some();
         let wanted = match (self.count, self.ratio, self.cell) {
             _ if padded && rows == 0 => Wanted::Count(0),
@@ -121,13 +144,18 @@ impl Request {
             (.., cell) => Wanted::Cell(cell.unwrap_or(f64::NAN)),
         };
         let bad_rows = if self.skip_bad { BadRows::Skip } else { BadRows::Error };
-        let sampler = ApproximateSampler::new(method, wanted).bad_rows(bad_rows);
-        match self.threads {
+        let mut sampler = ApproximateSampler::new(method, wanted).bad_rows(bad_rows);
+        if let Some(starts) = &self.starts {
+            sampler = sampler.start(start_of(starts, k)?);
+        } else if let Some(seed) = self.seed.filter(|_| method.has_start()) {
+            sampler = sampler.start(Start::Random(seed));
+        }
+        Ok(match self.threads {
             // Small clouds of a batch run side by side, and a large one on all threads there are.
             _ if batch && rows < LARGE => sampler.threads(1),
             Some(threads) => sampler.threads(threads),
             None => sampler,
-        }
+        })
     }
 
     /// The method with what it was told.

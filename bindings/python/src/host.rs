@@ -224,24 +224,10 @@ impl<'py> Request<'py> {
 
     /// Where cloud `k` starts.
     fn start(&self, k: usize) -> PyResult<Start> {
-        let Some(starts) = &self.starts else {
-            return Ok(self.seed.map_or(Start::Index(0), Start::Random));
-        };
-        let starts = starts.as_array();
-        let Some(of_cloud) = starts.outer_iter().nth(if starts.nrows() == 1 { 0 } else { k })
-        else {
-            let given = starts.nrows();
-            return Err(PyValueError::new_err(format!("{given} starts, none for cloud {k}")));
-        };
-        let row = |&row: &i64| {
-            let refuse = |_| PyValueError::new_err(format!("start index {row} is below 0"));
-            usize::try_from(row).map_err(refuse)
-        };
-        let rows: Vec<_> = of_cloud.iter().map(row).collect::<PyResult<_>>()?;
-        Ok(match rows[..] {
-            [row] => Start::Index(row),
-            _ => Start::Indices(rows),
-        })
+        match &self.starts {
+            Some(starts) => start_of(starts, k),
+            None => Ok(self.seed.map_or(Start::Index(0), Start::Random)),
+        }
     }
 
     /// The answer for one cloud.
@@ -326,6 +312,24 @@ impl<'py> Request<'py> {
             Err(_) => Err(wrong(format!("one of type {}", array.dtype()))),
         }
     }
+}
+
+/// Where cloud `k` starts: a row for all clouds, or a row for each.
+pub(crate) fn start_of(starts: &PyReadonlyArray2<'_, i64>, k: usize) -> PyResult<Start> {
+    let starts = starts.as_array();
+    let Some(of_cloud) = starts.outer_iter().nth(if starts.nrows() == 1 { 0 } else { k }) else {
+        let given = starts.nrows();
+        return Err(PyValueError::new_err(format!("{given} starts, none for cloud {k}")));
+    };
+    let row = |&row: &i64| {
+        let refuse = |_| PyValueError::new_err(format!("start index {row} is below 0"));
+        usize::try_from(row).map_err(refuse)
+    };
+    let rows: Vec<_> = of_cloud.iter().map(row).collect::<PyResult<_>>()?;
+    Ok(match rows[..] {
+        [row] => Start::Index(row),
+        _ => Start::Indices(rows),
+    })
 }
 
 fn roots<T: Scalar>(squares: &[T]) -> Vec<T> {

@@ -1,6 +1,6 @@
 //! What happens beside a long run: a progress bar is told, and Ctrl-C is heard.
 
-use farpoint::{Points, Progress, Sample, Sampler, Scalar};
+use farpoint::{Error, Observer, Points, Progress, Sample, Sampler, Scalar};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,32 +14,43 @@ const EVERY: Duration = Duration::from_millis(100);
 /// wants to stop it.
 const LONG: usize = 1 << 31;
 
-/// Samples without the GIL. `callback(chosen, wanted)` is called now and then.
+/// Samples a cloud; see [`run`].
 pub(crate) fn sample<T: Scalar, P: Points<T>>(
     py: Python<'_>,
     sampler: &Sampler,
     points: &P,
     wanted: usize,
     callback: Option<&Py<PyAny>>,
-) -> PyResult<Result<Sample<T>, farpoint::Error>> {
-    if callback.is_none() && points.len().saturating_mul(wanted) < LONG {
-        return Ok(py.detach(|| sampler.sample(points)));
+) -> PyResult<Result<Sample<T>, Error>> {
+    let long = points.len().saturating_mul(wanted) >= LONG;
+    run(py, long, callback, |observer| sampler.sample_with(points, observer))
+}
+
+/// Works without the GIL. `callback(chosen, wanted)` is called now and then; work that may take
+/// `long` can be stopped.
+pub(crate) fn run<R: Send>(
+    py: Python<'_>,
+    long: bool,
+    callback: Option<&Py<PyAny>>,
+    work: impl FnOnce(Observer<'_>) -> Result<R, Error> + Send,
+) -> PyResult<Result<R, Error>> {
+    if callback.is_none() && !long {
+        return Ok(py.detach(|| work(&mut |_| ControlFlow::Continue(()))));
     }
-    py.detach(|| watched(sampler, points, callback))
+    py.detach(|| watched(callback, work))
 }
 
 /// Python handles signals on its main thread only, which may be this one: so another one works.
-fn watched<T: Scalar, P: Points<T>>(
-    sampler: &Sampler,
-    points: &P,
+fn watched<R: Send>(
     callback: Option<&Py<PyAny>>,
-) -> PyResult<Result<Sample<T>, farpoint::Error>> {
+    work: impl FnOnce(Observer<'_>) -> Result<R, Error> + Send,
+) -> PyResult<Result<R, Error>> {
     let stop = &AtomicBool::new(false);
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let mut bar = Bar { callback, told: Instant::now(), failed: None };
-            let result = sampler.sample_with(points, &mut |progress| bar.tell(progress, stop));
+            let result = work(&mut |progress| bar.tell(progress, stop));
             // The receiver waits for this.
             let _ = send.send(bar.failed.map_or(Ok(result), Err));
         });

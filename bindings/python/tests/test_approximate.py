@@ -1,5 +1,11 @@
 """Approximate samplers, centroids and measures: by their rules, in every library, and what is refused."""
 
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 from conftest import cloud, grid, reference
@@ -126,6 +132,80 @@ def test_options_reach_the_sampler():
         np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("method", ["npdu", "fastpoint"])
+def test_starts(method):
+    points = cloud(1500)
+    found = approximate(points, 400, method=method)
+    for first in (0, [0]):
+        np.testing.assert_array_equal(approximate(points, 400, method=method, start=first), found)
+    other = approximate(points, 400, method=method, start=77)
+    assert other[0] == 77 and (other != found).any()
+    several = approximate(points, 400, method=method, start=[8, 3, 1000])
+    assert several[:3].tolist() == [8, 3, 1000] and len(np.unique(several)) == 400
+    drawn = approximate(points, 400, method=method, seed=5)
+    assert drawn[0] == _farpoint.random_start(5, 1500)
+    np.testing.assert_array_equal(
+        approximate(points, 400, method=method, start=int(drawn[0])), drawn
+    )
+    batch = np.stack([points, points])
+    both = approximate(batch, 400, method=method, start=[77, 0])
+    np.testing.assert_array_equal(both, [other, found])
+    np.testing.assert_array_equal(approximate(batch, 400, method=method, start=77)[1], other)
+    pairs = approximate(batch, 400, method=method, start=[[8, 3], [0, 77]])
+    assert pairs[:, :2].tolist() == [[8, 3], [0, 77]]
+    with pytest.raises(ValueError, match="3 starts, none for cloud|3 starts"):
+        approximate(np.stack([points] * 4), 4, method=method, start=[1, 2, 3])
+
+
+def test_starts_of_few_fastpoint_samples_are_exact():
+    points = cloud(900)
+    few = approximate(points, 300, method="fastpoint", start=[5, 800])
+    np.testing.assert_array_equal(few, farpoint.sample(points, 300, start=[5, 800]))
+
+
+@pytest.mark.parametrize("options", ALL, ids=str)
+def test_progress_is_shown_and_changes_nothing(options, capsys):
+    points = cloud(20_000)
+    found = approximate(points, 900, progress=True, **options)
+    np.testing.assert_array_equal(found, approximate(points, 900, **options))
+    assert "sampling" in capsys.readouterr().err
+
+
+def test_a_failing_bar_ends_the_run(monkeypatch):
+    @contextlib.contextmanager
+    def failing(*_):
+        def fail(done, of):
+            assert 0 <= done <= of == 100_000
+            raise RuntimeError("enough")
+
+        yield fail
+
+    monkeypatch.setattr(farpoint._progress, "bar", failing)
+    with pytest.raises(RuntimeError, match="enough"):  # long before it has ended
+        approximate(cloud(200_000), 100_000, method="npdu", window=200_000, progress=True)
+
+
+def test_ctrl_c_is_heard():
+    """A window over all points: it would need minutes."""
+    program = """if True:
+        import numpy, farpoint
+        points = numpy.random.default_rng(0).random((1_000_000, 3), numpy.float32)
+        print("ready", flush=True)
+        try:
+            farpoint.sample_approximate(points, 500_000, method="npdu", window=1_000_000)
+        except KeyboardInterrupt:
+            print("stopped")
+    """
+    options = dict(stdout=subprocess.PIPE, text=True)
+    with subprocess.Popen([sys.executable, "-c", program], **options) as child:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        sent = time.perf_counter()
+        assert child.stdout.readline() == "stopped\n"
+        assert time.perf_counter() - sent < 20
+
+
 @pytest.mark.parametrize("options", ALL, ids=str)
 def test_batches_are_clouds_one_by_one(options):
     batch = np.stack([cloud(600, seed=s) for s in range(3)])
@@ -244,7 +324,14 @@ def test_points_on_a_gpu_are_told_where_to_go():
     (dict(count=9, method="fastpoint", npdu_order="input"), 'npdu_order is for method "npdu"'),
     (dict(count=9, method="npdu", estimator="fit"), 'estimator is for method "fastpoint"'),
     (dict(count=9, method="npdu", first_stage="auto"), 'first_stage is for method "fastpoint"'),
-    (dict(count=9, method="grid", seed=1), 'seed is for method "random" and for keep="random"'),
+    (dict(count=9, method="grid", seed=1), 'seed is for method "random", for keep="random" and'),
+    (dict(count=9, method="grid", start=0), 'start is for methods "npdu" and.*not "grid".*start=0'),
+    (dict(count=9, method="npdu", start=1, seed=1), "give start or seed, not both"),
+    (dict(count=9, method="npdu", start=50), r"start index 50 is outside.*50 points.*\(50, 3\)"),
+    (dict(count=9, method="npdu", start=-1), "start index -1 is below 0"),
+    (dict(count=9, method="fastpoint", start=[3, 3]), "start index 3 is given twice"),
+    (dict(count=9, method="npdu", start=range(10)), "10 start indices do not fit in 9 samples"),
+    (dict(count=9, method="npdu", start=[[1]]), r"start must be of shape \(\) or \(S,\)"),
     (dict(count=9, method="grid", keep="centroid"), "farpoint.centroids"),
     (dict(count=9, method="grid", keep="last"), "'last'; choose one of first, random, centre"),
     (dict(count=9, method="npdu", npdu_order="z"), "npdu_order is 'z'; choose one of input"),

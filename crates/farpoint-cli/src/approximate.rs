@@ -1,6 +1,6 @@
 //! `farpoint sample` with an approximate sampler: the same files in and out, other options.
 
-use crate::args::{self, Device, Estimator, Keep, NpduOrder};
+use crate::args::{self, Device, Estimator, Keep, NpduOrder, StartAt};
 use crate::input::{self, each_precision};
 use crate::interrupt::guarded;
 use crate::output::note;
@@ -9,7 +9,7 @@ use crate::report::{self, Outcome, RanOn, Times};
 use crate::sample;
 use anyhow::{Result, anyhow, ensure};
 use farpoint::approximate::{self, ApproximateSampler, Details, Method, Order, Wanted};
-use farpoint::{BadRows, Matcher, Scalar};
+use farpoint::{BadRows, Matcher, Scalar, Start};
 use farpoint_io::{Cloud, Column, Coordinates};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -49,7 +49,6 @@ pub(crate) fn check(args: &args::Sample) -> Result<()> {
     let (run, name) = (&args.run, args.run.algorithm.name());
     let exact_only = [
         (args.spacing.is_some(), "--spacing"),
-        (run.start.is_some(), "--start"),
         (run.device == Device::Cuda, "--device cuda"),
         (run.gpu.is_some(), "--gpu"),
         (run.simd.is_some(), "--simd"),
@@ -66,10 +65,16 @@ pub(crate) fn check(args: &args::Sample) -> Result<()> {
     if let Some((option, wanted)) = unfit(args, name) {
         return Err(anyhow!("{option} is for --algorithm {wanted}, not {name}; leave it out"));
     }
-    let keep = args.approximate.keep;
     ensure!(
-        run.seed.is_none() || name == "random" || keep == Some(Keep::Random),
-        "--seed is for --algorithm random and --keep random; leave it out"
+        run.start.is_none() || run.algorithm.approximate().is_some_and(|method| method.has_start()),
+        "--start is for exact algorithms, npdu and fastpoint, and --algorithm {name} starts \
+         nowhere; leave it out"
+    );
+    let keep = args.approximate.keep;
+    let random_start = run.start == Some(StartAt::Random);
+    ensure!(
+        run.seed.is_none() || name == "random" || keep == Some(Keep::Random) || random_start,
+        "--seed is for --algorithm random, --keep random and --start random; leave it out"
     );
     if let Some(cell) = args.cell {
         ensure!(cell > 0.0 && cell.is_finite(), "--cell {cell} is no finite number above 0");
@@ -130,13 +135,17 @@ fn order(order: NpduOrder) -> Order {
 pub(crate) fn run(args: &args::Sample) -> Result<()> {
     let (cloud, read) = input::read(&args.input.input, args.input.columns)?;
     let points = input::prepare(&cloud, &args.input)?;
-    let sampler = sampler(args).ok_or_else(|| anyhow!("no approximate sampler"))?;
+    let start = match args.run.start {
+        Some(_) => Some(sample::start(&points, &args.run, &args.input)?),
+        None => None,
+    };
+    let sampler = sampler(args, start).ok_or_else(|| anyhow!("no approximate sampler"))?;
     let name = input::name(&args.input.input);
     let progress = Progress::start(format!("sampling {name}"));
     let centroid = args.approximate.keep == Some(Keep::Centroid);
     let result = each_precision!(&points, points => match centroid {
-        true => centroids(&sampler, points),
-        false => sample(&sampler, points, threads(args), args.stats),
+        true => centroids(&sampler, points, threads(args), &progress),
+        false => sample(&sampler, points, args, &progress),
     });
     drop(progress);
     let (outcome, made) = result.map_err(|error| anyhow!("{name}: {error}"))?;
@@ -159,14 +168,18 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
     report::print(args, &outcome, points.len(), &Times { read, write })
 }
 
-fn sampler(args: &args::Sample) -> Option<ApproximateSampler> {
+fn sampler(args: &args::Sample, start: Option<Start>) -> Option<ApproximateSampler> {
     let wanted = match (args.count, args.ratio, args.cell) {
         (Some(count), _, _) => Wanted::Count(count),
         (_, Some(ratio), _) => Wanted::Ratio(ratio),
         (_, _, cell) => Wanted::Cell(cell.unwrap_or(f64::NAN)),
     };
     let sampler = ApproximateSampler::new(method(args)?, wanted);
-    Some(sampler.threads(threads(args)).bad_rows(BadRows::Skip))
+    let sampler = sampler.threads(threads(args)).bad_rows(BadRows::Skip);
+    Some(match start {
+        Some(start) => sampler.start(start),
+        None => sampler,
+    })
 }
 
 fn threads(args: &args::Sample) -> usize {
@@ -179,22 +192,20 @@ type Made = (Outcome, Option<Cloud>);
 fn sample<T: Scalar>(
     sampler: &ApproximateSampler,
     points: &[[T; 3]],
-    threads: usize,
-    statistics: bool,
+    args: &args::Sample,
+    progress: &Progress,
 ) -> Result<Made, farpoint::Error> {
     let start = Instant::now();
-    let sample = sampler.sample(points)?;
+    let sample = sampler.sample_with(points, &mut |step| progress.step(step))?;
     let seconds = start.elapsed().as_secs_f64();
-    // Only FastPoint's first samples are taken by several.
-    let threads = if sample.method.name() == "fastpoint" { threads } else { 1 };
     let chosen: Vec<[T; 3]> = sample.indices.iter().map(|&row| points[row]).collect();
     let outcome = Outcome {
         covering_radius: radius(points, &chosen)?,
         indices: sample.indices,
         dropped: sample.dropped,
         details: told(&sample.details),
-        statistics: statistics.then(|| report::counts(&sample.statistics)),
-        ..empty(sample.method.name(), threads, seconds)
+        statistics: args.stats.then(|| report::counts(&sample.statistics)),
+        ..empty(sample.method.name(), threads(args), seconds)
     };
     Ok((outcome, None))
 }
@@ -202,9 +213,11 @@ fn sample<T: Scalar>(
 fn centroids<T: Scalar>(
     sampler: &ApproximateSampler,
     points: &[[T; 3]],
+    threads: usize,
+    progress: &Progress,
 ) -> Result<Made, farpoint::Error> {
     let start = Instant::now();
-    let made = sampler.centroids(points)?;
+    let made = sampler.centroids_with(points, &mut |step| progress.step(step))?;
     let seconds = start.elapsed().as_secs_f64();
     let rows: Vec<[T; 3]> = made.coordinates.as_chunks().0.to_vec();
     let outcome = Outcome {
@@ -212,7 +225,7 @@ fn centroids<T: Scalar>(
         indices: (0..rows.len()).collect(),
         dropped: made.dropped,
         details: vec![("cell".into(), json!(made.cell))],
-        ..empty("grid, centroids", 1, seconds)
+        ..empty("grid, centroids", threads, seconds)
     };
     let coordinates = match size_of::<T>() {
         4 => Coordinates::F32(rows.iter().map(|row| row.map(|x| x.to_f64() as f32)).collect()),

@@ -162,7 +162,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "A", default_value_t = Method::AUTO)]
     pub(crate) algorithm: Method,
     /// Row to start at, several separated by commas to go on from a sample, or 'random'
-    /// [default: the first row].
+    /// [default: the first row]. For exact algorithms, npdu and fastpoint.
     #[arg(long, value_name = "I|random")]
     pub(crate) start: Option<StartAt>,
     /// Seed of the random start, of random, and of grid with --keep random.

@@ -230,7 +230,7 @@ pub(crate) fn covering<T: Scalar>(empty: bool, radius: T) -> f64 {
 }
 
 /// The start asked for, or the first row that can be used.
-fn start(points: &Points<'_>, run: &Run, input: &args::Input) -> Result<Start> {
+pub(crate) fn start(points: &Points<'_>, run: &Run, input: &args::Input) -> Result<Start> {
     let Some(start) = &run.start else {
         return Ok(Start::Index(points.first_usable().unwrap_or(0)));
     };

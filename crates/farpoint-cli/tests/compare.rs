@@ -5,7 +5,7 @@ mod common;
 use common::{Folder, indices, shared, text};
 use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
 use farpoint::measure::quality;
-use farpoint::{Algorithm, Sampler};
+use farpoint::{Algorithm, Sampler, Start};
 
 #[test]
 fn approximate_samples_are_those_of_the_library() {
@@ -42,6 +42,32 @@ fn approximate_samples_are_those_of_the_library() {
     );
     let quick = folder.ok("sample room.ply -n 700 --indices - --algorithm quick --height 3");
     assert_eq!(indices(&quick.out), Sampler::count(700).sample(&room).unwrap().indices);
+}
+
+#[test]
+fn npdu_and_fastpoint_start_where_they_are_told() {
+    let folder = Folder::new();
+    let room = folder.room("room.ply", 3000);
+    let starts = [
+        ("5", Start::Index(5)),
+        ("random --seed 3", Start::Random(3)),
+        ("2999,7", Start::Indices(vec![2999, 7])),
+    ];
+    for method in Method::ALL.into_iter().filter(Method::has_start) {
+        for (option, start) in &starts {
+            let options = format!("--algorithm {method} --start {option}");
+            let said = folder.ok(&format!("sample room.ply -n 700 --indices - {options}"));
+            let wanted = ApproximateSampler::count(method, 700).start(start.clone());
+            assert_eq!(indices(&said.out), wanted.sample(&room).unwrap().indices, "{options}");
+        }
+        folder.fails(
+            &format!("sample room.ply -n 700 --algorithm {method} --start 3000"),
+            &["room.ply", "3000"],
+        );
+    }
+    folder.write("zeros.xyz", "0 0 0\n1 0 0\n5 0 0\n0 0 0\n3 0 0\n");
+    let dropping = "sample zeros.xyz -n 2 --algorithm npdu --drop-zeros --start 3";
+    folder.fails(dropping, &["--start 3", "--drop-zeros"]);
 }
 
 #[test]
@@ -94,7 +120,8 @@ fn options_that_do_not_fit_are_refused() {
     folder.fails("sample a.ply -n 5 --algorithm morton --window 5", &["--window", "npdu"]);
     folder.fails("sample a.ply -n 5 --algorithm morton --bits 22", &["--bits", "22"]);
     folder.fails("sample a.ply -n 5 --algorithm grid --seed 1", &["--seed", "--keep random"]);
-    folder.fails("sample a.ply -n 5 --algorithm random --start 3", &["--start", "approximate"]);
+    folder.fails("sample a.ply -n 5 --algorithm random --start 3", &["--start", "npdu", "nowhere"]);
+    folder.fails("sample a.ply -n 5 --algorithm npdu --seed 3", &["--seed", "--start random"]);
     folder.fails("sample a.ply -n 5 --algorithm random --device cuda", &["--device cuda"]);
     folder.fails("sample a.ply --spacing 1 --algorithm random", &["--spacing", "approximate"]);
     folder.fails("sample a.ply -n 5 --height 3", &["--height", "quick"]);

@@ -109,6 +109,9 @@ pub enum Error {
         /// The method it was asked of.
         method: &'static str,
     },
+    /// A start was given to a method that starts nowhere.
+    #[error("a start is for npdu and fastpoint, not for {0}, which starts nowhere; leave it out")]
+    StartNotForMethod(&'static str),
     /// More points than an index can name.
     #[error("{0} points are more than the {max} that one cloud may have", max = u32::MAX - 1)]
     TooManyPoints(usize),

@@ -174,6 +174,7 @@ def sample_approximate(
     method: _Method,
     ratio: float | None = ...,
     cell: float | None = ...,
+    start: int | _Integers | None = ...,
     seed: int | None = ...,
     keep: Literal["centre", "first", "random"] | None = ...,
     bits: int | None = ...,
@@ -185,6 +186,7 @@ def sample_approximate(
     threads: int | None = ...,
     out: NDArray[np.int64] | None = ...,
     on_bad: Literal["error", "skip"] = ...,
+    progress: bool = ...,
 ) -> NDArray[np.int64]: ...
 @overload
 def sample_approximate(
@@ -194,6 +196,7 @@ def sample_approximate(
     method: _Method,
     ratio: float | None = ...,
     cell: float | None = ...,
+    start: int | _Integers | None = ...,
     seed: int | None = ...,
     keep: Literal["centre", "first", "random"] | None = ...,
     bits: int | None = ...,
@@ -205,6 +208,7 @@ def sample_approximate(
     threads: int | None = ...,
     out: _Array | None = ...,
     on_bad: Literal["error", "skip"] = ...,
+    progress: bool = ...,
 ) -> _Array: ...
 @overload
 def centroids(

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _farpoint, _numpy
+from . import _arrays, _farpoint, _numpy, _progress
 
 METHODS = ("random", "grid", "morton", "npdu", "fastpoint")
 
@@ -19,6 +20,9 @@ _ONLY = {
     "estimator": "fastpoint", "first_stage": "fastpoint",
 }
 
+#: Methods that start at a point.
+_STARTING = ("npdu", "fastpoint")
+
 
 class Request(NamedTuple):
     """What the compiled half reads: checked arguments."""
@@ -27,6 +31,7 @@ class Request(NamedTuple):
     count: int | None  # type: ignore[assignment]  # a tuple counts its items by that name
     ratio: float | None
     cell: float | None
+    starts: np.ndarray | None = None
     seed: int | None = None
     keep: str | None = None
     bits: int | None = None
@@ -37,6 +42,7 @@ class Request(NamedTuple):
     lengths: list[int] | None = None
     threads: int | None = None
     skip_bad: bool = False
+    callback: Callable[[int, int], None] | None = None
 
 
 class Centroids(NamedTuple):
@@ -68,6 +74,7 @@ def sample_approximate(
     method: str,
     ratio: float | None = None,
     cell: float | None = None,
+    start: Any = None,
     seed: int | None = None,
     keep: str | None = None,
     bits: int | None = None,
@@ -79,6 +86,7 @@ def sample_approximate(
     threads: int | None = None,
     out: Any = None,
     on_bad: str = "error",
+    progress: bool = False,
 ) -> Any:
     """Chooses points by a sampler that does not give the farthest point sample; returns indices.
 
@@ -110,9 +118,13 @@ def sample_approximate(
     cell:
         "grid": as many points as there are occupied cells of this size, in the unit of the
         coordinates. For a count or a ratio a size is looked for, and exactly so many come back.
+    start:
+        "npdu" and "fastpoint": index to start from (0); or several, an existing sample to go on
+        from. In a batch: one for all clouds, or (B,) one for each, or (B, S) several for each.
     seed:
         "random", and "grid" with ``keep="random"``: another seed (0 to 2**64 - 1), another sample.
-        0 unless told. The same one is used for every cloud of a batch.
+        0 unless told. The same one is used for every cloud of a batch. "npdu" and "fastpoint": start
+        at a random point instead.
     keep:
         "grid": which point of a cell, "centre" (nearest to it, unless told), "first" or "random".
         For centroids, which are no points of the cloud, call ``farpoint.centroids``.
@@ -138,6 +150,9 @@ def sample_approximate(
         tensors a tensor.
     on_bad:
         "error": rows with NaN or infinity raise ValueError. "skip": such rows are left out.
+    progress:
+        Show a progress bar (tqdm's, if installed). For one cloud; "npdu" and "fastpoint" move it, the
+        others choose all points at the end.
 
     Returns
     -------
@@ -147,8 +162,8 @@ def sample_approximate(
     Raises
     ------
     ValueError
-        Options that are not for the method, or out of range; more samples than points, NaN, shapes
-        that do not fit.
+        Options that are not for the method, or out of range; more samples than points, a start
+        outside the cloud, NaN, shapes that do not fit.
     TypeError
         Neither float32 nor float64, no array at all, or an array on a GPU.
 
@@ -162,14 +177,16 @@ def sample_approximate(
         "cell": cell, "keep": keep, "bits": bits, "window": window, "npdu_order": npdu_order,
         "estimator": estimator, "first_stage": first_stage,
     }
-    _check_options(method, options, seed)
+    _check_options(method, options, start, seed)
     count = _checked_amount(count, ratio, cell, on_bad, threads)
     array = readable(points, "sample_approximate runs")
-    request = Request(
-        method, count, ratio, cell, seed, keep, bits, window, npdu_order, estimator, first_stage,
-        lengths_of(lengths), threads, on_bad == "skip",
-    )
-    found = _farpoint.sample_approximate(array, request)
+    starts = None if start is None else _numpy.starts_of(start, array.ndim == 3)
+    with _progress.bar(progress, "sampling", "points") as callback:
+        request = Request(
+            method, count, ratio, cell, starts, seed, keep, bits, window, npdu_order, estimator,
+            first_stage, lengths_of(lengths), threads, on_bad == "skip", callback,
+        )
+        found = _farpoint.sample_approximate(array, request)
     if array.ndim == 2:
         indices = found[0]
     else:
@@ -251,7 +268,7 @@ def centroids(
 # ------------------------------------------------------------------------- checks, and results
 
 
-def _check_options(method: str, options: dict[str, Any], seed: int | None) -> None:
+def _check_options(method: str, options: dict[str, Any], start: Any, seed: int | None) -> None:
     if method not in METHODS:
         exact = "; exact ones are for farpoint.sample" if isinstance(method, str) else ""
         raise ValueError(
@@ -268,9 +285,17 @@ def _check_options(method: str, options: dict[str, Any], seed: int | None) -> No
         raise ValueError(
             'keep "centroid" makes new points, which have no indices; call farpoint.centroids'
         )
-    if seed is not None and method != "random" and keep != "random":
+    if start is not None and method not in _STARTING:
         raise ValueError(
-            f'seed is for method "random" and for keep="random"; leave it out (got {seed=})'
+            f'start is for methods "npdu" and "fastpoint", not "{method}", which starts nowhere; '
+            f"leave it out (got {start=})"
+        )
+    if start is not None and seed is not None:
+        raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
+    if seed is not None and method not in ("random", *_STARTING) and keep != "random":
+        raise ValueError(
+            'seed is for method "random", for keep="random" and for a random start of "npdu" and '
+            f'"fastpoint"; leave it out (got {seed=})'
         )
     ranges = (
         ("seed", seed, 0, 2**64 - 1), ("bits", options["bits"], 1, 21),

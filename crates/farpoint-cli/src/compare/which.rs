@@ -118,7 +118,8 @@ impl<T: Scalar> Job<'_, T> {
             }
             Which::Centroids => {
                 let grid = Method::Grid { keep: Keep::Centre };
-                let made = ApproximateSampler::count(grid, self.samples).centroids(self.points)?;
+                let sampler = ApproximateSampler::count(grid, self.samples);
+                let made = sampler.threads(self.threads).centroids(self.points)?;
                 Ok(Taken {
                     title: CENTROIDS.to_owned(),
                     exact: false,

@@ -6,7 +6,7 @@ use crate::scalar::extremes;
 
 /// The box around a cloud, over all axes. Coordinates are relative to its low corner.
 pub(super) struct Frame<'a, T> {
-    cloud: &'a Cloud<T>,
+    pub(super) cloud: &'a Cloud<T>,
     low: Vec<f64>,
     /// Lengths of the box's sides, times `unit`.
     sides: Vec<f64>,

@@ -11,9 +11,10 @@
 //!
 //! All give the same on every run, machine and number of threads ([`Method::traits`]). Bad rows
 //! and impossible numbers are treated as by [`crate::Sampler`]: the same errors, in the same
-//! words. M = 0 gives an empty sample.
+//! words. M = 0 gives an empty sample. Progress is told and runs are cancelled as there.
 //!
-//! This module uses `fps` (for FastPoint's first samples) and `spatial`; nothing there uses it.
+//! This module uses `fps` (its checks, and its samples as FastPoint's first) and `spatial`; nothing
+//! there uses it.
 
 mod fastpoint;
 mod frame;
@@ -23,7 +24,9 @@ mod morton;
 mod npdu;
 mod numbering;
 mod random;
+mod run;
 mod sampler;
+mod watch;
 
 pub use fastpoint::Coverage;
 #[doc(hidden)]

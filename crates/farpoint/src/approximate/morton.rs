@@ -5,36 +5,68 @@
 //! the steps run over the whole curve. O(points log points).
 
 use super::frame::Frame;
-use crate::Scalar;
-use crate::cloud::Cloud;
+use super::run::Run;
+use crate::{Error, Scalar};
+use rayon::prelude::*;
 
 /// Bits an axis at most: three axes fill 63.
 pub(super) const MOST_BITS: u32 = 21;
 
-pub(super) fn sample<T: Scalar>(cloud: &Cloud<T>, count: usize, bits: u32) -> Vec<u32> {
-    let order = order(cloud, bits);
+pub(super) fn sample<T: Scalar>(
+    run: &mut Run<'_, '_, T>,
+    count: usize,
+    bits: u32,
+) -> Result<Vec<u32>, Error> {
+    let order = order(run, bits)?;
     let (points, wanted) = (order.len() as u64, count as u64);
-    (0..wanted).map(|i| order[(i * points / wanted) as usize]).collect()
+    Ok((0..wanted).map(|i| order[(i * points / wanted) as usize]).collect())
 }
 
 /// The points along the curve. With more than three axes fewer bits are taken of each, so that
 /// 63 bits are enough for all; axes beyond the 63rd don't count.
-pub(super) fn order<T: Scalar>(cloud: &Cloud<T>, bits: u32) -> Vec<u32> {
+pub(super) fn order<T: Scalar>(run: &mut Run<'_, '_, T>, bits: u32) -> Result<Vec<u32>, Error> {
+    let cloud = run.cloud;
     let frame = Frame::new(cloud);
-    let dims = frame.dims().min(63);
-    let bits = bits.min(63 / dims as u32);
-    let last = (1u64 << bits) - 1;
-    let cell = frame.longest() / (1u64 << bits) as f64;
-    let code = |point: u32| {
-        (0..dims).fold(0, |code, axis| {
-            let at = frame.at(point as usize, axis) / cell;
-            // Where all are in one place the quotient is no number, and the cell 0.
-            code | spread((at as u64).min(last), bits, dims) << axis
-        })
+    let curve = Curve::new(&frame, bits);
+    let (points, key) = (0..cloud.len as u32, |point: u32| (curve.code(point as usize), point));
+    let mut keys: Vec<_> = match run.threads {
+        1 => points.map(key).collect(),
+        _ => points.into_par_iter().map(key).collect(),
     };
-    let mut keys: Vec<_> = (0..cloud.len as u32).map(|point| (code(point), point)).collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|(_, point)| point).collect()
+    run.watch.pass(cloud.len)?;
+    match run.threads {
+        1 => keys.sort_unstable(),
+        _ => keys.par_sort_unstable(),
+    }
+    run.watch.pass(cloud.len)?;
+    Ok(keys.into_iter().map(|(_, point)| point).collect())
+}
+
+/// A curve through the cells of a cloud.
+struct Curve<'a, T> {
+    frame: &'a Frame<'a, T>,
+    dims: usize,
+    bits: u32,
+    cell: f64,
+}
+
+impl<'a, T: Scalar> Curve<'a, T> {
+    fn new(frame: &'a Frame<'a, T>, bits: u32) -> Self {
+        let dims = frame.dims().min(63);
+        let bits = bits.min(63 / dims as u32);
+        Self { frame, dims, bits, cell: frame.longest() / (1u64 << bits) as f64 }
+    }
+
+    /// How far along the curve a point's cell is.
+    #[inline(always)]
+    fn code(&self, point: usize) -> u64 {
+        let last = (1u64 << self.bits) - 1;
+        (0..self.dims).fold(0, |code, axis| {
+            let at = self.frame.at(point, axis) / self.cell;
+            // Where all are in one place the quotient is no number, and the cell 0.
+            code | spread((at as u64).min(last), self.bits, self.dims) << axis
+        })
+    }
 }
 
 /// The bits of a number, `apart` places from each other.

@@ -1,15 +1,17 @@
 //! Farthest point sampling with nearest-point-distance-updating (Li et al. 2022).
 //!
-//! The first sample, the first usable point, updates the distances of all points. Every later one
-//! updates only a window of points around it, and the next sample is still the farthest of all.
+//! The first sample updates the distances of all points. Every later one updates only a window of
+//! points around it, and the next sample is still the farthest of all. Points that are given to
+//! start from are samples like others: the first of them updates all, the others their windows.
 //! The farthest is read off a tree of block maxima, so that a sample costs its window and not a
 //! pass over the cloud: O(N + M w). Distances are the crate's, ties go to the lowest index.
 
 use super::maxima::Maxima;
+use super::run::Run;
 use super::{Details, Order, morton};
 use crate::cloud::Cloud;
 use crate::spatial::Neighbours;
-use crate::{Scalar, Statistics};
+use crate::{Error, Scalar, Statistics};
 use std::ops::Range;
 
 /// A window is this many times as long as samples are apart on average, unless told.
@@ -18,44 +20,53 @@ const WINDOW: usize = 16;
 /// Bits an axis of the Morton order: as fine as there are.
 const BITS: u32 = morton::MOST_BITS;
 
-/// Chooses `count` points, at least one.
+/// What is to be done.
+pub(super) struct Job<'a> {
+    /// At least one.
+    pub(super) count: usize,
+    /// Points to start from: at least one, and no more than the count.
+    pub(super) starts: &'a [u32],
+    pub(super) window: Option<usize>,
+    pub(super) order: Order,
+}
+
 pub(super) fn sample<T: Scalar>(
-    cloud: &Cloud<T>,
-    count: usize,
-    window: Option<usize>,
-    order: Order,
-    statistics: &mut Statistics,
-) -> (Vec<u32>, Details) {
-    let chosen = (WINDOW * cloud.len).div_ceil(count);
-    let window = window.unwrap_or(chosen).min(cloud.len);
-    let all: Vec<u32> = (0..cloud.len as u32).collect();
-    let samples = match order {
-        Order::Input => along(cloud, all, count, window, statistics),
-        Order::Morton => along(cloud, morton::order(cloud, BITS), count, window, statistics),
-        Order::Neighbours => among_neighbours(cloud, &all, count, window, statistics),
+    run: &mut Run<'_, '_, T>,
+    job: &Job<'_>,
+) -> Result<(Vec<u32>, Details), Error> {
+    let n = run.cloud.len;
+    let window = job.window.unwrap_or((WINDOW * n).div_ceil(job.count)).min(n);
+    let all = 0..n as u32;
+    let samples = match job.order {
+        Order::Input => along(run, job, all.collect(), window)?,
+        Order::Morton => {
+            let order = morton::order(run, BITS)?;
+            along(run, job, order, window)?
+        }
+        Order::Neighbours => among_neighbours(run, job, &all.collect::<Vec<_>>(), window)?,
     };
-    (samples, Details::Npdu { window })
+    Ok((samples, Details::Npdu { window }))
 }
 
 /// Windows are runs of `order`.
 fn along<T: Scalar>(
-    cloud: &Cloud<T>,
+    run: &mut Run<'_, '_, T>,
+    job: &Job<'_>,
     order: Vec<u32>,
-    count: usize,
     window: usize,
-    statistics: &mut Statistics,
-) -> Vec<u32> {
-    let (n, first) = (cloud.len, order.iter().position(|&point| point == 0).unwrap_or(0));
-    let mut state = State::new(cloud, order);
-    state.update(first, 0..n, statistics);
-    let mut samples = vec![state.maxima.label(first)];
-    while samples.len() < count {
-        let position = state.maxima.largest();
-        samples.push(state.maxima.label(position));
+) -> Result<Vec<u32>, Error> {
+    let n = run.cloud.len;
+    let mut state = State::new(run.cloud, order);
+    let mut samples = Vec::with_capacity(job.count);
+    while samples.len() < job.count {
+        let position = state.next(job.starts, samples.len());
         let start = position.saturating_sub(window / 2).min(n - window);
-        state.update(position, start..start + window, statistics);
+        let range = if samples.is_empty() { 0..n } else { start..start + window };
+        samples.push(state.maxima.label(position));
+        state.update(position, range.clone(), &mut run.statistics);
+        run.watch.step(range.len(), samples.len(), state.largest())?;
     }
-    samples
+    Ok(samples)
 }
 
 /// Points in some order, with their distances to the sample as far as they are known.
@@ -63,18 +74,36 @@ struct State<T> {
     /// Coordinates by axis, in the order.
     axes: Vec<Vec<T>>,
     maxima: Maxima<T>,
+    /// Where each point is.
+    position_of: Vec<u32>,
 }
 
 impl<T: Scalar> State<T> {
     fn new(cloud: &Cloud<T>, order: Vec<u32>) -> Self {
         let sorted = |values: &[T]| order.iter().map(|&point| values[point as usize]).collect();
         let axes = cloud.axes.iter().map(|values| sorted(values)).collect();
-        Self { axes, maxima: Maxima::new(vec![T::INFINITY; order.len()], order) }
+        let mut position_of = vec![0; order.len()];
+        for (position, &point) in order.iter().enumerate() {
+            position_of[point as usize] = position as u32;
+        }
+        let maxima = Maxima::new(vec![T::INFINITY; order.len()], order);
+        Self { axes, maxima, position_of }
+    }
+
+    /// Where the next sample is, after so many: a given one, or the farthest.
+    fn next(&self, starts: &[u32], samples: usize) -> usize {
+        let given = starts.get(samples).map(|&point| self.position_of[point as usize] as usize);
+        given.unwrap_or_else(|| self.maxima.largest())
+    }
+
+    /// The largest squared distance.
+    fn largest(&self) -> T {
+        self.maxima.value(self.maxima.largest())
     }
 
     /// Takes the point at a position, and lowers the distances in a range that holds it or not.
     fn update(&mut self, position: usize, range: Range<usize>, statistics: &mut Statistics) {
-        let Self { axes, maxima } = self;
+        let Self { axes, maxima, .. } = self;
         let at: Vec<T> = axes.iter().map(|values| values[position]).collect();
         maxima.change(position..position + 1, |values| values[0] = T::from_f64(-1.0));
         statistics.distance_evaluations += range.len() as u64;
@@ -95,27 +124,23 @@ impl<T: Scalar> State<T> {
 
 /// Windows are the nearest points in space.
 fn among_neighbours<T: Scalar>(
-    cloud: &Cloud<T>,
+    run: &mut Run<'_, '_, T>,
+    job: &Job<'_>,
     all: &[u32],
-    count: usize,
     window: usize,
-    statistics: &mut Statistics,
-) -> Vec<u32> {
-    let tree = Neighbours::new(cloud, all);
+) -> Result<Vec<u32>, Error> {
+    let tree = Neighbours::new(run.cloud, all);
+    run.watch.pass(all.len())?;
     // In the tree's order a window lies in few blocks.
-    let order: Vec<u32> = tree.points().map(|(_, point)| point).collect();
-    let mut position_of = vec![0u32; cloud.len];
-    for (position, &point) in order.iter().enumerate() {
-        position_of[point as usize] = position as u32;
-    }
-    let mut state = State::new(cloud, order);
-    let first = position_of[0] as usize;
-    state.update(first, 0..cloud.len, statistics);
-    let maxima = &mut state.maxima;
-    let mut samples = vec![0];
+    let mut state = State::new(run.cloud, tree.points().map(|(_, point)| point).collect());
+    let first = state.next(job.starts, 0);
+    let mut samples = vec![state.maxima.label(first)];
+    state.update(first, 0..all.len(), &mut run.statistics);
+    run.watch.step(all.len(), 1, state.largest())?;
     let (mut near, mut touched) = (Vec::new(), Vec::new());
-    while samples.len() < count {
-        let position = maxima.largest();
+    while samples.len() < job.count {
+        let position = state.next(job.starts, samples.len());
+        let State { maxima, position_of, .. } = &mut state;
         let sample = maxima.label(position);
         samples.push(sample);
         tree.nearest_many(sample, window, &mut near);
@@ -129,9 +154,10 @@ fn among_neighbours<T: Scalar>(
                 touched.push(position);
             }
         }
-        statistics.distance_evaluations += near.len() as u64;
-        statistics.effective_updates += touched.len() as u64 - 1;
+        run.statistics.distance_evaluations += near.len() as u64;
+        run.statistics.effective_updates += touched.len() as u64 - 1;
         maxima.touch(&mut touched);
+        run.watch.step(near.len(), samples.len(), state.largest())?;
     }
-    samples
+    Ok(samples)
 }

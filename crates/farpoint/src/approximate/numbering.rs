@@ -1,37 +1,129 @@
-//! Numbers things in the order in which they are first seen.
+//! Tells equal things apart from others: how many different ones there are, and numbers for them.
 
-/// Gives equal keys equal numbers, 0, 1, 2, ... in order of first appearance; returns the number
-/// of each key, and how many there are.
-pub(super) fn number(keys: impl ExactSizeIterator<Item = u64>) -> (Vec<u32>, usize) {
-    let slots = (2 * keys.len()).next_power_of_two().max(16);
-    let mut table = Table { slots: vec![(0, EMPTY); slots], shift: 64 - slots.trailing_zeros() };
+use rayon::prelude::*;
+
+/// What makes points equal.
+pub(super) trait Likeness: Sync {
+    /// Equal points have equal keys.
+    fn key(&self, point: usize) -> u64;
+
+    /// Whether two points of equal keys are equal.
+    fn same(&self, a: u32, b: u32) -> bool;
+}
+
+/// Gives equal points equal numbers, 0, 1, 2, ... in order of first appearance; returns the number
+/// of each point, and how many there are.
+pub(super) fn number(points: usize, likeness: &impl Likeness, threads: usize) -> (Vec<u32>, usize) {
+    let dealt = Dealt::new(points, likeness, threads);
+    let firsts = each(dealt.parts, threads, |part| {
+        let mut table = Table::new(dealt.len(part));
+        dealt.part(part).map(|(key, point)| table.first(key, point, likeness)).collect::<Vec<_>>()
+    });
+    // First each point's first equal, then its number: the first has its own by then.
+    let mut numbers = vec![0; points];
+    for (part, firsts) in firsts.iter().enumerate() {
+        for ((_, point), &first) in dealt.part(part).zip(firsts) {
+            numbers[point as usize] = first;
+        }
+    }
     let mut count = 0;
-    let numbers = keys.map(|key| table.number(key, &mut count)).collect();
+    for point in 0..points {
+        let first = numbers[point] as usize;
+        numbers[point] = if first == point { count } else { numbers[first] };
+        count += u32::from(first == point);
+    }
     (numbers, count as usize)
+}
+
+/// How many different points there are.
+pub(super) fn count(points: usize, likeness: &impl Likeness, threads: usize) -> usize {
+    let dealt = Dealt::new(points, likeness, threads);
+    let different = |part: usize| {
+        let mut table = Table::new(dealt.len(part));
+        let new = |&(key, point): &(u64, u32)| table.first(key, point, likeness) == point;
+        dealt.part(part).filter(new).count()
+    };
+    each(dealt.parts, threads, different).into_iter().sum()
+}
+
+/// Points dealt at a time.
+const CHUNK: usize = 1 << 16;
+
+/// Points of a part: few enough for its table to stay in a core's cache.
+const PART: usize = 1 << 14;
+
+/// Keys and points, dealt out so that equal points are in one part, in their order.
+struct Dealt {
+    /// By chunk of the points, then by part.
+    chunks: Vec<Vec<Vec<(u64, u32)>>>,
+    parts: usize,
+}
+
+impl Dealt {
+    fn new(points: usize, likeness: &impl Likeness, threads: usize) -> Self {
+        let parts = (points / PART).next_power_of_two().min(1 << 10);
+        let deal = |chunk: usize| {
+            let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(points);
+            let room = range.len() * 3 / 2 / parts;
+            let mut dealt: Vec<_> = (0..parts).map(|_| Vec::with_capacity(room)).collect();
+            for point in range {
+                let key = likeness.key(point);
+                // Other bits than those of slots: a part's table must be filled evenly.
+                dealt[(mixed(key) >> 20) as usize & (parts - 1)].push((key, point as u32));
+            }
+            dealt
+        };
+        Self { chunks: each(points.div_ceil(CHUNK), threads, deal), parts }
+    }
+
+    fn len(&self, part: usize) -> usize {
+        self.chunks.iter().map(|parts| parts[part].len()).sum()
+    }
+
+    fn part(&self, part: usize) -> impl Iterator<Item = (u64, u32)> {
+        self.chunks.iter().flat_map(move |parts| &parts[part]).copied()
+    }
+}
+
+/// What `work` gives for each of so many things, on so many threads.
+fn each<R: Send>(things: usize, threads: usize, work: impl Fn(usize) -> R + Send + Sync) -> Vec<R> {
+    match threads {
+        1 => (0..things).map(work).collect(),
+        _ => (0..things).into_par_iter().map(work).collect(),
+    }
+}
+
+/// Fibonacci hashing, after a mix that lets high bits of the key count.
+#[inline(always)]
+fn mixed(key: u64) -> u64 {
+    (key ^ (key >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 const EMPTY: u32 = u32::MAX;
 
-/// An open hash table, never more than half full.
+/// An open hash table of keys and first points, never more than half full.
 struct Table {
     slots: Vec<(u64, u32)>,
     shift: u32,
 }
 
 impl Table {
+    fn new(points: usize) -> Self {
+        let slots = (2 * points).next_power_of_two().max(16);
+        Self { slots: vec![(0, EMPTY); slots], shift: 64 - slots.trailing_zeros() }
+    }
+
+    /// The first point that was asked for and is equal to this one: itself if there was none.
     #[inline(always)]
-    fn number(&mut self, key: u64, count: &mut u32) -> u32 {
-        // Fibonacci hashing, after a mix that lets high bits of the key count.
-        let mixed = (key ^ (key >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut slot = (mixed >> self.shift) as usize;
+    fn first(&mut self, key: u64, point: u32, likeness: &impl Likeness) -> u32 {
+        let mut slot = (mixed(key) >> self.shift) as usize;
         loop {
             match self.slots[slot] {
                 (_, EMPTY) => {
-                    self.slots[slot] = (key, *count);
-                    *count += 1;
-                    return *count - 1;
+                    self.slots[slot] = (key, point);
+                    return point;
                 }
-                (other, number) if other == key => return number,
+                (other, first) if other == key && likeness.same(first, point) => return first,
                 _ => slot = (slot + 1) & (self.slots.len() - 1),
             }
         }
@@ -40,12 +132,45 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{Likeness, count, number};
+    use crate::SplitMix64;
+    use std::collections::BTreeMap;
+
+    /// Keys; those from 1000 on are all of one key, and equal if they are the same.
+    struct Keys(Vec<u64>);
+
+    impl Likeness for Keys {
+        fn key(&self, point: usize) -> u64 {
+            self.0[point].min(1000)
+        }
+        fn same(&self, a: u32, b: u32) -> bool {
+            self.0[a as usize] == self.0[b as usize]
+        }
+    }
 
     #[test]
     fn numbers_rise_with_first_appearance() {
         let keys = [7, u64::MAX, 7, 0, u64::MAX, 1 << 63];
-        assert_eq!(number(keys.into_iter()), (vec![0, 1, 0, 2, 1, 3], 4));
-        assert_eq!(number([].into_iter()), (vec![], 0));
+        assert_eq!(number(6, &Keys(keys.into()), 1), (vec![0, 1, 0, 2, 1, 3], 4));
+        assert_eq!(number(0, &Keys(vec![]), 1), (vec![], 0));
+    }
+
+    #[test]
+    fn parts_and_threads_change_nothing() {
+        let mut random = SplitMix64::new(1);
+        for points in [1, 100, 70_000, 200_000] {
+            let keys: Vec<u64> = (0..points).map(|_| random.below(1050)).collect();
+            let mut seen = BTreeMap::new();
+            let number_of = |&key: &u64| {
+                let next = seen.len() as u32;
+                *seen.entry(key).or_insert(next)
+            };
+            let wanted: Vec<u32> = keys.iter().map(number_of).collect();
+            let keys = Keys(keys);
+            for threads in [1, 2] {
+                assert_eq!(number(points, &keys, threads), (wanted.clone(), seen.len()));
+                assert_eq!(count(points, &keys, threads), seen.len());
+            }
+        }
     }
 }

@@ -1,16 +1,28 @@
 //! Drawing points without replacement.
 
-use crate::SplitMix64;
+use super::run::Run;
+use super::watch::EVERY;
+use crate::{Error, Scalar, SplitMix64};
 
-/// `count` of `points` points, all equally likely and in random order: the first places of a
-/// Fisher-Yates shuffle. O(points).
-pub(super) fn sample(points: usize, count: usize, seed: u64) -> Vec<u32> {
+/// `count` points, all equally likely and in random order: the first places of a Fisher-Yates
+/// shuffle. O(points).
+pub(super) fn sample<T: Scalar>(
+    run: &mut Run<'_, '_, T>,
+    count: usize,
+    seed: u64,
+) -> Result<Vec<u32>, Error> {
     let mut random = SplitMix64::new(seed);
+    let points = run.cloud.len;
     let mut order: Vec<u32> = (0..points as u32).collect();
-    for k in 0..count {
-        let other = k + random.below((points - k) as u64) as usize;
-        order.swap(k, other);
+    run.watch.pass(points)?;
+    for first in (0..count).step_by(EVERY) {
+        let end = (first + EVERY).min(count);
+        for k in first..end {
+            let other = k + random.below((points - k) as u64) as usize;
+            order.swap(k, other);
+        }
+        run.watch.step(end - first, end, T::INFINITY)?;
     }
     order.truncate(count);
-    order
+    Ok(order)
 }

@@ -1,10 +1,10 @@
 //! The interface of the approximate samplers: what to ask for, and what comes back.
 
-use super::{Centroids, Coverage, fastpoint, grid, morton, npdu, random};
-use crate::cloud::Cloud;
+use super::{Centroids, Coverage, run};
 use crate::traits::Traits;
-use crate::{Algorithm, BadRows, Error, Points, Scalar, Statistics};
+use crate::{Algorithm, BadRows, Error, Observer, Points, Scalar, Start, Statistics};
 use std::fmt;
+use std::ops::ControlFlow;
 use std::str::FromStr;
 
 /// A way to sample that does not give the farthest point sample. [`Method::ALL`] has each with
@@ -120,6 +120,11 @@ impl Method {
         }
     }
 
+    /// Whether it starts at a point, which [`ApproximateSampler::start`] can name.
+    pub fn has_start(&self) -> bool {
+        matches!(self, Self::Npdu { .. } | Self::FastPoint { .. })
+    }
+
     /// What this method promises, asked for a count.
     pub fn traits(&self) -> Traits {
         let source = match self {
@@ -151,7 +156,7 @@ impl FromStr for Method {
     }
 }
 
-/// An approximate sampling job: by which method, how many.
+/// An approximate sampling job: by which method, how many, from where.
 ///
 /// ```
 /// use farpoint::approximate::{ApproximateSampler, Keep, Method};
@@ -166,6 +171,7 @@ impl FromStr for Method {
 pub struct ApproximateSampler {
     pub(super) method: Method,
     pub(super) wanted: Wanted,
+    pub(super) start: Option<Start>,
     pub(super) threads: Option<usize>,
     pub(super) bad_rows: BadRows,
 }
@@ -173,7 +179,7 @@ pub struct ApproximateSampler {
 impl ApproximateSampler {
     /// Asks for points; the named constructors read better.
     pub fn new(method: Method, wanted: Wanted) -> Self {
-        Self { method, wanted, threads: None, bad_rows: BadRows::Error }
+        Self { method, wanted, start: None, threads: None, bad_rows: BadRows::Error }
     }
 
     /// `count` points.
@@ -191,8 +197,20 @@ impl ApproximateSampler {
         Self::new(method, Wanted::Cell(cell))
     }
 
-    /// How many threads; those of the current rayon pool unless told. Only copying and
-    /// FastPoint's first stage use them. The result never depends on it.
+    /// Where to start, for [`Method::Npdu`] and [`Method::FastPoint`]; an error for others. Point 0
+    /// unless told.
+    ///
+    /// Several points come first, in their order. `Npdu` treats them as samples that it chose by
+    /// itself, so that one of a given window goes on as if it had not been interrupted;
+    /// `FastPoint` takes them before its levels.
+    pub fn start(mut self, start: Start) -> Self {
+        self.start = Some(start);
+        self
+    }
+
+    /// How many threads; those of the current rayon pool unless told. Besides copying, they make
+    /// the cells of [`Method::Grid`], the order of [`Method::Morton`] and [`Order::Morton`], and
+    /// the first samples of [`Method::FastPoint`]. The result never depends on it.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -206,42 +224,26 @@ impl ApproximateSampler {
 
     /// Samples one cloud.
     ///
-    /// Errors on bad rows, on more samples than points, and on options that do not fit the
-    /// method or are out of range.
+    /// Errors on bad rows, on more samples than points, on a start outside the cloud, and on
+    /// options that do not fit the method or are out of range.
     pub fn sample<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
     ) -> Result<ApproximateSample, Error> {
-        let threads = self.check()?;
-        let cloud = Cloud::new(points, self.bad_rows, threads)?;
-        let mut statistics = Statistics::default();
-        let wanted = self.wanted_of(cloud.len)?;
-        let (chosen, details) = match (self.method, wanted) {
-            (Method::Grid { keep }, Limit::Cell(cell)) => grid::by_cell(&cloud, cell, keep),
-            (Method::Grid { keep }, Limit::Count(count)) => grid::by_count(&cloud, count, keep),
-            (_, Limit::Cell(_)) => return Err(self.no_cell()),
-            (_, Limit::Count(0)) => (Vec::new(), Details::None),
-            (Method::Random { seed }, Limit::Count(count)) => {
-                (random::sample(cloud.len, count, seed), Details::None)
-            }
-            (Method::Morton { bits }, Limit::Count(count)) => {
-                (morton::sample(&cloud, count, bits), Details::None)
-            }
-            (Method::Npdu { window, order }, Limit::Count(count)) => {
-                npdu::sample(&cloud, count, window, order, &mut statistics)
-            }
-            (Method::FastPoint { first, estimator }, Limit::Count(count)) => {
-                let job = fastpoint::Job { count, first, estimator, threads };
-                fastpoint::sample(&cloud, &job, &mut statistics)?
-            }
-        };
-        Ok(ApproximateSample {
-            indices: chosen.into_iter().map(|point| cloud.row(point)).collect(),
-            method: self.method,
-            details,
-            dropped: points.len() - cloud.len,
-            statistics,
-        })
+        self.sample_with(points, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Samples one cloud, telling `observer` of progress; it can cancel the run.
+    ///
+    /// A method that chooses all at the end tells of no samples until then, and one that takes
+    /// samples back ([`Method::FastPoint`]) of fewer. The covering radius is infinite while it is
+    /// not known, and of [`Method::Npdu`] what its windows tell.
+    pub fn sample_with<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        observer: Observer<'_>,
+    ) -> Result<ApproximateSample, Error> {
+        run::sample(self, points, observer)
     }
 
     /// Centroids of occupied cells in place of points of the cloud, as in PCL and KPConv:
@@ -253,59 +255,17 @@ impl ApproximateSampler {
         &self,
         points: &P,
     ) -> Result<Centroids<T>, Error> {
-        let threads = self.check()?;
-        if !matches!(self.method, Method::Grid { .. }) {
-            let (what, method) = ("centroids are", self.method.name());
-            return Err(Error::NotForMethod { what, method });
-        }
-        let cloud = Cloud::new(points, self.bad_rows, threads)?;
-        let dropped = points.len() - cloud.len;
-        Ok(match self.wanted_of(cloud.len)? {
-            Limit::Cell(cell) => grid::centroids_by_cell(&cloud, points.dim(), cell, dropped),
-            Limit::Count(count) => grid::centroids_by_count(&cloud, points.dim(), count, dropped),
-        })
+        self.centroids_with(points, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// What can be refused without the cloud; the number of threads.
-    fn check(&self) -> Result<usize, Error> {
-        match self.method {
-            Method::Morton { bits } if !(1..=morton::MOST_BITS).contains(&bits) => {
-                return Err(Error::BadBits(bits));
-            }
-            Method::Npdu { window: Some(0), .. } => return Err(Error::BadWindow),
-            _ => {}
-        }
-        match self.wanted {
-            Wanted::Cell(_) if !matches!(self.method, Method::Grid { .. }) => Err(self.no_cell()),
-            Wanted::Cell(cell) if !(cell > 0.0 && cell.is_finite()) => Err(Error::BadCell(cell)),
-            _ => crate::threads::count(self.threads),
-        }
+    /// The same, telling `observer` of progress; it can cancel the run.
+    pub fn centroids_with<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        observer: Observer<'_>,
+    ) -> Result<Centroids<T>, Error> {
+        run::centroids(self, points, observer)
     }
-
-    fn no_cell(&self) -> Error {
-        Error::NotForMethod { what: "a cell size is", method: self.method.name() }
-    }
-
-    /// What is wanted, checked against the number of points.
-    fn wanted_of(&self, points: usize) -> Result<Limit, Error> {
-        match self.wanted {
-            Wanted::Count(0) => Ok(Limit::Count(0)),
-            Wanted::Count(_) | Wanted::Cell(_) if points == 0 => Err(Error::EmptyCloud),
-            Wanted::Count(wanted) if wanted > points => {
-                Err(Error::TooManySamples { wanted, points })
-            }
-            Wanted::Count(wanted) => Ok(Limit::Count(wanted)),
-            Wanted::Ratio(ratio) if !(0.0..=1.0).contains(&ratio) => Err(Error::BadRatio(ratio)),
-            Wanted::Ratio(ratio) => Ok(Limit::Count((ratio * points as f64).ceil() as usize)),
-            Wanted::Cell(cell) => Ok(Limit::Cell(cell)),
-        }
-    }
-}
-
-/// What is wanted of a cloud, checked against it.
-enum Limit {
-    Count(usize),
-    Cell(f64),
 }
 
 /// An approximate sample: not the farthest point sample. What is known of it is in `details`.

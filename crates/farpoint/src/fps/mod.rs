@@ -15,7 +15,7 @@ mod radius;
 mod reference;
 pub(crate) mod run;
 mod sampler;
-mod selection;
+pub(crate) mod selection;
 mod statistics;
 mod tree;
 

@@ -4,18 +4,21 @@
 //! level's radius: samples look through a grid no farther than that. As radii fall, whatever is
 //! below the next radius is known too, so that levels go on from each other's distances.
 
-use crate::Scalar;
-use crate::Statistics;
+use super::Job;
 use crate::approximate::maxima::Maxima;
+use crate::approximate::run::Run;
+use crate::approximate::watch::EVERY;
 use crate::cloud::Cloud;
-use crate::spatial::{Cells, Grid};
+use crate::spatial::{Cells, Grid, Neighbours};
+use crate::{Error, Scalar, Statistics};
+use rayon::prelude::*;
 
 /// Cells are as wide as a search reaches, times this.
 const CELL: f64 = 1.0;
 
 pub(super) struct Levels<'a, T> {
     cloud: &'a Cloud<T>,
-    count: usize,
+    job: &'a Job<'a>,
     /// Chosen points in order.
     pub(super) samples: Vec<u32>,
     grid: Grid<T>,
@@ -31,12 +34,12 @@ pub(super) struct Levels<'a, T> {
 const LARGER: f64 = 1.01;
 
 impl<'a, T: Scalar> Levels<'a, T> {
-    pub(super) fn new(cloud: &'a Cloud<T>, count: usize) -> Self {
+    pub(super) fn new(cloud: &'a Cloud<T>, job: &'a Job<'a>) -> Self {
         let n = cloud.len;
         Self {
             cloud,
-            count,
-            samples: Vec::with_capacity(count),
+            job,
+            samples: Vec::with_capacity(job.count),
             grid: Grid::new(Cells::new(cloud.low, cloud.high, T::ZERO, CELL)),
             points: (0..n as u32).collect(),
             axes: cloud.axes.iter().map(|values| values[..n].to_vec()).collect(),
@@ -45,26 +48,51 @@ impl<'a, T: Scalar> Levels<'a, T> {
         }
     }
 
+    /// Takes the points to start from: each point learns how far the nearest of them is. They may
+    /// be many and crowded, so that searching around each would take long. Point 0 alone is left to
+    /// the first pass, which comes by it first.
+    pub(super) fn begin(&mut self, run: &mut Run<'_, '_, T>) -> Result<(), Error> {
+        let starts = self.job.starts;
+        if *starts == [0] {
+            return Ok(());
+        }
+        let tree = Neighbours::new(self.cloud, starts);
+        for (chunk, distances) in self.distances.chunks_mut(EVERY).enumerate() {
+            let learn = |(k, distance): (usize, &mut T)| {
+                *distance = tree.nearest((chunk * EVERY + k) as u32, None);
+            };
+            match run.threads {
+                1 => distances.iter_mut().enumerate().for_each(learn),
+                _ => distances.par_iter_mut().enumerate().for_each(learn),
+            }
+            run.watch.step(distances.len(), starts.len(), T::INFINITY)?;
+        }
+        starts.iter().for_each(|&start| self.distances[start as usize] = T::from_f64(-1.0));
+        self.samples.extend(starts);
+        Ok(())
+    }
+
     /// Takes points no nearer than `radius` to the sample, the lowest index first, until no such
     /// point is left. Where that takes more than `until` samples in all, the radius is too small:
     /// they are put back, and a larger one is tried. Returns the radius that was enough, or `None`
     /// if numbers do not suffice for it.
-    pub(super) fn run(
+    pub(super) fn level(
         &mut self,
         mut radius: T,
         until: usize,
-        statistics: &mut Statistics,
-    ) -> Option<T> {
+        run: &mut Run<'_, '_, T>,
+    ) -> Result<Option<T>, Error> {
         let (samples, distances) = (self.samples.len(), self.by_point());
         loop {
             let squared = radius * radius;
             if !squared.is_finite() {
-                return None;
+                return Ok(None);
             }
             self.sort(squared);
-            let seen = self.pass(squared, until, statistics);
+            run.watch.step(self.cloud.len, self.samples.len(), T::INFINITY)?;
+            let seen = self.pass(squared, until, run)?;
             if seen == self.cloud.len {
-                return Some(radius);
+                return Ok(Some(radius));
             }
             // Had the pass gone on it would have taken as much more as there are more points,
             // and samples on a surface are as many as the square of their distance is small.
@@ -78,7 +106,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
     }
 
     /// One pass over all points in index order; returns how many it came by.
-    fn pass(&mut self, squared: T, until: usize, statistics: &mut Statistics) -> usize {
+    fn pass(&mut self, squared: T, until: usize, run: &mut Run<'_, '_, T>) -> Result<usize, Error> {
         let mut runs = Vec::new();
         for point in 0..self.cloud.len {
             let place = self.place_of[point] as usize;
@@ -87,11 +115,12 @@ impl<'a, T: Scalar> Levels<'a, T> {
                 continue;
             }
             if self.samples.len() >= until {
-                return point;
+                return Ok(point);
             }
-            self.take(place, squared, &mut runs, statistics, |_, _| {});
+            let searched = self.take(place, squared, &mut runs, &mut run.statistics, |_, _| {});
+            run.watch.step(searched, self.samples.len(), T::INFINITY)?;
         }
-        self.cloud.len
+        Ok(self.cloud.len)
     }
 
     /// The distances by point.
@@ -116,6 +145,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
     }
 
     /// Takes the point in a place: lowers distances below `squared`, telling of each that fell.
+    /// Returns how many points were looked at.
     fn take(
         &mut self,
         place: usize,
@@ -123,12 +153,13 @@ impl<'a, T: Scalar> Levels<'a, T> {
         runs: &mut Vec<(u32, u32)>,
         statistics: &mut Statistics,
         mut fell: impl FnMut(usize, T),
-    ) {
+    ) -> usize {
         self.samples.push(self.points[place]);
         self.distances[place] = T::from_f64(-1.0);
         self.grid.search([self.axes[0][place], self.axes[1][place], self.axes[2][place]], runs);
+        let mut searched = 0;
         for &(start, end) in &*runs {
-            statistics.distance_evaluations += u64::from(end - start);
+            searched += (end - start) as usize;
             for other in start as usize..end as usize {
                 let square = |axis: usize| {
                     let difference = self.axes[axis][other] - self.axes[axis][place];
@@ -143,29 +174,34 @@ impl<'a, T: Scalar> Levels<'a, T> {
                 }
             }
         }
+        statistics.distance_evaluations += searched as u64;
+        searched
     }
 
     /// Adds samples by exact farthest point sampling up to the count; returns the largest squared
     /// distance left. No point is as far as `radius` from the sample: the last level saw to that.
-    pub(super) fn fill(&mut self, radius: T, statistics: &mut Statistics) -> T {
+    pub(super) fn fill(&mut self, radius: T, run: &mut Run<'_, '_, T>) -> Result<T, Error> {
         // All distances are below the square of the radius, so a search that far finds all that
         // a new sample changes.
         let squared = radius * radius;
         let mut maxima = Maxima::new(self.distances.clone(), self.points.clone());
         let (mut runs, mut touched) = (Vec::new(), Vec::new());
-        while self.samples.len() < self.count {
+        while self.samples.len() < self.job.count {
             let place = maxima.largest();
             touched.clear();
             touched.push(place as u32);
             maxima.set(place, T::from_f64(-1.0));
-            self.take(place, squared, &mut runs, statistics, |other, new| {
-                maxima.set(other, new);
-                touched.push(other as u32);
-            });
+            let searched =
+                self.take(place, squared, &mut runs, &mut run.statistics, |other, new| {
+                    maxima.set(other, new);
+                    touched.push(other as u32);
+                });
             maxima.touch(&mut touched);
+            let largest = maxima.value(maxima.largest());
+            run.watch.step(searched, self.samples.len(), largest)?;
         }
         let largest = maxima.value(maxima.largest());
-        if largest > T::ZERO { largest } else { T::ZERO }
+        Ok(if largest > T::ZERO { largest } else { T::ZERO })
     }
 }
 

@@ -14,6 +14,9 @@
 //! that leaves holes; here a level that would need more is run again with a larger radius, and
 //! later radii grow with it. So every level covers the cloud, however wrong the prediction, and
 //! the covering radius of the result is known.
+//!
+//! Points that are given to start from come before the first level, whatever their distances. The
+//! curve is predicted from the first of them alone: it tells of the cloud, not of the sample.
 
 mod curve;
 mod levels;
@@ -22,9 +25,9 @@ mod network;
 pub use curve::{INPUTS, OUTPUTS, fitted, inputs, predicted};
 pub use network::Network;
 
+use super::run::Run;
 use super::{Details, Estimator};
-use crate::cloud::Cloud;
-use crate::{Algorithm, Axes, Error, Sample, Sampler, Scalar, Statistics};
+use crate::{Algorithm, Axes, Error, Progress, Sample, Sampler, Scalar, Start};
 use levels::Levels;
 
 /// Levels of falling radii.
@@ -34,11 +37,13 @@ const LEVELS: usize = 6;
 const FEWEST: usize = 32;
 
 /// What is to be done.
-pub(super) struct Job {
+pub(super) struct Job<'a> {
+    /// At least one.
     pub(super) count: usize,
+    /// Points to start from: at least one, and no more than the count.
+    pub(super) starts: &'a [u32],
     pub(super) first: Algorithm,
     pub(super) estimator: Estimator,
-    pub(super) threads: usize,
 }
 
 /// What FastPoint's sampler tells of its sample.
@@ -50,45 +55,49 @@ pub struct Coverage {
     /// The radii of the levels as they were used, falling; empty if all samples are exact, because they are few or
     /// the first of them lie on top of each other.
     pub radii: Vec<f64>,
-    /// Samples that the levels found; the others were filled in by exact updates.
+    /// Samples that the levels found, those given to start from among them; the others were filled
+    /// in by exact updates.
     pub found: usize,
-    /// No two of the samples found by the levels are nearer than this.
+    /// No two of the samples found by the levels are nearer than this, unless both were given to
+    /// start from.
     pub spacing: f64,
     /// Largest distance of any point to the sample.
     pub covering_radius: f64,
 }
 
-/// Chooses `count` points, at least one.
 pub(super) fn sample<T: Scalar>(
-    cloud: &Cloud<T>,
-    job: &Job,
-    statistics: &mut Statistics,
+    run: &mut Run<'_, '_, T>,
+    job: &Job<'_>,
 ) -> Result<(Vec<u32>, Details), Error> {
     let prefix = job.count.div_ceil(10);
-    let radii =
-        if prefix < FEWEST { None } else { radii(&farthest(cloud, job, prefix, statistics)?, job) };
-    let levels = radii.and_then(|radii| run(cloud, job, prefix, &radii, statistics));
+    let radii = if prefix < FEWEST { None } else { radii(&first(run, job, prefix)?, job) };
+    let levels = match radii {
+        Some(radii) => by_levels(run, job, prefix, &radii)?,
+        None => None,
+    };
     match levels {
         Some((samples, coverage)) => Ok((samples, Details::FastPoint(coverage))),
-        None => exact(cloud, job, statistics),
+        None => exact(run, job),
     }
 }
 
 /// Takes samples level by level and fills up; `None` if numbers do not suffice for the radii.
-fn run<T: Scalar>(
-    cloud: &Cloud<T>,
-    job: &Job,
+fn by_levels<T: Scalar>(
+    run: &mut Run<'_, '_, T>,
+    job: &Job<'_>,
     prefix: usize,
     predicted: &[T],
-    statistics: &mut Statistics,
-) -> Option<(Vec<u32>, Coverage)> {
-    let mut levels = Levels::new(cloud, job.count);
+) -> Result<Option<(Vec<u32>, Coverage)>, Error> {
+    let mut levels = Levels::new(run.cloud, job);
+    levels.begin(run)?;
+    // What is still to be found is shared out evenly; a single start counts as found.
+    let given = job.starts.len() - 1;
     let (mut radii, mut larger) = (Vec::with_capacity(LEVELS), 1.0);
     let mut last = T::INFINITY;
     for (level, &radius) in predicted.iter().enumerate() {
         let wanted = T::from_f64(radius.to_f64() * larger);
-        let until = (level + 1) * job.count / LEVELS;
-        let used = levels.run(wanted, until, statistics)?;
+        let until = given + (level + 1) * (job.count - given) / LEVELS;
+        let Some(used) = levels.level(wanted, until, run)? else { return Ok(None) };
         // No point was left as far as the last radius: above it nothing is taken.
         let used = if used < last { used } else { last };
         larger = (used.to_f64() / radius.to_f64()).max(1.0);
@@ -96,18 +105,15 @@ fn run<T: Scalar>(
         last = used;
     }
     let found = levels.samples.len();
-    let covering_radius = levels.fill(last, statistics).sqrt().to_f64();
+    let covering_radius = levels.fill(last, run)?.sqrt().to_f64();
     let spacing = (last * last).sqrt().to_f64();
-    Some((levels.samples, Coverage { prefix, radii, found, spacing, covering_radius }))
+    let coverage = Coverage { prefix, radii, found, spacing, covering_radius };
+    Ok(Some((levels.samples, coverage)))
 }
 
 /// All samples by the exact algorithm.
-fn exact<T: Scalar>(
-    cloud: &Cloud<T>,
-    job: &Job,
-    statistics: &mut Statistics,
-) -> Result<(Vec<u32>, Details), Error> {
-    let sample = farthest(cloud, job, job.count, statistics)?;
+fn exact<T: Scalar>(run: &mut Run<'_, '_, T>, job: &Job<'_>) -> Result<(Vec<u32>, Details), Error> {
+    let sample = farthest(run, job, job.count, job.starts, |progress| progress)?;
     let covering_radius = sample.covering_radius().to_f64();
     let points = sample.indices.iter().map(|&point| point as u32).collect();
     let spacing = sample.squared_distances.last().map_or(0.0, |d| d.sqrt().to_f64());
@@ -116,16 +122,34 @@ fn exact<T: Scalar>(
     Ok((points, Details::FastPoint(coverage)))
 }
 
-/// The first samples, exactly. Indices are points of the copied cloud.
-fn farthest<T: Scalar>(
-    cloud: &Cloud<T>,
-    job: &Job,
-    count: usize,
-    statistics: &mut Statistics,
+/// The samples that the curve is predicted from. They are none of the result's.
+fn first<T: Scalar>(
+    run: &mut Run<'_, '_, T>,
+    job: &Job<'_>,
+    prefix: usize,
 ) -> Result<Sample<T>, Error> {
+    let none = |told: Progress| Progress { samples: 0, covering_radius: f64::INFINITY, ..told };
+    farthest(run, job, prefix, &job.starts[..1], none).map_err(|error| match error {
+        Error::Cancelled(_) => Error::Cancelled(0),
+        error => error,
+    })
+}
+
+/// Samples by the exact algorithm. Indices are points of the copied cloud.
+fn farthest<T: Scalar>(
+    run: &mut Run<'_, '_, T>,
+    job: &Job<'_>,
+    count: usize,
+    starts: &[u32],
+    told: fn(Progress) -> Progress,
+) -> Result<Sample<T>, Error> {
+    let Run { cloud, threads, watch, statistics } = run;
     let axes: Vec<&[T]> = cloud.axes.iter().map(|values| &values[..cloud.len]).collect();
-    let sampler = Sampler::count(count).algorithm(job.first).threads(job.threads).statistics(true);
-    let sample = sampler.sample(&Axes::new(&axes)?)?;
+    let starts = starts.iter().map(|&point| point as usize).collect();
+    let sampler = Sampler::count(count).start(Start::Indices(starts)).algorithm(job.first);
+    let sampler = sampler.threads(*threads).statistics(true);
+    let sample =
+        sampler.sample_with(&Axes::new(&axes)?, &mut |progress| watch.tell(told(progress)))?;
     if let Some(counted) = &sample.statistics {
         statistics.distance_evaluations += counted.distance_evaluations;
         statistics.effective_updates += counted.effective_updates;
@@ -134,7 +158,7 @@ fn farthest<T: Scalar>(
 }
 
 /// The falling radii of the levels; `None` if there is no curve to predict from.
-fn radii<T: Scalar>(first: &Sample<T>, job: &Job) -> Option<Vec<T>> {
+fn radii<T: Scalar>(first: &Sample<T>, job: &Job<'_>) -> Option<Vec<T>> {
     // The selection distance of sample k, for k from 1 to the number of first samples.
     let distances = first.squared_distances[1..].iter().chain([&first.squared_covering_radius]);
     let distances: Vec<f64> = distances.map(|d| d.to_f64().sqrt()).collect();

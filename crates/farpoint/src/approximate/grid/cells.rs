@@ -1,0 +1,138 @@
+//! Which points share a cell.
+
+use crate::approximate::frame::Frame;
+use crate::approximate::numbering::{self, Likeness};
+use crate::approximate::run::Run;
+use crate::{Error, Scalar};
+
+/// Points by cell; cells are numbered in the order of their first points.
+pub(super) struct Cells {
+    pub(super) of: Vec<u32>,
+    pub(super) count: usize,
+    /// In the frame's unit; 0 if every distinct position is a cell.
+    pub(super) size: f64,
+}
+
+impl Cells {
+    /// Cells of a size, or a cell for every distinct position if it is 0.
+    pub(super) fn new<T: Scalar>(
+        run: &mut Run<'_, '_, T>,
+        frame: &Frame<'_, T>,
+        size: f64,
+    ) -> Result<Self, Error> {
+        let points = run.cloud.len;
+        let (of, count) = match Division::new(frame, size) {
+            Division::Packed(packed) => numbering::number(points, &packed, run.threads),
+            Division::Wide(wide) => numbering::number(points, &wide, run.threads),
+        };
+        run.watch.pass(points)?;
+        Ok(Self { of, count, size })
+    }
+
+    /// Points of each cell.
+    pub(super) fn counts(&self) -> Vec<u32> {
+        let mut counts = vec![0; self.count];
+        self.of.iter().for_each(|&cell| counts[cell as usize] += 1);
+        counts
+    }
+}
+
+/// How many cells of a size are occupied; for size 0 how many distinct positions there are.
+pub(super) fn count<T: Scalar>(
+    run: &mut Run<'_, '_, T>,
+    frame: &Frame<'_, T>,
+    size: f64,
+) -> Result<usize, Error> {
+    let points = run.cloud.len;
+    let count = match Division::new(frame, size) {
+        Division::Packed(packed) => numbering::count(points, &packed, run.threads),
+        Division::Wide(wide) => numbering::count(points, &wide, run.threads),
+    };
+    run.watch.pass(points)?;
+    Ok(count)
+}
+
+/// A way to tell cells apart.
+enum Division<'a, T> {
+    Packed(Packed<'a, T>),
+    Wide(Wide<'a, T>),
+}
+
+impl<'a, T: Scalar> Division<'a, T> {
+    fn new(frame: &'a Frame<'a, T>, size: f64) -> Self {
+        let axes: Vec<usize> = (0..frame.dims()).filter(|&a| frame.side(a) >= size).collect();
+        // As whole numbers side by side, where they fit.
+        let bits = |&axis: &usize| bits((frame.side(axis) / size).floor());
+        let bits: Vec<u32> = axes.iter().map(bits).collect();
+        if size > 0.0 && bits.iter().sum::<u32>() <= 64 {
+            let axes = axes.into_iter().zip(bits).collect();
+            Self::Packed(Packed { frame, size, axes })
+        } else {
+            Self::Wide(Wide { frame, size, axes })
+        }
+    }
+}
+
+/// Bits of whole numbers up to `most`; more than fit if it is beyond them.
+fn bits(most: f64) -> u32 {
+    if most < 2f64.powi(63) { 64 - (most as u64).leading_zeros() } else { 65 }
+}
+
+/// Cells whose numbers along all axes fit into a key.
+struct Packed<'a, T> {
+    frame: &'a Frame<'a, T>,
+    size: f64,
+    /// Axes with more than one cell, and the bits of their cells' numbers.
+    axes: Vec<(usize, u32)>,
+}
+
+impl<T: Scalar> Likeness for Packed<'_, T> {
+    #[inline(always)]
+    fn key(&self, point: usize) -> u64 {
+        self.axes.iter().fold(0, |key: u64, &(axis, bits)| {
+            let cell = (self.frame.at(point, axis) / self.size).floor() as u64;
+            // All 64 bits of one axis leave nothing of the others.
+            key.checked_shl(bits).unwrap_or(0) | cell
+        })
+    }
+
+    #[inline(always)]
+    fn same(&self, _: u32, _: u32) -> bool {
+        true
+    }
+}
+
+/// Cells by their numbers along each axis, or distinct positions if the size is 0.
+struct Wide<'a, T> {
+    frame: &'a Frame<'a, T>,
+    size: f64,
+    /// Axes with more than one cell.
+    axes: Vec<usize>,
+}
+
+impl<T: Scalar> Wide<'_, T> {
+    #[inline(always)]
+    fn bits(&self, point: usize, axis: usize) -> u64 {
+        let number = match self.size {
+            // Adding 0 takes the sign from -0.
+            0.0 => self.frame.cloud.axes[axis][point].to_f64() + 0.0,
+            size => (self.frame.at(point, axis) / size).floor(),
+        };
+        number.to_bits()
+    }
+}
+
+impl<T: Scalar> Likeness for Wide<'_, T> {
+    #[inline(always)]
+    fn key(&self, point: usize) -> u64 {
+        self.axes.iter().fold(0, |key: u64, &axis| {
+            let mixed = (key ^ self.bits(point, axis)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+            mixed ^ mixed >> 32
+        })
+    }
+
+    #[inline(always)]
+    fn same(&self, a: u32, b: u32) -> bool {
+        self.axes.iter().all(|&axis| self.bits(a as usize, axis) == self.bits(b as usize, axis))
+    }
+}

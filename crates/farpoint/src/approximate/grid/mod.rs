@@ -1,0 +1,108 @@
+//! One point, or the centroid, of every occupied cell of a cubic grid.
+//!
+//! Cells are `floor((p - low) / cell)` along each axis, computed in double precision: never
+//! rounded towards zero, which would double the cells around it. O(points) for a cell size, and
+//! some ten times that to find one.
+
+mod cells;
+mod centroids;
+mod search;
+
+pub use centroids::Centroids;
+pub(super) use centroids::{centroids_by_cell, centroids_by_count};
+
+use super::frame::Frame;
+use super::run::Run;
+use super::{Details, Keep};
+use crate::{Error, Scalar, SplitMix64};
+use cells::Cells;
+
+/// One point of each cell, rising; and what the grid was.
+pub(super) fn by_cell<T: Scalar>(
+    run: &mut Run<'_, '_, T>,
+    cell: f64,
+    keep: Keep,
+) -> Result<(Vec<u32>, Details), Error> {
+    let frame = Frame::new(run.cloud);
+    let cells = Cells::new(run, &frame, cell * frame.unit)?;
+    let mut kept = cells.keep(&frame, keep);
+    kept.sort_unstable();
+    Ok((kept, Details::Grid { cell, cells: cells.count }))
+}
+
+/// Exactly `count` points, rising; and what the grid was.
+pub(super) fn by_count<T: Scalar>(
+    run: &mut Run<'_, '_, T>,
+    count: usize,
+    keep: Keep,
+) -> Result<(Vec<u32>, Details), Error> {
+    let frame = Frame::new(run.cloud);
+    let size = search::find(run, &frame, count)?.above;
+    let cells = Cells::new(run, &frame, size)?;
+    let mut kept = cells.keep(&frame, keep);
+    let details = Details::Grid { cell: size / frame.unit, cells: cells.count };
+    let mut chosen: Vec<u32> = if kept.len() >= count {
+        kept.sort_unstable();
+        (0..count as u64).map(|k| kept[(k * kept.len() as u64 / count as u64) as usize]).collect()
+    } else {
+        filled(kept, count, run.cloud.len)
+    };
+    chosen.sort_unstable();
+    Ok((chosen, details))
+}
+
+/// The kept points and those of lowest index that are not among them, `count` in all.
+fn filled(mut kept: Vec<u32>, count: usize, points: usize) -> Vec<u32> {
+    let mut taken = vec![false; points];
+    kept.iter().for_each(|&point| taken[point as usize] = true);
+    let free = (0..points as u32).filter(|&point| !taken[point as usize]);
+    kept.extend(free.take(count - kept.len()));
+    kept
+}
+
+impl Cells {
+    /// The kept point of every cell, in the order of cells.
+    fn keep<T: Scalar>(&self, frame: &Frame<'_, T>, keep: Keep) -> Vec<u32> {
+        let mut kept = vec![u32::MAX; self.count];
+        match keep {
+            Keep::Centre if self.size > 0.0 => return self.nearest_to_centre(frame),
+            Keep::First | Keep::Centre => {
+                for (point, &cell) in self.of.iter().enumerate().rev() {
+                    kept[cell as usize] = point as u32;
+                }
+            }
+            Keep::Random(seed) => {
+                let mut random = SplitMix64::new(seed);
+                // How many points of the cell to let pass.
+                let mut left: Vec<u64> =
+                    self.counts().iter().map(|&n| random.below(u64::from(n))).collect();
+                for (point, &cell) in self.of.iter().enumerate() {
+                    let (left, kept) = (&mut left[cell as usize], &mut kept[cell as usize]);
+                    if *left == 0 && *kept == u32::MAX {
+                        *kept = point as u32;
+                    }
+                    *left = left.saturating_sub(1);
+                }
+            }
+        }
+        kept
+    }
+
+    fn nearest_to_centre<T: Scalar>(&self, frame: &Frame<'_, T>) -> Vec<u32> {
+        let mut best = vec![(f64::INFINITY, u32::MAX); self.count];
+        for (point, &cell) in self.of.iter().enumerate() {
+            let distance = (0..frame.dims()).fold(0.0, |sum, axis| {
+                let at = frame.at(point, axis);
+                // Relative to the cell, so that squares don't overflow.
+                let off = at / self.size - (at / self.size).floor() - 0.5;
+                // Where quotients overflow, so did the cell: all its points are as good.
+                sum + if off.is_finite() { off * off } else { 0.0 }
+            });
+            let best = &mut best[cell as usize];
+            if distance < best.0 || best.1 == u32::MAX {
+                *best = (distance, point as u32);
+            }
+        }
+        best.into_iter().map(|(_, point)| point).collect()
+    }
+}

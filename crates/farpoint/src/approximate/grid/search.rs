@@ -1,0 +1,139 @@
+//! Looking for the cell size that gives so many cells.
+
+use super::cells;
+use crate::approximate::frame::Frame;
+use crate::approximate::run::Run;
+use crate::{Error, Scalar};
+
+/// Cell sizes tried between one that leaves enough points and twice that, at most.
+const TRIES: usize = 24;
+
+/// So many cells too many, as a share, are good enough.
+const ENOUGH: f64 = 1e-3;
+
+/// A cell size, 0 for a cell for every distinct position, and how many cells it gives.
+#[derive(Clone, Copy)]
+struct Tried {
+    size: f64,
+    cells: usize,
+}
+
+/// What the search found: cell sizes.
+pub(super) struct Found {
+    /// Of the fewest cells that are at least as many as wanted; of fewer only if there can't be
+    /// more.
+    pub(super) above: f64,
+    /// Of the most cells that are at most as many as wanted.
+    pub(super) below: f64,
+}
+
+/// The search, and the best so far on either side of the count.
+struct Search<'a, 'b, 'c, 'd, T> {
+    run: &'a mut Run<'b, 'c, T>,
+    frame: &'a Frame<'d, T>,
+    count: usize,
+    above: Tried,
+    below: Tried,
+}
+
+/// Looks for the cell size that gives so many cells, at least one.
+pub(super) fn find<T: Scalar>(
+    run: &mut Run<'_, '_, T>,
+    frame: &Frame<'_, T>,
+    count: usize,
+) -> Result<Found, Error> {
+    let all = Tried { size: 0.0, cells: cells::count(run, frame, 0.0)? };
+    if all.cells <= count {
+        return Ok(Found { above: 0.0, below: 0.0 });
+    }
+    let size = frame.longest() * 2.0;
+    let one = Tried { size: if size > 0.0 { size } else { 1.0 }, cells: 1 };
+    if count == 1 {
+        return Ok(Found { above: one.size, below: one.size });
+    }
+    let mut search = Search { run, frame, count, above: all, below: one };
+    search.run()?;
+    Ok(Found { above: search.above.size, below: search.below.size })
+}
+
+impl<T: Scalar> Search<'_, '_, '_, '_, T> {
+    fn run(&mut self) -> Result<(), Error> {
+        // From one cell down to sizes that leave enough points.
+        let mut high = self.below.size;
+        let mut size = self.frame.longest() / (self.count as f64).sqrt();
+        let mut low = loop {
+            if size < f64::MIN_POSITIVE {
+                return Ok(());
+            }
+            let tried = self.try_size(size)?;
+            if tried.cells >= self.count {
+                break tried;
+            }
+            high = size;
+            size /= 2.0;
+        };
+        if high > 2.0 * low.size {
+            low = self.coarsest_enough(low)?;
+            high = 2.0 * low.size;
+        }
+        self.narrow(low, high)
+    }
+
+    /// Doubles a size that leaves enough points while it does.
+    fn coarsest_enough(&mut self, mut found: Tried) -> Result<Tried, Error> {
+        loop {
+            let next = self.cells(2.0 * found.size)?;
+            if next.cells < self.count {
+                self.keep_if_better(found);
+                return Ok(found);
+            }
+            found = next;
+        }
+    }
+
+    /// Tries sizes between one that leaves enough points and one that does not.
+    fn narrow(&mut self, mut low: Tried, mut high: f64) -> Result<(), Error> {
+        for turn in 0..TRIES {
+            if self.above.cells as f64 <= (1.0 + ENOUGH) * self.count as f64 {
+                break;
+            }
+            // On a surface there are as many cells as their square is small; half way every other
+            // time, in case it is none.
+            let guess = low.size * (low.cells as f64 / self.count as f64).sqrt();
+            let margin = 0.02 * (high - low.size);
+            let half_way = 0.5 * (low.size + high);
+            let middle = match turn % 2 {
+                0 => guess.clamp(low.size + margin, high - margin),
+                _ => half_way,
+            };
+            let tried = self.try_size(middle)?;
+            if tried.cells >= self.count {
+                low = tried;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(())
+    }
+
+    fn try_size(&mut self, size: f64) -> Result<Tried, Error> {
+        let tried = self.cells(size)?;
+        self.keep_if_better(tried);
+        Ok(tried)
+    }
+
+    fn cells(&mut self, size: f64) -> Result<Tried, Error> {
+        Ok(Tried { size, cells: cells::count(self.run, self.frame, size)? })
+    }
+
+    /// Keeps what was tried if it is nearer to the count than what there is on its side.
+    fn keep_if_better(&mut self, tried: Tried) {
+        if tried.cells == self.count || (self.below.cells < tried.cells && tried.cells < self.count)
+        {
+            self.below = tried;
+        }
+        if self.count <= tried.cells && tried.cells < self.above.cells {
+            self.above = tried;
+        }
+    }
+}

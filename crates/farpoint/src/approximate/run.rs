@@ -1,0 +1,168 @@
+//! From an [`ApproximateSampler`] and points to what was asked for: check, copy, run the method.
+
+use super::watch::Watch;
+use super::{
+    ApproximateSample, ApproximateSampler, Centroids, Details, Method, Wanted, fastpoint, grid,
+    morton, npdu, random,
+};
+use crate::cloud::Cloud;
+use crate::fps::selection::Request;
+use crate::threads::{self, on_threads};
+use crate::{Amount, Error, Observer, Points, Scalar, Start, Statistics};
+
+/// What every method is given, and what it counts.
+pub(super) struct Run<'a, 'b, T> {
+    pub(super) cloud: &'a Cloud<T>,
+    pub(super) threads: usize,
+    pub(super) watch: Watch<'b>,
+    pub(super) statistics: Statistics,
+}
+
+/// Clouds of fewer points are sampled by one thread: waking others would take longer.
+const SMALL: usize = 1 << 14;
+
+pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
+    sampler: &ApproximateSampler,
+    points: &P,
+    observer: Observer<'_>,
+) -> Result<ApproximateSample, Error> {
+    let Checked { cloud, goal, threads } = Checked::new(sampler, points)?;
+    let watch = Watch::new(observer, goal.most(&cloud));
+    let (chosen, details, statistics) = on_threads(threads, || {
+        let mut run = Run { cloud: &cloud, threads, watch, statistics: Statistics::default() };
+        let (chosen, details) = choose(&mut run, sampler.method, &goal)?;
+        Ok((chosen, details, run.statistics))
+    })?;
+    Ok(ApproximateSample {
+        indices: chosen.into_iter().map(|point| cloud.row(point)).collect(),
+        method: sampler.method,
+        details,
+        dropped: points.len() - cloud.len,
+        statistics,
+    })
+}
+
+pub(super) fn centroids<T: Scalar, P: Points<T> + ?Sized>(
+    sampler: &ApproximateSampler,
+    points: &P,
+    observer: Observer<'_>,
+) -> Result<Centroids<T>, Error> {
+    if !matches!(sampler.method, Method::Grid { .. }) {
+        let (what, method) = ("centroids are", sampler.method.name());
+        return Err(Error::NotForMethod { what, method });
+    }
+    let Checked { cloud, goal, threads } = Checked::new(sampler, points)?;
+    let watch = Watch::new(observer, goal.most(&cloud));
+    let mut made = on_threads(threads, || {
+        let mut run = Run { cloud: &cloud, threads, watch, statistics: Statistics::default() };
+        match goal {
+            Goal::Cell(cell) => grid::centroids_by_cell(&mut run, points.dim(), cell),
+            Goal::Count { count, .. } => grid::centroids_by_count(&mut run, points.dim(), count),
+        }
+    })?;
+    made.dropped = points.len() - cloud.len;
+    Ok(made)
+}
+
+/// Runs the method; returns the points of the copied cloud, and what is known of them.
+fn choose<T: Scalar>(
+    run: &mut Run<'_, '_, T>,
+    method: Method,
+    goal: &Goal,
+) -> Result<(Vec<u32>, Details), Error> {
+    let (count, starts) = match (method, goal) {
+        (Method::Grid { keep }, Goal::Cell(cell)) => return grid::by_cell(run, *cell, keep),
+        (_, Goal::Cell(_)) => return Err(no_cell(method)),
+        (_, Goal::Count { count: 0, .. }) => return Ok((Vec::new(), Details::None)),
+        (_, Goal::Count { count, starts }) => (*count, &starts[..]),
+    };
+    match method {
+        Method::Random { seed } => Ok((random::sample(run, count, seed)?, Details::None)),
+        Method::Grid { keep } => grid::by_count(run, count, keep),
+        Method::Morton { bits } => Ok((morton::sample(run, count, bits)?, Details::None)),
+        Method::Npdu { window, order } => {
+            npdu::sample(run, &npdu::Job { count, starts, window, order })
+        }
+        Method::FastPoint { first, estimator } => {
+            fastpoint::sample(run, &fastpoint::Job { count, starts, first, estimator })
+        }
+    }
+}
+
+/// A cloud and what is wanted of it, checked against each other.
+struct Checked<T> {
+    cloud: Cloud<T>,
+    goal: Goal,
+    threads: usize,
+}
+
+impl<T: Scalar> Checked<T> {
+    fn new<P: Points<T> + ?Sized>(sampler: &ApproximateSampler, points: &P) -> Result<Self, Error> {
+        let threads = check(sampler)?;
+        let cloud = Cloud::new(points, sampler.bad_rows, threads)?;
+        let goal = Goal::new(sampler, &cloud, points.len())?;
+        let threads = if cloud.len < SMALL { 1 } else { threads };
+        Ok(Self { cloud, goal, threads })
+    }
+}
+
+/// What can be refused without the cloud; the number of threads.
+fn check(sampler: &ApproximateSampler) -> Result<usize, Error> {
+    let method = sampler.method;
+    match method {
+        Method::Morton { bits } if !(1..=morton::MOST_BITS).contains(&bits) => {
+            return Err(Error::BadBits(bits));
+        }
+        Method::Npdu { window: Some(0), .. } => return Err(Error::BadWindow),
+        _ if sampler.start.is_some() && !method.has_start() => {
+            return Err(Error::StartNotForMethod(method.name()));
+        }
+        _ => {}
+    }
+    match sampler.wanted {
+        Wanted::Cell(_) if !matches!(method, Method::Grid { .. }) => Err(no_cell(method)),
+        Wanted::Cell(cell) if !(cell > 0.0 && cell.is_finite()) => Err(Error::BadCell(cell)),
+        _ => threads::count(sampler.threads),
+    }
+}
+
+fn no_cell(method: Method) -> Error {
+    Error::NotForMethod { what: "a cell size is", method: method.name() }
+}
+
+/// What is wanted of a cloud.
+enum Goal {
+    Cell(f64),
+    Count {
+        count: usize,
+        /// Points to start from; none when nothing is wanted.
+        starts: Vec<u32>,
+    },
+}
+
+impl Goal {
+    /// Checked against the cloud, as by the exact sampler.
+    fn new<T: Scalar>(
+        sampler: &ApproximateSampler,
+        cloud: &Cloud<T>,
+        input_rows: usize,
+    ) -> Result<Self, Error> {
+        let amount = match sampler.wanted {
+            Wanted::Cell(_) if cloud.len == 0 => return Err(Error::EmptyCloud),
+            Wanted::Cell(cell) => return Ok(Self::Cell(cell)),
+            Wanted::Count(count) => Amount::Count(count),
+            Wanted::Ratio(ratio) => Amount::Ratio(ratio),
+        };
+        let start = sampler.start.as_ref().unwrap_or(&Start::Index(0));
+        let Request { limit, starts, .. } = Request::new(cloud, input_rows, amount, start)?;
+        Ok(Self::Count { count: limit, starts })
+    }
+
+    /// Points that come out, at most.
+    fn most<T>(&self, cloud: &Cloud<T>) -> usize {
+        match self {
+            Self::Cell(_) => cloud.len,
+            Self::Count { count, .. } => *count,
+        }
+    }
+}
