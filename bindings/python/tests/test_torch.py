@@ -130,6 +130,8 @@ def test_operators_are_registered_well():
 
 @needs_match
 def test_chamfer_operators_are_registered_well():
+    from farpoint import _match_torch  # noqa: F401  (registers them)
+
     x, y = batch(dtype=np.float64).requires_grad_(), batch(n=40, dtype=np.float64).requires_grad_()
     ops = torch.ops.farpoint
     lengths = torch.tensor([60, 20, 5])
