@@ -78,7 +78,8 @@ def impostor_match(x, y, found, norm):
     answer = _farpoint.match_clouds(a, b, a_lengths, b_lengths, norm, "auto", None, both)
     for k, cloud in enumerate((a, b) if both else (a,)):
         at(found.distances[k], cloud.shape[:2], cloud.dtype)[:] = answer[2 * k]
-        at(found.indices[k], cloud.shape[:2])[:] = answer[2 * k + 1]
+        if found.indices[k]:
+            at(found.indices[k], cloud.shape[:2])[:] = answer[2 * k + 1]
 
 
 def impostor_backward(x, y, wanted, norm):

@@ -160,13 +160,34 @@ def test_nearest_points_and_gradients(pair, both, norm):
         for a, b, fake in zip(mine, gpu, _match_torch._fake(*arguments)):
             torch.testing.assert_close(a, b, rtol=0, atol=0)
             assert (fake.shape, fake.stride(), fake.dtype) == (b.shape, b.stride(), b.dtype)
+        for kernel in (_match_torch._on_cpu, _match_torch._on_cuda):
+            alone = kernel(*arguments, indices=False)
+            assert alone[1::2] == (None,) * len(mine[::2])
+            assert all(torch.equal(a, b) for a, b in zip(alone[::2], mine[::2]))
         # Rows of a gradient need not lie one after another.
-        grads = [torch.rand(part.shape[::-1], dtype=x.dtype).t() for part in (mine[0], mine[2])]
-        back = (x, y, mine[1], mine[3], *(grad.contiguous() for grad in grads), norm)
-        back_of_gpu = (x, y, mine[1], mine[3], *grads, norm)
+        grads = [torch.rand(part.shape[::-1], dtype=x.dtype).t() for part in mine[::2]]
+        dense = [grad.contiguous() for grad in grads]
+        ix, iy, *_ = (*mine[1::2], None)
+        back = (x, y, ix, iy, dense[0], dense[1] if both else None, norm)
+        back_of_gpu = (x, y, ix, iy, grads[0], grads[1] if both else None, norm)
         for a, b in zip(_match_torch._backward_on_cpu(*back), _match_torch._backward_on_cuda(*back_of_gpu)):
             torch.testing.assert_close(a, b, rtol=0, atol=0)
             assert b.is_contiguous()
+
+
+@needs_match
+@pytest.mark.parametrize("norm", [1, 2])
+def test_a_pair_without_a_batch(norm):
+    x, y = batch(1, 50), batch(1, 3, 40).transpose(1, 2)
+    found = _match_torch._on_cuda(x[0], y[0], None, None, norm, None, True)
+    wanted = _match_torch._on_cpu(x, y, None, None, norm, None, True)
+    grads = found[0] * 2, found[2] * 3
+    sent = _match_torch._backward_on_cuda(x[0], y[0], found[1], found[3], *grads, norm)
+    on_cpu = _match_torch._backward_on_cpu(x[0], y[0], found[1], found[3], *grads, norm)
+    batches = (part.unsqueeze(0) for part in (found[1], found[3], *grads))
+    wanted += _match_torch._backward_on_cpu(x, y, *batches, norm)
+    for mine, theirs in zip(found + sent + found + on_cpu, (wanted[:4] + wanted[4:]) * 2):
+        assert mine.is_contiguous() and torch.equal(mine, theirs[0])
 
 
 @needs_match

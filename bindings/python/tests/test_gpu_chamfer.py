@@ -105,6 +105,14 @@ def test_memory_is_read_in_place(cuda, monkeypatch):
         assert seen.pop() == (x.data_ptr(), x.stride(), y.data_ptr(), y.stride())
 
 
+def test_values_alone_are_those_with_gradients(cuda, filled):
+    for x, y in ((batch(cuda, 2, 300), batch(cuda, 2, 200)), (batch(cuda, 1, 4000)[0], batch(cuda, 1, 9000)[0])):
+        for options in ({}, dict(squared=False), dict(norm=1), dict(one_sided=True), dict(reduction="max")):
+            alone = farpoint.chamfer(x, y, **options)
+            with_gradients = farpoint.chamfer(x, y.detach().requires_grad_(), **options)
+            assert with_gradients.requires_grad and cuda.equal(alone, with_gradients)
+
+
 def test_no_pairs(cuda):
     none = cuda.empty(0, 9, 3, device="cuda", requires_grad=True)
     assert farpoint.nearest(none, none).indices.shape == (0, 9)

@@ -130,10 +130,15 @@ def test_operators_are_registered_well():
 
 @needs_match
 def test_chamfer_operators_are_registered_well():
+    from farpoint import _match_torch  # noqa: F401  (registers them)
+
     x, y = batch(dtype=np.float64).requires_grad_(), batch(n=40, dtype=np.float64).requires_grad_()
     ops = torch.ops.farpoint
     lengths = torch.tensor([60, 20, 5])
-    for arguments in [(x, y, None, None, 2, None, True), (x, y, lengths, None, 1, 1, False)]:
+    for arguments in [
+        (x, y, None, None, 2, None, True), (x, y, lengths, None, 1, 1, False),
+        (x[0].detach().requires_grad_(), y[0].detach(), None, None, 2, None, True),
+    ]:
         torch.library.opcheck(ops.match_clouds.default, arguments)
 
 
@@ -197,15 +202,112 @@ def test_chamfer_is_that_of_arrays():
         farpoint.chamfer(x, y[:1])
 
 
+def listing_operators():
+    """A mode that lists the operators of farpoint which the dispatcher meets."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Listing(TorchDispatchMode):
+        met = []
+
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            if "farpoint" in str(function):
+                self.met.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    return Listing()
+
+
+@needs_match
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("wanted", [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("options", [{}, dict(squared=False), dict(one_sided=True), dict(norm=1, reduction="sum")])
+def test_chamfer_with_the_operator_and_without(options, wanted, single):
+    def run():
+        x, y = (part[0] if single else part for part in (batch(2, 50), batch(2, 40)))
+        x, y = (part.requires_grad_(w) for part, w in zip((x, y), wanted))
+        found, near = farpoint.chamfer(x, y, **options), farpoint.nearest(x, y)
+        assert found.requires_grad and near.distances.requires_grad and not near.indices.requires_grad
+        (found.sum() + (near.distances * near.indices).sum()).backward()
+        with torch.no_grad():
+            alone = farpoint.chamfer(x, y, **options)
+        assert not alone.requires_grad and torch.equal(alone, found)
+        return [found, *near, x.grad, y.grad]
+
+    with listing_operators() as mode:
+        by_operators = run()
+    forward, backward = "farpoint.match_clouds.default", "farpoint.match_clouds_backward.default"
+    assert mode.met == [forward, forward, backward, backward, forward]
+    for mine, theirs in zip(run(), by_operators):
+        assert (mine is None and theirs is None) or torch.equal(mine, theirs)
+
+
+@needs_match
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning", "ignore::torch.jit.TracerWarning")
+def test_whoever_would_see_the_operator_does(monkeypatch):
+    x, y = batch(2, 50), batch(2, 40)
+    value = farpoint.chamfer(x, y)
+    alone = _torch_ops.only_kernels_see
+    assert alone(x, None, torch.nn.Parameter(y))
+
+    class Cloud(torch.Tensor):
+        pass
+
+    mine = x.as_subclass(Cloud)
+    assert not alone(x, mine) and type(farpoint.chamfer(mine, y)) is Cloud
+    turned = torch.complex(x, -x).conj().imag  # is negated when it is read
+    assert turned.is_neg() and not alone(turned) and torch.equal(farpoint.chamfer(turned, y), value)
+    each = torch.vmap(lambda a, b: farpoint.chamfer(a, b))(x, y)
+    assert torch.equal(each, torch.stack([farpoint.chamfer(*pair) for pair in zip(x, y)]))
+    traced = torch.jit.trace(lambda a, b: farpoint.chamfer(a, b), (x, y))
+    assert "farpoint::match_clouds" in str(traced.graph)
+    with pytest.raises(RuntimeError, match="functorch"):
+        torch.func.grad(lambda x: farpoint.chamfer(x, y).sum())(x)
+    with torch.inference_mode():
+        assert alone(x, y.clone()) and torch.equal(farpoint.chamfer(x, y), value)
+    monkeypatch.setattr(_torch_ops, "_TELLS_KEYS", False)  # as with a PyTorch to come, perhaps
+    assert not alone(x) and torch.equal(farpoint.chamfer(x, y), value)
+
+
+@needs_match
+def test_square_roots_have_gradients_in_vmap():
+    x = batch(2, 9).requires_grad_()
+    torch.vmap(lambda a: farpoint.chamfer(a, a, squared=False))(x).sum().backward()
+    assert torch.equal(x.grad, torch.zeros_like(x))
+
+
+@needs_match
+def test_chamfer_of_a_changed_cloud_has_no_gradient():
+    x = batch(1, 9)[0].requires_grad_()
+    moved = x * 1
+    value = farpoint.chamfer(moved, batch(1, 7)[0])
+    with torch.no_grad():
+        moved.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        value.backward()
+
+
+@needs_match
+def test_chamfer_of_no_pairs():
+    x = torch.empty(0, 5, 3, requires_grad=True)
+    for y in (torch.empty(0, 9, 3), torch.empty(0, 0, 3)):
+        for one_sided in (False, True):
+            value = farpoint.chamfer(x, y, reduction="sum", one_sided=one_sided)
+            value.sum().backward()
+            assert value.shape == (0,) and x.grad.shape == x.shape
+
+
 @needs_match
 def test_chamfer_compiles():
-    x, y = batch(2, 30).requires_grad_(), batch(2, 20)
     loss = torch.compile(lambda x, y: farpoint.chamfer(x, y).mean(), fullgraph=True)
-    loss(x, y).backward()
-    got = x.grad.clone()
-    x.grad = None
-    farpoint.chamfer(x, y).mean().backward()
-    torch.testing.assert_close(got, x.grad)
+    for n in (30, 40, 50):  # the last ones with a dynamic shape
+        for x, y in ((batch(2, n), batch(2, 20)), (batch(2, n)[0], batch(2, 20)[1])):
+            torch.testing.assert_close(loss(x, y), farpoint.chamfer(x, y).mean())
+            x.requires_grad_()
+            loss(x, y).backward()
+            got = x.grad.clone()
+            x.grad = None
+            farpoint.chamfer(x, y).mean().backward()
+            torch.testing.assert_close(got, x.grad)
 
 
 def test_seeds_on_a_gpu_draw_what_the_cpu_draws():

@@ -1,20 +1,21 @@
 """PyTorch: nearest neighbours as custom operators that can be differentiated.
 
 The compiled half searches: on the CPU in NumPy arrays of the same memory; on a GPU the kernels are
-queued on the current stream, in memory of PyTorch's allocator.
+queued on the current stream, in memory of PyTorch's allocator. Where only they would see a call of
+an operator, they are called directly, which takes half as long.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from . import _arrays, _cuda, _farpoint, _numpy, _torch, _torch_ops
-
-if TYPE_CHECKING:
-    from ._match import Match
+from ._match import Match
 
 
 # ------------------------------------------------------------------------------- interface
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def nearest(x: Tensor, y: Tensor, match: Match, squared: bool) -> tuple[Tensor, Tensor]:
     """Distances and indices of x."""
-    distances, indices = _search(x, y, match, False)[:2]
+    distances, indices = _search(x, y, match, False)
     if match.norm == 2 and not squared:
         distances = root(distances)
     return distances, indices
@@ -32,9 +33,10 @@ def chamfer(
     x: Tensor, y: Tensor, match: Match, plain: bool, reduction: str, one_sided: bool
 ) -> Tensor:
     """One value a cloud."""
-    found = _search(x, y, match, not one_sided)
-    sides = []
     lengths = (match.x_lengths, match.y_lengths)
+    padded = lengths[0] is not None or lengths[1] is not None
+    found = _search(x, y, match, not one_sided, indices=padded)
+    sides = []
     for distances, indices, given in zip(found[::2], found[1::2], lengths):
         apart = root(distances) if plain else distances
         sides.append(_reduce(apart, None if given is None else indices, reduction))
@@ -57,18 +59,10 @@ def _reduce(distances: Tensor, indices: Tensor | None, reduction: str) -> Tensor
 
 def root(squares: Tensor) -> Tensor:
     """Square roots whose gradient at 0 is 0 and not infinite."""
+    if not squares.requires_grad and _torch_ops.only_kernels_see(squares):
+        return squares.sqrt()
     zero = squares == 0
     return torch.where(zero, 0.0, torch.where(zero, 1.0, squares).sqrt())
-
-
-def _search(x: Tensor, y: Tensor, match: Match, both: bool) -> tuple[Tensor, ...]:
-    """Distances and indices of x, and of y if both are wanted; of a pair without the batch."""
-    single = x.dim() == 2
-    if single and not (match.x_lengths is None and match.y_lengths is None):
-        raise ValueError(f"lengths are for a batch of shape (B, N, D) ({_torch.about(x)})")
-    x, y = (x.unsqueeze(0), y.unsqueeze(0)) if single and y.dim() == 2 else (x, y)
-    found = pairs(x, y, match.x_lengths, match.y_lengths, match.norm, match.threads, both)
-    return tuple(part[0] for part in found) if single else found
 
 
 def pairs(
@@ -76,35 +70,140 @@ def pairs(
     threads: int | None = None, both: bool = True,
 ) -> tuple[Tensor, ...]:
     """Distances and indices of x, and of y if both are wanted, of batches (B, N, D)."""
-    for cloud in (x, y):
-        _torch.check_points(cloud)
-    if x.dtype != y.dtype or x.device != y.device:
-        raise TypeError(
-            f"both clouds must be of one type on one device ({_torch.about(x)}; {_torch.about(y)})"
-        )
-    if x.dim() != 3 or y.dim() != 3 or x.shape[0] != y.shape[0] or x.shape[2] != y.shape[2]:
-        raise ValueError(
-            "both must be clouds (N, D), or batches (B, N, D) of the same B and D "
-            f"({_torch.about(x)}; {_torch.about(y)})"
-        )
-    if x.shape[0] > 0 and (x.shape[1] == 0 or y.shape[1] == 0):
-        raise ValueError(f"an empty cloud ({_torch.about(x)}; {_torch.about(y)})")
+    if x.dim() == 2 or y.dim() == 2:
+        raise ValueError(f"both must be batches (B, N, D) of the same B and D ({_about(x, y)})")
+    found: tuple[Tensor, ...] = _search(x, y, Match(x_lengths, y_lengths, norm, threads), both)
+    return found
+
+
+def _search(x: Tensor, y: Tensor, match: Match, both: bool, indices: bool = True) -> Any:
+    """The same of batches or of a pair of clouds (N, D) and (M, D). Without ``indices`` they may be
+    None."""
+    _check(x, y)
+    x_lengths, y_lengths, norm, threads = match
     if norm not in (1, 2):
         raise ValueError(f"norm is {norm}; it must be 1 or 2")
-    lengths = [_lengths(given, cloud) for given, cloud in ((x_lengths, x), (y_lengths, y))]
-    found: tuple[Tensor, ...] = match_clouds(x, y, *lengths, norm, threads, both)
-    return found if both else found[:2]
+    if x_lengths is not None:
+        x_lengths = _lengths(x_lengths, x)
+    if y_lengths is not None:
+        y_lengths = _lengths(y_lengths, y)
+    arguments = (x, y, x_lengths, y_lengths, norm, threads, both)
+    if not _torch_ops.only_kernels_see(x, y, x_lengths, y_lengths):
+        found = match_clouds(*arguments)
+        return found if both else found[:2]
+    if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
+        return _search_differentiably(*arguments)
+    return _kernel(*arguments, indices)
 
 
-def _lengths(given: Any, cloud: Tensor) -> Tensor | None:
+def _check(x: Tensor, y: Tensor) -> None:
+    """Refuses tensors that are no pairs of clouds."""
+    _torch.check_points(x)
+    _torch.check_points(y)
+    if x.dtype != y.dtype or x.device != y.device:
+        raise TypeError(f"both clouds must be of one type on one device ({_about(x, y)})")
+    shape, other, batch = x.shape, y.shape, x.dim() == 3
+    same = x.dim() == y.dim() and shape[-1] == other[-1]
+    if not same or (batch and shape[0] != other[0]):
+        raise ValueError(
+            "both must be clouds (N, D), or batches (B, N, D) of the same B and D "
+            f"({_about(x, y)})"
+        )
+    if (shape[-2] == 0 or other[-2] == 0) and not (batch and shape[0] == 0):
+        raise ValueError(f"an empty cloud ({_about(x, y)})")
+
+
+def _about(x: Tensor, y: Tensor) -> str:
+    return f"{_torch.about(x)}; {_torch.about(y)}"
+
+
+def _lengths(given: Any, cloud: Tensor) -> Tensor:
     """As the operator takes them. An empty cloud is refused where that needs no look at a GPU."""
-    if given is None:
-        return None
+    if cloud.dim() == 2:
+        raise ValueError(f"lengths are for a batch of shape (B, N, D) ({_torch.about(cloud)})")
     lengths = _torch.lengths_of(given, cloud)
     if cloud.is_cuda and not isinstance(given, Tensor):
         whole = _arrays.integers(given, "lengths", 1)
         _numpy.refuse_empty(whole.tolist(), True, _torch.about(cloud))
     return lengths
+
+
+# ---------------------------------------------------------------------------------- kernels
+
+
+def _kernel(x: Tensor, *rest: Any) -> tuple[Any, ...]:
+    """Distances and indices of x, and of y if both are wanted; clouds (N, D) or batches. Without
+    ``indices`` these are None."""
+    return _on_cuda(x, *rest) if x.is_cuda else _on_cpu(x, *rest)
+
+
+def _on_cpu(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
+    threads: int | None, both: bool, indices: bool = True,
+) -> tuple[Any, ...]:
+    if not hasattr(_farpoint, "match_clouds"):
+        raise NotImplementedError("this build of farpoint has no nearest neighbours")
+    clouds = [cloud.detach() if cloud.requires_grad else cloud for cloud in (x, y)]
+    found = _farpoint.match_clouds(
+        _batch(clouds[0]), _batch(clouds[1]), None if x_lengths is None else x_lengths.tolist(),
+        None if y_lengths is None else y_lengths.tolist(), norm, "auto", threads, both,
+    )
+    single = x.dim() == 2
+    return tuple([
+        torch.from_numpy(part[0] if single else part) if indices or k % 2 == 0 else None
+        for k, part in enumerate(found)
+    ])
+
+
+def _batch(part: Tensor, axes: int = 3) -> np.ndarray:
+    """The same memory as a batch of NumPy's, which has so many axes."""
+    array: np.ndarray = part.numpy()
+    return array if array.ndim == axes else array[None]
+
+
+def _on_cuda(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
+    threads: int | None, both: bool, indices: bool = True,
+) -> tuple[Any, ...]:
+    """Queues a search on the current stream. Nothing here waits."""
+    dx, ix = _room(x, indices)
+    dy, iy = _room(y, indices) if both else (None, None)
+    # Names are kept for copies and for scratch, so that none is given back before it is used.
+    x, x_strides = _torch_ops.addressable(x)
+    y, y_strides = _torch_ops.addressable(y)
+    scratch = _scratch(x, y, both, norm, False)
+    found = _cuda.Found(_addresses(dx, dy), _addresses(ix, iy), _place(scratch))
+    _farpoint.cuda_match(
+        _torch_ops.input_of(x, x_strides, x_lengths), _torch_ops.input_of(y, y_strides, y_lengths),
+        found, norm,
+    )
+    return (dx, ix, dy, iy) if both else (dx, ix)
+
+
+def _room(clouds: Tensor, indices: bool = True) -> tuple[Tensor, Tensor | None]:
+    """Memory for distances, and for indices if wanted."""
+    # PyTorch reads numbers faster than a shape.
+    distances = clouds.new_empty(*clouds.shape[:-1])
+    return distances, torch.empty_like(distances, dtype=torch.int64) if indices else None
+
+
+def _addresses(x: Tensor | None, y: Tensor | None) -> tuple[int, int]:
+    return _torch_ops.address_of(x), _torch_ops.address_of(y)
+
+
+def _scratch(x: Tensor, y: Tensor, both: bool, norm: int, backward: bool) -> Tensor | None:
+    """Scratch memory of PyTorch's allocator, which aligns to 512 bytes, if any is needed."""
+    pairs, n, dims = _torch_ops.batch_shape(x)
+    size = _cuda.match_scratch_bytes(
+        x.get_device(), x.dtype == torch.float64, pairs, (n, y.shape[-2]), dims, both, norm,
+        backward,
+    )
+    return x.new_empty(size, dtype=torch.uint8) if size else None
+
+
+def _place(memory: Tensor | None) -> tuple[int, int]:
+    """Address and bytes."""
+    return (0, 0) if memory is None else (memory.data_ptr(), memory.numel())
 
 
 # -------------------------------------------------------------------------------- operators
@@ -113,68 +212,25 @@ def _lengths(given: Any, cloud: Tensor) -> Tensor | None:
 def _fake(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
     threads: int | None, both: bool,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    dx, dy = x.new_empty(x.shape[:2]), y.new_empty(y.shape[:2] if both else (y.shape[0], 0))
-    return dx, dx.new_empty(dx.shape, dtype=torch.int64), dy, dy.new_empty(dy.shape, dtype=torch.int64)
+) -> tuple[Any, ...]:
+    return _room(x) + (_room(y) if both else _no_other_side(y))
 
 
-def _on_cpu(
-    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
-    threads: int | None, both: bool,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    if not hasattr(_farpoint, "match_clouds"):
-        raise NotImplementedError("this build of farpoint has no nearest neighbours")
-    found = _farpoint.match_clouds(
-        x.detach().numpy(), y.detach().numpy(), None if x_lengths is None else x_lengths.tolist(),
-        None if y_lengths is None else y_lengths.tolist(), norm, "auto", threads, both,
-    )
-    tensors = [torch.from_numpy(part) for part in found]
-    if not both:
-        tensors += _no_other_side(y)
-    return tensors[0], tensors[1], tensors[2], tensors[3]
+def _no_other_side(y: Tensor) -> tuple[Tensor, Tensor]:
+    none = (*y.shape[:-2], 0)
+    return y.new_empty(none), y.new_empty(none, dtype=torch.int64)
 
 
-def _no_other_side(y: Tensor) -> list[Tensor]:
-    none = (y.shape[0], 0)
-    return [y.new_empty(none), y.new_empty(none, dtype=torch.int64)]
-
-
-def _on_cuda(
-    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
-    threads: int | None, both: bool,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Queues a search on the current stream. Nothing here waits."""
-    dx, dy = x.new_empty(x.shape[:2]), y.new_empty(y.shape[:2] if both else (y.shape[0], 0))
-    ix, iy = (d.new_empty(d.shape, dtype=torch.int64) for d in (dx, dy))
-    # Names are kept for copies and for scratch, so that none is given back before it is used.
-    x, x_strides = _torch_ops.addressable(x)
-    y, y_strides = _torch_ops.addressable(y)
-    scratch = _scratch(x, y, both, norm, False)
-    found = _cuda.Found(
-        (dx.data_ptr(), dy.data_ptr() if both else 0),
-        (ix.data_ptr(), iy.data_ptr() if both else 0), (scratch.data_ptr(), scratch.numel()),
-    )
-    _farpoint.cuda_match(
-        _torch_ops.input_of(x, x_strides, x_lengths), _torch_ops.input_of(y, y_strides, y_lengths),
-        found, norm,
-    )
-    return dx, ix, dy, iy
-
-
-def _scratch(x: Tensor, y: Tensor, both: bool, norm: int, backward: bool) -> Tensor:
-    """Scratch memory of PyTorch's allocator, which aligns to 512 bytes; its address is 0 if none
-    is needed."""
-    (pairs, n, dims), m = x.shape, y.shape[1]
-    size = _cuda.match_scratch_bytes(
-        x.get_device(), x.dtype == torch.float64, pairs, (n, m), dims, both, norm, backward
-    )
-    return x.new_empty(size, dtype=torch.uint8)
+def _operator(x: Tensor, y: Tensor, *rest: Any) -> tuple[Any, ...]:
+    """The kernel with as many answers every time."""
+    found = _kernel(x, y, *rest)
+    return found if len(found) == 4 else found + _no_other_side(y)
 
 
 _torch_ops.define(
     "match_clouds(Tensor x, Tensor y, Tensor? x_lengths, Tensor? y_lengths, int norm, "
     "int? threads, bool both) -> (Tensor, Tensor, Tensor, Tensor)",
-    _fake, _on_cpu, _on_cuda,
+    _fake, _operator, _operator,
 )
 match_clouds = torch.ops.farpoint.match_clouds.default
 
@@ -186,31 +242,35 @@ def _fake_backward(x: Tensor, y: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
     return x.new_empty(x.shape), y.new_empty(y.shape)
 
 
+def _backward_kernel(x: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
+    """Gradients of both clouds from those of the distances. ``iy`` and ``gy`` are None if only
+    points of x looked for their nearest."""
+    return _backward_on_cuda(x, *rest) if x.is_cuda else _backward_on_cpu(x, *rest)
+
+
 def _backward_on_cpu(
-    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor, gx: Tensor, gy: Tensor, norm: int
+    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int
 ) -> tuple[Tensor, Tensor]:
-    if iy.shape[1] == 0:
-        iy, gy = iy.new_full(y.shape[:2], -1), y.new_zeros(y.shape[:2])
+    if iy is None or gy is None:
+        iy, gy = ix.new_full(y.shape[:-1], -1), gx.new_zeros(y.shape[:-1])
     of_x, of_y = _farpoint.match_backward(
-        x.numpy(), y.numpy(), ix.numpy(), iy.numpy(), gx.numpy(), gy.numpy(), norm
+        _batch(x), _batch(y), _batch(ix, 2), _batch(iy, 2), _batch(gx, 2), _batch(gy, 2), norm
     )
-    return torch.from_numpy(of_x), torch.from_numpy(of_y)
+    return torch.from_numpy(of_x).view(x.shape), torch.from_numpy(of_y).view(y.shape)
 
 
 def _backward_on_cuda(
-    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor, gx: Tensor, gy: Tensor, norm: int
+    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int
 ) -> tuple[Tensor, Tensor]:
     # Dense, as promised to torch.compile, whatever the strides of the clouds.
     of_x, of_y = x.new_empty(x.shape), y.new_empty(y.shape)
-    both = iy.shape[1] > 0
+    both = iy is not None and gy is not None
     x, x_strides = _torch_ops.addressable(x)
     y, y_strides = _torch_ops.addressable(y)
-    parts = [part.contiguous() for part in (ix, iy, gx, gy)]
+    parts = [None if part is None else part.contiguous() for part in (ix, iy, gx, gy)]
     scratch = _scratch(x, y, both, norm, True)
     wanted = _cuda.Gradients(
-        (parts[0].data_ptr(), parts[1].data_ptr() if both else 0),
-        (parts[2].data_ptr(), parts[3].data_ptr() if both else 0),
-        (of_x.data_ptr(), of_y.data_ptr()), (scratch.data_ptr(), scratch.numel()),
+        _addresses(*parts[:2]), _addresses(*parts[2:]), _addresses(of_x, of_y), _place(scratch)
     )
     _farpoint.cuda_match_backward(
         _torch_ops.input_of(x, x_strides, None), _torch_ops.input_of(y, y_strides, None), wanted,
@@ -220,28 +280,50 @@ def _backward_on_cuda(
 
 
 _torch_ops.define(
-    "match_clouds_backward(Tensor x, Tensor y, Tensor ix, Tensor iy, Tensor gx, Tensor gy, "
+    "match_clouds_backward(Tensor x, Tensor y, Tensor ix, Tensor? iy, Tensor gx, Tensor? gy, "
     "int norm) -> (Tensor, Tensor)",
-    _fake_backward, _backward_on_cpu, _backward_on_cuda,
+    _fake_backward, _backward_kernel, _backward_kernel,
 )
 match_clouds_backward = torch.ops.farpoint.match_clouds_backward.default
 
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-    x, y, _, _, norm, _, _ = inputs
-    ctx.mark_non_differentiable(output[1], output[3])
-    ctx.save_for_backward(x, y, output[1], output[3])
+    x, y, _, _, norm, _, both = inputs
+    ctx.mark_non_differentiable(*output[1::2])
+    ctx.save_for_backward(x, y, output[1], output[3] if both else None)
     ctx.norm = norm
 
 
-def _backward(ctx: Any, gx: Tensor, _: Any, gy: Tensor, __: Any) -> tuple[Any, ...]:
+def _backward(
+    ctx: Any, gx: Tensor, _: Any, gy: Tensor | None = None, __: Any = None
+) -> tuple[Any, ...]:
     x, y, ix, iy = ctx.saved_tensors
-    of_x, of_y = match_clouds_backward(
-        x, y, ix, iy, gx.contiguous(), gy.contiguous(), ctx.norm
-    )
-    return of_x, of_y, None, None, None, None, None
+    gx, gy = gx.contiguous(), None if iy is None or gy is None else gy.contiguous()
+    # Those who want gradients of gradients hear from the operator that there are none.
+    direct = not torch.is_grad_enabled() and _torch_ops.only_kernels_see(x, y, ix, iy, gx, gy)
+    send = _backward_kernel if direct else match_clouds_backward
+    return (*send(x, y, ix, iy, gx, gy, ctx.norm), None, None, None, None, None)
 
 
 torch.library.register_autograd(
     "farpoint::match_clouds", _backward, setup_context=_setup, lib=_torch_ops.library
 )
+
+
+class _Search(torch.autograd.Function):
+    """The kernel with its gradients, without the operator."""
+
+    @staticmethod
+    def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, ...]:
+        found = _kernel(*arguments)
+        _setup(ctx, arguments, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
+        return _backward(ctx, *grads)
+
+
+#: ``_Search.apply`` without its look for transforms: there are none where only kernels see a call.
+_search_differentiably: Callable[..., tuple[Tensor, ...]]
+_search_differentiably = super(torch.autograd.Function, _Search).apply

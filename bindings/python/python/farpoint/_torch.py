@@ -76,7 +76,7 @@ def check_points(points: Tensor) -> None:
             "the points must be a tensor of shape (N, D) or (B, N, D) with D of 1 or more "
             f"({about(points)})"
         )
-    if points.device.type not in ("cpu", "cuda"):
+    if not (points.is_cpu or points.is_cuda):
         raise TypeError(f"the points must be on the CPU or on a CUDA device ({about(points)})")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 from . import _cuda, _farpoint
 
@@ -26,6 +27,46 @@ def _current_stream(device: int) -> int:
 #: calls, which makes no object of it.
 current_stream: Callable[[int], int]
 current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", _current_stream)
+
+
+#: Whether PyTorch tells its dispatch keys, which are not for the public.
+_TELLS_KEYS = all(
+    hasattr(torch._C, name) for name in
+    ("DispatchKey", "DispatchKeySet", "_dispatch_keys", "_dispatch_tls_local_include_set")
+)
+
+
+def _bits(*names: str) -> int:
+    """Dispatch keys as one number."""
+    bits = 0
+    for name in names if _TELLS_KEYS else ():
+        bits |= torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, name)).raw_repr()
+    return bits
+
+
+#: Keys that make the dispatcher do no more than find the kernel of the device, gradients aside. A
+#: view that is negated when read, a mode, a transform, a tracer: all have others.
+_USUAL_OF_TENSORS = _bits(
+    "CPU", "CUDA", "ADInplaceOrView", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA"
+)
+_USUAL_OF_THREADS = _bits("BackendSelect", "ADInplaceOrView")
+
+
+def only_kernels_see(*tensors: Tensor | None) -> bool:
+    """Whether a call of an operator would do nothing but call its kernel, gradients aside."""
+    if torch.compiler.is_compiling() or not _TELLS_KEYS:
+        return False
+    if torch._C._dispatch_tls_local_include_set().raw_repr() & ~_USUAL_OF_THREADS:
+        return False
+    for tensor in tensors:
+        if tensor is None:
+            continue
+        if type(tensor) is not Tensor and type(tensor) is not Parameter:
+            return False
+        if torch._C._dispatch_keys(tensor).raw_repr() & ~_USUAL_OF_TENSORS:
+            return False
+    return True
+
 
 _ARGUMENTS = (
     "(Tensor points, SymInt count, Tensor? lengths, Tensor? counts, Tensor? starts, int? seed, "
@@ -117,10 +158,10 @@ def enqueue(
     scratch = points.new_empty(size + 8 * clouds if distances else size, dtype=torch.uint8)
     address = scratch.data_ptr()
     output = _cuda.Output(
-        indices.data_ptr(), _address(counts), _address(slots),
-        (_address(starts), 1 if starts is None else starts.shape[1]),
-        _address(values), address + size if distances else 0, _address(chosen),
-        (_address(radii), clouds * count), (address if size else 0, size),
+        indices.data_ptr(), address_of(counts), address_of(slots),
+        (address_of(starts), 1 if starts is None else starts.shape[1]),
+        address_of(values), address + size if distances else 0, address_of(chosen),
+        (address_of(radii), clouds * count), (address if size else 0, size),
     )
     wanted = None if spacing is not None else most
     _farpoint.cuda_sample(input_of(points, strides, lengths), output, wanted, spacing, algorithm)
@@ -161,7 +202,7 @@ def _scratch_bytes(
     return -(-_cuda.scratch_bytes(device, wide, shape, count, algorithm) // 256) * 256
 
 
-def _address(tensor: Tensor | None) -> int:
+def address_of(tensor: Tensor | None) -> int:
     return 0 if tensor is None else tensor.data_ptr()
 
 
@@ -169,7 +210,7 @@ def input_of(clouds: Tensor, strides: tuple[int, int], lengths: Tensor | None) -
     device = clouds.get_device()
     return _cuda.Input(
         device, current_stream(device), clouds.dtype == torch.float64,
-        clouds.data_ptr(), strides, batch_shape(clouds), 0, _address(lengths),
+        clouds.data_ptr(), strides, batch_shape(clouds), 0, address_of(lengths),
     )
 
 
@@ -254,7 +295,7 @@ def _ragged_on_cuda(
     scratch = points.new_empty(size, dtype=torch.uint8)
     output = _cuda.Output(
         indices.data_ptr(), counts.data_ptr(), slots.data_ptr(),
-        (_address(starts), 1 if starts is None else starts.shape[1]),
+        (address_of(starts), 1 if starts is None else starts.shape[1]),
         scratch=(scratch.data_ptr(), size),
     )
     device = points.get_device()
