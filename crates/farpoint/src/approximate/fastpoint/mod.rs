@@ -65,8 +65,11 @@ pub(super) fn sample<T: Scalar>(
     statistics: &mut Statistics,
 ) -> Result<(Vec<u32>, Details), Error> {
     let prefix = job.count.div_ceil(10);
-    let radii =
-        if prefix < FEWEST { None } else { radii(&farthest(cloud, job, prefix, statistics)?, job) };
+    let radii = if prefix < FEWEST {
+        None
+    } else {
+        radii(&farthest(cloud, job, prefix, statistics)?, job, cloud.len)
+    };
     let levels = radii.and_then(|radii| run(cloud, job, prefix, &radii, statistics));
     match levels {
         Some((samples, coverage)) => Ok((samples, Details::FastPoint(coverage))),
@@ -134,13 +137,13 @@ fn farthest<T: Scalar>(
 }
 
 /// The falling radii of the levels; `None` if there is no curve to predict from.
-fn radii<T: Scalar>(first: &Sample<T>, job: &Job) -> Option<Vec<T>> {
+fn radii<T: Scalar>(first: &Sample<T>, job: &Job, points: usize) -> Option<Vec<T>> {
     // The selection distance of sample k, for k from 1 to the number of first samples.
     let distances = first.squared_distances[1..].iter().chain([&first.squared_covering_radius]);
     let distances: Vec<f64> = distances.map(|d| d.to_f64().sqrt()).collect();
     let (inputs, scale) = curve::inputs(&distances, job.count)?;
     let curve = match job.estimator {
-        Estimator::Network => Network::trained().curve(&inputs),
+        Estimator::Network => Network::trained().curve(&inputs, job.count as f64 / points as f64),
         Estimator::Fit => curve::fitted(&inputs),
     };
     let mut least = T::from_f64(scale);
