@@ -22,7 +22,7 @@ mod random;
 mod room;
 mod vector;
 
-pub use lidar::lidar;
+pub use lidar::{Place, Turn, lidar, lidar_turn};
 pub use object::object;
 pub use plain::{clusters, cube, duplicated, equal, lattice, line, sphere};
 pub use room::room;
@@ -173,6 +173,17 @@ mod tests {
             let found = checksum(&generate(kind, 10_000, 1));
             assert_eq!(found, sum, "{kind}: {found:#018x}");
         }
+    }
+
+    /// The weights of FastPoint's estimator come from turns like this one.
+    #[test]
+    fn other_turns_have_the_same_bits_everywhere() {
+        let turn = Turn { rings: 32, place: Place::Suburb, ..Turn::default() };
+        let found = checksum(&lidar_turn(10_000, 1, &turn));
+        assert_eq!(found, 0x038d_d6d5_ed28_0570, "{found:#018x}");
+        assert_eq!(lidar_turn(500, 3, &Turn { rings: 1, ..turn.clone() }).len(), 500);
+        assert!(lidar_turn(500, 3, &Turn { reach: 0.1, ..turn }).is_empty());
+        assert_eq!(lidar_turn(500, 3, &Turn::default()), lidar(500, 3));
     }
 
     #[test]

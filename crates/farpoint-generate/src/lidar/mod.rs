@@ -1,6 +1,7 @@
-//! One turn of a rotating LiDAR in a street.
+//! One turn of a rotating LiDAR, in a street or elsewhere.
 
 mod scene;
+mod suburb;
 
 use crate::random::Random;
 use crate::vector::Vector;
@@ -8,16 +9,49 @@ use libm::{cos, sin};
 use scene::Scene;
 use std::f64::consts::TAU;
 
-/// Lasers, one above the other.
-const RINGS: usize = 64;
-/// Elevation of the highest and the lowest laser, in degrees.
-const ELEVATION: [f64; 2] = [2.0, -24.8];
-/// Height of the sensor over the ground.
-const HEIGHT: f64 = 1.73;
-/// Beyond this nothing comes back.
-const REACH: f64 = 100.0;
-/// Deviation of a range.
-const NOISE: f64 = 0.015;
+/// What [`lidar_turn`] leaves to choose: the sensor, and the place it stands in. Lengths are in
+/// metres. The default is that of [`lidar()`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// Lasers, one above the other.
+    pub rings: usize,
+    /// Elevation of the highest and the lowest laser, in degrees.
+    pub elevation: [f64; 2],
+    /// Height of the sensor over the ground.
+    pub height: f64,
+    /// Beyond this nothing comes back.
+    pub reach: f64,
+    /// Deviation of a range.
+    pub noise: f64,
+    /// Share of the echoes that get lost at full reach; at half of it half as many do.
+    pub lost: f64,
+    /// Where the sensor stands.
+    pub place: Place,
+}
+
+/// Where a LiDAR stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// A straight street between rows of houses.
+    Street,
+    /// Roads that may cross, houses at any angle, hedges and trees on rough, sloping ground, and
+    /// the roof of the own car; how many of each depends on the seed.
+    Suburb,
+}
+
+impl Default for Turn {
+    fn default() -> Self {
+        Self {
+            rings: 64,
+            elevation: [2.0, -24.8],
+            height: 1.73,
+            reach: 100.0,
+            noise: 0.015,
+            lost: 0.25,
+            place: Place::Street,
+        }
+    }
+}
 
 /// One turn of a 64-ring LiDAR that stands 1.73 m over a street with houses, cars, poles and
 /// trees, in metres; the sensor is the origin, x along the street, z up.
@@ -25,15 +59,36 @@ const NOISE: f64 = 0.015;
 /// Dense and ring-like near the sensor, thin at 100 m; rows ring by ring from the highest,
 /// by azimuth in each. A larger `n` turns the sensor more slowly.
 pub fn lidar(n: usize, seed: u64) -> Vec<[f32; 3]> {
+    lidar_turn(n, seed, &Turn::default())
+}
+
+/// As [`lidar()`], by another sensor or in another place. No points if nothing comes back at all:
+/// too short a reach, no ring.
+///
+/// ```
+/// use farpoint_generate::{Place, Turn, lidar_turn};
+///
+/// let turn = Turn { rings: 32, elevation: [10.0, -30.0], place: Place::Suburb, ..Turn::default() };
+/// assert_eq!(lidar_turn(5000, 1, &turn).len(), 5000);
+/// ```
+pub fn lidar_turn(n: usize, seed: u64, turn: &Turn) -> Vec<[f32; 3]> {
     if n == 0 {
         return Vec::new();
     }
-    let scene = Scene::new(&mut Random::new(seed, 7));
+    let mut random = Random::new(seed, 7);
+    let scene = match turn.place {
+        Place::Street => Scene::street(&mut random),
+        Place::Suburb => Scene::suburb(turn.height, &mut random),
+    };
     // A coarse turn tells how many rays come back; then as many columns as it takes.
-    let share = turn(&scene, 256, seed).len().max(1) as f64 / (256 * RINGS) as f64;
-    let mut columns = (n as f64 / (share * RINGS as f64) * 1.01) as usize + 1;
+    let coarse = turn.returns(&scene, 256, seed).len();
+    if coarse == 0 {
+        return Vec::new();
+    }
+    let share = coarse as f64 / (256 * turn.rings) as f64;
+    let mut columns = (n as f64 / (share * turn.rings as f64) * 1.01) as usize + 1;
     let points = loop {
-        let points = turn(&scene, columns, seed);
+        let points = turn.returns(&scene, columns, seed);
         if points.len() >= n {
             break points;
         }
@@ -48,32 +103,40 @@ fn thinned(points: &[[f32; 3]], n: usize) -> Vec<[f32; 3]> {
     (0..n as u128).map(|k| points[(k * all / n as u128) as usize]).collect()
 }
 
-/// What comes back from one turn of this many columns, ring by ring.
-fn turn(scene: &Scene, columns: usize, seed: u64) -> Vec<[f32; 3]> {
-    let mut random = Random::new(seed, 8);
-    let lasers: [(f64, f64); RINGS] = std::array::from_fn(|ring| {
-        let part = ring as f64 / (RINGS - 1) as f64;
-        let degrees = ELEVATION[0] + (ELEVATION[1] - ELEVATION[0]) * part;
-        let angle = degrees * (TAU / 360.0);
-        (cos(angle), sin(angle))
-    });
-    let sensor = Vector(0.0, 0.0, HEIGHT);
-    let mut returns = vec![[f32::NAN; 3]; columns * RINGS];
-    let mut near = Vec::new();
-    for column in 0..columns {
-        let azimuth = ((column as f64 + 0.5) / columns as f64 - 0.5) * TAU;
-        scene.near(azimuth, &mut near);
-        let (c, s) = (cos(azimuth), sin(azimuth));
-        for (ring, &(level, up)) in lasers.iter().enumerate() {
-            let along = Vector(c * level, s * level, up);
-            let range = scene.range(&near, sensor, along, &mut random);
-            // Weak echoes get lost.
-            if range < REACH && random.unit() * REACH * 4.0 > range {
-                let range = range + NOISE * random.normal();
-                returns[ring * columns + column] = (along * range).to_f32();
+impl Turn {
+    /// What comes back from one turn of this many columns, ring by ring.
+    fn returns(&self, scene: &Scene, columns: usize, seed: u64) -> Vec<[f32; 3]> {
+        let mut random = Random::new(seed, 8);
+        let lasers = self.lasers();
+        let sensor = Vector(0.0, 0.0, self.height);
+        let mut returns = vec![[f32::NAN; 3]; columns * self.rings];
+        let mut near = Vec::new();
+        for column in 0..columns {
+            let azimuth = ((column as f64 + 0.5) / columns as f64 - 0.5) * TAU;
+            scene.near(azimuth, &mut near);
+            let (c, s) = (cos(azimuth), sin(azimuth));
+            for (ring, &(level, up)) in lasers.iter().enumerate() {
+                let along = Vector(c * level, s * level, up);
+                let range = scene.range(&near, sensor, along, &mut random);
+                // Weak echoes get lost.
+                if range < self.reach && random.unit() * self.reach > range * self.lost {
+                    let range = range + self.noise * random.normal();
+                    returns[ring * columns + column] = (along * range).to_f32();
+                }
             }
         }
+        returns.retain(|point| !point[0].is_nan());
+        returns
     }
-    returns.retain(|point| !point[0].is_nan());
-    returns
+
+    /// Cosine and sine of each laser's elevation.
+    fn lasers(&self) -> Vec<(f64, f64)> {
+        let [highest, lowest] = self.elevation;
+        let laser = |ring: usize| {
+            let part = ring as f64 / (self.rings.max(2) - 1) as f64;
+            let angle = (highest + (lowest - highest) * part) * (TAU / 360.0);
+            (cos(angle), sin(angle))
+        };
+        (0..self.rings).map(laser).collect()
+    }
 }

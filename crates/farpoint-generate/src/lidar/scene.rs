@@ -1,11 +1,11 @@
-//! The street around the sensor, and what a ray meets in it.
+//! What stands around the sensor, and what a ray meets in it.
 
 use crate::random::Random;
 use crate::vector::Vector;
 use libm::{atan2, cos, sin};
 use std::f64::consts::{PI, TAU};
 
-/// Something that stands in the street, in metres, the sensor's foot at (0, 0, 0).
+/// Something that stands there, in metres, the sensor's foot at (0, 0, 0).
 enum Solid {
     /// A box turned about the vertical: centre of its base, half size on the ground,
     /// cosine and sine of its turn, height.
@@ -23,21 +23,55 @@ struct Thing {
     half_width: f64,
 }
 
-/// The street.
+/// The ground, a plane through the sensor's foot.
+#[derive(Clone, Copy)]
+pub(super) struct Ground {
+    /// Rise along x and y.
+    pub(super) slope: (f64, f64),
+    /// Height of the grass that rays end in, 0 for asphalt.
+    pub(super) rough: f64,
+}
+
+impl Ground {
+    /// The place on the ground with these two coordinates.
+    pub(super) fn under(self, x: f64, y: f64) -> Vector {
+        Vector(x, y, self.slope.0 * x + self.slope.1 * y)
+    }
+
+    /// Range at which a ray from above the sensor's foot ends; infinite if nowhere.
+    fn range(self, from: Vector, along: Vector, random: &mut Random) -> f64 {
+        let fall = self.slope.0 * along.0 + self.slope.1 * along.1 - along.2;
+        if fall <= 0.0 {
+            return f64::INFINITY;
+        }
+        let grass = if self.rough > 0.0 { self.rough * random.unit() } else { 0.0 };
+        (from.2 - grass) / fall
+    }
+}
+
+/// The place around the sensor.
 pub(super) struct Scene {
     things: Vec<Thing>,
+    pub(super) ground: Ground,
 }
 
 impl Scene {
-    pub(super) fn new(random: &mut Random) -> Self {
-        let mut scene = Self { things: Vec::new() };
+    /// Bare ground.
+    pub(super) fn on(ground: Ground) -> Self {
+        Self { things: Vec::new(), ground }
+    }
+
+    /// A straight street.
+    pub(super) fn street(random: &mut Random) -> Self {
+        let mut scene = Self::on(Ground { slope: (0.0, 0.0), rough: 0.0 });
         for side in [-1.0, 1.0] {
             scene.houses(side, random);
             scene.parked(side, random);
             scene.greenery(side, random);
         }
         for (x, y) in [(14.0, -1.9), (-22.0, 1.8), (38.0, 1.7), (-48.0, -1.8)] {
-            scene.car(x + random.between(-3.0, 3.0), y, random.between(-0.04, 0.04));
+            let at = Vector(x + random.between(-3.0, 3.0), y, 0.0);
+            scene.car(at, random.between(-0.04, 0.04));
         }
         scene
     }
@@ -65,7 +99,7 @@ impl Scene {
         let mut x = -70.0;
         while x < 70.0 {
             x += random.between(5.2, 11.0);
-            self.car(x, side * 4.4, random.between(-0.05, 0.05));
+            self.car(Vector(x, side * 4.4, 0.0), random.between(-0.05, 0.05));
         }
     }
 
@@ -83,22 +117,22 @@ impl Scene {
         }
     }
 
-    fn car(&mut self, x: f64, y: f64, turn: f64) {
-        self.block(Vector(x, y, 0.0), (2.15, 0.88), turn, 0.85);
-        self.block(Vector(x - 0.25, y, 0.0), (1.15, 0.78), turn, 1.47);
+    pub(super) fn car(&mut self, at: Vector, turn: f64) {
+        self.block(at, (2.15, 0.88), turn, 0.85);
+        self.block(at - Vector(0.25, 0.0, 0.0), (1.15, 0.78), turn, 1.47);
     }
 
-    fn block(&mut self, base: Vector, half: (f64, f64), turn: f64, height: f64) {
+    pub(super) fn block(&mut self, base: Vector, half: (f64, f64), turn: f64, height: f64) {
         let reach = (half.0 * half.0 + half.1 * half.1).sqrt();
         let turn = (cos(turn), sin(turn));
         self.add(base, reach, Solid::Block { base, half, turn, height });
     }
 
-    fn pole(&mut self, base: Vector, radius: f64, height: f64) {
+    pub(super) fn pole(&mut self, base: Vector, radius: f64, height: f64) {
         self.add(base, radius, Solid::Pole { base, radius, height });
     }
 
-    fn crown(&mut self, centre: Vector, radius: f64) {
+    pub(super) fn crown(&mut self, centre: Vector, radius: f64) {
         self.add(centre, radius, Solid::Crown { centre, radius });
     }
 
@@ -127,7 +161,7 @@ impl Scene {
         along: Vector,
         random: &mut Random,
     ) -> f64 {
-        let ground = if along.2 < 0.0 { -from.2 / along.2 } else { f64::INFINITY };
+        let ground = self.ground.range(from, along, random);
         near.iter().fold(ground, |nearest, &k| {
             nearest.min(self.things[k].solid.range(from, along, nearest, random))
         })

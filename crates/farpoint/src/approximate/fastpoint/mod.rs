@@ -70,7 +70,8 @@ pub(super) fn sample<T: Scalar>(
     job: &Job<'_>,
 ) -> Result<(Vec<u32>, Details), Error> {
     let prefix = job.count.div_ceil(10);
-    let radii = if prefix < FEWEST { None } else { radii(&first(run, job, prefix)?, job) };
+    let radii =
+        if prefix < FEWEST { None } else { radii(&first(run, job, prefix)?, job, run.cloud.len) };
     let levels = match radii {
         Some(radii) => by_levels(run, job, prefix, &radii)?,
         None => None,
@@ -158,13 +159,13 @@ fn farthest<T: Scalar>(
 }
 
 /// The falling radii of the levels; `None` if there is no curve to predict from.
-fn radii<T: Scalar>(first: &Sample<T>, job: &Job<'_>) -> Option<Vec<T>> {
+fn radii<T: Scalar>(first: &Sample<T>, job: &Job<'_>, points: usize) -> Option<Vec<T>> {
     // The selection distance of sample k, for k from 1 to the number of first samples.
     let distances = first.squared_distances[1..].iter().chain([&first.squared_covering_radius]);
     let distances: Vec<f64> = distances.map(|d| d.to_f64().sqrt()).collect();
     let (inputs, scale) = curve::inputs(&distances, job.count)?;
     let curve = match job.estimator {
-        Estimator::Network => Network::trained().curve(&inputs),
+        Estimator::Network => Network::trained().curve(&inputs, job.count as f64 / points as f64),
         Estimator::Fit => curve::fitted(&inputs),
     };
     let mut least = T::from_f64(scale);

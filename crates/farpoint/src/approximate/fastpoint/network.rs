@@ -1,7 +1,7 @@
 //! The estimator: a network of three layers that predicts a curve, and its committed weights.
 //!
-//! `cargo xtask train-estimator` makes the weights anew (crates/farpoint/examples/
-//! train_estimator.rs, where training is written); docs/samplers.md has the errors it leaves.
+//! `cargo xtask train-estimator` makes the weights anew (training is written in crates/farpoint/
+//! examples/train_estimator); docs/samplers.md has the errors it leaves.
 //! Everything is single precision, one operation after another: the same bits everywhere.
 
 use super::curve::{FRACTIONS, INPUTS, OUTPUTS};
@@ -19,6 +19,9 @@ const NUMBERS: usize = {
     }
     sum
 };
+
+/// Larger shares of the points were not learned from; they count as this one.
+const MOST: f64 = 0.6;
 
 /// The committed weights, little endian.
 static WEIGHTS: &[u8; 4 * NUMBERS] = include_bytes!("estimator.bin");
@@ -48,10 +51,14 @@ impl Network {
         &TRAINED
     }
 
-    /// What goes in: how far the known values are from those of a surface.
-    pub fn features(inputs: &[f64; INPUTS]) -> [f32; INPUTS] {
+    /// What goes in: how far the known values are from those of a surface. The last one is 1, as
+    /// on every surface; in its place goes how large a share of the points is sampled, as the
+    /// curve of a scan steepens where only the points along its lines are left.
+    pub fn features(inputs: &[f64; INPUTS], share: f64) -> [f32; INPUTS] {
         let surface = |i: usize| ((i + 1) as f64 / INPUTS as f64).sqrt();
-        std::array::from_fn(|i| (inputs[i] / surface(i) - 1.0) as f32)
+        let mut features = std::array::from_fn(|i| (inputs[i] / surface(i) - 1.0) as f32);
+        features[INPUTS - 1] = share.min(MOST).sqrt() as f32;
+        features
     }
 
     /// What comes out for a curve: how far it is from that of a surface.
@@ -78,10 +85,36 @@ impl Network {
         layers
     }
 
-    /// The predicted curve.
-    pub fn curve(&self, inputs: &[f64; INPUTS]) -> [f64; OUTPUTS] {
-        let layers = self.layers(&Self::features(inputs));
+    /// The predicted curve of a sample of this share of the points.
+    pub fn curve(&self, inputs: &[f64; INPUTS], share: f64) -> [f64; OUTPUTS] {
+        let layers = self.layers(&Self::features(inputs, share));
         let out = &layers[SHAPE.len()];
         std::array::from_fn(|k| (1.0 + f64::from(out[k])) * (10.0 * FRACTIONS[k]).sqrt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_goes_in_last() {
+        let surface = std::array::from_fn(|i| ((i + 1) as f64 / INPUTS as f64).sqrt());
+        let features = Network::features(&surface, 0.25);
+        assert_eq!((features[..INPUTS - 1].to_vec(), features[INPUTS - 1]), (vec![0.0; 31], 0.5));
+        let curve = |share| Network::trained().curve(&surface, share);
+        assert_ne!(curve(0.1), curve(0.5));
+        assert_eq!(curve(0.6), curve(1.0));
+    }
+
+    /// Not exactly: a cloud has edges, and its curve bends.
+    #[test]
+    fn a_surface_goes_on_as_one() {
+        let surface = std::array::from_fn(|i| ((i + 1) as f64 / INPUTS as f64).sqrt());
+        let curve = Network::trained().curve(&surface, 0.1);
+        for (found, fraction) in curve.iter().zip(FRACTIONS) {
+            let off = found / (10.0 * fraction).sqrt() - 1.0;
+            assert!(off.abs() < 0.1, "{off} at {fraction}");
+        }
     }
 }
