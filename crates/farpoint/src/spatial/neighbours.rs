@@ -132,8 +132,10 @@ impl<'a, T: Scalar> Neighbours<'a, T> {
     ) {
         let first_leaf = self.leaves() - 1;
         if node >= first_leaf {
-            for entry in &self.entries[self.places(node - first_leaf)] {
-                let candidate = (self.cloud.squared_distance(point, entry.point), entry.point);
+            let leaf = node - first_leaf;
+            let distances = self.distances(leaf, point, at);
+            for (distance, entry) in distances.into_iter().zip(&self.entries[self.places(leaf)]) {
+                let candidate = (distance, entry.point);
                 if found.len() < count {
                     found.push(candidate);
                     let last = found.len() - 1;
@@ -153,6 +155,26 @@ impl<'a, T: Scalar> Neighbours<'a, T> {
                 self.collect(children[child], point, at, count, found);
             }
         }
+    }
+
+    /// The computed squared distances from a point of the cloud, which is `at`, to the points of a
+    /// leaf; lanes without a point have that of the leaf's first.
+    #[inline(always)]
+    fn distances(&self, leaf: usize, point: u32, at: [T; 3]) -> [T; LEAF] {
+        let dims = self.cloud.dims();
+        let numbers = &self.coordinates[leaf * LEAF * dims..][..LEAF * dims];
+        let mut sums = [T::ZERO; LEAF];
+        for (axis, row) in numbers.chunks_exact(LEAF).enumerate() {
+            let of = match axis {
+                0..3 => at[axis],
+                _ => self.cloud.axes[axis][point as usize],
+            };
+            for (sum, &x) in sums.iter_mut().zip(row) {
+                // The first sum is 0 + a square, which is that square.
+                *sum = *sum + (x - of) * (x - of);
+            }
+        }
+        sums
     }
 
     fn leaves(&self) -> usize {
@@ -244,19 +266,7 @@ impl<T: Scalar> Search<'_, T> {
     }
 
     fn leaf(&mut self, leaf: usize) {
-        let dims = self.tree.cloud.dims();
-        let numbers = &self.tree.coordinates[leaf * LEAF * dims..][..LEAF * dims];
-        let mut sums = [T::ZERO; LEAF];
-        for (axis, row) in numbers.chunks_exact(LEAF).enumerate() {
-            let of = match axis {
-                0..3 => self.at[axis],
-                _ => self.tree.cloud.axes[axis][self.point as usize],
-            };
-            for (sum, &x) in sums.iter_mut().zip(row) {
-                // The first sum is 0 + a square, which is that square.
-                *sum = *sum + (x - of) * (x - of);
-            }
-        }
+        let mut sums = self.tree.distances(leaf, self.point, self.at);
         if let Some(ignore) = self.ignore {
             let entries = &self.tree.entries[self.tree.places(leaf)];
             for (lane, sum) in sums.iter_mut().enumerate() {
