@@ -6,6 +6,7 @@
 //
 // Launch: any number of blocks of 32 to 1,024 threads; the dynamic shared memory of `Lists`.
 #include "gradient.cuh"
+#include "warp.cuh"
 
 constexpr u32 MOST = 1024;  // threads
 
@@ -36,11 +37,7 @@ __device__ __forceinline__ void sum_before(u32* counts, u32 n) {
     u32 each = (n + blockDim.x - 1) / blockDim.x;
     u32 begin = min(threadIdx.x * each, n), end = min(begin + each, n), sum = 0;
     for (u32 i = begin; i < end; ++i) sum += counts[i];
-    u32 inclusive = sum;
-    for (u32 step = 1; step < 32; step <<= 1) {
-        u32 other = __shfl_up_sync(FULL, inclusive, step);
-        if (lane >= step) inclusive += other;
-    }
+    u32 inclusive = warp_sum_to(sum);
     if (lane == 31) totals[warp] = inclusive;
     __syncthreads();
     u32 before = inclusive - sum;

@@ -6,6 +6,7 @@
 // neighbours in rank, are visited by many warps and not by one.
 #pragma once
 #include "batch.cuh"
+#include "warp.cuh"
 
 constexpr u32 TILE_THREADS = 256;
 constexpr u32 TILE_ITEMS = 16;
@@ -206,19 +207,11 @@ __device__ __forceinline__ Candidate block_best(Candidate mine, Candidate* parts
 // Exclusive sum over the threads of a block; `total` becomes the whole. `parts` has room for 33.
 __device__ __forceinline__ u32 block_scan(u32 value, u32* parts, u32& total) {
     u32 lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, warps = blockDim.x / LANES;
-    u32 sum = value;
-    for (u32 step = 1; step < LANES; step *= 2) {
-        u32 other = __shfl_up_sync(FULL, sum, step);
-        if (lane >= step) sum += other;
-    }
+    u32 sum = warp_sum_to(value);
     if (lane == LANES - 1) parts[warp] = sum;
     __syncthreads();
     if (warp == 0) {
-        u32 part = lane < warps ? parts[lane] : 0, all = part;
-        for (u32 step = 1; step < LANES; step *= 2) {
-            u32 other = __shfl_up_sync(FULL, all, step);
-            if (lane >= step) all += other;
-        }
+        u32 part = lane < warps ? parts[lane] : 0, all = warp_sum_to(part);
         parts[lane] = all - part;
         if (lane == LANES - 1) parts[LANES] = all;
     }

@@ -116,7 +116,8 @@ __device__ inline void gather_points(const Cloud& cloud, const Voxels& v) {
     }
 }
 
-__device__ __forceinline__ real warp_smallest(real x) {
+// The smallest of numbers of any sign, which `warp_smallest` is not for.
+__device__ __forceinline__ real warp_lowest(real x) {
     for (int step = LANES / 2; step > 0; step /= 2) x = smaller(x, __shfl_xor_sync(FULL, x, step));
     return x;
 }
@@ -129,7 +130,7 @@ __device__ __forceinline__ real warp_middle(const real* axis, Range range) {
         low = smaller(low, axis[i]);
         high = smaller(high, -axis[i]);
     }
-    return warp_smallest(low) * (real)0.5 - warp_smallest(high) * (real)0.5;
+    return warp_lowest(low) * (real)0.5 - warp_lowest(high) * (real)0.5;
 }
 
 // The sphere of a voxel, by one warp.
@@ -140,7 +141,7 @@ __device__ inline void set_sphere(const Voxels& v, u32 slot) {
     for (u32 i = range.first + threadIdx.x % LANES; i < range.end; i += LANES) {
         farthest = larger(farthest, squared(v.x[i], v.y[i], v.z[i], sphere.x, sphere.y, sphere.z));
     }
-    farthest = -warp_smallest(-farthest);
+    farthest = -warp_lowest(-farthest);
     sphere.radius = above(farthest);
     if (threadIdx.x % LANES == 0) {
         v.spheres[slot] = sphere;

@@ -1,6 +1,7 @@
 // A stable radix sort of (key, value) pairs by a team, eight bits a pass.
 #pragma once
 #include "team.cuh"
+#include "warp.cuh"
 
 constexpr u32 DIGITS = 256;
 constexpr u32 MOST_WARPS = 32;
@@ -75,12 +76,7 @@ __device__ inline void place_digits(const Team& team, u32 blocks, const u32* cou
     if (warp == 0) {
         u32 sum = 0;
         for (u32 d = lane * 8; d < lane * 8 + 8; ++d) sum += shared.count[0][d];
-        u32 inclusive = sum;
-        for (u32 step = 1; step < 32; step <<= 1) {
-            u32 other = __shfl_up_sync(FULL, inclusive, step);
-            if (lane >= step) inclusive += other;
-        }
-        u32 running = inclusive - sum;
+        u32 running = warp_sum_to(sum) - sum;
         for (u32 d = lane * 8; d < lane * 8 + 8; ++d) {
             shared.base[d] += running;
             running += shared.count[0][d];

@@ -34,6 +34,16 @@ __device__ __forceinline__ u32 warp_least(u32 value) {
 #endif
 }
 
+// The sum of the values of the lanes up to this one.
+__device__ __forceinline__ u32 warp_sum_to(u32 value) {
+    u32 lane = threadIdx.x & 31;
+    for (u32 step = 1; step < 32; step <<= 1) {
+        u32 other = __shfl_up_sync(FULL, value, step);
+        if (lane >= step) value += other;
+    }
+    return value;
+}
+
 // The lanes' values in ascending order (bitonic sort).
 template <typename Value>
 __device__ __forceinline__ Value sort_lanes(Value value) {

@@ -1,6 +1,7 @@
 //! Where work runs: here, on the current pool, or on one of its own.
 
 use crate::Error;
+use rayon::prelude::*;
 
 /// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own.
 pub(crate) fn on_threads<R: Send>(
@@ -39,4 +40,16 @@ pub(crate) fn both<A: Send, B: Send>(
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
     if threads == 1 { (a(), b()) } else { rayon::join(a, b) }
+}
+
+/// What `work` gives for each of so many things, in their order, on so many threads.
+pub(crate) fn each<R: Send>(
+    things: usize,
+    threads: usize,
+    work: impl Fn(usize) -> R + Send + Sync,
+) -> Vec<R> {
+    match threads {
+        1 => (0..things).map(work).collect(),
+        _ => (0..things).into_par_iter().map(work).collect(),
+    }
 }

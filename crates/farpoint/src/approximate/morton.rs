@@ -6,6 +6,7 @@
 
 use super::frame::Frame;
 use super::run::Run;
+use crate::threads::each;
 use crate::{Error, Scalar};
 use rayon::prelude::*;
 
@@ -28,11 +29,7 @@ pub(super) fn order<T: Scalar>(run: &mut Run<'_, '_, T>, bits: u32) -> Result<Ve
     let cloud = run.cloud;
     let frame = Frame::new(cloud);
     let curve = Curve::new(&frame, bits);
-    let (points, key) = (0..cloud.len as u32, |point: u32| (curve.code(point as usize), point));
-    let mut keys: Vec<_> = match run.threads {
-        1 => points.map(key).collect(),
-        _ => points.into_par_iter().map(key).collect(),
-    };
+    let mut keys = each(cloud.len, run.threads, |point| (curve.code(point), point as u32));
     run.watch.pass(cloud.len)?;
     match run.threads {
         1 => keys.sort_unstable(),

@@ -1,6 +1,6 @@
 //! Tells equal things apart from others: how many different ones there are, and numbers for them.
 
-use rayon::prelude::*;
+use crate::threads::each;
 
 /// What makes points equal.
 pub(super) trait Likeness: Sync {
@@ -82,14 +82,6 @@ impl Dealt {
 
     fn part(&self, part: usize) -> impl Iterator<Item = (u64, u32)> {
         self.chunks.iter().flat_map(move |parts| &parts[part]).copied()
-    }
-}
-
-/// What `work` gives for each of so many things, on so many threads.
-fn each<R: Send>(things: usize, threads: usize, work: impl Fn(usize) -> R + Send + Sync) -> Vec<R> {
-    match threads {
-        1 => (0..things).map(work).collect(),
-        _ => (0..things).into_par_iter().map(work).collect(),
     }
 }
 
