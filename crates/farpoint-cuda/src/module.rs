@@ -37,7 +37,7 @@ macro_rules! table {
 
 /// `cargo xtask kernels` writes these files from `kernels/*.cu`.
 static PTX: &[Ptx] = table!(
-    "chamfer_backward" "chamfer_backward_small" "check" "naive" "nearest_brute" "nearest_plain" "nearest_tree" "peak"
+    "chamfer_backward" "chamfer_backward_small" "chamfer_reduce" "check" "naive" "nearest_brute" "nearest_plain" "nearest_tree" "peak"
     "persistent" "radius" "roots"
 );
 
