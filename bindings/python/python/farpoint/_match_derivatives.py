@@ -17,8 +17,7 @@ from torch.autograd import forward_ad
 from . import _torch_rules
 
 
-@torch.compiler.assume_constant_result
-def _is_transformed() -> bool:
+def is_differentiated() -> bool:
     """Whether ``torch.func`` differentiates what is running."""
     levels = torch._C._functorch.get_interpreter_stack() or ()
     modes = torch._C._functorch.TransformType
@@ -27,7 +26,13 @@ def _is_transformed() -> bool:
 
 def wanted() -> bool:
     """Whether a call has to go through ``search``: dual numbers or a transform may see it."""
-    return forward_ad._current_level >= 0 or _is_transformed()
+    if forward_ad._current_level >= 0:
+        return True
+    if torch.compiler.is_compiling():
+        from . import _torch_graphs
+
+        return _torch_graphs.is_differentiated()
+    return is_differentiated()
 
 
 def _taken(clouds: Tensor, indices: Tensor) -> Tensor:
@@ -81,7 +86,7 @@ class _Search(torch.autograd.Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
-        return _torch_rules.vmapped(search)(info, in_dims, *arguments)
+        return _torch_rules.vmapped(_search)(info, in_dims, *arguments)
 
 
 class _Gradients(torch.autograd.Function):
@@ -138,6 +143,24 @@ def _backward(ctx: Any, of_x: Tensor, of_y: Tensor, send: Any) -> tuple[Any, ...
     return (*moved, None, None, _growth(x, y, ix, of_x, of_y, ctx.norm), back, None)
 
 
-#: ``match_clouds`` for dual numbers and transforms.
-search: Any = _Search.apply
+_search: Any = _Search.apply
 _gradients: Any = _Gradients.apply
+
+
+def search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    """``match_clouds`` for dual numbers and transforms."""
+    if not torch.compiler.is_compiling():
+        found: tuple[Tensor, ...] = _search(x, y, *rest)
+        return found
+    # torch.compile traces no function of autograd inside transforms: plain operations are left.
+    there, ix, back, iy = torch.ops.farpoint.match_clouds.default(x.detach(), y.detach(), *rest)
+    norm, both = rest[2], rest[4]
+    there = _followed(there, x, y, ix, norm)
+    return there, ix, _followed(back, y, x, iy, norm) if both else back, iy
+
+
+def _followed(distances: Tensor, x: Tensor, y: Tensor, indices: Tensor, norm: int) -> Tensor:
+    """These distances, with derivatives."""
+    apart = x - _taken(y, indices)
+    again = ((apart * apart) if norm == 2 else apart.abs()).sum(dim=-1)
+    return distances + (again - again.detach()).masked_fill(indices < 0, 0)
