@@ -260,8 +260,10 @@ def test_whoever_would_see_the_operator_does(monkeypatch):
     assert torch.equal(each, torch.stack([farpoint.chamfer(*pair) for pair in zip(x, y)]))
     traced = torch.jit.trace(lambda a, b: farpoint.chamfer(a, b), (x, y))
     assert "farpoint::match_clouds" in str(traced.graph)
-    with pytest.raises(RuntimeError, match="functorch"):
-        torch.func.grad(lambda x: farpoint.chamfer(x, y).sum())(x)
+    slope = torch.func.grad(lambda x: farpoint.chamfer(x, y).sum())(x)
+    (wanted,) = torch.autograd.grad(farpoint.chamfer(x.requires_grad_(), y).sum(), x)
+    assert torch.equal(slope, wanted)
+    x.requires_grad_(False)
     with torch.inference_mode():
         assert alone(x, y.clone()) and torch.equal(farpoint.chamfer(x, y), value)
     monkeypatch.setattr(_torch_ops, "_TELLS_KEYS", False)  # as with a PyTorch to come, perhaps

@@ -67,6 +67,7 @@ def refuse_as_algorithm(name: str) -> None:
         )
 
 
+@_arrays.untraced
 def sample_approximate(
     points: Any,
     count: int | None = None,
@@ -200,6 +201,7 @@ def sample_approximate(
     return _given_back(indices, points) if out is None else _to_out(indices, out, points)
 
 
+@_arrays.untraced
 def centroids(
     points: Any,
     count: int | None = None,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +15,23 @@ from . import _farpoint
 _HOST = (1, 3)
 #: Device types of DLPack whose memory a GPU of NVIDIA reads: plain and managed.
 _CUDA = (2, 13)
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def untraced(function: _Function) -> _Function:
+    """The function, at whose calls torch.compile breaks its graph."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.compiler.is_compiling():
+            from . import _torch_graphs
+
+            return _torch_graphs.eagerly(function, *arguments, **options)
+        return function(*arguments, **options)
+
+    return call  # type: ignore[return-value]
 
 
 def is_torch(array: Any) -> bool:
@@ -72,6 +91,7 @@ def name(array: Any) -> str:
     return " ".join(words)
 
 
+@untraced
 def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
     """Whole numbers of any library as an int64 array of NumPy. Waits for a GPU that has them."""
     if is_torch(values):
@@ -87,6 +107,7 @@ def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
     return found.astype(np.int64, copy=False)
 
 
+@untraced
 def check(points: Any) -> None:
     """Raises ValueError if a coordinate is NaN or infinite; else returns None.
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from . import _arrays, _cuda, _farpoint, _numpy, _torch, _torch_ops
+from . import _arrays, _cuda, _farpoint, _match_derivatives, _numpy, _torch, _torch_ops
 from ._match import Match
 
 
@@ -61,8 +61,9 @@ def root(squares: Tensor) -> Tensor:
     """Square roots whose gradient at 0 is 0 and not infinite."""
     if not squares.requires_grad and _torch_ops.only_kernels_see(squares):
         return squares.sqrt()
+    # Not `where` with numbers, which it would copy to a GPU and wait.
     zero = squares == 0
-    return torch.where(zero, 0.0, torch.where(zero, 1.0, squares).sqrt())
+    return squares.masked_fill(zero, 1).sqrt().masked_fill(zero, 0)
 
 
 def pairs(
@@ -89,7 +90,8 @@ def _search(x: Tensor, y: Tensor, match: Match, both: bool, indices: bool = True
         y_lengths = _lengths(y_lengths, y)
     arguments = (x, y, x_lengths, y_lengths, norm, threads, both)
     if not _torch_ops.only_kernels_see(x, y, x_lengths, y_lengths):
-        found = match_clouds(*arguments)
+        search = _match_derivatives.search if _match_derivatives.wanted() else match_clouds
+        found = search(*arguments)
         return found if both else found[:2]
     if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
         return _search_differentiably(*arguments)
@@ -143,9 +145,8 @@ def _on_cpu(
 ) -> tuple[Any, ...]:
     if not hasattr(_farpoint, "match_clouds"):
         raise NotImplementedError("this build of farpoint has no nearest neighbours")
-    clouds = [cloud.detach() if cloud.requires_grad else cloud for cloud in (x, y)]
     found = _farpoint.match_clouds(
-        _batch(clouds[0]), _batch(clouds[1]), None if x_lengths is None else x_lengths.tolist(),
+        _batch(x), _batch(y), None if x_lengths is None else x_lengths.tolist(),
         None if y_lengths is None else y_lengths.tolist(), norm, "auto", threads, both,
     )
     single = x.dim() == 2
@@ -157,7 +158,7 @@ def _on_cpu(
 
 def _batch(part: Tensor, axes: int = 3) -> np.ndarray:
     """The same memory as a batch of NumPy's, which has so many axes."""
-    array: np.ndarray = part.numpy()
+    array: np.ndarray = (part.detach() if part.requires_grad else part).numpy()
     return array if array.ndim == axes else array[None]
 
 
@@ -227,12 +228,11 @@ def _operator(x: Tensor, y: Tensor, *rest: Any) -> tuple[Any, ...]:
     return found if len(found) == 4 else found + _no_other_side(y)
 
 
-_torch_ops.define(
+match_clouds = _torch_ops.define(
     "match_clouds(Tensor x, Tensor y, Tensor? x_lengths, Tensor? y_lengths, int norm, "
     "int? threads, bool both) -> (Tensor, Tensor, Tensor, Tensor)",
     _fake, _operator, _operator,
 )
-match_clouds = torch.ops.farpoint.match_clouds.default
 
 
 # -------------------------------------------------------------------------------- gradients
@@ -279,12 +279,15 @@ def _backward_on_cuda(
     return of_x, of_y
 
 
-_torch_ops.define(
+match_clouds_backward = _torch_ops.define(
     "match_clouds_backward(Tensor x, Tensor y, Tensor ix, Tensor? iy, Tensor gx, Tensor? gy, "
     "int norm) -> (Tensor, Tensor)",
     _fake_backward, _backward_kernel, _backward_kernel,
 )
-match_clouds_backward = torch.ops.farpoint.match_clouds_backward.default
+torch.library.register_autograd(
+    "farpoint::match_clouds_backward", _match_derivatives.backward_of_gradients,
+    setup_context=_match_derivatives.keep, lib=_torch_ops.library,
+)
 
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
@@ -299,7 +302,7 @@ def _backward(
 ) -> tuple[Any, ...]:
     x, y, ix, iy = ctx.saved_tensors
     gx, gy = gx.contiguous(), None if iy is None or gy is None else gy.contiguous()
-    # Those who want gradients of gradients hear from the operator that there are none.
+    # The operator has a gradient of its own, for those who want gradients of gradients.
     direct = not torch.is_grad_enabled() and _torch_ops.only_kernels_see(x, y, ix, iy, gx, gy)
     send = _backward_kernel if direct else match_clouds_backward
     return (*send(x, y, ix, iy, gx, gy, ctx.norm), None, None, None, None, None)

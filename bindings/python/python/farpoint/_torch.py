@@ -145,6 +145,7 @@ def _to_out(found: Tensor, out: Any) -> Tensor:
 # ------------------------------------------------------------- what no operator can stand for
 
 
+@_arrays.untraced
 def _sample_eagerly(points: Tensor, request: Request) -> tuple[Any, Any, Any]:
     """A stop at a spacing and rows left out, where the number of samples is in the data; a
     progress bar."""

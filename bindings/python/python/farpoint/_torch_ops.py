@@ -12,9 +12,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 from torch.nn import Parameter
 
-from . import _cuda, _farpoint
+from . import _cuda, _farpoint, _torch_rules
 
 library = torch.library.Library("farpoint", "DEF")
 
@@ -54,7 +55,7 @@ _USUAL_OF_THREADS = _bits("BackendSelect", "ADInplaceOrView")
 
 def only_kernels_see(*tensors: Tensor | None) -> bool:
     """Whether a call of an operator would do nothing but call its kernel, gradients aside."""
-    if torch.compiler.is_compiling() or not _TELLS_KEYS:
+    if torch.compiler.is_compiling() or not _TELLS_KEYS or forward_ad._current_level >= 0:
         return False
     if torch._C._dispatch_tls_local_include_set().raw_repr() & ~_USUAL_OF_THREADS:
         return False
@@ -74,13 +75,21 @@ _ARGUMENTS = (
 )
 
 
-def define(schema: str, fake: Any, cpu: Any, cuda: Any) -> None:
-    """Registers an operator: what it returns in shape, and what it does on either device."""
+def define(
+    schema: str, fake: Any, cpu: Any, cuda: Any, folds: bool = True, starts: int | None = None
+) -> Any:
+    """Registers an operator and returns it: found by name, it would be looked for on every call. What
+    it returns in shape, what it does on either device; whether its first argument is clouds (N, D) or
+    batches (B, N, D), and which argument is starts."""
     name = schema.partition("(")[0]
     library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
     library.impl(name, cpu, "CPU")
     library.impl(name, cuda, "CUDA")
     torch.library.register_fake(f"farpoint::{name}", fake, lib=library)
+    call = getattr(torch.ops.farpoint, name).default
+    vmap = _torch_rules.vmapped(call, starts) if folds else None
+    _torch_rules.register(library, name, call, vmap)
+    return call
 
 
 def _fake_sample(points: Tensor, count: int, *_: Any) -> Tensor:
@@ -251,15 +260,11 @@ def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
     return ((high * lengths + ((low * lengths) >> 32)) >> 32).unsqueeze(-1)
 
 
-define(f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda)
-define(
+sample = define(f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda, starts=4)
+sample_distances = define(
     f"sample_distances{_ARGUMENTS} -> (Tensor, Tensor, Tensor)",
-    _fake_sample_distances, _on_cpu_distances, _on_cuda_distances,
+    _fake_sample_distances, _on_cpu_distances, _on_cuda_distances, starts=4,
 )
-
-#: The operators themselves: found by name, they would be looked for on every call.
-sample = torch.ops.farpoint.sample.default
-sample_distances = torch.ops.farpoint.sample_distances.default
 
 
 def _fake_ragged(
@@ -308,9 +313,8 @@ def _ragged_on_cuda(
     return indices + offsets[:-1].repeat_interleave(counts, output_size=total)
 
 
-define(
+sample_ragged = define(
     "sample_ragged(Tensor points, Tensor offsets, Tensor counts, Tensor? starts, SymInt total, "
     "SymInt longest, str algorithm) -> Tensor",
-    _fake_ragged, _ragged_on_cpu, _ragged_on_cuda,
+    _fake_ragged, _ragged_on_cpu, _ragged_on_cuda, folds=False,
 )
-sample_ragged = torch.ops.farpoint.sample_ragged.default
