@@ -39,6 +39,7 @@ mod error;
 mod event;
 pub mod fps;
 mod graph;
+mod guard;
 mod input;
 mod launch;
 mod memory;

@@ -44,6 +44,9 @@ static PTX: &[Ptx] = table!(
 /// The modules of one device: compiled by the driver on first use, kept from then on.
 pub(crate) struct Modules {
     capability: u32,
+    /// Whether machine code may be loaded, and not only PTX.
+    #[expect(dead_code, reason = "there is only PTX yet")]
+    machine_code: bool,
     loaded: Mutex<HashMap<(&'static str, &'static str), Loaded>>,
 }
 
@@ -60,8 +63,8 @@ pub(crate) struct Function {
 }
 
 impl Modules {
-    pub(crate) fn new(capability: u32) -> Self {
-        Self { capability, loaded: Mutex::new(HashMap::new()) }
+    pub(crate) fn new(capability: u32, machine_code: bool) -> Self {
+        Self { capability, machine_code, loaded: Mutex::new(HashMap::new()) }
     }
 
     /// The kernel `{name}_{precision}` of a module.
