@@ -35,7 +35,7 @@ struct Total {
     __device__ __forceinline__ Total below(u32 step) const { return {__shfl_down_sync(FULL, sum, step)}; }
 };
 
-// The largest, and how many are as large.
+// The largest, and how many are as large; NaN if there is one.
 struct Largest {
     double value;
     double ties;
@@ -44,9 +44,8 @@ struct Largest {
     __device__ __forceinline__ static Largest read(const double* at) { return {at[0], at[1]}; }
     __device__ __forceinline__ void write(double* at) const { at[0] = value, at[1] = ties; }
     __device__ __forceinline__ void join(const Largest& other) {
-        double both = other.value == value ? ties + other.ties : ties;
-        ties = other.value > value ? other.ties : both;
-        value = other.value > value ? other.value : value;
+        if (other.value == value) ties = ties + other.ties;
+        else if (value == value && !(other.value < value)) *this = other;
     }
     __device__ __forceinline__ Largest below(u32 step) const {
         return {__shfl_down_sync(FULL, value, step), __shfl_down_sync(FULL, ties, step)};
@@ -115,7 +114,7 @@ __device__ __forceinline__ double part_of(u32 reduction, const Total& total, u32
 __device__ __forceinline__ double part_of(u32, const Largest& largest, u32) { return largest.value; }
 
 __device__ __forceinline__ double both_parts(const Total&, double a, double b) { return a + b; }
-__device__ __forceinline__ double both_parts(const Largest&, double a, double b) { return b > a ? b : a; }
+__device__ __forceinline__ double both_parts(const Largest&, double a, double b) { return a != a || b < a ? a : b; }
 
 // What the gradients of maxima are made of: each side's largest; then what the gradient of the value
 // is divided by, infinite for a side that has no part. `sides` is how many there are.

@@ -4,8 +4,8 @@ gradient needs.
 A step of a training is over sooner than Python can name what it consists of. So on a GPU the compiled
 half is told shapes once, in a plan that is kept, and then addresses alone: one call searches and
 reduces, one call makes both gradients. Where only kernels would see the operator it is not called at
-all. Whatever is out of the ordinary (derivatives of derivatives, dual numbers, transforms of
-``torch.func``) goes through the search of ``_match_torch`` and PyTorch's own operations.
+all. Whatever is out of the ordinary (derivatives of derivatives, dual numbers, ``torch.func``) goes
+through the search of ``_match_torch`` and PyTorch's own operations.
 """
 
 from __future__ import annotations
@@ -17,17 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from . import _farpoint, _match_derivatives, _match_torch, _torch_ops
+from . import _farpoint, _match_derivatives, _match_torch, _torch_ops, _torch_rules
 from ._match import Asked
-
-
-def _is_transformed() -> bool:
-    """Whether a transform of ``torch.func`` may see tensors: the operator has rules for none."""
-    if torch.compiler.is_compiling():
-        from . import _torch_graphs
-
-        return _torch_graphs.is_transformed()
-    return torch._C._functorch.peek_interpreter_stack() is not None
 
 
 def chamfer(
@@ -36,7 +27,7 @@ def chamfer(
     """One value a cloud, of clouds and lengths that were checked; None if the call is out of the
     ordinary."""
     if not _torch_ops.only_kernels_see(x, y, x_lengths, y_lengths):
-        if _match_derivatives.wanted() or _is_transformed():
+        if _match_derivatives.wanted():
             return None
         value: Tensor = operator(x, y, x_lengths, y_lengths, *asked)[0]
         return value
@@ -221,7 +212,7 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     if not sees:
         needs = ctx.needs_input_grad
         return _gradients(x, y, *lengths, indices, distances, grad, ctx.asked, needs[0], needs[1])
-    if torch.is_grad_enabled() or _is_transformed():
+    if torch.is_grad_enabled() or torch._C._functorch.is_batchedtensor(grad):
         return _again(x, y, *lengths, grad, ctx.asked)
     sent: tuple[Tensor, Tensor]
     sent = operator_backward(x, y, *lengths, indices, distances, grad, *ctx.asked)
@@ -322,3 +313,22 @@ def _operator_gradients(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
 torch.library.register_autograd(
     "farpoint::chamfer", _operator_gradients, setup_context=_setup, lib=_torch_ops.library
 )
+
+
+def _vmapped(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
+    """The rule for ``torch.vmap``: one call with a larger batch. What it keeps is for its own gradient,
+    and has no axis of the map's."""
+    kept: list[Tensor] = []
+
+    def call(*folded: Any) -> Tensor:
+        value: Tensor
+        value, *rest = operator(*folded)
+        kept.extend(rest)
+        return value
+
+    value, dim = _torch_rules.vmapped(call)(info, in_dims, *arguments)
+    return (value, *kept), (dim, None, None)
+
+
+if hasattr(torch.library, "register_vmap"):  # PyTorch 2.5
+    torch.library.register_vmap("farpoint::chamfer", _vmapped, lib=_torch_ops.library)

@@ -40,9 +40,3 @@ def is_differentiated() -> bool:
     from . import _match_derivatives
 
     return _match_derivatives.is_differentiated()
-
-
-@torch.compiler.assume_constant_result
-def is_transformed() -> bool:
-    """Whether any transform of ``torch.func`` is at work while a graph is traced."""
-    return torch._C._functorch.peek_interpreter_stack() is not None
