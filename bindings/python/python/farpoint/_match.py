@@ -178,7 +178,7 @@ def _by_numpy(x: Any, y: Any, match: Match, both: bool) -> list[np.ndarray]:
     return [part[0] for part in found] if single else list(found)
 
 
-def _batches(x: Any, y: Any, match: Match) -> tuple[tuple[Any, ...], bool]:
+def _batches(x: Any, y: Any, match: Match) -> tuple[tuple[Any, Any, Any, Any], bool]:
     """Both as batches with their lengths, and whether they are a pair of clouds."""
     if not hasattr(_farpoint, "match_clouds"):
         raise NotImplementedError("this build of farpoint has no nearest neighbours")
