@@ -210,6 +210,8 @@ def _to_out(found: Tensor, out: Any) -> Tensor:
 def _sample_eagerly(points: Tensor, request: Request) -> tuple[Any, Any, Any]:
     """A stop at a spacing and rows left out, where the number of samples is in the data; a
     progress bar."""
+    if request.spacing is None:
+        _checked_count(points, request)
     if points.is_cuda and request.skip_bad:
         return _sample_good_rows(points, request)
     if points.is_cuda and request.spacing is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _torch
+from .. import _torch, _torch_rules
 from ._common import any_of, ends, random_rows, sample_ragged, whole
 
 __all__ = ["fps"]
@@ -52,18 +52,32 @@ def fps(
     points = src.reshape(-1, 1) if src.dim() == 1 else src
     points = _torch.checked(points.detach())
     offsets = _offsets(points, batch, batch_size, ptr)
-    on_cpu: Any = {"device": "cpu"}  # whatever the default is
-    lengths = torch.tensor([b - a for a, b in zip(offsets, offsets[1:])], dtype=torch.int64, **on_cpu)
-    if isinstance(ratio, Tensor):
-        wanted = ratio.detach().cpu()
-    else:
-        wanted = torch.tensor(0.5 if ratio is None else ratio, **on_cpu).to(points.dtype)
-    if wanted.numel() and any_of(~((wanted >= 0) & (wanted <= 1))):
-        raise ValueError(f"ratio {ratio} is outside 0..=1 ({_torch.about(points)})")
+    # On the CPU, whatever the default is.
+    lengths = torch.tensor(
+        [b - a for a, b in zip(offsets, offsets[1:])], dtype=torch.int64, device="cpu"
+    )
+    wanted = _ratio(ratio, points)
     counts = (lengths.to(wanted.dtype) * wanted).ceil().long()
     counts = torch.minimum(counts, lengths)
     starts = random_rows(offsets, points.device) if random_start else None
-    return sample_ragged(points, offsets, whole(counts), starts)
+    return sample_ragged(points, offsets, counts.tolist(), starts)
+
+
+def _ratio(ratio: Any, points: Tensor) -> Tensor:
+    """On the CPU, in the precision of the points, a tensor in its own; float32 at least."""
+    if isinstance(ratio, Tensor):
+        wanted = ratio.detach().cpu()
+        wanted = wanted.float() if wanted.dtype in _torch_rules.HALVES else wanted
+    else:
+        ratio = 0.5 if ratio is None else ratio
+        wanted = torch.tensor(ratio, dtype=points.dtype, device="cpu")
+    if isinstance(ratio, (int, float)):
+        wrong = not 0 <= ratio <= 1
+    else:
+        wrong = any_of(~((wanted >= 0) & (wanted <= 1)))
+    if wrong:
+        raise ValueError(f"ratio {ratio} is outside 0..=1 ({_torch.about(points)})")
+    return wanted
 
 
 def _offsets(points: Tensor, batch: Tensor | None, batch_size: int | None, ptr: Any) -> list[int]:
