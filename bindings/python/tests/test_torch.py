@@ -99,7 +99,8 @@ def test_out():
 
 @pytest.mark.parametrize("make, kind, text", [
     (lambda: farpoint.sample(torch.zeros(5, 3, dtype=torch.int64), 1), TypeError, r"\(5, 3\).*int64"),
-    (lambda: farpoint.sample(torch.zeros(5, 3).half(), 1), TypeError, "float16"),
+    (lambda: farpoint.sample(torch.zeros(5, 3).to(torch.float8_e4m3fn), 1), TypeError, "float8"),
+    (lambda: farpoint.sample(torch.zeros(5, 3, dtype=torch.complex64), 1), TypeError, "complex64"),
     (lambda: farpoint.sample(torch.zeros(5), 1), ValueError, r"\(5,\)"),
     (lambda: farpoint.sample(tensor(5), 6), ValueError, r"6 samples .* 5 points.*\(5, 3\)"),
     (lambda: farpoint.sample(tensor(5), 2, start=5), ValueError, "start index 5"),
@@ -318,14 +319,3 @@ def test_seeds_on_a_gpu_draw_what_the_cpu_draws():
     for seed in range(50):
         drawn = _torch_ops.random_starts(seed, batch(4, 5), lengths)
         assert drawn.squeeze(-1).tolist() == [_farpoint.random_start(seed, n) for n in lengths.tolist()]
-
-
-def test_torch_is_not_imported_for_arrays():
-    import subprocess
-    import sys
-
-    code = (
-        "import sys, numpy, farpoint; farpoint.sample(numpy.zeros((3, 3)), 2); "
-        "assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -61,7 +61,9 @@ def nearest(
     ----------
     x, y:
         Clouds (N, D) and (M, D), or batches (B, N, D) and (B, M, D); float32 or float64, both the
-        same, any unit. Arrays as ``sample`` takes them, on a GPU both of one library.
+        same, any unit. Arrays as ``sample`` takes them, on a GPU both of one library. Tensors of
+        float16 or bfloat16 are converted to float32 without loss: distances, and means of them, are
+        float32, which does not overflow where float16 would; gradients have the type of the tensor.
     x_lengths, y_lengths:
         (B,) rows of each cloud that count, 1 at least; the rest is padding.
     squared:
@@ -75,7 +77,8 @@ def nearest(
     -------
     Nearest
         Arrays of the library of x, on its device. For tensors the distances can be
-        differentiated with respect to x and y; gradients are the same bits on every run.
+        differentiated with respect to x and y, twice and in forward mode too, and by ``torch.func``;
+        gradients are the same bits on every run.
 
     Raises
     ------
@@ -137,9 +140,8 @@ def chamfer(
 
     Returns
     -------
-    A number for clouds, (B,) for batches. For tensors: tensors () or (B,) of the type of x that can be
-    differentiated with respect to x and y; gradients are the same bits on every run. For others:
-    float64 (JAX without its 64-bit mode: float32). A number waits for a GPU. Distances are summed in
+    A number for clouds, (B,) for batches. For tensors: tensors () or (B,) of the type of x (float32 at
+    least) that can be differentiated as the distances of ``nearest``. For others: float64 (JAX without its 64-bit mode: float32). A number waits for a GPU. Distances are summed in
     double precision, in an order that is the same for arrays and tensors of the CPU and tensors on a
     GPU; arrays of CuPy and JAX on a GPU are summed by these libraries.
 

@@ -35,10 +35,10 @@ def chamfer(
     x: Tensor, y: Tensor, match: Match, plain: bool, reduction: str, one_sided: bool
 ) -> Tensor:
     """One value a cloud."""
-    x_lengths, y_lengths = _checked(x, y, match)
+    arguments = _arguments(x, y, match)
     asked = Asked(match.norm, plain, reduction, not one_sided, match.threads)
-    value = _chamfer_torch.chamfer(x, y, x_lengths, y_lengths, asked)
-    return reduced(x, y, x_lengths, y_lengths, asked) if value is None else value
+    value = _chamfer_torch.chamfer(*arguments, asked)
+    return reduced(*arguments, asked) if value is None else value
 
 
 def reduced(
@@ -92,21 +92,23 @@ def pairs(
 def _search(x: Tensor, y: Tensor, match: Match, both: bool, indices: bool = True) -> Any:
     """The same of batches or of a pair of clouds (N, D) and (M, D). Without ``indices`` they may be
     None."""
-    lengths = _checked(x, y, match)
-    return _found(x, y, *lengths, match.norm, match.threads, both, indices)
+    return _found(*_arguments(x, y, match), match.norm, match.threads, both, indices)
 
 
-def _checked(x: Tensor, y: Tensor, match: Match) -> tuple[Tensor | None, Tensor | None]:
-    """Refuses what can't be matched; the lengths as the operators take them."""
-    _check(x, y)
-    x_lengths, y_lengths, norm, _ = match
+def _arguments(
+    x: Tensor, y: Tensor, match: Match
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Clouds and lengths as the operators take them. Refuses what can't be matched."""
+    x, y = _checked(x, y)
+    x_lengths, y_lengths, norm, threads = match
     if norm not in (1, 2):
         raise ValueError(f"norm is {norm}; it must be 1 or 2")
+    _torch.check_threads(threads)
     if x_lengths is not None:
         x_lengths = _lengths(x_lengths, x)
     if y_lengths is not None:
         y_lengths = _lengths(y_lengths, y)
-    return x_lengths, y_lengths
+    return x, y, x_lengths, y_lengths
 
 
 def _found(
@@ -124,10 +126,14 @@ def _found(
     return _kernel(*arguments, indices)
 
 
-def _check(x: Tensor, y: Tensor) -> None:
-    """Refuses tensors that are no pairs of clouds."""
-    _torch.check_points(x)
-    _torch.check_points(y)
+def _checked(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
+    """Both as kernels take them. Refuses what is no pair of clouds."""
+    if not isinstance(y, Tensor):
+        raise TypeError(
+            f"x is a tensor and y is none ({_torch.about(x)}; {_arrays.name(y)}); give a tensor, as "
+            "torch.as_tensor(y, device=x.device) makes"
+        )
+    x, y = _torch.checked(x), _torch.checked(y)
     if x.dtype != y.dtype or x.device != y.device:
         raise TypeError(f"both clouds must be of one type on one device ({_about(x, y)})")
     shape, other, batch = x.shape, y.shape, x.dim() == 3
@@ -139,6 +145,7 @@ def _check(x: Tensor, y: Tensor) -> None:
         )
     if (shape[-2] == 0 or other[-2] == 0) and not (batch and shape[0] == 0):
         raise ValueError(f"an empty cloud ({_about(x, y)})")
+    return x, y
 
 
 def _about(x: Tensor, y: Tensor) -> str:

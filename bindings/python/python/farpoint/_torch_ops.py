@@ -108,7 +108,7 @@ def _on_cpu(points: Tensor, count: int, *rest: Any) -> Tensor:
 
 def _on_cpu_distances(points: Tensor, count: int, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
     indices, distances, radius = _by_numpy(points, count, rest, True)
-    radii = torch.as_tensor(radius, dtype=torch.float64)
+    radii = torch.as_tensor(radius, dtype=torch.float64, device="cpu")
     return torch.from_numpy(indices), torch.from_numpy(distances), radii
 
 
@@ -116,7 +116,7 @@ def _by_numpy(points: Tensor, count: int, rest: tuple[Any, ...], distances: bool
     lengths, counts, starts, seed, algorithm, threads = rest
     return _farpoint.sample(
         points.numpy(), count, None, None,
-        None if starts is None else starts.numpy(), seed,
+        None if starts is None else starts.numpy(), None if seed is None else seed % 2**64,
         None if lengths is None else lengths.tolist(),
         None if counts is None else counts.tolist(),
         algorithm, threads, False, distances, None, None,
@@ -217,6 +217,8 @@ def address_of(tensor: Tensor | None) -> int:
 
 def input_of(clouds: Tensor, strides: tuple[int, int], lengths: Tensor | None) -> _cuda.Input:
     device = clouds.get_device()
+    if clouds.dtype not in (torch.float32, torch.float64):  # who calls an operator may give others
+        raise TypeError(f"the points must be float32 or float64, not {clouds.dtype}")
     return _cuda.Input(
         device, current_stream(device), clouds.dtype == torch.float64,
         clouds.data_ptr(), strides, batch_shape(clouds), 0, address_of(lengths),
@@ -248,7 +250,9 @@ def _inside(starts: Tensor, clouds: int, rows: int, lengths: Tensor | None) -> T
 
 
 def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
-    """The rows that a seed starts from: what the CPU draws, without waiting for the lengths."""
+    """The rows that a seed starts from: what the CPU draws, without waiting for the lengths. An
+    operator's numbers have a sign: seeds from 2^63 on come to it below 0."""
+    seed %= 2**64
     rows = points.shape[-2]
     if lengths is None:
         start = _farpoint.random_start(seed, rows) if rows else 0
@@ -303,11 +307,9 @@ def _ragged_on_cuda(
         (address_of(starts), 1 if starts is None else starts.shape[1]),
         scratch=(scratch.data_ptr(), size),
     )
-    device = points.get_device()
-    source = _cuda.Input(
-        device, current_stream(device), points.dtype == torch.float64, points.data_ptr(),
-        (points.stride(0), points.stride(1)), (clouds, longest, points.shape[1]),
-        offsets.data_ptr(),
+    source = input_of(points, (points.stride(0), points.stride(1)), None)
+    source = source._replace(
+        shape=(clouds, longest, points.shape[1]), offsets=offsets.data_ptr()
     )
     _farpoint.cuda_sample(source, output, most, None, algorithm)
     return indices + offsets[:-1].repeat_interleave(counts, output_size=total)
