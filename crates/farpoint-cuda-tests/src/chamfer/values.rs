@@ -107,7 +107,8 @@ impl<T: CudaScalar> Batch<T> {
     fn new(lengths: &[Vec<usize>; 2]) -> Self {
         let kinds = [Kind::Room, Kind::Lattice, Kind::Object, Kind::Duplicated];
         let side = |side: usize| -> Vec<Cloud<T>> {
-            let cloud = |(k, &n): (usize, &usize)| Cloud::of(kinds[k % 4], n, (2 * k + side) as u64);
+            let cloud =
+                |(k, &n): (usize, &usize)| Cloud::of(kinds[k % 4], n, (2 * k + side) as u64);
             lengths[side].iter().enumerate().map(cloud).collect()
         };
         let upstream = (0..lengths[0].len()).map(|pair| T::from_f64(0.3 + 0.7 * pair as f64));
