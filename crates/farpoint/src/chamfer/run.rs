@@ -91,8 +91,8 @@ impl<T: Scalar> Run<T> {
 pub struct Output<'a, T> {
     queries: &'a Cloud<T>,
     targets: &'a Cloud<T>,
-    distances: Shared<T>,
-    indices: Shared<u32>,
+    distances: Shared<'a, T>,
+    indices: Shared<'a, u32>,
     /// The result is borrowed while this lives.
     found: PhantomData<&'a mut Nearest<T>>,
 }
@@ -109,8 +109,8 @@ impl<'a, T: Scalar> Output<'a, T> {
     fn new(found: &'a mut Nearest<T>, queries: &'a Cloud<T>, targets: &'a Cloud<T>) -> Self {
         let rows = found.len();
         assert!((0..queries.len).last().is_none_or(|last| queries.row(last as u32) < rows));
-        let distances = Shared::new(found.distances.as_mut_ptr());
-        let indices = Shared::new(found.indices.as_mut_ptr());
+        let distances = Shared::new(&mut found.distances);
+        let indices = Shared::new(&mut found.indices);
         Self { queries, targets, distances, indices, found: PhantomData }
     }
 
@@ -126,8 +126,8 @@ impl<'a, T: Scalar> Output<'a, T> {
         // SAFETY: rows ascend, and the last one is in the result (`new`); each query is a
         // single thread's.
         unsafe {
-            self.distances.get().add(row).write(distance);
-            self.indices.get().add(row).write(index);
+            self.distances.write(row, distance);
+            self.indices.write(row, index);
         }
     }
 }
