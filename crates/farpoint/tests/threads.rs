@@ -30,8 +30,11 @@ fn line<const D: usize>(n: usize) -> Vec<[f64; D]> {
 
 fn axes<const D: usize>() {
     let mut ways = all_ways();
-    let clouds =
-        [("any", uniform(POINTS, 5)), ("tied", integers(POINTS, 9, 0.1, 6)), ("line", line(POINTS))];
+    let clouds = [
+        ("any", uniform(POINTS, 5)),
+        ("tied", integers(POINTS, 9, 0.1, 6)),
+        ("line", line(POINTS)),
+    ];
     for (name, cloud) in clouds {
         let cloud: Vec<[f64; D]> = cloud;
         let name = format!("{name}, {D} axes");

@@ -1,6 +1,8 @@
 //! Memory as vectors and threads want it: aligned arrays and growing ones, both readable for a
 //! vector beyond their end; arrays written by several threads; checked loads and stores.
 
+#![allow(clippy::disallowed_methods, reason = "vectors are loaded and stored nowhere else")]
+
 mod aligned;
 mod padded;
 mod shared;

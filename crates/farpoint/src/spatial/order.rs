@@ -200,7 +200,10 @@ impl<T: Scalar> Axis<T> {
     fn place(&self, x: T) -> u32 {
         // A table, not a branch: which part it is can't be predicted.
         let part = &self.parts[usize::from(x >= self.middle)];
-        self.spread[part.first + ((x - part.low) * part.scale).to_bin(part.last)]
+        // SAFETY: no coordinate is below its part's low end, and `last` is a number of cells less
+        // one, which `Cells::new` keeps below 2^20.
+        let cell = unsafe { ((x - part.low) * part.scale).to_bin(part.last) };
+        self.spread[part.first + cell]
     }
 }
 
