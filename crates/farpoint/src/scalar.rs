@@ -56,7 +56,7 @@ pub(crate) mod number {
         ) -> Result<(), crate::Error>;
 
         #[allow(private_interfaces)]
-        fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, Self>);
+        fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, '_, Self>);
 
         /// The next larger number.
         fn next_up(self) -> Self;
@@ -126,7 +126,7 @@ macro_rules! scalar {
             }
 
             #[allow(private_interfaces)]
-            fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, Self>) {
+            fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, '_, Self>) {
                 crate::arch::dispatch(level, job)
             }
 

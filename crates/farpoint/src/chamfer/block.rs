@@ -86,9 +86,9 @@ impl<'a, T: Scalar> Group<'a, T> {
         simd.largest(worst)
     }
 
-    /// Whether there is no query.
-    pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
+    /// Number of queries.
+    pub(super) fn len(&self) -> usize {
+        self.len
     }
 
     /// All queries, of which there is one.
@@ -160,7 +160,8 @@ impl<'a, T: Scalar> Group<'a, T> {
         let (row, least) = (&mut bounds.of_box[k], &mut bounds.least);
         let mut less = 0;
         for at in (0..LEAF).step_by(S::LANES) {
-            // SAFETY: whole vectors of rows of `LEAF` numbers, three of them in `numbers`.
+            // SAFETY: the queries' first three rows were cut out as a slice; `least` and the box's
+            // row have `LEAF` numbers each, which vectors divide.
             unsafe {
                 let axis = |axis: usize| memory::load(simd, numbers, axis * LEAF + at);
                 let query = [axis(0), axis(1), axis(2)];
@@ -181,7 +182,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         let row = &bounds.of_box[k];
         let mut within = 0;
         for at in (0..LEAF).step_by(S::LANES) {
-            // SAFETY: whole vectors of rows of `LEAF` numbers.
+            // SAFETY: whole vectors of the box's row and of `best`, both of `LEAF` numbers.
             let (bound, best) =
                 unsafe { (memory::load(simd, row, at), memory::load(simd, &self.best, at)) };
             within |= u64::from(simd.le(bound, best)) << at;

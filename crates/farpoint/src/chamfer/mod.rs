@@ -26,6 +26,7 @@ mod reference;
 mod result;
 pub(crate) mod run;
 mod tree;
+pub(crate) mod watch;
 
 #[doc(hidden)]
 pub use backward::check as check_backward;
