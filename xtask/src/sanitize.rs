@@ -18,7 +18,7 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 const FOR_MIRI: [&str; 4] = ["memory::padded", "scalar::", "points::", "random::"];
 
 /// Tests that share memory between threads without locks. The others add time and no access.
-const WITH_THREADS: [&str; 3] = ["threads", "fork", "chamfer_exact"];
+const WITH_THREADS: [&str; 2] = ["threads", "chamfer_exact"];
 
 /// Every test of the library under AddressSanitizer: with more threads than cores, on every
 /// instruction set, in both precisions, with up to 16 axes.
