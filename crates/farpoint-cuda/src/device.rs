@@ -1,7 +1,7 @@
 //! A GPU: its primary context, what it can do, and the kernels loaded on it.
 
 use crate::driver::{self, check, sys};
-use crate::module::{Function, Modules};
+use crate::module::{Function, Loaded, Modules};
 use crate::{CudaScalar, Error, Properties, memory, properties};
 
 use std::fmt;
@@ -19,6 +19,8 @@ pub struct Device(Arc<Inner>);
 
 struct Inner {
     ordinal: usize,
+    /// The compute capability it is held down to, if so.
+    most: Option<u32>,
     handle: sys::CUdevice,
     context: sys::CUcontext,
     properties: Properties,
@@ -38,16 +40,29 @@ static OPEN: Mutex<Vec<Device>> = Mutex::new(Vec::new());
 impl Device {
     /// Opens device `ordinal`, the first being 0.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
+        Self::open(ordinal, None)
+    }
+
+    /// The same device, used as a card of at most this compute capability (75 for 7.5): kernels are
+    /// compiled by the driver from the PTX for it, and no launch asks for what it has not. For tests
+    /// of that code where no such card is at hand; results are the same, times are not.
+    #[doc(hidden)]
+    pub fn with_capability(ordinal: usize, most: u32) -> Result<Self, Error> {
+        Self::open(ordinal, Some(most))
+    }
+
+    fn open(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
         let count = driver::device_count()?;
         if ordinal >= count {
             return Err(Error::NoSuchDevice { ordinal, count });
         }
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|device| !device.0.lost.load(Ordering::Relaxed));
-        if let Some(device) = open.iter().find(|device| device.0.ordinal == ordinal) {
+        let is_it = |device: &&Self| device.0.ordinal == ordinal && device.0.most == most;
+        if let Some(device) = open.iter().find(is_it) {
             return Ok(device.clone());
         }
-        let device = Self(Arc::new(Inner::open(ordinal)?));
+        let device = Self(Arc::new(Inner::open(ordinal, most)?));
         open.push(device.clone());
         Ok(device)
     }
@@ -74,6 +89,19 @@ impl Device {
         // SAFETY: writes two numbers.
         check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) })?;
         Ok((free, total))
+    }
+
+    /// Loads every kernel now, so that no later call waits for that: a fraction of a second for
+    /// machine code, several seconds where the driver compiles PTX (a card newer than this crate).
+    /// Calls that were made, or are made meanwhile, are not disturbed. Not needed: without it, a
+    /// call loads what it uses and finds not loaded.
+    pub fn warm_up(&self) -> Result<(), Error> {
+        self.0.modules.load_all(self)
+    }
+
+    /// What loading kernels took on this device so far.
+    pub fn loaded(&self) -> Loaded {
+        self.0.modules.loaded()
     }
 
     /// Makes the device's context current on this thread until the guard goes.
@@ -125,9 +153,12 @@ impl PartialEq for Device {
 }
 
 impl Inner {
-    fn open(ordinal: usize) -> Result<Self, Error> {
+    fn open(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
         let handle = properties::handle(ordinal)?;
-        let properties = properties::of(handle)?;
+        let mut properties = properties::of(handle)?;
+        if let Some(most) = most {
+            properties = properties.at_most(most);
+        }
         if !properties.pools {
             let name = properties.name;
             return Err(Error::Unsupported(format!("{name}: its driver has no memory pools")));
@@ -137,9 +168,10 @@ impl Inner {
         // SAFETY: writes the context, which `drop` releases.
         let code = unsafe { sys::cuDevicePrimaryCtxRetain(&mut context, handle) };
         check("cuDevicePrimaryCtxRetain", code)?;
-        let modules = Modules::new(properties.capability);
+        // Machine code is for the card as it is.
+        let modules = Modules::new(properties.capability, most.is_none());
         let lost = AtomicBool::new(false);
-        Ok(Self { ordinal, handle, context, properties, modules, lost })
+        Ok(Self { ordinal, most, handle, context, properties, modules, lost })
     }
 }
 
