@@ -27,6 +27,7 @@ from ._files import Cloud, read, write
 from ._match import Nearest, chamfer, nearest
 from ._quality import Quality, quality
 from ._sample import Order, Sample, order, sample
+from ._warm_up import warm_up
 
 # Operators are known as soon as there are both, which programs that were exported rely on. Else
 # the first tensor brings them in.
@@ -51,5 +52,6 @@ __all__ = [
     "read",
     "sample",
     "sample_approximate",
+    "warm_up",
     "write",
 ]
