@@ -1,6 +1,7 @@
 //! A GPU: its primary context, what it can do, and the kernels loaded on it.
 
 use crate::driver::{self, check, sys};
+use crate::guard::Watch;
 use crate::module::{Function, Loaded, Modules};
 use crate::{CudaScalar, Error, Properties, memory, properties};
 
@@ -25,13 +26,15 @@ struct Inner {
     context: sys::CUcontext,
     properties: Properties,
     modules: Modules,
+    watch: Watch,
     /// Set when the context is found damaged: the next `Device::new` makes another.
     lost: AtomicBool,
 }
 
 // SAFETY: the handles are names that the driver accepts from every thread.
 unsafe impl Send for Inner {}
-// SAFETY: as above; what changes is behind a mutex or an atomic.
+// SAFETY: the driver accepts the handles from several threads at a time; what changes is behind a
+// mutex or atomic.
 unsafe impl Sync for Inner {}
 
 /// Devices that were opened.
@@ -121,6 +124,11 @@ impl Device {
         self.0.modules.function(self, module, name, T::SUFFIX)
     }
 
+    /// Where kernels tell that they gave up.
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.0.watch
+    }
+
     /// Turns a refusal into an error, and remembers if the context is damaged.
     pub(crate) fn check(&self, call: &'static str, code: sys::CUresult) -> Result<(), Error> {
         if !driver::is_fatal(code) {
@@ -168,11 +176,23 @@ impl Inner {
         // SAFETY: writes the context, which `drop` releases.
         let code = unsafe { sys::cuDevicePrimaryCtxRetain(&mut context, handle) };
         check("cuDevicePrimaryCtxRetain", code)?;
+        let watch = watch(context).inspect_err(|_| {
+            // SAFETY: retained above, and nobody uses it.
+            let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(handle) };
+        })?;
         // Machine code is for the card as it is.
         let modules = Modules::new(properties.capability, most.is_none());
         let lost = AtomicBool::new(false);
-        Ok(Self { ordinal, most, handle, context, properties, modules, lost })
+        Ok(Self { ordinal, most, handle, context, properties, modules, watch, lost })
     }
+}
+
+/// The words of a context.
+fn watch(context: sys::CUcontext) -> Result<Watch, Error> {
+    // SAFETY: the context was just retained.
+    check("cuCtxPushCurrent", unsafe { sys::cuCtxPushCurrent_v2(context) })?;
+    let _current = Current(PhantomData);
+    Watch::new()
 }
 
 impl Drop for Inner {

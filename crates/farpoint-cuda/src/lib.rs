@@ -41,6 +41,7 @@ mod error;
 mod event;
 pub mod fps;
 mod graph;
+mod guard;
 mod input;
 mod launch;
 mod memory;
@@ -52,7 +53,7 @@ mod statistics;
 mod stream;
 mod team;
 
-pub use chamfer::{DeviceGradients, DevicePairs, DeviceSide, Matcher};
+pub use chamfer::{DeviceGradients, DevicePairs, DeviceSide, DeviceValues, Matcher, ValueGradient};
 pub use device::Device;
 pub use driver::{available, device_count, device_of};
 pub use error::{CudaUnavailable, Error};

@@ -47,7 +47,7 @@ pub trait Scalar:
 
     #[doc(hidden)]
     #[allow(private_interfaces)]
-    fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, Self>);
+    fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, '_, Self>);
 
     /// Square root, correctly rounded.
     fn sqrt(self) -> Self;
@@ -108,7 +108,7 @@ macro_rules! scalar {
             }
 
             #[allow(private_interfaces)]
-            fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, Self>) {
+            fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, '_, Self>) {
                 crate::arch::dispatch(level, job)
             }
 

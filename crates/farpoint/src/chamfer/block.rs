@@ -85,9 +85,9 @@ impl<'a, T: Scalar> Group<'a, T> {
         simd.largest(worst)
     }
 
-    /// Whether there is no query.
-    pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
+    /// Number of queries.
+    pub(super) fn len(&self) -> usize {
+        self.len
     }
 
     /// All queries, of which there is one.
@@ -126,9 +126,10 @@ impl<'a, T: Scalar> Group<'a, T> {
         assert!(block.numbers.len() >= dims * LEAF && self.queries.numbers.len() >= dims * LEAF);
         for at in (0..LEAF).step_by(S::LANES) {
             let numbers = self.queries.numbers.as_ptr();
-            // SAFETY: whole vectors of rows of `LEAF` numbers; `best` is one more.
+            // SAFETY: axes below `dims`, of which the assertion found whole rows of `LEAF` numbers;
+            // a vector from `at` on ends within its row.
             let row = |axis: usize| unsafe { simd.load(numbers.add(axis * LEAF + at)) };
-            // SAFETY: as above.
+            // SAFETY: `best` has `LEAF` numbers, which vectors divide.
             let mut best = unsafe { simd.load(self.best.as_ptr().add(at)) };
             for lane in (0..LEAF).step_by(LEAF / SAMPLES) {
                 let part = |axis: usize| {
@@ -140,7 +141,7 @@ impl<'a, T: Scalar> Group<'a, T> {
                 }
                 best = simd.min(best, distance);
             }
-            // SAFETY: as above.
+            // SAFETY: the place that was loaded from, of an array that is mutably borrowed.
             unsafe { simd.store(self.best.as_mut_ptr().add(at), best) };
         }
     }
@@ -159,7 +160,8 @@ impl<'a, T: Scalar> Group<'a, T> {
         let (row, least) = (&mut bounds.of_box[k], &mut bounds.least);
         let mut less = 0;
         for at in (0..LEAF).step_by(S::LANES) {
-            // SAFETY: whole vectors of rows of `LEAF` numbers.
+            // SAFETY: the queries' first three rows were cut out as a slice; `least` and the box's
+            // row have `LEAF` numbers each, which vectors divide.
             unsafe {
                 let axis = |axis: usize| simd.load(numbers.add(axis * LEAF + at));
                 let query = [axis(0), axis(1), axis(2)];
@@ -180,7 +182,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         let row = &bounds.of_box[k];
         let mut within = 0;
         for at in (0..LEAF).step_by(S::LANES) {
-            // SAFETY: whole vectors of rows of `LEAF` numbers.
+            // SAFETY: whole vectors of the box's row and of `best`, both of `LEAF` numbers.
             let (bound, best) =
                 unsafe { (simd.load(row.as_ptr().add(at)), simd.load(self.best.as_ptr().add(at))) };
             within |= u64::from(simd.le(bound, best)) << at;

@@ -11,6 +11,7 @@
 use super::block::{Block, Bounds, Group, TOGETHER};
 use super::metric::{Metric, bound};
 use super::run::Output;
+use super::watch::Watch;
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF};
@@ -28,18 +29,20 @@ const JOBS_A_THREAD: usize = 8;
 /// Leaves are as good as equally near if their bounds differ by a smaller factor.
 const EQUALLY_NEAR: f64 = 1.0625;
 
-/// For each point of `queries` the nearest of `targets`.
+/// For each point of `queries` the nearest of `targets`, unless the watch stops it.
 pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric>(
     simd: S,
     queries: &BoxTree<T>,
     targets: &BoxTree<T>,
     threads: usize,
-    output: Output<'_, T>,
+    output: &Output<'_, T>,
+    watch: &Watch<'_>,
 ) {
     let leaves = queries.levels[0].len;
     let walk = |leaves: Range<usize>| {
-        simd.vectorize(Walk { queries, targets, leaves, output, metric: PhantomData::<M> });
+        simd.vectorize(Walk { queries, targets, leaves, output, watch, metric: PhantomData::<M> });
     };
+    // Each leaf of queries is one job's, and comes once.
     match threads {
         1 => walk(0..leaves),
         _ => {
@@ -51,12 +54,13 @@ pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric>(
     }
 }
 
-struct Walk<'a, T, M> {
+struct Walk<'a, 'b, T, M> {
     queries: &'a BoxTree<T>,
     targets: &'a BoxTree<T>,
-    /// Leaves of queries.
+    /// Leaves of queries, which no other walk to the same output has.
     leaves: Range<usize>,
-    output: Output<'a, T>,
+    output: &'a Output<'a, T>,
+    watch: &'a Watch<'b>,
     metric: PhantomData<M>,
 }
 
@@ -77,7 +81,7 @@ struct Ahead<T> {
     least: T,
 }
 
-impl<T: Scalar, M: Metric> Kernel<T> for Walk<'_, T, M> {
+impl<T: Scalar, M: Metric> Kernel<T> for Walk<'_, '_, T, M> {
     type Output = ();
 
     #[inline(always)]
@@ -86,15 +90,20 @@ impl<T: Scalar, M: Metric> Kernel<T> for Walk<'_, T, M> {
         let mut last = None;
         for leaf in self.leaves.clone() {
             let mut group = Group::new(block(self.queries, leaf));
-            if !group.is_empty() {
+            if group.len() > 0 {
                 last = self.serve(simd, &mut group, leaf, last, &mut ahead);
-                self.output.write(&group);
+                if !self.watch.step(group.len()) {
+                    return;
+                }
+                // SAFETY: every point of the cloud is in one leaf, and the leaf is this walk's
+                // alone (`search` gives each out once).
+                unsafe { self.output.write(&group) };
             }
         }
     }
 }
 
-impl<T: Scalar, M: Metric> Walk<'_, T, M> {
+impl<T: Scalar, M: Metric> Walk<'_, '_, T, M> {
     /// Finds the nearest points of a leaf of queries. `last` is a leaf that may be near; a
     /// better one for the next queries is returned.
     #[inline(always)]

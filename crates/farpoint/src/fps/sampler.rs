@@ -315,7 +315,7 @@ pub struct Sample<T> {
     pub squared_covering_radius: T,
     /// The algorithm that ran (never `Auto`).
     pub algorithm: Algorithm,
-    /// Threads it could use.
+    /// Threads it could use: 1 for a small cloud, unless another number was asked for.
     pub threads: usize,
     /// Instruction set it used.
     pub level: Level,
