@@ -103,7 +103,7 @@ fn clippy() -> Result<Skipped> {
     Ok(Vec::new())
 }
 
-/// The committed PTX is what the kernels compile to.
+/// The committed archive is what the kernels compile to.
 fn compile_kernels() -> Result<Skipped> {
     if let Some(obstacle) = kernels::obstacle() {
         return Ok(vec![format!("the kernels were not compiled: {obstacle}")]);

@@ -10,6 +10,7 @@ mod chamfer;
 mod clouds;
 mod equality;
 mod errors;
+mod first_call;
 mod graphs;
 mod guarded;
 mod machine;
@@ -62,6 +63,8 @@ enum Command {
     Bench(bench::Bench),
     /// Measure nearest points, Chamfer distance and gradients
     BenchChamfer(bench::BenchChamfer),
+    /// Measure the first call of a fresh process, with machine code and with PTX
+    FirstCall(first_call::FirstCall),
     /// The GPUs of this machine; status 1 if there is none
     Devices,
 }
@@ -106,6 +109,7 @@ fn main() -> ExitCode {
         }
         Command::Bench(bench) => bench.run(),
         Command::BenchChamfer(bench) => bench.run(),
+        Command::FirstCall(first) => first.run(),
         Command::Devices => devices(),
     };
     match result {

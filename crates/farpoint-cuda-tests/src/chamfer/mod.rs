@@ -10,6 +10,7 @@ mod pointers;
 mod real;
 mod resident;
 mod streams;
+mod values;
 
 use crate::runner::Group;
 use farpoint_cuda::chamfer::{Method, TreeOptions};
@@ -60,6 +61,7 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups.extend(batches::groups());
     groups.extend(pointers::groups());
     groups.extend(streams::groups());
+    groups.extend(values::groups());
     groups
 }
 
@@ -69,6 +71,7 @@ pub(crate) fn small() -> Vec<Group> {
     groups.extend(batches::small());
     groups.extend(pointers::small());
     groups.extend(streams::small());
+    groups.extend(values::small());
     groups
 }
 
