@@ -125,6 +125,7 @@ fn pointers(
         ("points not aligned", DeviceBatch::padded(p + 2, [1, 1_000, 3], i)),
         ("null indices", DeviceBatch::padded(p, [1, 1_000, 3], 0)),
         ("too many rows", DeviceBatch::padded(p, [1, u32::MAX as usize, 3], i)),
+        ("more rows than can be stepped over", DeviceBatch::padded(p, [1, 4_293_918_721, 3], i)),
         ("too many clouds", DeviceBatch::padded(p, [1 << 25, 1_000, 3], i)),
         ("no starts", DeviceBatch { starts: Some((i, 0)), ..good }),
         ("too many starts", DeviceBatch { starts: Some((i, 251)), ..good }),

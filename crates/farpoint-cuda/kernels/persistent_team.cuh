@@ -130,8 +130,8 @@ __device__ __forceinline__ void sample_by_cluster(const Guard& guard, const Batc
     finish_cloud(cloud_of(batch, blockIdx.x / blocks), run.chosen, run.covering, rank * blockDim.x + threadIdx.x,
                  blocks * blockDim.x);
     cluster_barrier();  // no block is gone while mail to it is on its way
-    // By every warp that gave up, after all have written what they had to write.
-    if (lost) spoil(guard);
+    // After all blocks have written what they had to write.
+    if (__syncthreads_or(lost)) spoil(guard);
 }
 #endif
 
