@@ -136,7 +136,7 @@ fn pointers(
         tally.is(what, matches!(result, Err(Error::Sampling(_))));
     }
     let random = sampler.clone().start(Start::Random(1));
-    // SAFETY: as above.
+    // SAFETY: a random start is refused before any memory is used.
     let result = unsafe { random.enqueue(device, &stream, &good) };
     tally.is("a random start", matches!(result, Err(Error::Unsupported(_))));
     Ok(stream.synchronize()?)

@@ -200,7 +200,7 @@ __device__ __forceinline__ void exchange(Board& board, Packet* mail, Word* mailb
     }
     bool come = true;
     for (u32 slot = threadIdx.x; slot < team && come; slot += blockDim.x) {
-        come = wait_global(mail[slot], turn + slot, team, epoch, guard, raised);
+        come = wait_global(&mail[slot], turn + slot, team, epoch, guard, raised);
     }
     if (__syncthreads_or(!come)) leave(guard);
     if (threadIdx.x < 32u) sift(board, mail, team);

@@ -106,7 +106,7 @@ impl Modules {
 
 // SAFETY: module handles may be used from every thread; the table is behind a mutex.
 unsafe impl Send for Modules {}
-// SAFETY: as above.
+// SAFETY: all that changes is behind the mutex.
 unsafe impl Sync for Modules {}
 
 fn no_ptx(device: &Device, module: &str, precision: &str) -> Error {

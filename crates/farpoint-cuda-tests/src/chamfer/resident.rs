@@ -106,7 +106,8 @@ impl<T: CudaScalar> Resident<T> {
         let scratch = self.scratch_of(1);
         let wanted =
             DeviceGradients { scratch, ..DeviceGradients::new(self.told(), grads, gradients) };
-        // SAFETY: as above; the indices are those of a search.
+        // SAFETY: the arrays have the sizes told, and are freed in the order of their stream, which
+        // every caller waits for; the indices are those of a search.
         unsafe { matcher.enqueue_backward(stream.device(), stream, &wanted) }
     }
 

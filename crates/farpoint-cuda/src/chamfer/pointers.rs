@@ -209,7 +209,8 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     stream.check_of(device)?;
     let shape = check(matcher, pairs)?;
     let choice = matcher.choice();
-    // SAFETY: the caller's word.
+    // SAFETY: what is in device memory is as `DevicePairs` asks, by this function's contract; what the
+    // host knows was checked.
     unsafe { choice.enqueue::<T>(device, stream, &pairs.matching(), shape, pairs.scratch) }
 }
 

@@ -168,7 +168,8 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
         _ => never(),
     };
     let kernels_view = Batch { stop, ..batch.input(shape) };
-    // SAFETY: the caller's word.
+    // SAFETY: what is in device memory is as `DeviceBatch` asks, by this function's contract; what the
+    // host knows was checked.
     unsafe { sampler.choice().enqueue(device, stream, &kernels_view, shape, batch.scratch, 0) }
 }
 

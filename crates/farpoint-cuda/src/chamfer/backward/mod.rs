@@ -56,7 +56,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
         norm: if norm == Norm::One { 1 } else { 2 },
         rows: shape.rows.map(|rows| rows as u32),
     };
-    // SAFETY: the caller's word.
+    // SAFETY: all addresses in `asked` are those that this function was given, with its contract.
     unsafe {
         if small::fits(shape) {
             small::enqueue::<T>(device, stream, &asked, shape)
