@@ -27,6 +27,7 @@ mod tally;
 mod together;
 mod truth;
 mod variants;
+mod wide;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
@@ -76,6 +77,9 @@ enum Command {
     /// Calls at once, as one of the processes that a test starts
     #[command(hide = true)]
     Together,
+    /// An experiment: `persistent` on the grid with more points a thread
+    #[command(hide = true)]
+    PersistentWide(wide::Wide),
     /// The GPUs of this machine; status 1 if there is none
     Devices,
 }
@@ -128,6 +132,7 @@ fn main() -> ExitCode {
         Command::Bench(bench) => bench.run(),
         Command::BenchChamfer(bench) => bench.run(),
         Command::Together => together::alone(),
+        Command::PersistentWide(wide) => wide.run(),
         Command::Devices => devices(),
     };
     match result {
