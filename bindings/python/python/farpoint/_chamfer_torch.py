@@ -74,7 +74,7 @@ def _on_cpu(
 
 def _batch(clouds: Tensor) -> np.ndarray:
     """The same memory as a batch of NumPy's."""
-    array: np.ndarray = (clouds.detach() if clouds.requires_grad else clouds).numpy()
+    array = _torch_ops.array_of(clouds)
     return array if array.ndim == 3 else array[None]
 
 
