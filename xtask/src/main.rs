@@ -8,8 +8,10 @@ mod kernels;
 mod licences;
 mod process;
 mod python;
+mod sanitize;
 mod suite;
 mod tasks;
+mod tests;
 
 use anyhow::{Result, bail};
 

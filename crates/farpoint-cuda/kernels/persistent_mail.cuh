@@ -31,17 +31,21 @@ __device__ __forceinline__ Word read_global(const Word* mail) {
 
 // Waits for a packet of the global mailboxes; its words are `step` words apart. False: given up.
 // Relaxed: an old word has another epoch, and is read again.
-__device__ __forceinline__ bool wait_global(Packet& packet, const Word* mail, u32 step, u32 epoch, const Guard& guard,
+__device__ __forceinline__ bool wait_global(Packet* to, const Word* mail, u32 step, u32 epoch, const Guard& guard,
                                             u32* raised) {
     Wait wait;
     while (true) {
+        Packet packet;
         bool come = true;
 #pragma unroll
         for (u32 i = 0; i < WORDS; ++i) {
             packet.word[i] = read_global(mail + i * step);
             come = come && packet.word[i].epoch == epoch;
         }
-        if (come) return true;
+        if (come) {
+            *to = packet;
+            return true;
+        }
         if (wait.over(guard, raised, FOR_OFFERS)) return false;
     }
 }

@@ -130,8 +130,8 @@ __device__ __forceinline__ void sample_by_cluster(const Guard& guard, const Batc
     finish_cloud(cloud_of(batch, blockIdx.x / blocks), run.chosen, run.covering, rank * blockDim.x + threadIdx.x,
                  blocks * blockDim.x);
     cluster_barrier();  // no block is gone while mail to it is on its way
-    // By every warp that gave up, after all have written what they had to write.
-    if (lost) spoil(guard);
+    // After all blocks have written what they had to write.
+    if (__syncthreads_or(lost)) spoil(guard);
 }
 #endif
 
@@ -200,7 +200,7 @@ __device__ __forceinline__ void exchange(Board& board, Packet* mail, Word* mailb
     }
     bool come = true;
     for (u32 slot = threadIdx.x; slot < team && come; slot += blockDim.x) {
-        come = wait_global(mail[slot], turn + slot, team, epoch, guard, raised);
+        come = wait_global(&mail[slot], turn + slot, team, epoch, guard, raised);
     }
     if (__syncthreads_or(!come)) leave(guard);
     if (threadIdx.x < 32u) sift(board, mail, team);

@@ -50,7 +50,7 @@ pub enum Error {
     /// kernel gave up. What it did not finish is filled with what no run gives: indices with -1,
     /// distances and gradients with NaN, numbers of samples with 0. The device goes on working.
     #[error(
-        "the kernel {kernel} gave up: it waited {seconds} s for {waited_for} without progress; what \
+        "the kernel {kernel} gave up: it waited {seconds:.1} s for {waited_for} without progress; what \
          it did not finish is void (indices -1, distances NaN). The GPU works on, so call again; \
          if the card was only slow (other programs, a debugger), allow more by Device::set_patience"
     )]

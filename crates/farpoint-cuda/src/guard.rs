@@ -261,7 +261,7 @@ mod tests {
         {
             let text = error((kernel as u32) << 8 | code, Duration::from_secs(3)).to_string();
             assert!(text.contains(&format!("the kernel {name} gave up")), "{text}");
-            assert!(text.contains(word) && text.contains("3 s"), "{text}");
+            assert!(text.contains(word) && text.contains("3.0 s"), "{text}");
         }
     }
 

@@ -32,6 +32,10 @@
 //! * [`Sampler::sample_across`] spreads the clouds of a batch over several devices.
 //! * [`Sampler::enqueue`] takes addresses of device memory, PyTorch's for example, queues its
 //!   work on the caller's [`Stream`] and returns; CUDA graphs can capture it.
+//!
+//! # Nothing hangs
+//! Where blocks of a kernel wait for each other, they give up after [`Device::patience`]: an
+//! [`Error::GaveUp`], and the next call works. After [`Sampler::enqueue`], [`Stream::check`] tells.
 
 mod archive;
 pub mod chamfer;

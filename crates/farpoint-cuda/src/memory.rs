@@ -22,7 +22,7 @@ pub(crate) fn keep(device: sys::CUdevice) -> Result<(), Error> {
     let code = unsafe { sys::cuMemPoolGetAttribute(pool, threshold, (&raw mut kept).cast()) };
     check("cuMemPoolGetAttribute", code)?;
     kept = kept.max(KEPT);
-    // SAFETY: as above.
+    // SAFETY: reads one 64-bit number, which this attribute is.
     let code = unsafe { sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut kept).cast()) };
     check("cuMemPoolSetAttribute", code)
 }
@@ -182,7 +182,7 @@ pub(crate) unsafe fn set(
     }
     let device = stream.device();
     let _current = device.bind()?;
-    // SAFETY: the caller's word.
+    // SAFETY: so many bytes are there until the stream has come past, by this function's contract.
     device.check("cuMemsetD8Async", unsafe {
         sys::cuMemsetD8Async(pointer, byte, bytes, stream.handle())
     })

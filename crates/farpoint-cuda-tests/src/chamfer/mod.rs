@@ -20,6 +20,7 @@ use std::path::Path;
 pub(crate) use expected::Expected;
 pub(crate) use pairs::moved;
 pub(crate) use resident::Resident;
+pub(crate) use streams::Answer;
 
 /// The names of all methods, in the order of the report.
 pub(crate) const METHODS: &[&str] = &["plain", "brute", "tree", "auto"];
@@ -41,7 +42,11 @@ fn variants(part: &str) -> Vec<(String, Matcher)> {
     let plain = Matcher::new().method(method(part));
     let mut all = vec![(part.to_owned(), plain.clone())];
     if part == "tree" {
-        for team in [1, 2, 3, 7] {
+        let teams: &[u32] = if crate::variants::is_alone() { &[1] } else { &[1, 2, 3, 7] };
+        if crate::variants::is_alone() {
+            all.clear();
+        }
+        for &team in teams {
             let options = TreeOptions { team: Some(team) };
             all.push((format!("tree, team {team}"), plain.clone().tree(options)));
         }
@@ -63,6 +68,16 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups.extend(streams::groups());
     groups.extend(values::groups());
     groups
+}
+
+/// Pairs of clouds that are worked on by several blocks.
+pub(crate) fn several_blocks() -> Vec<Group> {
+    equality::several_blocks()
+}
+
+/// Small pairs, of which each is worked on by one block.
+pub(crate) fn alone() -> Vec<Group> {
+    equality::alone()
 }
 
 /// A few seconds of everything, for compute-sanitizer.

@@ -129,7 +129,8 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     let gradients = wanted.gradients.map(Option::unwrap_or_default);
     let ends = Ends { grads, gradients, value: wanted.value };
     let (scratch, norm) = (wanted.scratch, matcher.norm);
-    // SAFETY: the caller's word.
+    // SAFETY: what is in device memory is as `DeviceGradients` asks, by this function's contract; what
+    // the host knows was checked.
     unsafe { backward::enqueue::<T>(device, stream, &matching, shape, ends, scratch, norm) }
 }
 

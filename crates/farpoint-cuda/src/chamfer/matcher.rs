@@ -183,7 +183,8 @@ impl Matcher {
         stream: &Stream,
         pairs: &DevicePairs<T>,
     ) -> Result<(), Error> {
-        // SAFETY: the caller's word.
+        // SAFETY: memory, lengths and offsets are as `DevicePairs` asks, by this function's contract,
+        // which is that of the one called.
         unsafe { pointers::enqueue(self, device, stream, pairs) }
     }
 
@@ -211,7 +212,8 @@ impl Matcher {
         stream: &Stream,
         gradients: &DeviceGradients<T>,
     ) -> Result<(), Error> {
-        // SAFETY: the caller's word.
+        // SAFETY: memory, lengths and indices are as `DeviceGradients` asks, by this function's
+        // contract, which is that of the one called.
         unsafe { gradients::enqueue(self, device, stream, gradients) }
     }
 

@@ -188,7 +188,8 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     unsafe { memory::set(stream, scratch.pointer(), 0, headers)? };
     let grid = (count * team) as u32;
     // SAFETY: `Args` mirrors the kernel's parameter; `arrays` is what it places; the scratch
-    // memory is freed in stream order; the rest is the caller's word.
+    // memory is freed in stream order; the arrays of `batch` and the counters are there by this
+    // function's contract.
     unsafe { Launch { grid: [grid, 1, 1], ..launch }.start(stream, function, &args) }
 }
 

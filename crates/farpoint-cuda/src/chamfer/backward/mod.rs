@@ -70,7 +70,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
         reduction: ends.value.map_or(0, |value| reduced::number(value.reduction)),
         root: u32::from(norm == Norm::Two && ends.value.is_some_and(|value| value.plain)),
     };
-    // SAFETY: the caller's word.
+    // SAFETY: all addresses in `asked` are those that this function was given, with its contract.
     unsafe {
         if small::fits(shape) {
             small::enqueue::<T>(device, stream, &asked, shape)
