@@ -51,8 +51,8 @@ __device__ __forceinline__ void sum_before(u32* counts, u32 n) {
 }
 
 // Finds out who sends to each of `rows` rows, in any order.
-template <bool REDUCED>
-__device__ __forceinline__ void fill(Lists& lists, const Rows<REDUCED>& other, u32 rows) {
+template <Source SOURCE>
+__device__ __forceinline__ void fill(Lists& lists, const Rows<SOURCE>& other, u32 rows) {
     lists.count = sends(other) ? other.cloud.length : 0;
     for (u32 row = threadIdx.x; row < rows; row += blockDim.x) lists.ends[row] = 0;
     __syncthreads();
@@ -101,13 +101,13 @@ __device__ __forceinline__ void order(const Lists& lists, u32 row, List list) {
     __syncwarp();
 }
 
-template <bool REDUCED>
+template <Source SOURCE>
 __device__ __forceinline__ void backward(const Asked& asked) {
     Lists lists = place_lists(asked.rows);
     for (u32 job = blockIdx.x; job < 2 * asked.matching.pairs; job += gridDim.x) {
-        Rows<REDUCED> own = rows_of<REDUCED>(asked, job & 1, job >> 1);
+        Rows<SOURCE> own = rows_of<SOURCE>(asked, job & 1, job >> 1);
         if (!own.gradients) continue;  // the whole block
-        Rows<REDUCED> other = rows_of<REDUCED>(asked, ~job & 1, job >> 1);
+        Rows<SOURCE> other = rows_of<SOURCE>(asked, ~job & 1, job >> 1);
         fill(lists, other, own.cloud.length);
         for (u32 first = threadIdx.x & ~31u; first < own.cloud.slots; first += blockDim.x) {
             u32 row = first + (threadIdx.x & 31);
@@ -120,8 +120,8 @@ __device__ __forceinline__ void backward(const Asked& asked) {
 }
 
 extern "C" __global__ void __launch_bounds__(MOST) KERNEL(backward_small)(const __grid_constant__ Asked asked) {
-    backward<false>(asked);
+    backward<GIVEN>(asked);
 }
 extern "C" __global__ void __launch_bounds__(MOST) KERNEL(backward_small_of_value)(const __grid_constant__ Asked asked) {
-    backward<true>(asked);
+    backward<OF_VALUE>(asked);
 }

@@ -79,7 +79,7 @@ __device__ __forceinline__ Sum fold(Sum mine, Sum* columns) {
 template <typename Sum>
 __device__ __forceinline__ Sum column_of(const Cloud& cloud, u32 leaf, u32 root) {
     Sum sum = Sum::none();
-#pragma unroll
+#pragma unroll 4
     for (u32 k = 0; k < LEAF / COLUMNS; ++k) {
         u64 row = (u64)leaf * LEAF + k * COLUMNS + threadIdx.x % COLUMNS;
         if (row >= cloud.length) continue;
@@ -93,6 +93,7 @@ __device__ __forceinline__ Sum column_of(const Cloud& cloud, u32 leaf, u32 root)
 template <typename Sum>
 __device__ __forceinline__ Sum column_of(const double* partials, u32 count, u32 leaf) {
     Sum sum = Sum::none();
+#pragma unroll 4
     for (u32 k = 0; k < LEAF / COLUMNS; ++k) {
         u64 at = (u64)leaf * LEAF + k * COLUMNS + threadIdx.x % COLUMNS;
         if (at < count) sum.join(Sum::read(partials + 2 * at));

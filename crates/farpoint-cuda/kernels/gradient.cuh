@@ -38,22 +38,30 @@ __device__ __noinline__ real grad_of_measured(real distance, bool root, bool max
     return root ? each / (distance + distance) : each;
 }
 
-// One side of a pair, and what belongs to its rows. With REDUCED their gradients follow from that of
-// the pair's value: kernels are compiled for either, as registers are scarce.
-template <bool REDUCED>
+// Where the gradients of distances come from: they are given, or follow from that of the pair's value, or
+// the kernel finds out. Small kernels are compiled for either, as registers are scarce.
+enum Source { GIVEN, OF_VALUE, EITHER };
+
+template <Source SOURCE>
+__device__ __forceinline__ bool is_of_value(const Asked& asked) {
+    return SOURCE == OF_VALUE || (SOURCE == EITHER && asked.upstream);
+}
+
+// One side of a pair, and what belongs to its rows.
+template <Source SOURCE>
 struct Rows {
     Cloud cloud;
     const real* grads;
     real* gradients;
     const Asked* asked;
-    // With REDUCED the gradient of each distance or of its root, and the largest distance if a maximum
-    // was taken.
+    // Of a value: the gradient of each distance or of its root, and the largest distance if a maximum was
+    // taken.
     real each;
     real largest;
 
     // The gradient of a row's distance.
     __device__ __forceinline__ real grad(u32 row) const {
-        if (!REDUCED) return grads[row];
+        if (!is_of_value<SOURCE>(*asked)) return grads[row];
         bool root = asked->root, max = asked->reduction == MAX;
         return root || max ? grad_of_measured(cloud.values[row], root, max, each, largest) : each;
     }
@@ -65,16 +73,16 @@ struct List {
     u32 count;
 };
 
-template <bool REDUCED>
-__device__ __forceinline__ Rows<REDUCED> rows_of(const Asked& asked, u32 side, u32 pair) {
+template <Source SOURCE>
+__device__ __forceinline__ Rows<SOURCE> rows_of(const Asked& asked, u32 side, u32 pair) {
     i64 begin = first_row(asked.matching.sides[side], pair);
-    Rows<REDUCED> rows;
+    Rows<SOURCE> rows;
     rows.cloud = cloud_of(asked.matching, side, pair);
     rows.grads = asked.grads[side] ? asked.grads[side] + begin : nullptr;
     rows.gradients = asked.gradients[side] ? asked.gradients[side] + begin * asked.matching.dims : nullptr;
     rows.asked = &asked;
     rows.each = rows.largest = 0;
-    if (REDUCED) {
+    if (is_of_value<SOURCE>(asked)) {
         bool max = asked.reduction == MAX;
         const real* extremes = max ? asked.extremes + (u64)pair * EXTREMES + side : nullptr;
         real divisor = max ? extremes[2] : asked.reduction == MEAN ? (real)rows.cloud.length : (real)1;
@@ -85,14 +93,14 @@ __device__ __forceinline__ Rows<REDUCED> rows_of(const Asked& asked, u32 side, u
 }
 
 // Whether the distances of these rows have gradients.
-template <bool REDUCED>
-__device__ __forceinline__ bool sends(const Rows<REDUCED>& rows) {
-    return (REDUCED || rows.grads) && rows.cloud.indices;
+template <Source SOURCE>
+__device__ __forceinline__ bool sends(const Rows<SOURCE>& rows) {
+    return (is_of_value<SOURCE>(*rows.asked) || rows.grads) && rows.cloud.indices;
 }
 
 // To whom a row sends; `none` if to nobody of so many.
-template <bool REDUCED>
-__device__ __forceinline__ u32 target_of(const Rows<REDUCED>& rows, u32 row, u32 none) {
+template <Source SOURCE>
+__device__ __forceinline__ u32 target_of(const Rows<SOURCE>& rows, u32 row, u32 none) {
     i64 nearest = rows.cloud.indices[row];
     return nearest >= 0 && nearest < (i64)none ? (u32)nearest : none;
 }
@@ -105,8 +113,8 @@ __device__ __forceinline__ real part(u32 norm, real g, real p, real q) {
 
 // Takes the parts of a long list off a sum, by a warp: its lanes look at many senders together,
 // only the sum has an order.
-template <bool REDUCED>
-__device__ __forceinline__ real subtract_many(const Rows<REDUCED>& other, const u32* senders, List list, u32 norm, u32 axis,
+template <Source SOURCE>
+__device__ __forceinline__ real subtract_many(const Rows<SOURCE>& other, const u32* senders, List list, u32 norm, u32 axis,
                                               real at_row, real sum) {
     u32 lane = threadIdx.x & 31;
     for (u32 first = 0; first < list.count; first += 32 * AHEAD) {
@@ -130,8 +138,8 @@ __device__ __forceinline__ real subtract_many(const Rows<REDUCED>& other, const 
 }
 
 // Writes the gradients of 32 rows, by a warp; `row` is this lane's, and `list` who sends to it.
-template <bool REDUCED>
-__device__ __forceinline__ void write_gradients(const Rows<REDUCED>& own, const Rows<REDUCED>& other, u32 norm, u32 row,
+template <Source SOURCE>
+__device__ __forceinline__ void write_gradients(const Rows<SOURCE>& own, const Rows<SOURCE>& other, u32 norm, u32 row,
                                                 const u32* senders, List list) {
     u32 lane = threadIdx.x & 31, dims = own.cloud.dims;
     bool counts = row < own.cloud.length;
