@@ -11,6 +11,7 @@ mod chamfer;
 mod clouds;
 mod equality;
 mod errors;
+mod first_call;
 mod give_up;
 mod graphs;
 mod guarded;
@@ -80,6 +81,8 @@ enum Command {
     /// An experiment: `persistent` on the grid with more points a thread
     #[command(hide = true)]
     PersistentWide(wide::Wide),
+    /// Measure the first call of a fresh process, with machine code and with PTX
+    FirstCall(first_call::FirstCall),
     /// The GPUs of this machine; status 1 if there is none
     Devices,
 }
@@ -133,6 +136,7 @@ fn main() -> ExitCode {
         Command::BenchChamfer(bench) => bench.run(),
         Command::Together => together::alone(),
         Command::PersistentWide(wide) => wide.run(),
+        Command::FirstCall(first) => first.run(),
         Command::Devices => devices(),
     };
     match result {

@@ -2,7 +2,7 @@
 
 use crate::driver::{self, check, sys};
 use crate::guard::Watch;
-use crate::module::{Function, Modules};
+use crate::module::{Function, Loaded, Modules};
 use crate::{CudaScalar, Error, Properties, memory, properties};
 
 use std::fmt;
@@ -92,6 +92,19 @@ impl Device {
         // SAFETY: writes two numbers.
         check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) })?;
         Ok((free, total))
+    }
+
+    /// Loads every kernel now, so that no later call waits for that: a fraction of a second for
+    /// machine code, several seconds where the driver compiles PTX (a card newer than this crate).
+    /// Calls that were made, or are made meanwhile, are not disturbed. Not needed: without it, a
+    /// call loads what it uses and finds not loaded.
+    pub fn warm_up(&self) -> Result<(), Error> {
+        self.0.modules.load_all(self)
+    }
+
+    /// What loading kernels took on this device so far.
+    pub fn loaded(&self) -> Loaded {
+        self.0.modules.loaded()
     }
 
     /// Makes the device's context current on this thread until the guard goes.

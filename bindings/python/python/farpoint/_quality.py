@@ -36,6 +36,7 @@ class Quality(NamedTuple):
     unique: Any
 
 
+@_arrays.untraced
 def quality(points: Any, indices: Any, *, lengths: Any = None) -> Quality:
     """What a sample of a cloud is judged by: how it covers the cloud, how even it is.
 

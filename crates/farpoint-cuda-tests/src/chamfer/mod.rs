@@ -10,6 +10,7 @@ mod pointers;
 mod real;
 mod resident;
 mod streams;
+mod values;
 
 use crate::runner::Group;
 use farpoint_cuda::chamfer::{Method, TreeOptions};
@@ -65,6 +66,7 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups.extend(batches::groups());
     groups.extend(pointers::groups());
     groups.extend(streams::groups());
+    groups.extend(values::groups());
     groups
 }
 
@@ -84,6 +86,7 @@ pub(crate) fn small() -> Vec<Group> {
     groups.extend(batches::small());
     groups.extend(pointers::small());
     groups.extend(streams::small());
+    groups.extend(values::small());
     groups
 }
 
