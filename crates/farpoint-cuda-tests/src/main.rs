@@ -75,14 +75,14 @@ enum Command {
     Bench(bench::Bench),
     /// Measure nearest points, Chamfer distance and gradients
     BenchChamfer(bench::BenchChamfer),
+    /// Measure the first call of a fresh process, with machine code and with PTX
+    FirstCall(first_call::FirstCall),
     /// Calls at once, as one of the processes that a test starts
     #[command(hide = true)]
     Together,
     /// An experiment: `persistent` on the grid with more points a thread
     #[command(hide = true)]
     PersistentWide(wide::Wide),
-    /// Measure the first call of a fresh process, with machine code and with PTX
-    FirstCall(first_call::FirstCall),
     /// The GPUs of this machine; status 1 if there is none
     Devices,
 }
@@ -134,9 +134,9 @@ fn main() -> ExitCode {
         }
         Command::Bench(bench) => bench.run(),
         Command::BenchChamfer(bench) => bench.run(),
+        Command::FirstCall(first) => first.run(),
         Command::Together => together::alone(),
         Command::PersistentWide(wide) => wide.run(),
-        Command::FirstCall(first) => first.run(),
         Command::Devices => devices(),
     };
     match result {
