@@ -59,7 +59,7 @@ pub(crate) fn norm_of(norm: u8) -> PyResult<Norm> {
     }
 }
 
-fn types_differ(x: &Bound<'_, PyUntypedArray>, y: &Bound<'_, PyUntypedArray>) -> PyErr {
+pub(crate) fn types_differ(x: &Bound<'_, PyUntypedArray>, y: &Bound<'_, PyUntypedArray>) -> PyErr {
     if x.dtype().is(y.dtype()) {
         return unknown_type(x);
     }
@@ -68,7 +68,7 @@ fn types_differ(x: &Bound<'_, PyUntypedArray>, y: &Bound<'_, PyUntypedArray>) ->
 }
 
 /// The clouds of a batch without their padding.
-fn batch<'a, T: Scalar + Element>(
+pub(crate) fn batch<'a, T: Scalar + Element>(
     array: &'a Bound<'_, PyArrayDyn<T>>,
     lengths: Option<Vec<usize>>,
 ) -> PyResult<Vec<View<'a, T>>> {
@@ -112,7 +112,7 @@ fn search<'py, T: Scalar + Element>(
 }
 
 /// A single pair is not said to be in a batch.
-fn each_nearest<T: Scalar>(
+pub(crate) fn each_nearest<T: Scalar>(
     matcher: &Matcher,
     xs: &[View<T>],
     ys: &[View<T>],
@@ -123,7 +123,7 @@ fn each_nearest<T: Scalar>(
     }
 }
 
-fn each_chamfer<T: Scalar>(
+pub(crate) fn each_chamfer<T: Scalar>(
     matcher: &Matcher,
     xs: &[View<T>],
     ys: &[View<T>],

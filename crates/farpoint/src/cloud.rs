@@ -42,14 +42,15 @@ impl<T: Scalar> Cloud<T> {
         if finite {
             return Ok(copy);
         }
-        let good =
-            |row: &u32| (0..dim).all(|axis| points.coordinate(*row as usize, axis).is_finite());
+        // From here on the copy is looked at, which nobody else writes to.
+        let good = |row: &u32| copy.axes.iter().all(|values| values[*row as usize].is_finite());
         let rows: Vec<u32> = (0..n as u32).filter(good).collect();
         if bad_rows == BadRows::Error {
-            let first = (0..n as u32).find(|row| !good(row)).expect("some row is bad");
-            return Err(Error::BadRows { first: first as usize, count: n - rows.len(), points: n });
+            let first = (0u32..).zip(&rows).find(|(row, kept)| row != *kept);
+            let first = first.map_or(rows.len(), |(row, _)| row as usize);
+            return Err(Error::BadRows { first, count: n - rows.len(), points: n });
         }
-        let coordinate = |k: usize, axis: usize| points.coordinate(rows[k] as usize, axis);
+        let coordinate = |k: usize, axis: usize| copy.axes[axis][rows[k] as usize];
         let (mut kept, _) = Self::gather(rows.len(), dim, threads, coordinate);
         kept.rows = Some(rows);
         Ok(kept)
@@ -65,16 +66,14 @@ impl<T: Scalar> Cloud<T> {
         let dims = dim.max(3);
         let padded = n.div_ceil(PADDING) * PADDING;
         let mut axes: Vec<_> = (0..dims).map(|_| Aligned::new(padded, T::ZERO)).collect();
-        let targets: Vec<_> = axes[..dim].iter_mut().map(|a| Shared::new(a.as_mut_ptr())).collect();
+        let targets: Vec<_> = axes[..dim].iter_mut().map(|axis| Shared::new(axis)).collect();
         // In blocks, so that all axes of a row are read while it is in the cache.
         let copy = |block: usize| {
             let rows = block * BLOCK..(block * BLOCK + BLOCK).min(n);
             let mut seen = Seen::default();
             for (axis, target) in targets.iter().enumerate() {
                 // SAFETY: the rows are the block's alone, and below the array's length.
-                let values = unsafe {
-                    std::slice::from_raw_parts_mut(target.get().add(rows.start), rows.len())
-                };
+                let values = unsafe { target.part(rows.clone()) };
                 for (value, row) in values.iter_mut().zip(rows.clone()) {
                     *value = coordinate(row, axis);
                 }

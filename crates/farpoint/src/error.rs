@@ -124,6 +124,9 @@ pub enum Error {
     /// The progress callback asked to stop.
     #[error("cancelled after {0} samples")]
     Cancelled(usize),
+    /// The observer of a search for nearest points asked to stop.
+    #[error("cancelled after the nearest of {0} points")]
+    SearchCancelled(usize),
     /// One of two clouds is at fault.
     #[error("the {which} cloud: {source}")]
     InPair {

@@ -2,7 +2,9 @@
 
 use farpoint::chamfer::{FScore, Method, backward, padded_rows, reference};
 use farpoint::{BadRows, Chamfer, Error, Matcher, Nearest, Norm, SplitMix64, padded, ragged};
+use farpoint::{Points, Progress, Scalar};
 use farpoint_generate::{Kind, generate};
+use std::ops::ControlFlow;
 
 fn cloud(n: usize, seed: u64) -> Vec<[f64; 3]> {
     let mut random = SplitMix64::new(seed);
@@ -110,11 +112,13 @@ fn gradients_are_the_closed_form_bit_for_bit() {
         (0..3).for_each(|axis| wanted[1][j as usize][axis] -= sent[axis]);
     }
     for threads in [1, 2, 5] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let found = pool.install(|| backward(&chamfer, &a, &b, &ga, &gb)).unwrap();
+        let matcher = Matcher::new().threads(threads);
+        let found = matcher.backward(&chamfer, &a, &b, &ga, &gb).unwrap();
         assert_eq!(found.a, wanted[0].concat(), "{threads} threads");
         assert_eq!(found.b, wanted[1].concat(), "{threads} threads");
     }
+    let found = backward(&chamfer, &a, &b, &ga, &gb).unwrap();
+    assert_eq!([found.a, found.b], wanted.map(|side| side.concat()));
 }
 
 #[test]
@@ -225,4 +229,140 @@ fn methods_have_names() {
         assert_eq!(method.name().parse::<Method>(), Ok(method));
     }
     assert!("fast".parse::<Method>().unwrap_err().contains("brute"));
+}
+
+#[test]
+fn no_threads_are_refused_everywhere() {
+    let (a, b) = ([[0.0f32], [5.0]], [[1.0f32]]);
+    let none = Matcher::new().threads(0);
+    let found = farpoint::chamfer(&a[..], &b[..]).unwrap();
+    let refused = |error: Error| assert!(matches!(error, Error::BadThreads(0, _)), "{error}");
+    refused(none.nearest(&a[..], &b[..]).unwrap_err());
+    refused(none.chamfer(&a[..], &b[..]).unwrap_err());
+    refused(none.nearest_batch(&[&a[..]], &[&b[..]]).unwrap_err());
+    refused(none.chamfer_batch(&[&a[..]], &[&b[..]]).unwrap_err());
+    refused(none.backward(&found, &a[..], &b[..], &[1.0; 2], &[1.0]).unwrap_err());
+}
+
+/// What the observer is told of a search, until it has been told of so many points.
+fn watched<R>(
+    stop: usize,
+    search: impl FnOnce(farpoint::Observer<'_>) -> Result<R, Error>,
+) -> (Result<R, Error>, Vec<Progress>) {
+    let mut told = Vec::new();
+    let found = search(&mut |progress: Progress| {
+        told.push(progress);
+        if progress.samples < stop { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    (found, told)
+}
+
+#[test]
+fn searches_tell_of_progress_and_can_be_stopped() {
+    let (a, b) = (generate(Kind::Room, 9000, 1), generate(Kind::Object, 7000, 2));
+    let truth = farpoint::chamfer(&a, &b).unwrap();
+    for method in [Method::Reference, Method::Brute, Method::Tree] {
+        for threads in [1, 3] {
+            let matcher = Matcher::new().method(method).threads(threads);
+            let (found, told) = watched(usize::MAX, |to| matcher.chamfer_with(&a, &b, to));
+            assert_eq!(found.unwrap(), truth, "{method} {threads}");
+            let most = told.iter().map(|progress| progress.samples).max();
+            assert!(told.len() > 20, "{method} {threads}: told {} times", told.len());
+            assert!(most > Some(14_000) && most <= Some(16_000), "{method} {threads}: {most:?}");
+            assert!(told.iter().all(|progress| progress.wanted == 16_000));
+            let (found, told) = watched(usize::MAX, |to| matcher.nearest_with(&a, &b, to));
+            assert_eq!(found.unwrap(), truth.a_to_b);
+            assert!(told.iter().all(|progress| progress.wanted == 9000));
+            // At once, in the first direction, in the second one.
+            for stop in [0, 3000, 12_000] {
+                let (found, _) = watched(stop, |to| matcher.chamfer_with(&a, &b, to));
+                match found {
+                    Err(Error::SearchCancelled(points)) => assert!(points >= stop),
+                    other => panic!("{method} {threads} {stop}: {:?}", other.map(|_| ())),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_tell_of_progress_and_can_be_stopped() {
+    let clouds: Vec<_> = (0..12).map(|seed| generate(Kind::Room, 3000, seed)).collect();
+    let (a, b) = (&clouds[..6], &clouds[6..]);
+    for threads in [1, 3] {
+        let matcher = Matcher::new().threads(threads);
+        let (found, told) = watched(usize::MAX, |to| matcher.chamfer_batch_with(a, b, to));
+        assert_eq!(found.unwrap(), matcher.chamfer_batch(a, b).unwrap());
+        assert!(told.iter().all(|progress| progress.wanted == 36_000));
+        let (found, told) = watched(usize::MAX, |to| matcher.nearest_batch_with(a, b, to));
+        assert_eq!(found.unwrap(), matcher.nearest_batch(a, b).unwrap());
+        assert!(told.iter().all(|progress| progress.wanted == 18_000));
+        let (found, _) = watched(10_000, |to| matcher.chamfer_batch_with(a, b, to));
+        // No pair is at fault.
+        let error = found.unwrap_err();
+        assert!(matches!(error, Error::SearchCancelled(points) if points >= 10_000), "{error}");
+        let (found, _) = watched(0, |to| matcher.nearest_batch_with(a, b, to));
+        assert!(matches!(found, Err(Error::SearchCancelled(_))));
+    }
+}
+
+/// A cloud that is worth all threads for itself, small ones beside it, a fault among them.
+#[test]
+fn large_pairs_of_a_batch_are_found_too() {
+    let clouds: Vec<_> =
+        [150_000, 10, 120_000, 500].map(|n| generate(Kind::Object, n, n as u64)).to_vec();
+    let others: Vec<_> = (0..4).map(|seed| generate(Kind::Room, 90_000, seed)).collect();
+    for threads in [1, 2, 3] {
+        let found = Matcher::new().threads(threads).nearest_batch(&clouds, &others).unwrap();
+        for (k, found) in found.iter().enumerate() {
+            assert_eq!(*found, farpoint::nearest(&clouds[k], &others[k]).unwrap());
+        }
+    }
+    let mut bad = clouds.clone();
+    bad[1][3][0] = f32::NAN;
+    bad[2].clear();
+    let error = Matcher::new().nearest_batch(&bad, &others).unwrap_err();
+    assert!(error.to_string().starts_with("cloud 1 of the batch: the first cloud"), "{error}");
+}
+
+/// Coordinates that change while they are read: whatever comes out, nothing panics.
+struct Changing<'a>(&'a [[f32; 3]], std::sync::atomic::AtomicUsize);
+
+impl Points<f32> for Changing<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn dim(&self) -> usize {
+        3
+    }
+    fn coordinate(&self, index: usize, axis: usize) -> f32 {
+        // Every read may be the last good one.
+        let reads = self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if SplitMix64::new(reads as u64).below(5000) == 0 { f32::NAN } else { self.0[index][axis] }
+    }
+}
+
+#[test]
+fn clouds_that_change_while_they_are_read_do_not_panic() {
+    let cloud = generate(Kind::Room, 20_000, 1);
+    let sound = |nearest: &Nearest<f32>| {
+        let none = |k: usize| nearest.indices[k] == Nearest::<f32>::NONE;
+        (0..nearest.len()).all(|k| none(k) == nearest.distances[k].to_f64().is_nan())
+    };
+    for start in 0..20 {
+        let changing = || Changing(&cloud, (start * 1_000_003).into());
+        for threads in [1, 2] {
+            let matcher = Matcher::new().threads(threads);
+            match matcher.nearest(&changing(), &cloud) {
+                Ok(found) => assert!(sound(&found)),
+                Err(error) => assert!(error.to_string().contains("NaN"), "{error}"),
+            }
+            let skipping = matcher.bad_rows(BadRows::Skip);
+            assert!(sound(&skipping.nearest(&changing(), &changing()).unwrap()));
+            let rows: Vec<usize> = (0..20_000).step_by(7).collect();
+            let told = farpoint::measure::Measure::new().threads(threads);
+            drop(told.quality(&changing(), &rows));
+            drop(told.quality_of(&changing(), &changing()));
+        }
+    }
 }

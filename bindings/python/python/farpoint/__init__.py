@@ -26,6 +26,7 @@ from ._files import Cloud, read, write
 from ._match import Nearest, chamfer, nearest
 from ._quality import Quality, quality
 from ._sample import Order, Sample, order, sample
+from ._warm_up import warm_up
 
 # Operators are known as soon as there are both, which programs that were exported rely on.
 _torch_later.watch()
@@ -48,5 +49,6 @@ __all__ = [
     "read",
     "sample",
     "sample_approximate",
+    "warm_up",
     "write",
 ]

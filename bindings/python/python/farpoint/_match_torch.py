@@ -14,8 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from . import _arrays, _cuda, _farpoint, _match_derivatives, _numpy, _torch, _torch_ops
-from ._match import Match
+from . import (
+    _arrays, _chamfer_torch, _cuda, _farpoint, _match_derivatives, _numpy, _torch, _torch_ops,
+)
+from ._match import Asked, Match
 
 
 # ------------------------------------------------------------------------------- interface
@@ -33,16 +35,26 @@ def chamfer(
     x: Tensor, y: Tensor, match: Match, plain: bool, reduction: str, one_sided: bool
 ) -> Tensor:
     """One value a cloud."""
-    lengths = (match.x_lengths, match.y_lengths)
-    padded = lengths[0] is not None or lengths[1] is not None
-    found = _search(x, y, match, not one_sided, indices=padded)
+    arguments = _arguments(x, y, match)
+    asked = Asked(match.norm, plain, reduction, not one_sided, match.threads)
+    value = _chamfer_torch.chamfer(*arguments, asked)
+    return reduced(*arguments, asked) if value is None else value
+
+
+def reduced(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, asked: Asked
+) -> Tensor:
+    """The same by a search and PyTorch's operations, with all derivatives that those have."""
+    lengths = (x_lengths, y_lengths)
+    padded = x_lengths is not None or y_lengths is not None
+    found = _found(x, y, *lengths, asked.norm, asked.threads, asked.both, indices=padded)
     sides = []
     for distances, indices, given in zip(found[::2], found[1::2], lengths):
-        apart = root(distances) if plain else distances
-        sides.append(_reduce(apart, None if given is None else indices, reduction))
+        apart = root(distances) if asked.plain else distances
+        sides.append(_reduce(apart, None if given is None else indices, asked.reduction))
     if len(sides) == 1:
         return sides[0]
-    return torch.maximum(*sides) if reduction == "max" else sides[0] + sides[1]
+    return torch.maximum(*sides) if asked.reduction == "max" else sides[0] + sides[1]
 
 
 def _reduce(distances: Tensor, indices: Tensor | None, reduction: str) -> Tensor:
@@ -80,6 +92,13 @@ def pairs(
 def _search(x: Tensor, y: Tensor, match: Match, both: bool, indices: bool = True) -> Any:
     """The same of batches or of a pair of clouds (N, D) and (M, D). Without ``indices`` they may be
     None."""
+    return _found(*_arguments(x, y, match), match.norm, match.threads, both, indices)
+
+
+def _arguments(
+    x: Tensor, y: Tensor, match: Match
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Clouds and lengths as the operators take them. Refuses what can't be matched."""
     x, y = _checked(x, y)
     x_lengths, y_lengths, norm, threads = match
     if norm not in (1, 2):
@@ -89,6 +108,14 @@ def _search(x: Tensor, y: Tensor, match: Match, both: bool, indices: bool = True
         x_lengths = _lengths(x_lengths, x)
     if y_lengths is not None:
         y_lengths = _lengths(y_lengths, y)
+    return x, y, x_lengths, y_lengths
+
+
+def _found(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
+    threads: int | None, both: bool, indices: bool = True,
+) -> Any:
+    """A search among what was checked."""
     arguments = (x, y, x_lengths, y_lengths, norm, threads, both)
     if not _torch_ops.only_kernels_see(x, y, x_lengths, y_lengths):
         search = _match_derivatives.search if _match_derivatives.wanted() else match_clouds

@@ -61,8 +61,23 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups
 }
 
+/// Clouds that are worked on by several blocks, in both precisions.
+pub(crate) fn several_blocks() -> Vec<Group> {
+    let sizes = &[[30_000, 20_000], [5_000, 40_000]];
+    let parts = &["tree", "backward"];
+    vec![kinds::<f32>(Kind::Room, sizes, parts), kinds::<f64>(Kind::Lattice, sizes, parts)]
+}
+
 /// For the sanitizer.
 pub(crate) fn small() -> Vec<Group> {
+    let mut groups = alone();
+    // Gradients by several blocks.
+    groups.push(kinds::<f32>(Kind::Equal, &[[5_000, 700]], &["backward"]));
+    groups
+}
+
+/// Small pairs, of which one block is enough for each.
+pub(crate) fn alone() -> Vec<Group> {
     let sizes = &[[33, 300], [1, 1_025], [600, 513]];
     vec![
         likes::<f32>(2, sizes),
@@ -70,7 +85,6 @@ pub(crate) fn small() -> Vec<Group> {
         kinds::<f32>(Kind::Room, sizes, ALL),
         kinds::<f32>(Kind::Duplicated, sizes, ALL),
         kinds::<f32>(Kind::Equal, sizes, &["backward"]),
-        kinds::<f32>(Kind::Equal, &[[5_000, 700]], &["backward"]),
         kinds::<f64>(Kind::Room, sizes, ALL),
     ]
 }

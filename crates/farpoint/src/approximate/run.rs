@@ -26,13 +26,23 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     observer: Observer<'_>,
 ) -> Result<ApproximateSample, Error> {
-    let Checked { cloud, goal, threads } = Checked::new(sampler, points)?;
+    let threads = check(sampler, points.len())?;
+    on_threads(threads, || sample_here(sampler, points, threads, observer))
+}
+
+fn sample_here<T: Scalar, P: Points<T> + ?Sized>(
+    sampler: &ApproximateSampler,
+    points: &P,
+    threads: usize,
+    observer: Observer<'_>,
+) -> Result<ApproximateSample, Error> {
+    let Checked { cloud, goal } = Checked::new(sampler, points, threads)?;
     let watch = Watch::new(observer, goal.most(&cloud));
-    let (chosen, details, statistics) = on_threads(threads, || {
+    let (chosen, details, statistics) = {
         let mut run = Run { cloud: &cloud, threads, watch, statistics: Statistics::default() };
         let (chosen, details) = choose(&mut run, sampler.method, &goal)?;
-        Ok((chosen, details, run.statistics))
-    })?;
+        (chosen, details, run.statistics)
+    };
     Ok(ApproximateSample {
         indices: chosen.into_iter().map(|point| cloud.row(point)).collect(),
         method: sampler.method,
@@ -51,17 +61,18 @@ pub(super) fn centroids<T: Scalar, P: Points<T> + ?Sized>(
         let (what, method) = ("centroids are", sampler.method.name());
         return Err(Error::NotForMethod { what, method });
     }
-    let Checked { cloud, goal, threads } = Checked::new(sampler, points)?;
-    let watch = Watch::new(observer, goal.most(&cloud));
-    let mut made = on_threads(threads, || {
+    let threads = check(sampler, points.len())?;
+    on_threads(threads, || {
+        let Checked { cloud, goal } = Checked::new(sampler, points, threads)?;
+        let watch = Watch::new(observer, goal.most(&cloud));
         let mut run = Run { cloud: &cloud, threads, watch, statistics: Statistics::default() };
-        match goal {
+        let mut made = match goal {
             Goal::Cell(cell) => grid::centroids_by_cell(&mut run, points.dim(), cell),
             Goal::Count { count, .. } => grid::centroids_by_count(&mut run, points.dim(), count),
-        }
-    })?;
-    made.dropped = points.len() - cloud.len;
-    Ok(made)
+        }?;
+        made.dropped = points.len() - cloud.len;
+        Ok(made)
+    })
 }
 
 /// Runs the method; returns the points of the copied cloud, and what is known of them.
@@ -93,21 +104,22 @@ fn choose<T: Scalar>(
 struct Checked<T> {
     cloud: Cloud<T>,
     goal: Goal,
-    threads: usize,
 }
 
 impl<T: Scalar> Checked<T> {
-    fn new<P: Points<T> + ?Sized>(sampler: &ApproximateSampler, points: &P) -> Result<Self, Error> {
-        let threads = check(sampler)?;
+    fn new<P: Points<T> + ?Sized>(
+        sampler: &ApproximateSampler,
+        points: &P,
+        threads: usize,
+    ) -> Result<Self, Error> {
         let cloud = Cloud::new(points, sampler.bad_rows, threads)?;
         let goal = Goal::new(sampler, &cloud, points.len())?;
-        let threads = if cloud.len < SMALL { 1 } else { threads };
-        Ok(Self { cloud, goal, threads })
+        Ok(Self { cloud, goal })
     }
 }
 
-/// What can be refused without the cloud; the number of threads.
-fn check(sampler: &ApproximateSampler) -> Result<usize, Error> {
+/// What can be refused without the cloud; the number of threads for so many points.
+fn check(sampler: &ApproximateSampler, points: usize) -> Result<usize, Error> {
     let method = sampler.method;
     match method {
         Method::Morton { bits } if !(1..=morton::MOST_BITS).contains(&bits) => {
@@ -122,6 +134,8 @@ fn check(sampler: &ApproximateSampler) -> Result<usize, Error> {
     match sampler.wanted {
         Wanted::Cell(_) if !matches!(method, Method::Grid { .. }) => Err(no_cell(method)),
         Wanted::Cell(cell) if !(cell > 0.0 && cell.is_finite()) => Err(Error::BadCell(cell)),
+        // A wrong number is refused even where one thread does the work.
+        _ if points < SMALL => threads::count_for(false, sampler.threads).map(|_| 1),
         _ => threads::count(sampler.threads),
     }
 }

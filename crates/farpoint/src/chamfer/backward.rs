@@ -1,7 +1,7 @@
 //! Gradients: from those of the distances to those of the coordinates.
 
-use super::{Chamfer, Nearest, Norm};
-use crate::threads::both;
+use super::{Chamfer, Matcher, Nearest, Norm};
+use crate::threads::{self, both, on_threads};
 use crate::{Error, Points, Scalar};
 use rayon::prelude::*;
 
@@ -34,7 +34,8 @@ pub struct Gradients<T> {
 /// # Ok::<(), farpoint::Error>(())
 /// ```
 ///
-/// Errors on clouds, results and gradients that do not fit each other.
+/// Errors on clouds, results and gradients that do not fit each other. [`Matcher::backward`] runs
+/// on a given number of threads.
 pub fn backward<T: Scalar, A, B>(
     chamfer: &Chamfer<T>,
     a: &A,
@@ -46,13 +47,32 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
+    Matcher::new().backward(chamfer, a, b, grad_a, grad_b)
+}
+
+/// The gradients, on so many threads.
+pub(super) fn run<T: Scalar, A, B>(
+    threads: Option<usize>,
+    chamfer: &Chamfer<T>,
+    a: &A,
+    b: &B,
+    [grad_a, grad_b]: [&[T]; 2],
+) -> Result<Gradients<T>, Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
     check(chamfer, a, b, grad_a, grad_b)?;
-    let threads = if a.len() + b.len() < SMALL { 1 } else { rayon::current_num_threads() };
+    let large = a.len().saturating_add(b.len()) >= SMALL;
+    let wanted = threads::count_for(large, threads)?;
+    let threads = if large { wanted } else { 1 };
     let of_a = Side { own: &chamfer.a_to_b, grad: grad_a, from: &chamfer.b_to_a, sent: grad_b };
     let of_b = Side { own: &chamfer.b_to_a, grad: grad_b, from: &chamfer.a_to_b, sent: grad_a };
     let parts = threads.div_ceil(2);
-    let (a, b) = both(threads, || of_a.gradients(a, b, parts), || of_b.gradients(b, a, parts));
-    Ok(Gradients { a, b })
+    on_threads(threads, || {
+        let (a, b) = both(threads, || of_a.gradients(a, b, parts), || of_b.gradients(b, a, parts));
+        Ok(Gradients { a, b })
+    })
 }
 
 /// Fewer points are one thread's.

@@ -1,19 +1,49 @@
 //! Many pairs of clouds at once, spread over the cores. A pair's result does not depend on its
 //! batch.
 
-use super::Matcher;
+use super::watch::Watch;
+use super::{Chamfer, Matcher, Nearest, prepared, run};
 use crate::threads::{self, on_threads};
 use crate::{Error, Points, Scalar};
-use rayon::prelude::*;
 
 /// A pair with so many points is worth all cores by itself.
 const LARGE: usize = 200_000;
 
+/// The nearest points of each pair, told of by one watch.
+pub(super) fn nearest<T: Scalar, A: Points<T>, B: Points<T>>(
+    matcher: &Matcher,
+    a: &[A],
+    b: &[B],
+    watch: &Watch<'_>,
+) -> Result<Vec<Nearest<T>>, Error> {
+    let found = each(matcher, a, b, |matcher, a, b| run::nearest(matcher, a, b, watch));
+    // That nobody wanted to wait is no fault of a pair.
+    watch.end().and(found)
+}
+
+/// Both directions of each pair, told of by one watch.
+pub(super) fn chamfer<T: Scalar, A: Points<T>, B: Points<T>>(
+    matcher: &Matcher,
+    a: &[A],
+    b: &[B],
+    watch: &Watch<'_>,
+) -> Result<Vec<Chamfer<T>>, Error> {
+    let found = each(matcher, a, b, |matcher, a, b| run::chamfer(matcher, a, b, watch));
+    watch.end().and(found)
+}
+
+/// Points of all clouds.
+pub(super) fn points<T: Scalar, P: Points<T>>(clouds: &[P]) -> usize {
+    clouds.iter().fold(0, |sum, cloud| sum.saturating_add(cloud.len()))
+}
+
+/// What `one` gives for each pair, with a matcher that is told its threads: large pairs one after
+/// another on all of them, small ones side by side.
 pub(super) fn each<T: Scalar, A: Points<T>, B: Points<T>, R: Send>(
     matcher: &Matcher,
     a: &[A],
     b: &[B],
-    one: impl Fn(&Matcher, &A, &B) -> Result<R, Error> + Sync,
+    one: impl Fn(&Matcher, &A, &B) -> Result<R, Error> + Send + Sync,
 ) -> Result<Vec<R>, Error> {
     if a.len() != b.len() {
         return Err(Error::Shape(format!(
@@ -22,21 +52,16 @@ pub(super) fn each<T: Scalar, A: Points<T>, B: Points<T>, R: Send>(
             b.len()
         )));
     }
-    let threads = threads::count(matcher.threads)?;
-    let alone = matcher.clone().threads(1);
-    let pair = |k: usize| {
-        // Large pairs one after another on all cores, small ones side by side.
-        let large = a[k].len().saturating_add(b[k].len()) >= LARGE;
-        let found = one(if large { matcher } else { &alone }, &a[k], &b[k]);
-        found.map_err(|source| Error::InBatch { cloud: k, source: Box::new(source) })
+    let large = points(a).saturating_add(points(b)) >= prepared::SMALL;
+    let threads = threads::count_for(large, matcher.threads)?;
+    let large = |k: usize| a[k].len().saturating_add(b[k].len()) >= LARGE;
+    let pair = |k: usize, threads: usize| {
+        one(&matcher.clone().threads(threads), &a[k], &b[k])
+            .map_err(|source| Error::InBatch { cloud: k, source: Box::new(source) })
     };
+    // Collected one by one, so that the first pair at fault is named, not the fastest.
     on_threads(threads, || {
-        // Collected one by one, so that the first pair at fault is named, not the fastest.
-        let found: Vec<_> = match threads {
-            1 => (0..a.len()).map(pair).collect(),
-            _ => (0..a.len()).into_par_iter().map(pair).collect(),
-        };
-        found.into_iter().collect()
+        threads::each_of_batch(a.len(), threads, large, pair).into_iter().collect()
     })
 }
 

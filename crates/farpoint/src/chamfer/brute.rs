@@ -3,6 +3,7 @@
 use super::block::{Block, Group};
 use super::metric::Metric;
 use super::run::Output;
+use super::watch::Watch;
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::cloud::Cloud;
@@ -43,44 +44,59 @@ impl<T: Scalar> Blocks<T> {
     }
 }
 
-/// For each point of `queries` the nearest of `targets`.
+/// For each point of `queries` the nearest of `targets`, unless the watch stops it.
 pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric>(
     simd: S,
     queries: &Blocks<T>,
     targets: &Blocks<T>,
     threads: usize,
-    output: Output<'_, T>,
+    output: &Output<'_, T>,
+    watch: &Watch<'_>,
 ) {
     let pass = |blocks: Range<usize>| {
-        simd.vectorize(Pass { queries, targets, blocks, output, metric: PhantomData::<M> });
+        simd.vectorize(Pass { queries, targets, blocks, output, watch, metric: PhantomData::<M> });
     };
+    // Each block of queries is one job's, and comes once.
     match threads {
         1 => pass(0..queries.points.len()),
         _ => (0..queries.points.len()).into_par_iter().for_each(|block| pass(block..block + 1)),
     }
 }
 
-struct Pass<'a, T, M> {
+/// The watch is asked whenever a block of queries has met this many blocks: some milliseconds.
+const MEETINGS: usize = 1 << 12;
+
+struct Pass<'a, 'b, T, M> {
     queries: &'a Blocks<T>,
     targets: &'a Blocks<T>,
-    /// Blocks of queries.
+    /// Blocks of queries, which no other pass to the same output has.
     blocks: Range<usize>,
-    output: Output<'a, T>,
+    output: &'a Output<'a, T>,
+    watch: &'a Watch<'b>,
     metric: PhantomData<M>,
 }
 
-impl<T: Scalar, M: Metric> Kernel<T> for Pass<'_, T, M> {
+impl<T: Scalar, M: Metric> Kernel<T> for Pass<'_, '_, T, M> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
+        let targets = self.targets.points.len();
         for k in self.blocks {
             let mut group = Group::new(self.queries.block(k));
-            for target in 0..self.targets.points.len() {
-                let all = group.all();
-                group.meet::<S, M>(simd, self.targets.block(target), all, self.targets.dims);
+            let all = group.all();
+            for first in (0..targets).step_by(MEETINGS) {
+                for target in first..(first + MEETINGS).min(targets) {
+                    group.meet::<S, M>(simd, self.targets.block(target), all, self.targets.dims);
+                }
+                let found = if first + MEETINGS < targets { 0 } else { group.len() };
+                if !self.watch.step(found) {
+                    return;
+                }
             }
-            self.output.write(&group);
+            // SAFETY: every point of the cloud is in one block, and the block is this pass's
+            // alone (`search` gives each out once).
+            unsafe { self.output.write(&group) };
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The interface: what to ask for.
 
-use super::{Chamfer, Nearest, run};
-use crate::{BadRows, Error, Level, Points, Scalar};
+use super::watch::Watch;
+use super::{Chamfer, Gradients, Nearest, backward, batch, run};
+use crate::{BadRows, Error, Level, Observer, Points, Scalar};
 use std::fmt;
 use std::str::FromStr;
 
@@ -127,7 +128,24 @@ impl Matcher {
         A: Points<T> + ?Sized,
         B: Points<T> + ?Sized,
     {
-        run::nearest(self, a, b)
+        run::nearest(self, a, b, &Watch::off())
+    }
+
+    /// [`Matcher::nearest`] that tells `observer` of progress; it can cancel the search. In what
+    /// it is told, `samples` are points whose nearest was found, and `wanted` is their number in
+    /// the end; there is no covering radius, which is infinite. It hears nothing while clouds are
+    /// copied and structures are built, which takes a second for some ten million points.
+    pub fn nearest_with<T: Scalar, A, B>(
+        &self,
+        a: &A,
+        b: &B,
+        observer: Observer<'_>,
+    ) -> Result<Nearest<T>, Error>
+    where
+        A: Points<T> + ?Sized,
+        B: Points<T> + ?Sized,
+    {
+        run::nearest(self, a, b, &Watch::new(observer, a.len()))
     }
 
     /// Both directions: for each point of either cloud the nearest of the other.
@@ -138,7 +156,21 @@ impl Matcher {
         A: Points<T> + ?Sized,
         B: Points<T> + ?Sized,
     {
-        run::chamfer(self, a, b)
+        run::chamfer(self, a, b, &Watch::off())
+    }
+
+    /// [`Matcher::chamfer`] that tells `observer` of progress, as [`Matcher::nearest_with`].
+    pub fn chamfer_with<T: Scalar, A, B>(
+        &self,
+        a: &A,
+        b: &B,
+        observer: Observer<'_>,
+    ) -> Result<Chamfer<T>, Error>
+    where
+        A: Points<T> + ?Sized,
+        B: Points<T> + ?Sized,
+    {
+        run::chamfer(self, a, b, &Watch::new(observer, a.len().saturating_add(b.len())))
     }
 
     /// [`Matcher::nearest`] for many pairs of clouds, spread over the cores. A pair's result
@@ -150,7 +182,18 @@ impl Matcher {
         a: &[A],
         b: &[B],
     ) -> Result<Vec<Nearest<T>>, Error> {
-        super::batch::each(self, a, b, |matcher, a, b| matcher.nearest(a, b))
+        batch::nearest(self, a, b, &Watch::off())
+    }
+
+    /// [`Matcher::nearest_batch`] that tells `observer` of the progress of all pairs together, as
+    /// [`Matcher::nearest_with`].
+    pub fn nearest_batch_with<T: Scalar, A: Points<T>, B: Points<T>>(
+        &self,
+        a: &[A],
+        b: &[B],
+        observer: Observer<'_>,
+    ) -> Result<Vec<Nearest<T>>, Error> {
+        batch::nearest(self, a, b, &Watch::new(observer, batch::points(a)))
     }
 
     /// [`Matcher::chamfer`] for many pairs of clouds, as [`Matcher::nearest_batch`].
@@ -171,7 +214,36 @@ impl Matcher {
         a: &[A],
         b: &[B],
     ) -> Result<Vec<Chamfer<T>>, Error> {
-        super::batch::each(self, a, b, |matcher, a, b| matcher.chamfer(a, b))
+        batch::chamfer(self, a, b, &Watch::off())
+    }
+
+    /// [`Matcher::chamfer_batch`] that tells `observer` of the progress of all pairs together, as
+    /// [`Matcher::nearest_with`].
+    pub fn chamfer_batch_with<T: Scalar, A: Points<T>, B: Points<T>>(
+        &self,
+        a: &[A],
+        b: &[B],
+        observer: Observer<'_>,
+    ) -> Result<Vec<Chamfer<T>>, Error> {
+        let wanted = batch::points(a).saturating_add(batch::points(b));
+        batch::chamfer(self, a, b, &Watch::new(observer, wanted))
+    }
+
+    /// The gradients of both clouds: [`crate::chamfer::backward()`] on the threads that this
+    /// matcher is told. The norm is that of `chamfer`.
+    pub fn backward<T: Scalar, A, B>(
+        &self,
+        chamfer: &Chamfer<T>,
+        a: &A,
+        b: &B,
+        grad_a: &[T],
+        grad_b: &[T],
+    ) -> Result<Gradients<T>, Error>
+    where
+        A: Points<T> + ?Sized,
+        B: Points<T> + ?Sized,
+    {
+        backward::run(self.threads, chamfer, a, b, [grad_a, grad_b])
     }
 }
 

@@ -8,7 +8,7 @@ use crate::threads::{self, both, on_threads};
 use crate::{Error, Points, Scalar};
 
 /// With fewer points in both clouds, waking other threads would take longer than the work.
-const SMALL: usize = 1 << 13;
+pub(super) const SMALL: usize = 1 << 13;
 
 /// Two clouds without their bad rows, neither of them empty.
 pub struct Prepared<T> {
@@ -99,7 +99,8 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    let wanted = threads::count(matcher.threads)?;
+    let large = a.len().saturating_add(b.len()) >= SMALL;
+    let wanted = threads::count_for(large, matcher.threads)?;
     if a.dim() != b.dim() {
         return Err(Error::Shape(format!(
             "points of {} coordinates can't be compared with points of {}",
@@ -107,7 +108,7 @@ where
             b.dim()
         )));
     }
-    let threads = if a.len().saturating_add(b.len()) < SMALL { 1 } else { wanted };
+    let threads = if large { wanted } else { 1 };
     on_threads(threads, || {
         let share = share(threads, a.len(), b.len());
         let (first, second) = both(

@@ -2,6 +2,7 @@
 
 use super::metric::Metric;
 use super::run::Output;
+use super::watch::Watch;
 use super::{Chamfer, Matcher, Method};
 use crate::cloud::Cloud;
 use crate::{Error, Points, Scalar};
@@ -26,7 +27,8 @@ where
 pub(super) fn search<T: Scalar, M: Metric>(
     queries: &Cloud<T>,
     targets: &Cloud<T>,
-    output: Output<'_, T>,
+    output: &Output<'_, T>,
+    watch: &Watch<'_>,
 ) {
     for query in 0..queries.len as u32 {
         let (mut nearest, mut best) = (0, distance::<T, M>(queries, query, targets, 0));
@@ -36,7 +38,11 @@ pub(super) fn search<T: Scalar, M: Metric>(
                 (nearest, best) = (target, distance);
             }
         }
-        output.set(query, nearest, best);
+        if !watch.step(1) {
+            return;
+        }
+        // SAFETY: this loop is the only one that writes, and has each query once.
+        unsafe { output.set(query, nearest, best) };
     }
 }
 

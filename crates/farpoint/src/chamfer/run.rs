@@ -4,6 +4,7 @@ use super::block::Group;
 use super::brute::{self, Blocks};
 use super::metric::{Absolute, Metric, Squared};
 use super::prepared::{self, Prepared, share};
+use super::watch::Watch;
 use super::{Chamfer, Matcher, Method, Nearest, Norm, auto, reference, tree};
 use crate::arch::{self, Program, Simd};
 use crate::cloud::Cloud;
@@ -11,26 +12,37 @@ use crate::memory::Shared;
 use crate::spatial::BoxTree;
 use crate::threads::both;
 use crate::{Error, Level, Points, Scalar};
-use std::marker::PhantomData;
 
-pub(super) fn nearest<T: Scalar, A, B>(matcher: &Matcher, a: &A, b: &B) -> Result<Nearest<T>, Error>
+/// The nearest of `b`, told of by the watch.
+pub(crate) fn nearest<T: Scalar, A, B>(
+    matcher: &Matcher,
+    a: &A,
+    b: &B,
+    watch: &Watch<'_>,
+) -> Result<Nearest<T>, Error>
 where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    on_checked(matcher, a, b, |run| {
+    on_checked(matcher, a, b, watch, |run| {
         let mut found = run.pair.empty(0);
         run.search(&mut found, None);
         found
     })
 }
 
-pub(super) fn chamfer<T: Scalar, A, B>(matcher: &Matcher, a: &A, b: &B) -> Result<Chamfer<T>, Error>
+/// Both directions, told of by the watch.
+pub(crate) fn chamfer<T: Scalar, A, B>(
+    matcher: &Matcher,
+    a: &A,
+    b: &B,
+    watch: &Watch<'_>,
+) -> Result<Chamfer<T>, Error>
 where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    on_checked(matcher, a, b, |run| {
+    on_checked(matcher, a, b, watch, |run| {
         let (mut a_to_b, mut b_to_a) = (run.pair.empty(0), run.pair.empty(1));
         run.search(&mut a_to_b, Some(&mut b_to_a));
         Chamfer { a_to_b, b_to_a }
@@ -42,21 +54,24 @@ fn on_checked<T: Scalar, A, B, R: Send>(
     matcher: &Matcher,
     a: &A,
     b: &B,
-    work: impl FnOnce(&Run<T>) -> R + Send,
+    watch: &Watch<'_>,
+    work: impl FnOnce(&Run<'_, '_, T>) -> R + Send,
 ) -> Result<R, Error>
 where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
     let level = arch::choose(matcher.level)?;
-    prepared::with(matcher, a, b, |pair, threads| {
+    let found = prepared::with(matcher, a, b, |pair, threads| {
         let method = auto::choose(matcher.method, pair.points(0), pair.points(1));
-        let run = Run { pair, method, level, threads };
+        let run = Run { pair, method, level, threads, watch };
         let found = work(&run);
         let [a, b] = run.pair.clouds;
         give_back(threads, a, b);
         found
-    })
+    })?;
+    watch.end()?;
+    Ok(found)
 }
 
 /// Drops each on the thread that most likely made it: threads keep memory for their next run.
@@ -65,20 +80,22 @@ fn give_back<X: Send>(threads: usize, a: X, b: X) {
 }
 
 /// A search that has been checked.
-struct Run<T> {
+struct Run<'a, 'b, T> {
     pair: Prepared<T>,
     method: Method,
     level: Level,
     threads: usize,
+    watch: &'a Watch<'b>,
 }
 
-impl<T: Scalar> Run<T> {
+impl<T: Scalar> Run<'_, '_, T> {
     fn search(&self, a_to_b: &mut Nearest<T>, b_to_a: Option<&mut Nearest<T>>) {
         let [a, b] = &self.pair.clouds;
         let job = Job {
             method: self.method,
             norm: self.pair.norm,
             threads: self.threads,
+            watch: self.watch,
             a_to_b: Output::new(a_to_b, a, b),
             b_to_a: b_to_a.map(|found| Output::new(found, b, a)),
         };
@@ -86,48 +103,50 @@ impl<T: Scalar> Run<T> {
     }
 }
 
-/// Where a search from one cloud to another writes what it finds.
+/// Where the threads of a search from one cloud to another write what they find, each for queries
+/// of its own. Those of a thread are neighbours in space and lie anywhere in the result, so that
+/// it can't be split into slices.
 #[allow(unreachable_pub)]
 pub struct Output<'a, T> {
     queries: &'a Cloud<T>,
     targets: &'a Cloud<T>,
-    distances: Shared<T>,
-    indices: Shared<u32>,
-    /// The result is borrowed while this lives.
-    found: PhantomData<&'a mut Nearest<T>>,
+    distances: Shared<'a, T>,
+    indices: Shared<'a, u32>,
+    /// Of each of both arrays.
+    rows: usize,
 }
-
-impl<T> Clone for Output<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Output<'_, T> {}
 
 impl<'a, T: Scalar> Output<'a, T> {
     fn new(found: &'a mut Nearest<T>, queries: &'a Cloud<T>, targets: &'a Cloud<T>) -> Self {
-        let rows = found.len();
-        assert!((0..queries.len).last().is_none_or(|last| queries.row(last as u32) < rows));
-        let distances = Shared::new(found.distances.as_mut_ptr());
-        let indices = Shared::new(found.indices.as_mut_ptr());
-        Self { queries, targets, distances, indices, found: PhantomData }
+        let rows = found.distances.len().min(found.indices.len());
+        let distances = Shared::new(&mut found.distances);
+        let indices = Shared::new(&mut found.indices);
+        Self { queries, targets, distances, indices, rows }
     }
 
-    /// Of each query, of which no two threads may have the same.
-    pub(super) fn write(&self, group: &Group<'_, T>) {
+    /// Writes what was found for each query of a group.
+    ///
+    /// # Safety
+    /// While this runs, no other thread may write what it found for one of these queries.
+    pub(super) unsafe fn write(&self, group: &Group<'_, T>) {
         for (query, nearest, distance) in group.found() {
-            self.set(query, nearest, distance);
+            // SAFETY: the query is of the group, which no other thread writes for.
+            unsafe { self.set(query, nearest, distance) };
         }
     }
 
-    pub(super) fn set(&self, query: u32, nearest: u32, distance: T) {
+    /// Writes what was found for a query.
+    ///
+    /// # Safety
+    /// While this runs, no other thread may write what it found for this query.
+    pub(super) unsafe fn set(&self, query: u32, nearest: u32, distance: T) {
         let (row, index) = (self.queries.row(query), self.targets.row(nearest) as u32);
-        // SAFETY: rows ascend, and the last one is in the result (`new`); each query is a
-        // single thread's.
+        assert!(row < self.rows, "a query that is no row of the result");
+        // SAFETY: the row is in both arrays, which are mutably borrowed for as long as this lives.
+        // Different queries have different rows, so nobody else uses this one.
         unsafe {
-            self.distances.get().add(row).write(distance);
-            self.indices.get().add(row).write(index);
+            self.distances.write(row, distance);
+            self.indices.write(row, index);
         }
     }
 }
@@ -135,15 +154,16 @@ impl<'a, T: Scalar> Output<'a, T> {
 /// What a search is started with. `Scalar::run_match` takes it for either precision, so that
 /// searches are compiled with this crate, and not again with each that uses it.
 #[allow(unreachable_pub)]
-pub struct Job<'a, T> {
+pub struct Job<'a, 'b, T> {
     method: Method,
     norm: Norm,
     threads: usize,
+    watch: &'a Watch<'b>,
     a_to_b: Output<'a, T>,
     b_to_a: Option<Output<'a, T>>,
 }
 
-impl<T: Scalar> Program<T> for Job<'_, T> {
+impl<T: Scalar> Program<T> for Job<'_, '_, T> {
     type Output = ();
 
     fn run<S: Simd<T>>(self, simd: S) {
@@ -154,31 +174,37 @@ impl<T: Scalar> Program<T> for Job<'_, T> {
     }
 }
 
-impl<T: Scalar> Job<'_, T> {
+impl<T: Scalar> Job<'_, '_, T> {
+    /// Searches, and leaves the rest undone if the watch says stop.
     fn search<S: Simd<T>, M: Metric>(self, simd: S) {
-        let Self { method, threads, a_to_b, b_to_a, .. } = self;
+        let Self { method, threads, watch, a_to_b, b_to_a, .. } = self;
         let (a, b) = (a_to_b.queries, a_to_b.targets);
         // Both directions share what is built of the clouds.
         match method {
             Method::Auto => unreachable!("auto has been resolved"),
             Method::Reference => {
-                reference::search::<T, M>(a, b, a_to_b);
-                b_to_a.into_iter().for_each(|output| reference::search::<T, M>(b, a, output));
+                reference::search::<T, M>(a, b, &a_to_b, watch);
+                if let Some(output) = b_to_a.filter(|_| watch.step(0)) {
+                    reference::search::<T, M>(b, a, &output, watch);
+                }
             }
             Method::Brute => {
                 let (a, b) = (Blocks::new(a), Blocks::new(b));
-                brute::search::<T, S, M>(simd, &a, &b, threads, a_to_b);
-                if let Some(output) = b_to_a {
-                    brute::search::<T, S, M>(simd, &b, &a, threads, output);
+                brute::search::<T, S, M>(simd, &a, &b, threads, &a_to_b, watch);
+                if let Some(output) = b_to_a.filter(|_| watch.step(0)) {
+                    brute::search::<T, S, M>(simd, &b, &a, threads, &output, watch);
                 }
             }
             Method::Tree => {
                 let share = share(threads, a.len, b.len);
                 let build = |cloud| move || BoxTree::new(cloud, share);
+                if !watch.step(0) {
+                    return;
+                }
                 let (a, b) = both(threads, build(a), build(b));
-                tree::search::<T, S, M>(simd, &a, &b, threads, a_to_b);
-                if let Some(output) = b_to_a {
-                    tree::search::<T, S, M>(simd, &b, &a, threads, output);
+                tree::search::<T, S, M>(simd, &a, &b, threads, &a_to_b, watch);
+                if let Some(output) = b_to_a.filter(|_| watch.step(0)) {
+                    tree::search::<T, S, M>(simd, &b, &a, threads, &output, watch);
                 }
                 give_back(threads, a, b);
             }

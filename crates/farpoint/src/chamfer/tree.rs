@@ -11,8 +11,10 @@
 use super::block::{Block, Bounds, Group, TOGETHER};
 use super::metric::{Metric, bound};
 use super::run::Output;
+use super::watch::Watch;
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
+use crate::memory;
 use crate::spatial::{BoxTree, FANOUT, LEAF};
 use rayon::prelude::*;
 use std::marker::PhantomData;
@@ -28,18 +30,20 @@ const JOBS_A_THREAD: usize = 8;
 /// Leaves are as good as equally near if their bounds differ by a smaller factor.
 const EQUALLY_NEAR: f64 = 1.0625;
 
-/// For each point of `queries` the nearest of `targets`.
+/// For each point of `queries` the nearest of `targets`, unless the watch stops it.
 pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric>(
     simd: S,
     queries: &BoxTree<T>,
     targets: &BoxTree<T>,
     threads: usize,
-    output: Output<'_, T>,
+    output: &Output<'_, T>,
+    watch: &Watch<'_>,
 ) {
     let leaves = queries.levels[0].len;
     let walk = |leaves: Range<usize>| {
-        simd.vectorize(Walk { queries, targets, leaves, output, metric: PhantomData::<M> });
+        simd.vectorize(Walk { queries, targets, leaves, output, watch, metric: PhantomData::<M> });
     };
+    // Each leaf of queries is one job's, and comes once.
     match threads {
         1 => walk(0..leaves),
         _ => {
@@ -51,12 +55,13 @@ pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric>(
     }
 }
 
-struct Walk<'a, T, M> {
+struct Walk<'a, 'b, T, M> {
     queries: &'a BoxTree<T>,
     targets: &'a BoxTree<T>,
-    /// Leaves of queries.
+    /// Leaves of queries, which no other walk to the same output has.
     leaves: Range<usize>,
-    output: Output<'a, T>,
+    output: &'a Output<'a, T>,
+    watch: &'a Watch<'b>,
     metric: PhantomData<M>,
 }
 
@@ -77,7 +82,7 @@ struct Ahead<T> {
     least: T,
 }
 
-impl<T: Scalar, M: Metric> Kernel<T> for Walk<'_, T, M> {
+impl<T: Scalar, M: Metric> Kernel<T> for Walk<'_, '_, T, M> {
     type Output = ();
 
     #[inline(always)]
@@ -86,15 +91,20 @@ impl<T: Scalar, M: Metric> Kernel<T> for Walk<'_, T, M> {
         let mut last = None;
         for leaf in self.leaves.clone() {
             let mut group = Group::new(block(self.queries, leaf));
-            if !group.is_empty() {
+            if group.len() > 0 {
                 last = self.serve(simd, &mut group, leaf, last, &mut ahead);
-                self.output.write(&group);
+                if !self.watch.step(group.len()) {
+                    return;
+                }
+                // SAFETY: every point of the cloud is in one leaf, and the leaf is this walk's
+                // alone (`search` gives each out once).
+                unsafe { self.output.write(&group) };
             }
         }
     }
 }
 
-impl<T: Scalar, M: Metric> Walk<'_, T, M> {
+impl<T: Scalar, M: Metric> Walk<'_, '_, T, M> {
     /// Finds the nearest points of a leaf of queries. `last` is a leaf that may be near; a
     /// better one for the next queries is returned.
     #[inline(always)]
@@ -149,16 +159,16 @@ impl<T: Scalar, M: Metric> Walk<'_, T, M> {
         ahead: &mut Ahead<T>,
     ) {
         let level = node.level - 1;
-        let boxes = self.targets.levels[level].siblings(node.entry);
+        let boxes = self.targets.levels[level].boxes.siblings(node.entry);
         let (worst, zero, end) = (simd.splat(worst), simd.splat(T::ZERO), simd.splat(T::INFINITY));
         let (mut bounds, mut near) = ([T::ZERO; FANOUT], 0);
         for at in (0..FANOUT).step_by(S::LANES) {
             // SAFETY: siblings have `6 * FANOUT` numbers, and no vector is longer than `FANOUT`.
             unsafe {
-                let row = |k: usize| simd.load(boxes.add(k * FANOUT + at));
+                let row = |k: usize| memory::load(simd, boxes, k * FANOUT + at);
                 let other = [[row(0), row(1), row(2)], [row(3), row(4), row(5)]];
                 let bound = bound::<T, S, M>(simd, around, other, zero);
-                simd.store(bounds.as_mut_ptr().add(at), bound);
+                memory::store(simd, &mut bounds, at, bound);
                 // Where there is no child, the box begins at infinity.
                 near |= (simd.le(bound, worst) & simd.lt(other[0][0], end)) << at;
             }
@@ -254,8 +264,7 @@ fn block<T: Scalar>(tree: &BoxTree<T>, leaf: usize) -> Block<'_, T> {
 /// The box of a leaf, in every lane.
 #[inline(always)]
 fn around<T: Scalar, S: Simd<T>>(simd: S, tree: &BoxTree<T>, leaf: usize) -> [[S::V; 3]; 2] {
-    let boxes = tree.levels[0].siblings(leaf / FANOUT);
-    // SAFETY: siblings have `6 * FANOUT` numbers.
-    let row = |k: usize| unsafe { simd.splat(*boxes.add(k * FANOUT + leaf % FANOUT)) };
+    let boxes = tree.levels[0].boxes.siblings(leaf / FANOUT);
+    let row = |k: usize| simd.splat(boxes[k * FANOUT + leaf % FANOUT]);
     [[row(0), row(1), row(2)], [row(3), row(4), row(5)]]
 }

@@ -1,9 +1,9 @@
 //! Many clouds at once, spread over the cores. A cloud's result does not depend on its batch.
 
+use super::run::SMALL;
 use super::{Sample, Sampler};
-use crate::threads::on_threads;
+use crate::threads::{self, on_threads};
 use crate::{Error, Points, Scalar};
-use rayon::prelude::*;
 
 /// A cloud this large is worth all cores by itself.
 const LARGE: usize = 200_000;
@@ -12,19 +12,24 @@ pub(super) fn sample<T: Scalar, P: Points<T>>(
     sampler: &Sampler,
     clouds: &[P],
 ) -> Result<Vec<Sample<T>>, Error> {
-    let threads = sampler.threads.unwrap_or_else(rayon::current_num_threads);
-    let small = sampler.clone().threads(1);
-    let one = |(cloud, points): (usize, &P)| {
-        // Large clouds one after another on all cores, small ones side by side.
-        let sampler = if points.len() >= LARGE { sampler } else { &small };
-        sampler.sample(points).map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
+    spread(sampler, clouds, |sampler, points| sampler.sample(points))
+}
+
+/// What `one` gives for each cloud, with a sampler that is told its threads; the error names the
+/// first cloud at fault, not the fastest.
+pub(super) fn spread<P: Points<T>, T: Scalar, R: Send>(
+    sampler: &Sampler,
+    clouds: &[P],
+    one: impl Fn(&Sampler, &P) -> Result<R, Error> + Send + Sync,
+) -> Result<Vec<R>, Error> {
+    let large = |cloud: usize| clouds[cloud].len() >= LARGE;
+    let work = |cloud: usize, threads: usize| {
+        one(&sampler.clone().threads(threads), &clouds[cloud])
+            .map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
     };
+    let points = clouds.iter().fold(0usize, |sum, points| sum.saturating_add(points.len()));
+    let threads = threads::count_for(points >= SMALL, sampler.threads)?;
     on_threads(threads, || {
-        // Collected one by one, so that the first cloud at fault is named, not the fastest.
-        let samples: Vec<_> = match threads {
-            1 => clouds.iter().enumerate().map(one).collect(),
-            _ => clouds.par_iter().enumerate().map(one).collect(),
-        };
-        samples.into_iter().collect()
+        threads::each_of_batch(clouds.len(), threads, large, work).into_iter().collect()
     })
 }

@@ -1,12 +1,12 @@
 //! A checked job for a backend outside this crate: the copied cloud and what is wanted of it.
 //! `farpoint-cuda` starts from here, so that it refuses what the CPU refuses, in the same words.
 
-use super::Sampler;
+use super::run::SMALL;
 use super::selection::Request;
+use super::{Sampler, batch};
 use crate::cloud::Cloud;
-use crate::threads::on_threads;
+use crate::threads::{self, on_threads};
 use crate::{Error, Points, Scalar};
-use rayon::prelude::*;
 
 /// A cloud without its bad rows, and the request that was checked against it.
 pub struct Prepared<T> {
@@ -19,24 +19,13 @@ pub struct Prepared<T> {
 impl<T: Scalar> Prepared<T> {
     /// Copies and checks one cloud, as [`Sampler::sample`] does.
     pub fn new<P: Points<T> + ?Sized>(sampler: &Sampler, points: &P) -> Result<Self, Error> {
-        let threads = sampler.threads.unwrap_or_else(rayon::current_num_threads);
+        let threads = threads::count_for(points.len() >= SMALL, sampler.threads)?;
         on_threads(threads, || Self::on(threads, sampler, points))
     }
 
     /// The same for each cloud of a batch; the error names the first cloud at fault.
     pub fn batch<P: Points<T>>(sampler: &Sampler, clouds: &[P]) -> Result<Vec<Self>, Error> {
-        let threads = sampler.threads.unwrap_or_else(rayon::current_num_threads);
-        let one = |(cloud, points): (usize, &P)| {
-            Self::on(threads, sampler, points)
-                .map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
-        };
-        on_threads(threads, || {
-            let prepared: Vec<_> = match threads {
-                1 => clouds.iter().enumerate().map(one).collect(),
-                _ => clouds.par_iter().enumerate().map(one).collect(),
-            };
-            prepared.into_iter().collect()
-        })
+        batch::spread(sampler, clouds, Self::new)
     }
 
     fn on<P: Points<T> + ?Sized>(

@@ -8,7 +8,7 @@ use super::{
 use crate::arch::{self, Program, Simd};
 use crate::cloud::Cloud;
 use crate::threads::{self, on_threads};
-use crate::{Error, Points, Scalar};
+use crate::{Error, Level, Points, Scalar};
 use std::time::Instant;
 
 pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
@@ -24,7 +24,20 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
     if let Some(height) = sampler.quick.height.filter(|height| *height > quick::MOST_HEIGHT) {
         return Err(Error::BadHeight(height));
     }
-    let threads = threads::count(sampler.threads)?;
+    let threads = threads::count_for(points.len() >= SMALL, sampler.threads)?;
+    on_threads(if points.len() < SMALL { 1 } else { threads }, || {
+        sample_here(sampler, points, level, threads, observer)
+    })
+}
+
+/// On the threads that are asked for, or on one if there are few points.
+fn sample_here<T: Scalar, P: Points<T> + ?Sized>(
+    sampler: &Sampler,
+    points: &P,
+    level: Level,
+    threads: usize,
+    observer: Observer<'_>,
+) -> Result<Sample<T>, Error> {
     let mut clock = Instant::now();
     let cloud = Cloud::new(points, sampler.bad_rows, threads)?;
     let mut selection = Selection::new(
@@ -54,14 +67,13 @@ pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
 }
 
 /// Clouds of fewer points are sampled by one thread: waking others would take longer.
-const SMALL: usize = 1 << 14;
+pub(super) const SMALL: usize = 1 << 14;
 
 /// Runs a job. `Scalar::run_job` calls it for either precision, so that the algorithms are
 /// compiled with this crate, and not again with each that uses it.
 pub(crate) fn run_job<T: Scalar>(level: arch::Level, job: Job<'_, '_, T>) -> Result<(), Error> {
     let threads = if job.cloud.len < SMALL { 1 } else { job.threads };
-    let job = Job { threads, ..job };
-    on_threads(threads, || arch::dispatch(level, job))
+    arch::dispatch(level, Job { threads, ..job })
 }
 
 /// What an algorithm is started with.

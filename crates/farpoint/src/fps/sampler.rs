@@ -214,9 +214,9 @@ impl Sampler {
         self
     }
 
-    /// How many threads; those of the current rayon pool unless told. One never touches rayon;
-    /// a number other than the pool's starts threads for this run, which takes about 0.1 ms.
-    /// The result never depends on it.
+    /// How many threads, for the copy of the cloud and for the run; those of the current rayon
+    /// pool unless told. One never touches rayon; a number other than the pool's starts threads for
+    /// this run, which takes about 0.1 ms. The result never depends on it.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -315,7 +315,7 @@ pub struct Sample<T> {
     pub squared_covering_radius: T,
     /// The algorithm that ran (never `Auto`).
     pub algorithm: Algorithm,
-    /// Threads it could use.
+    /// Threads it could use: 1 for a small cloud, unless another number was asked for.
     pub threads: usize,
     /// Instruction set it used.
     pub level: Level,

@@ -8,17 +8,19 @@
 //! Each takes row indices of the cloud, from any sampler; [`quality_of`] takes coordinates,
 //! which need not be points of the cloud. Distances are computed as in sampling, in the input's
 //! precision, and are not squared: their unit is that of the coordinates. They are searched for
-//! through trees that find exactly what trying all pairs would find, on the cores of the
-//! current rayon pool; results do not depend on their number.
+//! through trees that find exactly what trying all pairs would find, on all cores or, by
+//! [`Measure`], on so many threads as are asked for; results do not depend on their number.
 
-use crate::cloud::Cloud;
-use crate::spatial::Neighbours;
-use crate::{BadRows, Error, Points, Scalar};
-use rayon::prelude::*;
-
+mod measurer;
 mod quality;
 
-pub use quality::{Coverage, Quality, coverage, coverage_of, quality, quality_of};
+pub use measurer::Measure;
+pub use quality::{Coverage, Quality};
+
+use crate::chamfer::watch::Watch;
+use crate::cloud::Cloud;
+use crate::spatial::Neighbours;
+use crate::{BadRows, Error, Points, Scalar, threads};
 
 /// Distances from each sample to its nearest other sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,8 +33,11 @@ pub struct Spacing {
     pub max: f64,
 }
 
-/// A thread is given this many points at a time; fewer are not worth waking another.
-const POINTS_A_JOB: usize = 1 << 14;
+/// Fewer points are one thread's.
+const SMALL: usize = 1 << 14;
+
+/// A thread is given so many points at a time.
+const POINTS_A_JOB: usize = 1 << 10;
 
 /// Largest distance of any point to its nearest sample, in the unit of the coordinates.
 ///
@@ -48,7 +53,7 @@ pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
 ) -> Result<T, Error> {
-    Ok(quality::nearest(points, &quality::rows(points, sample)?)?.max_distance())
+    Measure::new().covering_radius(points, sample)
 }
 
 /// Nearest neighbour distances among the samples; zero spacing where a point occurs twice.
@@ -65,46 +70,101 @@ pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
 ) -> Result<Spacing, Error> {
-    let (cloud, sample) = check(points, sample)?;
-    Ok(spaced(&cloud, &sample))
+    Measure::new().spacing(points, sample)
 }
 
 /// The same of a sample whose coordinates are given.
 ///
 /// Errors on fewer than two samples, bad rows.
 pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> Result<Spacing, Error> {
-    if sample.len() < 2 {
-        return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
-    }
-    let cloud = Cloud::new(sample, BadRows::Error, 1)?;
-    Ok(spaced(&cloud, &(0..cloud.len as u32).collect::<Vec<_>>()))
+    Measure::new().spacing_of(sample)
 }
 
-fn spaced<T: Scalar>(cloud: &Cloud<T>, sample: &[u32]) -> Spacing {
+/// All measures of a sample, whose row indices are given.
+///
+/// Errors on an empty sample, an index outside the cloud, bad rows.
+pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
+    points: &P,
+    sample: &[usize],
+) -> Result<Quality, Error> {
+    Measure::new().quality(points, sample)
+}
+
+/// All measures of a sample, whose coordinates are given: [`crate::approximate::Centroids`], or
+/// what another program chose.
+///
+/// Errors on an empty cloud or sample, on different numbers of coordinates, bad rows.
+pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
+    points: &P,
+    sample: &S,
+) -> Result<Quality, Error> {
+    Measure::new().quality_of(points, sample)
+}
+
+/// How far the points are from the sample, whose row indices are given.
+///
+/// Errors on an empty sample, an index outside the cloud, bad rows.
+///
+/// ```
+/// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
+/// let coverage = farpoint::measure::coverage(&line, &[0, 5])?;
+/// assert_eq!((coverage.mean, coverage.p99, coverage.max), (1.6, 4.0, 4.0));
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
+    points: &P,
+    sample: &[usize],
+) -> Result<Coverage, Error> {
+    Measure::new().coverage(points, sample)
+}
+
+/// How far the points are from the sample, whose coordinates are given.
+///
+/// Errors on an empty cloud or sample, on different numbers of coordinates, bad rows.
+pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
+    points: &P,
+    sample: &S,
+) -> Result<Coverage, Error> {
+    Measure::new().coverage_of(points, sample)
+}
+
+/// The spacing on so many threads, unless the watch stops it.
+fn spaced<T: Scalar>(
+    cloud: &Cloud<T>,
+    sample: &[u32],
+    threads: usize,
+    watch: &Watch<'_>,
+) -> Result<Spacing, Error> {
     let tree = Neighbours::new(cloud, sample);
     let nearest = |&(which, point): &(u32, u32)| tree.nearest(point, Some(which)).sqrt().to_f64();
     // In the tree's order, for the cache; the sum is in that order too, whatever the threads.
     let samples: Vec<_> = tree.points().collect();
-    let distances: Vec<f64> = match samples.len() {
-        ..POINTS_A_JOB => samples.iter().map(nearest).collect(),
-        _ => samples.par_iter().with_min_len(POINTS_A_JOB / 4).map(nearest).collect(),
-    };
-    Spacing {
-        mean: distances.iter().sum::<f64>() / distances.len() as f64,
-        min: distances.iter().copied().fold(f64::INFINITY, f64::min),
-        max: distances.iter().copied().fold(0.0, f64::max),
-    }
+    let jobs: Vec<_> = samples.chunks(POINTS_A_JOB).collect();
+    let threads = if samples.len() < SMALL { 1 } else { threads };
+    let distances: Vec<Vec<f64>> =
+        threads::each(jobs.len(), threads, |job| match watch.step(jobs[job].len()) {
+            true => jobs[job].iter().map(nearest).collect(),
+            false => Vec::new(),
+        });
+    watch.end()?;
+    let distances = || distances.iter().flatten().copied();
+    Ok(Spacing {
+        mean: distances().sum::<f64>() / samples.len() as f64,
+        min: distances().fold(f64::INFINITY, f64::min),
+        max: distances().fold(0.0, f64::max),
+    })
 }
 
 /// The working copy of the cloud, and the sample as points of it.
 fn check<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
+    threads: usize,
 ) -> Result<(Cloud<T>, Vec<u32>), Error> {
     if sample.len() < 2 {
         return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
     }
-    let cloud = Cloud::new(points, BadRows::Error, 1)?;
+    let cloud = Cloud::new(points, BadRows::Error, threads)?;
     let point = |&index: &usize| match index < cloud.len {
         true => Ok(index as u32),
         false => Err(Error::SampleOutOfRange { index, points: cloud.len }),
@@ -187,9 +247,11 @@ mod tests {
         let cloud = farpoint_generate::room(50_000, 1);
         let sample = Sampler::count(20_000).sample(&cloud).unwrap();
         assert_eq!(covering_radius(&cloud, &sample.indices).unwrap(), sample.covering_radius());
-        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let here = spacing(&cloud, &sample.indices).unwrap();
-        assert_eq!(alone.install(|| spacing(&cloud, &sample.indices)).unwrap(), here);
+        for threads in [1, 2, 5] {
+            let told = Measure::new().threads(threads);
+            assert_eq!(told.spacing(&cloud, &sample.indices).unwrap(), here);
+        }
         assert!(here.min <= here.mean && here.mean <= here.max);
     }
 

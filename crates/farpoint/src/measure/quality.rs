@@ -1,9 +1,8 @@
 //! How far a cloud is from a sample, and all measures in one go.
 
-use super::{Spacing, spacing, spacing_of};
-use crate::chamfer::{Matcher, Nearest};
-use crate::{Error, Points, Scalar};
-use rayon::prelude::*;
+use super::Spacing;
+use crate::chamfer::Nearest;
+use crate::{Error, Points, Scalar, threads};
 
 /// Distances from each point of a cloud to its nearest sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,6 +35,9 @@ pub struct Quality {
     /// and back, added, not squared. Samples that are points of the cloud are no way back.
     pub chamfer: f64,
 }
+
+/// Distances that are added up before the sums are.
+const PART: usize = 1 << 14;
 
 /// Some rows of a cloud.
 pub(super) struct Rows<'a, P: ?Sized> {
@@ -70,61 +72,16 @@ pub(super) fn rows<'a, T: Scalar, P: Points<T> + ?Sized>(
     }
 }
 
-/// How far the points are from the sample, whose row indices are given.
-///
-/// Errors on an empty sample, an index outside the cloud, bad rows.
-///
-/// ```
-/// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
-/// let coverage = farpoint::measure::coverage(&line, &[0, 5])?;
-/// assert_eq!((coverage.mean, coverage.p99, coverage.max), (1.6, 4.0, 4.0));
-/// # Ok::<(), farpoint::Error>(())
-/// ```
-pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
-    points: &P,
-    sample: &[usize],
-) -> Result<Coverage, Error> {
-    coverage_of(points, &rows(points, sample)?)
-}
-
-/// How far the points are from the sample, whose coordinates are given.
-///
-/// Errors on an empty cloud or sample, on different numbers of coordinates, bad rows.
-pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
-    points: &P,
-    sample: &S,
-) -> Result<Coverage, Error> {
-    Ok(covered(&nearest(points, sample)?))
-}
-
-/// All measures of a sample, whose row indices are given.
-///
-/// Errors on an empty sample, an index outside the cloud, bad rows.
-pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
-    points: &P,
-    sample: &[usize],
-) -> Result<Quality, Error> {
-    let rows = rows(points, sample)?;
+/// How many of the samples are different rows.
+pub(super) fn different_rows(sample: &[usize]) -> usize {
     let mut sorted = sample.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
-    let coverage = coverage_of(points, &rows)?;
-    let spacing = if sample.len() > 1 { Some(spacing(points, sample)?) } else { None };
-    let unique = sorted.len() as f64 / sample.len() as f64;
-    let (points, samples, chamfer) = (points.len(), sample.len(), coverage.mean);
-    Ok(Quality { points, samples, unique, coverage, spacing, chamfer })
+    sorted.len()
 }
 
-/// All measures of a sample, whose coordinates are given: [`crate::approximate::Centroids`], or
-/// what another program chose.
-///
-/// Errors on an empty cloud or sample, on different numbers of coordinates, bad rows.
-pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
-    points: &P,
-    sample: &S,
-) -> Result<Quality, Error> {
-    let chamfer = crate::chamfer::chamfer(points, sample)?;
-    let coverage = covered(&chamfer.a_to_b);
+/// How many of the samples are at different places.
+pub(super) fn different_places<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> usize {
     let mut places: Vec<Vec<u64>> = (0..sample.len())
         .map(|row| {
             // Adding 0 takes the sign from -0.
@@ -134,29 +91,11 @@ pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
         .collect();
     places.sort_unstable();
     places.dedup();
-    let samples = sample.len();
-    Ok(Quality {
-        points: points.len(),
-        samples,
-        unique: places.len() as f64 / samples as f64,
-        coverage,
-        spacing: if samples > 1 { Some(spacing_of(sample)?) } else { None },
-        chamfer: coverage.mean + chamfer.b_to_a.mean_distance(),
-    })
+    places.len()
 }
 
-/// The nearest sample of each point; the error does not speak of two clouds.
-pub(super) fn nearest<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
-    points: &P,
-    sample: &S,
-) -> Result<Nearest<T>, Error> {
-    Matcher::new().nearest(points, sample).map_err(|error| match error {
-        Error::InPair { source, .. } => *source,
-        error => error,
-    })
-}
-
-fn covered<T: Scalar>(nearest: &Nearest<T>) -> Coverage {
+/// What the nearest sample of each point tells, on so many threads.
+pub(super) fn covered<T: Scalar>(nearest: &Nearest<T>, threads: usize) -> Coverage {
     // Squares and their roots come in one order.
     let mut squared = nearest.distances.clone();
     let place = (99 * squared.len()).div_ceil(100).max(1) - 1;
@@ -164,17 +103,19 @@ fn covered<T: Scalar>(nearest: &Nearest<T>) -> Coverage {
     let p99 = squared.select_nth_unstable_by(place, order).1.sqrt().to_f64();
     let max = nearest.max_distance().to_f64();
     // Sums of parts of fixed size, so that the mean is the same on any number of threads.
-    let part = |part: &[T]| part.iter().map(|d| d.sqrt().to_f64()).sum::<f64>();
-    let parts: Vec<f64> = nearest.distances.par_chunks(1 << 14).map(part).collect();
+    let parts: Vec<&[T]> = nearest.distances.chunks(PART).collect();
+    let part = |part: usize| parts[part].iter().map(|d| d.sqrt().to_f64()).sum::<f64>();
+    let parts = threads::each(parts.len(), threads, part);
     let mean = parts.iter().sum::<f64>() / nearest.distances.len() as f64;
     Coverage { mean, p99, max }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::measure::covering_radius;
-    use crate::{Sampler, SplitMix64};
+    use crate::Error;
+    use crate::measure::{Measure, coverage, covering_radius, quality, quality_of};
+    use crate::{Progress, Sampler, SplitMix64};
+    use std::ops::ControlFlow;
 
     #[test]
     fn measures_are_those_of_all_pairs() {
@@ -228,13 +169,49 @@ mod tests {
         let cloud = farpoint_generate::lidar(60_000, 1);
         let sample = Sampler::ratio(0.1).sample(&cloud).unwrap().indices;
         let here = quality(&cloud, &sample).unwrap();
-        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        assert_eq!(alone.install(|| quality(&cloud, &sample)).unwrap(), here);
+        let places: Vec<_> = sample.iter().map(|&row| cloud[row]).collect();
+        let of_places = quality_of(&cloud, &places).unwrap();
+        for threads in [1, 2, 3, 5] {
+            let told = Measure::new().threads(threads);
+            assert_eq!(told.quality(&cloud, &sample).unwrap(), here);
+            assert_eq!(told.quality_of(&cloud, &places).unwrap(), of_places);
+        }
+    }
+
+    #[test]
+    fn observers_are_told_and_can_stop() {
+        let cloud = farpoint_generate::lidar(60_000, 1);
+        let sample = Sampler::ratio(0.3).sample(&cloud).unwrap().indices;
+        let here = quality(&cloud, &sample).unwrap();
+        for threads in [1, 2] {
+            let told = Measure::new().threads(threads);
+            let (mut calls, mut last, mut wanted) = (0, 0, 0);
+            let mut go_on = |progress: Progress| {
+                (calls, last, wanted) = (calls + 1, progress.samples, progress.wanted);
+                ControlFlow::Continue(())
+            };
+            assert_eq!(told.quality_with(&cloud, &sample, &mut go_on).unwrap(), here);
+            assert_eq!(wanted, 60_000 + sample.len());
+            assert!(calls > 100 && last > wanted / 2 && last <= wanted);
+            // In the search, and while the spacing is taken.
+            for stop in [3000, 61_000] {
+                let mut stops = |progress: Progress| match progress.samples < stop {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                };
+                match told.quality_with(&cloud, &sample, &mut stops) {
+                    Err(Error::SearchCancelled(done)) => assert!(done >= stop),
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
     }
 
     #[test]
     fn errors_name_what_is_wrong() {
         let cloud = [[0.0f32], [1.0]];
+        assert!(Measure::new().threads(0).quality(&cloud[..], &[0]).is_err());
+        assert!(Measure::new().threads(0).spacing(&cloud[..], &[0, 1]).is_err());
         let outside = Error::SampleOutOfRange { index: 2, points: 2 };
         assert_eq!(quality(&cloud[..], &[2]).unwrap_err(), outside);
         let none = Error::TooFewSamples { given: 0, needed: 1 };

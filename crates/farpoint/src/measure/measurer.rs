@@ -1,0 +1,218 @@
+//! The interface: on how many threads measures are taken, and who is told of progress.
+
+use super::quality::{Coverage, Quality, covered, different_places, different_rows, rows};
+use super::{SMALL, Spacing, check, spaced};
+use crate::chamfer::watch::Watch;
+use crate::chamfer::{Chamfer, Matcher, Nearest, run};
+use crate::cloud::Cloud;
+use crate::threads::{self, on_threads};
+use crate::{BadRows, Error, Observer, Points, Scalar};
+
+/// How measures are taken. The functions of [`crate::measure`] are its methods on all threads.
+///
+/// ```
+/// use farpoint::measure::Measure;
+///
+/// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
+/// let quality = Measure::new().threads(2).quality(&line, &[0, 5])?;
+/// assert_eq!(quality.coverage.max, 4.0);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Measure {
+    threads: Option<usize>,
+}
+
+impl Measure {
+    /// On all threads.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many threads; those of the current rayon pool unless told. One never touches rayon;
+    /// a number other than the pool's starts threads for this run. The result never depends on
+    /// it.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// As [`crate::measure::covering_radius`].
+    pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        sample: &[usize],
+    ) -> Result<T, Error> {
+        let rows = rows(points, sample)?;
+        self.run(points.len(), Watch::off(), |taking| {
+            Ok(taking.nearest(points, &rows)?.max_distance())
+        })
+    }
+
+    /// As [`crate::measure::coverage`].
+    pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        sample: &[usize],
+    ) -> Result<Coverage, Error> {
+        self.coverage_of(points, &rows(points, sample)?)
+    }
+
+    /// As [`crate::measure::coverage_of`].
+    pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        sample: &S,
+    ) -> Result<Coverage, Error> {
+        self.run(points.len(), Watch::off(), |taking| {
+            Ok(covered(&taking.nearest(points, sample)?, taking.threads))
+        })
+    }
+
+    /// As [`crate::measure::spacing()`].
+    pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        sample: &[usize],
+    ) -> Result<Spacing, Error> {
+        self.run(sample.len(), Watch::off(), |taking| taking.spacing(points, sample))
+    }
+
+    /// As [`crate::measure::spacing_of`].
+    pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(
+        &self,
+        sample: &S,
+    ) -> Result<Spacing, Error> {
+        self.run(sample.len(), Watch::off(), |taking| taking.spacing_of(sample))
+    }
+
+    /// As [`crate::measure::quality()`].
+    pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        sample: &[usize],
+    ) -> Result<Quality, Error> {
+        self.quality_watched(points, sample, Watch::off())
+    }
+
+    /// [`Measure::quality`] that tells `observer` of progress; it can cancel the run. In what it
+    /// is told, `samples` are points and samples whose nearest sample was found, and `wanted` is
+    /// their number in the end; there is no covering radius, which is infinite.
+    pub fn quality_with<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        sample: &[usize],
+        observer: Observer<'_>,
+    ) -> Result<Quality, Error> {
+        let wanted = points.len().saturating_add(sample.len());
+        self.quality_watched(points, sample, Watch::new(observer, wanted))
+    }
+
+    fn quality_watched<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        sample: &[usize],
+        watch: Watch<'_>,
+    ) -> Result<Quality, Error> {
+        let rows = rows(points, sample)?;
+        let samples = sample.len();
+        self.run(points.len(), watch, |taking| {
+            let coverage = covered(&taking.nearest(points, &rows)?, taking.threads);
+            let several = samples > 1;
+            Ok(Quality {
+                points: points.len(),
+                samples,
+                unique: different_rows(sample) as f64 / samples as f64,
+                coverage,
+                spacing: several.then(|| taking.spacing(points, sample)).transpose()?,
+                chamfer: coverage.mean,
+            })
+        })
+    }
+
+    /// As [`crate::measure::quality_of`].
+    pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        sample: &S,
+    ) -> Result<Quality, Error> {
+        let samples = sample.len();
+        self.run(points.len().max(samples), Watch::off(), |taking| {
+            let chamfer = taking.chamfer(points, sample)?;
+            let coverage = covered(&chamfer.a_to_b, taking.threads);
+            let several = samples > 1;
+            Ok(Quality {
+                points: points.len(),
+                samples,
+                unique: different_places(sample) as f64 / samples as f64,
+                coverage,
+                spacing: several.then(|| taking.spacing_of(sample)).transpose()?,
+                chamfer: coverage.mean + chamfer.b_to_a.mean_distance(),
+            })
+        })
+    }
+
+    /// Does the work on the threads asked for, on one if there are few points.
+    fn run<R: Send>(
+        &self,
+        points: usize,
+        watch: Watch<'_>,
+        work: impl FnOnce(&Taking<'_>) -> Result<R, Error> + Send,
+    ) -> Result<R, Error> {
+        let large = points >= SMALL;
+        let wanted = threads::count_for(large, self.threads)?;
+        let threads = if large { wanted } else { 1 };
+        on_threads(threads, || work(&Taking { threads, watch }))
+    }
+}
+
+/// Measures being taken.
+struct Taking<'a> {
+    threads: usize,
+    watch: Watch<'a>,
+}
+
+impl Taking<'_> {
+    fn matcher(&self) -> Matcher {
+        Matcher::new().threads(self.threads)
+    }
+
+    /// The nearest sample of each point; the error does not speak of two clouds.
+    fn nearest<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        sample: &S,
+    ) -> Result<Nearest<T>, Error> {
+        let found = run::nearest(&self.matcher(), points, sample, &self.watch);
+        found.map_err(|error| match error {
+            Error::InPair { source, .. } => *source,
+            error => error,
+        })
+    }
+
+    fn chamfer<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        sample: &S,
+    ) -> Result<Chamfer<T>, Error> {
+        run::chamfer(&self.matcher(), points, sample, &self.watch)
+    }
+
+    fn spacing<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        sample: &[usize],
+    ) -> Result<Spacing, Error> {
+        let (cloud, sample) = check(points, sample, self.threads)?;
+        spaced(&cloud, &sample, self.threads, &self.watch)
+    }
+
+    fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(&self, sample: &S) -> Result<Spacing, Error> {
+        if sample.len() < 2 {
+            return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
+        }
+        let cloud = Cloud::new(sample, BadRows::Error, self.threads)?;
+        let all: Vec<u32> = (0..cloud.len as u32).collect();
+        spaced(&cloud, &all, self.threads, &self.watch)
+    }
+}
