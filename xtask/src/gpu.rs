@@ -72,13 +72,12 @@ fn steps(data: Option<&Path>, quick: bool) -> Vec<Vec<String>> {
     test.extend(data());
     test.extend(quick.then(|| "--quick".into()));
     let sanitize = words(&["sanitize", "--report", &record("sanitize.md")]);
-    let bench = |name: &str| {
+    let measure = |name: &str| {
         let records = [format!("{name}.md"), format!("{name}.json")].map(|name| record(&name));
-        let mut bench = words(&[name, "--markdown", &records[0], "--json", &records[1]]);
-        bench.extend(data());
-        bench
+        words(&[name, "--markdown", &records[0], "--json", &records[1]])
     };
-    vec![test, sanitize, bench("bench"), bench("bench-chamfer")]
+    let bench = |name: &str| measure(name).into_iter().chain(data()).collect();
+    vec![test, sanitize, measure("first-call"), bench("bench"), bench("bench-chamfer")]
 }
 
 /// What to do on a machine with a GPU.

@@ -1,66 +1,64 @@
-//! `cargo xtask kernels`: compiles the CUDA kernels to the PTX that is committed.
+//! `cargo xtask kernels`: compiles the CUDA kernels into the archive that is committed.
 //!
-//! The compiler is NVRTC out of a Python wheel of one fixed version, so that everybody gets the
-//! same bytes. It needs neither a GPU nor a CUDA toolkit.
+//! The compilers come out of Python wheels of fixed versions, so that everybody gets the same
+//! bytes. They need neither a GPU nor a CUDA toolkit.
 
 use crate::process::{run, target_folder};
 use crate::tasks;
 use anyhow::{Context, Result, bail, ensure};
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The compiler. Its version decides the PTX's, and with it the oldest driver: see
-/// `crates/farpoint-cuda/src/driver.rs`.
-const WHEEL: &str = "nvidia-cuda-nvrtc-cu12==12.4.127";
-const PLATFORM: &str = "manylinux2014_x86_64";
-
-const SCRIPT: &str = "crates/farpoint-cuda/kernels/build.py";
-const COMMITTED: &str = "crates/farpoint-cuda/ptx";
-
-/// Writes the PTX anew.
-pub(crate) fn write() -> Result<()> {
-    let fresh = compile()?;
-    fs::create_dir_all(COMMITTED)?;
-    for name in names(Path::new(COMMITTED))?.difference(&names(&fresh)?) {
-        // A kernel that is gone, or has another name.
-        fs::remove_file(Path::new(COMMITTED).join(name))?;
-    }
-    let mut changed = 0;
-    for name in names(&fresh)? {
-        let (from, to) = (fresh.join(&name), Path::new(COMMITTED).join(&name));
-        if !same(&from, &to)? {
-            fs::copy(from, to)?;
-            changed += 1;
-        }
-    }
-    eprintln!("{changed} files changed in {COMMITTED}");
-    Ok(())
+/// A program or library out of a wheel.
+struct Tool {
+    wheel: &'static str,
+    /// Where it is inside.
+    path: &'static str,
 }
 
-/// Compares what the compiler gives with what is committed.
+/// The compiler. Its version decides the PTX's, and with it the oldest driver: see
+/// `crates/farpoint-cuda/src/driver.rs`.
+const NVRTC: Tool = Tool {
+    wheel: "nvidia-cuda-nvrtc-cu12==12.4.127",
+    path: "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
+};
+
+/// The assembler: the last of CUDA 12, whose machine code every driver of CUDA 12 takes that knows
+/// the card; that of CUDA 13 would need a newer one.
+const PTXAS: Tool =
+    Tool { wheel: "nvidia-cuda-nvcc-cu12==12.9.86", path: "nvidia/cuda_nvcc/bin/ptxas" };
+
+/// Shows machine code. There is none of CUDA 12.
+const NVDISASM: Tool =
+    Tool { wheel: "nvidia-cuda-nvdisasm==13.5.37", path: "nvidia/cu13/bin/nvdisasm" };
+
+const PLATFORM: &str = "manylinux2014_x86_64";
+
+const BUILD: &str = "crates/farpoint-cuda/kernels/build.py";
+const ARCHIVE: &str = "crates/farpoint-cuda/kernels/archive.py";
+const SASS: &str = "crates/farpoint-cuda/kernels/sass.py";
+const COMMITTED: &str = "crates/farpoint-cuda/kernels.bin";
+
+/// The most bytes that the archive may have: every version of it stays in the repository.
+const MOST: u64 = 4_000_000;
+
+/// Writes the archive anew if the kernels give something else. What is assembled from the same
+/// PTX as before is taken from a cache.
+pub(crate) fn write() -> Result<()> {
+    let cache = folder().join("cache");
+    let fresh = compile(&["--cache".as_ref(), cache.as_ref()])?;
+    script(ARCHIVE, &["pack".as_ref(), &fresh, COMMITTED.as_ref()])?;
+    check_size()
+}
+
+/// Compiles everything and compares it with what is committed, file by file.
 pub(crate) fn check() -> Result<()> {
-    let fresh = compile()?;
-    let (now, committed) = (names(&fresh)?, names(Path::new(COMMITTED))?);
-    let mut wrong = Vec::new();
-    for name in now.union(&committed) {
-        let (new, old) = (fresh.join(name), Path::new(COMMITTED).join(name));
-        match (now.contains(name), committed.contains(name)) {
-            (true, false) => wrong.push(format!("{name} is missing")),
-            (false, true) => wrong.push(format!("{name} has no kernel any more")),
-            _ if !same(&new, &old)? => wrong.push(format!("{name} differs{}", place(&new, &old)?)),
-            _ => {}
-        }
-    }
-    ensure!(
-        wrong.is_empty(),
-        "{COMMITTED} is not what the kernels give:\n  {}\nrun `cargo xtask kernels` and commit \
-         what it writes",
-        wrong.join("\n  ")
-    );
-    eprintln!("{} files are as committed", now.len());
-    Ok(())
+    let fresh = compile(&[])?;
+    script(ARCHIVE, &["compare".as_ref(), &fresh, COMMITTED.as_ref()]).with_context(|| {
+        format!("run `cargo xtask kernels` and commit {COMMITTED}, which it writes")
+    })?;
+    check_size()
 }
 
 /// Why kernels can't be compiled on this machine, if so.
@@ -69,62 +67,76 @@ pub(crate) fn obstacle() -> Option<String> {
         return Some("kernels are compiled on Linux x86-64 only".into());
     }
     let Some(python) = tasks::python() else { return Some("python3 is not installed".into()) };
-    let error = fetch(python).err()?;
-    Some(format!("{WHEEL} could not be fetched ({error:#})"))
+    [NVRTC, PTXAS, NVDISASM].iter().find_map(|tool| {
+        let error = fetch(python, tool).err()?;
+        Some(format!("{} could not be fetched ({error:#})", tool.wheel))
+    })
 }
 
-/// Compiles all kernels into a folder of the target folder.
-fn compile() -> Result<PathBuf> {
-    let python = tasks::python().context("this task needs python3 (3.9 or later)")?;
-    let compiler = fetch(python)?;
-    let out = target_folder().join("ptx");
+/// Where everything of this task lies.
+fn folder() -> PathBuf {
+    target_folder().join("kernels")
+}
+
+/// Compiles all kernels into a folder, and looks through the machine code.
+fn compile(options: &[&Path]) -> Result<PathBuf> {
+    let python = python()?;
+    let nvrtc = fetch(python, &NVRTC)?;
+    let (ptxas, nvdisasm) = (fetch(python, &PTXAS)?, fetch(python, &NVDISASM)?);
+    let out = folder().join("files");
     if out.exists() {
         fs::remove_dir_all(&out)?;
     }
-    run(Command::new(python).arg(SCRIPT).arg(compiler).arg(&out))?;
+    let libraries = nvrtc.parent().context("the library is in no folder")?;
+    script(BUILD, &[&[libraries, &ptxas, &out], options].concat())?;
+    script(SASS, &[&out, &nvdisasm])?;
     Ok(out)
 }
 
-/// The folder of the compiler's libraries, fetched if they are not there.
-fn fetch(python: &str) -> Result<PathBuf> {
-    let folder = target_folder().join("nvrtc");
-    let libraries = folder.join("nvidia/cuda_nvrtc/lib");
-    if libraries.join("libnvrtc.so.12").exists() {
-        return Ok(libraries);
+fn script(name: &str, args: &[&Path]) -> Result<()> {
+    run(Command::new(python()?).arg("-B").arg(name).args(args))
+}
+
+fn python() -> Result<&'static str> {
+    tasks::python().context("this task needs python3 (3.9 or later)")
+}
+
+/// Where a tool lies, fetched if it is not there.
+fn fetch(python: &str, tool: &Tool) -> Result<PathBuf> {
+    let folder = folder().join(tool.wheel.replace("==", "-"));
+    let found = folder.join(tool.path);
+    if found.exists() {
+        return Ok(found);
     }
     run(Command::new(python)
         .args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"])
-        .args(["--no-deps", "--only-binary=:all:", "--platform", PLATFORM, WHEEL, "-d"])
+        .args(["--no-deps", "--only-binary=:all:", "--platform", PLATFORM, tool.wheel, "-d"])
         .arg(&folder))?;
     let wheel = fs::read_dir(&folder)?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.extension().is_some_and(|extension| extension == "whl"));
     let Some(wheel) = wheel else { bail!("pip has left no wheel in {}", folder.display()) };
-    run(Command::new(python).args(["-m", "zipfile", "-e"]).arg(wheel).arg(&folder))?;
-    ensure!(libraries.exists(), "{WHEEL} holds no nvidia/cuda_nvrtc/lib");
-    Ok(libraries)
+    run(Command::new(python).args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&folder))?;
+    fs::remove_file(wheel)?;
+    ensure!(found.exists(), "{} holds no {}", tool.wheel, tool.path);
+    allow_running(&found)?;
+    Ok(found)
 }
 
-/// Names of the PTX files in a folder.
-fn names(folder: &Path) -> Result<BTreeSet<String>> {
-    if !folder.exists() {
-        return Ok(BTreeSet::new());
-    }
-    let entries = fs::read_dir(folder)?;
-    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-    names
-        .filter(|name| name.as_ref().map_or(true, |name: &String| name.ends_with(".ptx")))
-        .collect()
+/// A wheel's programs lose this when it is unpacked.
+#[cfg(unix)]
+fn allow_running(program: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    Ok(fs::set_permissions(program, fs::Permissions::from_mode(0o755))?)
 }
 
-/// Whether both files are there and hold the same bytes.
-fn same(a: &Path, b: &Path) -> Result<bool> {
-    Ok(b.exists() && fs::read(a)? == fs::read(b)?)
+#[cfg(not(unix))]
+fn allow_running(_: &Path) -> Result<()> {
+    Ok(())
 }
 
-/// Where two texts part.
-fn place(new: &Path, old: &Path) -> Result<String> {
-    let (new, old) = (fs::read_to_string(new)?, fs::read_to_string(old)?);
-    let line = new.lines().zip(old.lines()).position(|(new, old)| new != old);
-    Ok(line.map_or(" in length".into(), |line| format!(" from line {} on", line + 1)))
+fn check_size() -> Result<()> {
+    let bytes = fs::metadata(COMMITTED)?.len();
+    ensure!(bytes <= MOST, "{COMMITTED} has {bytes} bytes, {MOST} are the most that it may have");
+    Ok(())
 }

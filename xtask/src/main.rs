@@ -8,8 +8,10 @@ mod kernels;
 mod licences;
 mod process;
 mod python;
+mod sanitize;
 mod suite;
 mod tasks;
+mod tests;
 
 use anyhow::{Result, bail};
 
@@ -20,7 +22,8 @@ Usage: cargo xtask <task>
 
   test [STEP..]         every check there is, or only these steps; stops at the first failure
   golden [--check]      write the golden file anew, or compare it with what the code gives
-  kernels [--check]     compile the CUDA kernels to PTX, or compare with what is committed
+  kernels [--check]     compile the CUDA kernels into the archive of the crate, or compile all of
+                        them anew and compare with it; look for fused operations
   test-gpu [--build-only] [--quick] [--data DIR]
                         tests, sanitizer and benchmarks on a GPU, recorded in
                         benches/records/cuda; --build-only: build the program that does it

@@ -1,11 +1,12 @@
 //! `cargo xtask test`: every check, in the order in which it pays to know that one fails.
 
-use crate::process::{cargo, run as run_command, show, target_folder, works};
-use crate::{documents, fuzz, kernels, licences, python, tasks};
+use crate::process::{cargo, run as run_command, target_folder, works};
+use crate::tests::run_tests;
+use crate::{documents, fuzz, kernels, licences, python, sanitize, tasks};
 use anyhow::{Context, Result, bail};
-use std::io::{BufRead, BufReader, IsTerminal};
+use std::io::IsTerminal;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// What a step left undone, each with the reason.
@@ -17,7 +18,7 @@ type Step = (&'static str, fn() -> Result<Skipped>);
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 15] = [
     ("format", format),
     ("documents", documents::check),
     ("licences", licences::check),
@@ -25,11 +26,13 @@ const STEPS: [Step; 13] = [
     ("clippy", clippy),
     ("kernels", compile_kernels),
     ("tests", tests),
+    ("address", sanitize::address),
+    ("races", sanitize::races),
     ("rustdoc", documentation),
     ("readme", readme_commands),
     ("python", python::test),
     ("fuzz", fuzz_readers),
-    ("miri", miri),
+    ("miri", sanitize::miri),
     ("scripts", scripts),
 ];
 
@@ -100,7 +103,7 @@ fn clippy() -> Result<Skipped> {
     Ok(Vec::new())
 }
 
-/// The committed PTX is what the kernels compile to.
+/// The committed archive is what the kernels compile to.
 fn compile_kernels() -> Result<Skipped> {
     if let Some(obstacle) = kernels::obstacle() {
         return Ok(vec![format!("the kernels were not compiled: {obstacle}")]);
@@ -111,7 +114,7 @@ fn compile_kernels() -> Result<Skipped> {
 
 /// Unit, property, golden, command line and documentation tests.
 fn tests() -> Result<Skipped> {
-    test_reporting_skips(&["test", "--workspace", "--", "--show-output"])
+    run_tests(&mut cargo(&["test", "--workspace", "--", "--show-output"]))
 }
 
 fn documentation() -> Result<Skipped> {
@@ -151,16 +154,6 @@ fn fuzz_readers() -> Result<Skipped> {
     Ok(fuzz::run(FUZZ_SECONDS, &[])?.into_iter().collect())
 }
 
-/// The scalar paths under Miri. SIMD and threads are left to the ordinary tests.
-fn miri() -> Result<Skipped> {
-    if !works(&mut cargo(&["miri", "--version"])) {
-        return Ok(vec!["the Miri component is not installed".into()]);
-    }
-    let mut command = cargo(&["miri", "test", "--package", "farpoint", "--lib", "--", "scalar"]);
-    run_command(command.env("MIRIFLAGS", "-Zmiri-disable-isolation"))?;
-    Ok(Vec::new())
-}
-
 /// The benchmark scripts parse.
 fn scripts() -> Result<Skipped> {
     let Some(python) = tasks::python() else {
@@ -172,35 +165,4 @@ fn scripts() -> Result<Skipped> {
         run_command(Command::new("bash").args(["-n", ".ci/run"]))?;
     }
     Ok(Vec::new())
-}
-
-/// Runs tests, passing their report on, and collects the lines `skipped: ...` that tests
-/// print when something they need is absent. (Output of passing tests is otherwise left out.)
-fn test_reporting_skips(args: &[&str]) -> Result<Skipped> {
-    let mut command = cargo(args);
-    let mut child = command.stdout(Stdio::piped()).spawn().context("can't start cargo")?;
-    let lines = BufReader::new(child.stdout.take().context("no standard output")?).lines();
-    let mut skipped = Vec::new();
-    let mut inside_successes = false;
-    for line in lines {
-        let line = line?;
-        inside_successes = match line.as_str() {
-            "successes:" => true,
-            "failures:" => false,
-            _ => inside_successes && !line.starts_with("test result:"),
-        };
-        if let Some(what) = line.trim_start().strip_prefix("skipped: ") {
-            println!("skipped: {what}");
-            skipped.push(what.to_owned());
-        } else if !inside_successes {
-            println!("{line}");
-        }
-    }
-    let status = child.wait()?;
-    if !status.success() {
-        bail!("{} ({status})", show(&command));
-    }
-    skipped.sort();
-    skipped.dedup();
-    Ok(skipped)
 }

@@ -59,7 +59,7 @@ pub(crate) fn norm_of(norm: u8) -> PyResult<Norm> {
     }
 }
 
-fn types_differ(x: &Bound<'_, PyUntypedArray>, y: &Bound<'_, PyUntypedArray>) -> PyErr {
+pub(crate) fn types_differ(x: &Bound<'_, PyUntypedArray>, y: &Bound<'_, PyUntypedArray>) -> PyErr {
     if x.dtype().is(y.dtype()) {
         return unknown_type(x);
     }
@@ -68,7 +68,7 @@ fn types_differ(x: &Bound<'_, PyUntypedArray>, y: &Bound<'_, PyUntypedArray>) ->
 }
 
 /// The clouds of a batch without their padding.
-fn batch<'a, T: Scalar + Element>(
+pub(crate) fn batch<'a, T: Scalar + Element>(
     array: &'a Bound<'_, PyArrayDyn<T>>,
     lengths: Option<Vec<usize>>,
 ) -> PyResult<Vec<View<'a, T>>> {
@@ -114,10 +114,10 @@ fn search<'py, T: Scalar + Element>(
 }
 
 /// Who is told of a search; nobody if it can't take long.
-type Told<'a> = Option<Observer<'a>>;
+pub(crate) type Told<'a> = Option<Observer<'a>>;
 
 /// Searches without the GIL, so that Ctrl-C is heard if it may take long.
-fn heard<T: Scalar, R: Send>(
+pub(crate) fn heard<T: Scalar, R: Send>(
     py: Python<'_>,
     xs: &[View<T>],
     ys: &[View<T>],
@@ -130,7 +130,7 @@ fn heard<T: Scalar, R: Send>(
 }
 
 /// A single pair is not said to be in a batch.
-fn each_nearest<T: Scalar>(
+pub(crate) fn each_nearest<T: Scalar>(
     matcher: &Matcher,
     xs: &[View<T>],
     ys: &[View<T>],
@@ -144,7 +144,7 @@ fn each_nearest<T: Scalar>(
     }
 }
 
-fn each_chamfer<T: Scalar>(
+pub(crate) fn each_chamfer<T: Scalar>(
     matcher: &Matcher,
     xs: &[View<T>],
     ys: &[View<T>],
@@ -227,25 +227,44 @@ fn gradients<'py, T: Scalar + Element>(
     let given = |grad: &PyReadonlyArray2<'py, T>, k: usize| grad.as_array().row(k).to_vec();
     let job = |k: usize| {
         let found = Chamfer { a_to_b: nearest(&x_indices, k)?, b_to_a: nearest(&y_indices, k)? };
-        PyResult::Ok((found, given(&x_grad, k), given(&y_grad, k)))
+        PyResult::Ok((found, [given(&x_grad, k), given(&y_grad, k)]))
     };
     let jobs = (0..xs.len()).map(job).collect::<PyResult<Vec<_>>>()?;
-    let sizes: Vec<_> = xs.iter().zip(&ys).map(|(x, y)| x.len().saturating_add(y.len())).collect();
-    let one = |k: usize, threads: usize| -> Result<Gradients<T>, Error> {
-        let (found, gx, gy) = &jobs[k];
-        Matcher::new().threads(threads).backward(found, &xs[k], &ys[k], gx, gy)
-    };
-    let sent = watch::several(py, false, |stop| side_by_side(threads, &sizes, stop, one))?;
-    let sent = sent.map_err(|error| error::sampling(error, &about))?;
-    let of_x: Vec<T> = sent.iter().flat_map(|pair| pair.a.iter().copied()).collect();
-    let of_y: Vec<T> = sent.iter().flat_map(|pair| pair.b.iter().copied()).collect();
+    let (of_x, of_y) = sent(py, [&xs, &ys], &jobs, threads, &about)?;
     let of_x = of_x.into_pyarray(py).reshape(x.shape())?;
     let of_y = of_y.into_pyarray(py).reshape(y.shape())?;
     (of_x, of_y).into_pyobject(py)
 }
 
+/// What the gradients of a pair are made of: the nearest points, and gradients of their distances.
+pub(crate) type Sending<T> = (Chamfer<T>, [Vec<T>; 2]);
+
+/// The gradients of all pairs, those of either side one after another.
+pub(crate) fn sent<T: Scalar>(
+    py: Python<'_>,
+    [xs, ys]: [&[View<T>]; 2],
+    jobs: &[Sending<T>],
+    threads: Option<usize>,
+    about: &str,
+) -> PyResult<(Vec<T>, Vec<T>)> {
+    let sizes: Vec<_> = xs.iter().zip(ys).map(|(x, y)| x.len().saturating_add(y.len())).collect();
+    let one = |k: usize, threads: usize| -> Result<Gradients<T>, Error> {
+        let (found, [gx, gy]) = &jobs[k];
+        Matcher::new().threads(threads).backward(found, &xs[k], &ys[k], gx, gy)
+    };
+    let sent = watch::several(py, false, |stop| side_by_side(threads, &sizes, stop, one))?;
+    let sent = sent.map_err(|error| error::sampling(error, about))?;
+    Ok(sent.into_iter().map(|pair| (pair.a, pair.b)).fold(Default::default(), joined))
+}
+
+fn joined<T>((mut a, mut b): (Vec<T>, Vec<T>), (x, y): (Vec<T>, Vec<T>)) -> (Vec<T>, Vec<T>) {
+    a.extend(x);
+    b.extend(y);
+    (a, b)
+}
+
 /// The index of a nearest point; -1 stands for none.
-fn index_of(&index: &i64) -> PyResult<u32> {
+pub(crate) fn index_of(&index: &i64) -> PyResult<u32> {
     match index {
         -1 => Ok(Nearest::<f32>::NONE),
         _ => u32::try_from(index).map_err(|_| {

@@ -13,6 +13,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cuda_scratch_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_obstacle, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_device_of, module)?)?;
+    module.add_function(wrap_pyfunction!(cuda_warm_up, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_devices, module)?)
 }
 
@@ -190,6 +191,13 @@ fn cuda_obstacle() -> Option<String> {
 #[pyfunction]
 fn cuda_devices() -> PyResult<usize> {
     farpoint_cuda::device_count().map_err(|error| failed(error, "devices"))
+}
+
+/// Loads every kernel on a device.
+#[pyfunction]
+fn cuda_warm_up(py: Python<'_>, device: usize) -> PyResult<()> {
+    let warmed = py.detach(|| Device::new(device)?.warm_up());
+    warmed.map_err(|error| failed(error, &format!("cuda:{device}")))
 }
 
 /// The device that has the memory at this address.

@@ -143,6 +143,7 @@ fn backward<T: CudaScalar>(
         pairs: pair.pairs::<T>([0; 2], wanted.indices),
         grads: wanted.grads.map(given),
         gradients: wanted.gradients.map(given),
+        value: None,
         scratch: scratch(wanted.scratch),
     };
     // SAFETY: the Python half allocated what the gradients tell and keeps it in stream order; the

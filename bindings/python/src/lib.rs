@@ -8,14 +8,18 @@
 //! * `dlpack`: arrays of libraries that give nothing but DLPack capsules.
 //! * `files`: reading and writing point clouds.
 //! * `chamfer`: nearest neighbours (the feature of that name); `cuda_match`: the same by addresses of
-//!   device memory.
+//!   device memory; `chamfer_value` and `cuda_chamfer`: one value for each pair, and its gradients.
 //!
 //! What users see, with its documentation, is Python: `python/farpoint`.
 
 mod approximate;
 #[cfg(feature = "chamfer")]
 mod chamfer;
+#[cfg(feature = "chamfer")]
+mod chamfer_value;
 mod cuda;
+#[cfg(feature = "chamfer")]
+mod cuda_chamfer;
 #[cfg(feature = "chamfer")]
 mod cuda_match;
 mod dlpack;
@@ -43,7 +47,9 @@ fn _farpoint(module: &Bound<'_, PyModule>) -> PyResult<()> {
     #[cfg(feature = "chamfer")]
     {
         chamfer::add(module)?;
+        chamfer_value::add(module)?;
         cuda_match::add(module)?;
+        cuda_chamfer::add(module)?;
     }
     Ok(())
 }

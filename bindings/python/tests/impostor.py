@@ -6,6 +6,7 @@ import numpy as np
 from conftest import reference
 
 from farpoint import _farpoint
+from farpoint._match import Asked
 
 
 def at(address, shape, kind=np.int64, strides=None):
@@ -95,3 +96,54 @@ def impostor_backward(x, y, wanted, norm):
         grads.append(at(wanted.grads[k], shape, cloud.dtype) if given else np.zeros(shape, cloud.dtype))
     for k, gradients in enumerate(_farpoint.match_backward(*clouds, *indices, *grads, norm)):
         at(wanted.gradients[k], clouds[k].shape, clouds[k].dtype)[:] = gradients
+
+
+class ImpostorChamfer:
+    """What `CudaChamfer` promises, by the CPU."""
+
+    scratch = (64, 128)
+
+    def __init__(self, device, wide, shape, strides, norm, plain, reduction, both):
+        self.kind = np.float64 if wide else np.float32
+        self.pairs, *self.rows, self.dims = shape
+        self.strides = strides
+        self.asked = Asked(norm, plain, reduction, both, None)
+        self.places = self.pairs * (self.rows[0] + (self.rows[1] if both else 0))
+        self.kept = self.places + (4 * self.pairs if reduction == "max" else 0)
+
+    def _clouds(self, *addresses):
+        for address, n, (row, axis) in zip(addresses, self.rows, self.strides):
+            yield at(address, (self.pairs, n, self.dims), self.kind, (n * row, row, axis))
+
+    def _lengths(self, *addresses):
+        return [at(address, (self.pairs,)).tolist() if address else None for address in addresses]
+
+    def forward(self, stream, x, y, x_lengths, y_lengths, values, distances, indices, scratch):
+        assert scratch % 64 == 0 and scratch
+        if self.pairs == 0:
+            return
+        found = _farpoint.chamfer_clouds(
+            *self._clouds(x, y), *self._lengths(x_lengths, y_lengths), self.asked, True
+        )
+        at(values, (self.pairs,), self.kind)[:] = found[0]
+        at(distances, (self.kept,), self.kind)[:] = found[2]
+        if indices:
+            at(indices, (self.places,))[:] = found[1]
+
+    def backward(
+        self, stream, x, y, x_lengths, y_lengths, distances, indices, grad, stride, of_x, of_y, scratch
+    ):
+        assert scratch
+        if self.pairs == 0:
+            return
+        clouds = list(self._clouds(x, y))
+        reads = self.asked.plain or self.asked.reduction == "max"
+        assert bool(distances) == reads
+        sent = _farpoint.chamfer_backward(
+            *clouds, *self._lengths(x_lengths, y_lengths), at(indices, (self.places,)),
+            at(distances, (self.kept,), self.kind) if reads else np.empty(0, self.kind),
+            np.array(at(grad, (self.pairs,), self.kind, (stride,))), self.asked,
+        )
+        for address, cloud, gradients in zip((of_x, of_y), clouds, sent):
+            if address:
+                at(address, cloud.shape, self.kind)[:] = gradients

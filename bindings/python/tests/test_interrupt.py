@@ -40,8 +40,8 @@ def test_ctrl_c_is_heard(call):
     program = f"""
         {imports}
         points = numpy.random.default_rng(0).random((400_000, 16), numpy.float32)
-        print("ready", flush=True)
         try:
+            print("ready", flush=True)
             {CALLS[call]}
         except KeyboardInterrupt:
             print("stopped", flush=True)

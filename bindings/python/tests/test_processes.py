@@ -35,8 +35,8 @@ def test_ctrl_c_is_heard_where_the_shell_ignores_it():
     try:
         program = """
             import time
-            print("ready", flush=True)
             try:
+                print("ready", flush=True)
                 time.sleep(100)
             except KeyboardInterrupt:
                 print("stopped", flush=True)

@@ -67,6 +67,15 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups
 }
 
+/// Batches of which each cloud takes several blocks.
+pub(crate) fn several_blocks() -> Vec<Group> {
+    let apart = &[30_000, 5, 300, 0, 2_000, 8_000][..];
+    vec![
+        group(Set::<f32>::of("4 x 16,384 -> 4,096", &[16_384; 4], Amount::Count(4_096))),
+        group(Set::<f64>::of("sizes apart", apart, Amount::Ratio(0.25))),
+    ]
+}
+
 /// Batches for the sanitizer.
 pub(crate) fn small() -> Vec<Group> {
     let mixed = &[100, 1, 64, 0, 300, 33][..];

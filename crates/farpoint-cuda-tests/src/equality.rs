@@ -76,6 +76,15 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups
 }
 
+/// A few clouds that are worked on by several blocks, in both precisions.
+pub(crate) fn several_blocks() -> Vec<Group> {
+    let kinds = [Kind::Room, Kind::Lattice, Kind::Duplicated];
+    let mut groups: Vec<_> = kinds.into_iter().flat_map(|kind| both(kind, MIDDLE)).collect();
+    groups.extend([group::<f32>(Kind::Room, LARGE), group::<f64>(Kind::Lattice, LARGE)]);
+    groups.push(group::<f32>(Kind::Room, LARGER));
+    groups
+}
+
 fn both(kind: Kind, class: Class) -> [Group; 2] {
     [group::<f32>(kind, class), group::<f64>(kind, class)]
 }

@@ -125,6 +125,7 @@ fn pointers(
         ("points not aligned", DeviceBatch::padded(p + 2, [1, 1_000, 3], i)),
         ("null indices", DeviceBatch::padded(p, [1, 1_000, 3], 0)),
         ("too many rows", DeviceBatch::padded(p, [1, u32::MAX as usize, 3], i)),
+        ("more rows than can be stepped over", DeviceBatch::padded(p, [1, 4_293_918_721, 3], i)),
         ("too many clouds", DeviceBatch::padded(p, [1 << 25, 1_000, 3], i)),
         ("no starts", DeviceBatch { starts: Some((i, 0)), ..good }),
         ("too many starts", DeviceBatch { starts: Some((i, 251)), ..good }),
@@ -135,7 +136,7 @@ fn pointers(
         tally.is(what, matches!(result, Err(Error::Sampling(_))));
     }
     let random = sampler.clone().start(Start::Random(1));
-    // SAFETY: as above.
+    // SAFETY: a random start is refused before any memory is used.
     let result = unsafe { random.enqueue(device, &stream, &good) };
     tally.is("a random start", matches!(result, Err(Error::Unsupported(_))));
     Ok(stream.synchronize()?)

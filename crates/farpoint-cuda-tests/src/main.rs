@@ -6,10 +6,13 @@
 mod awkward;
 mod batches;
 mod bench;
+mod calls;
 mod chamfer;
 mod clouds;
 mod equality;
 mod errors;
+mod first_call;
+mod give_up;
 mod graphs;
 mod guarded;
 mod machine;
@@ -22,15 +25,18 @@ mod runner;
 mod small;
 mod streams;
 mod tally;
+mod together;
 mod truth;
 mod variants;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
+use farpoint_cuda::Device;
 use report::Report;
 use runner::{Group, Options};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// farpoint on a GPU: does it give what the CPU gives, and how fast is it?
 #[derive(Parser)]
@@ -45,7 +51,13 @@ enum Command {
     /// Compare everything with the CPU; ends with status 1 if something differs
     Test(Test),
     /// A few seconds of everything
-    Small(Checks),
+    Small {
+        /// Only what has no block wait for another
+        #[arg(long)]
+        alone: bool,
+        #[command(flatten)]
+        checks: Checks,
+    },
     /// The same under each tool of compute-sanitizer, if that is on PATH
     Sanitize {
         /// Only this tool: memcheck, racecheck or synccheck
@@ -62,6 +74,11 @@ enum Command {
     Bench(bench::Bench),
     /// Measure nearest points, Chamfer distance and gradients
     BenchChamfer(bench::BenchChamfer),
+    /// Measure the first call of a fresh process, with machine code and with PTX
+    FirstCall(first_call::FirstCall),
+    /// Calls at once, as one of the processes that a test starts
+    #[command(hide = true)]
+    Together,
     /// The GPUs of this machine; status 1 if there is none
     Devices,
 }
@@ -95,17 +112,26 @@ struct Checks {
     /// Seconds after which a check counts as hanging; the run ends then
     #[arg(long, default_value_t = 120)]
     limit: u64,
+    /// Seconds that a kernel may wait without progress before it gives up
+    #[arg(long, value_name = "SECONDS")]
+    patience: Option<u64>,
+    /// Use the GPU as a card of this compute capability (75 for 7.5)
+    #[arg(long, value_name = "NUMBER")]
+    capability: Option<u32>,
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Test(test) => tests(&test),
-        Command::Small(checks) => run(small::groups(), &checks, "small"),
+        Command::Small { alone: true, checks } => run(small::alone(), &checks, "small --alone"),
+        Command::Small { alone: false, checks } => run(small::groups(), &checks, "small"),
         Command::Sanitize { tool, only, report } => {
             small::sanitize(&tool, &only, report.as_deref())
         }
         Command::Bench(bench) => bench.run(),
         Command::BenchChamfer(bench) => bench.run(),
+        Command::FirstCall(first) => first.run(),
+        Command::Together => together::alone(),
         Command::Devices => devices(),
     };
     match result {
@@ -134,11 +160,28 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(graphs::groups());
     groups.extend(streams::groups());
     groups.extend(memory::groups());
+    groups.extend(give_up::groups());
+    groups.extend(together::groups());
     groups.extend(chamfer::groups(quick));
+    groups.extend(OLDER.into_iter().flat_map(older));
     if !quick {
         groups.push(equality::ten_million());
     }
     groups
+}
+
+/// Compute capabilities whose kernels differ from those of the newest cards.
+const OLDER: [u32; 2] = [75, 80];
+
+/// What shows that the kernels of an older card are right: everything in small, and clouds of which
+/// each takes several blocks.
+fn older(capability: u32) -> Vec<Group> {
+    let mut groups = small::groups();
+    groups.extend(equality::several_blocks());
+    groups.extend(batches::several_blocks());
+    groups.extend(chamfer::several_blocks());
+    groups.extend(give_up::groups());
+    groups.into_iter().map(|group| group.on_card(capability)).collect()
 }
 
 fn tests(test: &Test) -> Result<bool> {
@@ -163,6 +206,17 @@ fn run(groups: Vec<Group>, checks: &Checks, command: &str) -> Result<bool> {
     let only: String = checks.only.iter().map(|text| format!(" --only '{text}'")).collect();
     let report = Report::new(format!("farpoint-cuda-tests {command}{only}"));
     println!("{}\n", report.machine);
+    if let Some(seconds) = checks.patience {
+        let patience = Duration::from_secs(seconds);
+        Device::new(0)?.set_patience(patience);
+        if let Some(capability) = checks.capability {
+            Device::with_capability(0, capability)?.set_patience(patience);
+        }
+    }
+    let groups = match checks.capability {
+        Some(capability) => groups.into_iter().map(|group| group.on_card(capability)).collect(),
+        None => groups,
+    };
     let options = Options { only: checks.only.clone(), limit: checks.limit };
     let records = checks.report.clone();
     runner::run(groups, &options, report, move |report| {

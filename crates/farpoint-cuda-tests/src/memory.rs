@@ -1,13 +1,16 @@
-//! Nothing leaks: the card's free memory and the process's own before and after many runs.
+//! Nothing leaks: the card's free memory and the process's own before and after many runs. What is
+//! copied from pinned memory was copied when the call returns.
 
 use crate::clouds::Cloud;
 use crate::resident::{Answer, Resident};
 use crate::runner::Group;
 use crate::tally::Tally;
 use crate::variants::{self, ALL};
-use anyhow::Result;
-use farpoint_cuda::{Device, Sampler, Stream};
+use anyhow::{Result, ensure};
+use cudarc::driver::sys;
+use farpoint_cuda::{Algorithm, Buffer, Device, Sampler, Stream};
 use farpoint_generate::Kind;
+use std::ptr;
 
 /// Runs that are watched, and those before, after which pools have their size.
 const RUNS: usize = 200;
@@ -17,7 +20,76 @@ const WARM: usize = 30;
 const SLACK: usize = 16 << 20;
 
 pub(crate) fn groups() -> Vec<Group> {
-    vec![leaks()]
+    vec![leaks(), pinned_memory()]
+}
+
+/// Host memory that the device reads by itself.
+struct Pinned {
+    context: sys::CUcontext,
+    numbers: *mut f32,
+    len: usize,
+}
+
+impl Pinned {
+    fn new(len: usize) -> Result<Self> {
+        let (mut context, mut numbers) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: device 0 is open, so that the driver is there; each call writes what it is given the
+        // address of, and the context is put back where it was.
+        let codes = unsafe {
+            [
+                sys::cuDevicePrimaryCtxRetain(&mut context, 0),
+                sys::cuCtxPushCurrent_v2(context),
+                sys::cuMemHostAlloc(&mut numbers, 4 * len, sys::CU_MEMHOSTALLOC_PORTABLE),
+                sys::cuCtxPopCurrent_v2(&mut context),
+            ]
+        };
+        ensure!(codes.iter().all(|code| *code == sys::CUresult::CUDA_SUCCESS), "{codes:?}");
+        Ok(Self { context, numbers: numbers.cast(), len })
+    }
+
+    fn fill(&mut self, value: f32) -> &[f32] {
+        // SAFETY: the memory has room for so many numbers; any bits are a number, and nobody else
+        // knows of it.
+        let numbers = unsafe { std::slice::from_raw_parts_mut(self.numbers, self.len) };
+        numbers.fill(value);
+        numbers
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // SAFETY: retained and allocated by `new`; nothing is copied from it any more.
+        unsafe {
+            let _ = sys::cuCtxPushCurrent_v2(self.context);
+            let _ = sys::cuMemFreeHost(self.numbers.cast());
+            let _ = sys::cuCtxPopCurrent_v2(&mut self.context);
+            let _ = sys::cuDevicePrimaryCtxRelease_v2(0);
+        }
+    }
+}
+
+/// Numbers may change as soon as they were written, even if the stream was busy meanwhile.
+fn pinned_memory() -> Group {
+    let filler: [usize; 3] = [264, 2_048, 512];
+    Group::new("pinned host memory", &[""], move || {
+        Ok(move |device: &Device, _: &str, tally: &mut Tally| {
+            let stream = Stream::new(device)?;
+            let sampler = Sampler::count(filler[2]).algorithm(Algorithm::Naive);
+            let shape = [filler[0], filler[1], 3];
+            let mut work = Resident::<f32>::new(&stream, shape, filler[2], Some(&sampler))?;
+            work.write(&vec![0.0; filler[0] * filler[1] * 3])?;
+            let mut numbers = Pinned::new(1 << 20)?;
+            let mut buffer = Buffer::<f32>::new(&stream, 1 << 20, "numbers of a test")?;
+            for value in [1.0, 2.0, 3.0] {
+                work.enqueue(device, &stream, &sampler)?;
+                buffer.write(0, numbers.fill(value))?;
+                numbers.fill(-1.0);
+                let found = buffer.download(1 << 20)?;
+                tally.is(format!("all are {value}"), found.iter().all(|x| *x == value));
+            }
+            Ok(())
+        })
+    })
 }
 
 /// A cloud of 70,000: 840 KB of points, some MB of scratch memory a run.

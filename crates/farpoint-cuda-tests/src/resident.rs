@@ -60,6 +60,14 @@ impl<T: CudaScalar> Resident<T> {
         unsafe { sampler.enqueue(device, stream, &batch) }
     }
 
+    /// Whether indices are -1 and values NaN, all of them.
+    pub(crate) fn is_void(&self) -> Result<bool, Error> {
+        let count = self.shape[0] * self.wanted;
+        let (indices, values) = (self.indices.download(count)?, self.values.download(count)?);
+        Ok(indices.iter().all(|&row| row == -1)
+            && values.iter().all(|value| value.to_f64().is_nan()))
+    }
+
     /// Waits for the buffers' stream, and compares.
     pub(crate) fn compare(&self, answer: &Answer<T>) -> Result<Result<(), String>, Error> {
         let count = self.shape[0] * self.wanted;

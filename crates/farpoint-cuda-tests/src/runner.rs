@@ -43,6 +43,20 @@ impl Group {
         Self { heavy: true, ..self }
     }
 
+    /// The same on the device as if it were a card of this compute capability (75 for 7.5), with a
+    /// name that says so.
+    pub(crate) fn on_card(self, capability: u32) -> Self {
+        let Self { name, parts, prepare, heavy } = self;
+        let prepare: Prepare = Box::new(move || {
+            let run = prepare()?;
+            Ok(Box::new(move |device: &Device, part: &str, tally: &mut Tally| {
+                run(&Device::with_capability(device.ordinal(), capability)?, part, tally)
+            }))
+        });
+        let name = format!("as {}.{}: {name}", capability / 10, capability % 10);
+        Self { name, parts, prepare, heavy }
+    }
+
     fn line(&self, part: &str) -> String {
         if part.is_empty() { self.name.clone() } else { format!("{}, {part}", self.name) }
     }

@@ -4,7 +4,7 @@ use crate::equality::{self, Class, Depth};
 use crate::machine::Machine;
 use crate::report::write_file;
 use crate::runner::Group;
-use crate::variants::ALL;
+use crate::variants::{self, ALL};
 use crate::{awkward, batches, chamfer, graphs, pointers, streams};
 use anyhow::{Context, Result};
 use farpoint_generate::Kind;
@@ -41,6 +41,26 @@ pub(crate) fn groups() -> Vec<Group> {
     groups
 }
 
+/// Of these, what has no block wait for another: for racecheck, under which kernels whose blocks wait
+/// do not come to an end. All that these share within a block is looked at so, too.
+pub(crate) fn alone() -> Vec<Group> {
+    variants::set_alone();
+    let mut groups = vec![
+        equality::group::<f32>(Kind::Room, SMALL),
+        equality::group::<f64>(Kind::Room, SMALL),
+        equality::group::<f32>(Kind::Lattice, SMALL),
+        equality::group::<f32>(Kind::Duplicated, SMALL),
+        awkward::axes::<f32>(2, &[33, 300]),
+        awkward::axes::<f64>(5, &[300]),
+    ];
+    groups.extend(chamfer::alone());
+    for group in &mut groups {
+        // It would choose teams of several blocks.
+        group.parts.retain(|part| *part != "auto");
+    }
+    groups
+}
+
 /// The tools that look for something of their own.
 const TOOLS: [&str; 3] = ["memcheck", "racecheck", "synccheck"];
 
@@ -72,7 +92,7 @@ pub(crate) fn sanitize(tools: &[String], only: &[String], record: Option<&Path>)
     }
     if let Some(path) = record {
         let mut text = format!("# compute-sanitizer\n\n{}\n\n", Machine::here());
-        text.push_str("`farpoint-cuda-tests small` under each tool.\n\n| tool | | s | |\n|---|---|---:|---|\n");
+        text.push_str("`farpoint-cuda-tests small` under each tool (racecheck: `small --alone`).\n\n| tool | | s | |\n|---|---|---:|---|\n");
         for Ended { tool, passed, seconds, words } in &all {
             let word = if *passed { "ok" } else { "**FAIL**" };
             text.push_str(&format!("| {tool} | {word} | {seconds:.1} | {words} |\n"));
@@ -87,7 +107,10 @@ fn under(tool: &'static str, only: &[String]) -> Result<Ended> {
     let begin = Instant::now();
     let mut command = Command::new("compute-sanitizer");
     command.args(["--tool", tool, "--error-exitcode", "1", "--print-limit", "20"]);
-    command.arg(std::env::current_exe()?).args(["small", "--limit", "600"]);
+    command.arg(std::env::current_exe()?).args(["small", "--limit", "600", "--patience", "300"]);
+    if tool == "racecheck" {
+        command.arg("--alone");
+    }
     command.args(only.iter().flat_map(|text| ["--only", text]));
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let mut words = Vec::new();

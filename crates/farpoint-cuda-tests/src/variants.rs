@@ -1,9 +1,23 @@
 //! Every algorithm with every switch worth a test.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use farpoint_cuda::{Algorithm, PeakOptions, RadiusOptions, Sampler};
 
 /// The names of all algorithms, in the order of the report.
 pub(crate) const ALL: &[&str] = &["naive", "radius", "persistent", "peak", "auto"];
+
+/// Whether no block may wait for another: every cloud is worked on by one block.
+static ALONE: AtomicBool = AtomicBool::new(false);
+
+/// From now on no block waits for another.
+pub(crate) fn set_alone() {
+    ALONE.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_alone() -> bool {
+    ALONE.load(Ordering::Relaxed)
+}
 
 /// An algorithm with its switches.
 #[derive(Clone)]
@@ -48,6 +62,9 @@ pub(crate) fn algorithm(part: &str) -> Algorithm {
 /// The algorithm as it comes, then with its switches set in every way.
 pub(crate) fn all(part: &str) -> Vec<Variant> {
     let algorithm = algorithm(part);
+    if is_alone() && algorithm == Algorithm::Peak {
+        return vec![Variant::peak("team 1", PeakOptions::default().team(1))];
+    }
     let mut variants = vec![Variant::plain(algorithm)];
     match algorithm {
         Algorithm::Radius => variants.extend(fusions().into_iter().skip(1)),

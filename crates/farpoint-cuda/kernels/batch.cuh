@@ -89,13 +89,21 @@ __device__ __forceinline__ void write_sample(const Cloud& cloud, u32 k, u32 inde
 
 // Fills the slots from `chosen` on, by `threads` threads of which this is `thread`, and writes
 // the covering radius and the number chosen.
-__device__ __forceinline__ void finish_cloud(const Cloud& cloud, u32 chosen, real covering, u32 thread, u32 threads) {
+__device__ __forceinline__ void finish_cloud(const Cloud& cloud, u32 chosen, real covering, u32 thread, u32 threads,
+                                             real unused = 0) {
     for (u32 k = chosen + thread; k < cloud.slots; k += threads) {
         cloud.indices[k] = -1;
-        if (cloud.values) cloud.values[k] = (real)0;
+        if (cloud.values) cloud.values[k] = unused;
     }
     if (thread == 0) {
         if (cloud.covering) *cloud.covering = covering;
         if (cloud.chosen) *cloud.chosen = (i64)chosen;
+    }
+}
+
+// Overwrites the answer of the clouds first, first + step, ... with what no run gives, by one block.
+__device__ inline void spoil_clouds(const Batch& batch, u32 first, u32 step) {
+    for (u32 b = first; b < batch.clouds; b += step) {
+        finish_cloud(cloud_of(batch, b), 0, not_a_number(), threadIdx.x, blockDim.x, not_a_number());
     }
 }

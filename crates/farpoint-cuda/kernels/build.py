@@ -1,19 +1,42 @@
 #!/usr/bin/env python3
-"""Compiles the kernels to PTX with a pinned NVRTC; needs neither a GPU nor a CUDA toolkit.
+"""Compiles the kernels with pinned compilers; needs neither a GPU nor a CUDA toolkit.
 
-    build.py NVRTC_FOLDER OUT_FOLDER [NAME..]
+    build.py NVRTC_FOLDER PTXAS OUT_FOLDER [--cache FOLDER] [NAME..]
 
-NVRTC_FOLDER holds libnvrtc.so.12 and its builtins, out of the PyPI wheel
-nvidia-cuda-nvrtc-cu12 (`cargo xtask kernels` fetches it and calls this script). Every NAME.cu
-beside this script becomes OUT_FOLDER/NAME.PRECISION.ARCHITECTURE.ptx.
+NVRTC_FOLDER holds libnvrtc.so.12 and its builtins, PTXAS is NVIDIA's assembler; `cargo xtask
+kernels` fetches both from PyPI and calls this script. Every NAME.cu beside this script becomes
+
+    OUT_FOLDER/NAME.PRECISION.compute_XX.ptx   and   OUT_FOLDER/NAME.PRECISION.sm_XX.cubin
+
+Machine code is made of these very PTX files: both do the same operations in the same order. With
+--cache, what was assembled from the same PTX before is taken from there.
 """
+import argparse
+import concurrent.futures
 import ctypes
+import functools
+import hashlib
+import multiprocessing
+import os
 import pathlib
+import shutil
+import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-ARCHITECTURES = ("compute_75", "compute_80", "compute_90")
 PRECISIONS = {"f32": [], "f64": ["-DFARPOINT_F64"]}
+
+#: Virtual architectures of the PTX, the fallback for cards without machine code of their own. No
+#: kernel asks for more than 9.0.
+PTX = (75, 80, 90)
+
+#: Cards with machine code: Turing, A100, Ampere and (by 8.6, whose code is the same but for a few
+#: instructions' order) Ada, Hopper, Blackwell's two kinds.
+MACHINES = (75, 80, 86, 90, 100, 120)
+
+#: `--fmad=false`: a multiplication and an addition stay two roundings. NVRTC then writes `mul.rn`
+#: and `add.rn`, which the assembler never fuses, whatever its own flags.
+OPTIONS = ["--fmad=false", "--std=c++17"]
 
 
 def load(folder):
@@ -32,7 +55,9 @@ def text(nvrtc, program, size, get):
     return buffer.raw[: length.value].rstrip(b"\0").decode()
 
 
-def compile_one(nvrtc, path, options):
+def compile_one(folder, path, options):
+    """PTX of one file."""
+    nvrtc = load(folder)
     headers = sorted(HERE.glob("*.cuh"))
     sources = (ctypes.c_char_p * len(headers))(*[h.read_bytes() for h in headers])
     names = (ctypes.c_char_p * len(headers))(*[h.name.encode() for h in headers])
@@ -46,26 +71,81 @@ def compile_one(nvrtc, path, options):
     if log.strip():
         print(f"{path.name} {' '.join(options)}:\n{log}", file=sys.stderr)
     if status != 0:
-        raise SystemExit(f"{path.name}: NVRTC failed with status {status}")
+        raise RuntimeError(f"{path.name}: NVRTC failed with status {status}")
     ptx = text(nvrtc, program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     return ptx
 
 
+def write_ptx(folder, path, precision, architecture, out):
+    options = [f"--gpu-architecture=compute_{architecture}", *OPTIONS, *PRECISIONS[precision]]
+    ptx = compile_one(folder, path, options)
+    (out / f"{path.stem}.{precision}.compute_{architecture}.ptx").write_text(ptx)
+
+
+def newest(machine):
+    """The PTX that a card's machine code is made of."""
+    return max(architecture for architecture in PTX if architecture <= machine)
+
+
+def assemble(ptxas, version, out, cache, source, machine):
+    """Machine code for one kind of card."""
+    flags = [f"-arch=sm_{machine}"]
+    target = out / f"{source.name.rsplit('.', 2)[0]}.sm_{machine}.cubin"
+    kept = None
+    if cache:
+        key = hashlib.sha256(source.read_bytes() + f"{version} {flags}".encode())
+        kept = cache / f"{key.hexdigest()}.cubin"
+        if kept.exists():
+            shutil.copyfile(kept, target)
+            return
+    run = subprocess.run([ptxas, *flags, source, "-o", target], capture_output=True, text=True)
+    if run.returncode != 0:
+        raise RuntimeError(f"{source.name}: ptxas failed for sm_{machine}\n{run.stderr}")
+    if kept:
+        # Two steps, so that what is in the cache is whole.
+        part = kept.with_suffix(f".{os.getpid()}.{machine}")
+        shutil.copyfile(target, part)
+        part.replace(kept)
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("nvrtc", type=pathlib.Path)
+    parser.add_argument("ptxas", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--cache", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    return parser.parse_args()
+
+
 def main():
-    nvrtc = load(sys.argv[1])
-    out = pathlib.Path(sys.argv[2])
-    out.mkdir(parents=True, exist_ok=True)
-    wanted = sys.argv[3:]
-    for path in sorted(HERE.glob("*.cu")):
-        if wanted and path.stem not in wanted:
-            continue
-        for architecture in ARCHITECTURES:
-            for precision, defines in PRECISIONS.items():
-                options = [f"--gpu-architecture={architecture}", "--fmad=false", "--std=c++17", *defines]
-                ptx = compile_one(nvrtc, path, options)
-                (out / f"{path.stem}.{precision}.{architecture}.ptx").write_text(ptx)
+    given = arguments()
+    for folder in (given.out, given.cache):
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+    names = given.names or [path.stem for path in HERE.glob("*.cu")]
+    version = subprocess.run([given.ptxas, "--version"], check=True, capture_output=True, text=True)
+    # The largest first, so that no core is left with one at the end.
+    files = sorted((HERE / f"{name}.cu" for name in names), key=lambda p: -p.stat().st_size)
+    # NVRTC numbers calls through all that a process compiles: each file has a process of its own.
+    with multiprocessing.Pool(maxtasksperchild=1) as pool:
+        pool.starmap(write_ptx, [
+            (given.nvrtc, path, precision, architecture, given.out)
+            for path in files for precision in PRECISIONS for architecture in PTX
+        ], chunksize=1)
+    jobs = [
+        (given.out / f"{name}.{precision}.compute_{newest(machine)}.ptx", machine)
+        for name in names for precision in PRECISIONS for machine in MACHINES
+    ]
+    jobs.sort(key=lambda job: -job[0].stat().st_size)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        run = functools.partial(assemble, given.ptxas, version.stdout, given.out, given.cache)
+        list(pool.map(run, *zip(*jobs)))
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except RuntimeError as error:
+        raise SystemExit(str(error))

@@ -6,12 +6,18 @@
 #include "sort.cuh"
 
 struct SortedArgs {
+    Guard guard;
     Asked asked;
-    u8* headers;            // a counter a team, zero at launch
+    u8* headers;            // a Header a team, zero at launch
     u8* scratch;            // arrays, `stride` bytes a team
     u64 header_stride;
     u64 stride;
     u32 team;               // blocks a cloud
+};
+
+struct Header {
+    u32 arrivals;
+    u32 raised;  // whether one of the team has given up
 };
 
 constexpr u32 THREADS = 1024;
@@ -68,13 +74,26 @@ __device__ void sort_senders(Team& team, const Rows& own, const Rows& other, Sen
     team.sync();
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(backward_sorted)(const SortedArgs args) {
+__device__ __noinline__ void spoil(const Guard& guard) {
+    const SortedArgs& args = (const SortedArgs&)guard;
+    u32 teams = gridDim.x / args.team;
+    for (u32 job = blockIdx.x / args.team; job < 2 * args.asked.matching.pairs; job += teams) {
+        Rows own = rows_of(args.asked, job & 1, job >> 1);
+        if (!own.gradients) continue;
+        u64 numbers = (u64)own.cloud.slots * own.cloud.dims;
+        for (u64 k = threadIdx.x; k < numbers; k += blockDim.x) own.gradients[k] = not_a_number();
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(backward_sorted)(const __grid_constant__ SortedArgs args) {
     __shared__ SortShared shared;
     const Asked& asked = args.asked;
     u32 teams = gridDim.x / args.team, which = blockIdx.x / args.team;
     // Blocks beyond the last whole team have nothing to do.
     if (which >= teams) return;
-    Team team = {blockIdx.x % args.team, args.team, (u32*)(args.headers + which * args.header_stride), 0};
+    Header& header = *(Header*)(args.headers + which * args.header_stride);
+    Team team(blockIdx.x % args.team, args.team, &header.arrivals, args.guard, &header.raised);
+    if (is_absent(args.guard, AT_BEGIN, team.rank)) return;
     Senders senders = place_arrays(args.scratch + which * args.stride, asked.rows, args.team);
     for (u32 job = which; job < 2 * asked.matching.pairs; job += teams) {
         Rows own = rows_of(asked, job & 1, job >> 1);

@@ -48,6 +48,14 @@ __device__ __forceinline__ real infinity() {
 #endif
 }
 
+__device__ __forceinline__ real not_a_number() {
+#ifdef FARPOINT_F64
+    return from_bits(0x7ff8000000000000ull);
+#else
+    return from_bits(0x7fc00000u);
+#endif
+}
+
 // NaN and infinity.
 __device__ __forceinline__ bool is_bad(real value) { return !(value - value == (real)0); }
 

@@ -4,16 +4,27 @@
 // negative to `q` (norm 1: `g` times the sign of the difference). A point adds up its own part,
 // then what it is sent by ascending index: no atomic additions, whose order would change from run
 // to run. Kernels differ in how they find out who sends to whom.
+//
+// The gradients of the distances are given, or follow from those of a value a pair that the distances
+// were reduced to (chamfer_reduce.cu); all operations are those of `farpoint::chamfer::Reduced::grads`.
 #pragma once
 #include "matching.cuh"
+#include "root.cuh"
 
 // `struct Asked` in src/chamfer/backward/mod.rs mirrors this one field by field.
 struct Asked {
     Matching matching;      // of each side the indices that the search gave, or null
     const real* grads[2];   // gradients of the distances, laid out as the rows; or null
     real* gradients[2];     // of the coordinates, dense rows; null when nobody asks
+    // Instead of `grads`: the gradient of each pair's value, so many numbers apart. It needs the
+    // distances in `matching` where their roots were taken or a maximum was.
+    const real* upstream;
+    i64 upstream_stride;
+    const real* extremes;   // as chamfer_reduce.cu wrote them, for maxima
     u32 norm;               // 1 or 2
     u32 rows[2];            // rows of the largest cloud of each side
+    u32 reduction;
+    u32 root;
 };
 
 constexpr u32 FEW = 8;    // senders that a lane adds up alone
@@ -24,6 +35,20 @@ struct Rows {
     Cloud cloud;
     const real* grads;
     real* gradients;
+    bool reduced;   // whether `grads` are null, and these are to be used:
+    bool root;
+    bool max;
+    real each;      // the gradient of each distance, or of its root
+    real largest;
+
+    // The gradient of a row's distance.
+    __device__ __forceinline__ real grad(u32 row) const { return reduced ? reduced_grad(row) : grads[row]; }
+    __device__ __forceinline__ real reduced_grad(u32 row) const {
+        if (!root && !max) return each;
+        real distance = root ? root_of(cloud.values[row]) : cloud.values[row];
+        if ((max && distance != largest) || (root && distance == (real)0)) return 0;
+        return root ? each / (distance + distance) : each;
+    }
 };
 
 // Those who send to a row, by ascending index: `count` of `senders` from `begin` on.
@@ -38,11 +63,21 @@ __device__ __forceinline__ Rows rows_of(const Asked& asked, u32 side, u32 pair) 
     rows.cloud = cloud_of(asked.matching, side, pair);
     rows.grads = asked.grads[side] ? asked.grads[side] + begin : nullptr;
     rows.gradients = asked.gradients[side] ? asked.gradients[side] + begin * asked.matching.dims : nullptr;
+    rows.reduced = asked.upstream != nullptr;
+    rows.root = asked.root;
+    rows.max = asked.reduction == MAX;
+    rows.each = rows.largest = 0;
+    if (rows.reduced) {
+        const real* extremes = rows.max ? asked.extremes + (u64)pair * EXTREMES + side : nullptr;
+        real divisor = rows.max ? extremes[2] : asked.reduction == MEAN ? (real)rows.cloud.length : (real)1;
+        rows.each = asked.upstream[(i64)pair * asked.upstream_stride] / divisor;
+        if (rows.max) rows.largest = extremes[0];
+    }
     return rows;
 }
 
 // Whether the distances of these rows have gradients.
-__device__ __forceinline__ bool sends(const Rows& rows) { return rows.grads && rows.cloud.indices; }
+__device__ __forceinline__ bool sends(const Rows& rows) { return (rows.grads || rows.reduced) && rows.cloud.indices; }
 
 // To whom a row sends; `none` if to nobody of so many.
 __device__ __forceinline__ u32 target_of(const Rows& rows, u32 row, u32 none) {
@@ -69,7 +104,7 @@ __device__ __forceinline__ real subtract_many(const Rows& other, const u32* send
             bool here = at < list.count;
             u32 sender = senders[list.begin + (here ? at : 0)];
             // Past the end: 0, which changes no bit.
-            parts[k] = here ? part(norm, other.grads[sender], other.cloud.at(sender, axis), at_row) : (real)0;
+            parts[k] = here ? part(norm, other.grad(sender), other.cloud.at(sender, axis), at_row) : (real)0;
         }
 #pragma unroll
         for (u32 k = 0; k < AHEAD; ++k) {
@@ -87,14 +122,14 @@ __device__ __forceinline__ void write_gradients(const Rows& own, const Rows& oth
     u32 lane = threadIdx.x & 31, dims = own.cloud.dims;
     bool counts = row < own.cloud.length;
     u32 none = other.cloud.length, nearest = counts && sends(own) ? target_of(own, row, none) : none;
-    real g = nearest < none ? own.grads[row] : (real)0;
+    real g = nearest < none ? own.grad(row) : (real)0;
     u32 long_lists = __ballot_sync(FULL, list.count > FEW);
     for (u32 axis = 0; axis < dims; ++axis) {
         real at_row = counts ? own.cloud.at(row, axis) : (real)0, sum = 0;
         if (nearest < none) sum = part(norm, g, at_row, other.cloud.at(nearest, axis));
         for (u32 k = 0; k < list.count && list.count <= FEW; ++k) {
             u32 sender = senders[list.begin + k];
-            sum = sum - part(norm, other.grads[sender], other.cloud.at(sender, axis), at_row);
+            sum = sum - part(norm, other.grad(sender), other.cloud.at(sender, axis), at_row);
         }
         for (u32 left = long_lists; left; left &= left - 1) {
             u32 who = __ffs(left) - 1;

@@ -56,6 +56,16 @@ __device__ __forceinline__ void write_nearest(const Cloud& cloud, u32 row, real 
     if (cloud.indices) cloud.indices[row] = nearest == NONE ? -1 : (i64)nearest;
 }
 
+// Overwrites the answers of the pairs first, first + step, ... with what no search gives, by one block.
+__device__ inline void spoil_pairs(const Matching& matching, u32 first, u32 step) {
+    for (u32 pair = first; pair < matching.pairs; pair += step) {
+        for (u32 side = 0; side < 2; ++side) {
+            Cloud cloud = cloud_of(matching, side, pair);
+            for (u32 row = threadIdx.x; row < cloud.slots; row += blockDim.x) write_nearest(cloud, row, not_a_number(), NONE);
+        }
+    }
+}
+
 // The squared distance `(dx*dx + dy*dy) + dz*dz`, further axes appended.
 struct Squared {
     static __device__ __forceinline__ real part(real a, real b) {

@@ -21,6 +21,7 @@ constexpr u32 THREADS = 1024;
 constexpr u32 WARPS = THREADS / 32;
 
 struct TreeArgs {
+    Guard guard;
     Matching matching;
     u8* headers;         // a Header a team, zero at launch
     u8* scratch;         // arrays, `stride` bytes a team
@@ -34,6 +35,7 @@ struct TreeArgs {
 struct Header {
     u32 arrivals[3];  // of the whole team, and of those that build either side
     u32 next;         // the next group of queries
+    u32 raised;       // whether one of the team has given up
 };
 
 // A cloud and the tree over it.
@@ -312,12 +314,14 @@ __device__ __forceinline__ void nearest(const TreeArgs& args) {
     // Blocks beyond the last whole team have nothing to do.
     if (which >= teams) return;
     Header& header = *(Header*)(args.headers + which * args.header_stride);
-    Team team = {blockIdx.x % args.team, args.team, &header.arrivals[0], 0};
+    const Guard& guard = args.guard;
+    Team team(blockIdx.x % args.team, args.team, &header.arrivals[0], guard, &header.raised);
+    if (is_absent(guard, AT_BEGIN, team.rank)) return;
     // A team of one builds both sides.
     u32 side = team.rank < args.first ? 0 : 1;
-    Team builders = args.team == 1 ? Team{0, 1, nullptr, 0}
-                  : side == 0 ? Team{team.rank, args.first, &header.arrivals[1], 0}
-                              : Team{team.rank - args.first, args.team - args.first, &header.arrivals[2], 0};
+    u32 rank = team.rank - (side == 0 ? 0 : args.first);
+    u32 blocks = args.team == 1 ? 1 : side == 0 ? args.first : args.team - args.first;
+    Team builders(rank, blocks, &header.arrivals[1 + side], guard, &header.raised);
     if (threadIdx.x == 0) {
         u8* scratch = args.scratch + which * args.stride;
         for (u32 s = 0; s < 2; ++s) place_arrays(shared.sides[s], &scratch, args.rows[s], args.team);
@@ -339,11 +343,16 @@ __device__ __forceinline__ void nearest(const TreeArgs& args) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree)(const TreeArgs args) { nearest<Squared, false>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree_high)(const TreeArgs args) { nearest<Squared, true>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree_absolute)(const TreeArgs args) {
+__device__ __noinline__ void spoil(const Guard& guard) {
+    const TreeArgs& args = (const TreeArgs&)guard;
+    spoil_pairs(args.matching, blockIdx.x / args.team, gridDim.x / args.team);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree)(const __grid_constant__ TreeArgs args) { nearest<Squared, false>(args); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree_high)(const __grid_constant__ TreeArgs args) { nearest<Squared, true>(args); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree_absolute)(const __grid_constant__ TreeArgs args) {
     nearest<Absolute, false>(args);
 }
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree_high_absolute)(const TreeArgs args) {
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree_high_absolute)(const __grid_constant__ TreeArgs args) {
     nearest<Absolute, true>(args);
 }

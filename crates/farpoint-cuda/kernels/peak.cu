@@ -21,6 +21,7 @@ constexpr u32 THREADS = 1024;
 #endif
 
 struct PeakArgs {
+    Guard guard;
     Batch batch;
     u8* headers;         // a Header and mail a team, zero at launch
     u8* scratch;         // arrays, `stride` bytes a team
@@ -133,8 +134,9 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
         bool listed = total - last <= args.list;
         u32 fresh = 0;
         if (points > 0) {
-            solve_band<HIGH>(state, team, stack, {beta, turn, points, listed ? from : NONE, total - last <= args.spread});
-            team.sync();
+            if (is_absent(args.guard, AT_BAND, team.rank)) asm volatile("exit;");
+            bool lost = solve_band<HIGH>(state, team, stack, {beta, turn, points, listed ? from : NONE, total - last <= args.spread});
+            team.sync(lost);
             lap(state, team, SOLVE_NS);
             u32 now = before + *(volatile u32*)state.accepted.count;
             if (now > cloud.wanted || now == cloud.length) return now;
@@ -229,11 +231,13 @@ __device__ void peak(const PeakArgs& args) {
     // Blocks beyond the last whole team have nothing to do.
     if (which >= teams) return;
     Header* header = (Header*)(args.headers + which * args.header_stride);
-    Team team = {blockIdx.x % args.team, args.team, &header->arrivals, 0};
+    Team team(blockIdx.x % args.team, args.team, &header->arrivals, args.guard, &header->raised);
+    if (is_absent(args.guard, AT_BEGIN, team.rank)) return;
     if (threadIdx.x == 0) {
         state.mail = (Mail*)(header + 1);
         place_arrays(state, args.scratch + which * args.stride, args.rows, args.team);
         state.header = header;
+        state.guard = &args.guard;
         state.accepted.count = &header->accepted;
         state.counters = args.counters;
         state.clock = nanoseconds();
@@ -251,5 +255,10 @@ __device__ void peak(const PeakArgs& args) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const PeakArgs args) { peak<false>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const PeakArgs args) { peak<true>(args); }
+__device__ __noinline__ void spoil(const Guard& guard) {
+    const PeakArgs& args = (const PeakArgs&)guard;
+    spoil_clouds(args.batch, blockIdx.x / args.team, gridDim.x / args.team);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ PeakArgs args) { peak<false>(args); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const __grid_constant__ PeakArgs args) { peak<true>(args); }

@@ -34,23 +34,33 @@ __device__ __forceinline__ void send(Mail* slot, const Pick& pick, u64 phase) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(&slot->at), "l"((u64)pick.at << 1 | phase) : "memory");
 }
 
-__device__ __forceinline__ Pick receive(const Mail* slot, u64 phase) {
+// Relaxed loads, polled: an old word has the other phase, and is read again. False: given up.
+__device__ __forceinline__ bool receive(const Team& team, const Mail* slot, u64 phase, Pick* pick) {
+    Wait wait;
     u64 value, at;
-    do {
+    while (true) {
         asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(&slot->value) : "memory");
         asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(at) : "l"(&slot->at) : "memory");
-    } while ((value & 1) != phase || (at & 1) != phase);
-    return {(bits)(value >> 1), NONE, (u32)(at >> 1)};
+        if ((value & 1) == phase && (at & 1) == phase) break;
+        if (wait.over(*team.guard, team.raised, FOR_CANDIDATES)) return false;
+    }
+    *pick = {(bits)(value >> 1), NONE, (u32)(at >> 1)};
+    return true;
 }
 
 // The first of the picks that blocks `32 * part..` of the team sent, and its site, for all warps.
-__device__ __forceinline__ void collect_mail(const State& state, const Team& team, SingleShared& shared, Pick mine, u32 part, u32 epoch) {
+// False: some were waited for in vain.
+__device__ __forceinline__ bool collect_mail(const State& state, const Team& team, SingleShared& shared, Pick mine, u32 part, u32 epoch) {
     u32 lane = threadIdx.x & 31, block = part * 32 + lane;
+    bool come = true;
     if (team.size > 1) {
         Mail* slots = state.mail + (epoch & 1) * team.size;
         u64 phase = epoch >> 1 & 1;
         if (part == 0 && lane == 0) send(&slots[team.rank], mine, phase);
-        mine = block < team.size ? receive(&slots[block], phase) : Pick{0, NONE, NONE};
+        // The lane that sends goes first: others of its warp wait for what it sends.
+        __syncwarp();
+        mine = {0, NONE, NONE};
+        if (block < team.size) come = receive(team, &slots[block], phase, &mine);
     }
     Site where = {0, 0, 0, NONE, NONE};
     if (mine.value > 0) where = site(state.points, mine.at);
@@ -62,6 +72,7 @@ __device__ __forceinline__ void collect_mail(const State& state, const Team& tea
         shared.picks[part] = mine;
         shared.sites[part] = where;
     }
+    return come;
 }
 
 // The first candidate of the whole cloud, in every thread; `mine` is the warp's.
@@ -71,8 +82,9 @@ __device__ __forceinline__ bits choose_first(const State& state, const Team& tea
     if (lane == 0) shared.warps[warp] = mine;
     __syncthreads();
     if (warp == 0) mine = warp_pick(lane < warps ? shared.warps[lane] : Pick{0, NONE, NONE}, &who);
-    for (u32 part = warp; part < parts; part += warps) collect_mail(state, team, shared, mine, part, epoch);
-    __syncthreads();
+    bool come = true;
+    for (u32 part = warp; part < parts; part += warps) come &= collect_mail(state, team, shared, mine, part, epoch);
+    if (__syncthreads_or(!come)) leave(*team.guard);
     mine = warp_pick(lane < parts ? shared.picks[lane] : Pick{0, NONE, NONE}, &who);
     *chosen = shared.sites[who];
     return mine.value;
@@ -128,6 +140,7 @@ __device__ u32 take_singles(State& state, Team& team, SingleShared& shared, u32 
         keep_best(state, g, state.points.distance[at], state.points.order[at]);
     }
     __syncwarp();
+    if (is_absent(*team.guard, AT_SINGLES, team.rank)) asm volatile("exit;");
     u32 chosen = from;
     for (; chosen < to; ++chosen) {
         Site point;

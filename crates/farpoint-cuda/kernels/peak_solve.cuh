@@ -59,7 +59,8 @@ __device__ __forceinline__ real accept(const State& state, const Site& point, re
         if (found == t) {
             u32 k = atomicAdd(state.accepted.count, 1u);
             state.accepted.key[k] = ~to_bits(t);
-            *(volatile u32*)&state.accepted.at[k] = point.at;
+            // Relaxed: who sees it late passes the point by (apply_list).
+            store_relaxed(&state.accepted.at[k], point.at);
         }
     }
     return __shfl_sync(FULL, found, 0);
@@ -131,13 +132,6 @@ __device__ __forceinline__ u32 examine(const State& state, Stack stack, const Si
     return NONE;
 }
 
-// The position of the k-th accepted point of the list, which may be about to be written.
-__device__ __forceinline__ u32 accepted_at(const State& state, u32 k) {
-    u32 at;
-    do at = *(volatile u32*)&state.accepted.at[k]; while (at == NONE);
-    return at;
-}
-
 // Lowers the lanes' distances `t` by the points `from..to` of the list that come before them;
 // `box` holds the lanes' points.
 template <bool HIGH>
@@ -146,12 +140,16 @@ __device__ __forceinline__ real apply_list(const State& state, const Site& mine,
     real largest = from_bits(warp_largest(t > (real)0 ? to_bits(t) : 0));
     for (u32 first = from; first < to; first += 32) {
         u32 k = first + lane;
-        Site other = site(state.points, k < to ? accepted_at(state, k) : 0);
-        real value = k < to ? -load_shared_word(&state.points.distance[other.at]) : (real)0;
+        // Relaxed: a place that is not written yet, or a distance from before it was accepted, passes
+        // the point by. That is safe: whoever looks around meets it again (docs/peak.md).
+        u32 at = k < to ? load_relaxed(&state.accepted.at[k]) : NONE;
+        bool here = at != NONE;
+        Site other = site(state.points, here ? at : 0);
+        real value = here ? -load_shared_word(&state.points.distance[at]) : (real)0;
         real gx = box_gap(box.low[0], box.high[0], other.x);
         real gy = box_gap(box.low[1], box.high[1], other.y);
         real gz = box_gap(box.low[2], box.high[2], other.z);
-        bool reaches = k < to && (gx * gx + gy * gy) + gz * gz < largest;
+        bool reaches = here && (gx * gx + gy * gy) + gz * gz < largest;
         for (u32 rest = __ballot_sync(FULL, reaches); rest; rest &= rest - 1) {
             u32 from_lane = __ffs(rest) - 1;
             Site chosen = broadcast(other, from_lane);
@@ -216,10 +214,16 @@ __device__ __forceinline__ Member load_member(const State& state, u32 k, u32 end
     return member;
 }
 
+// Whether this warp is to give up. A call, so that its registers are nobody else's.
+__device__ __noinline__ bool waits_too_long(const State& state) {
+    Wait& wait = *(Wait*)state.waits[threadIdx.x >> 5];
+    return wait.look(*state.guard, &state.header->raised, FOR_DECISIONS, state.accepted.count);
+}
+
 // Decides every point of a band. Warps take points that follow each other in the band, which
-// lie close together.
+// lie close together. True: the warp has given up, and its points are not decided.
 template <bool HIGH>
-__device__ void solve_band(const State& state, const Team& team, Stack stack, const Band& band) {
+__device__ bool solve_band(const State& state, const Team& team, Stack stack, const Band& band) {
     u32 lane = threadIdx.x & 31;
     u32 each = (band.points + team.warps() - 1) / team.warps();
     u32 begin = min(team.warp() * each, band.points), end = min(begin + each, band.points);
@@ -227,9 +231,13 @@ __device__ void solve_band(const State& state, const Team& team, Stack stack, co
     bool again = begin < end, loaded = false;
     Member member;
     Box box;
+    // In shared memory, which costs no registers.
+    Wait& wait = *(Wait*)state.waits[threadIdx.x >> 5];
+    if (lane == 0) wait = Wait();
     while (again) {
         again = false;
-        u32 known = band.list == NONE ? NONE : __shfl_sync(FULL, *(volatile u32*)state.accepted.count, 0);
+        // Relaxed: an old count is that of a shorter list, the rest of which is looked at next time.
+        u32 known = band.list == NONE ? NONE : __shfl_sync(FULL, load_relaxed(state.accepted.count), 0);
         for (u32 first = begin; first < end; first += 32) {
             // Up to 32 points stay in registers; more take turns.
             if (!loaded || each > 32) {
@@ -242,5 +250,7 @@ __device__ void solve_band(const State& state, const Team& team, Stack stack, co
             again |= __any_sync(FULL, member.in);
         }
         seen = known;
+        if (__any_sync(FULL, again && lane == 0 && ++wait.polls % OFTEN == 0 && waits_too_long(state))) return true;
     }
+    return false;
 }

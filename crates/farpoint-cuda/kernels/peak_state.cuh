@@ -12,7 +12,8 @@ struct Header {
     u32 arrivals;
     u32 accepted;
     u32 band[2];  // points of the band, by turns
-    u32 pad[28];
+    u32 raised;   // whether one of the team has given up
+    u32 pad[27];
     // Then two slots of mail a block.
 };
 
@@ -57,13 +58,10 @@ struct State {
     Pairs<bits> sorted[2];
     u64* counters;  // or null
     u64 clock;
+    const Guard* guard;
+    mutable u32 waits[MOST_WARPS][3];  // a Wait a warp, for solve_band
 };
-
-__device__ __forceinline__ u64 nanoseconds() {
-    u64 now;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    return now;
-}
+static_assert(sizeof(Wait) == sizeof(u32[3]), "a Wait fits");
 
 // Adds the time since the last lap to a counter; one thread of the whole team does.
 __device__ __forceinline__ void lap(State& state, const Team& team, Counter counter) {

@@ -27,8 +27,8 @@
 // Capacity: rows <= K without `past`, else what shared memory holds. On 132 blocks of 227 KiB:
 //   grid_4_f32 270,336 points, grid_4_f64 202,752; a cluster of 16 of cluster_32_f32 131,072, of
 //   cluster_16_f64 65,536; block_16_f32 8,192. N must be below 2^31.
-// Scratch (grid only, null for the others): `mailboxes`, teams * team * 2 * P bytes, aligned to 16,
-// all zero before every launch.
+// Scratch (grid only, null for the others): `mailboxes`, teams * (team * 2 * P + 16) bytes, aligned to
+// 16, all zero before every launch.
 //
 // Which points are whose depends on blocks and T; the result does not. A warp touches its rows
 // eight at a time, so rows just above a multiple of eight cost most. Shapes meant:
@@ -38,10 +38,17 @@
 #include "persistent_team.cuh"
 
 struct PersistentArgs {
+    Guard guard;
     Batch batch;
     Word* mailboxes;
-    u32 team;  // blocks a cloud (grid only)
+    u32 team;  // blocks a cloud (1 for a block)
 };
+
+// Of a block's or a cluster's own cloud, or of those that its team takes.
+__device__ __noinline__ void spoil(const Guard& guard) {
+    const PersistentArgs& args = (const PersistentArgs&)guard;
+    spoil_clouds(args.batch, blockIdx.x / args.team, gridDim.x / args.team);
+}
 
 // Most threads a block, so that nothing is spilled.
 #ifdef FARPOINT_F64
@@ -53,13 +60,13 @@ struct PersistentArgs {
 #endif
 
 #define PERSISTENT(name, threads, ...)                                                                          \
-    extern "C" __global__ void __launch_bounds__(threads, 1) KERNEL(persistent_##name)(const PersistentArgs args) { \
+    extern "C" __global__ void __launch_bounds__(threads, 1) KERNEL(persistent_##name)(const __grid_constant__ PersistentArgs args) { \
         __VA_ARGS__;                                                                                            \
     }
 #define BLOCK(name, threads, ...) PERSISTENT(block_##name, threads, sample_by_block<__VA_ARGS__>(args.batch))
-#define CLUSTER(name, threads, ...) PERSISTENT(cluster_##name, threads, sample_by_cluster<__VA_ARGS__>(args.batch))
+#define CLUSTER(name, threads, ...) PERSISTENT(cluster_##name, threads, sample_by_cluster<__VA_ARGS__>(args.guard, args.batch))
 #define GRID(name, threads, ...) \
-    PERSISTENT(grid_##name, threads, sample_by_team<__VA_ARGS__>(args.batch, args.mailboxes, args.team))
+    PERSISTENT(grid_##name, threads, sample_by_team<__VA_ARGS__>(args.guard, args.batch, args.mailboxes, args.team))
 
 // Name, most threads; points a thread, more than three axes, points past the registers.
 #ifndef FARPOINT_F64

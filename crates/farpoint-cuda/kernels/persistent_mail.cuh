@@ -11,6 +11,7 @@
 // epoch e, for the same reason. So everybody has read what is overwritten, and nobody looks for
 // it again.
 #pragma once
+#include "guard.cuh"
 #include "persistent_offer.cuh"
 
 __device__ __forceinline__ u32 shared_address(const void* pointer) {
@@ -28,19 +29,25 @@ __device__ __forceinline__ Word read_global(const Word* mail) {
     return {(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)};
 }
 
-// Waits for a packet of the global mailboxes; its words are `step` words apart.
-__device__ __forceinline__ Packet wait_global(const Word* mail, u32 step, u32 epoch) {
-    Packet packet;
-    bool come;
-    do {
-        come = true;
+// Waits for a packet of the global mailboxes; its words are `step` words apart. False: given up.
+// Relaxed: an old word has another epoch, and is read again.
+__device__ __forceinline__ bool wait_global(Packet* to, const Word* mail, u32 step, u32 epoch, const Guard& guard,
+                                            u32* raised) {
+    Wait wait;
+    while (true) {
+        Packet packet;
+        bool come = true;
 #pragma unroll
         for (u32 i = 0; i < WORDS; ++i) {
             packet.word[i] = read_global(mail + i * step);
             come = come && packet.word[i].epoch == epoch;
         }
-    } while (!come);
-    return packet;
+        if (come) {
+            *to = packet;
+            return true;
+        }
+        if (wait.over(guard, raised, FOR_OFFERS)) return false;
+    }
 }
 
 __device__ __forceinline__ void post_global(Word* mail, const Word& word) {
@@ -95,19 +102,23 @@ __device__ __forceinline__ Word read_own(u32 address) {
     return {(u32)low, (u32)(low >> 32), (u32)high, (u32)(high >> 32)};
 }
 
-// Waits for COUNT packets of this block's mailboxes; the words of a packet are `step` bytes apart.
+// Waits for COUNT packets of this block's mailboxes; the words of a packet are `step` bytes apart. False:
+// given up. Relaxed: an old word has another epoch, and is read again.
 template <u32 COUNT>
-__device__ __forceinline__ void wait_cluster(Packet (&packets)[COUNT], const u32 (&addresses)[COUNT], u32 step,
-                                             u32 epoch) {
-    bool come;
-    do {
-        come = true;
+__device__ __forceinline__ bool wait_cluster(Packet (&packets)[COUNT], const u32 (&addresses)[COUNT], u32 step,
+                                             u32 epoch, const Guard& guard) {
+    Wait wait;
+    while (true) {
+        bool come = true;
 #pragma unroll
         for (u32 i = 0; i < COUNT * WORDS; ++i) {
             Word word = read_own(addresses[i / WORDS] + i % WORDS * step);
             packets[i / WORDS].word[i % WORDS] = word;
             come = come && word.epoch == epoch;
         }
-    } while (!come);
+        if (come) return true;
+        // No flag: all warps of a cluster wait for the same mail, and reach the limit by themselves.
+        if (wait.over(guard, nullptr, FOR_OFFERS)) return false;
+    }
 }
 #endif

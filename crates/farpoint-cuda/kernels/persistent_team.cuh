@@ -76,26 +76,31 @@ __device__ __forceinline__ void post_to_cluster(Points& points, u64 mailbox, u32
 #pragma unroll
         for (u32 i = 0; i < WORDS; ++i) post_cluster(mailbox + i * step, packet.word[i]);
     }
+    // The lanes that post go first: the others wait for mail, some of it their own warp's.
+    __syncwarp();
 }
 
-// This lane's share of the mail: two offers. Past 64 groups each stands for several.
-__device__ __forceinline__ void read_mail(Offer (&offers)[2], u32 mailbox, u32 step, u32 groups, u32 epoch) {
-    for (u32 slot = lane_id();; slot += 64u) {
+// This lane's share of the mail: two offers. Past 64 groups each stands for several. False: some was
+// waited for in vain, the same in the whole warp.
+__device__ __forceinline__ bool read_mail(Offer (&offers)[2], u32 mailbox, u32 step, u32 groups, u32 epoch,
+                                          const Guard& guard) {
+    bool come = true;
+    for (u32 slot = lane_id(); come; slot += 64u) {
         // Where there is no slot a lane looks into the last one, and leaves it.
         u32 other = slot + 32u, last = groups - 1u;
         const u32 addresses[2] = {mailbox + (slot < last ? slot : last) * 16u,
                                   mailbox + (other < last ? other : last) * 16u};
         Packet packets[2];
-        wait_cluster(packets, addresses, step, epoch);
+        come = wait_cluster(packets, addresses, step, epoch, guard);
         if (slot < groups) offers[0] = merge(offers[0], unpack(packets[0]));
         if (other < groups) offers[1] = merge(offers[1], unpack(packets[1]));
         if (groups <= slot - lane_id() + 64u) break;
     }
-    __syncwarp();
+    return __all_sync(FULL, come);
 }
 
 template <u32 K, bool MORE, bool EXTRA>
-__device__ __forceinline__ void sample_by_cluster(const Batch& batch) {
+__device__ __forceinline__ void sample_by_cluster(const Guard& guard, const Batch& batch) {
     const u32 blocks = cluster_size(), rank = cluster_rank();
     const Cloud cloud = cloud_of(batch, blockIdx.x / blocks);
     const u32 warp = threadIdx.x / 32u, warps = blockDim.x / 32u;
@@ -109,20 +114,24 @@ __device__ __forceinline__ void sample_by_cluster(const Batch& batch) {
     const u64 there = address_in(arena + group, lane_id() < blocks ? lane_id() : 0u);
     Progress run = begin(cloud);
     u32 epoch = 0;
-    while (!run.done) {
+    bool lost = is_absent(guard, AT_BEGIN, rank);
+    while (!run.done && !lost) {
         Offer offers[2] = {no_offer(), no_offer()};
         if (run.chosen < run.starts) {
             offers[0] = offer_start(cloud, points, run.chosen);
         } else {
             u32 turn = ++epoch & 1u ? set : 0u;
             post_to_cluster(points, there + turn, step, blocks, epoch);
-            read_mail(offers, here + turn, step, groups, epoch);
+            lost = !read_mail(offers, here + turn, step, groups, epoch, guard);
+            if (lost) break;
         }
         choose(cloud, offers, first(offers[0].bound, offers[1].bound), points, run);
     }
     finish_cloud(cloud_of(batch, blockIdx.x / blocks), run.chosen, run.covering, rank * blockDim.x + threadIdx.x,
                  blocks * blockDim.x);
     cluster_barrier();  // no block is gone while mail to it is on its way
+    // After all blocks have written what they had to write.
+    if (__syncthreads_or(lost)) spoil(guard);
 }
 #endif
 
@@ -180,7 +189,8 @@ __device__ __forceinline__ void sift(Board& board, const Packet* mail, u32 team)
 }
 
 // From the offers of this block's warps to a list of what the team may choose.
-__device__ __forceinline__ void exchange(Board& board, Packet* mail, Word* mailbox, u32 team, u32 epoch) {
+__device__ __forceinline__ void exchange(Board& board, Packet* mail, Word* mailbox, u32 team, u32 epoch, const Guard& guard,
+                                         u32* raised) {
     Word* turn = mailbox + (epoch & 1u) * WORDS * team;
     __syncthreads();
     if (threadIdx.x < 32u) {
@@ -188,23 +198,27 @@ __device__ __forceinline__ void exchange(Board& board, Packet* mail, Word* mailb
         // The lane that posts goes first: the others wait for mail, which may be its own.
         __syncwarp();
     }
-    for (u32 slot = threadIdx.x; slot < team; slot += blockDim.x) {
-        mail[slot] = wait_global(turn + slot, team, epoch);
+    bool come = true;
+    for (u32 slot = threadIdx.x; slot < team && come; slot += blockDim.x) {
+        come = wait_global(&mail[slot], turn + slot, team, epoch, guard, raised);
     }
-    __syncthreads();
+    if (__syncthreads_or(!come)) leave(guard);
     if (threadIdx.x < 32u) sift(board, mail, team);
     __syncthreads();
 }
 
 template <u32 K, bool MORE, bool EXTRA>
-__device__ __forceinline__ void sample_by_team(const Batch& batch, Word* mailboxes, u32 team) {
+__device__ __forceinline__ void sample_by_team(const Guard& guard, const Batch& batch, Word* mailboxes, u32 team) {
     const u32 teams = gridDim.x / team, rank = blockIdx.x % team;
     const u32 warp = threadIdx.x / 32u, warps = blockDim.x / 32u;
     if (blockIdx.x >= teams * team) return;  // a whole block, in no team
     Board& board = *(Board*)arena;
     Packet* mail = (Packet*)(&board + 1);
     real* shelf = (real*)(mail + team);
-    Word* mailbox = mailboxes + (u64)(blockIdx.x / team) * 2u * WORDS * team;
+    // After a team's mailboxes a word more, in which the team's flag is.
+    Word* mailbox = mailboxes + (u64)(blockIdx.x / team) * (2u * WORDS * team + 1u);
+    u32* raised = &mailbox[2u * WORDS * team].a;
+    if (is_absent(guard, AT_BEGIN, rank)) return;
     u32 epoch = 0;
     for (u32 b = blockIdx.x / team; b < batch.clouds; b += teams) {
         const Cloud cloud = cloud_of(batch, b);
@@ -218,7 +232,7 @@ __device__ __forceinline__ void sample_by_team(const Batch& batch, Word* mailbox
                 offers[0] = offer_start(cloud, points, run.chosen);
             } else {
                 put_offer(points, board.slots + warp);
-                exchange(board, mail, mailbox, team, ++epoch);
+                exchange(board, mail, mailbox, team, ++epoch, guard, raised);
                 if (lane_id() < board.count) offers[0] = unpack(board.list[lane_id()]);
                 bound = first(board.bound, offers[0].bound);
             }
@@ -227,4 +241,8 @@ __device__ __forceinline__ void sample_by_team(const Batch& batch, Word* mailbox
         finish_cloud(cloud_of(batch, b), run.chosen, run.covering, rank * blockDim.x + threadIdx.x,
                      team * blockDim.x);
     }
+    // Another block may have given up when this one had all it needed. Between what this block wrote and
+    // its look at the flag: so that either it sees the flag, or what it wrote is overwritten.
+    __threadfence();
+    if (__syncthreads_or(threadIdx.x == 0 && load_relaxed(raised) != 0)) spoil(guard);
 }

@@ -108,13 +108,14 @@ template <typename Key>
 __device__ void sort_pass(Team& team, Pairs<Key> from, Pairs<Key> to, u32 n, u32 shift,
                           bool by_value, u32* counts, SortShared& shared) {
     u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    u32 tiles = (n + blockDim.x - 1) / blockDim.x;
-    u32 each = (tiles + team.size - 1) / team.size * blockDim.x;
-    u32 begin = min(team.rank * each, n), end = min(begin + each, n);
+    // By tiles: a count of elements for each block, rounded up, may be more than 32 bits can hold.
+    u32 tiles = (n + blockDim.x - 1) / blockDim.x, most = (tiles + team.size - 1) / team.size;
+    u32 first_tile = min(team.rank * most, tiles), tiles_here = min(most, tiles - first_tile);
+    u32 begin = min(first_tile * blockDim.x, n), end = begin + min(tiles_here * blockDim.x, n - begin);
     if (n == 0) return;
     count_digits(team, from, begin, end, shift, by_value, counts, shared);
     team.sync();
-    if (begin < end) place_digits(team, (tiles * blockDim.x + each - 1) / each, counts, shared);
+    if (begin < end) place_digits(team, (tiles + most - 1) / most, counts, shared);
     for (u32 tile = begin; tile < end; tile += blockDim.x) {
         for (u32 k = threadIdx.x; k < (blockDim.x >> 5) * DIGITS; k += blockDim.x) shared.count[k / DIGITS][k % DIGITS] = 0;
         __syncthreads();

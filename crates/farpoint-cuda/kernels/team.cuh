@@ -1,18 +1,14 @@
 // A team: the blocks that work on one cloud together, all resident at once (cooperative launch).
 #pragma once
 #include "common.cuh"
+#include "guard.cuh"
 
-__device__ __forceinline__ u32 load_acquire(const u32* at) {
-    u32 value;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
-    return value;
+__device__ __forceinline__ void add_relaxed(u32* at, u32 value) {
+    asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
 }
 
-__device__ __forceinline__ void add_release(u32* at, u32 value) {
-    asm volatile("red.release.gpu.global.add.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
-}
-
-// Words that other blocks read and write at the same time.
+// Words that other blocks read and write at the same time. Relaxed: where these are used, old values
+// are safe (docs/peak.md).
 __device__ __forceinline__ real load_shared_word(const real* at) {
     real value;
 #ifdef FARPOINT_F64
@@ -42,20 +38,42 @@ struct Team {
     u32 size;        // blocks
     u32* arrivals;   // in global memory, zero at launch
     u32 expected;    // arrivals once all have come to the barriers so far
+    const Guard* guard;
+    u32* raised;     // in global memory, zero at launch: set once one of the team has given up
+
+    __device__ __forceinline__ Team(u32 rank, u32 size, u32* arrivals, const Guard& guard, u32* raised)
+        : rank(rank), size(size), arrivals(arrivals), expected(0), guard(&guard), raised(raised) {}
 
     // All blocks wait for each other; what was written before is seen after.
     __device__ __forceinline__ void sync() {
         __syncthreads();
-        if (size == 1) return;
+        if (size > 1) meet();
+    }
+
+    // The same, unless a thread of this block has given up (`lost`): then the block leaves, the others
+    // wait for it in vain, and leave too.
+    __device__ __forceinline__ void sync(bool lost) {
+        if (__syncthreads_or(lost)) leave(*guard);
+        if (size > 1) meet();
+    }
+
+    __device__ __forceinline__ void meet() {
         expected += size;
+        bool lost = false;
         if (threadIdx.x == 0) {
-            __threadfence();
-            add_release(arrivals, 1);
+            // Release: what the block wrote goes before its arrival.
+            fence();
+            add_relaxed(arrivals, 1);
+            // Polled by relaxed loads: an old count only makes this block wait for one poll more.
             // Compared by difference, so that the counter may wrap around.
-            while ((int)(load_acquire(arrivals) - expected) < 0) {}
-            __threadfence();
+            Wait wait;
+            while ((int)(load_relaxed(arrivals) - expected) < 0 && !lost) {
+                lost = wait.over(*guard, raised, FOR_BLOCKS, arrivals);
+            }
+            // Acquire: all arrivals go before what the block reads.
+            fence();
         }
-        __syncthreads();
+        if (__syncthreads_or(lost)) leave(*guard);
     }
 
     __device__ __forceinline__ u32 thread() const { return rank * blockDim.x + threadIdx.x; }

@@ -1,7 +1,8 @@
 //! A GPU: its primary context, what it can do, and the kernels loaded on it.
 
 use crate::driver::{self, check, sys};
-use crate::module::{Function, Modules};
+use crate::guard::Watch;
+use crate::module::{Function, Loaded, Modules};
 use crate::{CudaScalar, Error, Properties, memory, properties};
 
 use std::fmt;
@@ -19,17 +20,21 @@ pub struct Device(Arc<Inner>);
 
 struct Inner {
     ordinal: usize,
+    /// The compute capability it is held down to, if so.
+    most: Option<u32>,
     handle: sys::CUdevice,
     context: sys::CUcontext,
     properties: Properties,
     modules: Modules,
+    watch: Watch,
     /// Set when the context is found damaged: the next `Device::new` makes another.
     lost: AtomicBool,
 }
 
 // SAFETY: the handles are names that the driver accepts from every thread.
 unsafe impl Send for Inner {}
-// SAFETY: as above; what changes is behind a mutex or an atomic.
+// SAFETY: the driver accepts the handles from several threads at a time; what changes is behind a
+// mutex or atomic.
 unsafe impl Sync for Inner {}
 
 /// Devices that were opened.
@@ -38,16 +43,29 @@ static OPEN: Mutex<Vec<Device>> = Mutex::new(Vec::new());
 impl Device {
     /// Opens device `ordinal`, the first being 0.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
+        Self::open(ordinal, None)
+    }
+
+    /// The same device, used as a card of at most this compute capability (75 for 7.5): kernels are
+    /// compiled by the driver from the PTX for it, and no launch asks for what it has not. For tests
+    /// of that code where no such card is at hand; results are the same, times are not.
+    #[doc(hidden)]
+    pub fn with_capability(ordinal: usize, most: u32) -> Result<Self, Error> {
+        Self::open(ordinal, Some(most))
+    }
+
+    fn open(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
         let count = driver::device_count()?;
         if ordinal >= count {
             return Err(Error::NoSuchDevice { ordinal, count });
         }
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|device| !device.0.lost.load(Ordering::Relaxed));
-        if let Some(device) = open.iter().find(|device| device.0.ordinal == ordinal) {
+        let is_it = |device: &&Self| device.0.ordinal == ordinal && device.0.most == most;
+        if let Some(device) = open.iter().find(is_it) {
             return Ok(device.clone());
         }
-        let device = Self(Arc::new(Inner::open(ordinal)?));
+        let device = Self(Arc::new(Inner::open(ordinal, most)?));
         open.push(device.clone());
         Ok(device)
     }
@@ -76,6 +94,19 @@ impl Device {
         Ok((free, total))
     }
 
+    /// Loads every kernel now, so that no later call waits for that: a fraction of a second for
+    /// machine code, several seconds where the driver compiles PTX (a card newer than this crate).
+    /// Calls that were made, or are made meanwhile, are not disturbed. Not needed: without it, a
+    /// call loads what it uses and finds not loaded.
+    pub fn warm_up(&self) -> Result<(), Error> {
+        self.0.modules.load_all(self)
+    }
+
+    /// What loading kernels took on this device so far.
+    pub fn loaded(&self) -> Loaded {
+        self.0.modules.loaded()
+    }
+
     /// Makes the device's context current on this thread until the guard goes.
     pub(crate) fn bind(&self) -> Result<Current<'_>, Error> {
         // SAFETY: the context is retained as long as the device lives.
@@ -91,6 +122,11 @@ impl Device {
         name: &'static str,
     ) -> Result<Function, Error> {
         self.0.modules.function(self, module, name, T::SUFFIX)
+    }
+
+    /// Where kernels tell that they gave up.
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.0.watch
     }
 
     /// Turns a refusal into an error, and remembers if the context is damaged.
@@ -125,9 +161,12 @@ impl PartialEq for Device {
 }
 
 impl Inner {
-    fn open(ordinal: usize) -> Result<Self, Error> {
+    fn open(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
         let handle = properties::handle(ordinal)?;
-        let properties = properties::of(handle)?;
+        let mut properties = properties::of(handle)?;
+        if let Some(most) = most {
+            properties = properties.at_most(most);
+        }
         if !properties.pools {
             let name = properties.name;
             return Err(Error::Unsupported(format!("{name}: its driver has no memory pools")));
@@ -137,10 +176,23 @@ impl Inner {
         // SAFETY: writes the context, which `drop` releases.
         let code = unsafe { sys::cuDevicePrimaryCtxRetain(&mut context, handle) };
         check("cuDevicePrimaryCtxRetain", code)?;
-        let modules = Modules::new(properties.capability);
+        let watch = watch(context).inspect_err(|_| {
+            // SAFETY: retained above, and nobody uses it.
+            let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(handle) };
+        })?;
+        // Machine code is for the card as it is.
+        let modules = Modules::new(properties.capability, most.is_none());
         let lost = AtomicBool::new(false);
-        Ok(Self { ordinal, handle, context, properties, modules, lost })
+        Ok(Self { ordinal, most, handle, context, properties, modules, watch, lost })
     }
+}
+
+/// The words of a context.
+fn watch(context: sys::CUcontext) -> Result<Watch, Error> {
+    // SAFETY: the context was just retained.
+    check("cuCtxPushCurrent", unsafe { sys::cuCtxPushCurrent_v2(context) })?;
+    let _current = Current(PhantomData);
+    Watch::new()
 }
 
 impl Drop for Inner {

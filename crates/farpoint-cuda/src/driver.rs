@@ -102,7 +102,8 @@ fn look() -> Result<(), String> {
 /// # Safety
 /// It must have the type `F`, a function pointer.
 pub(crate) unsafe fn symbol<F: Copy>(name: &str) -> Result<F, String> {
-    // SAFETY: called only once the library was seen; the type is the caller's word.
+    // SAFETY: the library is open, as `available` has seen it before anything here is called; that `F`
+    // is the function's type is this function's contract.
     let found = unsafe { sys::culib().get::<F>(name.as_bytes()) };
     found.map(|function| *function).map_err(|_| format!("the NVIDIA driver has no {name}"))
 }

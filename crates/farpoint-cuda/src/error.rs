@@ -46,6 +46,22 @@ pub enum Error {
         /// The driver's words.
         reason: String,
     },
+    /// Blocks of a kernel waited for each other longer than [`crate::Device::patience`] allows, and the
+    /// kernel gave up. What it did not finish is filled with what no run gives: indices with -1,
+    /// distances and gradients with NaN, numbers of samples with 0. The device goes on working.
+    #[error(
+        "the kernel {kernel} gave up: it waited {seconds:.1} s for {waited_for} without progress; what \
+         it did not finish is void (indices -1, distances NaN). The GPU works on, so call again; \
+         if the card was only slow (other programs, a debugger), allow more by Device::set_patience"
+    )]
+    GaveUp {
+        /// The kernel.
+        kernel: &'static str,
+        /// What it waited for.
+        waited_for: &'static str,
+        /// How long it was to wait at most.
+        seconds: f64,
+    },
     /// The device fell out of use: a hardware fault, or a kernel that damaged the context.
     /// Everything in its memory is lost. Opened anew ([`crate::Device::new`]) it may work again.
     #[error("the GPU {device} was lost in {during}: {reason}; open it again")]

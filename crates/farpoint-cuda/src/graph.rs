@@ -20,6 +20,7 @@ impl Stream {
     pub fn capture(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
         let device = self.device();
         let _current = device.bind()?;
+        self.set_captured();
         // Other threads may do as they like meanwhile.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream lives.
@@ -48,7 +49,8 @@ impl Graph {
     /// Memory that the work uses must be as it was promised when it was captured.
     pub unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
         let _current = self.device.bind()?;
-        // SAFETY: both live; the rest is the caller's word.
+        // SAFETY: graph and stream live; by this function's contract so does what the work uses, which
+        // is all that the driver asks for.
         let code = unsafe { sys::cuGraphLaunch(self.exec, stream.handle()) };
         self.device.check("cuGraphLaunch", code)
     }

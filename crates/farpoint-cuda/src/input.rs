@@ -7,6 +7,10 @@ use crate::{CudaScalar, Error, Stream};
 /// Clouds or axes of one launch, at most.
 const MOST: usize = 1 << 24;
 
+/// Rows of a cloud, at most: kernels count rows by 32 bits, and step beyond the last one by as many as
+/// a card has threads, of which 2^20 are those of 512 multiprocessors.
+pub(crate) const MOST_ROWS: usize = (1 << 32) - (1 << 20);
+
 fn refuse(what: String) -> Result<(), Error> {
     Err(farpoint::Error::Shape(what).into())
 }
@@ -24,11 +28,23 @@ pub(crate) fn check_batch(clouds: usize, dims: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses more rows a cloud than an index can name, and addresses that can't be of points.
-pub(crate) fn check_points<T>(points: u64, clouds: usize, rows: usize) -> Result<(), Error> {
+/// Refuses more rows a cloud than kernels can count.
+pub(crate) fn check_rows(rows: usize) -> Result<(), Error> {
     if rows >= u32::MAX as usize {
         return Err(farpoint::Error::TooManyPoints(rows).into());
     }
+    if rows > MOST_ROWS {
+        return refuse(format!(
+            "{rows} rows are more than the {MOST_ROWS} that a cloud may have on a GPU; sample it \
+             on the CPU, or leave some out"
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses more rows a cloud than kernels can count, and addresses that can't be of points.
+pub(crate) fn check_points<T>(points: u64, clouds: usize, rows: usize) -> Result<(), Error> {
+    check_rows(rows)?;
     if clouds > 0 && rows > 0 && points == 0 {
         return refuse("the address of the points is null".into());
     }
@@ -113,4 +129,20 @@ pub(crate) fn addresses<const N: usize>(all: &Buffer<i64>, lists: &[Vec<i64>; N]
 pub(crate) fn impossible(kernel: &str, number: i64) -> Error {
     let reason = format!("its answer holds the number {number}, which can't be");
     Error::Kernel { name: kernel.into(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_steps_of_all_threads_would_lead_beyond_32_bits_are_refused() {
+        let refused = |rows| check_rows(rows).unwrap_err().to_string();
+        assert!(check_rows(MOST_ROWS).is_ok());
+        // The largest strides: of all threads of a card, and of a tile of points a block.
+        assert!(u32::try_from(MOST_ROWS + 512 * 2_048 - 1).is_ok());
+        let text = refused(MOST_ROWS + 1);
+        assert!(text.contains("4293918721 rows") && text.contains("the 4293918720 "), "{text}");
+        assert!(refused(u32::MAX as usize).contains("4294967295 points"));
+    }
 }

@@ -64,7 +64,8 @@ impl Launch {
         let [x, y, z] = self.grid;
         let (raw, params) = (function.raw, params.as_mut_ptr());
         // SAFETY: the function belongs to this context; the driver copies the parameter before
-        // it returns; the rest is the caller's word.
+        // it returns; that it is laid out as the kernel wants, and what it points to is there, is
+        // this function's contract.
         let code = unsafe {
             let stream = stream.handle();
             if self.cluster > 1 {
@@ -94,7 +95,8 @@ impl Launch {
         // SAFETY: this is the function's type.
         let start = unsafe { driver::symbol::<LaunchEx>("cuLaunchKernelEx") };
         let start = start.map_err(Error::Unsupported)?;
-        // SAFETY: the caller's word.
+        // SAFETY: `config` and its attributes live until the call returns, and mirror cuda.h; `params`
+        // is what the kernel takes, by this function's contract.
         Ok(unsafe { start(&config, function.raw, params, std::ptr::null_mut()) })
     }
 

@@ -13,7 +13,8 @@
 //! ```
 //!
 //! # What it takes
-//! To build: nothing. The kernels are in the crate as PTX, and no CUDA toolkit is looked for.
+//! To build: nothing. The kernels are in the crate as machine code, and as PTX for cards that are
+//! not known yet; no CUDA toolkit is looked for.
 //! To run: a driver of CUDA 12.4 or later and a card of compute capability 7.5 or later. The
 //! driver is looked for when the program runs; without one, everything that needs it is an
 //! [`Error::Unavailable`] that says why.
@@ -31,7 +32,12 @@
 //! * [`Sampler::sample_across`] spreads the clouds of a batch over several devices.
 //! * [`Sampler::enqueue`] takes addresses of device memory, PyTorch's for example, queues its
 //!   work on the caller's [`Stream`] and returns; CUDA graphs can capture it.
+//!
+//! # Nothing hangs
+//! Where blocks of a kernel wait for each other, they give up after [`Device::patience`]: an
+//! [`Error::GaveUp`], and the next call works. After [`Sampler::enqueue`], [`Stream::check`] tells.
 
+mod archive;
 pub mod chamfer;
 mod device;
 mod driver;
@@ -39,17 +45,19 @@ mod error;
 mod event;
 pub mod fps;
 mod graph;
+mod guard;
 mod input;
 mod launch;
 mod memory;
 mod module;
+mod once;
 mod properties;
 mod scalar;
 mod statistics;
 mod stream;
 mod team;
 
-pub use chamfer::{DeviceGradients, DevicePairs, DeviceSide, Matcher};
+pub use chamfer::{DeviceGradients, DevicePairs, DeviceSide, DeviceValues, Matcher, ValueGradient};
 pub use device::Device;
 pub use driver::{available, device_count, device_of};
 pub use error::{CudaUnavailable, Error};
@@ -60,6 +68,7 @@ pub use fps::{
 };
 pub use graph::Graph;
 pub use memory::{Buffer, Element};
+pub use module::Loaded;
 pub use properties::Properties;
 pub use scalar::CudaScalar;
 pub use statistics::Statistics;

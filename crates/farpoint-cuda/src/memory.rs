@@ -22,7 +22,7 @@ pub(crate) fn keep(device: sys::CUdevice) -> Result<(), Error> {
     let code = unsafe { sys::cuMemPoolGetAttribute(pool, threshold, (&raw mut kept).cast()) };
     check("cuMemPoolGetAttribute", code)?;
     kept = kept.max(KEPT);
-    // SAFETY: as above.
+    // SAFETY: reads one 64-bit number, which this attribute is.
     let code = unsafe { sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut kept).cast()) };
     check("cuMemPoolSetAttribute", code)
 }
@@ -76,7 +76,8 @@ impl<T: Element> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Overwrites the numbers from `at` on.
+    /// Overwrites the numbers from `at` on, once the work before is done. `values` may change as soon
+    /// as this returns.
     pub fn write(&mut self, at: usize, values: &[T]) -> Result<(), Error> {
         assert!(at <= self.len && values.len() <= self.len - at, "outside the buffer");
         if values.is_empty() {
@@ -85,25 +86,26 @@ impl<T: Element> Buffer<T> {
         let device = self.stream.device();
         let _current = device.bind()?;
         let to = self.pointer + (at * size_of::<T>()) as u64;
-        // SAFETY: within both arrays. The driver has taken a copy of ordinary host memory by
-        // the time it returns.
+        // SAFETY: both arrays have so many bytes, and are there until the copy is done: it is waited
+        // for below. (Of pageable memory the driver takes a copy, as a rule; pinned memory it reads
+        // when it comes to it.)
         let code = unsafe {
             let from = values.as_ptr().cast();
             sys::cuMemcpyHtoDAsync_v2(to, from, size_of_val(values), self.stream.handle())
         };
-        device.check("cuMemcpyHtoDAsync", code)
+        self.waited(device.check("cuMemcpyHtoDAsync", code))
     }
 
-    /// The first `len` numbers, once the work before is done.
+    /// The first `len` numbers, once the work before is done; an error if a kernel of the stream gave
+    /// up ([`Stream::check`]).
     pub fn download(&self, len: usize) -> Result<Vec<T>, Error> {
         let mut values = vec![T::default(); len];
         self.read(0, &mut values)?;
-        self.stream.synchronize()?;
+        self.stream.check()?;
         Ok(values)
     }
 
-    /// Fills `values` with the numbers from `at` on; they are there once the stream was waited
-    /// for.
+    /// Fills `values` with the numbers from `at` on, once the work before is done.
     pub(crate) fn read(&self, at: usize, values: &mut [T]) -> Result<(), Error> {
         assert!(at <= self.len && values.len() <= self.len - at, "outside the buffer");
         if values.is_empty() {
@@ -112,13 +114,19 @@ impl<T: Element> Buffer<T> {
         let device = self.stream.device();
         let _current = device.bind()?;
         let from = self.pointer + (at * size_of::<T>()) as u64;
-        // SAFETY: within both arrays. With ordinary host memory the driver returns only when
-        // the copy is complete.
+        // SAFETY: both arrays have so many bytes, and are there until the copy is done: it is waited
+        // for below, while `values` is borrowed.
         let code = unsafe {
             let bytes = size_of_val(values);
             sys::cuMemcpyDtoHAsync_v2(values.as_mut_ptr().cast(), from, bytes, self.stream.handle())
         };
-        device.check("cuMemcpyDtoHAsync", code)
+        self.waited(device.check("cuMemcpyDtoHAsync", code))
+    }
+
+    /// Waits for a copy, also for one that was refused: nothing may be on its way afterwards.
+    fn waited(&self, queued: Result<(), Error>) -> Result<(), Error> {
+        let waited = self.stream.wait_only("cuStreamSynchronize");
+        queued.and(waited)
     }
 
     /// Sets every byte.
@@ -174,7 +182,7 @@ pub(crate) unsafe fn set(
     }
     let device = stream.device();
     let _current = device.bind()?;
-    // SAFETY: the caller's word.
+    // SAFETY: so many bytes are there until the stream has come past, by this function's contract.
     device.check("cuMemsetD8Async", unsafe {
         sys::cuMemsetD8Async(pointer, byte, bytes, stream.handle())
     })

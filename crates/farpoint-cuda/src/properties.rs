@@ -39,6 +39,24 @@ impl Properties {
     }
 }
 
+impl Properties {
+    /// The same card, as if it were of at most this compute capability.
+    pub(crate) fn at_most(self, most: u32) -> Self {
+        // What a block may ask for, by the programming guide's table of compute capabilities.
+        let shared = match most {
+            ..80 => 64 << 10,
+            80..90 => 163 << 10,
+            _ => u32::MAX,
+        };
+        Self {
+            capability: self.capability.min(most),
+            shared_per_block: self.shared_per_block.min(shared),
+            clusters: self.clusters && most >= 90,
+            ..self
+        }
+    }
+}
+
 impl fmt::Display for Properties {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, capability, .. } = self;
@@ -94,6 +112,21 @@ pub(crate) fn of(handle: sys::CUdevice) -> Result<Properties, Error> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::Properties;
+
+    #[test]
+    fn a_card_is_held_down_to_what_older_ones_have() {
+        let h100 = card(90);
+        let as_old = |most| {
+            let Properties { capability, shared_per_block, clusters, .. } =
+                h100.clone().at_most(most);
+            (capability, shared_per_block, clusters)
+        };
+        assert_eq!(as_old(75), (75, 64 << 10, false));
+        assert_eq!(as_old(80), (80, 163 << 10, false));
+        assert_eq!(as_old(90), (90, 227 << 10, true));
+        assert_eq!(as_old(120), (90, 227 << 10, true));
+        assert_eq!(card(80).at_most(90).capability, 80);
+    }
 
     /// A card like an H100 of another compute capability.
     pub(crate) fn card(capability: u32) -> Properties {

@@ -4,7 +4,7 @@ use crate::memory::Element;
 
 /// `f32` or `f64`.
 pub trait CudaScalar: farpoint::Scalar + Element {
-    /// The end of a kernel's name, and the middle of its PTX file's.
+    /// The end of a kernel's name, and the middle of its file's.
     #[doc(hidden)]
     const SUFFIX: &'static str;
     /// The bits of a non-negative number, which sort as the number does.

@@ -3,6 +3,7 @@
 use crate::driver::sys;
 use crate::{Device, Error};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A queue of work on a device. Cheap to clone; an own one ends with its last clone.
 #[derive(Clone)]
@@ -12,22 +13,36 @@ struct Inner {
     device: Device,
     raw: sys::CUstream,
     own: bool,
+    /// Where its kernels tell that they gave up.
+    word: usize,
+    /// Whether a kernel may still write there, and whether one of a graph may at any time.
+    told: AtomicBool,
+    captured: AtomicBool,
 }
 
 // SAFETY: the handle is a name that the driver accepts from every thread.
 unsafe impl Send for Inner {}
-// SAFETY: as above.
+// SAFETY: what changes in it is atomic, and the driver accepts the handle from several threads at a time.
 unsafe impl Sync for Inner {}
 
 impl Stream {
     /// A new stream, which does not wait for the legacy default stream.
     pub fn new(device: &Device) -> Result<Self, Error> {
+        Self::with_priority(device, 0)
+    }
+
+    /// A new stream whose blocks go before those of streams with a larger number, as far as the card
+    /// tells priorities apart (0 is the least, -5 the most urgent on most cards).
+    pub fn with_priority(device: &Device, priority: i32) -> Result<Self, Error> {
         let _current = device.bind()?;
         let mut raw = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-        // SAFETY: writes the stream, which `drop` destroys.
-        device.check("cuStreamCreate", unsafe { sys::cuStreamCreate(&mut raw, flags) })?;
-        Ok(Self(Arc::new(Inner { device: device.clone(), raw, own: true })))
+        // SAFETY: writes the stream, which `drop` destroys. Priorities that there are not are
+        // replaced by the nearest.
+        let code = unsafe { sys::cuStreamCreateWithPriority(&mut raw, flags, priority) };
+        device.check("cuStreamCreate", code)?;
+        let word = device.watch().take();
+        Ok(Self::with(device, raw, true, word))
     }
 
     /// Somebody else's stream: a `CUstream` or `cudaStream_t` as a number, such as PyTorch's
@@ -37,8 +52,14 @@ impl Stream {
     /// It must be a stream of the device's primary context, and stay one until the last clone
     /// and the last buffer on it are gone.
     pub unsafe fn borrowed(device: &Device, raw: u64) -> Self {
+        let word = device.watch().of_borrowed(raw);
         let raw = raw as usize as sys::CUstream;
-        Self(Arc::new(Inner { device: device.clone(), raw, own: false }))
+        Self::with(device, raw, false, word)
+    }
+
+    fn with(device: &Device, raw: sys::CUstream, own: bool, word: usize) -> Self {
+        let [told, captured] = [false, false].map(AtomicBool::new);
+        Self(Arc::new(Inner { device: device.clone(), raw, own, word, told, captured }))
     }
 
     /// The device it belongs to.
@@ -51,17 +72,38 @@ impl Stream {
         self.0.raw as usize as u64
     }
 
-    /// Waits until all work on this stream is done.
+    /// Whether a kernel that was started on this stream has given up ([`Error::GaveUp`]) since this
+    /// was last asked, or [`synchronize`](Self::synchronize) called.
+    ///
+    /// Waits for nothing, and costs about as much as reading a number: to be called once the work
+    /// is known to be done, by an event or by waiting some other way. Somebody else's stream is told
+    /// by its handle, so that another [`borrowed`](Self::borrowed) of the same one can ask. What a
+    /// graph runs is told to the stream that it was captured on.
+    pub fn check(&self) -> Result<(), Error> {
+        self.0.device.watch().ask(self.0.word)
+    }
+
+    /// Waits until all work on this stream is done; an error if a kernel gave up, see
+    /// [`check`](Self::check).
     pub fn synchronize(&self) -> Result<(), Error> {
         self.wait("cuStreamSynchronize")
     }
 
     /// Waits; what fails is said to have failed in `what`.
     pub(crate) fn wait(&self, what: &str) -> Result<(), Error> {
+        self.wait_only(what)?;
+        self.check()
+    }
+
+    /// The same, and leaves it to others to ask whether a kernel gave up.
+    pub(crate) fn wait_only(&self, what: &str) -> Result<(), Error> {
         let _current = self.0.device.bind()?;
         // SAFETY: the stream lives.
         match unsafe { sys::cuStreamSynchronize(self.0.raw) } {
-            sys::CUresult::CUDA_SUCCESS => Ok(()),
+            sys::CUresult::CUDA_SUCCESS => {
+                self.0.told.store(false, Ordering::Relaxed);
+                Ok(())
+            }
             code if crate::driver::is_fatal(code) => Err(self.0.device.lose(what, code)),
             code => {
                 Err(Error::Kernel { name: what.to_owned(), reason: crate::driver::reason(code) })
@@ -77,6 +119,17 @@ impl Stream {
         Err(Error::Unsupported(format!("the stream is not of {device:?}")))
     }
 
+    /// The number of the word in which a kernel that is about to start tells that it gave up.
+    pub(crate) fn word(&self) -> usize {
+        self.0.told.store(true, Ordering::Relaxed);
+        self.0.word
+    }
+
+    /// Remembers that what is captured here runs whenever its graph is launched.
+    pub(crate) fn set_captured(&self) {
+        self.0.captured.store(true, Ordering::Relaxed);
+    }
+
     pub(crate) fn handle(&self) -> sys::CUstream {
         self.0.raw
     }
@@ -85,8 +138,12 @@ impl Stream {
 impl Drop for Inner {
     fn drop(&mut self) {
         if let (true, Ok(_current)) = (self.own, self.device.bind()) {
-            // SAFETY: created by `new`. What is still queued is done first.
+            // SAFETY: created by `with_priority`. What is still queued is done first.
             let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
+            // A word to which somebody may yet write is given to nobody else.
+            if !*self.told.get_mut() && !*self.captured.get_mut() {
+                self.device.watch().give_back(self.word);
+            }
         }
     }
 }

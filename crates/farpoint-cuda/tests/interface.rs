@@ -308,7 +308,7 @@ fn graphs_hold_a_run() {
         for seed in 0..3 {
             let clouds = [generate(Kind::Room, n, seed), generate(Kind::Object, n, seed)];
             points.write(0, &clouds.concat().concat()).unwrap();
-            // SAFETY: as above.
+            // SAFETY: points and indices are there, and nobody uses them until `download` has waited.
             unsafe { graph.launch(&stream).unwrap() };
             let found = indices.download(b * m).unwrap();
             for (found, cloud) in found.chunks(m).zip(&clouds) {

@@ -66,16 +66,14 @@ impl<T: Scalar> Cloud<T> {
         let dims = dim.max(3);
         let padded = n.div_ceil(PADDING) * PADDING;
         let mut axes: Vec<_> = (0..dims).map(|_| Aligned::new(padded, T::ZERO)).collect();
-        let targets: Vec<_> = axes[..dim].iter_mut().map(|a| Shared::new(a.as_mut_ptr())).collect();
+        let targets: Vec<_> = axes[..dim].iter_mut().map(|axis| Shared::new(axis)).collect();
         // In blocks, so that all axes of a row are read while it is in the cache.
         let copy = |block: usize| {
             let rows = block * BLOCK..(block * BLOCK + BLOCK).min(n);
             let mut seen = Seen::default();
             for (axis, target) in targets.iter().enumerate() {
                 // SAFETY: the rows are the block's alone, and below the array's length.
-                let values = unsafe {
-                    std::slice::from_raw_parts_mut(target.get().add(rows.start), rows.len())
-                };
+                let values = unsafe { target.part(rows.clone()) };
                 for (value, row) in values.iter_mut().zip(rows.clone()) {
                     *value = coordinate(row, axis);
                 }

@@ -1,88 +1,86 @@
 //! The two working precisions.
 
-use crate::arch::Simd;
-use std::fmt::{Debug, Display};
-use std::ops::{Add, Mul, Sub};
-
-/// `f32` or `f64`. Not for others to implement.
-pub trait Scalar:
-    Copy
-    + Debug
-    + Display
-    + Default
-    + PartialOrd
-    + Send
-    + Sync
-    + 'static
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + sealed::Sealed
-{
+/// `f32` or `f64`, the precision in which distances are computed. No other type can implement it.
+pub trait Scalar: number::Number {
     /// Zero.
     const ZERO: Self;
     /// Positive infinity.
     const INFINITY: Self;
-    /// The largest finite number.
-    const MAX: Self;
-    /// The gap between 1 and the next number.
-    const EPSILON: Self;
-    /// `(value bits descending, index ascending)` as one ascending key.
-    type Key: Ord + Copy + Send + Sync + Debug;
-    #[doc(hidden)]
-    type Portable: Simd<Self>;
-    #[doc(hidden)]
-    #[cfg(target_arch = "x86_64")]
-    type Avx2: Simd<Self>;
-    #[doc(hidden)]
-    #[cfg(target_arch = "x86_64")]
-    type Avx512: Simd<Self>;
-
-    #[doc(hidden)]
-    #[allow(private_interfaces)]
-    fn run_job(
-        level: crate::Level,
-        job: crate::fps::run::Job<'_, '_, Self>,
-    ) -> Result<(), crate::Error>;
-
-    #[doc(hidden)]
-    #[allow(private_interfaces)]
-    fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, '_, Self>);
 
     /// Square root, correctly rounded.
     fn sqrt(self) -> Self;
     /// Whether neither NaN nor infinite.
     fn is_finite(self) -> bool;
-    /// The next larger number.
-    fn next_up(self) -> Self;
-    /// The next smaller number.
-    fn next_down(self) -> Self;
     /// To `f64`, exactly.
     fn to_f64(self) -> f64;
     /// From `f64`, rounded.
     fn from_f64(value: f64) -> Self;
-    /// A number whose lowest 32 bits are these: a label to be carried along, not a value.
-    fn from_bits_u32(bits: u32) -> Self;
-    /// The lowest 32 bits.
-    fn to_bits_u32(self) -> u32;
-    /// Rounded towards zero; 0 for negative numbers and NaN.
-    fn to_index(self) -> usize;
-    /// Rounded towards zero, at most `last`, for a number that is not negative; `last` for NaN.
-    /// `last` lies between 0 and `2^20`.
-    fn to_bin(self, last: Self) -> usize;
-    /// The key that sorts selections: larger values first, among equals the lower index.
-    /// `self` must not be negative or NaN.
-    fn key(self, index: u32) -> Self::Key;
-    /// The value of a key.
-    fn key_value(key: Self::Key) -> Self;
-    /// The index of a key.
-    fn key_index(key: Self::Key) -> u32;
 }
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
+/// What this crate needs of its scalars. The module is private, so that nobody else can implement
+/// or name it.
+pub(crate) mod number {
+    use crate::arch::Simd;
+    use std::fmt::{Debug, Display};
+    use std::ops::{Add, Mul, Sub};
+
+    pub trait Number:
+        Copy
+        + Debug
+        + Display
+        + Default
+        + PartialOrd
+        + Send
+        + Sync
+        + 'static
+        + Add<Output = Self>
+        + Sub<Output = Self>
+        + Mul<Output = Self>
+    {
+        /// The largest finite number.
+        const MAX: Self;
+        /// The gap between 1 and the next number.
+        const EPSILON: Self;
+        /// `(value bits descending, index ascending)` as one ascending key.
+        type Key: Ord + Copy + Send + Sync + Debug;
+        type Portable: Simd<Self>;
+        #[cfg(target_arch = "x86_64")]
+        type Avx2: Simd<Self>;
+        #[cfg(target_arch = "x86_64")]
+        type Avx512: Simd<Self>;
+
+        #[allow(private_interfaces)]
+        fn run_job(
+            level: crate::Level,
+            job: crate::fps::run::Job<'_, '_, Self>,
+        ) -> Result<(), crate::Error>;
+
+        #[allow(private_interfaces)]
+        fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, '_, Self>);
+
+        /// The next larger number.
+        fn next_up(self) -> Self;
+        /// The next smaller number.
+        fn next_down(self) -> Self;
+        /// A number whose lowest 32 bits are these: a label to be carried along, not a value.
+        fn from_bits_u32(bits: u32) -> Self;
+        /// The lowest 32 bits.
+        fn to_bits_u32(self) -> u32;
+        /// Rounded towards zero; 0 for negative numbers and NaN.
+        fn to_index(self) -> usize;
+        /// Rounded towards zero, at most `last`; `last` for NaN.
+        ///
+        /// # Safety
+        /// `self` must be above -1 or NaN, `last` between 0 and `2^20`.
+        unsafe fn to_bin(self, last: Self) -> usize;
+        /// The key that sorts selections: larger values first, among equals the lower index.
+        /// `self` must not be negative or NaN.
+        fn key(self, index: u32) -> Self::Key;
+        /// The value of a key.
+        fn key_value(key: Self::Key) -> Self;
+        /// The index of a key.
+        fn key_index(key: Self::Key) -> u32;
+    }
 }
 
 macro_rules! scalar {
@@ -90,6 +88,26 @@ macro_rules! scalar {
         impl Scalar for $float {
             const ZERO: Self = 0.0;
             const INFINITY: Self = $float::INFINITY;
+
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                self.sqrt()
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                self.is_finite()
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $float
+            }
+        }
+
+        impl number::Number for $float {
             const MAX: Self = $float::MAX;
             const EPSILON: Self = $float::EPSILON;
             type Key = $key;
@@ -113,28 +131,12 @@ macro_rules! scalar {
             }
 
             #[inline(always)]
-            fn sqrt(self) -> Self {
-                self.sqrt()
-            }
-            #[inline(always)]
-            fn is_finite(self) -> bool {
-                self.is_finite()
-            }
-            #[inline(always)]
             fn next_up(self) -> Self {
                 self.next_up()
             }
             #[inline(always)]
             fn next_down(self) -> Self {
                 self.next_down()
-            }
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                self as f64
-            }
-            #[inline(always)]
-            fn from_f64(value: f64) -> Self {
-                value as $float
             }
             #[inline(always)]
             fn from_bits_u32(bits: u32) -> Self {
@@ -150,10 +152,13 @@ macro_rules! scalar {
                 (self as i32).max(0) as usize
             }
             #[inline(always)]
-            fn to_bin(self, last: Self) -> usize {
+            unsafe fn to_bin(self, last: Self) -> usize {
+                debug_assert!(self > -1.0 || self.is_nan());
+                debug_assert!((0.0..=1_048_576.0).contains(&last));
                 // The comparison fails for NaN too.
                 let kept = if self < last { self } else { last };
-                // SAFETY: a number between 0 and `2^20`.
+                // SAFETY: above -1, as the caller ensures, and not above `last`, which fits in an
+                // i32.
                 unsafe { kept.to_int_unchecked::<i32>() as usize }
             }
             #[inline(always)]

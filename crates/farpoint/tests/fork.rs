@@ -25,7 +25,7 @@ fn everything(cloud: &Vec<[f32; 3]>) -> Results {
         sample.indices,
         batch.into_iter().map(|sample| sample.indices).collect(),
         naive.indices,
-        chamfer.into(),
+        chamfer,
         radius,
         morton.indices,
     )

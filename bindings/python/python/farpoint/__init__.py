@@ -18,8 +18,7 @@ by one. Approximate is only what says so: ``sample_approximate`` has the sampler
 ``centroids`` those of a grid, and ``quality`` measures any sample.
 """
 
-import sys
-
+from . import _torch_later
 from ._approximate import Centroids, centroids, sample_approximate
 from ._arrays import check
 from ._farpoint import CudaUnavailable, __version__
@@ -27,11 +26,10 @@ from ._files import Cloud, read, write
 from ._match import Nearest, PlainNearest, chamfer, nearest
 from ._quality import Quality, quality
 from ._sample import Order, Sample, order, sample
+from ._warm_up import warm_up
 
-# Operators are known as soon as there are both, which programs that were exported rely on. Else
-# the first tensor brings them in.
-if "torch" in sys.modules:
-    from . import _match_torch, _torch_ops  # noqa: F401
+# Operators are known as soon as there are both, which programs that were exported rely on.
+_torch_later.watch()
 
 __all__ = [
     "Centroids",
@@ -52,5 +50,6 @@ __all__ = [
     "read",
     "sample",
     "sample_approximate",
+    "warm_up",
     "write",
 ]

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 __all__ = [
     "Centroids", "Cloud", "CudaUnavailable", "Nearest", "Order", "PlainNearest", "Quality", "Sample",
     "__version__", "centroids", "chamfer", "check", "nearest", "order", "quality", "read", "sample",
-    "sample_approximate", "write",
+    "sample_approximate", "warm_up", "write",
 ]
 
 __version__: str
@@ -316,3 +316,6 @@ def read(
 def write(
     path: _Path, cloud: Any, *, format: str | None = ..., encoding: str | None = ...
 ) -> list[str]: ...
+
+# Of a GPU: a number, "cuda", "cuda:1" or a torch.device.
+def warm_up(device: Any = ...) -> None: ...

@@ -59,6 +59,8 @@ class Centroids(NamedTuple):
 
 def refuse_as_algorithm(name: str) -> None:
     """Raises ValueError if an exact function was asked for an approximate sampler."""
+    if not isinstance(name, str):
+        raise TypeError(f'algorithm is {name!r}; it must be the name of one, such as "auto"')
     if name in METHODS:
         raise ValueError(
             f'algorithm "{name}" is approximate, and this function is exact; for an approximate '
@@ -66,6 +68,7 @@ def refuse_as_algorithm(name: str) -> None:
         )
 
 
+@_arrays.untraced
 def sample_approximate(
     points: Any,
     count: int | None = None,
@@ -203,6 +206,7 @@ def sample_approximate(
     return _given_back(indices, points) if out is None else _to_out(indices, out, points)
 
 
+@_arrays.untraced
 def centroids(
     points: Any,
     count: int | None = None,
@@ -332,14 +336,14 @@ def readable(points: Any, what: str) -> np.ndarray:
     if tensor:
         from . import _torch
 
-        _torch.check_points(points)
+        points = _torch.checked(points.detach())
     elsewhere = points.is_cuda if tensor else _arrays.is_on_gpu(points)
     if elsewhere:
         raise TypeError(
             f"{what} on the CPU, and the points are on a GPU ({_arrays.name(points)}); bring them "
             "there, for tensors with points.cpu()"
         )
-    array = _arrays.to_numpy(points.detach() if tensor else points)
+    array = _arrays.to_numpy(points)
     _farpoint.address(array)  # refuses other types and shapes
     return array
 

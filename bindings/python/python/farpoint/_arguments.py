@@ -36,9 +36,3 @@ def threads(value: Any) -> int | None:
 
 def seed(value: Any) -> int | None:
     return None if value is None else integer(value, "seed", 0, 2**64 - 1)
-
-
-def name(value: Any, what: str) -> None:
-    """Refuses what is no string where a name is to be given."""
-    if not isinstance(value, str):
-        raise TypeError(f"{what} must be a name, a string, not {value!r}")

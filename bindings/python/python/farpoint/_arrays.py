@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +17,23 @@ _LARGEST = 2**63 - 1
 
 #: Device types of DLPack whose memory a GPU of NVIDIA reads: plain and managed.
 _CUDA = (2, 13)
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def untraced(function: _Function) -> _Function:
+    """The function, at whose calls torch.compile breaks its graph."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.compiler.is_compiling():
+            from . import _torch_graphs
+
+            return _torch_graphs.eagerly(function, *arguments, **options)
+        return function(*arguments, **options)
+
+    return call  # type: ignore[return-value]
 
 
 def is_torch(array: Any) -> bool:
@@ -147,6 +166,7 @@ def name(array: Any) -> str:
     return " ".join(words)
 
 
+@untraced
 def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
     """Whole numbers of any library as an int64 array of NumPy. Waits for a GPU that has them."""
     if is_torch(values):
@@ -165,14 +185,19 @@ def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
         if all(isinstance(value, int) for value in np.asarray(values, object).flat):
             raise ValueError(f"{what} has numbers beyond 64 bits ({values!r})")
     if found.dtype.kind not in "iu" or (ndim is not None and found.ndim != ndim):
-        axes = "an" if ndim is None else f"a {ndim}-D"
-        given = name(values) + ("" if isinstance(values, np.ndarray) else f" of {found.dtype}")
-        raise TypeError(f"{what} must be {axes} array of whole numbers, not {given}")
+        raise not_whole(values, what, ndim)
     if found.dtype.kind == "u" and found.size and int(found.max()) > _LARGEST:
         raise ValueError(f"{what} has {found.max()}, which is above {_LARGEST}")
     return found.astype(np.int64, copy=False)
 
 
+def not_whole(values: Any, what: str, ndim: int | None) -> TypeError:
+    """That these are no whole numbers, or have other axes."""
+    article = "an" if ndim is None else f"a {ndim}-D"
+    return TypeError(f"{what} must be {article} array of whole numbers, not {name(values)}")
+
+
+@untraced
 def check(points: Any) -> None:
     """Raises ValueError if a coordinate is NaN or infinite; else returns None.
 
@@ -192,7 +217,7 @@ def check(points: Any) -> None:
     TypeError
         Neither float32 nor float64.
     """
-    if is_torch(points) and points.is_cuda:
+    if is_torch(points):
         from . import _torch
 
         counts, firsts = _torch.bad_rows(points)
@@ -201,8 +226,7 @@ def check(points: Any) -> None:
 
         counts, firsts = _device.bad_rows(points)
     else:
-        array = to_numpy(points.detach() if is_torch(points) else points)
-        counts, firsts = _bad_rows(array)
+        counts, firsts = bad_rows(to_numpy(points))
     for cloud, (count, first) in enumerate(zip(counts, firsts)):
         if count:
             shape = points.shape if hasattr(points, "shape") else np.shape(points)
@@ -213,7 +237,8 @@ def check(points: Any) -> None:
             )
 
 
-def _bad_rows(array: np.ndarray) -> tuple[list[int], list[int]]:
+def bad_rows(array: np.ndarray) -> tuple[list[int], list[int]]:
+    """How many rows of each cloud hold NaN or infinity, and which is the first."""
     _farpoint.address(array)  # refuses other types and shapes
     bad = ~np.isfinite(array.reshape(-1, *array.shape[-2:])).all(axis=-1)
     return bad.sum(axis=-1).tolist(), bad.argmax(axis=-1).tolist() if bad.size else []

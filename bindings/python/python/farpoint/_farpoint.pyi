@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 
 from ._approximate import Request
 from ._cuda import Found, Gradients, Input, Output
+from ._match import Asked
 
 __all__ = [
     "__version__", "CudaUnavailable", "sample", "address", "random_word", "random_start",
     "sample_ragged", "cuda_sample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
-    "cuda_devices", "File", "read", "read_bytes", "restore", "from_points", "Imported", "DeviceArray",
+    "cuda_devices", "cuda_warm_up", "File", "read", "read_bytes", "restore", "from_points", "Imported",
+    "DeviceArray",
     "match_clouds", "match_backward", "cuda_match", "cuda_match_backward",
-    "cuda_match_scratch_bytes", "cuda_device_of", "sample_approximate", "centroids", "quality",
+    "cuda_match_scratch_bytes", "chamfer_clouds", "chamfer_backward", "CudaChamfer", "cuda_device_of",
+    "sample_approximate", "centroids", "quality",
 ]
 
 __version__: str
@@ -95,6 +98,7 @@ def cuda_match_scratch_bytes(
 def cuda_device_of(address: int) -> int: ...
 def cuda_obstacle() -> str | None: ...
 def cuda_devices() -> int: ...
+def cuda_warm_up(device: int) -> None: ...
 def read(path: str | os.PathLike[str], format: str | None, columns: int | None) -> File: ...
 def read_bytes(bytes: bytes, name: str, format: str | None, columns: int | None) -> File: ...
 def restore(bytes: bytes, format: str, description: str, warnings: list[str]) -> File: ...
@@ -147,3 +151,63 @@ class DeviceArray:
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
         copy: bool | None = None,
     ) -> Any: ...
+
+def chamfer_clouds(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    x_lengths: list[int] | None,
+    y_lengths: list[int] | None,
+    asked: Asked,
+    keep: bool,
+) -> tuple[NDArray[Any], ...]: ...
+def chamfer_backward(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    x_lengths: list[int] | None,
+    y_lengths: list[int] | None,
+    indices: NDArray[np.int64],
+    distances: NDArray[Any],
+    grad: NDArray[Any],
+    asked: Asked,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@final
+class CudaChamfer:
+    scratch: tuple[int, int]
+    def __new__(
+        cls,
+        device: int,
+        wide: bool,
+        shape: tuple[int, int, int, int],
+        strides: tuple[tuple[int, int], tuple[int, int]],
+        norm: int,
+        plain: bool,
+        reduction: str,
+        both: bool,
+    ) -> CudaChamfer: ...
+    def forward(
+        self,
+        stream: int,
+        x: int,
+        y: int,
+        x_lengths: int,
+        y_lengths: int,
+        values: int,
+        distances: int,
+        indices: int,
+        scratch: int,
+    ) -> None: ...
+    def backward(
+        self,
+        stream: int,
+        x: int,
+        y: int,
+        x_lengths: int,
+        y_lengths: int,
+        distances: int,
+        indices: int,
+        grad: int,
+        stride: int,
+        of_x: int,
+        of_y: int,
+        scratch: int,
+    ) -> None: ...

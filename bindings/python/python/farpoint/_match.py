@@ -55,6 +55,17 @@ class Match(NamedTuple):
     threads: int | None
 
 
+class Asked(NamedTuple):
+    """How one value is made of the distances of a pair."""
+
+    norm: int
+    #: Whether distances of norm 2 are square roots.
+    plain: bool
+    reduction: str
+    both: bool
+    threads: int | None
+
+
 def nearest(
     x: Any,
     y: Any,
@@ -76,7 +87,9 @@ def nearest(
     ----------
     x, y:
         Clouds (N, D) and (M, D), or batches (B, N, D) and (B, M, D); float32 or float64, both the
-        same, any unit. Arrays as ``sample`` takes them, on a GPU both of one library.
+        same, any unit. Arrays as ``sample`` takes them, on a GPU both of one library. Tensors of
+        float16 or bfloat16 are converted to float32 without loss: distances, and means of them, are
+        float32, which does not overflow where float16 would; gradients have the type of the tensor.
     x_lengths, y_lengths:
         (B,) rows of each cloud that count, 1 at least; the rest is padding.
     squared:
@@ -89,8 +102,10 @@ def nearest(
     Returns
     -------
     Nearest or PlainNearest
-        Pairs of ``distances`` and ``indices``; ``squared`` tells which of both they are. Arrays of the library of x, on its device. For tensors the distances can be
-        differentiated with respect to x and y; gradients are the same bits on every run.
+        Pairs of ``distances`` and ``indices``; ``squared`` tells which of both they are. Arrays of the
+        library of x, on its device. For tensors the distances can be
+        differentiated with respect to x and y, twice and in forward mode too, and by ``torch.func``;
+        gradients are the same bits on every run.
 
     Raises
     ------
@@ -154,9 +169,11 @@ def chamfer(
 
     Returns
     -------
-    A number for clouds, (B,) for batches. For tensors: tensors () or (B,) of the type of x that can be
-    differentiated with respect to x and y; gradients are the same bits on every run. For others:
-    float64, summed in that precision (JAX without its 64-bit mode: float32). A number waits for a GPU.
+    A number for clouds, (B,) for batches. For tensors: tensors () or (B,) of the type of x (float32 at
+    least) that can be differentiated as the distances of ``nearest``. For others: float64 (JAX without
+    its 64-bit mode: float32). A number waits for a GPU. Distances are summed in double precision, in an
+    order that is the same for arrays and tensors of the CPU and tensors on a GPU; arrays of CuPy and JAX
+    on a GPU are summed by these libraries.
 
     Raises
     ------
@@ -175,14 +192,10 @@ def chamfer(
         from . import _device_match
 
         return _device_match.chamfer(x, y, match, root, reduction, one_sided)
-    found = _by_numpy(x, y, match, not one_sided)
-    sides = [
-        _reduce(np.sqrt(d) if root else d, i, reduction) for d, i in zip(found[::2], found[1::2])
-    ]
-    both = sides[0]
-    if len(sides) == 2:
-        both = np.maximum(*sides) if reduction == "max" else sides[0] + sides[1]
-    return _arrays.like(both, x) if both.ndim else float(both)
+    batches, single = _batches(x, y, match)
+    asked = Asked(norm, root, reduction, not one_sided, match.threads)
+    values = _farpoint.chamfer_clouds(*batches, asked, False)[0]
+    return float(values[0]) if single else _arrays.like(values, x)
 
 
 def _match(
@@ -199,17 +212,6 @@ def _match(
     return Match(x_lengths, y_lengths, norm, _arguments.threads(threads))
 
 
-def _reduce(distances: np.ndarray, indices: np.ndarray, reduction: str) -> np.ndarray:
-    """One value a cloud; padding is 0, and does not count."""
-    if reduction == "max":
-        largest: np.ndarray = distances.max(axis=-1, initial=0).astype(np.float64)
-        return largest
-    total: np.ndarray = distances.sum(axis=-1, dtype=np.float64)
-    if reduction == "mean":
-        total = total / (indices >= 0).sum(axis=-1)
-    return total
-
-
 def _on_gpu(x: Any, y: Any) -> bool:
     """Whether either is an array in the memory of a GPU; of no library known to read both."""
     return any(not isinstance(a, np.ndarray) and _arrays.is_on_gpu(a) for a in (x, y))
@@ -217,6 +219,13 @@ def _on_gpu(x: Any, y: Any) -> bool:
 
 def _by_numpy(x: Any, y: Any, match: Match, both: bool) -> list[np.ndarray]:
     """Distances and indices of x, and of y if both are wanted; of a pair without the batch."""
+    batches, single = _batches(x, y, match)
+    found = _farpoint.match_clouds(*batches, match.norm, "auto", match.threads, both)
+    return [part[0] for part in found] if single else list(found)
+
+
+def _batches(x: Any, y: Any, match: Match) -> tuple[tuple[Any, Any, Any, Any], bool]:
+    """Both as batches with their lengths, and whether they are a pair of clouds."""
     if not hasattr(_farpoint, "match_clouds"):
         raise NotImplementedError("this build of farpoint has no nearest neighbours")
     a, b = _arrays.to_numpy(x), _arrays.to_numpy(y)
@@ -230,10 +239,7 @@ def _by_numpy(x: Any, y: Any, match: Match, both: bool) -> list[np.ndarray]:
     x_lengths, y_lengths = (_lengths(lengths, what, single) for lengths, what in given)
     if single:
         a, b = a[None], b[None]
-    found = _farpoint.match_clouds(
-        a, b, x_lengths, y_lengths, match.norm, "auto", match.threads, both
-    )
-    return [part[0] for part in found] if single else list(found)
+    return (a, b, x_lengths, y_lengths), single
 
 
 def _lengths(lengths: Any, what: str, single: bool) -> list[int] | None:

@@ -14,8 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from . import _arrays, _cuda, _farpoint, _numpy, _torch, _torch_ops
-from ._match import Match
+from . import (
+    _arrays, _chamfer_torch, _cuda, _farpoint, _match_derivatives, _numpy, _torch, _torch_ops,
+)
+from ._match import Asked, Match
 
 
 # ------------------------------------------------------------------------------- interface
@@ -33,16 +35,26 @@ def chamfer(
     x: Tensor, y: Tensor, match: Match, plain: bool, reduction: str, one_sided: bool
 ) -> Tensor:
     """One value a cloud."""
-    lengths = (match.x_lengths, match.y_lengths)
-    padded = lengths[0] is not None or lengths[1] is not None
-    found = _search(x, y, match, not one_sided, indices=padded)
+    arguments = _arguments(x, y, match)
+    asked = Asked(match.norm, plain, reduction, not one_sided, match.threads)
+    value = _chamfer_torch.chamfer(*arguments, asked)
+    return reduced(*arguments, asked) if value is None else value
+
+
+def reduced(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, asked: Asked
+) -> Tensor:
+    """The same by a search and PyTorch's operations, with all derivatives that those have."""
+    lengths = (x_lengths, y_lengths)
+    padded = x_lengths is not None or y_lengths is not None
+    found = _found(x, y, *lengths, asked.norm, asked.threads, asked.both, indices=padded)
     sides = []
     for distances, indices, given in zip(found[::2], found[1::2], lengths):
-        apart = root(distances) if plain else distances
-        sides.append(_reduce(apart, None if given is None else indices, reduction))
+        apart = root(distances) if asked.plain else distances
+        sides.append(_reduce(apart, None if given is None else indices, asked.reduction))
     if len(sides) == 1:
         return sides[0]
-    return torch.maximum(*sides) if reduction == "max" else sides[0] + sides[1]
+    return torch.maximum(*sides) if asked.reduction == "max" else sides[0] + sides[1]
 
 
 def _reduce(distances: Tensor, indices: Tensor | None, reduction: str) -> Tensor:
@@ -61,8 +73,9 @@ def root(squares: Tensor) -> Tensor:
     """Square roots whose gradient at 0 is 0 and not infinite."""
     if not squares.requires_grad and _torch_ops.only_kernels_see(squares):
         return squares.sqrt()
+    # Not `where` with numbers, which it would copy to a GPU and wait.
     zero = squares == 0
-    return torch.where(zero, 0.0, torch.where(zero, 1.0, squares).sqrt())
+    return squares.masked_fill(zero, 1).sqrt().masked_fill(zero, 0)
 
 
 def pairs(
@@ -79,27 +92,48 @@ def pairs(
 def _search(x: Tensor, y: Tensor, match: Match, both: bool, indices: bool = True) -> Any:
     """The same of batches or of a pair of clouds (N, D) and (M, D). Without ``indices`` they may be
     None."""
-    _check(x, y)
+    return _found(*_arguments(x, y, match), match.norm, match.threads, both, indices)
+
+
+def _arguments(
+    x: Tensor, y: Tensor, match: Match
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Clouds and lengths as the operators take them. Refuses what can't be matched."""
+    x, y = _checked(x, y)
     x_lengths, y_lengths, norm, threads = match
     if norm not in (1, 2):
         raise ValueError(f"norm is {norm}; it must be 1 or 2")
+    _torch.check_threads(threads)
     if x_lengths is not None:
         x_lengths = _lengths(x_lengths, x)
     if y_lengths is not None:
         y_lengths = _lengths(y_lengths, y)
+    return x, y, x_lengths, y_lengths
+
+
+def _found(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
+    threads: int | None, both: bool, indices: bool = True,
+) -> Any:
+    """A search among what was checked."""
     arguments = (x, y, x_lengths, y_lengths, norm, threads, both)
     if not _torch_ops.only_kernels_see(x, y, x_lengths, y_lengths):
-        found = match_clouds(*arguments)
+        search = _match_derivatives.search if _match_derivatives.wanted() else match_clouds
+        found = search(*arguments)
         return found if both else found[:2]
     if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
         return _search_differentiably(*arguments)
     return _kernel(*arguments, indices)
 
 
-def _check(x: Tensor, y: Tensor) -> None:
-    """Refuses tensors that are no pairs of clouds."""
-    _torch.check_points(x)
-    _torch.check_points(y)
+def _checked(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
+    """Both as kernels take them. Refuses what is no pair of clouds."""
+    if not isinstance(y, Tensor):
+        raise TypeError(
+            f"x is a tensor and y is none ({_torch.about(x)}; {_arrays.name(y)}); give a tensor, as "
+            "torch.as_tensor(y, device=x.device) makes"
+        )
+    x, y = _torch.checked(x), _torch.checked(y)
     if x.dtype != y.dtype or x.device != y.device:
         raise TypeError(f"both clouds must be of one type on one device ({_about(x, y)})")
     shape, other, batch = x.shape, y.shape, x.dim() == 3
@@ -111,6 +145,7 @@ def _check(x: Tensor, y: Tensor) -> None:
         )
     if (shape[-2] == 0 or other[-2] == 0) and not (batch and shape[0] == 0):
         raise ValueError(f"an empty cloud ({_about(x, y)})")
+    return x, y
 
 
 def _about(x: Tensor, y: Tensor) -> str:
@@ -143,9 +178,8 @@ def _on_cpu(
 ) -> tuple[Any, ...]:
     if not hasattr(_farpoint, "match_clouds"):
         raise NotImplementedError("this build of farpoint has no nearest neighbours")
-    clouds = [cloud.detach() if cloud.requires_grad else cloud for cloud in (x, y)]
     found = _farpoint.match_clouds(
-        _batch(clouds[0]), _batch(clouds[1]), None if x_lengths is None else x_lengths.tolist(),
+        _batch(x), _batch(y), None if x_lengths is None else x_lengths.tolist(),
         None if y_lengths is None else y_lengths.tolist(), norm, "auto", threads, both,
     )
     single = x.dim() == 2
@@ -157,7 +191,7 @@ def _on_cpu(
 
 def _batch(part: Tensor, axes: int = 3) -> np.ndarray:
     """The same memory as a batch of NumPy's, which has so many axes."""
-    array: np.ndarray = part.numpy()
+    array: np.ndarray = (part.detach() if part.requires_grad else part).numpy()
     return array if array.ndim == axes else array[None]
 
 
@@ -227,12 +261,11 @@ def _operator(x: Tensor, y: Tensor, *rest: Any) -> tuple[Any, ...]:
     return found if len(found) == 4 else found + _no_other_side(y)
 
 
-_torch_ops.define(
+match_clouds = _torch_ops.define(
     "match_clouds(Tensor x, Tensor y, Tensor? x_lengths, Tensor? y_lengths, int norm, "
     "int? threads, bool both) -> (Tensor, Tensor, Tensor, Tensor)",
     _fake, _operator, _operator,
 )
-match_clouds = torch.ops.farpoint.match_clouds.default
 
 
 # -------------------------------------------------------------------------------- gradients
@@ -249,18 +282,21 @@ def _backward_kernel(x: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
 
 
 def _backward_on_cpu(
-    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int
+    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int,
+    threads: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     if iy is None or gy is None:
         iy, gy = ix.new_full(y.shape[:-1], -1), gx.new_zeros(y.shape[:-1])
     of_x, of_y = _farpoint.match_backward(
-        _batch(x), _batch(y), _batch(ix, 2), _batch(iy, 2), _batch(gx, 2), _batch(gy, 2), norm
+        _batch(x), _batch(y), _batch(ix, 2), _batch(iy, 2), _batch(gx, 2), _batch(gy, 2), norm,
+        threads,
     )
     return torch.from_numpy(of_x).view(x.shape), torch.from_numpy(of_y).view(y.shape)
 
 
 def _backward_on_cuda(
-    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int
+    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int,
+    threads: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     # Dense, as promised to torch.compile, whatever the strides of the clouds.
     of_x, of_y = x.new_empty(x.shape), y.new_empty(y.shape)
@@ -279,19 +315,22 @@ def _backward_on_cuda(
     return of_x, of_y
 
 
-_torch_ops.define(
+match_clouds_backward = _torch_ops.define(
     "match_clouds_backward(Tensor x, Tensor y, Tensor ix, Tensor? iy, Tensor gx, Tensor? gy, "
     "int norm) -> (Tensor, Tensor)",
     _fake_backward, _backward_kernel, _backward_kernel,
 )
-match_clouds_backward = torch.ops.farpoint.match_clouds_backward.default
+torch.library.register_autograd(
+    "farpoint::match_clouds_backward", _match_derivatives.backward_of_gradients,
+    setup_context=_match_derivatives.keep, lib=_torch_ops.library,
+)
 
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-    x, y, _, _, norm, _, both = inputs
+    x, y, _, _, norm, threads, both = inputs
     ctx.mark_non_differentiable(*output[1::2])
     ctx.save_for_backward(x, y, output[1], output[3] if both else None)
-    ctx.norm = norm
+    ctx.norm, ctx.threads = norm, threads
 
 
 def _backward(
@@ -299,10 +338,13 @@ def _backward(
 ) -> tuple[Any, ...]:
     x, y, ix, iy = ctx.saved_tensors
     gx, gy = gx.contiguous(), None if iy is None or gy is None else gy.contiguous()
-    # Those who want gradients of gradients hear from the operator that there are none.
+    # The operator has a gradient of its own, for those who want gradients of gradients.
     direct = not torch.is_grad_enabled() and _torch_ops.only_kernels_see(x, y, ix, iy, gx, gy)
-    send = _backward_kernel if direct else match_clouds_backward
-    return (*send(x, y, ix, iy, gx, gy, ctx.norm), None, None, None, None, None)
+    if direct:
+        sent = _backward_kernel(x, y, ix, iy, gx, gy, ctx.norm, ctx.threads)
+    else:
+        sent = match_clouds_backward(x, y, ix, iy, gx, gy, ctx.norm)
+    return (*sent, None, None, None, None, None)
 
 
 torch.library.register_autograd(

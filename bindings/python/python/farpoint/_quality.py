@@ -36,6 +36,7 @@ class Quality(NamedTuple):
     unique: Any
 
 
+@_arrays.untraced
 def quality(
     points: Any,
     indices: Any,

@@ -18,7 +18,8 @@ class Sample(NamedTuple):
     indices: Any
     #: How far each was from those before it, in the unit and type of the coordinates: plain, not
     #: squared as those of ``nearest`` are unless told. Infinite for start points, 0 for padding.
-    #: Every prefix of k points leaves no point farther away than distance k.
+    #: Every prefix of k points leaves no point farther away than distance k. A constant to PyTorch,
+    #: as the others are.
     distances: Any
     #: Largest distance of any point to its nearest sample: a number, or one a cloud.
     covering_radius: Any
@@ -91,6 +92,8 @@ def sample(
         ``__cuda_array_interface__``, or what ``farpoint.read`` returns. Arrays are read where they
         lie, strided ones too; only batches on a GPU whose clouds overlap or leave gaps are copied,
         and masked arrays of NumPy (``numpy.ma``): a masked value counts as NaN.
+        Tensors may be float16 or bfloat16: they are converted to float32, which holds them without
+        loss, and distances are float32.
     count:
         How many points. Give one of count, ratio and spacing.
     ratio:
@@ -117,7 +120,9 @@ def sample(
     out:
         Integer array (int64) of the result's shape and library that the indices are written to.
     return_distances:
-        Return a ``Sample`` of indices, distances and covering radius instead of indices.
+        Return a ``Sample`` of indices, distances and covering radius instead of indices. All three
+        are constants to PyTorch: they have no derivative, and do not require one where the points
+        do. For distances that have one, take ``points[indices]`` to ``nearest`` or ``chamfer``.
     on_bad:
         "error": rows with NaN or infinity raise ValueError on the CPU. A GPU is not waited for, so
         there ``farpoint.check(points)`` looks for them, and without it the result means nothing if
@@ -137,7 +142,7 @@ def sample(
         More samples than points, a start outside the cloud, NaN, ratio outside 0 to 1, shapes that
         do not fit. The text has the numbers, shapes and types.
     TypeError
-        Neither float32 nor float64, or no array at all.
+        Neither float32 nor float64 (tensors: float16 or bfloat16), or no array at all.
     farpoint.CudaUnavailable
         An array on a GPU, and no driver that can be used.
 
@@ -146,7 +151,8 @@ def sample(
     On PyTorch's CUDA tensors the work is queued on the current stream and nothing waits; memory is
     PyTorch's. It can be captured into a CUDA graph (after one call before it) and compiled
     by ``torch.compile(fullgraph=True)``, but for ``spacing``, ``on_bad="skip"`` and starts or
-    lengths that are not on the GPU yet. Starts that a GPU tensor gives must be different from
+    lengths that are not on the GPU yet, where compiling without ``fullgraph`` breaks the graph.
+    ``torch.vmap`` makes one call of it. Starts that a GPU tensor gives must be different from
     each other; those outside a cloud are moved inside.
 
     Source: Eldar, Lindenbaum, Porat, Zeevi, "The farthest point strategy for progressive image
@@ -157,7 +163,6 @@ def sample(
             f"give one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
         )
     count, threads = _arguments.count(count), _arguments.threads(threads)
-    _arguments.name(algorithm, "algorithm")
     _approximate.refuse_as_algorithm(algorithm)
     if on_bad not in ("error", "skip"):
         raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')

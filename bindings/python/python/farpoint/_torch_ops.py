@@ -12,9 +12,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 from torch.nn import Parameter
 
-from . import _cuda, _farpoint
+from . import _cuda, _farpoint, _torch_rules
 
 library = torch.library.Library("farpoint", "DEF")
 
@@ -54,7 +55,7 @@ _USUAL_OF_THREADS = _bits("BackendSelect", "ADInplaceOrView")
 
 def only_kernels_see(*tensors: Tensor | None) -> bool:
     """Whether a call of an operator would do nothing but call its kernel, gradients aside."""
-    if torch.compiler.is_compiling() or not _TELLS_KEYS:
+    if torch.compiler.is_compiling() or not _TELLS_KEYS or forward_ad._current_level >= 0:
         return False
     if torch._C._dispatch_tls_local_include_set().raw_repr() & ~_USUAL_OF_THREADS:
         return False
@@ -74,13 +75,21 @@ _ARGUMENTS = (
 )
 
 
-def define(schema: str, fake: Any, cpu: Any, cuda: Any) -> None:
-    """Registers an operator: what it returns in shape, and what it does on either device."""
+def define(
+    schema: str, fake: Any, cpu: Any, cuda: Any, folds: bool = True, starts: int | None = None
+) -> Any:
+    """Registers an operator and returns it: found by name, it would be looked for on every call. What
+    it returns in shape, what it does on either device; whether its first argument is clouds (N, D) or
+    batches (B, N, D), and which argument is starts."""
     name = schema.partition("(")[0]
     library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
     library.impl(name, cpu, "CPU")
     library.impl(name, cuda, "CUDA")
     torch.library.register_fake(f"farpoint::{name}", fake, lib=library)
+    call = getattr(torch.ops.farpoint, name).default
+    vmap = _torch_rules.vmapped(call, starts) if folds else None
+    _torch_rules.register(library, name, call, vmap)
+    return call
 
 
 def _fake_sample(points: Tensor, count: int, *_: Any) -> Tensor:
@@ -99,7 +108,7 @@ def _on_cpu(points: Tensor, count: int, *rest: Any) -> Tensor:
 
 def _on_cpu_distances(points: Tensor, count: int, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
     indices, distances, radius = _by_numpy(points, count, rest, True)
-    radii = torch.as_tensor(radius, dtype=torch.float64)
+    radii = torch.as_tensor(radius, dtype=torch.float64, device="cpu")
     return torch.from_numpy(indices), torch.from_numpy(distances), radii
 
 
@@ -107,7 +116,7 @@ def _by_numpy(points: Tensor, count: int, rest: tuple[Any, ...], distances: bool
     lengths, counts, starts, seed, algorithm, threads = rest
     return _farpoint.sample(
         points.numpy(), count, None, None,
-        None if starts is None else starts.numpy(), seed,
+        None if starts is None else starts.numpy(), None if seed is None else seed % 2**64,
         None if lengths is None else lengths.tolist(),
         None if counts is None else counts.tolist(),
         algorithm, threads, False, distances, None, None,
@@ -208,6 +217,8 @@ def address_of(tensor: Tensor | None) -> int:
 
 def input_of(clouds: Tensor, strides: tuple[int, int], lengths: Tensor | None) -> _cuda.Input:
     device = clouds.get_device()
+    if clouds.dtype not in (torch.float32, torch.float64):  # who calls an operator may give others
+        raise TypeError(f"the points must be float32 or float64, not {clouds.dtype}")
     return _cuda.Input(
         device, current_stream(device), clouds.dtype == torch.float64,
         clouds.data_ptr(), strides, batch_shape(clouds), 0, address_of(lengths),
@@ -239,7 +250,9 @@ def _inside(starts: Tensor, clouds: int, rows: int, lengths: Tensor | None) -> T
 
 
 def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
-    """The rows that a seed starts from: what the CPU draws, without waiting for the lengths."""
+    """The rows that a seed starts from: what the CPU draws, without waiting for the lengths. An
+    operator's numbers have a sign: seeds from 2^63 on come to it below 0."""
+    seed %= 2**64
     rows = points.shape[-2]
     if lengths is None:
         start = _farpoint.random_start(seed, rows) if rows else 0
@@ -251,15 +264,11 @@ def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
     return ((high * lengths + ((low * lengths) >> 32)) >> 32).unsqueeze(-1)
 
 
-define(f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda)
-define(
+sample = define(f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda, starts=4)
+sample_distances = define(
     f"sample_distances{_ARGUMENTS} -> (Tensor, Tensor, Tensor)",
-    _fake_sample_distances, _on_cpu_distances, _on_cuda_distances,
+    _fake_sample_distances, _on_cpu_distances, _on_cuda_distances, starts=4,
 )
-
-#: The operators themselves: found by name, they would be looked for on every call.
-sample = torch.ops.farpoint.sample.default
-sample_distances = torch.ops.farpoint.sample_distances.default
 
 
 def _fake_ragged(
@@ -298,19 +307,16 @@ def _ragged_on_cuda(
         (address_of(starts), 1 if starts is None else starts.shape[1]),
         scratch=(scratch.data_ptr(), size),
     )
-    device = points.get_device()
-    source = _cuda.Input(
-        device, current_stream(device), points.dtype == torch.float64, points.data_ptr(),
-        (points.stride(0), points.stride(1)), (clouds, longest, points.shape[1]),
-        offsets.data_ptr(),
+    source = input_of(points, (points.stride(0), points.stride(1)), None)
+    source = source._replace(
+        shape=(clouds, longest, points.shape[1]), offsets=offsets.data_ptr()
     )
     _farpoint.cuda_sample(source, output, most, None, algorithm)
     return indices + offsets[:-1].repeat_interleave(counts, output_size=total)
 
 
-define(
+sample_ragged = define(
     "sample_ragged(Tensor points, Tensor offsets, Tensor counts, Tensor? starts, SymInt total, "
     "SymInt longest, str algorithm) -> Tensor",
-    _fake_ragged, _ragged_on_cpu, _ragged_on_cuda,
+    _fake_ragged, _ragged_on_cpu, _ragged_on_cuda, folds=False,
 )
-sample_ragged = torch.ops.farpoint.sample_ragged.default

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 pub(crate) use chamfer::BenchChamfer;
+pub(crate) use write::{milliseconds, reached};
 
 /// What every benchmark is told.
 #[derive(clap::Args)]

@@ -28,7 +28,7 @@ pub(crate) fn milliseconds(seconds: f64) -> String {
 }
 
 /// Whether a figure was reached, in words.
-pub(super) fn reached(found: f64, target: f64) -> String {
+pub(crate) fn reached(found: f64, target: f64) -> String {
     if found <= target { "yes".into() } else { format!("**no**, {:.2} times", found / target) }
 }
 

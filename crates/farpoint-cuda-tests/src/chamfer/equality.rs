@@ -61,6 +61,13 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups
 }
 
+/// Clouds that are worked on by several blocks, in both precisions.
+pub(crate) fn several_blocks() -> Vec<Group> {
+    let sizes = &[[30_000, 20_000], [5_000, 40_000]];
+    let parts = &["tree", "backward"];
+    vec![kinds::<f32>(Kind::Room, sizes, parts), kinds::<f64>(Kind::Lattice, sizes, parts)]
+}
+
 /// For the sanitizer.
 pub(crate) fn small() -> Vec<Group> {
     let sizes = &[[33, 300], [1, 1_025], [600, 513]];

@@ -134,11 +134,11 @@ fn pointers(
         tally.is(what, matches!(result, Err(Error::Sampling(_))));
     }
     let skip = matcher.clone().bad_rows(BadRows::Skip);
-    // SAFETY: as above.
+    // SAFETY: rows to leave out are refused before any memory is used.
     let result = unsafe { skip.enqueue(device, &stream, &good) };
     tally.is("rows to leave out", matches!(result, Err(Error::Unsupported(_))));
     let without = DeviceGradients::new(good, [p; 2], [p; 2]);
-    // SAFETY: as above.
+    // SAFETY: gradients without indices are refused before any memory is used.
     let result = unsafe { matcher.enqueue_backward(device, &stream, &without) };
     tally.is("gradients without indices", matches!(result, Err(Error::Sampling(_))));
     Ok(stream.synchronize()?)

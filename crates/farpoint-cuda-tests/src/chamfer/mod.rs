@@ -10,6 +10,7 @@ mod pointers;
 mod real;
 mod resident;
 mod streams;
+mod values;
 
 use crate::runner::Group;
 use farpoint_cuda::chamfer::{Method, TreeOptions};
@@ -19,6 +20,7 @@ use std::path::Path;
 pub(crate) use expected::Expected;
 pub(crate) use pairs::moved;
 pub(crate) use resident::Resident;
+pub(crate) use streams::Answer;
 
 /// The names of all methods, in the order of the report.
 pub(crate) const METHODS: &[&str] = &["plain", "brute", "tree", "auto"];
@@ -40,7 +42,11 @@ fn variants(part: &str) -> Vec<(String, Matcher)> {
     let plain = Matcher::new().method(method(part));
     let mut all = vec![(part.to_owned(), plain.clone())];
     if part == "tree" {
-        for team in [1, 2, 3, 7] {
+        let teams: &[u32] = if crate::variants::is_alone() { &[1] } else { &[1, 2, 3, 7] };
+        if crate::variants::is_alone() {
+            all.clear();
+        }
+        for &team in teams {
             let options = TreeOptions { team: Some(team) };
             all.push((format!("tree, team {team}"), plain.clone().tree(options)));
         }
@@ -60,7 +66,18 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups.extend(batches::groups());
     groups.extend(pointers::groups());
     groups.extend(streams::groups());
+    groups.extend(values::groups());
     groups
+}
+
+/// Pairs of clouds that are worked on by several blocks.
+pub(crate) fn several_blocks() -> Vec<Group> {
+    equality::several_blocks()
+}
+
+/// Small pairs, of which each is worked on by one block.
+pub(crate) fn alone() -> Vec<Group> {
+    equality::small()
 }
 
 /// A few seconds of everything, for compute-sanitizer.
@@ -69,6 +86,7 @@ pub(crate) fn small() -> Vec<Group> {
     groups.extend(batches::small());
     groups.extend(pointers::small());
     groups.extend(streams::small());
+    groups.extend(values::small());
     groups
 }
 

@@ -173,7 +173,8 @@ impl<T: CudaScalar> Case<T> {
             scratch: self.ask.given_scratch.then_some((other.pointer(), back)),
             ..DeviceGradients::new(pairs, [0; 2], [0, 1].map(|k| answer[k].gradients.pointer()))
         };
-        // SAFETY: as above; the indices are those of the search.
+        // SAFETY: the arrays have the sizes told and outlive the stream's work; the indices are those
+        // of the search, so within the other cloud.
         let queued = unsafe { matcher.enqueue_backward(device, &stream, &wanted) };
         if tally.take(format!("{what}, backward"), queued).is_some() {
             stream.synchronize()?;

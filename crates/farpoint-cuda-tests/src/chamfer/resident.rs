@@ -106,8 +106,33 @@ impl<T: CudaScalar> Resident<T> {
         let scratch = self.scratch_of(1);
         let wanted =
             DeviceGradients { scratch, ..DeviceGradients::new(self.told(), grads, gradients) };
-        // SAFETY: as above; the indices are those of a search.
+        // SAFETY: the arrays have the sizes told, and are freed in the order of their stream, which
+        // every caller waits for; the indices are those of a search.
         unsafe { matcher.enqueue_backward(stream.device(), stream, &wanted) }
+    }
+
+    /// Whether what was found is void: indices -1 and distances NaN, all of them.
+    pub(crate) fn is_void(&self) -> Result<bool, Error> {
+        for side in &self.sides {
+            let found = side.indices.download(side.indices.len())?;
+            let distances = side.distances.download(found.len())?;
+            if found.iter().any(|&row| row != -1) || distances.iter().any(|d| !d.to_f64().is_nan())
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether all gradients are NaN.
+    pub(crate) fn gradients_are_void(&self) -> Result<bool, Error> {
+        for side in &self.sides {
+            let gradients = side.gradients.download(side.gradients.len())?;
+            if gradients.iter().any(|number| !number.to_f64().is_nan()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Waits for the buffers' stream, and compares what was found.

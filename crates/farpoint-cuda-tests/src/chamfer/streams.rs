@@ -36,13 +36,13 @@ pub(super) fn small() -> Vec<Group> {
 }
 
 /// Points of both sides, and what must come of them.
-struct Answer {
+pub(crate) struct Answer {
     points: [Vec<f32>; 2],
-    truth: [Expected<f32>; 2],
+    pub(crate) truth: [Expected<f32>; 2],
 }
 
 impl Answer {
-    fn new((pairs, rows): Shape, seed: usize) -> Result<Self> {
+    pub(crate) fn new((pairs, rows): Shape, seed: usize) -> Result<Self> {
         let kinds = [Kind::Room, Kind::Lattice, Kind::Object, Kind::Duplicated];
         let side = |side: usize| -> Vec<Cloud<f32>> {
             let seeds = (0..pairs).map(|k| 100 * seed + 2 * k);
@@ -56,7 +56,12 @@ impl Answer {
         Ok(Self { points: clouds.map(flat), truth })
     }
 
-    fn write(&self, batch: &mut Resident<f32>) -> Result<(), Error> {
+    /// The points of both sides.
+    pub(crate) fn clouds(&self) -> [Cloud<f32>; 2] {
+        self.points.clone().map(|data| Cloud { data, dims: 3 })
+    }
+
+    pub(crate) fn write(&self, batch: &mut Resident<f32>) -> Result<(), Error> {
         batch.write(self.points.each_ref().map(Vec::as_slice))?;
         batch.write_grads(self.truth.each_ref().map(|side| side.grads.as_slice()))
     }

@@ -1,8 +1,8 @@
 //! The interface of matching on a GPU: what to ask for.
 
 use super::method::Choice;
-use super::{DeviceGradients, DevicePairs, Method, TreeOptions};
-use super::{backward, gradients, pointers, run};
+use super::{DeviceGradients, DevicePairs, DeviceValues, Method, TreeOptions};
+use super::{backward, gradients, pointers, reduced, run};
 use crate::{CudaScalar, Device, Error, Statistics, Stream};
 use farpoint::chamfer::{Gradients, Prepared};
 use farpoint::{BadRows, Chamfer, Nearest, Norm, Points};
@@ -183,8 +183,23 @@ impl Matcher {
         stream: &Stream,
         pairs: &DevicePairs<T>,
     ) -> Result<(), Error> {
-        // SAFETY: the caller's word.
+        // SAFETY: memory, lengths and offsets are as `DevicePairs` asks, by this function's contract,
+        // which is that of the one called.
         unsafe { pointers::enqueue(self, device, stream, pairs) }
+    }
+
+    /// Queues the search and makes one value a pair of the distances; see [`DeviceValues`].
+    ///
+    /// # Safety
+    /// See [`DeviceValues`].
+    pub unsafe fn enqueue_values<T: CudaScalar>(
+        &self,
+        device: &Device,
+        stream: &Stream,
+        values: &DeviceValues<T>,
+    ) -> Result<(), Error> {
+        // SAFETY: this function asks of its caller what that one does.
+        unsafe { reduced::enqueue(self, device, stream, values) }
     }
 
     /// Queues the gradients of clouds that lie in device memory; see [`DeviceGradients`].
@@ -197,7 +212,8 @@ impl Matcher {
         stream: &Stream,
         gradients: &DeviceGradients<T>,
     ) -> Result<(), Error> {
-        // SAFETY: the caller's word.
+        // SAFETY: memory, lengths and indices are as `DeviceGradients` asks, by this function's
+        // contract, which is that of the one called.
         unsafe { gradients::enqueue(self, device, stream, gradients) }
     }
 
@@ -205,6 +221,15 @@ impl Matcher {
     /// and answer. Only sizes are looked at, and which answers are wanted.
     pub fn scratch_bytes<T: CudaScalar>(&self, device: &Device, pairs: &DevicePairs<T>) -> usize {
         self.choice().scratch_bytes::<T>(device, pairs.shape())
+    }
+
+    /// The same for [`enqueue_values`](Self::enqueue_values).
+    pub fn values_scratch_bytes<T: CudaScalar>(
+        &self,
+        device: &Device,
+        pairs: &DevicePairs<T>,
+    ) -> usize {
+        reduced::scratch_bytes(self, device, pairs)
     }
 
     /// Bytes of device memory that [`enqueue_backward`](Self::enqueue_backward) uses for these

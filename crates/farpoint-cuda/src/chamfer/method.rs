@@ -97,7 +97,7 @@ impl Choice {
             return Ok(());
         }
         let (s, m, norm) = (stream, matching, self.norm);
-        // SAFETY: the caller's word, for each.
+        // SAFETY: each of these has this function's contract, and is given its addresses and its shape.
         unsafe {
             match self.method {
                 Method::Auto => {

@@ -8,7 +8,8 @@
 //! * `scratch_bytes(device, shape)`: device memory it needs besides input and answer;
 //! * `enqueue(device, stream, matching, shape, scratch)`: queues its kernel and returns.
 //!
-//! Gradients go the same ways, through `backward`. What comes back from host memory are the
+//! Gradients go the same ways, through `backward`; `reduced` makes one value a pair of the distances.
+//! What comes back from host memory are the
 //! results of the CPU library, [`farpoint::Nearest`] and [`farpoint::Chamfer`], with all that
 //! follows from them: means, Hausdorff distance, F-score.
 
@@ -20,6 +21,7 @@ mod matching;
 mod method;
 mod pairs;
 mod pointers;
+mod reduced;
 mod run;
 mod tree;
 
@@ -28,4 +30,5 @@ pub use gradients::DeviceGradients;
 pub use matcher::Matcher;
 pub use method::Method;
 pub use pointers::{DevicePairs, DeviceSide};
+pub use reduced::{DeviceValues, EXTREMES, ValueGradient};
 pub use tree::TreeOptions;

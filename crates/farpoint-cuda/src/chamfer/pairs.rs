@@ -90,7 +90,9 @@ impl Kernel {
         let name = self.names[usize::from(norm == Norm::One)];
         let kernel = device.function::<T>(self.module, name)?;
         let args = Args { matching: *matching, chunks };
-        // SAFETY: `Args` mirrors the kernel's parameter; the rest is the caller's word.
+        // SAFETY: `Args` mirrors the kernel's parameter. The kernel reads and writes within the arrays
+        // that `matching` names, which are there and ours alone by this function's contract; `blocks`
+        // covers the rows of `shape`.
         unsafe { Launch::new(blocks, self.threads).start(stream, kernel, &args) }
     }
 }

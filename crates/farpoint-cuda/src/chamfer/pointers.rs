@@ -61,6 +61,11 @@ pub struct DeviceSide {
 /// is not given comes from the device's stream-ordered pool (inside a graph: from the graph) and
 /// goes back after the kernel. The first use of a method on a device has the driver compile its
 /// kernels, which takes up to a few seconds once.
+///
+/// # If a kernel gives up
+/// Blocks that wait for each other in vain leave after [`Device::patience`]; see
+/// [`Error::GaveUp`] for what the answer then holds. [`Stream::synchronize`] and [`Stream::check`]
+/// tell.
 #[derive(Debug, Clone, Copy)]
 pub struct DevicePairs<T> {
     /// The first and the second cloud of every pair.
@@ -209,7 +214,8 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     stream.check_of(device)?;
     let shape = check(matcher, pairs)?;
     let choice = matcher.choice();
-    // SAFETY: the caller's word.
+    // SAFETY: what is in device memory is as `DevicePairs` asks, by this function's contract; what the
+    // host knows was checked.
     unsafe { choice.enqueue::<T>(device, stream, &pairs.matching(), shape, pairs.scratch) }
 }
 

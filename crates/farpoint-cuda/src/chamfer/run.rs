@@ -169,7 +169,8 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    check_backward(chamfer, a, b, grads[0], grads[1])?;
+    let sizes = [Size::of(a), Size::of(b)];
+    check_backward(chamfer, &sizes[0], &sizes[1], grads[0], grads[1])?;
     let found = [&chamfer.a_to_b, &chamfer.b_to_a];
     let norm = found[0].norm;
     if norm != found[1].norm {
@@ -178,7 +179,8 @@ where
                 .into(),
         ));
     }
-    let (rows, dims) = ([a.len(), b.len()], a.dim());
+    let (rows, dims) = (sizes.map(|size| size.rows), sizes[0].dims);
+    input::check_rows(rows[0].max(rows[1]))?;
     if rows.contains(&0) || dims == 0 {
         // Nothing has a nearest point.
         let [a, b] = rows.map(|rows| vec![T::ZERO; rows * dims]);
@@ -186,8 +188,8 @@ where
     }
     let stream = Stream::new(device)?;
     let points = [
-        Buffer::upload(&stream, &dense(a), "the points")?,
-        Buffer::upload(&stream, &dense(b), "the points")?,
+        Buffer::upload(&stream, &sizes[0].dense(a), "the points")?,
+        Buffer::upload(&stream, &sizes[1].dense(b), "the points")?,
     ];
     let mut indices = Vec::new();
     let (mut sent, mut received) = (Vec::new(), Vec::new());
@@ -209,16 +211,74 @@ where
     Ok(Gradients { a: fetch(0)?, b: fetch(1)? })
 }
 
-/// Dense rows.
-fn dense<T: CudaScalar>(points: &(impl Points<T> + ?Sized)) -> Vec<T> {
-    let dims = points.dim();
-    (0..points.len())
-        .flat_map(|row| (0..dims).map(move |axis| points.coordinate(row, axis)))
-        .collect()
+/// How large a cloud is, asked once: somebody else's [`Points`] may answer differently each time, and
+/// kernels trust the sizes that were checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Size {
+    rows: usize,
+    dims: usize,
+}
+
+impl Size {
+    fn of<T: CudaScalar>(points: &(impl Points<T> + ?Sized)) -> Self {
+        Self { rows: points.len(), dims: points.dim() }
+    }
+
+    /// Dense rows: as many numbers as this says.
+    fn dense<T: CudaScalar>(self, points: &(impl Points<T> + ?Sized)) -> Vec<T> {
+        (0..self.rows)
+            .flat_map(|row| (0..self.dims).map(move |axis| points.coordinate(row, axis)))
+            .collect()
+    }
+}
+
+/// For checks that look at sizes alone.
+impl<T: CudaScalar> Points<T> for Size {
+    fn len(&self) -> usize {
+        self.rows
+    }
+    fn dim(&self) -> usize {
+        self.dims
+    }
+    fn coordinate(&self, _: usize, _: usize) -> T {
+        T::ZERO
+    }
 }
 
 /// Indices as kernels know them: -1 for none.
 fn signed<T: CudaScalar>(nearest: &Nearest<T>) -> Vec<i64> {
     let none = Nearest::<T>::NONE;
     nearest.indices.iter().map(|&index| if index == none { -1 } else { i64::from(index) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Claims a row and an axis more each time it is asked.
+    struct Growing([AtomicUsize; 2]);
+
+    impl Points<f32> for Growing {
+        fn len(&self) -> usize {
+            self.0[0].fetch_add(1, Ordering::Relaxed)
+        }
+        fn dim(&self) -> usize {
+            self.0[1].fetch_add(1, Ordering::Relaxed)
+        }
+        fn coordinate(&self, row: usize, axis: usize) -> f32 {
+            (10 * row + axis) as f32
+        }
+    }
+
+    #[test]
+    fn points_that_change_their_size_are_taken_at_their_first_word() {
+        let points = Growing([2, 3].map(AtomicUsize::new));
+        let size = Size::of(&points);
+        assert_eq!(size, Size { rows: 2, dims: 3 });
+        assert_eq!(size.dense(&points), [0.0, 1.0, 2.0, 10.0, 11.0, 12.0]);
+        assert_eq!((Points::<f32>::len(&size), Points::<f32>::dim(&size)), (2, 3));
+        let asked = points.0.map(AtomicUsize::into_inner);
+        assert_eq!(asked, [3, 4], "sizes are asked once");
+    }
 }

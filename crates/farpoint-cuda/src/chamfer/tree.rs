@@ -6,6 +6,7 @@
 //! about 2 KB a block.
 
 use super::matching::{Matching, Shape};
+use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::module::Function;
@@ -26,6 +27,7 @@ pub struct TreeOptions {
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args {
+    guard: Guard,
     matching: Matching,
     headers: u64,
     scratch: u64,
@@ -123,6 +125,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     let scratch = Scratch::new(stream, scratch, layout.bytes())?;
     let headers = layout.teams.count * HEADER;
     let args = Args {
+        guard: Guard::new(stream, Kernel::Tree),
         matching: *matching,
         headers: scratch.pointer(),
         scratch: scratch.pointer() + headers as u64,
@@ -135,7 +138,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     let headers = (scratch.pointer(), headers);
     // SAFETY: headers lie at the start of the scratch memory. `Args` mirrors the kernel's
     // parameter; `arrays` is what it places; the scratch memory is freed in stream order; the
-    // rest is the caller's word.
+    // arrays of `matching` are there by this function's contract.
     unsafe { layout.teams.start(stream, function, launch, &args, headers) }
 }
 
@@ -154,8 +157,8 @@ mod tests {
     fn laid_out_as_in_nearest_tree_cu() {
         let source = include_str!("../../kernels/nearest_tree.cu");
         let theirs = fields(source, "TreeArgs");
-        assert_eq!(theirs, "matching headers scratch header_stride stride team first rows");
-        assert_eq!((offset_of!(Args, headers), size_of::<Args>()), (136, 136 + 32 + 16));
+        assert_eq!(theirs, "guard matching headers scratch header_stride stride team first rows");
+        assert_eq!((offset_of!(Args, headers), size_of::<Args>()), (160, 160 + 32 + 16));
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Choice {
         counters: u64,
     ) -> Result<(), Error> {
         let (d, s) = (device, stream);
-        // SAFETY: the caller's word, for each.
+        // SAFETY: each of these has this function's contract, and is given its addresses and its shape.
         unsafe {
             match self.algorithm {
                 Algorithm::Auto => self

@@ -40,7 +40,8 @@ pub unsafe fn check_bad<T: CudaScalar>(
         return Ok(());
     }
     let bytes = 8 * shape.clouds;
-    // SAFETY: the caller's word. A cloud without bad rows keeps 0 and -1.
+    // A cloud without bad rows keeps 0 and -1.
+    // SAFETY: both arrays have a number a cloud, by this function's contract.
     unsafe {
         crate::memory::set(stream, counts, 0, bytes)?;
         crate::memory::set(stream, firsts, 0xff, bytes)?;
@@ -50,6 +51,7 @@ pub unsafe fn check_bad<T: CudaScalar>(
     let args = Args { batch: batch.input(shape), counts, firsts, parts };
     let kernel = device.function::<T>("check", "check")?;
     let blocks = shape.clouds as u32 * parts;
-    // SAFETY: `Args` mirrors the kernel's parameter; the rest is the caller's word.
+    // SAFETY: `Args` mirrors the kernel's parameter; the clouds, `counts` and `firsts` are there by this
+    // function's contract.
     unsafe { Launch::new(blocks, THREADS).start(stream, kernel, &args) }
 }

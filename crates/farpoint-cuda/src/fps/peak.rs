@@ -5,6 +5,7 @@
 //! the same time.
 
 use super::batch::{Batch, Shape};
+use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
 use crate::memory::{self, Scratch};
 use crate::team::{self, Teams, aligned};
@@ -61,6 +62,7 @@ impl PeakOptions {
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args<T> {
+    guard: Guard,
     batch: Batch<T>,
     headers: u64,
     scratch: u64,
@@ -166,6 +168,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     // A few blocks look through lists slower than they apply points at once.
     let large = team > 32;
     let args = Args {
+        guard: Guard::new(stream, Kernel::Peak),
         batch: *batch,
         headers: scratch.pointer(),
         scratch: scratch.pointer() + headers as u64,
@@ -185,7 +188,8 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     unsafe { memory::set(stream, scratch.pointer(), 0, headers)? };
     let grid = (count * team) as u32;
     // SAFETY: `Args` mirrors the kernel's parameter; `arrays` is what it places; the scratch
-    // memory is freed in stream order; the rest is the caller's word.
+    // memory is freed in stream order; the arrays of `batch` and the counters are there by this
+    // function's contract.
     unsafe { Launch { grid: [grid, 1, 1], ..launch }.start(stream, function, &args) }
 }
 
@@ -225,9 +229,9 @@ mod tests {
 
     #[test]
     fn laid_out_as_in_peak_cu() {
-        assert_eq!(offset_of!(Args<f32>, headers), 128);
-        assert_eq!(offset_of!(Args<f64>, headers), 136);
-        assert_eq!(size_of::<Args<f32>>(), 128 + 40 + 24 + 8);
+        assert_eq!(offset_of!(Args<f32>, headers), 24 + 128);
+        assert_eq!(offset_of!(Args<f64>, headers), 24 + 136);
+        assert_eq!(size_of::<Args<f32>>(), 24 + 128 + 40 + 24 + 8);
         let source = include_str!("../../kernels/peak.cu");
         let (_, rest) = source.split_once("struct PeakArgs {").unwrap();
         let (body, _) = rest.split_once("};").unwrap();
@@ -236,7 +240,7 @@ mod tests {
             .filter_map(|line| line.split("//").next().unwrap().trim().strip_suffix(';'))
             .map(|line| line.rsplit([' ', '*']).next().unwrap())
             .collect();
-        let ours = "batch headers scratch counters header_stride stride team rows single list \
+        let ours = "guard batch headers scratch counters header_stride stride team rows single list \
                     spread refined gamma";
         assert_eq!(theirs.join(" "), ours);
     }

@@ -3,11 +3,12 @@
 //!
 //! A cloud is held by a block, by a cluster of blocks, or by a team of blocks of the grid. Which,
 //! and of how many threads, is planned here, and changes the time only. Scratch: 64 bytes a
-//! block of a team (128 in `f64`), nothing a point.
+//! block of a team (128 in `f64`) and 16 a team, nothing a point.
 
 mod plan;
 
 use super::batch::{Batch, Shape};
+use crate::guard::{Guard, Kernel};
 use crate::memory::{self, Scratch};
 use crate::{CudaScalar, Device, Error, Properties, Stream};
 use plan::{Holder, LARGEST_CLUSTER, Plan, Planner, SAFE_CLUSTER};
@@ -16,6 +17,7 @@ use plan::{Holder, LARGEST_CLUSTER, Plan, Planner, SAFE_CLUSTER};
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args<T> {
+    guard: Guard,
     batch: Batch<T>,
     mailboxes: u64,
     team: u32,
@@ -70,10 +72,15 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     };
     // SAFETY: the scratch memory has so many bytes. Mail of an earlier launch must not be read.
     unsafe { memory::set(stream, scratch.pointer(), 0, bytes)? };
-    let args = Args { batch: *batch, mailboxes: scratch.pointer(), team: plan.blocks as u32 };
+    let args = Args {
+        guard: Guard::new(stream, Kernel::Persistent),
+        batch: *batch,
+        mailboxes: scratch.pointer(),
+        team: plan.blocks as u32,
+    };
     let kernel = device.function::<T>("persistent", plan.kernel.name)?;
     // SAFETY: `Args` mirrors the kernel's parameter; the scratch memory is freed in stream
-    // order; the rest is the caller's word.
+    // order; the arrays of `batch` are there by this function's contract.
     unsafe { plan.launch().start(stream, kernel, &args) }
 }
 
@@ -83,7 +90,7 @@ mod tests {
 
     #[test]
     fn laid_out_as_in_persistent_cu() {
-        assert_eq!(std::mem::offset_of!(Args<f32>, mailboxes), 128);
-        assert_eq!(std::mem::offset_of!(Args<f64>, team), 144);
+        assert_eq!(std::mem::offset_of!(Args<f32>, mailboxes), 24 + 128);
+        assert_eq!(std::mem::offset_of!(Args<f64>, team), 24 + 144);
     }
 }

@@ -40,6 +40,11 @@ use std::marker::PhantomData;
 /// that is not given comes from the device's stream-ordered pool (inside a graph: from the
 /// graph) and goes back after the last kernel. The first use of an algorithm on a device has the
 /// driver compile its kernels, which takes up to a few seconds once.
+///
+/// # If a kernel gives up
+/// Blocks that wait for each other in vain leave after [`Device::patience`]; see
+/// [`Error::GaveUp`] for what the answer then holds. [`Stream::synchronize`] and [`Stream::check`]
+/// tell.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceBatch<T> {
     /// Coordinates.
@@ -168,7 +173,8 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
         _ => never(),
     };
     let kernels_view = Batch { stop, ..batch.input(shape) };
-    // SAFETY: the caller's word.
+    // SAFETY: what is in device memory is as `DeviceBatch` asks, by this function's contract; what the
+    // host knows was checked.
     unsafe { sampler.choice().enqueue(device, stream, &kernels_view, shape, batch.scratch, 0) }
 }
 

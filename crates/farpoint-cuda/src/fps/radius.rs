@@ -141,7 +141,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
         let clouds = (shape.clouds - first).min(MOST_CLOUDS);
         let queue = Queue { device, stream, args, shape: Shape { clouds, ..shape } };
         // SAFETY: `Arguments` mirrors the kernels' parameter; the scratch memory is freed in
-        // stream order; the rest is the caller's word.
+        // stream order; the arrays of `batch` are there by this function's contract.
         unsafe {
             queue.prepare()?;
             queue.sample(options)?;
@@ -214,7 +214,8 @@ impl<T: CudaScalar> Queue<'_, T> {
     /// As `enqueue`.
     unsafe fn start(&self, (function, launch): Link, pass: u32) -> Result<(), Error> {
         let args = Arguments { pass, ..self.args };
-        // SAFETY: the caller's word.
+        // SAFETY: a link is a kernel of `radius`, which takes `Arguments`; what they name is there by the
+        // contract of `enqueue`.
         unsafe { launch.start(self.stream, function, &args) }
     }
 
@@ -228,7 +229,7 @@ impl<T: CudaScalar> Queue<'_, T> {
         let per_cloud = |name| self.link(name, 1, CLOUD_THREADS);
         let voxels = LANES * self.chunks();
         let blocks = self.blocks(voxels.div_ceil(VOXEL_THREADS as usize / LANES), 16);
-        // SAFETY: the caller's word, for each.
+        // SAFETY: all of them work on what `args` names, which is there by the contract of `enqueue`.
         unsafe {
             self.start(self.link("radius_begin", 1, LANES as u32)?, 0)?;
             self.start(per_tile("radius_box")?, 0)?;
@@ -301,7 +302,7 @@ impl<T: CudaScalar> Queue<'_, T> {
         let steps = self.shape.wanted + 1;
         if steps < FEWEST_STEPS || self.capturing()? {
             for &link in std::iter::repeat_n(&step, steps).flatten() {
-                // SAFETY: the caller's word.
+                // SAFETY: what `args` names is there by the contract of `enqueue`.
                 unsafe { self.start(link, 0)? };
             }
             return Ok(());
@@ -309,7 +310,8 @@ impl<T: CudaScalar> Queue<'_, T> {
         let (repeats, launches) = split(steps);
         let chain = Chain::new(self.device, &step, &self.args, repeats)?;
         for _ in 0..launches {
-            // SAFETY: the caller's word.
+            // SAFETY: the chain's kernels take `args`, and what these name is there by the contract of
+            // `enqueue` until the stream has come past the last launch.
             unsafe { chain.launch(self.stream)? };
         }
         Ok(())

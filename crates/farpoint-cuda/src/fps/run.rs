@@ -44,6 +44,7 @@ pub(super) fn on_device<T: CudaScalar>(
     begin: Instant,
 ) -> Result<Vec<Sample<T>>, Error> {
     let shape = shape(clouds);
+    input::check_rows(shape.rows)?;
     let choice = sampler.choice().resolve(device, shape, size_of::<T>());
     if shape.wanted == 0 {
         return Ok(clouds.iter().map(|cloud| nothing(sampler, &choice, cloud)).collect());
@@ -73,7 +74,7 @@ pub(super) fn on_device<T: CudaScalar>(
         std::iter::zip(names.iter().copied(), counters.download(names.len())?).collect();
     statistics.seconds = events[1].seconds_since(&events[0])?;
     let fetch = Instant::now();
-    let mut samples = answer.download(&stream, clouds, &choice)?;
+    let mut samples = answer.download(clouds, &choice)?;
     statistics.download_seconds = fetch.elapsed().as_secs_f64();
     if sampler.statistics {
         samples.iter_mut().for_each(|sample| sample.statistics = Some(statistics.clone()));
@@ -220,12 +221,7 @@ impl<T: CudaScalar> Answer<T> {
     }
 
     /// Fetches the samples. The stream has come past the kernels.
-    fn download(
-        &self,
-        stream: &Stream,
-        clouds: &[Prepared<T>],
-        choice: &Choice,
-    ) -> Result<Vec<Sample<T>>, Error> {
+    fn download(&self, clouds: &[Prepared<T>], choice: &Choice) -> Result<Vec<Sample<T>>, Error> {
         let chosen = self.numbers.download(clouds.len())?;
         let covering = self.values.download(clouds.len())?;
         let end = |b: usize| {
@@ -241,7 +237,6 @@ impl<T: CudaScalar> Answer<T> {
         let (mut indices, mut values) = (vec![0; used], vec![T::ZERO; used]);
         self.numbers.read(clouds.len(), &mut indices)?;
         self.values.read(clouds.len(), &mut values)?;
-        stream.synchronize()?;
         let sample = |(b, cloud): (usize, &Prepared<T>)| {
             let slots = self.slots[b]..ends[b];
             let row = |&point: &i64| {

@@ -181,7 +181,8 @@ impl Sampler {
         stream: &Stream,
         batch: &DeviceBatch<T>,
     ) -> Result<(), Error> {
-        // SAFETY: the caller's word.
+        // SAFETY: memory, lengths and starts are as `DeviceBatch` asks, by this function's contract,
+        // which is that of the one called.
         unsafe { pointers::enqueue(self, device, stream, batch) }
     }
 

@@ -47,12 +47,12 @@ macro_rules! portable {
             }
             #[inline(always)]
             unsafe fn load(self, from: *const $float) -> Self::V {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller ensures that `LANES` numbers can be read.
                 unsafe { from.cast::<Self::V>().read_unaligned() }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $float, value: Self::V) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller ensures that `LANES` numbers can be written.
                 unsafe { to.cast::<Self::V>().write_unaligned(value) }
             }
             #[inline(always)]
@@ -95,7 +95,8 @@ macro_rules! portable {
             unsafe fn compress(self, mask: u32, value: Self::V, to: *mut $float) {
                 let mut count = 0;
                 for (lane, value) in value.into_iter().enumerate() {
-                    // SAFETY: the caller's promise; `count` is at most `lane`.
+                    // SAFETY: `count` is at most `lane`, and the caller ensures that `LANES` numbers
+                    // can be written.
                     unsafe { to.add(count).write(value) };
                     count += (mask >> lane & 1) as usize;
                 }

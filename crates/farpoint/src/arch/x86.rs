@@ -29,9 +29,6 @@ macro_rules! x86 {
         #[derive(Debug, Clone, Copy)]
         pub struct $name(());
 
-        // SAFETY (every unsafe block below): a value of this type proves that the machine has
-        // the instruction set; pointers are the caller's promise.
-        #[allow(clippy::undocumented_unsafe_blocks)]
         impl Simd<$float> for $name {
             const LANES: usize = $lanes;
             type V = $vector;
@@ -46,62 +43,80 @@ macro_rules! x86 {
                 fn compiled<K: Kernel<$float>>(simd: $name, kernel: K) -> K::Output {
                     kernel.run(simd)
                 }
+                // SAFETY: the machine has the set's features, of which `self` is the proof.
                 unsafe { compiled(self, kernel) }
             }
             #[inline(always)]
             fn splat(self, value: $float) -> $vector {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { $splat(value) }
             }
             #[inline(always)]
             unsafe fn load(self, from: *const $float) -> $vector {
+                // SAFETY: the machine has the set, of which `self` is the proof; the caller ensures that
+                // `LANES` numbers can be read.
                 unsafe { $load(from) }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $float, value: $vector) {
+                // SAFETY: the machine has the set, of which `self` is the proof; the caller ensures that
+                // `LANES` numbers can be written.
                 unsafe { $store(to, value) }
             }
             #[inline(always)]
             fn prefetch(self, from: *const u8) {
+                // SAFETY: the instruction is of every x86-64 machine, and reads nothing.
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
             }
             #[inline(always)]
             fn add(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { $add(a, b) }
             }
             #[inline(always)]
             fn sub(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { $sub(a, b) }
             }
             #[inline(always)]
             fn mul(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { $mul(a, b) }
             }
             #[inline(always)]
             fn min(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { $min(a, b) }
             }
             #[inline(always)]
             fn max(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { $max(a, b) }
             }
             #[inline(always)]
             fn lt(self, a: $vector, b: $vector) -> u32 {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { lanes::$compare::<_CMP_LT_OQ>(a, b) }
             }
             #[inline(always)]
             fn le(self, a: $vector, b: $vector) -> u32 {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { lanes::$compare::<_CMP_LE_OQ>(a, b) }
             }
             #[inline(always)]
             fn eq(self, a: $vector, b: $vector) -> u32 {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { lanes::$compare::<_CMP_EQ_OQ>(a, b) }
             }
             #[inline(always)]
             fn largest(self, a: $vector) -> $float {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { lanes::$largest(a) }
             }
             #[inline(always)]
             unsafe fn compress(self, mask: u32, value: $vector, to: *mut $float) {
+                // SAFETY: the machine has the set, of which `self` is the proof; the caller ensures that
+                // `LANES` numbers can be written.
                 unsafe { lanes::$compress(mask, value, to) }
             }
         }
@@ -111,25 +126,29 @@ macro_rules! x86 {
 /// Comparisons as bit masks, and the largest lane: what the sets spell differently.
 ///
 /// # Safety
-/// (of each function) The machine must have the instruction set.
-#[allow(clippy::undocumented_unsafe_blocks, reason = "each is its caller's promise, see above")]
+/// (of each function) The machine must have the instruction set that the vector's type belongs to.
+/// `to` must be writable for as many numbers as a vector has.
 mod lanes {
     use std::arch::x86_64::*;
 
     #[inline(always)]
     pub(super) unsafe fn mask_f32x8<const OP: i32>(a: __m256, b: __m256) -> u32 {
+        // SAFETY: the caller ensures that the machine has AVX2.
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<OP>(a, b)) as u32 }
     }
     #[inline(always)]
     pub(super) unsafe fn mask_f64x4<const OP: i32>(a: __m256d, b: __m256d) -> u32 {
+        // SAFETY: the caller ensures that the machine has AVX2.
         unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<OP>(a, b)) as u32 }
     }
     #[inline(always)]
     pub(super) unsafe fn mask_f32x16<const OP: i32>(a: __m512, b: __m512) -> u32 {
+        // SAFETY: the caller ensures that the machine has AVX-512.
         unsafe { u32::from(_mm512_cmp_ps_mask::<OP>(a, b)) }
     }
     #[inline(always)]
     pub(super) unsafe fn mask_f64x8<const OP: i32>(a: __m512d, b: __m512d) -> u32 {
+        // SAFETY: the caller ensures that the machine has AVX-512.
         unsafe { u32::from(_mm512_cmp_pd_mask::<OP>(a, b)) }
     }
     /// Lanes one by one: AVX2 has no instruction for it.
@@ -137,9 +156,11 @@ mod lanes {
         ($name:ident, $float:ident, $vector:ident, $lanes:literal) => {
             #[inline(always)]
             pub(super) unsafe fn $name(mask: u32, value: $vector, to: *mut $float) {
+                // SAFETY: a vector is as many numbers side by side.
                 let value: [$float; $lanes] = unsafe { std::mem::transmute(value) };
                 let mut count = 0;
                 for (lane, value) in value.into_iter().enumerate() {
+                    // SAFETY: `count` is at most `lane`, and the caller ensures room for a vector.
                     unsafe { to.add(count).write(value) };
                     count += (mask >> lane & 1) as usize;
                 }
@@ -151,14 +172,17 @@ mod lanes {
     // In a register and then stored: the form that stores is slow on some processors.
     #[inline(always)]
     pub(super) unsafe fn compress_f32x16(mask: u32, value: __m512, to: *mut f32) {
+        // SAFETY: the caller ensures that the machine has AVX-512, and room for a vector.
         unsafe { _mm512_storeu_ps(to, _mm512_maskz_compress_ps(mask as __mmask16, value)) }
     }
     #[inline(always)]
     pub(super) unsafe fn compress_f64x8(mask: u32, value: __m512d, to: *mut f64) {
+        // SAFETY: the caller ensures that the machine has AVX-512, and room for a vector.
         unsafe { _mm512_storeu_pd(to, _mm512_maskz_compress_pd(mask as __mmask8, value)) }
     }
     #[inline(always)]
     pub(super) unsafe fn largest_f32x8(a: __m256) -> f32 {
+        // SAFETY: the caller ensures that the machine has AVX2.
         unsafe {
             let half = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps::<1>(a));
             let two = _mm_max_ps(half, _mm_movehl_ps(half, half));
@@ -167,6 +191,7 @@ mod lanes {
     }
     #[inline(always)]
     pub(super) unsafe fn largest_f64x4(a: __m256d) -> f64 {
+        // SAFETY: the caller ensures that the machine has AVX2.
         unsafe {
             let half = _mm_max_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd::<1>(a));
             _mm_cvtsd_f64(_mm_max_sd(half, _mm_unpackhi_pd(half, half)))
@@ -174,6 +199,7 @@ mod lanes {
     }
     #[inline(always)]
     pub(super) unsafe fn largest_f32x16(a: __m512) -> f32 {
+        // SAFETY: the caller ensures that the machine has AVX-512.
         unsafe {
             let upper = _mm512_extractf32x8_ps::<1>(a);
             largest_f32x8(_mm256_max_ps(_mm512_castps512_ps256(a), upper))
@@ -181,6 +207,7 @@ mod lanes {
     }
     #[inline(always)]
     pub(super) unsafe fn largest_f64x8(a: __m512d) -> f64 {
+        // SAFETY: the caller ensures that the machine has AVX-512.
         unsafe {
             let upper = _mm512_extractf64x4_pd::<1>(a);
             largest_f64x4(_mm256_max_pd(_mm512_castpd512_pd256(a), upper))

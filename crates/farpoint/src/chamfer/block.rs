@@ -4,6 +4,7 @@
 use super::metric::Metric;
 use crate::Scalar;
 use crate::arch::Simd;
+use crate::memory;
 use crate::spatial::{LEAF, NONE};
 
 /// Points that are looked through together: a leaf of a tree, or a stretch of a cloud.
@@ -80,7 +81,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         let mut worst = simd.splat(T::ZERO);
         for at in (0..LEAF).step_by(S::LANES) {
             // SAFETY: whole vectors of an array of `LEAF` numbers.
-            worst = simd.max(worst, unsafe { simd.load(self.best.as_ptr().add(at)) });
+            worst = simd.max(worst, unsafe { memory::load(simd, &self.best, at) });
         }
         simd.largest(worst)
     }
@@ -99,14 +100,14 @@ impl<'a, T: Scalar> Group<'a, T> {
     #[inline(always)]
     pub(super) fn reached<S: Simd<T>, M: Metric>(&self, simd: S, around: [[S::V; 3]; 2]) -> u64 {
         let zero = simd.splat(T::ZERO);
-        let numbers = self.queries.numbers[..3 * LEAF].as_ptr();
+        let numbers = &self.queries.numbers[..3 * LEAF];
         let mut reached = 0;
         for at in (0..LEAF).step_by(S::LANES) {
             // SAFETY: whole vectors of rows of `LEAF` numbers, of which there are three, and of
             // `best`.
             let (query, best) = unsafe {
-                let row = |axis: usize| simd.load(numbers.add(axis * LEAF + at));
-                ([row(0), row(1), row(2)], simd.load(self.best.as_ptr().add(at)))
+                let row = |axis: usize| memory::load(simd, numbers, axis * LEAF + at);
+                ([row(0), row(1), row(2)], memory::load(simd, &self.best, at))
             };
             let bound = super::metric::bound::<T, S, M>(simd, [query; 2], around, zero);
             reached |= u64::from(simd.le(bound, best)) << at;
@@ -125,12 +126,11 @@ impl<'a, T: Scalar> Group<'a, T> {
     ) {
         assert!(block.numbers.len() >= dims * LEAF && self.queries.numbers.len() >= dims * LEAF);
         for at in (0..LEAF).step_by(S::LANES) {
-            let numbers = self.queries.numbers.as_ptr();
-            // SAFETY: axes below `dims`, of which the assertion found whole rows of `LEAF` numbers;
-            // a vector from `at` on ends within its row.
-            let row = |axis: usize| unsafe { simd.load(numbers.add(axis * LEAF + at)) };
-            // SAFETY: `best` has `LEAF` numbers, which vectors divide.
-            let mut best = unsafe { simd.load(self.best.as_ptr().add(at)) };
+            let numbers = self.queries.numbers;
+            // SAFETY: whole vectors of rows of `LEAF` numbers, of which there are `dims`.
+            let row = |axis: usize| unsafe { memory::load(simd, numbers, axis * LEAF + at) };
+            // SAFETY: whole vectors of an array of `LEAF` numbers.
+            let mut best = unsafe { memory::load(simd, &self.best, at) };
             for lane in (0..LEAF).step_by(LEAF / SAMPLES) {
                 let part = |axis: usize| {
                     M::parts(simd, row(axis), simd.splat(block.numbers[axis * LEAF + lane]))
@@ -141,8 +141,8 @@ impl<'a, T: Scalar> Group<'a, T> {
                 }
                 best = simd.min(best, distance);
             }
-            // SAFETY: the place that was loaded from, of an array that is mutably borrowed.
-            unsafe { simd.store(self.best.as_mut_ptr().add(at), best) };
+            // SAFETY: whole vectors of an array of `LEAF` numbers.
+            unsafe { memory::store(simd, &mut self.best, at, best) };
         }
     }
 
@@ -156,20 +156,20 @@ impl<'a, T: Scalar> Group<'a, T> {
         k: usize,
     ) {
         let zero = simd.splat(T::ZERO);
-        let numbers = self.queries.numbers[..3 * LEAF].as_ptr();
+        let numbers = &self.queries.numbers[..3 * LEAF];
         let (row, least) = (&mut bounds.of_box[k], &mut bounds.least);
         let mut less = 0;
         for at in (0..LEAF).step_by(S::LANES) {
             // SAFETY: the queries' first three rows were cut out as a slice; `least` and the box's
             // row have `LEAF` numbers each, which vectors divide.
             unsafe {
-                let axis = |axis: usize| simd.load(numbers.add(axis * LEAF + at));
+                let axis = |axis: usize| memory::load(simd, numbers, axis * LEAF + at);
                 let query = [axis(0), axis(1), axis(2)];
                 let bound = super::metric::bound::<T, S, M>(simd, [query; 2], around, zero);
-                let before = simd.load(least.as_ptr().add(at));
+                let before = memory::load(simd, least, at);
                 less |= u64::from(simd.lt(bound, before)) << at;
-                simd.store(least.as_mut_ptr().add(at), simd.min(bound, before));
-                simd.store(row.as_mut_ptr().add(at), bound);
+                memory::store(simd, least, at, simd.min(bound, before));
+                memory::store(simd, row, at, bound);
             }
         }
         bounds.nearest[..k].iter_mut().for_each(|nearest| *nearest &= !less);
@@ -184,7 +184,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         for at in (0..LEAF).step_by(S::LANES) {
             // SAFETY: whole vectors of the box's row and of `best`, both of `LEAF` numbers.
             let (bound, best) =
-                unsafe { (simd.load(row.as_ptr().add(at)), simd.load(self.best.as_ptr().add(at))) };
+                unsafe { (memory::load(simd, row, at), memory::load(simd, &self.best, at)) };
             within |= u64::from(simd.le(bound, best)) << at;
         }
         within
@@ -230,9 +230,9 @@ impl<'a, T: Scalar> Group<'a, T> {
             for (v, kept) in distances[..LEAF / S::LANES].iter_mut().enumerate() {
                 // SAFETY: rows below `dims`, places below `LEAF`.
                 let part = |axis: usize| unsafe {
-                    let of = simd.splat(*self.queries.numbers.as_ptr().add(axis * LEAF + lane));
+                    let of = simd.splat(*self.queries.numbers.get_unchecked(axis * LEAF + lane));
                     let place = axis * LEAF + v * S::LANES;
-                    M::parts(simd, simd.load(block.numbers.as_ptr().add(place)), of)
+                    M::parts(simd, memory::load(simd, block.numbers, place), of)
                 };
                 *kept = simd.add(simd.add(part(0), part(1)), part(2));
                 if !PLAIN {

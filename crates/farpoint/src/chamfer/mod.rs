@@ -9,8 +9,9 @@
 //!   each operation rounded on its own in the input's precision. They stay squared unless a
 //!   method's name or text says otherwise. With [`Norm::One`] they are `(|dx| + |dy|) + |dz|`.
 //! * Among equally near points the lowest index counts.
-//! * Every method, instruction set and thread count gives the bits of [`reference()`]; sums run
-//!   in index order, so that means and gradients are the same bits on every run, too.
+//! * Every method, instruction set and thread count gives the bits of [`reference()`]; sums have a
+//!   fixed order ([`total`]), so that means and gradients are the same bits on every run, too, and
+//!   on every device.
 //!
 //! Searches use `crate::arch` for vectors and `crate::spatial` for structures, never each other.
 
@@ -22,6 +23,7 @@ mod brute;
 mod matcher;
 mod metric;
 mod prepared;
+mod reduce;
 mod reference;
 mod result;
 pub(crate) mod run;
@@ -35,5 +37,8 @@ pub use batch::padded_rows;
 pub use matcher::{Matcher, Method, Norm, chamfer, nearest};
 #[doc(hidden)]
 pub use prepared::Prepared;
+#[doc(hidden)]
+pub use reduce::reduce_counted;
+pub use reduce::{Reduced, Reduction, reduce, total};
 pub use reference::reference;
 pub use result::{Chamfer, FScore, Nearest};

@@ -1,7 +1,7 @@
 //! What comes back, and the measures that follow from it. Nothing here searches: a result may
 //! come from any device.
 
-use super::Norm;
+use super::{Norm, total};
 use crate::{Error, Scalar};
 
 /// For each point of a cloud its nearest of another.
@@ -52,15 +52,24 @@ impl<T: Scalar> Nearest<T> {
         self.distances.iter().copied().filter(move |distance| all || !is_nan(*distance))
     }
 
+    /// The mean of what the rows that were not left out are measured by.
+    fn mean_of(&self, measure: impl Fn(T) -> T) -> f64 {
+        let value = |row: usize| match self.distances[row] {
+            left_out if is_nan(left_out) => 0.0,
+            distance => measure(distance).to_f64(),
+        };
+        total(self.len(), value) / (self.len() - self.dropped) as f64
+    }
+
     /// Mean of `distances` as they are: squared with [`Norm::Two`]. What most libraries call
     /// the one-sided Chamfer distance.
     pub fn mean(&self) -> f64 {
-        mean(self.kept().map(T::to_f64))
+        self.mean_of(|distance| distance)
     }
 
     /// Mean of the distances, not squared.
     pub fn mean_distance(&self) -> f64 {
-        mean(self.kept().map(|distance| self.plain(distance).to_f64()))
+        self.mean_of(|distance| self.plain(distance))
     }
 
     /// Largest distance, not squared: the one-sided Hausdorff distance.
@@ -78,14 +87,12 @@ impl<T: Scalar> Nearest<T> {
             let (given, rows) = (weights.len(), self.len());
             return Err(Error::Shape(format!("{given} weights for {rows} distances")));
         }
-        let (mut sum, mut all) = (0.0, 0.0);
-        for (distance, weight) in self.distances.iter().zip(weights) {
-            if !is_nan(*distance) {
-                sum += distance.to_f64() * weight.to_f64();
-                all += weight.to_f64();
-            }
-        }
-        Ok(sum / all)
+        let left_out = |row: usize| is_nan(self.distances[row]);
+        let weight = |row: usize| if left_out(row) { 0.0 } else { weights[row].to_f64() };
+        // A row that was left out is not multiplied: its distance is NaN.
+        let distance = |row: usize| if left_out(row) { 0.0 } else { self.distances[row].to_f64() };
+        let weighted = |row: usize| distance(row) * weight(row);
+        Ok(total(self.len(), weighted) / total(self.len(), weight))
     }
 
     /// Share of the rows whose distance, not squared, is at most `threshold`.
@@ -98,16 +105,6 @@ impl<T: Scalar> Nearest<T> {
 
 fn is_nan<T: Scalar>(value: T) -> bool {
     value.partial_cmp(&value).is_none()
-}
-
-/// In index order: the same bits whatever the number of threads.
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (mut count, mut sum) = (0usize, 0.0);
-    for value in values {
-        count += 1;
-        sum += value;
-    }
-    sum / count as f64
 }
 
 /// Nearest points in both directions between the clouds `a` and `b`.

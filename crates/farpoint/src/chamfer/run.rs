@@ -12,7 +12,6 @@ use crate::memory::Shared;
 use crate::spatial::BoxTree;
 use crate::threads::both;
 use crate::{Error, Level, Points, Scalar};
-use std::marker::PhantomData;
 
 /// The nearest of `b`, told of by the watch.
 pub(crate) fn nearest<T: Scalar, A, B>(
@@ -111,20 +110,18 @@ impl<T: Scalar> Run<'_, '_, T> {
 pub struct Output<'a, T> {
     queries: &'a Cloud<T>,
     targets: &'a Cloud<T>,
-    /// `rows` of each.
-    distances: Shared<T>,
-    indices: Shared<u32>,
+    distances: Shared<'a, T>,
+    indices: Shared<'a, u32>,
+    /// Of each of both arrays.
     rows: usize,
-    /// The result is borrowed while this lives.
-    found: PhantomData<&'a mut Nearest<T>>,
 }
 
 impl<'a, T: Scalar> Output<'a, T> {
     fn new(found: &'a mut Nearest<T>, queries: &'a Cloud<T>, targets: &'a Cloud<T>) -> Self {
         let rows = found.distances.len().min(found.indices.len());
-        let distances = Shared::new(found.distances.as_mut_ptr());
-        let indices = Shared::new(found.indices.as_mut_ptr());
-        Self { queries, targets, distances, indices, rows, found: PhantomData }
+        let distances = Shared::new(&mut found.distances);
+        let indices = Shared::new(&mut found.indices);
+        Self { queries, targets, distances, indices, rows }
     }
 
     /// Writes what was found for each query of a group.
@@ -145,11 +142,11 @@ impl<'a, T: Scalar> Output<'a, T> {
     pub(super) unsafe fn set(&self, query: u32, nearest: u32, distance: T) {
         let (row, index) = (self.queries.row(query), self.targets.row(nearest) as u32);
         assert!(row < self.rows, "a query that is no row of the result");
-        // SAFETY: the row is in both arrays, which are mutably borrowed for as long as this lives
-        // (`found`). Different queries have different rows, so nobody else uses this one.
+        // SAFETY: the row is in both arrays, which are mutably borrowed for as long as this lives.
+        // Different queries have different rows, so nobody else uses this one.
         unsafe {
-            self.distances.get().add(row).write(distance);
-            self.indices.get().add(row).write(index);
+            self.distances.write(row, distance);
+            self.indices.write(row, index);
         }
     }
 }

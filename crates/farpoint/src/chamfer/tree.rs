@@ -14,6 +14,7 @@ use super::run::Output;
 use super::watch::Watch;
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
+use crate::memory;
 use crate::spatial::{BoxTree, FANOUT, LEAF};
 use rayon::prelude::*;
 use std::marker::PhantomData;
@@ -158,16 +159,16 @@ impl<T: Scalar, M: Metric> Walk<'_, '_, T, M> {
         ahead: &mut Ahead<T>,
     ) {
         let level = node.level - 1;
-        let boxes = self.targets.levels[level].siblings(node.entry);
+        let boxes = self.targets.levels[level].boxes.siblings(node.entry);
         let (worst, zero, end) = (simd.splat(worst), simd.splat(T::ZERO), simd.splat(T::INFINITY));
         let (mut bounds, mut near) = ([T::ZERO; FANOUT], 0);
         for at in (0..FANOUT).step_by(S::LANES) {
             // SAFETY: siblings have `6 * FANOUT` numbers, and no vector is longer than `FANOUT`.
             unsafe {
-                let row = |k: usize| simd.load(boxes.add(k * FANOUT + at));
+                let row = |k: usize| memory::load(simd, boxes, k * FANOUT + at);
                 let other = [[row(0), row(1), row(2)], [row(3), row(4), row(5)]];
                 let bound = bound::<T, S, M>(simd, around, other, zero);
-                simd.store(bounds.as_mut_ptr().add(at), bound);
+                memory::store(simd, &mut bounds, at, bound);
                 // Where there is no child, the box begins at infinity.
                 near |= (simd.le(bound, worst) & simd.lt(other[0][0], end)) << at;
             }
@@ -263,8 +264,7 @@ fn block<T: Scalar>(tree: &BoxTree<T>, leaf: usize) -> Block<'_, T> {
 /// The box of a leaf, in every lane.
 #[inline(always)]
 fn around<T: Scalar, S: Simd<T>>(simd: S, tree: &BoxTree<T>, leaf: usize) -> [[S::V; 3]; 2] {
-    let boxes = tree.levels[0].siblings(leaf / FANOUT);
-    // SAFETY: siblings have `6 * FANOUT` numbers.
-    let row = |k: usize| unsafe { simd.splat(*boxes.add(k * FANOUT + leaf % FANOUT)) };
+    let boxes = tree.levels[0].boxes.siblings(leaf / FANOUT);
+    let row = |k: usize| simd.splat(boxes[k * FANOUT + leaf % FANOUT]);
     [[row(0), row(1), row(2)], [row(3), row(4), row(5)]]
 }

@@ -86,7 +86,6 @@ mod tests {
         assert_eq!(watch.end(), Ok(()));
         assert!(!watch.step(5) && !watch.step(1));
         assert_eq!(watch.end(), Err(Error::SearchCancelled(13)));
-        drop(watch);
         assert_eq!(told, [(0, 50), (7, 50), (12, 50)]);
     }
 

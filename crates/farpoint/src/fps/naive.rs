@@ -5,7 +5,7 @@ use super::selection::Selection;
 use crate::arch::{Kernel, Simd};
 use crate::cloud::{Cloud, PADDING};
 use crate::distance::{square, squared};
-use crate::memory::Aligned;
+use crate::memory::{self, Aligned};
 use crate::{Error, Scalar};
 use rayon::prelude::*;
 
@@ -133,23 +133,20 @@ impl<T: Scalar> Update<'_, T> {
             let end = (start + BLOCK).min(self.distance.len());
             let mut most = simd.splat(T::from_f64(CHOSEN));
             for at in (start..end).step_by(S::LANES) {
-                // SAFETY: arrays are padded to whole vectors of the widest set, `at` is below
-                // the length of `distance`, and `first + at` below that of each axis.
+                // SAFETY: the length of `distance` is a multiple of the widest set's lanes, as is
+                // `at`, which is below it; `first + at` is below the length of each axis.
                 unsafe {
-                    let load = |axis: usize| {
-                        simd.load(axes.get_unchecked(axis).as_ptr().add(self.first + at))
-                    };
+                    let load = |axis: usize| axes.get_unchecked(axis).load(simd, self.first + at);
                     let mut new = squared(simd, [load(0), load(1), load(2)], [x, y, z]);
                     for axis in 3..dims {
                         new = simd.add(new, square(simd, load(axis), sample(axis)));
                     }
-                    let slot = self.distance.as_mut_ptr().add(at);
-                    let old = simd.load(slot);
+                    let old = memory::load(simd, self.distance, at);
                     if COUNT {
                         effective += simd.lt(new, old).count_ones();
                     }
                     let new = simd.min(new, old);
-                    simd.store(slot, new);
+                    memory::store(simd, self.distance, at, new);
                     most = simd.max(most, new);
                 }
             }

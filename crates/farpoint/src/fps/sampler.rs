@@ -214,9 +214,9 @@ impl Sampler {
         self
     }
 
-    /// How many threads; those of the current rayon pool unless told. One never touches rayon;
-    /// a number other than the pool's starts threads for this run, which takes about 0.1 ms.
-    /// The result never depends on it.
+    /// How many threads, for the copy of the cloud and for the run; those of the current rayon
+    /// pool unless told. One never touches rayon; a number other than the pool's starts threads for
+    /// this run, which takes about 0.1 ms. The result never depends on it.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self

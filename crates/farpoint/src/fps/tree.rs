@@ -11,6 +11,7 @@ use super::statistics::lap;
 use crate::arch::{Kernel, Simd};
 use crate::cloud::Cloud;
 use crate::distance::{square, squared};
+use crate::memory::{self, Shared};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::{Error, Scalar, Statistics};
 use std::time::Instant;
@@ -209,34 +210,36 @@ impl<T: Scalar> Apply<'_, T> {
         at: [S::V; 3],
     ) -> u32 {
         let dims = if DIMS > 0 { DIMS } else { self.tree.dims };
-        let numbers = self.tree.leaves.as_mut_ptr();
+        let stride = (dims + 1) * LEAF;
         let mut changed = 0;
         let mut most = simd.splat(T::from_f64(-1.0));
+        // The sample may lie in this very leaf, of which only the values are written.
+        let numbers = Shared::new(&mut self.tree.leaves);
         // SAFETY: the leaf is one of the tree's, with `dims + 1` rows of `LEAF` numbers, a
-        // multiple of every set's lanes; `sample` is a slot's place.
+        // multiple of every set's lanes; `sample` is a slot's place; no other thread is here.
         unsafe {
-            let here = numbers.add(leaf * (dims + 1) * LEAF);
-            let values = here.add(dims * LEAF);
+            let here = leaf * stride;
+            let values = here + dims * LEAF;
             for lane in (0..LEAF).step_by(S::LANES) {
-                let load = |axis: usize| simd.load(here.add(axis * LEAF + lane));
+                let load = |axis: usize| numbers.load(simd, here + axis * LEAF + lane);
                 let mut new = squared(simd, [load(0), load(1), load(2)], at);
                 for axis in 3..dims {
-                    let of = simd.splat(*numbers.add(sample + axis * LEAF));
+                    let of = simd.splat(numbers.read(sample + axis * LEAF));
                     new = simd.add(new, square(simd, load(axis), of));
                 }
-                let old = simd.load(values.add(lane));
+                let old = numbers.load(simd, values + lane);
                 if COUNT {
                     changed += simd.lt(new, old).count_ones();
                 }
                 let new = simd.min(new, old);
-                simd.store(values.add(lane), new);
+                numbers.store(simd, values + lane, new);
                 most = simd.max(most, new);
             }
             let largest = simd.largest(most);
             let mut lane = 0;
             // Points of a leaf are in index order, so the first lane is the lowest index.
             loop {
-                let equal = simd.eq(simd.load(values.add(lane)), simd.splat(largest));
+                let equal = simd.eq(numbers.load(simd, values + lane), simd.splat(largest));
                 if equal != 0 {
                     lane += equal.trailing_zeros() as usize;
                     break;
@@ -260,17 +263,17 @@ fn reached<T: Scalar, S: Simd<T>>(
     at: [S::V; 3],
 ) -> u32 {
     let level = &tree.levels[level];
-    let boxes = level.siblings(node);
-    let largest = level.largest[node * FANOUT..][..FANOUT].as_ptr();
+    let boxes = level.boxes.siblings(node);
+    let largest = &level.largest[node * FANOUT..][..FANOUT];
     let zero = simd.splat(T::ZERO);
     let mut hit = 0;
     for lane in (0..FANOUT).step_by(S::LANES) {
         // SAFETY: rows of a group of siblings are `FANOUT` numbers.
         unsafe {
-            let row = |a: usize| simd.load(boxes.add(a * FANOUT + lane));
+            let row = |a: usize| memory::load(simd, boxes, a * FANOUT + lane);
             let bound =
                 box_bound(simd, at, [row(0), row(1), row(2)], [row(3), row(4), row(5)], zero);
-            hit |= simd.lt(bound, simd.load(largest.add(lane))) << lane;
+            hit |= simd.lt(bound, memory::load(simd, largest, lane)) << lane;
         }
     }
     hit
@@ -285,15 +288,15 @@ fn correct<T: Scalar, S: Simd<T>>(
     level: usize,
     node: usize,
 ) {
-    let children = tree.levels[level - 1].largest[node * FANOUT..][..FANOUT].as_ptr();
+    let children = &tree.levels[level - 1].largest[node * FANOUT..][..FANOUT];
     // SAFETY: `FANOUT` numbers, a multiple of every set's lanes.
     let (largest, equal) = unsafe {
-        let mut most = simd.load(children);
+        let mut most = memory::load(simd, children, 0);
         for lane in (S::LANES..FANOUT).step_by(S::LANES) {
-            most = simd.max(most, simd.load(children.add(lane)));
+            most = simd.max(most, memory::load(simd, children, lane));
         }
         let largest = simd.largest(most);
-        let same = |lane| simd.eq(simd.load(children.add(lane)), simd.splat(largest)) << lane;
+        let same = |lane| simd.eq(memory::load(simd, children, lane), simd.splat(largest)) << lane;
         (largest, (0..FANOUT).step_by(S::LANES).fold(0, |mask, lane| mask | same(lane)))
     };
     let (below, here) = best.split_at_mut(level);

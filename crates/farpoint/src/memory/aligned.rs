@@ -2,16 +2,20 @@
 //! ones on huge pages where the system has them, which saves most of the page table walks of
 //! random access.
 
+use super::vectors::{MOST_LANES, check};
+use crate::arch::Simd;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
+use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// A fixed-length array of plain values.
+/// A fixed-length array of plain values, followed by [`MOST_LANES`] more, of zero bytes, so that a
+/// vector can be read from every place up to the end.
 pub(crate) struct Aligned<T> {
     start: NonNull<T>,
     len: usize,
-    /// What was allocated; of size 0 if nothing was.
+    /// What was allocated.
     layout: Layout,
 }
 
@@ -23,23 +27,40 @@ const HUGE_FROM: usize = 2 << 20;
 
 impl<T: Copy> Aligned<T> {
     pub(crate) fn new(len: usize, value: T) -> Self {
-        // SAFETY: every place is written.
-        unsafe { Self::write_with(len, |start| (0..len).for_each(|k| start.add(k).write(value))) }
+        let fill = |values: &mut [MaybeUninit<T>]| {
+            values.fill(MaybeUninit::new(value));
+        };
+        // SAFETY: every value is written.
+        unsafe { Self::write_with(len, fill) }
     }
 
     /// An array that `write` fills in.
     ///
     /// # Safety
-    /// `write` must write all `len` values from the pointer that it is given on.
-    pub(crate) unsafe fn write_with(len: usize, write: impl FnOnce(*mut T)) -> Self {
+    /// `write` must write all values.
+    pub(crate) unsafe fn write_with(len: usize, write: impl FnOnce(&mut [MaybeUninit<T>])) -> Self {
+        const { assert!(size_of::<T>() > 0, "an allocation has a size") };
         let layout = Self::layout(len);
-        if layout.size() == 0 {
-            return Self { start: NonNull::dangling(), len: 0, layout };
-        }
         let (start, layout) = SPARE.with_borrow_mut(|spare| spare.take(layout));
-        let start = start.cast();
-        write(start.as_ptr());
+        let start = start.cast::<T>();
+        // SAFETY: `layout` has room for `len + MOST_LANES` values, and nobody else has it.
+        unsafe {
+            start.add(len).write_bytes(0, MOST_LANES);
+            write(std::slice::from_raw_parts_mut(start.cast().as_ptr(), len));
+        }
         Self { start, len, layout }
+    }
+
+    /// Loads the vector from `at` on; it may reach beyond the end, where there are zeros.
+    ///
+    /// # Safety
+    /// `at` must not be above the length.
+    #[inline(always)]
+    pub(crate) unsafe fn load<S: Simd<T>>(&self, simd: S, at: usize) -> S::V {
+        check(at, S::LANES, self.len + MOST_LANES);
+        // SAFETY: no vector has more than `MOST_LANES` numbers, and as many follow every place up
+        // to the length.
+        unsafe { simd.load(self.start.as_ptr().add(at)) }
     }
 }
 
@@ -70,7 +91,7 @@ impl Spare {
             self.bytes -= block.1.size();
             return block;
         }
-        // SAFETY: the layout has a size.
+        // SAFETY: `write_with` makes layouts of at least `MOST_LANES` values that have a size.
         let Some(start) = NonNull::new(unsafe { alloc(wanted) }) else {
             handle_alloc_error(wanted)
         };
@@ -88,7 +109,7 @@ impl Spare {
             self.bytes += layout.size();
             self.blocks.push((start, layout));
         } else {
-            // SAFETY: allocated with this layout.
+            // SAFETY: the block came from `take`, which allocated it with this layout.
             unsafe { dealloc(start.as_ptr(), layout) }
         }
     }
@@ -97,7 +118,7 @@ impl Spare {
 impl Drop for Spare {
     fn drop(&mut self) {
         for (start, layout) in self.blocks.drain(..) {
-            // SAFETY: allocated with this layout.
+            // SAFETY: blocks are kept with the layout that they were allocated with, each once.
             unsafe { dealloc(start.as_ptr(), layout) }
         }
     }
@@ -105,7 +126,7 @@ impl Drop for Spare {
 
 impl<T> Aligned<T> {
     fn layout(len: usize) -> Layout {
-        let layout = Layout::array::<T>(len).and_then(|layout| layout.align_to(64));
+        let layout = Layout::array::<T>(len + MOST_LANES).and_then(|layout| layout.align_to(64));
         let layout = layout.expect("arrays are smaller than the address space");
         match layout.size() {
             size if size >= HUGE_FROM => layout.align_to(HUGE).expect("the size fits"),
@@ -116,21 +137,18 @@ impl<T> Aligned<T> {
 
 impl<T> Drop for Aligned<T> {
     fn drop(&mut self) {
-        if self.layout.size() == 0 {
-            return;
-        }
         let (start, layout) = (self.start.cast(), self.layout);
         // Plain values need no drop. When the thread is ending there is nothing to keep for.
         if SPARE.try_with(|spare| spare.borrow_mut().give(start, layout)).is_err() {
-            // SAFETY: allocated with this layout.
+            // SAFETY: `take` allocated it with this layout, and nobody uses it from here on.
             unsafe { dealloc(start.as_ptr(), layout) }
         }
     }
 }
 
-// SAFETY: the array owns its values.
+// SAFETY: the array owns its values, which may go to another thread.
 unsafe impl<T: Send> Send for Aligned<T> {}
-// SAFETY: as above.
+// SAFETY: a shared array gives out shared references only.
 unsafe impl<T: Sync> Sync for Aligned<T> {}
 
 impl<T> Deref for Aligned<T> {
@@ -144,7 +162,7 @@ impl<T> Deref for Aligned<T> {
 
 impl<T> DerefMut for Aligned<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above.
+        // SAFETY: `len` values were written from `start` on, and this borrow is the only one.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }

@@ -1,7 +1,14 @@
-//! Memory as vectors and threads want it: aligned arrays, and a pointer to share.
+//! Memory as vectors and threads want it: aligned arrays and growing ones, both readable for a
+//! vector beyond their end; arrays written by several threads; checked loads and stores.
+
+#![allow(clippy::disallowed_methods, reason = "vectors are loaded and stored nowhere else")]
 
 mod aligned;
+mod padded;
 mod shared;
+mod vectors;
 
 pub(crate) use aligned::Aligned;
+pub(crate) use padded::Padded;
 pub(crate) use shared::Shared;
+pub(crate) use vectors::{MOST_LANES, load, store};

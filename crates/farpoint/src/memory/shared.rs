@@ -1,27 +1,95 @@
-//! A pointer for several threads.
+//! An array that several threads write, each to places of its own.
 
-/// A pointer that several threads write through, each to places of its own.
-pub(crate) struct Shared<T>(*mut T);
+use super::vectors::check;
+use crate::arch::Simd;
+use std::marker::PhantomData;
+use std::ops::Range;
 
-impl<T> Clone for Shared<T> {
+/// An array that was borrowed whole and is written in parts, by several threads at once.
+///
+/// Rust can't see that the parts are different ones. Whoever uses one ensures it, in an `unsafe`
+/// block that says how.
+pub(crate) struct Shared<'a, T> {
+    start: *mut T,
+    len: usize,
+    array: PhantomData<&'a mut [T]>,
+}
+
+impl<T> Clone for Shared<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Shared<T> {}
+impl<T> Copy for Shared<'_, T> {}
 
-impl<T> Shared<T> {
-    pub(crate) fn new(pointer: *mut T) -> Self {
-        Self(pointer)
+// SAFETY: every access is unsafe, and its caller ensures that no other thread has the place.
+unsafe impl<T: Send> Send for Shared<'_, T> {}
+// SAFETY: a copy may be sent to another thread, and every access through either is unsafe.
+unsafe impl<T: Send> Sync for Shared<'_, T> {}
+
+impl<'a, T> Shared<'a, T> {
+    /// Shares an array.
+    pub(crate) fn new(array: &'a mut [T]) -> Self {
+        Self { start: array.as_mut_ptr(), len: array.len(), array: PhantomData }
     }
 
-    pub(crate) fn get(&self) -> *mut T {
-        self.0
+    /// The numbers of a range.
+    ///
+    /// # Safety
+    /// The range must lie within the array, and nobody else may use its numbers meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn part(self, range: Range<usize>) -> &'a mut [T] {
+        check(range.start, range.len(), self.len);
+        // SAFETY: the caller ensures that the range is in the array, and nobody else's.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
+    }
+
+    /// Writes a number.
+    ///
+    /// # Safety
+    /// `at` must be below the length, and nobody else may use that number meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn write(self, at: usize, value: T) {
+        check(at, 1, self.len);
+        // SAFETY: the caller ensures that the place is in the array, and nobody else's.
+        unsafe { self.start.add(at).write(value) }
+    }
+
+    /// Reads a number.
+    ///
+    /// # Safety
+    /// `at` must be below the length, and nobody may write that number meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn read(self, at: usize) -> T
+    where
+        T: Copy,
+    {
+        check(at, 1, self.len);
+        // SAFETY: the caller ensures that the place is in the array, and that nobody writes it.
+        unsafe { *self.start.add(at) }
+    }
+
+    /// Loads the vector from `at` on.
+    ///
+    /// # Safety
+    /// `at + S::LANES` must not be above the length, and nobody may write those numbers meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn load<S: Simd<T>>(self, simd: S, at: usize) -> S::V {
+        check(at, S::LANES, self.len);
+        // SAFETY: the caller ensures that the vector is in the array, and that nobody writes it.
+        unsafe { simd.load(self.start.add(at)) }
+    }
+
+    /// Stores a vector from `at` on.
+    ///
+    /// # Safety
+    /// `at + S::LANES` must not be above the length, and nobody else may use those numbers
+    /// meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn store<S: Simd<T>>(self, simd: S, at: usize, value: S::V) {
+        check(at, S::LANES, self.len);
+        // SAFETY: the caller ensures that the vector is in the array, and nobody else's.
+        unsafe { simd.store(self.start.add(at), value) }
     }
 }
-
-// SAFETY: using the pointer is unsafe; who does so keeps threads apart.
-unsafe impl<T: Send> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send> Sync for Shared<T> {}

@@ -10,8 +10,9 @@ use super::order;
 use crate::Scalar;
 use crate::arch::Simd;
 use crate::cloud::Cloud;
-use crate::memory::{Aligned, Shared};
+use crate::memory::Aligned;
 use rayon::prelude::*;
+use std::mem::MaybeUninit;
 
 /// Points of a leaf.
 pub(crate) const LEAF: usize = 64;
@@ -46,8 +47,19 @@ pub(crate) struct Level<T> {
     pub(crate) len: usize,
     /// Largest value below each entry, padded to whole groups of siblings with -1.
     pub(crate) largest: Aligned<T>,
-    /// Boxes of the entries, by groups of [`FANOUT`] siblings: low x, y, z, high x, y, z.
-    pub(crate) boxes: Aligned<T>,
+    /// Boxes of the entries.
+    pub(crate) boxes: Boxes<T>,
+}
+
+/// Boxes by groups of [`FANOUT`] siblings: a row of low x, of low y, z, then of high x, y, z.
+pub(crate) struct Boxes<T>(Aligned<T>);
+
+impl<T> Boxes<T> {
+    /// A group of siblings: six rows of [`FANOUT`] numbers.
+    #[inline(always)]
+    pub(crate) fn siblings(&self, group: usize) -> &[T; BOXES] {
+        self.0[group * BOXES..].first_chunk().expect("whole groups")
+    }
 }
 
 impl<T: Scalar> Level<T> {
@@ -57,21 +69,16 @@ impl<T: Scalar> Level<T> {
         for group in boxes.chunks_exact_mut(BOXES) {
             group[BOXES / 2..].fill(T::ZERO - T::INFINITY);
         }
-        Self { len, largest: Aligned::new(groups * FANOUT, T::from_f64(-1.0)), boxes }
+        let largest = Aligned::new(groups * FANOUT, T::from_f64(-1.0));
+        Self { len, largest, boxes: Boxes(boxes) }
     }
 
     fn set_box(&mut self, entry: usize, low: [T; 3], high: [T; 3]) {
-        let group = &mut self.boxes[entry / FANOUT * BOXES..][..BOXES];
+        let group = &mut self.boxes.0[entry / FANOUT * BOXES..][..BOXES];
         for a in 0..3 {
             group[a * FANOUT + entry % FANOUT] = low[a];
             group[(a + 3) * FANOUT + entry % FANOUT] = high[a];
         }
-    }
-
-    /// Boxes of the siblings from `entry / FANOUT` on, see [`Level::boxes`].
-    #[inline(always)]
-    pub(crate) fn siblings(&self, group: usize) -> *const T {
-        self.boxes[group * BOXES..][..BOXES].as_ptr()
     }
 }
 
@@ -112,40 +119,39 @@ impl<T: Scalar> BoxTree<T> {
         (self.dims + 1) * LEAF
     }
 
+    /// Where the first coordinate of a slot lies in the leaves; the next is [`LEAF`] places on.
+    #[inline(always)]
+    pub(crate) fn coordinates(&self, slot: u32) -> usize {
+        place(slot, self.stride())
+    }
+
     /// The tree's leaves, from points in buckets.
     fn leaves(cloud: &Cloud<T>, mut buckets: order::Buckets<T>, parts: usize) -> Self {
+        // Buckets begin with a node of their own.
+        let room = |points: usize| points.div_ceil(LEAF * FANOUT) * FANOUT;
         let starts = std::iter::once(0).chain(buckets.ends.iter().copied());
-        let mut rest = &mut buckets.entries[..];
-        let (mut first_leaf, mut middle) = (0, 0);
-        let mut jobs = Vec::with_capacity(buckets.ends.len());
-        for (start, &end) in starts.zip(&buckets.ends) {
-            let (entries, after) = rest.split_at_mut(end - start);
-            rest = after;
-            if jobs.len() == buckets.middle {
-                middle = first_leaf;
-            }
-            // Buckets begin with a node of their own.
-            let leaves = (end - start).div_ceil(LEAF * FANOUT) * FANOUT;
-            jobs.push((first_leaf, leaves, entries));
-            first_leaf += leaves;
-        }
+        let sizes: Vec<_> = starts.zip(&buckets.ends).map(|(start, end)| end - start).collect();
+        let leaves_of = |sizes: &[usize]| sizes.iter().map(|&size| room(size)).sum::<usize>();
+        let (middle, count) = (leaves_of(&sizes[..buckets.middle]), leaves_of(&sizes));
         let dims = cloud.dims();
-        let mut level = Level::new(first_leaf);
-        let mut points = Aligned::new(first_leaf * LEAF, NONE);
-        let fill = |leaves: *mut T| {
-            let (leaves, points) = (Shared::new(leaves), Shared::new(points.as_mut_ptr()));
-            let writer = LeafWriter { cloud, dims, leaves, points };
-            let fill = |cutter: &mut Cutter<T>, (first, leaves, entries): Job<'_, T>| {
-                let mut made = Vec::with_capacity(leaves);
-                // SAFETY: each job has leaves of its own, at least as many as there are groups.
-                unsafe {
-                    cutter.groups(entries, &mut |group| {
-                        writer.write(first + made.len(), group);
-                        made.push(bounds(group));
-                    });
-                    writer.clear(first + made.len()..first + leaves);
-                }
-                (first, made)
+        let mut level = Level::new(count);
+        let mut points = Aligned::new(count * LEAF, NONE);
+        let fill = |mut numbers: &mut [MaybeUninit<T>]| {
+            let (mut entries, mut points) = (&mut buckets.entries[..], &mut points[..]);
+            let mut first = 0;
+            let jobs: Vec<_> = sizes
+                .iter()
+                .map(|&size| {
+                    let leaves = room(size);
+                    let entries = take(&mut entries, size);
+                    let numbers = take(&mut numbers, leaves * (dims + 1) * LEAF);
+                    let points = take(&mut points, leaves * LEAF);
+                    first += leaves;
+                    (first - leaves, entries, LeafWriter { cloud, numbers, points })
+                })
+                .collect();
+            let fill = |cutter: &mut Cutter<T>, (first, entries, writer): Job<'_, T>| {
+                (first, writer.fill(cutter, entries))
             };
             let made: Vec<_> = match parts {
                 1 => {
@@ -161,8 +167,9 @@ impl<T: Scalar> BoxTree<T> {
                 }
             }
         };
-        // SAFETY: the jobs' leaves are all leaves, and each job writes all of its own.
-        let leaves = unsafe { Aligned::write_with(first_leaf * (dims + 1) * LEAF, fill) };
+        // SAFETY: the jobs' leaves are all leaves, and `LeafWriter::fill` writes all numbers of a
+        // job's.
+        let leaves = unsafe { Aligned::write_with(count * (dims + 1) * LEAF, fill) };
         Self { dims, leaves, points, middle, levels: vec![level] }
     }
 
@@ -170,7 +177,7 @@ impl<T: Scalar> BoxTree<T> {
     fn add_level(&mut self) {
         let below = self.levels.last().expect("leaves");
         let mut level = Level::new(below.len.div_ceil(FANOUT));
-        for (entry, boxes) in below.boxes.chunks_exact(BOXES).enumerate() {
+        for (entry, boxes) in below.boxes.0.chunks_exact(BOXES).enumerate() {
             let row = |a: usize| boxes[a * FANOUT..][..FANOUT].iter().copied();
             let low = std::array::from_fn(|a| {
                 row(a).reduce(|x, y| if y < x { y } else { x }).expect("children")
@@ -190,50 +197,56 @@ impl<T: Scalar> BoxTree<T> {
     }
 }
 
-/// A bucket's first leaf, number of leaves, and points.
-type Job<'a, T> = (usize, usize, &'a mut [Entry<T>]);
+/// Where a slot's first coordinate lies, of leaves of so many numbers: beyond `u32` in trees of
+/// many axes.
+#[inline(always)]
+pub(crate) fn place(slot: u32, stride: usize) -> usize {
+    slot as usize / LEAF * stride + slot as usize % LEAF
+}
 
+/// Splits the first `count` values off.
+fn take<'a, V>(values: &mut &'a mut [V], count: usize) -> &'a mut [V] {
+    values.split_off_mut(..count).expect("room for every bucket")
+}
+
+/// A bucket's first leaf, its points, and where they are written.
+type Job<'a, T> = (usize, &'a mut [Entry<T>], LeafWriter<'a, T>);
+
+/// Writes the leaves of a bucket.
 struct LeafWriter<'a, T> {
     cloud: &'a Cloud<T>,
-    dims: usize,
-    leaves: Shared<T>,
-    points: Shared<u32>,
+    /// `dims + 1` rows of [`LEAF`] numbers a leaf.
+    numbers: &'a mut [MaybeUninit<T>],
+    /// [`LEAF`] points a leaf, none yet.
+    points: &'a mut [u32],
 }
 
 impl<T: Scalar> LeafWriter<'_, T> {
-    /// Fills leaves that no points are left for.
-    ///
-    /// # Safety
-    /// The leaves must be there and nobody else's.
-    unsafe fn clear(&self, leaves: std::ops::Range<usize>) {
-        let numbers = (self.dims + 1) * LEAF;
-        for k in leaves.start * numbers..leaves.end * numbers {
-            // SAFETY: leaves are `numbers` numbers each.
-            unsafe { self.leaves.get().add(k).write(T::from_f64(-1.0)) };
-        }
+    /// Cuts the points into leaves and writes all numbers; the boxes of the leaves that have points.
+    fn fill(mut self, cutter: &mut Cutter<T>, entries: &mut [Entry<T>]) -> Vec<([T; 3], [T; 3])> {
+        let stride = (self.cloud.dims() + 1) * LEAF;
+        let mut made = Vec::with_capacity(self.points.len() / LEAF);
+        cutter.groups(entries, &mut |group| {
+            self.write(made.len(), stride, group);
+            made.push(bounds(group));
+        });
+        self.numbers[made.len() * stride..].fill(MaybeUninit::new(T::from_f64(-1.0)));
+        made
     }
 
-    /// # Safety
-    /// Leaf `leaf` must be there and nobody else's.
-    unsafe fn write(&self, leaf: usize, group: &[Entry<T>]) {
-        // SAFETY: leaves are `(dims + 1) * LEAF` numbers and `LEAF` points each.
-        let (numbers, points) = unsafe {
-            let numbers = (self.dims + 1) * LEAF;
-            (
-                std::slice::from_raw_parts_mut(self.leaves.get().add(leaf * numbers), numbers),
-                std::slice::from_raw_parts_mut(self.points.get().add(leaf * LEAF), LEAF),
-            )
-        };
-        let (coordinates, values) = numbers.split_at_mut(self.dims * LEAF);
-        values.fill(T::from_f64(-1.0));
-        values[..group.len()].fill(T::INFINITY);
+    fn write(&mut self, leaf: usize, stride: usize, group: &[Entry<T>]) {
+        let numbers = &mut self.numbers[leaf * stride..][..stride];
+        let points = &mut self.points[leaf * LEAF..][..LEAF];
+        let (coordinates, values) = numbers.split_at_mut(stride - LEAF);
+        values[..group.len()].fill(MaybeUninit::new(T::INFINITY));
+        values[group.len()..].fill(MaybeUninit::new(T::from_f64(-1.0)));
         for lane in 0..LEAF {
             let entry = group.get(lane).unwrap_or(&group[0]);
             for a in 0..3 {
-                coordinates[a * LEAF + lane] = entry.at(a);
+                coordinates[a * LEAF + lane].write(entry.at(a));
             }
-            for a in 3..self.dims {
-                coordinates[a * LEAF + lane] = self.cloud.axes[a][entry.point() as usize];
+            for (a, axis) in self.cloud.axes.iter().enumerate().skip(3) {
+                coordinates[a * LEAF + lane].write(axis[entry.point() as usize]);
             }
             if lane < group.len() {
                 points[lane] = entry.point();

@@ -87,7 +87,8 @@ impl<T: Scalar> Cutter<T> {
         let mut counts = [0u32; BINS];
         self.bins.clear();
         self.bins.extend(from.iter().map(|entry| {
-            let bin = ((entry.at(axis) - low) * scale).to_bin(last);
+            // SAFETY: `low` is the lowest coordinate of all entries; there are `BINS` bins at most.
+            let bin = unsafe { ((entry.at(axis) - low) * scale).to_bin(last) };
             counts[bin] += 1;
             bin as u8
         }));

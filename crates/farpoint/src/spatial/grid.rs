@@ -52,7 +52,9 @@ impl<T: Scalar> Cells<T> {
     fn cell(&self, a: usize, x: T) -> usize {
         let cell = (x - self.low[a]) * self.scale;
         // Not a maximum: NaN goes to cell 0.
-        (if cell > T::ZERO { cell } else { T::ZERO }).to_bin(T::from_f64((CELLS - 1) as f64))
+        let cell = if cell > T::ZERO { cell } else { T::ZERO };
+        // SAFETY: not negative, and `CELLS` is below 2^20.
+        unsafe { cell.to_bin(T::from_f64((CELLS - 1) as f64)) }
     }
 
     /// The cells along axis `a` that a search from `x` must look at.

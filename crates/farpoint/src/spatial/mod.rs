@@ -8,6 +8,6 @@ mod grid;
 mod neighbours;
 mod order;
 
-pub(crate) use boxtree::{BoxTree, FANOUT, LEAF, Level, NONE, box_bound};
+pub(crate) use boxtree::{BoxTree, Boxes, FANOUT, LEAF, Level, NONE, box_bound, place};
 pub(crate) use grid::{Cells, Grid};
 pub(crate) use neighbours::Neighbours;

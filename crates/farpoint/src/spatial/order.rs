@@ -9,6 +9,7 @@ use crate::Scalar;
 use crate::cloud::Cloud;
 use crate::memory::{Aligned, Shared};
 use rayon::prelude::*;
+use std::mem::MaybeUninit;
 
 /// Buckets hold about this many points, unless a single cell holds more.
 const BUCKET: usize = 2048;
@@ -83,15 +84,15 @@ fn scatter<T: Scalar>(
     part: usize,
 ) -> Aligned<Entry<T>> {
     let [xs, ys, zs] = [&cloud.axes[0], &cloud.axes[1], &cloud.axes[2]];
-    let fill = |start: *mut Entry<T>| {
-        let target = Shared::new(start);
+    let fill = |entries: &mut [MaybeUninit<Entry<T>>]| {
+        let target = Shared::new(entries);
         let write = |(k, (cell_of, mut positions)): (usize, (&[u32], Vec<usize>))| {
             for (point, &cell) in (k * part..).zip(cell_of) {
                 let position = &mut positions[bucket_of[cell as usize] as usize];
                 let entry = Entry::new([xs[point], ys[point], zs[point]], point as u32);
                 // SAFETY: positions run over 0..len, each handed out once: they are the
                 // running sums of the counts of the very same cells.
-                unsafe { target.get().add(*position).write(entry) };
+                unsafe { target.write(*position, MaybeUninit::new(entry)) };
                 *position += 1;
             }
         };
@@ -199,7 +200,10 @@ impl<T: Scalar> Axis<T> {
     fn place(&self, x: T) -> u32 {
         // A table, not a branch: which part it is can't be predicted.
         let part = &self.parts[usize::from(x >= self.middle)];
-        self.spread[part.first + ((x - part.low) * part.scale).to_bin(part.last)]
+        // SAFETY: no coordinate is below its part's low end, and `last` is a number of cells less
+        // one, which `Cells::new` keeps below 2^20.
+        let cell = unsafe { ((x - part.low) * part.scale).to_bin(part.last) };
+        self.spread[part.first + cell]
     }
 }
 

@@ -19,6 +19,14 @@ pub(crate) struct Way {
 }
 
 impl Way {
+    pub(crate) fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
     pub(crate) fn of(&self, sampler: Sampler) -> Sampler {
         let Self { algorithm, level, threads, radius, quick, .. } = *self;
         sampler.algorithm(algorithm).level(level).threads(threads).radius(radius).quick(quick)

@@ -7,12 +7,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _torch
+from .. import _arrays, _torch
 
 
 def whole(values: Any) -> list[int]:
     """Whole numbers of a list or a tensor; waits for a GPU that has them."""
-    return [int(v) for v in (values.tolist() if isinstance(values, Tensor) else values)]
+    return _read(values) if isinstance(values, Tensor) else [int(v) for v in values]
+
+
+@_arrays.untraced
+def _read(values: Tensor) -> list[int]:
+    return [int(v) for v in values.tolist()]
+
+
+@_arrays.untraced
+def any_of(wrong: Tensor) -> bool:
+    """Whether any is true; waits for a GPU that knows."""
+    return bool(wrong.any())
 
 
 def refuse_beyond_int32(clouds: Tensor) -> None:
@@ -35,7 +46,7 @@ def ends(counts: list[int]) -> list[int]:
 
 def random_rows(offsets: list[int], device: torch.device) -> Tensor:
     """A row of each cloud (B, 1) drawn by PyTorch's generator."""
-    lengths = torch.tensor([max(b - a, 1) for a, b in zip(offsets, offsets[1:])], device=device)
+    lengths = _torch.numbers([max(b - a, 1) for a, b in zip(offsets, offsets[1:])], device)
     drawn = (torch.rand(len(lengths), device=device, dtype=torch.float64) * lengths).long()
     return torch.minimum(drawn, lengths - 1).unsqueeze(-1)
 

@@ -34,7 +34,8 @@ class chamfer_3DDist(nn.Module):
     points1 (B, N, 3) and points2 (B, M, 3), float32 -> squared distances (B, N) and (B, M), which can be
     differentiated, and indices of the nearest points, int32. Differs on purpose: inputs are not
     made contiguous or moved to the GPU, gradients are the same bits on every run, ties go to the
-    lowest index; float64, any number of coordinates and the CPU are allowed.
+    lowest index; float64, any number of coordinates and the CPU are allowed, and float16 and
+    bfloat16, whose distances are float32.
     """
 
     def forward(self, input1: Tensor, input2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

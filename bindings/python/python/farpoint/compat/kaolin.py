@@ -14,10 +14,11 @@ def sided_distance(p1: Tensor, p2: Tensor) -> tuple[Tensor, Tensor]:
     p2 (B, N), which can be differentiated, and that point's index (B, N), int64.
 
     As ``kaolin.metrics.pointcloud.sided_distance``. Differs on purpose: gradients are the same bits on
-    every run, ties go to the lowest index, the CPU is allowed.
+    every run, ties go to the lowest index, the CPU is allowed. float16 and bfloat16 are computed in
+    float32, and only the answer is rounded to the type of p1.
     """
     distances, indices = _match_torch.pairs(p1, p2, None, None, both=False)
-    return distances, indices
+    return distances.to(p1.dtype), indices
 
 
 def chamfer_distance(
@@ -32,4 +33,4 @@ def chamfer_distance(
     dist1, _, dist2, _ = _match_torch.pairs(p1, p2, None, None)
     if not squared:
         dist1, dist2 = _match_torch.root(dist1), _match_torch.root(dist2)
-    return w1 * dist1.mean(dim=-1) + w2 * dist2.mean(dim=-1)
+    return (w1 * dist1.mean(dim=-1) + w2 * dist2.mean(dim=-1)).to(p1.dtype)

@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as functional
 from torch import Tensor
 
-from .. import _match_torch, _torch
-from ._common import whole
+from .. import _match_torch, _torch, _torch_ops
+from ._common import any_of, whole
 
 __all__ = ["chamfer_distance", "sample_farthest_points"]
 
@@ -25,7 +25,7 @@ def sample_farthest_points(
     Parameters
     ----------
     points:
-        (N, P, D) float32 or float64.
+        (N, P, D) float32 or float64; float16 and bfloat16 are converted to float32 without loss.
     lengths:
         (N,) points of each cloud that count.
     K:
@@ -36,30 +36,27 @@ def sample_farthest_points(
 
     Gradients go through the chosen points. Differs on purpose: no index comes twice, batches of 2
     to 7 clouds are right on CUDA, coordinates may span more than 1e5, CPU and CUDA agree, ties go to
-    the lowest index. Random starts are other ones. Lists of K and lengths wait for a GPU.
+    the lowest index. Random starts are other ones. A tensor of K waits for a GPU that has it.
     """
-    _torch.check_points(points)
+    given, points = points, _torch.checked(points.detach())
     clouds, rows, dims = points.shape
     if lengths is not None and lengths.shape != (clouds,):
         raise ValueError("points and lengths must have same batch dimension.")
-    limits = torch.full((clouds,), rows) if lengths is None else lengths
-    limits = limits.to(points.device, torch.int64).clamp(0, rows)
-    if isinstance(K, int):
-        wanted, most = torch.full((clouds,), K, device=points.device), K
+    if lengths is None:
+        limits = torch.full((clouds,), rows, dtype=torch.int64, device=points.device)
     else:
-        each = whole(K)
-        if len(each) != clouds:
-            raise ValueError("K and points must have the same batch dimension")
-        wanted, most = torch.tensor(each, device=points.device), max(each, default=0)
-    counts = torch.minimum(wanted.long(), limits)
+        limits = _torch.lengths_of(lengths, points).clamp(0, rows)
+    each = [K] * clouds if isinstance(K, int) else whole(K)
+    if len(each) != clouds:
+        raise ValueError("K and points must have the same batch dimension")
+    most = K if isinstance(K, int) else max(each, default=0)
+    counts = torch.minimum(_torch.numbers(each, points.device), limits)
     starts = None
     if random_start_point:
         drawn = torch.rand(clouds, device=points.device, dtype=torch.float64) * limits
         starts = torch.minimum(drawn.long(), limits - 1).clamp(min=0).unsqueeze(-1)
-    indices = torch.ops.farpoint.sample(
-        points.detach(), most, limits, counts, starts, None, "auto", None
-    )
-    chosen = points.gather(1, indices.clamp(min=0).unsqueeze(-1).expand(-1, -1, dims))
+    indices = _torch_ops.sample(points, most, limits, counts, starts, None, "auto", None)
+    chosen = given.gather(1, indices.clamp(min=0).unsqueeze(-1).expand(-1, -1, dims))
     return chosen.masked_fill((indices < 0).unsqueeze(-1), 0), indices
 
 
@@ -102,7 +99,8 @@ def chamfer_distance(
     ``(loss, loss_normals)``; the second is None without normals.
 
     Differs on purpose: gradients are the same bits on every run, ties go to the lowest index, NaN is
-    a ValueError on the CPU.
+    a ValueError on the CPU; float16 and bfloat16 are taken, and give float32. Weights and lengths wait
+    for a GPU that has them, as in the original, which refuses bad ones, too.
     """
     _check_reductions(batch_reduction, point_reduction, x_normals, y_normals)
     if norm not in (1, 2):
@@ -111,7 +109,7 @@ def chamfer_distance(
     y, y_lengths, y_normals = _unpacked(y, y_lengths, y_normals)
     if weights is not None and weights.shape[0] != x.shape[0]:
         raise ValueError("weights must be of shape (N,).")
-    if weights is not None and not bool((weights >= 0).all()):
+    if weights is not None and any_of(weights < 0):
         raise ValueError("weights cannot be negative.")
     found = _match_torch.pairs(x, y, x_lengths, y_lengths, norm, None, not single_directional)
     sides = []
@@ -152,7 +150,7 @@ def _unpacked(points: Any, lengths: Any, normals: Any) -> tuple[Tensor, Any, Any
     if lengths is not None:
         if lengths.dim() != 1 or lengths.shape[0] != points.shape[0]:
             raise ValueError("Expected lengths to be of shape (N,)")
-        if bool((lengths > points.shape[1]).any()):
+        if any_of(lengths > points.shape[1]):
             raise ValueError("A length value was too long")
     return points, lengths, normals
 

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _torch
-from ._common import ends, random_rows, sample_ragged, whole
+from .. import _torch, _torch_rules
+from ._common import any_of, ends, random_rows, sample_ragged, whole
 
 __all__ = ["fps"]
 
@@ -26,12 +26,13 @@ def fps(
     Parameters
     ----------
     src:
-        (N, F) or (N,) tensor of points, float32 or float64.
+        (N, F) or (N,) tensor of points, float32 or float64; float16 and bfloat16 are converted to
+        float32 without loss.
     batch:
         (N,) cloud of each point, ascending from 0; one cloud if None.
     ratio:
         ``ceil(ratio * n)`` points of each cloud of n; a number or a tensor, () or (B,). 0.5 if
-        None. Computed in the precision of src, as the original does.
+        None. Computed in the precision of src, as the original does, and in float32 at least.
     random_start:
         Start at a random point, drawn by PyTorch's generator (``torch.manual_seed``); else at
         each cloud's first.
@@ -49,18 +50,34 @@ def fps(
     index, ratios outside 0 to 1 are a ValueError and 0 gives nothing. Random starts are other ones.
     """
     points = src.reshape(-1, 1) if src.dim() == 1 else src
-    _torch.check_points(points)
+    points = _torch.checked(points.detach())
     offsets = _offsets(points, batch, batch_size, ptr)
-    lengths = torch.tensor([b - a for a, b in zip(offsets, offsets[1:])], dtype=torch.int64)
-    wanted = torch.as_tensor(0.5 if ratio is None else ratio).detach().cpu()
-    if not isinstance(ratio, Tensor):
-        wanted = wanted.to(points.dtype)
-    if wanted.numel() and not bool(((wanted >= 0) & (wanted <= 1)).all()):
-        raise ValueError(f"ratio {ratio} is outside 0..=1 ({_torch.about(points)})")
+    # On the CPU, whatever the default is.
+    lengths = torch.tensor(
+        [b - a for a, b in zip(offsets, offsets[1:])], dtype=torch.int64, device="cpu"
+    )
+    wanted = _ratio(ratio, points)
     counts = (lengths.to(wanted.dtype) * wanted).ceil().long()
     counts = torch.minimum(counts, lengths)
     starts = random_rows(offsets, points.device) if random_start else None
-    return sample_ragged(points, offsets, whole(counts), starts)
+    return sample_ragged(points, offsets, counts.tolist(), starts)
+
+
+def _ratio(ratio: Any, points: Tensor) -> Tensor:
+    """On the CPU, in the precision of the points, a tensor in its own; float32 at least."""
+    if isinstance(ratio, Tensor):
+        wanted = ratio.detach().cpu()
+        wanted = wanted.float() if wanted.dtype in _torch_rules.HALVES else wanted
+    else:
+        ratio = 0.5 if ratio is None else ratio
+        wanted = torch.tensor(ratio, dtype=points.dtype, device="cpu")
+    if isinstance(ratio, (int, float)):
+        wrong = not 0 <= ratio <= 1
+    else:
+        wrong = any_of(~((wanted >= 0) & (wanted <= 1)))
+    if wrong:
+        raise ValueError(f"ratio {ratio} is outside 0..=1 ({_torch.about(points)})")
+    return wanted
 
 
 def _offsets(points: Tensor, batch: Tensor | None, batch_size: int | None, ptr: Any) -> list[int]:
@@ -71,6 +88,6 @@ def _offsets(points: Tensor, batch: Tensor | None, batch_size: int | None, ptr: 
         return [0, len(points)]
     if batch.shape != points.shape[:1]:
         raise ValueError(f"batch of shape {tuple(batch.shape)} ({_torch.about(points)})")
-    if bool((batch[1:] < batch[:-1]).any()):
+    if any_of(batch[1:] < batch[:-1]):
         raise ValueError(f"batch must ascend ({_torch.about(points)})")
     return ends(whole(torch.bincount(batch, minlength=batch_size or 0)))

@@ -8,6 +8,7 @@ mod small;
 mod sorted;
 
 use super::matching::{Matching, Shape};
+use super::reduced::{self, ValueGradient};
 use crate::{CudaScalar, Device, Error, Stream};
 use farpoint::Norm;
 
@@ -18,15 +19,22 @@ struct Asked {
     matching: Matching,
     grads: [u64; 2],
     gradients: [u64; 2],
+    upstream: u64,
+    upstream_stride: i64,
+    extremes: u64,
     norm: u32,
     rows: [u32; 2],
+    reduction: u32,
+    root: u32,
 }
 
-/// Where the gradients of the distances are and those of the coordinates go; 0 for null.
+/// Where the gradients of the distances are, or those of the values that these became, and where
+/// those of the coordinates go; 0 for null.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends {
     pub(crate) grads: [u64; 2],
     pub(crate) gradients: [u64; 2],
+    pub(crate) value: Option<ValueGradient>,
 }
 
 /// Bytes of scratch memory; 0 where none is needed, or the device cannot run the kernel.
@@ -49,14 +57,20 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     scratch: Option<(u64, usize)>,
     norm: Norm,
 ) -> Result<(), Error> {
+    let (upstream, upstream_stride) = ends.value.map_or((0, 0), |value| value.upstream);
     let asked = Asked {
         matching: *matching,
         grads: ends.grads,
         gradients: ends.gradients,
+        upstream,
+        upstream_stride,
+        extremes: ends.value.and_then(|value| value.extremes).unwrap_or(0),
         norm: if norm == Norm::One { 1 } else { 2 },
         rows: shape.rows.map(|rows| rows as u32),
+        reduction: ends.value.map_or(0, |value| reduced::number(value.reduction)),
+        root: u32::from(norm == Norm::Two && ends.value.is_some_and(|value| value.plain)),
     };
-    // SAFETY: the caller's word.
+    // SAFETY: all addresses in `asked` are those that this function was given, with its contract.
     unsafe {
         if small::fits(shape) {
             small::enqueue::<T>(device, stream, &asked, shape)
@@ -75,8 +89,10 @@ mod tests {
     #[test]
     fn laid_out_as_in_gradient_cuh() {
         let source = include_str!("../../../kernels/gradient.cuh");
-        assert_eq!(fields(source, "Asked"), "matching grads gradients norm rows");
-        assert_eq!((offset_of!(Asked, norm), offset_of!(Asked, rows)), (168, 172));
-        assert_eq!(size_of::<Asked>(), 184);
+        let theirs =
+            "matching grads gradients upstream upstream_stride extremes norm rows reduction root";
+        assert_eq!(fields(source, "Asked"), theirs);
+        assert_eq!((offset_of!(Asked, norm), offset_of!(Asked, rows)), (192, 196));
+        assert_eq!((offset_of!(Asked, root), size_of::<Asked>()), (208, 216));
     }
 }

@@ -43,7 +43,8 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     shape: Shape,
 ) -> Result<(), Error> {
     let function = device.function::<T>("chamfer_backward_small", "backward_small")?;
-    // SAFETY: `Asked` mirrors the kernel's parameter; the rest is the caller's word.
+    // SAFETY: `Asked` mirrors the kernel's parameter, and the shared memory of the launch holds the
+    // lists of clouds of `shape`'s rows; the arrays are there by this function's contract.
     unsafe { launch(shape).start(stream, function, asked) }
 }
 

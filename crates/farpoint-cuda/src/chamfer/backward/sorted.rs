@@ -4,6 +4,7 @@
 
 use super::Asked;
 use crate::chamfer::matching::Shape;
+use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::module::Function;
@@ -14,6 +15,7 @@ use crate::{CudaScalar, Device, Error, Stream};
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args {
+    guard: Guard,
     asked: Asked,
     headers: u64,
     scratch: u64,
@@ -82,6 +84,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     let scratch = Scratch::new(stream, scratch, layout.bytes())?;
     let headers = layout.teams.count * HEADER;
     let args = Args {
+        guard: Guard::new(stream, Kernel::Backward),
         asked,
         headers: scratch.pointer(),
         scratch: scratch.pointer() + headers as u64,
@@ -92,6 +95,20 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     let headers = (scratch.pointer(), headers);
     // SAFETY: headers lie at the start of the scratch memory. `Args` mirrors the kernel's
     // parameter; `arrays` is what it places; the scratch memory is freed in stream order; the
-    // rest is the caller's word.
+    // arrays of the job are there by this function's contract.
     unsafe { layout.teams.start(stream, function, launch, &args, headers) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::matching::tests::fields;
+    use super::*;
+
+    #[test]
+    fn laid_out_as_in_chamfer_backward_cu() {
+        let source = include_str!("../../../kernels/chamfer_backward.cu");
+        let theirs = fields(source, "SortedArgs");
+        assert_eq!(theirs, "guard asked headers scratch header_stride stride team");
+        assert_eq!(std::mem::offset_of!(Args, headers), 24 + 184);
+    }
 }

@@ -221,10 +221,10 @@ impl Planner<'_> {
 }
 
 impl Plan {
-    /// Bytes of the mailboxes in global memory.
+    /// Bytes of the mailboxes in global memory, with a word more for each team.
     pub(super) fn scratch_bytes(&self, number: usize) -> usize {
         match self.holder {
-            Holder::Grid => self.teams * self.blocks * 2 * 8 * number,
+            Holder::Grid => self.teams * (self.blocks * 2 * 8 * number + 16),
             _ => 0,
         }
     }

@@ -51,7 +51,8 @@ impl<'a> Chain<'a> {
     /// until the stream has come past.
     pub(super) unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
         let _current = self.device.bind()?;
-        // SAFETY: both live; the rest is the caller's word.
+        // SAFETY: graph and stream live; that the argument is what the kernels want is this function's
+        // contract.
         let code = unsafe { sys::cuGraphLaunch(self.exec, stream.handle()) };
         self.device.check("cuGraphLaunch", code)
     }

@@ -2,20 +2,18 @@
 
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
+use crate::memory::{self, Padded};
 use crate::scalar::extremes;
 use crate::spatial::{BoxTree, Cells, Grid, LEAF};
 use std::ops::Range;
 
-/// Arrays are padded by this many numbers, so that kernels may read whole vectors.
-pub(super) const PADDING: usize = 16;
-
 /// Candidates of a band from one part of the cloud, in grid order.
-pub(super) struct Candidates<T> {
+pub(super) struct Candidates<T: Scalar> {
     pub(super) grid: Grid<T>,
-    /// First three coordinates by axis, padded.
-    pub(super) at: [Vec<T>; 3],
-    /// Squared distance at the start of the band, padded with -1.
-    pub(super) value: Vec<T>,
+    /// First three coordinates by axis.
+    pub(super) at: [Padded<T>; 3],
+    /// Squared distance at the start of the band.
+    pub(super) value: Padded<T>,
     /// Slot in the tree.
     pub(super) slot: Vec<u32>,
     /// Point in that slot.
@@ -29,8 +27,9 @@ pub(super) struct Candidates<T> {
 }
 
 #[derive(Default)]
-struct Staged<T> {
-    rows: [Vec<T>; 4],
+struct Staged<T: Scalar> {
+    /// Coordinates and values, in rows that are longer than there are candidates.
+    rows: [Padded<T>; 4],
     slot: Vec<u32>,
     point: Vec<u32>,
     /// Leaves that hold candidates.
@@ -42,7 +41,7 @@ impl<T: Scalar> Candidates<T> {
         Self {
             grid: Grid::new(cells),
             at: Default::default(),
-            value: Vec::new(),
+            value: Padded::default(),
             slot: Vec::new(),
             point: Vec::new(),
             low: [T::INFINITY; 3],
@@ -78,10 +77,11 @@ impl<T: Scalar> Candidates<T> {
         cells: Cells<T>,
     ) {
         self.staged.clear();
-        self.staged.rows.iter_mut().for_each(Vec::clear);
         for (at, value, slot, point) in candidates {
+            let count = self.staged.slot.len();
+            self.staged.reserve(count + 1);
             for (row, x) in self.staged.rows.iter_mut().zip(at.into_iter().chain([value])) {
-                row.push(x);
+                row[count] = x;
             }
             self.staged.slot.push(slot);
             self.staged.point.push(point);
@@ -96,9 +96,8 @@ impl<T: Scalar> Candidates<T> {
         let points = (0..n).map(|k| [xs[k], ys[k], zs[k]]);
         self.grid.sort(cells, points, &mut self.places);
         for row in self.at.iter_mut().chain([&mut self.value]) {
-            row.resize(n + PADDING, T::ZERO);
+            row.resize(n);
         }
-        self.value[n..].fill(T::from_f64(-1.0));
         self.slot.resize(n, 0);
         self.point.resize(n, 0);
         let places = &self.places[..n];
@@ -121,7 +120,7 @@ fn scatter<T: Copy>(to: &mut [T], from: &[T], places: &[u32]) {
     }
 }
 
-struct Collect<'a, T> {
+struct Collect<'a, T: Scalar> {
     tree: &'a BoxTree<T>,
     leaves: Range<usize>,
     beta: T,
@@ -138,8 +137,8 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
         let mut found = std::mem::take(&mut staged.leaves);
         found.clear();
         for leaf in leaves.clone().step_by(S::LANES) {
-            // SAFETY: the level is padded to whole vectors beyond its length.
-            let largest = unsafe { simd.load(tree.levels[0].largest.as_ptr().add(leaf)) };
+            // SAFETY: `leaf` is below the level's length. What lies beyond the part is left out.
+            let largest = unsafe { tree.levels[0].largest.load(simd, leaf) };
             let mut over = simd.lt(beta, largest) & lanes_below(leaves.end - leaf);
             while over != 0 {
                 found.push(leaf as u32 + over.trailing_zeros());
@@ -178,30 +177,34 @@ impl<T: Scalar> Staged<T> {
         self.point.clear();
     }
 
+    /// Makes room for so many candidates.
+    #[inline(always)]
+    fn reserve(&mut self, count: usize) {
+        if self.rows[0].len() < count {
+            let room = 2 * count + 64 * LEAF;
+            self.rows.iter_mut().for_each(|row| row.resize(room));
+        }
+    }
+
     #[inline(always)]
     fn leaf<S: Simd<T>>(&mut self, simd: S, tree: &BoxTree<T>, leaf: usize, beta: S::V) {
-        let count = self.slot.len();
-        if self.rows[0].len() < count + LEAF + PADDING {
-            let room = 2 * count + 64 * LEAF;
-            self.rows.iter_mut().for_each(|row| row.resize(room, T::ZERO));
-        }
-        let mut count = count;
+        let mut count = self.slot.len();
+        self.reserve(count + LEAF);
+        let numbers = &tree.leaves[leaf * tree.stride()..][..tree.stride()];
         // SAFETY: leaves have `dims + 1` rows of `LEAF` numbers, `dims` at least 3; the rows
-        // have room for a whole leaf and a vector more.
+        // have room for a whole leaf more.
         unsafe {
-            let numbers = tree.leaves.as_ptr().add(leaf * tree.stride());
-            let values = numbers.add(tree.dims * LEAF);
             for lane in (0..LEAF).step_by(S::LANES) {
-                let value = simd.load(values.add(lane));
+                let value = memory::load(simd, numbers, tree.dims * LEAF + lane);
                 let mut over = simd.lt(beta, value);
                 if over == 0 {
                     continue;
                 }
                 for a in 0..3 {
-                    let x = simd.load(numbers.add(a * LEAF + lane));
-                    simd.compress(over, x, self.rows[a].as_mut_ptr().add(count));
+                    let x = memory::load(simd, numbers, a * LEAF + lane);
+                    self.rows[a].compress(simd, over, x, count);
                 }
-                simd.compress(over, value, self.rows[3].as_mut_ptr().add(count));
+                self.rows[3].compress(simd, over, value, count);
                 count += over.count_ones() as usize;
                 while over != 0 {
                     let slot = leaf * LEAF + lane + over.trailing_zeros() as usize;

@@ -2,28 +2,24 @@
 
 use crate::Scalar;
 use crate::arch::Simd;
+use crate::memory::Padded;
 
-/// Samples by axis, and where their coordinates lie in the tree's leaves.
+/// Samples by axis, and their slots in the tree. The rows may be longer than the list.
 #[derive(Default)]
-pub(super) struct List<T> {
-    pub(super) at: [Vec<T>; 3],
-    pub(super) start: Vec<u32>,
+pub(super) struct List<T: Scalar> {
+    pub(super) at: [Padded<T>; 3],
+    pub(super) slot: Vec<u32>,
     pub(super) len: usize,
 }
 
-/// Room behind a list for a vector that is only partly used.
-const ROOM: usize = 16;
-
 impl<T: Scalar> List<T> {
-    /// Adds a sample at `at`, whose coordinates lie at `start` in the tree's leaves.
-    pub(super) fn push(&mut self, at: [T; 3], start: usize) {
-        if self.start.len() < self.len + ROOM {
-            self.reserve(self.len + 1);
-        }
+    /// Adds the sample in a slot of the tree, which lies at `at`.
+    pub(super) fn push(&mut self, at: [T; 3], slot: u32) {
+        self.reserve(self.len + 1);
         for (row, x) in self.at.iter_mut().zip(at) {
             row[self.len] = x;
         }
-        self.start[self.len] = start as u32;
+        self.slot[self.len] = slot;
         self.len += 1;
     }
 
@@ -34,7 +30,7 @@ impl<T: Scalar> List<T> {
         for (row, more) in self.at.iter_mut().zip(&other.at) {
             row[self.len..end].copy_from_slice(&more[..other.len]);
         }
-        self.start[self.len..end].copy_from_slice(&other.start[..other.len]);
+        self.slot[self.len..end].copy_from_slice(&other.slot[..other.len]);
         self.len = end;
     }
 
@@ -48,12 +44,12 @@ impl<T: Scalar> List<T> {
         self.len = 0;
     }
 
-    /// Makes room for this many samples and a vector beyond.
+    /// Makes room for this many samples.
     pub(super) fn reserve(&mut self, len: usize) {
-        if self.start.len() < len + ROOM {
-            let room = (len + ROOM).next_power_of_two();
-            self.at.iter_mut().for_each(|row| row.resize(room, T::ZERO));
-            self.start.resize(room, 0);
+        if self.slot.len() < len {
+            let room = len.next_power_of_two().max(16);
+            self.at.iter_mut().for_each(|row| row.resize(room));
+            self.slot.resize(room, 0);
         }
     }
 
@@ -64,13 +60,7 @@ impl<T: Scalar> List<T> {
     #[inline(always)]
     pub(super) unsafe fn load<S: Simd<T>>(&self, simd: S, k: usize) -> [S::V; 3] {
         let [x, y, z] = &self.at;
-        // SAFETY: lists have room for a vector beyond their length.
-        unsafe {
-            [
-                simd.load(x.as_ptr().add(k)),
-                simd.load(y.as_ptr().add(k)),
-                simd.load(z.as_ptr().add(k)),
-            ]
-        }
+        // SAFETY: the caller ensures that `k` is below the length, and rows are at least as long.
+        unsafe { [x.load(simd, k), y.load(simd, k), z.load(simd, k)] }
     }
 }

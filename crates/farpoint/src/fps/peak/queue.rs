@@ -73,7 +73,8 @@ impl<T: Scalar> Queue<T> {
         self.first.resize(count, 0);
         self.bins.clear();
         self.bins.extend(values.iter().map(|&value| {
-            let bin = ((largest - value) * scale).to_bin(last);
+            // SAFETY: `largest` is the largest of the values; there are 2^20 bins at most.
+            let bin = unsafe { ((largest - value) * scale).to_bin(last) };
             self.first[bin] += 1;
             bin as u32
         }));

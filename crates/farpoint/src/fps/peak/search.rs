@@ -1,23 +1,19 @@
 //! What lies near a point about to be chosen: the vector code of [`super::solve`].
 
-use super::candidates::{Candidates, PADDING, lanes_below};
+use super::candidates::{Candidates, lanes_below};
 use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::distance::squared;
+use crate::memory::{self, MOST_LANES, Padded};
 use crate::spatial::{BoxTree, LEAF};
-
-/// Where the first coordinate of a slot lies in the tree's leaves.
-pub(super) fn coordinates<T: Scalar>(tree: &BoxTree<T>, slot: u32) -> usize {
-    slot as usize / LEAF * tree.stride() + slot as usize % LEAF
-}
 
 /// A point about to be chosen.
 #[derive(Clone, Copy)]
 pub(super) struct Sample<T> {
     pub(super) at: [T; 3],
     pub(super) value: T,
-    /// Where its coordinates lie in the tree's leaves.
-    pub(super) start: usize,
+    /// Slot in the tree.
+    pub(super) slot: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,8 +34,8 @@ pub(super) fn box_distance<T: Scalar>(at: [T; 3], low: [T; 3], high: [T; 3]) -> 
 
 /// Distances over the axes beyond the third, added to what the first three gave.
 #[inline(always)]
-fn further_axes<T: Scalar>(tree: &BoxTree<T>, mut squared: T, a: usize, slot: u32) -> T {
-    let b = coordinates(tree, slot);
+fn further_axes<T: Scalar>(tree: &BoxTree<T>, mut squared: T, a: u32, b: u32) -> T {
+    let [a, b] = [a, b].map(|slot| tree.coordinates(slot));
     for axis in 3..tree.dims {
         let difference = tree.leaves[b + axis * LEAF] - tree.leaves[a + axis * LEAF];
         squared = squared + difference * difference;
@@ -55,19 +51,17 @@ fn distances<T: Scalar, S: Simd<T>>(
     place: usize,
     at: [S::V; 3],
 ) -> S::V {
-    // SAFETY: `place` is a candidate's, and arrays are padded by a vector.
-    let load = |a: usize| unsafe { simd.load(candidates.at[a].as_ptr().add(place)) };
+    // SAFETY: `place` is a candidate's, and all rows are as long as there are candidates.
+    let load = |a: usize| unsafe { candidates.at[a].load(simd, place) };
     squared(simd, [load(0), load(1), load(2)], at)
 }
 
-const _: () = assert!(PADDING >= 16, "a vector has up to 16 lanes");
-
 /// Lowers candidates within reach of a sample that come after it, and lists them.
-pub(super) struct Reach<'a, T> {
+pub(super) struct Reach<'a, T: Scalar> {
     pub(super) tree: &'a BoxTree<T>,
     pub(super) candidates: &'a Candidates<T>,
     pub(super) runs: &'a [(u32, u32)],
-    pub(super) live: &'a mut [T],
+    pub(super) live: &'a mut Padded<T>,
     pub(super) sample: Sample<T>,
     pub(super) hits: &'a mut Vec<(u32, T)>,
 }
@@ -80,28 +74,28 @@ impl<T: Scalar> Kernel<T> for Reach<'_, T> {
         let [x, y, z] = self.sample.at;
         let at = [simd.splat(x), simd.splat(y), simd.splat(z)];
         let own = simd.splat(self.sample.value);
-        let mut new = [T::ZERO; 16];
+        let mut new = [T::ZERO; MOST_LANES];
         for &(start, end) in self.runs {
             let (start, end) = (start as usize, end as usize);
             for place in (start..end).step_by(S::LANES) {
                 let squared = distances(simd, self.candidates, place, at);
-                // SAFETY: `live` is padded like the candidates' arrays.
-                let live = unsafe { simd.load(self.live.as_ptr().add(place)) };
+                // SAFETY: `live` has a value for each candidate, of which `place` is one.
+                let live = unsafe { self.live.load(simd, place) };
                 // Equal values: the one before the sample is not within its distance.
                 let after = simd.le(live, own) & simd.lt(squared, live);
                 let mut hit = after & lanes_below(end - place);
                 if hit == 0 {
                     continue;
                 }
-                // SAFETY: no set has more than 16 lanes.
-                unsafe { simd.store(new.as_mut_ptr(), squared) };
+                // SAFETY: no vector has more than `MOST_LANES` numbers.
+                unsafe { memory::store(simd, &mut new, 0, squared) };
                 while hit != 0 {
                     let lane = hit.trailing_zeros() as usize;
                     hit &= hit - 1;
                     let mut value = new[lane];
                     if self.tree.dims > 3 {
                         let slot = self.candidates.slot[place + lane];
-                        value = further_axes(self.tree, value, self.sample.start, slot);
+                        value = further_axes(self.tree, value, self.sample.slot, slot);
                         if value >= self.live[place + lane] {
                             continue;
                         }
@@ -120,7 +114,7 @@ pub(super) struct Search<'a, T: Scalar> {
     pub(super) candidates: &'a Candidates<T>,
     pub(super) runs: &'a [(u32, u32)],
     /// Upper bounds of their distances.
-    pub(super) live: &'a [T],
+    pub(super) live: &'a Padded<T>,
     pub(super) sample: Sample<T>,
     pub(super) key: T::Key,
 }
@@ -138,8 +132,8 @@ impl<T: Scalar> Kernel<T> for Search<'_, T> {
             let (start, end) = (start as usize, end as usize);
             for place in (start..end).step_by(S::LANES) {
                 let squared = distances(simd, self.candidates, place, at);
-                // SAFETY: `live` is padded like the candidates' arrays.
-                let live = unsafe { simd.load(self.live.as_ptr().add(place)) };
+                // SAFETY: `live` has a value for each candidate, of which `place` is one.
+                let live = unsafe { self.live.load(simd, place) };
                 let alive = simd.lt(simd.splat(T::ZERO), live);
                 let near = simd.lt(squared, own) & alive & lanes_below(end - place);
                 let mut near = if threat == Threat::Before { 0 } else { near };
@@ -169,7 +163,7 @@ impl<T: Scalar> Search<'_, T> {
                 difference * difference
             };
             let three = square(0) + square(1) + square(2);
-            let squared = further_axes(self.tree, three, self.sample.start, slot);
+            let squared = further_axes(self.tree, three, self.sample.slot, slot);
             if squared >= self.sample.value {
                 return Threat::None;
             }

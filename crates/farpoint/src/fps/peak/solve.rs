@@ -14,9 +14,10 @@
 use super::candidates::Candidates;
 use super::list::List;
 use super::queue::Queue;
-use super::search::{Reach, Sample, Search, Threat, box_distance, coordinates};
+use super::search::{Reach, Sample, Search, Threat, box_distance};
 use crate::Scalar;
 use crate::arch::Simd;
+use crate::memory::Padded;
 use crate::spatial::BoxTree;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,7 +25,7 @@ use std::collections::BinaryHeap;
 /// What one part of a band is solved with, and what came out.
 pub(super) struct Solver<T: Scalar> {
     /// Tentative distances, in the candidates' order; -1 for those that have left the band.
-    live: Vec<T>,
+    live: Padded<T>,
     /// Candidates in order.
     queue: Queue<T>,
     /// Those whose distance has fallen since, by their new key.
@@ -45,7 +46,7 @@ pub(super) struct Solver<T: Scalar> {
 impl<T: Scalar> Solver<T> {
     pub(super) fn new() -> Self {
         Self {
-            live: Vec::new(),
+            live: Padded::default(),
             queue: Queue::new(),
             lowered: BinaryHeap::new(),
             hits: Vec::new(),
@@ -60,8 +61,7 @@ impl<T: Scalar> Solver<T> {
 
     /// Makes ready for these candidates.
     pub(super) fn load(&mut self, candidates: &Candidates<T>) {
-        self.live.clear();
-        self.live.extend_from_slice(&candidates.value);
+        self.live.copy_from(&candidates.value);
         self.queue.fill(candidates);
         self.lowered.clear();
         self.accepted.clear();
@@ -119,7 +119,7 @@ impl<T: Scalar> Solver<T> {
             }
             self.live[place as usize] = T::from_f64(-1.0);
             self.accepted.push(key);
-            self.list.push(sample.at, sample.start);
+            self.list.push(sample.at, sample.slot);
             self.reach(simd, band, sample);
         }
     }
@@ -177,7 +177,7 @@ impl<T: Scalar> Solver<T> {
     ) -> Threat {
         let tree = band.tree;
         let runs = &mut self.runs;
-        let mut search = |candidates: &Candidates<T>, live: &[T]| {
+        let mut search = |candidates: &Candidates<T>, live: &Padded<T>| {
             candidates.grid.search(sample.at, runs);
             if runs.is_empty() {
                 return Threat::None;
@@ -206,7 +206,7 @@ impl<T: Scalar> Solver<T> {
 }
 
 /// What all steps of a band share.
-pub(super) struct Band<'a, T> {
+pub(super) struct Band<'a, T: Scalar> {
     pub(super) tree: &'a BoxTree<T>,
     pub(super) candidates: &'a Candidates<T>,
     /// The band's floor: candidates that fall to it leave.
@@ -216,7 +216,6 @@ pub(super) struct Band<'a, T> {
 impl<T: Scalar> Band<'_, T> {
     fn sample(&self, place: usize, value: T) -> Sample<T> {
         let x = |a: usize| self.candidates.at[a][place];
-        let start = coordinates(self.tree, self.candidates.slot[place]);
-        Sample { at: [x(0), x(1), x(2)], value, start }
+        Sample { at: [x(0), x(1), x(2)], value, slot: self.candidates.slot[place] }
     }
 }

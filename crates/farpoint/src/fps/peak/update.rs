@@ -10,7 +10,7 @@ use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::distance::{square, squared};
 use crate::memory::Shared;
-use crate::spatial::{BoxTree, FANOUT, LEAF, Level, box_bound};
+use crate::spatial::{BoxTree, Boxes, FANOUT, LEAF, Level, box_bound, place};
 use rayon::prelude::*;
 
 /// What the walk counted.
@@ -46,22 +46,33 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
 ) -> Counts {
     let top = tree.levels.len() - 1;
     scratch.resize_with(top, List::default);
-    let leaves = Shared::new(tree.leaves.as_mut_ptr());
-    let largest =
-        tree.levels.iter_mut().map(|level| Shared::new(level.largest.as_mut_ptr())).collect();
-    let walk = Walk { tree, leaves, largest, parallel, count };
+    let BoxTree { dims, leaves, levels, .. } = tree;
+    let levels = levels.iter_mut().map(|Level { len, largest, boxes }| Part {
+        len: *len,
+        boxes,
+        largest: Shared::new(largest),
+    });
+    let levels = levels.collect();
+    let walk = Walk { dims: *dims, leaves: Shared::new(leaves), levels, parallel, count };
     // SAFETY: the walk has the tree to itself; its threads visit different nodes.
     unsafe { walk.node(simd, top, 0, list, scratch) }
 }
 
-/// The walk. Values and largest values are written through pointers of their own, each by the
-/// one thread that visits the leaf or node; boxes and coordinates are only read.
+/// The walk. Values and largest values are written by the one thread that visits the leaf or node;
+/// boxes and coordinates are only read.
 struct Walk<'a, T> {
-    tree: &'a BoxTree<T>,
-    leaves: Shared<T>,
-    largest: Vec<Shared<T>>,
+    dims: usize,
+    leaves: Shared<'a, T>,
+    levels: Vec<Part<'a, T>>,
     parallel: bool,
     count: bool,
+}
+
+/// A level of the tree: its largest values are written, the rest is read.
+struct Part<'a, T> {
+    len: usize,
+    boxes: &'a Boxes<T>,
+    largest: Shared<'a, T>,
 }
 
 /// Nodes at least this high up are shared out.
@@ -86,14 +97,14 @@ impl<T: Scalar> Walk<'_, T> {
             return simd.vectorize(Leaves { walk, node, list, single: level == 0 });
         }
         let first = node * FANOUT;
-        let children = FANOUT.min(self.tree.levels[level - 1].len - first);
+        let below = &self.levels[level - 1];
+        let children = FANOUT.min(below.len - first);
         let visit = |child: usize, scratch: &mut [List<T>]| {
-            let (part, below) = scratch.split_last_mut().expect("a list a level");
-            let boxes = &self.tree.levels[level - 1];
-            // SAFETY: the child is ours alone.
+            let (part, scratch) = scratch.split_last_mut().expect("a list a level");
+            // SAFETY: the child is an entry of the level, and visited by this thread alone.
             unsafe {
-                let largest = *self.largest[level - 1].get().add(child);
-                let further = self.tree.dims > 3;
+                let (boxes, largest) = (below.boxes, below.largest.read(child));
+                let further = self.dims > 3;
                 simd.vectorize(Filter { boxes, child, largest, list, part, further });
                 let counts = Counts {
                     tested: list.len as u64,
@@ -103,10 +114,10 @@ impl<T: Scalar> Walk<'_, T> {
                 if part.len == 0 {
                     return counts;
                 }
-                counts + self.node(simd, level - 1, child, part, below)
+                counts + self.node(simd, level - 1, child, part, scratch)
             }
         };
-        let counts = if self.parallel && level >= SHARE_LEVEL.min(self.tree.levels.len() - 1) {
+        let counts = if self.parallel && level >= SHARE_LEVEL.min(self.levels.len() - 1) {
             let fresh = || (0..level).map(|_| List::default()).collect::<Vec<_>>();
             (first..first + children)
                 .into_par_iter()
@@ -117,7 +128,8 @@ impl<T: Scalar> Walk<'_, T> {
                 .map(|child| visit(child, scratch))
                 .fold(Counts::default(), |a, b| a + b)
         };
-        // SAFETY: the children have been visited, and the node is ours.
+        // SAFETY: the children have been visited, and the caller ensures that no other thread
+        // visits the node.
         unsafe { self.correct(level, node) };
         counts
     }
@@ -128,22 +140,23 @@ impl<T: Scalar> Walk<'_, T> {
     /// The node and its children must be this thread's.
     #[inline(always)]
     unsafe fn correct(&self, level: usize, node: usize) {
-        // SAFETY: levels are padded to whole groups of siblings.
+        let children = node * FANOUT;
+        // SAFETY: levels are padded to whole groups of siblings; the caller ensures that node and
+        // children are this thread's.
         unsafe {
-            let children = self.largest[level - 1].get().add(node * FANOUT);
-            let mut most = *children;
-            for child in 1..FANOUT {
-                let value = *children.add(child);
+            let mut most = self.levels[level - 1].largest.read(children);
+            for child in children + 1..children + FANOUT {
+                let value = self.levels[level - 1].largest.read(child);
                 most = if value > most { value } else { most };
             }
-            *self.largest[level].get().add(node) = most;
+            self.levels[level].largest.write(node, most);
         }
     }
 }
 
 /// The samples of `list` that can change something in the box of `child`.
-struct Filter<'a, T> {
-    boxes: &'a Level<T>,
+struct Filter<'a, T: Scalar> {
+    boxes: &'a Boxes<T>,
     child: usize,
     largest: T,
     list: &'a List<T>,
@@ -160,25 +173,25 @@ impl<T: Scalar> Kernel<T> for Filter<'_, T> {
         let Self { boxes, child, largest, list, part, further } = self;
         part.reserve(list.len);
         let boxes = boxes.siblings(child / FANOUT);
-        // SAFETY: the group has six rows of `FANOUT` numbers.
-        let side = |row: usize| unsafe { simd.splat(*boxes.add(row * FANOUT + child % FANOUT)) };
+        let side = |row: usize| simd.splat(boxes[row * FANOUT + child % FANOUT]);
         let (low, high) = ([side(0), side(1), side(2)], [side(3), side(4), side(5)]);
         let (zero, largest) = (simd.splat(T::ZERO), simd.splat(largest));
         let mut count = 0;
         for k in (0..list.len).step_by(S::LANES) {
-            // SAFETY: lists have room for a vector beyond their length.
+            // SAFETY: `k` is below the list's length, and `count` not above `k`; the part's rows
+            // are as long as the list.
             unsafe {
                 let at = list.load(simd, k);
                 let bound = box_bound(simd, at, low, high, zero);
                 let hit = simd.lt(bound, largest) & lanes_below(list.len - k);
                 let [x, y, z] = &mut part.at;
-                simd.compress(hit, at[0], x.as_mut_ptr().add(count));
-                simd.compress(hit, at[1], y.as_mut_ptr().add(count));
-                simd.compress(hit, at[2], z.as_mut_ptr().add(count));
-                // Places are looked up for further axes only.
+                x.compress(simd, hit, at[0], count);
+                y.compress(simd, hit, at[1], count);
+                z.compress(simd, hit, at[2], count);
+                // Slots are looked up for further axes only.
                 let (mut left, mut to) = (if further { hit } else { 0 }, count);
                 while left != 0 {
-                    part.start[to] = list.start[k + left.trailing_zeros() as usize];
+                    part.slot[to] = list.slot[k + left.trailing_zeros() as usize];
                     to += 1;
                     left &= left - 1;
                 }
@@ -190,7 +203,7 @@ impl<T: Scalar> Kernel<T> for Filter<'_, T> {
 }
 
 /// Applies a list to the leaves below a node of level 1, or to the only leaf of a tree.
-struct Leaves<'a, 'b, T> {
+struct Leaves<'a, 'b, T: Scalar> {
     walk: &'a Walk<'b, T>,
     node: usize,
     list: &'a List<T>,
@@ -202,7 +215,7 @@ impl<T: Scalar> Kernel<T> for Leaves<'_, '_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) -> Counts {
-        match (self.walk.tree.dims, self.walk.count) {
+        match (self.walk.dims, self.walk.count) {
             (3, false) => self.node::<S, 3, false>(simd),
             (3, true) => self.node::<S, 3, true>(simd),
             (_, false) => self.node::<S, 0, false>(simd),
@@ -216,18 +229,18 @@ impl<T: Scalar> Leaves<'_, '_, T> {
     fn node<S: Simd<T>, const DIMS: usize, const COUNT: bool>(self, simd: S) -> Counts {
         let mut counts = Counts::default();
         let first = if self.single { 0 } else { self.node * FANOUT };
-        let end = (first + FANOUT).min(self.walk.tree.levels[0].len);
-        let boxes = self.walk.tree.levels[0].siblings(first / FANOUT);
+        let level = &self.walk.levels[0];
+        let end = (first + FANOUT).min(level.len);
+        let boxes = level.boxes.siblings(first / FANOUT);
         let zero = simd.splat(T::ZERO);
         for leaf in first..end {
-            // SAFETY: the group has six rows of `FANOUT` numbers.
-            let side = |row: usize| unsafe { simd.splat(*boxes.add(row * FANOUT + leaf % FANOUT)) };
+            let side = |row: usize| simd.splat(boxes[row * FANOUT + leaf % FANOUT]);
             let (low, high) = ([side(0), side(1), side(2)], [side(3), side(4), side(5)]);
-            // SAFETY: this thread alone visits the node.
-            let largest = unsafe { simd.splat(*self.walk.largest[0].get().add(leaf)) };
+            // SAFETY: the leaf is one of the tree's, and this thread alone visits its node.
+            let largest = unsafe { simd.splat(level.largest.read(leaf)) };
             let mut most = None;
             for k in (0..self.list.len).step_by(S::LANES) {
-                // SAFETY: lists have room for a vector beyond their length.
+                // SAFETY: `k` is below the list's length.
                 let at = unsafe { self.list.load(simd, k) };
                 let bound = box_bound(simd, at, low, high, zero);
                 let hit = simd.lt(bound, largest) & lanes_below(self.list.len - k);
@@ -242,14 +255,14 @@ impl<T: Scalar> Leaves<'_, '_, T> {
                 counts.distances += u64::from(hit.count_ones()) * LEAF as u64;
             }
             if let Some(most) = most {
-                // SAFETY: this thread alone visits the node.
-                unsafe { *self.walk.largest[0].get().add(leaf) = simd.largest(most) };
+                // SAFETY: the leaf is one of the tree's, and this thread alone visits its node.
+                unsafe { level.largest.write(leaf, simd.largest(most)) };
             }
         }
         counts.tested = ((end - first) * self.list.len) as u64;
         counts.pruned = counts.tested - counts.distances / LEAF as u64;
         if !self.single {
-            // SAFETY: as above.
+            // SAFETY: this thread alone visits the node and its leaves.
             unsafe { self.walk.correct(1, self.node) };
         }
         counts
@@ -260,7 +273,8 @@ impl<T: Scalar> Leaves<'_, '_, T> {
     /// lane, and the number of values that fell, if counted.
     ///
     /// # Safety
-    /// The leaf must be this thread's.
+    /// The leaf must be one of the tree's and this thread's; bits of `hit` must name samples of
+    /// the list.
     #[inline(always)]
     unsafe fn leaf<S: Simd<T>, const DIMS: usize, const COUNT: bool>(
         &self,
@@ -269,13 +283,16 @@ impl<T: Scalar> Leaves<'_, '_, T> {
         first: usize,
         hit: u32,
     ) -> (S::V, u32) {
-        let dims = if DIMS > 0 { DIMS } else { self.walk.tree.dims };
+        let dims = if DIMS > 0 { DIMS } else { self.walk.dims };
+        let (leaves, stride) = (self.walk.leaves, (dims + 1) * LEAF);
         let mut effective = 0;
         let mut most = simd.splat(T::from_f64(-1.0));
-        // SAFETY: the leaf has `dims + 1` rows of `LEAF` numbers, whole vectors of every set.
+        // SAFETY: the leaf has `dims + 1` rows of `LEAF` numbers, whole vectors of every set, and
+        // is this thread's, as the caller ensures; coordinates of others are only read.
         unsafe {
-            let numbers = self.walk.leaves.get().add(leaf * (dims + 1) * LEAF);
-            let load = |row: usize, lane: usize| simd.load(numbers.add(row * LEAF + lane));
+            let first_number = leaf * stride;
+            let load =
+                |row: usize, lane: usize| leaves.load(simd, first_number + row * LEAF + lane);
             for lane in (0..LEAF).step_by(2 * S::LANES) {
                 let other = lane + S::LANES;
                 let a = [load(0, lane), load(1, lane), load(2, lane)];
@@ -293,8 +310,8 @@ impl<T: Scalar> Leaves<'_, '_, T> {
                     ];
                     let mut new = [squared(simd, a, s), squared(simd, b, s)];
                     for axis in 3..dims {
-                        let start = self.list.start[k] as usize + axis * LEAF;
-                        let s = simd.splat(*self.walk.leaves.get().add(start));
+                        let of = place(self.list.slot[k], stride) + axis * LEAF;
+                        let s = simd.splat(leaves.read(of));
                         for (new, lane) in new.iter_mut().zip([lane, other]) {
                             *new = simd.add(*new, square(simd, load(axis, lane), s));
                         }
@@ -306,8 +323,8 @@ impl<T: Scalar> Leaves<'_, '_, T> {
                         *old = simd.min(new, *old);
                     }
                 }
-                simd.store(numbers.add(dims * LEAF + lane), old[0]);
-                simd.store(numbers.add(dims * LEAF + other), old[1]);
+                leaves.store(simd, first_number + dims * LEAF + lane, old[0]);
+                leaves.store(simd, first_number + dims * LEAF + other, old[1]);
                 most = simd.max(most, simd.max(old[0], old[1]));
             }
         }

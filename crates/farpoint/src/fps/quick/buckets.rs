@@ -2,11 +2,8 @@
 
 use crate::Scalar;
 use crate::cloud::{Cloud, PADDING};
-use crate::memory::Aligned;
+use crate::memory::{Aligned, MOST_LANES};
 use crate::spatial::NONE;
-
-/// Lanes of the widest vector: buckets begin at multiples of it.
-const MOST_LANES: usize = 16;
 
 /// A bucket's pending list holds this many samples; then it is visited.
 pub(super) const PENDING: usize = 32;
@@ -14,7 +11,8 @@ pub(super) const PENDING: usize = 32;
 /// Points are stored in slots; bucket `b` has the slots `first[b]..first[b + 1]`, of which the
 /// last may be empty.
 pub(super) struct Buckets<T> {
-    /// Number of buckets; arrays over buckets are padded by at least [`PADDING`].
+    /// Number of buckets. Arrays over buckets are longer by [`PADDING`], where the largest distance
+    /// is -1; those over slots are of whole vectors, at multiples of which buckets begin.
     pub(super) len: usize,
     pub(super) first: Vec<u32>,
     /// The point in each slot, in index order within a bucket, or [`NONE`].

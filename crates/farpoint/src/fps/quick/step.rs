@@ -5,6 +5,7 @@ use crate::Scalar;
 use crate::arch::{Kernel, Simd};
 use crate::distance::{square, squared};
 use crate::fps::tree::for_each_bit;
+use crate::memory;
 
 pub(super) struct Step<'a, T> {
     pub(super) buckets: &'a mut Buckets<T>,
@@ -109,18 +110,16 @@ impl<T: Scalar> Buckets<T> {
             let at = simd.splat(self.axes[axis][slot]);
             bound = simd.add(bound, self.gap(simd, first, axis, at));
         }
-        // SAFETY: arrays of buckets are padded by more than a vector.
-        unsafe { simd.lt(bound, simd.load(self.largest.as_ptr().add(first))) }
+        // SAFETY: `first` is a bucket, so that it is below the array's length.
+        unsafe { simd.lt(bound, self.largest.load(simd, first)) }
     }
 
     /// The squared distance along an axis from a coordinate to the boxes of a vector of buckets.
     #[inline(always)]
     fn gap<S: Simd<T>>(&self, simd: S, first: usize, axis: usize, at: S::V) -> S::V {
-        // SAFETY: arrays of buckets are padded by more than a vector.
-        let (low, high) = unsafe {
-            let low = simd.load(self.low[axis].as_ptr().add(first));
-            (low, simd.load(self.high[axis].as_ptr().add(first)))
-        };
+        // SAFETY: `first` is a bucket, so that it is below the arrays' length.
+        let (low, high) =
+            unsafe { (self.low[axis].load(simd, first), self.high[axis].load(simd, first)) };
         let outside = simd.max(simd.sub(low, at), simd.sub(at, high));
         let gap = simd.max(outside, simd.splat(T::ZERO));
         simd.mul(gap, gap)
@@ -148,22 +147,21 @@ impl<T: Scalar> Buckets<T> {
         let (start, end) = (self.first[bucket] as usize, self.first[bucket + 1] as usize);
         let waiting = usize::from(std::mem::take(&mut self.waiting[bucket]));
         let pending = &self.pending[bucket * PENDING..][..waiting];
-        let values = self.distance.as_mut_ptr();
         let mut most = simd.splat(T::from_f64(-1.0));
         for at in (start..end).step_by(S::LANES) {
             // SAFETY: buckets begin and end at whole vectors of the widest set, within the
             // arrays of slots.
             let (here, mut old) = unsafe {
-                let here = [0, 1, 2].map(|axis| simd.load(self.axes[axis].as_ptr().add(at)));
-                (here, simd.load(values.add(at)))
+                let here = [0, 1, 2].map(|axis| self.axes[axis].load(simd, at));
+                (here, self.distance.load(simd, at))
             };
             for &slot in pending {
                 let of = [0, 1, 2].map(|axis| simd.splat(self.axes[axis][slot as usize]));
                 let mut new = squared(simd, here, of);
                 for axis in 3..dims {
                     let of = simd.splat(self.axes[axis][slot as usize]);
-                    // SAFETY: as above.
-                    let here = unsafe { simd.load(self.axes[axis].as_ptr().add(at)) };
+                    // SAFETY: `at` is a slot, and all axes have as many.
+                    let here = unsafe { self.axes[axis].load(simd, at) };
                     new = simd.add(new, square(simd, here, of));
                 }
                 if COUNT {
@@ -171,8 +169,8 @@ impl<T: Scalar> Buckets<T> {
                 }
                 old = simd.min(new, old);
             }
-            // SAFETY: as above.
-            unsafe { simd.store(values.add(at), old) };
+            // SAFETY: buckets begin and end at whole vectors, so that this one is in the bucket.
+            unsafe { memory::store(simd, &mut self.distance, at, old) };
             most = simd.max(most, old);
         }
         counts.distances += ((end - start) * waiting) as u64;
@@ -182,7 +180,7 @@ impl<T: Scalar> Buckets<T> {
         // Points lie in index order, so the first slot is the lowest index.
         self.best[bucket] = loop {
             // SAFETY: some slot of the bucket has the value, so that `at` stays within.
-            let equal = unsafe { simd.eq(simd.load(values.add(at)), simd.splat(largest)) };
+            let equal = unsafe { simd.eq(self.distance.load(simd, at), simd.splat(largest)) };
             if equal != 0 {
                 break at as u32 + equal.trailing_zeros();
             }
@@ -193,17 +191,16 @@ impl<T: Scalar> Buckets<T> {
     /// The farthest point of all buckets, the lowest index among equals.
     #[inline(always)]
     fn farthest<S: Simd<T>>(&self, simd: S) -> Farthest<T> {
-        let largest = self.largest.as_ptr();
         let mut most = simd.splat(T::from_f64(-1.0));
         for first in (0..self.len).step_by(S::LANES) {
-            // SAFETY: arrays of buckets are padded by more than a vector.
-            most = unsafe { simd.max(most, simd.load(largest.add(first))) };
+            // SAFETY: `first` is a bucket; what lies beyond the last is -1.
+            most = unsafe { simd.max(most, self.largest.load(simd, first)) };
         }
         let value = simd.largest(most);
         let mut best = usize::MAX;
         for first in (0..self.len).step_by(S::LANES) {
-            // SAFETY: as above.
-            let equal = unsafe { simd.eq(simd.load(largest.add(first)), simd.splat(value)) };
+            // SAFETY: `first` is a bucket, so that it is below the array's length.
+            let equal = unsafe { simd.eq(self.largest.load(simd, first), simd.splat(value)) };
             for_each_bit(equal, |lane| {
                 let bucket = first + lane as usize;
                 // Where all points are chosen, padding is equal too.

@@ -6,6 +6,7 @@ use crate::arch::{Kernel, Simd};
 use crate::distance::{square, squared};
 use crate::fps::RadiusOptions;
 use crate::fps::tree::for_each_bit;
+use crate::memory::{self, MOST_LANES};
 
 pub(super) struct Step<'a, T> {
     pub(super) voxels: &'a mut Voxels<T>,
@@ -33,9 +34,6 @@ pub(super) struct Counts {
     pub(super) distances: u64,
     pub(super) effective: u64,
 }
-
-/// Lanes of the widest vector.
-const MOST_LANES: usize = 16;
 
 impl<T: Scalar> Kernel<T> for Step<'_, T> {
     type Output = (Farthest<T>, Counts);
@@ -80,11 +78,11 @@ impl<T: Scalar> Step<'_, T> {
         let sample = |a: usize| simd.splat(axes[a][self.place]);
         let [x, y, z] = [sample(0), sample(1), sample(2)];
         for voxel in (0..*len).step_by(S::LANES) {
-            // SAFETY: arrays of voxels are padded by more than a vector.
+            // SAFETY: the voxel is below the arrays' length.
             let reached = unsafe {
-                let load = |a: usize| simd.load(centres[a].as_ptr().add(voxel));
+                let load = |a: usize| centres[a].load(simd, voxel);
                 let squared = squared(simd, [load(0), load(1), load(2)], [x, y, z]);
-                simd.le(squared, simd.load(reach.as_ptr().add(voxel)))
+                simd.le(squared, reach.load(simd, voxel))
             };
             for_each_bit(reached, |lane| self.visits.push(voxel as u32 + lane));
         }
@@ -133,8 +131,8 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
             // SAFETY: `at` is the place of a point, and arrays of points are padded by more
             // than a vector.
             let value = unsafe { self.vector::<DIMS, COUNT>(voxels, at, lanes, counts) };
-            // SAFETY: `lanes` is at most `S::LANES`, and that at most `MOST_LANES`.
-            let inside = unsafe { simd.load(self.inside.as_ptr().add(MOST_LANES - lanes)) };
+            // SAFETY: `lanes` and a vector are at most `MOST_LANES`; the array has twice as many.
+            let inside = unsafe { memory::load(simd, &self.inside, MOST_LANES - lanes) };
             most = simd.max(most, simd.min(value, inside));
         }
         let largest = simd.largest(most);
@@ -159,11 +157,11 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
     ) -> S::V {
         let simd = self.simd;
         let dims = if DIMS > 0 { DIMS } else { voxels.axes.len() };
-        // SAFETY: the caller's promise; for `outside` as for `inside` above.
+        // SAFETY: the caller ensures that the vector at `at` is in the arrays of points; `lanes` and
+        // a vector are at most `MOST_LANES`, and `outside` has twice as many numbers.
         unsafe {
-            let slot = voxels.distance.as_mut_ptr().add(at);
-            let old = simd.load(slot);
-            let load = |axis: usize| simd.load(voxels.axes.get_unchecked(axis).as_ptr().add(at));
+            let old = voxels.distance.load(simd, at);
+            let load = |axis: usize| voxels.axes.get_unchecked(axis).load(simd, at);
             let term = |a: usize| square(simd, load(a), self.sample[a]);
             let [x, y, z] = [term(0), term(1), term(2)];
             if self.skip {
@@ -178,14 +176,14 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
                 let of = simd.splat(voxels.axes[axis][self.place]);
                 new = simd.add(new, square(simd, load(axis), of));
             }
-            let outside = simd.load(self.outside.as_ptr().add(MOST_LANES - lanes));
+            let outside = memory::load(simd, &self.outside, MOST_LANES - lanes);
             new = simd.max(new, outside);
             if COUNT {
                 counts.effective += u64::from(simd.lt(new, old).count_ones());
             }
             counts.distances += lanes as u64;
             let new = simd.min(new, old);
-            simd.store(slot, new);
+            memory::store(simd, &mut voxels.distance, at, new);
             new
         }
     }
@@ -195,11 +193,10 @@ impl<T: Scalar, S: Simd<T>> Visit<T, S> {
 /// voxel that has it the first point that has it, of which the lowest index is wanted.
 #[inline(always)]
 fn farthest<T: Scalar, S: Simd<T>>(simd: S, voxels: &mut Voxels<T>) -> Farthest<T> {
-    let largest = voxels.largest.as_ptr();
     let mut most = simd.splat(T::from_f64(-1.0));
     for voxel in (0..voxels.len).step_by(S::LANES) {
-        // SAFETY: arrays of voxels are padded by more than a vector.
-        most = unsafe { simd.max(most, simd.load(largest.add(voxel))) };
+        // SAFETY: the voxel is below the array's length; what lies beyond the last is -1.
+        most = unsafe { simd.max(most, voxels.largest.load(simd, voxel)) };
     }
     let value = simd.largest(most);
     if value <= T::ZERO {
@@ -207,8 +204,8 @@ fn farthest<T: Scalar, S: Simd<T>>(simd: S, voxels: &mut Voxels<T>) -> Farthest<
     }
     let mut place = NONE;
     for first in (0..voxels.len).step_by(S::LANES) {
-        // SAFETY: as above.
-        let equal = unsafe { simd.eq(simd.load(largest.add(first)), simd.splat(value)) };
+        // SAFETY: the voxel is below the array's length.
+        let equal = unsafe { simd.eq(voxels.largest.load(simd, first), simd.splat(value)) };
         for_each_bit(equal, |lane| {
             let candidate = farthest_in(simd, voxels, first + lane as usize);
             let index = |place: u32| voxels.points[place as usize];
@@ -229,7 +226,7 @@ fn farthest_in<T: Scalar, S: Simd<T>>(simd: S, voxels: &mut Voxels<T>, voxel: us
         let mut at = voxels.first[voxel] as usize;
         voxels.best[voxel] = loop {
             // SAFETY: a point of the voxel has the value, so that `at` is a place of it.
-            let equal = unsafe { simd.eq(simd.load(voxels.distance.as_ptr().add(at)), value) };
+            let equal = unsafe { simd.eq(voxels.distance.load(simd, at), value) };
             if equal != 0 {
                 break at as u32 + equal.trailing_zeros();
             }

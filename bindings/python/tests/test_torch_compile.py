@@ -1,0 +1,112 @@
+"""torch.compile of what can't be traced: a graph breaks there, and fullgraph=True says why."""
+
+import numpy as np
+import pytest
+from conftest import cloud, needs_match
+
+import farpoint
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+from farpoint.compat import pointnet2_ops, pytorch3d, torch_cluster  # noqa: E402  (they need torch)
+
+
+def batch(b=3, n=60):
+    return torch.from_numpy(np.stack([cloud(n, seed=s) for s in range(b)]))
+
+
+def spoiled(points):
+    points = points.clone()
+    points[0, 3, 1] = torch.nan
+    return points
+
+
+BREAKS = {
+    "on_bad": lambda p: farpoint.sample(spoiled(p), 5, on_bad="skip"),
+    "order": lambda p: farpoint.order(spoiled(p), on_bad="skip"),
+    "spacing": lambda p: farpoint.sample(p, spacing=0.3, return_distances=True),
+    "progress": lambda p: farpoint.sample(p[0], 5, progress=True),
+    "check": farpoint.check,
+    "grid": lambda p: farpoint.sample_approximate(p, 5, method="grid"),
+    "npdu": lambda p: farpoint.sample_approximate(p, 5, method="npdu", start=[1, 2, 3]),
+    "centroids": lambda p: farpoint.centroids(p, cell=0.3),
+    "quality": lambda p: farpoint.quality(p[0], torch.tensor([1, 2, 3])),
+    "lengths": lambda p: farpoint.sample(p, 5, lengths=[30, 20, 3]),
+    "starts": lambda p: farpoint.sample(p, 5, start=[30, 20, 3]),
+    "torch_cluster": lambda p: torch_cluster.fps(p[0], torch.arange(3).repeat_interleave(20), random_start=False),
+    "stack": lambda p: pointnet2_ops.stack_farthest_point_sample(p[0], torch.tensor([20, 40]), 5),
+    "pointops": lambda p: pointnet2_ops.farthest_point_sampling(
+        p[0], torch.tensor([20, 60]), torch.tensor([5, 9])),
+    "K": lambda p: pytorch3d.sample_farthest_points(p, K=torch.tensor([3, 4, 5])),
+}
+BREAKS_OF_MATCH = {
+    "nearest": lambda p: farpoint.nearest(p, p.flip(0), x_lengths=[30, 20, 3]),
+    "pytorch3d": lambda p: pytorch3d.chamfer_distance(
+        p, p.flip(0), torch.tensor([1, 2, 3]), weights=torch.ones(3))[0],
+}
+CALLS = [*BREAKS.items(), *[pytest.param(*item, marks=needs_match) for item in BREAKS_OF_MATCH.items()]]
+
+
+def same(mine, theirs):
+    assert type(mine) is type(theirs)
+    if isinstance(mine, tuple):
+        for one, other in zip(mine, theirs, strict=True):
+            same(one, other)
+    elif mine is not None:
+        np.testing.assert_array_equal(np.asarray(mine), np.asarray(theirs))
+
+
+@pytest.mark.parametrize("name, call", CALLS)
+def test_a_graph_breaks(name, call):
+    wanted = call(batch())
+    graphs = []
+
+    def listing(graph, inputs):
+        graphs.append(graph)
+        return graph
+
+    torch.compiler.reset()
+    before, found, after = torch.compile(
+        lambda p: (p * 2, call(p), p.sum() + 1), backend=listing)(batch())
+    same(found, wanted)
+    assert torch.equal(before, batch() * 2) and torch.equal(after, batch().sum() + 1)
+    assert len(graphs) >= 2, "what is before and after is compiled"
+
+
+@pytest.mark.parametrize("name, call", CALLS)
+def test_one_graph_is_refused_clearly(name, call):
+    torch.compiler.reset()
+    with pytest.raises(Exception, match="farpoint can't be traced here: .*fullgraph=True"):
+        torch.compile(call, fullgraph=True, backend="eager")(batch())
+
+
+def test_an_export_is_refused_clearly():
+    class Spaced(torch.nn.Module):
+        def forward(self, points):
+            return farpoint.sample(points, spacing=0.3)
+
+    for strict in (True, False):
+        torch.compiler.reset()
+        with pytest.raises(Exception, match="farpoint can't be traced here"):
+            torch.export.export(Spaced(), (batch(),), strict=strict)
+
+
+def test_seeds_and_threads_are_traced():
+    calls = [dict(seed=3), dict(seed=2**63 + 5), dict(seed=2**64 - 1), dict(threads=2)]
+    for options in calls:
+        torch.compiler.reset()
+        found = torch.compile(lambda p: farpoint.sample(p, 5, **options), fullgraph=True, backend="eager")
+        assert torch.equal(found(batch()), farpoint.sample(batch(), 5, **options))
+
+
+@needs_match
+def test_default_calls_of_replacements_are_one_graph():
+    from farpoint.compat import chamfer_3d, kaolin
+
+    calls = [
+        lambda p: torch_cluster.fps(p[0], random_start=False), lambda p: pytorch3d.sample_farthest_points(p, K=5),
+        lambda p: pytorch3d.chamfer_distance(p, p.flip(0))[0], lambda p: kaolin.chamfer_distance(p, p.flip(0)),
+        lambda p: chamfer_3d.chamfer_3DDist()(p, p.flip(0)), lambda p: pointnet2_ops.furthest_point_sample(p, 5),
+    ]
+    for call in calls:
+        torch.compiler.reset()
+        same(torch.compile(call, fullgraph=True, backend="eager")(batch()), call(batch()))

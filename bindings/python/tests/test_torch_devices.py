@@ -1,0 +1,187 @@
+"""PyTorch: what goes to a GPU, seen without one, in tensors that are fake: no call copies from pageable
+memory, which would wait, and no default call copies at all, so that it can be captured into a CUDA
+graph. Nothing depends on the default device."""
+
+import numpy as np
+import pytest
+from conftest import cloud, needs_match
+
+import farpoint
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+from farpoint import _torch  # noqa: E402  (they need torch)
+from farpoint.compat import chamfer_3d, kaolin, pointnet2_ops, pytorch3d, torch_cluster  # noqa: E402
+from torch._subclasses.fake_tensor import (  # noqa: E402
+    DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode,
+)
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
+
+class Listening(TorchDispatchMode):
+    """Lists what is copied to a GPU, and what is read from one."""
+
+    def __init__(self, pinned):
+        super().__init__()
+        self.sent, self.waited, self.pinned = [], [], pinned
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        given = [part for part in args if isinstance(part, torch.Tensor)]
+        of_gpu = any(part.is_cuda for part in given)
+        if of_gpu and function.name() in ("aten::_local_scalar_dense", "aten::item", "aten::nonzero"):
+            self.waited.append(str(function))
+        found = function(*args, **(kwargs or {}))
+        there = isinstance(found, torch.Tensor) and found.is_cuda
+        if there and any(part.is_cpu for part in given):
+            self.sent.append(str(function))
+            if id(given[0]) not in self.pinned or not (kwargs or {}).get("non_blocking"):
+                self.waited.append(f"{function} of {given[0]}")
+        if of_gpu and not there and function.name() in ("aten::_to_copy", "aten::copy_"):
+            self.waited.append(str(function))
+        return found
+
+
+@pytest.fixture
+def listen(monkeypatch):
+    """Runs a call with a batch on a GPU that is none; what it copied, and why it waited."""
+    pinned, held = set(), []
+
+    def pin(values):
+        found = values.to(torch.int64).clone()
+        pinned.add(id(found))
+        held.append(found)  # so that no other gets its id
+        return found
+
+    monkeypatch.setattr(_torch, "_pinned", pin)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
+
+    def run(call, grad=False):
+        with FakeTensorMode(allow_non_fake_inputs=True), Listening(pinned) as mode:
+            points = torch.empty(3, 60, 3, device="cuda", requires_grad=grad)
+            assert points.is_cuda
+            try:
+                call(points)
+            except (DataDependentOutputException, DynamicOutputShapeException):
+                assert mode.waited
+        return mode.sent, mode.waited
+
+    return run
+
+
+def test_the_listener_hears(listen):
+    for call in (lambda p: p + torch.tensor([1.0, 2, 3]).to("cuda"), lambda p: torch.tensor([1, 2], device="cuda")):
+        sent, waited = listen(call)
+        assert sent and waited
+    for call in (lambda p: bool((p > 0).any()), lambda p: p.cpu(), lambda p: p.nonzero(), lambda p: p.sum().item()):
+        assert listen(call)[1]
+
+
+DEFAULT = {
+    "sample": lambda p: farpoint.sample(p, 5), "one start": lambda p: farpoint.sample(p, 5, start=7),
+    "distances": lambda p: farpoint.sample(p, ratio=0.5, return_distances=True), "order": farpoint.order,
+    "seed": lambda p: farpoint.sample(p, 5, seed=7),
+    "lengths of one size": lambda p: farpoint.sample(p, 5, lengths=[60, 60, 60]),
+    "starts in even steps": lambda p: farpoint.sample(p, 5, start=[1, 2, 3]),
+    "pytorch3d": lambda p: pytorch3d.sample_farthest_points(p),
+    "pytorch3d, random": lambda p: pytorch3d.sample_farthest_points(p, K=5, random_start_point=True),
+    "pytorch3d, K": lambda p: pytorch3d.sample_farthest_points(p, K=[5, 5, 5]),
+    "fps": lambda p: torch_cluster.fps(p[0]), "fps, ratio": lambda p: torch_cluster.fps(p[0], ratio=0.25),
+    "pointnet2": lambda p: pointnet2_ops.furthest_point_sample(p, 5),
+}
+DEFAULT_OF_MATCH = {
+    "nearest": lambda p: farpoint.nearest(p, p, squared=False), "chamfer": lambda p: farpoint.chamfer(p, p),
+    "plain chamfer": lambda p: farpoint.chamfer(p, p, squared=False, reduction="max"),
+    "chamfer of pytorch3d": lambda p: pytorch3d.chamfer_distance(p, p),
+    "normals of pytorch3d": lambda p: pytorch3d.chamfer_distance(p, p, x_normals=p, y_normals=p),
+    "kaolin": lambda p: kaolin.chamfer_distance(p, p, squared=False), "chamfer_3d": chamfer_3d.chamfer_3DDist(),
+}
+
+
+@pytest.mark.parametrize("name", DEFAULT)
+def test_default_calls_copy_nothing(listen, name):
+    assert listen(DEFAULT[name]) == ([], [])
+
+
+@needs_match
+@pytest.mark.parametrize("name", DEFAULT_OF_MATCH)
+def test_default_calls_of_pairs_copy_nothing(listen, name):
+    def call(points):
+        function = DEFAULT_OF_MATCH[name]
+        return function(points, points) if name == "chamfer_3d" else function(points)
+
+    for grad in (False, True):
+        assert listen(call, grad) == ([], [])
+
+
+@pytest.mark.parametrize("call", [
+    lambda p: farpoint.sample(p, 5, lengths=[60, 20, 3]),
+    lambda p: farpoint.sample(p, ratio=0.5, lengths=torch.tensor([60, 20, 3], dtype=torch.int32)),
+    lambda p: farpoint.sample(p, 5, start=[1, 2, 9]), lambda p: farpoint.sample(p, 5, start=torch.tensor([1, 2, 9])),
+    lambda p: pytorch3d.sample_farthest_points(p, torch.tensor([60, 20, 3]), K=[1, 2, 4]),
+    lambda p: pointnet2_ops.stack_farthest_point_sample(p[0], [10, 20, 30], [1, 2, 4]),
+    lambda p: pointnet2_ops.farthest_point_sampling(p[0], [10, 30, 60], [1, 2, 9]),
+    pytest.param(lambda p: farpoint.chamfer(p, p, x_lengths=[60, 20, 3]), marks=needs_match),
+])
+def test_what_is_copied_does_not_wait(listen, call):
+    sent, waited = listen(call)
+    assert sent and not waited
+
+
+def test_a_copy_into_a_graph_is_refused(listen, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
+    with pytest.raises(RuntimeError, match="can't be captured into a CUDA graph.*tensor on cuda"):
+        listen(lambda p: farpoint.sample(p, 5, lengths=[60, 20, 3]))
+    assert listen(DEFAULT["lengths of one size"]) == ([], [])
+
+
+@pytest.mark.parametrize("values", [
+    [7], [5, 5, 5], [0, 20, 40], [9, 6, 3, 0], [1, 2, 4], [0, 0], [3, 1], [0], [], [-1, -1, 2**40],
+])
+def test_numbers(values, monkeypatch):
+    """Those counted on the device are those sent."""
+    found = _torch.numbers(values, torch.device("cpu"))
+    assert found.dtype == torch.int64 and found.tolist() == values
+
+    class Elsewhere:  # the CPU, if it were a device to count on
+        type = "cuda"
+
+    real = {name: getattr(torch, name) for name in ("arange", "full")}
+    for name, make in real.items():
+        monkeypatch.setattr(torch, name, lambda *a, make=make, device, **k: make(*a, device="cpu", **k))
+    monkeypatch.setattr(_torch, "sent", lambda values, device: values)
+    counted = _torch.numbers(values, Elsewhere())
+    assert counted.dtype == torch.int64 and counted.tolist() == values
+
+
+@pytest.fixture
+def meta_by_default():
+    torch.set_default_device("meta")
+    yield
+    torch.set_default_device(None)
+
+
+def test_the_default_device_is_nobodys_business(meta_by_default):
+    points = torch.from_numpy(np.stack([cloud(60, seed=s) for s in range(3)]))
+    lengths = torch.from_numpy(np.array([60, 20, 3]))
+    assert torch.empty(1).is_meta
+    calls = [
+        *DEFAULT.values(), lambda p: farpoint.sample(p, spacing=0.3, return_distances=True),
+        lambda p: farpoint.sample(p, 5, on_bad="skip", return_distances=True, seed=4),
+        lambda p: farpoint.sample(p, 5, lengths=[60, 20, 3]), lambda p: farpoint.sample(p, 5, lengths=lengths),
+        lambda p: farpoint.sample(p, 5, start=[[1, 2], [3, 4], [2, 1]], return_distances=True), farpoint.check,
+        lambda p: farpoint.sample_approximate(p, 5, method="grid"), lambda p: farpoint.centroids(p, cell=0.3),
+        lambda p: farpoint.quality(p[0], [1, 2]), lambda p: farpoint.sample(p[0], 5, progress=True),
+        lambda p: torch_cluster.fps(p.reshape(-1, 3), ptr=[0, 20, 170, 180], ratio=0.3),
+        lambda p: pointnet2_ops.stack_farthest_point_sample(p[0], [10, 20, 30], [1, 2, 4]),
+    ]
+    if hasattr(farpoint._farpoint, "match_clouds"):
+        calls += [call for name, call in DEFAULT_OF_MATCH.items() if name != "chamfer_3d"]
+        calls += [lambda p: chamfer_3d.chamfer_3DDist()(p, p), lambda p: farpoint.chamfer(p, p, x_lengths=[60, 20, 3])]
+    for call in calls:
+        found = call(points)
+        for part in found if isinstance(found, tuple) else (found,):
+            assert not isinstance(part, torch.Tensor) or part.is_cpu, call
+    if hasattr(farpoint._farpoint, "match_clouds"):
+        grown = points.clone().requires_grad_()
+        farpoint.chamfer(grown, points.flip(0), squared=False).sum().backward()
+        assert grown.grad.is_cpu and (grown.grad != 0).any()
+        torch.func.jvp(lambda p: farpoint.chamfer(p, points), (points,), (points,))

@@ -1,0 +1,49 @@
+"""Loading kernels ahead: which device is meant, and what is said without one."""
+
+import numpy as np
+import pytest
+from conftest import cloud
+
+import farpoint
+from farpoint import _farpoint, _warm_up
+
+GPUS = 0 if _farpoint.cuda_obstacle() else _farpoint.cuda_devices()
+
+
+@pytest.mark.parametrize("device", [None, 0, np.int64(0).item(), "cuda", "cuda:0"])
+def test_all_kernels_are_loaded_or_the_reason_is_told(device):
+    if not GPUS:
+        with pytest.raises(farpoint.CudaUnavailable, match="CUDA can't be used here"):
+            farpoint.warm_up(device)
+        return
+    assert farpoint.warm_up(device) is None
+    # Again, with nothing left to load.
+    assert farpoint.warm_up(device) is None
+
+
+def test_a_device_that_is_not_there():
+    with pytest.raises(farpoint.CudaUnavailable):
+        farpoint.warm_up(max(GPUS, 1))
+
+
+@pytest.mark.parametrize(
+    "device", [-1, 1 << 31, True, 1.0, "cpu", "cuda:", "cuda:-1", "cuda:x", "cuda:0 ", cloud(2)]
+)
+def test_refused(device):
+    with pytest.raises(ValueError, match="device"):
+        farpoint.warm_up(device)
+
+
+def test_numbers_and_names():
+    assert [_warm_up._ordinal(device) for device in (None, "cuda", 3, "cuda:12")] == [0, 0, 3, 12]
+
+
+def test_devices_of_pytorch(monkeypatch):
+    torch = pytest.importorskip("torch")
+    assert _warm_up._ordinal(torch.device("cuda", 2)) == 2
+    with pytest.raises(ValueError, match="device"):
+        farpoint.warm_up(torch.device("cpu"))
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 5)
+    assert [_warm_up._ordinal(device) for device in (None, "cuda", "cuda:1")] == [5, 5, 1]
+    assert _warm_up._ordinal(torch.device("cuda")) == 5

@@ -1,0 +1,97 @@
+//! Calls whose kernels wait for each other, each with all it needs in device memory and the CPU's
+//! answer beside it.
+
+use crate::chamfer;
+use crate::clouds::Cloud;
+use crate::resident::{Answer, Resident};
+use crate::variants;
+use anyhow::Result;
+use farpoint_cuda::chamfer::Method;
+use farpoint_cuda::{Device, Error, Matcher, Sampler, Stream};
+use farpoint_generate::Kind;
+
+/// The kernels that wait: two of sampling, two of matching.
+pub(crate) const WAITING: &[&str] = &["peak", "persistent", "tree", "backward"];
+
+/// What a kind of call works on.
+pub(crate) enum Work {
+    Sample { rows: usize, wanted: usize, answer: Answer<f32>, cloud: Cloud<f32> },
+    Match { rows: [usize; 2], answer: chamfer::Answer },
+}
+
+impl Work {
+    /// For a call of this name, of about `rows` rows.
+    pub(crate) fn new(name: &str, rows: usize, seed: u64) -> Result<Self> {
+        if matches!(name, "tree" | "backward") {
+            let rows = [rows, rows - rows / 4];
+            return Ok(Self::Match {
+                rows,
+                answer: chamfer::Answer::new((1, rows), seed as usize)?,
+            });
+        }
+        // All points for each sample are looked at by `persistent`: fewer samples.
+        let wanted = if name == "persistent" { 300 } else { rows / 4 };
+        let cloud = Cloud::of(Kind::Room, rows, seed);
+        let answer = Answer::new(std::slice::from_ref(&cloud), wanted)?;
+        Ok(Self::Sample { rows, wanted, answer, cloud })
+    }
+}
+
+/// A call that can be queued again and again.
+pub(crate) enum Call<'a> {
+    Sample { batch: Resident<f32>, sampler: Sampler, answer: &'a Answer<f32> },
+    Match { batch: chamfer::Resident<f32>, matcher: Matcher, answer: &'a chamfer::Answer },
+    Backward { batch: chamfer::Resident<f32>, matcher: Matcher, answer: &'a chamfer::Answer },
+}
+
+impl<'a> Call<'a> {
+    /// The call of this name, on a stream on which nothing else is queued.
+    pub(crate) fn new(name: &str, stream: &Stream, work: &'a Work) -> Result<Self, Error> {
+        match work {
+            Work::Sample { rows, wanted, answer, .. } => {
+                let sampler = Sampler::count(*wanted).algorithm(variants::algorithm(name));
+                let mut batch = Resident::new(stream, [1, *rows, 3], *wanted, Some(&sampler))?;
+                batch.write(&answer.data)?;
+                Ok(Self::Sample { batch, sampler, answer })
+            }
+            Work::Match { rows, answer } => {
+                let matcher = Matcher::new().method(Method::Tree);
+                let mut batch = chamfer::Resident::new(stream, 1, *rows, 3, Some(&matcher))?;
+                answer.write(&mut batch)?;
+                if name == "tree" {
+                    return Ok(Self::Match { batch, matcher, answer });
+                }
+                // Gradients are of what a search has found.
+                batch.enqueue(stream, &matcher)?;
+                stream.synchronize()?;
+                Ok(Self::Backward { batch, matcher, answer })
+            }
+        }
+    }
+
+    pub(crate) fn enqueue(&self, device: &Device, stream: &Stream) -> Result<(), Error> {
+        match self {
+            Self::Sample { batch, sampler, .. } => batch.enqueue(device, stream, sampler),
+            Self::Match { batch, matcher, .. } => batch.enqueue(stream, matcher),
+            Self::Backward { batch, matcher, .. } => batch.enqueue_backward(stream, matcher),
+        }
+    }
+
+    /// Waits, and compares with the CPU.
+    pub(crate) fn compare(&self) -> Result<Result<(), String>, Error> {
+        match self {
+            Self::Sample { batch, answer, .. } => batch.compare(answer),
+            Self::Match { batch, answer, .. } => batch.compare(&answer.truth),
+            Self::Backward { batch, answer, .. } => batch.compare_gradients(&answer.truth),
+        }
+    }
+
+    /// Whether the answer is filled with what no run gives.
+    pub(crate) fn is_void(&self) -> Result<bool, Error> {
+        match self {
+            Self::Sample { batch, .. } => batch.is_void(),
+            Self::Match { batch, .. } => batch.is_void(),
+            Self::Backward { batch, .. } => batch.gradients_are_void(),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Kernels whose blocks wait for one that never comes give up: in time, with an error that says so,
+//! with nothing in the answer that could be taken for a result; and the next call is right.
+
+use crate::calls::{Call, WAITING, Work};
+use crate::runner::Group;
+use crate::tally::Tally;
+use anyhow::Result;
+use farpoint_cuda::chamfer::Method;
+use farpoint_cuda::{Device, Error, Matcher, Sampler, Stream};
+use std::time::{Duration, Instant};
+
+/// How long kernels may wait here, and when the error must have come at last: a wait may follow
+/// another, and a machine be busy.
+const PATIENCE: Duration = Duration::from_millis(300);
+const LATEST: Duration = Duration::from_secs(10);
+
+/// `enum Stage` of `kernels/guard.cuh`: where a block leaves, and which kernels come there.
+const STAGES: [(u32, &str, &[&str]); 3] = [
+    (0, "at once", WAITING),
+    (1, "before the samples one by one", &["peak"]),
+    (2, "in a band", &["peak"]),
+];
+
+pub(crate) fn groups() -> Vec<Group> {
+    vec![
+        // A cluster, where there are any, and the grid.
+        group("gives up, 20,000 points", 20_000),
+        group("gives up, 100,000 points", 100_000),
+    ]
+}
+
+/// A device on which a block of each team is missing.
+struct Absent<'a>(&'a Device, Duration);
+
+impl<'a> Absent<'a> {
+    fn new(device: &'a Device, stage: u32) -> Self {
+        let before = device.patience();
+        device.set_patience(PATIENCE);
+        device.set_absent(Some(stage));
+        Self(device, before)
+    }
+}
+
+impl Drop for Absent<'_> {
+    fn drop(&mut self) {
+        self.0.set_absent(None);
+        self.0.set_patience(self.1);
+    }
+}
+
+fn group(name: &'static str, rows: usize) -> Group {
+    Group::new(name, WAITING, move || {
+        let works =
+            WAITING.iter().map(|name| Work::new(name, rows, 3)).collect::<Result<Vec<_>>>()?;
+        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+            let which = WAITING.iter().position(|name| *name == part).expect("a kernel that waits");
+            for (stage, when, kernels) in STAGES {
+                if kernels.contains(&part) {
+                    queued(device, part, &works[which], (stage, when), tally)?;
+                    of_host_memory(device, part, &works[which], (stage, when), tally)?;
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// That a call gave up, and in time.
+fn gave_up<V>(tally: &mut Tally, what: &str, begin: Instant, result: Result<V, Error>) {
+    let seconds = begin.elapsed();
+    let result = match result {
+        Err(Error::GaveUp { .. }) if seconds <= LATEST => Ok(()),
+        Err(Error::GaveUp { .. }) => Err(format!("it took {:.1} s", seconds.as_secs_f64())),
+        Err(error) => Err(format!("another error: {error}")),
+        Ok(_) => Err("it did not give up".into()),
+    };
+    tally.check(what, result);
+}
+
+/// A call that is queued.
+fn queued(
+    device: &Device,
+    part: &str,
+    work: &Work,
+    (stage, when): (u32, &str),
+    tally: &mut Tally,
+) -> Result<()> {
+    let stream = Stream::new(device)?;
+    let call = Call::new(part, &stream, work)?;
+    let begin = Instant::now();
+    {
+        let _absent = Absent::new(device, stage);
+        call.enqueue(device, &stream)?;
+    }
+    let ended = stream.synchronize();
+    if let Err(Error::GaveUp { kernel, waited_for, .. }) = &ended {
+        tally.is(format!("{when}: {kernel} is named"), *kernel == part);
+        tally.note(format!("{when}: {waited_for}"));
+    }
+    gave_up(tally, &format!("queued, {when}"), begin, ended);
+    tally.is(format!("{when}: said once"), stream.check().is_ok());
+    tally.is(format!("{when}: the answer is void"), call.is_void()?);
+    for time in 0..2 {
+        call.enqueue(device, &stream)?;
+        tally.check(format!("{when}: call {time} after it"), call.compare()?);
+    }
+    borrowed(device, &call, &stream, (stage, when), tally)
+}
+
+/// On somebody else's stream, who waits for it by other means: told by its handle.
+fn borrowed(
+    device: &Device,
+    call: &Call,
+    stream: &Stream,
+    (stage, when): (u32, &str),
+    tally: &mut Tally,
+) -> Result<()> {
+    // SAFETY: the stream outlives all that is borrowed of it here.
+    let theirs = || unsafe { Stream::borrowed(device, stream.raw()) };
+    let begin = Instant::now();
+    {
+        let _absent = Absent::new(device, stage);
+        call.enqueue(device, &theirs())?;
+    }
+    stream.synchronize()?;
+    gave_up(tally, &format!("borrowed, {when}"), begin, theirs().check());
+    tally.is(format!("{when}: said once to a borrowed stream"), theirs().check().is_ok());
+    call.enqueue(device, &theirs())?;
+    tally.check(format!("{when}: the call after it on a borrowed stream"), call.compare()?);
+    Ok(())
+}
+
+/// A call that takes clouds in host memory.
+fn of_host_memory(
+    device: &Device,
+    part: &str,
+    work: &Work,
+    (stage, when): (u32, &str),
+    tally: &mut Tally,
+) -> Result<()> {
+    let begin = Instant::now();
+    let what = format!("host memory, {when}");
+    match work {
+        Work::Sample { wanted, cloud, .. } => {
+            let sampler = Sampler::count(*wanted).algorithm(crate::variants::algorithm(part));
+            let ended = {
+                let _absent = Absent::new(device, stage);
+                sampler.sample(device, cloud)
+            };
+            gave_up(tally, &what, begin, ended);
+            let truth = farpoint::Sampler::count(*wanted).sample(cloud)?;
+            tally.sample(format!("{what}, the next call"), sampler.sample(device, cloud), &truth);
+        }
+        Work::Match { answer, .. } if part == "tree" => {
+            let matcher = Matcher::new().method(Method::Tree);
+            let [a, b] = answer.clouds();
+            let ended = {
+                let _absent = Absent::new(device, stage);
+                matcher.chamfer(device, &a, &b)
+            };
+            gave_up(tally, &what, begin, ended);
+            let found =
+                tally.take(format!("{what}, the next call"), matcher.chamfer(device, &a, &b));
+            tally.is(&what, found == Some(farpoint::chamfer(&a, &b)?));
+        }
+        Work::Match { answer, .. } => {
+            let [a, b] = answer.clouds();
+            let chamfer = farpoint::chamfer(&a, &b)?;
+            let grads = answer.truth.each_ref().map(|side| side.grads.as_slice());
+            let backward = || Matcher::new().backward(device, &chamfer, &a, &b, grads[0], grads[1]);
+            let ended = {
+                let _absent = Absent::new(device, stage);
+                backward()
+            };
+            gave_up(tally, &what, begin, ended);
+            let truth = farpoint::chamfer::backward(&chamfer, &a, &b, grads[0], grads[1])?;
+            let found = tally.take(format!("{what}, the next call"), backward());
+            tally.is(&what, found.is_some_and(|found| found.a == truth.a && found.b == truth.b));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! Calls that want the whole card, several at once: from four threads on streams of their own, with
+//! priorities, behind a kernel that fills the card, and from three processes. None may wait for
+//! another for ever, and each must give what the CPU gives.
+
+use crate::calls::{Call, WAITING, Work};
+use crate::clouds::Cloud;
+use crate::resident::{Answer, Resident};
+use crate::runner::Group;
+use crate::tally::Tally;
+use anyhow::{Context, Result};
+use farpoint_cuda::{Algorithm, Device, Sampler, Stream};
+use farpoint_generate::Kind;
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Rows of the clouds: enough for all blocks of a card.
+const ROWS: usize = 150_000;
+
+/// Streams' priorities, by thread: the least and the most urgent among them.
+const PRIORITIES: [i32; 4] = [0, -5, -1, 0];
+
+/// Calls of each thread.
+const ROUNDS: usize = 5;
+
+/// Processes at once, and how long all of them may take, with opening the card and what the driver
+/// has to compile.
+const PROCESSES: usize = 3;
+const LIMIT: Duration = Duration::from_secs(100);
+
+/// Who calls beside whom: two to four of one kind, and all kinds.
+fn sets(part: &str) -> Vec<Vec<&str>> {
+    let mut sets: Vec<_> = (2..=4).map(|calls| vec![part; calls]).collect();
+    sets.push(WAITING.to_vec());
+    sets
+}
+
+pub(crate) fn groups() -> Vec<Group> {
+    vec![threads(), processes()]
+}
+
+/// What the calls work on, and what fills the card before them.
+struct Works {
+    works: Vec<Work>,
+    filler: Answer<f32>,
+}
+
+/// Clouds, rows and samples of the filler: two blocks for each multiprocessor of a large card, some
+/// milliseconds each.
+const FILLER: [usize; 3] = [264, 2_048, 512];
+
+impl Works {
+    fn new() -> Result<Self> {
+        let works = WAITING.iter().map(|name| Work::new(name, ROWS, 11)).collect::<Result<_>>()?;
+        let [clouds, rows, wanted] = FILLER;
+        let clouds: Vec<_> =
+            (0..clouds as u64).map(|seed| Cloud::of(Kind::Room, rows, seed)).collect();
+        Ok(Self { works, filler: Answer::new(&clouds, wanted)? })
+    }
+
+    fn of(&self, name: &str) -> &Work {
+        let which = WAITING.iter().position(|known| *known == name).expect("a kernel that waits");
+        &self.works[which]
+    }
+
+    /// Runs calls at the same time, each from a thread of its own.
+    fn run(&self, device: &Device, set: &[&str], tally: &mut Tally) -> Result<()> {
+        let stream = Stream::new(device)?;
+        let sampler = Sampler::count(FILLER[2]).algorithm(Algorithm::Naive);
+        let mut filler =
+            Resident::new(&stream, [FILLER[0], FILLER[1], 3], FILLER[2], Some(&sampler))?;
+        filler.write(&self.filler.data)?;
+        // One more than the callers: whoever queues the filler.
+        let barrier = Barrier::new(set.len() + 1);
+        let begin = Instant::now();
+        let filled = thread::scope(|scope| -> Result<_> {
+            let callers: Vec<_> = set
+                .iter()
+                .zip(PRIORITIES)
+                .map(|(name, priority)| {
+                    let barrier = &barrier;
+                    scope.spawn(move || self.calls(device, name, priority, set, barrier))
+                })
+                .collect();
+            let mut filled = Ok(());
+            for _ in 0..ROUNDS {
+                // The callers wait for it: it goes on whatever happened.
+                filled = filled.and_then(|()| filler.enqueue(device, &stream, &sampler));
+                barrier.wait();
+            }
+            for caller in callers {
+                tally.add(caller.join().map_err(|_| anyhow::anyhow!("a caller panicked"))?);
+            }
+            Ok(filled)
+        })?;
+        tally.take("the filler", filled);
+        tally.check(format!("the filler beside {}", set.join(", ")), filler.compare(&self.filler)?);
+        let seconds = begin.elapsed().as_secs_f64();
+        tally.is(format!("{}: {seconds:.1} s", set.join(", ")), begin.elapsed() < LIMIT);
+        Ok(())
+    }
+
+    /// The calls of one thread; the barrier is come to in every round, whatever fails.
+    fn calls(
+        &self,
+        device: &Device,
+        name: &str,
+        priority: i32,
+        set: &[&str],
+        barrier: &Barrier,
+    ) -> Tally {
+        let mut tally = Tally::default();
+        let opened = Stream::with_priority(device, priority)
+            .and_then(|stream| Ok((Call::new(name, &stream, self.of(name))?, stream)));
+        let opened = tally.take(name, opened);
+        for round in 0..ROUNDS {
+            let what = format!("{name} beside {}, round {round}", set.join(", "));
+            barrier.wait();
+            let Some((call, stream)) = &opened else { continue };
+            let ended = call.enqueue(device, stream).and_then(|()| {
+                stream.synchronize()?;
+                call.compare()
+            });
+            match ended {
+                Ok(same) => tally.check(what, same),
+                Err(error) => tally.error(what, &error),
+            }
+        }
+        tally
+    }
+}
+
+/// From four threads.
+fn threads() -> Group {
+    Group::new("two to four calls at once, from threads", WAITING, || {
+        let works = Works::new()?;
+        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+            sets(part).iter().try_for_each(|set| works.run(device, set, tally))
+        })
+    })
+    .heavy()
+}
+
+/// What a process does that is one of several: calls of all kinds, from four threads.
+pub(crate) fn alone() -> Result<bool> {
+    let works = Works::new()?;
+    let device = Device::new(0)?;
+    let mut tally = Tally::default();
+    for _ in 0..2 {
+        works.run(&device, WAITING, &mut tally)?;
+    }
+    println!("{} comparisons, {} failed", tally.runs, tally.failed);
+    tally.failures.iter().for_each(|failure| println!("{failure}"));
+    Ok(tally.failed == 0 && tally.runs > 0)
+}
+
+/// From three processes.
+fn processes() -> Group {
+    Group::new("calls at once, from three processes", &[""], || {
+        Ok(|_: &Device, _: &str, tally: &mut Tally| {
+            let program = std::env::current_exe()?;
+            let start = || {
+                let mut command = Command::new(&program);
+                command.arg("together").stdout(Stdio::piped()).stderr(Stdio::piped());
+                Ok(Running(command.spawn().context("the program does not start itself")?))
+            };
+            let processes = (0..PROCESSES).map(|_| start()).collect::<Result<Vec<_>>>()?;
+            let deadline = Instant::now() + LIMIT;
+            for (which, process) in processes.into_iter().enumerate() {
+                tally.check(format!("process {which}"), process.end(deadline)?);
+            }
+            Ok(())
+        })
+    })
+}
+
+/// A process that ends with its owner.
+struct Running(Child);
+
+impl Running {
+    /// Waits until it has ended, or ends it at the deadline; what it said is the reason of a failure.
+    fn end(mut self, deadline: Instant) -> Result<Result<(), String>> {
+        let status = loop {
+            match self.0.try_wait()? {
+                Some(status) => break Some(status),
+                None if Instant::now() >= deadline => break None,
+                None => thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        if status.is_some_and(|status| status.success()) {
+            return Ok(Ok(()));
+        }
+        let _ = self.0.kill();
+        let mut said = String::new();
+        if let Some(mut pipe) = self.0.stdout.take() {
+            let _ = pipe.read_to_string(&mut said);
+        }
+        if let Some(mut pipe) = self.0.stderr.take() {
+            let _ = pipe.read_to_string(&mut said);
+        }
+        let end =
+            status.map_or_else(|| "not at an end in time".into(), |status| status.to_string());
+        Ok(Err(format!("{end}: {}", said.trim())))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Running {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running(command.spawn().unwrap())
+    }
+
+    #[test]
+    fn a_process_that_fails_or_never_ends_is_a_failure() {
+        let soon = || Instant::now() + Duration::from_millis(300);
+        assert_eq!(shell("exit 0").end(soon() + LIMIT).unwrap(), Ok(()));
+        let failed = shell("echo wrong; exit 3").end(soon() + LIMIT).unwrap().unwrap_err();
+        assert!(failed.contains('3') && failed.contains("wrong"), "{failed}");
+        let hung = shell("exec sleep 1000").end(soon()).unwrap().unwrap_err();
+        assert!(hung.contains("not at an end"), "{hung}");
+    }
+
+    #[test]
+    fn two_three_and_four_calls_are_made_at_once() {
+        for part in WAITING {
+            let sizes: Vec<_> = sets(part).iter().map(Vec::len).collect();
+            assert_eq!(sizes, [2, 3, 4, 4]);
+            assert!(sizes.iter().all(|size| *size <= PRIORITIES.len()));
+        }
+    }
+}

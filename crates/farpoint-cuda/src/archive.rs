@@ -1,0 +1,242 @@
+//! The kernels inside the program: machine code for known cards, PTX for the others, packed.
+//!
+//! `cargo xtask kernels` writes the archive from `kernels/*.cu`; `kernels/archive.py` says how it
+//! is laid out. Only what is asked for is unpacked, on every asking.
+
+use lzma_rust2::LzmaReader;
+use std::io::{self, Read};
+use std::sync::OnceLock;
+
+static BYTES: &[u8] = include_bytes!("../kernels.bin");
+
+const TITLE: &str = "farpoint kernels 1";
+
+/// More KiB than a stream's window and tables take.
+const MEMORY: u32 = 64 << 10;
+
+/// What a card is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Machine code, for one kind of card.
+    Cubin,
+    /// What the driver compiles for any card from one on.
+    Ptx,
+}
+
+/// One compiled file of kernels.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Code {
+    pub(crate) module: &'static str,
+    pub(crate) precision: &'static str,
+    pub(crate) kind: Kind,
+    /// The compute capability it is made for, 90 for 9.0.
+    pub(crate) target: u32,
+    /// The stream that holds it, and where.
+    packed: &'static [u8],
+    begin: usize,
+    length: usize,
+}
+
+/// All of them.
+pub(crate) fn codes() -> &'static [Code] {
+    static CODES: OnceLock<Vec<Code>> = OnceLock::new();
+    CODES.get_or_init(|| read(BYTES).expect("the archive is the one that the tests read"))
+}
+
+/// The machine code that a card of this capability runs: of the same major version and at most
+/// its minor version, the newest of these.
+pub(crate) fn cubin(
+    codes: &[Code],
+    module: &str,
+    precision: &str,
+    capability: u32,
+) -> Option<Code> {
+    let runs = |target: u32| target / 10 == capability / 10 && target <= capability;
+    newest(codes, module, precision, |code| code.kind == Kind::Cubin && runs(code.target))
+}
+
+/// The newest PTX that the driver can compile for a card of this capability.
+pub(crate) fn ptx(codes: &[Code], module: &str, precision: &str, capability: u32) -> Option<Code> {
+    newest(codes, module, precision, |code| code.kind == Kind::Ptx && code.target <= capability)
+}
+
+fn newest(
+    codes: &[Code],
+    module: &str,
+    precision: &str,
+    fits: impl Fn(&Code) -> bool,
+) -> Option<Code> {
+    let named = codes.iter().filter(|code| code.module == module && code.precision == precision);
+    named.filter(|code| fits(code)).max_by_key(|code| code.target).copied()
+}
+
+impl Code {
+    /// What the driver is given. PTX ends with a zero, as the driver wants it.
+    pub(crate) fn unpack(&self) -> io::Result<Vec<u8>> {
+        let mut reader = LzmaReader::new_mem_limit(self.packed, MEMORY, None)?;
+        let skipped = io::copy(&mut (&mut reader).take(self.begin as u64), &mut io::sink())?;
+        let mut image = Vec::with_capacity(self.length + 1);
+        (&mut reader).take(self.length as u64).read_to_end(&mut image)?;
+        if skipped != self.begin as u64 || image.len() != self.length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if self.kind == Kind::Ptx {
+            image.push(0);
+        }
+        Ok(image)
+    }
+
+    /// Its name before it was packed.
+    pub(crate) fn name(&self) -> String {
+        let Self { module, precision, target, .. } = self;
+        match self.kind {
+            Kind::Cubin => format!("{module}.{precision}.sm_{target}"),
+            Kind::Ptx => format!("{module}.{precision}.compute_{target}"),
+        }
+    }
+}
+
+/// Reads the text in front of an archive; nothing if it is none.
+fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
+    let end = bytes.windows(2).position(|two| two == b"\n\n")?;
+    let mut lines = std::str::from_utf8(&bytes[..end]).ok()?.lines();
+    if lines.next() != Some(TITLE) {
+        return None;
+    }
+    let mut codes = Vec::new();
+    let mut rest = &bytes[end + 2..];
+    for line in lines {
+        let mut words = line.split(' ');
+        let mut word = || words.next();
+        let (module, precision) = (word()?, word()?);
+        let kind = match word()? {
+            "cubin" => Kind::Cubin,
+            "ptx" => Kind::Ptx,
+            _ => return None,
+        };
+        let (packed, after) = rest.split_at_checked(word()?.parse().ok()?)?;
+        rest = after;
+        let mut begin = 0;
+        for part in word()?.split(',') {
+            let (target, length) = part.split_once(':')?;
+            let (target, length) = (target.parse().ok()?, length.parse().ok()?);
+            codes.push(Code { module, precision, kind, target, packed, begin, length });
+            begin += usize::next_multiple_of(length, 16);
+        }
+    }
+    rest.is_empty().then_some(codes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const CARDS: [u32; 6] = [75, 80, 86, 90, 100, 120];
+    const VIRTUAL: [u32; 3] = [75, 80, 90];
+
+    fn code(kind: Kind, target: u32, precision: &'static str) -> Code {
+        Code { module: "a", precision, kind, target, packed: &[], begin: 0, length: 0 }
+    }
+
+    /// Names of the sources, which are modules.
+    fn sources() -> BTreeSet<String> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels");
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let kernels = files.filter(|path| path.extension().is_some_and(|end| end == "cu"));
+        kernels.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_card_gets_the_newest_that_it_runs() {
+        let mut codes: Vec<_> = CARDS.map(|target| code(Kind::Cubin, target, "f32")).into();
+        codes.extend([75, 90, 80].map(|target| code(Kind::Ptx, target, "f32")));
+        codes.push(code(Kind::Ptx, 75, "f64"));
+        let of = |capability| {
+            let target = |code: Option<Code>| code.map(|code| code.target);
+            let found = cubin(&codes, "a", "f32", capability);
+            (target(found), target(ptx(&codes, "a", "f32", capability)))
+        };
+        assert_eq!(of(70), (None, None));
+        assert_eq!(of(75), (Some(75), Some(75)));
+        assert_eq!(of(80), (Some(80), Some(80)));
+        assert_eq!(of(86), (Some(86), Some(80)));
+        assert_eq!(of(87), (Some(86), Some(80)));
+        assert_eq!(of(89), (Some(86), Some(80)));
+        assert_eq!(of(90), (Some(90), Some(90)));
+        assert_eq!(of(100), (Some(100), Some(90)));
+        assert_eq!(of(103), (Some(100), Some(90)));
+        assert_eq!(of(110), (None, Some(90)));
+        assert_eq!(of(121), (Some(120), Some(90)));
+        assert_eq!(of(130), (None, Some(90)));
+        assert!(cubin(&codes, "a", "f64", 90).is_none());
+        assert!(ptx(&codes, "a", "f64", 90).is_some_and(|code| code.target == 75));
+        assert!(ptx(&codes, "b", "f32", 90).is_none());
+    }
+
+    #[test]
+    fn every_kernel_is_there_for_every_card() {
+        let names = |codes: &[Code]| codes.iter().map(Code::name).collect::<BTreeSet<_>>();
+        let mut wanted = BTreeSet::new();
+        for module in sources() {
+            for precision in ["f32", "f64"] {
+                let named = |kind: &str, target| format!("{module}.{precision}.{kind}_{target}");
+                wanted.extend(CARDS.map(|target| named("sm", target)));
+                wanted.extend(VIRTUAL.map(|target| named("compute", target)));
+            }
+        }
+        assert!(wanted.len() >= 11 * 2 * 9);
+        assert_eq!(names(codes()), wanted);
+        assert_eq!(codes().len(), wanted.len(), "something is there twice");
+    }
+
+    #[test]
+    fn machine_code_is_of_the_card_it_is_said_to_be() {
+        for code in codes().iter().filter(|code| code.kind == Kind::Cubin) {
+            let image = code.unpack().unwrap();
+            let (name, half) = (code.name(), |at| u16::from_le_bytes([image[at], image[at + 1]]));
+            assert_eq!(&image[..6], b"\x7fELF\x02\x01", "{name}");
+            assert_eq!(half(18), 190, "{name} is for another machine than CUDA's");
+            // From Blackwell on, the card stands a byte higher in the flags.
+            let place = if image[8] < 8 { 48 } else { 49 };
+            assert_eq!(u32::from(image[place]), code.target, "{name}");
+            let entry = format!("_{}\0", code.precision);
+            let shown = image.windows(entry.len()).any(|part| part == entry.as_bytes());
+            assert!(shown, "{name} has no kernel of its precision");
+        }
+    }
+
+    #[test]
+    fn ptx_is_for_old_drivers_and_fuses_nothing() {
+        for code in codes().iter().filter(|code| code.kind == Kind::Ptx) {
+            let image = code.unpack().unwrap();
+            let text = std::ffi::CStr::from_bytes_with_nul(&image).unwrap().to_str().unwrap();
+            assert!(text.contains(&format!(".target sm_{}\n", code.target)), "{}", code.name());
+            assert!(text.contains(".version 8.4\n"), "needs a newer driver than we say");
+            // Nothing may be fused: the bits would differ from the CPU's. The scores by which
+            // `brute` filters are no distances, and of f32 in both precisions.
+            let scored = code.module == "nearest_brute";
+            let fused = if scored { "fma.rn.f64" } else { "fma.rn.f" };
+            assert!(!text.contains(fused), "{} has a fused operation", code.name());
+        }
+    }
+
+    #[test]
+    fn what_is_no_archive_is_refused() {
+        let line = "farpoint kernels 1\na f32 ptx 3 75:3";
+        let archive = |text: String| read(Vec::leak(text.into_bytes()));
+        assert_eq!(archive(format!("{line}\n\nabc")).map(|codes| codes.len()), Some(1));
+        for wrong in [
+            String::new(),
+            "farpoint kernels 2\na f32 ptx 3 75:3\n\nabc".into(),
+            format!("{line}\n\nab"),
+            format!("{line}\n\nabcd"),
+            format!("{line},80\n\nabc"),
+            format!("{line}\nb f32 elf 3 75:3\n\nabcabc"),
+        ] {
+            assert!(archive(wrong.clone()).is_none(), "{wrong}");
+        }
+        let broken = &archive(format!("{line}\n\nabc")).unwrap()[0];
+        assert!(broken.unpack().is_err());
+    }
+}

@@ -1,0 +1,105 @@
+//! Values that are made once for each key, on first use.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// Whoever asks for a value that is being made waits for it, and for nothing else: other values
+/// are found, and made, meanwhile.
+pub(crate) struct OncePerKey<K, V> {
+    ready: RwLock<HashMap<K, V>>,
+    /// The turn to make a value.
+    turns: Mutex<HashMap<K, Arc<Mutex<()>>>>,
+}
+
+impl<K, V> Default for OncePerKey<K, V> {
+    fn default() -> Self {
+        Self { ready: RwLock::default(), turns: Mutex::default() }
+    }
+}
+
+impl<K: Copy + Eq + Hash, V: Copy> OncePerKey<K, V> {
+    /// The value of a key; makes it if it is not there. If that fails, the next who asks tries
+    /// again.
+    pub(crate) fn get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        if let Some(value) = self.find(key) {
+            return Ok(value);
+        }
+        let turn = {
+            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(turns.entry(key).or_default())
+        };
+        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever had the turn before may have made it.
+        if let Some(value) = self.find(key) {
+            return Ok(value);
+        }
+        let value = make()?;
+        self.ready.write().unwrap_or_else(PoisonError::into_inner).insert(key, value);
+        Ok(value)
+    }
+
+    fn find(&self, key: K) -> Option<V> {
+        self.ready.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OncePerKey;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn who_makes_one_value_keeps_nobody_from_another() {
+        let values = OncePerKey::<u32, u32>::default();
+        let ok = |value| move || Ok::<_, ()>(value);
+        assert_eq!(values.get(1, ok(10)), Ok(10));
+        let (begun, seen) = mpsc::channel();
+        let (go, wait) = mpsc::channel();
+        let values = &values;
+        thread::scope(|scope| {
+            let slow = scope.spawn(move || {
+                values.get(2, || {
+                    begun.send(()).unwrap();
+                    wait.recv_timeout(LONG).map_err(|_| ())?;
+                    Ok::<_, ()>(20)
+                })
+            });
+            seen.recv_timeout(LONG).unwrap();
+            // The second is being made: the first is there, and a third can be made. If either
+            // waited, `wait` would end after its time and `slow` would fail.
+            assert_eq!(values.get(1, || Err("made twice")), Ok(10));
+            assert_eq!(values.get(3, ok(30)), Ok(30));
+            go.send(()).unwrap();
+            assert_eq!(slow.join().unwrap(), Ok(20));
+        });
+    }
+
+    #[test]
+    fn a_value_is_made_once_however_many_ask() {
+        let values = OncePerKey::<u32, usize>::default();
+        let made = AtomicUsize::new(0);
+        let make = || {
+            thread::sleep(Duration::from_millis(5));
+            Ok::<_, ()>(made.fetch_add(1, Ordering::Relaxed))
+        };
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| assert_eq!(values.get(7, make), Ok(0)));
+            }
+        });
+        assert_eq!(made.into_inner(), 1);
+    }
+
+    #[test]
+    fn what_failed_is_tried_again() {
+        let values = OncePerKey::<u32, u32>::default();
+        assert_eq!(values.get(1, || Err("no memory")), Err("no memory"));
+        assert_eq!(values.get(1, || Ok::<_, &str>(10)), Ok(10));
+    }
+}

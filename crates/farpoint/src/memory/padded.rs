@@ -1,0 +1,113 @@
+//! An array that grows, and behind whose end a vector can always be read.
+
+use super::vectors::{MOST_LANES, check};
+use crate::arch::Simd;
+use std::ops::{Deref, DerefMut};
+
+/// Plain values, followed by as many more as the widest vector has. What those hold is not
+/// specified: who loads them leaves their lanes out.
+pub(crate) struct Padded<T> {
+    /// Always [`MOST_LANES`] longer than the array.
+    values: Vec<T>,
+}
+
+impl<T: Copy + Default> Default for Padded<T> {
+    fn default() -> Self {
+        Self { values: vec![T::default(); MOST_LANES] }
+    }
+}
+
+impl<T: Copy + Default> Padded<T> {
+    /// Makes the array so long. What is beyond its old end is not specified.
+    pub(crate) fn resize(&mut self, len: usize) {
+        self.values.resize(len + MOST_LANES, T::default());
+    }
+
+    /// Becomes a copy of another.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.values.clear();
+        self.values.extend_from_slice(&other.values);
+    }
+
+    /// Loads the vector from `at` on; it may reach beyond the end.
+    ///
+    /// # Safety
+    /// `at` must not be above the length.
+    #[inline(always)]
+    pub(crate) unsafe fn load<S: Simd<T>>(&self, simd: S, at: usize) -> S::V {
+        check(at, S::LANES, self.values.len());
+        // SAFETY: no vector has more than `MOST_LANES` numbers, and as many follow every place up
+        // to the length.
+        unsafe { simd.load(self.values.as_ptr().add(at)) }
+    }
+
+    /// Writes the lanes of `mask` one after another from `at` on, and overwrites up to a vector.
+    ///
+    /// # Safety
+    /// `at` must not be above the length.
+    #[inline(always)]
+    pub(crate) unsafe fn compress<S: Simd<T>>(
+        &mut self,
+        simd: S,
+        mask: u32,
+        value: S::V,
+        at: usize,
+    ) {
+        check(at, S::LANES, self.values.len());
+        // SAFETY: as many numbers as the widest vector has follow every place up to the length.
+        unsafe { simd.compress(mask, value, self.values.as_mut_ptr().add(at)) }
+    }
+}
+
+impl<T> Deref for Padded<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        &self.values[..self.values.len() - MOST_LANES]
+    }
+}
+
+impl<T> DerefMut for Padded<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        let len = self.values.len() - MOST_LANES;
+        &mut self.values[..len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::PortableF32;
+
+    fn simd() -> PortableF32 {
+        // SAFETY: the portable set needs nothing of the machine.
+        unsafe { PortableF32::new_unchecked() }
+    }
+
+    #[test]
+    fn a_vector_is_readable_from_every_place_to_the_end() {
+        let mut array = Padded::<f32>::default();
+        for len in [0usize, 1, 15, 16, 17, 100] {
+            array.resize(len);
+            array.fill(2.0);
+            for at in 0..=len {
+                // SAFETY: `at` is not above the length.
+                let vector = unsafe { array.load(simd(), at) };
+                let inside = MOST_LANES.min(len - at);
+                assert!(vector[..inside].iter().all(|&x| x == 2.0));
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic = "a vector of 16 numbers from 8 on does not lie in 23 numbers"]
+    fn a_load_beyond_the_padding_is_found() {
+        let mut array = Padded::<f32>::default();
+        array.resize(7);
+        // SAFETY: none; the check stops it before anything is read.
+        unsafe { array.load(simd(), 8) };
+    }
+}

@@ -1,0 +1,38 @@
+//! Vectors in slices: with [`super::Aligned`], [`super::Padded`] and [`super::Shared`] the only
+//! places that load and store vectors. Debug builds check each one.
+
+use crate::arch::Simd;
+
+/// Numbers in the widest vector of all instruction sets.
+pub(crate) const MOST_LANES: usize = 16;
+
+/// Stops a debug build where a vector at `at` does not lie in `room` numbers.
+#[inline(always)]
+pub(super) fn check(at: usize, lanes: usize, room: usize) {
+    debug_assert!(
+        at.checked_add(lanes).is_some_and(|end| end <= room),
+        "a vector of {lanes} numbers from {at} on does not lie in {room} numbers"
+    );
+}
+
+/// Loads the vector from `at` on.
+///
+/// # Safety
+/// `at + S::LANES` must not be above the slice's length.
+#[inline(always)]
+pub(crate) unsafe fn load<T, S: Simd<T>>(simd: S, from: &[T], at: usize) -> S::V {
+    check(at, S::LANES, from.len());
+    // SAFETY: the caller ensures that the vector lies in the slice.
+    unsafe { simd.load(from.as_ptr().add(at)) }
+}
+
+/// Stores a vector from `at` on.
+///
+/// # Safety
+/// `at + S::LANES` must not be above the slice's length.
+#[inline(always)]
+pub(crate) unsafe fn store<T, S: Simd<T>>(simd: S, to: &mut [T], at: usize, value: S::V) {
+    check(at, S::LANES, to.len());
+    // SAFETY: the caller ensures that the vector lies in the slice.
+    unsafe { simd.store(to.as_mut_ptr().add(at), value) }
+}

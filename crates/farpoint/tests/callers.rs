@@ -1,0 +1,124 @@
+//! What callers may do that is no data: numbers of threads, and coordinates that change while they
+//! are read.
+
+mod common;
+
+use common::{narrow, uniform};
+use farpoint::approximate::Method;
+use farpoint::{Algorithm, ApproximateSampler, BadRows, Error, Points, Sampler, chamfer};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A cloud that notes the size of each pool that it is read on.
+struct Noting<'a> {
+    rows: &'a [[f32; 3]],
+    seen: Mutex<BTreeSet<Option<usize>>>,
+}
+
+impl Points<f32> for Noting<'_> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+    fn dim(&self) -> usize {
+        3
+    }
+    fn coordinate(&self, index: usize, axis: usize) -> f32 {
+        if index % 997 == 0 {
+            let threads = rayon::current_thread_index().map(|_| rayon::current_num_threads());
+            self.seen.lock().unwrap().insert(threads);
+        }
+        self.rows[index][axis]
+    }
+}
+
+/// The pools that `work` reads a cloud of 100,000 points on; `None` is a thread of no pool.
+fn pools(work: impl FnOnce(&Noting<'_>)) -> Vec<Option<usize>> {
+    let rows = narrow(&uniform::<3>(100_000, 8));
+    let cloud = Noting { rows: &rows, seen: Mutex::default() };
+    work(&cloud);
+    cloud.seen.into_inner().unwrap().into_iter().collect()
+}
+
+#[test]
+fn a_cloud_is_copied_on_the_threads_asked_for() {
+    let sampler = Sampler::count(10);
+    let morton = ApproximateSampler::count(Method::Morton { bits: 10 }, 10);
+    let sampled = |threads: usize| {
+        pools(|cloud| drop(sampler.clone().threads(threads).sample(cloud).unwrap()))
+    };
+    let approximated = |threads: usize| {
+        pools(|cloud| drop(morton.clone().threads(threads).sample(cloud).unwrap()))
+    };
+    for threads in [2, 3, 5] {
+        assert_eq!(sampled(threads), [Some(threads)]);
+        assert_eq!(approximated(threads), [Some(threads)]);
+    }
+    assert_eq!((sampled(1), approximated(1)), (vec![None], vec![None]));
+    // Small clouds are nobody's but the caller's.
+    let rows = narrow(&uniform::<3>(1_000, 8));
+    let small = Noting { rows: &rows, seen: Mutex::default() };
+    sampler.sample(&small).unwrap();
+    assert_eq!(*small.seen.lock().unwrap(), BTreeSet::from([None]));
+}
+
+#[test]
+fn no_threads_are_refused_everywhere() {
+    let clouds = [vec![[0.0f32; 3]; 4], vec![[1.0; 3]; 4]];
+    let data: Vec<f32> = clouds.iter().flatten().flatten().copied().collect();
+    let sampler = Sampler::count(1).threads(0);
+    let morton = ApproximateSampler::count(Method::Morton { bits: 10 }, 1).threads(0);
+    let refused = |error: Error| assert!(matches!(error, Error::BadThreads(0, _)), "{error}");
+    refused(sampler.sample(&clouds[0]).unwrap_err());
+    refused(sampler.sample_batch(&clouds).unwrap_err());
+    refused(sampler.sample_padded(&data, [2, 4, 3], None).unwrap_err());
+    refused(sampler.sample_ragged(&data, 3, &[0, 4, 8]).unwrap_err());
+    refused(farpoint::fps::Prepared::new(&sampler, &clouds[0]).map(drop).unwrap_err());
+    refused(farpoint::fps::Prepared::batch(&sampler, &clouds).map(drop).unwrap_err());
+    refused(morton.sample(&clouds[0]).unwrap_err());
+}
+
+/// A cloud that another thread writes to, as far as a caller can see: the first `bad` reads give
+/// NaN, later ones of the same numbers do not; or the other way round.
+struct Changing {
+    reads: AtomicUsize,
+    bad: std::ops::Range<usize>,
+}
+
+impl Points<f32> for Changing {
+    fn len(&self) -> usize {
+        300
+    }
+    fn dim(&self) -> usize {
+        3
+    }
+    fn coordinate(&self, index: usize, axis: usize) -> f32 {
+        let read = self.reads.fetch_add(1, Ordering::Relaxed);
+        if self.bad.contains(&read) { f32::NAN } else { (index * 3 + axis) as f32 }
+    }
+}
+
+#[test]
+fn coordinates_that_change_while_they_are_read_are_an_error_or_a_result() {
+    for bad in [0..1, 0..900, 10..20, 500..2_000, 900..1_800, 890..910] {
+        for rows in [BadRows::Error, BadRows::Skip] {
+            for algorithm in Algorithm::ALL {
+                let cloud = Changing { reads: AtomicUsize::new(0), bad: bad.clone() };
+                let sampler = Sampler::count(5).bad_rows(rows).algorithm(algorithm);
+                match sampler.sample(&cloud) {
+                    Ok(sample) => assert_eq!(sample.len(), 5),
+                    Err(Error::BadRows { first, count, points: 300 }) => {
+                        assert!(first < 300 && (1..=300).contains(&count));
+                    }
+                    Err(Error::TooManySamples { points: 0, .. } | Error::EmptyCloud) => {
+                        assert_eq!(bad, 0..900);
+                    }
+                    Err(Error::StartIsBad { index: 0 }) => assert_eq!(rows, BadRows::Skip),
+                    Err(other) => panic!("{bad:?}: {other}"),
+                }
+            }
+        }
+        let cloud = Changing { reads: AtomicUsize::new(0), bad };
+        let _ = chamfer::<f32, _, _>(&cloud, &cloud).map(|chamfer| chamfer.sum());
+    }
+}

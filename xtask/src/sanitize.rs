@@ -1,0 +1,90 @@
+//! Memory safety shown by tools: the library's tests under AddressSanitizer and ThreadSanitizer, and
+//! a part of them under Miri.
+
+use crate::process::{cargo, output, target_folder, works};
+use crate::tests::run_tests;
+use anyhow::{Result, ensure};
+use std::path::Path;
+use std::process::Command;
+
+type Skipped = Vec<String>;
+
+/// What the toolchain needs to know of the machine that it builds for: the sanitizers are not for
+/// build scripts, which have no target of their own.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Unit tests that Miri can run: no vector instructions, no threads, no system calls. The other
+/// names would take hours.
+const FOR_MIRI: [&str; 4] = ["memory::padded", "scalar::", "points::", "random::"];
+
+/// Tests that share memory between threads without locks. The others add time and no access.
+const WITH_THREADS: [&str; 2] = ["threads", "chamfer_exact"];
+
+/// Every test of the library under AddressSanitizer: with more threads than cores, on every
+/// instruction set, in both precisions, with up to 16 axes.
+pub(crate) fn address() -> Result<Skipped> {
+    if let Some(reason) = obstacle("asan")? {
+        return Ok(vec![reason]);
+    }
+    let mut command = sanitized("address", &["--lib", "--tests"]);
+    // Memory that threads keep for their next run is no leak.
+    run_tests(command.env("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=1"))
+}
+
+/// What shares memory between threads without locks, under ThreadSanitizer. The standard library
+/// comes compiled without it, so that what it synchronises is not seen; `tsan.supp` names that.
+pub(crate) fn races() -> Result<Skipped> {
+    if let Some(reason) = obstacle("tsan")? {
+        return Ok(vec![reason]);
+    }
+    let mut tests = vec!["--lib"];
+    tests.extend(WITH_THREADS.iter().flat_map(|name| ["--test", name]));
+    let suppressions = std::env::current_dir()?.join("xtask/tsan.supp");
+    let mut command = sanitized("thread", &tests);
+    let options = format!("halt_on_error=1:suppressions={}", suppressions.display());
+    run_tests(command.env("TSAN_OPTIONS", options))
+}
+
+/// A test run of the library that is built with a sanitizer, in a target folder of its own.
+fn sanitized(sanitizer: &str, tests: &[&str]) -> Command {
+    let mut command = cargo(&["test", "--package", "farpoint", "--target", TARGET]);
+    command.args(tests).args(["--", "--show-output"]);
+    // The flag is unstable, and the stable compiler is told to take it.
+    command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_INCREMENTAL", "0");
+    let mismatch = "-Cunsafe-allow-abi-mismatch=sanitizer";
+    command.env("RUSTFLAGS", format!("-Zsanitizer={sanitizer} {mismatch}"));
+    command.env("CARGO_TARGET_DIR", target_folder().join(format!("{sanitizer}-sanitizer")));
+    command
+}
+
+/// Why a sanitizer can't be used on this machine, if so.
+fn obstacle(runtime: &str) -> Result<Option<String>> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return Ok(Some("sanitizers are used on Linux x86-64 only".into()));
+    }
+    let folder = output(Command::new("rustc").args(["--print", "target-libdir"]))?;
+    let runtime = format!("_rt.{runtime}.a");
+    let there = Path::new(folder.trim()).read_dir()?.flatten();
+    let found =
+        there.into_iter().any(|file| file.file_name().to_string_lossy().ends_with(&runtime));
+    Ok((!found).then(|| format!("the toolchain comes without {runtime}")))
+}
+
+/// Code without vectors and threads under Miri. That the names are those of tests is checked
+/// where Miri is not installed, too.
+pub(crate) fn miri() -> Result<Skipped> {
+    let list =
+        output(cargo(&["test", "--quiet", "--package", "farpoint", "--lib", "--"]).arg("--list"))?;
+    for name in FOR_MIRI {
+        let runs = list.lines().any(|test| test.starts_with(name) && test.ends_with(": test"));
+        ensure!(
+            runs,
+            "Miri is to run the tests '{name}', but there are none; see xtask/src/sanitize.rs"
+        );
+    }
+    if !works(&mut cargo(&["miri", "--version"])) {
+        return Ok(vec!["the Miri component is not installed".into()]);
+    }
+    let mut command = cargo(&["miri", "test", "--package", "farpoint", "--lib", "--"]);
+    run_tests(command.args(FOR_MIRI).env("MIRIFLAGS", "-Zmiri-disable-isolation"))
+}
