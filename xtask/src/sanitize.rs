@@ -51,6 +51,8 @@ fn sanitized(sanitizer: &str, tests: &[&str]) -> Command {
     command.args(tests).args(["--", "--show-output"]);
     // The flag is unstable, and the stable compiler is told to take it.
     command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_INCREMENTAL", "0");
+    // With more, compiling takes longer than the tests.
+    command.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
     let mismatch = "-Cunsafe-allow-abi-mismatch=sanitizer";
     command.env("RUSTFLAGS", format!("-Zsanitizer={sanitizer} {mismatch}"));
     command.env("CARGO_TARGET_DIR", target_folder().join(format!("{sanitizer}-sanitizer")));

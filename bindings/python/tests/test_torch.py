@@ -141,6 +141,19 @@ def test_chamfer_operators_are_registered_well():
         (x[0].detach().requires_grad_(), y[0].detach(), None, None, 2, None, True),
     ]:
         torch.library.opcheck(ops.match_clouds.default, arguments)
+    for a, b, both, norm in ((x, y, True, 2), (x, y, False, 1), (x[0], y[0], True, 2)):
+        gx, ix, gy, iy = (part.detach() for part in ops.match_clouds(a, b, None, None, norm, None, True))
+        given = (gx.requires_grad_(), gy.requires_grad_() if both else None)
+        torch.library.opcheck(
+            ops.match_clouds_backward.default, (a, b, ix, iy if both else None, *given, norm))
+
+
+def test_operators_take_what_requires_a_gradient():
+    points = batch()
+    arguments = (5, None, None, None, None, "auto", None)
+    for found in (torch.ops.farpoint.sample(points.clone().requires_grad_(), *arguments),
+                  torch.ops.farpoint.sample_distances(points.clone().requires_grad_(), *arguments)[0]):
+        assert torch.equal(found, farpoint.sample(points, 5))
 
 
 def test_compiled_as_one_graph():

@@ -147,3 +147,19 @@ def test_a_step_in_autocast():
     loss.backward()
     assert loss.dtype == torch.float32 and layer.weight.grad.dtype == torch.float32
     assert (layer.weight.grad != 0).any()
+
+
+@needs_match
+def test_a_step_in_autocast_compiled():
+    layer, y = torch.nn.Linear(3, 3), batch(seed=9)
+
+    def step(x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            moved = layer(x)
+            return farpoint.chamfer(moved, y).sum(), farpoint.sample(moved, 4)
+
+    torch.compiler.reset()
+    found, wanted = torch.compile(step, fullgraph=True, backend="aot_eager")(batch()), step(batch())
+    same(tuple(part.detach() for part in found), tuple(part.detach() for part in wanted))
+    slopes = [torch.autograd.grad(part[0], layer.weight)[0] for part in (found, wanted)]
+    torch.testing.assert_close(*slopes)

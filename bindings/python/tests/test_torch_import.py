@@ -26,6 +26,12 @@ def test_operators_are_known_in_either_order(order):
     assert "farpoint.sample" in run(f"import {order}; print({KNOWN})")
 
 
+@pytest.mark.parametrize("first", ["farpoint._match_derivatives", "farpoint.compat.torch_cluster"])
+def test_modules_that_bring_torch_in(first):
+    run(f"import warnings; warnings.simplefilter('error', UserWarning); import {first}, farpoint._match_torch; "
+        f"import torch; {KNOWN}")
+
+
 def test_nothing_stays_behind_and_nothing_is_imported_too_early():
     run(f"""
 import importlib.util, sys

@@ -28,6 +28,7 @@ mod tally;
 mod together;
 mod truth;
 mod variants;
+mod wide;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
@@ -79,6 +80,9 @@ enum Command {
     /// Calls at once, as one of the processes that a test starts
     #[command(hide = true)]
     Together,
+    /// An experiment: `persistent` on the grid with more points a thread
+    #[command(hide = true)]
+    PersistentWide(wide::Wide),
     /// The GPUs of this machine; status 1 if there is none
     Devices,
 }
@@ -132,6 +136,7 @@ fn main() -> ExitCode {
         Command::BenchChamfer(bench) => bench.run(),
         Command::FirstCall(first) => first.run(),
         Command::Together => together::alone(),
+        Command::PersistentWide(wide) => wide.run(),
         Command::Devices => devices(),
     };
     match result {

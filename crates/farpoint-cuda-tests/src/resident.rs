@@ -73,7 +73,7 @@ impl<T: CudaScalar> Resident<T> {
         let count = self.shape[0] * self.wanted;
         let indices = self.indices.download(count)?.into_iter().map(|row| row as usize);
         let (indices, values) = (indices.collect::<Vec<_>>(), self.values.download(count)?);
-        Ok(first_difference(&indices, &answer.indices, &values, &answer.values))
+        Ok(answer.compare(&indices, &values))
     }
 }
 
@@ -85,6 +85,11 @@ pub(crate) struct Answer<T> {
 }
 
 impl<T: CudaScalar> Answer<T> {
+    /// Compares indices and squared distances with it.
+    pub(crate) fn compare(&self, indices: &[usize], values: &[T]) -> Result<(), String> {
+        first_difference(indices, &self.indices, values, &self.values)
+    }
+
     /// `wanted` samples of each cloud from its first row.
     pub(crate) fn new(clouds: &[Cloud<T>], wanted: usize) -> Result<Self> {
         let longest = clouds.iter().map(|cloud| cloud.data.len() / cloud.dims).max().unwrap_or(0);

@@ -93,9 +93,13 @@ impl Modules {
             let mut raw = std::ptr::null_mut();
             // SAFETY: the module is loaded in the context that is current; the name ends with a
             // zero; the driver writes one handle.
-            let code = self.spent.loading(|| unsafe {
+            let found = self.spent.loading(|| unsafe {
                 sys::cuModuleGetFunction(&mut raw, loaded.0, symbol.as_ptr())
             });
+            let code = match found {
+                CUDA_SUCCESS => self.spent.loading(|| load_function(raw)),
+                refused => refused,
+            };
             if code != CUDA_SUCCESS {
                 let name = symbol.to_string_lossy().into_owned();
                 return Err(Error::Kernel { name, reason: driver::reason(code) });
@@ -256,18 +260,28 @@ type Count = unsafe extern "C" fn(*mut c_uint, sys::CUmodule) -> CUresult;
 type Enumerate = unsafe extern "C" fn(*mut sys::CUfunction, c_uint, sys::CUmodule) -> CUresult;
 type Load = unsafe extern "C" fn(sys::CUfunction) -> CUresult;
 
-/// Has the driver load every function of a module: by itself it puts that off until one is used.
-/// (The bindings lack these calls if made for an older toolkit; the oldest driver has them.)
+/// Has the driver load a function now: by itself it puts that off until the first launch, which
+/// may be part of a capture. (The bindings lack this call, and those below, if made for a toolkit
+/// before 12.4. The oldest driver has them.)
+fn load_function(function: sys::CUfunction) -> CUresult {
+    // SAFETY: this is the function's type in cuda.h.
+    match unsafe { driver::symbol::<Load>("cuFuncLoad") } {
+        // SAFETY: the driver itself gave the handle, of a module in the context that is current.
+        Ok(load) => unsafe { load(function) },
+        Err(_) => CUDA_SUCCESS,
+    }
+}
+
+/// The same for every function of a module.
 fn load_functions(module: Module) -> CUresult {
-    // SAFETY: the three types are those of cuda.h.
+    // SAFETY: these are the functions' types in cuda.h.
     let found = unsafe {
         (
             driver::symbol::<Count>("cuModuleGetFunctionCount"),
             driver::symbol::<Enumerate>("cuModuleEnumerateFunctions"),
-            driver::symbol::<Load>("cuFuncLoad"),
         )
     };
-    let (Ok(count), Ok(enumerate), Ok(load)) = found else { return CUDA_SUCCESS };
+    let (Ok(count), Ok(enumerate)) = found else { return CUDA_SUCCESS };
     let mut functions = 0;
     // SAFETY: the module is loaded; the driver writes one number.
     let code = unsafe { count(&mut functions, module.0) };
@@ -280,8 +294,7 @@ fn load_functions(module: Module) -> CUresult {
     if code != CUDA_SUCCESS {
         return code;
     }
-    // SAFETY: these are functions of the module, as the driver has just said.
-    let mut codes = handles.into_iter().map(|handle| unsafe { load(handle) });
+    let mut codes = handles.into_iter().map(load_function);
     codes.find(|&code| code != CUDA_SUCCESS).unwrap_or(CUDA_SUCCESS)
 }
 

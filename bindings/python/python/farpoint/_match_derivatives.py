@@ -31,7 +31,8 @@ def wanted() -> bool:
     if torch.compiler.is_compiling():
         from . import _torch_graphs
 
-        return _torch_graphs.is_differentiated()
+        found: bool = _torch_graphs.is_differentiated()
+        return found
     return is_differentiated()
 
 
@@ -104,8 +105,8 @@ class _Gradients(torch.autograd.Function):
         ctx.save_for_forward(*inputs[:6])
 
     @staticmethod
-    def backward(ctx: Any, *of_both: Any) -> tuple[Any, ...]:
-        return _backward(ctx, *of_both, _gradients)
+    def backward(ctx: Any, of_x: Any, of_y: Any) -> tuple[Any, ...]:
+        return _backward(ctx, of_x, of_y, _gradients)
 
     @staticmethod
     def jvp(ctx: Any, of_x: Any, of_y: Any, _: Any, __: Any, of_gx: Any, of_gy: Any, ___: Any) -> Any:
@@ -127,9 +128,9 @@ def keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     ctx.norm = inputs[6]
 
 
-def backward_of_gradients(ctx: Any, *of_both: Any) -> tuple[Any, ...]:
+def backward_of_gradients(ctx: Any, of_x: Tensor, of_y: Tensor) -> tuple[Any, ...]:
     """The derivative of the operator ``match_clouds_backward``."""
-    return _backward(ctx, *of_both, torch.ops.farpoint.match_clouds_backward.default)
+    return _backward(ctx, of_x, of_y, torch.ops.farpoint.match_clouds_backward.default)
 
 
 def _backward(ctx: Any, of_x: Tensor, of_y: Tensor, send: Any) -> tuple[Any, ...]:

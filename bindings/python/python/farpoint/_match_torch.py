@@ -191,7 +191,7 @@ def _on_cpu(
 
 def _batch(part: Tensor, axes: int = 3) -> np.ndarray:
     """The same memory as a batch of NumPy's, which has so many axes."""
-    array: np.ndarray = (part.detach() if part.requires_grad else part).numpy()
+    array = _torch_ops.array_of(part)
     return array if array.ndim == axes else array[None]
 
 

@@ -34,7 +34,7 @@ def eagerly(function: Callable[..., Any], *arguments: Any, **options: Any) -> An
     return function(*arguments, **options)
 
 
-@torch.compiler.assume_constant_result
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def is_differentiated() -> bool:
     """``_match_derivatives.is_differentiated`` while a graph is traced."""
     from . import _match_derivatives

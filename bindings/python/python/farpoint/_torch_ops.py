@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
@@ -115,7 +116,7 @@ def _on_cpu_distances(points: Tensor, count: int, *rest: Any) -> tuple[Tensor, T
 def _by_numpy(points: Tensor, count: int, rest: tuple[Any, ...], distances: bool) -> Any:
     lengths, counts, starts, seed, algorithm, threads = rest
     return _farpoint.sample(
-        points.numpy(), count, None, None,
+        array_of(points), count, None, None,
         None if starts is None else starts.numpy(), None if seed is None else seed % 2**64,
         None if lengths is None else lengths.tolist(),
         None if counts is None else counts.tolist(),
@@ -211,6 +212,12 @@ def _scratch_bytes(
     return -(-_cuda.scratch_bytes(device, wide, shape, count, algorithm) // 256) * 256
 
 
+def array_of(points: Tensor) -> np.ndarray:
+    """The same memory."""
+    found: np.ndarray = (points.detach() if points.requires_grad else points).numpy()
+    return found
+
+
 def address_of(tensor: Tensor | None) -> int:
     return 0 if tensor is None else tensor.data_ptr()
 
@@ -283,7 +290,7 @@ def _ragged_on_cpu(
 ) -> Tensor:
     rows = None if starts is None else starts.numpy()
     return torch.from_numpy(
-        _farpoint.sample_ragged(points.numpy(), offsets.numpy(), counts.numpy(), rows, algorithm)
+        _farpoint.sample_ragged(array_of(points), offsets.numpy(), counts.numpy(), rows, algorithm)
     )
 
 

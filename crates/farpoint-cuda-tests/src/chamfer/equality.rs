@@ -70,6 +70,14 @@ pub(crate) fn several_blocks() -> Vec<Group> {
 
 /// For the sanitizer.
 pub(crate) fn small() -> Vec<Group> {
+    let mut groups = alone();
+    // Gradients by several blocks.
+    groups.push(kinds::<f32>(Kind::Equal, &[[5_000, 700]], &["backward"]));
+    groups
+}
+
+/// Small pairs, of which one block is enough for each.
+pub(crate) fn alone() -> Vec<Group> {
     let sizes = &[[33, 300], [1, 1_025], [600, 513]];
     vec![
         likes::<f32>(2, sizes),
@@ -77,7 +85,6 @@ pub(crate) fn small() -> Vec<Group> {
         kinds::<f32>(Kind::Room, sizes, ALL),
         kinds::<f32>(Kind::Duplicated, sizes, ALL),
         kinds::<f32>(Kind::Equal, sizes, &["backward"]),
-        kinds::<f32>(Kind::Equal, &[[5_000, 700]], &["backward"]),
         kinds::<f64>(Kind::Room, sizes, ALL),
     ]
 }

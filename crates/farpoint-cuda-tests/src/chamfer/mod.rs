@@ -77,7 +77,7 @@ pub(crate) fn several_blocks() -> Vec<Group> {
 
 /// Small pairs, of which each is worked on by one block.
 pub(crate) fn alone() -> Vec<Group> {
-    equality::small()
+    equality::alone()
 }
 
 /// A few seconds of everything, for compute-sanitizer.
