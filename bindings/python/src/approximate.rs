@@ -1,10 +1,10 @@
 //! Approximate samplers, centroids of grids, and measures of samples, of NumPy arrays.
 
-use crate::host::{LARGE, about, clouds, side_by_side, start_of, unknown_type};
+use crate::host::{about, clouds, side_by_side, start_of, unknown_type};
 use crate::view::View;
 use crate::{error, watch};
 use farpoint::approximate::{Centroids, Estimator, Keep, Method, Order, Wanted};
-use farpoint::measure::{self, Quality};
+use farpoint::measure::{Measure, Quality};
 use farpoint::{ApproximateSampler, BadRows, Error, Observer, Points, Scalar, Start};
 use numpy::ndarray::Array2;
 use numpy::{
@@ -13,7 +13,6 @@ use numpy::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::ops::ControlFlow;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample_approximate, module)?)?;
@@ -108,9 +107,8 @@ impl<'py> Request<'py> {
         let about = about(array.as_untyped());
         let (views, batch) = cut(array, self.lengths.as_deref(), &about)?;
         let method = self.method().map_err(PyValueError::new_err)?;
-        let job = |(k, view): (usize, View<'a, T>)| {
-            Ok((self.sampler(method, k, view.len(), batch)?, view))
-        };
+        let job =
+            |(k, view): (usize, View<'a, T>)| Ok((self.sampler(method, k, view.len())?, view));
         let jobs = views.into_iter().enumerate().map(job).collect::<PyResult<Vec<_>>>()?;
         let (py, threads, callback) = (array.py(), self.threads, self.callback.as_ref());
         let found = match &jobs[..] {
@@ -118,23 +116,22 @@ impl<'py> Request<'py> {
                 watch::run(py, view.len() >= LONG, callback, |told| one(sampler, view, told))?
                     .map(|found| vec![found])
             }
-            jobs => py.detach(|| {
-                side_by_side(threads, jobs, |(sampler, view)| {
-                    one(sampler, view, &mut |_| ControlFlow::Continue(()))
-                })
-            }),
+            jobs => {
+                let sizes: Vec<_> = jobs.iter().map(|(_, view)| view.len()).collect();
+                let long = sizes.iter().fold(0usize, |sum, &n| sum.saturating_add(n)) >= LONG;
+                watch::several(py, long, |stop| {
+                    side_by_side(threads, &sizes, stop, |cloud, threads| {
+                        let (sampler, view) = &jobs[cloud];
+                        one(&sampler.clone().threads(threads), view, &mut |_| stop.answer())
+                    })
+                })?
+            }
         };
         found.map_err(|error| error::sampling(error, &about))
     }
 
     /// The sampler of cloud `k` of so many rows. Those of a padded batch give what they have.
-    fn sampler(
-        &self,
-        method: Method,
-        k: usize,
-        rows: usize,
-        batch: bool,
-    ) -> PyResult<ApproximateSampler> {
+    fn sampler(&self, method: Method, k: usize, rows: usize) -> PyResult<ApproximateSampler> {
         let padded = self.lengths.is_some();
         let wanted = match (self.count, self.ratio, self.cell) {
             _ if padded && rows == 0 => Wanted::Count(0),
@@ -151,8 +148,6 @@ impl<'py> Request<'py> {
             sampler = sampler.start(Start::Random(seed));
         }
         Ok(match self.threads {
-            // Small clouds of a batch run side by side, and a large one on all threads there are.
-            _ if batch && rows < LARGE => sampler.threads(1),
             Some(threads) => sampler.threads(threads),
             None => sampler,
         })
@@ -234,15 +229,19 @@ fn cut<'a, T: Scalar + Element>(
 
 /// Of each cloud and its rows `indices`: points and samples, then what they are judged by.
 #[pyfunction]
+#[pyo3(signature = (points, indices, lengths, threads, callback))]
 fn quality(
     points: &Bound<'_, PyUntypedArray>,
     indices: Vec<PyReadonlyArray1<'_, i64>>,
     lengths: Option<Vec<usize>>,
+    threads: Option<usize>,
+    callback: Option<Py<PyAny>>,
 ) -> PyResult<Vec<([usize; 2], [f64; 8])>> {
+    let (lengths, callback) = (lengths.as_deref(), callback.as_ref());
     if let Ok(array) = points.cast::<PyArrayDyn<f32>>() {
-        judged(array, &indices, lengths.as_deref())
+        judged(array, &indices, lengths, threads, callback)
     } else if let Ok(array) = points.cast::<PyArrayDyn<f64>>() {
-        judged(array, &indices, lengths.as_deref())
+        judged(array, &indices, lengths, threads, callback)
     } else {
         Err(unknown_type(points))
     }
@@ -252,6 +251,8 @@ fn judged<T: Scalar + Element>(
     array: &Bound<'_, PyArrayDyn<T>>,
     indices: &[PyReadonlyArray1<'_, i64>],
     lengths: Option<&[usize]>,
+    threads: Option<usize>,
+    callback: Option<&Py<PyAny>>,
 ) -> PyResult<Vec<([usize; 2], [f64; 8])>> {
     let about = about(array.as_untyped());
     let (views, batch) = cut(array, lengths, &about)?;
@@ -266,11 +267,28 @@ fn judged<T: Scalar + Element>(
     let rows = indices.iter().map(|of| of.as_array().iter().map(row).collect());
     let rows: Vec<Vec<usize>> = rows.collect::<PyResult<_>>()?;
     let jobs: Vec<_> = views.into_iter().zip(rows).collect();
-    let judge = |(view, rows): &(View<T>, Vec<usize>)| measure::quality(view, rows);
-    let found = array.py().detach(|| match &jobs[..] {
-        [job] if !batch => Ok(vec![judge(job)?]),
-        jobs => side_by_side(None, jobs, judge),
-    });
+    let long = watch::is_long(jobs.iter().map(|(view, rows)| (view.len(), rows.len())));
+    let measure = |threads| match threads {
+        Some(threads) => Measure::new().threads(threads),
+        None => Measure::new(),
+    };
+    let py = array.py();
+    let found = match &jobs[..] {
+        [(view, rows)] if !batch => {
+            let measure = measure(threads);
+            let judge = |told: Observer<'_>| measure.quality_with(view, rows, told);
+            watch::run(py, long, callback, judge)?.map(|found| vec![found])
+        }
+        jobs => {
+            let sizes: Vec<_> = jobs.iter().map(|(view, _)| view.len()).collect();
+            watch::several(py, long, |stop| {
+                side_by_side(threads, &sizes, stop, |cloud, threads| {
+                    let (view, rows) = &jobs[cloud];
+                    measure(Some(threads)).quality_with(view, rows, &mut |_| stop.answer())
+                })
+            })?
+        }
+    };
     let found = found.map_err(|error| error::sampling(error, &about))?;
     Ok(found.iter().map(numbers).collect())
 }

@@ -1,10 +1,12 @@
 //! One value for each pair of clouds in NumPy arrays: the Chamfer distance, and its gradients.
 
-use crate::chamfer::{batch, each_chamfer, each_nearest, norm_of, types_differ};
+use crate::chamfer::{
+    Sending, Told, batch, each_chamfer, each_nearest, heard, index_of, norm_of, sent, types_differ,
+};
 use crate::error;
 use crate::host::{about, clouds};
 use crate::view::View;
-use farpoint::chamfer::{self, Method, Reduced, Reduction, reduce};
+use farpoint::chamfer::{Method, Reduced, Reduction, reduce};
 use farpoint::{Chamfer, Matcher, Nearest, Norm, Scalar};
 use numpy::{
     Element, IntoPyArray, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyUntypedArray,
@@ -85,7 +87,7 @@ fn values<'py, T: Scalar + Element>(
     let about = format!("{} and {}", about(x.as_untyped()), about(y.as_untyped()));
     let (matcher, how) = (asked.matcher()?, reduction_of(&asked.reduction)?);
     let (xs, ys) = (batch(x, x_lengths)?, batch(y, y_lengths)?);
-    let found = py.detach(|| search(&matcher, &xs, &ys, asked.both));
+    let found = heard(py, &xs, &ys, |told| search(&matcher, &xs, &ys, asked.both, told))?;
     let found = found.map_err(|error| error::sampling(error, &about))?;
     let reduced: Vec<Reduced> = (0..xs.len())
         .map(|pair| reduce(&found[0][pair], found[1].get(pair), how, asked.plain))
@@ -105,11 +107,12 @@ fn search<T: Scalar>(
     xs: &[View<T>],
     ys: &[View<T>],
     both: bool,
+    told: Told<'_>,
 ) -> Result<Sides<T>, farpoint::Error> {
     if !both {
-        return Ok([each_nearest(matcher, xs, ys)?, Vec::new()]);
+        return Ok([each_nearest(matcher, xs, ys, told)?, Vec::new()]);
     }
-    let found = each_chamfer(matcher, xs, ys)?;
+    let found = each_chamfer(matcher, xs, ys, told)?;
     Ok(found.into_iter().map(|Chamfer { a_to_b, b_to_a }| (a_to_b, b_to_a)).unzip().into())
 }
 
@@ -193,15 +196,9 @@ fn gradients<'py, T: Scalar + Element>(
         return Err(PyValueError::new_err(text));
     }
     let (xs, ys) = (clouds(x)?.0, clouds(y)?.0);
-    let (mut of_x, mut of_y) = (Vec::new(), Vec::new());
-    for pair in 0..kept.pairs {
-        let (found, grads) = kept.grads(pair, grad[pair]);
-        let [gx, gy] = &grads;
-        let sent = py.detach(|| chamfer::backward(&found, &xs[pair], &ys[pair], gx, gy));
-        let sent = sent.map_err(|error| error::sampling(error, &about))?;
-        of_x.extend(sent.a);
-        of_y.extend(sent.b);
-    }
+    let jobs = (0..kept.pairs).map(|pair| kept.grads(pair, grad[pair]));
+    let jobs: Vec<_> = jobs.collect::<PyResult<_>>()?;
+    let (of_x, of_y) = sent(py, [&xs, &ys], &jobs, asked.threads, &about)?;
     let of_x = of_x.into_pyarray(py).reshape(x.shape())?;
     let of_y = of_y.into_pyarray(py).reshape(y.shape())?;
     (of_x, of_y).into_pyobject(py)
@@ -241,25 +238,25 @@ impl<T: Scalar> Kept<'_, T> {
     }
 
     /// One direction of a pair, padding included; without distances where nobody reads them.
-    fn side(&self, pair: usize, side: usize) -> Nearest<T> {
+    fn side(&self, pair: usize, side: usize) -> PyResult<Nearest<T>> {
         let rows = self.rows[side];
         let first = side * self.pairs * self.rows[0] + pair * rows;
         if side == 1 && !self.both {
             let (distances, indices) = (vec![T::ZERO; rows], vec![Nearest::<T>::NONE; rows]);
-            return Nearest { distances, indices, norm: self.norm, dropped: 0 };
+            return Ok(Nearest { distances, indices, norm: self.norm, dropped: 0 });
         }
         let distances = match self.reads_distances() {
             true => self.distances[first..first + rows].to_vec(),
             false => vec![T::ZERO; rows],
         };
-        // -1 becomes the largest number, which is `NONE`.
-        let indices = self.indices[first..first + rows].iter().map(|&index| index as u32).collect();
-        Nearest { distances, indices, norm: self.norm, dropped: 0 }
+        let indices = self.indices[first..first + rows].iter().map(index_of);
+        let indices = indices.collect::<PyResult<_>>()?;
+        Ok(Nearest { distances, indices, norm: self.norm, dropped: 0 })
     }
 
     /// Both directions of a pair, and the gradients of their distances from that of the value.
-    fn grads(&self, pair: usize, of_value: T) -> (Chamfer<T>, [Vec<T>; 2]) {
-        let found = Chamfer { a_to_b: self.side(pair, 0), b_to_a: self.side(pair, 1) };
+    fn grads(&self, pair: usize, of_value: T) -> PyResult<Sending<T>> {
+        let found = Chamfer { a_to_b: self.side(pair, 0)?, b_to_a: self.side(pair, 1)? };
         let count =
             |side: usize| self.lengths[side].as_ref().map_or(self.rows[side], |of| of[pair]);
         let reduced = match self.how {
@@ -275,6 +272,6 @@ impl<T: Scalar> Kept<'_, T> {
         };
         let grads =
             [reduced.grads(0, &found.a_to_b, of_value), reduced.grads(1, &found.b_to_a, of_value)];
-        (found, grads)
+        Ok((found, grads))
     }
 }

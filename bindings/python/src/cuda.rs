@@ -136,7 +136,8 @@ fn enqueue<T: CudaScalar>(
     if radii == 0 {
         return Ok(());
     }
-    // SAFETY: as above.
+    // SAFETY: `values` has so many places and `covering` and `radii` one for each cloud, all of them
+    // allocated by the Python half on this stream.
     unsafe {
         let covering = (output.covering, batch.clouds);
         farpoint_cuda::roots::<T>(&stream, (output.values, places), covering, radii)
@@ -148,7 +149,8 @@ fn enqueue<T: CudaScalar>(
 fn cuda_check(py: Python<'_>, input: Input, counts: u64, firsts: u64) -> PyResult<()> {
     let result = py.detach(|| {
         let (_device, stream) = input.open()?;
-        // SAFETY: as in `enqueue`; the arrays hold a number for each cloud.
+        // SAFETY: the Python half allocated the points as the batch tells, and a number for each
+        // cloud in both arrays, and keeps them in stream order.
         unsafe {
             match input.wide {
                 false => farpoint_cuda::check_bad(&stream, &input.batch::<f32>(), counts, firsts),

@@ -146,7 +146,8 @@ fn backward<T: CudaScalar>(
         value: None,
         scratch: scratch(wanted.scratch),
     };
-    // SAFETY: as in `search`; the indices are those that it found.
+    // SAFETY: the Python half allocated what the gradients tell and keeps it in stream order; the
+    // indices are those that `search` found for the same pairs, within their clouds.
     unsafe { matcher.enqueue_backward(&device, &stream, &gradients) }
 }
 

@@ -45,9 +45,9 @@ struct Managed {
 #[pyclass(frozen, module = "farpoint._farpoint")]
 pub(crate) struct Imported(NonNull<Managed>);
 
-// SAFETY: it is only read, and may be given back on any thread.
+// SAFETY: DLPack lets the deleter be called on any thread, and nothing else is tied to one.
 unsafe impl Send for Imported {}
-// SAFETY: as above.
+// SAFETY: shared, it is only read; the deleter is called by `drop`, which has it alone.
 unsafe impl Sync for Imported {}
 
 #[pymethods]

@@ -18,7 +18,9 @@ create_exception!(
 /// An error of the sampler; `about` tells the array's shape and type.
 pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
     match error {
-        farpoint::Error::Cancelled(_) => PyKeyboardInterrupt::new_err(error.to_string()),
+        farpoint::Error::Cancelled(_) | farpoint::Error::SearchCancelled(_) => {
+            PyKeyboardInterrupt::new_err(error.to_string())
+        }
         _ => PyValueError::new_err(format!("{error} ({about})")),
     }
 }

@@ -7,7 +7,7 @@ use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyUntypedArray, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
@@ -16,12 +16,18 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<File>()?;
     module.add_function(wrap_pyfunction!(read, module)?)?;
     module.add_function(wrap_pyfunction!(read_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(restore, module)?)?;
     module.add_function(wrap_pyfunction!(from_points, module)?)
 }
 
 /// A cloud as it was read: all rows with all attributes.
 #[pyclass(frozen, module = "farpoint._farpoint")]
-struct File(Cloud);
+struct File {
+    cloud: Cloud,
+    /// The words of the file that was read, if this is a copy of it by [`restore`]: description and
+    /// warnings.
+    words: Option<(String, Vec<String>)>,
+}
 
 fn options(format: Option<&str>, columns: Option<usize>) -> PyResult<ReadOptions> {
     Ok(ReadOptions { format: format.map(format_of).transpose()?, columns })
@@ -45,7 +51,7 @@ fn read(
     columns: Option<usize>,
 ) -> PyResult<File> {
     let options = options(format, columns)?;
-    py.detach(|| farpoint_io::read(&path, &options)).map(File).map_err(failed)
+    py.detach(|| farpoint_io::read(&path, &options)).map(File::of).map_err(failed)
 }
 
 /// As `read`, from the bytes of a file of this name.
@@ -58,7 +64,21 @@ fn read_bytes(
     columns: Option<usize>,
 ) -> PyResult<File> {
     let options = options(format, columns)?;
-    py.detach(|| farpoint_io::read_bytes(bytes, name, &options)).map(File).map_err(failed)
+    py.detach(|| farpoint_io::read_bytes(bytes, name, &options)).map(File::of).map_err(failed)
+}
+
+/// The file whose `dump` gave these.
+#[pyfunction]
+fn restore(
+    py: Python<'_>,
+    bytes: &[u8],
+    format: &str,
+    description: String,
+    warnings: Vec<String>,
+) -> PyResult<File> {
+    let options = options(Some(format), None)?;
+    let cloud = py.detach(|| farpoint_io::read_bytes(bytes, "pickle", &options));
+    Ok(File { cloud: cloud.map_err(failed)?, words: Some((description, warnings)) })
 }
 
 /// A cloud of an array `(n, 3)`.
@@ -74,7 +94,7 @@ fn from_points(points: &Bound<'_, PyUntypedArray>) -> PyResult<File> {
             format!("points to write must be a float32 or float64 array of shape (N, 3) ({about})");
         return Err(PyTypeError::new_err(text));
     };
-    coordinates.map(|coordinates| File(Cloud::new(coordinates)))
+    coordinates.map(|coordinates| File::of(Cloud::new(coordinates)))
 }
 
 fn triples<T: numpy::Element + Copy>(array: &PyReadonlyArray2<'_, T>) -> PyResult<Vec<[T; 3]>> {
@@ -89,23 +109,23 @@ fn triples<T: numpy::Element + Copy>(array: &PyReadonlyArray2<'_, T>) -> PyResul
 #[pymethods]
 impl File {
     fn __len__(&self) -> usize {
-        self.0.len()
+        self.cloud.len()
     }
 
     #[getter]
     fn description(&self) -> String {
-        self.0.description()
+        self.words().0
     }
 
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.0.warnings().to_vec()
+        self.words().1
     }
 
     /// Name, type and numbers a point of each attribute.
     #[getter]
     fn fields(&self) -> Vec<(String, &'static str, usize)> {
-        self.0.fields().into_iter().map(|f| (f.name, f.kind.name(), f.count)).collect()
+        self.cloud.fields().into_iter().map(|f| (f.name, f.kind.name(), f.count)).collect()
     }
 
     /// The coordinates, in the precision of the file.
@@ -115,7 +135,7 @@ impl File {
             let array = Array2::from_shape_vec([rows.len(), 3], flat).expect("three a row");
             array.into_pyarray(py).into_any().unbind()
         }
-        match self.0.coordinates() {
+        match self.cloud.coordinates() {
             Coordinates::F32(rows) => dense(rows, py).into_bound(py),
             Coordinates::F64(rows) => dense(rows, py).into_bound(py),
         }
@@ -124,14 +144,14 @@ impl File {
     /// The file with one more attribute.
     fn with_column(&self, name: &str, values: &Bound<'_, PyUntypedArray>) -> PyResult<File> {
         let column = column(values)?;
-        if column.len() != self.0.len() {
-            let (given, rows) = (column.len(), self.0.len());
+        if column.len() != self.cloud.len() {
+            let (given, rows) = (column.len(), self.cloud.len());
             let text = format!("{given} values of '{name}' for a cloud of {rows} points");
             return Err(PyValueError::new_err(text));
         }
-        let mut cloud = self.0.clone();
+        let mut cloud = self.cloud.clone();
         cloud.add_column(name, column);
-        Ok(File(cloud))
+        Ok(File { cloud, words: self.words.clone() })
     }
 
     /// Writes rows to a file; returns warnings.
@@ -146,7 +166,25 @@ impl File {
         let rows = self.rows(rows)?;
         let format = format.map(format_of).transpose()?;
         let options = WriteOptions { format, encoding: encoding.map(encoding_of).transpose()? };
-        py.detach(|| farpoint_io::write(&path, &self.0, &rows, &options)).map_err(failed)
+        py.detach(|| farpoint_io::write(&path, &self.cloud, &rows, &options)).map_err(failed)
+    }
+
+    /// Rows with all that [`restore`] needs, and the columns that were added.
+    fn dump<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Option<PyReadonlyArray1<'_, i64>>,
+    ) -> PyResult<(Dumped<'py>, Vec<(String, Bound<'py, PyAny>)>)> {
+        let rows = self.rows(rows)?;
+        if let Some(row) = rows.iter().find(|row| **row >= self.cloud.len()) {
+            let points = self.cloud.len();
+            return Err(PyIndexError::new_err(format!("row {row} of a cloud of {points} points")));
+        }
+        let (bytes, format) = py.detach(|| self.written(&rows)).map_err(failed)?;
+        let (description, warnings) = self.words();
+        let added = self.cloud.added_columns(&rows);
+        let added = added.into_iter().map(|(name, column)| (name, numbers(py, column))).collect();
+        Ok(((PyBytes::new(py, &bytes), format.extensions()[0], description, warnings), added))
     }
 
     /// Rows with all attributes as the bytes of an NPY file.
@@ -157,14 +195,47 @@ impl File {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let rows = self.rows(rows)?;
         let options = WriteOptions { format: Some(Format::Npy), encoding: None };
-        let written = py.detach(|| farpoint_io::write_bytes(&self.0, &rows, &options));
+        let written = py.detach(|| farpoint_io::write_bytes(&self.cloud, &rows, &options));
         Ok(PyBytes::new(py, &written.map_err(failed)?.0))
     }
 }
 
+/// What [`restore`] makes a copy of: bytes of a file, its format, description and warnings.
+type Dumped<'py> = (Bound<'py, PyBytes>, &'static str, String, Vec<String>);
+
 impl File {
+    fn of(cloud: Cloud) -> Self {
+        Self { cloud, words: None }
+    }
+
+    /// Description and warnings.
+    fn words(&self) -> (String, Vec<String>) {
+        let own = || (self.cloud.description(), self.cloud.warnings().to_vec());
+        self.words.clone().unwrap_or_else(own)
+    }
+
+    /// The bytes of a file of these rows without added columns, and its format: that of the file,
+    /// which keeps all bit for bit; else one that keeps names and types.
+    fn written(&self, rows: &[usize]) -> Result<(Vec<u8>, Format), farpoint_io::Error> {
+        let cloud = self.cloud.without_added();
+        let write = |format| {
+            let options = WriteOptions { format: Some(format), encoding: None };
+            farpoint_io::write_bytes(&cloud, rows, &options)
+        };
+        // Text without a row says nothing of its columns.
+        let own = cloud.format().filter(|format| format.can_write() && !rows.is_empty());
+        if let Some(own) = own {
+            return Ok((write(own)?.0, own));
+        }
+        let (bytes, warnings) = write(Format::Ply)?;
+        match warnings.is_empty() {
+            true => Ok((bytes, Format::Ply)),
+            false => Ok((write(Format::Npy)?.0, Format::Npy)),
+        }
+    }
+
     fn rows(&self, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Vec<usize>> {
-        let Some(rows) = rows else { return Ok((0..self.0.len()).collect()) };
+        let Some(rows) = rows else { return Ok((0..self.cloud.len()).collect()) };
         // Negative rows become huge, and are refused as not in the cloud.
         Ok(rows.as_array().iter().map(|&row| row as usize).collect())
     }
@@ -181,6 +252,15 @@ fn column(values: &Bound<'_, PyUntypedArray>) -> PyResult<Column> {
     of!(F32 f32, F64 f64, I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64);
     let text = format!("a column must be a 1-D array of numbers ({})", crate::host::about(values));
     Err(PyTypeError::new_err(text))
+}
+
+fn numbers(py: Python<'_>, column: Column) -> Bound<'_, PyAny> {
+    macro_rules! array {
+        ($($variant:ident),*) => {
+            match column { $( Column::$variant(values) => values.into_pyarray(py).into_any(), )* }
+        };
+    }
+    array!(F32, F64, I8, U8, I16, U16, I32, U32, I64, U64)
 }
 
 fn encoding_of(name: &str) -> PyResult<Encoding> {

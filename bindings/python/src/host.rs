@@ -1,17 +1,19 @@
 //! Sampling NumPy arrays.
 
+use crate::error;
 use crate::view::{self, View};
-use crate::{error, watch};
-use farpoint::{Algorithm, Amount, BadRows, Error, Sample, Sampler, Scalar, SplitMix64, Start};
+use crate::watch::{self, Stop};
+use farpoint::{
+    Algorithm, Amount, BadRows, Error, Points, Sample, Sampler, Scalar, SplitMix64, Start,
+};
 use numpy::ndarray::{Array2, ArrayViewMutD, Axis};
 use numpy::{
     Element, IntoPyArray, PyArrayDyn, PyArrayMethods, PyReadonlyArray2, PyUntypedArray,
     PyUntypedArrayMethods,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rayon::prelude::*;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample, module)?)?;
@@ -149,7 +151,9 @@ impl<'py> Request<'py> {
         if batch {
             let rows = array.shape()[1];
             let jobs = self.jobs(&clouds)?;
-            let samples = py.detach(|| each(self.threads, &jobs)).map_err(failed)?;
+            let long = watch::is_long(clouds.iter().map(|cloud| (cloud.len(), self.most(rows))));
+            let samples = watch::several(py, long, |stop| each(self.threads, &jobs, stop))?;
+            let samples = samples.map_err(failed)?;
             return self.stack(py, &samples, rows);
         }
         if self.lengths.is_some() {
@@ -186,7 +190,7 @@ impl<'py> Request<'py> {
         }
         let mut jobs = Vec::with_capacity(clouds.len());
         for (k, &cloud) in clouds.iter().enumerate() {
-            let rows = farpoint::Points::len(&cloud);
+            let rows = cloud.len();
             let cloud = match &self.lengths {
                 Some(lengths) if lengths[k] > rows => {
                     return Err(PyValueError::new_err(format!(
@@ -204,7 +208,7 @@ impl<'py> Request<'py> {
 
     /// The sampler of cloud `k`. Clouds of a padded batch give what they have.
     fn sampler_of<T: Scalar>(&self, k: usize, cloud: View<T>, padded: bool) -> PyResult<Sampler> {
-        let rows = farpoint::Points::len(&cloud);
+        let rows = cloud.len();
         let amount = match (&self.counts, self.amount) {
             (Some(counts), _) => Amount::Count(counts[k]),
             (None, amount) => amount,
@@ -273,19 +277,20 @@ impl<'py> Request<'py> {
         let indices = match self.out(&shape)? {
             Some(out) => write(out, fill)?,
             None => {
-                let mut indices = Array2::zeros(shape);
+                let mut indices = filled(shape, -1, "indices")?;
                 fill(indices.view_mut().into_dyn());
                 indices.into_pyarray(py).into_any()
             }
         };
         let distances = self.distances.then(|| {
-            let mut distances = Array2::from_elem(shape, T::ZERO);
+            let mut distances = filled(shape, T::ZERO, "distances")?;
             for (mut to, sample) in distances.outer_iter_mut().zip(samples) {
                 let from = roots(&sample.squared_distances);
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
             }
-            distances.into_pyarray(py)
+            PyResult::Ok(distances.into_pyarray(py))
         });
+        let distances = distances.transpose()?;
         let radii: Vec<f64> = samples.iter().map(|s| s.covering_radius().to_f64()).collect();
         (indices, distances, radii.into_pyarray(py)).into_pyobject(py)
     }
@@ -349,45 +354,54 @@ fn write<'py>(
     Ok(out.into_any())
 }
 
-/// A cloud this large is worth all cores by itself.
-pub(crate) const LARGE: usize = 200_000;
+/// An array of one value; an error if there is no memory for it. Its width is what the caller asked
+/// for, of clouds that may have far fewer rows.
+fn filled<V: Copy>(shape: [usize; 2], value: V, what: &str) -> PyResult<Array2<V>> {
+    let mut values = Vec::new();
+    let reserved = shape[0].checked_mul(shape[1]).map(|len| (len, values.try_reserve_exact(len)));
+    let Some((len, Ok(()))) = reserved else {
+        let [clouds, width] = shape;
+        let text =
+            format!("there is no memory for {clouds} x {width} {what}; ask for fewer samples");
+        return Err(PyMemoryError::new_err(text));
+    };
+    values.resize(len, value);
+    Ok(Array2::from_shape_vec(shape, values).expect("as many as the shape tells"))
+}
 
-/// Samples every cloud as it asks: small ones side by side, large ones on all threads. The error
-/// is that of the first cloud at fault.
+/// A batch of fewer points is one thread's: waking others would take longer.
+const SMALL: usize = 1 << 14;
+
+/// Samples every cloud as it asks, until told to stop: small ones side by side, large ones one after
+/// another on all threads. The error is that of the first cloud at fault.
 pub(crate) fn each<T: Scalar>(
     threads: Option<usize>,
     jobs: &[(Sampler, View<T>)],
+    stop: &Stop,
 ) -> Result<Vec<Sample<T>>, Error> {
-    side_by_side(threads, jobs, |(sampler, points)| {
-        let large = farpoint::Points::len(points) >= LARGE;
-        let alone = if large { sampler.clone() } else { sampler.clone().threads(1) };
+    let sizes: Vec<_> = jobs.iter().map(|(_, points)| points.len()).collect();
+    side_by_side(threads, &sizes, stop, |cloud, threads| {
+        let (sampler, points) = &jobs[cloud];
+        let sampler = sampler.clone().threads(threads);
+        let observer = &mut |_| stop.answer();
         match points.triples() {
-            Some(triples) => alone.sample(triples),
-            None => alone.sample(points),
+            Some(triples) => sampler.sample_with(triples, observer),
+            None => sampler.sample_with(points, observer),
         }
     })
 }
 
-/// Does `one` for every cloud of a batch, on so many threads. The error is that of the first cloud
-/// at fault.
-pub(crate) fn side_by_side<J: Sync, R: Send>(
+/// Does `one` for every cloud of a batch, of so many points each, on so many threads, until told to
+/// stop; `one` is told which cloud, and the threads for it. The error is that of the first cloud at
+/// fault.
+pub(crate) fn side_by_side<R: Send>(
     threads: Option<usize>,
-    jobs: &[J],
-    one: impl Fn(&J) -> Result<R, Error> + Sync,
+    sizes: &[usize],
+    stop: &Stop,
+    one: impl Fn(usize, usize) -> Result<R, Error> + Send + Sync,
 ) -> Result<Vec<R>, Error> {
-    let one = |(cloud, job): (usize, &J)| {
-        one(job).map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
-    };
-    let all = || jobs.par_iter().enumerate().map(one).collect::<Vec<_>>();
-    let found = match threads {
-        Some(0) => return Err(Error::BadThreads(0, "ask for at least one".into())),
-        Some(1) => jobs.iter().enumerate().map(one).collect(),
-        None => all(),
-        Some(threads) => rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|error| Error::BadThreads(threads, error.to_string()))?
-            .install(all),
-    };
-    found.into_iter().collect()
+    farpoint::spread(sizes, SMALL, threads, |cloud, threads| {
+        stop.check()?;
+        one(cloud, threads)
+    })
 }

@@ -1,8 +1,8 @@
 //! Sampling clouds of different lengths that lie one after another in an array.
 
-use crate::error;
 use crate::host::{about, clouds, each, unknown_type};
-use farpoint::{Algorithm, Amount, Sampler, Scalar, Start};
+use crate::{error, watch};
+use farpoint::{Algorithm, Amount, Points, Sampler, Scalar, Start};
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyUntypedArray, PyUntypedArrayMethods,
@@ -89,7 +89,9 @@ impl Ragged {
             (sampler, views[0].part(self.offsets[k], self.offsets[k + 1]))
         };
         let jobs: Vec<_> = (0..count).map(job).collect();
-        let samples = array.py().detach(|| each(None, &jobs));
+        let sizes = jobs.iter().zip(&self.counts).map(|((_, view), &count)| (view.len(), count));
+        let long = watch::is_long(sizes);
+        let samples = watch::several(array.py(), long, |stop| each(None, &jobs, stop))?;
         let samples = samples.map_err(|error| error::sampling(error, &about))?;
         let of_array = |(k, sample): (usize, &farpoint::Sample<T>)| {
             let first = self.offsets[k];

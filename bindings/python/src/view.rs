@@ -16,9 +16,9 @@ pub(crate) struct View<'a, T> {
     array: PhantomData<&'a [T]>,
 }
 
-// SAFETY: it only reads, from memory that the array keeps alive.
+// SAFETY: the pointer is to memory that the borrowed array keeps alive, whatever thread reads it.
 unsafe impl<T: Sync> Send for View<'_, T> {}
-// SAFETY: as above.
+// SAFETY: no method writes, so that several threads may read at once.
 unsafe impl<T: Sync> Sync for View<'_, T> {}
 
 impl<'a, T: Scalar> View<'a, T> {
@@ -44,7 +44,8 @@ impl<'a, T: Scalar> View<'a, T> {
         let size = size_of::<T>() as isize;
         let dense = self.shape[1] == 3 && self.strides == [3 * size, size];
         let aligned = self.start.addr().is_multiple_of(align_of::<T>());
-        // SAFETY: the array has these numbers at these addresses, as `of` says.
+        // SAFETY: `shape[0]` rows of three numbers lie one after another from `start` on, which was
+        // found to be aligned; `of` holds the array borrowed for as long as the slice.
         (dense && aligned && self.shape[0] > 0)
             .then(|| unsafe { std::slice::from_raw_parts(self.start.cast(), self.shape[0]) })
     }
@@ -59,8 +60,10 @@ impl<T: Scalar> Points<T> for View<'_, T> {
     }
     #[inline(always)]
     fn coordinate(&self, index: usize, axis: usize) -> T {
+        assert!(index < self.shape[0] && axis < self.shape[1], "outside the array");
         let at = index as isize * self.strides[0] + axis as isize * self.strides[1];
-        // SAFETY: within the array, by its shape and strides.
+        // SAFETY: within the shape the array's strides lead to numbers of its own, aligned or not;
+        // it is borrowed for as long as the view.
         unsafe { self.start.offset(at).cast::<T>().read_unaligned() }
     }
 }

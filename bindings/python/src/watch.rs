@@ -10,9 +10,15 @@ use std::time::{Duration, Instant};
 /// The bar moves and signals are looked at this often.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Steps of the obvious loop (points * samples) from which on a run may take so long that one
-/// wants to stop it.
+/// Steps of the obvious loop from which on a run may take so long that one wants to stop it.
 const LONG: usize = 1 << 31;
+
+/// Whether work on so many points and samples, or on so many points of two clouds, may take long.
+/// Those of each cloud of a batch.
+pub(crate) fn is_long(sizes: impl IntoIterator<Item = (usize, usize)>) -> bool {
+    let steps = |(points, others): (usize, usize)| points.saturating_mul(others);
+    sizes.into_iter().map(steps).fold(0, usize::saturating_add) >= LONG
+}
 
 /// Samples a cloud; see [`run`].
 pub(crate) fn sample<T: Scalar, P: Points<T>>(
@@ -22,7 +28,7 @@ pub(crate) fn sample<T: Scalar, P: Points<T>>(
     wanted: usize,
     callback: Option<&Py<PyAny>>,
 ) -> PyResult<Result<Sample<T>, Error>> {
-    let long = points.len().saturating_mul(wanted) >= LONG;
+    let long = is_long([(points.len(), wanted)]);
     run(py, long, callback, |observer| sampler.sample_with(points, observer))
 }
 
@@ -37,32 +43,67 @@ pub(crate) fn run<R: Send>(
     if callback.is_none() && !long {
         return Ok(py.detach(|| work(&mut |_| ControlFlow::Continue(()))));
     }
-    py.detach(|| watched(callback, work))
+    py.detach(|| {
+        watched(|stop| {
+            let mut bar = Bar { callback, told: Instant::now(), failed: None };
+            let result = work(&mut |progress| bar.tell(progress, stop));
+            bar.failed.map_or(Ok(result), Err)
+        })
+    })
+}
+
+/// Works on several clouds without the GIL, perhaps side by side, so that there is no one observer:
+/// all of them ask whether to stop.
+pub(crate) fn several<R: Send>(
+    py: Python<'_>,
+    long: bool,
+    work: impl FnOnce(&Stop) -> Result<R, Error> + Send,
+) -> PyResult<Result<R, Error>> {
+    match long {
+        false => Ok(py.detach(|| work(&Stop::default()))),
+        true => py.detach(|| watched(|stop| Ok(work(stop)))),
+    }
+}
+
+/// Whether somebody wants work to stop.
+#[derive(Default)]
+pub(crate) struct Stop(AtomicBool);
+
+impl Stop {
+    /// What an observer answers.
+    pub(crate) fn answer(&self) -> ControlFlow<()> {
+        match self.0.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// An error for work that is not begun any more.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.answer().is_break() { Err(Error::Cancelled(0)) } else { Ok(()) }
+    }
 }
 
 /// Python handles signals on its main thread only, which may be this one: so another one works.
 fn watched<R: Send>(
-    callback: Option<&Py<PyAny>>,
-    work: impl FnOnce(Observer<'_>) -> Result<R, Error> + Send,
+    work: impl FnOnce(&Stop) -> PyResult<Result<R, Error>> + Send,
 ) -> PyResult<Result<R, Error>> {
-    let stop = &AtomicBool::new(false);
+    let stop = &Stop::default();
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            let mut bar = Bar { callback, told: Instant::now(), failed: None };
-            let result = work(&mut |progress| bar.tell(progress, stop));
             // The receiver waits for this.
-            let _ = send.send(bar.failed.map_or(Ok(result), Err));
+            let _ = send.send(work(stop));
         });
         let mut interrupted = None;
         loop {
             match receive.recv_timeout(EVERY) {
                 Ok(result) => return interrupted.map_or(result, Err),
-                Err(RecvTimeoutError::Disconnected) => panic!("the sampler has panicked"),
+                Err(RecvTimeoutError::Disconnected) => panic!("the work has panicked"),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if let Err(error) = Python::attach(|py| py.check_signals()) {
-                stop.store(true, Ordering::Relaxed);
+                stop.0.store(true, Ordering::Relaxed);
                 interrupted = Some(error);
             }
         }
@@ -76,8 +117,8 @@ struct Bar<'a> {
 }
 
 impl Bar<'_> {
-    fn tell(&mut self, progress: Progress, stop: &AtomicBool) -> ControlFlow<()> {
-        if stop.load(Ordering::Relaxed) {
+    fn tell(&mut self, progress: Progress, stop: &Stop) -> ControlFlow<()> {
+        if stop.answer().is_break() {
             return ControlFlow::Break(());
         }
         if let Some(callback) = self.callback.filter(|_| self.told.elapsed() >= EVERY) {

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from conftest import cloud, needs_match
+from processes import LIMIT
 
 import farpoint
 
@@ -21,7 +22,7 @@ def test_kitti(tmp_path):
     rows.tofile(tmp_path / "turn.bin")
     done = subprocess.run(
         [sys.executable, str(EXAMPLE), "turn.bin", "--thin", "thin.ply"], cwd=tmp_path, text=True,
-        stdout=subprocess.PIPE, check=True,
+        stdout=subprocess.PIPE, check=True, timeout=LIMIT,
     )
     assert "4,000 points" in done.stdout and "400 points kept" in done.stdout
     assert (tmp_path / "kitti.png").read_bytes().startswith(b"\x89PNG")

@@ -1,5 +1,8 @@
 """Reading and writing."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from conftest import cloud
@@ -95,3 +98,63 @@ def test_refused(tmp_path):
         read[[300]]
     with pytest.raises(TypeError, match="indexed by"):
         read[3]
+
+
+def same_cloud(found, wanted, folder, name):
+    """All that can be seen of them, and the files that are written of them."""
+    assert len(found) == len(wanted) and repr(found) == repr(wanted)
+    assert (found.fields, found.warnings) == (wanted.fields, wanted.warnings)
+    assert found.points.dtype == wanted.points.dtype
+    np.testing.assert_array_equal(found.points, wanted.points)
+    for field in wanted.fields:
+        np.testing.assert_array_equal(found[field], wanted[field])
+    # Raw files can't be written: what is kept of them names columns of one type, which NPY does not.
+    for extension in (name.rpartition(".")[2], "ply", *(["npy"] if name != "a.bin" else [])):
+        try:
+            farpoint.write(folder / f"wanted.{extension}", wanted)
+        except ValueError:  # a format that is only read
+            continue
+        farpoint.write(folder / f"found.{extension}", found)
+        bytes_of = [(folder / f"{which}.{extension}").read_bytes() for which in ("found", "wanted")]
+        assert bytes_of[0] == bytes_of[1], extension
+
+
+@pytest.mark.parametrize("name, encoding", [
+    ("a.ply", "ascii"), ("a.ply", "binary"), ("a.ply", "binary_big_endian"), ("a.pcd", "ascii"),
+    ("a.pcd", "binary"), ("a.pcd", "binary_compressed"), ("a.las", None), ("a.laz", None),
+    ("a.npy", None), ("a.xyz", None), ("a.csv", None), ("a.bin", None), ("a.obj", None),
+])
+def test_clouds_can_be_pickled_and_copied(scan, tmp_path, name, encoding):
+    path, rows = scan
+    if name == "a.bin":
+        whole = farpoint.read(path)
+    elif name == "a.obj":
+        (tmp_path / name).write_text("".join(f"v {x} {y} {z}\n" for x, y, z, _ in rows))
+        whole = farpoint.read(tmp_path / name)
+    else:
+        made = farpoint.read(path).with_column("number", np.arange(500, dtype=np.uint16))
+        farpoint.write(tmp_path / name, made, encoding=encoding)
+        whole = farpoint.read(tmp_path / name)
+    some = whole[farpoint.sample(whole, 50)]
+    for wanted in (whole, some, whole[:0], some.with_column("level", np.arange(50.0))):
+        if len(wanted) > 0:
+            same_cloud(pickle.loads(pickle.dumps(wanted)), wanted, tmp_path, name)
+        else:
+            assert len(pickle.loads(pickle.dumps(wanted)).points) == 0
+        for alike in (copy.copy(wanted), copy.deepcopy(wanted)):
+            assert alike is not wanted
+            np.testing.assert_array_equal(alike.points, wanted.points)
+    twice = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(some))))
+    same_cloud(twice, some, tmp_path, name)
+    assert len(pickle.dumps(some)) < len(pickle.dumps(whole)) / 2  # other rows do not go along
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_clouds_in_memory_can_be_pickled(tmp_path, dtype):
+    points = cloud(dtype=dtype)
+    points[3] = np.nan  # kept as it is
+    farpoint.write(tmp_path / "a.ply", points)
+    read = farpoint.read(tmp_path / "a.ply")
+    again = pickle.loads(pickle.dumps(read))
+    np.testing.assert_array_equal(again.points, points)
+    assert again.points.dtype == dtype

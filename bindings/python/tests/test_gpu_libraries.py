@@ -1,12 +1,12 @@
 """On a GPU: arrays of CuPy, JAX and of libraries that know DLPack or the CUDA array interface only; and
 a process that has NumPy and the driver, and nothing else."""
 
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 from conftest import cloud, grid, needs_gpu, needs_match, same
+from processes import output
 
 import farpoint
 from farpoint import _farpoint
@@ -241,4 +241,4 @@ assert not wrong, wrong
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_numpy_and_the_driver_are_enough():
-    subprocess.run([sys.executable, "-c", ALONE], check=True)
+    output(ALONE)

@@ -165,7 +165,7 @@ def test_bad_rows():
     (dict(count=5, start=1, seed=1), ValueError, "not both"),
     (dict(count=5, lengths=[3]), ValueError, "lengths"),
     (dict(count=5, algorithm="fast"), ValueError, "fast.*peak"),
-    (dict(count=5, threads=0), ValueError, "0 threads"),
+    (dict(count=5, threads=0), ValueError, "threads is 0"),
     (dict(count=5, on_bad="keep"), ValueError, "keep"),
 ])
 def test_refused_arguments(arguments, kind, text):
@@ -241,13 +241,14 @@ def test_other_threads_run_meanwhile():
         farpoint.sample(points, 3000, algorithm="reference", threads=1)
         times["end"] = time.perf_counter()
 
-    worker = threading.Thread(target=work)
+    worker = threading.Thread(target=work, daemon=True)
     worker.start()
     ticks = []
-    while worker.is_alive():
+    while worker.is_alive() and len(ticks) < 60_000:
         ticks.append(time.perf_counter())
         time.sleep(0.001)
-    worker.join()
+    worker.join(60)
+    assert not worker.is_alive()
     inside = [t for t in ticks if times["begin"] < t < times["end"]]
     assert times["end"] - times["begin"] > 0.02
     assert len(inside) > 5
@@ -259,14 +260,15 @@ def test_two_samplings_overlap():
     ready = threading.Barrier(2)
 
     def work(k):
-        ready.wait()
+        ready.wait(60)
         begin = time.perf_counter()
         farpoint.sample(points, 3000, algorithm="reference", threads=1)
         spans[k] = begin, time.perf_counter()
 
-    workers = [threading.Thread(target=work, args=(k,)) for k in range(2)]
+    workers = [threading.Thread(target=work, args=(k,), daemon=True) for k in range(2)]
     [worker.start() for worker in workers]
-    [worker.join() for worker in workers]
+    [worker.join(60) for worker in workers]
+    assert None not in spans
     (a, b), (c, d) = spans
     shared = min(b, d) - max(a, c)
     # One after the other, as with the GIL held, they would share nothing.

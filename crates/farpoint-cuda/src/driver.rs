@@ -9,6 +9,7 @@ use crate::{CudaUnavailable, Error};
 use cudarc::driver::result::DriverError;
 use std::ffi::c_int;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) use cudarc::driver::sys;
 
@@ -18,7 +19,29 @@ const OLDEST: c_int = 12_040;
 /// Whether CUDA can be used, and if not, why.
 pub fn available() -> Result<(), CudaUnavailable> {
     static FOUND: OnceLock<Result<(), CudaUnavailable>> = OnceLock::new();
+    if !is_first_process(std::process::id()) {
+        // Only looked at: where a thread of the parent was about to fill it in, or had a device's
+        // lock, nobody in this process ever will.
+        return match FOUND.get() {
+            Some(Err(unavailable)) => Err(unavailable.clone()),
+            _ => Err(CudaUnavailable { reason: FORKED.into() }),
+        };
+    }
     FOUND.get_or_init(|| look().map_err(|reason| CudaUnavailable { reason })).clone()
+}
+
+/// Why nothing works in a process that was forked after the driver was started.
+const FORKED: &str = "it was started in the process that this one was forked from, and does not \
+    outlive a fork; start processes afresh, in Python by \
+    multiprocessing.set_start_method(\"spawn\") or a DataLoader's \
+    multiprocessing_context=\"spawn\"";
+
+/// Whether this is the process that first asked for the driver; it is noted with the first call.
+fn is_first_process(process: u32) -> bool {
+    /// No process has the number 0.
+    static FIRST: AtomicU32 = AtomicU32::new(0);
+    let before = FIRST.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed);
+    before.map_or_else(|first| first == process, |_| true)
 }
 
 /// Number of CUDA devices; an error when there is none.
@@ -66,6 +89,7 @@ fn look() -> Result<(), String> {
     // SAFETY: may be called any number of times.
     match unsafe { init(0) } {
         0 => Ok(()),
+        3 => Err(format!("the NVIDIA driver does not start (error 3 of cuInit): {FORKED}")),
         100 => Err("there is an NVIDIA driver but no GPU that it can use".into()),
         34 => Err("libcuda is the toolkit's stub, not an NVIDIA driver".into()),
         803 => Err("the NVIDIA driver and its library differ in version; restart".into()),
@@ -122,4 +146,18 @@ pub(crate) fn is_fatal(code: sys::CUresult) -> bool {
             | CUDA_ERROR_LAUNCH_FAILED
             | CUDA_ERROR_UNKNOWN
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forked_process_is_another() {
+        let process = std::process::id();
+        assert!(is_first_process(process) && is_first_process(process));
+        // As the child of a fork sees it.
+        assert!(!is_first_process(process + 1));
+        assert!(is_first_process(process));
+    }
 }

@@ -197,6 +197,19 @@ impl Cloud {
         &self.warnings
     }
 
+    /// The cloud as it was read, without the columns that were added since.
+    pub fn without_added(&self) -> Cloud {
+        Cloud { added: Vec::new(), ..self.clone() }
+    }
+
+    /// The columns that were added since it was read, at the given rows, with their names.
+    ///
+    /// # Panics
+    /// If a row is not in the cloud.
+    pub fn added_columns(&self, rows: &[usize]) -> Vec<(String, Column)> {
+        self.added(rows).into_iter().map(|a| (a.name, a.column)).collect()
+    }
+
     /// The added columns at the given rows.
     pub(crate) fn added(&self, rows: &[usize]) -> Vec<Attribute> {
         let gather =

@@ -67,6 +67,8 @@ pub use fps::{
 pub use points::{Axes, Points, Strided, padded, ragged};
 pub use random::SplitMix64;
 pub use scalar::Scalar;
+#[doc(hidden)]
+pub use threads::spread;
 pub use traits::Traits;
 
 /// The examples of the README, which are tested as documentation.

@@ -86,6 +86,30 @@ pub(crate) fn each_of_batch<R: Send>(
     found.into_iter().flatten().collect()
 }
 
+/// What `one` gives for each of several clouds or pairs, of so many points each, as
+/// [`each_of_batch`]; `one` is told which, and the threads for it. The error names the first one at
+/// fault, not the fastest. For a batch of fewer than `small` points one thread does the work unless
+/// told. Bindings whose clouds have a sampler each call it too.
+pub fn spread<R: Send>(
+    points: &[usize],
+    small: usize,
+    threads: Option<usize>,
+    one: impl Fn(usize, usize) -> Result<R, Error> + Send + Sync,
+) -> Result<Vec<R>, Error> {
+    let all = points.iter().fold(0usize, |sum, &points| sum.saturating_add(points));
+    let threads = count_for(all >= small, threads)?;
+    let one = |cloud: usize, threads: usize| {
+        one(cloud, threads).map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
+    };
+    on_threads(threads, || {
+        let large = |cloud: usize| points[cloud] >= LARGE;
+        each_of_batch(points.len(), threads, large, one).into_iter().collect()
+    })
+}
+
+/// A cloud or pair of so many points is worth all threads by itself.
+const LARGE: usize = 200_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;

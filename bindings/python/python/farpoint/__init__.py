@@ -23,7 +23,7 @@ from ._approximate import Centroids, centroids, sample_approximate
 from ._arrays import check
 from ._farpoint import CudaUnavailable, __version__
 from ._files import Cloud, read, write
-from ._match import Nearest, chamfer, nearest
+from ._match import Nearest, PlainNearest, chamfer, nearest
 from ._quality import Quality, quality
 from ._sample import Order, Sample, order, sample
 from ._warm_up import warm_up
@@ -37,6 +37,7 @@ __all__ = [
     "CudaUnavailable",
     "Nearest",
     "Order",
+    "PlainNearest",
     "Quality",
     "Sample",
     "__version__",

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __all__ = [
-    "Centroids", "Cloud", "CudaUnavailable", "Nearest", "Order", "Quality", "Sample", "__version__",
-    "centroids", "chamfer", "check", "nearest", "order", "quality", "read", "sample",
+    "Centroids", "Cloud", "CudaUnavailable", "Nearest", "Order", "PlainNearest", "Quality", "Sample",
+    "__version__", "centroids", "chamfer", "check", "nearest", "order", "quality", "read", "sample",
     "sample_approximate", "warm_up", "write",
 ]
 
@@ -27,6 +27,8 @@ class Sample(NamedTuple, Generic[_Array]):
     indices: _Array
     distances: _Array
     covering_radius: Any
+    @property
+    def squared(self) -> Literal[False]: ...
 
 class Order(NamedTuple, Generic[_Array]):
     indices: _Array
@@ -35,6 +37,14 @@ class Order(NamedTuple, Generic[_Array]):
 class Nearest(NamedTuple, Generic[_Array]):
     distances: _Array
     indices: _Array
+    @property
+    def squared(self) -> Literal[True]: ...
+
+class PlainNearest(NamedTuple, Generic[_Array]):
+    distances: _Array
+    indices: _Array
+    @property
+    def squared(self) -> Literal[False]: ...
 
 class Centroids(NamedTuple, Generic[_Array]):
     points: _Array
@@ -55,6 +65,9 @@ class Quality(NamedTuple):
 
 class Cloud:
     def __init__(self, file: Any, rows: NDArray[Any] | None = None) -> None: ...
+    def __reduce__(self) -> Any: ...
+    def __copy__(self) -> Cloud: ...
+    def __deepcopy__(self, memo: Any) -> Cloud: ...
     def __len__(self) -> int: ...
     def __array__(self, dtype: DTypeLike | None = ..., copy: bool | None = ...) -> NDArray[Any]: ...
     @overload
@@ -232,7 +245,48 @@ def centroids(
     threads: int | None = ...,
     on_bad: Literal["error", "skip"] = ...,
 ) -> Centroids[_Array]: ...
-def quality(points: Any, indices: _Integers, *, lengths: _Integers | None = ...) -> Quality: ...
+def quality(
+    points: Any,
+    indices: _Integers,
+    *,
+    lengths: _Integers | None = ...,
+    threads: int | None = ...,
+    progress: bool = ...,
+) -> Quality: ...
+@overload
+def nearest(
+    x: _Array,
+    y: _Array,
+    *,
+    x_lengths: _Integers | None = ...,
+    y_lengths: _Integers | None = ...,
+    squared: Literal[True] = ...,
+    norm: Literal[2] = ...,
+    threads: int | None = ...,
+) -> Nearest[_Array]: ...
+@overload
+def nearest(
+    x: _Array,
+    y: _Array,
+    *,
+    x_lengths: _Integers | None = ...,
+    y_lengths: _Integers | None = ...,
+    squared: Literal[False],
+    norm: Literal[1, 2] = ...,
+    threads: int | None = ...,
+) -> PlainNearest[_Array]: ...
+@overload
+def nearest(
+    x: _Array,
+    y: _Array,
+    *,
+    x_lengths: _Integers | None = ...,
+    y_lengths: _Integers | None = ...,
+    squared: bool = ...,
+    norm: Literal[1],
+    threads: int | None = ...,
+) -> PlainNearest[_Array]: ...
+@overload
 def nearest(
     x: _Array,
     y: _Array,
@@ -242,7 +296,7 @@ def nearest(
     squared: bool = ...,
     norm: Literal[1, 2] = ...,
     threads: int | None = ...,
-) -> Nearest[_Array]: ...
+) -> Nearest[_Array] | PlainNearest[_Array]: ...
 def chamfer(
     x: _Array,
     y: _Array,

@@ -4,13 +4,12 @@ compiled half, on the CPU."""
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _farpoint, _numpy, _progress
+from . import _arguments, _arrays, _farpoint, _numpy, _progress
 
 METHODS = ("random", "grid", "morton", "npdu", "fastpoint")
 
@@ -48,8 +47,8 @@ class Request(NamedTuple):
 class Centroids(NamedTuple):
     """What ``centroids`` returns."""
 
-    #: Means of the points of each occupied cell, in the type and unit of the coordinates: (K, D),
-    #: or (B, K, D) padded with 0.
+    #: Means of the points of each occupied cell, in the type and unit of the coordinates (float32 for
+    #: tensors of float16 and bfloat16): (K, D), or (B, K, D) padded with 0.
     points: Any
     #: How many points each stands for, int64: (K,), or (B, K) padded with 0.
     counts: Any
@@ -181,7 +180,11 @@ def sample_approximate(
         "estimator": estimator, "first_stage": first_stage,
     }
     _check_options(method, options, start, seed)
-    count = _checked_amount(count, ratio, cell, on_bad, threads)
+    seed = _arguments.seed(seed)
+    bits = None if bits is None else _arguments.integer(bits, "bits", 1, 21)
+    window = None if window is None else _arguments.integer(window, "window", 1)
+    threads = _arguments.threads(threads)
+    count = _checked_amount(count, ratio, cell, on_bad)
     array = readable(points, "sample_approximate runs")
     starts = None if start is None else _numpy.starts_of(start, array.ndim == 3)
     with _progress.bar(progress, "sampling", "points") as callback:
@@ -252,7 +255,8 @@ def centroids(
     -----
     Source: voxel grids as in PCL and KPConv.
     """
-    count = _checked_amount(count, ratio, cell, on_bad, threads)
+    threads = _arguments.threads(threads)
+    count = _checked_amount(count, ratio, cell, on_bad)
     array = readable(points, "centroids runs")
     request = Request(
         "grid", count, ratio, cell, lengths=lengths_of(lengths), threads=threads,
@@ -301,31 +305,19 @@ def _check_options(method: str, options: dict[str, Any], start: Any, seed: int |
             'seed is for method "random", for keep="random" and for a random start of "npdu" and '
             f'"fastpoint"; leave it out (got {seed=})'
         )
-    ranges = (
-        ("seed", seed, 0, 2**64 - 1), ("bits", options["bits"], 1, 21),
-        ("window", options["window"], 1, 2**63 - 1),
-    )
-    for name, value, low, high in ranges:
-        if value is not None and not low <= operator.index(value) <= high:
-            raise ValueError(f"{name} {value} is outside {low}..={high}")
 
 
 def _checked_amount(
-    count: int | None, ratio: float | None, cell: float | None, on_bad: str, threads: int | None
+    count: int | None, ratio: float | None, cell: float | None, on_bad: str
 ) -> int | None:
     """The count as an int; refuses what can be refused without the points."""
     if (count is None) + (ratio is None) + (cell is None) != 2:
         raise ValueError(f"give one of count, ratio and cell (got {count=}, {ratio=}, {cell=})")
-    if count is not None:
-        count = operator.index(count)
-        if count < 0:
-            raise ValueError(f"count is {count}; it must be 0 or more")
+    count = _arguments.count(count)
     if ratio is not None and not 0.0 <= ratio <= 1.0:
         raise ValueError(f"ratio {ratio} is outside 0..=1")
     if on_bad not in ("error", "skip"):
         raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads is {threads}; it must be 1 or more")
     return count
 
 

@@ -187,6 +187,7 @@ def sample(points: Any, request: Request) -> tuple[Any, Any, Any]:
     if request.skip_bad or request.out is not None:
         option = 'on_bad="skip"' if request.skip_bad else "out"
         raise ValueError(f"{option} is for NumPy arrays and PyTorch tensors ({_arrays.name(points)})")
+    _arrays.refuse_narrow(points, points)
     source = Source(points)
     clouds, rows, _ = source.shape
     count = _most(points, rows, request)

@@ -14,9 +14,11 @@ from ._match import Asked
 __all__ = [
     "__version__", "CudaUnavailable", "sample", "address", "random_word", "random_start",
     "sample_ragged", "cuda_sample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
-    "cuda_devices", "cuda_warm_up", "File", "read", "read_bytes", "from_points", "Imported", "DeviceArray",
+    "cuda_devices", "cuda_warm_up", "File", "read", "read_bytes", "restore", "from_points", "Imported",
+    "DeviceArray",
     "match_clouds", "match_backward", "cuda_match", "cuda_match_backward",
-    "cuda_match_scratch_bytes", "chamfer_clouds", "chamfer_backward", "CudaChamfer", "cuda_device_of", "sample_approximate", "centroids", "quality",
+    "cuda_match_scratch_bytes", "chamfer_clouds", "chamfer_backward", "CudaChamfer", "cuda_device_of",
+    "sample_approximate", "centroids", "quality",
 ]
 
 __version__: str
@@ -51,7 +53,11 @@ def centroids(
     points: NDArray[Any], request: Request
 ) -> list[tuple[NDArray[Any], NDArray[np.int64], float]]: ...
 def quality(
-    points: NDArray[Any], indices: list[NDArray[np.int64]], lengths: list[int] | None
+    points: NDArray[Any],
+    indices: list[NDArray[np.int64]],
+    lengths: list[int] | None,
+    threads: int | None,
+    callback: Callable[[int, int], None] | None,
 ) -> list[tuple[list[int], list[float]]]: ...
 def address(points: NDArray[Any]) -> int: ...
 def random_start(seed: int, len: int) -> int: ...
@@ -74,6 +80,7 @@ def match_backward(
     x_grad: NDArray[Any],
     y_grad: NDArray[Any],
     norm: int,
+    threads: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...
 def cuda_sample(
     input: Input, output: Output, count: int | None, spacing: float | None, algorithm: str
@@ -94,6 +101,7 @@ def cuda_devices() -> int: ...
 def cuda_warm_up(device: int) -> None: ...
 def read(path: str | os.PathLike[str], format: str | None, columns: int | None) -> File: ...
 def read_bytes(bytes: bytes, name: str, format: str | None, columns: int | None) -> File: ...
+def restore(bytes: bytes, format: str, description: str, warnings: list[str]) -> File: ...
 def from_points(points: NDArray[Any]) -> File: ...
 
 @final
@@ -111,6 +119,9 @@ class File:
         format: str | None,
         encoding: str | None,
     ) -> list[str]: ...
+    def dump(
+        self, rows: NDArray[np.int64] | None
+    ) -> tuple[tuple[bytes, str, str, list[str]], list[tuple[str, NDArray[Any]]]]: ...
     def npy(self, rows: NDArray[np.int64] | None) -> bytes: ...
 
 @final

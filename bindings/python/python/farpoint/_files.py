@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _farpoint, _progress
+from . import _arguments, _arrays, _farpoint, _progress
 
 #: Bytes read at a time when a progress bar is shown.
 _CHUNK = 1 << 23
@@ -20,13 +20,24 @@ class Cloud:
     ``cloud.points`` are the coordinates, ``cloud[indices]`` chosen rows in that order (a slice, a
     mask or an array of indices), ``cloud["intensity"]`` an attribute, ``farpoint.write`` keeps them
     all. A cloud can be given to ``sample``, ``order`` and others in place of an array; indices are
-    then NumPy's.
+    then NumPy's. It can be pickled, so that it can be sent to other processes.
     """
 
     def __init__(self, file: _farpoint.File, rows: np.ndarray | None = None) -> None:
         self._file = file
         self._rows = rows
         self._points: np.ndarray | None = None
+
+    def __reduce__(self) -> Any:
+        # Only these rows go along, with all their attributes.
+        content, added = self._file.dump(self._rows)
+        return _restored, (*content, added)
+
+    def __copy__(self) -> Cloud:
+        return Cloud(self._file, self._rows)
+
+    def __deepcopy__(self, memo: Any) -> Cloud:
+        return Cloud(self._file, self._rows)  # nothing in it ever changes
 
     def __len__(self) -> int:
         return len(self._file) if self._rows is None else len(self._rows)
@@ -108,6 +119,17 @@ class Cloud:
         return Cloud(self._file.with_column(name, np.ascontiguousarray(values)), self._rows)
 
 
+def _restored(
+    content: bytes, format: str, description: str, warnings: list[str],
+    added: list[tuple[str, np.ndarray]],
+) -> Cloud:
+    """What ``pickle`` makes a cloud of."""
+    file = _farpoint.restore(content, format, description, warnings)
+    for name, values in added:
+        file = file.with_column(name, values)
+    return Cloud(file)
+
+
 def read(
     path: str | os.PathLike[str],
     *,
@@ -142,6 +164,8 @@ def read(
         The format is unknown or the content damaged; the text says where and what to do.
     """
     path = os.fspath(path)
+    if columns is not None:
+        columns = _arguments.integer(columns, "columns", 1)
     if not progress:
         return Cloud(_farpoint.read(path, format, columns))
     content = bytearray()

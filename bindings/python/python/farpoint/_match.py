@@ -7,17 +7,43 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _farpoint, _numpy
+from . import _arguments, _arrays, _farpoint, _numpy
 
 
 class Nearest(NamedTuple):
-    """What ``nearest`` returns."""
+    """What ``nearest`` returns unless told otherwise: squared distances, and indices."""
 
-    #: Of each point of x to its nearest of y, in the type of the coordinates: squared unless told
-    #: otherwise. (N,), or (B, N) with 0 for padding.
+    #: Squared distances of each point of x to its nearest of y, in the type of the coordinates:
+    #: (N,), or (B, N) with 0 for padding.
     distances: Any
     #: That point, the lowest index among those equally near, int64; -1 for padding.
     indices: Any
+
+    @property
+    def squared(self) -> bool:
+        """Whether the distances are squared: here they are."""
+        return True
+
+    def __repr__(self) -> str:
+        return f"Nearest(distances={self.distances!r}, indices={self.indices!r}, squared=True)"
+
+
+class PlainNearest(NamedTuple):
+    """What ``nearest`` returns with ``squared=False`` or ``norm=1``: plain distances, and indices."""
+
+    #: Distances of each point of x to its nearest of y, in the unit and type of the coordinates:
+    #: (N,), or (B, N) with 0 for padding.
+    distances: Any
+    #: As in ``Nearest``.
+    indices: Any
+
+    @property
+    def squared(self) -> bool:
+        """Whether the distances are squared: here they are not."""
+        return False
+
+    def __repr__(self) -> str:
+        return f"PlainNearest(distances={self.distances!r}, indices={self.indices!r}, squared=False)"
 
 
 class Match(NamedTuple):
@@ -49,13 +75,13 @@ def nearest(
     squared: bool = True,
     norm: int = 2,
     threads: int | None = None,
-) -> Nearest:
+) -> Nearest | PlainNearest:
     """For each point of x the distance to its nearest point of y, and which that is.
 
     >>> import numpy, farpoint
     >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
     >>> farpoint.nearest(x, y)
-    Nearest(distances=array([ 1., 18.]), indices=array([0, 0]))
+    Nearest(distances=array([ 1., 18.]), indices=array([0, 0]), squared=True)
 
     Parameters
     ----------
@@ -75,8 +101,9 @@ def nearest(
 
     Returns
     -------
-    Nearest
-        Arrays of the library of x, on its device. For tensors the distances can be
+    Nearest or PlainNearest
+        Pairs of ``distances`` and ``indices``; ``squared`` tells which of both they are. Arrays of the
+        library of x, on its device. For tensors the distances can be
         differentiated with respect to x and y, twice and in forward mode too, and by ``torch.func``;
         gradients are the same bits on every run.
 
@@ -88,20 +115,22 @@ def nearest(
     TypeError
         Neither float32 nor float64, or not both the same.
     """
-    match = Match(x_lengths, y_lengths, norm, threads)
+    match = _match(x, y, x_lengths, y_lengths, norm, threads)
+    # Norm 1 is never squared.
+    result = Nearest if norm == 2 and squared else PlainNearest
     if _arrays.is_torch(x):
         from . import _match_torch
 
-        found = _match_torch.nearest(x, y, match, squared)
-        return Nearest(*found)
+        return result(*_match_torch.nearest(x, y, match, squared))
+    _arrays.refuse_narrow(x, y)
     if _on_gpu(x, y):
         from . import _device_match
 
-        return Nearest(*_device_match.nearest(x, y, match, norm == 2 and not squared))
+        return result(*_device_match.nearest(x, y, match, norm == 2 and not squared))
     distances, indices = _by_numpy(x, y, match, False)
     if norm == 2 and not squared:
         distances = np.sqrt(distances)
-    return Nearest(_arrays.like(distances, x), _arrays.like(indices, x))
+    return result(_arrays.like(distances, x), _arrays.like(indices, x))
 
 
 def chamfer(
@@ -141,9 +170,10 @@ def chamfer(
     Returns
     -------
     A number for clouds, (B,) for batches. For tensors: tensors () or (B,) of the type of x (float32 at
-    least) that can be differentiated as the distances of ``nearest``. For others: float64 (JAX without its 64-bit mode: float32). A number waits for a GPU. Distances are summed in
-    double precision, in an order that is the same for arrays and tensors of the CPU and tensors on a
-    GPU; arrays of CuPy and JAX on a GPU are summed by these libraries.
+    least) that can be differentiated as the distances of ``nearest``. For others: float64 (JAX without
+    its 64-bit mode: float32). A number waits for a GPU. Distances are summed in double precision, in an
+    order that is the same for arrays and tensors of the CPU and tensors on a GPU; arrays of CuPy and
+    JAX on a GPU are summed by these libraries.
 
     Raises
     ------
@@ -152,7 +182,7 @@ def chamfer(
     """
     if reduction not in ("mean", "sum", "max"):
         raise ValueError(f'reduction is {reduction!r}; it must be "mean", "sum" or "max"')
-    match = Match(x_lengths, y_lengths, norm, threads)
+    match = _match(x, y, x_lengths, y_lengths, norm, threads)
     root = norm == 2 and not squared
     if _arrays.is_torch(x):
         from . import _match_torch
@@ -163,9 +193,23 @@ def chamfer(
 
         return _device_match.chamfer(x, y, match, root, reduction, one_sided)
     batches, single = _batches(x, y, match)
-    asked = Asked(norm, root, reduction, not one_sided, threads)
+    asked = Asked(norm, root, reduction, not one_sided, match.threads)
     values = _farpoint.chamfer_clouds(*batches, asked, False)[0]
     return float(values[0]) if single else _arrays.like(values, x)
+
+
+def _match(
+    x: Any, y: Any, x_lengths: Any, y_lengths: Any, norm: Any, threads: Any
+) -> Match:
+    """Checked arguments; refuses a tensor beside an array of another library."""
+    if norm not in (1, 2):
+        raise ValueError(f"norm is {norm!r}; it must be 1 or 2")
+    if _arrays.is_torch(x) != _arrays.is_torch(y):
+        raise TypeError(
+            "both clouds must be of one library; bring one to the other, by torch.as_tensor(array) "
+            f"or tensor.numpy() ({_arrays.name(x)}; {_arrays.name(y)})"
+        )
+    return Match(x_lengths, y_lengths, norm, _arguments.threads(threads))
 
 
 def _on_gpu(x: Any, y: Any) -> bool:

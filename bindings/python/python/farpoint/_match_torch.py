@@ -282,18 +282,21 @@ def _backward_kernel(x: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
 
 
 def _backward_on_cpu(
-    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int
+    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int,
+    threads: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     if iy is None or gy is None:
         iy, gy = ix.new_full(y.shape[:-1], -1), gx.new_zeros(y.shape[:-1])
     of_x, of_y = _farpoint.match_backward(
-        _batch(x), _batch(y), _batch(ix, 2), _batch(iy, 2), _batch(gx, 2), _batch(gy, 2), norm
+        _batch(x), _batch(y), _batch(ix, 2), _batch(iy, 2), _batch(gx, 2), _batch(gy, 2), norm,
+        threads,
     )
     return torch.from_numpy(of_x).view(x.shape), torch.from_numpy(of_y).view(y.shape)
 
 
 def _backward_on_cuda(
-    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int
+    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int,
+    threads: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     # Dense, as promised to torch.compile, whatever the strides of the clouds.
     of_x, of_y = x.new_empty(x.shape), y.new_empty(y.shape)
@@ -324,10 +327,10 @@ torch.library.register_autograd(
 
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-    x, y, _, _, norm, _, both = inputs
+    x, y, _, _, norm, threads, both = inputs
     ctx.mark_non_differentiable(*output[1::2])
     ctx.save_for_backward(x, y, output[1], output[3] if both else None)
-    ctx.norm = norm
+    ctx.norm, ctx.threads = norm, threads
 
 
 def _backward(
@@ -337,8 +340,11 @@ def _backward(
     gx, gy = gx.contiguous(), None if iy is None or gy is None else gy.contiguous()
     # The operator has a gradient of its own, for those who want gradients of gradients.
     direct = not torch.is_grad_enabled() and _torch_ops.only_kernels_see(x, y, ix, iy, gx, gy)
-    send = _backward_kernel if direct else match_clouds_backward
-    return (*send(x, y, ix, iy, gx, gy, ctx.norm), None, None, None, None, None)
+    if direct:
+        sent = _backward_kernel(x, y, ix, iy, gx, gy, ctx.norm, ctx.threads)
+    else:
+        sent = match_clouds_backward(x, y, ix, iy, gx, gy, ctx.norm)
+    return (*sent, None, None, None, None, None)
 
 
 torch.library.register_autograd(

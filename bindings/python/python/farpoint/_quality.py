@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _approximate, _arrays, _farpoint
+from . import _approximate, _arguments, _arrays, _farpoint, _progress
 
 
 class Quality(NamedTuple):
@@ -37,7 +37,14 @@ class Quality(NamedTuple):
 
 
 @_arrays.untraced
-def quality(points: Any, indices: Any, *, lengths: Any = None) -> Quality:
+def quality(
+    points: Any,
+    indices: Any,
+    *,
+    lengths: Any = None,
+    threads: int | None = None,
+    progress: bool = False,
+) -> Quality:
     """What a sample of a cloud is judged by: how it covers the cloud, how even it is.
 
     >>> import numpy, farpoint
@@ -53,6 +60,10 @@ def quality(points: Any, indices: Any, *, lengths: Any = None) -> Quality:
         (K,) rows of the cloud from any sampler, whole numbers; or (B, K), where -1 is padding.
     lengths:
         (B,) rows of each cloud of a batch that count; the rest is padding.
+    threads:
+        How many threads (all cores).
+    progress:
+        Show a progress bar (tqdm's, if installed). For one cloud.
 
     Returns
     -------
@@ -66,6 +77,7 @@ def quality(points: Any, indices: Any, *, lengths: Any = None) -> Quality:
     TypeError
         Neither float32 nor float64, indices that are no whole numbers, or points on a GPU.
     """
+    threads = _arguments.threads(threads)
     array = _approximate.readable(points, "quality runs")
     rows = _arrays.integers(indices, "indices")
     if rows.ndim != array.ndim - 1:
@@ -74,7 +86,9 @@ def quality(points: Any, indices: Any, *, lengths: Any = None) -> Quality:
             f"{rows.shape} and {array.shape}"
         )
     samples = [rows] if array.ndim == 2 else [row[row != -1] for row in rows]
-    found = _farpoint.quality(array, samples, _approximate.lengths_of(lengths))
+    rows_that_count = _approximate.lengths_of(lengths)
+    with _progress.bar(progress and array.ndim == 2, "measuring", "points") as callback:
+        found = _farpoint.quality(array, samples, rows_that_count, threads, callback)
     if array.ndim == 2:
         return Quality(*found[0][0], *found[0][1])
     counts = np.array([counts for counts, _ in found], np.int64).reshape(-1, 2)

@@ -4,12 +4,11 @@ others)."""
 
 from __future__ import annotations
 
-import operator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _approximate, _arrays, _numpy
+from . import _approximate, _arguments, _arrays, _numpy
 
 
 class Sample(NamedTuple):
@@ -17,12 +16,18 @@ class Sample(NamedTuple):
 
     #: Rows of the input in order of choice, int64: (K,), or (B, K) padded with -1.
     indices: Any
-    #: How far each was from those before it, in the unit and type of the coordinates; infinite
-    #: for start points, 0 for padding. Every prefix of k points leaves no point farther away than
-    #: distance k. A constant to PyTorch, as the others are.
+    #: How far each was from those before it, in the unit and type of the coordinates: plain, not
+    #: squared as those of ``nearest`` are unless told. Infinite for start points, 0 for padding.
+    #: Every prefix of k points leaves no point farther away than distance k. A constant to PyTorch,
+    #: as the others are.
     distances: Any
     #: Largest distance of any point to its nearest sample: a number, or one a cloud.
     covering_radius: Any
+
+    @property
+    def squared(self) -> bool:
+        """Whether the distances are squared: of samples they never are."""
+        return False
 
 
 class Order(NamedTuple):
@@ -85,7 +90,8 @@ def sample(
         (N, D) cloud or (B, N, D) batch of clouds, float32 or float64, D of 1 or more, any unit:
         NumPy array, PyTorch tensor, CuPy or JAX array, anything with ``__dlpack__`` or
         ``__cuda_array_interface__``, or what ``farpoint.read`` returns. Arrays are read where they
-        lie, strided ones too; only batches on a GPU whose clouds overlap or leave gaps are copied.
+        lie, strided ones too; only batches on a GPU whose clouds overlap or leave gaps are copied,
+        and masked arrays of NumPy (``numpy.ma``): a masked value counts as NaN.
         Tensors may be float16 or bfloat16: they are converted to float32, which holds them without
         loss, and distances are float32.
     count:
@@ -107,7 +113,8 @@ def sample(
         "radius", "persistent" or "peak" on a GPU. All give the same indices. Approximate samplers are in
         ``sample_approximate``.
     seed:
-        Start at a random point instead, the same on every machine for the same seed.
+        Start at a random point instead (0 to 2**64 - 1), the same on every machine for the same
+        seed.
     threads:
         How many threads (all cores). For the CPU.
     out:
@@ -155,15 +162,13 @@ def sample(
         raise ValueError(
             f"give one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
         )
-    if count is not None and not isinstance(count, int):
-        count = operator.index(count)
-    if count is not None and count < 0:
-        raise ValueError(f"count is {count}; it must be 0 or more")
+    count, threads = _arguments.count(count), _arguments.threads(threads)
     _approximate.refuse_as_algorithm(algorithm)
     if on_bad not in ("error", "skip"):
         raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
     if seed is not None and not (isinstance(start, int) and start == 0):
         raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
+    seed = _arguments.seed(seed)
     request = Request(
         count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances,
         on_bad == "skip", progress,
@@ -175,7 +180,7 @@ def sample(
 def _sample(points: Any, request: Request) -> tuple[Any, Any, Any]:
     """Indices, distances and radius, by the module for this library."""
     if isinstance(points, np.ndarray):
-        return _numpy.sample(points, request)
+        return _numpy.sample(_arrays.to_numpy(points), request)
     if _arrays.is_torch(points):
         from . import _torch
 
@@ -184,6 +189,7 @@ def _sample(points: Any, request: Request) -> tuple[Any, Any, Any]:
         from . import _device
 
         return _device.sample(points, request)
+    _arrays.refuse_narrow(points, points)
     indices, distances, radius = _numpy.sample(_arrays.to_numpy(points), request)
     if distances is not None:
         distances = _arrays.like(distances, points)

@@ -3,11 +3,8 @@
 
 use super::watch::Watch;
 use super::{Chamfer, Matcher, Nearest, prepared, run};
-use crate::threads::{self, on_threads};
+use crate::threads::spread;
 use crate::{Error, Points, Scalar};
-
-/// A pair with so many points is worth all cores by itself.
-const LARGE: usize = 200_000;
 
 /// The nearest points of each pair, told of by one watch.
 pub(super) fn nearest<T: Scalar, A: Points<T>, B: Points<T>>(
@@ -52,16 +49,9 @@ pub(super) fn each<T: Scalar, A: Points<T>, B: Points<T>, R: Send>(
             b.len()
         )));
     }
-    let large = points(a).saturating_add(points(b)) >= prepared::SMALL;
-    let threads = threads::count_for(large, matcher.threads)?;
-    let large = |k: usize| a[k].len().saturating_add(b[k].len()) >= LARGE;
-    let pair = |k: usize, threads: usize| {
-        one(&matcher.clone().threads(threads), &a[k], &b[k])
-            .map_err(|source| Error::InBatch { cloud: k, source: Box::new(source) })
-    };
-    // Collected one by one, so that the first pair at fault is named, not the fastest.
-    on_threads(threads, || {
-        threads::each_of_batch(a.len(), threads, large, pair).into_iter().collect()
+    let sizes: Vec<_> = a.iter().zip(b).map(|(a, b)| a.len().saturating_add(b.len())).collect();
+    spread(&sizes, prepared::SMALL, matcher.threads, |pair, threads| {
+        one(&matcher.clone().threads(threads), &a[pair], &b[pair])
     })
 }
 

@@ -26,6 +26,16 @@ def any_of(wrong: Tensor) -> bool:
     return bool(wrong.any())
 
 
+def refuse_beyond_int32(clouds: Tensor) -> None:
+    """Raises ValueError if int32 can't name all rows of a cloud."""
+    rows = clouds.shape[-2]
+    if rows > 2**31:
+        raise ValueError(
+            f"the indices of this function are int32, which do not reach all {rows} rows; call "
+            f"farpoint.sample or farpoint.nearest, whose indices are int64 ({_torch.about(clouds)})"
+        )
+
+
 def ends(counts: list[int]) -> list[int]:
     """Offsets of clouds that follow one another: 0 and the sum of the first k counts."""
     offsets = [0]

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .. import _match_torch
+from ._common import refuse_beyond_int32
 
 __all__ = ["chamfer_3DDist", "chamfer_3DFunction"]
 
@@ -13,6 +14,8 @@ __all__ = ["chamfer_3DDist", "chamfer_3DFunction"]
 def _distances(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """(B, N, 3) and (B, M, 3) tensors -> squared distances (B, N) and (B, M) of each point to its
     nearest of the other cloud, and that point's index, int32."""
+    refuse_beyond_int32(xyz1)
+    refuse_beyond_int32(xyz2)
     dist1, idx1, dist2, idx2 = _match_torch.pairs(xyz1, xyz2, None, None)
     return dist1, dist2, idx1.to(torch.int32), idx2.to(torch.int32)
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from .. import _sample
-from ._common import ends, sample_ragged, whole
+from ._common import ends, refuse_beyond_int32, sample_ragged, whole
 
 __all__ = [
     "FurthestPointSampling", "farthest_point_sample", "farthest_point_sampling",
@@ -30,6 +30,7 @@ def furthest_point_sample(xyz: Tensor, npoint: int, /) -> Tensor:
     some hundred points of equal distance; float64, other numbers of coordinates, strides and the
     CPU are allowed; npoint above N is a ValueError, where they repeat points.
     """
+    refuse_beyond_int32(xyz)
     rows: Tensor = _sample.sample(xyz, npoint)
     return rows.to(torch.int32)
 
@@ -52,6 +53,7 @@ def stack_farthest_point_sample(xyz: Tensor, xyz_batch_cnt: Tensor, npoint: Any)
     As OpenPCDet's ``pointnet2_stack_utils.stack_farthest_point_sample``. Differs as
     ``furthest_point_sample``. Waits for a GPU that has the counts, as the original does.
     """
+    refuse_beyond_int32(xyz)
     counts = whole(xyz_batch_cnt)
     wanted = [int(npoint)] * len(counts) if isinstance(npoint, int) else whole(npoint)
     return sample_ragged(xyz, ends(counts), wanted).to(torch.int32)
@@ -64,6 +66,7 @@ def farthest_point_sampling(xyz: Tensor, offset: Tensor, new_offset: Tensor) -> 
     As Pointcept's ``pointops.farthest_point_sampling``. Differs as ``furthest_point_sample``; waits
     for a GPU that has the offsets, as the original does.
     """
+    refuse_beyond_int32(xyz)
     new_ends = [0, *whole(new_offset)]
     counts = [end - begin for begin, end in zip(new_ends, new_ends[1:])]
     return sample_ragged(xyz, [0, *whole(offset)], counts).to(torch.int32)

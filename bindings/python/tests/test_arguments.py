@@ -1,0 +1,367 @@
+"""Arguments out of range or of the wrong kind, arrays that change or are masked: what is said."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import cloud, needs_match, reference
+
+import farpoint
+
+POINTS = cloud(50)
+
+
+def approximate(points=POINTS, count=5, **options):
+    return farpoint.sample_approximate(points, count, **{"method": "random", **options})
+
+
+def batch_of(points=POINTS, count=5, **options):
+    return farpoint.sample(np.stack([points, points]), count, **options)
+
+
+def pair(function):
+    def call(points=POINTS, **options):
+        return function(points, POINTS, **options)
+
+    return pytest.param(call, marks=needs_match, id=function.__name__)
+
+
+def judged(points=POINTS, **options):
+    return farpoint.quality(points, [1, 2], **options)
+
+
+def sampled(points=POINTS, count=5, **options):
+    return farpoint.sample(points, count, **options)
+
+
+def tensors(points=POINTS, count=5, **options):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    return farpoint.sample(torch.from_numpy(points), count, **options)
+
+
+COUNTING = [sampled, batch_of, approximate, tensors, lambda **o: farpoint.centroids(POINTS, **o)]
+SEEDED = [sampled, batch_of, approximate, lambda **o: farpoint.order(POINTS, **o)]
+THREADED = [
+    sampled, batch_of, approximate, judged, tensors, lambda **o: farpoint.order(POINTS, **o),
+    lambda **o: farpoint.centroids(POINTS, 5, **o),
+    lambda **o: farpoint.quality(POINTS[None], [[1]], **o), pair(farpoint.nearest), pair(farpoint.chamfer),
+]
+
+
+@pytest.mark.parametrize("call", THREADED)
+@pytest.mark.parametrize("threads", [0, -1, -2**70])
+def test_threads_out_of_range(call, threads):
+    with pytest.raises(ValueError, match=f"threads is {threads}; it must be 1 or more"):
+        call(threads=threads)
+
+
+@pytest.mark.parametrize("call", THREADED)
+def test_threads_of_another_kind(call):
+    for threads in (1.5, "two", [2]):
+        with pytest.raises(TypeError, match="threads must be an integer, not "):
+            call(threads=threads)
+    with pytest.raises(ValueError, match=r"threads 36893488147419103232 is outside 1\.\."):
+        call(threads=2**65)
+    call(threads=np.int32(2))
+
+
+@pytest.mark.parametrize("call", COUNTING)
+def test_counts_out_of_range(call):
+    with pytest.raises(ValueError, match="count is -1; it must be 0 or more"):
+        call(count=-1)
+    with pytest.raises(ValueError, match=r"count 18446744073709551616 is outside 0\.\."):
+        call(count=2**64)
+    with pytest.raises(TypeError, match="count must be an integer, not 2.5"):
+        call(count=2.5)
+
+
+def test_counts_that_no_memory_holds():
+    """Padded clouds give what they have, in as many places as are asked for."""
+    batch = np.stack([POINTS, POINTS])
+    for count in (2**62, 2**58, 2**45):
+        with pytest.raises(MemoryError, match="2 x [0-9]+ indices; ask for fewer samples"):
+            farpoint.sample(batch, count, lengths=[50, 20])
+
+
+@pytest.mark.parametrize("call", SEEDED)
+def test_seeds_out_of_range(call):
+    with pytest.raises(ValueError, match="seed is -1; it must be 0 or more"):
+        call(seed=-1)
+    with pytest.raises(ValueError, match=r"seed 18446744073709551616 is outside 0\.\."):
+        call(seed=2**64)
+    with pytest.raises(TypeError, match="seed must be an integer, not 0.5"):
+        call(seed=0.5)
+    call(seed=2**64 - 1)
+
+
+def test_rows_beyond_64_bits():
+    for start in (2**63, 2**64, 2**200, [1, 2**63], [1, 2**64]):
+        with pytest.raises(ValueError, match="start has .*(beyond 64 bits|above)"):
+            farpoint.sample(POINTS, 5, start=start)
+        with pytest.raises(ValueError, match="indices has .*(beyond 64 bits|above)"):
+            farpoint.quality(POINTS, [start] if isinstance(start, int) else start)
+    with pytest.raises(ValueError, match="lengths has .*above"):
+        farpoint.sample(POINTS[None], 5, lengths=[2**63])
+    with pytest.raises(ValueError, match="columns is -1; it must be 1 or more"):
+        farpoint.read("none.bin", columns=-1)
+
+
+@pytest.mark.parametrize("algorithm", [None, 3, b"peak"])
+def test_algorithms_that_are_no_names(algorithm):
+    for call in (sampled, batch_of, lambda **o: farpoint.order(POINTS, **o)):
+        with pytest.raises(TypeError, match="algorithm .*None|algorithm .*3|algorithm .*b'peak'"):
+            call(algorithm=algorithm)
+
+
+@pytest.mark.parametrize("call", [
+    sampled, approximate, judged, lambda points: farpoint.check(points),
+    lambda points: farpoint.centroids(points, 3), pair(farpoint.nearest), pair(farpoint.chamfer),
+])
+def test_what_is_no_array_is_named(call):
+    for points, named in [
+        (None, "not None"), ((row for row in POINTS), "not generator"), ("points", "not str"),
+        ({1: 2}, "not dict"), ({1, 2}, "not set"), (3.5, "not float"), (object(), "not object"),
+        (iter([[1.0]]), "not list_iterator"), ([[None, 1.0]], "not of objects"),
+    ]:
+        with pytest.raises(TypeError, match=f"must be an array of float32 or float64.*{named}"):
+            call(points)
+    with pytest.raises(ValueError, match="no array of numbers"):
+        call([[1.0, 2.0], [3.0]])
+
+
+def test_articles():
+    with pytest.raises(TypeError, match="start must be an array of whole numbers"):
+        farpoint.sample(POINTS, 5, start=1.5)
+    with pytest.raises(TypeError, match="lengths must be a 1-D array of whole numbers"):
+        farpoint.sample(POINTS[None], 5, lengths=[1.5])
+
+
+@needs_match
+def test_norms():
+    for norm in (0, 3, -1, 2**70, None, "2"):
+        with pytest.raises(ValueError, match="norm is .*; it must be 1 or 2"):
+            farpoint.nearest(POINTS, POINTS, norm=norm)
+
+
+@needs_match
+def test_a_tensor_beside_an_array():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    for function in (farpoint.nearest, farpoint.chamfer):
+        for x, y in [(torch.from_numpy(POINTS), POINTS), (POINTS, torch.from_numpy(POINTS))]:
+            with pytest.raises(TypeError, match="of one library.*torch.Tensor.*numpy.ndarray|"
+                                                "of one library.*numpy.ndarray.*torch.Tensor"):
+                function(x, y)
+
+
+def test_libraries_with_the_first_form_of_dlpack():
+    """As Open3D's tensors: the device type is an enumeration, and there are no other arguments."""
+
+    class Kind:
+        value = 1
+
+    class Tensor:
+        def __init__(self, array):
+            self.array, self.shape, self.dtype = array, array.shape, "Float32"
+
+        def __dlpack_device__(self):
+            return Kind(), 0
+
+        def __dlpack__(self, stream=None):
+            return self.array.__dlpack__()
+
+    np.testing.assert_array_equal(farpoint.sample(Tensor(POINTS), 5), farpoint.sample(POINTS, 5))
+    assert farpoint.quality(Tensor(POINTS), Tensor(np.array([1, 2]))) == judged()
+    with pytest.raises(TypeError, match=r"Tensor of shape \(50, 3\).*can't be read by DLPack"):
+        broken = Tensor(POINTS)
+        broken.array = "nothing"
+        broken.__class__.__dlpack__ = lambda self, **_: (_ for _ in ()).throw(BufferError("no"))
+        farpoint.sample(broken, 5)
+
+
+# ------------------------------------------------------------------------------ masked arrays
+
+
+def masked(rows=(3, 7), dtype=np.float32):
+    points = np.ma.masked_array(cloud(50, dtype=dtype), mask=np.zeros((50, 3), bool))
+    points[rows, 1] = np.ma.masked
+    return points
+
+
+@pytest.mark.parametrize("call", [
+    sampled, approximate, batch_of, judged, lambda points: farpoint.check(points),
+    lambda points: farpoint.order(points), lambda points: farpoint.centroids(points, 3),
+    pair(farpoint.nearest), pair(farpoint.chamfer),
+])
+def test_masked_values_are_refused(call):
+    with pytest.raises(ValueError, match="2 of 50 rows hold NaN.*row 3"):
+        call(masked() if call is not batch_of else Stackable(masked()))
+
+
+def Stackable(points):
+    return points.filled(np.nan)
+
+
+def test_masked_rows_are_left_out():
+    points = masked()
+    good = np.setdiff1d(np.arange(50), [3, 7])
+    wanted = good[reference(points.data[good], 9)[0]]
+    np.testing.assert_array_equal(farpoint.sample(points, 9, on_bad="skip"), wanted)
+    both = farpoint.sample(np.ma.stack([points, points]), 9, on_bad="skip")
+    np.testing.assert_array_equal(both, [wanted, wanted])
+    found = approximate(points, 48, method="morton", on_bad="skip")
+    assert sorted(found.tolist()) == good.tolist()
+    assert not np.isnan(points.data).any()  # the array itself is as before
+
+
+def test_masked_arrays_without_masked_values():
+    points = np.ma.masked_array(POINTS)
+    np.testing.assert_array_equal(farpoint.sample(points, 9), farpoint.sample(POINTS, 9))
+    whole = np.ma.masked_array(POINTS.astype(int), mask=np.ones((50, 3), bool))
+    with pytest.raises(TypeError, match="float32 or float64.*int64"):
+        farpoint.sample(whole, 9)
+
+
+def test_masked_numbers():
+    rows = np.ma.masked_array([1, 2], mask=[False, True])
+    for call, what in [
+        (lambda: farpoint.sample(POINTS, 5, start=rows), "start"),
+        (lambda: farpoint.quality(POINTS, rows), "indices"),
+        (lambda: farpoint.sample(np.stack([POINTS] * 2), 5, lengths=rows), "lengths"),
+    ]:
+        with pytest.raises(ValueError, match=f"{what} has masked values; leave them out"):
+            call()
+
+
+# -------------------------------------------------------------- arrays that others write to
+
+
+def test_arrays_that_another_thread_writes_to():
+    """Whatever is read: a result or an error in words, and neither a panic nor a crash."""
+    good = cloud(20_000)
+    points = good.copy()
+    rows = np.arange(0, 20_000, 7)
+    wide = np.zeros((20_000, 4), np.float32)  # read another way, since it is not dense
+    done = threading.Event()
+
+    def write():
+        while not done.is_set():
+            for value in (np.nan, np.inf):
+                points[::3] = wide[::5, 1] = value
+                points[...] = wide[:, :3] = good
+
+    calls = [
+        lambda p: farpoint.sample(p, 50), lambda p: farpoint.sample(p, 900, on_bad="skip"),
+        lambda p: farpoint.order(p[:3000], on_bad="skip"),
+        lambda p: farpoint.sample(p[:16_000].reshape(4, 4000, 3), 20, on_bad="skip", threads=2),
+        lambda p: farpoint.quality(p, rows), lambda p: farpoint.check(p),
+        lambda p: farpoint.centroids(p, 50, on_bad="skip"),
+    ]
+    calls += [
+        lambda p, method=method: farpoint.sample_approximate(p, 900, method=method, on_bad="skip")
+        for method in ("random", "grid", "morton", "npdu", "fastpoint")
+    ]
+    if hasattr(farpoint._farpoint, "match_clouds"):
+        calls += [lambda p: farpoint.nearest(p, p), lambda p: farpoint.chamfer(p, good)]
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    refused = 0
+    end = time.monotonic() + 4
+    try:
+        while time.monotonic() < end:
+            for call in calls:
+                for array in (points, wide[:, :3]):
+                    try:
+                        call(array)
+                    except ValueError as error:
+                        assert "NaN" in str(error) or "samples" in str(error), error
+                        refused += 1
+    finally:
+        done.set()
+        writer.join(30)
+    assert refused > 0
+
+
+# ------------------------------------------------------------------- what distances are
+
+
+@needs_match
+def test_results_say_whether_distances_are_squared():
+    squared, plain = farpoint.nearest(POINTS, POINTS), farpoint.nearest(POINTS, POINTS, squared=False)
+    one = farpoint.nearest(POINTS, POINTS, norm=1)
+    assert (squared.squared, plain.squared, one.squared) == (True, False, False)
+    for found, says in ((squared, "squared=True)"), (plain, "squared=False)")):
+        distances, indices = found
+        assert len(found) == 2 and distances is found.distances and indices is found.indices
+        assert repr(found).endswith(says) and repr(found).startswith(type(found).__name__)
+    assert type(squared) is farpoint.Nearest and type(plain) is type(one) is farpoint.PlainNearest
+    batch = farpoint.nearest(POINTS[None], POINTS[None], squared=False)
+    assert not batch.squared
+    assert not farpoint.sample(POINTS, 5, return_distances=True).squared
+
+
+# ------------------------------------------------------------------------- int32 of others
+
+
+def test_int32_refuses_rows_that_it_does_not_reach(monkeypatch):
+    """Tensors of such shapes without memory for them."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    from farpoint.compat import chamfer_3d, pointnet2_ops
+
+    def not_reached(*arguments, **options):
+        raise AssertionError("it would have been sampled, and the indices cut")
+
+    for module in ("_sample.sample", "_torch.sample_ragged", "_match_torch.pairs"):
+        monkeypatch.setattr(f"farpoint.{module}", not_reached)
+    monkeypatch.setattr("farpoint.compat.pointnet2_ops.sample_ragged", not_reached)
+    small, large = torch.zeros(1, 5, 3), torch.zeros(1, 1, 1).expand(1, 2**31 + 1, 3)
+    most = torch.zeros(1, 1, 1).expand(1, 2**31, 3)
+    calls = [
+        lambda xyz: pointnet2_ops.furthest_point_sample(xyz, 2),
+        lambda xyz: pointnet2_ops.FurthestPointSampling.apply(xyz, 2),
+        lambda xyz: pointnet2_ops.stack_farthest_point_sample(xyz[0], torch.tensor([5]), 2),
+        lambda xyz: pointnet2_ops.farthest_point_sampling(xyz[0], torch.tensor([5]), torch.tensor([2])),
+        lambda xyz: chamfer_3d.chamfer_3DDist()(xyz, small),
+        lambda xyz: chamfer_3d.chamfer_3DFunction.apply(small, xyz),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="int32, which do not reach all 2147483649 rows"):
+            call(large)
+        with pytest.raises(AssertionError, match="would have been sampled"):
+            call(most)
+
+
+def test_jax_refuses_rows_that_it_does_not_reach(monkeypatch):
+    """A stand-in: JAX need not be installed, nor the memory be there."""
+    import sys
+    import types
+
+    config = types.SimpleNamespace(jax_enable_x64=False)
+    monkeypatch.setitem(sys.modules, "jax", types.SimpleNamespace(config=config))
+
+    class OnCpu:
+        shape, dtype = (2**31 + 1, 3), np.dtype(np.float32)
+
+        def __dlpack_device__(self):
+            return 1, 0
+
+        def __dlpack__(self, **_):
+            raise BufferError("it would have been read")
+
+    class OnGpu(OnCpu):
+        def __dlpack_device__(self):
+            return 2, 0
+
+    small = OnCpu()
+    small.shape = (5, 3)
+    for kind in (OnCpu, OnGpu):
+        kind.__module__ = "jaxlib._jax"
+        calls = [lambda: farpoint.sample(kind(), 5)]
+        if hasattr(farpoint._farpoint, "match_clouds"):
+            calls.append(lambda: farpoint.nearest(small, kind()))
+        for call in calls:
+            with pytest.raises(ValueError, match="int32.*2147483649 rows.*jax_enable_x64"):
+                call()
+    config.jax_enable_x64 = True
+    with pytest.raises(TypeError, match="would have been read"):
+        farpoint.sample(OnCpu(), 5)
