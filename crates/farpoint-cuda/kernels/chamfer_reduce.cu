@@ -15,7 +15,7 @@ struct ReduceArgs {
     Matching matching;  // of each side the distances that the search gave; null if it has no part
     real* values;       // a number a pair
     real* extremes;     // for maxima, of each pair EXTREMES numbers; or null
-    double* partials;   // two numbers a leaf of a side and pair
+    struct Sum* partials;  // one a leaf of a side and pair
     u32 leaves[2];      // of the largest cloud of each side
     u32 reduction;
     u32 root;           // whether distances are square roots of what the search gave
@@ -24,38 +24,23 @@ struct ReduceArgs {
 constexpr u32 COLUMNS = 256;
 constexpr u32 LEAF = 16 * COLUMNS;
 
-// What numbers come to: their sum.
-struct Total {
-    double sum;
-    __device__ __forceinline__ static Total none() { return {0}; }
-    __device__ __forceinline__ static Total one(double number) { return {number}; }
-    __device__ __forceinline__ static Total read(const double* at) { return {at[0]}; }
-    __device__ __forceinline__ void write(double* at) const { at[0] = sum; }
-    __device__ __forceinline__ void join(const Total& other) { sum = sum + other.sum; }
-    __device__ __forceinline__ Total below(u32 step) const { return {__shfl_down_sync(FULL, sum, step)}; }
-};
-
-// The largest, and how many are as large; NaN if there is one.
-struct Largest {
+// What numbers come to: their sum; or the largest (NaN if there is one), and how many are as large.
+struct Sum {
     double value;
     double ties;
-    __device__ __forceinline__ static Largest none() { return {0, 0}; }
-    __device__ __forceinline__ static Largest one(double number) { return {number, 1}; }
-    __device__ __forceinline__ static Largest read(const double* at) { return {at[0], at[1]}; }
-    __device__ __forceinline__ void write(double* at) const { at[0] = value, at[1] = ties; }
-    __device__ __forceinline__ void join(const Largest& other) {
-        if (other.value == value) ties = ties + other.ties;
+    __device__ __forceinline__ void join(const Sum& other, bool max) {
+        if (!max) value = value + other.value;
+        else if (other.value == value) ties = ties + other.ties;
         else if (value == value && !(other.value < value)) *this = other;
     }
-    __device__ __forceinline__ Largest below(u32 step) const {
+    __device__ __forceinline__ Sum below(u32 step) const {
         return {__shfl_down_sync(FULL, value, step), __shfl_down_sync(FULL, ties, step)};
     }
 };
 
 // The columns of a leaf, as the threads that work on it have them, put into one: in the first thread
 // of the COLUMNS. All threads of the block come here together.
-template <typename Sum>
-__device__ __forceinline__ Sum fold(Sum mine, Sum* columns) {
+__device__ __forceinline__ Sum fold(Sum mine, Sum* columns, bool max) {
     u32 column = threadIdx.x % COLUMNS;
     __syncthreads();  // the columns before were read
     columns[column] = mine;
@@ -65,38 +50,36 @@ __device__ __forceinline__ Sum fold(Sum mine, Sum* columns) {
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         quarter[k] = columns[column + 32 * k];
-        quarter[k].join(columns[column + 32 * k + 128]);
+        quarter[k].join(columns[column + 32 * k + 128], max);
     }
-    quarter[0].join(quarter[2]);
-    quarter[1].join(quarter[3]);
-    quarter[0].join(quarter[1]);
+    quarter[0].join(quarter[2], max);
+    quarter[1].join(quarter[3], max);
+    quarter[0].join(quarter[1], max);
 #pragma unroll
-    for (u32 step = 16; step > 0; step >>= 1) quarter[0].join(quarter[0].below(step));
+    for (u32 step = 16; step > 0; step >>= 1) quarter[0].join(quarter[0].below(step), max);
     return quarter[0];
 }
 
 // A column of a leaf of the distances of a cloud.
-template <typename Sum>
-__device__ __forceinline__ Sum column_of(const Cloud& cloud, u32 leaf, u32 root) {
-    Sum sum = Sum::none();
+__device__ __forceinline__ Sum column_of(const Cloud& cloud, u32 leaf, u32 root, bool max) {
+    Sum sum = {0, 0};
 #pragma unroll 4
     for (u32 k = 0; k < LEAF / COLUMNS; ++k) {
         u64 row = (u64)leaf * LEAF + k * COLUMNS + threadIdx.x % COLUMNS;
         if (row >= cloud.length) continue;
         real distance = cloud.values[row];
-        sum.join(Sum::one((double)(root ? root_of(distance) : distance)));
+        sum.join({(double)(root ? root_of(distance) : distance), 1}, max);
     }
     return sum;
 }
 
 // The same of numbers that leaves came to.
-template <typename Sum>
-__device__ __forceinline__ Sum column_of(const double* partials, u32 count, u32 leaf) {
-    Sum sum = Sum::none();
+__device__ __forceinline__ Sum column_of(const Sum* partials, u32 count, u32 leaf, bool max) {
+    Sum sum = {0, 0};
 #pragma unroll 4
     for (u32 k = 0; k < LEAF / COLUMNS; ++k) {
         u64 at = (u64)leaf * LEAF + k * COLUMNS + threadIdx.x % COLUMNS;
-        if (at < count) sum.join(Sum::read(partials + 2 * at));
+        if (at < count) sum.join(partials[at], max);
     }
     return sum;
 }
@@ -104,26 +87,14 @@ __device__ __forceinline__ Sum column_of(const double* partials, u32 count, u32 
 __device__ __forceinline__ u32 leaves_of(u32 count) { return (u32)(((u64)count + LEAF - 1) / LEAF); }
 
 // Where the leaves of a side of a pair come to their numbers.
-__device__ __forceinline__ double* partials_of(const ReduceArgs& args, u32 side, u32 pair) {
+__device__ __forceinline__ Sum* partials_of(const ReduceArgs& args, u32 side, u32 pair) {
     u64 before = (u64)pair * (args.leaves[0] + args.leaves[1]) + (side ? args.leaves[0] : 0);
-    return args.partials + 2 * before;
+    return args.partials + before;
 }
 
-__device__ __forceinline__ double part_of(u32 reduction, const Total& total, u32 length) {
-    return reduction == MEAN ? total.sum / (double)length : total.sum;
-}
-__device__ __forceinline__ double part_of(u32, const Largest& largest, u32) { return largest.value; }
-
-__device__ __forceinline__ double both_parts(const Total&, double a, double b) { return a + b; }
-__device__ __forceinline__ double both_parts(const Largest&, double a, double b) { return a != a || b < a ? a : b; }
-
-// What the gradients of maxima are made of: each side's largest; then what the gradient of the value
-// is divided by, infinite for a side that has no part. `sides` is how many there are.
-__device__ __forceinline__ void write_extremes(const ReduceArgs&, u32, const Total*, u32) {}
-__device__ __forceinline__ void write_extremes(const ReduceArgs& args, u32 pair, const Largest* sums, u32 sides) {
-    if (!args.extremes) return;
-    real* to = args.extremes + (u64)pair * EXTREMES;
-    double value = both_parts(sums[0], sums[0].value, sums[1].value);
+// Writes what the gradients of a maximum are made of: each side's largest; then what the gradient of the
+// value is divided by, infinite for a side that has no part. `sides` is how many there are.
+__device__ __forceinline__ void write_extremes(real* to, double value, const Sum* sums, u32 sides) {
     double among = sides == 2 && sums[0].value == sums[1].value ? 2 : 1;
     for (u32 side = 0; side < 2; ++side) {
         bool takes_part = side < sides && sums[side].value == value;
@@ -133,42 +104,45 @@ __device__ __forceinline__ void write_extremes(const ReduceArgs& args, u32 pair,
 }
 
 // Writes the value of a pair, of which both sides' sums are known.
-template <typename Sum>
 __device__ __forceinline__ void write_value(const ReduceArgs& args, u32 pair, const Sum* sums) {
     u32 sides = args.matching.sides[1].distances ? 2 : 1;
-    double parts[2] = {0, 0};
-    for (u32 side = 0; side < sides; ++side) {
-        parts[side] = part_of(args.reduction, sums[side], cloud_of(args.matching, side, pair).length);
+    double parts[2] = {sums[0].value, sums[1].value};
+    for (u32 side = 0; side < sides && args.reduction == MEAN; ++side) {
+        parts[side] = parts[side] / (double)cloud_of(args.matching, side, pair).length;
     }
-    args.values[pair] = (real)(sides == 2 ? both_parts(sums[0], parts[0], parts[1]) : parts[0]);
-    write_extremes(args, pair, sums, sides);
+    double value = parts[0];
+    if (args.reduction == MAX) value = parts[0] != parts[0] || parts[1] < parts[0] ? parts[0] : parts[1];
+    else if (sides == 2) value = parts[0] + parts[1];
+    args.values[pair] = (real)value;
+    if (args.reduction == MAX && args.extremes) {
+        write_extremes(args.extremes + (u64)pair * EXTREMES, value, sums, sides);
+    }
 }
 
-template <typename Sum>
 struct Shared {
     Sum columns[2][COLUMNS];
     Sum sums[2];
 };
 
-template <typename Sum>
-__device__ __forceinline__ void reduce(const ReduceArgs& args) {
-    __shared__ Shared<Sum> shared;
+extern "C" __global__ void __launch_bounds__(2 * COLUMNS) KERNEL(reduce)(const ReduceArgs args) {
+    __shared__ Shared shared;
+    bool max = args.reduction == MAX;
     u32 side = threadIdx.x / COLUMNS;
     for (u32 pair = blockIdx.x; pair < args.matching.pairs; pair += gridDim.x) {
-        Sum mine = Sum::none();
+        Sum mine = {0, 0};
         if (args.matching.sides[side].distances) {
-            mine = column_of<Sum>(cloud_of(args.matching, side, pair), 0, args.root);
+            mine = column_of(cloud_of(args.matching, side, pair), 0, args.root, max);
         }
-        mine = fold(mine, shared.columns[side]);
+        mine = fold(mine, shared.columns[side], max);
         if (threadIdx.x % COLUMNS == 0) shared.sums[side] = mine;
         __syncthreads();
         if (threadIdx.x == 0) write_value(args, pair, shared.sums);
     }
 }
 
-template <typename Sum>
-__device__ __forceinline__ void reduce_leaves(const ReduceArgs& args) {
+extern "C" __global__ void __launch_bounds__(COLUMNS) KERNEL(reduce_leaves)(const ReduceArgs args) {
     __shared__ Sum columns[COLUMNS];
+    bool max = args.reduction == MAX;
     u32 each = args.leaves[0] + args.leaves[1];
     u64 jobs = (u64)args.matching.pairs * each;
     for (u64 job = blockIdx.x; job < jobs; job += gridDim.x) {
@@ -176,49 +150,35 @@ __device__ __forceinline__ void reduce_leaves(const ReduceArgs& args) {
         u32 side = rest < args.leaves[0] ? 0 : 1, leaf = side ? rest - args.leaves[0] : rest;
         Cloud cloud = cloud_of(args.matching, side, pair);
         if (leaf >= leaves_of(cloud.length)) continue;  // the whole block
-        Sum sum = fold(column_of<Sum>(cloud, leaf, args.root), columns);
-        if (threadIdx.x == 0) sum.write(partials_of(args, side, pair) + 2 * (u64)leaf);
+        Sum sum = fold(column_of(cloud, leaf, args.root, max), columns, max);
+        if (threadIdx.x == 0) partials_of(args, side, pair)[leaf] = sum;
     }
 }
 
-template <typename Sum>
-__device__ __forceinline__ void reduce_partials(const ReduceArgs& args) {
-    __shared__ Shared<Sum> shared;
+extern "C" __global__ void __launch_bounds__(2 * COLUMNS) KERNEL(reduce_partials)(const ReduceArgs args) {
+    __shared__ Shared shared;
+    bool max = args.reduction == MAX;
     u32 side = threadIdx.x / COLUMNS;
     for (u32 pair = blockIdx.x; pair < args.matching.pairs; pair += gridDim.x) {
-        double* partials = partials_of(args, side, pair);
+        Sum* partials = partials_of(args, side, pair);
         bool given = args.matching.sides[side].distances != nullptr;
         u32 count = given ? leaves_of(cloud_of(args.matching, side, pair).length) : 0;
         // Both halves of the block take as many turns, as they wait for each other.
-        u32 most = leaves_of(max(args.leaves[0], args.leaves[1]));
-        Sum sum = Sum::none();
+        u32 most = leaves_of(args.leaves[0] > args.leaves[1] ? args.leaves[0] : args.leaves[1]);
         for (u32 turns = most;; turns = leaves_of(turns)) {
             u32 leaves = leaves_of(count);
             for (u32 leaf = 0; leaf < turns; ++leaf) {
                 // A leaf's sum takes the place of numbers that were added up before, or just now.
-                sum = fold(column_of<Sum>(partials, count, leaf), shared.columns[side]);
-                if (threadIdx.x % COLUMNS == 0 && leaf < leaves) sum.write(partials + 2 * (u64)leaf);
+                Sum sum = fold(column_of(partials, count, leaf, max), shared.columns[side], max);
+                if (threadIdx.x % COLUMNS == 0 && leaf < leaves) partials[leaf] = sum;
             }
             __syncthreads();
             count = leaves;
             if (turns <= 1) break;
         }
-        if (threadIdx.x % COLUMNS == 0) shared.sums[side] = count ? Sum::read(partials) : Sum::none();
+        if (threadIdx.x % COLUMNS == 0) shared.sums[side] = count ? partials[0] : Sum{0, 0};
         __syncthreads();
         if (threadIdx.x == 0) write_value(args, pair, shared.sums);
         __syncthreads();
     }
-}
-
-extern "C" __global__ void __launch_bounds__(2 * COLUMNS) KERNEL(reduce)(const ReduceArgs args) {
-    if (args.reduction == MAX) reduce<Largest>(args);
-    else reduce<Total>(args);
-}
-extern "C" __global__ void __launch_bounds__(COLUMNS) KERNEL(reduce_leaves)(const ReduceArgs args) {
-    if (args.reduction == MAX) reduce_leaves<Largest>(args);
-    else reduce_leaves<Total>(args);
-}
-extern "C" __global__ void __launch_bounds__(2 * COLUMNS) KERNEL(reduce_partials)(const ReduceArgs args) {
-    if (args.reduction == MAX) reduce_partials<Largest>(args);
-    else reduce_partials<Total>(args);
 }
