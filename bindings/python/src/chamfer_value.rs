@@ -90,10 +90,7 @@ fn values<'py, T: Scalar + Element>(
     let found = heard(py, &xs, &ys, |told| search(&matcher, &xs, &ys, asked.both, told))?;
     let found = found.map_err(|error| error::sampling(error, &about))?;
     let reduced: Vec<Reduced> = (0..xs.len())
-        .map(|pair| {
-            let sides: Vec<_> = found.iter().filter_map(|side| side.get(pair)).collect();
-            reduce(&sides, how, asked.plain)
-        })
+        .map(|pair| reduce(&found[0][pair], found[1].get(pair), how, asked.plain))
         .collect();
     let values: Vec<f64> = reduced.iter().map(|reduced| reduced.value).collect();
     let values = values.into_pyarray(py);
@@ -235,7 +232,9 @@ impl<T: Scalar> Kept<'_, T> {
         let extremes = if self.how == Reduction::Max { EXTREMES * self.pairs } else { 0 };
         let distances = if self.reads_distances() { self.places() + extremes } else { 0 };
         let lengths = self.lengths.iter().flatten().all(|lengths| lengths.len() == self.pairs);
-        self.indices.len() == self.places() && self.distances.len() >= distances && lengths
+        let named = self.indices.iter().all(|&index| index == -1 || u32::try_from(index).is_ok());
+        let counts = self.indices.len() == self.places() && self.distances.len() >= distances;
+        counts && lengths && named
     }
 
     /// One direction of a pair, padding included; without distances where nobody reads them.

@@ -191,6 +191,27 @@ def test_a_pair_without_a_batch(norm):
 
 
 @needs_match
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.int32])
+def test_kernels_refuse_what_they_would_misread(kind):
+    """Who calls an operator may give any type; the functions convert it before."""
+    from farpoint import _chamfer_torch
+    from farpoint._match import Asked
+
+    x, pair = batch().to(kind), (None, None, 2, None, True)
+    asked = Asked(2, False, "mean", True, None)
+    calls = [
+        lambda: _torch_ops._on_cuda(x, 7, None, None, None, None, "auto", None),
+        lambda: _torch_ops._ragged_on_cuda(x[0], *(torch.tensor(v) for v in ([0, 40], [4])), None, 4, 40, "auto"),
+        lambda: _match_torch._on_cuda(x, x, *pair), lambda: _match_torch._on_cuda(batch(), x, *pair),
+        lambda: _chamfer_torch._on_cuda(x, x, None, None, asked, False),
+        lambda: _chamfer_torch._on_cuda(batch(), x, None, None, asked, False),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=f"must be .*{kind}"):
+            call()
+
+
+@needs_match
 def test_clouds_are_searched_where_they_lie(monkeypatch):
     seen = []
 

@@ -293,8 +293,8 @@ def test_tensors_on_the_cpu():
     made = farpoint.centroids(points, cell=0.3)
     assert isinstance(made.points, torch.Tensor) and int(made.counts.sum()) == 600
     assert farpoint.quality(points, found) == farpoint.quality(cloud(600), found.numpy())
-    with pytest.raises(TypeError, match="int32"):
-        approximate(points.int(), 9, method="grid")
+    with pytest.raises(TypeError, match="int64"):
+        approximate(points.long(), 9, method="grid")
     with pytest.raises(TypeError, match="int64 tensor"):
         approximate(points, 9, method="grid", out=np.empty(9, np.int64))
 

@@ -6,6 +6,7 @@ import pytest
 from conftest import cloud, needs_match
 
 import farpoint
+from farpoint import _farpoint
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 from torch import func  # noqa: E402  (they need torch)
@@ -134,16 +135,24 @@ def test_compiled(name, fullgraph):
     torch.testing.assert_close(compiled(*pair()), call(theirs, *pair()))
 
 
-@pytest.mark.filterwarnings("error:.*batching rule")
-def test_nearest_in_vmap():
+def counted(monkeypatch, name):
+    """How often the compiled half is called, as a list that grows."""
+    calls, real = [], getattr(_farpoint, name)
+    monkeypatch.setattr(_farpoint, name, lambda *given: calls.append(name) or real(*given))
+    return calls
+
+
+def test_nearest_in_vmap(monkeypatch):
     x, y = pair(4)
     wanted = farpoint.nearest(x, y)
+    calls = counted(monkeypatch, "match_clouds")
     for single in (True, False):  # clouds, and batches of two
         a, b = (part if single else part.reshape(2, 2, *part.shape[1:]) for part in (x, y))
         for dims in ((0, 0), (1, 0), (-1, 0)):
             found = torch.vmap(farpoint.nearest, in_dims=dims)(a.movedim(0, dims[0]), b)
             for mine, theirs in zip(found, wanted):
                 assert torch.equal(mine.reshape(theirs.shape), theirs)
+    assert len(calls) == 6, "one call for each vmap"
     one = torch.vmap(lambda x: farpoint.nearest(x, y[0]).indices)(x)
     assert torch.equal(one, farpoint.nearest(x, y[:1].expand(4, -1, -1)).indices)
     lengths = torch.tensor([[6, 3], [1, 2]])
@@ -152,15 +161,16 @@ def test_nearest_in_vmap():
     assert torch.equal(padded.reshape(4), farpoint.chamfer(x, y, x_lengths=lengths.reshape(4)))
 
 
-@pytest.mark.filterwarnings("error:.*batching rule")
-def test_sample_in_vmap():
+def test_sample_in_vmap(monkeypatch):
     points = torch.from_numpy(np.stack([cloud(30, seed=s) for s in range(6)]))
     wanted = farpoint.sample(points, 5, return_distances=True)
+    calls = counted(monkeypatch, "sample")
     for batches in (points, points.reshape(2, 3, 30, 3)):
         found = torch.vmap(lambda p: tuple(farpoint.sample(p, 5, return_distances=True)))(batches)
         for mine, theirs in zip(found, wanted):
             assert torch.equal(mine.reshape(theirs.shape), theirs)
     twice = torch.vmap(torch.vmap(lambda p: farpoint.sample(p, 5, seed=3)))(points.reshape(2, 3, 30, 3))
+    assert len(calls) == 3, "one call for each vmap"
     assert torch.equal(twice.reshape(6, 5), farpoint.sample(points, 5, seed=3))
     starts = torch.arange(6)
     moved = torch.vmap(lambda p, s: farpoint.sample(p, 5, start=s))(points, starts)

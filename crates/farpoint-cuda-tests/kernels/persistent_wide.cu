@@ -2,6 +2,12 @@
 // points on 132 multiprocessors. Not shipped; `farpoint-cuda-tests persistent-wide` runs it to find out
 // why, now that its waits have a limit.
 //
+// To compile it, in the root folder, after `cargo xtask kernels` has fetched the compiler:
+//   python3 -c "import sys, pathlib; sys.path.insert(0, 'crates/farpoint-cuda/kernels'); import build;
+//   build.write_ptx(COMPILER, pathlib.Path('crates/farpoint-cuda-tests/kernels/persistent_wide.cu'), 'f32', 90,
+//   pathlib.Path('target'))"
+// with COMPILER the folder of libnvrtc.so.12 below target/.
+//
 // Besides what it samples, each warp writes how far it has come where `trace` points: so that a
 // block which is stuck between its waits, where no limit is, can be told from one that waits.
 #include "persistent_team.cuh"

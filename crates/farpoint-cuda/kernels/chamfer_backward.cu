@@ -47,7 +47,9 @@ __device__ __forceinline__ Senders place_arrays(u8* scratch, const u32 rows[2], 
 
 // Sorts the other cloud's rows by their nearest; they end up in pairs[0]. Rows without one come
 // last, under a number that no row has.
-__device__ void sort_senders(Team& team, const Rows& own, const Rows& other, Senders& senders, SortShared& shared) {
+template <bool REDUCED>
+__device__ void sort_senders(Team& team, const Rows<REDUCED>& own, const Rows<REDUCED>& other, Senders& senders,
+                             SortShared& shared) {
     u32 none = own.cloud.length, passes = 0;
     while (passes < 4 && none >> (8 * passes)) ++passes;
     bool odd = passes & 1;
@@ -78,14 +80,15 @@ __device__ __noinline__ void spoil(const Guard& guard) {
     const SortedArgs& args = (const SortedArgs&)guard;
     u32 teams = gridDim.x / args.team;
     for (u32 job = blockIdx.x / args.team; job < 2 * args.asked.matching.pairs; job += teams) {
-        Rows own = rows_of(args.asked, job & 1, job >> 1);
+        Rows<false> own = rows_of<false>(args.asked, job & 1, job >> 1);
         if (!own.gradients) continue;
         u64 numbers = (u64)own.cloud.slots * own.cloud.dims;
         for (u64 k = threadIdx.x; k < numbers; k += blockDim.x) own.gradients[k] = not_a_number();
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(backward_sorted)(const __grid_constant__ SortedArgs args) {
+template <bool REDUCED>
+__device__ __forceinline__ void backward(const SortedArgs& args) {
     __shared__ SortShared shared;
     const Asked& asked = args.asked;
     u32 teams = gridDim.x / args.team, which = blockIdx.x / args.team;
@@ -96,9 +99,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(backward_sorted)
     if (is_absent(args.guard, AT_BEGIN, team.rank)) return;
     Senders senders = place_arrays(args.scratch + which * args.stride, asked.rows, args.team);
     for (u32 job = which; job < 2 * asked.matching.pairs; job += teams) {
-        Rows own = rows_of(asked, job & 1, job >> 1);
+        Rows<REDUCED> own = rows_of<REDUCED>(asked, job & 1, job >> 1);
         if (!own.gradients) continue;  // the whole team
-        Rows other = rows_of(asked, ~job & 1, job >> 1);
+        Rows<REDUCED> other = rows_of<REDUCED>(asked, ~job & 1, job >> 1);
         sort_senders(team, own, other, senders, shared);
         u32 lane = threadIdx.x & 31;
         for (u32 first = 32 * team.warp(); first < own.cloud.slots; first += 32 * team.warps()) {
@@ -109,4 +112,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(backward_sorted)
         }
         team.sync();
     }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(backward_sorted)(const __grid_constant__ SortedArgs args) {
+    backward<false>(args);
+}
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    KERNEL(backward_sorted_of_value)(const __grid_constant__ SortedArgs args) {
+    backward<true>(args);
 }

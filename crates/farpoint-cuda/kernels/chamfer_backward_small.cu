@@ -51,7 +51,8 @@ __device__ __forceinline__ void sum_before(u32* counts, u32 n) {
 }
 
 // Finds out who sends to each of `rows` rows, in any order.
-__device__ __forceinline__ void fill(Lists& lists, const Rows& other, u32 rows) {
+template <bool REDUCED>
+__device__ __forceinline__ void fill(Lists& lists, const Rows<REDUCED>& other, u32 rows) {
     lists.count = sends(other) ? other.cloud.length : 0;
     for (u32 row = threadIdx.x; row < rows; row += blockDim.x) lists.ends[row] = 0;
     __syncthreads();
@@ -100,12 +101,13 @@ __device__ __forceinline__ void order(const Lists& lists, u32 row, List list) {
     __syncwarp();
 }
 
-extern "C" __global__ void __launch_bounds__(MOST) KERNEL(backward_small)(const Asked asked) {
+template <bool REDUCED>
+__device__ __forceinline__ void backward(const Asked& asked) {
     Lists lists = place_lists(asked.rows);
     for (u32 job = blockIdx.x; job < 2 * asked.matching.pairs; job += gridDim.x) {
-        Rows own = rows_of(asked, job & 1, job >> 1);
+        Rows<REDUCED> own = rows_of<REDUCED>(asked, job & 1, job >> 1);
         if (!own.gradients) continue;  // the whole block
-        Rows other = rows_of(asked, ~job & 1, job >> 1);
+        Rows<REDUCED> other = rows_of<REDUCED>(asked, ~job & 1, job >> 1);
         fill(lists, other, own.cloud.length);
         for (u32 first = threadIdx.x & ~31u; first < own.cloud.slots; first += blockDim.x) {
             u32 row = first + (threadIdx.x & 31);
@@ -115,4 +117,11 @@ extern "C" __global__ void __launch_bounds__(MOST) KERNEL(backward_small)(const 
         }
         __syncthreads();  // before the lists are used again
     }
+}
+
+extern "C" __global__ void __launch_bounds__(MOST) KERNEL(backward_small)(const __grid_constant__ Asked asked) {
+    backward<false>(asked);
+}
+extern "C" __global__ void __launch_bounds__(MOST) KERNEL(backward_small_of_value)(const __grid_constant__ Asked asked) {
+    backward<true>(asked);
 }

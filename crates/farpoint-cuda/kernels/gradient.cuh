@@ -30,24 +30,32 @@ struct Asked {
 constexpr u32 FEW = 8;    // senders that a lane adds up alone
 constexpr u32 AHEAD = 2;  // senders that a lane looks at together
 
-// One side of a pair, and what belongs to its rows.
+// The gradient of a distance of which a root or a maximum was taken. Not inlined: a root and a quotient
+// take more registers than there are to spare.
+__device__ __noinline__ real grad_of_measured(real distance, bool root, bool max, real each, real largest) {
+    if (root) distance = root_of(distance);
+    if ((max && distance != largest) || (root && distance == (real)0)) return 0;
+    return root ? each / (distance + distance) : each;
+}
+
+// One side of a pair, and what belongs to its rows. With REDUCED their gradients follow from that of
+// the pair's value: kernels are compiled for either, as registers are scarce.
+template <bool REDUCED>
 struct Rows {
     Cloud cloud;
     const real* grads;
     real* gradients;
-    bool reduced;   // whether `grads` are null, and these are to be used:
-    bool root;
-    bool max;
-    real each;      // the gradient of each distance, or of its root
+    const Asked* asked;
+    // With REDUCED the gradient of each distance or of its root, and the largest distance if a maximum
+    // was taken.
+    real each;
     real largest;
 
     // The gradient of a row's distance.
-    __device__ __forceinline__ real grad(u32 row) const { return reduced ? reduced_grad(row) : grads[row]; }
-    __device__ __forceinline__ real reduced_grad(u32 row) const {
-        if (!root && !max) return each;
-        real distance = root ? root_of(cloud.values[row]) : cloud.values[row];
-        if ((max && distance != largest) || (root && distance == (real)0)) return 0;
-        return root ? each / (distance + distance) : each;
+    __device__ __forceinline__ real grad(u32 row) const {
+        if (!REDUCED) return grads[row];
+        bool root = asked->root, max = asked->reduction == MAX;
+        return root || max ? grad_of_measured(cloud.values[row], root, max, each, largest) : each;
     }
 };
 
@@ -57,30 +65,34 @@ struct List {
     u32 count;
 };
 
-__device__ __forceinline__ Rows rows_of(const Asked& asked, u32 side, u32 pair) {
+template <bool REDUCED>
+__device__ __forceinline__ Rows<REDUCED> rows_of(const Asked& asked, u32 side, u32 pair) {
     i64 begin = first_row(asked.matching.sides[side], pair);
-    Rows rows;
+    Rows<REDUCED> rows;
     rows.cloud = cloud_of(asked.matching, side, pair);
     rows.grads = asked.grads[side] ? asked.grads[side] + begin : nullptr;
     rows.gradients = asked.gradients[side] ? asked.gradients[side] + begin * asked.matching.dims : nullptr;
-    rows.reduced = asked.upstream != nullptr;
-    rows.root = asked.root;
-    rows.max = asked.reduction == MAX;
+    rows.asked = &asked;
     rows.each = rows.largest = 0;
-    if (rows.reduced) {
-        const real* extremes = rows.max ? asked.extremes + (u64)pair * EXTREMES + side : nullptr;
-        real divisor = rows.max ? extremes[2] : asked.reduction == MEAN ? (real)rows.cloud.length : (real)1;
+    if (REDUCED) {
+        bool max = asked.reduction == MAX;
+        const real* extremes = max ? asked.extremes + (u64)pair * EXTREMES + side : nullptr;
+        real divisor = max ? extremes[2] : asked.reduction == MEAN ? (real)rows.cloud.length : (real)1;
         rows.each = asked.upstream[(i64)pair * asked.upstream_stride] / divisor;
-        if (rows.max) rows.largest = extremes[0];
+        if (max) rows.largest = extremes[0];
     }
     return rows;
 }
 
 // Whether the distances of these rows have gradients.
-__device__ __forceinline__ bool sends(const Rows& rows) { return (rows.grads || rows.reduced) && rows.cloud.indices; }
+template <bool REDUCED>
+__device__ __forceinline__ bool sends(const Rows<REDUCED>& rows) {
+    return (REDUCED || rows.grads) && rows.cloud.indices;
+}
 
 // To whom a row sends; `none` if to nobody of so many.
-__device__ __forceinline__ u32 target_of(const Rows& rows, u32 row, u32 none) {
+template <bool REDUCED>
+__device__ __forceinline__ u32 target_of(const Rows<REDUCED>& rows, u32 row, u32 none) {
     i64 nearest = rows.cloud.indices[row];
     return nearest >= 0 && nearest < (i64)none ? (u32)nearest : none;
 }
@@ -93,7 +105,8 @@ __device__ __forceinline__ real part(u32 norm, real g, real p, real q) {
 
 // Takes the parts of a long list off a sum, by a warp: its lanes look at many senders together,
 // only the sum has an order.
-__device__ __forceinline__ real subtract_many(const Rows& other, const u32* senders, List list, u32 norm, u32 axis,
+template <bool REDUCED>
+__device__ __forceinline__ real subtract_many(const Rows<REDUCED>& other, const u32* senders, List list, u32 norm, u32 axis,
                                               real at_row, real sum) {
     u32 lane = threadIdx.x & 31;
     for (u32 first = 0; first < list.count; first += 32 * AHEAD) {
@@ -117,7 +130,8 @@ __device__ __forceinline__ real subtract_many(const Rows& other, const u32* send
 }
 
 // Writes the gradients of 32 rows, by a warp; `row` is this lane's, and `list` who sends to it.
-__device__ __forceinline__ void write_gradients(const Rows& own, const Rows& other, u32 norm, u32 row,
+template <bool REDUCED>
+__device__ __forceinline__ void write_gradients(const Rows<REDUCED>& own, const Rows<REDUCED>& other, u32 norm, u32 row,
                                                 const u32* senders, List list) {
     u32 lane = threadIdx.x & 31, dims = own.cloud.dims;
     bool counts = row < own.cloud.length;

@@ -35,8 +35,8 @@ pub(crate) fn check_rows(rows: usize) -> Result<(), Error> {
     }
     if rows > MOST_ROWS {
         return refuse(format!(
-            "{rows} rows are more than the {MOST_ROWS} that a cloud may have on a GPU; sample it \
-             on the CPU, or leave some out"
+            "{rows} rows are more than the {MOST_ROWS} that a cloud may have on a GPU; use the \
+             CPU, or leave some out"
         ));
     }
     Ok(())

@@ -3,6 +3,7 @@
 
 use crate::archive::{self, Code, Kind};
 use crate::driver::{self, sys};
+use crate::guard::Relaxed;
 use crate::once::OncePerKey;
 use crate::{Device, Error};
 use std::collections::BTreeSet;
@@ -86,7 +87,7 @@ impl Modules {
         precision: &'static str,
     ) -> Result<Function, Error> {
         self.functions.get((module, name, precision), || {
-            let _relaxed = Relaxed::new(device)?;
+            let _relaxed = Relaxed::new()?;
             let _current = device.bind()?;
             let loaded = self.module(device, module, precision)?;
             let symbol = CString::new(format!("{name}_{precision}")).expect("no zero in a name");
@@ -112,7 +113,7 @@ impl Modules {
     pub(crate) fn load_all(&self, device: &Device) -> Result<(), Error> {
         let all = archive::codes().iter().map(|code| (code.module, code.precision));
         for (module, precision) in all.collect::<BTreeSet<_>>() {
-            let _relaxed = Relaxed::new(device)?;
+            let _relaxed = Relaxed::new()?;
             let _current = device.bind()?;
             let loaded = self.module(device, module, precision)?;
             let code = self.spent.loading(|| load_functions(loaded));
@@ -296,28 +297,6 @@ fn load_functions(module: Module) -> CUresult {
     }
     let mut codes = handles.into_iter().map(load_function);
     codes.find(|&code| code != CUDA_SUCCESS).unwrap_or(CUDA_SUCCESS)
-}
-
-/// Allows this thread what a capture in another would forbid: loading a kernel does not touch
-/// any stream.
-struct Relaxed<'a>(&'a Device, sys::CUstreamCaptureMode);
-
-impl<'a> Relaxed<'a> {
-    fn new(device: &'a Device) -> Result<Self, Error> {
-        let mut mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
-        // SAFETY: exchanges one number of this thread for another.
-        let code = unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut mode) };
-        device.check("cuThreadExchangeStreamCaptureMode", code)?;
-        Ok(Self(device, mode))
-    }
-}
-
-impl Drop for Relaxed<'_> {
-    fn drop(&mut self) {
-        // SAFETY: exchanges one number of this thread for the one that `new` took.
-        let code = unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut self.1) };
-        let _ = self.0.check("cuThreadExchangeStreamCaptureMode", code);
-    }
 }
 
 #[cfg(test)]

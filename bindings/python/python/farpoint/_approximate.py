@@ -47,8 +47,8 @@ class Request(NamedTuple):
 class Centroids(NamedTuple):
     """What ``centroids`` returns."""
 
-    #: Means of the points of each occupied cell, in the type and unit of the coordinates: (K, D),
-    #: or (B, K, D) padded with 0.
+    #: Means of the points of each occupied cell, in the type and unit of the coordinates (float32 for
+    #: tensors of float16 and bfloat16): (K, D), or (B, K, D) padded with 0.
     points: Any
     #: How many points each stands for, int64: (K,), or (B, K) padded with 0.
     counts: Any

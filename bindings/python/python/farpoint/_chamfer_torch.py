@@ -74,7 +74,7 @@ def _on_cpu(
 
 def _batch(clouds: Tensor) -> np.ndarray:
     """The same memory as a batch of NumPy's."""
-    array: np.ndarray = (clouds.detach() if clouds.requires_grad else clouds).numpy()
+    array = _torch_ops.array_of(clouds)
     return array if array.ndim == 3 else array[None]
 
 
@@ -84,6 +84,9 @@ class _Plan:
     __slots__ = ("forward", "backward", "scratch", "value", "indices", "distances", "x", "y")
 
     def __init__(self, x: Tensor, y: Tensor, asked: Asked) -> None:
+        _torch_ops.refuse_other_types(x)
+        if x.dtype != y.dtype:
+            raise TypeError(f"both clouds must be of one type, not {x.dtype} and {y.dtype}")
         (_, x_strides), (_, y_strides) = _torch_ops.addressable(x), _torch_ops.addressable(y)
         pairs, n, dims = _torch_ops.batch_shape(x)
         m = y.shape[-2]
@@ -114,7 +117,7 @@ _MOST_PLANS = 1024
 
 
 def _plan_of(x: Tensor, y: Tensor, asked: Asked) -> _Plan:
-    key = x.shape, y.shape, x.stride(), y.stride(), x.dtype, x.get_device(), asked
+    key = x.shape, y.shape, x.stride(), y.stride(), x.dtype, y.dtype, x.get_device(), asked
     plan = _plans.get(key)
     if plan is None:
         if len(_plans) >= _MOST_PLANS:

@@ -172,8 +172,8 @@ def chamfer(
     A number for clouds, (B,) for batches. For tensors: tensors () or (B,) of the type of x (float32 at
     least) that can be differentiated as the distances of ``nearest``. For others: float64 (JAX without
     its 64-bit mode: float32). A number waits for a GPU. Distances are summed in double precision, in an
-    order that is the same for arrays and tensors of the CPU and tensors on a GPU; arrays of CuPy and JAX
-    on a GPU are summed by these libraries.
+    order that is the same for arrays and tensors of the CPU and tensors on a GPU; arrays of CuPy and
+    JAX on a GPU are summed by these libraries.
 
     Raises
     ------

@@ -186,11 +186,12 @@ def _pinned(values: Tensor) -> Tensor:
 def numbers(values: list[int], device: torch.device) -> Tensor:
     """Whole numbers as a tensor on this device. Even steps are counted there, so that calls for
     clouds of one size can be captured into a CUDA graph."""
-    if device.type != "cpu" and values:
+    if device.type != "cpu":
         step = values[1] - values[0] if len(values) > 1 else 0
         if all(after - before == step for before, after in zip(values, values[1:])):
             if step == 0:
-                return torch.full((len(values),), values[0], dtype=torch.int64, device=device)
+                first = values[0] if values else 0
+                return torch.full((len(values),), first, dtype=torch.int64, device=device)
             return torch.arange(values[0], values[-1] + step, step, dtype=torch.int64, device=device)
     return sent(torch.tensor(values, dtype=torch.int64, device="cpu"), device)
 

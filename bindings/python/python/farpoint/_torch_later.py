@@ -24,7 +24,8 @@ def watch() -> None:
 def _register() -> None:
     # A module of ours that is half imported can't be used; it has brought PyTorch in for a tensor.
     package = __name__.rpartition(".")[0]
-    for name in ("_torch", "_torch_ops", "_torch_rules", "_match_torch", "_match_derivatives"):
+    names = "_torch", "_torch_ops", "_torch_rules", "_match_torch", "_match_derivatives", "_chamfer_torch"
+    for name in names:
         module = sys.modules.get(f"{package}.{name}")
         if getattr(getattr(module, "__spec__", None), "_initializing", False):
             return

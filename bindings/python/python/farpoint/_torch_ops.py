@@ -224,12 +224,17 @@ def address_of(tensor: Tensor | None) -> int:
 
 def input_of(clouds: Tensor, strides: tuple[int, int], lengths: Tensor | None) -> _cuda.Input:
     device = clouds.get_device()
-    if clouds.dtype not in (torch.float32, torch.float64):  # who calls an operator may give others
-        raise TypeError(f"the points must be float32 or float64, not {clouds.dtype}")
+    refuse_other_types(clouds)
     return _cuda.Input(
         device, current_stream(device), clouds.dtype == torch.float64,
         clouds.data_ptr(), strides, batch_shape(clouds), 0, address_of(lengths),
     )
+
+
+def refuse_other_types(clouds: Tensor) -> None:
+    """Refuses what a kernel would misread: who calls an operator may give any type."""
+    if clouds.dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"the points must be float32 or float64, not {clouds.dtype}")
 
 
 def batch_shape(points: Tensor) -> tuple[int, int, int]:

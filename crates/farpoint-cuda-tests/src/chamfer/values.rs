@@ -128,9 +128,8 @@ impl<T: CudaScalar> Batch<T> {
             if !ask.both {
                 found.b_to_a.indices.fill(Nearest::<T>::NONE);
             }
-            let sides = [&found.a_to_b, &found.b_to_a];
-            let sides = if ask.both { &sides[..] } else { &sides[..1] };
-            let reduced = reduce(sides, ask.reduction, ask.plain);
+            let second = Some(&found.b_to_a).filter(|_| ask.both);
+            let reduced = reduce(&found.a_to_b, second, ask.reduction, ask.plain);
             values.push(T::from_f64(reduced.value));
             extremes.extend(reduced.largest.into_iter().chain(reduced.divisors).map(T::from_f64));
             let Chamfer { a_to_b, b_to_a } = &found;

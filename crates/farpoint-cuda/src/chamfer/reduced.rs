@@ -185,8 +185,8 @@ unsafe fn start<T: CudaScalar>(
     }
     let [a, b] = leaves(shape);
     let a_leaf = Launch::new(blocks(shape.pairs.saturating_mul(a + b)), COLUMNS);
-    // SAFETY: as for the one launch above; the second kernel reads what the first has written, in
-    // the order of the stream.
+    // SAFETY: `Args` mirrors the parameter of both kernels, whose addresses are as this function's
+    // caller promises; the second reads what the first has written, in the order of the stream.
     unsafe {
         a_leaf.start(stream, function("reduce_leaves")?, args)?;
         a_pair.start(stream, function("reduce_partials")?, args)

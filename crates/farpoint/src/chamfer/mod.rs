@@ -37,8 +37,6 @@ pub use batch::padded_rows;
 pub use matcher::{Matcher, Method, Norm, chamfer, nearest};
 #[doc(hidden)]
 pub use prepared::Prepared;
-#[doc(hidden)]
-pub use reduce::reduce_counted;
 pub use reduce::{Reduced, Reduction, reduce, total};
 pub use reference::reference;
 pub use result::{Chamfer, FScore, Nearest};

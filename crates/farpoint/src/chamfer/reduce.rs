@@ -116,35 +116,29 @@ pub struct Reduced {
 /// use farpoint::chamfer::{Reduction, reduce};
 /// let (a, b) = ([[0.0f32], [5.0]], [[1.0f32]]);
 /// let chamfer = farpoint::chamfer(&a[..], &b[..])?;
-/// let sides = [&chamfer.a_to_b, &chamfer.b_to_a];
-/// assert_eq!(reduce(&sides, Reduction::Mean, false).value, chamfer.sum());
-/// assert_eq!(reduce(&sides, Reduction::Sum, true).value, 1.0 + 4.0 + 1.0);
-/// assert_eq!(reduce(&sides[..1], Reduction::Max, true).value, 4.0);
+/// let (there, back) = (&chamfer.a_to_b, &chamfer.b_to_a);
+/// assert_eq!(reduce(there, Some(back), Reduction::Mean, false).value, chamfer.sum());
+/// assert_eq!(reduce(there, Some(back), Reduction::Sum, true).value, 1.0 + 4.0 + 1.0);
+/// assert_eq!(reduce(there, None, Reduction::Max, true).value, 4.0);
 /// # Ok::<(), farpoint::Error>(())
 /// ```
-pub fn reduce<T: Scalar>(sides: &[&Nearest<T>], reduction: Reduction, plain: bool) -> Reduced {
-    let counts = [0, 1].map(|side| sides.get(side).map_or(0, |of| of.len() - of.dropped));
-    reduce_counted(sides, counts, reduction, plain)
-}
-
-/// [`reduce`] where the first `counts` rows of each side count and the rest pads it.
-#[doc(hidden)]
-pub fn reduce_counted<T: Scalar>(
-    sides: &[&Nearest<T>],
-    counts: [usize; 2],
+pub fn reduce<T: Scalar>(
+    first: &Nearest<T>,
+    second: Option<&Nearest<T>>,
     reduction: Reduction,
     plain: bool,
 ) -> Reduced {
+    let sides: Vec<_> = std::iter::once(first).chain(second).collect();
     let mut reduced =
         Reduced { value: 0.0, largest: [0.0; 2], divisors: [1.0; 2], reduction, plain };
     if reduction == Reduction::Max {
-        reduced.take_largest(sides);
+        reduced.take_largest(&sides);
         return reduced;
     }
     for (side, nearest) in sides.iter().enumerate() {
         let sum = total(nearest.len(), |row| measured(nearest, row, plain).to_f64());
         if reduction == Reduction::Mean {
-            reduced.divisors[side] = counts[side] as f64;
+            reduced.divisors[side] = (nearest.len() - nearest.dropped) as f64;
         }
         let part = sum / reduced.divisors[side];
         reduced.value = if side == 0 { part } else { reduced.value + part };
@@ -184,11 +178,10 @@ impl Reduced {
         self.value = self.largest[0].max(self.largest[1]);
         // Equal sides share alike.
         let among = self.largest[..sides.len()].iter().filter(|&&of| of == self.value).count();
-        for side in 0..2 {
+        self.divisors = [0, 1].map(|side| {
             let takes_part = side < sides.len() && self.largest[side] == self.value;
-            self.divisors[side] =
-                if takes_part { (among * ties[side]) as f64 } else { f64::INFINITY };
-        }
+            if takes_part { (among * ties[side]) as f64 } else { f64::INFINITY }
+        });
     }
 
     /// The gradients of a side's distances, from that of the value. A distance of 0 of which the
@@ -267,12 +260,12 @@ mod tests {
     #[test]
     fn values_of_one_side_and_of_both() {
         let (a, b) = (nearest(&[4.0, 9.0, 9.0]), nearest(&[1.0, f32::NAN]));
-        let value = |reduction, plain| reduce(&[&a, &b], reduction, plain).value;
+        let value = |reduction, plain| reduce(&a, Some(&b), reduction, plain).value;
         assert_eq!(value(Reduction::Mean, false), 22.0 / 3.0 + 1.0);
         assert_eq!(value(Reduction::Mean, true), 8.0 / 3.0 + 1.0);
         assert_eq!(value(Reduction::Sum, true), 9.0);
         assert_eq!(value(Reduction::Max, true), 3.0);
-        let alone = reduce(&[&b], Reduction::Max, true);
+        let alone = reduce(&b, None, Reduction::Max, true);
         assert_eq!((alone.value, alone.divisors), (1.0, [1.0, f64::INFINITY]));
         for reduction in Reduction::ALL {
             assert_eq!(reduction.to_string().parse(), Ok(reduction));
@@ -284,14 +277,14 @@ mod tests {
     fn gradients_of_distances() {
         let (a, b) = (nearest(&[4.0, 9.0, 9.0, 0.0]), nearest(&[9.0, 1.0]));
         let of = |reduction, plain| {
-            let reduced = reduce(&[&a, &b], reduction, plain);
+            let reduced = reduce(&a, Some(&b), reduction, plain);
             [reduced.grads(0, &a, 6.0), reduced.grads(1, &b, 6.0)]
         };
         assert_eq!(of(Reduction::Mean, false), [vec![1.5; 4], vec![3.0; 2]]);
         assert_eq!(of(Reduction::Sum, true), [vec![1.5, 1.0, 1.0, 0.0], vec![1.0, 3.0]]);
         // Two equal sides, of which one has the largest distance twice.
         assert_eq!(of(Reduction::Max, false), [vec![0.0, 1.5, 1.5, 0.0], vec![3.0, 0.0]]);
-        let reduced = reduce(&[&a, &nearest(&[1.0])], Reduction::Max, true);
+        let reduced = reduce(&a, Some(&nearest(&[1.0])), Reduction::Max, true);
         assert_eq!(reduced.grads(0, &a, 6.0), [0.0, 0.5, 0.5, 0.0]);
         assert_eq!(reduced.grads(1, &nearest(&[1.0]), 6.0), [0.0]);
     }

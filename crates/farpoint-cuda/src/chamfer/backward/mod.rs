@@ -28,6 +28,13 @@ struct Asked {
     root: u32,
 }
 
+impl Asked {
+    /// Whether the gradients of the distances follow from those of values.
+    fn is_of_value(&self) -> bool {
+        self.upstream != 0
+    }
+}
+
 /// Where the gradients of the distances are, or those of the values that these became, and where
 /// those of the coordinates go; 0 for null.
 #[derive(Debug, Clone, Copy)]
