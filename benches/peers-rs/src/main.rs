@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     Matcher::new().method(method.parse()?).threads(threads).chamfer(&a, &b)?;
                 let seconds = start.elapsed().as_secs_f64();
                 println!("{seconds}");
-                found = [a_to_b.distances, b_to_a.distances].concat();
+                found = [a_to_b.raw_distances, b_to_a.raw_distances].concat();
                 continue;
             }
         };

@@ -167,7 +167,7 @@ fn stacked<'py, T: Scalar + Element>(
     n: usize,
 ) -> PyResult<Arrays<'py>> {
     let failed = |error| error::sampling(error, "nearest points");
-    let distances: Vec<_> = found.iter().map(|nearest| &nearest.distances[..]).collect();
+    let distances: Vec<_> = found.iter().map(|nearest| &nearest.raw_distances[..]).collect();
     let index = |&index: &u32| if index == Nearest::<T>::NONE { -1 } else { i64::from(index) };
     let indices: Vec<Vec<i64>> =
         found.iter().map(|nearest| nearest.indices.iter().map(index).collect()).collect();
@@ -222,7 +222,7 @@ fn gradients<'py, T: Scalar + Element>(
     }
     let nearest = |indices: &PyReadonlyArray2<'py, i64>, k: usize| {
         let indices = indices.as_array().row(k).iter().map(index_of).collect::<PyResult<_>>()?;
-        PyResult::Ok(Nearest { distances: Vec::new(), indices, norm, dropped: 0 })
+        PyResult::Ok(Nearest { raw_distances: Vec::new(), indices, norm, dropped: 0 })
     };
     let given = |grad: &PyReadonlyArray2<'py, T>, k: usize| grad.as_array().row(k).to_vec();
     let job = |k: usize| {

@@ -132,7 +132,7 @@ fn kept<T: Scalar>(
             };
             indices.extend(nearest.indices.iter().map(index));
             indices.resize(end, -1);
-            distances.extend_from_slice(&nearest.distances);
+            distances.extend_from_slice(&nearest.raw_distances);
             distances.resize(end, T::ZERO);
         }
     }
@@ -242,16 +242,16 @@ impl<T: Scalar> Kept<'_, T> {
         let rows = self.rows[side];
         let first = side * self.pairs * self.rows[0] + pair * rows;
         if side == 1 && !self.both {
-            let (distances, indices) = (vec![T::ZERO; rows], vec![Nearest::<T>::NONE; rows]);
-            return Ok(Nearest { distances, indices, norm: self.norm, dropped: 0 });
+            let (raw_distances, indices) = (vec![T::ZERO; rows], vec![Nearest::<T>::NONE; rows]);
+            return Ok(Nearest { raw_distances, indices, norm: self.norm, dropped: 0 });
         }
-        let distances = match self.reads_distances() {
+        let raw_distances = match self.reads_distances() {
             true => self.distances[first..first + rows].to_vec(),
             false => vec![T::ZERO; rows],
         };
         let indices = self.indices[first..first + rows].iter().map(index_of);
         let indices = indices.collect::<PyResult<_>>()?;
-        Ok(Nearest { distances, indices, norm: self.norm, dropped: 0 })
+        Ok(Nearest { raw_distances, indices, norm: self.norm, dropped: 0 })
     }
 
     /// Both directions of a pair, and the gradients of their distances from that of the value.

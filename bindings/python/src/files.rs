@@ -174,7 +174,7 @@ impl File {
         &self,
         py: Python<'py>,
         rows: Option<PyReadonlyArray1<'_, i64>>,
-    ) -> PyResult<(Dumped<'py>, Vec<(String, Bound<'py, PyAny>)>)> {
+    ) -> PyResult<(Dumped<'py>, Vec<Added<'py>>)> {
         let rows = self.rows(rows)?;
         if let Some(row) = rows.iter().find(|row| **row >= self.cloud.len()) {
             let points = self.cloud.len();
@@ -202,6 +202,9 @@ impl File {
 
 /// What [`restore`] makes a copy of: bytes of a file, its format, description and warnings.
 type Dumped<'py> = (Bound<'py, PyBytes>, &'static str, String, Vec<String>);
+
+/// A column that was added: its name and numbers.
+type Added<'py> = (String, Bound<'py, PyAny>);
 
 impl File {
     fn of(cloud: Cloud) -> Self {

@@ -159,7 +159,7 @@ fn matched(all: &[farpoint::chamfer::Chamfer<f32>]) -> Answer {
     let sides = all.iter().flat_map(|chamfer| [&chamfer.a_to_b, &chamfer.b_to_a]);
     sides
         .flat_map(|side| {
-            let bits = side.distances.iter().map(|distance| u64::from(distance.to_bits()));
+            let bits = side.raw_distances.iter().map(|distance| u64::from(distance.to_bits()));
             side.indices.iter().map(|&index| u64::from(index)).chain(bits)
         })
         .collect()

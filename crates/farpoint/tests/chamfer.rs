@@ -21,9 +21,9 @@ fn measures_by_hand() {
     let a = [[0.0f32, 0.0], [3.0, 4.0], [1.0, 0.0]];
     let b = [[0.0f32, 0.0], [0.0, 2.0]];
     let chamfer = farpoint::chamfer(&a[..], &b[..]).unwrap();
-    assert_eq!(chamfer.a_to_b.distances, [0.0, 13.0, 1.0]);
+    assert_eq!(chamfer.a_to_b.raw_distances, [0.0, 13.0, 1.0]);
     assert_eq!(chamfer.a_to_b.indices, [0, 1, 0]);
-    assert_eq!(chamfer.b_to_a.distances, [0.0, 4.0]);
+    assert_eq!(chamfer.b_to_a.raw_distances, [0.0, 4.0]);
     assert_eq!(chamfer.sum(), 14.0 / 3.0 + 2.0);
     assert_eq!(chamfer.weighted_sum(3.0, 0.5), 15.0);
     let plain = f64::from(13f32.sqrt());
@@ -45,18 +45,18 @@ fn norm_one_by_hand() {
     // Nearest by norm 2 is the first, by norm 1 the second.
     let (a, b) = ([[0.0f32, 0.0]], [[2.0f32, 2.0], [0.0, 3.0]]);
     let one = Matcher::new().norm(Norm::One).chamfer(&a[..], &b[..]).unwrap();
-    assert_eq!((one.a_to_b.distances[0], one.a_to_b.indices[0]), (3.0, 1));
+    assert_eq!((one.a_to_b.raw_distances[0], one.a_to_b.indices[0]), (3.0, 1));
     assert_eq!((one.sum(), one.hausdorff()), (3.0 + 3.5, 4.0));
     assert_eq!(one.sum(), one.sum_of_distances());
     let two = farpoint::nearest(&a[..], &b[..]).unwrap();
-    assert_eq!((two.distances[0], two.indices[0]), (8.0, 0));
+    assert_eq!((two.raw_distances[0], two.indices[0]), (8.0, 0));
 }
 
 /// The sum that `backward` differentiates: distances times their gradients.
 fn loss(a: &[[f64; 3]], b: &[[f64; 3]], ga: &[f64], gb: &[f64], norm: Norm) -> f64 {
     let chamfer = Matcher::new().norm(norm).chamfer(a, b).unwrap();
     let side = |nearest: &Nearest<f64>, g: &[f64]| -> f64 {
-        nearest.distances.iter().zip(g).map(|(d, g)| d * g).sum()
+        nearest.raw_distances.iter().zip(g).map(|(d, g)| d * g).sum()
     };
     side(&chamfer.a_to_b, ga) + side(&chamfer.b_to_a, gb)
 }
@@ -347,7 +347,7 @@ fn clouds_that_change_while_they_are_read_do_not_panic() {
     let cloud = generate(Kind::Room, 20_000, 1);
     let sound = |nearest: &Nearest<f32>| {
         let none = |k: usize| nearest.indices[k] == Nearest::<f32>::NONE;
-        (0..nearest.len()).all(|k| none(k) == nearest.distances[k].to_f64().is_nan())
+        (0..nearest.len()).all(|k| none(k) == nearest.raw_distances[k].to_f64().is_nan())
     };
     for start in 0..20 {
         let changing = || Changing(&cloud, (start * 1_000_003).into());

@@ -29,7 +29,7 @@ fn same<T: Scalar>(name: &str, found: &Chamfer<T>, truth: &Chamfer<T>) {
         assert_eq!(found.len(), truth.len(), "{name}, {way}");
         for row in 0..found.len() {
             let both = |nearest: &farpoint::Nearest<T>| {
-                (nearest.distances[row].to_f64().to_bits(), nearest.indices[row])
+                (nearest.raw_distances[row].to_f64().to_bits(), nearest.indices[row])
             };
             assert_eq!(both(found), both(truth), "{name}, {way}, row {row}");
         }
@@ -144,9 +144,9 @@ fn rows_left_out() {
         for (k, row) in good(&a).into_iter().enumerate() {
             let nearest = good(&b)[truth.a_to_b.indices[k] as usize];
             assert_eq!(found.a_to_b.indices[row] as usize, nearest);
-            assert_eq!(found.a_to_b.distances[row], truth.a_to_b.distances[k]);
+            assert_eq!(found.a_to_b.raw_distances[row], truth.a_to_b.raw_distances[k]);
         }
-        assert!(found.a_to_b.distances[0].is_nan());
+        assert!(found.a_to_b.raw_distances[0].is_nan());
         assert_eq!(found.a_to_b.indices[0], farpoint::Nearest::<f32>::NONE);
         assert_eq!(found.sum(), truth.sum());
         assert_eq!(found.hausdorff(), truth.hausdorff());
@@ -205,7 +205,7 @@ fn real_turns() {
         let some: Vec<[f32; 3]> = queries.iter().step_by(1000).copied().collect();
         let truth = Matcher::new().method(Method::Reference).nearest(&some, targets).unwrap();
         for (k, row) in (0..queries.len()).step_by(1000).enumerate() {
-            assert_eq!(found.distances[row], truth.distances[k], "row {row}");
+            assert_eq!(found.raw_distances[row], truth.raw_distances[k], "row {row}");
             assert_eq!(found.indices[row], truth.indices[k], "row {row}");
         }
     }

@@ -77,6 +77,9 @@ def to_numpy(array: Any) -> np.ndarray:
         )
     try:
         found = np.asarray(array)
+        # NumPy before 1.24 makes objects of rows of different lengths.
+        if found.dtype.kind == "O" and any(isinstance(part, (list, tuple)) for part in found.flat):
+            raise ValueError("its rows have different lengths")
     except ValueError as error:
         raise ValueError(f"the points are no array of numbers ({name(array)}): {error}") from None
     # Lists of whole numbers are coordinates like others.

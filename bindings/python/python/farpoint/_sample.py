@@ -162,13 +162,17 @@ def sample(
         raise ValueError(
             f"give one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
         )
-    count, threads = _arguments.count(count), _arguments.threads(threads)
+    if count is not None:
+        count = _arguments.count(count)
+    if threads is not None:
+        threads = _arguments.threads(threads)
     _approximate.refuse_as_algorithm(algorithm)
     if on_bad not in ("error", "skip"):
         raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
     if seed is not None and not (isinstance(start, int) and start == 0):
         raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
-    seed = _arguments.seed(seed)
+    if seed is not None:
+        seed = _arguments.seed(seed)
     request = Request(
         count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances,
         on_bad == "skip", progress,
@@ -179,8 +183,8 @@ def sample(
 
 def _sample(points: Any, request: Request) -> tuple[Any, Any, Any]:
     """Indices, distances and radius, by the module for this library."""
-    if isinstance(points, np.ndarray):
-        return _numpy.sample(_arrays.to_numpy(points), request)
+    if type(points) is np.ndarray:
+        return _numpy.sample(points, request)
     if _arrays.is_torch(points):
         from . import _torch
 

@@ -58,7 +58,7 @@ impl<T: CudaScalar> Expected<T> {
             let all = sides.iter_mut().zip(found).zip(grads).zip([a, b]);
             for (((side, found), grads), gradients) in all {
                 let indices = found.indices.iter().map(|&index| signed(index)).collect();
-                side.push(Self { grads, distances: found.distances, indices, gradients });
+                side.push(Self { grads, distances: found.raw_distances, indices, gradients });
             }
         }
         let [a, b] = sides;
@@ -97,7 +97,7 @@ fn of_pair<T: CudaScalar>(a: &Cloud<T>, b: &Cloud<T>, norm: Norm) -> Result<Cham
         return Ok(on_cpu(norm, n, m).chamfer(a, b)?);
     }
     let none = |rows: usize| Nearest {
-        distances: vec![T::INFINITY; rows],
+        raw_distances: vec![T::INFINITY; rows],
         indices: vec![Nearest::<T>::NONE; rows],
         norm,
         dropped: 0,
@@ -166,7 +166,7 @@ pub(crate) fn same_nearest<T: Scalar>(
     if found.dropped != truth.dropped || found.norm != truth.norm {
         return Err(format!("{what}: {} rows left out, not {}", found.dropped, truth.dropped));
     }
-    same_numbers(&format!("distances {what}"), &found.distances, &truth.distances)?;
+    same_numbers(&format!("distances {what}"), &found.raw_distances, &truth.raw_distances)?;
     same_indices(&format!("indices {what}"), &found.indices, &truth.indices)
 }
 

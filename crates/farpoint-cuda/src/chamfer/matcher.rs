@@ -151,8 +151,8 @@ impl Matcher {
         Ok(std::iter::zip(a_to_b, b_to_a).map(chamfer).collect())
     }
 
-    /// The gradients of both clouds, from the gradients `grad_a` of `chamfer.a_to_b.distances` and
-    /// `grad_b` of `chamfer.b_to_a.distances`: those of [`farpoint::chamfer::backward()`], bit for
+    /// The gradients of both clouds, from the gradients `grad_a` of `chamfer.a_to_b.raw_distances` and
+    /// `grad_b` of `chamfer.b_to_a.raw_distances`: those of [`farpoint::chamfer::backward()`], bit for
     /// bit. The norm is the result's.
     ///
     /// Errors on clouds, results and gradients that do not fit each other.

@@ -14,8 +14,8 @@ pub struct Gradients<T> {
     pub b: Vec<T>,
 }
 
-/// The gradients of both clouds, from the gradients `grad_a` of `chamfer.a_to_b.distances` and
-/// `grad_b` of `chamfer.b_to_a.distances` (one number a point).
+/// The gradients of both clouds, from the gradients `grad_a` of `chamfer.a_to_b.raw_distances` and
+/// `grad_b` of `chamfer.b_to_a.raw_distances` (one number a point).
 ///
 /// The distance of a point `p` to its nearest `q` with gradient `g` sends `(2 * g) * (p - q)`
 /// to `p` and the negative of it to `q` ([`Norm::One`]: `g` times the sign of the difference). A

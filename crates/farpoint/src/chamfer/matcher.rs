@@ -67,7 +67,7 @@ pub enum Norm {
 ///
 /// let (a, b) = ([[0.0f32, 0.0], [3.0, 4.0]], [[0.0f32, 1.0]]);
 /// let nearest = Matcher::new().nearest(&a[..], &b[..])?;
-/// assert_eq!(nearest.distances, [1.0, 18.0]);
+/// assert_eq!(nearest.raw_distances, [1.0, 18.0]); // squared
 /// assert_eq!(nearest.indices, [0, 0]);
 /// # Ok::<(), farpoint::Error>(())
 /// ```
@@ -134,7 +134,7 @@ impl Matcher {
     /// [`Matcher::nearest`] that tells `observer` of progress; it can cancel the search. In what
     /// it is told, `samples` are points whose nearest was found, and `wanted` is their number in
     /// the end; there is no covering radius, which is infinite. It hears nothing while clouds are
-    /// copied and structures are built, which takes a second for some ten million points.
+    /// copied and structures are built, which takes seconds for tens of millions of points.
     pub fn nearest_with<T: Scalar, A, B>(
         &self,
         a: &A,
@@ -205,8 +205,8 @@ impl Matcher {
     /// let a = padded(&a, [2, 2, 1], Some(&[2, 1]))?;
     /// let b = padded(&b, [2, 2, 1], None)?;
     /// let chamfers = Matcher::new().chamfer_batch(&a, &b)?;
-    /// assert_eq!(chamfers[0].a_to_b.distances, [1.0, 49.0]);
-    /// assert_eq!(chamfers[1].a_to_b.distances, [1.0]);
+    /// assert_eq!(chamfers[0].a_to_b.raw_distances, [1.0, 49.0]);
+    /// assert_eq!(chamfers[1].a_to_b.raw_distances, [1.0]);
     /// # Ok::<(), farpoint::Error>(())
     /// ```
     pub fn chamfer_batch<T: Scalar, A: Points<T>, B: Points<T>>(

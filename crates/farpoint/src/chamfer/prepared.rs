@@ -65,7 +65,7 @@ impl<T: Scalar> Prepared<T> {
             let nearest =
                 u32::try_from(index).ok().filter(|&index| (index as usize) < other.len)?;
             let row = own.row(point);
-            found.distances[row] = distance;
+            found.raw_distances[row] = distance;
             found.indices[row] = other.row(nearest) as u32;
         }
         Some(found)
@@ -79,7 +79,7 @@ impl<T: Scalar> Prepared<T> {
             false => (T::from_f64(f64::NAN), Nearest::<T>::NONE),
         };
         Nearest {
-            distances: vec![distance; rows],
+            raw_distances: vec![distance; rows],
             indices: vec![index; rows],
             norm: self.norm,
             dropped: rows - kept,
@@ -160,8 +160,8 @@ mod tests {
         let found = pair.nearest(0, &[1.0, 1.0], &[0, 1]).unwrap();
         let truth = matcher.nearest(&a[..], &b[..]).unwrap();
         assert_eq!((&found.indices, found.dropped), (&truth.indices, truth.dropped));
-        assert_eq!(found.distances[1..], truth.distances[1..]);
-        assert!(found.distances[0].is_nan());
+        assert_eq!(found.raw_distances[1..], truth.raw_distances[1..]);
+        assert!(found.raw_distances[0].is_nan());
         for wrong in [[0, 2], [-1, 0]] {
             assert!(pair.nearest(0, &[1.0, 1.0], &wrong).is_none());
         }

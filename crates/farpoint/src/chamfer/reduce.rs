@@ -148,7 +148,7 @@ pub fn reduce<T: Scalar>(
 
 /// A row's distance as it is summed: 0 for rows that were left out.
 fn measured<T: Scalar>(nearest: &Nearest<T>, row: usize, plain: bool) -> T {
-    let distance = nearest.distances[row];
+    let distance = nearest.raw_distances[row];
     if distance.partial_cmp(&distance).is_none() {
         return T::ZERO;
     }
@@ -223,7 +223,7 @@ mod tests {
     fn nearest(distances: &[f32]) -> Nearest<f32> {
         let indices = distances.iter().map(|d| if d.is_nan() { u32::MAX } else { 0 }).collect();
         let dropped = distances.iter().filter(|d| d.is_nan()).count();
-        Nearest { distances: distances.to_vec(), indices, norm: Norm::Two, dropped }
+        Nearest { raw_distances: distances.to_vec(), indices, norm: Norm::Two, dropped }
     }
 
     /// The rule of [`total`], read off its text.

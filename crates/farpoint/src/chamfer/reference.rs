@@ -13,7 +13,7 @@ use crate::{Error, Points, Scalar};
 /// let (a, b) = ([[0.0f32], [5.0]], [[1.0f32], [2.0], [4.0]]);
 /// let chamfer = farpoint::chamfer::reference(&a[..], &b[..])?;
 /// assert_eq!(chamfer.a_to_b.indices, [0, 2]);
-/// assert_eq!(chamfer.b_to_a.distances, [1.0, 4.0, 1.0]);
+/// assert_eq!(chamfer.b_to_a.raw_distances, [1.0, 4.0, 1.0]);
 /// # Ok::<(), farpoint::Error>(())
 /// ```
 pub fn reference<T: Scalar, A, B>(a: &A, b: &B) -> Result<Chamfer<T>, Error>

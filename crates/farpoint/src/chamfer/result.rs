@@ -7,9 +7,10 @@ use crate::{Error, Scalar};
 /// For each point of a cloud its nearest of another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nearest<T> {
-    /// The distance of each row to the nearest point: squared with [`Norm::Two`]. NaN for rows
-    /// that were left out.
-    pub distances: Vec<T>,
+    /// The distance of each row to the nearest point as it was computed, before any square root:
+    /// squared with [`Norm::Two`], plain with [`Norm::One`]. NaN for rows that were left out.
+    /// [`Nearest::distances`] and [`Nearest::distance`] are plain with either.
+    pub raw_distances: Vec<T>,
     /// The row of that point in the other cloud, the lowest among those equally near;
     /// [`Nearest::NONE`] for rows that were left out.
     pub indices: Vec<u32>,
@@ -25,17 +26,29 @@ impl<T: Scalar> Nearest<T> {
 
     /// Number of rows, those left out among them.
     pub fn len(&self) -> usize {
-        self.distances.len()
+        self.raw_distances.len()
     }
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.distances.is_empty()
+        self.raw_distances.is_empty()
+    }
+
+    /// The distance of each row, not squared; NaN for rows that were left out.
+    ///
+    /// ```
+    /// let nearest = farpoint::nearest(&[[0.0f32, 0.0]][..], &[[3.0f32, 4.0]][..])?;
+    /// assert_eq!(nearest.raw_distances, [25.0]);
+    /// assert_eq!(nearest.distances(), [5.0]);
+    /// # Ok::<(), farpoint::Error>(())
+    /// ```
+    pub fn distances(&self) -> Vec<T> {
+        self.raw_distances.iter().map(|&distance| self.plain(distance)).collect()
     }
 
     /// The distance of a row, not squared.
     pub fn distance(&self, row: usize) -> T {
-        self.plain(self.distances[row])
+        self.plain(self.raw_distances[row])
     }
 
     /// A distance as it would be measured with a ruler.
@@ -49,19 +62,19 @@ impl<T: Scalar> Nearest<T> {
     /// The distances of the rows that were not left out.
     fn kept(&self) -> impl Iterator<Item = T> {
         let all = self.dropped == 0;
-        self.distances.iter().copied().filter(move |distance| all || !is_nan(*distance))
+        self.raw_distances.iter().copied().filter(move |distance| all || !is_nan(*distance))
     }
 
     /// The mean of what the rows that were not left out are measured by.
     fn mean_of(&self, measure: impl Fn(T) -> T) -> f64 {
-        let value = |row: usize| match self.distances[row] {
+        let value = |row: usize| match self.raw_distances[row] {
             left_out if is_nan(left_out) => 0.0,
             distance => measure(distance).to_f64(),
         };
         total(self.len(), value) / (self.len() - self.dropped) as f64
     }
 
-    /// Mean of `distances` as they are: squared with [`Norm::Two`]. What most libraries call
+    /// Mean of `raw_distances` as they are: squared with [`Norm::Two`]. What most libraries call
     /// the one-sided Chamfer distance.
     pub fn mean(&self) -> f64 {
         self.mean_of(|distance| distance)
@@ -78,7 +91,7 @@ impl<T: Scalar> Nearest<T> {
         self.plain(largest)
     }
 
-    /// Mean of `distances` as they are, weighted by row: `sum(w * d) / sum(w)`. Weights of rows
+    /// Mean of `raw_distances` as they are, weighted by row: `sum(w * d) / sum(w)`. Weights of rows
     /// that were left out don't count.
     ///
     /// Errors on another number of weights than rows.
@@ -87,10 +100,11 @@ impl<T: Scalar> Nearest<T> {
             let (given, rows) = (weights.len(), self.len());
             return Err(Error::Shape(format!("{given} weights for {rows} distances")));
         }
-        let left_out = |row: usize| is_nan(self.distances[row]);
+        let left_out = |row: usize| is_nan(self.raw_distances[row]);
         let weight = |row: usize| if left_out(row) { 0.0 } else { weights[row].to_f64() };
         // A row that was left out is not multiplied: its distance is NaN.
-        let distance = |row: usize| if left_out(row) { 0.0 } else { self.distances[row].to_f64() };
+        let distance =
+            |row: usize| if left_out(row) { 0.0 } else { self.raw_distances[row].to_f64() };
         let weighted = |row: usize| distance(row) * weight(row);
         Ok(total(self.len(), weighted) / total(self.len(), weight))
     }
@@ -128,7 +142,7 @@ pub struct FScore {
 }
 
 impl<T: Scalar> Chamfer<T> {
-    /// The Chamfer distance: the mean of `distances` of either direction, added. Squared with
+    /// The Chamfer distance: the mean of `raw_distances` of either direction, added. Squared with
     /// [`Norm::Two`], as in PyTorch3D and Kaolin.
     pub fn sum(&self) -> f64 {
         self.weighted_sum(1.0, 1.0)

@@ -118,8 +118,8 @@ pub struct Output<'a, T> {
 
 impl<'a, T: Scalar> Output<'a, T> {
     fn new(found: &'a mut Nearest<T>, queries: &'a Cloud<T>, targets: &'a Cloud<T>) -> Self {
-        let rows = found.distances.len().min(found.indices.len());
-        let distances = Shared::new(&mut found.distances);
+        let rows = found.raw_distances.len().min(found.indices.len());
+        let distances = Shared::new(&mut found.raw_distances);
         let indices = Shared::new(&mut found.indices);
         Self { queries, targets, distances, indices, rows }
     }

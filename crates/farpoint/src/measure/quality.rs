@@ -97,16 +97,16 @@ pub(super) fn different_places<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> 
 /// What the nearest sample of each point tells, on so many threads.
 pub(super) fn covered<T: Scalar>(nearest: &Nearest<T>, threads: usize) -> Coverage {
     // Squares and their roots come in one order.
-    let mut squared = nearest.distances.clone();
+    let mut squared = nearest.raw_distances.clone();
     let place = (99 * squared.len()).div_ceil(100).max(1) - 1;
     let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
     let p99 = squared.select_nth_unstable_by(place, order).1.sqrt().to_f64();
     let max = nearest.max_distance().to_f64();
     // Sums of parts of fixed size, so that the mean is the same on any number of threads.
-    let parts: Vec<&[T]> = nearest.distances.chunks(PART).collect();
+    let parts: Vec<&[T]> = nearest.raw_distances.chunks(PART).collect();
     let part = |part: usize| parts[part].iter().map(|d| d.sqrt().to_f64()).sum::<f64>();
     let parts = threads::each(parts.len(), threads, part);
-    let mean = parts.iter().sum::<f64>() / nearest.distances.len() as f64;
+    let mean = parts.iter().sum::<f64>() / nearest.raw_distances.len() as f64;
     Coverage { mean, p99, max }
 }
 
