@@ -39,6 +39,9 @@ const SMALL: usize = 1 << 14;
 /// A thread is given so many points at a time.
 const POINTS_A_JOB: usize = 1 << 10;
 
+/// The watch is asked before so many points: with many axes each takes milliseconds.
+const ASKED_EVERY: usize = 16;
+
 /// Largest distance of any point to its nearest sample, in the unit of the coordinates.
 ///
 /// `sample` holds row indices. Works for any sample, not only those of this crate. Errors on
@@ -141,11 +144,16 @@ fn spaced<T: Scalar>(
     let samples: Vec<_> = tree.points().collect();
     let jobs: Vec<_> = samples.chunks(POINTS_A_JOB).collect();
     let threads = if samples.len() < SMALL { 1 } else { threads };
-    let distances: Vec<Vec<f64>> =
-        threads::each(jobs.len(), threads, |job| match watch.step(jobs[job].len()) {
-            true => jobs[job].iter().map(nearest).collect(),
-            false => Vec::new(),
-        });
+    let distances: Vec<Vec<f64>> = threads::each(jobs.len(), threads, |job| {
+        let mut found = Vec::with_capacity(jobs[job].len());
+        for some in jobs[job].chunks(ASKED_EVERY) {
+            if !watch.step(some.len()) {
+                break;
+            }
+            found.extend(some.iter().map(nearest));
+        }
+        found
+    });
     watch.end()?;
     let distances = || distances.iter().flatten().copied();
     Ok(Spacing {
