@@ -47,7 +47,8 @@ __device__ __forceinline__ Senders place_arrays(u8* scratch, const u32 rows[2], 
 
 // Sorts the other cloud's rows by their nearest; they end up in pairs[0]. Rows without one come
 // last, under a number that no row has.
-__device__ void sort_senders(Team& team, const Rows<EITHER>& own, const Rows<EITHER>& other, Senders& senders,
+template <Source SOURCE>
+__device__ __forceinline__ void sort_senders(Team& team, const Rows<SOURCE>& own, const Rows<SOURCE>& other, Senders& senders,
                              SortShared& shared) {
     u32 none = own.cloud.length, passes = 0;
     while (passes < 4 && none >> (8 * passes)) ++passes;
@@ -86,7 +87,8 @@ __device__ __noinline__ void spoil(const Guard& guard) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(backward_sorted)(const __grid_constant__ SortedArgs args) {
+template <Source SOURCE>
+__device__ __forceinline__ void backward_sorted(const SortedArgs& args) {
     __shared__ SortShared shared;
     const Asked& asked = args.asked;
     u32 teams = gridDim.x / args.team, which = blockIdx.x / args.team;
@@ -97,9 +99,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(backward_sorted)
     if (is_absent(args.guard, AT_BEGIN, team.rank)) return;
     Senders senders = place_arrays(args.scratch + which * args.stride, asked.rows, args.team);
     for (u32 job = which; job < 2 * asked.matching.pairs; job += teams) {
-        Rows<EITHER> own = rows_of<EITHER>(asked, job & 1, job >> 1);
+        Rows<SOURCE> own = rows_of<SOURCE>(asked, job & 1, job >> 1);
         if (!own.gradients) continue;  // the whole team
-        Rows<EITHER> other = rows_of<EITHER>(asked, ~job & 1, job >> 1);
+        Rows<SOURCE> other = rows_of<SOURCE>(asked, ~job & 1, job >> 1);
         sort_senders(team, own, other, senders, shared);
         u32 lane = threadIdx.x & 31;
         for (u32 first = 32 * team.warp(); first < own.cloud.slots; first += 32 * team.warps()) {
@@ -110,4 +112,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(backward_sorted)
         }
         team.sync();
     }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(backward_sorted)(const __grid_constant__ SortedArgs args) {
+    backward_sorted<GIVEN>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(backward_sorted_of_value)(const __grid_constant__ SortedArgs args) {
+    backward_sorted<OF_VALUE>(args);
 }

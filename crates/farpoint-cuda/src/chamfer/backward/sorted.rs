@@ -53,14 +53,19 @@ impl Layout {
     }
 }
 
-fn kernel<T: CudaScalar>(device: &Device) -> Result<(Function, Launch), Error> {
-    let function = device.function::<T>("chamfer_backward", "backward_sorted")?;
+fn kernel<T: CudaScalar>(device: &Device, of_value: bool) -> Result<(Function, Launch), Error> {
+    let name = if of_value { "backward_sorted_of_value" } else { "backward_sorted" };
+    let function = device.function::<T>("chamfer_backward", name)?;
     Ok((function, Launch::new(1, THREADS).cooperative()))
 }
 
+/// The same for both kernels, so that scratch memory does not depend on which it is.
 fn layout<T: CudaScalar>(device: &Device, shape: Shape) -> Result<Layout, Error> {
-    let (function, launch) = kernel::<T>(device)?;
-    Ok(Layout::new(team::blocks_at_once(device, function, launch)?, shape))
+    let blocks = |of_value: bool| {
+        let (function, launch) = kernel::<T>(device, of_value)?;
+        team::blocks_at_once(device, function, launch)
+    };
+    Ok(Layout::new(blocks(false)?.min(blocks(true)?), shape))
 }
 
 /// Bytes of scratch memory; 0 where the device cannot run the kernel.
@@ -79,7 +84,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     shape: Shape,
     scratch: Option<(u64, usize)>,
 ) -> Result<(), Error> {
-    let (function, launch) = kernel::<T>(device)?;
+    let (function, launch) = kernel::<T>(device, asked.is_of_value())?;
     let layout = layout::<T>(device, shape)?;
     let scratch = Scratch::new(stream, scratch, layout.bytes())?;
     let headers = layout.teams.count * HEADER;
