@@ -89,7 +89,7 @@ fn by_hand(program: &Path, data: Option<&Path>) -> String {
         .collect();
     format!(
         "the program is {}\nIt runs on its own on a machine with an NVIDIA driver of CUDA 12.4 or \
-         later; copy it there (`strip` makes it four times smaller) and run\n{}\nthen commit the \
+         later; copy it there and run\n{}\nthen commit the \
          records to {RECORDS}",
         program.display(),
         commands.join("\n")

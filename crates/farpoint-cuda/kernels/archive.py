@@ -5,11 +5,11 @@
     archive.py compare FOLDER ARCHIVE   status 1, and what differs, unless it holds these files
     archive.py unpack ARCHIVE FOLDER    take it apart
 
-An archive begins with lines of text: a title; for each group of files "NAME PRECISION KIND BYTES
-TARGET:LENGTH,..", where KIND is the files' suffix and BYTES the group's packed size; an empty line.
-Then come the groups, each one LZMA stream (the format of .lzma files) of its files in this order,
-each filled up with zeros to a multiple of 16. A kernel's code for several cards is much alike: in
-one stream it takes half the space. `src/archive.rs` reads it.
+An archive begins with lines of text: a title; for each group of files "NAME KIND BYTES
+PRECISION:TARGET:LENGTH,..", where KIND is the files' suffix and BYTES the group's packed size; an
+empty line. Then come the groups, each one LZMA stream (the format of .lzma files) of its files in
+this order, each filled up with zeros to a multiple of 16. A kernel's code for several cards is much
+alike: in one stream it takes half the space. `src/archive.rs` reads it.
 
 Releases of the LZMA library may pack differently, so archives are compared by what they hold.
 """
@@ -17,7 +17,7 @@ import lzma
 import pathlib
 import sys
 
-TITLE = "farpoint kernels 1"
+TITLE = "farpoint kernels 2"
 
 #: A reader stops when it has what it wants: the cards of clusters first, like beside like.
 TARGETS = {"cubin": (90, 80, 86, 75, 100, 120), "ptx": (90, 80, 75)}
@@ -41,18 +41,21 @@ def pack(files):
     groups = {}
     for name in files:
         kernel, precision, target, kind = name.split(".")
-        groups.setdefault((kernel, precision, kind), set()).add(int(target[len(PREFIX[kind]):]))
+        part = (int(target[len(PREFIX[kind]):]), precision)
+        if part[0] not in TARGETS[kind]:
+            raise SystemExit(f"{name}: TARGETS does not name {part[0]}")
+        groups.setdefault((kernel, kind), []).append((TARGETS[kind].index(part[0]), *part, name))
     lines, streams = [TITLE], []
-    for (kernel, precision, kind), targets in sorted(groups.items()):
-        order = [target for target in TARGETS[kind] if target in targets]
-        if len(order) != len(targets):
-            raise SystemExit(f"{kernel}: TARGETS does not name all of {sorted(targets)}")
-        held = [files[f"{kernel}.{precision}.{PREFIX[kind]}{target}.{kind}"] for target in order]
+    for (kernel, kind), parts in sorted(groups.items()):
+        parts.sort()
+        held = [files[name] for *_, name in parts]
         chain = {"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": WINDOW}
         plain = b"".join(map(padded, held))
         streams.append(lzma.compress(plain, lzma.FORMAT_ALONE, filters=[chain | FILTERS[kind]]))
-        parts = ",".join(f"{target}:{len(data)}" for target, data in zip(order, held))
-        lines.append(f"{kernel} {precision} {kind} {len(streams[-1])} {parts}")
+        shown = ",".join(
+            f"{precision}:{target}:{len(files[name])}" for _, target, precision, name in parts
+        )
+        lines.append(f"{kernel} {kind} {len(streams[-1])} {shown}")
     return "\n".join([*lines, "", ""]).encode() + b"".join(streams)
 
 
@@ -64,13 +67,14 @@ def unpack(archive):
     title, *lines = index.decode().split("\n")
     files = {}
     for line in lines if title == TITLE else []:
-        kernel, precision, kind, size, parts = line.split(" ")
+        kernel, kind, size, parts = line.split(" ")
         plain = lzma.decompress(streams[: int(size)], lzma.FORMAT_ALONE)
         streams = streams[int(size):]
         for part in parts.split(","):
-            target, length = map(int, part.split(":"))
-            files[f"{kernel}.{precision}.{PREFIX[kind]}{target}.{kind}"] = plain[:length]
-            plain = plain[length + -length % 16:]
+            precision, target, length = part.split(":")
+            name, size = f"{kernel}.{precision}.{PREFIX[kind]}{target}.{kind}", int(length)
+            files[name] = plain[:size]
+            plain = plain[size + -size % 16:]
     return files
 
 

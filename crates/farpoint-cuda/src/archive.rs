@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 static BYTES: &[u8] = include_bytes!("../kernels.bin");
 
-const TITLE: &str = "farpoint kernels 1";
+const TITLE: &str = "farpoint kernels 2";
 
 /// More KiB than a stream's window and tables take.
 const MEMORY: u32 = 64 << 10;
@@ -108,7 +108,7 @@ fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
     for line in lines {
         let mut words = line.split(' ');
         let mut word = || words.next();
-        let (module, precision) = (word()?, word()?);
+        let module = word()?;
         let kind = match word()? {
             "cubin" => Kind::Cubin,
             "ptx" => Kind::Ptx,
@@ -118,8 +118,9 @@ fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
         rest = after;
         let mut begin = 0;
         for part in word()?.split(',') {
-            let (target, length) = part.split_once(':')?;
-            let (target, length) = (target.parse().ok()?, length.parse().ok()?);
+            let mut fields = part.split(':');
+            let precision = fields.next()?;
+            let (target, length) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
             codes.push(Code { module, precision, kind, target, packed, begin, length });
             begin += usize::next_multiple_of(length, 16);
         }
@@ -223,16 +224,16 @@ mod tests {
 
     #[test]
     fn what_is_no_archive_is_refused() {
-        let line = "farpoint kernels 1\na f32 ptx 3 75:3";
+        let line = "farpoint kernels 2\na ptx 3 f32:75:3";
         let archive = |text: String| read(Vec::leak(text.into_bytes()));
         assert_eq!(archive(format!("{line}\n\nabc")).map(|codes| codes.len()), Some(1));
         for wrong in [
             String::new(),
-            "farpoint kernels 2\na f32 ptx 3 75:3\n\nabc".into(),
+            "farpoint kernels 1\na ptx 3 f32:75:3\n\nabc".into(),
             format!("{line}\n\nab"),
             format!("{line}\n\nabcd"),
-            format!("{line},80\n\nabc"),
-            format!("{line}\nb f32 elf 3 75:3\n\nabcabc"),
+            format!("{line},f32:80\n\nabc"),
+            format!("{line}\nb elf 3 f32:75:3\n\nabcabc"),
         ] {
             assert!(archive(wrong.clone()).is_none(), "{wrong}");
         }
