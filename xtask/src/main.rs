@@ -11,7 +11,7 @@ mod python;
 mod sanitize;
 mod suite;
 mod tasks;
-mod tests;
+mod test_report;
 
 use anyhow::{Result, bail};
 

@@ -1,8 +1,9 @@
-//! Memory safety shown by tools: the library's tests under AddressSanitizer and ThreadSanitizer, and
-//! a part of them under Miri.
+//! Memory safety shown by tools: the library's tests under AddressSanitizer, a part of them under
+//! Miri. (ThreadSanitizer needs a standard library that is compiled with it, which the toolchain does
+//! not bring: without one it takes what rayon's locks order for races.)
 
 use crate::process::{cargo, output, target_folder, works};
-use crate::tests::run_tests;
+use crate::test_report::run_tests;
 use anyhow::{Result, ensure};
 use std::path::Path;
 use std::process::Command;
@@ -17,46 +18,27 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// names would take hours.
 const FOR_MIRI: [&str; 4] = ["memory::padded", "scalar::", "points::", "random::"];
 
-/// Tests that share memory between threads without locks. The others add time and no access.
-const WITH_THREADS: [&str; 2] = ["threads", "chamfer_exact"];
-
 /// Every test of the library under AddressSanitizer: with more threads than cores, on every
 /// instruction set, in both precisions, with up to 16 axes.
 pub(crate) fn address() -> Result<Skipped> {
     if let Some(reason) = obstacle("asan")? {
         return Ok(vec![reason]);
     }
-    let mut command = sanitized("address", &["--lib", "--tests"]);
-    // Memory that threads keep for their next run is no leak.
-    run_tests(command.env("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=1"))
-}
-
-/// What shares memory between threads without locks, under ThreadSanitizer. The standard library
-/// comes compiled without it, so that what it synchronises is not seen; `tsan.supp` names that.
-pub(crate) fn races() -> Result<Skipped> {
-    if let Some(reason) = obstacle("tsan")? {
-        return Ok(vec![reason]);
-    }
-    let mut tests = vec!["--lib"];
-    tests.extend(WITH_THREADS.iter().flat_map(|name| ["--test", name]));
-    let suppressions = std::env::current_dir()?.join("xtask/tsan.supp");
-    let mut command = sanitized("thread", &tests);
-    let options = format!("halt_on_error=1:suppressions={}", suppressions.display());
-    run_tests(command.env("TSAN_OPTIONS", options))
-}
-
-/// A test run of the library that is built with a sanitizer, in a target folder of its own.
-fn sanitized(sanitizer: &str, tests: &[&str]) -> Command {
     let mut command = cargo(&["test", "--package", "farpoint", "--target", TARGET]);
-    command.args(tests).args(["--", "--show-output"]);
+    command.args(["--lib", "--tests", "--", "--show-output"]);
     // The flag is unstable, and the stable compiler is told to take it.
-    command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_INCREMENTAL", "0");
-    // With more, compiling takes longer than the tests.
+    command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
+    // With more optimisation, compiling takes longer than the tests.
     command.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
-    let mismatch = "-Cunsafe-allow-abi-mismatch=sanitizer";
-    command.env("RUSTFLAGS", format!("-Zsanitizer={sanitizer} {mismatch}"));
-    command.env("CARGO_TARGET_DIR", target_folder().join(format!("{sanitizer}-sanitizer")));
-    command
+    let folder = target_folder().join("address-sanitizer");
+    command.env("CARGO_INCREMENTAL", "0").env("CARGO_TARGET_DIR", &folder);
+    // Memory that threads keep for their next run is no leak.
+    let skipped = run_tests(command.env("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=1"))?;
+    // Built once and for this step alone, on a disk that may be small.
+    if std::env::var_os("CI").is_some() {
+        std::fs::remove_dir_all(folder)?;
+    }
+    Ok(skipped)
 }
 
 /// Why a sanitizer can't be used on this machine, if so.

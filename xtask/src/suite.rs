@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check, in the order in which it pays to know that one fails.
 
 use crate::process::{cargo, run as run_command, target_folder, works};
-use crate::tests::run_tests;
+use crate::test_report::run_tests;
 use crate::{documents, fuzz, kernels, licences, python, sanitize, tasks};
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
@@ -18,7 +18,7 @@ type Step = (&'static str, fn() -> Result<Skipped>);
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 15] = [
+const STEPS: [Step; 14] = [
     ("format", format),
     ("documents", documents::check),
     ("licences", licences::check),
@@ -27,7 +27,6 @@ const STEPS: [Step; 15] = [
     ("kernels", compile_kernels),
     ("tests", tests),
     ("address", sanitize::address),
-    ("races", sanitize::races),
     ("rustdoc", documentation),
     ("readme", readme_commands),
     ("python", python::test),

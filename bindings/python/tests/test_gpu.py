@@ -214,7 +214,7 @@ def test_refused(cuda, arguments, text):
 
 def test_refused_types(cuda):
     points = cuda.from_numpy(cloud(100)).cuda()
-    for other, text in [(points.half(), "float16"), (points.bfloat16(), "bfloat16"), (points.int(), "int32")]:
+    for other, text in [(points.long(), "int64"), (points.int(), "int32")]:
         with pytest.raises(TypeError, match=text):
             farpoint.sample(other, 5)
     with pytest.raises(ValueError, match=r"\(3,\)"):

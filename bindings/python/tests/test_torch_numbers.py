@@ -60,12 +60,12 @@ def test_one_start_is_a_whole_number():
 
 
 @pytest.mark.parametrize("options, text", [
-    (dict(seed=-1), r"seed -1 is outside 0\.\.=18446744073709551615"),
+    (dict(seed=-1), "seed is -1; it must be 0 or more"),
     (dict(seed=2**64), r"seed 18446744073709551616 is outside 0\.\.=18446744073709551615"),
     (dict(threads=-1), "threads is -1; it must be 1 or more"), (dict(threads=0), "threads is 0"),
-    (dict(threads=2**64), "threads is 18446744073709551616"),
-    (dict(count=2**64), "18446744073709551616 samples were asked of a cloud of 60 points"),
-    (dict(count=2**64, lengths=[1, 2, 3]), "18446744073709551616 samples"),
+    (dict(threads=2**64), r"threads 18446744073709551616 is outside 1\.\.="),
+    (dict(count=2**64), r"count 18446744073709551616 is outside 0\.\.="),
+    (dict(count=2**64, lengths=[1, 2, 3]), r"count 18446744073709551616 is outside 0\.\.="),
     (dict(count=2**60, lengths=[1, 2, 3]), "samples were asked of a cloud of 60 points"),
 ], ids=str)
 def test_numbers_out_of_range(options, text):
@@ -78,7 +78,7 @@ def test_numbers_out_of_range(options, text):
 @pytest.mark.parametrize("threads", [-1, 0, 2**64])
 def test_threads_of_pairs(threads):
     for function in (farpoint.nearest, farpoint.chamfer):
-        with pytest.raises(ValueError, match=f"threads is {threads}; it must be 1 or more"):
+        with pytest.raises(ValueError, match=f"threads (is )?{threads}.* (must be 1 or more|outside 1)"):
             function(batch(), batch(), threads=threads)
 
 
@@ -101,7 +101,7 @@ def test_seeds_of_64_bits_are_those_of_arrays():
 def test_a_tensor_and_something_else(other):
     x = torch.from_numpy(cloud(5))
     for function in (farpoint.nearest, farpoint.chamfer):
-        with pytest.raises(TypeError, match=r"x is a tensor and y is none \(.*(ndarray|list|None).*give a tensor"):
+        with pytest.raises(TypeError, match=r"both clouds must be of one library.*(ndarray|list|None)"):
             function(x, other)
 
 

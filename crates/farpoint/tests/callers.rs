@@ -24,7 +24,7 @@ impl Points<f32> for Noting<'_> {
         3
     }
     fn coordinate(&self, index: usize, axis: usize) -> f32 {
-        if index % 997 == 0 {
+        if index.is_multiple_of(997) {
             let threads = rayon::current_thread_index().map(|_| rayon::current_num_threads());
             self.seen.lock().unwrap().insert(threads);
         }

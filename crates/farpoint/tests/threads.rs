@@ -9,10 +9,10 @@ use farpoint::{Algorithm, Sampler};
 use farpoint_generate::{Kind, generate};
 
 /// Enough points for threads to share the work, and of no round number.
-const POINTS: usize = 19_997;
+const POINTS: usize = 17_001;
 
 /// Enough samples for bands that threads share.
-const SAMPLES: usize = 1_201;
+const SAMPLES: usize = 501;
 
 const THREADS: [usize; 6] = [1, 2, 3, 5, 8, 16];
 

@@ -20,14 +20,25 @@ _CUDA = (2, 13)
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+#: PyTorch, once it was seen. torch.compile reads this name where it may fail to go through
+#: ``sys.modules``, which grows meanwhile.
+_torch: Any = None
+
+
+def note_torch() -> bool:
+    """Whether PyTorch has been imported. Does not import it."""
+    global _torch
+    if _torch is None and hasattr(sys.modules.get("torch"), "Tensor"):
+        _torch = sys.modules["torch"]
+    return _torch is not None
+
 
 def untraced(function: _Function) -> _Function:
     """The function, at whose calls torch.compile breaks its graph."""
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.compiler.is_compiling():
+        if _torch is not None and _torch.compiler.is_compiling():
             from . import _torch_graphs
 
             return _torch_graphs.eagerly(function, *arguments, **options)
@@ -38,8 +49,7 @@ def untraced(function: _Function) -> _Function:
 
 def is_torch(array: Any) -> bool:
     """Whether it is a PyTorch tensor. Does not import torch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(array, torch.Tensor)
+    return (_torch is not None or note_torch()) and isinstance(array, _torch.Tensor)
 
 
 def is_on_gpu(array: Any) -> bool:

@@ -136,6 +136,8 @@ def _on_cuda(
     x, y = _even(x), _even(y)
     value, distances = x.new_empty(plan.value), x.new_empty(plan.distances)
     indices = x.new_empty(plan.indices, dtype=torch.int64) if keep else None
+    if not plan.indices:  # no pairs: memory of no bytes has no address
+        return value, indices, distances
     size = plan.scratch[0]
     scratch = x.new_empty(size, dtype=torch.uint8) if size else None
     plan.forward(
@@ -183,6 +185,8 @@ def _gradients_on_cuda(
     # Dense, as promised to torch.compile, whatever the strides of the clouds.
     gx = x.new_empty(plan.x) if of_x else None
     gy = x.new_empty(plan.y) if of_y else None
+    if not plan.indices:
+        return gx, gy
     size = plan.scratch[1]
     scratch = x.new_empty(size, dtype=torch.uint8) if size else None
     plan.backward(

@@ -12,10 +12,12 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from . import _arrays
+
 
 def watch() -> None:
     """Registers them now, or when PyTorch comes."""
-    if sys.modules.get("torch") is not None:
+    if _arrays.note_torch():
         _register()
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
@@ -66,6 +68,7 @@ class _Finder(MetaPathFinder):
             execute(module)
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
+            _arrays.note_torch()
             try:
                 _register()
             except Exception as error:  # PyTorch itself is fine
