@@ -16,7 +16,7 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Unit tests that Miri can run: no vector instructions, no threads, no system calls. The other
 /// names would take hours.
-const FOR_MIRI: [&str; 4] = ["memory::padded", "scalar::", "points::", "random::"];
+const FOR_MIRI: [&str; 3] = ["memory::padded", "scalar::", "random::"];
 
 /// Every test of the library under AddressSanitizer: with more threads than cores, on every
 /// instruction set, in both precisions, with up to 16 axes.

@@ -199,3 +199,49 @@ pub(crate) fn extremes<T: Scalar>(values: &[T]) -> Option<(T, T)> {
     let high = high.into_iter().reduce(|a, b| if b > a { b } else { a })?;
     Some((low, high))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::number::Number;
+    use super::{Scalar, extremes};
+
+    fn bins<T: Scalar>() {
+        let last = T::from_f64(9.0);
+        let numbers = [-0.5, 0.0, 0.999, 1.0, 8.5, 9.0, 9.5, 1e30, f64::INFINITY, f64::NAN];
+        let expected = [0, 0, 0, 1, 8, 9, 9, 9, 9, 9];
+        for (number, expected) in numbers.into_iter().zip(expected) {
+            // SAFETY: every number is above -1 or NaN, and the last bin below 2^20.
+            let bin = unsafe { T::from_f64(number).to_bin(last) };
+            assert_eq!(bin, expected, "{number}");
+        }
+    }
+
+    fn keys<T: Scalar>() {
+        let values = [T::INFINITY, T::MAX, T::from_f64(2.0), T::EPSILON, T::ZERO];
+        for pair in values.windows(2) {
+            assert!(pair[0].key(7) < pair[1].key(3), "larger values come first");
+            assert!(pair[0].key(3) < pair[0].key(7), "then lower indices");
+            assert_eq!(T::key_value(pair[1].key(5)), pair[1]);
+            assert_eq!(T::key_index(pair[1].key(5)), 5);
+        }
+    }
+
+    #[test]
+    fn bins_stay_within_their_range() {
+        bins::<f32>();
+        bins::<f64>();
+    }
+
+    #[test]
+    fn keys_sort_as_choices_do() {
+        keys::<f32>();
+        keys::<f64>();
+    }
+
+    #[test]
+    fn extremes_are_those_of_all_values() {
+        assert_eq!(extremes::<f32>(&[]), None);
+        let values: Vec<f32> = (0..53).map(|k| ((k * 31) % 53) as f32).collect();
+        assert_eq!(extremes(&values), Some((0.0, 52.0)));
+    }
+}
