@@ -202,7 +202,6 @@ pub(crate) fn extremes<T: Scalar>(values: &[T]) -> Option<(T, T)> {
 
 #[cfg(test)]
 mod tests {
-    use super::number::Number;
     use super::{Scalar, extremes};
 
     fn bins<T: Scalar>() {
