@@ -7,7 +7,7 @@ use crate::bench::milliseconds;
 use crate::machine::Machine;
 use crate::report::write_file;
 use anyhow::{Context, Result, bail, ensure};
-use farpoint_cuda::{Device, Matcher, Properties, Sampler};
+use farpoint_cuda::{Device, Loaded, Matcher, Properties, Sampler};
 use farpoint_generate::{Kind, generate};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -240,7 +240,9 @@ fn measure(case: &Case, way: Way) -> Result<Value> {
         way.name()
     );
     if way == Way::WarmUp {
-        ensure!(before == loaded, "the first call loaded kernels that warm_up had not");
+        // Looking a function up in a loaded module takes time, too, and is no loading.
+        let what = |loaded: &Loaded| (loaded.machine_code, loaded.ptx, loaded.unpacking);
+        ensure!(what(&before) == what(&loaded), "the first call loaded kernels that warm_up had not");
     }
     Ok(json!({
         "case": case.name, "way": way.name(), "modules": loaded.machine_code + loaded.ptx,
