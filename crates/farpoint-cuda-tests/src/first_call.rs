@@ -242,7 +242,10 @@ fn measure(case: &Case, way: Way) -> Result<Value> {
     if way == Way::WarmUp {
         // Looking a function up in a loaded module takes time, too, and is no loading.
         let what = |loaded: &Loaded| (loaded.machine_code, loaded.ptx, loaded.unpacking);
-        ensure!(what(&before) == what(&loaded), "the first call loaded kernels that warm_up had not");
+        ensure!(
+            what(&before) == what(&loaded),
+            "the first call loaded kernels that warm_up had not"
+        );
     }
     Ok(json!({
         "case": case.name, "way": way.name(), "modules": loaded.machine_code + loaded.ptx,
