@@ -87,7 +87,7 @@ pub(crate) fn each_of_batch<R: Send>(
 }
 
 /// What `one` gives for each of several clouds or pairs, of so many points each, as
-/// [`each_of_batch`]; `one` is told which, and the threads for it. The error names the first one at
+/// `each_of_batch`; `one` is told which, and the threads for it. The error names the first one at
 /// fault, not the fastest. For a batch of fewer than `small` points one thread does the work unless
 /// told. Bindings whose clouds have a sampler each call it too.
 pub fn spread<R: Send>(
