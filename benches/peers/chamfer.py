@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compare farpoint's nearest neighbours between two clouds with other libraries.
+"""Compare farpoint's nearest neighbors between two clouds with other libraries.
 
 Run it as `cargo xtask peers chamfer [options]`, which builds farpoint and benches/peers-rs and
 installs requirements-chamfer.txt into .venv. All methods run in one go, each call the first of a
 process of its own, pinned to one core (to two where farpoint gets two threads), taking turns;
 the figure of a method is the median of its runs. Timed is what a user waits for: building the
-index, and finding the nearest neighbour of every point, in both directions. Reading and writing
+index, and finding the nearest neighbor of every point, in both directions. Reading and writing
 are not in it. `farpoint-warm` is the median of five further calls in one process, whose memory and threads are
 there. Writes a CSV record, prints a table.
 

@@ -5,7 +5,7 @@ mod documents;
 mod fuzz;
 mod gpu;
 mod kernels;
-mod licences;
+mod licenses;
 mod process;
 mod python;
 mod sanitize;
@@ -34,7 +34,7 @@ Usage: cargo xtask <task>
                         train FastPoint's estimator anew, and tell its errors on these clouds
   peers [ARGS..]        compare with other libraries (benches/peers/peers.py ARGS)
   peers chamfer [ARGS..]
-                        the same for nearest neighbours (benches/peers/chamfer.py ARGS)
+                        the same for nearest neighbors (benches/peers/chamfer.py ARGS)
 ";
 
 fn main() {

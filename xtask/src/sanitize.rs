@@ -28,7 +28,7 @@ pub(crate) fn address() -> Result<Skipped> {
     command.args(["--lib", "--tests", "--", "--show-output"]);
     // The flag is unstable, and the stable compiler is told to take it.
     command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
-    // With more optimisation, compiling takes longer than the tests.
+    // With more optimization, compiling takes longer than the tests.
     command.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
     let folder = target_folder().join("address-sanitizer");
     command.env("CARGO_INCREMENTAL", "0").env("CARGO_TARGET_DIR", &folder);

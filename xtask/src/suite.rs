@@ -2,7 +2,7 @@
 
 use crate::process::{cargo, run as run_command, target_folder, works};
 use crate::test_report::run_tests;
-use crate::{documents, fuzz, kernels, licences, python, sanitize, tasks};
+use crate::{documents, fuzz, kernels, licenses, python, sanitize, tasks};
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -21,7 +21,7 @@ const FUZZ_SECONDS: u32 = 7;
 const STEPS: [Step; 14] = [
     ("format", format),
     ("documents", documents::check),
-    ("licences", licences::check),
+    ("licenses", licenses::check),
     ("deny", cargo_deny),
     ("clippy", clippy),
     ("kernels", compile_kernels),
@@ -91,7 +91,7 @@ fn format() -> Result<Skipped> {
 
 fn cargo_deny() -> Result<Skipped> {
     if !works(&mut cargo(&["deny", "--version"])) {
-        return Ok(vec!["cargo-deny is not installed (licences were checked without it)".into()]);
+        return Ok(vec!["cargo-deny is not installed (licenses were checked without it)".into()]);
     }
     run_command(&mut cargo(&["deny", "--workspace", "check", "bans", "licenses", "sources"]))?;
     Ok(Vec::new())

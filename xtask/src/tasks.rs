@@ -4,7 +4,7 @@ use crate::process::{cargo, run, target_folder, works};
 use anyhow::{Context, Result};
 use std::process::Command;
 
-/// The scripts that compare farpoint with other libraries: sampling, and nearest neighbours.
+/// The scripts that compare farpoint with other libraries: sampling, and nearest neighbors.
 pub(crate) const PEERS: [&str; 2] = ["benches/peers/peers.py", "benches/peers/chamfer.py"];
 
 /// What the scripts need.
@@ -46,7 +46,7 @@ pub(crate) fn python() -> Option<&'static str> {
 }
 
 /// Compares with other libraries; they are installed into `.venv` at the root. The first
-/// argument `chamfer` asks for nearest neighbours instead of sampling.
+/// argument `chamfer` asks for nearest neighbors instead of sampling.
 pub(crate) fn peers(args: &[String]) -> Result<()> {
     let python = python().context("this task needs python3 (3.9 or later), and there is none")?;
     run(&mut cargo(&["build", "--release", "--package", "farpoint-cli"]))?;

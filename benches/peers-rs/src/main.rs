@@ -1,4 +1,4 @@
-//! Nearest neighbours in both directions by a Rust library, timed.
+//! Nearest neighbors in both directions by a Rust library, timed.
 //!
 //! `peers-rs METHOD A B THREADS RUNS OUT`: A and B are raw float32 x y z, METHOD is `kiddo` or
 //! one of farpoint's (auto, brute, tree), OUT gets the squared distances of A's points, then of

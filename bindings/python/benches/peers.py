@@ -133,7 +133,7 @@ def installed(package, _):
 
 
 def clouds(options):
-    """Rooms with furniture, roughly: points on walls and on boxes, float32, in metres."""
+    """Rooms with furniture, roughly: points on walls and on boxes, float32, in meters."""
     for count in sorted(options.points):
         random = np.random.default_rng(count)
         points = random.random((count, 3)) * [8, 6, 3]

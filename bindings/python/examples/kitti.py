@@ -4,7 +4,7 @@
     python kitti.py turn.bin                       # writes kitti.png
     python kitti.py turn.bin -o out.png --ratio 0.1 --thin thin.ply
 
-The file holds x, y, z and intensity as float32, in metres. Needs matplotlib.
+The file holds x, y, z and intensity as float32, in meters. Needs matplotlib.
 """
 
 # %% What to do

@@ -162,7 +162,7 @@ impl<'py> Request<'py> {
                 let all = [
                     ("first", Keep::First),
                     ("random", Keep::Random(seed)),
-                    ("centre", Keep::Centre),
+                    ("center", Keep::Center),
                 ];
                 Method::Grid { keep: named("keep", self.keep.as_deref(), keep, all)? }
             }
@@ -171,7 +171,7 @@ impl<'py> Request<'py> {
                 let all = [
                     ("input", Order::Input),
                     ("morton", Order::Morton),
-                    ("neighbours", Order::Neighbours),
+                    ("neighbors", Order::Neighbors),
                 ];
                 let order = named("npdu_order", self.npdu_order.as_deref(), order, all)?;
                 Method::Npdu { window: self.window, order }

@@ -1,4 +1,4 @@
-//! Nearest neighbours between NumPy arrays, and gradients of their distances.
+//! Nearest neighbors between NumPy arrays, and gradients of their distances.
 
 use crate::host::{about, clouds, side_by_side, unknown_type};
 use crate::view::View;

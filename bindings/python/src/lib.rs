@@ -7,7 +7,7 @@
 //! * `cuda`: sampling by addresses of device memory, on the caller's stream.
 //! * `dlpack`: arrays of libraries that give nothing but DLPack capsules.
 //! * `files`: reading and writing point clouds.
-//! * `chamfer`: nearest neighbours (the feature of that name); `cuda_match`: the same by addresses of
+//! * `chamfer`: nearest neighbors (the feature of that name); `cuda_match`: the same by addresses of
 //!   device memory; `chamfer_value` and `cuda_chamfer`: one value for each pair, and its gradients.
 //!
 //! What users see, with its documentation, is Python: `python/farpoint`.

@@ -13,23 +13,23 @@ def gather(values, indices):
 
 
 class SetAbstraction(nn.Module):
-    """Chooses centres, groups the nearest points round each, and describes each group."""
+    """Chooses centers, groups the nearest points round each, and describes each group."""
 
-    def __init__(self, count, neighbours, channels_in, channels_out):
+    def __init__(self, count, neighbors, channels_in, channels_out):
         super().__init__()
-        self.count, self.neighbours = count, neighbours
+        self.count, self.neighbors = count, neighbors
         self.mlp = nn.Sequential(
             nn.Linear(3 + channels_in, channels_out), nn.ReLU(),
             nn.Linear(channels_out, channels_out), nn.ReLU(),
         )
 
     def forward(self, points, features):
-        centres = gather(points, farpoint.sample(points, self.count))
-        near = torch.cdist(centres, points).topk(self.neighbours, largest=False).indices
-        groups = gather(points, near) - centres.unsqueeze(2)
+        centers = gather(points, farpoint.sample(points, self.count))
+        near = torch.cdist(centers, points).topk(self.neighbors, largest=False).indices
+        groups = gather(points, near) - centers.unsqueeze(2)
         if features is not None:
             groups = torch.cat([groups, gather(features, near)], dim=-1)
-        return centres, self.mlp(groups).amax(dim=2)
+        return centers, self.mlp(groups).amax(dim=2)
 
 
 class PointNet(nn.Module):
@@ -60,14 +60,14 @@ def train(steps, device="cpu", compiled=False, seed=1):
     generator = torch.Generator().manual_seed(seed)
     network = PointNet(2).to(device)
     model = torch.compile(network, fullgraph=True) if compiled else network
-    optimiser = torch.optim.Adam(network.parameters(), lr=5e-3)
+    optimizer = torch.optim.Adam(network.parameters(), lr=5e-3)
     losses = []
     for _ in range(steps):
         points, kind = (part.to(device) for part in shapes(16, 256, generator))
         loss = nn.functional.cross_entropy(model(points), kind)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         losses.append(loss.item())
     points, kind = (part.to(device) for part in shapes(32, 256, generator))
     with torch.no_grad():

@@ -16,7 +16,7 @@ ALL = [
     dict(method="random", seed=5), dict(method="grid"), dict(method="grid", keep="first"),
     dict(method="grid", keep="random", seed=3), dict(method="morton"), dict(method="morton", bits=21),
     dict(method="npdu"), dict(method="npdu", window=40, npdu_order="morton"),
-    dict(method="npdu", npdu_order="neighbours"), dict(method="fastpoint"),
+    dict(method="npdu", npdu_order="neighbors"), dict(method="fastpoint"),
     dict(method="fastpoint", estimator="fit", first_stage="naive"),
 ]
 approximate = farpoint.sample_approximate
@@ -88,9 +88,9 @@ def test_grids_keep_a_point_of_each_cell(dtype):
         assert farpoint.quality(points, rows).covering_radius <= 0.2 * 3**0.5
     off = (points - points.min(axis=0)).astype(np.float64) / 0.2 - cells - 0.5
     nearest = [min(np.flatnonzero(of == k), key=lambda row: (off[row] ** 2).sum()) for k in of[firsts]]
-    centre = approximate(points, method="grid", cell=0.2)
+    center = approximate(points, method="grid", cell=0.2)
     # Rounding may prefer another one of two that are equally near.
-    assert len(np.setdiff1d(centre, nearest)) <= 1
+    assert len(np.setdiff1d(center, nearest)) <= 1
 
 
 @pytest.mark.parametrize("options", ALL, ids=str)
@@ -113,9 +113,9 @@ def test_options_reach_the_sampler():
     points = cloud(3000)
     for one, other in [
         (dict(method="random", seed=1), dict(method="random", seed=2)),
-        (dict(method="grid", keep="first"), dict(method="grid", keep="centre")),
+        (dict(method="grid", keep="first"), dict(method="grid", keep="center")),
         (dict(method="npdu", window=5), dict(method="npdu", window=500)),
-        (dict(method="npdu"), dict(method="npdu", npdu_order="neighbours")),
+        (dict(method="npdu"), dict(method="npdu", npdu_order="neighbors")),
         (dict(method="fastpoint"), dict(method="fastpoint", estimator="fit")),
     ]:
         assert (approximate(points, 700, **one) != approximate(points, 700, **other)).any(), other
@@ -331,7 +331,7 @@ def test_points_on_a_gpu_are_told_where_to_go():
     (dict(count=9, method="npdu", start=range(10)), "10 start indices do not fit in 9 samples"),
     (dict(count=9, method="npdu", start=[[1]]), r"start must be of shape \(\) or \(S,\)"),
     (dict(count=9, method="grid", keep="centroid"), "farpoint.centroids"),
-    (dict(count=9, method="grid", keep="last"), "'last'; choose one of first, random, centre"),
+    (dict(count=9, method="grid", keep="last"), "'last'; choose one of first, random, center"),
     (dict(count=9, method="npdu", npdu_order="z"), "npdu_order is 'z'; choose one of input"),
     (dict(count=9, method="fastpoint", estimator="z"), "estimator is 'z'; choose one of network"),
     (dict(count=9, method="fastpoint", first_stage="z"), "first_stage: 'z' is no algorithm"),

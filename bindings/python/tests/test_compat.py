@@ -1,4 +1,4 @@
-"""Drop-in replacements for PyTorch's libraries: against their documented behaviour."""
+"""Drop-in replacements for PyTorch's libraries: against their documented behavior."""
 
 import numpy as np
 import pytest

@@ -92,8 +92,8 @@ def test_refused(tmp_path):
         farpoint.write(tmp_path / "a.ply", cloud(300, 4))
     farpoint.write(tmp_path / "a.ply", cloud())
     read = farpoint.read(tmp_path / "a.ply")
-    with pytest.raises(KeyError, match="colour.*x, y, z"):
-        read["colour"]
+    with pytest.raises(KeyError, match="color.*x, y, z"):
+        read["color"]
     with pytest.raises(IndexError):
         read[[300]]
     with pytest.raises(TypeError, match="indexed by"):

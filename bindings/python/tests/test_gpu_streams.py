@@ -33,7 +33,7 @@ def test_the_current_stream_is_used(cuda):
     assert cuda.equal(found, wanted)
 
 
-def test_nothing_synchronises(cuda):
+def test_nothing_synchronizes(cuda):
     points = cuda.from_numpy(np.stack([cloud(2000), cloud(2000)])).cuda()
     lengths = cuda.tensor([2000, 1000], device="cuda")
     starts = cuda.tensor([1, 2], device="cuda")

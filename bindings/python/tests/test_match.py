@@ -1,4 +1,4 @@
-"""Nearest neighbours and the Chamfer distance of NumPy arrays."""
+"""Nearest neighbors and the Chamfer distance of NumPy arrays."""
 
 import numpy as np
 import pytest

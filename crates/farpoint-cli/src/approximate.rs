@@ -119,7 +119,7 @@ fn keep(keep: Option<Keep>, seed: u64) -> approximate::Keep {
     match keep {
         Some(Keep::First) => approximate::Keep::First,
         Some(Keep::Random) => approximate::Keep::Random(seed),
-        Some(Keep::Centre | Keep::Centroid) | None => approximate::Keep::Centre,
+        Some(Keep::Center | Keep::Centroid) | None => approximate::Keep::Center,
     }
 }
 
@@ -127,7 +127,7 @@ fn order(order: NpduOrder) -> Order {
     match order {
         NpduOrder::Input => Order::Input,
         NpduOrder::Morton => Order::Morton,
-        NpduOrder::Neighbours => Order::Neighbours,
+        NpduOrder::Neighbors => Order::Neighbors,
     }
 }
 

@@ -14,7 +14,7 @@ fn approximate_samples_are_those_of_the_library() {
     let cases = [
         ("random", Method::Random { seed: 0 }),
         ("random --seed 7", Method::Random { seed: 7 }),
-        ("grid", Method::Grid { keep: Keep::Centre }),
+        ("grid", Method::Grid { keep: Keep::Center }),
         ("grid --keep first", Method::Grid { keep: Keep::First }),
         ("grid --keep random --seed 3", Method::Grid { keep: Keep::Random(3) }),
         ("morton --bits 21", Method::Morton { bits: 21 }),
@@ -23,7 +23,7 @@ fn approximate_samples_are_those_of_the_library() {
             "npdu --window 9 --npdu-order morton",
             Method::Npdu { window: Some(9), order: Order::Morton },
         ),
-        ("npdu --npdu-order neighbours", Method::Npdu { window: None, order: Order::Neighbours }),
+        ("npdu --npdu-order neighbors", Method::Npdu { window: None, order: Order::Neighbors }),
         (
             "fastpoint --estimator fit --first-stage quick",
             Method::FastPoint { first: Algorithm::Quick, estimator: Estimator::Fit },
@@ -143,7 +143,7 @@ fn options_that_do_not_fit_are_refused() {
 }
 
 const ALL: &str = "auto,reference,naive,radius,tree,peak,quick,fastpoint,fastpoint:fit,npdu,\
-npdu:morton,npdu:neighbours,grid,grid:first,grid:random,grid:centroid,morton,morton:21,random";
+npdu:morton,npdu:neighbors,grid,grid:first,grid:random,grid:centroid,morton,morton:21,random";
 
 #[test]
 fn every_sampler_is_compared() {

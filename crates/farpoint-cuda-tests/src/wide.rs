@@ -263,7 +263,7 @@ impl Current {
         Ok(Self(context))
     }
 
-    /// Has the driver compile PTX at a level of optimisation.
+    /// Has the driver compile PTX at a level of optimization.
     fn module(&self, text: &str, level: u32) -> Result<Module<'_>> {
         let text = CString::new(text)?;
         let mut options = [sys::CUjit_option::CU_JIT_OPTIMIZATION_LEVEL];

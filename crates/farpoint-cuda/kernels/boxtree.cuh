@@ -1,4 +1,4 @@
-// A box tree over points in neighbour order: 32 points a group, 32 groups a node, and so on, so
+// A box tree over points in neighbor order: 32 points a group, 32 groups a node, and so on, so
 // that a warp tests all children of a node at once.
 //
 // A box bound needs no slack: every computed step of `box_distance` is monotone, so it is never

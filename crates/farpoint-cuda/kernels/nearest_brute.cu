@@ -24,7 +24,7 @@ constexpr u32 ROWS = LANE_ROWS * 32;       // rows of a block; every warp has th
 constexpr u32 TILE = 32;                   // points that are one to the filter
 
 // Scores of norm 2: half the squared distance, less half the square of the row itself, by fused
-// operations in f32 around a common centre.
+// operations in f32 around a common center.
 struct Filter {
     typedef float Value;
     static constexpr u32 STAGE = 2048;  // points in shared memory at a time
@@ -35,7 +35,7 @@ struct Filter {
     struct Row {
         float x, y, z;  // negated
     };
-    real centre[3];
+    real center[3];
 
     // Somewhere in the middle of the points: the mean of 32 of them.
     __device__ __forceinline__ explicit Filter(const Cloud& targets) {
@@ -43,15 +43,15 @@ struct Filter {
             u32 sample = (u32)((u64)targets.length * (threadIdx.x & 31) / 32);
             real sum = targets.length > 0 ? targets.at(sample, a) * (real)0.03125 : (real)0;
             for (int step = 16; step > 0; step >>= 1) sum += __shfl_xor_sync(FULL, sum, step);
-            centre[a] = sum;
+            center[a] = sum;
         }
     }
     __device__ __forceinline__ Point point(real x, real y, real z) const {
-        float px = (float)(x - centre[0]), py = (float)(y - centre[1]), pz = (float)(z - centre[2]);
+        float px = (float)(x - center[0]), py = (float)(y - center[1]), pz = (float)(z - center[2]);
         return {px, py, pz, 0.5f * (px * px + py * py + pz * pz)};
     }
     __device__ __forceinline__ Row row(real x, real y, real z) const {
-        return {(float)(centre[0] - x), (float)(centre[1] - y), (float)(centre[2] - z)};
+        return {(float)(center[0] - x), (float)(center[1] - y), (float)(center[2] - z)};
     }
     static __device__ __forceinline__ float size(const Point& point) { return point.half; }
     static __device__ __forceinline__ float score(const Row& row, const Point& point) {

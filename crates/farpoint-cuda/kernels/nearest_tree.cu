@@ -1,8 +1,8 @@
 // Nearest points through box trees of both clouds: for clouds of thousands to millions of points.
 //
 // One cooperative launch for a batch: each pair gets a team of blocks. Some of the blocks order
-// and box one cloud while the others do the same to the other; then 32 neighbours, a lane each,
-// go down the tree of the other cloud together, nearest boxes first. (Neighbours on the curve,
+// and box one cloud while the others do the same to the other; then 32 neighbors, a lane each,
+// go down the tree of the other cloud together, nearest boxes first. (Neighbors on the curve,
 // that is: where it jumps, those on either side of the gap go one after the other.)
 //
 // A box bound needs no slack: every computed step of it is monotone, so it is never above the
@@ -203,9 +203,9 @@ __device__ __forceinline__ Box box_of(const Site& site, bool mine) {
     return warp_box(box);
 }
 
-// Cuts off lanes that are neighbours from `lanes`. The curve jumps: a group may lie in two places,
+// Cuts off lanes that are neighbors from `lanes`. The curve jumps: a group may lie in two places,
 // and its box over half of the cloud.
-__device__ __forceinline__ u32 neighbours(const Site& site, u32 lanes, Box* box) {
+__device__ __forceinline__ u32 neighbors(const Site& site, u32 lanes, Box* box) {
     u32 lane = threadIdx.x & 31;
     while (true) {
         bool mine = lanes >> lane & 1;
@@ -268,7 +268,7 @@ __device__ void search(const Index& queries, const Index& targets, u32 group, Pa
     Query query = {site(queries.points, group * 32 + lane), infinity(), NONE, false};
     for (u32 left = FULL; left;) {
         Box box;
-        u32 lanes = neighbours(query.site, left, &box);
+        u32 lanes = neighbors(query.site, left, &box);
         query.active = lanes >> lane & 1;
         descend<Metric, HIGH>(queries, targets, box, query, path);
         left &= ~lanes;

@@ -1,4 +1,4 @@
-// Neighbour order: points sorted along a Morton curve of cubic cells, so that 32 points in a
+// Neighbor order: points sorted along a Morton curve of cubic cells, so that 32 points in a
 // row lie close together. Any order gives the same samples; a good one prunes more.
 #pragma once
 #include "batch.cuh"
@@ -110,7 +110,7 @@ union OrderShared {
     Box bounds[MOST_WARPS];
 };
 
-// Sorts the rows of a cloud into neighbour order; they end up in the values of pairs[0].
+// Sorts the rows of a cloud into neighbor order; they end up in the values of pairs[0].
 __device__ inline void order_cloud(Team& team, const Cloud& cloud, const Ordering& ordering, OrderShared& shared) {
     Box bounds = team_bounds(team, cloud, ordering.parts, shared.bounds);
     u32 passes = cloud.length > 1u << 16 ? 4 : 3;

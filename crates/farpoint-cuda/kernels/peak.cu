@@ -60,7 +60,7 @@ __device__ void gather_groups(State& state, Team& team, Work& work, bool refined
     }
 }
 
-// The points in neighbour order, and the tree over them.
+// The points in neighbor order, and the tree over them.
 __device__ void build(State& state, Team& team, Work& work, bool refined) {
     Cloud& cloud = state.cloud;
     order_cloud(team, cloud, {{state.order[0], state.order[1]}, state.digits, state.parts}, work.order);

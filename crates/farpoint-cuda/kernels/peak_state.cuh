@@ -1,4 +1,4 @@
-// What the stages of the peak method share: the cloud in neighbour order, the tree over it, the
+// What the stages of the peak method share: the cloud in neighbor order, the tree over it, the
 // list of points accepted so far.
 #pragma once
 #include "boxtree.cuh"

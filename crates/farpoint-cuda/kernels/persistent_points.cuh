@@ -30,7 +30,7 @@ __device__ __forceinline__ real lowered(const Cloud& cloud, real nearest, const 
 }
 
 // Which points are whose. The warps of a team take the points in turn: warp `group` of `groups`
-// holds group, group + groups, ... Neighbours in the input are often neighbours in space; so they
+// holds group, group + groups, ... Neighbors in the input are often neighbors in space; so they
 // come to different warps, and a warp's second point says little about its first.
 struct Share {
     u32 group;

@@ -3,7 +3,7 @@
 // Places are positions in the order sorted by voxel; `origin` leads back to the rows of the
 // cloud. Active voxels are ranked in that order and stored in chunks of 32, one chunk a warp:
 // voxel `rank` lies in chunk `rank % chunks`. So the voxels around a sample, which are
-// neighbours in rank, are visited by many warps and not by one.
+// neighbors in rank, are visited by many warps and not by one.
 #pragma once
 #include "batch.cuh"
 #include "warp.cuh"

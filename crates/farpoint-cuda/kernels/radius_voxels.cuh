@@ -3,7 +3,7 @@
 //
 // # The sphere test
 //
-// Let c be the centre of a voxel as stored and r its radius, s the new sample, D_v the largest
+// Let c be the center of a voxel as stored and r its radius, s the new sample, D_v the largest
 // squared distance in the voxel. In real numbers the voxel can be left alone if
 // |s - c| - r >= sqrt(D_v) (equation 25), or |s - c|^2 >= (r + sqrt(D_v))^2, whose right side
 // is the voxel's *reach*. Computed numbers need a slack. That of the CPU is used, to the bit;
@@ -32,7 +32,7 @@ __device__ __forceinline__ real above(real x) {
     return root(x + (smallest + smallest)) * (1 + 8 * UNIT);
 }
 
-// No sample whose computed squared distance from the centre is above this changes a voxel of
+// No sample whose computed squared distance from the center is above this changes a voxel of
 // this radius and largest distance. Infinite where it overflows: then the voxel is visited.
 __device__ __forceinline__ real reach(real radius, real largest) {
     real sum = radius + above(largest);

@@ -78,7 +78,7 @@ struct Team {
 
     __device__ __forceinline__ u32 thread() const { return rank * blockDim.x + threadIdx.x; }
     __device__ __forceinline__ u32 threads() const { return size * blockDim.x; }
-    // Warps are numbered so that neighbours sit in different blocks: work spreads over the card.
+    // Warps are numbered so that neighbors sit in different blocks: work spreads over the card.
     __device__ __forceinline__ u32 warp() const { return (threadIdx.x >> 5) * size + rank; }
     __device__ __forceinline__ u32 warps() const { return (blockDim.x >> 5) * size; }
 };

@@ -9,10 +9,10 @@ use std::f64::consts::TAU;
 /// Stations along the knot between which the tube is interpolated.
 const STATIONS: usize = 2048;
 
-/// The knot's centre line and its frame at one station.
+/// The knot's center line and its frame at one station.
 #[derive(Clone, Copy)]
 struct Station {
-    centre: Vector,
+    center: Vector,
     normal: Vector,
     binormal: Vector,
     /// Derivative of the unit tangent by arc length.
@@ -49,7 +49,7 @@ pub fn object(n: usize, seed: u64) -> Vec<[f32; 3]> {
         let share = (1.0 - radius * mix(a.curvature, b.curvature).dot(outward)) * 0.5;
         if random.unit() < share {
             let off = radius + 0.0002 * random.normal();
-            cloud.push((mix(a.centre, b.centre) + outward * off).to_f32());
+            cloud.push((mix(a.center, b.center) + outward * off).to_f32());
         }
     }
     cloud
@@ -62,17 +62,17 @@ fn stations(phase: f64) -> Vec<Station> {
     (0..=STATIONS)
         .map(|index| {
             let k = index as f64;
-            let (before, centre, after) = (at(k - 1.0), at(k), at(k + 1.0));
-            let tangent = (after - before).normalised();
+            let (before, center, after) = (at(k - 1.0), at(k), at(k + 1.0));
+            let tangent = (after - before).normalized();
             let step = (after - before).length() / 2.0;
-            let bend = (after - centre).normalised() - (centre - before).normalised();
+            let bend = (after - center).normalized() - (center - before).normalized();
             // Away from the axis of the torus that carries the knot.
-            let away = Vector(centre.0, centre.1, 0.0);
-            let normal = (away - tangent * away.dot(tangent)).normalised();
+            let away = Vector(center.0, center.1, 0.0);
+            let normal = (away - tangent * away.dot(tangent)).normalized();
             let angle = k * TAU / STATIONS as f64;
             let radius = 0.15 * (1.0 + 0.22 * sin(6.0 * angle + phase) + 0.1 * cos(15.0 * angle));
             let station = Station {
-                centre,
+                center,
                 normal,
                 binormal: tangent.cross(normal),
                 curvature: bend * (1.0 / step),

@@ -49,7 +49,7 @@ pub fn duplicated(n: usize, seed: u64) -> Vec<[f32; 3]> {
 /// anywhere in it.
 pub fn clusters(n: usize, seed: u64) -> Vec<[f32; 3]> {
     let mut random = Random::new(seed, 3);
-    let centres: [([f64; 3], f64); 32] = std::array::from_fn(|k| {
+    let centers: [([f64; 3], f64); 32] = std::array::from_fn(|k| {
         let size = [0.001, 0.01, 0.1, 1.0][k % 4];
         (std::array::from_fn(|_| random.between(0.0, 100.0)), size)
     });
@@ -58,8 +58,8 @@ pub fn clusters(n: usize, seed: u64) -> Vec<[f32; 3]> {
             if random.below(100) == 0 {
                 return std::array::from_fn(|_| random.between(0.0, 100.0) as f32);
             }
-            let (centre, size) = centres[random.below(centres.len())];
-            centre.map(|c| (c + size * random.normal()) as f32)
+            let (center, size) = centers[random.below(centers.len())];
+            center.map(|c| (c + size * random.normal()) as f32)
         })
         .collect()
 }

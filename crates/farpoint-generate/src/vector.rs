@@ -23,7 +23,7 @@ impl Vector {
         self.dot(self).sqrt()
     }
 
-    pub(crate) fn normalised(self) -> Self {
+    pub(crate) fn normalized(self) -> Self {
         self * (1.0 / self.length())
     }
 

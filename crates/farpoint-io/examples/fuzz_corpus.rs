@@ -67,7 +67,7 @@ const AWKWARD: [(&str, &str, &str); 9] = [
     ("text", "semicolons.txt", "//X;Y;Z;I\r\n1;2;3;4\r\n4;5;6;7\r\n"),
     ("mesh", "a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"),
     ("mesh", "glued.off", "OFF3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"),
-    ("mesh", "colour.off", "COFF\n# c\n1 0 0\n0 0 0 1 1 1 1\n"),
+    ("mesh", "color.off", "COFF\n# c\n1 0 0\n0 0 0 1 1 1 1\n"),
     ("mesh", "a.obj", "# o\nv 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 0 1e-3 0 0 0 1\nvn 0 0 1\nf 1 2 3\n"),
 ];
 

@@ -249,7 +249,7 @@ impl Cloud {
                 }
             }
         }
-        attributes = unpacked_colours(attributes, self.format);
+        attributes = unpacked_colors(attributes, self.format);
         attributes.extend(self.added(rows));
         distinct(&mut attributes, ["x", "y", "z"].map(String::from).into());
         attributes
@@ -297,10 +297,10 @@ pub(crate) fn distinct(attributes: &mut [Attribute], mut taken: HashSet<String>)
     }
 }
 
-/// Text has no types: whole numbers become i32, colours between 0 and 255 become u8.
+/// Text has no types: whole numbers become i32, colors between 0 and 255 become u8.
 fn narrowed(name: &str, column: Column) -> Column {
-    let colour = ["r", "g", "b", "red", "green", "blue", "alpha"];
-    if colour.contains(&name.to_ascii_lowercase().as_str()) && column.whole_within(0.0, 255.0) {
+    let color = ["r", "g", "b", "red", "green", "blue", "alpha"];
+    if color.contains(&name.to_ascii_lowercase().as_str()) && column.whole_within(0.0, 255.0) {
         return column.cast(Scalar::U8);
     }
     match column.whole_within(f64::from(i32::MIN), f64::from(i32::MAX)) {
@@ -309,8 +309,8 @@ fn narrowed(name: &str, column: Column) -> Column {
     }
 }
 
-/// PCD packs colours into one 32-bit `rgb` or `rgba`; other formats want three or four bytes.
-fn unpacked_colours(attributes: Vec<Attribute>, format: Option<Format>) -> Vec<Attribute> {
+/// PCD packs colors into one 32-bit `rgb` or `rgba`; other formats want three or four bytes.
+fn unpacked_colors(attributes: Vec<Attribute>, format: Option<Format>) -> Vec<Attribute> {
     let mut out = Vec::with_capacity(attributes.len());
     for attribute in attributes {
         let packed: Option<Vec<u32>> = match (&attribute.column, attribute.name.as_str()) {

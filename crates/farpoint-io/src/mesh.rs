@@ -31,10 +31,10 @@ fn vertex<'a>(mut words: impl Iterator<Item = &'a [u8]>, line: usize) -> Result<
     }
 }
 
-/// Reads the `v` lines, with their colours if every one has three numbers more.
+/// Reads the `v` lines, with their colors if every one has three numbers more.
 pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, Fault> {
     let mut points = Vec::new();
-    let mut colours: [Vec<f32>; 3] = Default::default();
+    let mut colors: [Vec<f32>; 3] = Default::default();
     let mut keywords = 0;
     for (line, content) in lines(bytes) {
         let mut words = words(content);
@@ -49,7 +49,7 @@ pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, Fault> {
         points.push(vertex(words.by_ref(), line)?);
         let rest: Vec<f64> = words.map_while(|w| number(Some(w))).collect();
         if let [r, g, b] = rest[..] {
-            for (channel, value) in colours.iter_mut().zip([r, g, b]) {
+            for (channel, value) in colors.iter_mut().zip([r, g, b]) {
                 channel.push(value as f32);
             }
         }
@@ -58,10 +58,10 @@ pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, Fault> {
         return Err(Fault::new("there is no vertex (a line 'v x y z')")
             .fix("check that this is a Wavefront OBJ file"));
     }
-    let coloured = !points.is_empty() && colours[0].len() == points.len();
+    let colored = !points.is_empty() && colors[0].len() == points.len();
     let mut cloud = Cloud::from_file(Format::Obj, "OBJ vertices", Coordinates::F64(points));
-    if coloured {
-        for (name, channel) in ["red", "green", "blue"].into_iter().zip(colours) {
+    if colored {
+        for (name, channel) in ["red", "green", "blue"].into_iter().zip(colors) {
             cloud.add_column(name, Column::F32(channel));
         }
     }

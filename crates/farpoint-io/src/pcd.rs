@@ -1,4 +1,4 @@
-//! PCD: ascii, binary and binary_compressed, organised or not.
+//! PCD: ascii, binary and binary_compressed, organized or not.
 //!
 //! The header is read by pcd-rs. The rows are cut out of the file here as they are: the crate reads
 //! each value into a vector of its own and, for binary data, allocates what the header promises.
@@ -48,7 +48,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
     }
     let mut description = format!("PCD {}", data_name(meta.data));
     if meta.height > 1 {
-        description += &format!(", organised {} x {}", meta.width, meta.height);
+        description += &format!(", organized {} x {}", meta.width, meta.height);
     }
     let lines = lines.into_iter().map(<[u8]>::to_vec).collect();
     let header = Header::Pcd(PcdHeader { lines, data: meta.data });

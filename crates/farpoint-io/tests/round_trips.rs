@@ -183,12 +183,12 @@ fn binary_ply_with_lists_keeps_its_rows() {
 }
 
 #[test]
-fn pcd_keeps_viewpoint_padding_and_becomes_unorganised() {
+fn pcd_keeps_viewpoint_padding_and_becomes_unorganized() {
     let text = "# .PCD v.7 - Point Cloud Data file format\nVERSION .7\nFIELDS x y z _ normal\nSIZE 4 4 4 1 4\n\
         TYPE F F F U F\nCOUNT 1 1 1 4 3\nWIDTH 2\nHEIGHT 2\nVIEWPOINT 1 2 3 1 0 0 0\nPOINTS 4\nDATA ascii\n\
         1 2 3 0 0 0 0 .1 .2 .3\nnan nan nan 0 0 0 0 0 0 1\n4 5 6 0 1 2 3 1 0 0\n7 8 9 0 0 0 0 0 1 0\n";
     let cloud = open(text.as_bytes(), "a.pcd");
-    assert_eq!(cloud.description(), "PCD ascii, organised 2 x 2");
+    assert_eq!(cloud.description(), "PCD ascii, organized 2 x 2");
     assert!(cloud.coordinates().get(1)[0].is_nan());
     let out = String::from_utf8(written(&cloud, &[2, 0], &WriteOptions::default())).unwrap();
     for line in ["WIDTH 2\nHEIGHT 1\nVIEWPOINT 1 2 3 1 0 0 0\nPOINTS 2\n", "COUNT 1 1 1 4 3\n"] {
@@ -202,7 +202,7 @@ fn pcd_keeps_viewpoint_padding_and_becomes_unorganised() {
 }
 
 #[test]
-fn pcd_colours_become_bytes_elsewhere_and_come_back() {
+fn pcd_colors_become_bytes_elsewhere_and_come_back() {
     let text = "VERSION 0.7\nFIELDS x y z rgb\nSIZE 4 4 4 4\nTYPE F F F U\nCOUNT 1 1 1 1\nWIDTH 1\nHEIGHT 1\n\
         POINTS 1\nDATA ascii\n1 2 3 66051\n";
     let cloud = open(text.as_bytes(), "a.pcd");

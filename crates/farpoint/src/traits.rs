@@ -9,7 +9,7 @@ use crate::Algorithm;
 pub struct Traits {
     /// Whether the sample is the farthest point sample of [`crate::reference()`], one by one.
     pub exact: bool,
-    /// Whether it is only good where neighbours in space are neighbours in the input's order.
+    /// Whether it is only good where neighbors in space are neighbors in the input's order.
     pub needs_order: bool,
     /// Whether as many points come back as were asked for.
     pub exact_count: bool,

@@ -83,7 +83,7 @@ fn bounds_attained_exactly() {
         check("lattice", &cloud, &[64, cloud.len()], 0, &radius_ways(&nvox));
         check("lattice f32", &narrow(&cloud), &[64, cloud.len()], 5, &radius_ways(&nvox));
     }
-    // On one line through voxel centres the bound is |s - c| - r itself.
+    // On one line through voxel centers the bound is |s - c| - r itself.
     let diagonal: Vec<[f64; 3]> = (0..257).map(|k| [f64::from(k) / 256.0; 3]).collect();
     check_all("diagonal", &diagonal);
     check_all("diagonal f32", &narrow(&diagonal));

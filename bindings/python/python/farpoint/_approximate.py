@@ -128,7 +128,7 @@ def sample_approximate(
         0 unless told. The same one is used for every cloud of a batch. "npdu" and "fastpoint": start
         at a random point instead.
     keep:
-        "grid": which point of a cell, "centre" (nearest to it, unless told), "first" or "random".
+        "grid": which point of a cell, "center" (nearest to it, unless told), "first" or "random".
         For centroids, which are no points of the cloud, call ``farpoint.centroids``.
     bits:
         "morton": bits an axis, 1 to 21 (10).
@@ -136,7 +136,7 @@ def sample_approximate(
         "npdu": points of a window (``16 N / M``).
     npdu_order:
         "npdu": where windows lie, in the order of the "input" (unless told; for scans as they are
-        recorded), in "morton" order, or among "neighbours" in space.
+        recorded), in "morton" order, or among "neighbors" in space.
     estimator:
         "fastpoint": distances are predicted by a "network" (unless told) or a "fit".
     first_stage:

@@ -59,7 +59,7 @@ def _on_cpu(
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
     if not hasattr(_farpoint, "chamfer_clouds"):
-        raise NotImplementedError("this build of farpoint has no nearest neighbours")
+        raise NotImplementedError("this build of farpoint has no nearest neighbors")
     found = _farpoint.chamfer_clouds(
         _batch(x), _batch(y), None if x_lengths is None else x_lengths.tolist(),
         None if y_lengths is None else y_lengths.tolist(), asked, keep,

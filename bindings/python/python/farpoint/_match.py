@@ -227,7 +227,7 @@ def _by_numpy(x: Any, y: Any, match: Match, both: bool) -> list[np.ndarray]:
 def _batches(x: Any, y: Any, match: Match) -> tuple[tuple[Any, Any, Any, Any], bool]:
     """Both as batches with their lengths, and whether they are a pair of clouds."""
     if not hasattr(_farpoint, "match_clouds"):
-        raise NotImplementedError("this build of farpoint has no nearest neighbours")
+        raise NotImplementedError("this build of farpoint has no nearest neighbors")
     a, b = _arrays.to_numpy(x), _arrays.to_numpy(y)
     if a.ndim not in (2, 3) or a.ndim != b.ndim:
         raise ValueError(

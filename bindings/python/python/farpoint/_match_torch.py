@@ -1,4 +1,4 @@
-"""PyTorch: nearest neighbours as custom operators that can be differentiated.
+"""PyTorch: nearest neighbors as custom operators that can be differentiated.
 
 The compiled half searches: on the CPU in NumPy arrays of the same memory; on a GPU the kernels are
 queued on the current stream, in memory of PyTorch's allocator. Where only they would see a call of
@@ -177,7 +177,7 @@ def _on_cpu(
     threads: int | None, both: bool, indices: bool = True,
 ) -> tuple[Any, ...]:
     if not hasattr(_farpoint, "match_clouds"):
-        raise NotImplementedError("this build of farpoint has no nearest neighbours")
+        raise NotImplementedError("this build of farpoint has no nearest neighbors")
     found = _farpoint.match_clouds(
         _batch(x), _batch(y), None if x_lengths is None else x_lengths.tolist(),
         None if y_lengths is None else y_lengths.tolist(), norm, "auto", threads, both,

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Approximate samplers")]
 pub(crate) struct Approximate {
-    /// grid: which point of a cell to keep: first, random (--seed), centre (nearest to it), or
+    /// grid: which point of a cell to keep: first, random (--seed), center (nearest to it), or
     /// centroid, which is no point of the file: positions are written, and how many points each
-    /// stands for [default: centre].
+    /// stands for [default: center].
     #[arg(long, value_name = "K")]
     pub(crate) keep: Option<Keep>,
     /// morton: bits an axis, 1 to 21 [default: 10].
@@ -19,7 +19,7 @@ pub(crate) struct Approximate {
     /// npdu: points that each sample updates [default: 16 times the points a sample].
     #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) window: Option<u32>,
-    /// npdu: in which order these lie: input, morton, or neighbours (in space)
+    /// npdu: in which order these lie: input, morton, or neighbors (in space)
     /// [default: input].
     #[arg(long, value_name = "O")]
     pub(crate) npdu_order: Option<NpduOrder>,
@@ -36,7 +36,7 @@ pub(crate) struct Approximate {
 pub(crate) enum Keep {
     First,
     Random,
-    Centre,
+    Center,
     Centroid,
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum Keep {
 pub(crate) enum NpduOrder {
     Input,
     Morton,
-    Neighbours,
+    Neighbors,
 }
 
 /// Value of `--estimator`.
@@ -75,7 +75,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub(crate) ratio: Option<f64>,
     /// Samplers, separated by commas. Exact: auto, peak, tree, radius, quick, naive, reference.
-    /// Approximate: fastpoint, fastpoint:fit, npdu, npdu:morton, npdu:neighbours, grid (of centre),
+    /// Approximate: fastpoint, fastpoint:fit, npdu, npdu:morton, npdu:neighbors, grid (of center),
     /// grid:first, grid:random, grid:centroid, morton, morton:21, random.
     #[arg(
         long,

@@ -189,7 +189,7 @@ fn draw<T: Scalar>(
     judged: &[Judged],
 ) -> Result<crate::picture::Picture> {
     let points: Vec<[f64; 3]> = points.iter().map(|point| point.map(T::to_f64)).collect();
-    // The exact sample stays in the calm colours.
+    // The exact sample stays in the calm colors.
     let exact = judged.iter().filter(|judged| judged.exact).map(|j| j.quality.coverage.max);
     let best = judged.iter().map(|judged| judged.quality.coverage.max);
     let scale = exact.reduce(f64::max).or(best.reduce(f64::min)).unwrap_or(0.0);

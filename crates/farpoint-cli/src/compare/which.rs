@@ -22,8 +22,8 @@ const NAMES: [(&str, Method); 11] = [
     ("fastpoint:fit", Method::FastPoint { first: Algorithm::Auto, estimator: Estimator::Fit }),
     ("npdu", Method::Npdu { window: None, order: Order::Input }),
     ("npdu:morton", Method::Npdu { window: None, order: Order::Morton }),
-    ("npdu:neighbours", Method::Npdu { window: None, order: Order::Neighbours }),
-    ("grid", Method::Grid { keep: Keep::Centre }),
+    ("npdu:neighbors", Method::Npdu { window: None, order: Order::Neighbors }),
+    ("grid", Method::Grid { keep: Keep::Center }),
     ("grid:first", Method::Grid { keep: Keep::First }),
     ("grid:random", Method::Grid { keep: Keep::Random(0) }),
     ("morton", Method::Morton { bits: 10 }),
@@ -117,7 +117,7 @@ impl<T: Scalar> Job<'_, T> {
                 })
             }
             Which::Centroids => {
-                let grid = Method::Grid { keep: Keep::Centre };
+                let grid = Method::Grid { keep: Keep::Center };
                 let sampler = ApproximateSampler::count(grid, self.samples);
                 let made = sampler.threads(self.threads).centroids(self.points)?;
                 Ok(Taken {

@@ -41,11 +41,11 @@ const RATIOS: [f64; 2] = [0.125, 0.25];
 /// The approximate samplers and what they are called here.
 const APPROXIMATE: [(&str, Method); 8] = [
     ("random", Method::Random { seed: 1 }),
-    ("grid", Method::Grid { keep: Keep::Centre }),
+    ("grid", Method::Grid { keep: Keep::Center }),
     ("morton (EdgePC)", Method::Morton { bits: 10 }),
     ("npdu, input order", Method::Npdu { window: None, order: Order::Input }),
     ("npdu, Morton order", Method::Npdu { window: None, order: Order::Morton }),
-    ("npdu, neighbours", Method::Npdu { window: None, order: Order::Neighbours }),
+    ("npdu, neighbors", Method::Npdu { window: None, order: Order::Neighbors }),
     ("fastpoint, network", fastpoint(Estimator::Network)),
     ("fastpoint, fit", fastpoint(Estimator::Fit)),
 ];
@@ -326,7 +326,7 @@ fn windows(table: &Table) -> Finding {
             from_to(&morton)
         ),
         agrees: Some(2 * worse > random.len()),
-        why: "NPDU takes neighbours in the order for neighbours in space. Clouds that a loader has \
+        why: "NPDU takes neighbors in the order for neighbors in space. Clouds that a loader has \
               shuffled or hashed break that; scans in the order of their sensor, and any cloud in \
               Morton order, do not.",
     }

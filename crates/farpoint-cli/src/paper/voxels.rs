@@ -211,7 +211,7 @@ fn on_cpu(table: &Table, bests: &[Best<'_>]) -> Vec<Finding> {
                 .into(),
             ours: format!("At best {top}."),
             agrees: Some((gain..=plain).contains(&VOXELS_CPU[0].2)),
-            why: "Agreeing means that the paper's number lies between ours over the vectorised loop \
+            why: "Agreeing means that the paper's number lies between ours over the vectorized loop \
                   (8 or 16 distances by one instruction) and over a plain one: the paper tells \
                   neither which its yardstick is nor how many samples it took.",
         },

@@ -4,12 +4,12 @@ use anyhow::Result;
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 
 /// Red, green, blue, 0 to 1.
-pub(super) type Colour = [f32; 3];
+pub(super) type Color = [f32; 3];
 
 /// What every picture is drawn on, and what is written in.
-pub(super) const PAPER: Colour = [0.055, 0.065, 0.085];
-pub(super) const INK: Colour = [0.95, 0.96, 0.98];
-pub(super) const FAINT: Colour = [0.66, 0.7, 0.76];
+pub(super) const PAPER: Color = [0.055, 0.065, 0.085];
+pub(super) const INK: Color = [0.95, 0.96, 0.98];
+pub(super) const FAINT: Color = [0.66, 0.7, 0.76];
 
 /// How large and strong text is.
 #[derive(Clone, Copy)]
@@ -39,24 +39,24 @@ impl Text {
 pub(super) struct Canvas {
     pub(super) width: usize,
     pub(super) height: usize,
-    pixels: Vec<Colour>,
+    pixels: Vec<Color>,
 }
 
 impl Canvas {
-    pub(super) fn new(width: usize, height: usize, colour: Colour) -> Self {
-        Self { width, height, pixels: vec![colour; width * height] }
+    pub(super) fn new(width: usize, height: usize, color: Color) -> Self {
+        Self { width, height, pixels: vec![color; width * height] }
     }
 
-    /// Mixes a colour into a pixel; outside the image nothing happens.
-    pub(super) fn blend(&mut self, x: usize, y: usize, colour: Colour, share: f32) {
+    /// Mixes a color into a pixel; outside the image nothing happens.
+    pub(super) fn blend(&mut self, x: usize, y: usize, color: Color, share: f32) {
         if x < self.width && y < self.height {
             let pixel = &mut self.pixels[y * self.width + x];
-            *pixel = mix(*pixel, colour, share);
+            *pixel = mix(*pixel, color, share);
         }
     }
 
     /// A disc with a smooth rim.
-    pub(super) fn dot(&mut self, x: f32, y: f32, radius: f32, colour: Colour) {
+    pub(super) fn dot(&mut self, x: f32, y: f32, radius: f32, color: Color) {
         let reach = radius.ceil() as i32 + 1;
         for dy in -reach..=reach {
             for dx in -reach..=reach {
@@ -64,41 +64,41 @@ impl Canvas {
                 let (off_x, off_y) = (column as f32 + 0.5 - x, row as f32 + 0.5 - y);
                 let inside = radius + 0.5 - (off_x * off_x + off_y * off_y).sqrt();
                 if inside > 0.0 && column >= 0 && row >= 0 {
-                    self.blend(column as usize, row as usize, colour, inside.min(1.0));
+                    self.blend(column as usize, row as usize, color, inside.min(1.0));
                 }
             }
         }
     }
 
     /// A filled rectangle.
-    pub(super) fn fill(&mut self, [x, y]: [usize; 2], [wide, high]: [usize; 2], colour: Colour) {
+    pub(super) fn fill(&mut self, [x, y]: [usize; 2], [wide, high]: [usize; 2], color: Color) {
         for row in y..y + high {
-            (x..x + wide).for_each(|column| self.blend(column, row, colour, 1.0));
+            (x..x + wide).for_each(|column| self.blend(column, row, color, 1.0));
         }
     }
 
     /// The outline of a rectangle between two corners.
-    pub(super) fn frame(&mut self, [low, high]: [[f32; 2]; 2], colour: Colour) {
+    pub(super) fn frame(&mut self, [low, high]: [[f32; 2]; 2], color: Color) {
         let end = |at: f32, end: usize| (at.max(0.0) as usize).min(end.saturating_sub(1));
         let [left, right] = [end(low[0], self.width), end(high[0], self.width)];
         let [top, bottom] = [end(low[1], self.height), end(high[1], self.height)];
         for x in left..=right {
-            [top, bottom].into_iter().for_each(|y| self.blend(x, y, colour, 0.9));
+            [top, bottom].into_iter().for_each(|y| self.blend(x, y, color, 0.9));
         }
         for y in top..=bottom {
-            [left, right].into_iter().for_each(|x| self.blend(x, y, colour, 0.9));
+            [left, right].into_iter().for_each(|x| self.blend(x, y, color, 0.9));
         }
     }
 
     /// One line of text, its top left corner at (x, y); letters the font lacks become '?'.
-    pub(super) fn text(&mut self, [x, y]: [usize; 2], kind: Text, text: &str, colour: Colour) {
+    pub(super) fn text(&mut self, [x, y]: [usize; 2], kind: Text, text: &str, color: Color) {
         let (weight, size) = kind.font();
         let step = get_raster_width(weight, size);
         for (k, letter) in text.chars().enumerate() {
             let glyph = get_raster(letter, weight, size).or_else(|| get_raster('?', weight, size));
             for (dy, row) in glyph.iter().flat_map(|glyph| glyph.rows().enumerate()) {
                 for (dx, &share) in row.iter().enumerate() {
-                    self.blend(x + k * step + dx, y + dy, colour, f32::from(share) / 255.0);
+                    self.blend(x + k * step + dx, y + dy, color, f32::from(share) / 255.0);
                 }
             }
         }
@@ -127,6 +127,6 @@ impl Canvas {
 }
 
 /// `share` of `b`, the rest of `a`.
-pub(super) fn mix(a: Colour, b: Colour, share: f32) -> Colour {
+pub(super) fn mix(a: Color, b: Color, share: f32) -> Color {
     std::array::from_fn(|k| a[k] + (b[k] - a[k]) * share)
 }

@@ -1,8 +1,8 @@
 //! The demo's picture: a room scan, a random sample and a farthest point sample of it. Above the
-//! whole room, coloured by the distance to the nearest sample; below the samples themselves,
+//! whole room, colored by the distance to the nearest sample; below the samples themselves,
 //! close enough to tell them apart.
 
-use super::canvas::{Canvas, Colour, FAINT, INK, PAPER, Text, mix};
+use super::canvas::{Canvas, Color, FAINT, INK, PAPER, Text, mix};
 use super::nearest;
 use super::view::{Depths, View};
 use crate::output::count;
@@ -25,7 +25,7 @@ const GAP: usize = 12;
 const HEAD: usize = 84;
 const LEGEND: usize = 44;
 
-const ACCENT: [Colour; 3] = [[0.86, 0.89, 0.94], [1.0, 0.62, 0.27], [0.33, 0.83, 0.95]];
+const ACCENT: [Color; 3] = [[0.86, 0.89, 0.94], [1.0, 0.62, 0.27], [0.33, 0.83, 0.95]];
 
 /// Draws the picture; returns a PNG file.
 pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
@@ -79,7 +79,7 @@ fn heads(canvas: &mut Canvas, comparison: &Comparison<'_>) {
     }
 }
 
-/// The strip between the rows: what is seen above and below, and the scale of the colours.
+/// The strip between the rows: what is seen above and below, and the scale of the colors.
 fn legend(canvas: &mut Canvas, scale: f32) {
     let y = HEAD + ROOM;
     canvas.text([GAP + 4, y + 11], Text::Small, "below: a close-up of the table", FAINT);
@@ -90,8 +90,8 @@ fn legend(canvas: &mut Canvas, scale: f32) {
     let length = 560;
     canvas.text([bar, y + 11], Text::Small, "0", FAINT);
     for k in 0..length {
-        let colour = ramp(k as f32 / length as f32);
-        canvas.fill([bar + 20 + k, y + 13], [1, 18], colour);
+        let color = ramp(k as f32 / length as f32);
+        canvas.fill([bar + 20 + k, y + 13], [1, 18], color);
     }
     let most = format!("{:.0} cm and more", 100.0 * scale);
     canvas.text([bar + 28 + length, y + 11], Text::Small, &most, FAINT);
@@ -124,14 +124,14 @@ impl Scene {
         Self { view, depths, rough }
     }
 
-    /// The surface, each pixel in the colour of the point seen there.
-    fn surface(&self, colour: impl Fn(usize) -> Colour) -> Canvas {
+    /// The surface, each pixel in the color of the point seen there.
+    fn surface(&self, color: impl Fn(usize) -> Color) -> Canvas {
         let mut canvas = Canvas::new(self.view.width, self.view.height, [0.02, 0.025, 0.035]);
         for y in 0..self.view.height {
             for x in 0..self.view.width {
                 if let Some(point) = self.depths.point(x, y) {
                     let light = self.depths.light(x, y, self.rough);
-                    canvas.blend(x, y, colour(point).map(|value| value * light), 1.0);
+                    canvas.blend(x, y, color(point).map(|value| value * light), 1.0);
                 }
             }
         }
@@ -139,7 +139,7 @@ impl Scene {
     }
 
     fn by_height(&self, points: &[[f32; 3]]) -> Canvas {
-        self.surface(|point| height_colour(points[point][2]))
+        self.surface(|point| height_color(points[point][2]))
     }
 
     fn by_distance(&self, distances: &[f32], scale: f32) -> Canvas {
@@ -147,8 +147,8 @@ impl Scene {
     }
 
     /// The sample as dots on a dim image of the surface they were taken from.
-    fn dots(&self, points: &[[f32; 3]], sample: &[[f32; 3]], colour: Colour, size: f32) -> Canvas {
-        let mut canvas = self.surface(|point| height_colour(points[point][2]).map(|v| v * 0.3));
+    fn dots(&self, points: &[[f32; 3]], sample: &[[f32; 3]], color: Color, size: f32) -> Canvas {
+        let mut canvas = self.surface(|point| height_color(points[point][2]).map(|v| v * 0.3));
         let mut seen: Vec<_> = sample
             .iter()
             .filter_map(|point| self.view.project(*point))
@@ -159,19 +159,19 @@ impl Scene {
             let radius = self.view.pixels(size, pixel.depth);
             // Far dots fade.
             let fade = (1.35 - 0.15 * pixel.depth).clamp(0.35, 1.0);
-            canvas.dot(pixel.x, pixel.y, radius, mix(PAPER, colour, fade));
+            canvas.dot(pixel.x, pixel.y, radius, mix(PAPER, color, fade));
         }
         canvas
     }
 }
 
-fn height_colour(z: f32) -> Colour {
+fn height_color(z: f32) -> Color {
     let stops = [[0.36, 0.42, 0.52], [0.55, 0.66, 0.72], [0.8, 0.84, 0.8], [0.93, 0.9, 0.82]];
     along(&stops, z / 2.6)
 }
 
 /// Calm up to half way, where farthest point sampling ends, then alarming.
-pub(super) fn ramp(share: f32) -> Colour {
+pub(super) fn ramp(share: f32) -> Color {
     let stops = [
         [0.17, 0.36, 0.53],
         [0.19, 0.41, 0.57],
@@ -184,8 +184,8 @@ pub(super) fn ramp(share: f32) -> Colour {
     along(&stops, share)
 }
 
-/// The colour at a share of the way along the stops.
-fn along(stops: &[Colour], share: f32) -> Colour {
+/// The color at a share of the way along the stops.
+fn along(stops: &[Color], share: f32) -> Color {
     let at = share.clamp(0.0, 1.0) * (stops.len() - 1) as f32;
     let k = (at as usize).min(stops.len() - 2);
     mix(stops[k], stops[k + 1], at - k as f32)

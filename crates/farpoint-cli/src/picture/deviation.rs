@@ -1,4 +1,4 @@
-//! A cloud seen from above and aside, each point in the colour of its distance to another
+//! A cloud seen from above and aside, each point in the color of its distance to another
 //! cloud: a person sees at a glance where two scans differ.
 
 use super::canvas::{Canvas, FAINT, INK, PAPER, Text};
@@ -12,7 +12,7 @@ pub(crate) struct Deviation {
     pub(crate) points: Vec<[f64; 3]>,
     pub(crate) distances: Vec<f64>,
     pub(crate) title: String,
-    /// The distance from which colours are alarming; chosen by the distances if there is none.
+    /// The distance from which colors are alarming; chosen by the distances if there is none.
     pub(crate) threshold: Option<f64>,
 }
 
@@ -21,7 +21,7 @@ const HEAD: usize = 84;
 const LEGEND: usize = 48;
 const GAP: usize = 16;
 
-/// Without a threshold, this share of the points is drawn in calm colours.
+/// Without a threshold, this share of the points is drawn in calm colors.
 const CALM: f64 = 0.9;
 
 /// Jumps of depth, as a share of it, that are the squares' and not the scene's.

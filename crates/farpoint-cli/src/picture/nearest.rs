@@ -62,7 +62,7 @@ impl Grid {
 
     /// Squared distance to the nearest sample: shells of cells until no nearer one can be.
     fn nearest(&self, point: [f32; 3]) -> f32 {
-        let centre = self.cell(point);
+        let center = self.cell(point);
         let furthest = self.shape.iter().fold(0, |a, b| a.max(*b));
         let mut best = f32::INFINITY;
         for shell in 0..=furthest {
@@ -71,22 +71,22 @@ impl Grid {
             if gap * gap >= best {
                 break;
             }
-            self.shell(point, centre, shell, &mut best);
+            self.shell(point, center, shell, &mut best);
         }
         best
     }
 
-    fn shell(&self, point: [f32; 3], centre: [i32; 3], shell: i32, best: &mut f32) {
+    fn shell(&self, point: [f32; 3], center: [i32; 3], shell: i32, best: &mut f32) {
         let range = |axis: usize| {
-            let (low, high) = (centre[axis] - shell, centre[axis] + shell);
+            let (low, high) = (center[axis] - shell, center[axis] + shell);
             low.max(0)..=high.min(self.shape[axis] - 1)
         };
         for z in range(2) {
             for y in range(1) {
-                let rim = (z - centre[2]).abs() == shell || (y - centre[1]).abs() == shell;
+                let rim = (z - center[2]).abs() == shell || (y - center[1]).abs() == shell;
                 let step = if rim { 1 } else { (2 * shell).max(1) };
-                let mut x = centre[0] - shell;
-                while x <= centre[0] + shell {
+                let mut x = center[0] - shell;
+                while x <= center[0] + shell {
                     if (0..self.shape[0]).contains(&x) {
                         self.visit(point, self.number([x, y, z]), best);
                     }

@@ -1,8 +1,8 @@
 //! Samplers side by side, after the paper's figures 12 and 13: a panel for each, in it the whole
-//! cloud from above, coloured by the distance to the nearest sample, and below a close-up of the
+//! cloud from above, colored by the distance to the nearest sample, and below a close-up of the
 //! sample itself. All panels show the same places.
 
-use super::canvas::{Canvas, Colour, FAINT, INK, PAPER, Text, mix};
+use super::canvas::{Canvas, Color, FAINT, INK, PAPER, Text, mix};
 use super::compare::ramp;
 use super::plan::Plan;
 use crate::output::{count, number};
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 pub(crate) struct Panels<'a> {
     pub(crate) points: &'a [[f64; 3]],
     pub(crate) title: String,
-    /// The distance at the end of the colours.
+    /// The distance at the end of the colors.
     pub(crate) scale: f64,
     pub(crate) panels: Vec<Panel<'a>>,
 }
@@ -45,9 +45,9 @@ const TITLE: usize = 78;
 const GAP: usize = 14;
 const HEAD: usize = 62;
 
-const GROUND: Colour = [0.02, 0.025, 0.035];
-const EXACT: Colour = [0.33, 0.83, 0.95];
-const APPROXIMATE: Colour = [1.0, 0.72, 0.36];
+const GROUND: Color = [0.02, 0.025, 0.035];
+const EXACT: Color = [0.33, 0.83, 0.95];
+const APPROXIMATE: Color = [1.0, 0.72, 0.36];
 
 /// Draws the picture.
 pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
@@ -63,7 +63,7 @@ pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
         .panels
         .par_iter()
         .map(|panel| {
-            let mut above = coloured(&whole, all, panel, &order);
+            let mut above = colored(&whole, all, panel, &order);
             above.frame(close.corners_in(&whole), INK);
             (above, dotted(&close, all.points, panel, &order))
         })
@@ -90,7 +90,7 @@ pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
     Ok(Picture { png: canvas.png()?, size })
 }
 
-/// The title on the left, what the colours mean on the right, where there is room for it.
+/// The title on the left, what the colors mean on the right, where there is room for it.
 fn heading(canvas: &mut Canvas, all: &Panels<'_>, wide: usize) {
     let y = 18;
     canvas.text([GAP + 2, y], Text::Body, &all.title, INK);
@@ -117,9 +117,9 @@ fn from_below(points: &[[f64; 3]]) -> Vec<u32> {
     order
 }
 
-/// The whole cloud, each point in the colour of its distance to the sample. Far points are drawn
+/// The whole cloud, each point in the color of its distance to the sample. Far points are drawn
 /// last: none of them is hidden.
-fn coloured(plan: &Plan, all: &Panels<'_>, panel: &Panel<'_>, order: &[u32]) -> Canvas {
+fn colored(plan: &Plan, all: &Panels<'_>, panel: &Panel<'_>, order: &[u32]) -> Canvas {
     let mut canvas = Canvas::new(plan.size[0], plan.size[1], GROUND);
     let scale = all.scale.max(f64::MIN_POSITIVE);
     let radius = plan.dot(all.points.len(), 0.7, 2.2);

@@ -21,7 +21,7 @@ fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-fn normalised(a: [f32; 3]) -> [f32; 3] {
+fn normalized(a: [f32; 3]) -> [f32; 3] {
     let length = dot(a, a).sqrt();
     a.map(|value| value / length)
 }
@@ -29,8 +29,8 @@ fn normalised(a: [f32; 3]) -> [f32; 3] {
 impl View {
     /// Looks from `eye` to `target`; `focal` pixels make one unit at distance one.
     pub(super) fn new(eye: [f32; 3], target: [f32; 3], focal: f32, size: [usize; 2]) -> Self {
-        let forward = normalised(std::array::from_fn(|k| target[k] - eye[k]));
-        let right = normalised(cross(forward, [0.0, 0.0, 1.0]));
+        let forward = normalized(std::array::from_fn(|k| target[k] - eye[k]));
+        let right = normalized(cross(forward, [0.0, 0.0, 1.0]));
         let up = cross(right, forward);
         Self { eye, right, up, forward, focal, width: size[0], height: size[1] }
     }

@@ -9,7 +9,7 @@ pub(crate) use scale::Axis;
 pub(crate) use svg::escaped;
 
 use std::fmt::Write;
-use svg::{colour, text, width};
+use svg::{color, text, width};
 
 /// A picture of panels, row by row.
 pub(crate) struct Sheet {
@@ -69,7 +69,7 @@ impl Sheet {
     }
 
     /// The names of all series, each once, with whether it is dashed. A name's place is its
-    /// colour.
+    /// color.
     fn names(&self) -> Vec<(String, bool)> {
         let mut names: Vec<(String, bool)> = Vec::new();
         for (name, dashed) in self.panels.iter().flat_map(Panel::names) {
@@ -91,7 +91,7 @@ fn legend(names: &[(String, bool)], room: f64) -> (String, usize) {
         }
         let y = TITLE + (lines as f64 - 1.0) * LEGEND + 4.0;
         let at = [[MARGIN + x, y], [MARGIN + x + 24.0, y]];
-        svg::polyline(&mut svg, &at, colour(k), *dashed);
+        svg::polyline(&mut svg, &at, color(k), *dashed);
         text(&mut svg, [MARGIN + x + 30.0, y + 4.5], "start", 13, name);
         x += wide;
     }

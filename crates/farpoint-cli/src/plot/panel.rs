@@ -1,7 +1,7 @@
 //! One field of a plot: lines, or bars in groups.
 
 use super::scale::{Axis, Scale, short};
-use super::svg::{self, colour, line, text, turned};
+use super::svg::{self, color, line, text, turned};
 
 /// One line.
 pub(crate) struct Series {
@@ -121,16 +121,16 @@ impl Lines {
             let up = series.band.iter().map(|[a, _, high]| at(*a, *high));
             let down = series.band.iter().rev().map(|[a, low, _]| at(*a, *low));
             let outline: Vec<_> = up.chain(down).collect();
-            svg::area(svg, &outline, colour(place_of(names, &series.name)));
+            svg::area(svg, &outline, color(place_of(names, &series.name)));
         }
         for series in &self.series {
             let seen = |(a, b): &&(f64, f64)| x.at(*a).is_finite() && y.at(*b).is_finite();
             let points: Vec<_> =
                 series.points.iter().filter(seen).map(|(a, b)| at(*a, *b)).collect();
-            let colour = colour(place_of(names, &series.name));
-            svg::polyline(svg, &points, colour, series.dashed);
+            let color = color(place_of(names, &series.name));
+            svg::polyline(svg, &points, color, series.dashed);
             if points.len() <= 40 && self.series.len() <= 6 && !series.dashed {
-                points.iter().for_each(|point| svg::dot(svg, *point, colour));
+                points.iter().for_each(|point| svg::dot(svg, *point, color));
             }
         }
     }
@@ -157,8 +157,8 @@ impl Bars {
                     continue;
                 }
                 let x = from + 0.08 * group + j as f64 * bar;
-                let colour = colour(place_of(names, series));
-                svg::bar(svg, [x, at.min(foot), 0.92 * bar, (at - foot).abs().max(1.0)], colour);
+                let color = color(place_of(names, series));
+                svg::bar(svg, [x, at.min(foot), 0.92 * bar, (at - foot).abs().max(1.0)], color);
                 if bar >= 24.0 {
                     let label = three_digits(value);
                     text(svg, [x + 0.46 * bar, at.min(foot) - 4.0], "middle", 11, &label);

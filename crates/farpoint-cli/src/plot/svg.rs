@@ -2,20 +2,20 @@
 
 use std::fmt::Write;
 
-/// Colours that also the colour-blind can tell apart (after Okabe and Ito), and two greys.
-const COLOURS: [&str; 12] = [
+/// Colors that also the color-blind can tell apart (after Okabe and Ito), and two grays.
+const COLORS: [&str; 12] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#8b5a2b",
     "#b8a800", "#7b4fb8", "#c2185b", "#00838f",
 ];
 
-pub(super) fn colour(k: usize) -> &'static str {
-    COLOURS[k % COLOURS.len()]
+pub(super) fn color(k: usize) -> &'static str {
+    COLORS[k % COLORS.len()]
 }
 
-pub(super) fn line(svg: &mut String, [x1, y1, x2, y2]: [f64; 4], colour: &str) {
+pub(super) fn line(svg: &mut String, [x1, y1, x2, y2]: [f64; 4], color: &str) {
     let _ = writeln!(
         svg,
-        "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\"/>"
+        "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{color}\"/>"
     );
 }
 
@@ -43,32 +43,32 @@ pub(super) fn turned(
     );
 }
 
-pub(super) fn bar(svg: &mut String, [x, y, wide, high]: [f64; 4], colour: &str) {
+pub(super) fn bar(svg: &mut String, [x, y, wide, high]: [f64; 4], color: &str) {
     let _ = writeln!(
         svg,
         "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{high:.1}\" \
-         fill=\"{colour}\"/>"
+         fill=\"{color}\"/>"
     );
 }
 
-pub(super) fn dot(svg: &mut String, [x, y]: [f64; 2], colour: &str) {
-    let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>");
+pub(super) fn dot(svg: &mut String, [x, y]: [f64; 2], color: &str) {
+    let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{color}\"/>");
 }
 
-pub(super) fn polyline(svg: &mut String, at: &[[f64; 2]], colour: &str, dashed: bool) {
+pub(super) fn polyline(svg: &mut String, at: &[[f64; 2]], color: &str, dashed: bool) {
     let dash = if dashed { " stroke-dasharray=\"7 4\"" } else { "" };
     let _ = writeln!(
         svg,
-        "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash} points=\"{}\"/>",
+        "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"{dash} points=\"{}\"/>",
         joined(at)
     );
 }
 
 /// A shaded area.
-pub(super) fn area(svg: &mut String, outline: &[[f64; 2]], colour: &str) {
+pub(super) fn area(svg: &mut String, outline: &[[f64; 2]], color: &str) {
     let _ = writeln!(
         svg,
-        "<polygon fill=\"{colour}\" fill-opacity=\"0.18\" points=\"{}\"/>",
+        "<polygon fill=\"{color}\" fill-opacity=\"0.18\" points=\"{}\"/>",
         joined(outline)
     );
 }

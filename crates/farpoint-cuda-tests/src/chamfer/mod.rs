@@ -90,7 +90,7 @@ pub(crate) fn small() -> Vec<Group> {
     groups
 }
 
-/// Real clouds, each compared with its neighbour in its folder.
+/// Real clouds, each compared with its neighbor in its folder.
 pub(crate) fn real(folder: &Path) -> anyhow::Result<Vec<Group>> {
     real::groups(folder)
 }

@@ -5,7 +5,7 @@ use crate::{CudaScalar, Device, Error};
 use farpoint::fps::Prepared;
 use std::time::Instant;
 
-/// One thread a device, each with a run of neighbouring clouds.
+/// One thread a device, each with a run of neighboring clouds.
 pub(super) fn run<T: CudaScalar>(
     sampler: &Sampler,
     devices: &[Device],

@@ -10,7 +10,7 @@ use scene::Scene;
 use std::f64::consts::TAU;
 
 /// What [`lidar_turn`] leaves to choose: the sensor, and the place it stands in. Lengths are in
-/// metres. The default is that of [`lidar()`].
+/// meters. The default is that of [`lidar()`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     /// Lasers, one above the other.
@@ -54,7 +54,7 @@ impl Default for Turn {
 }
 
 /// One turn of a 64-ring LiDAR that stands 1.73 m over a street with houses, cars, poles and
-/// trees, in metres; the sensor is the origin, x along the street, z up.
+/// trees, in meters; the sensor is the origin, x along the street, z up.
 ///
 /// Dense and ring-like near the sensor, thin at 100 m; rows ring by ring from the highest,
 /// by azimuth in each. A larger `n` turns the sensor more slowly.

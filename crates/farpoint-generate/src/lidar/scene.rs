@@ -5,15 +5,15 @@ use crate::vector::Vector;
 use libm::{atan2, cos, sin};
 use std::f64::consts::{PI, TAU};
 
-/// Something that stands there, in metres, the sensor's foot at (0, 0, 0).
+/// Something that stands there, in meters, the sensor's foot at (0, 0, 0).
 enum Solid {
-    /// A box turned about the vertical: centre of its base, half size on the ground,
+    /// A box turned about the vertical: center of its base, half size on the ground,
     /// cosine and sine of its turn, height.
     Block { base: Vector, half: (f64, f64), turn: (f64, f64), height: f64 },
     /// An upright cylinder.
     Pole { base: Vector, radius: f64, height: f64 },
     /// Foliage: a ball that rays end inside of.
-    Crown { centre: Vector, radius: f64 },
+    Crown { center: Vector, radius: f64 },
 }
 
 /// A solid and the azimuths at which it can be met.
@@ -132,8 +132,8 @@ impl Scene {
         self.add(base, radius, Solid::Pole { base, radius, height });
     }
 
-    pub(super) fn crown(&mut self, centre: Vector, radius: f64) {
-        self.add(centre, radius, Solid::Crown { centre, radius });
+    pub(super) fn crown(&mut self, center: Vector, radius: f64) {
+        self.add(center, radius, Solid::Crown { center, radius });
     }
 
     fn add(&mut self, at: Vector, reach: f64, solid: Solid) {
@@ -200,8 +200,8 @@ impl Solid {
                 let z = o.2 + t * d.2;
                 if t > 0.0 && (0.0..=*height).contains(&z) { t } else { f64::INFINITY }
             }
-            Self::Crown { centre, radius } => {
-                let o = from - *centre;
+            Self::Crown { center, radius } => {
+                let o = from - *center;
                 let half_b = o.dot(along);
                 let root = half_b * half_b - (o.dot(o) - radius * radius);
                 if root < 0.0 || -half_b - root.sqrt() > nearest {

@@ -12,7 +12,7 @@ const AWAY: f64 = 95.0;
 /// A straight road.
 struct Road {
     along: (f64, f64),
-    /// How far its centre line passes the sensor on the left.
+    /// How far its center line passes the sensor on the left.
     off: f64,
     half_width: f64,
 }
@@ -27,7 +27,7 @@ impl Road {
         (self.along.0 * y - self.along.1 * x - self.off).abs() - self.half_width
     }
 
-    /// The place this far along the road and this far to the left of its centre.
+    /// The place this far along the road and this far to the left of its center.
     fn at(&self, far: f64, left: f64) -> (f64, f64) {
         let (left, along) = (self.off + left, self.along);
         (along.0 * far - along.1 * left, along.1 * far + along.0 * left)

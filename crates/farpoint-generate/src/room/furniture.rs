@@ -5,7 +5,7 @@ use crate::random::Random;
 use crate::vector::Vector as V;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Length, depth and height of the room, in metres.
+/// Length, depth and height of the room, in meters.
 const SIZE: V = V(10.0, 8.0, 3.0);
 
 /// Everything in the room; the seed moves chairs, books and leaves.
@@ -77,8 +77,8 @@ fn legs(b: &mut Builder, half: (f64, f64), radius: f64, height: f64) {
 fn chair(b: &mut Builder, x: f64, y: f64, angle: f64) {
     b.stand(x, y, 0.0, angle);
     legs(b, (0.19, 0.19), 0.016, 0.43);
-    b.centred(V(0.0, 0.0, 0.43), V(0.44, 0.44, 0.05));
-    b.centred(V(0.0, -0.21, 0.55), V(0.42, 0.03, 0.38));
+    b.centered(V(0.0, 0.0, 0.43), V(0.44, 0.44, 0.05));
+    b.centered(V(0.0, -0.21, 0.55), V(0.42, 0.03, 0.38));
     b.cylinder(V(-0.19, -0.2, 0.48), 0.014, 0.45);
     b.cylinder(V(0.19, -0.2, 0.48), 0.014, 0.45);
 }
@@ -86,13 +86,13 @@ fn chair(b: &mut Builder, x: f64, y: f64, angle: f64) {
 fn conference(b: &mut Builder, random: &mut Random) {
     let (x, y) = (4.9, 3.9);
     b.stand(x, y, 0.0, 0.0);
-    b.centred(V(0.0, 0.0, 0.72), V(3.2, 1.3, 0.04));
+    b.centered(V(0.0, 0.0, 0.72), V(3.2, 1.3, 0.04));
     legs(b, (1.45, 0.52), 0.04, 0.72);
     b.vase(V(0.15, 0.05, 0.76), 0.11, 0.34);
     b.ball(V(-0.75, 0.2, 0.87), 0.11, 0.11);
     for k in [-1.1, 0.55, 1.2] {
         b.stand(x + k, y - 0.32, 0.76, random.between(-0.4, 0.4));
-        b.centred(V(0.0, 0.0, 0.0), V(0.33, 0.23, 0.018));
+        b.centered(V(0.0, 0.0, 0.0), V(0.33, 0.23, 0.018));
         b.patch(V(-0.165, 0.115, 0.018), V(0.33, 0.0, 0.0), V(0.0, 0.07, 0.21), &[]);
         b.cylinder(V(0.27, 0.1, 0.0), 0.037, 0.1);
     }
@@ -134,13 +134,13 @@ fn book(b: &mut Builder, low: V, size: V) {
 
 fn desk(b: &mut Builder, random: &mut Random) {
     b.stand(0.95, 1.7, 0.0, -FRAC_PI_2);
-    b.centred(V(0.0, 0.0, 0.72), V(1.7, 0.8, 0.03));
+    b.centered(V(0.0, 0.0, 0.72), V(1.7, 0.8, 0.03));
     legs(b, (0.8, 0.35), 0.025, 0.72);
-    b.centred(V(-0.55, 0.0, 0.1), V(0.42, 0.6, 0.55));
-    b.centred(V(0.0, -0.2, 0.75), V(0.24, 0.18, 0.015));
+    b.centered(V(-0.55, 0.0, 0.1), V(0.42, 0.6, 0.55));
+    b.centered(V(0.0, -0.2, 0.75), V(0.24, 0.18, 0.015));
     b.cylinder(V(0.0, -0.2, 0.76), 0.02, 0.22);
-    b.centred(V(0.0, -0.18, 0.9), V(0.62, 0.03, 0.36));
-    b.centred(V(0.0, 0.18, 0.75), V(0.44, 0.14, 0.02));
+    b.centered(V(0.0, -0.18, 0.9), V(0.62, 0.03, 0.36));
+    b.centered(V(0.0, 0.18, 0.75), V(0.44, 0.14, 0.02));
     b.ball(V(0.34, 0.18, 0.77), 0.035, 0.02);
     b.cylinder(V(-0.7, -0.25, 0.75), 0.08, 0.02);
     b.cylinder(V(-0.7, -0.25, 0.77), 0.012, 0.35);
@@ -152,12 +152,12 @@ fn desk(b: &mut Builder, random: &mut Random) {
 
 fn sofa(b: &mut Builder, random: &mut Random) {
     b.stand(9.35, 6.2, 0.0, FRAC_PI_2);
-    b.centred(V(0.0, 0.0, 0.1), V(2.1, 0.9, 0.3));
-    b.centred(V(0.0, -0.36, 0.4), V(2.1, 0.2, 0.42));
-    b.centred(V(-0.98, 0.0, 0.4), V(0.18, 0.9, 0.2));
-    b.centred(V(0.98, 0.0, 0.4), V(0.18, 0.9, 0.2));
+    b.centered(V(0.0, 0.0, 0.1), V(2.1, 0.9, 0.3));
+    b.centered(V(0.0, -0.36, 0.4), V(2.1, 0.2, 0.42));
+    b.centered(V(-0.98, 0.0, 0.4), V(0.18, 0.9, 0.2));
+    b.centered(V(0.98, 0.0, 0.4), V(0.18, 0.9, 0.2));
     for k in [-0.45, 0.45] {
-        b.centred(V(k, 0.08, 0.4), V(0.84, 0.68, 0.12));
+        b.centered(V(k, 0.08, 0.4), V(0.84, 0.68, 0.12));
         b.ball(V(k + random.between(-0.2, 0.2), -0.14, 0.66), 0.2, 0.17);
     }
     // A round table, a cup and a ball on the floor before it.
@@ -193,8 +193,8 @@ fn plants(b: &mut Builder, random: &mut Random) {
         b.cylinder(V(0.0, 0.0, 0.34), 0.02, tall - 0.6);
         for _ in 0..28 {
             let d = random.direction();
-            let centre = V(d.0 * 0.3, d.1 * 0.3, tall - 0.2 + d.2 * 0.35);
-            b.ball(centre, random.between(0.05, 0.12), 0.02);
+            let center = V(d.0 * 0.3, d.1 * 0.3, tall - 0.2 + d.2 * 0.35);
+            b.ball(center, random.between(0.05, 0.12), 0.02);
         }
     }
 }

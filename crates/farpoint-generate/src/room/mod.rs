@@ -10,10 +10,10 @@ use crate::vector::Vector;
 /// Where the scanner stood.
 const STATIONS: [Vector; 3] = [Vector(2.6, 2.9, 1.5), Vector(7.2, 5.4, 1.5), Vector(6.9, 1.9, 1.5)];
 
-/// Deviation of the scanner's noise on each axis, in metres.
+/// Deviation of the scanner's noise on each axis, in meters.
 const NOISE: f64 = 0.0015;
 
-/// A scan of a furnished room in metres: floor, ceiling, walls with windows and a door,
+/// A scan of a furnished room in meters: floor, ceiling, walls with windows and a door,
 /// tables, chairs, shelves with books, balls, vases, plants.
 ///
 /// About twice as dense near the three scanner positions as far from them, 2 to 3 mm of

@@ -13,9 +13,9 @@ pub(super) enum Shape {
     /// The side of an upright cylinder or cone, from `low` to `low + height`.
     Side { low: Vector, radius: [f64; 2], height: f64 },
     /// A level disc.
-    Disc { centre: Vector, radius: f64 },
+    Disc { center: Vector, radius: f64 },
     /// An ellipsoid of revolution about the vertical: radius, half height.
-    Ball { centre: Vector, radius: f64, half: f64 },
+    Ball { center: Vector, radius: f64, half: f64 },
 }
 
 impl Shape {
@@ -43,13 +43,13 @@ impl Shape {
                 let r = radius[0] + (radius[1] - radius[0]) * t;
                 Some(*low + Vector(x * r, y * r, t * height))
             }
-            Self::Disc { centre, radius } => {
+            Self::Disc { center, radius } => {
                 let ((x, y), r) = (random.circle(), radius * random.unit().sqrt());
-                Some(*centre + Vector(x * r, y * r, 0.0))
+                Some(*center + Vector(x * r, y * r, 0.0))
             }
-            Self::Ball { centre, radius, half } => {
+            Self::Ball { center, radius, half } => {
                 let d = random.direction();
-                Some(*centre + Vector(d.0 * radius, d.1 * radius, d.2 * half))
+                Some(*center + Vector(d.0 * radius, d.1 * radius, d.2 * half))
             }
         }
     }
@@ -98,8 +98,8 @@ impl Builder {
         }
     }
 
-    /// A box about the frame's axis: centre of its base, and size.
-    pub(super) fn centred(&mut self, base: Vector, size: Vector) {
+    /// A box about the frame's axis: center of its base, and size.
+    pub(super) fn centered(&mut self, base: Vector, size: Vector) {
         self.block(base - Vector(size.0 / 2.0, size.1 / 2.0, 0.0), size);
     }
 
@@ -117,15 +117,15 @@ impl Builder {
     }
 
     /// A level disc.
-    pub(super) fn disc(&mut self, centre: Vector, radius: f64) {
-        let centre = self.placed(centre);
-        self.shapes.push(Shape::Disc { centre, radius });
+    pub(super) fn disc(&mut self, center: Vector, radius: f64) {
+        let center = self.placed(center);
+        self.shapes.push(Shape::Disc { center, radius });
     }
 
     /// An ellipsoid about a vertical axis.
-    pub(super) fn ball(&mut self, centre: Vector, radius: f64, half: f64) {
-        let centre = self.placed(centre);
-        self.shapes.push(Shape::Ball { centre, radius, half });
+    pub(super) fn ball(&mut self, center: Vector, radius: f64, half: f64) {
+        let center = self.placed(center);
+        self.shapes.push(Shape::Ball { center, radius, half });
     }
 
     /// A vase: cones stacked along a waved profile.

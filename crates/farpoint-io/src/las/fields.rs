@@ -73,7 +73,7 @@ pub(super) fn base(format: u8) -> Vec<Slot> {
             Slot::new("point_source_id", U16, 20),
         ]);
     }
-    let (time, colour, near, wave) = match format {
+    let (time, color, near, wave) = match format {
         0 => (None, None, None, None),
         1 => (Some(20), None, None, None),
         2 => (None, Some(20), None, None),
@@ -88,7 +88,7 @@ pub(super) fn base(format: u8) -> Vec<Slot> {
     };
     slots.extend(time.map(|at| Slot::new("gps_time", F64, at)));
     for (i, name) in ["red", "green", "blue"].into_iter().enumerate() {
-        slots.extend(colour.map(|at| Slot::new(name, U16, at + 2 * i)));
+        slots.extend(color.map(|at| Slot::new(name, U16, at + 2 * i)));
     }
     slots.extend(near.map(|at| Slot::new("nir", U16, at)));
     if let Some(at) = wave {

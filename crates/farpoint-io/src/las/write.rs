@@ -280,7 +280,7 @@ fn from_columns(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, Fault> {
     let attributes: Vec<Attribute> =
-        cloud.attributes(rows, warnings).into_iter().map(sixteen_bit_colour).collect();
+        cloud.attributes(rows, warnings).into_iter().map(sixteen_bit_color).collect();
     let has = |name: &str| attributes.iter().any(|a| a.name == name);
     let format = match (has("nir"), has("red") && has("green") && has("blue")) {
         (true, _) => 8,
@@ -332,8 +332,8 @@ fn set_position(record: &mut [u8], position: [f64; 3], transforms: &[(f64, f64);
     exact
 }
 
-/// LAS asks for colours of 8 bits to be multiplied by 256.
-fn sixteen_bit_colour(attribute: Attribute) -> Attribute {
+/// LAS asks for colors of 8 bits to be multiplied by 256.
+fn sixteen_bit_color(attribute: Attribute) -> Attribute {
     match (attribute.name.as_str(), attribute.column) {
         ("red" | "green" | "blue", Column::U8(v)) => {
             let column = Column::U16(v.into_iter().map(|c| u16::from(c) << 8).collect());

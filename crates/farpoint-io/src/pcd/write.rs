@@ -1,6 +1,6 @@
 //! Writing PCD: the kept rows as they were stored, or typed columns from another format.
 //!
-//! The output is never organised: a sample of a grid is no grid, so HEIGHT becomes 1.
+//! The output is never organized: a sample of a grid is no grid, so HEIGHT becomes 1.
 
 use super::PcdHeader;
 use crate::cloud::{Cloud, Header, distinct};
@@ -38,7 +38,7 @@ pub(crate) fn write(
         let text = kept_header(header, &table.slots, &added, rows.len(), data);
         return body(text, data, table, rows, &added);
     }
-    let attributes = named(packed_colours(cloud.attributes(rows, warnings)), &[]);
+    let attributes = named(packed_colors(cloud.attributes(rows, warnings)), &[]);
     let (table, columns) = bare_table(cloud, rows, attributes);
     let viewpoint = source.and_then(|(h, _)| line_of(h, b"VIEWPOINT"));
     let text = new_header(&columns, rows.len(), data, viewpoint);
@@ -69,8 +69,8 @@ fn bare_table(
     (Table { slots: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
 }
 
-/// Colours of one byte go into one `rgb`, as other readers of PCD expect.
-fn packed_colours(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
+/// Colors of one byte go into one `rgb`, as other readers of PCD expect.
+fn packed_colors(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
     let find = |name: &str| {
         let names = [name, &name[..1]];
         attributes.iter().position(|a| {

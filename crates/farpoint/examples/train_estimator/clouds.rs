@@ -108,8 +108,8 @@ fn changed(
 /// Leaves the points in a ball around one of them: half of all, or more.
 fn cut(cloud: &mut Vec<[f32; 3]>, random: &mut SplitMix64) {
     let points = cloud.len() as u64;
-    let centre = cloud[random.below(points) as usize];
-    let far = |p: &[f32; 3]| (0..3).map(|a| (p[a] - centre[a]).powi(2)).sum::<f32>();
+    let center = cloud[random.below(points) as usize];
+    let far = |p: &[f32; 3]| (0..3).map(|a| (p[a] - center[a]).powi(2)).sum::<f32>();
     let mut sorted: Vec<f32> = cloud.iter().map(far).collect();
     sorted.sort_by(f32::total_cmp);
     let reach = sorted[(points / 2 + random.below(points / 2)) as usize];

@@ -152,7 +152,7 @@ fn sum(lanes: &Lanes) -> f32 {
     sums[0]
 }
 
-/// The Adam optimiser (Kingma, Ba 2015).
+/// The Adam optimizer (Kingma, Ba 2015).
 struct Adam {
     mean: Vec<f32>,
     square: Vec<f32>,

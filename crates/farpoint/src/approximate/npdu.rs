@@ -10,7 +10,7 @@ use super::maxima::Maxima;
 use super::run::Run;
 use super::{Details, Order, morton};
 use crate::cloud::Cloud;
-use crate::spatial::Neighbours;
+use crate::spatial::Neighbors;
 use crate::{Error, Scalar, Statistics};
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ pub(super) fn sample<T: Scalar>(
             let order = morton::order(run, BITS)?;
             along(run, job, order, window)?
         }
-        Order::Neighbours => among_neighbours(run, job, &all.collect::<Vec<_>>(), window)?,
+        Order::Neighbors => among_neighbors(run, job, &all.collect::<Vec<_>>(), window)?,
     };
     Ok((samples, Details::Npdu { window }))
 }
@@ -123,13 +123,13 @@ impl<T: Scalar> State<T> {
 }
 
 /// Windows are the nearest points in space.
-fn among_neighbours<T: Scalar>(
+fn among_neighbors<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     job: &Job<'_>,
     all: &[u32],
     window: usize,
 ) -> Result<Vec<u32>, Error> {
-    let tree = Neighbours::new(run.cloud, all);
+    let tree = Neighbors::new(run.cloud, all);
     run.watch.pass(all.len())?;
     // In the tree's order a window lies in few blocks.
     let mut state = State::new(run.cloud, tree.points().map(|(_, point)| point).collect());

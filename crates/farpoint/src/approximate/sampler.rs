@@ -32,7 +32,7 @@ pub enum Method {
     },
     /// Farthest point sampling that brings only a window around each new sample up to date
     /// (nearest-point-distance-updating, Li et al. 2022). Approximate: near farthest point
-    /// sampling if neighbours in the order are neighbours in space, else not. Returns exactly M.
+    /// sampling if neighbors in the order are neighbors in space, else not. Returns exactly M.
     Npdu {
         /// Points of a window; `16 N / M` when `None`.
         window: Option<usize>,
@@ -58,8 +58,8 @@ pub enum Keep {
     First,
     /// A random one, by this seed.
     Random(u64),
-    /// The one nearest to the cell's centre, the lowest index among equals.
-    Centre,
+    /// The one nearest to the cell's center, the lowest index among equals.
+    Center,
 }
 
 /// The order in which [`Method::Npdu`] takes windows.
@@ -69,8 +69,8 @@ pub enum Order {
     Input,
     /// Along a Morton curve of 21 bits an axis.
     Morton,
-    /// No order: the window is the nearest neighbours in space, lowest index among equals.
-    Neighbours,
+    /// No order: the window is the nearest neighbors in space, lowest index among equals.
+    Neighbors,
 }
 
 /// How [`Method::FastPoint`] predicts selection distances.
@@ -103,7 +103,7 @@ impl Method {
     /// Every method with its defaults.
     pub const ALL: [Self; 5] = [
         Self::Random { seed: 0 },
-        Self::Grid { keep: Keep::Centre },
+        Self::Grid { keep: Keep::Center },
         Self::Morton { bits: 10 },
         Self::Npdu { window: None, order: Order::Input },
         Self::FastPoint { first: Algorithm::Auto, estimator: Estimator::Network },

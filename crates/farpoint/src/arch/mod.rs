@@ -96,7 +96,7 @@ pub(crate) trait Program<T> {
 /// An instruction set by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Fixed-width arrays that the compiler vectorises for the target's baseline (SSE2, NEON).
+    /// Fixed-width arrays that the compiler vectorizes for the target's baseline (SSE2, NEON).
     Portable,
     /// AVX2, 256 bits.
     Avx2,

@@ -13,7 +13,7 @@ pub enum Method {
     Auto,
     /// The obvious loop that everything else is compared with.
     Reference,
-    /// All pairs, vectorised.
+    /// All pairs, vectorized.
     Brute,
     /// Through box trees of both clouds.
     Tree,

@@ -1,8 +1,8 @@
-//! Nearest neighbours between two clouds, the Chamfer distance and what else follows from them.
+//! Nearest neighbors between two clouds, the Chamfer distance and what else follows from them.
 //!
 //! [`Matcher`] says what is wanted, `prepared` checks it, `run` starts a search, and [`Nearest`] (one
 //! direction) or [`Chamfer`] (both) comes back: for each point the distance to its nearest
-//! neighbour in the other cloud and that neighbour's index. Means, maxima and shares within a
+//! neighbor in the other cloud and that neighbor's index. Means, maxima and shares within a
 //! threshold are read off those; [`backward()`] sends gradients the other way.
 //!
 //! * Distances are computed as in sampling: `(dx*dx + dy*dy) + dz*dz`, further axes appended,

@@ -104,7 +104,7 @@ impl<T: Scalar> Run<'_, '_, T> {
 }
 
 /// Where the threads of a search from one cloud to another write what they find, each for queries
-/// of its own. Those of a thread are neighbours in space and lie anywhere in the result, so that
+/// of its own. Those of a thread are neighbors in space and lie anywhere in the result, so that
 /// it can't be split into slices.
 #[allow(unreachable_pub)]
 pub struct Output<'a, T> {

@@ -1,7 +1,7 @@
-//! Nearest neighbours through a box tree: a leaf of queries at a time goes down the tree of the
+//! Nearest neighbors through a box tree: a leaf of queries at a time goes down the tree of the
 //! other cloud.
 //!
-//! Both clouds lie in trees of tight boxes over 64 points. The queries of a leaf are neighbours,
+//! Both clouds lie in trees of tight boxes over 64 points. The queries of a leaf are neighbors,
 //! so one walk serves them all: it leaves out what is farther from their box than the worst of
 //! their best distances. The nearest leaves are collected before any is looked through, so that
 //! each query can begin with the one that it is nearest to: that mostly holds its nearest point,
@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Leaves of queries that a thread takes at a time, at least and at most: the first of them has
-/// no neighbour to learn from.
+/// no neighbor to learn from.
 const LEAVES_A_JOB: (usize, usize) = (32, 128);
 
 /// Jobs for each thread, where there are leaves enough: some take longer than others.

@@ -1,4 +1,4 @@
-//! Brute force: every sample is compared with every point. O(points * samples), vectorised
+//! Brute force: every sample is compared with every point. O(points * samples), vectorized
 //! and on all cores; the yardstick for the others.
 
 use super::selection::Selection;

@@ -38,7 +38,7 @@ pub enum Algorithm {
     Auto,
     /// The obvious loop that everything else is compared with.
     Reference,
-    /// Brute force, vectorised and on all cores.
+    /// Brute force, vectorized and on all cores.
     Naive,
     /// RadiusFPS: spherical voxel pruning and point skip.
     Radius,

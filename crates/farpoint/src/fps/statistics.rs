@@ -77,7 +77,7 @@ mod tests {
         let line = [[0.0f32], [1.0], [2.0], [3.0]];
         let sampler = Sampler::count(2).algorithm(Algorithm::Naive).statistics(true);
         let counted = sampler.sample(&line[..]).unwrap().statistics.unwrap();
-        // The first sample changes the three others, the last one only its neighbour.
+        // The first sample changes the three others, the last one only its neighbor.
         assert_eq!(counted.ineffective_by_step(4), [0.25, 0.75]);
         assert_eq!(counted.ineffective(), Some(0.5));
         assert_eq!(super::Statistics::default().ineffective(), None);

@@ -19,7 +19,7 @@ pub use quality::{Coverage, Quality};
 
 use crate::chamfer::watch::Watch;
 use crate::cloud::Cloud;
-use crate::spatial::Neighbours;
+use crate::spatial::Neighbors;
 use crate::{BadRows, Error, Points, Scalar, threads};
 
 /// Distances from each sample to its nearest other sample.
@@ -59,7 +59,7 @@ pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
     Measure::new().covering_radius(points, sample)
 }
 
-/// Nearest neighbour distances among the samples; zero spacing where a point occurs twice.
+/// Nearest neighbor distances among the samples; zero spacing where a point occurs twice.
 ///
 /// Errors on fewer than two samples, an index outside the cloud, bad rows.
 ///
@@ -138,7 +138,7 @@ fn spaced<T: Scalar>(
     threads: usize,
     watch: &Watch<'_>,
 ) -> Result<Spacing, Error> {
-    let tree = Neighbours::new(cloud, sample);
+    let tree = Neighbors::new(cloud, sample);
     let nearest = |&(which, point): &(u32, u32)| tree.nearest(point, Some(which)).sqrt().to_f64();
     // In the tree's order, for the cache; the sum is in that order too, whatever the threads.
     let samples: Vec<_> = tree.points().collect();

@@ -1,4 +1,4 @@
-//! Cuts a bucket of points into groups of up to [`LEAF`] neighbours, by quantiles of its longest
+//! Cuts a bucket of points into groups of up to [`LEAF`] neighbors, by quantiles of its longest
 //! side. Such groups have tighter boxes than runs of a space-filling order: a sample touches half
 //! as many of them.
 

@@ -64,7 +64,7 @@ impl<T: Scalar> Cells<T> {
         (self.cell(a, x - reach), self.cell(a, x + reach).min(self.last[a]))
     }
 
-    /// Neighbours along x share neighbouring slots.
+    /// Neighbors along x share neighboring slots.
     #[inline(always)]
     fn slot(x: usize, y: usize, z: usize) -> u32 {
         (x as u32)

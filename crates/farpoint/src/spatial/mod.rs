@@ -1,13 +1,13 @@
 //! Structures over space: the box tree and how it is built, the candidate
-//! grid, nearest neighbours. They know points, not sampling.
+//! grid, nearest neighbors. They know points, not sampling.
 
 mod boxtree;
 mod cut;
 mod entry;
 mod grid;
-mod neighbours;
+mod neighbors;
 mod order;
 
 pub(crate) use boxtree::{BoxTree, Boxes, FANOUT, LEAF, Level, NONE, box_bound, place};
 pub(crate) use grid::{Cells, Grid};
-pub(crate) use neighbours::Neighbours;
+pub(crate) use neighbors::Neighbors;

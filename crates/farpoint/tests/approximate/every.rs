@@ -59,7 +59,7 @@ fn threads_change_nothing() {
         }
     }
     // Cells of all axes that fit in 64 bits together, and such that don't; places for them.
-    let grid = Method::Grid { keep: Keep::Centre };
+    let grid = Method::Grid { keep: Keep::Center };
     for cloud in [uniform::<6>(20_000, 3), integers::<6>(20_000, 3, 1.0, 1)] {
         for size in [0.3, 1e-9] {
             let sample = |threads| {

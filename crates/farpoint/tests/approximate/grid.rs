@@ -31,7 +31,7 @@ fn grid_references<const D: usize>(cloud: &[[f64; D]], size: f64) {
         };
         (0..D).map(|a| part(a) * part(a)).fold(0.0, |sum, x| sum + x)
     };
-    let centre = |cell: &Vec<usize>| {
+    let center = |cell: &Vec<usize>| {
         *cell.iter().min_by(|&&a, &&b| off(a).total_cmp(&off(b)).then(a.cmp(&b))).unwrap()
     };
     let mut random = SplitMix64::new(9);
@@ -39,7 +39,7 @@ fn grid_references<const D: usize>(cloud: &[[f64; D]], size: f64) {
         cells.iter().map(|cell| cell[random.below(cell.len() as u64) as usize]).collect();
     let wanted = [
         (Keep::First, cells.iter().map(|cell| cell[0]).collect()),
-        (Keep::Centre, cells.iter().map(centre).collect()),
+        (Keep::Center, cells.iter().map(center).collect()),
         (Keep::Random(9), any),
     ];
     for (keep, mut wanted) in wanted {

@@ -21,9 +21,9 @@ use std::collections::HashSet;
 /// Every method in every way.
 fn methods() -> Vec<Method> {
     let mut all = vec![Method::Random { seed: 0 }, Method::Random { seed: 7 }];
-    all.extend([Keep::First, Keep::Random(3), Keep::Centre].map(|keep| Method::Grid { keep }));
+    all.extend([Keep::First, Keep::Random(3), Keep::Center].map(|keep| Method::Grid { keep }));
     all.extend([1, 10, 21].map(|bits| Method::Morton { bits }));
-    for order in [Order::Input, Order::Morton, Order::Neighbours] {
+    for order in [Order::Input, Order::Morton, Order::Neighbors] {
         all.extend(
             [None, Some(1), Some(7), Some(100_000)].map(|window| Method::Npdu { window, order }),
         );

@@ -5,7 +5,7 @@ use farpoint::approximate::{ApproximateSampler, Method, Order};
 use farpoint::{Start, reference};
 use farpoint_generate::{Kind, generate};
 
-const ORDERS: [Order; 3] = [Order::Input, Order::Morton, Order::Neighbours];
+const ORDERS: [Order; 3] = [Order::Input, Order::Morton, Order::Neighbors];
 
 fn npdu_reference(
     cloud: &[[f32; 3]],
@@ -29,7 +29,7 @@ fn npdu_reference(
         let start = position.saturating_sub(window / 2).min(n - window);
         let mut near = match (chosen.len(), order) {
             (0, _) => (0..n).collect(),
-            (_, Order::Neighbours) => {
+            (_, Order::Neighbors) => {
                 let mut all: Vec<usize> = (0..n).collect();
                 all.sort_by(|&a, &b| {
                     let far = |k: usize| squared(&cloud[k], &cloud[next]);

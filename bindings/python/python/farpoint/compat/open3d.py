@@ -20,7 +20,7 @@ def farthest_point_down_sample(cloud: Any, num_samples: int, start_index: int = 
     """A point cloud of ``num_samples`` points that cover the cloud evenly.
 
     As ``PointCloud.farthest_point_down_sample`` of ``open3d.geometry`` and ``open3d.t.geometry``,
-    which cloud may be of; colours, normals and other attributes are kept. Like theirs the result is
+    which cloud may be of; colors, normals and other attributes are kept. Like theirs the result is
     in the order of the input, not of choice (use ``farpoint.sample`` for that). For an (N, 3) array:
     the chosen rows in the same order.
 

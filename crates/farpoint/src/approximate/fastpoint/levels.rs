@@ -9,7 +9,7 @@ use crate::approximate::maxima::Maxima;
 use crate::approximate::run::Run;
 use crate::approximate::watch::EVERY;
 use crate::cloud::Cloud;
-use crate::spatial::{Cells, Grid, Neighbours};
+use crate::spatial::{Cells, Grid, Neighbors};
 use crate::{Error, Scalar, Statistics};
 use rayon::prelude::*;
 
@@ -56,7 +56,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
         if *starts == [0] {
             return Ok(());
         }
-        let tree = Neighbours::new(self.cloud, starts);
+        let tree = Neighbors::new(self.cloud, starts);
         for (chunk, distances) in self.distances.chunks_mut(EVERY).enumerate() {
             let learn = |(k, distance): (usize, &mut T)| {
                 *distance = tree.nearest((chunk * EVERY + k) as u32, None);

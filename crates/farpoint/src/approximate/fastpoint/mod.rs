@@ -9,7 +9,7 @@
 //! 5. The rest by farthest point sampling from the distances that are known by then: exactly M.
 //!
 //! Where the release races for points, the lowest index comes first; where it needs lists of
-//! neighbours in memory, points are struck out through a grid; and radii that come out of order
+//! neighbors in memory, points are struck out through a grid; and radii that come out of order
 //! are put in order. The release ends a level when its share of the samples is there, wherever
 //! that leaves holes; here a level that would need more is run again with a larger radius, and
 //! later radii grow with it. So every level covers the cloud, however wrong the prediction, and

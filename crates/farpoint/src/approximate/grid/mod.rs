@@ -65,8 +65,8 @@ impl Cells {
     fn keep<T: Scalar>(&self, frame: &Frame<'_, T>, keep: Keep) -> Vec<u32> {
         let mut kept = vec![u32::MAX; self.count];
         match keep {
-            Keep::Centre if self.size > 0.0 => return self.nearest_to_centre(frame),
-            Keep::First | Keep::Centre => {
+            Keep::Center if self.size > 0.0 => return self.nearest_to_center(frame),
+            Keep::First | Keep::Center => {
                 for (point, &cell) in self.of.iter().enumerate().rev() {
                     kept[cell as usize] = point as u32;
                 }
@@ -88,7 +88,7 @@ impl Cells {
         kept
     }
 
-    fn nearest_to_centre<T: Scalar>(&self, frame: &Frame<'_, T>) -> Vec<u32> {
+    fn nearest_to_center<T: Scalar>(&self, frame: &Frame<'_, T>) -> Vec<u32> {
         let mut best = vec![(f64::INFINITY, u32::MAX); self.count];
         for (point, &cell) in self.of.iter().enumerate() {
             let distance = (0..frame.dims()).fold(0.0, |sum, axis| {

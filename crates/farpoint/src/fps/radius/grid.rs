@@ -82,8 +82,8 @@ impl Grid {
         keys
     }
 
-    /// The centre of a voxel.
-    pub(super) fn centre<T: Scalar>(&self, id: u64) -> [T; 3] {
+    /// The center of a voxel.
+    pub(super) fn center<T: Scalar>(&self, id: u64) -> [T; 3] {
         let nvox = u64::from(self.nvox);
         let cell = [id % nvox, id / nvox % nvox, id / nvox / nvox];
         std::array::from_fn(|a| T::from_f64(self.low[a] + (cell[a] as f64 + 0.5) * self.side))

@@ -69,7 +69,7 @@ impl<T: Scalar> Step<'_, T> {
     /// Lists the voxels that the sample may change (eq. 25): all without radius pruning.
     #[inline(always)]
     fn list_visits<S: Simd<T>>(&mut self, simd: S, counts: &mut Counts) {
-        let Voxels { len, axes, centres, reach, .. } = &*self.voxels;
+        let Voxels { len, axes, centers, reach, .. } = &*self.voxels;
         self.visits.clear();
         if !self.options.radius_pruning {
             self.visits.extend(0..*len as u32);
@@ -80,7 +80,7 @@ impl<T: Scalar> Step<'_, T> {
         for voxel in (0..*len).step_by(S::LANES) {
             // SAFETY: the voxel is below the arrays' length.
             let reached = unsafe {
-                let load = |a: usize| centres[a].load(simd, voxel);
+                let load = |a: usize| centers[a].load(simd, voxel);
                 let squared = squared(simd, [load(0), load(1), load(2)], [x, y, z]);
                 simd.le(squared, reach.load(simd, voxel))
             };

@@ -3,7 +3,7 @@
 //!
 //! # The sphere test
 //!
-//! Let `c` be the centre of a voxel as stored and `r` its radius, `s` the new sample, `D_v`
+//! Let `c` be the center of a voxel as stored and `r` its radius, `s` the new sample, `D_v`
 //! the largest squared distance in the voxel as stored. In real numbers, the voxel can be
 //! left alone if `|s - c| - r >= sqrt(D_v)` (eq. 25), or `|s - c|^2 >= (r + sqrt(D_v))^2`.
 //! The right side, the voxel's *reach*, changes only with `D_v`, so no square root is needed
@@ -59,11 +59,11 @@ pub(super) struct Voxels<T> {
     pub(super) largest: Aligned<T>,
     /// The place of the first point that has `Dist_v`, or [`NONE`].
     pub(super) best: Vec<u32>,
-    /// Centres, by axis.
-    pub(super) centres: [Aligned<T>; 3],
+    /// Centers, by axis.
+    pub(super) centers: [Aligned<T>; 3],
     /// Radii.
     pub(super) radius: Vec<T>,
-    /// Squared distance from the centre beyond which a sample changes nothing.
+    /// Squared distance from the center beyond which a sample changes nothing.
     pub(super) reach: Aligned<T>,
 }
 
@@ -97,21 +97,21 @@ impl<T: Scalar> Voxels<T> {
             distance: Aligned::new(padded(cloud.len), T::INFINITY),
             largest: Aligned::new(padded(len), below),
             best: vec![NONE; len],
-            centres: std::array::from_fn(|_| Aligned::new(padded(len), T::ZERO)),
+            centers: std::array::from_fn(|_| Aligned::new(padded(len), T::ZERO)),
             radius: Vec::with_capacity(len),
             reach: Aligned::new(padded(len), below),
         };
         for (voxel, run) in runs().enumerate() {
-            voxels.set_sphere(voxel, grid.centre(run[0] >> 32), grid.radius());
+            voxels.set_sphere(voxel, grid.center(run[0] >> 32), grid.radius());
         }
         voxels
     }
 
     /// Sets the sphere of a voxel: the paper's radius (eq. 10), or what its points need.
-    fn set_sphere(&mut self, voxel: usize, centre: [T; 3], radius: T) {
+    fn set_sphere(&mut self, voxel: usize, center: [T; 3], radius: T) {
         let places = self.first[voxel] as usize..self.first[voxel + 1] as usize;
         let square = |axis: usize, place: usize| {
-            let difference = self.axes[axis][place] - centre[axis];
+            let difference = self.axes[axis][place] - center[axis];
             difference * difference
         };
         let farthest = places
@@ -119,8 +119,8 @@ impl<T: Scalar> Voxels<T> {
             .fold(T::ZERO, |a, b| if b > a { b } else { a });
         let needed = above(farthest);
         self.radius.push(if needed > radius { needed } else { radius });
-        for (centres, centre) in self.centres.iter_mut().zip(centre) {
-            centres[voxel] = centre;
+        for (centers, center) in self.centers.iter_mut().zip(center) {
+            centers[voxel] = center;
         }
         self.largest[voxel] = T::INFINITY;
         self.reach[voxel] = T::INFINITY;
@@ -134,7 +134,7 @@ fn above<T: Scalar>(x: T) -> T {
     (x + (smallest + smallest)).sqrt() * one_plus::<T>(8)
 }
 
-/// No sample whose computed squared distance from the centre is above this changes a voxel of
+/// No sample whose computed squared distance from the center is above this changes a voxel of
 /// this radius and `Dist_v`: point 4 of the module's proof.
 #[inline(always)]
 pub(super) fn reach<T: Scalar>(radius: T, largest: T) -> T {

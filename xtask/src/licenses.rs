@@ -1,12 +1,12 @@
-//! Every dependency's licence must be allowed by `deny.toml`.
+//! Every dependency's license must be allowed by `deny.toml`.
 
 use crate::process::{cargo, output};
 use anyhow::{Context, Result, bail};
 
-/// Packages that name a licence file only, and what a person read in it.
+/// Packages that name a license file only, and what a person read in it.
 const READ: [(&str, &str); 1] = [("pcd-rs ", "MIT")];
 
-/// Checks the licences of all packages that this platform builds.
+/// Checks the licenses of all packages that this platform builds.
 pub(crate) fn check() -> Result<Vec<String>> {
     let rules = std::fs::read_to_string("deny.toml")?;
     let allowed = allowed(&rules)?;
@@ -25,17 +25,17 @@ pub(crate) fn check() -> Result<Vec<String>> {
     packages.dedup();
     let refused: Vec<_> = packages
         .iter()
-        .filter(|(package, licence)| {
+        .filter(|(package, license)| {
             let read =
-                READ.iter().find(|(name, _)| licence.is_empty() && package.starts_with(name));
-            !permits(read.map_or(licence, |(_, licence)| licence), &allowed)
+                READ.iter().find(|(name, _)| license.is_empty() && package.starts_with(name));
+            !permits(read.map_or(license, |(_, license)| license), &allowed)
         })
-        .map(|(package, licence)| format!("{package}: '{licence}'"))
+        .map(|(package, license)| format!("{package}: '{license}'"))
         .collect();
     if !refused.is_empty() {
-        bail!("licences that deny.toml does not allow:\n  {}", refused.join("\n  "));
+        bail!("licenses that deny.toml does not allow:\n  {}", refused.join("\n  "));
     }
-    eprintln!("{} packages, all licences allowed", packages.len());
+    eprintln!("{} packages, all licenses allowed", packages.len());
     Ok(Vec::new())
 }
 
@@ -48,7 +48,7 @@ fn allowed(deny: &str) -> Result<Vec<&str>> {
     Ok(list.0.split('"').skip(1).step_by(2).collect())
 }
 
-/// Whether an SPDX expression can be met with allowed licences alone.
+/// Whether an SPDX expression can be met with allowed licenses alone.
 fn permits(expression: &str, allowed: &[&str]) -> bool {
     // Before SPDX, "MIT/Apache-2.0" meant a choice.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
@@ -76,16 +76,16 @@ fn all_of(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
     met
 }
 
-/// A licence, `licence WITH exception`, or an expression in parentheses.
+/// A license, `license WITH exception`, or an expression in parentheses.
 fn one(words: &mut Vec<&str>, allowed: &[&str]) -> bool {
     match words.pop() {
         Some("(") => any_of(words, allowed) & (words.pop() == Some(")")),
-        Some(licence) if words.last() == Some(&"WITH") => {
+        Some(license) if words.last() == Some(&"WITH") => {
             words.pop();
             let exception = words.pop().unwrap_or_default();
-            allowed.contains(&format!("{licence} WITH {exception}").as_str())
+            allowed.contains(&format!("{license} WITH {exception}").as_str())
         }
-        Some(licence) => allowed.contains(&licence),
+        Some(license) => allowed.contains(&license),
         None => false,
     }
 }

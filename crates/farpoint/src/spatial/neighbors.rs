@@ -1,4 +1,4 @@
-//! Nearest neighbours among a fixed set of points, by a tree of tight boxes.
+//! Nearest neighbors among a fixed set of points, by a tree of tight boxes.
 //!
 //! Distances are the crate's computed ones, in any number of axes; boxes have the first
 //! three. The bound of a box is computed by the operations of the distance itself, each
@@ -14,7 +14,7 @@ use std::ops::Range;
 const LEAF: usize = 8;
 
 /// Some points of a cloud, for finding the nearest of them.
-pub(crate) struct Neighbours<'a, T> {
+pub(crate) struct Neighbors<'a, T> {
     cloud: &'a Cloud<T>,
     /// The points, leaf after leaf.
     entries: Vec<Entry<T>>,
@@ -73,7 +73,7 @@ impl<T: Scalar> Box3<T> {
     }
 }
 
-impl<'a, T: Scalar> Neighbours<'a, T> {
+impl<'a, T: Scalar> Neighbors<'a, T> {
     /// A tree over `points` of the cloud: one or more, a point as often as it is listed.
     pub(crate) fn new(cloud: &'a Cloud<T>, points: &[u32]) -> Self {
         let entry = |(&point, which): (&u32, u32)| {
@@ -97,7 +97,7 @@ impl<'a, T: Scalar> Neighbours<'a, T> {
         tree
     }
 
-    /// The tree's points, neighbours after neighbours: which of the given ones, and the point.
+    /// The tree's points, neighbors after neighbors: which of the given ones, and the point.
     pub(crate) fn points(&self) -> impl Iterator<Item = (u32, u32)> {
         self.entries.iter().map(|entry| (entry.which, entry.point))
     }
@@ -241,7 +241,7 @@ fn sift_down<T: Scalar>(heap: &mut [(T, u32)]) {
 }
 
 struct Search<'a, T> {
-    tree: &'a Neighbours<'a, T>,
+    tree: &'a Neighbors<'a, T>,
     point: u32,
     at: [T; 3],
     ignore: Option<u32>,
@@ -281,7 +281,7 @@ impl<T: Scalar> Search<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::Neighbours;
+    use super::Neighbors;
     use crate::cloud::Cloud;
     use crate::{BadRows, SplitMix64};
 
@@ -294,7 +294,7 @@ mod tests {
                 (0..n).map(|_| std::array::from_fn(|_| random.below(7) as f32)).collect();
             let cloud = Cloud::new(&rows, BadRows::Error, 1).unwrap();
             let given: Vec<u32> = (0..n as u32).filter(|p| p % 3 == 0).collect();
-            let tree = Neighbours::new(&cloud, &given);
+            let tree = Neighbors::new(&cloud, &given);
             assert_eq!(tree.points().count(), given.len());
             for point in 0..n as u32 {
                 for ignore in [None, Some(0), Some(given.len() as u32 / 2)] {
