@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(300);
 const LATEST: Duration = Duration::from_secs(10);
 
-/// `enum Stage` of `kernels/guard.cuh`: where a block leaves, and which kernels come there.
+/// `enum Stage` of `kernels/common/guard.cuh`: where a block leaves, and which kernels come there.
 const STAGES: [(u32, &str, &[&str]); 3] = [
     (0, "at once", WAITING),
     (1, "before the samples one by one", &["peak"]),

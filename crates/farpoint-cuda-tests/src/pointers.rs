@@ -317,7 +317,7 @@ mod tests {
     use super::*;
     use farpoint::Strided;
 
-    /// What the kernels must do with a batch (`kernels/batch.cuh`), on the CPU.
+    /// What the kernels must do with a batch (`kernels/common/batch.cuh`), on the CPU.
     #[test]
     fn what_is_expected_is_what_a_batch_means() {
         for ask in asks() {

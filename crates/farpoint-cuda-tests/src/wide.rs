@@ -37,7 +37,7 @@ const LIMIT: Duration = Duration::from_secs(15);
 /// Ticks (a millisecond or so) that the kernel's waits may last.
 const PATIENCE: u32 = 3_000;
 
-/// `struct Guard` of farpoint-cuda's `kernels/guard.cuh`, and `struct Batch` in f32.
+/// `struct Guard` of farpoint-cuda's `kernels/common/guard.cuh`, and `struct Batch` in f32.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct WideArgs {

@@ -89,7 +89,7 @@ pub(crate) fn padded(rows: usize) -> usize {
 }
 
 /// Bytes of the arrays by which a team of `team` blocks orders a cloud and builds its box tree
-/// (`kernels/order.cuh`, `kernels/boxtree.cuh`).
+/// (`kernels/common/order.cuh`, `kernels/common/boxtree.cuh`).
 pub(crate) fn tree_bytes<T: CudaScalar>(rows: usize, team: usize) -> usize {
     let (number, padded) = (size_of::<T>(), padded(rows));
     let arrays = [

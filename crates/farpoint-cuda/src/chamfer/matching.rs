@@ -1,7 +1,7 @@
-//! What is asked of a kernel: `struct Matching` of `kernels/matching.cuh`, field by field.
+//! What is asked of a kernel: `struct Matching` of `kernels/neighbors/matching.cuh`, field by field.
 
 /// One cloud of every pair, and where what is found for its rows goes. Addresses are of device
-/// memory, 0 for null; see `kernels/matching.cuh` for what each means.
+/// memory, 0 for null; see `kernels/neighbors/matching.cuh` for what each means.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct Side {
@@ -78,7 +78,7 @@ pub(super) mod tests {
 
     #[test]
     fn laid_out_as_in_matching_cuh() {
-        let source = include_str!("../../kernels/matching.cuh");
+        let source = include_str!("../../kernels/neighbors/matching.cuh");
         assert_eq!(ours(format!("{:#?}", Side::default())), fields(source, "Side"));
         assert_eq!(fields(source, "Matching"), "sides dims pairs");
         assert_eq!((size_of::<Side>(), size_of::<Matching>()), (64, 136));

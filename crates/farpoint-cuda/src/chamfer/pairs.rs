@@ -20,7 +20,7 @@ pub(crate) struct Kernel {
     dims: usize,
 }
 
-/// `kernels/nearest_plain.cu`.
+/// `kernels/neighbors/nearest_plain.cu`.
 pub(crate) const PLAIN: Kernel = Kernel {
     method: Method::Plain,
     module: "nearest_plain",
@@ -30,7 +30,7 @@ pub(crate) const PLAIN: Kernel = Kernel {
     dims: usize::MAX,
 };
 
-/// `kernels/nearest_brute.cu`.
+/// `kernels/neighbors/nearest_brute.cu`.
 pub(crate) const BRUTE: Kernel = Kernel {
     method: Method::Brute,
     module: "nearest_brute",
@@ -43,8 +43,8 @@ pub(crate) const BRUTE: Kernel = Kernel {
 /// Axes that `brute` can compare.
 pub(crate) const BRUTE_DIMS: usize = 3;
 
-/// `struct PlainArgs` of `kernels/nearest_plain.cu` and `struct BruteArgs` of
-/// `kernels/nearest_brute.cu`.
+/// `struct PlainArgs` of `kernels/neighbors/nearest_plain.cu` and `struct BruteArgs` of
+/// `kernels/neighbors/nearest_brute.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args {
@@ -102,8 +102,8 @@ mod tests {
     use super::super::matching::tests::fields;
     use super::*;
 
-    const PLAIN_CU: &str = include_str!("../../kernels/nearest_plain.cu");
-    const BRUTE_CU: &str = include_str!("../../kernels/nearest_brute.cu");
+    const PLAIN_CU: &str = include_str!("../../kernels/neighbors/nearest_plain.cu");
+    const BRUTE_CU: &str = include_str!("../../kernels/neighbors/nearest_brute.cu");
 
     #[test]
     fn laid_out_as_in_the_kernels() {

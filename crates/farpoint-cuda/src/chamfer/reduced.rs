@@ -54,7 +54,7 @@ pub struct ValueGradient {
 /// gradients are divided by on either side.
 pub const EXTREMES: usize = 4;
 
-/// `COLUMNS` and `LEAF` of `kernels/chamfer_reduce.cu`.
+/// `COLUMNS` and `LEAF` of `kernels/neighbors/chamfer_reduce.cu`.
 const COLUMNS: u32 = 256;
 const LEAF: usize = 4_096;
 
@@ -64,7 +64,7 @@ const PARTIAL: usize = 16;
 /// Blocks of a launch, at most; each takes one job after the other.
 const MOST_BLOCKS: usize = 1 << 20;
 
-/// `struct ReduceArgs` of `kernels/chamfer_reduce.cu`.
+/// `struct ReduceArgs` of `kernels/neighbors/chamfer_reduce.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args {
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use std::mem::offset_of;
 
-    const SOURCE: &str = include_str!("../../kernels/chamfer_reduce.cu");
+    const SOURCE: &str = include_str!("../../kernels/neighbors/chamfer_reduce.cu");
 
     #[test]
     fn laid_out_as_in_chamfer_reduce_cu() {
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!((offset_of!(Args, reduction), size_of::<Args>()), (168, 176));
         assert!(SOURCE.contains("COLUMNS = 256;") && SOURCE.contains("LEAF = 16 * COLUMNS;"));
         assert_eq!(LEAF, 16 * COLUMNS as usize);
-        let root = include_str!("../../kernels/root.cuh");
+        let root = include_str!("../../kernels/common/root.cuh");
         assert!(root.contains("MEAN = 0, SUM = 1, MAX = 2;") && root.contains("EXTREMES = 4;"));
         assert_eq!(Reduction::ALL.map(number), [0, 1, 2]);
     }

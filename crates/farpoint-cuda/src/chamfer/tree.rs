@@ -23,7 +23,7 @@ pub struct TreeOptions {
     pub team: Option<u32>,
 }
 
-/// `struct TreeArgs` of `kernels/nearest_tree.cu`.
+/// `struct TreeArgs` of `kernels/neighbors/nearest_tree.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn laid_out_as_in_nearest_tree_cu() {
-        let source = include_str!("../../kernels/nearest_tree.cu");
+        let source = include_str!("../../kernels/neighbors/nearest_tree.cu");
         let theirs = fields(source, "TreeArgs");
         assert_eq!(theirs, "guard matching headers scratch header_stride stride team first rows");
         assert_eq!((offset_of!(Args, headers), size_of::<Args>()), (160, 160 + 32 + 16));

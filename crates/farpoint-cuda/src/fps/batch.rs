@@ -1,9 +1,9 @@
-//! What is asked of a kernel: `struct Batch` of `kernels/batch.cuh`, field by field.
+//! What is asked of a kernel: `struct Batch` of `kernels/common/batch.cuh`, field by field.
 
 use crate::CudaScalar;
 
 /// A batch of clouds in device memory and where the answer goes. Addresses are of device
-/// memory, 0 for null; see `kernels/batch.cuh` for what each means.
+/// memory, 0 for null; see `kernels/common/batch.cuh` for what each means.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Batch<T> {
@@ -88,7 +88,7 @@ mod tests {
 
     /// Field names of the C++ structure, in order.
     fn fields_of_the_kernels() -> Vec<String> {
-        let source = include_str!("../../kernels/batch.cuh");
+        let source = include_str!("../../kernels/common/batch.cuh");
         let (_, rest) = source.split_once("struct Batch {").unwrap();
         let (body, _) = rest.split_once("};").unwrap();
         body.lines()

@@ -9,7 +9,7 @@ use crate::{CudaScalar, Error, Stream};
 const THREADS: u32 = 256;
 const BLOCKS: usize = 2048;
 
-/// `struct CheckArgs` of `kernels/check.cu`.
+/// `struct CheckArgs` of `kernels/common/check.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args<T> {

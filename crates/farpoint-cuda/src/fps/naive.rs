@@ -11,7 +11,7 @@ use crate::{CudaScalar, Device, Error, Stream};
 /// Threads of a block.
 const THREADS: u32 = 1024;
 
-/// `struct NaiveArgs` of `kernels/naive.cu`.
+/// `struct NaiveArgs` of `kernels/naive/naive.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args<T> {

@@ -11,7 +11,7 @@ use crate::memory::{self, Scratch};
 use crate::team::{self, Teams, aligned};
 use crate::{CudaScalar, Device, Error, Stream};
 
-/// What the kernel counts, in its order (`enum Counter` of `kernels/peak_state.cuh`): work, then
+/// What the kernel counts, in its order (`enum Counter` of `kernels/peak/state.cuh`): work, then
 /// nanoseconds of each stage, summed over clouds.
 pub(crate) const COUNTERS: [&str; 12] = [
     "bands",
@@ -58,7 +58,7 @@ impl PeakOptions {
     }
 }
 
-/// `struct PeakArgs` of `kernels/peak.cu`.
+/// `struct PeakArgs` of `kernels/peak/peak.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args<T> {
@@ -105,7 +105,7 @@ impl Layout {
     }
 }
 
-/// Bytes of a team's arrays: `place_arrays` of `kernels/peak_state.cuh`.
+/// Bytes of a team's arrays: `place_arrays` of `kernels/peak/state.cuh`.
 fn arrays<T: CudaScalar>(rows: usize, team: usize) -> usize {
     let (number, padded) = (size_of::<T>(), team::padded(rows));
     let own = [
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(offset_of!(Args<f32>, headers), 24 + 128);
         assert_eq!(offset_of!(Args<f64>, headers), 24 + 136);
         assert_eq!(size_of::<Args<f32>>(), 24 + 128 + 40 + 24 + 8);
-        let source = include_str!("../../kernels/peak.cu");
+        let source = include_str!("../../kernels/peak/peak.cu");
         let (_, rest) = source.split_once("struct PeakArgs {").unwrap();
         let (body, _) = rest.split_once("};").unwrap();
         let theirs: Vec<_> = body

@@ -1,5 +1,5 @@
 //! Brute force with every point in a register: one launch, one exchange for several samples
-//! (`kernels/persistent.cu`).
+//! (`kernels/persistent/persistent.cu`).
 //!
 //! A cloud is held by a block, by a cluster of blocks, or by a team of blocks of the grid. Which,
 //! and of how many threads, is planned here, and changes the time only. Scratch: 64 bytes a
@@ -13,7 +13,7 @@ use crate::memory::{self, Scratch};
 use crate::{CudaScalar, Device, Error, Properties, Stream};
 use plan::{Holder, LARGEST_CLUSTER, Plan, Planner, SAFE_CLUSTER};
 
-/// `struct PersistentArgs` of `kernels/persistent.cu`.
+/// `struct PersistentArgs` of `kernels/persistent/persistent.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args<T> {

@@ -24,7 +24,7 @@ use crate::module::Function;
 use crate::{CudaScalar, Device, Error, Stream};
 use chain::Chain;
 
-/// `LANES` and `TILE` of `kernels/radius_state.cuh`.
+/// `LANES` and `TILE` of `kernels/radius/state.cuh`.
 const LANES: usize = 32;
 const TILE: usize = 4096;
 
@@ -52,7 +52,7 @@ const POINTS_A_VOXEL: u32 = 16;
 /// But not more voxels than this: every step looks at all.
 const MOST_WANTED: u32 = 32_768;
 
-/// `struct RadiusArguments` of `kernels/radius_state.cuh`.
+/// `struct RadiusArguments` of `kernels/radius/state.cuh`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 struct Arguments<T> {
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(size_of::<Arguments<f32>>(), 232);
         assert_eq!(size_of::<Arguments<f64>>(), 240);
         assert_eq!(offset_of!(Arguments<f32>, first_cloud), 208);
-        let source = include_str!("../../kernels/radius_state.cuh");
+        let source = include_str!("../../kernels/radius/state.cuh");
         assert!(source.contains("sizeof(RadiusState) == 256"));
         let (_, rest) = source.split_once("struct RadiusArguments {").unwrap();
         let (body, _) = rest.split_once("};").unwrap();

@@ -7,7 +7,7 @@ use crate::{CudaScalar, Error, Stream, input};
 const THREADS: u32 = 256;
 const BLOCKS: usize = 2048;
 
-/// `struct RootsArgs` of `kernels/roots.cu`.
+/// `struct RootsArgs` of `kernels/common/roots.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args {

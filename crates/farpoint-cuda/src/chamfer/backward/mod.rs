@@ -12,7 +12,7 @@ use super::reduced::{self, ValueGradient};
 use crate::{CudaScalar, Device, Error, Stream};
 use farpoint::Norm;
 
-/// `struct Asked` of `kernels/gradient.cuh`.
+/// `struct Asked` of `kernels/neighbors/gradient.cuh`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 struct Asked {
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn laid_out_as_in_gradient_cuh() {
-        let source = include_str!("../../../kernels/gradient.cuh");
+        let source = include_str!("../../../kernels/neighbors/gradient.cuh");
         let theirs =
             "matching grads gradients upstream upstream_stride extremes norm rows reduction root";
         assert_eq!(fields(source, "Asked"), theirs);

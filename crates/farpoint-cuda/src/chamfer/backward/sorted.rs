@@ -11,7 +11,7 @@ use crate::module::Function;
 use crate::team::{self, Teams, aligned};
 use crate::{CudaScalar, Device, Error, Stream};
 
-/// `struct SortedArgs` of `kernels/chamfer_backward.cu`.
+/// `struct SortedArgs` of `kernels/neighbors/chamfer_backward.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn laid_out_as_in_chamfer_backward_cu() {
-        let source = include_str!("../../../kernels/chamfer_backward.cu");
+        let source = include_str!("../../../kernels/neighbors/chamfer_backward.cu");
         let theirs = fields(source, "SortedArgs");
         assert_eq!(theirs, "guard asked headers scratch header_stride stride team");
         assert_eq!(std::mem::offset_of!(Args, headers), 24 + size_of::<Asked>());

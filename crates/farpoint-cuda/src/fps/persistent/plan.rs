@@ -1,5 +1,5 @@
 //! Who holds a cloud, and how many threads: planned from numbers of clouds and rows and from
-//! what the card has, as `kernels/persistent.cu` describes.
+//! what the card has, as `kernels/persistent/persistent.cu` describes.
 
 use super::super::batch::Shape;
 use crate::Properties;
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn the_kernels_are_there() {
-        let source = include_str!("../../../kernels/persistent.cu");
+        let source = include_str!("../../../kernels/persistent/persistent.cu");
         for (holder, kind) in
             [(Holder::Block, "BLOCK"), (Holder::Cluster, "CLUSTER"), (Holder::Grid, "GRID")]
         {

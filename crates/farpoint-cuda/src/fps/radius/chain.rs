@@ -3,7 +3,7 @@
 //!
 //! From compute capability 9.0 on each kernel may start while the one before still runs
 //! (programmatic dependent launch): it reads what does not depend on that, and waits. The
-//! kernels are written for it; see `wait_for_previous` in `kernels/radius_step.cuh`.
+//! kernels are written for it; see `wait_for_previous` in `kernels/radius/step.cuh`.
 
 use super::Link;
 use crate::driver::{self, sys};
