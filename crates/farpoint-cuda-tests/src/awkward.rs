@@ -8,7 +8,7 @@ use crate::truth::{jobs, on_cpu};
 use crate::variants::{self, ALL, Variant};
 use anyhow::Result;
 use farpoint::{Amount, BadRows, Points, SplitMix64, Start};
-use farpoint_cuda::{CudaScalar, Device, Error};
+use farpoint_cuda::{CudaScalar, Error, Gpu};
 use farpoint_generate::Kind;
 
 pub(crate) fn groups(quick: bool) -> Vec<Group> {
@@ -36,7 +36,7 @@ fn compared<T: CudaScalar>(
     Group::new(name, ALL, move || {
         let case = |(name, cloud)| Ok((name, Case::new(cloud, depth)?));
         let cases = clouds().into_iter().map(case).collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for (name, case) in &cases {
                 let told = tally.failures.len();
                 case.compare(device, part, depth, tally);
@@ -142,7 +142,7 @@ impl<T: CudaScalar> Job<T> {
         Self { what, cloud: cloud.clone(), sampler, truth }
     }
 
-    fn compare(&self, device: &Device, variant: &Variant, tally: &mut Tally) {
+    fn compare(&self, device: &Gpu, variant: &Variant, tally: &mut Tally) {
         let found = variant.of(self.sampler.clone()).sample(device, &self.cloud);
         let what = format!("{}, {}", variant.name, self.what);
         match (&self.truth, found) {
@@ -164,7 +164,7 @@ fn by_jobs<T: CudaScalar>(
 ) -> Group {
     Group::new(name, ALL, move || {
         let jobs = jobs();
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for variant in variants::all(part) {
                 jobs.iter().for_each(|job| job.compare(device, &variant, tally));
             }

@@ -7,7 +7,7 @@ use crate::truth::{jobs, on_cpu};
 use crate::variants::{self, ALL};
 use anyhow::Result;
 use farpoint::{Amount, BadRows, Points, SplitMix64, Start};
-use farpoint_cuda::{CudaScalar, Device};
+use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_generate::Kind;
 
 /// Clouds and what is asked of each.
@@ -126,7 +126,7 @@ impl<T: CudaScalar> Forms<T> {
         Ok(Self { set, padded, shape, lengths, ragged, offsets, sampler, truth })
     }
 
-    fn compare(&self, device: &Device, part: &str, tally: &mut Tally) {
+    fn compare(&self, device: &Gpu, part: &str, tally: &mut Tally) {
         let d = self.shape[2];
         for (at, variant) in variants::all(part).into_iter().enumerate() {
             let (sampler, name) = (variant.of(self.sampler.clone()), &variant.name);
@@ -157,7 +157,7 @@ impl<T: CudaScalar> Forms<T> {
 fn group<T: CudaScalar>(set: Set<T>) -> Group {
     Group::new(format!("batch {}, {}", T::SUFFIX, set.name), ALL, move || {
         let forms = Forms::new(set)?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             forms.compare(device, part, tally);
             Ok(())
         })

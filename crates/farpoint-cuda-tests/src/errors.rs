@@ -8,7 +8,7 @@ use crate::tally::Tally;
 use crate::variants::{self, ALL, Variant};
 use anyhow::Result;
 use farpoint::{Amount, Start};
-use farpoint_cuda::{Buffer, Device, DeviceBatch, Error, RadiusOptions, Sampler, Stream};
+use farpoint_cuda::{Buffer, DeviceBatch, Error, Gpu, RadiusOptions, Sampler, Stream};
 use farpoint_generate::Kind;
 
 pub(crate) fn groups() -> Vec<Group> {
@@ -21,14 +21,14 @@ pub(crate) fn groups() -> Vec<Group> {
     ]
 }
 
-type Wrong = fn(&Device, &Variant, &Cloud<f32>, &mut Tally) -> Result<()>;
+type Wrong = fn(&Gpu, &Variant, &Cloud<f32>, &mut Tally) -> Result<()>;
 
 /// Checks something wrong, then that all is well.
 fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
     Group::new(name, ALL, move || {
         let cloud = Cloud::<f32>::of(Kind::Room, 1_000, 1);
         let truth = farpoint::Sampler::count(250).sample(&cloud)?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let variant = Variant::plain(variants::algorithm(part));
             wrong(device, &variant, &cloud, tally)?;
             let sampler = variant.of(Sampler::count(250));
@@ -54,7 +54,7 @@ pub(crate) fn alike<A, B>(
     tally.check(what, result);
 }
 
-fn host(device: &Device, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
+fn host(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
     let start = |rows: &[usize]| Start::Indices(rows.to_vec());
     for (amount, start) in [
         (Amount::Count(1_001), Start::Index(0)),
@@ -105,12 +105,7 @@ fn host(device: &Device, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tall
     Ok(())
 }
 
-fn pointers(
-    device: &Device,
-    variant: &Variant,
-    cloud: &Cloud<f32>,
-    tally: &mut Tally,
-) -> Result<()> {
+fn pointers(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
     let sampler = variant.of(Sampler::count(250));
     let stream = Stream::new(device)?;
     let points = Buffer::upload(&stream, &cloud.data, "points")?;
@@ -142,12 +137,7 @@ fn pointers(
     Ok(stream.synchronize()?)
 }
 
-fn scratch(
-    device: &Device,
-    variant: &Variant,
-    cloud: &Cloud<f32>,
-    tally: &mut Tally,
-) -> Result<()> {
+fn scratch(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
     let sampler = variant.of(Sampler::count(250));
     let stream = Stream::new(device)?;
     // Large enough for those that need none for small clouds.
@@ -181,7 +171,7 @@ fn scratch(
 
 /// Asks for far more than the card has. Even if a run were started, its clouds have no rows.
 fn out_of_memory(
-    device: &Device,
+    device: &Gpu,
     variant: &Variant,
     cloud: &Cloud<f32>,
     tally: &mut Tally,
@@ -226,12 +216,12 @@ fn out_of_memory(
 
 fn devices() -> Group {
     Group::new("devices by number", &[""], || {
-        Ok(|device: &Device, _: &str, tally: &mut Tally| {
+        Ok(|device: &Gpu, _: &str, tally: &mut Tally| {
             let count = farpoint_cuda::device_count()?;
             let expected = Error::NoSuchDevice { ordinal: 99, count };
-            tally.is("Device::new(99)", Device::new(99).err() == Some(expected));
-            tally.is("Device::new(0) again", Device::new(0)? == *device);
-            tally.is("Device::all()", Device::all()?.len() == count);
+            tally.is("Gpu::new(99)", Gpu::new(99).err() == Some(expected));
+            tally.is("Gpu::new(0) again", Gpu::new(0)? == *device);
+            tally.is("Gpu::all()", Gpu::all()?.len() == count);
             tally.is("available()", farpoint_cuda::available().is_ok());
             tally.note(device.properties());
             Ok(())

@@ -5,8 +5,8 @@ use crate::calls::{Call, WAITING, Work};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint_cuda::chamfer::Method;
-use farpoint_cuda::{Device, Error, Matcher, Sampler, Stream};
+use farpoint_cuda::neighbors::Method;
+use farpoint_cuda::{Error, Gpu, Matcher, Sampler, Stream};
 use std::time::{Duration, Instant};
 
 /// How long kernels may wait here, and when the error must have come at last: a wait may follow
@@ -30,10 +30,10 @@ pub(crate) fn groups() -> Vec<Group> {
 }
 
 /// A device on which a block of each team is missing.
-struct Absent<'a>(&'a Device, Duration);
+struct Absent<'a>(&'a Gpu, Duration);
 
 impl<'a> Absent<'a> {
-    fn new(device: &'a Device, stage: u32) -> Self {
+    fn new(device: &'a Gpu, stage: u32) -> Self {
         let before = device.patience();
         device.set_patience(PATIENCE);
         device.set_absent(Some(stage));
@@ -52,7 +52,7 @@ fn group(name: &'static str, rows: usize) -> Group {
     Group::new(name, WAITING, move || {
         let works =
             WAITING.iter().map(|name| Work::new(name, rows, 3)).collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let which = WAITING.iter().position(|name| *name == part).expect("a kernel that waits");
             for (stage, when, kernels) in STAGES {
                 if kernels.contains(&part) {
@@ -79,7 +79,7 @@ fn gave_up<V>(tally: &mut Tally, what: &str, begin: Instant, result: Result<V, E
 
 /// A call that is queued.
 fn queued(
-    device: &Device,
+    device: &Gpu,
     part: &str,
     work: &Work,
     (stage, when): (u32, &str),
@@ -109,7 +109,7 @@ fn queued(
 
 /// On somebody else's stream, who waits for it by other means: told by its handle.
 fn borrowed(
-    device: &Device,
+    device: &Gpu,
     call: &Call,
     stream: &Stream,
     (stage, when): (u32, &str),
@@ -132,7 +132,7 @@ fn borrowed(
 
 /// A call that takes clouds in host memory.
 fn of_host_memory(
-    device: &Device,
+    device: &Gpu,
     part: &str,
     work: &Work,
     (stage, when): (u32, &str),

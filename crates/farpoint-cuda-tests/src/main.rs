@@ -7,7 +7,9 @@ mod awkward;
 mod batches;
 mod bench;
 mod calls;
-mod chamfer;
+mod neighbors;
+/// Its former name, until the benchmarks have moved out.
+use neighbors as chamfer;
 mod clouds;
 mod equality;
 mod errors;
@@ -32,7 +34,7 @@ mod wide;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
-use farpoint_cuda::Device;
+use farpoint_cuda::Gpu;
 use report::Report;
 use runner::{Group, Options};
 use std::path::PathBuf;
@@ -167,7 +169,7 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(memory::groups());
     groups.extend(give_up::groups());
     groups.extend(together::groups());
-    groups.extend(chamfer::groups(quick));
+    groups.extend(neighbors::groups(quick));
     groups.extend(OLDER.into_iter().flat_map(older));
     if !quick {
         groups.push(equality::ten_million());
@@ -184,7 +186,7 @@ fn older(capability: u32) -> Vec<Group> {
     let mut groups = small::groups();
     groups.extend(equality::several_blocks());
     groups.extend(batches::several_blocks());
-    groups.extend(chamfer::several_blocks());
+    groups.extend(neighbors::several_blocks());
     groups.extend(give_up::groups());
     groups.into_iter().map(|group| group.on_card(capability)).collect()
 }
@@ -194,7 +196,7 @@ fn tests(test: &Test) -> Result<bool> {
     let mut groups = groups(quick);
     if let Some(folder) = &test.data {
         groups.extend(real::groups(folder)?);
-        groups.extend(chamfer::real(folder)?);
+        groups.extend(neighbors::real(folder)?);
     }
     if test.list {
         runner::filter(&mut groups, &test.checks.only);
@@ -213,9 +215,9 @@ fn run(groups: Vec<Group>, checks: &Checks, command: &str) -> Result<bool> {
     println!("{}\n", report.machine);
     if let Some(seconds) = checks.patience {
         let patience = Duration::from_secs(seconds);
-        Device::new(0)?.set_patience(patience);
+        Gpu::new(0)?.set_patience(patience);
         if let Some(capability) = checks.capability {
-            Device::with_capability(0, capability)?.set_patience(patience);
+            Gpu::with_capability(0, capability)?.set_patience(patience);
         }
     }
     let groups = match checks.capability {

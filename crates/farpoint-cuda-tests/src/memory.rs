@@ -8,7 +8,7 @@ use crate::tally::Tally;
 use crate::variants::{self, ALL};
 use anyhow::{Result, ensure};
 use cudarc::driver::sys;
-use farpoint_cuda::{Algorithm, Buffer, Device, Sampler, Stream};
+use farpoint_cuda::{Algorithm, Buffer, Gpu, Sampler, Stream};
 use farpoint_generate::Kind;
 use std::ptr;
 
@@ -72,7 +72,7 @@ impl Drop for Pinned {
 fn pinned_memory() -> Group {
     let filler: [usize; 3] = [264, 2_048, 512];
     Group::new("pinned host memory", &[""], move || {
-        Ok(move |device: &Device, _: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, _: &str, tally: &mut Tally| {
             let stream = Stream::new(device)?;
             let sampler = Sampler::count(filler[2]).algorithm(Algorithm::Naive);
             let shape = [filler[0], filler[1], 3];
@@ -99,7 +99,7 @@ fn leaks() -> Group {
         let cloud = Cloud::<f32>::of(Kind::Room, N, 1);
         let answer = Answer::new(std::slice::from_ref(&cloud), 200)?;
         let wrong = farpoint::Sampler::count(200).start(farpoint::Start::Index(N));
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let algorithm = variants::algorithm(part);
             let sampler = Sampler::count(200).algorithm(algorithm);
             let refused = sampler.clone().start(farpoint::Start::Index(N));

@@ -9,7 +9,7 @@ use crate::truth::{first_difference, on_cpu};
 use crate::variants::{self, ALL};
 use anyhow::{Result, ensure};
 use farpoint::{Points, Start};
-use farpoint_cuda::{Buffer, CudaScalar, Device, DeviceBatch, Sampler, Stream, check_bad};
+use farpoint_cuda::{Buffer, CudaScalar, DeviceBatch, Gpu, Sampler, Stream, check_bad};
 use farpoint_generate::Kind;
 
 /// How rows lie in memory.
@@ -163,7 +163,7 @@ impl<T: CudaScalar> Case<T> {
         Ok(Self { ask, data, strides, starts, truth })
     }
 
-    fn compare(&self, device: &Device, sampler: &Sampler) -> Result<()> {
+    fn compare(&self, device: &Gpu, sampler: &Sampler) -> Result<()> {
         let stream = Stream::new(device)?;
         let (ask, b) = (&self.ask, self.ask.lengths.len());
         let (slots, firsts) = ask.slots();
@@ -271,7 +271,7 @@ pub(crate) fn laid_out<T: CudaScalar>(
 fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
     Group::new(format!("device pointers {}", T::SUFFIX), ALL, move || {
         let cases = asks.into_iter().map(Case::<T>::new).collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for (variant, case) in
                 variants::all(part).iter().flat_map(|v| cases.iter().map(move |c| (v, c)))
             {
@@ -293,7 +293,7 @@ fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
 /// `check_bad` counts bad rows and finds the first.
 fn bad_rows() -> Group {
     Group::new("check_bad f32", &[""], || {
-        Ok(|device: &Device, _: &str, tally: &mut Tally| {
+        Ok(|device: &Gpu, _: &str, tally: &mut Tally| {
             let stream = Stream::new(device)?;
             let mut data = vec![0.5f32; 3 * 100_000 * 2];
             data[200_000 + 17] = f32::NAN;

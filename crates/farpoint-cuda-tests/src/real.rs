@@ -7,7 +7,7 @@ use crate::truth::{jobs, on_cpu};
 use crate::variants;
 use anyhow::Result;
 use farpoint::{Amount, BadRows, Start};
-use farpoint_cuda::{CudaScalar, Device};
+use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_io::{Coordinates, ReadOptions, read};
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub(crate) fn groups(folder: &Path) -> Result<Vec<Group>> {
         let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
         let group = Group::new(format!("file {name}"), variants::ALL, move || {
             let clouds = File::read(&path)?;
-            Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+            Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
                 clouds.compare(device, part, tally);
                 Ok(())
             })
@@ -73,7 +73,7 @@ impl File {
         })
     }
 
-    fn compare(&self, device: &Device, part: &str, tally: &mut Tally) {
+    fn compare(&self, device: &Gpu, part: &str, tally: &mut Tally) {
         match self {
             Self::F32(real) => real.compare(device, part, tally),
             Self::F64(real) => real.compare(device, part, tally),
@@ -93,7 +93,7 @@ impl<T: CudaScalar> Real<T> {
         Ok(Self { cloud, sampler, truth })
     }
 
-    fn compare(&self, device: &Device, part: &str, tally: &mut Tally) {
+    fn compare(&self, device: &Gpu, part: &str, tally: &mut Tally) {
         let n = self.cloud.data.len() / self.cloud.dims;
         let most = match part {
             "naive" => NAIVE,

@@ -3,7 +3,7 @@
 use crate::clouds::Cloud;
 use crate::truth::{first_difference, on_cpu};
 use anyhow::Result;
-use farpoint_cuda::{Buffer, CudaScalar, Device, DeviceBatch, Error, Sampler, Stream};
+use farpoint_cuda::{Buffer, CudaScalar, DeviceBatch, Error, Gpu, Sampler, Stream};
 
 /// Clouds of one size, and room for the answer.
 pub(crate) struct Resident<T> {
@@ -46,7 +46,7 @@ impl<T: CudaScalar> Resident<T> {
     /// Queues a run.
     pub(crate) fn enqueue(
         &self,
-        device: &Device,
+        device: &Gpu,
         stream: &Stream,
         sampler: &Sampler,
     ) -> Result<(), Error> {

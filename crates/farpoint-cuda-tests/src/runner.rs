@@ -3,7 +3,7 @@
 use crate::report::{Line, Outcome, Report};
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint_cuda::Device;
+use farpoint_cuda::Gpu;
 use std::any::Any;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A part of a group on the GPU: an algorithm, most often.
-pub(crate) type Run = Box<dyn Fn(&Device, &str, &mut Tally) -> Result<()> + Send>;
+pub(crate) type Run = Box<dyn Fn(&Gpu, &str, &mut Tally) -> Result<()> + Send>;
 type Prepare = Box<dyn FnOnce() -> Result<Run> + Send>;
 
 /// Checks that share clouds and references.
@@ -33,7 +33,7 @@ impl Group {
         prepare: impl FnOnce() -> Result<R> + Send + 'static,
     ) -> Self
     where
-        R: Fn(&Device, &str, &mut Tally) -> Result<()> + Send + 'static,
+        R: Fn(&Gpu, &str, &mut Tally) -> Result<()> + Send + 'static,
     {
         let prepare = Box::new(|| prepare().map(|run| Box::new(run) as Run));
         Self { name: name.into(), parts: parts.to_vec(), prepare, heavy: false }
@@ -49,8 +49,8 @@ impl Group {
         let Self { name, parts, prepare, heavy } = self;
         let prepare: Prepare = Box::new(move || {
             let run = prepare()?;
-            Ok(Box::new(move |device: &Device, part: &str, tally: &mut Tally| {
-                run(&Device::with_capability(device.ordinal(), capability)?, part, tally)
+            Ok(Box::new(move |device: &Gpu, part: &str, tally: &mut Tally| {
+                run(&Gpu::with_capability(device.ordinal(), capability)?, part, tally)
             }))
         });
         let name = format!("as {}.{}: {name}", capability / 10, capability % 10);
@@ -111,7 +111,7 @@ pub(crate) fn run(
 ) -> Result<bool> {
     filter(&mut groups, &options.only);
     let begin = Instant::now();
-    let mut device = Device::new(0)?;
+    let mut device = Gpu::new(0)?;
     let report = Arc::new(Mutex::new(report));
     let finish = Arc::new(finish);
     let watch = watchdog(options.limit, Arc::clone(&report), Arc::clone(&finish));
@@ -146,13 +146,13 @@ pub(crate) fn run(
 }
 
 /// A context that a kernel has damaged is of no use to the checks after.
-fn reopen(device: Device) -> Result<Device> {
+fn reopen(device: Gpu) -> Result<Gpu> {
     drop(device);
     println!("the device was lost; it is opened anew");
-    Ok(Device::new(0)?)
+    Ok(Gpu::new(0)?)
 }
 
-fn check(run: &Result<Run, String>, device: &Device, part: &str) -> (Outcome, bool) {
+fn check(run: &Result<Run, String>, device: &Gpu, part: &str) -> (Outcome, bool) {
     let begin = Instant::now();
     let mut tally = Tally::new(part);
     match run {
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     fn group(name: &str, parts: &[&'static str]) -> Group {
-        Group::new(name, parts, || Ok(|_: &Device, _: &str, _: &mut Tally| Ok(())))
+        Group::new(name, parts, || Ok(|_: &Gpu, _: &str, _: &mut Tally| Ok(())))
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
         let mut groups = vec![group("good", &["peak"])];
         assert!(references(vec![group("good", &["peak"])], &[]));
         groups.push(Group::new("bad", &["peak"], || {
-            Err::<fn(&Device, &str, &mut Tally) -> Result<()>, _>(anyhow::anyhow!("no"))
+            Err::<fn(&Gpu, &str, &mut Tally) -> Result<()>, _>(anyhow::anyhow!("no"))
         }));
         assert!(!references(groups, &[]));
     }

@@ -1,11 +1,11 @@
 //! Points in time on a stream.
 
 use crate::driver::{self, sys};
-use crate::{Device, Error, Stream};
+use crate::{Error, Gpu, Stream};
 
 /// A point in time on a stream, for measuring how long work takes on the device.
 pub struct Event {
-    device: Device,
+    device: Gpu,
     raw: sys::CUevent,
 }
 
@@ -14,7 +14,7 @@ unsafe impl Send for Event {}
 
 impl Event {
     /// An event that was not recorded yet.
-    pub fn new(device: &Device) -> Result<Self, Error> {
+    pub fn new(device: &Gpu) -> Result<Self, Error> {
         let _current = device.bind()?;
         let mut raw = std::ptr::null_mut();
         // SAFETY: writes the event, which `drop` destroys.

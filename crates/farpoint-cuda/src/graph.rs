@@ -1,11 +1,11 @@
 //! CUDA graphs: work recorded once, launched many times.
 
 use crate::driver::sys;
-use crate::{Device, Error, Stream};
+use crate::{Error, Gpu, Stream};
 
 /// Work that was captured from a stream.
 pub struct Graph {
-    device: Device,
+    device: Gpu,
     exec: sys::CUgraphExec,
 }
 

@@ -5,7 +5,7 @@
 //! and the host may look at any time, without a copy and without waiting.
 
 use crate::driver::{check, sys};
-use crate::{Device, Error, Stream};
+use crate::{Error, Gpu, Stream};
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -204,7 +204,7 @@ impl Drop for Relaxed {
 }
 
 /// How long kernels wait.
-impl Device {
+impl Gpu {
     /// How long a kernel's blocks may wait for each other without progress before the kernel gives
     /// up: 20 seconds unless set.
     pub fn patience(&self) -> Duration {

@@ -2,7 +2,7 @@
 
 use crate::driver::{self, sys};
 use crate::module::Function;
-use crate::{Device, Error, Stream};
+use crate::{Error, Gpu, Stream};
 use std::ffi::{c_int, c_uint, c_void};
 use sys::CUfunction_attribute as Attribute;
 
@@ -103,7 +103,7 @@ impl Launch {
     /// Blocks of this shape that one multiprocessor can hold at a time.
     pub(crate) fn blocks_a_multiprocessor(
         self,
-        device: &Device,
+        device: &Gpu,
         function: Function,
     ) -> Result<u32, Error> {
         let _current = device.bind()?;
@@ -120,11 +120,7 @@ impl Launch {
     }
 
     /// Clusters of this shape that the device can hold at a time.
-    pub(crate) fn clusters_at_once(
-        self,
-        device: &Device,
-        function: Function,
-    ) -> Result<u32, Error> {
+    pub(crate) fn clusters_at_once(self, device: &Gpu, function: Function) -> Result<u32, Error> {
         let _current = device.bind()?;
         self.allow(device, function)?;
         let mut attributes = self.attributes();
@@ -140,7 +136,7 @@ impl Launch {
     }
 
     /// Asks for more shared memory or larger clusters than are plainly allowed.
-    fn allow(self, device: &Device, function: Function) -> Result<(), Error> {
+    fn allow(self, device: &Gpu, function: Function) -> Result<(), Error> {
         let set = |attribute, value: u32| {
             // SAFETY: the function belongs to the context that is current.
             let code = unsafe { sys::cuFuncSetAttribute(function.raw, attribute, value as c_int) };
@@ -180,7 +176,7 @@ impl Launch {
     }
 }
 
-fn checked(device: &Device, function: Function, code: sys::CUresult) -> Result<(), Error> {
+fn checked(device: &Gpu, function: Function, code: sys::CUresult) -> Result<(), Error> {
     match code {
         sys::CUresult::CUDA_SUCCESS => Ok(()),
         code if driver::is_fatal(code) => Err(device.lose(function.name, code)),

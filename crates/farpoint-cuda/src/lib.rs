@@ -2,10 +2,10 @@
 //! by bit.
 //!
 //! ```
-//! use farpoint_cuda::{Device, Sampler};
+//! use farpoint_cuda::{Gpu, Sampler};
 //!
 //! let cloud: Vec<[f32; 3]> = (0..1000).map(|i| [i as f32, (i * i % 97) as f32, 0.0]).collect();
-//! match Device::new(0) {
+//! match Gpu::new(0) {
 //!     Ok(gpu) => println!("{:?}", Sampler::ratio(0.25).sample(&gpu, &cloud)?.indices),
 //!     Err(error) => println!("no GPU: {error}"),
 //! }
@@ -25,7 +25,7 @@
 //!
 //! # Nearest points
 //! [`Matcher`] finds them between two clouds, with the Chamfer distance, all that follows from it and
-//! its gradients; see [`chamfer`]. It has the same ways in.
+//! its gradients; see [`neighbors`]. It has the same ways in.
 //!
 //! # Three ways in
 //! * [`Sampler::sample`] and its like take clouds in host memory and copy them.
@@ -34,22 +34,22 @@
 //!   work on the caller's [`Stream`] and returns; CUDA graphs can capture it.
 //!
 //! # Nothing hangs
-//! Where blocks of a kernel wait for each other, they give up after [`Device::patience`]: an
+//! Where blocks of a kernel wait for each other, they give up after [`Gpu::patience`]: an
 //! [`Error::GaveUp`], and the next call works. After [`Sampler::enqueue`], [`Stream::check`] tells.
 
 mod archive;
-pub mod chamfer;
-mod device;
 mod driver;
 mod error;
 mod event;
 pub mod fps;
+mod gpu;
 mod graph;
 mod guard;
 mod input;
 mod launch;
 mod memory;
 mod module;
+pub mod neighbors;
 mod once;
 mod properties;
 mod scalar;
@@ -57,8 +57,6 @@ mod statistics;
 mod stream;
 mod team;
 
-pub use chamfer::{DeviceGradients, DevicePairs, DeviceSide, DeviceValues, Matcher, ValueGradient};
-pub use device::Device;
 pub use driver::{available, device_count, device_of};
 pub use error::{CudaUnavailable, Error};
 pub use event::Event;
@@ -66,10 +64,17 @@ pub use farpoint::{Amount, BadRows, Norm, Points, Start};
 pub use fps::{
     Algorithm, DeviceBatch, PeakOptions, RadiusOptions, Sample, Sampler, check_bad, roots,
 };
+pub use gpu::Gpu;
 pub use graph::Graph;
 pub use memory::{Buffer, Element};
 pub use module::Loaded;
+pub use neighbors::{
+    DeviceGradients, DevicePairs, DeviceSide, DeviceValues, Matcher, ValueGradient,
+};
 pub use properties::Properties;
 pub use scalar::CudaScalar;
 pub use statistics::Statistics;
 pub use stream::Stream;
+/// Their former names, until all callers are adapted.
+#[doc(hidden)]
+pub use {gpu::Gpu as Device, neighbors as chamfer};

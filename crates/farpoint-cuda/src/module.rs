@@ -5,7 +5,7 @@ use crate::archive::{self, Code, Kind};
 use crate::driver::{self, sys};
 use crate::guard::Relaxed;
 use crate::once::OncePerKey;
-use crate::{Device, Error};
+use crate::{Error, Gpu};
 use std::collections::BTreeSet;
 use std::ffi::{CString, c_uint, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -81,7 +81,7 @@ impl Modules {
     /// The kernel `{name}_{precision}` of a module.
     pub(crate) fn function(
         &self,
-        device: &Device,
+        device: &Gpu,
         module: &'static str,
         name: &'static str,
         precision: &'static str,
@@ -110,7 +110,7 @@ impl Modules {
     }
 
     /// Loads all there is, every function of every module.
-    pub(crate) fn load_all(&self, device: &Device) -> Result<(), Error> {
+    pub(crate) fn load_all(&self, device: &Gpu) -> Result<(), Error> {
         let all = archive::codes().iter().map(|code| (code.module, code.precision));
         for (module, precision) in all.collect::<BTreeSet<_>>() {
             let _relaxed = Relaxed::new()?;
@@ -139,7 +139,7 @@ impl Modules {
     /// A module; the device's context must be current.
     fn module(
         &self,
-        device: &Device,
+        device: &Gpu,
         module: &'static str,
         precision: &'static str,
     ) -> Result<Module, Error> {
@@ -221,7 +221,7 @@ impl Refused {
     }
 }
 
-fn no_code(device: &Device, module: &str, precision: &str) -> Error {
+fn no_code(device: &Gpu, module: &str, precision: &str) -> Error {
     let properties = device.properties();
     Error::Unsupported(format!(
         "there is no kernel '{module}' ({precision}) for {} of compute capability {}.{}",

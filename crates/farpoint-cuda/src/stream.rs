@@ -1,7 +1,7 @@
 //! Streams: queues of work on a device, our own or the caller's.
 
 use crate::driver::sys;
-use crate::{Device, Error};
+use crate::{Error, Gpu};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Stream(Arc<Inner>);
 
 struct Inner {
-    device: Device,
+    device: Gpu,
     raw: sys::CUstream,
     own: bool,
     /// Where its kernels tell that they gave up.
@@ -27,13 +27,13 @@ unsafe impl Sync for Inner {}
 
 impl Stream {
     /// A new stream, which does not wait for the legacy default stream.
-    pub fn new(device: &Device) -> Result<Self, Error> {
+    pub fn new(device: &Gpu) -> Result<Self, Error> {
         Self::with_priority(device, 0)
     }
 
     /// A new stream whose blocks go before those of streams with a larger number, as far as the card
     /// tells priorities apart (0 is the least, -5 the most urgent on most cards).
-    pub fn with_priority(device: &Device, priority: i32) -> Result<Self, Error> {
+    pub fn with_priority(device: &Gpu, priority: i32) -> Result<Self, Error> {
         let _current = device.bind()?;
         let mut raw = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
@@ -51,19 +51,19 @@ impl Stream {
     /// # Safety
     /// It must be a stream of the device's primary context, and stay one until the last clone
     /// and the last buffer on it are gone.
-    pub unsafe fn borrowed(device: &Device, raw: u64) -> Self {
+    pub unsafe fn borrowed(device: &Gpu, raw: u64) -> Self {
         let word = device.watch().of_borrowed(raw);
         let raw = raw as usize as sys::CUstream;
         Self::with(device, raw, false, word)
     }
 
-    fn with(device: &Device, raw: sys::CUstream, own: bool, word: usize) -> Self {
+    fn with(device: &Gpu, raw: sys::CUstream, own: bool, word: usize) -> Self {
         let [told, captured] = [false, false].map(AtomicBool::new);
         Self(Arc::new(Inner { device: device.clone(), raw, own, word, told, captured }))
     }
 
     /// The device it belongs to.
-    pub fn device(&self) -> &Device {
+    pub fn device(&self) -> &Gpu {
         &self.0.device
     }
 
@@ -112,7 +112,7 @@ impl Stream {
     }
 
     /// Refuses a stream of another device.
-    pub(crate) fn check_of(&self, device: &Device) -> Result<(), Error> {
+    pub(crate) fn check_of(&self, device: &Gpu) -> Result<(), Error> {
         if self.device() == device {
             return Ok(());
         }

@@ -4,7 +4,7 @@
 use crate::launch::Launch;
 use crate::memory;
 use crate::module::Function;
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 
 /// Rows worth a block of a team, at least and at most: a team of too many waits for each other
 /// more than it works, one of too few takes scratch for more clouds at a time than need be.
@@ -64,7 +64,7 @@ impl Teams {
 
 /// Blocks of a launch that the device runs at the same time.
 pub(crate) fn blocks_at_once(
-    device: &Device,
+    device: &Gpu,
     function: Function,
     launch: Launch,
 ) -> Result<usize, Error> {

@@ -5,7 +5,7 @@ mod common;
 
 use common::{algorithms, compare, gpu, same};
 use farpoint_cuda::{
-    Algorithm, Amount, BadRows, Buffer, Device, DeviceBatch, Error, RadiusOptions, Sample, Sampler,
+    Algorithm, Amount, BadRows, Buffer, DeviceBatch, Error, Gpu, RadiusOptions, Sample, Sampler,
     Start, Stream, check_bad, device_of, roots,
 };
 use farpoint_generate::{Kind, generate};
@@ -20,19 +20,19 @@ fn jobs(amount: Amount, start: Start) -> (Sampler, farpoint::Sampler) {
 
 #[test]
 fn without_a_device_the_reason_is_told() {
-    let Err(error) = Device::new(0) else { return };
+    let Err(error) = Gpu::new(0) else { return };
     assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
     assert!(error.to_string().starts_with("CUDA can't be used here: "), "{error}");
-    assert!(farpoint_cuda::available().is_err() && Device::all().is_err());
+    assert!(farpoint_cuda::available().is_err() && Gpu::all().is_err());
 }
 
 #[test]
 fn devices_are_counted() {
     let Some(device) = gpu() else { return };
-    let all = Device::all().unwrap();
+    let all = Gpu::all().unwrap();
     assert_eq!(all[0], device);
     assert_eq!(all.len(), farpoint_cuda::device_count().unwrap());
-    let error = Device::new(all.len()).unwrap_err();
+    let error = Gpu::new(all.len()).unwrap_err();
     assert_eq!(error, Error::NoSuchDevice { ordinal: all.len(), count: all.len() });
     assert!(device.properties().multiprocessors > 0 && device.memory().unwrap().1 > 0);
 }
@@ -89,7 +89,7 @@ fn amounts_and_starts() {
 #[test]
 fn any_number_of_axes() {
     let Some(device) = gpu() else { return };
-    fn axes<const D: usize>(device: &Device) {
+    fn axes<const D: usize>(device: &Gpu) {
         let mut random = farpoint::SplitMix64::new(D as u64);
         let cloud: Vec<[f32; D]> =
             (0..700).map(|_| std::array::from_fn(|_| random.unit() as f32)).collect();
@@ -127,7 +127,7 @@ fn batches_give_what_their_clouds_give() {
     }
     let ragged: Vec<f32> = clouds.concat().concat();
     let offsets: Vec<usize> = (0..=sizes.len()).map(|cloud| sizes[..cloud].iter().sum()).collect();
-    let all = Device::all().unwrap();
+    let all = Gpu::all().unwrap();
     for amount in [Amount::Ratio(0.4), Amount::Spacing(0.6)] {
         let truth = farpoint::Sampler::new(amount);
         // A cloud without points has no spacing.

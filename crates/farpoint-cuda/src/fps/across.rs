@@ -1,14 +1,14 @@
 //! Clouds of a batch spread over several devices.
 
 use super::{Sample, Sampler, run};
-use crate::{CudaScalar, Device, Error};
+use crate::{CudaScalar, Error, Gpu};
 use farpoint::fps::Prepared;
 use std::time::Instant;
 
 /// One thread a device, each with a run of neighboring clouds.
 pub(super) fn run<T: CudaScalar>(
     sampler: &Sampler,
-    devices: &[Device],
+    devices: &[Gpu],
     clouds: &[Prepared<T>],
     begin: Instant,
 ) -> Result<Vec<Sample<T>>, Error> {

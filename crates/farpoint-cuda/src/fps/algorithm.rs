@@ -2,7 +2,7 @@
 
 use super::batch::{Batch, Shape};
 use super::{PeakOptions, RadiusOptions, auto, naive, peak, persistent, radius};
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 use std::fmt;
 use std::str::FromStr;
 
@@ -65,7 +65,7 @@ pub(crate) struct Choice {
 
 impl Choice {
     /// The same with `Auto` replaced by what it stands for here.
-    pub(crate) fn resolve(self, device: &Device, shape: Shape, bytes: usize) -> Self {
+    pub(crate) fn resolve(self, device: &Gpu, shape: Shape, bytes: usize) -> Self {
         let algorithm = match self.algorithm {
             Algorithm::Auto => auto::choose(device.properties(), shape, bytes),
             algorithm => algorithm,
@@ -74,7 +74,7 @@ impl Choice {
     }
 
     /// Bytes of scratch memory that `enqueue` uses.
-    pub(crate) fn scratch_bytes<T: CudaScalar>(&self, device: &Device, shape: Shape) -> usize {
+    pub(crate) fn scratch_bytes<T: CudaScalar>(&self, device: &Gpu, shape: Shape) -> usize {
         match self.algorithm {
             Algorithm::Auto => {
                 self.resolve(device, shape, size_of::<T>()).scratch_bytes::<T>(device, shape)
@@ -102,7 +102,7 @@ impl Choice {
     /// stream has come past.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         &self,
-        device: &Device,
+        device: &Gpu,
         stream: &Stream,
         batch: &Batch<T>,
         shape: Shape,

@@ -97,7 +97,7 @@ pub(crate) fn choose(card: &Properties, shape: Shape, bytes: usize) -> Algorithm
 const PAYS: u128 = 1_000_000_000_000;
 
 /// Whether a single run pays on a GPU, with opening it. It always does for a program that has
-/// a [`Device`](crate::Device) open and samples many clouds of some thousand points.
+/// a [`Gpu`](crate::Gpu) open and samples many clouds of some thousand points.
 pub fn pays(points: usize, samples: usize) -> bool {
     points as u128 * samples as u128 >= PAYS
 }

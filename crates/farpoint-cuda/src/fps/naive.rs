@@ -6,7 +6,7 @@
 use super::batch::{Batch, Shape};
 use crate::launch::Launch;
 use crate::memory::Scratch;
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 
 /// Threads of a block.
 const THREADS: u32 = 1024;
@@ -20,7 +20,7 @@ struct Args<T> {
 }
 
 /// Bytes of scratch memory: a distance a row, all clouds as long as the largest.
-pub(crate) fn scratch_bytes<T: CudaScalar>(_device: &Device, shape: Shape) -> usize {
+pub(crate) fn scratch_bytes<T: CudaScalar>(_device: &Gpu, shape: Shape) -> usize {
     shape.clouds.saturating_mul(shape.rows).saturating_mul(size_of::<T>())
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(_device: &Device, shape: Shape) -> us
 /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
 /// stream has come past.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     batch: &Batch<T>,
     shape: Shape,

@@ -9,7 +9,7 @@ use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
 use crate::memory::{self, Scratch};
 use crate::team::{self, Teams, aligned};
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 
 /// What the kernel counts, in its order (`enum Counter` of `kernels/peak/state.cuh`): work, then
 /// nanoseconds of each stage, summed over clouds.
@@ -119,7 +119,7 @@ fn arrays<T: CudaScalar>(rows: usize, team: usize) -> usize {
 }
 
 fn kernel<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     dims: usize,
 ) -> Result<(crate::module::Function, Launch), Error> {
     let function = device.function::<T>("peak", if dims > 3 { "peak_high" } else { "peak" })?;
@@ -127,7 +127,7 @@ fn kernel<T: CudaScalar>(
 }
 
 fn layout<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     shape: Shape,
     options: &PeakOptions,
 ) -> Result<Layout, Error> {
@@ -138,7 +138,7 @@ fn layout<T: CudaScalar>(
 
 /// Bytes of scratch memory; 0 where the device cannot run the algorithm.
 pub(crate) fn scratch_bytes<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     shape: Shape,
     options: &PeakOptions,
 ) -> usize {
@@ -152,7 +152,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(
 /// The addresses in `batch`, `scratch` and `counters` must be as `shape` says, and stay so until
 /// the stream has come past.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     batch: &Batch<T>,
     shape: Shape,

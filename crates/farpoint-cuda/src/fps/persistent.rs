@@ -10,7 +10,7 @@ mod plan;
 use super::batch::{Batch, Shape};
 use crate::guard::{Guard, Kernel};
 use crate::memory::{self, Scratch};
-use crate::{CudaScalar, Device, Error, Properties, Stream};
+use crate::{CudaScalar, Error, Gpu, Properties, Stream};
 use plan::{Holder, LARGEST_CLUSTER, Plan, Planner, SAFE_CLUSTER};
 
 /// `struct PersistentArgs` of `kernels/persistent/persistent.cu`.
@@ -29,7 +29,7 @@ pub(crate) fn fits(card: &Properties, shape: Shape, number: usize) -> bool {
 }
 
 /// The plan for a device, whose largest cluster only its driver knows.
-fn plan<T: CudaScalar>(device: &Device, shape: Shape) -> Result<Plan, Error> {
+fn plan<T: CudaScalar>(device: &Gpu, shape: Shape) -> Result<Plan, Error> {
     let (card, number) = (device.properties(), size_of::<T>());
     let of = |cluster| Planner { card, shape, number, cluster }.plan();
     let mut plan = of(LARGEST_CLUSTER);
@@ -48,7 +48,7 @@ fn plan<T: CudaScalar>(device: &Device, shape: Shape) -> Result<Plan, Error> {
 }
 
 /// Bytes of scratch memory; 0 where the device can't run the algorithm.
-pub(crate) fn scratch_bytes<T: CudaScalar>(device: &Device, shape: Shape) -> usize {
+pub(crate) fn scratch_bytes<T: CudaScalar>(device: &Gpu, shape: Shape) -> usize {
     plan::<T>(device, shape).map_or(0, |plan| plan.scratch_bytes(size_of::<T>()))
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(device: &Device, shape: Shape) -> usi
 /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
 /// stream has come past.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     batch: &Batch<T>,
     shape: Shape,

@@ -2,7 +2,7 @@
 
 use super::Sampler;
 use super::batch::{Batch, Shape, never, stop_at};
-use crate::{CudaScalar, Device, Error, Stream, input};
+use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::{Amount, BadRows, Start};
 use std::marker::PhantomData;
 
@@ -42,7 +42,7 @@ use std::marker::PhantomData;
 /// driver compile its kernels, which takes up to a few seconds once.
 ///
 /// # If a kernel gives up
-/// Blocks that wait for each other in vain leave after [`Device::patience`]; see
+/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see
 /// [`Error::GaveUp`] for what the answer then holds. [`Stream::synchronize`] and [`Stream::check`]
 /// tell.
 #[derive(Debug, Clone, Copy)]
@@ -159,7 +159,7 @@ impl<T: CudaScalar> DeviceBatch<T> {
 /// See [`DeviceBatch`].
 pub(super) unsafe fn enqueue<T: CudaScalar>(
     sampler: &Sampler,
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     batch: &DeviceBatch<T>,
 ) -> Result<(), Error> {

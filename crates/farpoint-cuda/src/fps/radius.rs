@@ -21,7 +21,7 @@ use crate::driver::sys;
 use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::module::Function;
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 use chain::Chain;
 
 /// `LANES` and `TILE` of `kernels/radius/state.cuh`.
@@ -104,7 +104,7 @@ fn padded(bytes: usize) -> usize {
 
 /// Bytes of scratch memory.
 pub(crate) fn scratch_bytes<T: CudaScalar>(
-    _device: &Device,
+    _device: &Gpu,
     shape: Shape,
     _options: &RadiusOptions,
 ) -> usize {
@@ -121,7 +121,7 @@ fn bytes<T: CudaScalar>(shape: Shape) -> usize {
 /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
 /// stream has come past.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     batch: &Batch<T>,
     shape: Shape,
@@ -196,7 +196,7 @@ type Link = (Function, Launch);
 
 /// Where the kernels of some clouds go.
 struct Queue<'a, T> {
-    device: &'a Device,
+    device: &'a Gpu,
     stream: &'a Stream,
     args: Arguments<T>,
     shape: Shape,

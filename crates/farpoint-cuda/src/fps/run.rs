@@ -5,14 +5,14 @@ use super::batch::{Batch, Shape, never, stop_at};
 use super::{Sample, Sampler};
 use crate::input::{self, Columns, impossible, sums};
 use crate::memory::Buffer;
-use crate::{CudaScalar, Device, Error, Event, Points, Statistics, Stream};
+use crate::{CudaScalar, Error, Event, Gpu, Points, Statistics, Stream};
 use farpoint::fps::Prepared;
 use std::time::Instant;
 
 /// One cloud.
 pub(super) fn one<T: CudaScalar, P: Points<T> + ?Sized>(
     sampler: &Sampler,
-    device: &Device,
+    device: &Gpu,
     points: &P,
 ) -> Result<Sample<T>, Error> {
     let begin = Instant::now();
@@ -24,7 +24,7 @@ pub(super) fn one<T: CudaScalar, P: Points<T> + ?Sized>(
 /// Many clouds on one device or several.
 pub(super) fn many<T: CudaScalar, P: Points<T>>(
     sampler: &Sampler,
-    devices: &[Device],
+    devices: &[Gpu],
     clouds: &[P],
 ) -> Result<Vec<Sample<T>>, Error> {
     let begin = Instant::now();
@@ -39,7 +39,7 @@ pub(super) fn many<T: CudaScalar, P: Points<T>>(
 /// Samples prepared clouds by one launch.
 pub(super) fn on_device<T: CudaScalar>(
     sampler: &Sampler,
-    device: &Device,
+    device: &Gpu,
     clouds: &[Prepared<T>],
     begin: Instant,
 ) -> Result<Vec<Sample<T>>, Error> {

@@ -3,7 +3,7 @@
 use super::algorithm::Choice;
 use super::batch::Shape;
 use super::{Algorithm, DeviceBatch, PeakOptions, pointers, run};
-use crate::{CudaScalar, Device, Error, Statistics, Stream};
+use crate::{CudaScalar, Error, Gpu, Statistics, Stream};
 use farpoint::{Amount, BadRows, Points, Scalar, Start};
 
 /// Switches of [`Algorithm::Radius`]; every combination gives the same indices.
@@ -27,10 +27,10 @@ impl Default for RadiusOptions {
 /// answers as [`farpoint::Sampler`] does, index for index.
 ///
 /// ```
-/// use farpoint_cuda::{Device, Sampler};
+/// use farpoint_cuda::{Gpu, Sampler};
 ///
 /// let cloud: Vec<[f32; 3]> = (0..1000).map(|i| [i as f32, (i * i % 97) as f32, 0.0]).collect();
-/// match Device::new(0) {
+/// match Gpu::new(0) {
 ///     Ok(device) => {
 ///         let sample = Sampler::count(100).sample(&device, &cloud)?;
 ///         assert_eq!(sample.indices, farpoint::Sampler::count(100).sample(&cloud)?.indices);
@@ -120,7 +120,7 @@ impl Sampler {
     /// the CPU; and if the device has not enough memory, or fails.
     pub fn sample<T: CudaScalar, P: Points<T> + ?Sized>(
         &self,
-        device: &Device,
+        device: &Gpu,
         points: &P,
     ) -> Result<Sample<T>, Error> {
         run::one(self, device, points)
@@ -131,7 +131,7 @@ impl Sampler {
     /// The error names the first cloud at fault.
     pub fn sample_batch<T: CudaScalar, P: Points<T>>(
         &self,
-        device: &Device,
+        device: &Gpu,
         clouds: &[P],
     ) -> Result<Vec<Sample<T>>, Error> {
         run::many(self, std::slice::from_ref(device), clouds)
@@ -141,7 +141,7 @@ impl Sampler {
     /// `lengths[i]` rows of cloud `i` count (all `n` when `lengths` is `None`).
     pub fn sample_padded<T: CudaScalar>(
         &self,
-        device: &Device,
+        device: &Gpu,
         data: &[T],
         shape: [usize; 3],
         lengths: Option<&[usize]>,
@@ -153,7 +153,7 @@ impl Sampler {
     /// `(rows, d)` array `data`; indices count from the cloud's own first row.
     pub fn sample_ragged<T: CudaScalar>(
         &self,
-        device: &Device,
+        device: &Gpu,
         data: &[T],
         d: usize,
         offsets: &[usize],
@@ -165,7 +165,7 @@ impl Sampler {
     /// device had a cloud makes no difference to its sample.
     pub fn sample_across<T: CudaScalar, P: Points<T>>(
         &self,
-        devices: &[Device],
+        devices: &[Gpu],
         clouds: &[P],
     ) -> Result<Vec<Sample<T>>, Error> {
         run::many(self, devices, clouds)
@@ -177,7 +177,7 @@ impl Sampler {
     /// See [`DeviceBatch`].
     pub unsafe fn enqueue<T: CudaScalar>(
         &self,
-        device: &Device,
+        device: &Gpu,
         stream: &Stream,
         batch: &DeviceBatch<T>,
     ) -> Result<(), Error> {
@@ -190,7 +190,7 @@ impl Sampler {
     /// this many clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each.
     pub fn scratch_bytes<T: CudaScalar>(
         &self,
-        device: &Device,
+        device: &Gpu,
         clouds: usize,
         rows: usize,
         dims: usize,

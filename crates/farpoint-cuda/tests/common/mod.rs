@@ -2,11 +2,11 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use farpoint_cuda::{Algorithm, CudaScalar, Device, Points, Sample, Sampler};
+use farpoint_cuda::{Algorithm, CudaScalar, Gpu, Points, Sample, Sampler};
 
 /// The first GPU; says so and gives `None` where there is none.
-pub(crate) fn gpu() -> Option<Device> {
-    match Device::new(0) {
+pub(crate) fn gpu() -> Option<Gpu> {
+    match Gpu::new(0) {
         Ok(device) => Some(device),
         Err(error) => {
             println!("skipped: tests on a GPU ({error})");
@@ -25,7 +25,7 @@ pub(crate) fn algorithms() -> Vec<Algorithm> {
 
 /// Runs a job on the GPU by every algorithm and on the CPU, and compares all there is.
 pub(crate) fn compare<T: CudaScalar, P: Points<T> + ?Sized>(
-    device: &Device,
+    device: &Gpu,
     job: &Sampler,
     on_cpu: &farpoint::Sampler,
     cloud: &P,

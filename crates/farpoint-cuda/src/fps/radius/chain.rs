@@ -7,7 +7,7 @@
 
 use super::Link;
 use crate::driver::{self, sys};
-use crate::{Device, Error, Stream};
+use crate::{Error, Gpu, Stream};
 use std::ffi::{c_uint, c_void};
 
 /// Whether kernels overlap where they can. The result is the same.
@@ -15,14 +15,14 @@ const PROGRAMMATIC: bool = true;
 
 /// A graph that can be launched many times.
 pub(super) struct Chain<'a> {
-    device: &'a Device,
+    device: &'a Gpu,
     exec: sys::CUgraphExec,
 }
 
 impl<'a> Chain<'a> {
     /// The kernels `links`, one after the other, `repeats` times, all with the same argument.
     pub(super) fn new<A: Copy>(
-        device: &'a Device,
+        device: &'a Gpu,
         links: &[Link],
         args: &A,
         repeats: usize,
@@ -71,7 +71,7 @@ impl Drop for Chain<'_> {
 struct Template(sys::CUgraph);
 
 impl Template {
-    fn new(device: &Device) -> Result<Self, Error> {
+    fn new(device: &Gpu) -> Result<Self, Error> {
         let mut graph = std::ptr::null_mut();
         // SAFETY: writes the graph, which `drop` destroys.
         device.check("cuGraphCreate", unsafe { sys::cuGraphCreate(&mut graph, 0) })?;
@@ -82,7 +82,7 @@ impl Template {
     fn add<A: Copy>(
         &self,
         add: AddKernel,
-        device: &Device,
+        device: &Gpu,
         (function, launch): &Link,
         args: &A,
     ) -> Result<sys::CUgraphNode, Error> {
@@ -105,7 +105,7 @@ impl Template {
     }
 
     /// Has each node wait for the one before.
-    fn chain(&self, device: &Device, nodes: &[sys::CUgraphNode]) -> Result<(), Error> {
+    fn chain(&self, device: &Gpu, nodes: &[sys::CUgraphNode]) -> Result<(), Error> {
         let edges = nodes.len().saturating_sub(1);
         if edges == 0 {
             return Ok(());

@@ -7,7 +7,7 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
 use farpoint::{BadRows, Chamfer, Norm, Points};
-use farpoint_cuda::{CudaScalar, Device};
+use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_generate::Kind;
 
 /// Sizes of the clouds of some pairs.
@@ -45,7 +45,7 @@ fn group<T: CudaScalar>(name: &'static str, sizes: Sizes) -> Group {
         let truth =
             a.iter().zip(&b).map(|(a, b)| Ok(on_cpu(Norm::Two, a.len(), b.len()).chamfer(a, b)?));
         let truth = truth.collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             compare(device, part, [&a, &b], &truth, tally);
             Ok(())
         })
@@ -53,7 +53,7 @@ fn group<T: CudaScalar>(name: &'static str, sizes: Sizes) -> Group {
 }
 
 fn compare<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     part: &str,
     [a, b]: [&[Cloud<T>]; 2],
     truth: &[Chamfer<T>],
@@ -88,7 +88,7 @@ fn bad_rows() -> Group {
         let pairs = [vec![a.clone(), clean.clone(), a], vec![b.clone(), b, clean]];
         let cpu = farpoint::Matcher::new().bad_rows(BadRows::Skip);
         let truth = cpu.chamfer_batch(&pairs[0], &pairs[1])?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for (name, matcher) in variants(part) {
                 let matcher = matcher.bad_rows(BadRows::Skip);
                 let found = matcher.chamfer_batch(device, &pairs[0], &pairs[1]);

@@ -49,7 +49,7 @@ pub(crate) fn choose(card: &Properties, shape: Shape) -> Method {
 const PAYS: usize = 8_000_000;
 
 /// Whether comparing clouds of `a` and `b` points once pays on a GPU, with opening it. It always
-/// does for a program that has a [`Device`](crate::Device) open and compares clouds of some
+/// does for a program that has a [`Gpu`](crate::Gpu) open and compares clouds of some
 /// thousand points.
 pub fn pays(a: usize, b: usize) -> bool {
     a.saturating_add(b) >= PAYS

@@ -59,7 +59,7 @@ pub(super) mod tests {
     use super::*;
 
     /// Names of the fields of a C++ structure, in order.
-    pub(in crate::chamfer) fn fields(source: &str, name: &str) -> String {
+    pub(in crate::neighbors) fn fields(source: &str, name: &str) -> String {
         let (_, rest) = source.split_once(&format!("struct {name} {{")).expect("the structure");
         let (body, _) = rest.split_once("};").expect("its end");
         let field = |line: &str| {

@@ -3,7 +3,7 @@
 use super::{DeviceGradients, DevicePairs, Matcher, gradients, pointers};
 use crate::input::{self, Columns, impossible, sums};
 use crate::memory::Buffer;
-use crate::{CudaScalar, Device, Error, Event, Points, Statistics, Stream};
+use crate::{CudaScalar, Error, Event, Gpu, Points, Statistics, Stream};
 use farpoint::chamfer::{Chamfer, Gradients, Nearest, Prepared, check_backward};
 use std::time::Instant;
 
@@ -33,7 +33,7 @@ impl<T: CudaScalar> Columns<T> for Cloud<'_, T> {
 /// and if `both` also back.
 pub(super) fn search<T: CudaScalar>(
     matcher: &Matcher,
-    device: &Device,
+    device: &Gpu,
     pairs: &[Prepared<T>],
     both: bool,
     begin: Instant,
@@ -159,7 +159,7 @@ impl<T: CudaScalar> Side<T> {
 
 /// The gradients of clouds in host memory.
 pub(super) fn backward<T: CudaScalar, A, B>(
-    device: &Device,
+    device: &Gpu,
     chamfer: &Chamfer<T>,
     a: &A,
     b: &B,

@@ -11,7 +11,7 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
 use farpoint::Norm;
-use farpoint_cuda::{Buffer, CudaScalar, Device, DeviceGradients, DevicePairs, Matcher, Stream};
+use farpoint_cuda::{Buffer, CudaScalar, DeviceGradients, DevicePairs, Gpu, Matcher, Stream};
 use farpoint_generate::Kind;
 
 /// What is asked of the pairs. Sides are told one after the other.
@@ -102,7 +102,7 @@ pub(super) fn small() -> Vec<Group> {
 fn group<T: CudaScalar>(name: &str, parts: &'static [&'static str], asks: Vec<Ask>) -> Group {
     Group::new(format!("chamfer device pointers {}{name}", T::SUFFIX), parts, move || {
         let cases = asks.into_iter().map(Case::<T>::new).collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for (name, matcher) in variants(part) {
                 for case in &cases {
                     let what = format!("{name}, {}", case.ask.name);
@@ -143,7 +143,7 @@ impl<T: CudaScalar> Case<T> {
 
     fn compare(
         &self,
-        device: &Device,
+        device: &Gpu,
         matcher: &Matcher,
         what: &str,
         tally: &mut Tally,

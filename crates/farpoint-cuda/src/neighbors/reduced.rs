@@ -6,7 +6,7 @@ use super::pointers::{self, in_side};
 use super::{DevicePairs, Matcher};
 use crate::launch::Launch;
 use crate::memory::Scratch;
-use crate::{CudaScalar, Device, Error, Stream, input};
+use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::Norm;
 use farpoint::chamfer::Reduction;
 
@@ -102,7 +102,7 @@ fn partials_bytes(shape: Shape) -> usize {
 /// Bytes of scratch memory of search and reduction, which take turns in it.
 pub(super) fn scratch_bytes<T: CudaScalar>(
     matcher: &Matcher,
-    device: &Device,
+    device: &Gpu,
     pairs: &DevicePairs<T>,
 ) -> usize {
     matcher.scratch_bytes(device, pairs).max(partials_bytes(pairs.shape()))
@@ -132,7 +132,7 @@ impl<T: CudaScalar> DeviceValues<T> {
 /// See [`DeviceValues`].
 pub(super) unsafe fn enqueue<T: CudaScalar>(
     matcher: &Matcher,
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     wanted: &DeviceValues<T>,
 ) -> Result<(), Error> {
@@ -170,7 +170,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
 /// # Safety
 /// The addresses in `args` must be as `shape` says, and stay so until the stream has come past.
 unsafe fn start<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     args: &Args,
     shape: Shape,

@@ -1,9 +1,9 @@
 //! Small clouds: an ordinary launch, a block a cloud, and no scratch memory.
 
 use super::Asked;
-use crate::chamfer::matching::Shape;
 use crate::launch::Launch;
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::neighbors::matching::Shape;
+use crate::{CudaScalar, Error, Gpu, Stream};
 
 /// Rows of the largest cloud: their lists fill the shared memory that a block has without asking.
 const MOST_ROWS: usize = 4_096;
@@ -37,7 +37,7 @@ fn launch(shape: Shape) -> Launch {
 /// # Safety
 /// As [`super::enqueue`].
 pub(super) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     asked: &Asked,
     shape: Shape,

@@ -2,7 +2,7 @@
 
 use super::matching::{Matching, Shape};
 use super::{TreeOptions, auto, pairs, tree};
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::Norm;
 use std::fmt;
 use std::str::FromStr;
@@ -62,7 +62,7 @@ pub(crate) struct Choice {
 
 impl Choice {
     /// The same with `Auto` replaced by what it stands for here.
-    pub(crate) fn resolve(self, device: &Device, shape: Shape) -> Self {
+    pub(crate) fn resolve(self, device: &Gpu, shape: Shape) -> Self {
         let method = match self.method {
             Method::Auto => auto::choose(device.properties(), shape),
             method => method,
@@ -71,7 +71,7 @@ impl Choice {
     }
 
     /// Bytes of scratch memory that `enqueue` uses.
-    pub(crate) fn scratch_bytes<T: CudaScalar>(self, device: &Device, shape: Shape) -> usize {
+    pub(crate) fn scratch_bytes<T: CudaScalar>(self, device: &Gpu, shape: Shape) -> usize {
         match self.resolve(device, shape).method {
             Method::Tree if !shape.is_empty() => {
                 tree::scratch_bytes::<T>(device, shape, self.norm, self.tree)
@@ -87,7 +87,7 @@ impl Choice {
     /// stream has come past.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         self,
-        device: &Device,
+        device: &Gpu,
         stream: &Stream,
         matching: &Matching,
         shape: Shape,

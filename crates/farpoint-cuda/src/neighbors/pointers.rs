@@ -2,7 +2,7 @@
 
 use super::Matcher;
 use super::matching::{Matching, Shape, Side};
-use crate::{CudaScalar, Device, Error, Stream, input};
+use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::BadRows;
 use std::marker::PhantomData;
 
@@ -63,7 +63,7 @@ pub struct DeviceSide {
 /// kernels, which takes up to a few seconds once.
 ///
 /// # If a kernel gives up
-/// Blocks that wait for each other in vain leave after [`Device::patience`]; see
+/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see
 /// [`Error::GaveUp`] for what the answer then holds. [`Stream::synchronize`] and [`Stream::check`]
 /// tell.
 #[derive(Debug, Clone, Copy)]
@@ -207,7 +207,7 @@ pub(super) fn in_side(which: usize, result: Result<(), Error>) -> Result<(), Err
 /// See [`DevicePairs`].
 pub(super) unsafe fn enqueue<T: CudaScalar>(
     matcher: &Matcher,
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     pairs: &DevicePairs<T>,
 ) -> Result<(), Error> {

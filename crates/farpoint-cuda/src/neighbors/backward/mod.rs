@@ -9,7 +9,7 @@ mod sorted;
 
 use super::matching::{Matching, Shape};
 use super::reduced::{self, ValueGradient};
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::Norm;
 
 /// `struct Asked` of `kernels/neighbors/gradient.cuh`.
@@ -45,7 +45,7 @@ pub(crate) struct Ends {
 }
 
 /// Bytes of scratch memory; 0 where none is needed, or the device cannot run the kernel.
-pub(crate) fn scratch_bytes<T: CudaScalar>(device: &Device, shape: Shape) -> usize {
+pub(crate) fn scratch_bytes<T: CudaScalar>(device: &Gpu, shape: Shape) -> usize {
     if small::fits(shape) { 0 } else { sorted::scratch_bytes::<T>(device, shape) }
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(device: &Device, shape: Shape) -> usi
 /// The addresses in `matching`, `ends` and `scratch` must be as `shape` says, and stay so until
 /// the stream has come past.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     matching: &Matching,
     shape: Shape,

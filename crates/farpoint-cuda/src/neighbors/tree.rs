@@ -11,7 +11,7 @@ use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::module::Function;
 use crate::team::{self, Teams};
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::Norm;
 
 /// Knobs of [`Method::Tree`](super::Method::Tree) for tests: they change the time a run takes,
@@ -69,7 +69,7 @@ impl Layout {
 }
 
 fn kernel<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     dims: usize,
     norm: Norm,
 ) -> Result<(Function, Launch), Error> {
@@ -86,7 +86,7 @@ fn kernel<T: CudaScalar>(
 }
 
 fn layout<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     shape: Shape,
     norm: Norm,
     options: TreeOptions,
@@ -98,7 +98,7 @@ fn layout<T: CudaScalar>(
 
 /// Bytes of scratch memory; 0 where the device cannot run the method.
 pub(crate) fn scratch_bytes<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     shape: Shape,
     norm: Norm,
     options: TreeOptions,
@@ -112,7 +112,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(
 /// The addresses in `matching` and `scratch` must be as `shape` says, and stay so until the
 /// stream has come past.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     matching: &Matching,
     shape: Shape,

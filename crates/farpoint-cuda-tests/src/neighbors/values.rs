@@ -10,9 +10,9 @@ use crate::tally::Tally;
 use anyhow::Result;
 use farpoint::chamfer::{Chamfer, Nearest, Reduction, backward, padded_rows, reduce};
 use farpoint::{Norm, Points};
-use farpoint_cuda::chamfer::EXTREMES;
+use farpoint_cuda::neighbors::EXTREMES;
 use farpoint_cuda::{
-    Buffer, CudaScalar, Device, DeviceGradients, DevicePairs, DeviceValues, Matcher, Stream,
+    Buffer, CudaScalar, DeviceGradients, DevicePairs, DeviceValues, Gpu, Matcher, Stream,
     ValueGradient,
 };
 use farpoint_generate::Kind;
@@ -63,7 +63,7 @@ fn group<T: CudaScalar>(name: &str, lengths: [Vec<usize>; 2]) -> Group {
     Group::new(format!("chamfer values {}, {name}", T::SUFFIX), METHODS, move || {
         let batch = Batch::<T>::new(&lengths);
         let truths = asks().into_iter().map(|ask| batch.truth(ask)).collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for truth in &truths {
                 batch.compare(device, part, truth, tally)?;
             }
@@ -78,7 +78,7 @@ fn leaves_of_leaves() -> Group {
         let batch = Batch::<f32>::new(&[vec![17_000_000], vec![10]]);
         let plain = Ask { norm: Norm::Two, plain: true, reduction: Reduction::Mean, both: true };
         let truth = batch.truth(plain)?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             batch.compare(device, part, &truth, tally)
         })
     });
@@ -150,13 +150,7 @@ impl<T: CudaScalar> Batch<T> {
         Ok(padded_rows(&clouds, self.rows[side] * DIMS, T::from_f64(f64::NAN))?)
     }
 
-    fn compare(
-        &self,
-        device: &Device,
-        part: &str,
-        truth: &Truth<T>,
-        tally: &mut Tally,
-    ) -> Result<()> {
+    fn compare(&self, device: &Gpu, part: &str, truth: &Truth<T>, tally: &mut Tally) -> Result<()> {
         let (ask, stream, pairs) = (truth.ask, Stream::new(device)?, self.upstream.len());
         let what = format!("{part}, {ask:?}");
         let matcher = Matcher::new().method(method(part)).norm(ask.norm);

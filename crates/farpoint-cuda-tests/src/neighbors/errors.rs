@@ -9,12 +9,10 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
 use farpoint::chamfer::backward;
-use farpoint_cuda::{
-    BadRows, Buffer, Device, DeviceGradients, DevicePairs, Error, Matcher, Stream,
-};
+use farpoint_cuda::{BadRows, Buffer, DeviceGradients, DevicePairs, Error, Gpu, Matcher, Stream};
 use farpoint_generate::Kind;
 
-type Wrong = fn(&Device, &Matcher, &Cloud<f32>, &mut Tally) -> Result<()>;
+type Wrong = fn(&Gpu, &Matcher, &Cloud<f32>, &mut Tally) -> Result<()>;
 
 pub(super) fn groups() -> Vec<Group> {
     vec![
@@ -30,7 +28,7 @@ fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
     Group::new(name, METHODS, move || {
         let cloud = Cloud::<f32>::of(Kind::Room, 1_000, 1);
         let truth = farpoint::chamfer(&cloud, &cloud.first(300))?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let matcher = Matcher::new().method(method(part));
             wrong(device, &matcher, &cloud, tally)?;
             let found = matcher.chamfer(device, &cloud, &cloud.first(300));
@@ -42,7 +40,7 @@ fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
     })
 }
 
-fn host(device: &Device, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
+fn host(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
     let cpu = farpoint::Matcher::new();
     let flat = Cloud { data: cloud.data[..40].to_vec(), dims: 2 };
     let none = cloud.first(0);
@@ -78,12 +76,7 @@ fn host(device: &Device, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tall
     Ok(())
 }
 
-fn gradients(
-    device: &Device,
-    matcher: &Matcher,
-    cloud: &Cloud<f32>,
-    tally: &mut Tally,
-) -> Result<()> {
+fn gradients(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
     let b = cloud.first(20);
     let good = farpoint::chamfer(cloud, &b)?;
     let (ga, gb) = (vec![1.0f32; 1_000], vec![1.0f32; 20]);
@@ -102,12 +95,7 @@ fn gradients(
     Ok(())
 }
 
-fn pointers(
-    device: &Device,
-    matcher: &Matcher,
-    cloud: &Cloud<f32>,
-    tally: &mut Tally,
-) -> Result<()> {
+fn pointers(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
     let stream = Stream::new(device)?;
     let points = Buffer::upload(&stream, &cloud.data, "points")?;
     let (p, n) = (points.pointer(), 1_000);
@@ -144,12 +132,7 @@ fn pointers(
     Ok(stream.synchronize()?)
 }
 
-fn scratch(
-    device: &Device,
-    matcher: &Matcher,
-    cloud: &Cloud<f32>,
-    tally: &mut Tally,
-) -> Result<()> {
+fn scratch(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
     let stream = Stream::new(device)?;
     let points = Buffer::upload(&stream, &cloud.data, "points")?;
     let answers = Buffer::<i64>::new(&stream, 1_000, "indices")?;

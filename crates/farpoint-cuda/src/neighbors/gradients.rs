@@ -4,7 +4,7 @@ use super::backward::{self, Ends};
 use super::matching::Shape;
 use super::pointers::in_side;
 use super::{DevicePairs, Matcher, ValueGradient};
-use crate::{CudaScalar, Device, Error, Stream, input};
+use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::chamfer::Reduction;
 
 /// Gradients of the distances of [`DevicePairs`], and where those of the coordinates go. All
@@ -109,7 +109,7 @@ impl<T: CudaScalar> DeviceGradients<T> {
 /// See [`DeviceGradients`].
 pub(super) unsafe fn enqueue<T: CudaScalar>(
     matcher: &Matcher,
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     wanted: &DeviceGradients<T>,
 ) -> Result<(), Error> {

@@ -8,7 +8,7 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
 use farpoint::Norm;
-use farpoint_cuda::{Device, Error, Matcher, Stream};
+use farpoint_cuda::{Error, Gpu, Matcher, Stream};
 use farpoint_generate::Kind;
 use std::thread;
 
@@ -98,7 +98,7 @@ fn repeat(
 fn repeated(name: &'static str, shape: Shape) -> Group {
     Group::new(format!("chamfer {name}"), METHODS, move || {
         let answer = Answer::new(shape, 1)?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let stream = Stream::new(device)?;
             Ok(repeat(&stream, part, shape, &answer, REPEATS, tally)?)
         })
@@ -110,7 +110,7 @@ fn two_threads() -> Group {
     let shapes: [Shape; 2] = [(1, [10_000, 9_000]), (7, [1_500, 1_400])];
     Group::new("chamfer, two threads with a stream each", METHODS, move || {
         let answers = [Answer::new(shapes[0], 3)?, Answer::new(shapes[1], 4)?];
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let tallies = thread::scope(|scope| {
                 let threads = [(part, 0), ("tree", 1)].map(|(part, which)| {
                     let answer = &answers[which];
@@ -137,7 +137,7 @@ fn two_threads() -> Group {
 fn legacy(shape: Shape) -> Group {
     Group::new("chamfer, legacy default stream", METHODS, move || {
         let answer = Answer::new(shape, 5)?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             // SAFETY: the legacy default stream is always there.
             let stream = unsafe { Stream::borrowed(device, 0) };
             Ok(repeat(&stream, part, shape, &answer, 1, tally)?)
@@ -150,7 +150,7 @@ fn graph(name: &'static str, shape: Shape) -> Group {
     Group::new(format!("chamfer {name}"), METHODS, move || {
         let answers = (0..REPLAYS).map(|seed| Answer::new(shape, seed));
         let answers = answers.collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for given in [true, false] {
                 match replayed(device, part, given, shape, &answers, tally) {
                     // One cooperative launch is more than older drivers capture.
@@ -164,7 +164,7 @@ fn graph(name: &'static str, shape: Shape) -> Group {
 }
 
 fn replayed(
-    device: &Device,
+    device: &Gpu,
     part: &str,
     given: bool,
     (pairs, rows): Shape,

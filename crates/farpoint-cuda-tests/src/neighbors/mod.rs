@@ -13,7 +13,7 @@ mod streams;
 mod values;
 
 use crate::runner::Group;
-use farpoint_cuda::chamfer::{Method, TreeOptions};
+use farpoint_cuda::neighbors::{Method, TreeOptions};
 use farpoint_cuda::{Error, Matcher};
 use std::path::Path;
 

@@ -9,7 +9,7 @@ use crate::tally::Tally;
 use anyhow::Result;
 use farpoint::chamfer::{Gradients, backward};
 use farpoint::{Chamfer, Norm, Points};
-use farpoint_cuda::{CudaScalar, Device, Matcher};
+use farpoint_cuda::{CudaScalar, Gpu, Matcher};
 use farpoint_generate::Kind;
 
 const NORMS: [Norm; 2] = [Norm::Two, Norm::One];
@@ -125,7 +125,7 @@ fn large<T: CudaScalar>(name: &str, pair: impl FnOnce() -> Pair<T> + Send + 'sta
     let title = format!("chamfer {name} {}", T::SUFFIX);
     let group = Group::new(title, &["tree", "backward"], move || {
         let case = Case::new(pair(), Norm::Two)?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             case.compare(device, part, "", tally);
             Ok(())
         })
@@ -145,7 +145,7 @@ fn compared<T: CudaScalar>(
                 cases.push((format!("{name}, norm {norm:?}"), Case::new(pair.clone(), norm)?));
             }
         }
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             cases.iter().for_each(|(name, case)| case.compare(device, part, name, tally));
             Ok(())
         })
@@ -180,7 +180,7 @@ impl<T: CudaScalar> Case<T> {
     }
 
     /// Compares one method, or the gradients.
-    pub(super) fn compare(&self, device: &Device, part: &str, name: &str, tally: &mut Tally) {
+    pub(super) fn compare(&self, device: &Gpu, part: &str, name: &str, tally: &mut Tally) {
         let Pair { a, b } = &self.pair;
         if part == "backward" {
             let [ga, gb] = &self.grads;

@@ -4,7 +4,7 @@
 use super::Method;
 use super::matching::{Matching, Shape};
 use crate::launch::Launch;
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::Norm;
 
 /// A kernel that compares all pairs.
@@ -74,7 +74,7 @@ impl Kernel {
     /// past.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         &self,
-        device: &Device,
+        device: &Gpu,
         stream: &Stream,
         matching: &Matching,
         shape: Shape,

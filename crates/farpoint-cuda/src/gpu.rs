@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// their pointers and streams are valid here. Devices stay open until the program ends: opening
 /// one again costs nothing.
 #[derive(Clone)]
-pub struct Device(Arc<Inner>);
+pub struct Gpu(Arc<Inner>);
 
 struct Inner {
     ordinal: usize,
@@ -27,7 +27,7 @@ struct Inner {
     properties: Properties,
     modules: Modules,
     watch: Watch,
-    /// Set when the context is found damaged: the next `Device::new` makes another.
+    /// Set when the context is found damaged: the next `Gpu::new` makes another.
     lost: AtomicBool,
 }
 
@@ -38,9 +38,9 @@ unsafe impl Send for Inner {}
 unsafe impl Sync for Inner {}
 
 /// Devices that were opened.
-static OPEN: Mutex<Vec<Device>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<Gpu>> = Mutex::new(Vec::new());
 
-impl Device {
+impl Gpu {
     /// Opens device `ordinal`, the first being 0.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
         Self::open(ordinal, None)
@@ -148,13 +148,13 @@ impl Device {
     }
 }
 
-impl fmt::Debug for Device {
+impl fmt::Debug for Gpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Device({}: {})", self.ordinal(), self.properties().name)
+        write!(f, "Gpu({}: {})", self.ordinal(), self.properties().name)
     }
 }
 
-impl PartialEq for Device {
+impl PartialEq for Gpu {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -204,7 +204,7 @@ impl Drop for Inner {
 }
 
 /// Keeps a context current on this thread.
-pub(crate) struct Current<'a>(PhantomData<(&'a Device, *const ())>);
+pub(crate) struct Current<'a>(PhantomData<(&'a Gpu, *const ())>);
 
 impl Drop for Current<'_> {
     fn drop(&mut self) {

@@ -3,7 +3,7 @@
 use super::method::Choice;
 use super::{DeviceGradients, DevicePairs, DeviceValues, Method, TreeOptions};
 use super::{backward, gradients, pointers, reduced, run};
-use crate::{CudaScalar, Device, Error, Statistics, Stream};
+use crate::{CudaScalar, Error, Gpu, Statistics, Stream};
 use farpoint::chamfer::{Gradients, Prepared};
 use farpoint::{BadRows, Chamfer, Nearest, Norm, Points};
 use std::time::Instant;
@@ -12,10 +12,10 @@ use std::time::Instant;
 /// [`farpoint::Matcher`] does, bit for bit.
 ///
 /// ```
-/// use farpoint_cuda::{Device, Matcher};
+/// use farpoint_cuda::{Gpu, Matcher};
 ///
 /// let (a, b) = ([[0.0f32, 0.0], [3.0, 4.0]], [[0.0f32, 1.0]]);
-/// match Device::new(0) {
+/// match Gpu::new(0) {
 ///     Ok(device) => {
 ///         let chamfer = Matcher::new().chamfer(&device, &a[..], &b[..])?;
 ///         assert_eq!(chamfer, farpoint::chamfer(&a[..], &b[..])?);
@@ -72,7 +72,7 @@ impl Matcher {
     /// the CPU; and if the device has not enough memory, or fails.
     pub fn nearest<T: CudaScalar, A, B>(
         &self,
-        device: &Device,
+        device: &Gpu,
         a: &A,
         b: &B,
     ) -> Result<Nearest<T>, Error>
@@ -91,7 +91,7 @@ impl Matcher {
     /// Errors as [`Matcher::nearest`].
     pub fn chamfer<T: CudaScalar, A, B>(
         &self,
-        device: &Device,
+        device: &Gpu,
         a: &A,
         b: &B,
     ) -> Result<Chamfer<T>, Error>
@@ -105,7 +105,7 @@ impl Matcher {
     /// [`Matcher::chamfer`], with the time and memory that it took.
     pub fn chamfer_measured<T: CudaScalar, A, B>(
         &self,
-        device: &Device,
+        device: &Gpu,
         a: &A,
         b: &B,
     ) -> Result<(Chamfer<T>, Statistics), Error>
@@ -127,7 +127,7 @@ impl Matcher {
     /// [`farpoint::padded`] and [`farpoint::ragged`] make clouds of batches in one array.
     pub fn nearest_batch<T: CudaScalar, A: Points<T>, B: Points<T>>(
         &self,
-        device: &Device,
+        device: &Gpu,
         a: &[A],
         b: &[B],
     ) -> Result<Vec<Nearest<T>>, Error> {
@@ -140,7 +140,7 @@ impl Matcher {
     /// [`Matcher::chamfer`] for many pairs of clouds, as [`Matcher::nearest_batch`].
     pub fn chamfer_batch<T: CudaScalar, A: Points<T>, B: Points<T>>(
         &self,
-        device: &Device,
+        device: &Gpu,
         a: &[A],
         b: &[B],
     ) -> Result<Vec<Chamfer<T>>, Error> {
@@ -158,7 +158,7 @@ impl Matcher {
     /// Errors on clouds, results and gradients that do not fit each other.
     pub fn backward<T: CudaScalar, A, B>(
         &self,
-        device: &Device,
+        device: &Gpu,
         chamfer: &Chamfer<T>,
         a: &A,
         b: &B,
@@ -179,7 +179,7 @@ impl Matcher {
     /// See [`DevicePairs`].
     pub unsafe fn enqueue<T: CudaScalar>(
         &self,
-        device: &Device,
+        device: &Gpu,
         stream: &Stream,
         pairs: &DevicePairs<T>,
     ) -> Result<(), Error> {
@@ -194,7 +194,7 @@ impl Matcher {
     /// See [`DeviceValues`].
     pub unsafe fn enqueue_values<T: CudaScalar>(
         &self,
-        device: &Device,
+        device: &Gpu,
         stream: &Stream,
         values: &DeviceValues<T>,
     ) -> Result<(), Error> {
@@ -208,7 +208,7 @@ impl Matcher {
     /// See [`DeviceGradients`].
     pub unsafe fn enqueue_backward<T: CudaScalar>(
         &self,
-        device: &Device,
+        device: &Gpu,
         stream: &Stream,
         gradients: &DeviceGradients<T>,
     ) -> Result<(), Error> {
@@ -219,14 +219,14 @@ impl Matcher {
 
     /// Bytes of device memory that [`enqueue`](Self::enqueue) uses for these pairs besides input
     /// and answer. Only sizes are looked at, and which answers are wanted.
-    pub fn scratch_bytes<T: CudaScalar>(&self, device: &Device, pairs: &DevicePairs<T>) -> usize {
+    pub fn scratch_bytes<T: CudaScalar>(&self, device: &Gpu, pairs: &DevicePairs<T>) -> usize {
         self.choice().scratch_bytes::<T>(device, pairs.shape())
     }
 
     /// The same for [`enqueue_values`](Self::enqueue_values).
     pub fn values_scratch_bytes<T: CudaScalar>(
         &self,
-        device: &Device,
+        device: &Gpu,
         pairs: &DevicePairs<T>,
     ) -> usize {
         reduced::scratch_bytes(self, device, pairs)
@@ -236,7 +236,7 @@ impl Matcher {
     /// pairs besides input and answer.
     pub fn backward_scratch_bytes<T: CudaScalar>(
         &self,
-        device: &Device,
+        device: &Gpu,
         pairs: &DevicePairs<T>,
     ) -> usize {
         backward::scratch_bytes::<T>(device, pairs.shape())

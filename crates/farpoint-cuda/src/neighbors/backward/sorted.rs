@@ -3,13 +3,13 @@
 //! worked on at the same time.
 
 use super::Asked;
-use crate::chamfer::matching::Shape;
 use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::module::Function;
+use crate::neighbors::matching::Shape;
 use crate::team::{self, Teams, aligned};
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 
 /// `struct SortedArgs` of `kernels/neighbors/chamfer_backward.cu`.
 #[derive(Clone, Copy)]
@@ -53,14 +53,14 @@ impl Layout {
     }
 }
 
-fn kernel<T: CudaScalar>(device: &Device, of_value: bool) -> Result<(Function, Launch), Error> {
+fn kernel<T: CudaScalar>(device: &Gpu, of_value: bool) -> Result<(Function, Launch), Error> {
     let name = if of_value { "backward_sorted_of_value" } else { "backward_sorted" };
     let function = device.function::<T>("chamfer_backward", name)?;
     Ok((function, Launch::new(1, THREADS).cooperative()))
 }
 
 /// The same for both kernels, so that scratch memory does not depend on which it is.
-fn layout<T: CudaScalar>(device: &Device, shape: Shape) -> Result<Layout, Error> {
+fn layout<T: CudaScalar>(device: &Gpu, shape: Shape) -> Result<Layout, Error> {
     let blocks = |of_value: bool| {
         let (function, launch) = kernel::<T>(device, of_value)?;
         team::blocks_at_once(device, function, launch)
@@ -69,7 +69,7 @@ fn layout<T: CudaScalar>(device: &Device, shape: Shape) -> Result<Layout, Error>
 }
 
 /// Bytes of scratch memory; 0 where the device cannot run the kernel.
-pub(super) fn scratch_bytes<T: CudaScalar>(device: &Device, shape: Shape) -> usize {
+pub(super) fn scratch_bytes<T: CudaScalar>(device: &Gpu, shape: Shape) -> usize {
     layout::<T>(device, shape).map_or(0, |layout| layout.bytes())
 }
 
@@ -78,7 +78,7 @@ pub(super) fn scratch_bytes<T: CudaScalar>(device: &Device, shape: Shape) -> usi
 /// # Safety
 /// As [`super::enqueue`].
 pub(super) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    device: &Gpu,
     stream: &Stream,
     asked: Asked,
     shape: Shape,

@@ -9,7 +9,7 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
 use farpoint::Norm;
-use farpoint_cuda::{CudaScalar, Device};
+use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_io::{Coordinates, ReadOptions, read};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(super) fn groups(folder: &Path) -> Result<Vec<Group>> {
         let title = format!("chamfer files {} and {}", name(&a), name(&b));
         let group = Group::new(title, ALL, move || {
             let files = Files::read(&a, &b)?;
-            Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+            Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
                 files.compare(device, part, tally);
                 Ok(())
             })
@@ -66,7 +66,7 @@ impl Files {
         })
     }
 
-    fn compare(&self, device: &Device, part: &str, tally: &mut Tally) {
+    fn compare(&self, device: &Gpu, part: &str, tally: &mut Tally) {
         match self {
             Self::F32(case) => compare(case, device, part, tally),
             Self::F64(case) => compare(case, device, part, tally),
@@ -86,7 +86,7 @@ fn case<T: CudaScalar>(a: &farpoint_io::Cloud, b: &farpoint_io::Cloud) -> Result
     Case::new(Pair { a: rows(a), b: rows(b) }, Norm::Two)
 }
 
-fn compare<T: CudaScalar>(case: &Case<T>, device: &Device, part: &str, tally: &mut Tally) {
+fn compare<T: CudaScalar>(case: &Case<T>, device: &Gpu, part: &str, tally: &mut Tally) {
     let (_, pairs) = case.size();
     if ["plain", "brute"].contains(&part) && pairs > ALL_PAIRS {
         return tally.note(format!("{part}: {pairs} pairs are left to the others"));
