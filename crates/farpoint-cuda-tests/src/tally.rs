@@ -14,14 +14,12 @@ pub(crate) struct Tally {
     pub(crate) notes: Vec<String>,
     /// What the driver or this machine can't do.
     pub(crate) refusals: Vec<String>,
-    /// Whether the device's context is damaged.
-    pub(crate) lost: bool,
     /// Whether the algorithm may say that a shape is not for it.
     choosy: bool,
 }
 
-/// Failures of one check that are told; more say little.
-const TOLD: usize = 4;
+/// Failures of one check that are listed; more say little.
+const LISTED: usize = 4;
 
 impl Tally {
     /// For a part of a group. `persistent` does not take every cloud; the others do.
@@ -44,7 +42,7 @@ impl Tally {
 
     pub(crate) fn fail(&mut self, what: impl Display, reason: impl Display) {
         self.failed += 1;
-        if self.failures.len() < TOLD {
+        if self.failures.len() < LISTED {
             self.failures.push(format!("{what}: {reason}"));
         }
     }
@@ -55,7 +53,7 @@ impl Tally {
 
     pub(crate) fn refuse(&mut self, what: impl Display) {
         let what = what.to_string();
-        if self.refusals.len() < TOLD && !self.refusals.contains(&what) {
+        if self.refusals.len() < LISTED && !self.refusals.contains(&what) {
             self.refusals.push(what);
         }
     }
@@ -66,7 +64,6 @@ impl Tally {
             return self.refuse(reason);
         }
         self.runs += 1;
-        self.lost |= matches!(error, Error::Lost { .. });
         self.fail(what, error);
     }
 
@@ -74,11 +71,19 @@ impl Tally {
     pub(crate) fn add(&mut self, other: Self) {
         self.runs += other.runs;
         self.failed += other.failed;
-        let room = TOLD - self.failures.len();
+        let room = LISTED - self.failures.len();
         self.failures.extend(other.failures.into_iter().take(room));
         self.notes.extend(other.notes);
         self.refusals.extend(other.refusals);
-        self.lost |= other.lost;
+    }
+
+    /// The failures as one text, if there are any.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let more = match self.failed - self.failures.len() {
+            0 => String::new(),
+            more => format!("\nand {more} more"),
+        };
+        (self.failed > 0).then(|| self.failures.join("\n") + &more)
     }
 
     /// A failure, unless the call succeeded.
