@@ -6,8 +6,8 @@ use crate::neighbors;
 use crate::resident::{Answer, Resident};
 use crate::variants;
 use anyhow::Result;
-use farpoint_cuda::neighbors::Method;
-use farpoint_cuda::{Error, Gpu, Matcher, Sampler, Stream};
+use farpoint::{Matcher, Method, Sampler};
+use farpoint_cuda::{Error, Gpu, Stream};
 use farpoint_generate::Kind;
 
 /// The kernels that wait: two of sampling, two of matching.

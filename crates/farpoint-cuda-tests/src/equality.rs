@@ -7,8 +7,8 @@ use crate::tally::Tally;
 use crate::truth::Truth;
 use crate::variants::{self, Variant};
 use anyhow::Result;
-use farpoint::{Points, Start};
-use farpoint_cuda::{CudaScalar, Gpu, Sampler};
+use farpoint::{Points, Sampler, Start};
+use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_generate::Kind;
 
 /// Which numbers of samples, and by which switches.
@@ -131,7 +131,7 @@ impl<T: CudaScalar> Case<T> {
                     let n = self.cloud.len();
                     let sampler = variant.of(Sampler::count(m).start(start.clone()));
                     let what = format!("{}, {n} -> {m}, {start:?}", variant.name);
-                    tally.prefix(what, sampler.sample(device, &self.cloud), truth, m);
+                    tally.prefix(what, sampler.on(device).sample(&self.cloud), truth, m);
                 }
             }
         }
@@ -174,9 +174,9 @@ pub(crate) fn ten_million() -> Group {
         let truth = Truth::new(&cloud, &Start::Index(0), N / 4)?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let sampler = Sampler::count(N / 4).algorithm(variants::algorithm(part));
-            let sample = sampler.statistics(true).sample(device, &cloud);
+            let sample = sampler.statistics(true).on(device).sample(&cloud);
             if let Some(statistics) = sample.as_ref().ok().and_then(|s| s.statistics.as_ref()) {
-                tally.note(format!("{:.1} ms on the device", statistics.seconds * 1e3));
+                tally.note(format!("{:.1} ms on the device", statistics.seconds.kernels * 1e3));
             }
             tally.prefix(format!("{N} -> {}", N / 4), sample, &truth, N / 4);
             Ok(())

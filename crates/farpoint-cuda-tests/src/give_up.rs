@@ -5,8 +5,8 @@ use crate::calls::{Call, WAITING, Work};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint_cuda::neighbors::Method;
-use farpoint_cuda::{Error, Gpu, Matcher, Sampler, Stream};
+use farpoint::{Matcher, Method, Sampler};
+use farpoint_cuda::{Error, Gpu, Stream};
 use std::time::{Duration, Instant};
 
 /// How long kernels may wait here, and when the error must have come at last: a wait may follow
@@ -145,35 +145,40 @@ fn of_host_memory(
             let sampler = Sampler::count(*wanted).algorithm(crate::variants::algorithm(part));
             let ended = {
                 let _absent = Absent::new(device, stage);
-                sampler.sample(device, cloud)
+                sampler.on(device).sample(cloud)
             };
             gave_up(tally, &what, begin, ended);
-            let truth = farpoint::Sampler::count(*wanted).sample(cloud)?;
-            tally.sample(format!("{what}, the next call"), sampler.sample(device, cloud), &truth);
+            let truth = Sampler::count(*wanted).sample(cloud)?;
+            tally.sample(
+                format!("{what}, the next call"),
+                sampler.on(device).sample(cloud),
+                &truth,
+            );
         }
         Work::Match { answer, .. } if part == "tree" => {
             let matcher = Matcher::new().method(Method::Tree);
             let [a, b] = answer.clouds();
             let ended = {
                 let _absent = Absent::new(device, stage);
-                matcher.chamfer(device, &a, &b)
+                matcher.on(device).chamfer(&a, &b)
             };
             gave_up(tally, &what, begin, ended);
             let found =
-                tally.take(format!("{what}, the next call"), matcher.chamfer(device, &a, &b));
+                tally.take(format!("{what}, the next call"), matcher.on(device).chamfer(&a, &b));
             tally.is(&what, found == Some(farpoint::chamfer(&a, &b)?));
         }
         Work::Match { answer, .. } => {
             let [a, b] = answer.clouds();
             let chamfer = farpoint::chamfer(&a, &b)?;
             let grads = answer.truth.each_ref().map(|side| side.grads.as_slice());
-            let backward = || Matcher::new().backward(device, &chamfer, &a, &b, grads[0], grads[1]);
+            let backward =
+                || Matcher::new().on(device).backward(&chamfer, &a, &b, grads[0], grads[1]);
             let ended = {
                 let _absent = Absent::new(device, stage);
                 backward()
             };
             gave_up(tally, &what, begin, ended);
-            let truth = farpoint::chamfer::backward(&chamfer, &a, &b, grads[0], grads[1])?;
+            let truth = farpoint::neighbors::backward(&chamfer, &a, &b, grads[0], grads[1])?;
             let found = tally.take(format!("{what}, the next call"), backward());
             tally.is(&what, found.is_some_and(|found| found.a == truth.a && found.b == truth.b));
         }

@@ -6,7 +6,8 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use crate::variants::{self, ALL, Variant};
 use anyhow::Result;
-use farpoint_cuda::{Error, Gpu, Sampler, Stream};
+use farpoint::Sampler;
+use farpoint_cuda::{Error, Gpu, Stream};
 use farpoint_generate::Kind;
 
 /// Launches of a graph, each with other points.

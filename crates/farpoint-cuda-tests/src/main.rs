@@ -1,25 +1,22 @@
-//! farpoint's tests and benchmarks on a GPU: one program that needs the NVIDIA driver alone.
+//! farpoint's tests on a GPU: one program that needs the NVIDIA driver alone.
 //!
 //! `cargo xtask test-gpu` builds and runs it. Every comparison is with the CPU library, index
 //! by index and bit by bit.
 
 mod awkward;
 mod batches;
-mod bench;
 mod calls;
-mod neighbors;
-/// Its former name, until the benchmarks have moved out.
-use neighbors as chamfer;
 mod clouds;
 mod equality;
 mod errors;
-mod first_call;
 mod give_up;
 mod graphs;
 mod guarded;
 mod machine;
 mod memory;
+mod neighbors;
 mod pointers;
+mod progress;
 mod real;
 mod report;
 mod resident;
@@ -42,7 +39,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// farpoint on a GPU: does it give what the CPU gives, and how fast is it?
+/// farpoint on a GPU: does it give what the CPU gives?
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 struct Cli {
@@ -74,12 +71,6 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         report: Option<PathBuf>,
     },
-    /// Measure the clouds of the targets, or a grid of shapes
-    Bench(bench::Bench),
-    /// Measure nearest points, Chamfer distance and gradients
-    BenchChamfer(bench::BenchChamfer),
-    /// Measure the first call of a fresh process, with machine code and with PTX
-    FirstCall(first_call::FirstCall),
     /// Calls at once, as one of the processes that a test starts
     #[command(hide = true)]
     Together,
@@ -136,9 +127,6 @@ fn main() -> ExitCode {
         Command::Sanitize { tool, only, report } => {
             small::sanitize(&tool, &only, report.as_deref())
         }
-        Command::Bench(bench) => bench.run(),
-        Command::BenchChamfer(bench) => bench.run(),
-        Command::FirstCall(first) => first.run(),
         Command::Together => together::alone(),
         Command::PersistentWide(wide) => wide.run(),
         Command::Devices => devices(),
@@ -168,6 +156,7 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(pointers::groups());
     groups.extend(graphs::groups());
     groups.extend(streams::groups());
+    groups.extend(progress::groups());
     groups.extend(memory::groups());
     groups.extend(give_up::groups());
     groups.extend(together::groups());

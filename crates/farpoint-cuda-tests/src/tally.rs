@@ -1,7 +1,8 @@
 //! What a check finds.
 
 use crate::truth::{Truth, same};
-use farpoint_cuda::{CudaScalar, Error, Sample};
+use farpoint::Sample;
+use farpoint_cuda::{CudaScalar, Error};
 use std::fmt::Display;
 
 /// Counts comparisons and keeps what failed.
@@ -115,7 +116,7 @@ impl Tally {
         &mut self,
         what: impl Display,
         found: Result<Sample<T>, Error>,
-        truth: &farpoint::Sample<T>,
+        truth: &Sample<T>,
     ) {
         if let Some(found) = self.take(&what, found) {
             self.check(what, same(&found, truth));
@@ -127,7 +128,7 @@ impl Tally {
         &mut self,
         what: impl Display,
         found: Result<Vec<Sample<T>>, Error>,
-        truth: &[farpoint::Sample<T>],
+        truth: &[Sample<T>],
     ) {
         let Some(found) = self.take(&what, found) else { return };
         let result = match found.len() == truth.len() {

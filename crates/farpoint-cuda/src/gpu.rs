@@ -7,7 +7,7 @@ use crate::{CudaScalar, Error, Properties, memory, properties};
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A GPU of this machine, ready for work. Cheap to clone; may be used from any thread.
@@ -27,6 +27,8 @@ struct Inner {
     properties: Properties,
     modules: Modules,
     watch: Watch,
+    /// Blocks that a test has work on one pair of [`farpoint::Method::Tree`]; 0 if none has.
+    tree_team: AtomicU32,
     /// Set when the context is found damaged: the next `Gpu::new` makes another.
     lost: AtomicBool,
 }
@@ -60,14 +62,14 @@ impl Gpu {
             return Err(Error::NoSuchDevice { ordinal, count });
         }
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|device| !device.0.lost.load(Ordering::Relaxed));
-        let is_it = |device: &&Self| device.0.ordinal == ordinal && device.0.most == most;
-        if let Some(device) = open.iter().find(is_it) {
-            return Ok(device.clone());
+        open.retain(|gpu| !gpu.0.lost.load(Ordering::Relaxed));
+        let is_it = |gpu: &&Self| gpu.0.ordinal == ordinal && gpu.0.most == most;
+        if let Some(gpu) = open.iter().find(is_it) {
+            return Ok(gpu.clone());
         }
-        let device = Self(Arc::new(Inner::open(ordinal, most)?));
-        open.push(device.clone());
-        Ok(device)
+        let gpu = Self(Arc::new(Inner::open(ordinal, most)?));
+        open.push(gpu.clone());
+        Ok(gpu)
     }
 
     /// All devices of this machine.
@@ -105,6 +107,17 @@ impl Gpu {
     /// What loading kernels took on this device so far.
     pub fn loaded(&self) -> Loaded {
         self.0.modules.loaded()
+    }
+
+    /// For tests: how many blocks work on one pair of [`farpoint::Method::Tree`], in all calls that
+    /// follow; chosen by measured rules if `None`. Changes the time a search takes, never its result.
+    #[doc(hidden)]
+    pub fn set_tree_team(&self, team: Option<u32>) {
+        self.0.tree_team.store(team.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    pub(crate) fn tree_team(&self) -> Option<u32> {
+        Some(self.0.tree_team.load(Ordering::Relaxed)).filter(|&team| team > 0)
     }
 
     /// Makes the device's context current on this thread until the guard goes.
@@ -182,8 +195,8 @@ impl Inner {
         })?;
         // Machine code is for the card as it is.
         let modules = Modules::new(properties.capability, most.is_none());
-        let lost = AtomicBool::new(false);
-        Ok(Self { ordinal, most, handle, context, properties, modules, watch, lost })
+        let (lost, tree_team) = (AtomicBool::new(false), AtomicU32::new(0));
+        Ok(Self { ordinal, most, handle, context, properties, modules, watch, tree_team, lost })
     }
 }
 

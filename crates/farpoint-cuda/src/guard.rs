@@ -42,7 +42,7 @@ pub(crate) struct Guard {
 impl Guard {
     /// For a launch on this stream.
     pub(crate) fn new(stream: &Stream, kernel: Kernel) -> Self {
-        let watch = stream.device().watch();
+        let watch = stream.gpu().watch();
         let absent = watch.absent.load(Ordering::Relaxed);
         Self {
             told: watch.address + 4 * stream.word() as u64,

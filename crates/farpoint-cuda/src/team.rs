@@ -64,12 +64,12 @@ impl Teams {
 
 /// Blocks of a launch that the device runs at the same time.
 pub(crate) fn blocks_at_once(
-    device: &Gpu,
+    gpu: &Gpu,
     function: Function,
     launch: Launch,
 ) -> Result<usize, Error> {
-    let blocks = launch.blocks_a_multiprocessor(device, function)? as usize;
-    match blocks * device.properties().multiprocessors as usize {
+    let blocks = launch.blocks_a_multiprocessor(gpu, function)? as usize;
+    match blocks * gpu.properties().multiprocessors as usize {
         0 => {
             let name = function.name;
             Err(Error::Unsupported(format!("the {name} kernel does not fit this device")))

@@ -1,12 +1,12 @@
 //! Batches of clouds in host memory give what their pairs give one by one.
 
 use super::expected::{on_cpu, same, same_nearest};
-use super::{METHODS, variants};
+use super::{METHODS, Team, Variant, variants};
 use crate::clouds::Cloud;
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint::{BadRows, Chamfer, Norm, Points};
+use farpoint::{BadRows, Chamfer, Matcher, Norm, Points};
 use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_generate::Kind;
 
@@ -59,14 +59,15 @@ fn compare<T: CudaScalar>(
     truth: &[Chamfer<T>],
     tally: &mut Tally,
 ) {
-    for (name, matcher) in variants(part) {
-        if let Some(found) = tally.take(&name, matcher.chamfer_batch(device, a, b)) {
+    for Variant { name, matcher, team } in variants(part) {
+        let _team = Team::new(device, team);
+        if let Some(found) = tally.take(&name, matcher.on(device).chamfer_batch(a, b)) {
             tally.is(format!("{name}: as many as pairs"), found.len() == truth.len());
             for (pair, (found, truth)) in found.iter().zip(truth).enumerate() {
                 tally.check(format!("{name}, pair {pair}"), same(found, truth));
             }
         }
-        if let Some(found) = tally.take(&name, matcher.nearest_batch(device, a, b)) {
+        if let Some(found) = tally.take(&name, matcher.on(device).nearest_batch(a, b)) {
             for (pair, (found, truth)) in found.iter().zip(truth).enumerate() {
                 let same = same_nearest("one-sided", found, &truth.a_to_b);
                 tally.check(format!("{name}, pair {pair}"), same);
@@ -86,12 +87,13 @@ fn bad_rows() -> Group {
         }
         let clean = Cloud::<f32>::of(Kind::Object, 300, 3);
         let pairs = [vec![a.clone(), clean.clone(), a], vec![b.clone(), b, clean]];
-        let cpu = farpoint::Matcher::new().bad_rows(BadRows::Skip);
+        let cpu = Matcher::new().bad_rows(BadRows::Skip);
         let truth = cpu.chamfer_batch(&pairs[0], &pairs[1])?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
-            for (name, matcher) in variants(part) {
+            for Variant { name, matcher, team } in variants(part) {
+                let _team = Team::new(device, team);
                 let matcher = matcher.bad_rows(BadRows::Skip);
-                let found = matcher.chamfer_batch(device, &pairs[0], &pairs[1]);
+                let found = matcher.on(device).chamfer_batch(&pairs[0], &pairs[1]);
                 let Some(found) = tally.take(&name, found) else { continue };
                 for (pair, (found, truth)) in found.iter().zip(&truth).enumerate() {
                     tally.check(format!("{name}, pair {pair}"), same(found, truth));

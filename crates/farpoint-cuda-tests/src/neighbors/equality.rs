@@ -3,13 +3,13 @@
 
 use super::expected::{grads, on_cpu, same, same_gradients, same_nearest};
 use super::pairs::{Like, Pair, made, moved};
-use super::{ALL, HIGH, variants};
+use super::{ALL, HIGH, Team, variants};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint::chamfer::{Gradients, backward};
-use farpoint::{Chamfer, Norm, Points};
-use farpoint_cuda::{CudaScalar, Gpu, Matcher};
+use farpoint::neighbors::backward;
+use farpoint::{Chamfer, Gradients, Matcher, Norm, Points};
+use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_generate::Kind;
 
 const NORMS: [Norm; 2] = [Norm::Two, Norm::One];
@@ -184,7 +184,7 @@ impl<T: CudaScalar> Case<T> {
         let Pair { a, b } = &self.pair;
         if part == "backward" {
             let [ga, gb] = &self.grads;
-            let found = Matcher::new().backward(device, &self.truth, a, b, ga, gb);
+            let found = Matcher::new().on(device).backward(&self.truth, a, b, ga, gb);
             if let Some(found) = tally.take(name, found) {
                 tally.check(name, same_gradients(&found, &self.gradients));
             }
@@ -192,16 +192,17 @@ impl<T: CudaScalar> Case<T> {
         }
         let all = variants(part);
         let few = if self.size().0 > EVERY { 1 } else { all.len() };
-        for (variant, matcher) in &all[..few] {
-            let matcher = matcher.clone().norm(self.norm).bad_rows(farpoint::BadRows::Skip);
-            let what = format!("{variant}, {name}");
-            if let Some(found) = tally.take(&what, matcher.chamfer(device, a, b)) {
+        for variant in &all[..few] {
+            let matcher = variant.matcher.clone().norm(self.norm).bad_rows(farpoint::BadRows::Skip);
+            let what = format!("{}, {name}", variant.name);
+            let _team = Team::new(device, variant.team);
+            if let Some(found) = tally.take(&what, matcher.on(device).chamfer(a, b)) {
                 tally.check(&what, same(&found, &self.truth));
             }
             if few > 1 {
                 let sides = [
-                    (matcher.nearest(device, a, b), &self.truth.a_to_b),
-                    (matcher.nearest(device, b, a), &self.truth.b_to_a),
+                    (matcher.on(device).nearest(a, b), &self.truth.a_to_b),
+                    (matcher.on(device).nearest(b, a), &self.truth.b_to_a),
                 ];
                 for (found, truth) in sides {
                     if let Some(found) = tally.take(&what, found) {

@@ -8,8 +8,9 @@ use crate::errors::alike;
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint::chamfer::backward;
-use farpoint_cuda::{BadRows, Buffer, DeviceGradients, DevicePairs, Error, Gpu, Matcher, Stream};
+use farpoint::neighbors::backward;
+use farpoint::{BadRows, Matcher};
+use farpoint_cuda::{Buffer, DeviceGradients, DevicePairs, Error, Gpu, Stream};
 use farpoint_generate::Kind;
 
 type Wrong = fn(&Gpu, &Matcher, &Cloud<f32>, &mut Tally) -> Result<()>;
@@ -31,7 +32,7 @@ fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let matcher = Matcher::new().method(method(part));
             wrong(device, &matcher, &cloud, tally)?;
-            let found = matcher.chamfer(device, &cloud, &cloud.first(300));
+            let found = matcher.on(device).chamfer(&cloud, &cloud.first(300));
             if let Some(found) = tally.take("the next call", found) {
                 tally.check("the next call", same(&found, &truth));
             }
@@ -41,7 +42,7 @@ fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
 }
 
 fn host(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
-    let cpu = farpoint::Matcher::new();
+    let cpu = Matcher::new();
     let flat = Cloud { data: cloud.data[..40].to_vec(), dims: 2 };
     let none = cloud.first(0);
     let mut bad = cloud.clone();
@@ -54,23 +55,24 @@ fn host(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tally) 
         ("a row is bad", cloud, &bad),
         ("all rows are bad", &all_bad, cloud),
     ] {
-        alike(tally, what, matcher.chamfer(device, a, b), cpu.chamfer(a, b));
-        alike(tally, what, matcher.nearest(device, a, b), cpu.nearest(a, b));
+        alike(tally, what, matcher.on(device).chamfer(a, b), cpu.chamfer(a, b));
+        alike(tally, what, matcher.on(device).nearest(a, b), cpu.nearest(a, b));
     }
     let (ours, theirs) =
         (matcher.clone().bad_rows(BadRows::Skip), cpu.clone().bad_rows(BadRows::Skip));
-    let found = ours.chamfer(device, cloud, &all_bad);
+    let found = ours.on(device).chamfer(cloud, &all_bad);
     alike(tally, "no row is left", found, theirs.chamfer(cloud, &all_bad));
     let (a, b) = ([cloud.clone(), cloud.first(10)], [cloud.first(5), none]);
-    let found = matcher.chamfer_batch(device, &a, &b);
+    let found = matcher.on(device).chamfer_batch(&a, &b);
     alike(tally, "a pair is empty", found, cpu.chamfer_batch(&a, &b));
-    let found = matcher.nearest_batch(device, &a, &b[..1]);
+    let found = matcher.on(device).nearest_batch(&a, &b[..1]);
     alike(tally, "batches differ", found, cpu.nearest_batch(&a, &b[..1]));
-    let nothing = matcher.chamfer_batch::<f32, Cloud<f32>, Cloud<f32>>(device, &[], &[]);
+    let none: [Cloud<f32>; 0] = [];
+    let nothing = matcher.on(device).chamfer_batch(&none, &none);
     tally.is("an empty batch", nothing.is_ok_and(|found| found.is_empty()));
     if *matcher == Matcher::new().method(method("brute")) {
         let high = Cloud::<f32>::random(20, 4, None, 1);
-        let result = matcher.chamfer(device, &high, &high);
+        let result = matcher.on(device).chamfer(&high, &high);
         tally.is("brute with 4 axes", matches!(result, Err(Error::Unsupported(_))));
     }
     Ok(())
@@ -84,7 +86,7 @@ fn gradients(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Ta
     outside.a_to_b.indices[3] = 20;
     let flat = Cloud { data: cloud.data[..40].to_vec(), dims: 2 };
     let mut check = |what, chamfer, b: &Cloud<f32>, ga: &[f32], gb: &[f32]| {
-        let found = matcher.backward(device, chamfer, cloud, b, ga, gb);
+        let found = matcher.on(device).backward(chamfer, cloud, b, ga, gb);
         alike(tally, what, found, backward(chamfer, cloud, b, ga, gb));
     };
     check("an index outside", &outside, &b, &ga, &gb);
@@ -118,16 +120,16 @@ fn pointers(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tal
         ("too many pairs", of([p; 2], 1 << 25, [n; 2], 3)),
     ] {
         // SAFETY: what is refused uses no memory.
-        let result = unsafe { matcher.enqueue(device, &stream, &pairs) };
+        let result = unsafe { device.enqueue_nearest(matcher, &stream, &pairs) };
         tally.is(what, matches!(result, Err(Error::Sampling(_))));
     }
     let skip = matcher.clone().bad_rows(BadRows::Skip);
     // SAFETY: rows to leave out are refused before any memory is used.
-    let result = unsafe { skip.enqueue(device, &stream, &good) };
+    let result = unsafe { device.enqueue_nearest(&skip, &stream, &good) };
     tally.is("rows to leave out", matches!(result, Err(Error::Unsupported(_))));
     let without = DeviceGradients::new(good, [p; 2], [p; 2]);
     // SAFETY: gradients without indices are refused before any memory is used.
-    let result = unsafe { matcher.enqueue_backward(device, &stream, &without) };
+    let result = unsafe { device.enqueue_gradients(matcher, &stream, &without) };
     tally.is("gradients without indices", matches!(result, Err(Error::Sampling(_))));
     Ok(stream.synchronize()?)
 }
@@ -141,7 +143,7 @@ fn scratch(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tall
     let pairs =
         DevicePairs::<f32>::padded([p; 2], 1, [5_000; 2], 3).answers([None; 2], [Some(i), None]);
     let wanted =
-        [matcher.scratch_bytes(device, &pairs), matcher.backward_scratch_bytes(device, &pairs)];
+        [device.nearest_scratch_bytes(matcher, &pairs), device.gradients_scratch_bytes(&pairs)];
     let scratch = Buffer::<u8>::new(&stream, wanted[0].max(wanted[1]) + 512, "scratch")?;
     let at = scratch.pointer();
     for (which, wanted) in wanted.into_iter().enumerate().filter(|(_, wanted)| *wanted > 0) {
@@ -159,8 +161,8 @@ fn scratch(device: &Gpu, matcher: &Matcher, cloud: &Cloud<f32>, tally: &mut Tall
             // SAFETY: what is refused uses no memory.
             let result = unsafe {
                 match which {
-                    0 => matcher.enqueue(device, &stream, &pairs),
-                    _ => matcher.enqueue_backward(device, &stream, &backward),
+                    0 => device.enqueue_nearest(matcher, &stream, &pairs),
+                    _ => device.enqueue_gradients(matcher, &stream, &backward),
                 }
             };
             let text = result.as_ref().map_or_else(ToString::to_string, |()| String::new());

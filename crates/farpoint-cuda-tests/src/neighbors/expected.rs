@@ -2,10 +2,11 @@
 //! comparing with it bit by bit.
 
 use crate::clouds::Cloud;
-use crate::truth::bits;
+use crate::truth::{OnCpu, bits};
 use anyhow::Result;
-use farpoint::chamfer::{Chamfer, Gradients, Method, Nearest, backward, padded_rows};
-use farpoint::{BadRows, Norm, Points, Scalar, SplitMix64};
+use farpoint::backend::{SplitMix64, padded_rows};
+use farpoint::neighbors::backward;
+use farpoint::{BadRows, Chamfer, Cpu, Gradients, Matcher, Method, Nearest, Norm, Points, Scalar};
 use farpoint_cuda::CudaScalar;
 
 /// Up to this many pairs of points the obvious loop is the reference; above, the CPU's fastest
@@ -14,12 +15,23 @@ const OBVIOUS: usize = 1_000_000;
 
 /// The reference for two clouds of this many points. Small ones take one thread, as many of them
 /// are matched side by side.
-pub(crate) fn on_cpu(norm: Norm, n: usize, m: usize) -> farpoint::Matcher {
-    let matcher = farpoint::Matcher::new().norm(norm).bad_rows(BadRows::Skip);
+pub(crate) fn on_cpu(norm: Norm, n: usize, m: usize) -> OnCpu<Matcher> {
+    let job = Matcher::new().norm(norm).bad_rows(BadRows::Skip);
+    let one = Cpu::new().threads(1);
     match n.saturating_mul(m) {
-        0..=OBVIOUS => matcher.method(Method::Reference).threads(1),
-        _ if n.max(m) < 200_000 => matcher.threads(1),
-        _ => matcher,
+        0..=OBVIOUS => OnCpu { job: job.method(Method::Reference), cpu: one },
+        _ if n.max(m) < 200_000 => OnCpu { job, cpu: one },
+        _ => OnCpu { job, cpu: Cpu::new() },
+    }
+}
+
+impl OnCpu<Matcher> {
+    pub(crate) fn chamfer<T: Scalar>(
+        &self,
+        a: &Cloud<T>,
+        b: &Cloud<T>,
+    ) -> Result<Chamfer<T>, farpoint::Error> {
+        self.job.on(&self.cpu).chamfer(a, b)
     }
 }
 

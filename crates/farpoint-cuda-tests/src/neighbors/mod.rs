@@ -13,12 +13,10 @@ mod streams;
 mod values;
 
 use crate::runner::Group;
-use farpoint_cuda::neighbors::{Method, TreeOptions};
-use farpoint_cuda::{Error, Matcher};
+use farpoint::{Matcher, Method};
+use farpoint_cuda::{Error, Gpu};
 use std::path::Path;
 
-pub(crate) use expected::Expected;
-pub(crate) use pairs::moved;
 pub(crate) use resident::Resident;
 pub(crate) use streams::Answer;
 
@@ -37,21 +35,43 @@ pub(crate) fn method(part: &str) -> Method {
     part.parse().expect("parts are named after methods")
 }
 
-/// The method with every switch worth a test.
-fn variants(part: &str) -> Vec<(String, Matcher)> {
-    let plain = Matcher::new().method(method(part));
-    let mut all = vec![(part.to_owned(), plain.clone())];
-    if part == "tree" {
-        let teams: &[u32] = if crate::variants::is_alone() { &[1] } else { &[1, 2, 3, 7] };
-        if crate::variants::is_alone() {
-            all.clear();
-        }
-        for &team in teams {
-            let options = TreeOptions { team: Some(team) };
-            all.push((format!("tree, team {team}"), plain.clone().tree(options)));
-        }
+/// A job for a method, worked on by so many blocks per pair.
+pub(crate) struct Variant {
+    name: String,
+    matcher: Matcher,
+    team: Option<u32>,
+}
+
+/// The method with every option worth a test.
+fn variants(part: &str) -> Vec<Variant> {
+    let matcher = Matcher::new().method(method(part));
+    let plain = Variant { name: part.to_owned(), matcher: matcher.clone(), team: None };
+    let team = |&team: &u32| Variant {
+        name: format!("tree, team {team}"),
+        matcher: matcher.clone(),
+        team: Some(team),
+    };
+    match part {
+        "tree" if crate::variants::is_alone() => vec![team(&1)],
+        "tree" => std::iter::once(plain).chain([1, 2, 3, 7].iter().map(team)).collect(),
+        _ => vec![plain],
     }
-    all
+}
+
+/// A GPU on which so many blocks work on a pair, while this lives.
+struct Team<'a>(&'a Gpu);
+
+impl<'a> Team<'a> {
+    fn new(device: &'a Gpu, team: Option<u32>) -> Self {
+        device.set_tree_team(team);
+        Self(device)
+    }
+}
+
+impl Drop for Team<'_> {
+    fn drop(&mut self) {
+        self.0.set_tree_team(None);
+    }
 }
 
 /// Whether an error is a driver's that can't capture a cooperative launch.

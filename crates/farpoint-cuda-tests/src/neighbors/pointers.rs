@@ -3,15 +3,15 @@
 
 use super::expected::{Expected, same_indices, same_numbers};
 use super::pairs::Like;
-use super::{ANY_AXES, METHODS, variants};
+use super::{ANY_AXES, METHODS, Team, Variant, variants};
 use crate::clouds::Cloud;
 use crate::guarded::Guarded;
 use crate::pointers::{Layout, laid_out};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint::Norm;
-use farpoint_cuda::{Buffer, CudaScalar, DeviceGradients, DevicePairs, Gpu, Matcher, Stream};
+use farpoint::{Matcher, Norm};
+use farpoint_cuda::{Buffer, CudaScalar, DeviceGradients, DevicePairs, Gpu, Stream};
 use farpoint_generate::Kind;
 
 /// What is asked of the pairs. Sides are told one after the other.
@@ -103,7 +103,8 @@ fn group<T: CudaScalar>(name: &str, parts: &'static [&'static str], asks: Vec<As
     Group::new(format!("chamfer device pointers {}{name}", T::SUFFIX), parts, move || {
         let cases = asks.into_iter().map(Case::<T>::new).collect::<Result<Vec<_>>>()?;
         Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
-            for (name, matcher) in variants(part) {
+            for Variant { name, matcher, team } in variants(part) {
+                let _team = Team::new(device, team);
                 for case in &cases {
                     let what = format!("{name}, {}", case.ask.name);
                     case.compare(device, &matcher.clone().norm(case.ask.norm), &what, tally)?;
@@ -152,13 +153,13 @@ impl<T: CudaScalar> Case<T> {
         let input = [self.input(&stream, 0)?, self.input(&stream, 1)?];
         let answer = [self.answer(&stream, 0)?, self.answer(&stream, 1)?];
         let mut pairs = self.told(&input, &answer);
-        let bytes = matcher.scratch_bytes(device, &pairs);
-        let back = matcher.backward_scratch_bytes(device, &pairs);
+        let bytes = device.nearest_scratch_bytes(matcher, &pairs);
+        let back = device.gradients_scratch_bytes(&pairs);
         let scratch = Guarded::<u8>::new(&stream, if self.ask.given_scratch { bytes } else { 0 })?;
         let other = Guarded::<u8>::new(&stream, if self.ask.given_scratch { back } else { 0 })?;
         pairs.scratch = self.ask.given_scratch.then_some((scratch.pointer(), bytes));
         // SAFETY: the arrays have the sizes told and outlive the stream's work.
-        let queued = unsafe { matcher.enqueue(device, &stream, &pairs) };
+        let queued = unsafe { device.enqueue_nearest(matcher, &stream, &pairs) };
         if tally.take(what, queued).is_none() {
             return Ok(());
         }
@@ -175,7 +176,7 @@ impl<T: CudaScalar> Case<T> {
         };
         // SAFETY: the arrays have the sizes told and outlive the stream's work; the indices are those
         // of the search, so within the other cloud.
-        let queued = unsafe { matcher.enqueue_backward(device, &stream, &wanted) };
+        let queued = unsafe { device.enqueue_gradients(matcher, &stream, &wanted) };
         if tally.take(format!("{what}, backward"), queued).is_some() {
             stream.synchronize()?;
             other.read("scratch memory")?;

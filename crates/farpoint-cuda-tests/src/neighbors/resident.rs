@@ -1,7 +1,8 @@
 //! A padded batch of pairs that stays in device memory, for runs that are repeated.
 
 use super::expected::{Expected, same_indices, same_numbers};
-use farpoint_cuda::{Buffer, CudaScalar, DeviceGradients, DevicePairs, Error, Matcher, Stream};
+use farpoint::Matcher;
+use farpoint_cuda::{Buffer, CudaScalar, DeviceGradients, DevicePairs, Error, Stream};
 
 /// Pairs of clouds of one size a side, and room for all answers.
 pub(crate) struct Resident<T> {
@@ -47,8 +48,8 @@ impl<T: CudaScalar> Resident<T> {
         if let Some(matcher) = scratch_for {
             let told = batch.told();
             let bytes = [
-                matcher.scratch_bytes(stream.device(), &told),
-                matcher.backward_scratch_bytes(stream.device(), &told),
+                stream.gpu().nearest_scratch_bytes(matcher, &told),
+                stream.gpu().gradients_scratch_bytes(&told),
             ];
             for (scratch, bytes) in batch.scratch.iter_mut().zip(bytes) {
                 *scratch = Some(Buffer::new(stream, bytes, "scratch memory of a test")?);
@@ -71,11 +72,6 @@ impl<T: CudaScalar> Resident<T> {
         b.grads.write(0, grads[1])
     }
 
-    /// Bytes of scratch memory that were asked for, forward and backward.
-    pub(crate) fn scratch_bytes(&self) -> [usize; 2] {
-        self.scratch.each_ref().map(|scratch| scratch.as_ref().map_or(0, Buffer::len))
-    }
-
     fn told(&self) -> DevicePairs<T> {
         let of = |address: fn(&Side<T>) -> u64| self.sides.each_ref().map(address);
         let points = of(|side| side.points.pointer());
@@ -95,7 +91,7 @@ impl<T: CudaScalar> Resident<T> {
     pub(crate) fn enqueue(&self, stream: &Stream, matcher: &Matcher) -> Result<(), Error> {
         // SAFETY: the arrays have the sizes told, and are freed in the order of their stream,
         // which every caller waits for.
-        unsafe { matcher.enqueue(stream.device(), stream, &self.told()) }
+        unsafe { stream.gpu().enqueue_nearest(matcher, stream, &self.told()) }
     }
 
     /// Queues the gradients of what was found.
@@ -108,7 +104,7 @@ impl<T: CudaScalar> Resident<T> {
             DeviceGradients { scratch, ..DeviceGradients::new(self.told(), grads, gradients) };
         // SAFETY: the arrays have the sizes told, and are freed in the order of their stream, which
         // every caller waits for; the indices are those of a search.
-        unsafe { matcher.enqueue_backward(stream.device(), stream, &wanted) }
+        unsafe { stream.gpu().enqueue_gradients(matcher, stream, &wanted) }
     }
 
     /// Whether what was found is void: indices -1 and distances NaN, all of them.

@@ -7,8 +7,8 @@ use crate::clouds::Cloud;
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint::Norm;
-use farpoint_cuda::{Error, Gpu, Matcher, Stream};
+use farpoint::{Matcher, Norm};
+use farpoint_cuda::{Error, Gpu, Stream};
 use farpoint_generate::Kind;
 use std::thread;
 

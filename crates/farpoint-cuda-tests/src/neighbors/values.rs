@@ -1,4 +1,4 @@
-//! One value a pair and its gradients, made on the device: those of `farpoint::chamfer::reduce`, bit
+//! One value a pair and its gradients, made on the device: those of `farpoint::neighbors::reduce`, bit
 //! for bit, by every method, for clouds of one leaf of the sum and of many.
 
 use super::expected::{on_cpu, same_numbers};
@@ -8,12 +8,12 @@ use crate::guarded::Guarded;
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint::chamfer::{Chamfer, Nearest, Reduction, backward, padded_rows, reduce};
-use farpoint::{Norm, Points};
+use farpoint::backend::padded_rows;
+use farpoint::neighbors::{Reduction, backward, reduce};
+use farpoint::{Chamfer, Matcher, Nearest, Norm, Points};
 use farpoint_cuda::neighbors::EXTREMES;
 use farpoint_cuda::{
-    Buffer, CudaScalar, DeviceGradients, DevicePairs, DeviceValues, Gpu, Matcher, Stream,
-    ValueGradient,
+    Buffer, CudaScalar, DeviceGradients, DevicePairs, DeviceValues, Gpu, Stream, ValueGradient,
 };
 use farpoint_generate::Kind;
 
@@ -167,7 +167,7 @@ impl<T: CudaScalar> Batch<T> {
             extremes: Some(extremes.pointer()),
         };
         // SAFETY: the arrays have the sizes told and outlive the stream's work, which is waited for.
-        let queued = unsafe { matcher.enqueue_values(device, &stream, &wanted) };
+        let queued = unsafe { device.enqueue_values(&matcher, &stream, &wanted) };
         if tally.take(&what, queued).is_none() {
             return Ok(());
         }
@@ -188,7 +188,7 @@ impl<T: CudaScalar> Batch<T> {
         // large as told and outlive the stream's work, which is waited for.
         let queued = unsafe {
             let wanted = DeviceGradients::of_value(told, value, to);
-            matcher.enqueue_backward(device, &stream, &wanted)
+            device.enqueue_gradients(&matcher, &stream, &wanted)
         };
         if tally.take(format!("{what}, backward"), queued).is_some() {
             stream.synchronize()?;

@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_stop_is_the_cpus_to_the_bit() {
-        let mut random = farpoint::SplitMix64::new(1);
+        let mut random = farpoint::backend::SplitMix64::new(1);
         let given = [0.0, -0.0, 1e-30, 1e-300, 0.05, 0.1, 1.0, 2.0, 1e18, 1e19, 1e300, f64::MAX];
         let drawn = (0..1000).map(|_| random.unit() * 10.0);
         for radius in given.into_iter().chain(drawn) {

@@ -3,10 +3,10 @@
 //! The rules look at numbers of rows, pairs and axes and at the card only, so that the choice is
 //! the same for all batches of a shape.
 
-use super::Method;
 use super::matching::Shape;
 use super::pairs::BRUTE_DIMS;
 use crate::Properties;
+use farpoint::Method;
 
 /// Boxes are over the first three axes: with more than this many they tell too little, and
 /// comparing all pairs is faster.

@@ -2,10 +2,12 @@
 
 use super::backward::{self, Ends};
 use super::matching::Shape;
+use super::method::Choice;
 use super::pointers::in_side;
-use super::{DevicePairs, Matcher, ValueGradient};
+use super::{DevicePairs, ValueGradient};
 use crate::{CudaScalar, Error, Gpu, Stream, input};
-use farpoint::chamfer::Reduction;
+use farpoint::Matcher;
+use farpoint::neighbors::Reduction;
 
 /// Gradients of the distances of [`DevicePairs`], and where those of the coordinates go. All
 /// addresses are of device memory.
@@ -15,7 +17,7 @@ use farpoint::chamfer::Reduction;
 /// nearest `q` with gradient `g` sends `(2 * g) * (p - q)` to `p` and the negative of it to `q`;
 /// with norm 1 `g` times the sign of the difference. A point adds up its own part and then those
 /// of the points whose nearest it is, by ascending index: the same bits on every run, and those
-/// of [`farpoint::chamfer::backward`]. Index -1 sends nothing; rows that pad a cloud get 0.
+/// of [`farpoint::neighbors::backward`]. Index -1 sends nothing; rows that pad a cloud get 0.
 ///
 /// # Safety
 /// As for [`DevicePairs`]; and indices must be -1 or within the pair's other cloud.
@@ -32,7 +34,7 @@ pub struct DeviceGradients<T> {
     /// Instead of `grads`: the gradient of the values that the distances became. A side takes part
     /// if it has indices.
     pub value: Option<ValueGradient>,
-    /// Scratch memory of at least [`Matcher::backward_scratch_bytes`], aligned to 256 bytes, and
+    /// Scratch memory of at least [`Gpu::gradients_scratch_bytes`], aligned to 256 bytes, and
     /// its size; from the pool if not given.
     pub scratch: Option<(u64, usize)>,
 }
@@ -103,35 +105,50 @@ impl<T: CudaScalar> DeviceGradients<T> {
     }
 }
 
-/// Checks what the host knows, and queues the kernel.
-///
-/// # Safety
-/// See [`DeviceGradients`].
-pub(super) unsafe fn enqueue<T: CudaScalar>(
-    matcher: &Matcher,
-    device: &Gpu,
-    stream: &Stream,
-    wanted: &DeviceGradients<T>,
-) -> Result<(), Error> {
-    stream.check_of(device)?;
-    let shape = wanted.check()?;
-    let rows = |side: usize| wanted.gradients[side].map_or(0, |_| shape.rows[side]);
-    if shape.pairs == 0 || rows(0) + rows(1) == 0 {
-        return Ok(());
+/// Gradients of clouds in device memory.
+impl Gpu {
+    /// Queues the gradients of clouds in device memory and returns without waiting; see
+    /// [`DeviceGradients`]. Of the job only the norm is looked at.
+    ///
+    /// # Errors
+    /// If the job, sizes or addresses are wrong as far as the host can tell, and if the driver refuses
+    /// a call.
+    ///
+    /// # Safety
+    /// See [`DeviceGradients`].
+    pub unsafe fn enqueue_gradients<T: CudaScalar>(
+        &self,
+        job: &Matcher,
+        stream: &Stream,
+        wanted: &DeviceGradients<T>,
+    ) -> Result<(), Error> {
+        stream.check_of(self)?;
+        Choice::new(job)?;
+        let shape = wanted.check()?;
+        let rows = |side: usize| wanted.gradients[side].map_or(0, |_| shape.rows[side]);
+        if shape.pairs == 0 || rows(0) + rows(1) == 0 {
+            return Ok(());
+        }
+        let mut matching = wanted.pairs.matching();
+        for (side, grads) in matching.sides.iter_mut().zip(wanted.grads) {
+            // What has no gradient sends none.
+            let sends = wanted.value.is_some() || grads.is_some();
+            side.indices = if sends { side.indices } else { 0 };
+        }
+        let grads = wanted.grads.map(Option::unwrap_or_default);
+        let gradients = wanted.gradients.map(Option::unwrap_or_default);
+        let ends = Ends { grads, gradients, value: wanted.value };
+        let (scratch, norm) = (wanted.scratch, job.norm);
+        // SAFETY: what is in device memory is as `DeviceGradients` requires, by this function's contract;
+        // what the host knows was checked.
+        unsafe { backward::enqueue::<T>(self, stream, &matching, shape, ends, scratch, norm) }
     }
-    let mut matching = wanted.pairs.matching();
-    for (side, grads) in matching.sides.iter_mut().zip(wanted.grads) {
-        // What has no gradient sends none.
-        let sends = wanted.value.is_some() || grads.is_some();
-        side.indices = if sends { side.indices } else { 0 };
+
+    /// Bytes of device memory that [`Gpu::enqueue_gradients`] uses for these pairs besides input and
+    /// answer; 0 if the GPU can't run the kernel.
+    pub fn gradients_scratch_bytes<T: CudaScalar>(&self, pairs: &DevicePairs<T>) -> usize {
+        backward::scratch_bytes::<T>(self, pairs.shape())
     }
-    let grads = wanted.grads.map(Option::unwrap_or_default);
-    let gradients = wanted.gradients.map(Option::unwrap_or_default);
-    let ends = Ends { grads, gradients, value: wanted.value };
-    let (scratch, norm) = (wanted.scratch, matcher.norm);
-    // SAFETY: what is in device memory is as `DeviceGradients` asks, by this function's contract; what
-    // the host knows was checked.
-    unsafe { backward::enqueue::<T>(device, stream, &matching, shape, ends, scratch, norm) }
 }
 
 #[cfg(test)]

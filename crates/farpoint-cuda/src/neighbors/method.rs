@@ -1,81 +1,44 @@
-//! The methods by name, and the one place that starts them.
+//! From the name of a method to its kernel: the one place that starts them.
 
 use super::matching::{Matching, Shape};
-use super::{TreeOptions, auto, pairs, tree};
+use super::{auto, pairs, tree};
 use crate::{CudaScalar, Error, Gpu, Stream};
-use farpoint::Norm;
-use std::fmt;
-use std::str::FromStr;
+use farpoint::{DeviceKind, Matcher, Method, Norm};
 
-/// Ways to find nearest points on a GPU. All give the same bits; they differ in speed only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Method {
-    /// The fastest for the input and the card at hand, by measured rules.
-    Auto,
-    /// The textbook kernel: a thread a query, all points by tiles in shared memory.
-    Plain,
-    /// All pairs by registers, for batches of small clouds; up to three axes.
-    Brute,
-    /// Through box trees of both clouds.
-    Tree,
-}
-
-impl Method {
-    /// Every method, `Auto` first.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Plain, Self::Brute, Self::Tree];
-
-    /// The name used in messages and benchmarks.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Plain => "plain",
-            Self::Brute => "brute",
-            Self::Tree => "tree",
-        }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            format!("'{name}' is no method of the GPU; choose one of {names}")
-        })
-    }
-}
-
-/// A method with its switches.
+/// A method that GPUs have, and a norm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice {
-    pub(crate) method: Method,
-    pub(crate) norm: Norm,
-    pub(crate) tree: TreeOptions,
+    method: Method,
+    norm: Norm,
 }
 
 impl Choice {
+    /// Refuses methods and norms that GPUs do not have, in the words of the CPU library.
+    pub(crate) fn new(job: &Matcher) -> Result<Self, Error> {
+        job.method.check(DeviceKind::Gpu)?;
+        match job.norm {
+            Norm::One | Norm::Two => Ok(Self { method: job.method, norm: job.norm }),
+            norm => Err(Error::Unsupported(format!("there are no kernels for the norm {norm:?}"))),
+        }
+    }
+
     /// The same with `Auto` replaced by what it stands for here.
-    pub(crate) fn resolve(self, device: &Gpu, shape: Shape) -> Self {
+    pub(crate) fn resolve(self, gpu: &Gpu, shape: Shape) -> Self {
         let method = match self.method {
-            Method::Auto => auto::choose(device.properties(), shape),
+            Method::Auto => auto::choose(gpu.properties(), shape),
             method => method,
         };
         Self { method, ..self }
     }
 
-    /// Bytes of scratch memory that `enqueue` uses.
-    pub(crate) fn scratch_bytes<T: CudaScalar>(self, device: &Gpu, shape: Shape) -> usize {
-        match self.resolve(device, shape).method {
-            Method::Tree if !shape.is_empty() => {
-                tree::scratch_bytes::<T>(device, shape, self.norm, self.tree)
-            }
+    pub(crate) fn name(self) -> &'static str {
+        self.method.name()
+    }
+
+    /// Bytes of scratch memory that `enqueue` uses; 0 if the GPU can't run the method.
+    pub(crate) fn scratch_bytes<T: CudaScalar>(self, gpu: &Gpu, shape: Shape) -> usize {
+        match self.resolve(gpu, shape).method {
+            Method::Tree if !shape.is_empty() => tree::scratch_bytes::<T>(gpu, shape, self.norm),
             _ => 0,
         }
     }
@@ -87,7 +50,6 @@ impl Choice {
     /// stream has come past.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         self,
-        device: &Gpu,
         stream: &Stream,
         matching: &Matching,
         shape: Shape,
@@ -96,17 +58,14 @@ impl Choice {
         if shape.is_empty() {
             return Ok(());
         }
-        let (s, m, norm) = (stream, matching, self.norm);
+        let (gpu, s, m, norm) = (stream.gpu(), stream, matching, self.norm);
         // SAFETY: each of these has this function's contract, and is given its addresses and its shape.
         unsafe {
-            match self.method {
-                Method::Auto => {
-                    let choice = self.resolve(device, shape);
-                    choice.enqueue::<T>(device, stream, matching, shape, scratch)
-                }
-                Method::Plain => pairs::PLAIN.enqueue::<T>(device, s, m, shape, norm),
-                Method::Brute => pairs::BRUTE.enqueue::<T>(device, s, m, shape, norm),
-                Method::Tree => tree::enqueue::<T>(device, s, m, shape, scratch, norm, self.tree),
+            match self.resolve(gpu, shape).method {
+                Method::Plain => pairs::PLAIN.enqueue::<T>(gpu, s, m, shape, norm),
+                Method::Brute => pairs::BRUTE.enqueue::<T>(gpu, s, m, shape, norm),
+                Method::Tree => tree::enqueue::<T>(gpu, s, m, shape, scratch, norm),
+                other => Err(Error::Unsupported(format!("there is no kernel of {other}"))),
             }
         }
     }
@@ -114,15 +73,15 @@ impl Choice {
 
 #[cfg(test)]
 mod tests {
-    use super::Method;
+    use super::*;
 
     #[test]
-    fn names_are_read_back() {
-        for method in Method::ALL {
-            assert_eq!(method.name().parse(), Ok(method));
-            assert_eq!(method.to_string(), method.name());
+    fn what_gpus_do_not_have_is_refused_with_what_they_have() {
+        for method in Method::of(DeviceKind::Gpu) {
+            assert!(Choice::new(&Matcher::new().method(method)).is_ok(), "{method}");
         }
-        let error = "grid".parse::<Method>().unwrap_err();
-        assert!(error.contains("grid") && error.contains("auto, plain, brute, tree"), "{error}");
+        let reference = Matcher::new().method(Method::Reference);
+        let text = Choice::new(&reference).unwrap_err().to_string();
+        assert!(text.contains("reference") && text.contains("auto, plain, brute, tree"), "{text}");
     }
 }

@@ -1,11 +1,10 @@
 //! The methods that compare all pairs, an ordinary launch each: `plain`, the textbook kernel and
 //! yardstick of the others, and `brute`, for batches of small clouds. Neither takes scratch.
 
-use super::Method;
 use super::matching::{Matching, Shape};
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Gpu, Stream};
-use farpoint::Norm;
+use farpoint::{Method, Norm};
 
 /// A kernel that compares all pairs.
 pub(crate) struct Kernel {
@@ -74,7 +73,7 @@ impl Kernel {
     /// past.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         &self,
-        device: &Gpu,
+        gpu: &Gpu,
         stream: &Stream,
         matching: &Matching,
         shape: Shape,
@@ -88,7 +87,7 @@ impl Kernel {
         }
         let (chunks, blocks) = self.blocks(shape)?;
         let name = self.names[usize::from(norm == Norm::One)];
-        let kernel = device.function::<T>(self.module, name)?;
+        let kernel = gpu.function::<T>(self.module, name)?;
         let args = Args { matching: *matching, chunks };
         // SAFETY: `Args` mirrors the kernel's parameter. The kernel reads and writes within the arrays
         // that `matching` names, which are there and ours alone by this function's contract; `blocks`

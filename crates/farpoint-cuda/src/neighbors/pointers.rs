@@ -1,9 +1,9 @@
 //! The device path: clouds that lie in device memory, answers that stay there.
 
-use super::Matcher;
 use super::matching::{Matching, Shape, Side};
+use super::method::Choice;
 use crate::{CudaScalar, Error, Gpu, Stream, input};
-use farpoint::BadRows;
+use farpoint::Matcher;
 use std::marker::PhantomData;
 
 /// One cloud of every pair in device memory, and where what is found for its rows goes. See
@@ -56,7 +56,7 @@ pub struct DeviceSide {
 /// graph this holds for every launch of the graph.
 ///
 /// # Order and graphs
-/// [`Matcher::enqueue`] queues work on the stream and returns. It copies nothing to or from the
+/// [`Gpu::enqueue_nearest`] queues work on the stream and returns. It copies nothing to or from the
 /// host and waits for nothing, so that it can be captured into a CUDA graph. Scratch memory that
 /// is not given comes from the device's stream-ordered pool (inside a graph: from the graph) and
 /// goes back after the kernel. The first use of a method on a device has the driver compile its
@@ -74,7 +74,7 @@ pub struct DevicePairs<T> {
     pub dims: usize,
     /// Pairs.
     pub pairs: usize,
-    /// Scratch memory of at least [`Matcher::scratch_bytes`], aligned to 256 bytes, and its
+    /// Scratch memory of at least [`Gpu::nearest_scratch_bytes`], aligned to 256 bytes, and its
     /// size; from the pool if not given.
     pub scratch: Option<(u64, usize)>,
     /// The precision.
@@ -201,30 +201,46 @@ pub(super) fn in_side(which: usize, result: Result<(), Error>) -> Result<(), Err
     })
 }
 
-/// Checks what the host knows, and queues the kernel.
-///
-/// # Safety
-/// See [`DevicePairs`].
-pub(super) unsafe fn enqueue<T: CudaScalar>(
-    matcher: &Matcher,
-    device: &Gpu,
-    stream: &Stream,
-    pairs: &DevicePairs<T>,
-) -> Result<(), Error> {
-    stream.check_of(device)?;
-    let shape = check(matcher, pairs)?;
-    let choice = matcher.choice();
-    // SAFETY: what is in device memory is as `DevicePairs` asks, by this function's contract; what the
-    // host knows was checked.
-    unsafe { choice.enqueue::<T>(device, stream, &pairs.matching(), shape, pairs.scratch) }
+/// Nearest points of clouds in device memory.
+impl Gpu {
+    /// Queues the search for nearest points of clouds in device memory and returns without waiting;
+    /// see [`DevicePairs`].
+    ///
+    /// # Errors
+    /// If the job, sizes or addresses are wrong as far as the host can tell, if the GPU does not have
+    /// the job's method, and if the driver refuses a call.
+    ///
+    /// # Safety
+    /// See [`DevicePairs`].
+    pub unsafe fn enqueue_nearest<T: CudaScalar>(
+        &self,
+        job: &Matcher,
+        stream: &Stream,
+        pairs: &DevicePairs<T>,
+    ) -> Result<(), Error> {
+        stream.check_of(self)?;
+        let choice = Choice::new(job)?;
+        let shape = check(job, pairs)?;
+        // SAFETY: what is in device memory is as `DevicePairs` requires, by this function's contract; what
+        // the host knows was checked.
+        unsafe { choice.enqueue::<T>(stream, &pairs.matching(), shape, pairs.scratch) }
+    }
+
+    /// Bytes of device memory that [`Gpu::enqueue_nearest`] uses for these pairs besides input and
+    /// answer; 0 if the GPU can't run the method. Only sizes are looked at, and which answers are
+    /// wanted.
+    pub fn nearest_scratch_bytes<T: CudaScalar>(
+        &self,
+        job: &Matcher,
+        pairs: &DevicePairs<T>,
+    ) -> usize {
+        Choice::new(job).map_or(0, |choice| choice.scratch_bytes::<T>(self, pairs.shape()))
+    }
 }
 
-fn check<T: CudaScalar>(matcher: &Matcher, pairs: &DevicePairs<T>) -> Result<Shape, Error> {
-    if matcher.bad_rows == BadRows::Skip {
-        return Err(Error::Unsupported(
-            "rows can't be left out of clouds in device memory; find them with check_bad".into(),
-        ));
-    }
+/// Checks what the host knows, and returns the size.
+fn check<T: CudaScalar>(job: &Matcher, pairs: &DevicePairs<T>) -> Result<Shape, Error> {
+    input::check_bad_rows(job.bad_rows)?;
     let shape = pairs.check()?;
     pairs.check_filled(shape)?;
     Ok(shape)
@@ -233,6 +249,7 @@ fn check<T: CudaScalar>(matcher: &Matcher, pairs: &DevicePairs<T>) -> Result<Sha
 #[cfg(test)]
 mod tests {
     use super::*;
+    use farpoint::BadRows;
 
     fn of(points: [u64; 2], pairs: usize, rows: [usize; 2], dims: usize) -> DevicePairs<f32> {
         DevicePairs::padded(points, pairs, rows, dims)

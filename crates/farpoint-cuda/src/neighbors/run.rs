@@ -1,17 +1,191 @@
-//! The host path: check, upload, launch, download, translate.
+//! Jobs on clouds in host memory: check, upload, launch, download, translate.
 
-use super::{DeviceGradients, DevicePairs, Matcher, gradients, pointers};
+use super::method::Choice;
+use super::{DeviceGradients, DevicePairs};
+use crate::gpus::spread;
 use crate::input::{self, Columns, impossible, sums};
 use crate::memory::Buffer;
-use crate::{CudaScalar, Error, Event, Gpu, Points, Statistics, Stream};
-use farpoint::chamfer::{Chamfer, Gradients, Nearest, Prepared, check_backward};
+use crate::progress::Watch;
+use crate::{CudaScalar, Error, Event, Gpu, Stream};
+use farpoint::backend::{PreparedPair as Prepared, check_backward};
+use farpoint::{Chamfer, Gradients, Matcher, Nearest, Observer, Points, Statistics};
 use std::time::Instant;
 
+/// For each point of `a` the nearest of `b`.
+pub(crate) fn nearest<T: CudaScalar, A, B>(
+    gpu: &Gpu,
+    job: &Matcher,
+    a: &A,
+    b: &B,
+    observer: Option<Observer<'_>>,
+) -> Result<Nearest<T>, Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    let begin = Instant::now();
+    Choice::new(job)?;
+    let pair = [Prepared::new(job, a, b)?];
+    let watch = watch(observer, &pair, false);
+    let [mut nearest, _] = search(gpu, job, &pair, false, begin, &watch)?.nearest;
+    Ok(nearest.remove(0))
+}
+
+/// Both directions.
+pub(crate) fn chamfer<T: CudaScalar, A, B>(
+    gpu: &Gpu,
+    job: &Matcher,
+    a: &A,
+    b: &B,
+    observer: Option<Observer<'_>>,
+) -> Result<(Chamfer<T>, Statistics), Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    let begin = Instant::now();
+    Choice::new(job)?;
+    let pair = [Prepared::new(job, a, b)?];
+    let watch = watch(observer, &pair, true);
+    let found = search(gpu, job, &pair, true, begin, &watch)?;
+    let [mut a_to_b, mut b_to_a] = found.nearest;
+    let chamfer = Chamfer { a_to_b: a_to_b.remove(0), b_to_a: b_to_a.remove(0) };
+    Ok((chamfer, found.statistics))
+}
+
+/// [`nearest`] for many pairs, on one GPU or several.
+pub(crate) fn nearest_batch<T: CudaScalar, A: Points<T>, B: Points<T>>(
+    gpus: &[Gpu],
+    job: &Matcher,
+    a: &[A],
+    b: &[B],
+    observer: Option<Observer<'_>>,
+) -> Result<Vec<Nearest<T>>, Error> {
+    batch(gpus, job, a, b, false, observer, |[nearest, _]| nearest)
+}
+
+/// [`chamfer`] for many pairs, on one GPU or several.
+pub(crate) fn chamfer_batch<T: CudaScalar, A: Points<T>, B: Points<T>>(
+    gpus: &[Gpu],
+    job: &Matcher,
+    a: &[A],
+    b: &[B],
+    observer: Option<Observer<'_>>,
+) -> Result<Vec<Chamfer<T>>, Error> {
+    batch(gpus, job, a, b, true, observer, |[a_to_b, b_to_a]| {
+        let chamfer = |(a_to_b, b_to_a)| Chamfer { a_to_b, b_to_a };
+        std::iter::zip(a_to_b, b_to_a).map(chamfer).collect()
+    })
+}
+
+/// One launch per GPU; `finish` makes results of what was found for either side.
+fn batch<T: CudaScalar, A: Points<T>, B: Points<T>, R: Send>(
+    gpus: &[Gpu],
+    job: &Matcher,
+    a: &[A],
+    b: &[B],
+    both: bool,
+    observer: Option<Observer<'_>>,
+    finish: impl Fn([Vec<Nearest<T>>; 2]) -> Vec<R> + Sync,
+) -> Result<Vec<R>, Error> {
+    let begin = Instant::now();
+    Choice::new(job)?;
+    let pairs = Prepared::batch(job, a, b)?;
+    let watch = watch(observer, &pairs, both);
+    let work = |pair: &Prepared<T>| pair.points(0) + pair.points(1);
+    spread(gpus, &pairs, work, |gpu, pairs| {
+        Ok(finish(search(gpu, job, pairs, both, begin, &watch)?.nearest))
+    })
+}
+
+/// Points whose nearest is wanted.
+fn wanted<T: CudaScalar>(pairs: &[Prepared<T>], both: bool) -> usize {
+    let points = |pair: &Prepared<T>| pair.points(0) + if both { pair.points(1) } else { 0 };
+    pairs.iter().map(points).sum()
+}
+
+fn watch<'a, T: CudaScalar>(
+    observer: Option<Observer<'a>>,
+    pairs: &[Prepared<T>],
+    both: bool,
+) -> Watch<'a> {
+    Watch::new(observer, wanted(pairs, both), farpoint::Error::SearchCancelled)
+}
+
 /// What was found for a batch of pairs.
-pub(super) struct Found<T> {
-    /// For either side, by pair; nothing for a side that nobody asked for.
-    pub(super) nearest: [Vec<Nearest<T>>; 2],
-    pub(super) statistics: Statistics,
+struct Found<T> {
+    /// For either side, by pair; empty for a side that is not wanted.
+    nearest: [Vec<Nearest<T>>; 2],
+    statistics: Statistics,
+}
+
+/// Finds the nearest points of prepared pairs by one launch: from the first clouds to the second,
+/// and if `both` also back.
+fn search<T: CudaScalar>(
+    gpu: &Gpu,
+    job: &Matcher,
+    pairs: &[Prepared<T>],
+    both: bool,
+    begin: Instant,
+    watch: &Watch<'_>,
+) -> Result<Found<T>, Error> {
+    let mut part = watch.part(wanted(pairs, both));
+    part.reach(0)?;
+    let stream = Stream::new(gpu)?;
+    let dims = pairs.iter().map(Prepared::dims).max().unwrap_or(1);
+    let sides = [
+        Side::upload(&stream, pairs, 0, dims, true)?,
+        Side::upload(&stream, pairs, 1, dims, both)?,
+    ];
+    let points = sides.each_ref().map(|side| side.points.pointer());
+    let rows = sides.each_ref().map(|side| side.longest);
+    let mut batch = DevicePairs::<T>::padded(points, pairs.len(), rows, dims);
+    for (place, side) in batch.sides.iter_mut().zip(&sides) {
+        side.describe(place);
+    }
+    let shape = batch.check()?;
+    let choice = Choice::new(job)?.resolve(gpu, shape);
+    let mut statistics = Statistics::default();
+    statistics.seconds.copy = begin.elapsed().as_secs_f64();
+    statistics.bytes.input = sides.iter().map(Side::input_bytes).sum();
+    statistics.bytes.answer = sides.iter().map(Side::answer_bytes).sum();
+    statistics.bytes.scratch = choice.scratch_bytes::<T>(gpu, shape);
+    let events = [Event::new(gpu)?, Event::new(gpu)?];
+    events[0].record(&stream)?;
+    // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order; no
+    // prepared cloud is empty.
+    unsafe { choice.enqueue::<T>(&stream, &batch.matching(), shape, None)? };
+    events[1].record(&stream)?;
+    stream.wait(choice.name())?;
+    part.end()?;
+    statistics.seconds.kernels = events[1].seconds_since(&events[0])?;
+    let fetch = Instant::now();
+    let ([a, b], name) = (sides, choice.name());
+    let nearest = [a.download(pairs, 0, name)?, b.download(pairs, 1, name)?];
+    statistics.seconds.download = fetch.elapsed().as_secs_f64();
+    Ok(Found { nearest, statistics })
+}
+
+/// The time that a comparison takes.
+impl Gpu {
+    /// Nearest points of two clouds in host memory, in both directions, with the time and memory that
+    /// it took: [`farpoint::Matcher::chamfer`] with statistics.
+    ///
+    /// # Errors
+    /// On empty clouds, bad rows, and clouds with different numbers of coordinates, as on the CPU; and
+    /// if the GPU has too little memory, or fails.
+    pub fn chamfer_measured<T: CudaScalar, A, B>(
+        &self,
+        job: &Matcher,
+        a: &A,
+        b: &B,
+    ) -> Result<(Chamfer<T>, Statistics), Error>
+    where
+        A: Points<T> + ?Sized,
+        B: Points<T> + ?Sized,
+    {
+        chamfer(self, job, a, b, None)
+    }
 }
 
 /// One cloud of a prepared pair.
@@ -27,53 +201,6 @@ impl<T: CudaScalar> Columns<T> for Cloud<'_, T> {
     fn axis(&self, axis: usize) -> &[T] {
         self.0.axis(self.1, axis)
     }
-}
-
-/// Finds the nearest points of prepared pairs by one launch: from the first clouds to the second,
-/// and if `both` also back.
-pub(super) fn search<T: CudaScalar>(
-    matcher: &Matcher,
-    device: &Gpu,
-    pairs: &[Prepared<T>],
-    both: bool,
-    begin: Instant,
-) -> Result<Found<T>, Error> {
-    let stream = Stream::new(device)?;
-    let dims = pairs.iter().map(Prepared::dims).max().unwrap_or(1);
-    let sides = [
-        Side::upload(&stream, pairs, 0, dims, true)?,
-        Side::upload(&stream, pairs, 1, dims, both)?,
-    ];
-    let points = sides.each_ref().map(|side| side.points.pointer());
-    let rows = sides.each_ref().map(|side| side.longest);
-    let mut batch = DevicePairs::<T>::padded(points, pairs.len(), rows, dims);
-    for (told, side) in batch.sides.iter_mut().zip(&sides) {
-        side.tell(told);
-    }
-    // Rows were left out on the host, where that was asked for.
-    let matcher = &Matcher { bad_rows: Default::default(), ..*matcher };
-    let shape = batch.check()?;
-    let choice = matcher.choice().resolve(device, shape);
-    let mut statistics = Statistics {
-        upload_seconds: begin.elapsed().as_secs_f64(),
-        input_bytes: sides.iter().map(Side::input_bytes).sum(),
-        answer_bytes: sides.iter().map(Side::answer_bytes).sum(),
-        scratch_bytes: choice.scratch_bytes::<T>(device, shape),
-        ..Statistics::default()
-    };
-    let events = [Event::new(device)?, Event::new(device)?];
-    events[0].record(&stream)?;
-    // SAFETY: the buffers have the sizes that the batch tells, and are freed in stream order.
-    unsafe { pointers::enqueue(matcher, device, &stream, &batch)? };
-    events[1].record(&stream)?;
-    stream.wait(choice.method.name())?;
-    statistics.seconds = events[1].seconds_since(&events[0])?;
-    let fetch = Instant::now();
-    let [a, b] = sides;
-    let name = choice.method.name();
-    let nearest = [a.download(pairs, 0, name)?, b.download(pairs, 1, name)?];
-    statistics.download_seconds = fetch.elapsed().as_secs_f64();
-    Ok(Found { nearest, statistics })
 }
 
 /// One cloud of every pair in device memory, and room for what is found for its points.
@@ -112,7 +239,7 @@ impl<T: CudaScalar> Side<T> {
     }
 
     /// Says where all of it is.
-    fn tell(&self, side: &mut super::DeviceSide) {
+    fn describe(&self, side: &mut super::DeviceSide) {
         side.strides = [1, self.rows as i64];
         side.offsets = Some(self.offsets.pointer());
         if !self.distances.is_empty() {
@@ -158,8 +285,8 @@ impl<T: CudaScalar> Side<T> {
 }
 
 /// The gradients of clouds in host memory.
-pub(super) fn backward<T: CudaScalar, A, B>(
-    device: &Gpu,
+pub(crate) fn backward<T: CudaScalar, A, B>(
+    gpu: &Gpu,
     chamfer: &Chamfer<T>,
     a: &A,
     b: &B,
@@ -186,7 +313,7 @@ where
         let [a, b] = rows.map(|rows| vec![T::ZERO; rows * dims]);
         return Ok(Gradients { a, b });
     }
-    let stream = Stream::new(device)?;
+    let stream = Stream::new(gpu)?;
     let points = [
         Buffer::upload(&stream, &sizes[0].dense(a), "the points")?,
         Buffer::upload(&stream, &sizes[1].dense(b), "the points")?,
@@ -202,10 +329,10 @@ where
     let pairs = DevicePairs::<T>::padded(addresses(&points), 1, rows, dims)
         .answers([None; 2], [0, 1].map(|side: usize| Some(indices[side].pointer())));
     let wanted = DeviceGradients::new(pairs, addresses(&sent), addresses(&received));
-    let matcher = Matcher::new().norm(norm);
+    let job = Matcher::new().norm(norm);
     // SAFETY: the buffers have the sizes that the pairs tell, and are freed in stream order; the
     // indices were checked.
-    unsafe { gradients::enqueue(&matcher, device, &stream, &wanted)? };
+    unsafe { gpu.enqueue_gradients(&job, &stream, &wanted)? };
     stream.wait("backward")?;
     let fetch = |side: usize| received[side].download(rows[side] * dims);
     Ok(Gradients { a: fetch(0)?, b: fetch(1)? })

@@ -14,15 +14,6 @@ use crate::team::{self, Teams};
 use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::Norm;
 
-/// Knobs of [`Method::Tree`](super::Method::Tree) for tests: they change the time a run takes,
-/// never its result. What is `None` is chosen.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TreeOptions {
-    /// Blocks that work on one pair.
-    pub team: Option<u32>,
-}
-
 /// `struct TreeArgs` of `kernels/neighbors/nearest_tree.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -53,9 +44,9 @@ struct Layout {
 
 impl Layout {
     /// For a card that runs `blocks` blocks at the same time.
-    fn new<T: CudaScalar>(blocks: usize, shape: Shape, options: TreeOptions) -> Self {
+    fn new<T: CudaScalar>(blocks: usize, shape: Shape, team: Option<u32>) -> Self {
         let both = shape.rows[0].saturating_add(shape.rows[1]);
-        let teams = Teams::new(blocks, shape.pairs, both, options.team);
+        let teams = Teams::new(blocks, shape.pairs, both, team);
         // By their share of the rows; each side has one, unless the only one does all.
         let share = teams.team as u128 * shape.rows[0] as u128 / both.max(1) as u128;
         let first = (share as usize).clamp(1, (teams.team - 1).max(1));
@@ -68,42 +59,28 @@ impl Layout {
     }
 }
 
-fn kernel<T: CudaScalar>(
-    device: &Gpu,
-    dims: usize,
-    norm: Norm,
-) -> Result<(Function, Launch), Error> {
-    let name = match (norm, dims) {
-        (Norm::Two, ..=3) => "tree",
-        (Norm::Two, _) => "tree_high",
-        (Norm::One, ..=3) => "tree_absolute",
-        (Norm::One, _) => "tree_high_absolute",
+fn kernel<T: CudaScalar>(gpu: &Gpu, dims: usize, norm: Norm) -> Result<(Function, Launch), Error> {
+    let name = match (norm == Norm::One, dims) {
+        (false, ..=3) => "tree",
+        (false, _) => "tree_high",
+        (true, ..=3) => "tree_absolute",
+        (true, _) => "tree_high_absolute",
     };
     // As many threads as the registers of a block allow.
     let threads = if size_of::<T>() == 4 { 1024 } else { 512 };
-    let function = device.function::<T>("nearest_tree", name)?;
+    let function = gpu.function::<T>("nearest_tree", name)?;
     Ok((function, Launch::new(1, threads).cooperative()))
 }
 
-fn layout<T: CudaScalar>(
-    device: &Gpu,
-    shape: Shape,
-    norm: Norm,
-    options: TreeOptions,
-) -> Result<Layout, Error> {
-    let (function, launch) = kernel::<T>(device, shape.dims, norm)?;
-    let blocks = team::blocks_at_once(device, function, launch)?;
-    Ok(Layout::new::<T>(blocks, shape, options))
+fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape, norm: Norm) -> Result<Layout, Error> {
+    let (function, launch) = kernel::<T>(gpu, shape.dims, norm)?;
+    let blocks = team::blocks_at_once(gpu, function, launch)?;
+    Ok(Layout::new::<T>(blocks, shape, gpu.tree_team()))
 }
 
 /// Bytes of scratch memory; 0 where the device cannot run the method.
-pub(crate) fn scratch_bytes<T: CudaScalar>(
-    device: &Gpu,
-    shape: Shape,
-    norm: Norm,
-    options: TreeOptions,
-) -> usize {
-    layout::<T>(device, shape, norm, options).map_or(0, |layout| layout.bytes())
+pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape, norm: Norm) -> usize {
+    layout::<T>(gpu, shape, norm).map_or(0, |layout| layout.bytes())
 }
 
 /// Queues the search for a batch of pairs that is not empty.
@@ -112,16 +89,15 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(
 /// The addresses in `matching` and `scratch` must be as `shape` says, and stay so until the
 /// stream has come past.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Gpu,
+    gpu: &Gpu,
     stream: &Stream,
     matching: &Matching,
     shape: Shape,
     scratch: Option<(u64, usize)>,
     norm: Norm,
-    options: TreeOptions,
 ) -> Result<(), Error> {
-    let (function, launch) = kernel::<T>(device, shape.dims, norm)?;
-    let layout = layout::<T>(device, shape, norm, options)?;
+    let (function, launch) = kernel::<T>(gpu, shape.dims, norm)?;
+    let layout = layout::<T>(gpu, shape, norm)?;
     let scratch = Scratch::new(stream, scratch, layout.bytes())?;
     let headers = layout.teams.count * HEADER;
     let args = Args {
@@ -148,9 +124,9 @@ mod tests {
     use super::*;
     use std::mem::offset_of;
 
-    fn layout(pairs: usize, rows: [usize; 2], options: TreeOptions) -> Layout {
+    fn layout(pairs: usize, rows: [usize; 2], team: Option<u32>) -> Layout {
         let shape = Shape { pairs, rows, dims: 3, asked: [true; 2] };
-        Layout::new::<f32>(132, shape, options)
+        Layout::new::<f32>(132, shape, team)
     }
 
     #[test]
@@ -165,8 +141,8 @@ mod tests {
     fn scratch_is_what_the_documentation_says() {
         let million = [1_000_000; 2];
         let shape = Shape { pairs: 1, rows: million, dims: 3, asked: [true; 2] };
-        let narrow = Layout::new::<f32>(132, shape, TreeOptions::default());
-        let wide = Layout::new::<f64>(132, shape, TreeOptions::default());
+        let narrow = Layout::new::<f32>(132, shape, None);
+        let wide = Layout::new::<f64>(132, shape, None);
         let bytes_a_point = |layout: Layout| layout.bytes() as f64 / 2e6;
         assert!((29.0..29.3).contains(&bytes_a_point(narrow)), "{}", bytes_a_point(narrow));
         assert!((42.0..42.5).contains(&bytes_a_point(wide)), "{}", bytes_a_point(wide));
@@ -175,7 +151,7 @@ mod tests {
     #[test]
     fn either_side_has_blocks_to_build_its_tree() {
         let split = |pairs, rows, team| {
-            let layout = layout(pairs, rows, TreeOptions { team });
+            let layout = layout(pairs, rows, team);
             (layout.teams.team, layout.teams.count, layout.first)
         };
         assert_eq!(split(1, [1_000_000, 1_000_000], None), (132, 1, 66));

@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn every_plan_holds_its_cloud() {
-        let mut random = farpoint::SplitMix64::new(1);
+        let mut random = farpoint::backend::SplitMix64::new(1);
         for _ in 0..20_000 {
             let card = card([75, 80, 90][random.below(3) as usize]);
             let [some, many] = [11, 22].map(|bits| 1 << random.below(bits));

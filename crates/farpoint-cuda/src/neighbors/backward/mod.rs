@@ -8,7 +8,7 @@ mod small;
 mod sorted;
 
 use super::matching::{Matching, Shape};
-use super::reduced::{self, ValueGradient};
+use super::values::{self, ValueGradient};
 use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::Norm;
 
@@ -45,8 +45,8 @@ pub(crate) struct Ends {
 }
 
 /// Bytes of scratch memory; 0 where none is needed, or the device cannot run the kernel.
-pub(crate) fn scratch_bytes<T: CudaScalar>(device: &Gpu, shape: Shape) -> usize {
-    if small::fits(shape) { 0 } else { sorted::scratch_bytes::<T>(device, shape) }
+pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
+    if small::fits(shape) { 0 } else { sorted::scratch_bytes::<T>(gpu, shape) }
 }
 
 /// Queues the gradients of a batch of pairs; the indices in `matching` are the input, null for a
@@ -56,7 +56,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(device: &Gpu, shape: Shape) -> usize 
 /// The addresses in `matching`, `ends` and `scratch` must be as `shape` says, and stay so until
 /// the stream has come past.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Gpu,
+    gpu: &Gpu,
     stream: &Stream,
     matching: &Matching,
     shape: Shape,
@@ -74,15 +74,15 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
         extremes: ends.value.and_then(|value| value.extremes).unwrap_or(0),
         norm: if norm == Norm::One { 1 } else { 2 },
         rows: shape.rows.map(|rows| rows as u32),
-        reduction: ends.value.map_or(0, |value| reduced::number(value.reduction)),
+        reduction: ends.value.map_or(0, |value| values::number(value.reduction)),
         root: u32::from(norm == Norm::Two && ends.value.is_some_and(|value| value.plain)),
     };
     // SAFETY: all addresses in `asked` are those that this function was given, with its contract.
     unsafe {
         if small::fits(shape) {
-            small::enqueue::<T>(device, stream, &asked, shape)
+            small::enqueue::<T>(gpu, stream, &asked, shape)
         } else {
-            sorted::enqueue::<T>(device, stream, asked, shape, scratch)
+            sorted::enqueue::<T>(gpu, stream, asked, shape, scratch)
         }
     }
 }

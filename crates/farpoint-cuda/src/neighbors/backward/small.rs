@@ -37,13 +37,13 @@ fn launch(shape: Shape) -> Launch {
 /// # Safety
 /// As [`super::enqueue`].
 pub(super) unsafe fn enqueue<T: CudaScalar>(
-    device: &Gpu,
+    gpu: &Gpu,
     stream: &Stream,
     asked: &Asked,
     shape: Shape,
 ) -> Result<(), Error> {
     let name = if asked.is_of_value() { "backward_small_of_value" } else { "backward_small" };
-    let function = device.function::<T>("chamfer_backward_small", name)?;
+    let function = gpu.function::<T>("chamfer_backward_small", name)?;
     // SAFETY: `Asked` mirrors the kernel's parameter, and the shared memory of the launch holds the
     // lists of clouds of `shape`'s rows; the arrays are there by this function's contract.
     unsafe { launch(shape).start(stream, function, asked) }

@@ -53,24 +53,24 @@ impl Layout {
     }
 }
 
-fn kernel<T: CudaScalar>(device: &Gpu, of_value: bool) -> Result<(Function, Launch), Error> {
+fn kernel<T: CudaScalar>(gpu: &Gpu, of_value: bool) -> Result<(Function, Launch), Error> {
     let name = if of_value { "backward_sorted_of_value" } else { "backward_sorted" };
-    let function = device.function::<T>("chamfer_backward", name)?;
+    let function = gpu.function::<T>("chamfer_backward", name)?;
     Ok((function, Launch::new(1, THREADS).cooperative()))
 }
 
 /// The same for both kernels, so that scratch memory does not depend on which it is.
-fn layout<T: CudaScalar>(device: &Gpu, shape: Shape) -> Result<Layout, Error> {
+fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> Result<Layout, Error> {
     let blocks = |of_value: bool| {
-        let (function, launch) = kernel::<T>(device, of_value)?;
-        team::blocks_at_once(device, function, launch)
+        let (function, launch) = kernel::<T>(gpu, of_value)?;
+        team::blocks_at_once(gpu, function, launch)
     };
     Ok(Layout::new(blocks(false)?.min(blocks(true)?), shape))
 }
 
 /// Bytes of scratch memory; 0 where the device cannot run the kernel.
-pub(super) fn scratch_bytes<T: CudaScalar>(device: &Gpu, shape: Shape) -> usize {
-    layout::<T>(device, shape).map_or(0, |layout| layout.bytes())
+pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
+    layout::<T>(gpu, shape).map_or(0, |layout| layout.bytes())
 }
 
 /// Queues the kernel.
@@ -78,14 +78,14 @@ pub(super) fn scratch_bytes<T: CudaScalar>(device: &Gpu, shape: Shape) -> usize 
 /// # Safety
 /// As [`super::enqueue`].
 pub(super) unsafe fn enqueue<T: CudaScalar>(
-    device: &Gpu,
+    gpu: &Gpu,
     stream: &Stream,
     asked: Asked,
     shape: Shape,
     scratch: Option<(u64, usize)>,
 ) -> Result<(), Error> {
-    let (function, launch) = kernel::<T>(device, asked.is_of_value())?;
-    let layout = layout::<T>(device, shape)?;
+    let (function, launch) = kernel::<T>(gpu, asked.is_of_value())?;
+    let layout = layout::<T>(gpu, shape)?;
     let scratch = Scratch::new(stream, scratch, layout.bytes())?;
     let headers = layout.teams.count * HEADER;
     let args = Args {

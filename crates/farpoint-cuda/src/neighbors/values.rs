@@ -1,18 +1,18 @@
 //! One value a pair in device memory, without a look at the distances from the host: what is asked,
 //! the checks, and the kernels that follow the search.
 
+use super::DevicePairs;
 use super::matching::{Matching, Shape};
-use super::pointers::{self, in_side};
-use super::{DevicePairs, Matcher};
+use super::pointers::in_side;
 use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::{CudaScalar, Error, Gpu, Stream, input};
-use farpoint::Norm;
-use farpoint::chamfer::Reduction;
+use farpoint::neighbors::Reduction;
+use farpoint::{Matcher, Norm};
 
 /// A search whose distances become one value a pair: the Chamfer distance, mostly.
 ///
-/// The value is that of [`farpoint::chamfer::reduce`], bit for bit, rounded to `T`: of both sides,
+/// The value is that of [`farpoint::neighbors::reduce`], bit for bit, rounded to `T`: of both sides,
 /// or of the first alone where the second has no place for distances. It is followed by what the
 /// gradients need, see [`ValueGradient`].
 ///
@@ -22,7 +22,7 @@ use farpoint::chamfer::Reduction;
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceValues<T> {
     /// The clouds, and where distances and indices go. `scratch` must have
-    /// [`Matcher::values_scratch_bytes`], if given.
+    /// [`Gpu::values_scratch_bytes`], if given.
     pub pairs: DevicePairs<T>,
     /// How distances become a value.
     pub reduction: Reduction,
@@ -99,15 +99,6 @@ fn partials_bytes(shape: Shape) -> usize {
     }
 }
 
-/// Bytes of scratch memory of search and reduction, which take turns in it.
-pub(super) fn scratch_bytes<T: CudaScalar>(
-    matcher: &Matcher,
-    device: &Gpu,
-    pairs: &DevicePairs<T>,
-) -> usize {
-    matcher.scratch_bytes(device, pairs).max(partials_bytes(pairs.shape()))
-}
-
 impl<T: CudaScalar> DeviceValues<T> {
     /// Checks what the host knows beyond what a search checks.
     fn check(&self) -> Result<(), Error> {
@@ -126,43 +117,60 @@ impl<T: CudaScalar> DeviceValues<T> {
     }
 }
 
-/// Checks what the host knows, and queues search and reduction.
-///
-/// # Safety
-/// See [`DeviceValues`].
-pub(super) unsafe fn enqueue<T: CudaScalar>(
-    matcher: &Matcher,
-    device: &Gpu,
-    stream: &Stream,
-    wanted: &DeviceValues<T>,
-) -> Result<(), Error> {
-    wanted.check()?;
-    let shape = wanted.pairs.shape();
-    let bytes = scratch_bytes(matcher, device, &wanted.pairs);
-    let own = match bytes {
-        0 => None,
-        bytes => Some(Scratch::new(stream, wanted.pairs.scratch, bytes)?),
-    };
-    let scratch = own.as_ref().map(|scratch| (scratch.pointer(), bytes));
-    let pairs = DevicePairs { scratch, ..wanted.pairs };
-    // SAFETY: the pairs are as the caller promises by `DeviceValues`; the scratch memory is of the
-    // size told, and freed in stream order.
-    unsafe { pointers::enqueue(matcher, device, stream, &pairs)? };
-    if shape.pairs == 0 {
-        return Ok(());
+/// One value per pair of clouds in device memory.
+impl Gpu {
+    /// Queues the search and the reduction of the distances to one value per pair, and returns without
+    /// waiting; see [`DeviceValues`].
+    ///
+    /// # Errors
+    /// As [`Gpu::enqueue_nearest`], and if there is no place for the distances or the values.
+    ///
+    /// # Safety
+    /// See [`DeviceValues`].
+    pub unsafe fn enqueue_values<T: CudaScalar>(
+        &self,
+        job: &Matcher,
+        stream: &Stream,
+        wanted: &DeviceValues<T>,
+    ) -> Result<(), Error> {
+        wanted.check()?;
+        let shape = wanted.pairs.shape();
+        let bytes = self.values_scratch_bytes(job, &wanted.pairs);
+        let own = match bytes {
+            0 => None,
+            bytes => Some(Scratch::new(stream, wanted.pairs.scratch, bytes)?),
+        };
+        let scratch = own.as_ref().map(|scratch| (scratch.pointer(), bytes));
+        let pairs = DevicePairs { scratch, ..wanted.pairs };
+        // SAFETY: the pairs are as the caller ensures by `DeviceValues`; the scratch memory has `bytes`
+        // bytes, and is freed in stream order.
+        unsafe { self.enqueue_nearest(job, stream, &pairs)? };
+        if shape.pairs == 0 {
+            return Ok(());
+        }
+        let args = Args {
+            matching: pairs.matching(),
+            values: wanted.values,
+            extremes: wanted.extremes.unwrap_or(0),
+            partials: scratch.map_or(0, |(pointer, _)| pointer),
+            leaves: leaves(shape).map(|leaves| leaves as u32),
+            reduction: number(wanted.reduction),
+            root: u32::from(wanted.plain && job.norm == Norm::Two),
+        };
+        // SAFETY: the distances are those that the search just queued will have written, the values
+        // have a place per pair by the caller's contract, and the partial sums fit `partials_bytes`.
+        unsafe { start::<T>(self, stream, &args, shape) }
     }
-    let args = Args {
-        matching: pairs.matching(),
-        values: wanted.values,
-        extremes: wanted.extremes.unwrap_or(0),
-        partials: scratch.map_or(0, |(pointer, _)| pointer),
-        leaves: leaves(shape).map(|leaves| leaves as u32),
-        reduction: number(wanted.reduction),
-        root: u32::from(wanted.plain && matcher.norm == Norm::Two),
-    };
-    // SAFETY: the distances are those that the search just queued will have written, the values
-    // have a place a pair by the caller's promise, and the partial sums fit `partials_bytes`.
-    unsafe { start::<T>(device, stream, &args, shape) }
+
+    /// Bytes of device memory that [`Gpu::enqueue_values`] uses for these pairs besides input and
+    /// answer: search and reduction take turns in it.
+    pub fn values_scratch_bytes<T: CudaScalar>(
+        &self,
+        job: &Matcher,
+        pairs: &DevicePairs<T>,
+    ) -> usize {
+        self.nearest_scratch_bytes(job, pairs).max(partials_bytes(pairs.shape()))
+    }
 }
 
 /// Queues the reduction.
@@ -170,12 +178,12 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
 /// # Safety
 /// The addresses in `args` must be as `shape` says, and stay so until the stream has come past.
 unsafe fn start<T: CudaScalar>(
-    device: &Gpu,
+    gpu: &Gpu,
     stream: &Stream,
     args: &Args,
     shape: Shape,
 ) -> Result<(), Error> {
-    let function = |name| device.function::<T>("chamfer_reduce", name);
+    let function = |name| gpu.function::<T>("chamfer_reduce", name);
     let blocks = |jobs: usize| jobs.clamp(1, MOST_BLOCKS) as u32;
     let a_pair = Launch::new(blocks(shape.pairs), 2 * COLUMNS);
     if partials_bytes(shape) == 0 {
