@@ -20,13 +20,13 @@ struct Batch {
     const i64* samples;
     const i64* slots;
     i64 wanted;
-    // Rows to start from, `start_count` a cloud (counted within the cloud); row 0 when null.
+    // Rows to start from, `start_count` per cloud (counted within the cloud); row 0 when null.
     const i64* starts;
     u32 start_count;
     // Stop once the next squared distance is not above this; negative: never.
     real stop;
     // The answer: indices within the cloud, squared selection distances (or null), squared
-    // covering radius a cloud (or null), samples chosen a cloud (or null).
+    // covering radius per cloud (or null), samples chosen per cloud (or null).
     i64* indices;
     real* values;
     real* covering;

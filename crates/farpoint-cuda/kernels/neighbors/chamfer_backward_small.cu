@@ -1,6 +1,6 @@
 // Gradients of Chamfer distance for small clouds: see gradient.cuh for what they are.
 //
-// An ordinary launch without scratch memory, a block a cloud. Who sends to a row is counted and
+// An ordinary launch without scratch memory, one block per cloud. Who sends to a row is counted and
 // put together in shared memory by atomic additions, which leave lists in any order; each is then
 // put into its own: a short one by a lane that sorts it, a long one by a warp that collects it anew.
 //

@@ -5,7 +5,7 @@
 // then what it is sent by ascending index: no atomic additions, whose order would change from run
 // to run. Kernels differ in how they find out who sends to whom.
 //
-// The gradients of the distances are given, or follow from those of a value a pair that the distances
+// The gradients of the distances are given, or follow from those of one value per pair that the distances
 // were reduced to (chamfer_reduce.cu); all operations are those of `farpoint::chamfer::Reduced::grads`.
 #pragma once
 #include "neighbors/matching.cuh"

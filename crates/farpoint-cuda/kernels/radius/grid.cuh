@@ -100,7 +100,7 @@ __device__ __forceinline__ u32 wanted_voxels(const RadiusArguments& args, u32 po
 }
 
 // A first guess at nvox: right for a surface that fills about three voxels for every one of
-// `nvox * nvox`, as rooms and objects do. Its voxels are at most 32 a point, so that the bitmap has room.
+// `nvox * nvox`, as rooms and objects do. Its voxels are at most 32 per point, so that the bitmap has room.
 __device__ __forceinline__ u32 first_nvox(u32 wanted, u32 points) {
     u32 guess = max(1u, (u32)(sqrt(wanted / 3.0) + 0.5));
     while (guess > 1 && (u64)guess * guess * guess / 32 >= points) --guess;

@@ -18,7 +18,7 @@
     Cloud cloud = cloud_of(args.batch, b);     \
     Voxels v = voxels_of(args, b)
 
-// As above, in kernels of a block a tile; clouds differ in length.
+// As above, in kernels of one block per tile; clouds differ in length.
 #define FIND_TILE \
     FIND_CLOUD;   \
     if ((u64)blockIdx.x * TILE >= cloud.length) return

@@ -104,7 +104,7 @@ __device__ inline void write_ranges(u32 length, const u32* keys, const Voxels& v
     }
 }
 
-// Points by voxel, one array an axis; no distance is known yet.
+// Points by voxel, one array per axis; no distance is known yet.
 __device__ inline void gather_points(const Cloud& cloud, const Voxels& v) {
     u32 end = tile_end(cloud.length);
     for (u32 i = blockIdx.x * TILE + threadIdx.x; i < end; i += TILE_THREADS) {

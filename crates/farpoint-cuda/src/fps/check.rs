@@ -21,13 +21,13 @@ struct Args<T> {
 
 /// Queues a look for rows that hold NaN or infinity, which [`Sampler::enqueue`] must not be
 /// given: `counts[b]` becomes their number in cloud `b`, and `firsts[b]` the first of them, -1
-/// if there is none. Both are arrays of one `i64` a cloud in device memory. Of the batch only
+/// if there is none. Both are arrays of one `i64` per cloud in device memory. Of the batch only
 /// the input is looked at. Asynchronous, and can be part of a graph.
 ///
 /// [`Sampler::enqueue`]: crate::Sampler::enqueue
 ///
 /// # Safety
-/// As for [`DeviceBatch`], and `counts` and `firsts` must have room for a number a cloud.
+/// As for [`DeviceBatch`], and `counts` and `firsts` must have room for one number per cloud.
 pub unsafe fn check_bad<T: CudaScalar>(
     stream: &Stream,
     batch: &DeviceBatch<T>,
@@ -41,7 +41,7 @@ pub unsafe fn check_bad<T: CudaScalar>(
     }
     let bytes = 8 * shape.clouds;
     // A cloud without bad rows keeps 0 and -1.
-    // SAFETY: both arrays have a number a cloud, by this function's contract.
+    // SAFETY: both arrays have one number per cloud, by this function's contract.
     unsafe {
         crate::memory::set(stream, counts, 0, bytes)?;
         crate::memory::set(stream, firsts, 0xff, bytes)?;

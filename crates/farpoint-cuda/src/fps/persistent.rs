@@ -56,7 +56,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
 ///
 /// # Safety
 /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
-/// stream has come past.
+/// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,

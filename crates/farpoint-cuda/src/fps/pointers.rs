@@ -30,7 +30,7 @@ use std::marker::PhantomData;
 ///
 /// # Safety
 /// Memory must be allocated as told, and neither freed nor written by others until the stream
-/// has come past; so must the scratch memory, if given. Lengths, starts and so on must be as
+/// has finished; so must the scratch memory, if given. Lengths, starts and so on must be as
 /// said above: kernels would reach outside the arrays. When captured into a graph this holds
 /// for every launch of the graph.
 ///
@@ -65,16 +65,16 @@ pub struct DeviceBatch<T> {
     pub samples: Option<u64>,
     /// First slot of each cloud's answer.
     pub slots: Option<u64>,
-    /// Rows to start from, this many a cloud; row 0 if not given. Those of cloud `b` follow
+    /// Rows to start from, this many per cloud; row 0 if not given. Those of cloud `b` follow
     /// those of cloud `b - 1`.
     pub starts: Option<(u64, usize)>,
     /// Where the indices go.
     pub indices: u64,
     /// Where the squared selection distances go (`T`, a slot each), if wanted.
     pub values: Option<u64>,
-    /// Where the squared covering radii go (`T`, one a cloud), if wanted.
+    /// Where the squared covering radii go (`T`, one per cloud), if wanted.
     pub covering: Option<u64>,
-    /// Where the numbers of samples go (one a cloud), if wanted: with a spacing they are not
+    /// Where the numbers of samples go (one per cloud), if wanted: with a spacing they are not
     /// known before.
     pub chosen: Option<u64>,
     /// Scratch memory of at least [`Gpu::sample_scratch_bytes`], aligned to 256 bytes, and its

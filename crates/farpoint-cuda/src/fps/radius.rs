@@ -1,4 +1,4 @@
-//! RadiusFPS-G (the paper's section 4): voxels pruned by their spheres, two kernels a sample.
+//! RadiusFPS-G (the paper's section 4): voxels pruned by their spheres, two kernels per sample.
 //!
 //! Preparing (algorithm 2) sorts the points by voxel, all on the device; how many voxels there
 //! are is known there only, so that launches are for an upper bound and kernels look. Then each
@@ -10,7 +10,7 @@
 //!
 //! # Scratch memory
 //! A row takes five numbers (its coordinates, distance and row), and half a voxel's: 36.5 bytes
-//! in `f32`, 64.6 in `f64`, and up to 2.4 KB (3.2 KB) a cloud. Clouds are counted with as many
+//! in `f32`, 64.6 in `f64`, and up to 2.4 KB (3.2 KB) per cloud. Clouds are counted with as many
 //! rows as the largest has.
 
 mod chain;
@@ -32,8 +32,8 @@ const TILE: usize = 4096;
 /// Bytes of `struct RadiusState`.
 const STATE: usize = 256;
 
-/// Threads of a block: of kernels with a block a tile, with a block a cloud, with a warp a
-/// voxel, and of those that update.
+/// Threads of a block: of kernels with one block per tile, with one block per cloud, with one warp
+/// per voxel, and of those that update.
 const TILE_THREADS: u32 = 256;
 const CLOUD_THREADS: u32 = 1024;
 const VOXEL_THREADS: u32 = 256;
@@ -47,7 +47,7 @@ const MOST_NVOX: u32 = 1024;
 
 /// Without a wish for `nvox`, a voxel for so many points is aimed at: half of what a warp
 /// handles at once, as crowded voxels take more. NOT MEASURED YET on a GPU; counted on the CPU,
-/// 8 to 32 visit about as many points a warp (a KITTI turn, a room of 40,000).
+/// 8 to 32 visit about as many points per warp (a KITTI turn, a room of 40,000).
 const POINTS_A_VOXEL: u32 = 16;
 
 /// But not more voxels than this: every step looks at all.
@@ -112,7 +112,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(shape: Shape) -> usize {
 ///
 /// # Safety
 /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
-/// stream has come past.
+/// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
@@ -198,7 +198,7 @@ struct Queue<'a, T> {
 }
 
 impl<T: CudaScalar> Queue<'_, T> {
-    /// A kernel with so many blocks a cloud.
+    /// A kernel with so many blocks per cloud.
     fn link(&self, name: &'static str, blocks: usize, threads: u32) -> Result<Link, Error> {
         let grid = [blocks as u32, self.shape.clouds as u32, 1];
         let launch = Launch { grid, ..Launch::new(1, threads) };
@@ -259,7 +259,7 @@ impl<T: CudaScalar> Queue<'_, T> {
         (voxels + rows / 128).min(rows.div_ceil(2)).div_ceil(LANES).max(1)
     }
 
-    /// Blocks a cloud: `wanted`, unless all clouds together are more than the card holds.
+    /// Blocks per cloud: `wanted`, unless all clouds together are more than the card holds.
     fn blocks(&self, wanted: usize, a_multiprocessor: usize) -> usize {
         let most = self.gpu.properties().multiprocessors as usize * a_multiprocessor;
         wanted.clamp(1, most.div_ceil(self.shape.clouds))
@@ -311,7 +311,7 @@ impl<T: CudaScalar> Queue<'_, T> {
         let chain = Chain::new(self.gpu, &step, &self.args, repeats)?;
         for launch in 1..=launches {
             // SAFETY: the chain's kernels take `args`, and what these name is there by the contract of
-            // `enqueue` until the stream has come past the last launch.
+            // `enqueue` until the stream has finished the last launch.
             unsafe { chain.launch(self.stream)? };
             queued(launch * repeats)?;
         }

@@ -26,7 +26,7 @@ struct Args {
 ///
 /// # Safety
 /// The addresses must be of arrays of so many `T` (`radii`: of `f64`) in the memory of the
-/// stream's device, which are there until the stream has come past.
+/// stream's device, which are there until the stream is done with them.
 pub unsafe fn roots<T: CudaScalar>(
     stream: &Stream,
     (values, slots): (u64, usize),

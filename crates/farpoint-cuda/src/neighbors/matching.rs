@@ -14,7 +14,7 @@ pub(crate) struct Side {
     pub(crate) lengths: u64,
     /// Rows of a cloud; of the largest where they differ.
     pub(crate) rows: i64,
-    /// The answer, a number a row; null if nobody asks.
+    /// The answer, one number per row; null if nobody asks.
     pub(crate) distances: u64,
     pub(crate) indices: u64,
 }

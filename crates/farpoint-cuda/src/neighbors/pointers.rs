@@ -20,9 +20,9 @@ pub struct DeviceSide {
     pub offsets: Option<u64>,
     /// Rows of each cloud that count.
     pub lengths: Option<u64>,
-    /// Where the distances go, if wanted: a `T` a row of the batch.
+    /// Where the distances go, if wanted: one `T` per row of the batch.
     pub distances: Option<u64>,
-    /// Where the indices of the nearest points go, if wanted: an `i64` a row of the batch.
+    /// Where the indices of the nearest points go, if wanted: one `i64` per row of the batch.
     pub indices: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ pub struct DeviceSide {
 ///
 /// # Safety
 /// Memory must be allocated as told, and neither freed nor written by others until the stream
-/// has come past; so must the scratch memory, if given. Answers must not overlap. Lengths and
+/// has finished; so must the scratch memory, if given. Answers must not overlap. Lengths and
 /// offsets must be as said above: kernels would reach outside the arrays. When captured into a
 /// graph this holds for every launch of the graph.
 ///

@@ -256,7 +256,7 @@ impl<T: CudaScalar> Side<T> {
         self.distances.len() * size_of::<T>() + self.indices.len() * 8
     }
 
-    /// Fetches what was found. The stream has come past the kernel.
+    /// Fetches what was found, once the kernel is done.
     fn download(
         self,
         pairs: &[Prepared<T>],

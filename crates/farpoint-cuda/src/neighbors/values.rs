@@ -1,4 +1,4 @@
-//! One value a pair in device memory, without a look at the distances from the host: what is asked,
+//! One value per pair in device memory, without a look at the distances from the host: what is asked,
 //! the checks, and the kernels that follow the search.
 
 use super::DevicePairs;
@@ -10,7 +10,7 @@ use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::neighbors::Reduction;
 use farpoint::{Matcher, Norm};
 
-/// A search whose distances become one value a pair: the Chamfer distance, mostly.
+/// A search whose distances become one value per pair: the Chamfer distance, mostly.
 ///
 /// The value is that of [`farpoint::neighbors::reduce`], bit for bit, rounded to `T`: of both sides,
 /// or of the first alone where the second has no place for distances. It is followed by what the
@@ -28,9 +28,9 @@ pub struct DeviceValues<T> {
     pub reduction: Reduction,
     /// Whether distances of norm 2 are square roots.
     pub plain: bool,
-    /// Where the values go: a `T` a pair.
+    /// Where the values go: one `T` per pair.
     pub values: u64,
-    /// Where [`EXTREMES`] numbers of type `T` a pair go, from which gradients of
+    /// Where [`EXTREMES`] numbers of type `T` per pair go, from which gradients of
     /// [`Reduction::Max`] follow; `None` if nobody wants them.
     pub extremes: Option<u64>,
 }
@@ -177,7 +177,7 @@ impl Gpu {
 /// Queues the reduction.
 ///
 /// # Safety
-/// The addresses in `args` must be as `shape` says, and stay so until the stream has come past.
+/// The addresses in `args` must be as `shape` says, and stay so until the stream is done with them.
 unsafe fn start<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,

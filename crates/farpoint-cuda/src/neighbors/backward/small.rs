@@ -1,4 +1,4 @@
-//! Small clouds: an ordinary launch, a block a cloud, and no scratch memory.
+//! Small clouds: an ordinary launch, one block per cloud, and no scratch memory.
 
 use super::Asked;
 use crate::launch::Launch;

@@ -1,5 +1,5 @@
 //! Clouds of any size: one cooperative launch, in which a team of blocks works on one cloud at a
-//! time. Scratch: 24 bytes a row of the larger side and 1 KB a block, for the clouds that are
+//! time. Scratch: 24 bytes per row of the larger side and 1 KB per block, for the clouds that are
 //! worked on at the same time.
 
 use super::Asked;
