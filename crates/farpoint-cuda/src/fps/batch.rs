@@ -1,4 +1,4 @@
-//! What is asked of a kernel: `struct Batch` of `kernels/common/batch.cuh`, field by field.
+//! The parameter of the kernels: `struct Batch` of `kernels/common/batch.cuh`, field by field.
 
 use crate::CudaScalar;
 

@@ -1,12 +1,12 @@
 //! RadiusFPS-G (the paper's section 4): voxels pruned by their spheres, two kernels per sample.
 //!
-//! Preparing (algorithm 2) sorts the points by voxel, all on the device; how many voxels there
-//! are is known there only, so that launches are for an upper bound and kernels look. Then each
-//! sample takes a kernel that selects it and one that updates the voxels in its reach; either
-//! can be taken apart ([`RadiusOptions`]), which costs time and changes nothing else. The
-//! kernels count samples themselves, so that one CUDA graph of some hundred pairs serves a
-//! whole run ([`chain`]). Kernels past the last sample do nothing; but they are queued, so that
-//! a run that a spacing ends early still takes about 2 us for each sample it might have had.
+//! Preparing (algorithm 2) sorts the points by voxel on the device; the number of voxels is known only
+//! there, so launches are sized for an upper bound. Then each sample takes a kernel that selects it
+//! and one that updates the voxels within its reach; either can be split ([`RadiusOptions`]), which
+//! costs time and changes nothing else. The kernels count samples themselves, so that one CUDA graph
+//! of some hundred pairs serves a whole run ([`chain`]). Kernels past the last sample do nothing, but
+//! they are queued: a run that a spacing ends early still takes about 2 us for each sample that it
+//! could have had.
 //!
 //! # Scratch memory
 //! A row takes five numbers (its coordinates, distance and row), and half a voxel's: 36.5 bytes
@@ -39,18 +39,18 @@ const CLOUD_THREADS: u32 = 1024;
 const VOXEL_THREADS: u32 = 256;
 const UPDATE_THREADS: u32 = 128;
 
-/// Clouds of one launch: the second dimension of a grid ends there.
+/// The most clouds of one launch: the limit of a grid's second dimension.
 const MOST_CLOUDS: usize = 65_535;
 
 /// The finest grid: its voxels can be numbered by 32 bits.
 const MOST_NVOX: u32 = 1024;
 
-/// Without a wish for `nvox`, a voxel for so many points is aimed at: half of what a warp
-/// handles at once, as crowded voxels take more. NOT MEASURED YET on a GPU; counted on the CPU,
+/// Unless `nvox` is set, one voxel per this many points is aimed at: half of what a warp handles at
+/// once, as crowded voxels take more. NOT MEASURED YET on a GPU; counted on the CPU,
 /// 8 to 32 visit about as many points per warp (a KITTI turn, a room of 40,000).
 const POINTS_A_VOXEL: u32 = 16;
 
-/// But not more voxels than this: every step looks at all.
+/// But no more voxels than this: every step looks at all of them.
 const MOST_WANTED: u32 = 32_768;
 
 /// `struct RadiusArguments` of `kernels/radius/state.cuh`.
@@ -198,7 +198,7 @@ struct Queue<'a, T> {
 }
 
 impl<T: CudaScalar> Queue<'_, T> {
-    /// A kernel with so many blocks per cloud.
+    /// A kernel with `blocks` blocks per cloud.
     fn link(&self, name: &'static str, blocks: usize, threads: u32) -> Result<Link, Error> {
         let grid = [blocks as u32, self.shape.clouds as u32, 1];
         let launch = Launch { grid, ..Launch::new(1, threads) };
@@ -265,7 +265,7 @@ impl<T: CudaScalar> Queue<'_, T> {
         wanted.clamp(1, most.div_ceil(self.shape.clouds))
     }
 
-    /// The kernels of a step.
+    /// The kernels of one step.
     fn step(&self, options: &RadiusOptions) -> Result<Vec<Link>, Error> {
         let chunks = self.chunks();
         let blocks = self.blocks(chunks.div_ceil(UPDATE_THREADS as usize / LANES), 8);
@@ -329,7 +329,7 @@ impl<T: CudaScalar> Queue<'_, T> {
     }
 }
 
-/// With fewer steps a graph is not worth making.
+/// With fewer steps a graph does not pay.
 const FEWEST_STEPS: usize = 64;
 
 /// How often a graph repeats a step, and how often it is launched: at least `steps` steps.
