@@ -90,7 +90,7 @@ __device__ __forceinline__ Site broadcast(const Site& mine, u32 from) {
             __shfl_sync(FULL, mine.at, from), __shfl_sync(FULL, mine.row, from)};
 }
 
-// Site of a lane of a group; its row is only read where further axes ask for it.
+// Site of a lane of a group; its row is only read for further axes.
 template <bool HIGH>
 __device__ __forceinline__ Site lane_site(const Points& points, u32 group, u32 lane) {
     const Group& sites = in_global(points.sites)[group];

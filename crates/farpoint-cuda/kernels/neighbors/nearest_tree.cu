@@ -46,7 +46,7 @@ struct Index {
     Ordering ordering;
 };
 
-// Where a warp is in its search: on each level the node it is in, its children that are yet to be
+// Where a warp is in its search: on each level the node it is in, its children that are still to be
 // looked at, and how far these are.
 struct Path {
     real bound[MOST_LEVELS][32];

@@ -104,7 +104,7 @@ __device__ __forceinline__ real next_beta(const State& state, real maximum, real
     return larger(beta, state.cloud.stop);
 }
 
-// Bands are as wide as asked for (1 - gamma), or up to twice as wide while they hold less than a
+// Bands are as wide as set (1 - gamma), or up to twice as wide while they hold less than a
 // point or two for every warp: a band takes some time however few its points are.
 __device__ __forceinline__ real next_gamma(const Team& team, real narrow, real gamma, u32 points) {
     real width = 1 - gamma;

@@ -38,7 +38,7 @@ struct Accepted {
     u32* count;
 };
 
-// Counts of the work, summed over warps when a caller asks for them.
+// Counts of the work, summed over warps if a caller wants them.
 enum Counter { BANDS, BAND_POINTS, SEARCHES, NODES, LEAVES, UPDATES, COPY_NS, BUILD_NS, SINGLE_NS, SOLVE_NS,
                UPDATE_NS, SORT_NS, COUNTERS };
 
@@ -121,7 +121,7 @@ __device__ inline void shape_tree(State& state) {
     }
 }
 
-// The largest distance of all unchosen points, in every thread; `turn` tells the current copy.
+// The largest distance of all unchosen points, in every thread; `turn` is the current copy.
 __device__ inline real largest_of_all(const Tree& tree, u32 turn) {
     const Level& top = tree.levels[tree.height - 1];
     return from_bits(warp_largest(*(volatile bits*)&top.blocks[0].largest[turn][threadIdx.x & 31]));

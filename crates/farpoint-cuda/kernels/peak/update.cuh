@@ -116,7 +116,7 @@ __device__ __forceinline__ void raise_maxima(const Tree& tree, u32 node, u32 tur
 }
 
 // Applies `n` points of `list` to all groups, finds the largest distances of all nodes and lists
-// what lies above beta; `turn` tells which copy takes the maxima (of the upper levels it must be
+// what lies above beta; `turn` says which copy takes the maxima (of the upper levels it must be
 // zero), the other holds bounds from before.
 template <bool HIGH>
 __device__ void refresh(const State& state, const Team& team, const u32* list, u32 n, u32 turn, real beta, Staged& staged) {

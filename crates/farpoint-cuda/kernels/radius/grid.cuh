@@ -94,7 +94,7 @@ __device__ __forceinline__ u32 voxel_of(const Grid& grid, const Cloud& cloud, u3
     return (cell[2] * grid.cells[1] + cell[1]) * grid.cells[0] + cell[0];
 }
 
-// How many voxels a caller without a wish gets, about.
+// About how many voxels there are unless the caller sets `nvox`.
 __device__ __forceinline__ u32 wanted_voxels(const RadiusArguments& args, u32 points) {
     return max(1u, min(points / args.points_a_voxel, args.most_wanted));
 }

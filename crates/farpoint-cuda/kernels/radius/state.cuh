@@ -65,7 +65,7 @@ struct RadiusArguments {
     u32* counts;         // by tile
     u32 first_cloud;     // of this launch; blockIdx.y counts from it
     u32 nvox;            // voxels along the longest side; 0: chosen here
-    u32 points_a_voxel;  // then a voxel is wanted for so many points,
+    u32 points_a_voxel;  // then one voxel per this many points is wanted,
     u32 most_wanted;     // but not more than this
     u32 passes;          // of the sort
     u32 pass;

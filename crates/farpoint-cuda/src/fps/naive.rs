@@ -40,6 +40,6 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     let args = Args { batch: *batch, scratch: scratch.pointer() };
     let kernel = gpu.function::<T>("naive", "naive")?;
     // SAFETY: `Args` mirrors the kernel's parameter; the scratch memory is freed in stream
-    // order; the arrays of `batch` are there by this function's contract.
+    // order; the arrays of `batch` are valid by this function's contract.
     unsafe { Launch::new(shape.clouds as u32, THREADS).start(stream, kernel, &args) }
 }

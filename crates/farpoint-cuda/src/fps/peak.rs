@@ -160,7 +160,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     unsafe { memory::set(stream, scratch.pointer(), 0, headers)? };
     let grid = (count * team) as u32;
     // SAFETY: `Args` mirrors the kernel's parameter; `arrays` is what it places; the scratch
-    // memory is freed in stream order; the arrays of `batch` and the counters are there by this
+    // memory is freed in stream order; the arrays of `batch` and the counters are valid by this
     // function's contract.
     unsafe { Launch { grid: [grid, 1, 1], ..launch }.start(stream, function, &args) }
 }

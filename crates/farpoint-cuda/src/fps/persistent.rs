@@ -80,7 +80,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     };
     let kernel = gpu.function::<T>("persistent", plan.kernel.name)?;
     // SAFETY: `Args` mirrors the kernel's parameter; the scratch memory is freed in stream
-    // order; the arrays of `batch` are there by this function's contract.
+    // order; the arrays of `batch` are valid by this function's contract.
     unsafe { plan.launch().start(stream, kernel, &args) }
 }
 

@@ -130,7 +130,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
         let clouds = (shape.clouds - first).min(MOST_CLOUDS);
         let queue = Queue { gpu, stream, args, shape: Shape { clouds, ..shape } };
         // SAFETY: `Arguments` mirrors the kernels' parameter; the scratch memory is freed in
-        // stream order; the arrays of `batch` are there by this function's contract.
+        // stream order; the arrays of `batch` are valid by this function's contract.
         unsafe {
             queue.prepare()?;
             queue.sample(options, |steps| match &mut part {
@@ -224,7 +224,7 @@ impl<T: CudaScalar> Queue<'_, T> {
         let per_cloud = |name| self.link(name, 1, CLOUD_THREADS);
         let voxels = LANES * self.chunks();
         let blocks = self.blocks(voxels.div_ceil(VOXEL_THREADS as usize / LANES), 16);
-        // SAFETY: all of them work on what `args` names, which is there by the contract of `enqueue`.
+        // SAFETY: all of them work on what `args` names, which is valid by the contract of `enqueue`.
         unsafe {
             self.start(self.link("radius_begin", 1, LANES as u32)?, 0)?;
             self.start(per_tile("radius_box")?, 0)?;
@@ -302,7 +302,7 @@ impl<T: CudaScalar> Queue<'_, T> {
         let steps = self.shape.wanted + 1;
         if steps < FEWEST_STEPS || self.capturing()? {
             for &link in std::iter::repeat_n(&step, steps).flatten() {
-                // SAFETY: what `args` names is there by the contract of `enqueue`.
+                // SAFETY: what `args` names is valid by the contract of `enqueue`.
                 unsafe { self.start(link, 0)? };
             }
             return Ok(());
@@ -310,7 +310,7 @@ impl<T: CudaScalar> Queue<'_, T> {
         let (repeats, launches) = split(steps);
         let chain = Chain::new(self.gpu, &step, &self.args, repeats)?;
         for launch in 1..=launches {
-            // SAFETY: the chain's kernels take `args`, and what these name is there by the contract of
+            // SAFETY: the chain's kernels take `args`, and what these name is valid by the contract of
             // `enqueue` until the stream has finished the last launch.
             unsafe { chain.launch(self.stream)? };
             queued(launch * repeats)?;

@@ -46,6 +46,6 @@ pub unsafe fn roots<T: CudaScalar>(
     let kernel = stream.gpu().function::<T>("roots", "roots")?;
     let args = Args { values, covering, radii, slots: slots as u64, clouds: clouds as u64 };
     // SAFETY: `Args` mirrors the kernel's parameter, which writes within arrays of `slots` and `clouds`
-    // numbers; these are there by this function's contract.
+    // numbers; these are valid by this function's contract.
     unsafe { Launch::new(blocks as u32, THREADS).start(stream, kernel, &args) }
 }

@@ -114,7 +114,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     let headers = (scratch.pointer(), headers);
     // SAFETY: headers lie at the start of the scratch memory. `Args` mirrors the kernel's
     // parameter; `arrays` is what it places; the scratch memory is freed in stream order; the
-    // arrays of `matching` are there by this function's contract.
+    // arrays of `matching` are valid by this function's contract.
     unsafe { layout.teams.start(stream, function, launch, &args, headers) }
 }
 
