@@ -1,9 +1,9 @@
 //! The arguments of every command, and what can be said about them before any work is done.
 
-mod measure;
+mod demo;
 mod samplers;
 
-pub(crate) use measure::{Bench, Demo, Generate, Paper};
+pub(crate) use demo::{Demo, Generate, Moved};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 
 use crate::device::Method;
@@ -57,8 +57,10 @@ pub(crate) enum Command {
     Info(Info),
     Generate(Generate),
     Demo(Demo),
-    Bench(Bench),
-    Paper(Paper),
+    #[command(hide = true)]
+    Bench(Moved),
+    #[command(hide = true)]
+    Paper(Moved),
 }
 
 /// Choose points of a file so that they cover it evenly.

@@ -1,17 +1,15 @@
-//! farpoint's tests and benchmarks on a GPU: one program that needs the NVIDIA driver alone.
+//! farpoint's tests on a GPU: one program that needs the NVIDIA driver alone.
 //!
 //! `cargo xtask test-gpu` builds and runs it. Every comparison is with the CPU library, index
 //! by index and bit by bit.
 
 mod awkward;
 mod batches;
-mod bench;
 mod calls;
 mod chamfer;
 mod clouds;
 mod equality;
 mod errors;
-mod first_call;
 mod give_up;
 mod graphs;
 mod guarded;
@@ -71,12 +69,6 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         report: Option<PathBuf>,
     },
-    /// Measure the clouds of the targets, or a grid of shapes
-    Bench(bench::Bench),
-    /// Measure nearest points, Chamfer distance and gradients
-    BenchChamfer(bench::BenchChamfer),
-    /// Measure the first call of a fresh process, with machine code and with PTX
-    FirstCall(first_call::FirstCall),
     /// Calls at once, as one of the processes that a test starts
     #[command(hide = true)]
     Together,
@@ -132,9 +124,6 @@ fn main() -> ExitCode {
         Command::Sanitize { tool, only, report } => {
             small::sanitize(&tool, &only, report.as_deref())
         }
-        Command::Bench(bench) => bench.run(),
-        Command::BenchChamfer(bench) => bench.run(),
-        Command::FirstCall(first) => first.run(),
         Command::Together => together::alone(),
         Command::PersistentWide(wide) => wide.run(),
         Command::Devices => devices(),
