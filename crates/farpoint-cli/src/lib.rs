@@ -7,8 +7,8 @@
 #![forbid(unsafe_code)]
 #![doc(hidden)]
 
-mod approximate;
 mod args;
+mod check;
 mod chamfer;
 mod compare;
 pub mod csv;
@@ -18,7 +18,9 @@ mod generate;
 mod info;
 pub mod input;
 pub mod interrupt;
+mod job;
 mod order;
+mod outcome;
 pub mod output;
 mod picture;
 mod progress;

@@ -1,7 +1,9 @@
 //! What the user sees on stdout and stderr. Nothing here panics when a pipe is closed.
 
 use crate::interrupt::guarded;
+use crate::progress::Progress;
 use anyhow::{Context, Result};
+use farpoint_io::{Cloud, WriteOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -38,6 +40,15 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     written.with_context(|| {
         format!("{}: cannot be written; check the folder and its free space", path.display())
     })?;
+    Ok(())
+}
+
+/// Writes these rows of a cloud, whole or not at all, and passes on the writer's warnings.
+pub(crate) fn write_cloud(path: &Path, cloud: &Cloud, rows: &[usize]) -> Result<()> {
+    let progress = Progress::start(format!("writing {}", path.display()));
+    let warnings = guarded(|| farpoint_io::write(path, cloud, rows, &WriteOptions::default()))?;
+    drop(progress);
+    warnings.iter().for_each(|warning| warn(&format!("{}: {warning}", path.display())));
     Ok(())
 }
 
