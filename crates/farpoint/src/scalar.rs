@@ -17,7 +17,7 @@ pub trait Scalar: number::Number {
     fn from_f64(value: f64) -> Self;
 }
 
-/// What this crate needs of its scalars. The module is private, so that nobody else can implement
+/// What this crate needs of its scalars. The module is private, so that no other crate can implement
 /// or name it.
 pub(crate) mod number {
     use crate::simd::Simd;

@@ -82,7 +82,7 @@ mod tests {
     use crate::simd::PortableF32;
 
     fn simd() -> PortableF32 {
-        // SAFETY: the portable set needs nothing of the machine.
+        // SAFETY: every machine has the portable set.
         unsafe { PortableF32::new_unchecked() }
     }
 

@@ -111,7 +111,7 @@ impl<T: Scalar> Run<'_, '_, T> {
 
 /// Where the threads of a search from one cloud to another write what they find, each for queries
 /// of its own. Those of a thread are neighbors in space and lie anywhere in the result, so that
-/// it can't be split into slices.
+/// it cannot be split into slices.
 #[allow(unreachable_pub)]
 pub struct Output<'a, T> {
     queries: &'a Cloud<T>,
@@ -149,7 +149,7 @@ impl<'a, T: Scalar> Output<'a, T> {
         let (row, index) = (self.queries.row(query), self.targets.row(nearest) as u32);
         assert!(row < self.rows, "a query that is no row of the result");
         // SAFETY: the row is in both arrays, which are mutably borrowed for as long as this lives.
-        // Different queries have different rows, so nobody else uses this one.
+        // Different queries have different rows, so no other thread uses this one.
         unsafe {
             self.distances.write(row, distance);
             self.indices.write(row, index);
@@ -181,7 +181,7 @@ impl<T: Scalar> Program<T> for Job<'_, '_, T> {
 }
 
 impl<T: Scalar> Job<'_, '_, T> {
-    /// Searches, and leaves the rest undone if the watch says stop.
+    /// Searches until done or canceled.
     fn search<S: Simd<T>, M: Metric>(self, simd: S) {
         let Self { method, threads, watch, a_to_b, b_to_a, .. } = self;
         let (a, b) = (a_to_b.queries, a_to_b.targets);
