@@ -4,9 +4,9 @@
 use crate::args;
 use crate::device;
 use crate::input::{self, Points};
+use crate::outcome::RanOn;
 use crate::output::{self, count, number, seconds};
 use crate::picture::{Deviation, deviation};
-use crate::outcome::RanOn;
 use crate::progress::Progress;
 use crate::report;
 use anyhow::{Result, ensure};
@@ -123,10 +123,8 @@ fn compare<T: CudaScalar>(a: &[[T; 3]], b: &[[T; 3]], args: &args::Chamfer) -> R
     let place = device::choose(&args.place, &|_| Ok(()), pays)?;
     let threads = device::threads(&args.place);
     let progress = Progress::start(format!("comparing {names}"));
-    let found = place.run(
-        |cpu| on_cpu(a, b, cpu, threads, &progress),
-        |gpu| on_gpu(a, b, gpu, &progress),
-    );
+    let found =
+        place.run(|cpu| on_cpu(a, b, cpu, threads, &progress), |gpu| on_gpu(a, b, gpu, &progress));
     drop(progress);
     let (chamfer, ran_on, seconds) = found.map_err(|error| anyhow::anyhow!("{names}: {error}"))?;
     let first = &chamfer.a_to_b;

@@ -101,11 +101,7 @@ pub(crate) fn threads(place: &Where) -> usize {
 }
 
 /// Chooses the device of a job; `pays` says whether `auto` tries a GPU.
-pub(crate) fn choose(
-    place: &Where,
-    has: Has<'_>,
-    pays: impl FnOnce() -> bool,
-) -> Result<Place> {
+pub(crate) fn choose(place: &Where, has: Has<'_>, pays: impl FnOnce() -> bool) -> Result<Place> {
     let open = || Gpu::new(place.gpu.unwrap_or(0));
     let on = |kind| has(kind).is_ok();
     match place.device {

@@ -1,8 +1,8 @@
 //! `farpoint generate`: a seeded cloud into a file.
 
-use crate::{args, check};
-use crate::progress::Progress;
 use crate::output::write_cloud;
+use crate::progress::Progress;
+use crate::{args, check};
 use anyhow::Result;
 use farpoint_io::{Cloud, Coordinates, WriteOptions};
 

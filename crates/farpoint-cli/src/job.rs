@@ -8,7 +8,7 @@ use crate::outcome::{Outcome, RanOn, figures, named};
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use farpoint::approximate::{self, ApproximateSampler, Order};
-use farpoint::{Algorithm, Amount, BadRows, Cpu, Matcher, Sampler, Scalar, Start};
+use farpoint::{Amount, BadRows, Cpu, Matcher, Sampler, Scalar, Start};
 use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_io::{Cloud, Column, Coordinates};
 use serde_json::json;
@@ -234,12 +234,4 @@ fn radius<T: Scalar>(points: &[[T; 3]], sample: &[[T; 3]]) -> Result<f64, farpoi
     }
     let nearest = Matcher::new().bad_rows(BadRows::Skip).nearest(points, sample)?;
     Ok(nearest.max_distance().to_f64())
-}
-
-/// The exact algorithm of a run; `None` of an approximate sampler.
-pub(crate) fn algorithm(run: &Run) -> Option<Algorithm> {
-    match run.sampler.method {
-        Method::Exact(algorithm) => Some(algorithm),
-        Method::Approximate(_) => None,
-    }
 }

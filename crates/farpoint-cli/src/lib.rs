@@ -8,8 +8,8 @@
 #![doc(hidden)]
 
 mod args;
-mod check;
 mod chamfer;
+mod check;
 mod compare;
 pub mod csv;
 mod demo;

@@ -1,7 +1,7 @@
 //! An outcome as a table for people, as JSON for programs.
 
-use crate::output::{self, count, number, seconds};
 use crate::outcome::{Figure, Outcome, RanOn};
+use crate::output::{self, count, number, seconds};
 use crate::{args, input};
 use anyhow::Result;
 use serde_json::{Map, Value, json};

@@ -3,16 +3,17 @@
 use super::Bench;
 use super::write::{row, time, times};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
-use crate::timing::{self, Case, Cpu, Job, Record, generated};
+use crate::timing::{self, Case, Job, OnCpu, Record, generated};
 use anyhow::Result;
 use farpoint::Algorithm;
 use farpoint_cli::output::{count, number};
 use farpoint_generate::Kind;
 
-const ALL: [Algorithm; 4] = [Algorithm::Naive, Algorithm::Radius, Algorithm::Tree, Algorithm::Peak];
+const ALL: [Algorithm; 4] =
+    [Algorithm::Naive, Algorithm::radius(), Algorithm::Tree, Algorithm::peak()];
 
 fn job(case: &Case, algorithm: Algorithm, samples: usize, threads: usize) -> Job<'_> {
-    Cpu::new(algorithm, threads).job(case, samples)
+    OnCpu { algorithm, threads }.job(case, samples)
 }
 
 fn measure(bench: &Bench<'_>, case: &Case, jobs: &[Job<'_>]) -> Result<Vec<Record>> {
@@ -27,7 +28,7 @@ pub(super) fn algorithms(bench: &Bench<'_>) -> Result<()> {
         let mut jobs: Vec<_> = ALL.iter().map(|a| job(case, *a, m, 1)).collect();
         jobs.push(job(case, Algorithm::Auto, m, 1));
         if bench.threads > 1 {
-            let wide = [Algorithm::Naive, Algorithm::Tree, Algorithm::Peak, Algorithm::Auto];
+            let wide = [Algorithm::Naive, Algorithm::Tree, Algorithm::peak(), Algorithm::Auto];
             jobs.extend(wide.map(|a| job(case, a, m, bench.threads)));
         }
         let records = measure(bench, case, &jobs)?;
@@ -101,7 +102,7 @@ pub(super) fn threads(bench: &Bench<'_>) -> Result<()> {
     steps.push(bench.threads);
     for case in bench.room().iter().chain(&bench.given) {
         let m = case.quarter();
-        let who = [Algorithm::Naive, Algorithm::Tree, Algorithm::Peak];
+        let who = [Algorithm::Naive, Algorithm::Tree, Algorithm::peak()];
         let jobs: Vec<_> =
             who.iter().flat_map(|a| steps.iter().map(move |t| job(case, *a, m, *t))).collect();
         let records = measure(bench, case, &jobs)?;

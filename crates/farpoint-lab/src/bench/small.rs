@@ -4,14 +4,14 @@ use super::Bench;
 use super::write::row;
 use crate::timing::{Job, Record, Subject, measure, repeated};
 use anyhow::Result;
-use farpoint::{Algorithm, Sampler};
+use farpoint::{Algorithm, Cpu, Sampler};
 use farpoint_cli::output::{count, number, seconds};
 
 /// Clouds of a batch.
 const BATCH: usize = 32;
 
 const WHO: [Algorithm; 5] =
-    [Algorithm::Naive, Algorithm::Radius, Algorithm::Tree, Algorithm::Peak, Algorithm::Auto];
+    [Algorithm::Naive, Algorithm::radius(), Algorithm::Tree, Algorithm::peak(), Algorithm::Auto];
 
 type Clouds = [Vec<[f32; 3]>];
 
@@ -63,19 +63,19 @@ fn jobs<'a>(clouds: &'a Clouds, samples: usize, bench: &Bench<'_>) -> Vec<Job<'a
 }
 
 fn one(cloud: &[[f32; 3]], algorithm: Algorithm, samples: usize, patience: f64) -> Job<'_> {
-    let sampler = Sampler::count(samples).algorithm(algorithm).threads(1);
+    let (cpu, sampler) = (Cpu::new().threads(1), Sampler::count(samples).algorithm(algorithm));
     Job::new(algorithm.name(), samples, move |_| {
-        repeated(algorithm.name(), patience, || Ok(sampler.sample(cloud)?.indices))
+        repeated(algorithm.name(), patience, || Ok(sampler.on(&cpu).sample(cloud)?.indices))
     })
 }
 
 fn batch(clouds: &Clouds, threads: usize, samples: usize, patience: f64) -> Job<'_> {
     let algorithm = Algorithm::Auto;
-    let sampler = Sampler::count(samples).threads(threads);
+    let (cpu, sampler) = (Cpu::new().threads(threads), Sampler::count(samples));
     let plural = if threads == 1 { "" } else { "s" };
     let job = Job::new(algorithm.name(), samples, move |_| {
         repeated(algorithm.name(), patience, || {
-            Ok(sampler.sample_batch(clouds)?.swap_remove(0).indices)
+            Ok(sampler.on(&cpu).sample_batch(clouds)?.swap_remove(0).indices)
         })
     });
     job.variant(format!("batch of {}, {threads} thread{plural}", clouds.len())).threads(threads)

@@ -7,7 +7,8 @@ use super::Output;
 use super::words::{milliseconds, reached};
 use crate::machine::Machine;
 use anyhow::{Context, Result, bail, ensure};
-use farpoint_cuda::{Gpu, Loaded, Matcher, Properties, Sampler};
+use farpoint::{Chamfer, Matcher, Sample, Sampler};
+use farpoint_cuda::{Gpu, Loaded, Properties};
 use farpoint_generate::{Kind, generate};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -86,29 +87,26 @@ const CASES: [Case; 4] = [
     Case {
         name: "10,000 of a room of 100,000",
         clouds: || rooms(100_000),
-        gpu: |device, [a, _]| Ok(sampled(&[Sampler::count(10_000).sample(device, &a[0])?])),
-        cpu: |[a, _]| Ok(sampled(&[farpoint::Sampler::count(10_000).sample(&a[0])?].map(on_cpu))),
+        gpu: |gpu, [a, _]| Ok(sampled(&[Sampler::count(10_000).on(gpu).sample(&a[0])?])),
+        cpu: |[a, _]| Ok(sampled(&[Sampler::count(10_000).sample(&a[0])?])),
     },
     Case {
         name: "512 of 32 objects of 2,048",
         clouds: objects,
-        gpu: |device, [a, _]| Ok(sampled(&Sampler::count(512).sample_batch(device, a)?)),
-        cpu: |[a, _]| {
-            let samples = farpoint::Sampler::count(512).sample_batch(a)?;
-            Ok(sampled(&samples.into_iter().map(on_cpu).collect::<Vec<_>>()))
-        },
+        gpu: |gpu, [a, _]| Ok(sampled(&Sampler::count(512).on(gpu).sample_batch(a)?)),
+        cpu: |[a, _]| Ok(sampled(&Sampler::count(512).sample_batch(a)?)),
     },
     Case {
         name: "Chamfer of two rooms of 100,000",
         clouds: || rooms(100_000),
-        gpu: |device, [a, b]| Ok(matched(&[Matcher::new().chamfer(device, &a[0], &b[0])?])),
-        cpu: |[a, b]| Ok(matched(&[farpoint::chamfer::Matcher::new().chamfer(&a[0], &b[0])?])),
+        gpu: |gpu, [a, b]| Ok(matched(&[Matcher::new().on(gpu).chamfer(&a[0], &b[0])?])),
+        cpu: |[a, b]| Ok(matched(&[Matcher::new().chamfer(&a[0], &b[0])?])),
     },
     Case {
         name: "Chamfer of 32 objects of 2,048",
         clouds: objects,
-        gpu: |device, [a, b]| Ok(matched(&Matcher::new().chamfer_batch(device, a, b)?)),
-        cpu: |[a, b]| Ok(matched(&farpoint::chamfer::Matcher::new().chamfer_batch(a, b)?)),
+        gpu: |gpu, [a, b]| Ok(matched(&Matcher::new().on(gpu).chamfer_batch(a, b)?)),
+        cpu: |[a, b]| Ok(matched(&Matcher::new().chamfer_batch(a, b)?)),
     },
 ];
 
@@ -120,37 +118,15 @@ fn objects() -> [Vec<Points>; 2] {
     [0, 32].map(|from| (from..from + 32).map(|seed| generate(Kind::Object, 2048, seed)).collect())
 }
 
-fn on_cpu(sample: farpoint::Sample<f32>) -> (Vec<usize>, Vec<f32>) {
-    (sample.indices, sample.squared_distances)
+fn sampled(samples: &[Sample<f32>]) -> Answer {
+    let answers = samples.iter().flat_map(|sample| {
+        let bits = sample.squared_distances.iter().map(|distance| u64::from(distance.to_bits()));
+        sample.indices.iter().map(|&index| index as u64).chain(bits)
+    });
+    answers.collect()
 }
 
-trait Indices {
-    fn parts(&self) -> (&[usize], &[f32]);
-}
-
-impl Indices for farpoint_cuda::Sample<f32> {
-    fn parts(&self) -> (&[usize], &[f32]) {
-        (&self.indices, &self.squared_distances)
-    }
-}
-
-impl Indices for (Vec<usize>, Vec<f32>) {
-    fn parts(&self) -> (&[usize], &[f32]) {
-        (&self.0, &self.1)
-    }
-}
-
-fn sampled<S: Indices>(samples: &[S]) -> Answer {
-    let parts = samples.iter().map(Indices::parts);
-    parts
-        .flat_map(|(indices, distances)| {
-            let bits = distances.iter().map(|distance| u64::from(distance.to_bits()));
-            indices.iter().map(|&index| index as u64).chain(bits)
-        })
-        .collect()
-}
-
-fn matched(all: &[farpoint::chamfer::Chamfer<f32>]) -> Answer {
+fn matched(all: &[Chamfer<f32>]) -> Answer {
     let sides = all.iter().flat_map(|chamfer| [&chamfer.a_to_b, &chamfer.b_to_a]);
     sides
         .flat_map(|side| {
@@ -192,8 +168,8 @@ impl FirstCall {
 fn measure(case: &Case, way: Way) -> Result<Value> {
     let clouds = (case.clouds)();
     let wanted = (case.cpu)(&clouds)?;
-    let (device, opening) = timed(|| {
-        let device = match way {
+    let (gpu, opening) = timed(|| {
+        let gpu = match way {
             // The card's own PTX: what a card that is newer than the crate gets.
             Way::Ptx => {
                 let capability = Properties::all()?.first().context("there is no GPU")?.capability;
@@ -201,22 +177,22 @@ fn measure(case: &Case, way: Way) -> Result<Value> {
             }
             Way::MachineCode | Way::WarmUp => Gpu::new(0)?,
         };
-        // The context exists once the device was asked for something.
-        device.memory()?;
-        Ok(device)
+        // The first use of the device makes the context.
+        gpu.memory()?;
+        Ok(gpu)
     })?;
-    let ((), warming) = timed(|| if way == Way::WarmUp { Ok(device.warm_up()?) } else { Ok(()) })?;
-    let before = device.loaded();
-    let (answer, first) = timed(|| (case.gpu)(&device, &clouds))?;
+    let ((), warming) = timed(|| if way == Way::WarmUp { Ok(gpu.warm_up()?) } else { Ok(()) })?;
+    let before = gpu.loaded();
+    let (answer, first) = timed(|| (case.gpu)(&gpu, &clouds))?;
     ensure!(answer == wanted, "the first call differs from the CPU's result");
-    let loaded = device.loaded();
+    let loaded = gpu.loaded();
     let mut later = Vec::new();
     for _ in 0..9 {
-        let (answer, seconds) = timed(|| (case.gpu)(&device, &clouds))?;
+        let (answer, seconds) = timed(|| (case.gpu)(&gpu, &clouds))?;
         ensure!(answer == wanted, "a later call differs from the CPU's result");
         later.push(seconds);
     }
-    ensure!(device.loaded() == loaded, "a later call loaded kernels again");
+    ensure!(gpu.loaded() == loaded, "a later call loaded kernels again");
     let modules = match way {
         Way::Ptx => (0, loaded.ptx),
         _ => (loaded.machine_code, 0),

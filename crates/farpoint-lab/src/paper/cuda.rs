@@ -2,20 +2,21 @@
 
 use crate::timing::{Case, Job, Once, Turn};
 use anyhow::{Result, anyhow};
-use farpoint_cuda::{Algorithm, Device, RadiusOptions, Sampler};
+use farpoint::{Algorithm, Sampler};
+use farpoint_cli::each_precision;
+use farpoint_cuda::Gpu;
 
 /// A first run loads the kernels; it takes this many samples.
 const WARM: usize = 64;
 
 /// An algorithm on the GPU; `None` if it can't take this cloud.
 pub(super) fn job<'a>(
-    gpu: &'a Device,
+    gpu: &'a Gpu,
     case: &'a Case,
     algorithm: Algorithm,
-    radius: RadiusOptions,
     samples: usize,
 ) -> Result<Option<Job<'a>>> {
-    let run = move |samples: usize| once(gpu, case, algorithm, radius, samples);
+    let run = move |samples: usize| once(gpu, case, algorithm, samples);
     match run(samples.min(WARM)) {
         Ok(_) => {
             let linear = matches!(algorithm, Algorithm::Naive | Algorithm::Persistent);
@@ -29,23 +30,17 @@ pub(super) fn job<'a>(
     }
 }
 
-fn once(
-    gpu: &Device,
-    case: &Case,
-    algorithm: Algorithm,
-    radius: RadiusOptions,
-    samples: usize,
-) -> Result<Once> {
-    let sampler = Sampler::count(samples).algorithm(algorithm).radius(radius).statistics(true);
-    farpoint_cli::each_precision!(&case.points, points => {
+fn once(gpu: &Gpu, case: &Case, algorithm: Algorithm, samples: usize) -> Result<Once> {
+    let sampler = Sampler::count(samples).algorithm(algorithm).statistics(true);
+    each_precision!(&case.points, points => {
         let points: &[[_; 3]] = points;
-        let sample = sampler.sample(gpu, points)?;
+        let sample = sampler.on(gpu).sample(points)?;
         let took = sample.statistics.ok_or_else(|| anyhow!("the GPU gave no times"))?;
         Ok(Once {
             indices: sample.indices,
-            seconds: took.seconds,
+            seconds: took.seconds.kernels,
             algorithm: sample.algorithm.name(),
-            bytes: Some(took.input_bytes + took.answer_bytes + took.scratch_bytes),
+            bytes: Some(took.bytes.input + took.bytes.answer + took.bytes.scratch),
         })
     })
 }

@@ -10,7 +10,7 @@ use farpoint_cli::output::number;
 
 /// Where and how long to measure.
 pub(super) struct Context {
-    pub(super) gpu: Option<farpoint_cuda::Device>,
+    pub(super) gpu: Option<farpoint_cuda::Gpu>,
     pub(super) effort: Effort,
     pub(super) quick: bool,
     /// Machine, version and date.
@@ -40,9 +40,10 @@ impl Context {
 
     /// An exact farthest point sample, on the requested device.
     pub(super) fn farthest(&self, points: &[[f32; 3]], samples: usize) -> Result<Vec<usize>> {
+        let job = Sampler::count(samples);
         Ok(match &self.gpu {
-            Some(gpu) => farpoint_cuda::Sampler::count(samples).sample(gpu, points)?.indices,
-            None => Sampler::count(samples).sample(points)?.indices,
+            Some(gpu) => job.on(gpu).sample(points)?.indices,
+            None => job.sample(points)?.indices,
         })
     }
 }

@@ -109,7 +109,7 @@ fn context(args: &args::Paper) -> Result<Context> {
         args.gpu.is_none() || args.device != Device::Cpu,
         "--gpu is for --device cuda or auto, not cpu"
     );
-    let open = || farpoint_cuda::Device::new(args.gpu.unwrap_or(0));
+    let open = || farpoint_cuda::Gpu::new(args.gpu.unwrap_or(0));
     let gpu = match args.device {
         Device::Cpu => None,
         Device::Auto => open().ok(),

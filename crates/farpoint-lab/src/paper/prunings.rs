@@ -7,11 +7,11 @@ use super::published::{FUSIONS, PRUNINGS};
 use super::table::{Row, Table, range};
 use super::timed;
 use crate::plot::{Axis, Bars, Panel, Sheet};
-use crate::timing::{Cpu, Job, measure};
+use crate::timing::{Job, OnCpu, measure};
 use anyhow::Result;
 use farpoint::{Algorithm, RadiusOptions};
 use farpoint_cli::output::number;
-use farpoint_cuda::Algorithm as OnGpu;
+use farpoint_cuda::Gpu;
 
 pub(super) struct Prunings;
 
@@ -155,14 +155,15 @@ fn fusion((selection, update): (bool, bool)) -> String {
     format!("selection fused {}, update fused {}", yes(selection), yes(update))
 }
 
-fn radius((radius_pruning, point_skip): (bool, bool)) -> Cpu {
-    let radius = RadiusOptions { nvox: None, radius_pruning, point_skip };
-    Cpu { radius, ..Cpu::new(Algorithm::Radius, 1) }
+fn radius((pruning, skip): (bool, bool)) -> OnCpu {
+    let options = RadiusOptions::default().radius_pruning(pruning).point_skip(skip);
+    OnCpu { algorithm: Algorithm::Radius(options), threads: 1 }
 }
 
 /// Without radius pruning every sample looks at every voxel: linear.
 fn on_cpu(cloud: &Cloud, samples: usize) -> Vec<Job<'_>> {
-    let mut jobs = vec![Cpu::new(Algorithm::Naive, 1).job(&cloud.case, samples)];
+    let naive = OnCpu { algorithm: Algorithm::Naive, threads: 1 };
+    let mut jobs = vec![naive.job(&cloud.case, samples)];
     jobs.extend(SWITCHES.map(|switches| {
         let job = radius(switches).job(&cloud.case, samples);
         job.variant(pruning(switches)).linear(!switches.0)
@@ -170,17 +171,13 @@ fn on_cpu(cloud: &Cloud, samples: usize) -> Vec<Job<'_>> {
     jobs
 }
 
-fn on_gpu<'a>(
-    gpu: &'a farpoint_cuda::Device,
-    cloud: &'a Cloud,
-    samples: usize,
-) -> Result<Vec<Job<'a>>> {
-    let job = |algorithm, options| cuda::job(gpu, &cloud.case, algorithm, options, samples);
-    let mut jobs = Vec::from_iter(job(OnGpu::Naive, Default::default())?);
-    for (fuse_selection, fuse_update) in SWITCHES {
-        let options = farpoint_cuda::RadiusOptions { nvox: None, fuse_selection, fuse_update };
-        let name = fusion((fuse_selection, fuse_update));
-        jobs.extend(job(OnGpu::Radius, options)?.map(|job| job.variant(name)));
+fn on_gpu<'a>(gpu: &'a Gpu, cloud: &'a Cloud, samples: usize) -> Result<Vec<Job<'a>>> {
+    let job = |algorithm| cuda::job(gpu, &cloud.case, algorithm, samples);
+    let mut jobs = Vec::from_iter(job(Algorithm::Naive)?);
+    for (selection, update) in SWITCHES {
+        let options = RadiusOptions::default().fuse_selection(selection).fuse_update(update);
+        let name = fusion((selection, update));
+        jobs.extend(job(Algorithm::Radius(options))?.map(|job| job.variant(name)));
     }
     Ok(jobs)
 }

@@ -10,7 +10,7 @@ pub(super) const SOURCE: &str = "Z. Yu, X. Li, Q. Chang, J. Miyazaki: RadiusFPS:
 /// Table 1.
 pub(super) const MACHINE: &str = "Intel Core i7-12700KF, NVIDIA RTX 6000 Ada";
 
-/// Table 4, S3DIS: radius pruning, point skip, mIoU in per cent, total speed-up over FPS on a GPU.
+/// Table 4, S3DIS: radius pruning, point skip, mIoU in percent, total speed-up over FPS on a GPU.
 /// The switches are told by the text of section 5.4; the table's marks did not come through.
 pub(super) const PRUNINGS: [(bool, bool, f64, f64); 3] =
     [(true, true, 67.90, 2.58), (true, false, 67.90, 2.42), (false, true, 19.73, 3.68)];
@@ -52,7 +52,7 @@ pub(super) const SAMPLERS: [&str; 8] = [
     "RadiusFPS-G",
 ];
 
-/// Table 5: mIoU in per cent by model, data set and sampler. (FPS + NPDU on ScanNet with
+/// Table 5: mIoU in percent by model, data set and sampler. (FPS + NPDU on ScanNet with
 /// PointMetaBase is 55.72 in the paper's table 2.)
 pub(super) const SEGMENTATION: [(&str, &str, [f64; 8]); 6] = [
     ("PointMetaBase", "S3DIS", [67.90, 65.28, 66.81, 67.16, 61.43, 68.21, 67.90, 68.28]),

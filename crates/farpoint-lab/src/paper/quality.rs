@@ -5,13 +5,12 @@ use super::figure::{Context, Figure, Finding, Rows, percent, row};
 use super::published::{SAMPLERS, SEGMENTATION};
 use super::table::{Row, Table, range};
 use crate::plot::{Axis, Bars, Panel, Sheet};
-use crate::timing::{Cpu, Effort, Job, Once, Record, measure};
+use crate::timing::{Effort, Job, OnCpu, Once, Record, measure};
 use anyhow::Result;
-use farpoint::Algorithm;
 use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
 use farpoint::measure::Spacing;
+use farpoint::{Algorithm, Cpu, Sampler};
 use farpoint_cli::output::{count, number, seconds};
-use farpoint_cuda::Algorithm as OnGpu;
 use std::time::Instant;
 
 pub(super) struct Quality;
@@ -149,7 +148,7 @@ impl Figure for Quality {
     }
 
     fn published(&self) -> Rows {
-        let mut head = row(["mIoU, per cent", "data set"]);
+        let mut head = row(["mIoU, percent", "data set"]);
         head.extend(SAMPLERS.map(str::to_owned));
         let line = |(model, set, values): (&str, &str, [f64; 8])| {
             let mut cells = row([model, set]);
@@ -168,21 +167,23 @@ impl Figure for Quality {
 fn jobs<'a>(context: &'a Context, cloud: &'a Cloud, samples: usize) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
     if let Some(gpu) = &context.gpu {
-        jobs.extend([OnGpu::Peak, OnGpu::Radius].map(|algorithm| {
+        jobs.extend([Algorithm::peak(), Algorithm::radius()].map(|algorithm| {
             let run = move |points: &[[f32; 3]], samples| {
-                let sampler = farpoint_cuda::Sampler::count(samples).algorithm(algorithm);
-                Ok(sampler.sample(gpu, points)?.indices)
+                let sampler = Sampler::count(samples).algorithm(algorithm);
+                Ok(sampler.on(gpu).sample(points)?.indices)
             };
             job(algorithm.name(), cloud, samples, run).variant("GPU")
         }));
     }
-    let cpu = [Algorithm::Peak, Algorithm::Quick, Algorithm::Radius];
+    let cpu = [Algorithm::peak(), Algorithm::quick(), Algorithm::radius()];
     let cpu = if context.gpu.is_some() { &cpu[..1] } else { &cpu };
-    jobs.extend(cpu.iter().map(|&algorithm| Cpu::new(algorithm, 1).job(&cloud.case, samples)));
+    let on_cpu = |&algorithm: &_| OnCpu { algorithm, threads: 1 }.job(&cloud.case, samples);
+    jobs.extend(cpu.iter().map(on_cpu));
     jobs.extend(APPROXIMATE.map(|(name, method)| {
         let run = move |points: &[[f32; 3]], samples| {
-            let sampler = ApproximateSampler::count(method, samples).threads(1);
-            Ok(sampler.sample(points)?.indices)
+            let (cpu, sampler) =
+                (Cpu::new().threads(1), ApproximateSampler::count(method, samples));
+            Ok(sampler.on(&cpu).sample(points)?.indices)
         };
         job(name, cloud, samples, run).approximate()
     }));
@@ -215,7 +216,8 @@ fn named(record: &Record) -> String {
 /// The cells from the sampler's name on.
 fn judged(points: &[[f32; 3]], record: &Record) -> Result<Vec<String>> {
     let quality = farpoint::measure::quality(points, &record.indices)?;
-    let spacing = quality.spacing.unwrap_or(Spacing { mean: 0.0, min: 0.0, max: 0.0 });
+    let spacing =
+        |value: fn(&Spacing) -> f64| quality.spacing.as_ref().map_or(0.0, value).to_string();
     let exact = APPROXIMATE.iter().all(|(name, _)| *name != record.requested);
     Ok(vec![
         named(record),
@@ -224,9 +226,9 @@ fn judged(points: &[[f32; 3]], record: &Record) -> Result<Vec<String>> {
         quality.coverage.max.to_string(),
         quality.coverage.mean.to_string(),
         quality.coverage.p99.to_string(),
-        spacing.min.to_string(),
-        spacing.mean.to_string(),
-        spacing.max.to_string(),
+        spacing(|spacing| spacing.min),
+        spacing(|spacing| spacing.mean),
+        spacing(|spacing| spacing.max),
         quality.chamfer.to_string(),
         quality.unique.to_string(),
         format!("{:016x}", record.checksum),

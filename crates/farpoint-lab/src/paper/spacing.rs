@@ -59,7 +59,7 @@ impl Figure for Spacings {
             let random = random.sample(points)?.indices;
             for (sampler, sample) in SAMPLERS.iter().zip([&farthest[..samples], &random]) {
                 let radius = covering_radius(points, sample)?;
-                let Spacing { mean, min, max } = spacing(points, sample)?;
+                let Spacing { mean, min, max, .. } = spacing(points, sample)?;
                 rows.push(vec![
                     cloud.name().to_owned(),
                     points.len().to_string(),
@@ -183,7 +183,7 @@ fn panel(table: &Table, cloud: &str) -> Panel {
     });
     Panel::Lines(Lines {
         title: cloud.into(),
-        x: Axis::log("sampled points, per cent"),
+        x: Axis::log("sampled points, percent"),
         y: Axis::log("spacing, unit of the cloud"),
         series: series.into(),
     })

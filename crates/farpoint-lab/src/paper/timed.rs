@@ -4,11 +4,10 @@ use super::clouds::Cloud;
 use super::cuda;
 use super::figure::{Context, Rows};
 use super::table::{Row, Table};
-use crate::timing::{Cpu, Job, Record};
+use crate::timing::{Job, OnCpu, Record};
 use anyhow::Result;
 use farpoint::Algorithm;
 use farpoint_cli::output::{number, seconds};
-use farpoint_cuda::Algorithm as OnGpu;
 
 /// Columns of the figures of time. `bytes` is what was used beyond the input (CPU) or all device
 /// memory (GPU); `samples_measured` is less than `samples` where the time was computed from a part.
@@ -61,12 +60,15 @@ pub(super) fn exact<'a>(
     samples: usize,
 ) -> Result<Vec<Job<'a>>> {
     let Some(gpu) = &context.gpu else {
-        let all = [Algorithm::Naive, Algorithm::Quick, Algorithm::Radius, Algorithm::Peak];
-        return Ok(all.map(|a| Cpu::new(a, 1).job(&cloud.case, samples)).into());
+        let all = [Algorithm::Naive, Algorithm::quick(), Algorithm::radius(), Algorithm::peak()];
+        return Ok(all
+            .map(|algorithm| OnCpu { algorithm, threads: 1 }.job(&cloud.case, samples))
+            .into());
     };
     let mut jobs = Vec::new();
-    for algorithm in [OnGpu::Naive, OnGpu::Radius, OnGpu::Persistent, OnGpu::Peak] {
-        jobs.extend(cuda::job(gpu, &cloud.case, algorithm, Default::default(), samples)?);
+    let all = [Algorithm::Naive, Algorithm::radius(), Algorithm::Persistent, Algorithm::peak()];
+    for algorithm in all {
+        jobs.extend(cuda::job(gpu, &cloud.case, algorithm, samples)?);
     }
     Ok(jobs)
 }

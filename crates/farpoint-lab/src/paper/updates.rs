@@ -4,7 +4,7 @@ use super::clouds::Cloud;
 use super::figure::{Context, Figure, Finding, Rows, percent, row};
 use super::table::{Row, Table, range};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
-use crate::timing::Cpu;
+use crate::timing::OnCpu;
 use anyhow::Result;
 use farpoint::Algorithm;
 use farpoint_cli::output::count;
@@ -49,7 +49,8 @@ impl Figure for Updates {
         let points = cloud.points().len();
         let steps = (points / 2).min(MOST_DISTANCES / points).max(2);
         let threads = available_parallelism().map_or(1, usize::from);
-        let counts = Cpu::new(Algorithm::Naive, threads).statistics(&cloud.case, steps)?;
+        let naive = OnCpu { algorithm: Algorithm::Naive, threads };
+        let counts = naive.statistics(&cloud.case, steps)?;
         let vain =
             |step: usize| 1.0 - f64::from(counts.effective_by_step[step - 1]) / points as f64;
         let (mut rows, mut from, mut above) = (Vec::new(), 1, 0);
@@ -72,8 +73,8 @@ impl Figure for Updates {
     fn plot(&self, table: &Table, foot: &str) -> Sheet {
         let vain = |row: &Row<'_>| 100.0 * row.number("ineffective_share");
         let panels = vec![
-            panel(table, Axis::linear("points whose distance stays, per cent"), vain),
-            panel(table, Axis::log("points whose distance falls, per cent"), |row| {
+            panel(table, Axis::linear("points whose distance stays, percent"), vain),
+            panel(table, Axis::log("points whose distance falls, percent"), |row| {
                 100.0 - vain(row)
             }),
         ];

@@ -7,13 +7,12 @@ use super::published::{NPDU_CPU, VOXELS_CPU, VOXELS_GPU};
 use super::table::{Row, Table, range};
 use super::timed;
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
-use crate::timing::{Case, Cpu, Job, Once, Turn, measure};
+use crate::timing::{Case, Job, OnCpu, Once, Turn, measure};
 use anyhow::Result;
 use farpoint::approximate::{ApproximateSampler, Method, Order};
-use farpoint::{Algorithm, RadiusOptions};
+use farpoint::{Algorithm, Cpu, RadiusOptions};
 use farpoint_cli::each_precision;
 use farpoint_cli::output::{count, number};
-use farpoint_cuda::Algorithm as OnGpu;
 use std::time::Instant;
 
 pub(super) struct Voxels;
@@ -51,26 +50,21 @@ impl Figure for Voxels {
         let sizes = || sizes.iter().map(|nvox| Some(*nvox)).chain([None]);
         let mut jobs = timed::exact(context, cloud, samples)?;
         // It comes below, with its voxels named.
-        jobs.retain(|job| job.name != Algorithm::Radius.name());
+        jobs.retain(|job| job.name != Algorithm::radius().name());
         for nvox in sizes() {
             let variant = nvox.map_or(DEFAULT.into(), |nvox| format!("nvox={nvox}"));
+            let algorithm = Algorithm::Radius(RadiusOptions::default().nvox(nvox));
             let job = match &context.gpu {
-                None => {
-                    let radius = RadiusOptions { nvox, ..RadiusOptions::default() };
-                    let cpu = Cpu { radius, ..Cpu::new(Algorithm::Radius, 1) };
-                    Some(cpu.job(&cloud.case, samples))
-                }
-                Some(gpu) => {
-                    let radius = farpoint_cuda::RadiusOptions { nvox, ..Default::default() };
-                    cuda::job(gpu, &cloud.case, OnGpu::Radius, radius, samples)?
-                }
+                None => Some(OnCpu { algorithm, threads: 1 }.job(&cloud.case, samples)),
+                Some(gpu) => cuda::job(gpu, &cloud.case, algorithm, samples)?,
             };
             jobs.extend(job.map(|job| job.variant(variant)));
         }
         if context.gpu.is_none() {
             jobs.extend(windows(&cloud.case, samples));
             // What the paper's yardstick may have been: a loop without vectors.
-            jobs.push(Cpu::new(Algorithm::Reference, 1).job(&cloud.case, samples));
+            let plain = OnCpu { algorithm: Algorithm::Reference, threads: 1 };
+            jobs.push(plain.job(&cloud.case, samples));
         }
         let records = measure(cloud.case.subject(), &jobs, context.effort)?;
         Ok(timed::lines(context, &records))
@@ -132,11 +126,12 @@ fn windows(case: &Case, samples: usize) -> [Job<'_>; 2] {
     [("input order", Order::Input), ("Morton order", Order::Morton)].map(|(variant, order)| {
         let method = Method::Npdu { window: None, order };
         let job = Job::new(method.name(), samples, move |turn: Turn| {
-            let sampler = ApproximateSampler::count(method, turn.samples).threads(1);
+            let (cpu, sampler) =
+                (Cpu::new().threads(1), ApproximateSampler::count(method, turn.samples));
             each_precision!(&case.points, points => {
                 let points: &[[_; 3]] = points;
                 let start = Instant::now();
-                let indices = sampler.sample(points)?.indices;
+                let indices = sampler.on(&cpu).sample(points)?.indices;
                 let seconds = start.elapsed().as_secs_f64();
                 Ok(Once { indices, seconds, algorithm: method.name(), bytes: None })
             })

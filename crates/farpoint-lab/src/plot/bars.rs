@@ -40,7 +40,7 @@ impl Bars {
         let foot = if self.y.log { 1.0 } else { 0.0 };
         let values = self.series.iter().flat_map(|(_, values)| values.iter().flatten().copied());
         let y = self.y.range(values.chain([foot]));
-        let most = (area.dim_in_pixel().1 as usize - 98) / 26;
+        let most = (area.dim_in_pixel().1 as usize - 108) / 26;
         match self.y.log {
             true => self.on(area, names, foot, log_scale(y, most)),
             false => self.on(area, names, foot, y),
@@ -56,6 +56,7 @@ impl Bars {
         let groups = self.groups.len().max(1);
         let mut chart = ChartBuilder::on(area)
             .caption(self.title.as_str(), font(14, HPos::Center, VPos::Top))
+            .margin_top(10)
             .margin_right(18)
             .x_label_area_size(UNDER)
             .y_label_area_size(64)

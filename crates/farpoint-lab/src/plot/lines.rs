@@ -54,7 +54,7 @@ impl Lines {
     pub(super) fn draw(&self, area: &Area<'_>, names: &[Name]) -> Result<()> {
         let [x, y] = self.ranges();
         let (wide, high) = area.dim_in_pixel();
-        let most = [(wide - 86) / TICK[0], (high - 88) / TICK[1]].map(|most| most as usize);
+        let most = [(wide - 86) / TICK[0], (high - 98) / TICK[1]].map(|most| most as usize);
         match (self.x.log, self.y.log) {
             (true, true) => self.on(area, names, log_scale(x, most[0]), log_scale(y, most[1])),
             (true, false) => self.on(area, names, log_scale(x, most[0]), y),
@@ -74,6 +74,7 @@ impl Lines {
         let [across, along] = self.ranges();
         let mut chart = ChartBuilder::on(area)
             .caption(self.title.as_str(), font(14, HPos::Center, VPos::Top))
+            .margin_top(10)
             .margin_right(18)
             .x_label_area_size(48)
             .y_label_area_size(64)

@@ -121,10 +121,10 @@ impl Sheet {
     fn panel_size(&self, columns: usize) -> [i32; 2] {
         let crowded = |panel: &Panel| matches!(panel, Panel::Bars(bars) if bars.is_crowded());
         match columns {
-            1 if self.panels.iter().any(crowded) => [1170, 340],
+            1 if self.panels.iter().any(crowded) => [1170, 350],
             1 => [800, 420],
-            2 => [520, 330],
-            _ => [390, 290],
+            2 => [520, 340],
+            _ => [390, 300],
         }
     }
 

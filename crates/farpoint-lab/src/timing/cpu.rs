@@ -2,7 +2,7 @@
 
 use super::{Job, Once, Subject, Turn};
 use anyhow::Result;
-use farpoint::{Algorithm, BadRows, RadiusOptions, Sampler, Start, Statistics};
+use farpoint::{Algorithm, BadRows, Cpu, Sampler, Start, Statistics};
 use farpoint_cli::each_precision;
 use farpoint_cli::input::Points;
 use farpoint_generate::Kind;
@@ -37,19 +37,14 @@ pub(crate) fn generated(kind: Kind, points: usize) -> Case {
     Case { name, points: Points::F32(Cow::Owned(farpoint_generate::generate(kind, points, 1))) }
 }
 
-/// An algorithm of the library and how it runs.
+/// An algorithm of the library on so many threads of the CPU.
 #[derive(Clone, Copy)]
-pub(crate) struct Cpu {
+pub(crate) struct OnCpu {
     pub(crate) algorithm: Algorithm,
     pub(crate) threads: usize,
-    pub(crate) radius: RadiusOptions,
 }
 
-impl Cpu {
-    pub(crate) fn new(algorithm: Algorithm, threads: usize) -> Self {
-        Self { algorithm, threads, radius: RadiusOptions::default() }
-    }
-
+impl OnCpu {
     /// It, sampling this cloud.
     pub(crate) fn job(self, case: &Case, samples: usize) -> Job<'_> {
         let linear = matches!(self.algorithm, Algorithm::Naive | Algorithm::Reference);
@@ -57,21 +52,23 @@ impl Cpu {
         Job::new(self.algorithm.name(), samples, run).threads(self.threads).linear(linear)
     }
 
+    fn cpu(&self) -> Cpu {
+        Cpu::new().threads(self.threads)
+    }
+
     fn sampler(&self, case: &Case, samples: usize) -> Sampler {
         Sampler::count(samples)
             .algorithm(self.algorithm)
-            .threads(self.threads)
-            .radius(self.radius)
             .bad_rows(BadRows::Skip)
             .start(Start::Index(case.points.first_usable().unwrap_or(0)))
     }
 
     fn once(&self, case: &Case, samples: usize) -> Result<Once> {
-        let sampler = self.sampler(case, samples);
+        let (cpu, sampler) = (self.cpu(), self.sampler(case, samples));
         each_precision!(&case.points, points => {
             let points: &[[_; 3]] = points;
             let start = Instant::now();
-            let sample = sampler.sample(points)?;
+            let sample = sampler.on(&cpu).sample(points)?;
             let seconds = start.elapsed().as_secs_f64();
             let algorithm = sample.algorithm.name();
             Ok(Once { indices: sample.indices, seconds, algorithm, bytes: None })
@@ -80,10 +77,10 @@ impl Cpu {
 
     /// What it counts.
     pub(crate) fn statistics(&self, case: &Case, samples: usize) -> Result<Statistics> {
-        let sampler = self.sampler(case, samples).statistics(true);
+        let (cpu, sampler) = (self.cpu(), self.sampler(case, samples).statistics(true));
         let found = each_precision!(&case.points, points => {
             let points: &[[_; 3]] = points;
-            sampler.sample(points)?.statistics
+            sampler.on(&cpu).sample(points)?.statistics
         });
         Ok(found.unwrap_or_default())
     }

@@ -6,7 +6,7 @@ mod job;
 mod memory;
 mod running;
 
-pub(crate) use cpu::{Case, Cpu, generated, repeated};
+pub(crate) use cpu::{Case, OnCpu, generated, repeated};
 pub(crate) use job::{Job, Once, Turn};
 pub(crate) use memory::Counted;
 

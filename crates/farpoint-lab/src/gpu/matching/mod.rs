@@ -9,8 +9,8 @@ use super::words::milliseconds;
 use crate::machine::Machine;
 use crate::timing::{Record, Subject, measure_alone};
 use anyhow::{Result, bail};
-use farpoint_cuda::Device;
-use farpoint_cuda::chamfer::Method;
+use farpoint::Method;
+use farpoint_cuda::Gpu;
 use rig::{Rig, Work};
 use rows::{Input, ROWS, Row};
 
@@ -48,13 +48,13 @@ impl Measured {
 
 impl Bench {
     pub(crate) fn run(&self) -> Result<bool> {
-        let device = Device::new(0)?;
+        let gpu = Gpu::new(0)?;
         let machine = Machine::with_gpus();
         println!("{machine}\n");
         let mut all = Vec::new();
         for row in ROWS.iter().filter(|row| self.common.wants(row.name)) {
             match row.input(self.common.data.as_deref())? {
-                Some(input) => all.push(self.measure(&device, row, &input)?),
+                Some(input) => all.push(self.measure(&gpu, row, &input)?),
                 None => println!("{}: no such file, see --data", row.name),
             }
         }
@@ -62,17 +62,17 @@ impl Bench {
             bail!("no row was measured");
         }
         let command = "farpoint-lab gpu bench-chamfer";
-        let card = write::Card::of(device.properties());
+        let card = write::Card::of(gpu.properties());
         let text = write::markdown(&all, card, &machine, command);
         self.common.output.write(&text, || write::json(&all, card, &machine, command))?;
         Ok(all.iter().flat_map(|row| &row.cells).all(|cell| cell.result.is_ok()))
     }
 
-    fn measure(&self, device: &Device, row: &Row, input: &Input) -> Result<Measured> {
+    fn measure(&self, gpu: &Gpu, row: &Row, input: &Input) -> Result<Measured> {
         println!("{} (CPU: {:.1} ms for a set)", row.name, input.cpu_seconds * 1e3);
         let wanted = |method: &Method| self.method.is_empty() || self.method.contains(method);
         let searches = METHODS.into_iter().filter(wanted).map(Work::Search);
-        let rig = Rig::new(device, row, input)?;
+        let rig = Rig::new(gpu, row, input)?;
         let points = row.pairs * (row.rows[0] + row.rows[1]);
         let subject = Subject { name: row.name, points };
         let mut cells = Vec::new();

@@ -3,8 +3,8 @@
 use super::rows::{Expected, Input, Row};
 use crate::timing::{Job, Once, Turn};
 use anyhow::{Result, anyhow};
-use farpoint_cuda::chamfer::Method;
-use farpoint_cuda::{Buffer, Device, DeviceGradients, DevicePairs, Event, Matcher, Stream};
+use farpoint::{Matcher, Method};
+use farpoint_cuda::{Buffer, DeviceGradients, DevicePairs, Event, Gpu, Stream};
 use std::sync::Mutex;
 
 /// What is timed.
@@ -33,7 +33,7 @@ impl Work {
 
 /// Sets of pairs in device memory.
 pub(super) struct Rig<'a> {
-    device: &'a Device,
+    gpu: &'a Gpu,
     stream: Stream,
     row: &'a Row,
     input: &'a Input,
@@ -83,16 +83,16 @@ impl Side {
 }
 
 impl<'a> Rig<'a> {
-    /// Sends the sets to the device.
-    pub(super) fn new(device: &'a Device, row: &'a Row, input: &'a Input) -> Result<Self> {
-        let stream = Stream::new(device)?;
+    /// Copies the sets to the device.
+    pub(super) fn new(gpu: &'a Gpu, row: &'a Row, input: &'a Input) -> Result<Self> {
+        let stream = Stream::new(gpu)?;
         let mut sets = Vec::new();
         for set in &input.sets {
             let side = |k: usize| Side::new(&stream, &set.points[k], &set.truth[k]);
             sets.push([side(0)?, side(1)?]);
         }
-        let events = Mutex::new([Event::new(device)?, Event::new(device)?]);
-        Ok(Self { device, stream, row, input, sets, events })
+        let events = Mutex::new([Event::new(gpu)?, Event::new(gpu)?]);
+        Ok(Self { gpu, stream, row, input, sets, events })
     }
 
     /// This work on all sets in turn. Gradients are those of a search that is done here.
@@ -100,8 +100,8 @@ impl<'a> Rig<'a> {
         let matcher = work.matcher();
         let shape = self.pairs(0);
         let bytes = match work {
-            Work::Search(_) => matcher.scratch_bytes(self.device, &shape),
-            Work::Backward => matcher.backward_scratch_bytes(self.device, &shape),
+            Work::Search(_) => self.gpu.nearest_scratch_bytes(&matcher, &shape),
+            Work::Backward => self.gpu.gradients_scratch_bytes(&shape),
         };
         let scratch = Buffer::new(&self.stream, bytes, "scratch memory of a benchmark")?;
         if let Work::Backward = work {
@@ -132,13 +132,13 @@ impl<'a> Rig<'a> {
 
     fn search(&self, set: usize) -> Result<()> {
         // SAFETY: the buffers have the given sizes, and the stream is synchronized below.
-        unsafe { Matcher::new().enqueue(self.device, &self.stream, &self.pairs(set))? };
+        unsafe { self.gpu.enqueue_nearest(&Matcher::new(), &self.stream, &self.pairs(set))? };
         Ok(self.stream.synchronize()?)
     }
 
     /// Seconds of one run on the device.
     fn once(&self, work: Work, matcher: &Matcher, set: usize, scratch: &Buffer<u8>) -> Result<f64> {
-        let (device, stream, pairs) = (self.device, &self.stream, self.pairs(set));
+        let (gpu, stream, pairs) = (self.gpu, &self.stream, self.pairs(set));
         let scratch = Some((scratch.pointer(), scratch.len()));
         let events = self.events.lock().map_err(|_| anyhow!("a run before panicked"))?;
         events[0].record(stream)?;
@@ -146,7 +146,7 @@ impl<'a> Rig<'a> {
             Work::Search(_) => {
                 let pairs = DevicePairs { scratch, ..pairs };
                 // SAFETY: the buffers have the given sizes, and the stream is synchronized below.
-                unsafe { matcher.enqueue(device, stream, &pairs)? };
+                unsafe { gpu.enqueue_nearest(matcher, stream, &pairs)? };
             }
             Work::Backward => {
                 let of = |address: fn(&Side) -> u64| self.sets[set].each_ref().map(address);
@@ -154,7 +154,7 @@ impl<'a> Rig<'a> {
                 let wanted =
                     DeviceGradients { scratch, ..DeviceGradients::new(pairs, grads, gradients) };
                 // SAFETY: as above; the indices are those of a search on the same pairs.
-                unsafe { matcher.enqueue_backward(device, stream, &wanted)? };
+                unsafe { gpu.enqueue_gradients(matcher, stream, &wanted)? };
             }
         }
         events[1].record(stream)?;

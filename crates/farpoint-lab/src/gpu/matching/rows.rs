@@ -1,7 +1,8 @@
 //! The pairs of the table, and what is to be reached.
 
 use anyhow::{Result, bail, ensure};
-use farpoint::chamfer::{Gradients, Matcher, backward};
+use farpoint::neighbors::backward;
+use farpoint::{Gradients, Matcher};
 use farpoint_generate::{Kind, generate};
 use farpoint_io::{Coordinates, ReadOptions, read};
 use rayon::prelude::*;

@@ -12,7 +12,8 @@ use super::words::milliseconds;
 use crate::machine::Machine;
 use crate::timing::{Record, Subject, measure_alone};
 use anyhow::{Result, bail};
-use farpoint_cuda::{Algorithm, Device, Sampler, Statistics, Stream};
+use farpoint::{Algorithm, DeviceKind, Sampler, Statistics};
+use farpoint_cuda::{Gpu, Stream};
 use rig::{Rig, Way};
 use rows::{Input, MILLION, ROWS, Row, TEN_MILLION, TURN};
 
@@ -24,10 +25,6 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "NAME")]
     algorithm: Vec<Algorithm>,
 }
-
-/// The algorithms, in the order of the table.
-const ALGORITHMS: [Algorithm; 5] =
-    [Algorithm::Naive, Algorithm::Radius, Algorithm::Persistent, Algorithm::Peak, Algorithm::Auto];
 
 /// A time, or why there is none.
 struct Cell {
@@ -71,13 +68,13 @@ impl Measured {
 
 impl Bench {
     pub(crate) fn run(&self) -> Result<bool> {
-        let device = Device::new(0)?;
+        let gpu = Gpu::new(0)?;
         let machine = Machine::with_gpus();
         println!("{machine}\n");
         let mut all = Vec::new();
         for row in ROWS.iter().filter(|row| self.common.wants(row.name)) {
             match row.input(self.common.data.as_deref())? {
-                Some(input) => all.push(self.measure(&device, row, &input)?),
+                Some(input) => all.push(self.measure(&gpu, row, &input)?),
                 None => println!("{}: no such file, see --data", row.name),
             }
         }
@@ -95,18 +92,21 @@ impl Bench {
         self.algorithm.is_empty() || self.algorithm.contains(&algorithm)
     }
 
-    fn measure(&self, device: &Device, row: &Row, input: &Input) -> Result<Measured> {
+    fn measure(&self, gpu: &Gpu, row: &Row, input: &Input) -> Result<Measured> {
         println!("{} (CPU: {:.0} ms for all sets)", row.name, input.cpu_seconds * 1e3);
-        let rig = Rig::new(device, row.shape(), &input.sets, row.samples)?;
+        let rig = Rig::new(gpu, row.shape(), &input.sets, row.samples)?;
         let measure = |way| self.cell(&rig, row, input, way);
-        let wanted = ALGORITHMS.into_iter().filter(|algorithm| self.wants(*algorithm));
-        let cells = wanted.map(|algorithm| measure(Way::plain(algorithm))).collect();
-        let fusions = match [MILLION, TURN].contains(&row.name) && self.wants(Algorithm::Radius) {
+        // Auto last, in the order of the table.
+        let mut wanted: Vec<_> = Algorithm::of(DeviceKind::Gpu).collect();
+        wanted.rotate_left(1);
+        wanted.retain(|algorithm| self.wants(*algorithm));
+        let cells = wanted.into_iter().map(|algorithm| measure(Way::plain(algorithm))).collect();
+        let fusions = match [MILLION, TURN].contains(&row.name) && self.wants(Algorithm::radius()) {
             true => Way::less_fused().map(measure).into(),
             false => Vec::new(),
         };
-        let counters = match self.wants(Algorithm::Peak) {
-            true => counters(device, row, input),
+        let counters = match self.wants(Algorithm::peak()) {
+            true => counters(gpu, row, input),
             false => None,
         };
         let cpu_seconds = input.cpu_seconds / input.sets.len() as f64;
@@ -136,7 +136,7 @@ impl Bench {
 fn is_linear(way: Way, row: &Row) -> bool {
     match way.algorithm {
         Algorithm::Naive | Algorithm::Persistent => true,
-        Algorithm::Radius => row.name == TEN_MILLION,
+        Algorithm::Radius(_) => row.name == TEN_MILLION,
         _ => false,
     }
 }
@@ -162,10 +162,10 @@ fn print(cell: &Cell) {
 }
 
 /// What `peak` counts on the first set.
-fn counters(device: &Device, row: &Row, input: &Input) -> Option<Statistics> {
+fn counters(gpu: &Gpu, row: &Row, input: &Input) -> Option<Statistics> {
     // Waits for whatever an algorithm before has left behind.
-    Stream::new(device).ok()?.synchronize().ok()?;
-    let sampler = Sampler::count(row.samples).algorithm(Algorithm::Peak);
-    let samples = sampler.statistics(true).sample_padded(device, &input.sets[0], row.shape(), None);
+    Stream::new(gpu).ok()?.synchronize().ok()?;
+    let sampler = Sampler::count(row.samples).algorithm(Algorithm::peak()).statistics(true);
+    let samples = sampler.on(gpu).sample_padded(&input.sets[0], row.shape(), None);
     samples.ok()?.into_iter().next()?.statistics
 }

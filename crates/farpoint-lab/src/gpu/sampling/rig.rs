@@ -2,9 +2,8 @@
 
 use crate::timing::{Job, Once, Turn};
 use anyhow::{Result, anyhow};
-use farpoint_cuda::{
-    Algorithm, Buffer, Device, DeviceBatch, Event, RadiusOptions, Sampler, Stream,
-};
+use farpoint::{Algorithm, RadiusOptions, Sampler};
+use farpoint_cuda::{Buffer, DeviceBatch, Event, Gpu, Stream};
 use std::sync::Mutex;
 
 /// An algorithm with its switches.
@@ -13,18 +12,17 @@ pub(super) struct Way {
     pub(super) algorithm: Algorithm,
     /// What is special about it.
     pub(super) variant: &'static str,
-    pub(super) radius: RadiusOptions,
 }
 
 impl Way {
     /// The algorithm as it comes.
     pub(super) fn plain(algorithm: Algorithm) -> Self {
-        Self { algorithm, variant: "", radius: RadiusOptions::default() }
+        Self { algorithm, variant: "" }
     }
 
-    fn fused(variant: &'static str, fuse_selection: bool, fuse_update: bool) -> Self {
-        let radius = RadiusOptions { nvox: None, fuse_selection, fuse_update };
-        Self { variant, radius, ..Self::plain(Algorithm::Radius) }
+    fn fused(variant: &'static str, selection: bool, update: bool) -> Self {
+        let options = RadiusOptions::default().fuse_selection(selection).fuse_update(update);
+        Self { variant, algorithm: Algorithm::Radius(options) }
     }
 
     /// The rows of the paper's table 4 that are not all fused.
@@ -37,7 +35,7 @@ impl Way {
     }
 
     fn sampler(&self, samples: usize) -> Sampler {
-        Sampler::count(samples).algorithm(self.algorithm).radius(self.radius)
+        Sampler::count(samples).algorithm(self.algorithm)
     }
 }
 
@@ -46,7 +44,7 @@ pub(super) type Check<'a> = &'a (dyn Fn(usize, usize, &[i64]) -> Result<()> + Sy
 
 /// Sets of clouds of one shape in device memory.
 pub(super) struct Rig<'a> {
-    device: &'a Device,
+    gpu: &'a Gpu,
     stream: Stream,
     shape: [usize; 3],
     sets: Vec<Buffer<f32>>,
@@ -56,25 +54,25 @@ pub(super) struct Rig<'a> {
 }
 
 impl<'a> Rig<'a> {
-    /// Sends the sets to the device, with room for `wanted` indices per cloud.
+    /// Copies the sets to the device, with room for `wanted` indices per cloud.
     pub(super) fn new(
-        device: &'a Device,
+        gpu: &'a Gpu,
         shape: [usize; 3],
         sets: &[Vec<f32>],
         wanted: usize,
     ) -> Result<Self> {
-        let stream = Stream::new(device)?;
+        let stream = Stream::new(gpu)?;
         let upload = |set: &Vec<f32>| Buffer::upload(&stream, set, "points of a benchmark");
         let sets = sets.iter().map(upload).collect::<Result<_, _>>()?;
         let indices = Buffer::new(&stream, shape[0] * wanted, "indices of a benchmark")?;
-        let events = Mutex::new([Event::new(device)?, Event::new(device)?]);
-        Ok(Self { device, stream, shape, sets, indices, events })
+        let events = Mutex::new([Event::new(gpu)?, Event::new(gpu)?]);
+        Ok(Self { gpu, stream, shape, sets, indices, events })
     }
 
     /// Sampling `wanted` points of each cloud this way.
     pub(super) fn job<'r>(&'r self, way: Way, wanted: usize, check: Check<'r>) -> Result<Job<'r>> {
         let [b, n, d] = self.shape;
-        let bytes = way.sampler(wanted).scratch_bytes::<f32>(self.device, b, n, d, wanted);
+        let bytes = self.gpu.sample_scratch_bytes::<f32>(&way.sampler(wanted), b, n, d, wanted);
         let scratch = Buffer::new(&self.stream, bytes, "scratch memory of a benchmark")?;
         let run = move |turn: Turn| {
             let seconds = self.once(&way.sampler(turn.samples), turn.set, &scratch)?;
@@ -100,7 +98,7 @@ impl<'a> Rig<'a> {
         let events = self.events.lock().map_err(|_| anyhow!("a run before panicked"))?;
         events[0].record(&self.stream)?;
         // SAFETY: the buffers have the given sizes, and the stream is synchronized below.
-        unsafe { sampler.enqueue(self.device, &self.stream, &batch)? };
+        unsafe { self.gpu.enqueue_sample(sampler, &self.stream, &batch)? };
         events[1].record(&self.stream)?;
         self.stream.synchronize()?;
         Ok(events[1].seconds_since(&events[0])?)

@@ -5,7 +5,8 @@ use super::rig::{Rig, Way};
 use crate::machine::Machine;
 use crate::timing::{Effort, Record, Subject, measure_alone};
 use anyhow::{Result, ensure};
-use farpoint_cuda::{Algorithm, Device};
+use farpoint::Algorithm;
+use farpoint_cuda::Gpu;
 use farpoint_generate::{Kind, generate};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
@@ -23,8 +24,13 @@ pub(crate) struct Sweep {
 const SIZES: [usize; 7] = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576];
 const BATCHES: [usize; 3] = [1, 8, 64];
 /// Those that are compared, then auto.
-const WHO: [Algorithm; 5] =
-    [Algorithm::Naive, Algorithm::Persistent, Algorithm::Peak, Algorithm::Radius, Algorithm::Auto];
+const WHO: [Algorithm; 5] = [
+    Algorithm::Naive,
+    Algorithm::Persistent,
+    Algorithm::peak(),
+    Algorithm::radius(),
+    Algorithm::Auto,
+];
 
 /// Points of a batch, above which a shape is left out.
 const MOST: usize = 16 << 20;
@@ -39,7 +45,7 @@ type Row = ([usize; 3], Vec<Result<Record>>);
 
 impl Sweep {
     pub(crate) fn run(&self) -> Result<bool> {
-        let device = Device::new(0)?;
+        let gpu = Gpu::new(0)?;
         let machine = Machine::with_gpus();
         println!("{machine}\n\ntimes in ms; * computed from fewer samples\n");
         let heads: String = WHO.iter().map(|part| format!("{:>12}", part.name())).collect();
@@ -49,7 +55,7 @@ impl Sweep {
             let clouds = clouds(n);
             for [b, m] in shapes(n) {
                 if begin.elapsed().as_secs_f64() < self.seconds {
-                    let records = measure(&device, &clouds, [b, n, m])?;
+                    let records = measure(&gpu, &clouds, [b, n, m])?;
                     println!("{}", line([b, n, m], &records));
                     rows.push(([b, n, m], records));
                 }
@@ -76,17 +82,13 @@ fn clouds(n: usize) -> Vec<Vec<f32>> {
     seeds.par_iter().map(cloud).collect()
 }
 
-fn measure(
-    device: &Device,
-    clouds: &[Vec<f32>],
-    [b, n, m]: [usize; 3],
-) -> Result<Vec<Result<Record>>> {
+fn measure(gpu: &Gpu, clouds: &[Vec<f32>], [b, n, m]: [usize; 3]) -> Result<Vec<Result<Record>>> {
     let data: Vec<f32> = (0..b).flat_map(|k| clouds[k % DISTINCT].iter().copied()).collect();
-    let rig = Rig::new(device, [b, n, 3], &[data], m)?;
+    let rig = Rig::new(gpu, [b, n, 3], &[data], m)?;
     let subject = Subject { name: "room", points: b * n };
     let all = WHO.map(|algorithm| {
         // Times of the others are no multiple of their samples.
-        let linear = !matches!(algorithm, Algorithm::Peak | Algorithm::Auto);
+        let linear = !matches!(algorithm, Algorithm::Peak(_) | Algorithm::Auto);
         let job = rig.job(Way::plain(algorithm), m, &|_, _, _| Ok(()))?;
         measure_alone(subject, &job.linear(linear), EFFORT)
     });

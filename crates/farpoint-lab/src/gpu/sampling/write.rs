@@ -127,12 +127,18 @@ fn counters(text: &mut String, all: &[Measured]) {
     text.push_str("## What peak counts\n\nOn the first set; times are sums over its clouds.\n\n");
     for measured in all {
         let Some(statistics) = &measured.counters else { continue };
-        let counts = statistics.counts.iter().map(|(name, count)| match name.strip_suffix(" ns") {
-            Some(stage) => format!("{stage} {}", milliseconds(*count as f64 / 1e9)),
-            None => format!("{name} {count}"),
+        let counts = statistics.named().into_iter().filter_map(|(name, measured)| match measured {
+            farpoint::Measured::Seconds(seconds) => {
+                Some(format!("{name} {}", milliseconds(seconds)))
+            }
+            farpoint::Measured::Count(count) => Some(match name.strip_suffix(" ns") {
+                Some(stage) => format!("{stage} {}", milliseconds(count as f64 / 1e9)),
+                None => format!("{name} {count}"),
+            }),
+            _ => None,
         });
         let counts: Vec<_> = counts.collect();
-        let whole = milliseconds(statistics.seconds);
+        let whole = milliseconds(statistics.seconds.kernels);
         let _ = writeln!(text, "- {} ({whole}): {}", measured.row.name, counts.join(", "));
     }
     text.push('\n');
@@ -175,7 +181,7 @@ pub(super) fn json(all: &[Measured], machine: &Machine, command: &str) -> Value 
     };
     let row = |measured: &Measured| {
         let row = &measured.row;
-        let counts = measured.counters.iter().flat_map(|statistics| &statistics.counts);
+        let counts = measured.counters.iter().flat_map(|statistics| &statistics.counters);
         json!({
             "cloud": row.name, "clouds": row.clouds, "points": row.points, "samples": row.samples,
             "target": row.target, "textbook": row.textbook, "public": row.public,
