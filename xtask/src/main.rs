@@ -26,10 +26,11 @@ Usage: cargo xtask <task>
                         them anew and compare with it; look for fused operations
   test-gpu [--build-only] [--quick] [--data DIR]
                         tests, sanitizer and benchmarks on a GPU, recorded in
-                        benches/records/cuda; --build-only: build the program that does it
+                        benches/records/cuda; --build-only: build the programs that do it
   fuzz [--seconds N] [TARGET..]
                         run the fuzz targets, N seconds each (default 30)
-  bench [ARGS..]        farpoint's own benchmarks, in release mode (`farpoint bench ARGS`)
+  lab [ARGS..]          the laboratory, in release mode: benchmarks (`bench`, `gpu`), the figures of the
+                        RadiusFPS paper (`paper`)
   train-estimator [CLOUD.npy|.bin ..]
                         train FastPoint's estimator anew, and tell its errors on these clouds
   peers [ARGS..]        compare with other libraries (benches/peers/peers.py ARGS)
@@ -57,7 +58,7 @@ fn run() -> Result<()> {
         "kernels" if rest == ["--check"] => kernels::check(),
         "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
-        "bench" => tasks::bench(&rest),
+        "lab" => tasks::lab(&rest),
         "train-estimator" => tasks::train_estimator(&rest),
         "peers" => tasks::peers(&rest),
         "" | "help" | "-h" | "--help" => {
