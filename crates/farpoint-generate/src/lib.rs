@@ -120,6 +120,11 @@ pub fn generate(kind: Kind, n: usize, seed: u64) -> Vec<[f32; 3]> {
     }
 }
 
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
+
 #[cfg(test)]
 mod tests {
     use super::*;
