@@ -7,11 +7,16 @@ mod gpu;
 mod kernels;
 mod licenses;
 mod process;
+mod publish;
 mod python;
 mod sanitize;
+mod site;
 mod suite;
 mod tasks;
 mod test_report;
+mod toolchains;
+mod venv;
+mod workflows;
 
 use anyhow::{Result, bail};
 
@@ -29,6 +34,9 @@ Usage: cargo xtask <task>
                         benches/records/cuda; --build-only: build the program that does it
   fuzz [--seconds N] [TARGET..]
                         run the fuzz targets, N seconds each (default 30)
+  site                  build the documentation site into target/site/html, check its links
+  publish --dry-run     package all crates for crates.io and build the packages; without
+                        --dry-run: upload them
   bench [ARGS..]        farpoint's own benchmarks, in release mode (`farpoint bench ARGS`)
   train-estimator [CLOUD.npy|.bin ..]
                         train FastPoint's estimator anew, and tell its errors on these clouds
@@ -57,6 +65,8 @@ fn run() -> Result<()> {
         "kernels" if rest == ["--check"] => kernels::check(),
         "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
+        "site" if rest.is_empty() => site::task(),
+        "publish" => publish::task(&rest),
         "bench" => tasks::bench(&rest),
         "train-estimator" => tasks::train_estimator(&rest),
         "peers" => tasks::peers(&rest),
@@ -64,7 +74,7 @@ fn run() -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        "golden" | "kernels" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
+        "golden" | "kernels" | "site" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
         _ => bail!("there is no task '{task}'\n\n{HELP}"),
     }
 }

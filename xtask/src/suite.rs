@@ -2,7 +2,9 @@
 
 use crate::process::{cargo, run as run_command, target_folder, works};
 use crate::test_report::run_tests;
-use crate::{documents, fuzz, kernels, licenses, python, sanitize, tasks};
+use crate::{
+    documents, fuzz, kernels, licenses, publish, python, sanitize, site, tasks, toolchains, workflows,
+};
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -18,17 +20,23 @@ type Step = (&'static str, fn() -> Result<Skipped>);
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 20] = [
     ("format", format),
     ("documents", documents::check),
     ("licenses", licenses::check),
     ("deny", cargo_deny),
+    ("packages", publish::check),
+    ("workflows", workflows::check),
     ("clippy", clippy),
     ("kernels", compile_kernels),
     ("tests", tests),
     ("address", sanitize::address),
+    ("msrv", toolchains::oldest_rust),
+    ("wasm", toolchains::wasm),
+    ("semver", toolchains::semver),
     ("rustdoc", documentation),
     ("readme", readme_commands),
+    ("site", site::check),
     ("python", python::test),
     ("fuzz", fuzz_readers),
     ("miri", sanitize::miri),
