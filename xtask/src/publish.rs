@@ -80,7 +80,8 @@ fn unlisted() -> Result<Vec<String>> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let private = fs::read_to_string(folder.join("Cargo.toml"))?.contains("\npublish = false");
         if private == CRATES.contains(&name.as_str()) {
-            wrong.push(format!("{name}: set 'publish = false', or list it in xtask/src/publish.rs"));
+            wrong
+                .push(format!("{name}: set 'publish = false', or list it in xtask/src/publish.rs"));
         }
     }
     Ok(wrong)
@@ -130,9 +131,9 @@ fn faults_of_files(name: &str) -> Result<Vec<String>> {
 
 /// The files that Rust source includes as text or bytes.
 fn included(source: &str) -> impl Iterator<Item = &str> {
-    ["include_str!(\"", "include_bytes!(\""].into_iter().flat_map(move |call| {
-        source.split(call).skip(1).filter_map(|rest| rest.split('"').next())
-    })
+    ["include_str!(\"", "include_bytes!(\""]
+        .into_iter()
+        .flat_map(move |call| source.split(call).skip(1).filter_map(|rest| rest.split('"').next()))
 }
 
 /// The path without `..`.
@@ -140,9 +141,12 @@ fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {
+            Component::ParentDir
+                if matches!(normal.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                normal.pop();
+            }
             // Above the package: kept, so that it equals no file of it.
-            Component::ParentDir if !normal.pop() => normal.push(".."),
-            Component::ParentDir => {}
             part => normal.push(part),
         }
     }
@@ -183,6 +187,6 @@ mod tests {
         let source = "a(include_str!(\"x.cu\")); b(include_bytes!(\"../y\"))";
         assert_eq!(included(source).collect::<Vec<_>>(), ["x.cu", "../y"]);
         assert_eq!(normal(Path::new("src/fps/../../y")), Path::new("y"));
-        assert_eq!(normal(Path::new("src/../../README.md")), Path::new("../README.md"));
+        assert_eq!(normal(Path::new("src/../../../README.md")), Path::new("../../README.md"));
     }
 }

@@ -109,7 +109,10 @@ fn algorithms(program: &Path) -> Result<Vec<String>> {
     let refused = Command::new(program).args(args).stdin(std::process::Stdio::null()).output()?;
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
     let names = help::choices(&message);
-    ensure!(names.len() > 5, "'farpoint sample --algorithm none-of-them' names no others: {message}");
+    ensure!(
+        names.len() > 5,
+        "'farpoint sample --algorithm none-of-them' names no others: {message}"
+    );
     Ok(names)
 }
 

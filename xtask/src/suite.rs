@@ -3,7 +3,8 @@
 use crate::process::{cargo, run as run_command, target_folder, works};
 use crate::test_report::run_tests;
 use crate::{
-    documents, fuzz, kernels, licenses, publish, python, sanitize, site, tasks, toolchains, workflows,
+    documents, fuzz, kernels, licenses, publish, python, sanitize, site, tasks, toolchains,
+    workflows,
 };
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;

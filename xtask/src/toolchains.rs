@@ -45,16 +45,17 @@ pub(crate) fn oldest_rust() -> Result<Skipped> {
 /// The library compiles for WebAssembly, which has neither threads nor a clock.
 pub(crate) fn wasm() -> Result<Skipped> {
     let there = || {
-        let libraries = output(
-            Command::new("rustc").args(["--print", "target-libdir", "--target", WASM]),
-        );
+        let libraries =
+            output(Command::new("rustc").args(["--print", "target-libdir", "--target", WASM]));
         libraries.is_ok_and(|folder| std::path::Path::new(folder.trim()).is_dir())
     };
     if !there() {
         works(Command::new("rustup").args(["target", "add", WASM]));
     }
     if !there() {
-        return Ok(vec![format!("the target {WASM} is not installed, and rustup can't install it")]);
+        return Ok(vec![format!(
+            "the target {WASM} is not installed, and rustup can't install it"
+        )]);
     }
     let command = ["check", "--package", "farpoint", "--no-default-features", "--target", WASM];
     run(&mut cargo(&command))?;

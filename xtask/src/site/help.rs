@@ -10,7 +10,9 @@ pub(super) fn commands(help: &str) -> Vec<&str> {
 /// The page that lists the commands.
 pub(super) fn index(help: &str) -> String {
     let mut page = String::from("# Command line reference\n\n");
-    page.push_str("```text\nfarpoint COMMAND [OPTIONS] ...\n```\n\n| command | what it does |\n|---|---|\n");
+    page.push_str(
+        "```text\nfarpoint COMMAND [OPTIONS] ...\n```\n\n| command | what it does |\n|---|---|\n",
+    );
     for (name, what) in rows(section(help, "Commands:")).filter(|(name, _)| *name != "help") {
         writeln!(page, "| [`{name}`]({name}.md) | {} |", escape(what)).expect("a string takes all");
     }
@@ -88,7 +90,8 @@ fn definitions(lines: &[&str]) -> String {
     for line in lines {
         let indent = line.len() - line.trim_start().len();
         let text = line.trim();
-        if indent <= 6 && (text.starts_with('-') || text.starts_with('<') || text.starts_with('[')) {
+        if indent <= 6 && (text.starts_with('-') || text.starts_with('<') || text.starts_with('['))
+        {
             let (name, what) = text.split_once("  ").unwrap_or((text, ""));
             items.push((name.to_owned(), vec![what.trim().to_owned()]));
         } else if let Some((_, texts)) = items.last_mut() {
@@ -156,8 +159,12 @@ mod tests {
 
     #[test]
     fn names_are_found() {
-        assert_eq!(commands("X\n\nCommands:\n  sample  Do\n  help    Help\n\nOptions:\n"), ["sample"]);
-        let refused = "error: choose one of auto, peak (exact), auto\nor grid (other); see --help\n";
+        assert_eq!(
+            commands("X\n\nCommands:\n  sample  Do\n  help    Help\n\nOptions:\n"),
+            ["sample"]
+        );
+        let refused =
+            "error: choose one of auto, peak (exact), auto\nor grid (other); see --help\n";
         assert_eq!(choices(refused), ["auto", "grid", "peak"]);
         assert_eq!(choices("[possible values: a, b]"), ["a", "b"]);
     }
