@@ -61,7 +61,10 @@ fn build(venv: &Venv) -> Result<()> {
     for name in SOURCES {
         copy(Path::new(name), &source.join(name))?;
     }
+    // What is no page: the crate that tests the examples, and what is copied elsewhere.
     fs::remove_dir_all(source.join("docs/site"))?;
+    fs::remove_file(source.join("docs/Cargo.toml"))?;
+    fs::remove_file(source.join("docs/examples.rs"))?;
     copy("docs/site/reference".as_ref(), &source.join("reference"))?;
     copy("docs/site/site.css".as_ref(), &source.join("site.css"))?;
     let program = program()?;
