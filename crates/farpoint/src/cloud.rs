@@ -2,8 +2,8 @@
 
 use crate::memory::{Aligned, Shared};
 use crate::scalar::extremes;
+use crate::threads::prelude::*;
 use crate::{BadRows, Error, Points, Scalar};
-use rayon::prelude::*;
 
 /// Coordinates by axis. There are at least three axes: missing ones are zero, which leaves
 /// every computed distance as it is (`x + 0.0 == x` for squares).

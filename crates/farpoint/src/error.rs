@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// More samples were asked for than there are points.
+    /// More samples than there are points.
     #[error("{wanted} samples were asked of a cloud of {points} points; ask for at most {points}")]
     TooManySamples {
         /// Samples asked for.
@@ -14,7 +14,7 @@ pub enum Error {
         /// Usable points in the cloud.
         points: usize,
     },
-    /// The cloud is empty and something was asked of it.
+    /// The cloud is empty and something is wanted of it.
     #[error("the cloud has no usable point")]
     EmptyCloud,
     /// A row holds NaN or infinity.
@@ -112,6 +112,29 @@ pub enum Error {
     /// A start was given to a method that starts nowhere.
     #[error("a start is for npdu and fastpoint, not for {0}, which starts nowhere; leave it out")]
     StartNotForMethod(&'static str),
+    /// A device has no such algorithm, method or option.
+    #[error("the {device} does not have {what}; it has {instead}")]
+    NotOnDevice {
+        /// What was set.
+        what: String,
+        /// Where it was to run.
+        device: crate::DeviceKind,
+        /// What there is in its place.
+        instead: String,
+    },
+    /// An option of an algorithm out of range.
+    #[error("{name} = {given} is outside {range}")]
+    BadOption {
+        /// The option.
+        name: &'static str,
+        /// The value given.
+        given: String,
+        /// The values it can have.
+        range: &'static str,
+    },
+    /// A spacing was given to a sampler that keeps no distances.
+    #[error("a spacing is for exact sampling, not for {0}; ask it for a count or a ratio")]
+    SpacingNotForMethod(&'static str),
     /// More points than an index can name.
     #[error("{0} points are more than the {max} that one cloud may have", max = u32::MAX - 1)]
     TooManyPoints(usize),
@@ -122,10 +145,10 @@ pub enum Error {
     #[error("the {0} instruction set is not available on this machine")]
     LevelUnavailable(crate::Level),
     /// The progress callback asked to stop.
-    #[error("cancelled after {0} samples")]
+    #[error("canceled after {0} samples")]
     Cancelled(usize),
     /// The observer of a search for nearest points asked to stop.
-    #[error("cancelled after the nearest of {0} points")]
+    #[error("canceled after the nearest of {0} points")]
     SearchCancelled(usize),
     /// One of two clouds is at fault.
     #[error("the {which} cloud: {source}")]

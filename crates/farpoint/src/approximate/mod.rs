@@ -28,10 +28,11 @@ mod run;
 mod sampler;
 mod watch;
 
-pub use fastpoint::Coverage;
+pub use fastpoint::FastPointDetails;
+/// What training the estimator of FastPoint needs.
 #[doc(hidden)]
-pub use fastpoint::{INPUTS, Network, OUTPUTS, fitted, inputs, predicted};
+pub mod estimator {
+    pub use super::fastpoint::{INPUTS, Network, OUTPUTS, fitted, inputs, predicted};
+}
 pub use grid::Centroids;
-pub use sampler::{
-    ApproximateSample, ApproximateSampler, Details, Estimator, Keep, Method, Order, Wanted,
-};
+pub use sampler::{ApproximateSample, ApproximateSampler, Details, Estimator, Keep, Method, Order};

@@ -7,8 +7,8 @@
 use super::frame::Frame;
 use super::run::Run;
 use crate::threads::each;
+use crate::threads::prelude::*;
 use crate::{Error, Scalar};
-use rayon::prelude::*;
 
 /// Bits an axis at most: three axes fill 63.
 pub(super) const MOST_BITS: u32 = 21;

@@ -125,7 +125,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::{Likeness, count, number};
-    use crate::SplitMix64;
+    use crate::random::SplitMix64;
     use std::collections::BTreeMap;
 
     /// Keys; those from 1000 on are all of one key, and equal if they are the same.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 /// The observer, what is wanted, and how much was done since it was last told.
 pub(super) struct Watch<'a> {
-    observer: Observer<'a>,
+    observer: Option<Observer<'a>>,
     /// Samples wanted; for a cell size, the number of points.
     wanted: usize,
     looked_at: usize,
@@ -15,7 +15,7 @@ pub(super) struct Watch<'a> {
 pub(super) const EVERY: usize = 1 << 18;
 
 impl<'a> Watch<'a> {
-    pub(super) fn new(observer: Observer<'a>, wanted: usize) -> Self {
+    pub(super) fn new(observer: Option<Observer<'a>>, wanted: usize) -> Self {
         Self { observer, wanted, looked_at: 0 }
     }
 
@@ -47,6 +47,7 @@ impl<'a> Watch<'a> {
 
     /// Tells the observer at once. How many samples are wanted is known here, not to the caller.
     pub(super) fn tell(&mut self, progress: Progress) -> ControlFlow<()> {
-        (self.observer)(Progress { wanted: self.wanted, ..progress })
+        let progress = Progress { wanted: self.wanted, ..progress };
+        self.observer.as_mut().map_or(ControlFlow::Continue(()), |observer| observer(progress))
     }
 }

@@ -17,9 +17,9 @@ mod quality;
 pub use measurer::Measure;
 pub use quality::{Coverage, Quality};
 
-use crate::chamfer::watch::Watch;
 use crate::cloud::Cloud;
 use crate::spatial::Neighbors;
+use crate::watch::Watch;
 use crate::{BadRows, Error, Points, Scalar, threads};
 
 /// Distances from each sample to its nearest other sample.
@@ -154,7 +154,7 @@ fn spaced<T: Scalar>(
         }
         found
     });
-    watch.end()?;
+    watch.end(Error::SearchCancelled)?;
     let distances = || distances.iter().flatten().copied();
     Ok(Spacing {
         mean: distances().sum::<f64>() / samples.len() as f64,
@@ -184,7 +184,8 @@ fn check<T: Scalar, P: Points<T> + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Sampler, SplitMix64};
+    use crate::random::SplitMix64;
+    use crate::{Cpu, Sampler};
 
     /// Both measures, by trying all pairs.
     fn obvious<T: Scalar, const D: usize>(cloud: &[[T; D]], sample: &[usize]) -> (T, Spacing) {
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(covering_radius(&cloud, &sample.indices).unwrap(), sample.covering_radius());
         let here = spacing(&cloud, &sample.indices).unwrap();
         for threads in [1, 2, 5] {
-            let told = Measure::new().threads(threads);
+            let told = Measure::on(Cpu::new().threads(threads));
             assert_eq!(told.spacing(&cloud, &sample.indices).unwrap(), here);
         }
         assert!(here.min <= here.mean && here.mean <= here.max);

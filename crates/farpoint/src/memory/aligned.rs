@@ -3,7 +3,7 @@
 //! random access.
 
 use super::vectors::{MOST_LANES, check};
-use crate::arch::Simd;
+use crate::simd::Simd;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
 use std::mem::MaybeUninit;

@@ -1,7 +1,7 @@
 //! An array that several threads write, each to places of its own.
 
 use super::vectors::check;
-use crate::arch::Simd;
+use crate::simd::Simd;
 use std::marker::PhantomData;
 use std::ops::Range;
 

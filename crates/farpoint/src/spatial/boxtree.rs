@@ -8,10 +8,10 @@ use super::cut::Cutter;
 use super::entry::{Entry, bounds};
 use super::order;
 use crate::Scalar;
-use crate::arch::Simd;
 use crate::cloud::Cloud;
 use crate::memory::Aligned;
-use rayon::prelude::*;
+use crate::simd::Simd;
+use crate::threads::prelude::*;
 use std::mem::MaybeUninit;
 
 /// Points of a leaf.

@@ -8,7 +8,7 @@ use super::entry::Entry;
 use crate::Scalar;
 use crate::cloud::Cloud;
 use crate::memory::{Aligned, Shared};
-use rayon::prelude::*;
+use crate::threads::prelude::*;
 use std::mem::MaybeUninit;
 
 /// Buckets hold about this many points, unless a single cell holds more.

@@ -14,7 +14,8 @@ pub(super) use centroids::{centroids_by_cell, centroids_by_count};
 use super::frame::Frame;
 use super::run::Run;
 use super::{Details, Keep};
-use crate::{Error, Scalar, SplitMix64};
+use crate::random::SplitMix64;
+use crate::{Error, Scalar};
 use cells::Cells;
 
 /// One point of each cell, rising; and what the grid was.

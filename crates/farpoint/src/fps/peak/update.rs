@@ -7,11 +7,11 @@
 use super::candidates::lanes_below;
 use super::list::List;
 use crate::Scalar;
-use crate::arch::{Kernel, Simd};
 use crate::distance::{square, squared};
 use crate::memory::Shared;
+use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, Boxes, FANOUT, LEAF, Level, box_bound, place};
-use rayon::prelude::*;
+use crate::threads::prelude::*;
 
 /// What the walk counted.
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,10 +2,10 @@
 //! backend outside it. `farpoint-cuda` starts from here, so that it refuses what the CPU refuses,
 //! in the same words, and what it finds is turned into rows of the input in one place.
 
-use super::{Matcher, Nearest, Norm, batch};
+use super::batch;
 use crate::cloud::Cloud;
 use crate::threads::{self, both, on_threads};
-use crate::{Error, Points, Scalar};
+use crate::{Error, Matcher, Nearest, Norm, Points, Scalar};
 
 /// With fewer points in both clouds, waking other threads would take longer than the work.
 pub(super) const SMALL: usize = 1 << 13;
@@ -26,7 +26,7 @@ impl<T: Scalar> Prepared<T> {
         A: Points<T> + ?Sized,
         B: Points<T> + ?Sized,
     {
-        with(matcher, a, b, |pair, _| pair)
+        with(None, matcher, a, b, |pair, _| pair)
     }
 
     /// The same for each pair of a batch; the error names the first pair at fault.
@@ -35,7 +35,7 @@ impl<T: Scalar> Prepared<T> {
         a: &[A],
         b: &[B],
     ) -> Result<Vec<Self>, Error> {
-        batch::each(matcher, a, b, |matcher, a, b| Self::new(matcher, a, b))
+        batch::each(None, a, b, |threads, a, b| with(Some(threads), matcher, a, b, |pair, _| pair))
     }
 
     /// Points of a cloud that are left.
@@ -53,7 +53,7 @@ impl<T: Scalar> Prepared<T> {
         &self.clouds[side].axes[axis][..self.clouds[side].len]
     }
 
-    /// What was found for the points of a cloud, told for the rows of the input. `None` if an
+    /// What was found for the points of a cloud, as it is for the rows of the input. `None` if an
     /// index is outside the other cloud, or there are too few.
     pub fn nearest(&self, side: usize, distances: &[T], indices: &[i64]) -> Option<Nearest<T>> {
         let (own, other) = (&self.clouds[side], &self.clouds[1 - side]);
@@ -87,9 +87,10 @@ impl<T: Scalar> Prepared<T> {
     }
 }
 
-/// Checks and copies both clouds, then works on them on the threads asked for, whose number
-/// `work` is told.
+/// Checks and copies both clouds, then works on them on so many threads; `work` is given their
+/// number.
 pub(super) fn with<T: Scalar, A, B, R: Send>(
+    threads: Option<usize>,
     matcher: &Matcher,
     a: &A,
     b: &B,
@@ -100,7 +101,7 @@ where
     B: Points<T> + ?Sized,
 {
     let large = a.len().saturating_add(b.len()) >= SMALL;
-    let wanted = threads::count_for(large, matcher.threads)?;
+    let wanted = threads::count_for(large, threads)?;
     if a.dim() != b.dim() {
         return Err(Error::Shape(format!(
             "points of {} coordinates can't be compared with points of {}",

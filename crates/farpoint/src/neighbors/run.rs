@@ -1,20 +1,23 @@
-//! From a [`Matcher`] and two checked clouds to nearest points: choose a method, run it.
+//! From a [`Matcher`] and two clouds to nearest points on the CPU: check, choose a method, run it.
 
 use super::block::Group;
 use super::brute::{self, Blocks};
 use super::metric::{Absolute, Metric, Squared};
 use super::prepared::{self, Prepared, share};
-use super::watch::Watch;
-use super::{Chamfer, Matcher, Method, Nearest, Norm, auto, reference, tree};
-use crate::arch::{self, Program, Simd};
+use super::{auto, reference, tree};
 use crate::cloud::Cloud;
 use crate::memory::Shared;
+use crate::simd::{self, Program, Simd};
 use crate::spatial::BoxTree;
 use crate::threads::both;
-use crate::{Error, Level, Points, Scalar};
+use crate::watch::Watch;
+use crate::{
+    Chamfer, Cpu, DeviceKind, Error, Level, Matcher, Method, Nearest, Norm, Points, Scalar,
+};
 
-/// The nearest of `b`, told of by the watch.
+/// The nearest of `b`, under a watch.
 pub(crate) fn nearest<T: Scalar, A, B>(
+    cpu: &Cpu,
     matcher: &Matcher,
     a: &A,
     b: &B,
@@ -24,15 +27,16 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    on_checked(matcher, a, b, watch, |run| {
+    on_checked(cpu, matcher, a, b, watch, |run| {
         let mut found = run.pair.empty(0);
         run.search(&mut found, None);
         found
     })
 }
 
-/// Both directions, told of by the watch.
+/// Both directions, under a watch.
 pub(crate) fn chamfer<T: Scalar, A, B>(
+    cpu: &Cpu,
     matcher: &Matcher,
     a: &A,
     b: &B,
@@ -42,15 +46,16 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    on_checked(matcher, a, b, watch, |run| {
+    on_checked(cpu, matcher, a, b, watch, |run| {
         let (mut a_to_b, mut b_to_a) = (run.pair.empty(0), run.pair.empty(1));
         run.search(&mut a_to_b, Some(&mut b_to_a));
         Chamfer { a_to_b, b_to_a }
     })
 }
 
-/// Checks and copies both clouds, then works on them on the threads asked for.
+/// Checks and copies both clouds, then works on them on the device's threads.
 fn on_checked<T: Scalar, A, B, R: Send>(
+    cpu: &Cpu,
     matcher: &Matcher,
     a: &A,
     b: &B,
@@ -61,8 +66,9 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    let level = arch::choose(matcher.level)?;
-    let found = prepared::with(matcher, a, b, |pair, threads| {
+    let level = simd::choose(cpu.level)?;
+    matcher.method.check(DeviceKind::Cpu)?;
+    let found = prepared::with(cpu.threads, matcher, a, b, |pair, threads| {
         let method = auto::choose(matcher.method, pair.points(0), pair.points(1));
         let run = Run { pair, method, level, threads, watch };
         let found = work(&run);
@@ -70,7 +76,7 @@ where
         give_back(threads, a, b);
         found
     })?;
-    watch.end()?;
+    watch.end(Error::SearchCancelled)?;
     Ok(found)
 }
 
@@ -181,7 +187,7 @@ impl<T: Scalar> Job<'_, '_, T> {
         let (a, b) = (a_to_b.queries, a_to_b.targets);
         // Both directions share what is built of the clouds.
         match method {
-            Method::Auto => unreachable!("auto has been resolved"),
+            Method::Auto | Method::Plain => unreachable!("resolved, and checked"),
             Method::Reference => {
                 reference::search::<T, M>(a, b, &a_to_b, watch);
                 if let Some(output) = b_to_a.filter(|_| watch.step(0)) {

@@ -1,8 +1,6 @@
 //! What can be relied on of a sampler before it runs.
 
-use crate::Algorithm;
-
-/// What a sampler promises. [`Algorithm::traits`] and [`crate::approximate::Method::traits`]
+/// What a sampler promises. [`crate::Algorithm::traits`] and [`crate::approximate::Method::traits`]
 /// give it; help texts and documents are made from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -17,17 +15,4 @@ pub struct Traits {
     pub deterministic: bool,
     /// Where it was published.
     pub source: &'static str,
-}
-
-impl Algorithm {
-    /// What this algorithm promises.
-    pub fn traits(self) -> Traits {
-        let source = match self {
-            Self::Auto | Self::Tree | Self::Peak => "this project",
-            Self::Reference | Self::Naive => "Eldar et al., IEEE Trans. Image Process. 6(9), 1997",
-            Self::Radius => "RadiusFPS, arXiv 2606.06255, 2026",
-            Self::Quick => "QuickFPS, Han et al., IEEE TCAD 42(11), 2023",
-        };
-        Traits { exact: true, needs_order: false, exact_count: true, deterministic: true, source }
-    }
 }
