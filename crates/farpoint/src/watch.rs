@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// An observer, shared by the threads that work.
 pub(crate) struct Watch<'a> {
-    /// Without one a step costs a comparison.
+    /// `None` if there is none: a step costs a comparison then.
     observer: Option<Mutex<Observer<'a>>>,
     /// Points that will be done in the end.
     wanted: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// For work of which nobody wants to know and which nothing stops.
+    /// Without an observer.
     pub(crate) fn off() -> Self {
         Self::new(None, 0)
     }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_observer_is_told_and_can_stop() {
+    fn the_observer_is_called_and_can_cancel() {
         let mut told = Vec::new();
         let mut observer = |progress: Progress| {
             told.push((progress.samples, progress.wanted));

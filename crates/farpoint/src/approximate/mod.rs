@@ -11,10 +11,10 @@
 //!
 //! All give the same on every run, machine and number of threads ([`Method::traits`]). Bad rows
 //! and impossible numbers are treated as by [`crate::Sampler`]: the same errors, in the same
-//! words. M = 0 gives an empty sample. Progress is told and runs are cancelled as there.
+//! words. M = 0 gives an empty sample. Progress is reported and runs are canceled as there.
 //!
-//! This module uses `fps` (its checks, and its samples as FastPoint's first) and `spatial`; nothing
-//! there uses it.
+//! This module uses `fps` (its checks, and its samples as FastPoint's first) and `spatial`; they do
+//! not use it.
 
 mod fastpoint;
 mod frame;

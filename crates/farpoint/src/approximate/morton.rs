@@ -24,7 +24,7 @@ pub(super) fn sample<T: Scalar>(
 }
 
 /// The points along the curve. With more than three axes fewer bits are taken of each, so that
-/// 63 bits are enough for all; axes beyond the 63rd don't count.
+/// 63 bits are enough for all; axes beyond the 63rd do not count.
 pub(super) fn order<T: Scalar>(run: &mut Run<'_, '_, T>, bits: u32) -> Result<Vec<u32>, Error> {
     let cloud = run.cloud;
     let frame = Frame::new(cloud);

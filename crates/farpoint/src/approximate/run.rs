@@ -1,4 +1,4 @@
-//! From an [`ApproximateSampler`] and points to what was asked for: check, copy, run the method.
+//! From an [`ApproximateSampler`] and points to a sample: check, copy, run the method.
 
 use super::watch::Watch;
 use super::{

@@ -32,7 +32,7 @@ pub enum Method {
     /// Points at even steps along a Morton curve (EdgePC, Ying et al., ISCA 2023). Approximate.
     /// Needs no order, as it sorts; returns exactly M.
     Morton {
-        /// Bits an axis, 1 to 21: 10 as published, 21 for clouds with finer detail.
+        /// Bits per axis, 1 to 21: 10 as published, 21 for clouds with finer detail.
         bits: u32,
     },
     /// Farthest point sampling that brings only a window around each new sample up to date
@@ -58,6 +58,7 @@ pub enum Method {
 
 /// Which point of a cell [`Method::Grid`] keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Keep {
     /// The one of lowest index.
     First,
@@ -69,10 +70,11 @@ pub enum Keep {
 
 /// The order in which [`Method::Npdu`] takes windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Order {
     /// That of the input: good for LiDAR scans as they are recorded, bad for shuffled clouds.
     Input,
-    /// Along a Morton curve of 21 bits an axis.
+    /// Along a Morton curve of 21 bits per axis.
     Morton,
     /// No order: the window is the nearest neighbors in space, lowest index among equals.
     Neighbors,
@@ -80,6 +82,7 @@ pub enum Order {
 
 /// How [`Method::FastPoint`] predicts selection distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Estimator {
     /// A small network, trained by this project on its own curves (docs/samplers.md).
     Network,
@@ -113,7 +116,7 @@ impl Method {
         matches!(self, Self::Npdu { .. } | Self::FastPoint { .. })
     }
 
-    /// What this method promises, asked for a count.
+    /// What this method promises for a count.
     pub fn traits(&self) -> Traits {
         let source = match self {
             Self::Random { .. } => "sampling without replacement",

@@ -18,6 +18,9 @@ pub struct Prepared<T> {
 
 impl<T: Scalar> Prepared<T> {
     /// Copies and checks one cloud, as [`Sampler::sample`] does.
+    ///
+    /// # Errors
+    /// As [`Sampler::sample`].
     pub fn new<P: Points<T> + ?Sized>(sampler: &Sampler, points: &P) -> Result<Self, Error> {
         let threads = threads::count_for(points.len() >= SMALL, None)?;
         on_threads(threads, || Self::on(threads, sampler, points))
@@ -25,6 +28,9 @@ impl<T: Scalar> Prepared<T> {
 
     /// The same for each cloud of a batch, by one job or by one each; the error names the first
     /// cloud at fault.
+    ///
+    /// # Errors
+    /// As [`Sampler::sample_batch`].
     pub fn batch<P: Points<T>>(jobs: &[Sampler], clouds: &[P]) -> Result<Vec<Self>, Error> {
         batch::each(None, jobs, clouds, |threads, job, points| Self::on(threads, job, points))
     }

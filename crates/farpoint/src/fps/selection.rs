@@ -25,7 +25,7 @@ pub(crate) struct Selection<'a, T> {
     next_report: usize,
 }
 
-/// The observer is told about every this many samples, where the algorithm's steps allow.
+/// The observer is called about every this many samples, where the algorithm's steps allow.
 const REPORT_EVERY: usize = 1024;
 
 impl<'a, T: Scalar> Selection<'a, T> {
@@ -83,7 +83,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
         self.limit - self.points.len()
     }
 
-    /// The covering radius to stop at, if that is what was asked for.
+    /// The covering radius to stop at, for a job of that kind.
     pub(crate) fn stop_radius(&self) -> Option<f64> {
         self.stop_radius
     }

@@ -1,4 +1,4 @@
-//! What is asked: jobs, which say nothing of where they run.
+//! What is asked: jobs, which do not say where they run.
 //!
 //! A [`Sampler`] or [`Matcher`] is a plain value. [`Sampler::on`] and [`Matcher::on`] name the
 //! [`crate::Device`] that does the work; every device gives the same result. Algorithms, their
@@ -14,7 +14,7 @@ mod progress;
 mod sampler;
 mod traits;
 
-pub use algorithm::{Algorithm, DeviceKind};
+pub use algorithm::Algorithm;
 pub use amount::Amount;
 pub use matcher::Matcher;
 pub use method::{Method, Norm};

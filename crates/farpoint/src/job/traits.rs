@@ -9,7 +9,7 @@ pub struct Traits {
     pub exact: bool,
     /// Whether it is only good where neighbors in space are neighbors in the input's order.
     pub needs_order: bool,
-    /// Whether as many points come back as were asked for.
+    /// Whether as many points come back as are wanted.
     pub exact_count: bool,
     /// Whether it gives the same on every run, machine and number of threads.
     pub deterministic: bool,

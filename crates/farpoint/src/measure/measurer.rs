@@ -36,6 +36,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::covering_radius`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -48,6 +51,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::coverage`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -57,6 +63,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::coverage_of`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -68,6 +77,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::spacing()`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -77,6 +89,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::spacing_of`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(
         &self,
         sample: &S,
@@ -85,6 +100,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::quality()`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -95,6 +113,9 @@ impl Measure {
 
     /// [`Measure::quality`] that reports progress to `observer`, which can cancel the run: `samples` are points and samples whose nearest sample was found, and `wanted` is
     /// their number in the end; there is no covering radius, which is infinite.
+    ///
+    /// # Errors
+    /// As [`Measure::quality`], and [`Error::SearchCancelled`].
     pub fn quality_with<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -128,6 +149,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::quality_of`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
         &self,
         points: &P,

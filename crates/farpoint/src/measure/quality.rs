@@ -6,6 +6,7 @@ use crate::{Error, Points, Scalar, threads};
 
 /// Distances from each point of a cloud to its nearest sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Coverage {
     /// Mean over the points.
     pub mean: f64,

@@ -5,7 +5,7 @@ use crate::threads::{self, both, on_threads};
 use crate::{Chamfer, Error, Gradients, Nearest, Norm, Points, Scalar};
 
 /// The gradients of both clouds, from the gradients `grad_a` of `chamfer.a_to_b.raw_distances` and
-/// `grad_b` of `chamfer.b_to_a.raw_distances` (one number a point).
+/// `grad_b` of `chamfer.b_to_a.raw_distances` (one number per point).
 ///
 /// The distance of a point `p` to its nearest `q` with gradient `g` sends `(2 * g) * (p - q)`
 /// to `p` and the negative of it to `q` ([`Norm::One`]: `g` times the sign of the difference). A
@@ -67,10 +67,13 @@ where
     })
 }
 
-/// Fewer points are one thread's.
+/// Fewer points are handled by one thread.
 const SMALL: usize = 1 << 14;
 
-/// Whether clouds, result and gradients fit each other; a backend outside this crate asks too.
+/// Checks that clouds, result and gradients fit each other; backends outside this crate call it too.
+///
+/// # Errors
+/// If they do not.
 pub fn check<T: Scalar, A, B>(
     chamfer: &Chamfer<T>,
     a: &A,

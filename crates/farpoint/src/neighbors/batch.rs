@@ -52,7 +52,7 @@ pub(super) fn each<T: Scalar, A: Points<T>, B: Points<T>, R: Send>(
 ) -> Result<Vec<R>, Error> {
     if a.len() != b.len() {
         return Err(Error::Shape(format!(
-            "a batch of {} clouds can't be compared with one of {}",
+            "a batch of {} clouds cannot be compared with one of {}",
             a.len(),
             b.len()
         )));

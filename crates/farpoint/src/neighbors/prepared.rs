@@ -21,6 +21,9 @@ pub struct Prepared<T> {
 
 impl<T: Scalar> Prepared<T> {
     /// Checks and copies both clouds, as [`Matcher::chamfer`] does.
+    ///
+    /// # Errors
+    /// As [`Matcher::chamfer`].
     pub fn new<A, B>(matcher: &Matcher, a: &A, b: &B) -> Result<Self, Error>
     where
         A: Points<T> + ?Sized,
@@ -30,6 +33,9 @@ impl<T: Scalar> Prepared<T> {
     }
 
     /// The same for each pair of a batch; the error names the first pair at fault.
+    ///
+    /// # Errors
+    /// As [`Matcher::chamfer_batch`].
     pub fn batch<A: Points<T>, B: Points<T>>(
         matcher: &Matcher,
         a: &[A],
@@ -104,7 +110,7 @@ where
     let wanted = threads::count_for(large, threads)?;
     if a.dim() != b.dim() {
         return Err(Error::Shape(format!(
-            "points of {} coordinates can't be compared with points of {}",
+            "points of {} coordinates cannot be compared with points of {}",
             a.dim(),
             b.dim()
         )));
@@ -149,9 +155,9 @@ mod tests {
     use super::*;
     use crate::BadRows;
 
-    /// What a backend finds for points is told for rows.
+    /// What a backend finds for points is translated to rows.
     #[test]
-    fn rows_left_out_have_no_nearest_and_are_nobodys() {
+    fn rows_left_out_have_no_nearest_and_are_no_points_nearest() {
         let matcher = Matcher::new().bad_rows(BadRows::Skip);
         let a = [[f32::NAN], [1.0], [5.0]];
         let b = [[2.0f32], [f32::INFINITY], [4.0]];

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 /// How the distances of a pair of clouds become one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Reduction {
     /// The mean of each side; both are added.
     Mean,
@@ -62,7 +63,7 @@ pub struct Reduced {
 }
 
 /// The value of one direction or of both, a direction being its rows' distances. `plain` takes
-/// square roots of the distances of [`Norm::Two`] first. Rows that were left out don't count.
+/// square roots of the distances of [`Norm::Two`] first. Rows that were left out do not count.
 ///
 /// ```
 /// use farpoint::neighbors::{Reduction, reduce};

@@ -132,6 +132,7 @@ pub struct Chamfer<T> {
 
 /// How much of two clouds agrees. `a` is what is judged, `b` is the truth.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct FScore {
     /// Share of `a` within the threshold of `b`.
     pub precision: f64,

@@ -217,7 +217,7 @@ struct LeafWriter<'a, T> {
     cloud: &'a Cloud<T>,
     /// `dims + 1` rows of [`LEAF`] numbers a leaf.
     numbers: &'a mut [MaybeUninit<T>],
-    /// [`LEAF`] points a leaf, none yet.
+    /// [`LEAF`] points per leaf, none yet.
     points: &'a mut [u32],
 }
 

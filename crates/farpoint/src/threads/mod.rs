@@ -16,7 +16,7 @@ use crate::Error;
 use prelude::*;
 
 /// As [`count`] for work that several threads share only if it is `large`: one thread for small
-/// work, for which no pool is started, unless another number is asked for.
+/// work, for which no pool is started, unless another number is set.
 pub(crate) fn count_for(large: bool, wanted: Option<usize>) -> Result<usize, Error> {
     if large || wanted.is_some() { count(wanted) } else { Ok(1) }
 }
@@ -43,7 +43,7 @@ pub(crate) fn each<R: Send>(
 }
 
 /// What `work` gives for each thing of a batch, in their order: large ones one after another, each
-/// on all threads, then the others side by side. `work` is told the threads for it. Fewer large
+/// on all threads, then the others side by side. `work` is given the number of threads for it. Fewer large
 /// things at a time need less memory.
 pub(crate) fn each_of_batch<R: Send>(
     things: usize,
@@ -62,9 +62,12 @@ pub(crate) fn each_of_batch<R: Send>(
 }
 
 /// What `one` gives for each of several clouds or pairs, of so many points each, as
-/// `each_of_batch`; `one` is told which, and the threads for it. The error names the first one at
+/// `each_of_batch`; `one` is given its number and the threads for it. The error names the first one at
 /// fault, not the fastest. For a batch of fewer than `small` points one thread does the work unless
-/// told. Bindings whose clouds have a sampler each call it too.
+/// a number is set. Bindings call it too.
+///
+/// # Errors
+/// The first error of `one`, in an [`Error::InBatch`].
 pub fn spread<R: Send>(
     points: &[usize],
     small: usize,

@@ -28,7 +28,7 @@ pub(crate) fn on_threads<R: Send>(
     }
 }
 
-/// The number asked for, or that of the current pool, which is started if it was not.
+/// The number that is set, or that of the current pool, which is started if it was not.
 pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
     match wanted {
         Some(0) => Err(Error::BadThreads(0, "ask for at least one".into())),

@@ -94,7 +94,7 @@ impl Cells {
         for (point, &cell) in self.of.iter().enumerate() {
             let distance = (0..frame.dims()).fold(0.0, |sum, axis| {
                 let at = frame.at(point, axis);
-                // Relative to the cell, so that squares don't overflow.
+                // Relative to the cell, so that squares do not overflow.
                 let off = at / self.size - (at / self.size).floor() - 0.5;
                 // Where quotients overflow, so did the cell: all its points are as good.
                 sum + if off.is_finite() { off * off } else { 0.0 }

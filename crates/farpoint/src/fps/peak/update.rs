@@ -2,7 +2,7 @@
 //!
 //! A node is visited with the list of the samples that can change something below it; each
 //! child gets the part of the list that can change something in its box. A leaf's points are
-//! loaded once a band, however many samples apply to them.
+//! loaded once per band, however many samples apply to them.
 
 use super::candidates::lanes_below;
 use super::list::List;
