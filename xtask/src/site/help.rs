@@ -121,11 +121,16 @@ fn unindented(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Text that Markdown shows as it is.
+/// Text that Markdown shows as it is; what stands between backquotes is code there, too.
 fn escape(text: &str) -> String {
+    let paired = text.matches('`').count() % 2 == 0;
+    let mut code = false;
     let mut escaped = String::new();
     for letter in text.chars() {
-        if matches!(letter, '<' | '>' | '*' | '_' | '[' | ']' | '|' | '`') {
+        code ^= letter == '`' && paired;
+        let special =
+            matches!(letter, '<' | '>' | '*' | '_' | '[' | ']' | '|') || letter == '`' && !paired;
+        if special && !code {
             escaped.push('\\');
         }
         escaped.push(letter);
@@ -135,7 +140,7 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{choices, commands, page};
+    use super::{choices, commands, escape, page};
 
     #[test]
     fn help_becomes_a_page() {
@@ -167,5 +172,6 @@ mod tests {
             "error: choose one of auto, peak (exact), auto\nor grid (other); see --help\n";
         assert_eq!(choices(refused), ["auto", "grid", "peak"]);
         assert_eq!(choices("[possible values: a, b]"), ["a", "b"]);
+        assert_eq!(escape("a_b of `n_vox`"), "a\\_b of `n_vox`");
     }
 }
