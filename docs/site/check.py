@@ -1,8 +1,8 @@
-"""Checks the built site: ``check.py FOLDER INIT ALGORITHMS``.
+"""Checks the built site: ``check.py FOLDER PACKAGE ALGORITHMS``.
 
 Every link within the site leads to a page that exists, and its anchor too; every public name of the
-Python package (``__all__`` in the file INIT) has an entry; and every algorithm (a list with commas)
-is named on the page of algorithms.
+Python package (``__all__`` of the modules without an underscore in the folder PACKAGE) has an entry;
+and every algorithm (a list with commas) is named on the page of algorithms.
 """
 
 import ast
@@ -57,15 +57,25 @@ def broken_links(folder, pages):
     return wrong, followed
 
 
-def public_names(init):
-    """``__all__`` of a module that is not imported."""
-    for node in ast.parse(Path(init).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
-            return [name for name in ast.literal_eval(node.value) if not name.startswith("__")]
-    raise SystemExit(f"{init} has no __all__")
+def public_names(package):
+    """Module and name of all that is public, found without importing the package."""
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        module = [part for part in parts if part != "__init__"]
+        if any(part.startswith("_") for part in module):
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == "__all__":
+                names = ast.literal_eval(node.value)
+                # Modules of ``compat`` are public names of it, with entries for what they hold.
+                yield from (
+                    (".".join(module), name)
+                    for name in names
+                    if not name.startswith("__") and not (path.parent / f"{name}.py").exists()
+                )
 
 
-def main(folder, init, algorithms):
+def main(folder, package, algorithms):
     folder = Path(folder).resolve()
     files = sorted(folder.rglob("*.html"))
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in files}
@@ -74,8 +84,12 @@ def main(folder, init, algorithms):
         page for path, page in pages.items() if path.is_relative_to(folder / "reference" / "python")
     ]
     anchors = set().union(*(page.anchors for page in reference))
-    names = public_names(init)
-    wrong += [f"farpoint.{n} has no entry" for n in names if f"farpoint.{n}" not in anchors]
+    names = list(public_names(Path(package)))
+    wrong += [
+        f"{module}.{name} has no entry"
+        for module, name in names
+        if not {f"{module}.{name}", f"farpoint.{name}"} & anchors
+    ]
     text = (folder / "docs/algorithms/index.html").read_text(encoding="utf-8")
     wanted = algorithms.split(",")
     wrong += [f"the algorithm {n} is not listed" for n in wanted if f"<code>{n}</code>" not in text]

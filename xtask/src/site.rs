@@ -78,7 +78,7 @@ fn build(venv: &Venv) -> Result<()> {
     copy(&rustdoc()?, &html.join("rust"))?;
     let mut check = venv.tool("python");
     check.args(["docs/site/check.py".as_ref(), html.as_os_str()]);
-    check.arg(Path::new(PYTHON).join("farpoint/__init__.py")).arg(algorithms(&program)?.join(","));
+    check.arg(Path::new(PYTHON).join("farpoint")).arg(algorithms(&program)?.join(","));
     run(&mut check)?;
     eprintln!("the site: {}", html.join("index.html").display());
     Ok(())
