@@ -42,7 +42,7 @@ struct Managed {
 }
 
 /// An array of another library, held until this goes.
-#[pyclass(frozen, module = "farpoint._farpoint")]
+#[pyclass(frozen, module = "farpoint._native")]
 pub(crate) struct Imported(NonNull<Managed>);
 
 // SAFETY: DLPack lets the deleter be called on any thread, and nothing else is tied to one.
@@ -128,7 +128,7 @@ impl Drop for Imported {
 }
 
 /// Numbers in device memory of our own, for a library that has no way to allocate some.
-#[pyclass(frozen, module = "farpoint._farpoint")]
+#[pyclass(frozen, module = "farpoint._native")]
 pub(crate) struct DeviceArray {
     memory: Memory,
     device: usize,

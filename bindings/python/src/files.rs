@@ -21,7 +21,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// A cloud as it was read: all rows with all attributes.
-#[pyclass(frozen, module = "farpoint._farpoint")]
+#[pyclass(frozen, module = "farpoint._native")]
 struct File {
     cloud: Cloud,
     /// The words of the file that was read, if this is a copy of it by [`restore`]: description and

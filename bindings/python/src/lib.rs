@@ -33,7 +33,7 @@ mod watch;
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
-fn _farpoint(module: &Bound<'_, PyModule>) -> PyResult<()> {
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CudaUnavailable", py.get_type::<error::CudaUnavailable>())?;

@@ -10,7 +10,7 @@ from conftest import cloud, grid, reference
 from processes import running
 
 import farpoint
-from farpoint import _farpoint
+from farpoint import _native
 
 ALL = [
     dict(method="random", seed=5), dict(method="grid"), dict(method="grid", keep="first"),
@@ -142,7 +142,7 @@ def test_starts(method):
     several = approximate(points, 400, method=method, start=[8, 3, 1000])
     assert several[:3].tolist() == [8, 3, 1000] and len(np.unique(several)) == 400
     drawn = approximate(points, 400, method=method, seed=5)
-    assert drawn[0] == _farpoint.random_start(5, 1500)
+    assert drawn[0] == _native.random_start(5, 1500)
     np.testing.assert_array_equal(
         approximate(points, 400, method=method, start=int(drawn[0])), drawn
     )
@@ -396,4 +396,4 @@ def test_docstrings_name_every_parameter():
             assert f"{name}:" in text or f"{name}, " in text, name
         for part in ("Parameters", "Returns", "Raises", "(B, N, D)"):
             assert part in text
-    assert hasattr(_farpoint, "sample_approximate")
+    assert hasattr(_native, "sample_approximate")

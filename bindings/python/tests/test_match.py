@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from conftest import cloud, grid, needs_match, obvious_nearest
+from conftest import cloud, grid, obvious_nearest
 
 import farpoint
-
-pytestmark = needs_match
-
 
 @pytest.mark.parametrize("x, y", [
     (cloud(200), cloud(150, seed=2)), (grid(), grid(5)), (cloud(50, 2, np.float64), cloud(9, 2, np.float64)),

@@ -1,4 +1,4 @@
-"""Loading kernels before they are needed."""
+"""GPUs: loading kernels before they are needed."""
 
 from __future__ import annotations
 
@@ -6,20 +6,31 @@ import re
 import sys
 from typing import Any
 
-from . import _farpoint
+from . import _native
+
+__all__ = ["warm_up"]
 
 
 def warm_up(device: Any = None) -> None:
-    """Loads all kernels on a GPU now, so that the first call finds them loaded.
+    """Load all kernels on a GPU now, so that the first call finds them loaded.
 
-    Not needed: each call loads what it uses and is not loaded yet. That takes some hundredths of a
-    second once a process, and seconds on cards newer than this release, for which the driver
-    compiles. Calls of other threads go on meanwhile.
+    This is optional: each call loads what it uses and is not loaded yet. That takes some hundredths of a
+    second once per process, and seconds on cards newer than this release, for which the driver
+    compiles. Calls of other threads continue meanwhile.
 
-    ``device`` is a number, ``"cuda"``, ``"cuda:1"`` or a ``torch.device``; without it, the device
-    that PyTorch has current, else the first. Raises ``CudaUnavailable`` if there is no such GPU.
+    Parameters
+    ----------
+    device : int, str or torch.device, optional
+        A number, ``"cuda"`` or ``"cuda:1"``. Unless set, the current device of PyTorch, else the first.
+
+    Raises
+    ------
+    ValueError
+        No name of a device.
+    farpoint.CudaUnavailable
+        There is no such GPU.
     """
-    _farpoint.cuda_warm_up(_ordinal(device))
+    _native.cuda_warm_up(_ordinal(device))
 
 
 def _ordinal(device: Any) -> int:

@@ -2,8 +2,8 @@
 ``torch.func``.
 
 Ordinary training needs none of this: there the operator has its gradient. Here are a function of
-autograd that transforms can take apart, and the derivative of the gradient. Both are made of the
-operators themselves, so that sums have the same bits on every run, and of indices that are kept.
+autograd that transforms can take apart, and the derivative of the gradient. Both consist of the
+operators, so that sums have the same bits on every run, and of indices that are kept.
 """
 
 from __future__ import annotations
@@ -12,28 +12,22 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad
 
-from . import _torch_rules
-
-
-def is_differentiated() -> bool:
-    """Whether ``torch.func`` differentiates what is running."""
-    levels = torch._C._functorch.get_interpreter_stack() or ()
-    modes = torch._C._functorch.TransformType
-    return any(level.key() in (modes.Grad, modes.Jvp) for level in levels)
+from . import fast_path
+from .neighbors import match_clouds, match_clouds_backward
+from .registration import differentiate, vmapped
 
 
 def wanted() -> bool:
     """Whether a call has to go through ``search``: dual numbers or a transform may see it."""
-    if forward_ad._current_level >= 0:
+    if fast_path.is_dual():
         return True
     if torch.compiler.is_compiling():
-        from . import _torch_graphs
+        from . import tracing
 
-        found: bool = _torch_graphs.is_differentiated()
+        found: bool = tracing.is_differentiated()
         return found
-    return is_differentiated()
+    return fast_path.is_differentiated()
 
 
 def _taken(clouds: Tensor, indices: Tensor) -> Tensor:
@@ -56,7 +50,7 @@ class _Search(torch.autograd.Function):
 
     @staticmethod
     def forward(*arguments: Any) -> tuple[Tensor, ...]:
-        found: tuple[Tensor, ...] = torch.ops.farpoint.match_clouds.default(*arguments)
+        found: tuple[Tensor, ...] = match_clouds(*arguments)
         return found
 
     @staticmethod
@@ -84,10 +78,9 @@ class _Search(torch.autograd.Function):
             return there, None, y.new_zeros((*y.shape[:-2], 0)), None
         return there, None, _growth(y, x, iy, of_y, of_x, ctx.norm), None
 
-
     @staticmethod
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
-        return _torch_rules.vmapped(_search)(info, in_dims, *arguments)
+        return vmapped(_search)(info, in_dims, *arguments)
 
 
 class _Gradients(torch.autograd.Function):
@@ -96,12 +89,12 @@ class _Gradients(torch.autograd.Function):
 
     @staticmethod
     def forward(*arguments: Any) -> tuple[Tensor, ...]:
-        found: tuple[Tensor, ...] = torch.ops.farpoint.match_clouds_backward.default(*arguments)
+        found: tuple[Tensor, ...] = match_clouds_backward(*arguments)
         return found
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        keep(ctx, inputs, output)
+        _keep(ctx, inputs, output)
         ctx.save_for_forward(*inputs[:6])
 
     @staticmethod
@@ -119,18 +112,18 @@ class _Gradients(torch.autograd.Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
-        return _torch_rules.vmapped(_gradients)(info, in_dims, *arguments)
+        return vmapped(_gradients)(info, in_dims, *arguments)
 
 
-def keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     """What the derivative of the gradient needs."""
     ctx.save_for_backward(*inputs[:6])
     ctx.norm = inputs[6]
 
 
-def backward_of_gradients(ctx: Any, of_x: Tensor, of_y: Tensor) -> tuple[Any, ...]:
+def _backward_of_gradients(ctx: Any, of_x: Tensor, of_y: Tensor) -> tuple[Any, ...]:
     """The derivative of the operator ``match_clouds_backward``."""
-    return _backward(ctx, of_x, of_y, torch.ops.farpoint.match_clouds_backward.default)
+    return _backward(ctx, of_x, of_y, match_clouds_backward)
 
 
 def _backward(ctx: Any, of_x: Tensor, of_y: Tensor, send: Any) -> tuple[Any, ...]:
@@ -144,6 +137,9 @@ def _backward(ctx: Any, of_x: Tensor, of_y: Tensor, send: Any) -> tuple[Any, ...
     return (*moved, None, None, _growth(x, y, ix, of_x, of_y, ctx.norm), back, None)
 
 
+differentiate("match_clouds_backward", _backward_of_gradients, _keep)
+
+
 _search: Any = _Search.apply
 _gradients: Any = _Gradients.apply
 
@@ -154,7 +150,7 @@ def search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
         found: tuple[Tensor, ...] = _search(x, y, *rest)
         return found
     # torch.compile traces no function of autograd inside transforms: plain operations are left.
-    there, ix, back, iy = torch.ops.farpoint.match_clouds.default(x.detach(), y.detach(), *rest)
+    there, ix, back, iy = match_clouds(x.detach(), y.detach(), *rest)
     norm, both = rest[2], rest[4]
     there = _followed(there, x, y, ix, norm)
     return there, ix, _followed(back, y, x, iy, norm) if both else back, iy

@@ -1,4 +1,4 @@
-"""The compiled half; for the modules beside it only."""
+"""The compiled module, for the modules of this package only."""
 
 import os
 from collections.abc import Callable
@@ -7,9 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._approximate import Request
-from ._cuda import Found, Gradients, Input, Output
-from ._match import Asked
+from ._records import Approximation, Found, Gradients, Input, Output, Reduction
 
 __all__ = [
     "__version__", "CudaUnavailable", "sample", "address", "random_word", "random_start",
@@ -48,9 +46,9 @@ def sample_ragged(
     starts: NDArray[np.int64] | None,
     algorithm: str,
 ) -> NDArray[np.int64]: ...
-def sample_approximate(points: NDArray[Any], request: Request) -> list[NDArray[np.int64]]: ...
+def sample_approximate(points: NDArray[Any], request: Approximation) -> list[NDArray[np.int64]]: ...
 def centroids(
-    points: NDArray[Any], request: Request
+    points: NDArray[Any], request: Approximation
 ) -> list[tuple[NDArray[Any], NDArray[np.int64], float]]: ...
 def quality(
     points: NDArray[Any],
@@ -157,7 +155,7 @@ def chamfer_clouds(
     y: NDArray[Any],
     x_lengths: list[int] | None,
     y_lengths: list[int] | None,
-    asked: Asked,
+    how: Reduction,
     keep: bool,
 ) -> tuple[NDArray[Any], ...]: ...
 def chamfer_backward(
@@ -168,7 +166,7 @@ def chamfer_backward(
     indices: NDArray[np.int64],
     distances: NDArray[Any],
     grad: NDArray[Any],
-    asked: Asked,
+    how: Reduction,
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...
 @final
 class CudaChamfer:

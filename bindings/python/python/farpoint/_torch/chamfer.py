@@ -1,68 +1,65 @@
-"""PyTorch: the Chamfer distance as one operator, which returns the value of each pair and what its
-gradient needs.
+"""The Chamfer distance as one operator, which returns the value of each pair and what its gradient needs.
 
-A step of a training is over sooner than Python can name what it consists of. So on a GPU the compiled
-half is told shapes once, in a plan that is kept, and then addresses alone: one call searches and
-reduces, one call makes both gradients. Where only kernels would see the operator it is not called at
-all. Whatever is out of the ordinary (derivatives of derivatives, dual numbers, ``torch.func``) goes
-through the search of ``_match_torch`` and PyTorch's own operations.
+A step of a training is shorter than the time Python takes to list its arguments. So on a GPU the
+compiled module gets the shapes once, in a plan that is kept, and then addresses alone: one call searches
+and reduces, one call computes both gradients. Where only kernels would see the operator it is not called
+at all. Everything unusual (derivatives of derivatives, dual numbers, ``torch.func``) goes through
+``search`` and PyTorch's own operations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from . import _farpoint, _match_derivatives, _match_torch, _torch_ops, _torch_rules
-from ._match import Asked
+from .. import _native
+from .._records import Reduction
+from . import derivatives, fast_path, memory, search
+from .registration import define, differentiate, map_by, vmapped
 
 
 def chamfer(
-    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, asked: Asked
-) -> Tensor | None:
-    """One value a cloud, of clouds and lengths that were checked; None if the call is out of the
-    ordinary."""
-    if not _torch_ops.only_kernels_see(x, y, x_lengths, y_lengths):
-        if _match_derivatives.wanted():
-            return None
-        value: Tensor = operator(x, y, x_lengths, y_lengths, *asked)[0]
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction
+) -> Tensor:
+    """One value per cloud, of clouds and lengths that were checked."""
+    if not fast_path.only_kernels_see(x, y, x_lengths, y_lengths):
+        if derivatives.wanted():
+            return search.reduced(x, y, x_lengths, y_lengths, how)
+        value: Tensor = operator(x, y, x_lengths, y_lengths, *how)[0]
         return value
     if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
-        return _differentiably(asked, x, y, x_lengths, y_lengths)
-    return _kernel(x, y, x_lengths, y_lengths, asked, False)[0]
+        found: Tensor = _differentiably(x, y, x_lengths, y_lengths, how)
+        return found
+    return _kernel(x, y, x_lengths, y_lengths, how, False)[0]
 
 
-def _keeps_distances(asked: Asked) -> bool:
+def _keeps_distances(how: Reduction) -> bool:
     """Whether gradients need the distances."""
-    return asked.plain or asked.reduction == "max"
+    return how.plain or how.reduction == "max"
 
 
 # ---------------------------------------------------------------------------------- kernels
 
 
 def _kernel(
-    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, asked: Asked,
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction,
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
     """Values; and if they are to be kept, the indices of x's nearest points and then of y's in one
     row, and the distances likewise, with what is kept of maxima behind them."""
     run = _on_cuda if x.is_cuda else _on_cpu
-    return run(x, y, x_lengths, y_lengths, asked, keep)
+    return run(x, y, x_lengths, y_lengths, how, keep)
 
 
 def _on_cpu(
-    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, asked: Asked,
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction,
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
-    if not hasattr(_farpoint, "chamfer_clouds"):
-        raise NotImplementedError("this build of farpoint has no nearest neighbors")
-    found = _farpoint.chamfer_clouds(
-        _batch(x), _batch(y), None if x_lengths is None else x_lengths.tolist(),
-        None if y_lengths is None else y_lengths.tolist(), asked, keep,
+    found = _native.chamfer_clouds(
+        memory.batch_of(x), memory.batch_of(y), memory.list_of(x_lengths),
+        memory.list_of(y_lengths), how, keep,
     )
     value = torch.from_numpy(found[0]).to(x.dtype)
     if x.dim() == 2:
@@ -72,40 +69,34 @@ def _on_cpu(
     return value, torch.from_numpy(found[1]), torch.from_numpy(found[2])
 
 
-def _batch(clouds: Tensor) -> np.ndarray:
-    """The same memory as a batch of NumPy's."""
-    array = _torch_ops.array_of(clouds)
-    return array if array.ndim == 3 else array[None]
-
-
 class _Plan:
     """What is the same in every step with clouds of some shape on a GPU."""
 
     __slots__ = ("forward", "backward", "scratch", "value", "indices", "distances", "x", "y")
 
-    def __init__(self, x: Tensor, y: Tensor, asked: Asked) -> None:
-        _torch_ops.refuse_other_types(x)
+    def __init__(self, x: Tensor, y: Tensor, how: Reduction) -> None:
+        memory.refuse_other_types(x)
         if x.dtype != y.dtype:
             raise TypeError(f"both clouds must be of one type, not {x.dtype} and {y.dtype}")
-        (_, x_strides), (_, y_strides) = _torch_ops.addressable(x), _torch_ops.addressable(y)
-        pairs, n, dims = _torch_ops.batch_shape(x)
+        (_, x_strides), (_, y_strides) = memory.addressable(x), memory.addressable(y)
+        pairs, n, dims = memory.batch_shape(x)
         m = y.shape[-2]
-        compiled = _farpoint.CudaChamfer(
+        compiled = _native.CudaChamfer(
             x.get_device(), x.dtype == torch.float64, (pairs, n, m, dims), (x_strides, y_strides),
-            asked.norm, asked.plain, asked.reduction, asked.both,
+            how.norm, how.plain, how.reduction, how.both,
         )
         self.forward, self.backward = compiled.forward, compiled.backward
         self.scratch = compiled.scratch
         #: Sizes.
         self.value = tuple(x.shape[:-2])
-        self.indices, self.distances = _places(pairs, n, m, asked)
+        self.indices, self.distances = _places(pairs, n, m, how)
         self.x, self.y = tuple(x.shape), tuple(y.shape)
 
 
-def _places(pairs: Any, n: Any, m: Any, asked: Asked) -> tuple[Any, Any]:
+def _places(pairs: Any, n: Any, m: Any, how: Reduction) -> tuple[Any, Any]:
     """How many indices and distances there are."""
-    rows = pairs * (n + m) if asked.both else pairs * n
-    return rows, rows + _EXTREMES * pairs if asked.reduction == "max" else rows
+    rows = pairs * (n + m) if how.both else pairs * n
+    return rows, rows + _EXTREMES * pairs if how.reduction == "max" else rows
 
 
 #: Numbers kept of the maximum of each pair: the largest of either side, what gradients are divided by.
@@ -116,22 +107,22 @@ _plans: dict[Any, _Plan] = {}
 _MOST_PLANS = 1024
 
 
-def _plan_of(x: Tensor, y: Tensor, asked: Asked) -> _Plan:
-    key = x.shape, y.shape, x.stride(), y.stride(), x.dtype, y.dtype, x.get_device(), asked
+def _plan_of(x: Tensor, y: Tensor, how: Reduction) -> _Plan:
+    key = x.shape, y.shape, x.stride(), y.stride(), x.dtype, y.dtype, x.get_device(), how
     plan = _plans.get(key)
     if plan is None:
         if len(_plans) >= _MOST_PLANS:
             _plans.clear()
-        plan = _plans[key] = _Plan(x, y, asked)
+        plan = _plans[key] = _Plan(x, y, how)
     return plan
 
 
 def _on_cuda(
-    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, asked: Asked,
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction,
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
     """Queues search and reduction on the current stream. Nothing here waits."""
-    plan = _plan_of(x, y, asked)
+    plan = _plan_of(x, y, how)
     # Names are kept for copies and for scratch, so that none is given back before it is used.
     x, y = _even(x), _even(y)
     value, distances = x.new_empty(plan.value), x.new_empty(plan.distances)
@@ -141,19 +132,19 @@ def _on_cuda(
     size = plan.scratch[0]
     scratch = x.new_empty(size, dtype=torch.uint8) if size else None
     plan.forward(
-        _torch_ops.current_stream(x.get_device()), x.data_ptr(), y.data_ptr(),
+        fast_path.current_stream(x.get_device()), x.data_ptr(), y.data_ptr(),
         _address(x_lengths), _address(y_lengths), value.data_ptr(), distances.data_ptr(),
         _address(indices), _address(scratch),
     )
     return value, indices, distances
 
 
-_address = _torch_ops.address_of
+_address = memory.address_of
 
 
 def _even(clouds: Tensor) -> Tensor:
     """A copy of clouds whose rows are not evenly spaced."""
-    return clouds if clouds.is_contiguous() else _torch_ops.addressable(clouds)[0]
+    return clouds if clouds.is_contiguous() else memory.addressable(clouds)[0]
 
 
 # --------------------------------------------------------------------------------- gradients
@@ -161,26 +152,26 @@ def _even(clouds: Tensor) -> Tensor:
 
 def _gradients(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, indices: Tensor,
-    distances: Tensor | None, grad: Tensor, asked: Asked, of_x: bool = True, of_y: bool = True,
+    distances: Tensor | None, grad: Tensor, how: Reduction, of_x: bool = True, of_y: bool = True,
 ) -> tuple[Any, Any]:
-    """Gradients of the clouds from those of the values; those not asked for may be None."""
-    arguments = x, y, x_lengths, y_lengths, indices, distances, grad, asked
+    """Gradients of the clouds from those of the values; those not how for may be None."""
+    arguments = x, y, x_lengths, y_lengths, indices, distances, grad, how
     if x.is_cuda:
         return _gradients_on_cuda(*arguments, of_x, of_y)
     kept = grad.new_empty(0) if distances is None else distances
-    found = _farpoint.chamfer_backward(
-        _batch(x), _batch(y), None if x_lengths is None else x_lengths.tolist(),
-        None if y_lengths is None else y_lengths.tolist(), indices.numpy(), kept.numpy(),
-        grad.reshape(-1).numpy(), asked,
+    found = _native.chamfer_backward(
+        memory.batch_of(x), memory.batch_of(y), memory.list_of(x_lengths),
+        memory.list_of(y_lengths), indices.numpy(), kept.numpy(),
+        grad.reshape(-1).numpy(), how,
     )
     return torch.from_numpy(found[0]).view(x.shape), torch.from_numpy(found[1]).view(y.shape)
 
 
 def _gradients_on_cuda(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, indices: Tensor,
-    distances: Tensor | None, grad: Tensor, asked: Asked, of_x: bool, of_y: bool,
+    distances: Tensor | None, grad: Tensor, how: Reduction, of_x: bool, of_y: bool,
 ) -> tuple[Any, Any]:
-    plan = _plan_of(x, y, asked)
+    plan = _plan_of(x, y, how)
     x, y = _even(x), _even(y)
     # Dense, as promised to torch.compile, whatever the strides of the clouds.
     gx = x.new_empty(plan.x) if of_x else None
@@ -190,7 +181,7 @@ def _gradients_on_cuda(
     size = plan.scratch[1]
     scratch = x.new_empty(size, dtype=torch.uint8) if size else None
     plan.backward(
-        _torch_ops.current_stream(x.get_device()), x.data_ptr(), y.data_ptr(),
+        fast_path.current_stream(x.get_device()), x.data_ptr(), y.data_ptr(),
         _address(x_lengths), _address(y_lengths), _address(distances), indices.data_ptr(),
         grad.data_ptr(), grad.stride(0) if plan.value else 0, _address(gx), _address(gy),
         _address(scratch),
@@ -200,13 +191,13 @@ def _gradients_on_cuda(
 
 def _again(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, grad: Tensor,
-    asked: Asked,
+    how: Reduction,
 ) -> tuple[Tensor | None, ...]:
     """The gradients by a search of their own and PyTorch's operations, which can be differentiated
     again and transformed."""
     clouds = [cloud for cloud in (x, y) if cloud.requires_grad]
     with torch.enable_grad():
-        value = _match_torch.reduced(x, y, x_lengths, y_lengths, asked)
+        value = search.reduced(x, y, x_lengths, y_lengths, how)
         found = iter(torch.autograd.grad(value, clouds, grad, create_graph=True))
     return tuple([next(found) if cloud.requires_grad else None for cloud in (x, y)])
 
@@ -215,22 +206,22 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     """The gradients of both clouds."""
     x, y, indices, distances, x_lengths, y_lengths = ctx.saved_tensors
     lengths = x_lengths, y_lengths
-    sees = torch.is_grad_enabled() or not _torch_ops.only_kernels_see(grad, indices)
+    sees = torch.is_grad_enabled() or not fast_path.only_kernels_see(grad, indices)
     if not sees:
         needs = ctx.needs_input_grad
-        return _gradients(x, y, *lengths, indices, distances, grad, ctx.asked, needs[0], needs[1])
-    if torch.is_grad_enabled() or torch._C._functorch.is_batchedtensor(grad):
-        return _again(x, y, *lengths, grad, ctx.asked)
+        return _gradients(x, y, *lengths, indices, distances, grad, ctx.how, needs[0], needs[1])
+    if torch.is_grad_enabled() or fast_path.is_batched(grad):
+        return _again(x, y, *lengths, grad, ctx.how)
     sent: tuple[Tensor, Tensor]
-    sent = operator_backward(x, y, *lengths, indices, distances, grad, *ctx.asked)
+    sent = operator_backward(x, y, *lengths, indices, distances, grad, *ctx.how)
     return sent
 
 
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...], asked: Asked) -> None:
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...], how: Reduction) -> None:
     x, y, x_lengths, y_lengths = inputs
-    distances = output[2] if _keeps_distances(asked) else None
+    distances = output[2] if _keeps_distances(how) else None
     ctx.save_for_backward(x, y, output[1], distances, x_lengths, y_lengths)
-    ctx.asked = asked
+    ctx.how = how
 
 
 class _Chamfer(torch.autograd.Function):
@@ -239,10 +230,10 @@ class _Chamfer(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None,
-        asked: Asked,
+        how: Reduction,
     ) -> Tensor:
-        found = _kernel(x, y, x_lengths, y_lengths, asked, True)
-        _keep(ctx, (x, y, x_lengths, y_lengths), found, asked)
+        found = _kernel(x, y, x_lengths, y_lengths, how, True)
+        _keep(ctx, (x, y, x_lengths, y_lengths), found, how)
         return found[0]
 
     @staticmethod
@@ -250,13 +241,7 @@ class _Chamfer(torch.autograd.Function):
         return (*_backward(ctx, grad), None, None, None)
 
 
-#: ``_Chamfer.apply`` without its look for transforms: there are none where only kernels see a call.
-_apply: Callable[..., Tensor]
-_apply = super(torch.autograd.Function, _Chamfer).apply
-
-
-def _differentiably(asked: Asked, *clouds: Tensor | None) -> Tensor:
-    return _apply(*clouds, asked)
+_differentiably = fast_path.apply_of(_Chamfer)
 
 
 # --------------------------------------------------------------------------------- operators
@@ -266,25 +251,25 @@ def _fake(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
     plain: bool, reduction: str, both: bool, threads: int | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    pairs, n, _ = _torch_ops.batch_shape(x)
-    asked = Asked(norm, plain, reduction, both, threads)
-    indices, distances = _places(pairs, n, y.shape[-2], asked)
+    pairs, n, _ = memory.batch_shape(x)
+    how = Reduction(norm, plain, reduction, both, threads)
+    indices, distances = _places(pairs, n, y.shape[-2], how)
     value = x.new_empty(x.shape[:-2])
     return value, x.new_empty(indices, dtype=torch.int64), x.new_empty(distances)
 
 
 def _operator(
-    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, *asked: Any
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, *how: Any
 ) -> tuple[Any, ...]:
-    return _kernel(x, y, x_lengths, y_lengths, Asked(*asked), True)
+    return _kernel(x, y, x_lengths, y_lengths, Reduction(*how), True)
 
 
-_ASKED = "int norm, bool plain, str reduction, bool both, int? threads"
+_HOW = "int norm, bool plain, str reduction, bool both, int? threads"
 
-operator = _torch_ops.define(
-    f"chamfer(Tensor x, Tensor y, Tensor? x_lengths, Tensor? y_lengths, {_ASKED}) "
+operator = define(
+    f"chamfer(Tensor x, Tensor y, Tensor? x_lengths, Tensor? y_lengths, {_HOW}) "
     "-> (Tensor, Tensor, Tensor)",
-    _fake, _operator, _operator, folds=False,
+    _fake, _operator, folds=False,
 )
 
 
@@ -294,32 +279,30 @@ def _fake_backward(x: Tensor, y: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
 
 def _operator_backward(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, indices: Tensor,
-    distances: Tensor | None, grad: Tensor, *asked: Any,
+    distances: Tensor | None, grad: Tensor, *how: Any,
 ) -> tuple[Any, ...]:
     return _gradients(
-        x, y, x_lengths, y_lengths, indices, distances, grad, Asked(*asked)
+        x, y, x_lengths, y_lengths, indices, distances, grad, Reduction(*how)
     )
 
 
-operator_backward = _torch_ops.define(
+operator_backward = define(
     "chamfer_backward(Tensor x, Tensor y, Tensor? x_lengths, Tensor? y_lengths, Tensor indices, "
-    f"Tensor? distances, Tensor grad, {_ASKED}) -> (Tensor, Tensor)",
-    _fake_backward, _operator_backward, _operator_backward, folds=False,
+    f"Tensor? distances, Tensor grad, {_HOW}) -> (Tensor, Tensor)",
+    _fake_backward, _operator_backward, folds=False,
 )
 
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
     ctx.mark_non_differentiable(*output[1:])
-    _keep(ctx, inputs[:4], output, Asked(*inputs[4:]))
+    _keep(ctx, inputs[:4], output, Reduction(*inputs[4:]))
 
 
 def _operator_gradients(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
     return (*_backward(ctx, grad), *(None,) * 7)
 
 
-torch.library.register_autograd(
-    "farpoint::chamfer", _operator_gradients, setup_context=_setup, lib=_torch_ops.library
-)
+differentiate("chamfer", _operator_gradients, _setup)
 
 
 def _vmapped(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
@@ -333,9 +316,8 @@ def _vmapped(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any
         kept.extend(rest)
         return value
 
-    value, dim = _torch_rules.vmapped(call)(info, in_dims, *arguments)
+    value, dim = vmapped(call)(info, in_dims, *arguments)
     return (value, *kept), (dim, None, None)
 
 
-if hasattr(torch.library, "register_vmap"):  # PyTorch 2.5
-    torch.library.register_vmap("farpoint::chamfer", _vmapped, lib=_torch_ops.library)
+map_by("chamfer", _vmapped)

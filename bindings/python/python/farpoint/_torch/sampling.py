@@ -1,96 +1,22 @@
-"""Sampling as custom operators of PyTorch, so that torch.compile, export and CUDA graphs know them.
-
-No libtorch: operators are Python functions that pass addresses of tensors to the compiled half. On
-the CPU these become NumPy arrays of the same memory; on a GPU the work is queued on the current
-stream, in memory of PyTorch's allocator.
-"""
+"""Sampling as operators. On the CPU tensors become NumPy arrays of the same memory; on a GPU the work is
+queued on the current stream, in memory of PyTorch's allocator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad
-from torch.nn import Parameter
 
-from . import _cuda, _farpoint, _torch_rules
-
-library = torch.library.Library("farpoint", "DEF")
-
-
-def _current_stream(device: int) -> int:
-    return torch.cuda.current_stream(device).cuda_stream
-
-
-#: The current stream of a device, as a number: where it can be, by what PyTorch's own compiled code
-#: calls, which makes no object of it.
-current_stream: Callable[[int], int]
-current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", _current_stream)
-
-
-#: Whether PyTorch tells its dispatch keys, which are not for the public.
-_TELLS_KEYS = all(
-    hasattr(torch._C, name) for name in
-    ("DispatchKey", "DispatchKeySet", "_dispatch_keys", "_dispatch_tls_local_include_set")
-)
-
-
-def _bits(*names: str) -> int:
-    """Dispatch keys as one number."""
-    bits = 0
-    for name in names if _TELLS_KEYS else ():
-        bits |= torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, name)).raw_repr()
-    return bits
-
-
-#: Keys that make the dispatcher do no more than find the kernel of the device, gradients aside. A
-#: view that is negated when read, a mode, a transform, a tracer: all have others.
-_USUAL_OF_TENSORS = _bits(
-    "CPU", "CUDA", "ADInplaceOrView", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA"
-)
-_USUAL_OF_THREADS = _bits("BackendSelect", "ADInplaceOrView")
-
-
-def only_kernels_see(*tensors: Tensor | None) -> bool:
-    """Whether a call of an operator would do nothing but call its kernel, gradients aside."""
-    if torch.compiler.is_compiling() or not _TELLS_KEYS or forward_ad._current_level >= 0:
-        return False
-    if torch._C._dispatch_tls_local_include_set().raw_repr() & ~_USUAL_OF_THREADS:
-        return False
-    for tensor in tensors:
-        if tensor is None:
-            continue
-        if type(tensor) is not Tensor and type(tensor) is not Parameter:
-            return False
-        if torch._C._dispatch_keys(tensor).raw_repr() & ~_USUAL_OF_TENSORS:
-            return False
-    return True
-
+from .. import _native
+from .._records import Output
+from . import memory
+from .registration import define
 
 _ARGUMENTS = (
     "(Tensor points, SymInt count, Tensor? lengths, Tensor? counts, Tensor? starts, int? seed, "
     "str algorithm, int? threads)"
 )
-
-
-def define(
-    schema: str, fake: Any, cpu: Any, cuda: Any, folds: bool = True, starts: int | None = None
-) -> Any:
-    """Registers an operator and returns it: found by name, it would be looked for on every call. What
-    it returns in shape, what it does on either device; whether its first argument is clouds (N, D) or
-    batches (B, N, D), and which argument is starts."""
-    name = schema.partition("(")[0]
-    library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
-    library.impl(name, cpu, "CPU")
-    library.impl(name, cuda, "CUDA")
-    torch.library.register_fake(f"farpoint::{name}", fake, lib=library)
-    call = getattr(torch.ops.farpoint, name).default
-    vmap = _torch_rules.vmapped(call, starts) if folds else None
-    _torch_rules.register(library, name, call, vmap)
-    return call
 
 
 def _fake_sample(points: Tensor, count: int, *_: Any) -> Tensor:
@@ -115,8 +41,8 @@ def _on_cpu_distances(points: Tensor, count: int, *rest: Any) -> tuple[Tensor, T
 
 def _by_numpy(points: Tensor, count: int, rest: tuple[Any, ...], distances: bool) -> Any:
     lengths, counts, starts, seed, algorithm, threads = rest
-    return _farpoint.sample(
-        array_of(points), count, None, None,
+    return _native.sample(
+        memory.array_of(points), count, None, None,
         None if starts is None else starts.numpy(), None if seed is None else seed % 2**64,
         None if lengths is None else lengths.tolist(),
         None if counts is None else counts.tolist(),
@@ -145,8 +71,8 @@ def enqueue(
 ) -> tuple[Tensor, Any, Any]:
     """Queues a sampling of a batch, or of one cloud (N, D), on the current stream. Nothing here
     waits."""
-    points, strides = addressable(points)
-    clouds, rows, dims = shape = batch_shape(points)
+    points, strides = memory.addressable(points)
+    clouds, rows, dims = shape = memory.batch_shape(points)
     if count == 0 or clouds == 0:
         return _nothing(points, count)
     if rows == 0:
@@ -167,14 +93,14 @@ def enqueue(
     size = _scratch_bytes(points, shape, most, algorithm)
     scratch = points.new_empty(size + 8 * clouds if distances else size, dtype=torch.uint8)
     address = scratch.data_ptr()
-    output = _cuda.Output(
-        indices.data_ptr(), address_of(counts), address_of(slots),
-        (address_of(starts), 1 if starts is None else starts.shape[1]),
-        address_of(values), address + size if distances else 0, address_of(chosen),
-        (address_of(radii), clouds * count), (address if size else 0, size),
+    output = Output(
+        indices.data_ptr(), memory.address_of(counts), memory.address_of(slots),
+        (memory.address_of(starts), 1 if starts is None else starts.shape[1]),
+        memory.address_of(values), address + size if distances else 0, memory.address_of(chosen),
+        (memory.address_of(radii), clouds * count), (address if size else 0, size),
     )
     wanted = None if spacing is not None else most
-    _farpoint.cuda_sample(input_of(points, strides, lengths), output, wanted, spacing, algorithm)
+    _native.cuda_sample(memory.input_of(points, strides, lengths), output, wanted, spacing, algorithm)
     return indices, values, radii
 
 
@@ -209,49 +135,7 @@ def _scratch_bytes(
 ) -> int:
     """Bytes of scratch memory: a multiple of 256. PyTorch's allocator aligns to 512."""
     device, wide = points.get_device(), points.dtype == torch.float64
-    return -(-_cuda.scratch_bytes(device, wide, shape, count, algorithm) // 256) * 256
-
-
-def array_of(points: Tensor) -> np.ndarray:
-    """The same memory."""
-    found: np.ndarray = (points.detach() if points.requires_grad else points).numpy()
-    return found
-
-
-def address_of(tensor: Tensor | None) -> int:
-    return 0 if tensor is None else tensor.data_ptr()
-
-
-def input_of(clouds: Tensor, strides: tuple[int, int], lengths: Tensor | None) -> _cuda.Input:
-    device = clouds.get_device()
-    refuse_other_types(clouds)
-    return _cuda.Input(
-        device, current_stream(device), clouds.dtype == torch.float64,
-        clouds.data_ptr(), strides, batch_shape(clouds), 0, address_of(lengths),
-    )
-
-
-def refuse_other_types(clouds: Tensor) -> None:
-    """Refuses what a kernel would misread: who calls an operator may give any type."""
-    if clouds.dtype not in (torch.float32, torch.float64):
-        raise TypeError(f"the points must be float32 or float64, not {clouds.dtype}")
-
-
-def batch_shape(points: Tensor) -> tuple[int, int, int]:
-    """Clouds, rows, coordinates of a batch, or of one cloud (N, D)."""
-    shape = points.shape
-    return (1, shape[0], shape[1]) if len(shape) == 2 else (shape[0], shape[1], shape[2])
-
-
-def addressable(clouds: Tensor) -> tuple[Tensor, tuple[int, int]]:
-    """The same clouds, and strides of a row and of an axis; a copy where rows are not even."""
-    if clouds.dim() == 2:
-        return clouds, (clouds.stride(0), clouds.stride(1))
-    strides = _cuda.batch_strides(tuple(clouds.shape), clouds.stride())
-    if strides is None:
-        clouds = clouds.contiguous()
-        strides = (clouds.stride(1), clouds.stride(2))
-    return clouds, strides
+    return -(-memory.sample_scratch_bytes(device, wide, shape, count, algorithm) // 256) * 256
 
 
 def _inside(starts: Tensor, clouds: int, rows: int, lengths: Tensor | None) -> Tensor:
@@ -267,16 +151,18 @@ def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
     seed %= 2**64
     rows = points.shape[-2]
     if lengths is None:
-        start = _farpoint.random_start(seed, rows) if rows else 0
+        start = _native.random_start(seed, rows) if rows else 0
         return torch.full((1, 1), start, dtype=torch.int64, device=points.device)
     # Multiply and shift on 32-bit halves. (A draw that the CPU would repeat, one in 2^32 at
     # most, is not repeated here.)
-    word = _farpoint.random_word(seed)
+    word = _native.random_word(seed)
     high, low = word >> 32, word & 0xFFFFFFFF
     return ((high * lengths + ((low * lengths) >> 32)) >> 32).unsqueeze(-1)
 
 
-sample = define(f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda, starts=4)
+sample = define(
+    f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda, starts=4
+)
 sample_distances = define(
     f"sample_distances{_ARGUMENTS} -> (Tensor, Tensor, Tensor)",
     _fake_sample_distances, _on_cpu_distances, _on_cuda_distances, starts=4,
@@ -295,7 +181,7 @@ def _ragged_on_cpu(
 ) -> Tensor:
     rows = None if starts is None else starts.numpy()
     return torch.from_numpy(
-        _farpoint.sample_ragged(array_of(points), offsets.numpy(), counts.numpy(), rows, algorithm)
+        _native.sample_ragged(memory.array_of(points), offsets.numpy(), counts.numpy(), rows, algorithm)
     )
 
 
@@ -314,16 +200,16 @@ def _ragged_on_cuda(
     most = min(longest, total)
     size = _scratch_bytes(points, (clouds, longest, points.shape[1]), most, algorithm)
     scratch = points.new_empty(size, dtype=torch.uint8)
-    output = _cuda.Output(
+    output = Output(
         indices.data_ptr(), counts.data_ptr(), slots.data_ptr(),
-        (address_of(starts), 1 if starts is None else starts.shape[1]),
+        (memory.address_of(starts), 1 if starts is None else starts.shape[1]),
         scratch=(scratch.data_ptr(), size),
     )
-    source = input_of(points, (points.stride(0), points.stride(1)), None)
+    source = memory.input_of(points, (points.stride(0), points.stride(1)), None)
     source = source._replace(
         shape=(clouds, longest, points.shape[1]), offsets=offsets.data_ptr()
     )
-    _farpoint.cuda_sample(source, output, most, None, algorithm)
+    _native.cuda_sample(source, output, most, None, algorithm)
     return indices + offsets[:-1].repeat_interleave(counts, output_size=total)
 
 

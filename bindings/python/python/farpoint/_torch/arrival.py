@@ -1,5 +1,5 @@
-"""Registers the operators as soon as PyTorch is imported, whichever of the two comes first: programs
-that were exported name them, and hold no tensor yet that would bring them in."""
+"""Registers the operators as soon as PyTorch is imported, whichever of the two comes first: exported
+programs name them, and hold no tensor yet that would bring them in."""
 
 from __future__ import annotations
 
@@ -12,31 +12,29 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from . import _arrays
+from . import presence
 
 
 def watch() -> None:
-    """Registers them now, or when PyTorch comes."""
-    if _arrays.note_torch():
+    """Registers them now, or when PyTorch is imported."""
+    if presence.note_torch():
         _register()
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
 
 def _register() -> None:
-    # A module of ours that is half imported can't be used; it has brought PyTorch in for a tensor.
-    package = __name__.rpartition(".")[0]
-    names = "_torch", "_torch_ops", "_torch_rules", "_match_torch", "_match_derivatives", "_chamfer_torch"
-    for name in names:
-        module = sys.modules.get(f"{package}.{name}")
-        if getattr(getattr(module, "__spec__", None), "_initializing", False):
-            return
-    from . import _match_torch, _torch_ops  # noqa: F401
+    # A module of this package that imports PyTorch, and is half imported itself, can't be used yet. Whoever
+    # imports it uses tensors, which bring the operators in.
+    modules = [module for name, module in sys.modules.items() if name.startswith(f"{__package__}.")]
+    if any(getattr(getattr(found, "__spec__", None), "_initializing", False) for found in modules):
+        return
+    from . import operators  # noqa: F401
 
 
 class _Finder(MetaPathFinder):
-    """Finds PyTorch as the other finders do, and has its loader tell when it is done. Finding it alone,
-    as those do who only ask whether it is there, imports nothing."""
+    """Finds PyTorch as the other finders do, and has its loader say when it is done. Finding it alone,
+    which is how programs ask whether it is installed, imports nothing."""
 
     def __init__(self) -> None:
         self._asking = threading.local()
@@ -68,7 +66,7 @@ class _Finder(MetaPathFinder):
             execute(module)
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
-            _arrays.note_torch()
+            presence.note_torch()
             try:
                 _register()
             except Exception as error:  # PyTorch itself is fine

@@ -1,32 +1,41 @@
-"""Point cloud files."""
+"""Point cloud files: ``read``, ``write``, and what was read."""
 
 from __future__ import annotations
 
 import io
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from . import _arguments, _arrays, _farpoint, _progress
+from . import _arguments, _native, _progress
+from ._arrays import conversion
+from ._torch.presence import is_tensor
+from ._typing import Path
 
-#: Bytes read at a time when a progress bar is shown.
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+__all__ = ["Cloud", "read", "write"]
+
+#: Bytes per step of the progress bar.
 _CHUNK = 1 << 23
 
 
 class Cloud:
-    """Points of a file with all their attributes, or chosen rows of them.
+    """Points of a file with all their attributes, or chosen rows of them; ``read`` returns one.
 
-    ``cloud.points`` are the coordinates, ``cloud[indices]`` chosen rows in that order (a slice, a
-    mask or an array of indices), ``cloud["intensity"]`` an attribute, ``farpoint.write`` keeps them
-    all. A cloud can be given to ``sample``, ``order`` and others in place of an array; indices are
-    then NumPy's. It can be pickled, so that it can be sent to other processes.
+    ``cloud.points`` has the coordinates, ``cloud[indices]`` chosen rows in that order (a slice, a mask
+    or an array of indices), ``cloud["intensity"]`` an attribute; ``farpoint.write`` keeps all of them.
+    A cloud can be passed to ``sample``, ``order`` and others in place of an array; indices are then
+    NumPy arrays. It can be pickled, and so be sent to other processes.
     """
 
-    def __init__(self, file: _farpoint.File, rows: np.ndarray | None = None) -> None:
+    def __init__(self, file: _native.File, rows: NDArray[np.int64] | None = None) -> None:
         self._file = file
         self._rows = rows
-        self._points: np.ndarray | None = None
+        self._points: NDArray[Any] | None = None
 
     def __reduce__(self) -> Any:
         # Only these rows go along, with all their attributes.
@@ -46,9 +55,8 @@ class Cloud:
         return f"farpoint.Cloud({len(self)} points, {self._file.description})"
 
     @property
-    def points(self) -> np.ndarray:
-        """Coordinates (N, 3): float32 if the file has them in that precision, else float64. Not
-        to be written to."""
+    def points(self) -> NDArray[np.floating[Any]]:
+        """Coordinates (N, 3): float32 if the file has them in that precision, else float64. Read-only."""
         if self._points is None:
             points = self._file.points()
             self._points = points if self._rows is None else points[self._rows]
@@ -62,7 +70,7 @@ class Cloud:
 
     @property
     def description(self) -> str:
-        """The file's format in words."""
+        """The format of the file, in words."""
         return self._file.description
 
     @property
@@ -71,29 +79,35 @@ class Cloud:
         return self._file.warnings
 
     @property
-    def records(self) -> np.ndarray:
+    def records(self) -> NDArray[Any]:
         """All attributes as a structured array of N records."""
-        records: np.ndarray = np.load(io.BytesIO(self._file.npy(self._rows)))
+        records: NDArray[Any] = np.load(io.BytesIO(self._file.npy(self._rows)))
         return records
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[Any]:
         points = self.points if dtype is None else self.points.astype(dtype, copy=False)
         return points.copy() if copy else points
 
+    @overload
+    def __getitem__(self, key: str) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any] | Any) -> Cloud: ...
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             return self._attribute(key)
         if not isinstance(key, slice):
-            key = np.asarray(key.cpu() if _arrays.is_torch(key) else key)
+            key = np.asarray(key.cpu() if is_tensor(key) else key)
             if key.ndim != 1 or key.dtype.kind not in "iub":
                 raise TypeError(
                     "a cloud is indexed by an attribute's name, a slice, or a 1-D array of indices "
-                    f"or booleans, not {_arrays.name(key)}"
+                    f"or booleans, not {conversion.name(key)}"
                 )
         rows = np.arange(len(self._file)) if self._rows is None else self._rows
         return Cloud(self._file, np.ascontiguousarray(rows[key], dtype=np.int64))
 
-    def _attribute(self, name: str) -> np.ndarray:
+    def _attribute(self, name: str) -> NDArray[Any]:
         if name not in self.fields:
             raise KeyError(f"there is no attribute {name!r}; there are {', '.join(self.fields)}")
         records = self.records
@@ -101,15 +115,32 @@ class Cloud:
             return records[:, self.fields.index(name)]
         if name in records.dtype.names:
             return records[name]
-        # Several numbers a point are written as name_0, name_1 and so on.
+        # Several numbers per point are written as name_0, name_1 and so on.
         parts = [part for part in records.dtype.names if part.rpartition("_")[0] == name]
         if not parts:
             raise KeyError(f"the attribute {name!r} holds no numbers")
         return np.stack([records[part] for part in parts], axis=1)
 
-    def with_column(self, name: str, values: Any) -> Cloud:
-        """The cloud with one more attribute, of N numbers; ``write`` writes it too. A name that is
-        taken gets a number."""
+    def with_column(self, name: str, values: ArrayLike) -> Cloud:
+        """The cloud with one more attribute, which ``write`` writes too.
+
+        Parameters
+        ----------
+        name : str
+            Its name; a number is appended if there is one of this name.
+        values : array, (N,)
+            A number per point.
+
+        Returns
+        -------
+        Cloud
+            A new cloud; this one is unchanged.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Not N values, or no numbers.
+        """
         values = np.asarray(values)
         if self._rows is not None:
             # Rows that are not of this cloud are never written.
@@ -123,32 +154,31 @@ def _restored(
     content: bytes, format: str, description: str, warnings: list[str],
     added: list[tuple[str, np.ndarray]],
 ) -> Cloud:
-    """What ``pickle`` makes a cloud of."""
-    file = _farpoint.restore(content, format, description, warnings)
+    """A cloud from what ``pickle`` kept."""
+    file = _native.restore(content, format, description, warnings)
     for name, values in added:
         file = file.with_column(name, values)
     return Cloud(file)
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: Path,
     *,
     format: str | None = None,
     columns: int | None = None,
     progress: bool = False,
 ) -> Cloud:
-    """Reads a point cloud: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, raw float32 (KITTI, nuScenes),
-    text, OBJ or OFF.
+    """Read a point cloud from PLY, PCD, LAS, LAZ, E57, NPY, NPZ, raw float32, text, OBJ or OFF.
 
     Parameters
     ----------
-    path:
-        The file. Its content tells the format, else its name.
-    format:
-        An extension ("ply", "laz", "bin", ...) where neither must decide.
-    columns:
-        float32 values a row of a raw file (KITTI 4, nuScenes 5), where the name does not tell.
-    progress:
+    path : str or os.PathLike
+        The file. Its content decides the format, else its name.
+    format : str, optional
+        An extension ("ply", "laz", "bin", ...) that decides instead.
+    columns : int, optional
+        float32 values per row of a raw file (KITTI 4, nuScenes 5), where the name does not say.
+    progress : bool, optional
         Show a progress bar while the file is read (tqdm's, if installed).
 
     Returns
@@ -167,7 +197,7 @@ def read(
     if columns is not None:
         columns = _arguments.integer(columns, "columns", 1)
     if not progress:
-        return Cloud(_farpoint.read(path, format, columns))
+        return Cloud(_native.read(path, format, columns))
     content = bytearray()
     with open(path, "rb") as file, _progress.bar(True, "reading", "B", scale=True) as tell:
         size = os.fstat(file.fileno()).st_size
@@ -175,29 +205,29 @@ def read(
             content += chunk
             if tell is not None:
                 tell(len(content), max(size, len(content)))
-    return Cloud(_farpoint.read_bytes(bytes(content), str(path), format, columns))
+    return Cloud(_native.read_bytes(bytes(content), str(path), format, columns))
 
 
 def write(
-    path: str | os.PathLike[str],
+    path: Path,
     cloud: Any,
     *,
     format: str | None = None,
     encoding: str | None = None,
 ) -> list[str]:
-    """Writes a cloud to PLY, PCD, LAS, LAZ, NPY or text, whole or not at all.
+    """Write a cloud to PLY, PCD, LAS, LAZ, NPY or text, whole or not at all.
 
     Parameters
     ----------
-    path:
-        The file; its name tells the format.
-    cloud:
-        What ``read`` returned, or rows of it: attributes are kept, bit for bit if the format is
-        that of the input. Or an (N, 3) array of coordinates of any library.
-    format:
-        An extension where the name must not decide.
-    encoding:
-        "ascii", "binary", "binary_big_endian" or "binary_compressed", for PLY and PCD.
+    path : str or os.PathLike
+        The file; its name decides the format.
+    cloud : Cloud or array, (N, 3)
+        What ``read`` returned, or rows of it: attributes are kept, bit for bit if the format is that of
+        the input. Or coordinates in an array of any library, float32 or float64.
+    format : str, optional
+        An extension that decides instead.
+    encoding : {"ascii", "binary", "binary_big_endian", "binary_compressed"}, optional
+        For PLY and PCD.
 
     Returns
     -------
@@ -212,11 +242,11 @@ def write(
         An unknown format, or an array that is no (N, 3) array of float32 or float64.
     """
     if not isinstance(cloud, Cloud):
-        if _arrays.is_torch(cloud):
+        if is_tensor(cloud):
             cloud = cloud.detach().cpu()
-        elif _arrays.is_on_gpu(cloud) and hasattr(cloud, "get"):
+        elif conversion.is_on_gpu(cloud) and hasattr(cloud, "get"):
             cloud = cloud.get()
-        cloud = Cloud(_farpoint.from_points(_arrays.to_numpy(cloud)))
+        cloud = Cloud(_native.from_points(conversion.to_numpy(cloud)))
     file, rows = cloud._file, cloud._rows
     warnings: list[str] = file.write(os.fspath(path), rows, format, encoding)
     return warnings
