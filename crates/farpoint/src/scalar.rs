@@ -17,10 +17,10 @@ pub trait Scalar: number::Number {
     fn from_f64(value: f64) -> Self;
 }
 
-/// What this crate needs of its scalars. The module is private, so that nobody else can implement
+/// What this crate needs of its scalars. The module is private, so that no other crate can implement
 /// or name it.
 pub(crate) mod number {
-    use crate::arch::Simd;
+    use crate::simd::Simd;
     use std::fmt::{Debug, Display};
     use std::ops::{Add, Mul, Sub};
 
@@ -56,7 +56,7 @@ pub(crate) mod number {
         ) -> Result<(), crate::Error>;
 
         #[allow(private_interfaces)]
-        fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, '_, Self>);
+        fn run_match(level: crate::Level, job: crate::neighbors::run::Job<'_, '_, Self>);
 
         /// The next larger number.
         fn next_up(self) -> Self;
@@ -111,11 +111,11 @@ macro_rules! scalar {
             const MAX: Self = $float::MAX;
             const EPSILON: Self = $float::EPSILON;
             type Key = $key;
-            type Portable = crate::arch::$portable;
+            type Portable = crate::simd::$portable;
             #[cfg(target_arch = "x86_64")]
-            type Avx2 = crate::arch::$avx2;
+            type Avx2 = crate::simd::$avx2;
             #[cfg(target_arch = "x86_64")]
-            type Avx512 = crate::arch::$avx512;
+            type Avx512 = crate::simd::$avx512;
 
             #[allow(private_interfaces)]
             fn run_job(
@@ -126,8 +126,8 @@ macro_rules! scalar {
             }
 
             #[allow(private_interfaces)]
-            fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, '_, Self>) {
-                crate::arch::dispatch(level, job)
+            fn run_match(level: crate::Level, job: crate::neighbors::run::Job<'_, '_, Self>) {
+                crate::simd::dispatch(level, job)
             }
 
             #[inline(always)]

@@ -1,7 +1,7 @@
 //! An array that grows, and behind whose end a vector can always be read.
 
 use super::vectors::{MOST_LANES, check};
-use crate::arch::Simd;
+use crate::simd::Simd;
 use std::ops::{Deref, DerefMut};
 
 /// Plain values, followed by as many more as the widest vector has. What those hold is not
@@ -79,10 +79,10 @@ impl<T> DerefMut for Padded<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arch::PortableF32;
+    use crate::simd::PortableF32;
 
     fn simd() -> PortableF32 {
-        // SAFETY: the portable set needs nothing of the machine.
+        // SAFETY: every machine has the portable set.
         unsafe { PortableF32::new_unchecked() }
     }
 

@@ -1,47 +1,22 @@
-//! Where work runs: here, on the current pool, on one of its own, or, in a forked process, on a
-//! pool made after the fork.
+//! Where work runs: on the calling thread, or, with the feature `rayon`, on a pool of threads.
 
+#[cfg(feature = "rayon")]
 mod forked;
+#[cfg(feature = "rayon")]
+mod pool;
+#[cfg(not(feature = "rayon"))]
+mod serial;
+
+#[cfg(feature = "rayon")]
+pub(crate) use pool::{count, join, on_threads, prelude};
+#[cfg(not(feature = "rayon"))]
+pub(crate) use serial::{count, join, on_threads, prelude};
 
 use crate::Error;
-use rayon::prelude::*;
-
-/// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own.
-pub(crate) fn on_threads<R: Send>(
-    threads: usize,
-    work: impl FnOnce() -> Result<R, Error> + Send,
-) -> Result<R, Error> {
-    // One thread never asks rayon for anything.
-    if threads == 1 {
-        return work();
-    }
-    match forked::pool() {
-        // On one of the pool's threads: from outside, each parallel step would hand its work in
-        // and sleep until it is done.
-        None if threads == rayon::current_num_threads() => rayon::join(work, || ()).0,
-        Some(pool) if threads == pool.current_num_threads() => pool.install(work),
-        _ => rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.max(1))
-            .build()
-            .map_err(|error| Error::BadThreads(threads, error.to_string()))?
-            .install(work),
-    }
-}
-
-/// The number asked for, or that of the current pool, which is started if it was not.
-pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
-    match wanted {
-        Some(0) => Err(Error::BadThreads(0, "ask for at least one".into())),
-        Some(threads) => Ok(threads),
-        None => Ok(match forked::pool() {
-            Some(pool) => pool.current_num_threads(),
-            None => rayon::current_num_threads(),
-        }),
-    }
-}
+use prelude::*;
 
 /// As [`count`] for work that several threads share only if it is `large`: one thread for small
-/// work, for which no pool is started, unless another number is asked for.
+/// work, for which no pool is started, unless another number is set.
 pub(crate) fn count_for(large: bool, wanted: Option<usize>) -> Result<usize, Error> {
     if large || wanted.is_some() { count(wanted) } else { Ok(1) }
 }
@@ -52,7 +27,7 @@ pub(crate) fn both<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    if threads == 1 { (a(), b()) } else { rayon::join(a, b) }
+    if threads == 1 { (a(), b()) } else { join(a, b) }
 }
 
 /// What `work` gives for each of so many things, in their order, on so many threads.
@@ -68,7 +43,7 @@ pub(crate) fn each<R: Send>(
 }
 
 /// What `work` gives for each thing of a batch, in their order: large ones one after another, each
-/// on all threads, then the others side by side. `work` is told the threads for it. Fewer large
+/// on all threads, then the others side by side. `work` is given the number of threads for it. Fewer large
 /// things at a time need less memory.
 pub(crate) fn each_of_batch<R: Send>(
     things: usize,
@@ -87,9 +62,12 @@ pub(crate) fn each_of_batch<R: Send>(
 }
 
 /// What `one` gives for each of several clouds or pairs, of so many points each, as
-/// `each_of_batch`; `one` is told which, and the threads for it. The error names the first one at
+/// `each_of_batch`; `one` is given its number and the threads for it. The error names the first one at
 /// fault, not the fastest. For a batch of fewer than `small` points one thread does the work unless
-/// told. Bindings whose clouds have a sampler each call it too.
+/// a number is set. Bindings call it too.
+///
+/// # Errors
+/// The first error of `one`, in an [`Error::InBatch`].
 pub fn spread<R: Send>(
     points: &[usize],
     small: usize,
@@ -113,25 +91,20 @@ const LARGE: usize = 200_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "rayon")]
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn small_work_asks_for_no_pool() {
         assert_eq!(count_for(false, None), Ok(1));
-        assert_eq!(count_for(false, Some(7)), Ok(7));
-        assert_eq!(count_for(true, Some(7)), Ok(7));
+        let seven = if cfg!(feature = "rayon") { 7 } else { 1 };
+        assert_eq!(count_for(false, Some(7)), Ok(seven));
+        assert_eq!(count_for(true, Some(7)), Ok(seven));
         assert!(count_for(false, Some(0)).is_err());
         assert!(count(Some(0)).is_err());
     }
 
-    #[test]
-    fn work_runs_on_as_many_threads_as_asked_for() {
-        for threads in [2, 3, 5] {
-            let seen = on_threads(threads, || Ok(rayon::current_num_threads())).unwrap();
-            assert_eq!(seen, threads);
-        }
-    }
-
+    #[cfg(feature = "rayon")]
     #[test]
     fn large_things_of_a_batch_run_one_after_another() {
         let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -1,7 +1,7 @@
 //! How far apart two points are: one trait, so that every search is written once for both norms.
 
 use crate::Scalar;
-use crate::arch::Simd;
+use crate::simd::Simd;
 
 /// A distance that is a sum over the axes, left to right. Every operation rounds on its own and
 /// is monotone in the size of the difference.

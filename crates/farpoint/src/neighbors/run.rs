@@ -1,20 +1,23 @@
-//! From a [`Matcher`] and two checked clouds to nearest points: choose a method, run it.
+//! From a [`Matcher`] and two clouds to nearest points on the CPU: check, choose a method, run it.
 
 use super::block::Group;
 use super::brute::{self, Blocks};
 use super::metric::{Absolute, Metric, Squared};
 use super::prepared::{self, Prepared, share};
-use super::watch::Watch;
-use super::{Chamfer, Matcher, Method, Nearest, Norm, auto, reference, tree};
-use crate::arch::{self, Program, Simd};
+use super::{auto, reference, tree};
 use crate::cloud::Cloud;
 use crate::memory::Shared;
+use crate::simd::{self, Program, Simd};
 use crate::spatial::BoxTree;
 use crate::threads::both;
-use crate::{Error, Level, Points, Scalar};
+use crate::watch::Watch;
+use crate::{
+    Chamfer, Cpu, DeviceKind, Error, Level, Matcher, Method, Nearest, Norm, Points, Scalar,
+};
 
-/// The nearest of `b`, told of by the watch.
+/// The nearest of `b`, under a watch.
 pub(crate) fn nearest<T: Scalar, A, B>(
+    cpu: &Cpu,
     matcher: &Matcher,
     a: &A,
     b: &B,
@@ -24,15 +27,16 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    on_checked(matcher, a, b, watch, |run| {
+    on_checked(cpu, matcher, a, b, watch, |run| {
         let mut found = run.pair.empty(0);
         run.search(&mut found, None);
         found
     })
 }
 
-/// Both directions, told of by the watch.
+/// Both directions, under a watch.
 pub(crate) fn chamfer<T: Scalar, A, B>(
+    cpu: &Cpu,
     matcher: &Matcher,
     a: &A,
     b: &B,
@@ -42,15 +46,16 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    on_checked(matcher, a, b, watch, |run| {
+    on_checked(cpu, matcher, a, b, watch, |run| {
         let (mut a_to_b, mut b_to_a) = (run.pair.empty(0), run.pair.empty(1));
         run.search(&mut a_to_b, Some(&mut b_to_a));
         Chamfer { a_to_b, b_to_a }
     })
 }
 
-/// Checks and copies both clouds, then works on them on the threads asked for.
+/// Checks and copies both clouds, then works on them on the device's threads.
 fn on_checked<T: Scalar, A, B, R: Send>(
+    cpu: &Cpu,
     matcher: &Matcher,
     a: &A,
     b: &B,
@@ -61,8 +66,9 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    let level = arch::choose(matcher.level)?;
-    let found = prepared::with(matcher, a, b, |pair, threads| {
+    let level = simd::choose(cpu.level)?;
+    matcher.method.check(DeviceKind::Cpu)?;
+    let found = prepared::with(cpu.threads, matcher, a, b, |pair, threads| {
         let method = auto::choose(matcher.method, pair.points(0), pair.points(1));
         let run = Run { pair, method, level, threads, watch };
         let found = work(&run);
@@ -70,7 +76,7 @@ where
         give_back(threads, a, b);
         found
     })?;
-    watch.end()?;
+    watch.end(Error::SearchCancelled)?;
     Ok(found)
 }
 
@@ -105,7 +111,7 @@ impl<T: Scalar> Run<'_, '_, T> {
 
 /// Where the threads of a search from one cloud to another write what they find, each for queries
 /// of its own. Those of a thread are neighbors in space and lie anywhere in the result, so that
-/// it can't be split into slices.
+/// it cannot be split into slices.
 #[allow(unreachable_pub)]
 pub struct Output<'a, T> {
     queries: &'a Cloud<T>,
@@ -143,7 +149,7 @@ impl<'a, T: Scalar> Output<'a, T> {
         let (row, index) = (self.queries.row(query), self.targets.row(nearest) as u32);
         assert!(row < self.rows, "a query that is no row of the result");
         // SAFETY: the row is in both arrays, which are mutably borrowed for as long as this lives.
-        // Different queries have different rows, so nobody else uses this one.
+        // Different queries have different rows, so no other thread uses this one.
         unsafe {
             self.distances.write(row, distance);
             self.indices.write(row, index);
@@ -175,13 +181,13 @@ impl<T: Scalar> Program<T> for Job<'_, '_, T> {
 }
 
 impl<T: Scalar> Job<'_, '_, T> {
-    /// Searches, and leaves the rest undone if the watch says stop.
+    /// Searches until done or canceled.
     fn search<S: Simd<T>, M: Metric>(self, simd: S) {
         let Self { method, threads, watch, a_to_b, b_to_a, .. } = self;
         let (a, b) = (a_to_b.queries, a_to_b.targets);
         // Both directions share what is built of the clouds.
         match method {
-            Method::Auto => unreachable!("auto has been resolved"),
+            Method::Auto | Method::Plain => unreachable!("resolved, and checked"),
             Method::Reference => {
                 reference::search::<T, M>(a, b, &a_to_b, watch);
                 if let Some(output) = b_to_a.filter(|_| watch.step(0)) {

@@ -3,8 +3,8 @@
 
 use super::metric::Metric;
 use crate::Scalar;
-use crate::arch::Simd;
 use crate::memory;
+use crate::simd::Simd;
 use crate::spatial::{LEAF, NONE};
 
 /// Points that are looked through together: a leaf of a tree, or a stretch of a cloud.

@@ -1,39 +1,39 @@
-//! Telling the observer how far a search has come, from whatever thread, and passing on its wish
-//! to stop.
+//! Progress of work on several threads: reported to one observer, which can cancel it.
 
 use crate::{Error, Observer, Progress};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The observer of a search, shared by the threads that search.
+/// An observer, shared by the threads that work.
 pub(crate) struct Watch<'a> {
-    /// `None` if nobody is to be told: then a step costs a comparison.
+    /// `None` if there is none: a step costs a comparison then.
     observer: Option<Mutex<Observer<'a>>>,
-    /// Points whose nearest is wanted.
+    /// Points that will be done in the end.
     wanted: usize,
     done: AtomicUsize,
     stopped: AtomicBool,
 }
 
 impl<'a> Watch<'a> {
-    /// Nobody is told, nothing stops the search.
+    /// Without an observer.
     pub(crate) fn off() -> Self {
-        Self::of(None, 0)
+        Self::new(None, 0)
     }
 
-    /// The nearest of so many points are to be found.
-    pub(crate) fn new(observer: Observer<'a>, wanted: usize) -> Self {
-        Self::of(Some(Mutex::new(observer)), wanted)
-    }
-
-    fn of(observer: Option<Mutex<Observer<'a>>>, wanted: usize) -> Self {
+    /// For work that is done when so many points are.
+    pub(crate) fn new(observer: Option<Observer<'a>>, wanted: usize) -> Self {
         let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Self { observer, wanted, done, stopped }
+        Self { observer: observer.map(Mutex::new), wanted, done, stopped }
     }
 
-    /// The nearest of so many points more were found, or none yet; whether to go on. To be called
-    /// every few milliseconds.
+    /// Whether there is an observer.
+    pub(crate) fn is_on(&self) -> bool {
+        self.observer.is_some()
+    }
+
+    /// So many points more are done, or none yet; whether to go on. To be called every few
+    /// milliseconds.
     #[inline]
     pub(crate) fn step(&self, points: usize) -> bool {
         match &self.observer {
@@ -44,7 +44,7 @@ impl<'a> Watch<'a> {
 
     #[cold]
     fn tell(&self, observer: &Mutex<Observer<'a>>, points: usize) -> bool {
-        // Numbers for people: their order among threads does not matter.
+        // Numbers for people: the order among threads does not matter.
         let samples = self.done.fetch_add(points, Ordering::Relaxed) + points;
         if self.stopped.load(Ordering::Relaxed) {
             return false;
@@ -61,10 +61,10 @@ impl<'a> Watch<'a> {
         true
     }
 
-    /// An error if the observer has stopped the search.
-    pub(crate) fn end(&self) -> Result<(), Error> {
+    /// An error, made of the points that are done, if the observer has canceled the work.
+    pub(crate) fn end(&self, canceled: fn(usize) -> Error) -> Result<(), Error> {
         match self.stopped.load(Ordering::Relaxed) {
-            true => Err(Error::SearchCancelled(self.done.load(Ordering::Relaxed))),
+            true => Err(canceled(self.done.load(Ordering::Relaxed))),
             false => Ok(()),
         }
     }
@@ -75,17 +75,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_observer_is_told_and_can_stop() {
+    fn the_observer_is_called_and_can_cancel() {
         let mut told = Vec::new();
         let mut observer = |progress: Progress| {
             told.push((progress.samples, progress.wanted));
             if told.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        let watch = Watch::new(&mut observer, 50);
+        let watch = Watch::new(Some(&mut observer), 50);
         assert!(watch.step(0) && watch.step(7));
-        assert_eq!(watch.end(), Ok(()));
+        assert_eq!(watch.end(Error::SearchCancelled), Ok(()));
         assert!(!watch.step(5) && !watch.step(1));
-        assert_eq!(watch.end(), Err(Error::SearchCancelled(13)));
+        assert_eq!(watch.end(Error::SearchCancelled), Err(Error::SearchCancelled(13)));
         assert_eq!(told, [(0, 50), (7, 50), (12, 50)]);
     }
 
@@ -93,6 +93,6 @@ mod tests {
     fn without_an_observer_nothing_stops() {
         let watch = Watch::off();
         assert!(watch.step(1 << 40));
-        assert_eq!(watch.end(), Ok(()));
+        assert_eq!(watch.end(Error::SearchCancelled), Ok(()));
     }
 }

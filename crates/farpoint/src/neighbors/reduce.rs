@@ -1,59 +1,15 @@
 //! From the distances of all points to one value for a pair of clouds, and back to the gradients of
 //! the distances. The order of every sum is fixed here, and the same on every device.
 
-use super::{Nearest, Norm};
-use crate::Scalar;
+use crate::parse::{ParseError, by_name};
+use crate::sum::total;
+use crate::{Nearest, Norm, Scalar};
 use std::fmt;
 use std::str::FromStr;
 
-/// Sums that run side by side in a leaf.
-const COLUMNS: usize = 256;
-
-/// Numbers that are summed together, all at once.
-const LEAF: usize = 16 * COLUMNS;
-
-/// The sum of `value(0)` to `value(count - 1)`, none of them negative, in the order of every sum of
-/// distances.
-///
-/// The numbers are cut into leaves of 4,096, the last one shorter. In a leaf number `i` belongs to
-/// column `i % 256`. Each of the 256 columns is summed by ascending index; then the second half of
-/// the columns is added to the first, column by column, until one is left. If there are several
-/// leaves, their sums are numbers that are summed in the same way, until one is left.
-///
-/// All in double precision. It keeps vector units busy, blocks of threads as well, and its error
-/// grows with the logarithm of the count.
-pub fn total(count: usize, value: impl Fn(usize) -> f64) -> f64 {
-    let mut sums: Vec<f64> = leaves(count).map(|rows| leaf(rows, &value)).collect();
-    while sums.len() > 1 {
-        sums = leaves(sums.len()).map(|rows| leaf(rows, |k| sums[k])).collect();
-    }
-    sums.first().copied().unwrap_or(0.0)
-}
-
-/// The ranges of the leaves.
-fn leaves(count: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-    (0..count.div_ceil(LEAF)).map(move |k| k * LEAF..count.min((k + 1) * LEAF))
-}
-
-fn leaf(rows: std::ops::Range<usize>, value: impl Fn(usize) -> f64) -> f64 {
-    let mut columns = [0.0; COLUMNS];
-    for first in rows.clone().step_by(COLUMNS) {
-        let few = COLUMNS.min(rows.end - first);
-        for (k, column) in columns[..few].iter_mut().enumerate() {
-            *column += value(first + k);
-        }
-    }
-    let mut half = COLUMNS / 2;
-    while half > 0 {
-        let (to, from) = columns.split_at_mut(half);
-        to.iter_mut().zip(from).for_each(|(to, from)| *to += *from);
-        half /= 2;
-    }
-    columns[0]
-}
-
 /// How the distances of a pair of clouds become one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Reduction {
     /// The mean of each side; both are added.
     Mean,
@@ -84,13 +40,10 @@ impl fmt::Display for Reduction {
 }
 
 impl FromStr for Reduction {
-    type Err = String;
+    type Err = ParseError;
 
-    fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|reduction| reduction.name() == name).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            format!("'{name}' is no reduction; choose one of {names}")
-        })
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        by_name("reduction", &Self::ALL, Self::name, name)
     }
 }
 
@@ -110,10 +63,10 @@ pub struct Reduced {
 }
 
 /// The value of one direction or of both, a direction being its rows' distances. `plain` takes
-/// square roots of the distances of [`Norm::Two`] first. Rows that were left out don't count.
+/// square roots of the distances of [`Norm::Two`] first. Rows that were left out do not count.
 ///
 /// ```
-/// use farpoint::chamfer::{Reduction, reduce};
+/// use farpoint::neighbors::{Reduction, reduce};
 /// let (a, b) = ([[0.0f32], [5.0]], [[1.0f32]]);
 /// let chamfer = farpoint::chamfer(&a[..], &b[..])?;
 /// let (there, back) = (&chamfer.a_to_b, &chamfer.b_to_a);
@@ -218,43 +171,11 @@ impl Reduced {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SplitMix64;
 
     fn nearest(distances: &[f32]) -> Nearest<f32> {
         let indices = distances.iter().map(|d| if d.is_nan() { u32::MAX } else { 0 }).collect();
         let dropped = distances.iter().filter(|d| d.is_nan()).count();
         Nearest { raw_distances: distances.to_vec(), indices, norm: Norm::Two, dropped }
-    }
-
-    /// The rule of [`total`], read off its text.
-    fn obvious(numbers: &[f64]) -> f64 {
-        if numbers.len() == 1 {
-            return numbers[0];
-        }
-        let leaf = |leaf: &[f64]| {
-            let column = |c: usize| leaf.iter().skip(c).step_by(256).fold(0.0, |sum, x| sum + x);
-            let mut columns: Vec<f64> = (0..256).map(column).collect();
-            while columns.len() > 1 {
-                let half = columns.len() / 2;
-                columns = (0..half).map(|c| columns[c] + columns[c + half]).collect();
-            }
-            columns[0]
-        };
-        let sums: Vec<f64> = numbers.chunks(4096).map(leaf).collect();
-        if sums.is_empty() { 0.0 } else { obvious(&sums) }
-    }
-
-    #[test]
-    fn sums_have_the_order_that_is_told() {
-        let mut random = SplitMix64::new(1);
-        let numbers: Vec<f64> = (0..4096 * 4096 + 4097).map(|_| random.unit()).collect();
-        for count in [0, 1, 2, 255, 256, 257, 4095, 4096, 4097, 100_000, numbers.len()] {
-            let found = total(count, |k| numbers[k]);
-            assert_eq!(found.to_bits(), obvious(&numbers[..count]).to_bits(), "{count}");
-        }
-        // Not the order of the indices.
-        let in_a_row: f64 = numbers[..4097].iter().sum();
-        assert_ne!(total(4097, |k| numbers[k]).to_bits(), in_a_row.to_bits());
     }
 
     #[test]
@@ -270,7 +191,7 @@ mod tests {
         for reduction in Reduction::ALL {
             assert_eq!(reduction.to_string().parse(), Ok(reduction));
         }
-        assert!("least".parse::<Reduction>().unwrap_err().contains("mean, sum, max"));
+        assert!("least".parse::<Reduction>().unwrap_err().to_string().contains("mean, sum, max"));
     }
 
     #[test]

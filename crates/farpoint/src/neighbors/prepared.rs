@@ -2,10 +2,10 @@
 //! backend outside it. `farpoint-cuda` starts from here, so that it refuses what the CPU refuses,
 //! in the same words, and what it finds is turned into rows of the input in one place.
 
-use super::{Matcher, Nearest, Norm, batch};
+use super::batch;
 use crate::cloud::Cloud;
 use crate::threads::{self, both, on_threads};
-use crate::{Error, Points, Scalar};
+use crate::{Error, Matcher, Nearest, Norm, Points, Scalar};
 
 /// With fewer points in both clouds, waking other threads would take longer than the work.
 pub(super) const SMALL: usize = 1 << 13;
@@ -21,21 +21,27 @@ pub struct Prepared<T> {
 
 impl<T: Scalar> Prepared<T> {
     /// Checks and copies both clouds, as [`Matcher::chamfer`] does.
+    ///
+    /// # Errors
+    /// As [`Matcher::chamfer`].
     pub fn new<A, B>(matcher: &Matcher, a: &A, b: &B) -> Result<Self, Error>
     where
         A: Points<T> + ?Sized,
         B: Points<T> + ?Sized,
     {
-        with(matcher, a, b, |pair, _| pair)
+        with(None, matcher, a, b, |pair, _| pair)
     }
 
     /// The same for each pair of a batch; the error names the first pair at fault.
+    ///
+    /// # Errors
+    /// As [`Matcher::chamfer_batch`].
     pub fn batch<A: Points<T>, B: Points<T>>(
         matcher: &Matcher,
         a: &[A],
         b: &[B],
     ) -> Result<Vec<Self>, Error> {
-        batch::each(matcher, a, b, |matcher, a, b| Self::new(matcher, a, b))
+        batch::each(None, a, b, |threads, a, b| with(Some(threads), matcher, a, b, |pair, _| pair))
     }
 
     /// Points of a cloud that are left.
@@ -53,7 +59,7 @@ impl<T: Scalar> Prepared<T> {
         &self.clouds[side].axes[axis][..self.clouds[side].len]
     }
 
-    /// What was found for the points of a cloud, told for the rows of the input. `None` if an
+    /// What was found for the points of a cloud, as it is for the rows of the input. `None` if an
     /// index is outside the other cloud, or there are too few.
     pub fn nearest(&self, side: usize, distances: &[T], indices: &[i64]) -> Option<Nearest<T>> {
         let (own, other) = (&self.clouds[side], &self.clouds[1 - side]);
@@ -87,9 +93,10 @@ impl<T: Scalar> Prepared<T> {
     }
 }
 
-/// Checks and copies both clouds, then works on them on the threads asked for, whose number
-/// `work` is told.
+/// Checks and copies both clouds, then works on them on so many threads; `work` is given their
+/// number.
 pub(super) fn with<T: Scalar, A, B, R: Send>(
+    threads: Option<usize>,
     matcher: &Matcher,
     a: &A,
     b: &B,
@@ -100,10 +107,10 @@ where
     B: Points<T> + ?Sized,
 {
     let large = a.len().saturating_add(b.len()) >= SMALL;
-    let wanted = threads::count_for(large, matcher.threads)?;
+    let wanted = threads::count_for(large, threads)?;
     if a.dim() != b.dim() {
         return Err(Error::Shape(format!(
-            "points of {} coordinates can't be compared with points of {}",
+            "points of {} coordinates cannot be compared with points of {}",
             a.dim(),
             b.dim()
         )));
@@ -148,9 +155,9 @@ mod tests {
     use super::*;
     use crate::BadRows;
 
-    /// What a backend finds for points is told for rows.
+    /// What a backend finds for points is translated to rows.
     #[test]
-    fn rows_left_out_have_no_nearest_and_are_nobodys() {
+    fn rows_left_out_have_no_nearest_and_are_no_points_nearest() {
         let matcher = Matcher::new().bad_rows(BadRows::Skip);
         let a = [[f32::NAN], [1.0], [5.0]];
         let b = [[2.0f32], [f32::INFINITY], [4.0]];

@@ -1,21 +1,11 @@
 //! Gradients: from those of the distances to those of the coordinates.
 
-use super::{Chamfer, Matcher, Nearest, Norm};
+use crate::threads::prelude::*;
 use crate::threads::{self, both, on_threads};
-use crate::{Error, Points, Scalar};
-use rayon::prelude::*;
-
-/// Gradients of the coordinates of two clouds, dense `(points, dim)` arrays.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Gradients<T> {
-    /// Of the first cloud.
-    pub a: Vec<T>,
-    /// Of the second.
-    pub b: Vec<T>,
-}
+use crate::{Chamfer, Error, Gradients, Nearest, Norm, Points, Scalar};
 
 /// The gradients of both clouds, from the gradients `grad_a` of `chamfer.a_to_b.raw_distances` and
-/// `grad_b` of `chamfer.b_to_a.raw_distances` (one number a point).
+/// `grad_b` of `chamfer.b_to_a.raw_distances` (one number per point).
 ///
 /// The distance of a point `p` to its nearest `q` with gradient `g` sends `(2 * g) * (p - q)`
 /// to `p` and the negative of it to `q` ([`Norm::One`]: `g` times the sign of the difference). A
@@ -24,18 +14,20 @@ pub struct Gradients<T> {
 /// number of threads. Rows that were left out send nothing and get 0.
 ///
 /// ```
-/// use farpoint::chamfer::backward;
+/// use farpoint::neighbors::backward;
 /// let (a, b) = ([[0.0f32], [5.0]], [[1.0f32]]);
-/// let chamfer = farpoint::chamfer(&a[..], &b[..])?;
+/// let chamfer = farpoint::chamfer(&a, &b)?;
 /// // Of the sum of the two means, `chamfer.sum()`.
-/// let gradients = backward(&chamfer, &a[..], &b[..], &[0.5, 0.5], &[1.0])?;
+/// let gradients = backward(&chamfer, &a, &b, &[0.5, 0.5], &[1.0])?;
 /// assert_eq!(gradients.a, [-1.0 - 2.0, 4.0]);
 /// assert_eq!(gradients.b, [2.0 + 1.0 - 4.0]);
 /// # Ok::<(), farpoint::Error>(())
 /// ```
 ///
-/// Errors on clouds, results and gradients that do not fit each other. [`Matcher::backward`] runs
-/// on a given number of threads.
+/// [`crate::Matcher::on`] runs it on a given number of threads, or on a GPU.
+///
+/// # Errors
+/// If clouds, result and gradients do not fit each other.
 pub fn backward<T: Scalar, A, B>(
     chamfer: &Chamfer<T>,
     a: &A,
@@ -47,11 +39,11 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    Matcher::new().backward(chamfer, a, b, grad_a, grad_b)
+    run(None, chamfer, a, b, [grad_a, grad_b])
 }
 
 /// The gradients, on so many threads.
-pub(super) fn run<T: Scalar, A, B>(
+pub(crate) fn run<T: Scalar, A, B>(
     threads: Option<usize>,
     chamfer: &Chamfer<T>,
     a: &A,
@@ -75,10 +67,13 @@ where
     })
 }
 
-/// Fewer points are one thread's.
+/// Fewer points are handled by one thread.
 const SMALL: usize = 1 << 14;
 
-/// Whether clouds, result and gradients fit each other; a backend outside this crate asks too.
+/// Checks that clouds, result and gradients fit each other; backends outside this crate call it too.
+///
+/// # Errors
+/// If they do not.
 pub fn check<T: Scalar, A, B>(
     chamfer: &Chamfer<T>,
     a: &A,

@@ -3,13 +3,13 @@
 use super::block::{Block, Group};
 use super::metric::Metric;
 use super::run::Output;
-use super::watch::Watch;
 use crate::Scalar;
-use crate::arch::{Kernel, Simd};
 use crate::cloud::Cloud;
 use crate::memory::Aligned;
+use crate::simd::{Kernel, Simd};
 use crate::spatial::{LEAF, NONE};
-use rayon::prelude::*;
+use crate::threads::prelude::*;
+use crate::watch::Watch;
 use std::marker::PhantomData;
 use std::ops::Range;
 

@@ -11,12 +11,12 @@
 use super::block::{Block, Bounds, Group, TOGETHER};
 use super::metric::{Metric, bound};
 use super::run::Output;
-use super::watch::Watch;
 use crate::Scalar;
-use crate::arch::{Kernel, Simd};
 use crate::memory;
+use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF};
-use rayon::prelude::*;
+use crate::threads::prelude::*;
+use crate::watch::Watch;
 use std::marker::PhantomData;
 use std::ops::Range;
 

@@ -1,8 +1,7 @@
-//! What comes back, and the measures that follow from it. Nothing here searches: a result may
-//! come from any device.
+//! Nearest points, and the measures that follow from them.
 
-use super::{Norm, total};
-use crate::{Error, Scalar};
+use crate::sum::total;
+use crate::{Error, Norm, Scalar};
 
 /// For each point of a cloud its nearest of another.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +36,7 @@ impl<T: Scalar> Nearest<T> {
     /// The distance of each row, not squared; NaN for rows that were left out.
     ///
     /// ```
-    /// let nearest = farpoint::nearest(&[[0.0f32, 0.0]][..], &[[3.0f32, 4.0]][..])?;
+    /// let nearest = farpoint::nearest(&[[0.0f32, 0.0]], &[[3.0f32, 4.0]])?;
     /// assert_eq!(nearest.raw_distances, [25.0]);
     /// assert_eq!(nearest.distances(), [5.0]);
     /// # Ok::<(), farpoint::Error>(())
@@ -92,9 +91,10 @@ impl<T: Scalar> Nearest<T> {
     }
 
     /// Mean of `raw_distances` as they are, weighted by row: `sum(w * d) / sum(w)`. Weights of rows
-    /// that were left out don't count.
+    /// that were left out do not count.
     ///
-    /// Errors on another number of weights than rows.
+    /// # Errors
+    /// On another number of weights than rows.
     pub fn weighted_mean(&self, weights: &[T]) -> Result<f64, Error> {
         if weights.len() != self.len() {
             let (given, rows) = (weights.len(), self.len());
@@ -132,6 +132,7 @@ pub struct Chamfer<T> {
 
 /// How much of two clouds agrees. `a` is what is judged, `b` is the truth.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct FScore {
     /// Share of `a` within the threshold of `b`.
     pub precision: f64,
@@ -173,4 +174,13 @@ impl<T: Scalar> Chamfer<T> {
         let f_score = if both > 0.0 { 2.0 * precision * recall / both } else { 0.0 };
         FScore { precision, recall, f_score }
     }
+}
+
+/// Gradients of the coordinates of two clouds, dense `(points, dim)` arrays.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gradients<T> {
+    /// Of the first cloud.
+    pub a: Vec<T>,
+    /// Of the second.
+    pub b: Vec<T>,
 }

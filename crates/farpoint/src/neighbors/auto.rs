@@ -3,16 +3,16 @@
 //! The rules were measured (docs/chamfer.md). They look at numbers of points only:
 //! with many axes the boxes tell little, but then the tree is no slower than all pairs.
 
-use super::Method;
+use crate::Method;
 
 /// Trees cost about as much as this many pairs for each point of both clouds.
 const PAIRS_A_POINT: usize = 200;
 
-/// The method to run: the one asked for, or the fastest.
-pub(super) fn choose(wanted: Option<Method>, a: usize, b: usize) -> Method {
+/// The method to run: the one that is wanted, or the fastest.
+pub(super) fn choose(wanted: Method, a: usize, b: usize) -> Method {
     match wanted {
-        None | Some(Method::Auto) => fastest(a, b),
-        Some(method) => method,
+        Method::Auto => fastest(a, b),
+        method => method,
     }
 }
 

@@ -9,6 +9,7 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use crate::parse::{ParseError, by_name};
 use crate::{Error, Scalar};
 use std::fmt;
 use std::str::FromStr;
@@ -95,6 +96,7 @@ pub(crate) trait Program<T> {
 
 /// An instruction set by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Level {
     /// Fixed-width arrays that the compiler vectorizes for the target's baseline (SSE2, NEON).
     Portable,
@@ -107,7 +109,7 @@ pub enum Level {
 impl Level {
     /// The best of this machine.
     pub fn detect() -> Self {
-        *Self::available().last().expect("the portable level is always there")
+        Self::available().last().copied().unwrap_or(Self::Portable)
     }
 
     /// All that this machine has, the best last.
@@ -127,7 +129,7 @@ impl Level {
         matches!(self, Self::Portable)
     }
 
-    /// The name used on the command line.
+    /// Its name on the command line and in Python.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -144,17 +146,15 @@ impl fmt::Display for Level {
 }
 
 impl FromStr for Level {
-    type Err = String;
+    type Err = ParseError;
 
-    fn from_str(name: &str) -> Result<Self, String> {
+    fn from_str(name: &str) -> Result<Self, ParseError> {
         let all = [Self::Portable, Self::Avx2, Self::Avx512];
-        all.into_iter().find(|level| level.name() == name).ok_or_else(|| {
-            format!("'{name}' is no instruction set; choose portable, avx2 or avx512")
-        })
+        by_name("instruction set", &all, Self::name, name)
     }
 }
 
-/// The level asked for, or the best one.
+/// The level that is set, or the best one.
 pub(crate) fn choose(wanted: Option<Level>) -> Result<Level, Error> {
     match wanted {
         Some(level) if !level.is_available() => Err(Error::LevelUnavailable(level)),
