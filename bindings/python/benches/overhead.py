@@ -54,7 +54,7 @@ def on_cpu():
     yield "CPU tensor", lambda: farpoint.sample(tensor, 8)
     yield "CPU tensor, distances", lambda: farpoint.sample(tensor, 8, return_distances=True)
     yield "compiled half, nearest", lambda: _native.match_clouds(
-        batch, batch, None, None, 2, "auto", None, True
+        (batch, batch, None, None), 2, "auto", None, True
     )
     yield "Chamfer of NumPy arrays", lambda: farpoint.chamfer(points, points)
     yield from chamfer_of(tensor)

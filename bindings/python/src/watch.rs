@@ -1,4 +1,4 @@
-//! What happens beside a long run: a progress bar is told, and Ctrl-C is heard.
+//! What happens beside a long run: a progress bar moves, and Ctrl-C is heard.
 
 use farpoint::{Error, Observer, Points, Progress, Sample, Sampler, Scalar};
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The bar moves and signals are looked at this often.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Steps of the obvious loop from which on a run may take so long that one wants to stop it.
+/// Steps of the direct loop from which on a run may take so long that the caller wants to stop it.
 const LONG: usize = 1 << 31;
 
 /// Whether work on so many points and samples, or on so many points of two clouds, may take long.
@@ -46,7 +46,7 @@ pub(crate) fn run<R: Send>(
     py.detach(|| {
         watched(|stop| {
             let mut bar = Bar { callback, told: Instant::now(), failed: None };
-            let result = work(&mut |progress| bar.tell(progress, stop));
+            let result = work(&mut |progress| bar.show(progress, stop));
             bar.failed.map_or(Ok(result), Err)
         })
     })
@@ -117,7 +117,7 @@ struct Bar<'a> {
 }
 
 impl Bar<'_> {
-    fn tell(&mut self, progress: Progress, stop: &Stop) -> ControlFlow<()> {
+    fn show(&mut self, progress: Progress, stop: &Stop) -> ControlFlow<()> {
         if stop.answer().is_break() {
             return ControlFlow::Break(());
         }

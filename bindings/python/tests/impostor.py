@@ -76,7 +76,7 @@ def impostor_match(x, y, found, norm):
         return
     (a, a_lengths), (b, b_lengths) = _clouds(x), _clouds(y)
     both = bool(found.distances[1])
-    answer = _native.match_clouds(a, b, a_lengths, b_lengths, norm, "auto", None, both)
+    answer = _native.match_clouds((a, b, a_lengths, b_lengths), norm, "auto", None, both)
     for k, cloud in enumerate((a, b) if both else (a,)):
         at(found.distances[k], cloud.shape[:2], cloud.dtype)[:] = answer[2 * k]
         if found.indices[k]:
@@ -94,7 +94,7 @@ def impostor_backward(x, y, wanted, norm):
         assert given == bool(wanted.indices[k])
         indices.append(at(wanted.indices[k], shape) if given else np.full(shape, -1))
         grads.append(at(wanted.grads[k], shape, cloud.dtype) if given else np.zeros(shape, cloud.dtype))
-    for k, gradients in enumerate(_native.match_backward(*clouds, *indices, *grads, norm)):
+    for k, gradients in enumerate(_native.match_backward((*clouds, None, None), *indices, *grads, norm)):
         at(wanted.gradients[k], clouds[k].shape, clouds[k].dtype)[:] = gradients
 
 
@@ -123,7 +123,7 @@ class ImpostorChamfer:
         if self.pairs == 0:
             return
         found = _native.chamfer_clouds(
-            *self._clouds(x, y), *self._lengths(x_lengths, y_lengths), self.asked, True
+            (*self._clouds(x, y), *self._lengths(x_lengths, y_lengths)), self.asked, True
         )
         at(values, (self.pairs,), self.kind)[:] = found[0]
         at(distances, (self.kept,), self.kind)[:] = found[2]
@@ -140,7 +140,7 @@ class ImpostorChamfer:
         reads = self.asked.plain or self.asked.reduction == "max"
         assert bool(distances) == reads
         sent = _native.chamfer_backward(
-            *clouds, *self._lengths(x_lengths, y_lengths), at(indices, (self.places,)),
+            (*clouds, *self._lengths(x_lengths, y_lengths)), at(indices, (self.places,)),
             at(distances, (self.kept,), self.kind) if reads else np.empty(0, self.kind),
             np.array(at(grad, (self.pairs,), self.kind, (stride,))), self.asked,
         )

@@ -309,11 +309,11 @@ def test_the_compiled_half_takes_what_it_is_given():
 
 def test_what_was_kept_must_fit():
     x, y = (part.detach().numpy() for part in pair(np.float32))
-    _, indices, distances = _native.chamfer_clouds(x, y, None, None, asked(), True)
+    _, indices, distances = _native.chamfer_clouds((x, y, None, None), asked(), True)
     grad = np.ones(3, np.float32)
     for wrong in (
         (indices[:-1], distances, grad), (indices, distances[:3], grad), (indices, distances, grad[:2]),
         (indices + 2**32, distances, grad), (indices - 2, distances, grad),
     ):
         with pytest.raises(ValueError, match="does not fit"):
-            _native.chamfer_backward(x, y, None, None, *wrong, asked(squared=False))
+            _native.chamfer_backward((x, y, None, None), *wrong, asked(squared=False))

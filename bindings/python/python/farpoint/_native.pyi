@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._records import Approximation, Found, Gradients, Input, Output, Reduction
+from ._records import Approximation, Batches, Found, Gradients, Input, Output, Reduction
 
 __all__ = [
     "__version__", "CudaUnavailable", "sample", "address", "random_word", "random_start",
@@ -61,18 +61,14 @@ def address(points: NDArray[Any]) -> int: ...
 def random_start(seed: int, len: int) -> int: ...
 def random_word(seed: int) -> int: ...
 def match_clouds(
-    x: NDArray[Any],
-    y: NDArray[Any],
-    x_lengths: list[int] | None,
-    y_lengths: list[int] | None,
+    clouds: Batches,
     norm: int,
     method: str,
     threads: int | None,
     both: bool,
 ) -> tuple[NDArray[Any], ...]: ...
 def match_backward(
-    x: NDArray[Any],
-    y: NDArray[Any],
+    clouds: Batches,
     x_indices: NDArray[np.int64],
     y_indices: NDArray[np.int64],
     x_grad: NDArray[Any],
@@ -151,18 +147,10 @@ class DeviceArray:
     ) -> Any: ...
 
 def chamfer_clouds(
-    x: NDArray[Any],
-    y: NDArray[Any],
-    x_lengths: list[int] | None,
-    y_lengths: list[int] | None,
-    how: Reduction,
-    keep: bool,
+    clouds: Batches, how: Reduction, keep: bool
 ) -> tuple[NDArray[Any], ...]: ...
 def chamfer_backward(
-    x: NDArray[Any],
-    y: NDArray[Any],
-    x_lengths: list[int] | None,
-    y_lengths: list[int] | None,
+    clouds: Batches,
     indices: NDArray[np.int64],
     distances: NDArray[Any],
     grad: NDArray[Any],

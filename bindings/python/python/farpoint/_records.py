@@ -4,7 +4,7 @@ name. Addresses are those of device memory, 0 for none."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -71,6 +71,10 @@ class Approximation(NamedTuple):
     threads: int | None = None
     skip_bad: bool = False
     callback: Callable[[int, int], None] | None = None
+
+
+#: Two batches (B, N, D) and (B, M, D), and rows of each of their clouds that count.
+Batches: TypeAlias = "tuple[np.ndarray, np.ndarray, list[int] | None, list[int] | None]"
 
 
 # ----------------------------------------------------------------------- arrays in device memory

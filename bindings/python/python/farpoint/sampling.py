@@ -144,8 +144,9 @@ def sample(
     out : array of int64, optional
         Where the indices are written: of the result's shape and library, on its device.
     return_distances : bool, optional
-        Return a ``Sample`` of indices, distances and covering radius. They have no derivative; for
-        distances that have one, pass ``points[indices]`` to ``nearest`` or ``chamfer``.
+        Return a ``Sample`` of indices, distances and covering radius. To PyTorch they are constants:
+        they have no derivative. For distances that have one, pass ``points[indices]`` to ``nearest`` or
+        ``chamfer``.
     on_bad : {"error", "skip"}, optional
         "error": rows with NaN or infinity raise ValueError on the CPU. On a GPU that would mean to
         wait; there ``farpoint.check(points)`` finds them, and the result is meaningless if there are
@@ -358,8 +359,6 @@ def sample_ragged(
     >>> farpoint.sampling.sample_ragged(points, [0, 2, 5], [1, 2])
     array([0, 2, 4])
     """
-    ends = whole_numbers.integers(offsets, "offsets", 1).tolist()
-    wanted = whole_numbers.integers(counts, "counts", 1)
-    whole_numbers.refuse_negative(wanted, "count")
-    found: ArrayT = library_of(points).sample_ragged(points, ends, wanted.tolist(), start)
+    ends, wanted = whole_numbers.listed(offsets, "offsets"), whole_numbers.listed(counts, "counts")
+    found: ArrayT = library_of(points).sample_ragged(points, ends, wanted, start)
     return found

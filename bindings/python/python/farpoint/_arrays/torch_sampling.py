@@ -187,6 +187,8 @@ def sample_ragged(
     if offsets[:1] != [0] or offsets[-1] != len(points) or min(lengths, default=0) < 0:
         raise ValueError(f"offsets must rise from 0 to {len(points)} ({about(points)})")
     for cloud, (count, length) in enumerate(zip(counts, lengths)):
+        if count < 0:
+            raise ValueError(f"count {count} of cloud {cloud} is below 0 ({about(points)})")
         if count > length:
             raise ValueError(
                 f"cloud {cloud} of the batch: {count} samples were asked of a cloud of {length} "

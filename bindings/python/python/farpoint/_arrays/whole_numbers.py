@@ -37,6 +37,18 @@ def integers(values: Any, what: str, ndim: int | None = None) -> np.ndarray:
     return found.astype(np.int64, copy=False)
 
 
+def listed(values: Any, what: str) -> list[int]:
+    """Whole numbers of any library as a list. ``torch.compile`` goes through lists of ints."""
+    if isinstance(values, list):
+        for value in values:
+            if not isinstance(value, int):
+                break
+        else:
+            return values
+    found: list[int] = integers(values, what, 1).tolist()
+    return found
+
+
 def not_whole(values: Any, what: str, ndim: int | None) -> TypeError:
     """That these are no whole numbers, or have other axes."""
     article = "an" if ndim is None else f"a {ndim}-D"

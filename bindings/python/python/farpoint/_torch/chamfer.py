@@ -57,10 +57,7 @@ def _on_cpu(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction,
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
-    found = _native.chamfer_clouds(
-        memory.batch_of(x), memory.batch_of(y), memory.list_of(x_lengths),
-        memory.list_of(y_lengths), how, keep,
-    )
+    found = _native.chamfer_clouds(memory.batches_of(x, y, x_lengths, y_lengths), how, keep)
     value = torch.from_numpy(found[0]).to(x.dtype)
     if x.dim() == 2:
         value = value[0].clone()
@@ -160,8 +157,7 @@ def _gradients(
         return _gradients_on_cuda(*arguments, of_x, of_y)
     kept = grad.new_empty(0) if distances is None else distances
     found = _native.chamfer_backward(
-        memory.batch_of(x), memory.batch_of(y), memory.list_of(x_lengths),
-        memory.list_of(y_lengths), indices.numpy(), kept.numpy(),
+        memory.batches_of(x, y, x_lengths, y_lengths), indices.numpy(), kept.numpy(),
         grad.reshape(-1).numpy(), how,
     )
     return torch.from_numpy(found[0]).view(x.shape), torch.from_numpy(found[1]).view(y.shape)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._records import Input, batch_strides
+from .._records import Batches, Input, batch_strides
 from . import fast_path
 
 # ------------------------------------------------------------------------------------ on the CPU
@@ -29,12 +29,14 @@ def batch_of(tensor: Tensor, axes: int = 3) -> np.ndarray:
     return array if array.ndim == axes else array[None]
 
 
-def list_of(lengths: Tensor | None) -> list[int] | None:
-    """Lengths on the CPU."""
-    if lengths is None:
-        return None
-    found: list[int] = lengths.tolist()
-    return found
+def batches_of(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
+) -> Batches:
+    """Both clouds as batches, and their lengths."""
+    return (
+        batch_of(x), batch_of(y), None if x_lengths is None else x_lengths.tolist(),
+        None if y_lengths is None else y_lengths.tolist(),
+    )
 
 
 # ------------------------------------------------------------------------------------- on a GPU

@@ -27,10 +27,8 @@ def _on_cpu(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
     threads: int | None, both: bool, indices: bool = True,
 ) -> tuple[Any, ...]:
-    found = _native.match_clouds(
-        memory.batch_of(x), memory.batch_of(y), memory.list_of(x_lengths), memory.list_of(y_lengths),
-        norm, "auto", threads, both,
-    )
+    batches = memory.batches_of(x, y, x_lengths, y_lengths)
+    found = _native.match_clouds(batches, norm, "auto", threads, both)
     single = x.dim() == 2
     return tuple([
         torch.from_numpy(part[0] if single else part) if indices or k % 2 == 0 else None
@@ -122,8 +120,8 @@ def _backward_on_cpu(
     if iy is None or gy is None:
         iy, gy = ix.new_full(y.shape[:-1], -1), gx.new_zeros(y.shape[:-1])
     of_x, of_y = _native.match_backward(
-        memory.batch_of(x), memory.batch_of(y), memory.batch_of(ix, 2), memory.batch_of(iy, 2), memory.batch_of(gx, 2), memory.batch_of(gy, 2), norm,
-        threads,
+        memory.batches_of(x, y), memory.batch_of(ix, 2), memory.batch_of(iy, 2),
+        memory.batch_of(gx, 2), memory.batch_of(gy, 2), norm, threads,
     )
     return torch.from_numpy(of_x).view(x.shape), torch.from_numpy(of_y).view(y.shape)
 

@@ -1,23 +1,21 @@
-//! Nearest points of clouds in device memory, and gradients of their distances: as in `cuda`, Python
-//! finds the addresses and allocates the answers.
+//! Nearest points of clouds in device memory, and gradients of their distances. Python finds the addresses
+//! and allocates the answers.
 
-use crate::chamfer::norm_of;
-use crate::cuda::{Input, given};
+use super::job;
+use crate::device::{Input, given};
 use crate::error::cuda as failed;
-use farpoint_cuda::{
-    CudaScalar, Device, DeviceGradients, DevicePairs, DeviceSide, Matcher, Stream,
-};
+use farpoint_cuda::{CudaScalar, Device, DeviceGradients, DevicePairs, DeviceSide, Matcher, Stream};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::marker::PhantomData;
 
-pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cuda_match, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_match_backward, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_match_scratch_bytes, module)?)
 }
 
-/// Where distances and indices of either side go; 0 for an answer that nobody asks for.
+/// Where distances and indices of either side go; 0 for an answer that is not wanted.
 #[derive(FromPyObject)]
 struct Found {
     distances: [u64; 2],
@@ -33,6 +31,11 @@ struct Gradients {
     grads: [u64; 2],
     gradients: [u64; 2],
     scratch: (u64, usize),
+}
+
+/// A search by this norm.
+pub(super) fn matcher(norm: u8) -> PyResult<Matcher> {
+    Ok(Matcher::new().norm(job(norm)?.norm))
 }
 
 /// Both clouds of a batch of pairs.
@@ -95,7 +98,7 @@ fn scratch((address, bytes): (u64, usize)) -> Option<(u64, usize)> {
 /// [`DevicePairs`] says.
 #[pyfunction]
 fn cuda_match(py: Python<'_>, x: Input, y: Input, found: Found, norm: u8) -> PyResult<()> {
-    let (pair, matcher) = (Pair::new(x, y)?, Matcher::new().norm(norm_of(norm)?));
+    let (pair, matcher) = (Pair::new(x, y)?, matcher(norm)?);
     let result = py.detach(|| match pair.wide() {
         false => search::<f32>(&matcher, &pair, &found),
         true => search::<f64>(&matcher, &pair, &found),
@@ -111,7 +114,7 @@ fn search<T: CudaScalar>(
     let (device, stream) = pair.open()?;
     let pairs = pair.pairs::<T>(found.distances, found.indices);
     let pairs = DevicePairs { scratch: scratch(found.scratch), ..pairs };
-    // SAFETY: the Python half allocated what the pairs tell, with lengths held within the clouds,
+    // SAFETY: the Python half allocated what the pairs describe, with lengths held within the clouds,
     // and keeps it in stream order.
     unsafe { matcher.enqueue(&device, &stream, &pairs) }
 }
@@ -125,7 +128,7 @@ fn cuda_match_backward(
     wanted: Gradients,
     norm: u8,
 ) -> PyResult<()> {
-    let (pair, matcher) = (Pair::new(x, y)?, Matcher::new().norm(norm_of(norm)?));
+    let (pair, matcher) = (Pair::new(x, y)?, matcher(norm)?);
     let result = py.detach(|| match pair.wide() {
         false => backward::<f32>(&matcher, &pair, &wanted),
         true => backward::<f64>(&matcher, &pair, &wanted),
@@ -146,7 +149,7 @@ fn backward<T: CudaScalar>(
         value: None,
         scratch: scratch(wanted.scratch),
     };
-    // SAFETY: the Python half allocated what the gradients tell and keeps it in stream order; the
+    // SAFETY: the Python half allocated what the gradients describe and keeps it in stream order; the
     // indices are those that `search` found for the same pairs, within their clouds.
     unsafe { matcher.enqueue_backward(&device, &stream, &gradients) }
 }
@@ -166,7 +169,7 @@ fn cuda_match_scratch_bytes(
     norm: u8,
     backward: bool,
 ) -> PyResult<usize> {
-    let matcher = Matcher::new().norm(norm_of(norm)?);
+    let matcher = matcher(norm)?;
     let asked = Some(256).filter(|_| both);
     py.detach(|| {
         let device = Device::new(device)?;

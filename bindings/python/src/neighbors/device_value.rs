@@ -1,9 +1,9 @@
 //! One value for each pair of clouds in device memory, and its gradients. What is the same in every
-//! step of a training, shapes above all, is told once; a step passes nothing but addresses.
+//! step of a training, shapes above all, is passed once; a step passes nothing but addresses.
 
-use crate::chamfer::norm_of;
-use crate::chamfer_value::reduction_of;
-use crate::cuda::given;
+use super::device::matcher;
+use super::value::reduction_of;
+use crate::device::given;
 use crate::error::cuda as failed;
 use farpoint::chamfer::Reduction;
 use farpoint_cuda::{
@@ -12,7 +12,7 @@ use farpoint_cuda::{
 };
 use pyo3::prelude::*;
 
-pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<CudaChamfer>()
 }
 
@@ -50,7 +50,7 @@ impl CudaChamfer {
         reduction: &str,
         both: bool,
     ) -> PyResult<Self> {
-        let (matcher, reduction) = (Matcher::new().norm(norm_of(norm)?), reduction_of(reduction)?);
+        let (matcher, reduction) = (matcher(norm)?, reduction_of(reduction)?);
         let [pairs, n, m, dims] = shape;
         let rows = [n, m];
         let device = py.detach(|| Device::new(device));
@@ -104,7 +104,7 @@ impl CudaChamfer {
     }
 
     /// Queues the gradients of both batches, dense, from those of the values, which are `stride`
-    /// numbers apart. 0 for gradients that nobody wants.
+    /// numbers apart. 0 for gradients that are not wanted.
     #[expect(clippy::too_many_arguments, reason = "Python passes numbers faster than tuples")]
     fn backward(
         &self,
@@ -151,7 +151,7 @@ impl CudaChamfer {
     }
 
     /// The pairs with places for distances and indices; 0 for none.
-    fn told<T: CudaScalar>(&self, step: &Step, distances: u64, indices: u64) -> DevicePairs<T> {
+    fn pairs_at<T: CudaScalar>(&self, step: &Step, distances: u64, indices: u64) -> DevicePairs<T> {
         let place = |address: u64, side: usize, bytes: usize| {
             let asked = side == 0 || self.both;
             let before = (side * self.pairs * self.rows[0] * bytes) as u64;
@@ -171,7 +171,7 @@ impl CudaChamfer {
     fn scratch_bytes<T: CudaScalar>(&self) -> (usize, usize) {
         let nothing = Step { stream: 0, points: [0; 2], lengths: [0; 2], scratch: 0 };
         // Only which answers are wanted is looked at, not where they go.
-        let pairs = self.told::<T>(&nothing, 256, 256);
+        let pairs = self.pairs_at::<T>(&nothing, 256, 256);
         let (device, matcher) = (&self.device, &self.matcher);
         let backward = matcher.backward_scratch_bytes(device, &pairs);
         (matcher.values_scratch_bytes(device, &pairs), backward)
@@ -197,11 +197,11 @@ impl CudaChamfer {
         indices: u64,
     ) -> Result<(), Error> {
         let scratch = given(step.scratch).map(|address| (address, self.scratch.0));
-        let pairs = DevicePairs { scratch, ..self.told::<T>(step, distances, indices) };
+        let pairs = DevicePairs { scratch, ..self.pairs_at::<T>(step, distances, indices) };
         let (reduction, plain) = (self.reduction, self.plain);
         let extremes = self.extremes::<T>(distances);
         let wanted = DeviceValues { pairs, reduction, plain, values, extremes };
-        // SAFETY: the Python half allocated what is told, with lengths held within the clouds, and
+        // SAFETY: the Python half allocated what is described, with lengths held within the clouds, and
         // keeps it in stream order.
         unsafe { self.matcher.enqueue_values(&self.device, &self.stream(step.stream), &wanted) }
     }
@@ -220,14 +220,14 @@ impl CudaChamfer {
             extremes: self.extremes::<T>(distances),
         };
         let wanted = DeviceGradients {
-            pairs: self.told::<T>(step, distances, indices),
+            pairs: self.pairs_at::<T>(step, distances, indices),
             grads: [None; 2],
             gradients: wanted.map(given),
             value: Some(value),
             scratch: given(step.scratch).map(|address| (address, self.scratch.1)),
         };
         let stream = self.stream(step.stream);
-        // SAFETY: the Python half allocated what is told and keeps it in stream order; indices and
+        // SAFETY: the Python half allocated what is described and keeps it in stream order; indices and
         // distances are those that `forward` wrote.
         unsafe { self.matcher.enqueue_backward(&self.device, &stream, &wanted) }
     }

@@ -1,0 +1,143 @@
+//! Nearest neighbors between NumPy arrays.
+
+use super::{Batches, Pair, job};
+use crate::arrays::{View, in_precision};
+use crate::{error, watch};
+use farpoint::{Chamfer, Error, Matcher, Nearest, Observer, Points, Scalar};
+use numpy::ndarray::Array2;
+use numpy::{Element, IntoPyArray};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(match_clouds, module)?)
+}
+
+/// For each point of `x` the nearest of `y`, and with `both` for each of `y` the nearest of `x`: distances
+/// `(b, n)` as the norm gives them (2: squared) and indices, padded with 0 and -1.
+#[pyfunction]
+#[pyo3(signature = (clouds, norm, method, threads, both))]
+fn match_clouds<'py>(
+    clouds: Batches<'py>,
+    norm: u8,
+    method: &str,
+    threads: Option<usize>,
+    both: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let matcher = job(norm)?.method(method.parse().map_err(PyValueError::new_err)?);
+    let matcher = match threads {
+        Some(threads) => matcher.threads(threads),
+        None => matcher,
+    };
+    let Batches(x, y, x_lengths, y_lengths) = &clouds;
+    let lengths = [x_lengths.as_deref(), y_lengths.as_deref()];
+    in_precision!(x, y, |a, b| search(&matcher, &Pair { arrays: [a, b], lengths }, both))
+}
+
+fn search<'py, T: Scalar + Element>(
+    matcher: &Matcher,
+    pair: &Pair<'_, 'py, T>,
+    both: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = pair.py();
+    let found = nearest(matcher, pair, both)?;
+    let rows = pair.rows();
+    let (dx, ix) = stacked(py, &found[0], rows[0])?;
+    if !both {
+        return (dx, ix).into_pyobject(py);
+    }
+    let (dy, iy) = stacked(py, &found[1], rows[1])?;
+    (dx, ix, dy, iy).into_pyobject(py)
+}
+
+/// What was found for the first side of each pair, and for the second if both are wanted.
+pub(super) type Sides<T> = [Vec<Nearest<T>>; 2];
+
+/// Searches without the GIL; Ctrl-C is heard if it may take long.
+pub(super) fn nearest<T: Scalar + Element>(
+    matcher: &Matcher,
+    pair: &Pair<'_, '_, T>,
+    both: bool,
+) -> PyResult<Sides<T>> {
+    let [xs, ys] = &pair.clouds()?;
+    let search = |told: Told<'_>| {
+        if !both {
+            return Ok([each_nearest(matcher, xs, ys, told)?, Vec::new()]);
+        }
+        let found = each_chamfer(matcher, xs, ys, told)?;
+        Ok(found.into_iter().map(|Chamfer { a_to_b, b_to_a }| (a_to_b, b_to_a)).unzip().into())
+    };
+    let found = match watch::is_long(xs.iter().zip(ys).map(|(x, y)| (x.len(), y.len()))) {
+        true => watch::run(pair.py(), true, None, |told| search(Some(told)))?,
+        false => pair.py().detach(|| search(None)),
+    };
+    found.map_err(|error| error::sampling(error, &pair.about()))
+}
+
+/// Who hears of a search; nobody if it can't take long.
+type Told<'a> = Option<Observer<'a>>;
+
+/// Errors of a single pair do not say that it is in a batch.
+fn each_nearest<T: Scalar>(
+    matcher: &Matcher,
+    xs: &[View<'_, T>],
+    ys: &[View<'_, T>],
+    told: Told<'_>,
+) -> Result<Vec<Nearest<T>>, Error> {
+    match (xs, ys, told) {
+        ([x], [y], None) => Ok(vec![matcher.nearest(x, y)?]),
+        ([x], [y], Some(told)) => Ok(vec![matcher.nearest_with(x, y, told)?]),
+        (_, _, None) => matcher.nearest_batch(xs, ys),
+        (_, _, Some(told)) => matcher.nearest_batch_with(xs, ys, told),
+    }
+}
+
+fn each_chamfer<T: Scalar>(
+    matcher: &Matcher,
+    xs: &[View<'_, T>],
+    ys: &[View<'_, T>],
+    told: Told<'_>,
+) -> Result<Vec<Chamfer<T>>, Error> {
+    match (xs, ys, told) {
+        ([x], [y], None) => Ok(vec![matcher.chamfer(x, y)?]),
+        ([x], [y], Some(told)) => Ok(vec![matcher.chamfer_with(x, y, told)?]),
+        (_, _, None) => matcher.chamfer_batch(xs, ys),
+        (_, _, Some(told)) => matcher.chamfer_batch_with(xs, ys, told),
+    }
+}
+
+type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// Distances and indices of a batch as arrays `(b, n)`.
+fn stacked<'py, T: Scalar + Element>(
+    py: Python<'py>,
+    found: &[Nearest<T>],
+    n: usize,
+) -> PyResult<Arrays<'py>> {
+    let failed = |error| error::sampling(error, "nearest points");
+    let distances: Vec<_> = found.iter().map(|nearest| &nearest.raw_distances[..]).collect();
+    let indices: Vec<Vec<i64>> =
+        found.iter().map(|nearest| nearest.indices.iter().map(from_index).collect()).collect();
+    let distances = farpoint::chamfer::padded_rows(&distances, n, T::ZERO).map_err(failed)?;
+    let indices = farpoint::chamfer::padded_rows(&indices, n, -1).map_err(failed)?;
+    let shape = (found.len(), n);
+    let distances = Array2::from_shape_vec(shape, distances).expect("n per cloud");
+    let indices = Array2::from_shape_vec(shape, indices).expect("n per cloud");
+    Ok((distances.into_pyarray(py).into_any(), indices.into_pyarray(py).into_any()))
+}
+
+/// The index of a nearest point as Python has it; -1 stands for none.
+pub(super) fn from_index(&index: &u32) -> i64 {
+    if index == Nearest::<f32>::NONE { -1 } else { i64::from(index) }
+}
+
+/// The reverse.
+pub(super) fn to_index(&index: &i64) -> PyResult<u32> {
+    match index {
+        -1 => Ok(Nearest::<f32>::NONE),
+        _ => u32::try_from(index).map_err(|_| {
+            PyValueError::new_err(format!("nearest index {index} is outside of every cloud"))
+        }),
+    }
+}
