@@ -10,7 +10,7 @@
 //
 // Besides what it samples, each warp writes how far it has come where `trace` points: so that a
 // block which is stuck between its waits, where no limit is, can be told from one that waits.
-#include "persistent_team.cuh"
+#include "persistent/team.cuh"
 
 struct WideArgs {
     Guard guard;
@@ -32,7 +32,7 @@ __device__ __forceinline__ void note(u32* trace, u32 word, u32 value) {
     }
 }
 
-// sample_by_team of persistent_team.cuh, for one cloud, with notes.
+// sample_by_team of persistent/team.cuh, for one cloud, with notes.
 template <u32 K>
 __device__ __forceinline__ void sample(const WideArgs& args) {
     const u32 team = args.team, rank = blockIdx.x % team;

@@ -7,7 +7,7 @@ use crate::bench::milliseconds;
 use crate::machine::Machine;
 use crate::report::write_file;
 use anyhow::{Context, Result, bail, ensure};
-use farpoint_cuda::{Device, Loaded, Matcher, Properties, Sampler};
+use farpoint_cuda::{Gpu, Loaded, Matcher, Properties, Sampler};
 use farpoint_generate::{Kind, generate};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -83,7 +83,7 @@ impl Way {
 struct Case {
     name: &'static str,
     clouds: fn() -> [Vec<Points>; 2],
-    gpu: fn(&Device, &[Vec<Points>; 2]) -> Result<Answer>,
+    gpu: fn(&Gpu, &[Vec<Points>; 2]) -> Result<Answer>,
     cpu: fn(&[Vec<Points>; 2]) -> Result<Answer>,
 }
 
@@ -208,9 +208,9 @@ fn measure(case: &Case, way: Way) -> Result<Value> {
             // The card's own PTX: what a card that is newer than the crate gets.
             Way::Ptx => {
                 let capability = Properties::all()?.first().context("there is no GPU")?.capability;
-                Device::with_capability(0, capability)?
+                Gpu::with_capability(0, capability)?
             }
-            Way::MachineCode | Way::WarmUp => Device::new(0)?,
+            Way::MachineCode | Way::WarmUp => Gpu::new(0)?,
         };
         // The context exists once the device was asked for something.
         device.memory()?;

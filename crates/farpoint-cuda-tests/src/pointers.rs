@@ -8,8 +8,8 @@ use crate::tally::Tally;
 use crate::truth::{first_difference, on_cpu};
 use crate::variants::{self, ALL};
 use anyhow::{Result, ensure};
-use farpoint::{Points, Start};
-use farpoint_cuda::{Buffer, CudaScalar, Device, DeviceBatch, Sampler, Stream, check_bad};
+use farpoint::{Points, Sampler, Start};
+use farpoint_cuda::{Buffer, CudaScalar, DeviceBatch, Gpu, Stream, check_bad};
 use farpoint_generate::Kind;
 
 /// How rows lie in memory.
@@ -155,7 +155,7 @@ impl<T: CudaScalar> Case<T> {
             truth.push(if m == 0 {
                 (vec![], vec![], if n > 0 { T::INFINITY } else { T::ZERO })
             } else {
-                let job = farpoint::Sampler::count(m).start(Start::Indices(given));
+                let job = Sampler::count(m).start(Start::Indices(given));
                 let sample = on_cpu(job, n).sample(cloud)?;
                 (sample.indices, sample.squared_distances, sample.squared_covering_radius)
             });
@@ -163,7 +163,7 @@ impl<T: CudaScalar> Case<T> {
         Ok(Self { ask, data, strides, starts, truth })
     }
 
-    fn compare(&self, device: &Device, sampler: &Sampler) -> Result<()> {
+    fn compare(&self, device: &Gpu, sampler: &Sampler) -> Result<()> {
         let stream = Stream::new(device)?;
         let (ask, b) = (&self.ask, self.ask.lengths.len());
         let (slots, firsts) = ask.slots();
@@ -180,7 +180,7 @@ impl<T: CudaScalar> Case<T> {
         let (indices, values) =
             (Guarded::<i64>::new(&stream, slots)?, Guarded::<T>::new(&stream, slots)?);
         let (covering, chosen) = (Guarded::<T>::new(&stream, b)?, Guarded::<i64>::new(&stream, b)?);
-        let bytes = sampler.scratch_bytes::<T>(device, b, ask.rows(), 3, ask.wanted);
+        let bytes = device.sample_scratch_bytes::<T>(sampler, b, ask.rows(), 3, ask.wanted);
         let scratch = Guarded::<u8>::new(&stream, if ask.given_scratch { bytes } else { 0 })?;
         let all = |pointer: u64| ask.all_answers.then_some(pointer);
         let differ = ask.lengths.iter().any(|&n| n != ask.rows());
@@ -198,7 +198,7 @@ impl<T: CudaScalar> Case<T> {
             ..DeviceBatch::<T>::padded(points.pointer(), [b, ask.rows(), 3], indices.pointer())
         };
         // SAFETY: the arrays have the sizes told and outlive the stream's work.
-        unsafe { sampler.enqueue(device, &stream, &batch)? };
+        unsafe { device.enqueue_sample(sampler, &stream, &batch)? };
         stream.synchronize()?;
         scratch.read("scratch memory")?;
         let answer = (indices.read("indices")?, values.read("values")?);
@@ -271,7 +271,7 @@ pub(crate) fn laid_out<T: CudaScalar>(
 fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
     Group::new(format!("device pointers {}", T::SUFFIX), ALL, move || {
         let cases = asks.into_iter().map(Case::<T>::new).collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for (variant, case) in
                 variants::all(part).iter().flat_map(|v| cases.iter().map(move |c| (v, c)))
             {
@@ -293,7 +293,7 @@ fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
 /// `check_bad` counts bad rows and finds the first.
 fn bad_rows() -> Group {
     Group::new("check_bad f32", &[""], || {
-        Ok(|device: &Device, _: &str, tally: &mut Tally| {
+        Ok(|device: &Gpu, _: &str, tally: &mut Tally| {
             let stream = Stream::new(device)?;
             let mut data = vec![0.5f32; 3 * 100_000 * 2];
             data[200_000 + 17] = f32::NAN;
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
     use farpoint::Strided;
 
-    /// What the kernels must do with a batch (`kernels/batch.cuh`), on the CPU.
+    /// What the kernels must do with a batch (`kernels/common/batch.cuh`), on the CPU.
     #[test]
     fn what_is_expected_is_what_a_batch_means() {
         for ask in asks() {
@@ -340,7 +340,7 @@ mod tests {
                 let given = &case.starts[cloud * count..][..count];
                 let given = Start::Indices(given.iter().map(|&row| row as usize).collect());
                 let job = if m == 0 { Start::Index(0) } else { given };
-                let sample = farpoint::Sampler::count(m).start(job).sample(&view).unwrap();
+                let sample = Sampler::count(m).start(job).sample(&view).unwrap();
                 for k in 0..ask.samples_of(cloud) {
                     answer.0[slot + k] = sample.indices.get(k).map_or(-1, |&row| row as i64);
                     answer.1[slot + k] = sample.squared_distances.get(k).copied().unwrap_or(0.0);

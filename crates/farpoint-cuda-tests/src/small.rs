@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::report::write_file;
 use crate::runner::Group;
 use crate::variants::{self, ALL};
-use crate::{awkward, batches, chamfer, graphs, pointers, streams};
+use crate::{awkward, batches, graphs, neighbors, pointers, streams};
 use anyhow::{Context, Result};
 use farpoint_generate::Kind;
 use std::io::{BufRead, BufReader};
@@ -37,7 +37,7 @@ pub(crate) fn groups() -> Vec<Group> {
     groups.extend(pointers::small());
     groups.extend(streams::small());
     groups.extend(graphs::small());
-    groups.extend(chamfer::small());
+    groups.extend(neighbors::small());
     groups
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn alone() -> Vec<Group> {
         awkward::axes::<f32>(2, &[33, 300]),
         awkward::axes::<f64>(5, &[300]),
     ];
-    groups.extend(chamfer::alone());
+    groups.extend(neighbors::alone());
     for group in &mut groups {
         // It would choose teams of several blocks.
         group.parts.retain(|part| *part != "auto");

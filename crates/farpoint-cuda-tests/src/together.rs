@@ -8,7 +8,8 @@ use crate::resident::{Answer, Resident};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::{Context, Result};
-use farpoint_cuda::{Algorithm, Device, Sampler, Stream};
+use farpoint::{Algorithm, Sampler};
+use farpoint_cuda::{Gpu, Stream};
 use farpoint_generate::Kind;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -66,7 +67,7 @@ impl Works {
     }
 
     /// Runs calls at the same time, each from a thread of its own.
-    fn run(&self, device: &Device, set: &[&str], tally: &mut Tally) -> Result<()> {
+    fn run(&self, device: &Gpu, set: &[&str], tally: &mut Tally) -> Result<()> {
         let stream = Stream::new(device)?;
         let sampler = Sampler::count(FILLER[2]).algorithm(Algorithm::Naive);
         let mut filler =
@@ -105,7 +106,7 @@ impl Works {
     /// The calls of one thread; the barrier is come to in every round, whatever fails.
     fn calls(
         &self,
-        device: &Device,
+        device: &Gpu,
         name: &str,
         priority: i32,
         set: &[&str],
@@ -136,7 +137,7 @@ impl Works {
 fn threads() -> Group {
     Group::new("two to four calls at once, from threads", WAITING, || {
         let works = Works::new()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             sets(part).iter().try_for_each(|set| works.run(device, set, tally))
         })
     })
@@ -146,7 +147,7 @@ fn threads() -> Group {
 /// What a process does that is one of several: calls of all kinds, from four threads.
 pub(crate) fn alone() -> Result<bool> {
     let works = Works::new()?;
-    let device = Device::new(0)?;
+    let device = Gpu::new(0)?;
     let mut tally = Tally::default();
     for _ in 0..2 {
         works.run(&device, WAITING, &mut tally)?;
@@ -159,7 +160,7 @@ pub(crate) fn alone() -> Result<bool> {
 /// From three processes.
 fn processes() -> Group {
     Group::new("calls at once, from three processes", &[""], || {
-        Ok(|_: &Device, _: &str, tally: &mut Tally| {
+        Ok(|_: &Gpu, _: &str, tally: &mut Tally| {
             let program = std::env::current_exe()?;
             let start = || {
                 let mut command = Command::new(&program);

@@ -1,13 +1,13 @@
 //! The kernels inside the program: machine code for known cards, PTX for the others, packed.
 //!
-//! `cargo xtask kernels` writes the archive from `kernels/*.cu`; `kernels/archive.py` says how it
-//! is laid out. Only what is asked for is unpacked, on every asking.
+//! `cargo xtask kernels` builds the archive from `kernels/*/*.cu`; `kernels/archive.py` describes
+//! its layout. Only what is requested is unpacked, on every request.
 
 use lzma_rust2::LzmaReader;
 use std::io::{self, Read};
 use std::sync::OnceLock;
 
-static BYTES: &[u8] = include_bytes!("../kernels.bin");
+static BYTES: &[u8] = include_bytes!("../kernels/built/kernels.bin");
 
 const TITLE: &str = "farpoint kernels 2";
 
@@ -132,6 +132,7 @@ fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
 
     const CARDS: [u32; 6] = [75, 80, 86, 90, 100, 120];
     const VIRTUAL: [u32; 3] = [75, 80, 90];
@@ -140,10 +141,14 @@ mod tests {
         Code { module: "a", precision, kind, target, packed: &[], begin: 0, length: 0 }
     }
 
-    /// Names of the sources, which are modules.
+    /// Names of the modules: of the sources in the folders of `kernels`.
     fn sources() -> BTreeSet<String> {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels");
-        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let list = |folder: &Path| -> Vec<PathBuf> {
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+        };
+        let entries = list(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels").as_ref());
+        let folders = entries.iter().filter(|path| path.is_dir());
+        let files = folders.flat_map(|folder| list(folder));
         let kernels = files.filter(|path| path.extension().is_some_and(|end| end == "cu"));
         kernels.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
     }

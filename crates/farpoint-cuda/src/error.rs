@@ -46,13 +46,13 @@ pub enum Error {
         /// The driver's words.
         reason: String,
     },
-    /// Blocks of a kernel waited for each other longer than [`crate::Device::patience`] allows, and the
+    /// Blocks of a kernel waited for each other longer than [`crate::Gpu::patience`] allows, and the
     /// kernel gave up. What it did not finish is filled with what no run gives: indices with -1,
     /// distances and gradients with NaN, numbers of samples with 0. The device goes on working.
     #[error(
         "the kernel {kernel} gave up: it waited {seconds:.1} s for {waited_for} without progress; what \
          it did not finish is void (indices -1, distances NaN). The GPU works on, so call again; \
-         if the card was only slow (other programs, a debugger), allow more by Device::set_patience"
+         if the card was only slow (other programs, a debugger), allow more by Gpu::set_patience"
     )]
     GaveUp {
         /// The kernel.
@@ -63,7 +63,7 @@ pub enum Error {
         seconds: f64,
     },
     /// The device fell out of use: a hardware fault, or a kernel that damaged the context.
-    /// Everything in its memory is lost. Opened anew ([`crate::Device::new`]) it may work again.
+    /// Everything in its memory is lost. Opened anew ([`crate::Gpu::new`]) it may work again.
     #[error("the GPU {device} was lost in {during}: {reason}; open it again")]
     Lost {
         /// The device's name.

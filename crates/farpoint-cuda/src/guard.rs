@@ -1,11 +1,11 @@
 //! Limits for waits: kernels whose blocks wait for each other give up instead of waiting for ever
-//! (`kernels/guard.cuh`), and say so in a word of host memory that belongs to a stream.
+//! (`kernels/common/guard.cuh`), and say so in a word of host memory that belongs to a stream.
 //!
 //! That memory is there as long as the device is open, so that a kernel may write to it at any time
 //! and the host may look at any time, without a copy and without waiting.
 
 use crate::driver::{check, sys};
-use crate::{Device, Error, Stream};
+use crate::{Error, Gpu, Stream};
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,7 +28,7 @@ pub(crate) enum Kernel {
     Backward = 4,
 }
 
-/// `struct Guard` of `kernels/guard.cuh`: the first field of such a kernel's argument.
+/// `struct Guard` of `kernels/common/guard.cuh`: the first field of such a kernel's argument.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Guard {
@@ -42,7 +42,7 @@ pub(crate) struct Guard {
 impl Guard {
     /// For a launch on this stream.
     pub(crate) fn new(stream: &Stream, kernel: Kernel) -> Self {
-        let watch = stream.device().watch();
+        let watch = stream.gpu().watch();
         let absent = watch.absent.load(Ordering::Relaxed);
         Self {
             told: watch.address + 4 * stream.word() as u64,
@@ -171,7 +171,7 @@ fn error(told: u32, patience: Duration) -> Error {
         4 => "backward",
         _ => "unknown",
     };
-    // `enum Waiting` of `kernels/guard.cuh`.
+    // `enum Waiting` of `kernels/common/guard.cuh`.
     let waited_for = match told & 0xff {
         1 => "other blocks at a barrier",
         2 => "offers of other blocks",
@@ -204,7 +204,7 @@ impl Drop for Relaxed {
 }
 
 /// How long kernels wait.
-impl Device {
+impl Gpu {
     /// How long a kernel's blocks may wait for each other without progress before the kernel gives
     /// up: 20 seconds unless set.
     pub fn patience(&self) -> Duration {
@@ -218,7 +218,7 @@ impl Device {
     }
 
     /// For tests: of kernels that are started from now on a block of each team leaves at this stage
-    /// (`enum Stage` of `kernels/guard.cuh`), so that the others wait for it in vain.
+    /// (`enum Stage` of `kernels/common/guard.cuh`), so that the others wait for it in vain.
     #[doc(hidden)]
     pub fn set_absent(&self, stage: Option<u32>) {
         self.watch().set_absent(stage);
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
     use std::mem::offset_of;
 
-    const SOURCE: &str = include_str!("../kernels/guard.cuh");
+    const SOURCE: &str = include_str!("../kernels/common/guard.cuh");
 
     #[test]
     fn laid_out_as_in_guard_cuh() {

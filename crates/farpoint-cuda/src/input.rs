@@ -3,6 +3,7 @@
 
 use crate::memory::Buffer;
 use crate::{CudaScalar, Error, Stream};
+use farpoint::BadRows;
 
 /// Clouds or axes of one launch, at most.
 const MOST: usize = 1 << 24;
@@ -57,6 +58,16 @@ pub(crate) fn check_aligned<N>(address: u64, what: &str) -> Result<(), Error> {
         return Ok(());
     }
     refuse(format!("the {what} at {address:#x} are not aligned"))
+}
+
+/// Refuses to leave rows out of clouds in device memory.
+pub(crate) fn check_bad_rows(bad_rows: BadRows) -> Result<(), Error> {
+    match bad_rows {
+        BadRows::Error => Ok(()),
+        _ => Err(Error::Unsupported(
+            "rows can't be left out of clouds in device memory; find them with check_bad".into(),
+        )),
+    }
 }
 
 /// A cloud in host memory, axis by axis.

@@ -2,7 +2,7 @@
 
 use crate::driver::{self, sys};
 use crate::module::Function;
-use crate::{Device, Error, Stream};
+use crate::{Error, Gpu, Stream};
 use std::ffi::{c_int, c_uint, c_void};
 use sys::CUfunction_attribute as Attribute;
 
@@ -57,9 +57,9 @@ impl Launch {
         function: Function,
         args: &A,
     ) -> Result<(), Error> {
-        let device = stream.device();
-        let _current = device.bind()?;
-        self.allow(device, function)?;
+        let gpu = stream.gpu();
+        let _current = gpu.bind()?;
+        self.allow(gpu, function)?;
         let mut params = [(&raw const *args).cast_mut().cast::<c_void>()];
         let [x, y, z] = self.grid;
         let (raw, params) = (function.raw, params.as_mut_ptr());
@@ -79,7 +79,7 @@ impl Launch {
                 sys::cuLaunchKernel(raw, x, y, z, block, 1, 1, shared, stream, params, nothing)
             }
         };
-        checked(device, function, code)
+        checked(gpu, function, code)
     }
 
     /// # Safety
@@ -103,11 +103,11 @@ impl Launch {
     /// Blocks of this shape that one multiprocessor can hold at a time.
     pub(crate) fn blocks_a_multiprocessor(
         self,
-        device: &Device,
+        gpu: &Gpu,
         function: Function,
     ) -> Result<u32, Error> {
-        let _current = device.bind()?;
-        self.allow(device, function)?;
+        let _current = gpu.bind()?;
+        self.allow(gpu, function)?;
         let mut blocks = 0;
         let (block, shared) = (self.block as c_int, self.shared as usize);
         // SAFETY: writes one number.
@@ -115,18 +115,14 @@ impl Launch {
             let raw = function.raw;
             sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, raw, block, shared)
         };
-        checked(device, function, code)?;
+        checked(gpu, function, code)?;
         Ok(blocks as u32)
     }
 
     /// Clusters of this shape that the device can hold at a time.
-    pub(crate) fn clusters_at_once(
-        self,
-        device: &Device,
-        function: Function,
-    ) -> Result<u32, Error> {
-        let _current = device.bind()?;
-        self.allow(device, function)?;
+    pub(crate) fn clusters_at_once(self, gpu: &Gpu, function: Function) -> Result<u32, Error> {
+        let _current = gpu.bind()?;
+        self.allow(gpu, function)?;
         let mut attributes = self.attributes();
         let config = self.config(std::ptr::null_mut(), &mut attributes);
         // SAFETY: this is the function's type.
@@ -135,16 +131,16 @@ impl Launch {
         let mut clusters = 0;
         // SAFETY: reads the shape, writes one number.
         let code = unsafe { ask(&mut clusters, function.raw, &config) };
-        checked(device, function, code)?;
+        checked(gpu, function, code)?;
         Ok(clusters as u32)
     }
 
     /// Asks for more shared memory or larger clusters than are plainly allowed.
-    fn allow(self, device: &Device, function: Function) -> Result<(), Error> {
+    fn allow(self, gpu: &Gpu, function: Function) -> Result<(), Error> {
         let set = |attribute, value: u32| {
             // SAFETY: the function belongs to the context that is current.
             let code = unsafe { sys::cuFuncSetAttribute(function.raw, attribute, value as c_int) };
-            checked(device, function, code)
+            checked(gpu, function, code)
         };
         if self.shared > PLAIN_SHARED {
             set(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self.shared)?;
@@ -180,10 +176,10 @@ impl Launch {
     }
 }
 
-fn checked(device: &Device, function: Function, code: sys::CUresult) -> Result<(), Error> {
+fn checked(gpu: &Gpu, function: Function, code: sys::CUresult) -> Result<(), Error> {
     match code {
         sys::CUresult::CUDA_SUCCESS => Ok(()),
-        code if driver::is_fatal(code) => Err(device.lose(function.name, code)),
+        code if driver::is_fatal(code) => Err(gpu.lose(function.name, code)),
         code => Err(Error::Kernel { name: function.name.into(), reason: driver::reason(code) }),
     }
 }

@@ -11,12 +11,12 @@ const KEPT: u64 = 256 << 20;
 
 /// Has the device's default pool keep some memory. It never keeps less than it did: other
 /// libraries use the same pool.
-pub(crate) fn keep(device: sys::CUdevice) -> Result<(), Error> {
+pub(crate) fn keep(gpu: sys::CUdevice) -> Result<(), Error> {
     let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
     let mut pool = std::ptr::null_mut();
     let mut kept = 0u64;
     // SAFETY: writes the pool, which belongs to the device.
-    let code = unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, device) };
+    let code = unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, gpu) };
     check("cuDeviceGetDefaultMemPool", code)?;
     // SAFETY: this attribute is one 64-bit number.
     let code = unsafe { sys::cuMemPoolGetAttribute(pool, threshold, (&raw mut kept).cast()) };
@@ -53,18 +53,18 @@ pub struct Buffer<T> {
 impl<T: Element> Buffer<T> {
     /// Room for `len` numbers, not written yet. `what` is named if there is not enough memory.
     pub fn new(stream: &Stream, len: usize, what: &'static str) -> Result<Self, Error> {
-        let device = stream.device();
-        let _current = device.bind()?;
+        let gpu = stream.gpu();
+        let _current = gpu.bind()?;
         let mut pointer = 0;
         // Nothing is asked for as one byte: the driver refuses 0.
         let wanted = len.saturating_mul(size_of::<T>());
         // SAFETY: writes the pointer, which `drop` frees.
         match unsafe { sys::cuMemAllocAsync(&mut pointer, wanted.max(1), stream.handle()) } {
             sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                let (free, total) = device.memory()?;
+                let (free, total) = gpu.memory()?;
                 return Err(Error::OutOfMemory { what, wanted, free, total });
             }
-            code => device.check("cuMemAllocAsync", code)?,
+            code => gpu.check("cuMemAllocAsync", code)?,
         }
         Ok(Self { stream: stream.clone(), pointer, len, element: PhantomData })
     }
@@ -83,8 +83,8 @@ impl<T: Element> Buffer<T> {
         if values.is_empty() {
             return Ok(());
         }
-        let device = self.stream.device();
-        let _current = device.bind()?;
+        let gpu = self.stream.gpu();
+        let _current = gpu.bind()?;
         let to = self.pointer + (at * size_of::<T>()) as u64;
         // SAFETY: both arrays have so many bytes, and are there until the copy is done: it is waited
         // for below. (Of pageable memory the driver takes a copy, as a rule; pinned memory it reads
@@ -93,7 +93,7 @@ impl<T: Element> Buffer<T> {
             let from = values.as_ptr().cast();
             sys::cuMemcpyHtoDAsync_v2(to, from, size_of_val(values), self.stream.handle())
         };
-        self.waited(device.check("cuMemcpyHtoDAsync", code))
+        self.waited(gpu.check("cuMemcpyHtoDAsync", code))
     }
 
     /// The first `len` numbers, once the work before is done; an error if a kernel of the stream gave
@@ -111,8 +111,8 @@ impl<T: Element> Buffer<T> {
         if values.is_empty() {
             return Ok(());
         }
-        let device = self.stream.device();
-        let _current = device.bind()?;
+        let gpu = self.stream.gpu();
+        let _current = gpu.bind()?;
         let from = self.pointer + (at * size_of::<T>()) as u64;
         // SAFETY: both arrays have so many bytes, and are there until the copy is done: it is waited
         // for below, while `values` is borrowed.
@@ -120,7 +120,7 @@ impl<T: Element> Buffer<T> {
             let bytes = size_of_val(values);
             sys::cuMemcpyDtoHAsync_v2(values.as_mut_ptr().cast(), from, bytes, self.stream.handle())
         };
-        self.waited(device.check("cuMemcpyDtoHAsync", code))
+        self.waited(gpu.check("cuMemcpyDtoHAsync", code))
     }
 
     /// Waits for a copy, also for one that was refused: nothing may be on its way afterwards.
@@ -134,12 +134,12 @@ impl<T: Element> Buffer<T> {
         if self.len == 0 {
             return Ok(());
         }
-        let device = self.stream.device();
-        let _current = device.bind()?;
+        let gpu = self.stream.gpu();
+        let _current = gpu.bind()?;
         let bytes = self.len * size_of::<T>();
         // SAFETY: within the array.
         let code = unsafe { sys::cuMemsetD8Async(self.pointer, byte, bytes, self.stream.handle()) };
-        device.check("cuMemsetD8Async", code)
+        gpu.check("cuMemsetD8Async", code)
     }
 
     /// The address in device memory.
@@ -160,7 +160,7 @@ impl<T: Element> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        if let Ok(_current) = self.stream.device().bind() {
+        if let Ok(_current) = self.stream.gpu().bind() {
             // SAFETY: allocated by `new`; work queued before still finds it.
             let _ = unsafe { sys::cuMemFreeAsync(self.pointer, self.stream.handle()) };
         }
@@ -180,10 +180,10 @@ pub(crate) unsafe fn set(
     if bytes == 0 {
         return Ok(());
     }
-    let device = stream.device();
-    let _current = device.bind()?;
+    let gpu = stream.gpu();
+    let _current = gpu.bind()?;
     // SAFETY: so many bytes are there until the stream has come past, by this function's contract.
-    device.check("cuMemsetD8Async", unsafe {
+    gpu.check("cuMemsetD8Async", unsafe {
         sys::cuMemsetD8Async(pointer, byte, bytes, stream.handle())
     })
 }

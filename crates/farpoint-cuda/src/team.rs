@@ -4,7 +4,7 @@
 use crate::launch::Launch;
 use crate::memory;
 use crate::module::Function;
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 
 /// Rows worth a block of a team, at least and at most: a team of too many waits for each other
 /// more than it works, one of too few takes scratch for more clouds at a time than need be.
@@ -64,12 +64,12 @@ impl Teams {
 
 /// Blocks of a launch that the device runs at the same time.
 pub(crate) fn blocks_at_once(
-    device: &Device,
+    gpu: &Gpu,
     function: Function,
     launch: Launch,
 ) -> Result<usize, Error> {
-    let blocks = launch.blocks_a_multiprocessor(device, function)? as usize;
-    match blocks * device.properties().multiprocessors as usize {
+    let blocks = launch.blocks_a_multiprocessor(gpu, function)? as usize;
+    match blocks * gpu.properties().multiprocessors as usize {
         0 => {
             let name = function.name;
             Err(Error::Unsupported(format!("the {name} kernel does not fit this device")))
@@ -89,7 +89,7 @@ pub(crate) fn padded(rows: usize) -> usize {
 }
 
 /// Bytes of the arrays by which a team of `team` blocks orders a cloud and builds its box tree
-/// (`kernels/order.cuh`, `kernels/boxtree.cuh`).
+/// (`kernels/common/order.cuh`, `kernels/common/boxtree.cuh`).
 pub(crate) fn tree_bytes<T: CudaScalar>(rows: usize, team: usize) -> usize {
     let (number, padded) = (size_of::<T>(), padded(rows));
     let arrays = [

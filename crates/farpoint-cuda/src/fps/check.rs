@@ -9,7 +9,7 @@ use crate::{CudaScalar, Error, Stream};
 const THREADS: u32 = 256;
 const BLOCKS: usize = 2048;
 
-/// `struct CheckArgs` of `kernels/check.cu`.
+/// `struct CheckArgs` of `kernels/common/check.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args<T> {
@@ -34,7 +34,7 @@ pub unsafe fn check_bad<T: CudaScalar>(
     counts: u64,
     firsts: u64,
 ) -> Result<(), Error> {
-    let device = stream.device();
+    let gpu = stream.gpu();
     let shape = batch.check_input()?;
     if shape.clouds == 0 {
         return Ok(());
@@ -49,7 +49,7 @@ pub unsafe fn check_bad<T: CudaScalar>(
     let enough = shape.rows.div_ceil(THREADS as usize).max(1);
     let parts = (BLOCKS / shape.clouds).clamp(1, enough) as u32;
     let args = Args { batch: batch.input(shape), counts, firsts, parts };
-    let kernel = device.function::<T>("check", "check")?;
+    let kernel = gpu.function::<T>("check", "check")?;
     let blocks = shape.clouds as u32 * parts;
     // SAFETY: `Args` mirrors the kernel's parameter; the clouds, `counts` and `firsts` are there by this
     // function's contract.

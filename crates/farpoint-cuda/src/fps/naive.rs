@@ -6,12 +6,12 @@
 use super::batch::{Batch, Shape};
 use crate::launch::Launch;
 use crate::memory::Scratch;
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 
 /// Threads of a block.
 const THREADS: u32 = 1024;
 
-/// `struct NaiveArgs` of `kernels/naive.cu`.
+/// `struct NaiveArgs` of `kernels/naive/naive.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args<T> {
@@ -20,7 +20,7 @@ struct Args<T> {
 }
 
 /// Bytes of scratch memory: a distance a row, all clouds as long as the largest.
-pub(crate) fn scratch_bytes<T: CudaScalar>(_device: &Device, shape: Shape) -> usize {
+pub(crate) fn scratch_bytes<T: CudaScalar>(shape: Shape) -> usize {
     shape.clouds.saturating_mul(shape.rows).saturating_mul(size_of::<T>())
 }
 
@@ -30,15 +30,15 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(_device: &Device, shape: Shape) -> us
 /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
 /// stream has come past.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    gpu: &Gpu,
     stream: &Stream,
     batch: &Batch<T>,
     shape: Shape,
     scratch: Option<(u64, usize)>,
 ) -> Result<(), Error> {
-    let scratch = Scratch::new(stream, scratch, scratch_bytes::<T>(device, shape))?;
+    let scratch = Scratch::new(stream, scratch, scratch_bytes::<T>(shape))?;
     let args = Args { batch: *batch, scratch: scratch.pointer() };
-    let kernel = device.function::<T>("naive", "naive")?;
+    let kernel = gpu.function::<T>("naive", "naive")?;
     // SAFETY: `Args` mirrors the kernel's parameter; the scratch memory is freed in stream
     // order; the arrays of `batch` are there by this function's contract.
     unsafe { Launch::new(shape.clouds as u32, THREADS).start(stream, kernel, &args) }

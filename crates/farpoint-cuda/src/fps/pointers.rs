@@ -1,9 +1,9 @@
 //! The device path: clouds that lie in device memory, answers that stay there.
 
-use super::Sampler;
+use super::algorithm::Choice;
 use super::batch::{Batch, Shape, never, stop_at};
-use crate::{CudaScalar, Device, Error, Stream, input};
-use farpoint::{Amount, BadRows, Start};
+use crate::{CudaScalar, Error, Gpu, Stream, input};
+use farpoint::{Amount, Sampler, Start};
 use std::marker::PhantomData;
 
 /// Clouds in device memory, and where their samples go. All addresses are of device memory and
@@ -35,14 +35,14 @@ use std::marker::PhantomData;
 /// for every launch of the graph.
 ///
 /// # Order and graphs
-/// [`Sampler::enqueue`] queues work on the stream and returns. It copies nothing to or from
+/// [`Gpu::enqueue_sample`] queues work on the stream and returns. It copies nothing to or from
 /// the host and waits for nothing, so that it can be captured into a CUDA graph. Scratch memory
 /// that is not given comes from the device's stream-ordered pool (inside a graph: from the
 /// graph) and goes back after the last kernel. The first use of an algorithm on a device has the
 /// driver compile its kernels, which takes up to a few seconds once.
 ///
 /// # If a kernel gives up
-/// Blocks that wait for each other in vain leave after [`Device::patience`]; see
+/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see
 /// [`Error::GaveUp`] for what the answer then holds. [`Stream::synchronize`] and [`Stream::check`]
 /// tell.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +77,7 @@ pub struct DeviceBatch<T> {
     /// Where the numbers of samples go (one a cloud), if wanted: with a spacing they are not
     /// known before.
     pub chosen: Option<u64>,
-    /// Scratch memory of at least [`Sampler::scratch_bytes`], aligned to 256 bytes, and its
+    /// Scratch memory of at least [`Gpu::sample_scratch_bytes`], aligned to 256 bytes, and its
     /// size; from the pool if not given.
     pub scratch: Option<(u64, usize)>,
     /// The precision.
@@ -153,64 +153,71 @@ impl<T: CudaScalar> DeviceBatch<T> {
     }
 }
 
-/// Checks what the host knows, and queues the kernels.
-///
-/// # Safety
-/// See [`DeviceBatch`].
-pub(super) unsafe fn enqueue<T: CudaScalar>(
-    sampler: &Sampler,
-    device: &Device,
-    stream: &Stream,
-    batch: &DeviceBatch<T>,
-) -> Result<(), Error> {
-    stream.check_of(device)?;
-    let shape = check(sampler, batch)?;
-    if shape.clouds == 0 {
-        return Ok(());
+/// Sampling of clouds in device memory.
+impl Gpu {
+    /// Queues the sampling of clouds in device memory and returns without waiting; see
+    /// [`DeviceBatch`].
+    ///
+    /// # Errors
+    /// If the job, sizes or addresses are wrong as far as the host can tell, if the GPU does not have
+    /// the job's algorithm, and if the driver refuses a call.
+    ///
+    /// # Safety
+    /// See [`DeviceBatch`].
+    pub unsafe fn enqueue_sample<T: CudaScalar>(
+        &self,
+        job: &Sampler,
+        stream: &Stream,
+        batch: &DeviceBatch<T>,
+    ) -> Result<(), Error> {
+        stream.check_of(self)?;
+        let choice = Choice::new(job.algorithm)?;
+        let shape = check(job, batch)?;
+        if shape.clouds == 0 {
+            return Ok(());
+        }
+        let stop = match job.amount {
+            Amount::Spacing(spacing) => stop_at(spacing),
+            _ => never(),
+        };
+        let kernels_view = Batch { stop, ..batch.input(shape) };
+        // SAFETY: what is in device memory is as `DeviceBatch` requires, by this function's contract; what
+        // the host knows was checked.
+        unsafe { choice.enqueue(stream, &kernels_view, shape, batch.scratch, 0, None) }
     }
-    let stop = match sampler.amount {
-        Amount::Spacing(spacing) => stop_at(spacing),
-        _ => never(),
-    };
-    let kernels_view = Batch { stop, ..batch.input(shape) };
-    // SAFETY: what is in device memory is as `DeviceBatch` asks, by this function's contract; what the
-    // host knows was checked.
-    unsafe { sampler.choice().enqueue(device, stream, &kernels_view, shape, batch.scratch, 0) }
+
+    /// Bytes of device memory that [`Gpu::enqueue_sample`] uses besides input and answer, for this
+    /// many clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each; 0 if the
+    /// GPU can't run the algorithm.
+    pub fn sample_scratch_bytes<T: CudaScalar>(
+        &self,
+        job: &Sampler,
+        clouds: usize,
+        rows: usize,
+        dims: usize,
+        wanted: usize,
+    ) -> usize {
+        let shape = Shape { clouds, rows, dims, wanted };
+        Choice::new(job.algorithm).map_or(0, |choice| choice.scratch_bytes::<T>(self, shape))
+    }
 }
 
-fn check<T: CudaScalar>(sampler: &Sampler, batch: &DeviceBatch<T>) -> Result<Shape, Error> {
-    sampler.check()?;
+/// Checks what the host knows, and returns the size.
+fn check<T: CudaScalar>(job: &Sampler, batch: &DeviceBatch<T>) -> Result<Shape, Error> {
     let input = batch.check_input()?;
-    let points = input.rows;
-    let wanted = match sampler.amount {
-        Amount::Count(wanted) if wanted > points && points > 0 => {
-            return Err(farpoint::Error::TooManySamples { wanted, points }.into());
-        }
-        Amount::Count(wanted) if wanted > 0 && points == 0 && input.clouds > 0 => {
-            return Err(farpoint::Error::EmptyCloud.into());
-        }
-        Amount::Count(wanted) => wanted,
-        Amount::Ratio(ratio) if !(0.0..=1.0).contains(&ratio) => {
-            return Err(farpoint::Error::BadRatio(ratio).into());
-        }
-        Amount::Ratio(ratio) => (ratio * points as f64).ceil() as usize,
-        Amount::Spacing(spacing) if !(spacing >= 0.0 && spacing.is_finite()) => {
-            return Err(farpoint::Error::BadSpacing(spacing).into());
-        }
-        Amount::Spacing(_) | Amount::All => points,
+    let wanted = match job.amount.limit(input.rows) {
+        // Nothing is a sample of no cloud, and of clouds without rows as far as they have any.
+        Err(farpoint::Error::EmptyCloud) if input.clouds == 0 || !is_count(job.amount) => 0,
+        wanted => wanted?,
     };
-    if sampler.start != Start::Index(0) {
+    if job.start != Start::Index(0) {
         return Err(Error::Unsupported(
             "clouds in device memory are started from rows in device memory: set `starts` of the \
              batch, not `start` of the sampler"
                 .into(),
         ));
     }
-    if sampler.bad_rows == BadRows::Skip {
-        return Err(Error::Unsupported(
-            "rows can't be left out of clouds in device memory; find them with check_bad".into(),
-        ));
-    }
+    input::check_bad_rows(job.bad_rows)?;
     match batch.starts {
         Some((_, 0)) => return Err(farpoint::Error::NoStart.into()),
         Some((_, starts)) if starts > wanted && wanted > 0 => {
@@ -225,9 +232,14 @@ fn check<T: CudaScalar>(sampler: &Sampler, batch: &DeviceBatch<T>) -> Result<Sha
     Ok(Shape { wanted, ..input })
 }
 
+fn is_count(amount: Amount) -> bool {
+    matches!(amount, Amount::Count(_))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use farpoint::BadRows;
 
     fn refused(sampler: Sampler, batch: &DeviceBatch<f32>) -> String {
         check(&sampler, batch).unwrap_err().to_string()

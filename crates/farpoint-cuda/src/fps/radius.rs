@@ -15,16 +15,17 @@
 
 mod chain;
 
-use super::RadiusOptions;
 use super::batch::{Batch, Shape};
 use crate::driver::sys;
 use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::module::Function;
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::progress::Part;
+use crate::{CudaScalar, Error, Gpu, Stream};
 use chain::Chain;
+use farpoint::RadiusOptions;
 
-/// `LANES` and `TILE` of `kernels/radius_state.cuh`.
+/// `LANES` and `TILE` of `kernels/radius/state.cuh`.
 const LANES: usize = 32;
 const TILE: usize = 4096;
 
@@ -52,7 +53,7 @@ const POINTS_A_VOXEL: u32 = 16;
 /// But not more voxels than this: every step looks at all.
 const MOST_WANTED: u32 = 32_768;
 
-/// `struct RadiusArguments` of `kernels/radius_state.cuh`.
+/// `struct RadiusArguments` of `kernels/radius/state.cuh`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 struct Arguments<T> {
@@ -103,15 +104,7 @@ fn padded(bytes: usize) -> usize {
 }
 
 /// Bytes of scratch memory.
-pub(crate) fn scratch_bytes<T: CudaScalar>(
-    _device: &Device,
-    shape: Shape,
-    _options: &RadiusOptions,
-) -> usize {
-    bytes::<T>(shape)
-}
-
-fn bytes<T: CudaScalar>(shape: Shape) -> usize {
+pub(crate) fn scratch_bytes<T: CudaScalar>(shape: Shape) -> usize {
     arrays::<T>(shape).into_iter().fold(0, |sum, array| sum.saturating_add(padded(array)))
 }
 
@@ -121,30 +114,32 @@ fn bytes<T: CudaScalar>(shape: Shape) -> usize {
 /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
 /// stream has come past.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    gpu: &Gpu,
     stream: &Stream,
     batch: &Batch<T>,
     shape: Shape,
     scratch: Option<(u64, usize)>,
     options: &RadiusOptions,
+    mut part: Option<&mut Part<'_, '_>>,
 ) -> Result<(), Error> {
     let nvox = options.nvox.unwrap_or(0);
-    if nvox > MOST_NVOX || options.nvox == Some(0) {
-        return Err(Error::Unsupported(format!(
-            "nvox is {nvox}; it must be in 1..={MOST_NVOX}, or not be set"
-        )));
-    }
-    let scratch = Scratch::new(stream, scratch, bytes::<T>(shape))?;
+    let scratch = Scratch::new(stream, scratch, scratch_bytes::<T>(shape))?;
     let mut args = arguments(batch, shape, nvox, scratch.pointer());
     for first in (0..shape.clouds).step_by(MOST_CLOUDS) {
         args.first_cloud = first as u32;
         let clouds = (shape.clouds - first).min(MOST_CLOUDS);
-        let queue = Queue { device, stream, args, shape: Shape { clouds, ..shape } };
+        let queue = Queue { gpu, stream, args, shape: Shape { clouds, ..shape } };
         // SAFETY: `Arguments` mirrors the kernels' parameter; the scratch memory is freed in
         // stream order; the arrays of `batch` are there by this function's contract.
         unsafe {
             queue.prepare()?;
-            queue.sample(options)?;
+            queue.sample(options, |steps| match &mut part {
+                Some(part) if part.is_watched() => {
+                    stream.wait("radius")?;
+                    part.reach(first * shape.wanted + steps.min(shape.wanted) * clouds)
+                }
+                _ => Ok(()),
+            })?;
         }
     }
     Ok(())
@@ -196,7 +191,7 @@ type Link = (Function, Launch);
 
 /// Where the kernels of some clouds go.
 struct Queue<'a, T> {
-    device: &'a Device,
+    gpu: &'a Gpu,
     stream: &'a Stream,
     args: Arguments<T>,
     shape: Shape,
@@ -207,7 +202,7 @@ impl<T: CudaScalar> Queue<'_, T> {
     fn link(&self, name: &'static str, blocks: usize, threads: u32) -> Result<Link, Error> {
         let grid = [blocks as u32, self.shape.clouds as u32, 1];
         let launch = Launch { grid, ..Launch::new(1, threads) };
-        Ok((self.device.function::<T>("radius", name)?, launch))
+        Ok((self.gpu.function::<T>("radius", name)?, launch))
     }
 
     /// # Safety
@@ -266,7 +261,7 @@ impl<T: CudaScalar> Queue<'_, T> {
 
     /// Blocks a cloud: `wanted`, unless all clouds together are more than the card holds.
     fn blocks(&self, wanted: usize, a_multiprocessor: usize) -> usize {
-        let most = self.device.properties().multiprocessors as usize * a_multiprocessor;
+        let most = self.gpu.properties().multiprocessors as usize * a_multiprocessor;
         wanted.clamp(1, most.div_ceil(self.shape.clouds))
     }
 
@@ -293,11 +288,16 @@ impl<T: CudaScalar> Queue<'_, T> {
         Ok(step)
     }
 
-    /// Takes the samples. The step after the last one writes what there is to say at the end.
+    /// Takes the samples. The step after the last one writes the numbers and radii. `queued` is called
+    /// whenever so many steps are queued, and ends the run by an error.
     ///
     /// # Safety
     /// As `enqueue`.
-    unsafe fn sample(&self, options: &RadiusOptions) -> Result<(), Error> {
+    unsafe fn sample(
+        &self,
+        options: &RadiusOptions,
+        mut queued: impl FnMut(usize) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let step = self.step(options)?;
         let steps = self.shape.wanted + 1;
         if steps < FEWEST_STEPS || self.capturing()? {
@@ -308,22 +308,23 @@ impl<T: CudaScalar> Queue<'_, T> {
             return Ok(());
         }
         let (repeats, launches) = split(steps);
-        let chain = Chain::new(self.device, &step, &self.args, repeats)?;
-        for _ in 0..launches {
+        let chain = Chain::new(self.gpu, &step, &self.args, repeats)?;
+        for launch in 1..=launches {
             // SAFETY: the chain's kernels take `args`, and what these name is there by the contract of
             // `enqueue` until the stream has come past the last launch.
             unsafe { chain.launch(self.stream)? };
+            queued(launch * repeats)?;
         }
         Ok(())
     }
 
     /// Whether the stream is being captured, where a graph can't be launched.
     fn capturing(&self) -> Result<bool, Error> {
-        let _current = self.device.bind()?;
+        let _current = self.gpu.bind()?;
         let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
         // SAFETY: the stream lives; writes one number.
         let code = unsafe { sys::cuStreamIsCapturing(self.stream.handle(), &mut status) };
-        self.device.check("cuStreamIsCapturing", code)?;
+        self.gpu.check("cuStreamIsCapturing", code)?;
         Ok(status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
     }
 }
@@ -351,7 +352,7 @@ mod tests {
         assert_eq!(size_of::<Arguments<f32>>(), 232);
         assert_eq!(size_of::<Arguments<f64>>(), 240);
         assert_eq!(offset_of!(Arguments<f32>, first_cloud), 208);
-        let source = include_str!("../../kernels/radius_state.cuh");
+        let source = include_str!("../../kernels/radius/state.cuh");
         assert!(source.contains("sizeof(RadiusState) == 256"));
         let (_, rest) = source.split_once("struct RadiusArguments {").unwrap();
         let (body, _) = rest.split_once("};").unwrap();
@@ -370,15 +371,15 @@ mod tests {
         let shape = |clouds, rows| Shape { clouds, rows, dims: 3, wanted: rows / 4 };
         for rows in [100_000, 1_000_000, 10_000_000] {
             let per_row = |bytes: usize| bytes as f64 / rows as f64;
-            assert!(per_row(bytes::<f32>(shape(1, rows))) < 36.6);
-            assert!(per_row(bytes::<f64>(shape(1, rows))) < 64.8);
+            assert!(per_row(scratch_bytes::<f32>(shape(1, rows))) < 36.6);
+            assert!(per_row(scratch_bytes::<f64>(shape(1, rows))) < 64.8);
         }
         for rows in [0, 1, 64, 65, 4096, 4097] {
             let above = |bytes: usize, a_row: f64| bytes as f64 / 1000.0 - a_row * rows as f64;
-            assert!(above(bytes::<f32>(shape(1000, rows)), 36.5) < 2400.0);
-            assert!(above(bytes::<f64>(shape(1000, rows)), 64.6) < 3200.0);
+            assert!(above(scratch_bytes::<f32>(shape(1000, rows)), 36.5) < 2400.0);
+            assert!(above(scratch_bytes::<f64>(shape(1000, rows)), 64.6) < 3200.0);
         }
-        assert_eq!(bytes::<f64>(shape(usize::MAX, 1000)), usize::MAX);
+        assert_eq!(scratch_bytes::<f64>(shape(usize::MAX, 1000)), usize::MAX);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::{CudaScalar, Error, Stream, input};
 const THREADS: u32 = 256;
 const BLOCKS: usize = 2048;
 
-/// `struct RootsArgs` of `kernels/roots.cu`.
+/// `struct RootsArgs` of `kernels/common/roots.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args {
@@ -40,7 +40,7 @@ pub unsafe fn roots<T: CudaScalar>(
     if blocks == 0 {
         return Ok(());
     }
-    let kernel = stream.device().function::<T>("roots", "roots")?;
+    let kernel = stream.gpu().function::<T>("roots", "roots")?;
     let args = Args { values, covering, radii, slots: slots as u64, clouds: clouds as u64 };
     // SAFETY: `Args` mirrors the kernel's parameter, which writes within arrays of `slots` and `clouds`
     // numbers; these are there by this function's contract.
