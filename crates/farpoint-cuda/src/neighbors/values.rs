@@ -78,11 +78,12 @@ struct Args {
 }
 
 /// The number by which kernels know a reduction.
-pub(super) fn number(reduction: Reduction) -> u32 {
+pub(super) fn number(reduction: Reduction) -> Result<u32, Error> {
     match reduction {
-        Reduction::Mean => 0,
-        Reduction::Sum => 1,
-        Reduction::Max => 2,
+        Reduction::Mean => Ok(0),
+        Reduction::Sum => Ok(1),
+        Reduction::Max => Ok(2),
+        other => Err(Error::Unsupported(format!("there is no kernel for the reduction {other}"))),
     }
 }
 
@@ -154,7 +155,7 @@ impl Gpu {
             extremes: wanted.extremes.unwrap_or(0),
             partials: scratch.map_or(0, |(pointer, _)| pointer),
             leaves: leaves(shape).map(|leaves| leaves as u32),
-            reduction: number(wanted.reduction),
+            reduction: number(wanted.reduction)?,
             root: u32::from(wanted.plain && job.norm == Norm::Two),
         };
         // SAFETY: the distances are those that the search just queued will have written, the values
@@ -219,7 +220,7 @@ mod tests {
         assert_eq!(LEAF, 16 * COLUMNS as usize);
         let root = include_str!("../../kernels/common/root.cuh");
         assert!(root.contains("MEAN = 0, SUM = 1, MAX = 2;") && root.contains("EXTREMES = 4;"));
-        assert_eq!(Reduction::ALL.map(number), [0, 1, 2]);
+        assert_eq!(Reduction::ALL.map(number), [Ok(0), Ok(1), Ok(2)]);
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
         extremes: ends.value.and_then(|value| value.extremes).unwrap_or(0),
         norm: if norm == Norm::One { 1 } else { 2 },
         rows: shape.rows.map(|rows| rows as u32),
-        reduction: ends.value.map_or(0, |value| values::number(value.reduction)),
+        reduction: ends.value.map_or(Ok(0), |value| values::number(value.reduction))?,
         root: u32::from(norm == Norm::Two && ends.value.is_some_and(|value| value.plain)),
     };
     // SAFETY: all addresses in `asked` are those that this function was given, with its contract.
