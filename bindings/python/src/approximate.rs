@@ -4,10 +4,15 @@ use crate::arrays::{View, about, cut, in_precision};
 use crate::batch::side_by_side;
 use crate::sampling::start_of;
 use crate::{error, watch};
-use farpoint::approximate::{Centroids, Estimator, Keep, Method, Order, Wanted};
-use farpoint::{ApproximateSampler, BadRows, Error, Observer, Points, Scalar, Start};
+use farpoint::approximate::{Centroids, Estimator, Keep, Method, Order};
+use farpoint::{
+    Amount, ApproximateSampler, BadRows, Cpu, Error, Observer, On, ParseError, Points, Scalar,
+    Start,
+};
 use numpy::ndarray::Array2;
-use numpy::{Element, IntoPyArray, PyArray1, PyArrayDyn, PyReadonlyArray2, PyUntypedArray};
+use numpy::{
+    Element, IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray2, PyUntypedArray,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -50,7 +55,7 @@ fn sample_approximate<'py>(
     request: Request<'py>,
 ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
     let found = in_precision!(points, |array| {
-        request.each(array, |sampler, cloud, told| Ok(sampler.sample_with(cloud, told)?.indices))
+        request.each(array, |job, cloud, told| Ok(job.sample_with(cloud, told)?.indices))
     })?;
     let rows = |rows: Vec<usize>| rows.into_iter().map(|row| row as i64).collect::<Vec<_>>();
     Ok(found.into_iter().map(|found| rows(found).into_pyarray(points.py())).collect())
@@ -73,11 +78,11 @@ impl<'py> Request<'py> {
         &self,
         array: &Bound<'py, PyArrayDyn<T>>,
     ) -> PyResult<Vec<Made<'py>>> {
-        let found = self.each(array, |sampler, cloud, told| sampler.centroids_with(cloud, told))?;
+        let found = self.each(array, |job, cloud, told| job.centroids_with(cloud, told))?;
         let answer = |made: Centroids<T>| {
             let shape = (made.counts.len(), made.dims);
             let counts: Vec<i64> = made.counts.into_iter().map(i64::from).collect();
-            let rows = Array2::from_shape_vec(shape, made.coordinates).expect("dims a centroid");
+            let rows = Array2::from_shape_vec(shape, made.coordinates).expect("dims per centroid");
             let py = array.py();
             (rows.into_pyarray(py).into_any(), counts.into_pyarray(py), made.cell)
         };
@@ -88,27 +93,28 @@ impl<'py> Request<'py> {
     fn each<'a, T: Scalar + Element, R: Send>(
         &self,
         array: &'a Bound<'_, PyArrayDyn<T>>,
-        one: impl Fn(&ApproximateSampler, &View<T>, Observer<'_>) -> Result<R, Error> + Sync,
+        one: impl Fn(On<'_, ApproximateSampler, Cpu>, &View<'_, T>, Observer<'_>) -> Result<R, Error>
+        + Sync,
     ) -> PyResult<Vec<R>> {
         let about = about(array.as_untyped());
         let (views, batch) = cut(array, self.lengths.as_deref())?;
-        let method = self.method().map_err(PyValueError::new_err)?;
-        let job =
-            |(k, view): (usize, View<'a, T>)| Ok((self.sampler(method, k, view.len())?, view));
+        let method = self.method()?;
+        let job = |(k, view): (usize, View<'a, T>)| Ok((self.job(method, k, view.len())?, view));
         let jobs = views.into_iter().enumerate().map(job).collect::<PyResult<Vec<_>>>()?;
         let (py, threads, callback) = (array.py(), self.threads, self.callback.as_ref());
+        let cpu = watch::cpu(threads);
         let found = match &jobs[..] {
-            [(sampler, view)] if !batch => {
-                watch::run(py, view.len() >= LONG, callback, |told| one(sampler, view, told))?
-                    .map(|found| vec![found])
-            }
+            [(job, view)] if !batch => watch::run(py, view.len() >= LONG, callback, |observer| {
+                watch::always(observer, |told| one(job.on(&cpu), view, told))
+            })?
+            .map(|found| vec![found]),
             jobs => {
                 let sizes: Vec<_> = jobs.iter().map(|(_, view)| view.len()).collect();
                 let long = sizes.iter().fold(0usize, |sum, &n| sum.saturating_add(n)) >= LONG;
                 watch::several(py, long, |stop| {
                     side_by_side(threads, &sizes, stop, |cloud, threads| {
-                        let (sampler, view) = &jobs[cloud];
-                        one(&sampler.clone().threads(threads), view, &mut |_| stop.answer())
+                        let ((job, view), cpu) = (&jobs[cloud], cpu.threads(threads));
+                        one(job.on(&cpu), view, &mut |_| stop.answer())
                     })
                 })?
             }
@@ -116,33 +122,30 @@ impl<'py> Request<'py> {
         found.map_err(|error| error::sampling(error, &about))
     }
 
-    /// The sampler of cloud `k` of so many rows. Those of a padded batch give what they have.
-    fn sampler(&self, method: Method, k: usize, rows: usize) -> PyResult<ApproximateSampler> {
+    /// The job of cloud `k` of so many rows. Those of a padded batch give what they have.
+    fn job(&self, method: Method, k: usize, rows: usize) -> PyResult<ApproximateSampler> {
         let padded = self.lengths.is_some();
-        let wanted = match (self.count, self.ratio, self.cell) {
-            _ if padded && rows == 0 => Wanted::Count(0),
-            (Some(count), ..) if padded => Wanted::Count(count.min(rows)),
-            (Some(count), ..) => Wanted::Count(count),
-            (_, Some(ratio), _) => Wanted::Ratio(ratio),
-            (.., cell) => Wanted::Cell(cell.unwrap_or(f64::NAN)),
+        let amount = match (self.count, self.ratio, self.cell) {
+            _ if padded && rows == 0 => Amount::Count(0),
+            (Some(count), ..) if padded => Amount::Count(count.min(rows)),
+            (Some(count), ..) => Amount::Count(count),
+            (_, Some(ratio), _) => Amount::Ratio(ratio),
+            (.., cell) => Amount::Cell(cell.unwrap_or(f64::NAN)),
         };
         let bad_rows = if self.skip_bad { BadRows::Skip } else { BadRows::Error };
-        let mut sampler = ApproximateSampler::new(method, wanted).bad_rows(bad_rows);
+        let mut job = ApproximateSampler::new(method, amount).bad_rows(bad_rows);
         if let Some(starts) = &self.starts {
-            sampler = sampler.start(start_of(starts, k)?);
+            job = job.start(start_of(starts, k)?);
         } else if let Some(seed) = self.seed.filter(|_| method.has_start()) {
-            sampler = sampler.start(Start::Random(seed));
+            job = job.start(Start::Random(seed));
         }
-        Ok(match self.threads {
-            Some(threads) => sampler.threads(threads),
-            None => sampler,
-        })
+        Ok(job)
     }
 
     /// The method with its options.
-    fn method(&self) -> Result<Method, String> {
+    fn method(&self) -> PyResult<Method> {
         let seed = self.seed.unwrap_or(0);
-        Ok(match self.method.parse()? {
+        Ok(match self.method.parse().map_err(error::name)? {
             Method::Random { .. } => Method::Random { seed },
             Method::Grid { keep } => {
                 let all = [
@@ -164,13 +167,16 @@ impl<'py> Request<'py> {
             }
             Method::FastPoint { first, estimator } => {
                 let first = match &self.first_stage {
-                    Some(name) => name.parse().map_err(|error| format!("first_stage: {error}"))?,
+                    Some(name) => name.parse().map_err(|error: ParseError| {
+                        PyValueError::new_err(format!("first_stage: {error}"))
+                    })?,
                     None => first,
                 };
                 let all = [("network", Estimator::Network), ("fit", Estimator::Fit)];
                 let estimator = named("estimator", self.estimator.as_deref(), estimator, all)?;
                 Method::FastPoint { first, estimator }
             }
+            other => other,
         })
     }
 }
@@ -181,10 +187,10 @@ fn named<T: Copy, const N: usize>(
     name: Option<&str>,
     default: T,
     all: [(&str, T); N],
-) -> Result<T, String> {
+) -> PyResult<T> {
     let Some(name) = name else { return Ok(default) };
     all.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).ok_or_else(|| {
         let names = all.map(|(known, _)| known).join(", ");
-        format!("{option} is '{name}'; choose one of {names}")
+        PyValueError::new_err(format!("{option} is '{name}'; choose one of {names}"))
     })
 }

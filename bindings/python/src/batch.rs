@@ -2,6 +2,7 @@
 
 use crate::watch::Stop;
 use farpoint::Error;
+use farpoint::backend::spread;
 
 /// A batch of fewer points is done by one thread: waking others would take longer.
 const SMALL: usize = 1 << 14;
@@ -14,7 +15,7 @@ pub(crate) fn side_by_side<R: Send>(
     stop: &Stop,
     one: impl Fn(usize, usize) -> Result<R, Error> + Send + Sync,
 ) -> Result<Vec<R>, Error> {
-    farpoint::spread(sizes, SMALL, threads, |cloud, threads| {
+    spread(sizes, SMALL, threads, |cloud, threads| {
         stop.check()?;
         one(cloud, threads)
     })

@@ -1,7 +1,7 @@
 //! Clouds in device memory, whoever owns them, and questions about devices.
 
 use crate::error::cuda as failed;
-use farpoint_cuda::{CudaScalar, Device, DeviceBatch, Stream};
+use farpoint_cuda::{CudaScalar, DeviceBatch, Gpu, Stream};
 use pyo3::prelude::*;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -41,12 +41,12 @@ impl Input {
         }
     }
 
-    /// The device and the caller's stream on it.
-    pub(crate) fn open(&self) -> Result<(Device, Stream), farpoint_cuda::Error> {
-        let device = Device::new(self.device)?;
+    /// The GPU and the caller's stream on it.
+    pub(crate) fn open(&self) -> Result<(Gpu, Stream), farpoint_cuda::Error> {
+        let gpu = Gpu::new(self.device)?;
         // SAFETY: the stream is the caller's current one, which outlives the call.
-        let stream = unsafe { Stream::borrowed(&device, self.stream) };
-        Ok((device, stream))
+        let stream = unsafe { Stream::borrowed(&gpu, self.stream) };
+        Ok((gpu, stream))
     }
 
     pub(crate) fn about(&self) -> String {
@@ -60,7 +60,7 @@ impl Input {
 #[pyfunction]
 fn cuda_check(py: Python<'_>, input: Input, counts: u64, firsts: u64) -> PyResult<()> {
     let result = py.detach(|| {
-        let (_device, stream) = input.open()?;
+        let (_gpu, stream) = input.open()?;
         // SAFETY: the Python half allocated the points as the batch describes, and a number for each
         // cloud in both arrays, and keeps them in stream order.
         unsafe {
@@ -88,7 +88,7 @@ fn cuda_devices() -> PyResult<usize> {
 /// Loads every kernel on a device.
 #[pyfunction]
 fn cuda_warm_up(py: Python<'_>, device: usize) -> PyResult<()> {
-    let warmed = py.detach(|| Device::new(device)?.warm_up());
+    let warmed = py.detach(|| Gpu::new(device)?.warm_up());
     warmed.map_err(|error| failed(error, &format!("cuda:{device}")))
 }
 

@@ -253,7 +253,8 @@ fn column(values: &Bound<'_, PyUntypedArray>) -> PyResult<Column> {
         )* };
     }
     of!(F32 f32, F64 f64, I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64);
-    let text = format!("a column must be a 1-D array of numbers ({})", crate::arrays::about(values));
+    let text =
+        format!("a column must be a 1-D array of numbers ({})", crate::arrays::about(values));
     Err(PyTypeError::new_err(text))
 }
 

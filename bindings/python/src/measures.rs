@@ -47,22 +47,20 @@ fn judged<T: Scalar + Element>(
     let rows = indices.iter().map(rows).collect::<PyResult<Vec<_>>>()?;
     let jobs: Vec<_> = views.into_iter().zip(rows).collect();
     let long = watch::is_long(jobs.iter().map(|(view, rows)| (view.len(), rows.len())));
-    let measure = |threads| match threads {
-        Some(threads) => Measure::new().threads(threads),
-        None => Measure::new(),
-    };
+    let cpu = watch::cpu(threads);
     let found = match &jobs[..] {
         [(view, rows)] if !batch => {
-            let measure = measure(threads);
-            let judge = |told: Observer<'_>| measure.quality_with(view, rows, told);
-            watch::run(py, long, callback, judge)?.map(|found| vec![found])
+            let judge = |told: Observer<'_>| Measure::on(cpu).quality_with(view, rows, told);
+            watch::run(py, long, callback, |observer| watch::always(observer, judge))?
+                .map(|found| vec![found])
         }
         jobs => {
             let sizes: Vec<_> = jobs.iter().map(|(view, _)| view.len()).collect();
             watch::several(py, long, |stop| {
                 side_by_side(threads, &sizes, stop, |cloud, threads| {
                     let (view, rows) = &jobs[cloud];
-                    measure(Some(threads)).quality_with(view, rows, &mut |_| stop.answer())
+                    let measure = Measure::on(cpu.threads(threads));
+                    measure.quality_with(view, rows, &mut |_| stop.answer())
                 })
             })?
         }

@@ -2,7 +2,7 @@
 
 use super::dlpack::{Managed, NAME, Tensor};
 use crate::error::cuda as failed;
-use farpoint_cuda::{Buffer, Device, Element, Stream};
+use farpoint_cuda::{Buffer, Element, Gpu, Stream};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -28,9 +28,9 @@ enum Memory {
 
 /// A stream that someone else owns.
 fn borrowed(device: usize, stream: u64) -> Result<Stream, farpoint_cuda::Error> {
-    let device = Device::new(device)?;
+    let gpu = Gpu::new(device)?;
     // SAFETY: the Python half passes the default stream or one that its owner keeps.
-    Ok(unsafe { Stream::borrowed(&device, stream) })
+    Ok(unsafe { Stream::borrowed(&gpu, stream) })
 }
 
 fn filled<T: Element>(

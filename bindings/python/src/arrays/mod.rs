@@ -7,7 +7,7 @@ mod view;
 pub(crate) use view::View;
 
 use farpoint::{Points, Scalar};
-use numpy::{Element, PyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

@@ -4,7 +4,8 @@
 use super::job;
 use crate::device::{Input, given};
 use crate::error::cuda as failed;
-use farpoint_cuda::{CudaScalar, Device, DeviceGradients, DevicePairs, DeviceSide, Matcher, Stream};
+use farpoint::Matcher;
+use farpoint_cuda::{CudaScalar, DeviceGradients, DevicePairs, DeviceSide, Gpu, Stream};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::marker::PhantomData;
@@ -33,11 +34,6 @@ struct Gradients {
     scratch: (u64, usize),
 }
 
-/// A search by this norm.
-pub(super) fn matcher(norm: u8) -> PyResult<Matcher> {
-    Ok(Matcher::new().norm(job(norm)?.norm))
-}
-
 /// Both clouds of a batch of pairs.
 struct Pair([Input; 2]);
 
@@ -57,7 +53,7 @@ impl Pair {
         Ok(pair)
     }
 
-    fn open(&self) -> Result<(Device, Stream), farpoint_cuda::Error> {
+    fn open(&self) -> Result<(Gpu, Stream), farpoint_cuda::Error> {
         self.0[0].open()
     }
 
@@ -98,25 +94,25 @@ fn scratch((address, bytes): (u64, usize)) -> Option<(u64, usize)> {
 /// [`DevicePairs`] says.
 #[pyfunction]
 fn cuda_match(py: Python<'_>, x: Input, y: Input, found: Found, norm: u8) -> PyResult<()> {
-    let (pair, matcher) = (Pair::new(x, y)?, matcher(norm)?);
+    let (pair, job) = (Pair::new(x, y)?, job(norm)?);
     let result = py.detach(|| match pair.wide() {
-        false => search::<f32>(&matcher, &pair, &found),
-        true => search::<f64>(&matcher, &pair, &found),
+        false => search::<f32>(&job, &pair, &found),
+        true => search::<f64>(&job, &pair, &found),
     });
     result.map_err(|error| failed(error, &pair.about()))
 }
 
 fn search<T: CudaScalar>(
-    matcher: &Matcher,
+    job: &Matcher,
     pair: &Pair,
     found: &Found,
 ) -> Result<(), farpoint_cuda::Error> {
-    let (device, stream) = pair.open()?;
+    let (gpu, stream) = pair.open()?;
     let pairs = pair.pairs::<T>(found.distances, found.indices);
     let pairs = DevicePairs { scratch: scratch(found.scratch), ..pairs };
     // SAFETY: the Python half allocated what the pairs describe, with lengths held within the clouds,
     // and keeps it in stream order.
-    unsafe { matcher.enqueue(&device, &stream, &pairs) }
+    unsafe { gpu.enqueue_nearest(job, &stream, &pairs) }
 }
 
 /// Queues the gradients of both clouds, by the indices that `cuda_match` has found.
@@ -128,20 +124,20 @@ fn cuda_match_backward(
     wanted: Gradients,
     norm: u8,
 ) -> PyResult<()> {
-    let (pair, matcher) = (Pair::new(x, y)?, matcher(norm)?);
+    let (pair, job) = (Pair::new(x, y)?, job(norm)?);
     let result = py.detach(|| match pair.wide() {
-        false => backward::<f32>(&matcher, &pair, &wanted),
-        true => backward::<f64>(&matcher, &pair, &wanted),
+        false => backward::<f32>(&job, &pair, &wanted),
+        true => backward::<f64>(&job, &pair, &wanted),
     });
     result.map_err(|error| failed(error, &pair.about()))
 }
 
 fn backward<T: CudaScalar>(
-    matcher: &Matcher,
+    job: &Matcher,
     pair: &Pair,
     wanted: &Gradients,
 ) -> Result<(), farpoint_cuda::Error> {
-    let (device, stream) = pair.open()?;
+    let (gpu, stream) = pair.open()?;
     let gradients = DeviceGradients {
         pairs: pair.pairs::<T>([0; 2], wanted.indices),
         grads: wanted.grads.map(given),
@@ -151,7 +147,7 @@ fn backward<T: CudaScalar>(
     };
     // SAFETY: the Python half allocated what the gradients describe and keeps it in stream order; the
     // indices are those that `search` found for the same pairs, within their clouds.
-    unsafe { matcher.enqueue_backward(&device, &stream, &gradients) }
+    unsafe { gpu.enqueue_gradients(job, &stream, &gradients) }
 }
 
 /// Bytes of scratch memory that a search needs, of `y`'s nearest points too with `both`; with
@@ -169,32 +165,27 @@ fn cuda_match_scratch_bytes(
     norm: u8,
     backward: bool,
 ) -> PyResult<usize> {
-    let matcher = matcher(norm)?;
+    let job = job(norm)?;
     let asked = Some(256).filter(|_| both);
     py.detach(|| {
-        let device = Device::new(device)?;
+        let gpu = Gpu::new(device)?;
         Ok(match wide {
             false => {
                 let sizes = DevicePairs::<f32>::padded([0; 2], pairs, rows, dims);
-                bytes(&matcher, &device, &sizes.answers([Some(256), asked], [None; 2]), backward)
+                bytes(&job, &gpu, &sizes.answers([Some(256), asked], [None; 2]), backward)
             }
             true => {
                 let sizes = DevicePairs::<f64>::padded([0; 2], pairs, rows, dims);
-                bytes(&matcher, &device, &sizes.answers([Some(256), asked], [None; 2]), backward)
+                bytes(&job, &gpu, &sizes.answers([Some(256), asked], [None; 2]), backward)
             }
         })
     })
     .map_err(|error| failed(error, "scratch"))
 }
 
-fn bytes<T: CudaScalar>(
-    matcher: &Matcher,
-    device: &Device,
-    sizes: &DevicePairs<T>,
-    backward: bool,
-) -> usize {
+fn bytes<T: CudaScalar>(job: &Matcher, gpu: &Gpu, sizes: &DevicePairs<T>, backward: bool) -> usize {
     match backward {
-        false => matcher.scratch_bytes(device, sizes),
-        true => matcher.backward_scratch_bytes(device, sizes),
+        false => gpu.nearest_scratch_bytes(job, sizes),
+        true => gpu.gradients_scratch_bytes(sizes),
     }
 }

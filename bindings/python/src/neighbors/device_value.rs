@@ -1,14 +1,14 @@
 //! One value for each pair of clouds in device memory, and its gradients. What is the same in every
 //! step of a training, shapes above all, is passed once; a step passes nothing but addresses.
 
-use super::device::matcher;
+use super::job;
 use super::value::reduction_of;
 use crate::device::given;
 use crate::error::cuda as failed;
-use farpoint::chamfer::Reduction;
+use farpoint::Matcher;
+use farpoint::neighbors::Reduction;
 use farpoint_cuda::{
-    CudaScalar, Device, DeviceGradients, DevicePairs, DeviceValues, Error, Matcher, Stream,
-    ValueGradient,
+    CudaScalar, DeviceGradients, DevicePairs, DeviceValues, Error, Gpu, Stream, ValueGradient,
 };
 use pyo3::prelude::*;
 
@@ -19,13 +19,13 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Batches of one shape on one device, and the value that is made of them.
 #[pyclass(frozen)]
 struct CudaChamfer {
-    device: Device,
+    gpu: Gpu,
     wide: bool,
     pairs: usize,
     rows: [usize; 2],
     dims: usize,
     strides: [[i64; 2]; 2],
-    matcher: Matcher,
+    job: Matcher,
     plain: bool,
     reduction: Reduction,
     both: bool,
@@ -50,19 +50,19 @@ impl CudaChamfer {
         reduction: &str,
         both: bool,
     ) -> PyResult<Self> {
-        let (matcher, reduction) = (matcher(norm)?, reduction_of(reduction)?);
+        let (job, reduction) = (job(norm)?, reduction_of(reduction)?);
         let [pairs, n, m, dims] = shape;
         let rows = [n, m];
-        let device = py.detach(|| Device::new(device));
-        let device = device.map_err(|error| failed(error, "a batch of pairs of clouds"))?;
+        let gpu = py.detach(|| Gpu::new(device));
+        let gpu = gpu.map_err(|error| failed(error, "a batch of pairs of clouds"))?;
         let mut new = Self {
-            device,
+            gpu,
             wide,
             pairs,
             rows,
             dims,
             strides,
-            matcher,
+            job,
             plain,
             reduction,
             both,
@@ -144,7 +144,7 @@ impl CudaChamfer {
     fn about(&self) -> String {
         let Self { pairs, rows: [n, m], dims, .. } = self;
         let precision = if self.wide { "float64" } else { "float32" };
-        let device = self.device.ordinal();
+        let device = self.gpu.ordinal();
         format!(
             "points of shape ({pairs}, {n}, {dims}) and ({pairs}, {m}, {dims}), {precision}, cuda:{device}"
         )
@@ -172,9 +172,8 @@ impl CudaChamfer {
         let nothing = Step { stream: 0, points: [0; 2], lengths: [0; 2], scratch: 0 };
         // Only which answers are wanted is looked at, not where they go.
         let pairs = self.pairs_at::<T>(&nothing, 256, 256);
-        let (device, matcher) = (&self.device, &self.matcher);
-        let backward = matcher.backward_scratch_bytes(device, &pairs);
-        (matcher.values_scratch_bytes(device, &pairs), backward)
+        let backward = self.gpu.gradients_scratch_bytes(&pairs);
+        (self.gpu.values_scratch_bytes(&self.job, &pairs), backward)
     }
 
     /// Where what is kept of maxima lies, behind the distances.
@@ -186,7 +185,7 @@ impl CudaChamfer {
 
     fn stream(&self, raw: u64) -> Stream {
         // SAFETY: it is PyTorch's current stream of this device, which outlives the call.
-        unsafe { Stream::borrowed(&self.device, raw) }
+        unsafe { Stream::borrowed(&self.gpu, raw) }
     }
 
     fn enqueue<T: CudaScalar>(
@@ -203,7 +202,7 @@ impl CudaChamfer {
         let wanted = DeviceValues { pairs, reduction, plain, values, extremes };
         // SAFETY: the Python half allocated what is described, with lengths held within the clouds, and
         // keeps it in stream order.
-        unsafe { self.matcher.enqueue_values(&self.device, &self.stream(step.stream), &wanted) }
+        unsafe { self.gpu.enqueue_values(&self.job, &self.stream(step.stream), &wanted) }
     }
 
     fn enqueue_backward<T: CudaScalar>(
@@ -229,6 +228,6 @@ impl CudaChamfer {
         let stream = self.stream(step.stream);
         // SAFETY: the Python half allocated what is described and keeps it in stream order; indices and
         // distances are those that `forward` wrote.
-        unsafe { self.matcher.enqueue_backward(&self.device, &stream, &wanted) }
+        unsafe { self.gpu.enqueue_gradients(&self.job, &stream, &wanted) }
     }
 }

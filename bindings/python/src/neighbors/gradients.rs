@@ -5,8 +5,7 @@ use super::{Batches, Pair, job};
 use crate::arrays::in_precision;
 use crate::batch::side_by_side;
 use crate::{error, watch};
-use farpoint::chamfer::Gradients;
-use farpoint::{Chamfer, Error, Matcher, Nearest, Norm, Points, Scalar};
+use farpoint::{Chamfer, Cpu, Device, Error, Gradients, Nearest, Norm, Points, Scalar};
 use numpy::{
     Element, IntoPyArray, PyArrayMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods,
 };
@@ -82,7 +81,7 @@ pub(super) fn sent<'py, T: Scalar + Element>(
     let sizes: Vec<_> = xs.iter().zip(ys).map(|(x, y)| x.len().saturating_add(y.len())).collect();
     let one = |k: usize, threads: usize| -> Result<Gradients<T>, Error> {
         let (found, [gx, gy]) = &jobs[k];
-        Matcher::new().threads(threads).backward(found, &xs[k], &ys[k], gx, gy)
+        Cpu::new().threads(threads).backward(found, &xs[k], &ys[k], [gx, gy])
     };
     let sent = watch::several(py, false, |stop| side_by_side(threads, &sizes, stop, one))?;
     let sent = sent.map_err(|error| error::sampling(error, &pair.about()))?;

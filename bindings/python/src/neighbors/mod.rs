@@ -9,7 +9,7 @@ mod value;
 
 use crate::arrays::{View, about, cut};
 use farpoint::{Matcher, Norm, Scalar};
-use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArray};
+use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -3,7 +3,8 @@
 use super::{Batches, Pair, job};
 use crate::arrays::{View, in_precision};
 use crate::{error, watch};
-use farpoint::{Chamfer, Error, Matcher, Nearest, Observer, Points, Scalar};
+use farpoint::backend::padded_rows;
+use farpoint::{Chamfer, Cpu, Device, Error, Matcher, Nearest, Observer, Points, Scalar};
 use numpy::ndarray::Array2;
 use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::PyValueError;
@@ -25,23 +26,20 @@ fn match_clouds<'py>(
     threads: Option<usize>,
     both: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let matcher = job(norm)?.method(method.parse().map_err(PyValueError::new_err)?);
-    let matcher = match threads {
-        Some(threads) => matcher.threads(threads),
-        None => matcher,
-    };
+    let (job, cpu) = (job(norm)?.method(method.parse().map_err(error::name)?), watch::cpu(threads));
     let Batches(x, y, x_lengths, y_lengths) = &clouds;
     let lengths = [x_lengths.as_deref(), y_lengths.as_deref()];
-    in_precision!(x, y, |a, b| search(&matcher, &Pair { arrays: [a, b], lengths }, both))
+    in_precision!(x, y, |a, b| search(&job, &cpu, &Pair { arrays: [a, b], lengths }, both))
 }
 
 fn search<'py, T: Scalar + Element>(
-    matcher: &Matcher,
+    job: &Matcher,
+    cpu: &Cpu,
     pair: &Pair<'_, 'py, T>,
     both: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = pair.py();
-    let found = nearest(matcher, pair, both)?;
+    let found = nearest(job, cpu, pair, both)?;
     let rows = pair.rows();
     let (dx, ix) = stacked(py, &found[0], rows[0])?;
     if !both {
@@ -56,54 +54,47 @@ pub(super) type Sides<T> = [Vec<Nearest<T>>; 2];
 
 /// Searches without the GIL; Ctrl-C is heard if it may take long.
 pub(super) fn nearest<T: Scalar + Element>(
-    matcher: &Matcher,
+    job: &Matcher,
+    cpu: &Cpu,
     pair: &Pair<'_, '_, T>,
     both: bool,
 ) -> PyResult<Sides<T>> {
     let [xs, ys] = &pair.clouds()?;
-    let search = |told: Told<'_>| {
-        if !both {
-            return Ok([each_nearest(matcher, xs, ys, told)?, Vec::new()]);
+    let long = watch::is_long(xs.iter().zip(ys).map(|(x, y)| (x.len(), y.len())));
+    let found = watch::run(pair.py(), long, None, |told| match both {
+        false => Ok([each_nearest(job, cpu, xs, ys, told)?, Vec::new()]),
+        true => {
+            let found = each_chamfer(job, cpu, xs, ys, told)?.into_iter();
+            Ok(found.map(|Chamfer { a_to_b, b_to_a }| (a_to_b, b_to_a)).unzip().into())
         }
-        let found = each_chamfer(matcher, xs, ys, told)?;
-        Ok(found.into_iter().map(|Chamfer { a_to_b, b_to_a }| (a_to_b, b_to_a)).unzip().into())
-    };
-    let found = match watch::is_long(xs.iter().zip(ys).map(|(x, y)| (x.len(), y.len()))) {
-        true => watch::run(pair.py(), true, None, |told| search(Some(told)))?,
-        false => pair.py().detach(|| search(None)),
-    };
+    })?;
     found.map_err(|error| error::sampling(error, &pair.about()))
 }
 
-/// Who hears of a search; nobody if it can't take long.
-type Told<'a> = Option<Observer<'a>>;
-
 /// Errors of a single pair do not say that it is in a batch.
 fn each_nearest<T: Scalar>(
-    matcher: &Matcher,
+    job: &Matcher,
+    cpu: &Cpu,
     xs: &[View<'_, T>],
     ys: &[View<'_, T>],
-    told: Told<'_>,
+    told: Option<Observer<'_>>,
 ) -> Result<Vec<Nearest<T>>, Error> {
-    match (xs, ys, told) {
-        ([x], [y], None) => Ok(vec![matcher.nearest(x, y)?]),
-        ([x], [y], Some(told)) => Ok(vec![matcher.nearest_with(x, y, told)?]),
-        (_, _, None) => matcher.nearest_batch(xs, ys),
-        (_, _, Some(told)) => matcher.nearest_batch_with(xs, ys, told),
+    match (xs, ys) {
+        ([x], [y]) => Ok(vec![cpu.nearest(job, x, y, told)?]),
+        _ => cpu.nearest_batch(job, xs, ys, told),
     }
 }
 
 fn each_chamfer<T: Scalar>(
-    matcher: &Matcher,
+    job: &Matcher,
+    cpu: &Cpu,
     xs: &[View<'_, T>],
     ys: &[View<'_, T>],
-    told: Told<'_>,
+    told: Option<Observer<'_>>,
 ) -> Result<Vec<Chamfer<T>>, Error> {
-    match (xs, ys, told) {
-        ([x], [y], None) => Ok(vec![matcher.chamfer(x, y)?]),
-        ([x], [y], Some(told)) => Ok(vec![matcher.chamfer_with(x, y, told)?]),
-        (_, _, None) => matcher.chamfer_batch(xs, ys),
-        (_, _, Some(told)) => matcher.chamfer_batch_with(xs, ys, told),
+    match (xs, ys) {
+        ([x], [y]) => Ok(vec![cpu.chamfer(job, x, y, told)?]),
+        _ => cpu.chamfer_batch(job, xs, ys, told),
     }
 }
 
@@ -119,8 +110,8 @@ fn stacked<'py, T: Scalar + Element>(
     let distances: Vec<_> = found.iter().map(|nearest| &nearest.raw_distances[..]).collect();
     let indices: Vec<Vec<i64>> =
         found.iter().map(|nearest| nearest.indices.iter().map(from_index).collect()).collect();
-    let distances = farpoint::chamfer::padded_rows(&distances, n, T::ZERO).map_err(failed)?;
-    let indices = farpoint::chamfer::padded_rows(&indices, n, -1).map_err(failed)?;
+    let distances = padded_rows(&distances, n, T::ZERO).map_err(failed)?;
+    let indices = padded_rows(&indices, n, -1).map_err(failed)?;
     let shape = (found.len(), n);
     let distances = Array2::from_shape_vec(shape, distances).expect("n per cloud");
     let indices = Array2::from_shape_vec(shape, indices).expect("n per cloud");

@@ -4,11 +4,10 @@ use super::gradients::{Sending, sent};
 use super::search::{Sides, from_index, nearest, to_index};
 use super::{Batches, Pair, job};
 use crate::arrays::in_precision;
-use farpoint::chamfer::{Reduced, Reduction, reduce};
-use farpoint::{Chamfer, Matcher, Nearest, Norm, Scalar};
-use numpy::{
-    Element, IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods,
-};
+use crate::{error, watch};
+use farpoint::neighbors::{Reduced, Reduction, reduce};
+use farpoint::{Chamfer, Nearest, Norm, Scalar};
+use numpy::{Element, IntoPyArray, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -20,7 +19,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Numbers that are kept for each pair of what a maximum was taken of, behind the distances: the
 /// largest of either side, then what gradients are divided by.
-const EXTREMES: usize = farpoint_cuda::chamfer::EXTREMES;
+const EXTREMES: usize = farpoint_cuda::neighbors::EXTREMES;
 
 /// How the distances of a pair become one value: the attributes of Python's `Reduction`.
 #[derive(FromPyObject)]
@@ -33,18 +32,8 @@ struct How {
     threads: Option<usize>,
 }
 
-impl How {
-    fn matcher(&self) -> PyResult<Matcher> {
-        let matcher = job(self.norm)?;
-        Ok(match self.threads {
-            Some(threads) => matcher.threads(threads),
-            None => matcher,
-        })
-    }
-}
-
 pub(super) fn reduction_of(name: &str) -> PyResult<Reduction> {
-    name.parse().map_err(PyValueError::new_err)
+    name.parse().map_err(error::name)
 }
 
 /// The value of each pair of batches, in double precision. With `keep` also what the gradients need: the
@@ -69,7 +58,7 @@ fn values<'py, T: Scalar + Element>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = pair.py();
     let reduction = reduction_of(&how.reduction)?;
-    let found = nearest(&how.matcher()?, pair, how.both)?;
+    let found = nearest(&job(how.norm)?, &watch::cpu(how.threads), pair, how.both)?;
     let reduced: Vec<Reduced> = (0..found[0].len())
         .map(|k| reduce(&found[0][k], found[1].get(k), reduction, how.plain))
         .collect();
@@ -207,8 +196,7 @@ impl<T: Scalar> Kept<'_, T> {
     /// Both directions of a pair, and the gradients of their distances from that of the value.
     fn grads(&self, pair: usize, of_value: T) -> PyResult<Sending<T>> {
         let found = Chamfer { a_to_b: self.side(pair, 0)?, b_to_a: self.side(pair, 1)? };
-        let count =
-            |side: usize| self.lengths[side].map_or(self.rows[side], |of| of[pair]);
+        let count = |side: usize| self.lengths[side].map_or(self.rows[side], |of| of[pair]);
         let reduced = match self.how {
             Reduction::Max => {
                 let kept = &self.distances[self.places() + EXTREMES * pair..];
@@ -219,6 +207,10 @@ impl<T: Scalar> Kept<'_, T> {
                 Reduced::kept([0.0; 2], [0, 1].map(|side| count(side) as f64), self.how, self.plain)
             }
             Reduction::Sum => Reduced::kept([0.0; 2], [1.0; 2], self.how, self.plain),
+            other => {
+                let text = format!("there are no gradients of the reduction {other}");
+                return Err(PyValueError::new_err(text));
+            }
         };
         let grads =
             [reduced.grads(0, &found.a_to_b, of_value), reduced.grads(1, &found.b_to_a, of_value)];

@@ -4,8 +4,8 @@
 use super::job;
 use crate::device::{Input, given};
 use crate::error::cuda as failed;
-use farpoint::Sampler;
-use farpoint_cuda::{CudaScalar, Device, DeviceBatch};
+use farpoint::{DeviceKind, Sampler};
+use farpoint_cuda::{CudaScalar, DeviceBatch, Gpu};
 use pyo3::prelude::*;
 use std::marker::PhantomData;
 
@@ -44,20 +44,23 @@ fn cuda_sample(
     spacing: Option<f64>,
     algorithm: &str,
 ) -> PyResult<()> {
-    let sampler = job(count, None, spacing, algorithm)?;
+    let job = job(count, None, spacing, algorithm)?;
+    // Before the device is opened: what it does not have, it does not have on any machine.
+    let there = job.algorithm.check(DeviceKind::Gpu);
+    there.map_err(|error| failed(error.into(), &input.about()))?;
     let result = py.detach(|| match input.wide {
-        false => enqueue::<f32>(&sampler, &input, &output),
-        true => enqueue::<f64>(&sampler, &input, &output),
+        false => enqueue::<f32>(&job, &input, &output),
+        true => enqueue::<f64>(&job, &input, &output),
     });
     result.map_err(|error| failed(error, &input.about()))
 }
 
 fn enqueue<T: CudaScalar>(
-    sampler: &Sampler,
+    job: &Sampler,
     input: &Input,
     output: &Output,
 ) -> Result<(), farpoint_cuda::Error> {
-    let (device, stream) = input.open()?;
+    let (gpu, stream) = input.open()?;
     let (starts, start_count) = output.starts;
     let (scratch, scratch_bytes) = output.scratch;
     let batch = DeviceBatch::<T> {
@@ -74,7 +77,7 @@ fn enqueue<T: CudaScalar>(
     };
     // SAFETY: the Python half allocated what the batch describes, with starts and lengths held within
     // the clouds, and keeps it in stream order.
-    unsafe { sampler.enqueue(&device, &stream, &batch) }?;
+    unsafe { gpu.enqueue_sample(job, &stream, &batch) }?;
     let (radii, places) = output.radii;
     if radii == 0 {
         return Ok(());
@@ -98,12 +101,11 @@ fn cuda_scratch_bytes(
     wanted: usize,
     algorithm: &str,
 ) -> PyResult<usize> {
-    let sampler = job(Some(wanted), None, None, algorithm)?;
+    let job = job(Some(wanted), None, None, algorithm)?;
     let [clouds, rows, dims] = shape;
-    let device = py.detach(|| Device::new(device)).map_err(|error| failed(error, "scratch"))?;
+    let gpu = py.detach(|| Gpu::new(device)).map_err(|error| failed(error, "scratch"))?;
     Ok(match wide {
-        false => sampler.scratch_bytes::<f32>(&device, clouds, rows, dims, wanted),
-        true => sampler.scratch_bytes::<f64>(&device, clouds, rows, dims, wanted),
+        false => gpu.sample_scratch_bytes::<f32>(&job, clouds, rows, dims, wanted),
+        true => gpu.sample_scratch_bytes::<f64>(&job, clouds, rows, dims, wanted),
     })
 }
-

@@ -3,10 +3,8 @@
 use super::answer::Answer;
 use super::{job, start_of};
 use crate::arrays::{View, about, cut, in_precision};
-use crate::batch::side_by_side;
-use crate::watch::{self, Stop};
-use crate::error;
-use farpoint::{Amount, BadRows, Error, Points, Sample, Sampler, Scalar, Start};
+use crate::{error, watch};
+use farpoint::{Amount, BadRows, Cpu, Device, Error, Points, Sample, Sampler, Scalar, Start};
 use numpy::{
     Element, PyArrayDyn, PyArrayMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods,
 };
@@ -22,7 +20,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 struct Request<'py> {
     /// The job of every cloud, where nothing below differs.
     job: Sampler,
-    threads: Option<usize>,
+    cpu: Cpu,
     /// Rows of each cloud that count.
     lengths: Option<Vec<usize>>,
     /// Samples of each cloud, instead of the amount.
@@ -59,7 +57,8 @@ fn sample<'py>(
         .bad_rows(bad_rows)
         .start(seed.map_or(Start::Index(0), Start::Random));
     let answer = Answer { distances, out };
-    let request = Request { job, threads, lengths, counts, starts, answer, callback };
+    let request =
+        Request { job, cpu: watch::cpu(threads), lengths, counts, starts, answer, callback };
     in_precision!(points, |array| request.run(array))
 }
 
@@ -80,12 +79,13 @@ impl<'py> Request<'py> {
         array: &Bound<'py, PyArrayDyn<T>>,
         cloud: View<'_, T>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let (py, sampler) = (array.py(), self.sampler_of(0, cloud)?);
-        let (callback, wanted) = (self.callback.as_ref(), self.most(cloud.len()));
-        let sample = match cloud.triples() {
-            Some(triples) => watch::sample(py, &sampler, &triples, wanted, callback)?,
-            None => watch::sample(py, &sampler, &cloud, wanted, callback)?,
-        };
+        let (py, job) = (array.py(), self.job_of(0, cloud)?);
+        let long = watch::is_long([(cloud.len(), self.most(cloud.len()))]);
+        let sample =
+            watch::run(py, long, self.callback.as_ref(), |observer| match cloud.triples() {
+                Some(triples) => self.cpu.sample(&job, triples, observer),
+                None => self.cpu.sample(&job, &cloud, observer),
+            })?;
         let sample = sample.map_err(|error| error::sampling(error, &about(array.as_untyped())))?;
         self.answer.one(py, sample)
     }
@@ -100,10 +100,9 @@ impl<'py> Request<'py> {
             return Err(PyValueError::new_err(format!("{given} counts for {clouds} clouds")));
         }
         let rows = array.shape()[1];
-        let job = |(k, &cloud): (usize, &View<'_, T>)| PyResult::Ok((self.sampler_of(k, cloud)?, cloud));
+        let job = |(k, &cloud): (usize, &View<'_, T>)| self.job_of(k, cloud);
         let jobs: Vec<_> = clouds.iter().enumerate().map(job).collect::<PyResult<_>>()?;
-        let long = watch::is_long(clouds.iter().map(|cloud| (cloud.len(), self.most(rows))));
-        let samples = watch::several(array.py(), long, |stop| each(self.threads, &jobs, stop))?;
+        let samples = each(array.py(), &self.cpu, &jobs, clouds)?;
         let samples =
             samples.map_err(|error| error::sampling(error, &about(array.as_untyped())))?;
         let width = match self.job.amount {
@@ -113,17 +112,16 @@ impl<'py> Request<'py> {
         self.answer.batch(array.py(), &samples, width)
     }
 
-    /// The most samples that a cloud of so many rows can have places for.
+    /// Places that a cloud of so many rows has in the answer.
     fn most(&self, rows: usize) -> usize {
         match self.job.amount {
             Amount::Count(count) => count,
-            Amount::Ratio(ratio) => (ratio * rows as f64).ceil() as usize,
-            Amount::Spacing(_) | Amount::All => rows,
+            amount => amount.limit(rows).unwrap_or(0),
         }
     }
 
     /// The job of cloud `k`. Clouds of a padded batch give what they have.
-    fn sampler_of<T: Scalar>(&self, k: usize, cloud: View<'_, T>) -> PyResult<Sampler> {
+    fn job_of<T: Scalar>(&self, k: usize, cloud: View<'_, T>) -> PyResult<Sampler> {
         let mut job = self.job.clone();
         if let Some(counts) = &self.counts {
             job.amount = Amount::Count(counts[k]);
@@ -134,27 +132,24 @@ impl<'py> Request<'py> {
         if let Some(starts) = &self.starts {
             job.start = start_of(starts, k)?;
         }
-        Ok(match self.threads {
-            Some(threads) => job.threads(threads),
-            None => job,
-        })
+        Ok(job)
     }
 }
 
-/// Samples every cloud by its job, until told to stop. The error is that of the first cloud at fault.
+/// Samples every cloud by its job without the GIL; Ctrl-C is heard if it may take long.
 pub(super) fn each<T: Scalar>(
-    threads: Option<usize>,
-    jobs: &[(Sampler, View<'_, T>)],
-    stop: &Stop,
-) -> Result<Vec<Sample<T>>, Error> {
-    let sizes: Vec<_> = jobs.iter().map(|(_, points)| points.len()).collect();
-    side_by_side(threads, &sizes, stop, |cloud, threads| {
-        let (sampler, points) = &jobs[cloud];
-        let sampler = sampler.clone().threads(threads);
-        let observer = &mut |_| stop.answer();
-        match points.triples() {
-            Some(triples) => sampler.sample_with(triples, observer),
-            None => sampler.sample_with(points, observer),
-        }
+    py: Python<'_>,
+    cpu: &Cpu,
+    jobs: &[Sampler],
+    clouds: &[View<'_, T>],
+) -> PyResult<Result<Vec<Sample<T>>, Error>> {
+    let size = |(job, cloud): (&Sampler, &View<'_, T>)| {
+        (cloud.len(), job.amount.limit(cloud.len()).unwrap_or(0))
+    };
+    let long = watch::is_long(jobs.iter().zip(clouds).map(size));
+    let triples: Option<Vec<_>> = clouds.iter().map(View::triples).collect();
+    watch::run(py, long, None, |observer| match &triples {
+        Some(triples) => cpu.sample_batch(jobs, triples, observer),
+        None => cpu.sample_batch(jobs, clouds, observer),
     })
 }

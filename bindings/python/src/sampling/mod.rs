@@ -6,8 +6,9 @@ mod device;
 mod host;
 mod ragged;
 
-use crate::arrays;
-use farpoint::{Algorithm, Amount, Error, Sampler, SplitMix64, Start};
+use crate::{arrays, error};
+use farpoint::backend::SplitMix64;
+use farpoint::{Algorithm, Amount, Error, Sampler, Start};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -33,7 +34,7 @@ fn job(
         (.., Some(spacing)) => Amount::Spacing(spacing),
         _ => Amount::All,
     };
-    let algorithm: Algorithm = algorithm.parse().map_err(PyValueError::new_err)?;
+    let algorithm: Algorithm = algorithm.parse().map_err(error::name)?;
     Ok(Sampler::new(amount).algorithm(algorithm))
 }
 

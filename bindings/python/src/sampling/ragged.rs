@@ -3,8 +3,8 @@
 use super::host::each;
 use super::{job, start_of};
 use crate::arrays::{about, clouds, in_precision, indices};
-use crate::{error, watch};
-use farpoint::{Amount, Points, Sampler, Scalar};
+use crate::error;
+use farpoint::{Amount, Cpu, Sampler, Scalar};
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyUntypedArray, PyUntypedArrayMethods,
@@ -61,14 +61,10 @@ impl Ragged<'_> {
         if self.counts.len() != count || starts != count {
             return wrong(&format!("counts and starts must be those of {count} clouds"));
         }
-        let job = |k: usize| {
-            let part = views[0].part(self.offsets[k], self.offsets[k + 1]);
-            Ok((self.sampler_of(k)?, part))
-        };
-        let jobs = (0..count).map(job).collect::<PyResult<Vec<_>>>()?;
-        let sizes = jobs.iter().zip(&self.counts).map(|((_, view), &count)| (view.len(), count));
-        let long = watch::is_long(sizes);
-        let samples = watch::several(array.py(), long, |stop| each(None, &jobs, stop))?;
+        let jobs = (0..count).map(|k| self.job_of(k)).collect::<PyResult<Vec<_>>>()?;
+        let part = |ends: &[usize]| views[0].part(ends[0], ends[1]);
+        let clouds: Vec<_> = self.offsets.windows(2).map(part).collect();
+        let samples = each(array.py(), &Cpu::new(), &jobs, &clouds)?;
         let samples = samples.map_err(|error| error::sampling(error, &about))?;
         let of_array = |(k, sample): (usize, &farpoint::Sample<T>)| {
             let first = self.offsets[k];
@@ -77,7 +73,7 @@ impl Ragged<'_> {
         Ok(samples.iter().enumerate().flat_map(of_array).collect())
     }
 
-    fn sampler_of(&self, k: usize) -> PyResult<Sampler> {
+    fn job_of(&self, k: usize) -> PyResult<Sampler> {
         let mut job = self.job.clone();
         job.amount = Amount::Count(self.counts[k]);
         if let Some(starts) = &self.starts {
