@@ -18,10 +18,11 @@ use pyo3::prelude::*;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample_approximate, module)?)?;
+    module.add("METHODS", Method::ALL.iter().map(Method::name).collect::<Vec<_>>())?;
     module.add_function(wrap_pyfunction!(centroids, module)?)
 }
 
-/// What is asked of a cloud or of each of a batch: the attributes of Python's `Approximation`. One of
+/// The job of a cloud or of each of a batch: the attributes of Python's `Approximation`. One of
 /// count, ratio and cell is given; what else is not given has the method's default.
 #[derive(FromPyObject)]
 struct Request<'py> {

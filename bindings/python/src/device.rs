@@ -1,4 +1,4 @@
-//! Clouds in device memory, whoever owns them, and questions about devices.
+//! Clouds in device memory, whichever library owns them, and questions about devices.
 
 use crate::error::cuda as failed;
 use farpoint_cuda::{CudaScalar, DeviceBatch, Gpu, Stream};

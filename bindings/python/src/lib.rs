@@ -23,6 +23,10 @@ mod watch;
 
 use pyo3::prelude::*;
 
+// Without the GIL this is as safe as with it: classes are frozen and what they hold is `Sync`; there is no state
+// of the module's own; the GIL protects nothing here, since it is released for all work. Arrays are borrowed
+// through rust-numpy, whose records of borrows are locked on free-threaded Python, and read as raw memory, which
+// another thread may write to in either case (see `arrays::view`).
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

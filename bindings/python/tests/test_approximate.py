@@ -398,3 +398,12 @@ def test_docstrings_name_every_parameter():
         for part in ("Parameters", "Returns", "Raises", "(B, N, D)"):
             assert part in text
     assert hasattr(_native, "sample_approximate")
+
+
+@pytest.mark.parametrize("options, text", [
+    (dict(method="grid", keep="centre"), 'keep="centre" is spelled keep="center"'),
+    (dict(method="npdu", npdu_order="neighbours"), 'npdu_order="neighbours" is spelled npdu_order="neighbors"'),
+])
+def test_former_spellings_name_the_new_one(options, text):
+    with pytest.raises(ValueError, match=text):
+        farpoint.sample_approximate(cloud(), 5, **options)

@@ -318,3 +318,33 @@ def test_no_gpu_is_a_reason():
     with pytest.raises(farpoint.CudaUnavailable, match="CUDA can't be used here: "):
         _native.cuda_devices()
     assert issubclass(farpoint.CudaUnavailable, RuntimeError)
+
+
+@pytest.mark.parametrize("algorithm", [
+    "radius:nvox=24", "radius:nvox=24,point_skip=false", "radius:radius_pruning=false", "quick:height=7",
+])
+def test_options_of_algorithms(algorithm):
+    """They change the time only."""
+    wanted = farpoint.sample(cloud(3000), 300)
+    np.testing.assert_array_equal(farpoint.sample(cloud(3000), 300, algorithm=algorithm), wanted)
+
+
+@pytest.mark.parametrize("algorithm, text", [
+    ("fast", "no algorithm; choose one of auto, reference"), ("radius:voxels=3", "it has nvox"),
+    ("radius:nvox=many", "no value of nvox"), ("persistent", "CPU"), ("radius:fuse_update=false", "fuse_update"),
+    ("peak:gamma=0.5", "gamma"),
+    ("npdu", "approximate.*sample_approximate"), ("npdu:window=4", "approximate.*sample_approximate"),
+])
+def test_algorithms_refused(algorithm, text):
+    with pytest.raises(ValueError, match=text):
+        farpoint.sample(cloud(), 5, algorithm=algorithm)
+
+
+def test_types_have_the_names_of_the_library():
+    import typing
+
+    from farpoint import _typing
+
+    names, text = typing.get_args(_typing.Algorithm)
+    assert text is str and list(typing.get_args(names)) == _native.ALGORITHMS
+    assert list(typing.get_args(_typing.Method)) == _native.METHODS

@@ -278,6 +278,25 @@ def test_whoever_would_see_the_operator_does(monkeypatch):
     assert not alone(x) and torch.equal(farpoint.chamfer(x, y), value)
 
 
+def test_without_private_names(monkeypatch):
+    """As with a PyTorch to come, perhaps: what they save is time."""
+    x, y = batch(2, 50).requires_grad_(), batch(2, 40)
+
+    def results():
+        value = farpoint.chamfer(x, y)
+        slope = torch.func.grad(lambda a: farpoint.chamfer(a, y, squared=False).sum())(x.detach())
+        each = torch.vmap(lambda a, b: farpoint.chamfer(a, b))(x.detach(), y)
+        _, moved = torch.func.jvp(lambda a: farpoint.chamfer(a, y), (x.detach(),), (y.new_ones(x.shape),))
+        (grad,) = torch.autograd.grad(value.sum(), x)
+        return value, slope, each, moved, grad, *farpoint.nearest(x, y), farpoint.sample(x, 5)
+
+    wanted = results()
+    monkeypatch.setattr(fast_path, "_TELLS_KEYS", False)
+    monkeypatch.setattr(fast_path, "_TELLS_LEVELS", False)
+    for mine, theirs in zip(results(), wanted):
+        torch.testing.assert_close(mine, theirs)
+
+
 def test_square_roots_have_gradients_in_vmap():
     x = batch(2, 9).requires_grad_()
     torch.vmap(lambda a: farpoint.chamfer(a, a, squared=False))(x).sum().backward()

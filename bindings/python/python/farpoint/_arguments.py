@@ -5,11 +5,10 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from ._native import METHODS
+
 #: The largest number of rows that an array can have.
 _MOST = 2**63 - 1
-
-#: The approximate samplers.
-METHODS = ("random", "grid", "morton", "npdu", "fastpoint")
 
 
 def integer(value: Any, name: str, low: int, high: int = _MOST) -> int:

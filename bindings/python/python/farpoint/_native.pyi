@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ._records import Approximation, Batches, Found, Gradients, Input, Output, Reduction
 
 __all__ = [
-    "__version__", "CudaUnavailable", "sample", "address", "random_word", "random_start",
+    "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "random_word", "random_start",
     "sample_ragged", "cuda_sample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
     "cuda_devices", "cuda_warm_up", "File", "read", "read_bytes", "restore", "from_points", "Imported",
     "DeviceArray",
@@ -20,6 +20,9 @@ __all__ = [
 ]
 
 __version__: str
+#: Names of the exact algorithms, and of the approximate samplers.
+ALGORITHMS: list[str]
+METHODS: list[str]
 
 class CudaUnavailable(RuntimeError): ...
 
@@ -58,6 +61,7 @@ def quality(
     callback: Callable[[int, int], None] | None,
 ) -> list[tuple[list[int], list[float]]]: ...
 def address(points: NDArray[Any]) -> int: ...
+def limit(rows: int, count: int | None = None, ratio: float | None = None) -> int: ...
 def random_start(seed: int, len: int) -> int: ...
 def random_word(seed: int) -> int: ...
 def match_clouds(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-# ------------------------------------------------------------------- what is asked of a library
+# ------------------------------------------------------------------- arguments of the public functions
 
 
 class Sampling(NamedTuple):

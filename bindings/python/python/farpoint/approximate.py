@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 import numpy as np
@@ -183,7 +182,7 @@ def sample_approximate(
     bits = None if bits is None else _arguments.integer(bits, "bits", 1, 21)
     window = None if window is None else _arguments.integer(window, "window", 1)
     threads = _arguments.threads(threads)
-    count = _checked_amount(count, ratio, cell, on_bad)
+    count = _one_amount(count, ratio, cell, on_bad)
     library = library_of(points)
     array = library.on_host(points, "sample_approximate runs")
     starts = None if start is None else whole_numbers.starts_of(start, array.ndim == 3)
@@ -199,7 +198,7 @@ def sample_approximate(
         if count is not None:
             width = count
         elif ratio is not None:
-            width = math.ceil(ratio * array.shape[1])
+            width = _native.limit(array.shape[1], ratio=ratio)
         else:
             width = max((len(one) for one in found), default=0)
         indices = _stacked(found, (len(found), width), -1)
@@ -266,7 +265,7 @@ def centroids(
     ([[2.0], [7.0]], [5, 5])
     """
     threads = _arguments.threads(threads)
-    count = _checked_amount(count, ratio, cell, on_bad)
+    count = _one_amount(count, ratio, cell, on_bad)
     library = library_of(points)
     array = library.on_host(points, "centroids runs")
     request = Approximation(
@@ -289,11 +288,11 @@ def centroids(
 
 
 def _check_options(method: str, options: dict[str, Any], start: Any, seed: int | None) -> None:
-    if method not in _arguments.METHODS:
+    if method not in _native.METHODS:
         exact = "; exact ones are for farpoint.sample" if isinstance(method, str) else ""
         raise ValueError(
             f"method {method!r} is no approximate sampler; choose one of "
-            f"{', '.join(_arguments.METHODS)}{exact}"
+            f"{', '.join(_native.METHODS)}{exact}"
         )
     for option, value in options.items():
         if value is not None and _ONLY[option] != method:
@@ -323,15 +322,13 @@ def _check_options(method: str, options: dict[str, Any], start: Any, seed: int |
         )
 
 
-def _checked_amount(
+def _one_amount(
     count: int | None, ratio: float | None, cell: float | None, on_bad: str
 ) -> int | None:
-    """The count as an int, if it and the others can be right for any points."""
+    """The count as an int, if it is the only amount or another one is."""
     if (count is None) + (ratio is None) + (cell is None) != 2:
         raise ValueError(f"give one of count, ratio and cell (got {count=}, {ratio=}, {cell=})")
     count = _arguments.count(count)
-    if ratio is not None and not 0.0 <= ratio <= 1.0:
-        raise ValueError(f"ratio {ratio} is outside 0..=1")
     if on_bad not in ("error", "skip"):
         raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
     return count

@@ -229,7 +229,7 @@ unsafe extern "C" fn delete(managed: *mut Managed) {
     drop(unsafe { Box::from_raw((*managed).context.cast::<Export>()) });
 }
 
-/// Called when a capsule goes; one that nobody took still owns its array.
+/// Called when a capsule is dropped; one that was not taken still owns its array.
 ///
 /// # Safety
 /// Python calls it with a capsule of ours.

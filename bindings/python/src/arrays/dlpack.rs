@@ -9,7 +9,7 @@ use pyo3::types::PyCapsule;
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-/// The name of a capsule whose array nobody has taken yet.
+/// The name of a capsule whose array has not been taken yet.
 pub(super) const NAME: &CStr = c"dltensor";
 const USED: &CStr = c"used_dltensor";
 
@@ -113,7 +113,7 @@ impl Imported {
 impl Drop for Imported {
     fn drop(&mut self) {
         let managed = self.0.as_ptr();
-        // SAFETY: it is there until the deleter is called, once, by its only owner.
+        // SAFETY: the array lives until the deleter is called, once, by its only owner.
         unsafe {
             if let Some(deleter) = (*managed).deleter {
                 deleter(managed);

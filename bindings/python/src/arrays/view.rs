@@ -72,7 +72,7 @@ impl<T: Scalar> Points<T> for View<'_, T> {
 /// another number of axes.
 ///
 /// The array must outlive the views, which the borrow sees to. Python may write to it while it is
-/// read without the GIL: whoever does that gets a sample of neither state, as with NumPy itself.
+/// read without the GIL: such a call gets a sample of neither state, as with NumPy itself.
 /// Readers copy coordinates first and rely on the copy.
 pub(crate) fn of<'a, T: Scalar + Element>(
     array: &'a Bound<'_, PyArrayDyn<T>>,

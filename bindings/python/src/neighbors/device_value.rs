@@ -16,7 +16,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<CudaChamfer>()
 }
 
-/// Batches of one shape on one device, and the value that is made of them.
+/// Batches of one shape on one device, and the value that they are reduced to.
 #[pyclass(frozen)]
 struct CudaChamfer {
     gpu: Gpu,
@@ -75,8 +75,8 @@ impl CudaChamfer {
         Ok(new)
     }
 
-    /// Queues the search and its reduction: `values` get a number a pair, `distances` and `indices`
-    /// one a row, those of the second side behind those of the first; behind the distances what is
+    /// Queues the search and its reduction: `values` get a number per pair, `distances` and `indices`
+    /// one per row, those of the second side behind those of the first; behind the distances what is
     /// kept of maxima. No indices: 0. Nothing waits.
     ///
     /// The Python half passes addresses of arrays of these sizes, which it keeps alive in stream

@@ -149,7 +149,7 @@ struct Kept<'a, T> {
     rows: [usize; 2],
     lengths: [Option<&'a [usize]>; 2],
     indices: &'a [i64],
-    /// None where nobody reads them: neither roots nor a maximum were taken.
+    /// Empty where they are not read: neither roots nor a maximum were taken.
     distances: &'a [T],
     norm: Norm,
     how: Reduction,
@@ -176,7 +176,7 @@ impl<T: Scalar> Kept<'_, T> {
         counts && lengths && named
     }
 
-    /// One direction of a pair, padding included; without distances where nobody reads them.
+    /// One direction of a pair, padding included; without distances where they are not read.
     fn side(&self, pair: usize, side: usize) -> PyResult<Nearest<T>> {
         let rows = self.rows[side];
         let first = side * self.pairs * self.rows[0] + pair * rows;

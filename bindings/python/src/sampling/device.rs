@@ -1,10 +1,10 @@
 //! Sampling clouds in device memory. Python finds the addresses and allocates the answer; here they
 //! become a [`DeviceBatch`] that is queued on the caller's stream.
 
-use super::job;
+use super::{amount, job};
 use crate::device::{Input, given};
 use crate::error::cuda as failed;
-use farpoint::{DeviceKind, Sampler};
+use farpoint::{Amount, DeviceKind, Sampler};
 use farpoint_cuda::{CudaScalar, DeviceBatch, Gpu};
 use pyo3::prelude::*;
 use std::marker::PhantomData;
@@ -44,7 +44,7 @@ fn cuda_sample(
     spacing: Option<f64>,
     algorithm: &str,
 ) -> PyResult<()> {
-    let job = job(count, None, spacing, algorithm)?;
+    let job = job(amount(count, None, spacing), algorithm)?;
     // Before the device is opened: what it does not have, it does not have on any machine.
     let there = job.algorithm.check(DeviceKind::Gpu);
     there.map_err(|error| failed(error.into(), &input.about()))?;
@@ -101,7 +101,7 @@ fn cuda_scratch_bytes(
     wanted: usize,
     algorithm: &str,
 ) -> PyResult<usize> {
-    let job = job(Some(wanted), None, None, algorithm)?;
+    let job = job(Amount::Count(wanted), algorithm)?;
     let [clouds, rows, dims] = shape;
     let gpu = py.detach(|| Gpu::new(device)).map_err(|error| failed(error, "scratch"))?;
     Ok(match wide {

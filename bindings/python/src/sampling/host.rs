@@ -1,7 +1,7 @@
 //! Sampling NumPy arrays.
 
 use super::answer::Answer;
-use super::{job, start_of};
+use super::{amount, job, start_of};
 use crate::arrays::{View, about, cut, in_precision};
 use crate::{error, watch};
 use farpoint::{Amount, BadRows, Cpu, Device, Error, Points, Sample, Sampler, Scalar, Start};
@@ -16,7 +16,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample, module)?)
 }
 
-/// What is asked of a cloud or of a batch.
+/// A call for a cloud or a batch.
 struct Request<'py> {
     /// The job of every cloud, where nothing below differs.
     job: Sampler,
@@ -53,7 +53,7 @@ fn sample<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let bad_rows = if skip_bad { BadRows::Skip } else { BadRows::Error };
-    let job = job(count, ratio, spacing, algorithm)?
+    let job = job(amount(count, ratio, spacing), algorithm)?
         .bad_rows(bad_rows)
         .start(seed.map_or(Start::Index(0), Start::Random));
     let answer = Answer { distances, out };

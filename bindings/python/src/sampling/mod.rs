@@ -16,24 +16,33 @@ use pyo3::prelude::*;
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(random_word, module)?)?;
     module.add_function(wrap_pyfunction!(random_start, module)?)?;
+    module.add_function(wrap_pyfunction!(limit, module)?)?;
+    module.add("ALGORITHMS", Algorithm::ALL.map(Algorithm::name).to_vec())?;
     host::add(module)?;
     ragged::add(module)?;
     device::add(module)
 }
 
-/// A job for one of count, ratio and spacing, or for all points.
-fn job(
-    count: Option<usize>,
-    ratio: Option<f64>,
-    spacing: Option<f64>,
-    algorithm: &str,
-) -> PyResult<Sampler> {
-    let amount = match (count, ratio, spacing) {
+/// One of count, ratio and spacing, or all points.
+fn amount(count: Option<usize>, ratio: Option<f64>, spacing: Option<f64>) -> Amount {
+    match (count, ratio, spacing) {
         (Some(count), ..) => Amount::Count(count),
         (_, Some(ratio), _) => Amount::Ratio(ratio),
         (.., Some(spacing)) => Amount::Spacing(spacing),
         _ => Amount::All,
-    };
+    }
+}
+
+/// The number of samples of a cloud of so many rows; for a spacing the most that there can be.
+#[pyfunction]
+#[pyo3(signature = (rows, count = None, ratio = None))]
+fn limit(rows: usize, count: Option<usize>, ratio: Option<f64>) -> PyResult<usize> {
+    let limit = amount(count, ratio, None).limit(rows);
+    limit.map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// A job for either device.
+fn job(amount: Amount, algorithm: &str) -> PyResult<Sampler> {
     let algorithm: Algorithm = algorithm.parse().map_err(error::name)?;
     Ok(Sampler::new(amount).algorithm(algorithm))
 }

@@ -27,7 +27,7 @@ fn sample_ragged<'py>(
     algorithm: &str,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let ragged = Ragged {
-        job: job(Some(0), None, None, algorithm)?,
+        job: job(Amount::Count(0), algorithm)?,
         offsets: indices(offsets.as_array(), "offset")?,
         counts: indices(counts.as_array(), "count")?,
         starts,

@@ -14,7 +14,7 @@ _CUDA = (2, 13)
 
 
 def name(array: Any) -> str:
-    """The array for messages: library, shape and type as far as it tells them."""
+    """The array for messages: library, shape and type as far as they are known."""
     kind = type(array)
     words = [kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"]
     if hasattr(array, "shape"):
@@ -126,7 +126,7 @@ def like(found: np.ndarray, array: Any) -> Any:
 
 
 def refuse_narrow(array: Any, named: Any) -> None:
-    """Raises ValueError if rows of ``named`` can't be told in indices of the library of ``array``:
+    """Raises ValueError if rows of ``named`` do not fit indices of the library of ``array``:
     JAX has no int64 without its 64-bit mode."""
     if type(array).__module__.partition(".")[0] not in ("jax", "jaxlib"):
         return

@@ -4,7 +4,6 @@ CUDA array interface. Lengths and starts come from the host here. The functions 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
     if request.lengths is not None:
         lengths = _sample_lengths(points, source, request)
         if request.ratio is not None:
-            counts = np.ceil(lengths * request.ratio)
+            counts = np.array([_native.limit(n, ratio=request.ratio) for n in lengths], np.int64)
     if request.counts is not None:
         counts = np.array(request.counts)
         counts = counts if lengths is None else np.minimum(counts, lengths)
@@ -68,18 +67,12 @@ def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
 
 def _most(points: Any, rows: int, request: Sampling) -> int:
     """Samples of a cloud at most."""
-    if request.ratio is not None:
-        if not 0 <= request.ratio <= 1:
-            raise ValueError(f"ratio {request.ratio} is outside 0..=1 ({name(points)})")
-        return math.ceil(request.ratio * rows)
-    if request.count is None:
-        return rows
-    if request.count > rows and request.lengths is None:
-        raise ValueError(
-            f"{request.count} samples were asked of a cloud of {rows} points; ask for at most "
-            f"{rows} ({name(points)})"
-        )
-    return request.count
+    if request.count is not None and request.lengths is not None:
+        return request.count
+    try:
+        return _native.limit(rows, request.count, request.ratio)
+    except ValueError as error:
+        raise ValueError(f"{error} ({name(points)})") from None
 
 
 def _sample_lengths(points: Any, source: Array, request: Sampling) -> np.ndarray:
@@ -237,7 +230,7 @@ def _search(x: Any, y: Any, search: Search, both: bool) -> tuple[Array, list[Any
     if a.shape[0] > 0:
         # Names for what is sent, so that nothing is given back before it is used.
         sent = [None if values is None else a.upload(values) for values in lengths]
-        # All is queued on the stream of x, once that of y has come past.
+        # Everything is queued on the stream of x, once the work on that of y is done.
         if b.stream != a.stream:
             _native.DeviceArray(b.device, b.stream, [1], "i8").wait()
         inputs = a.input(sent[0]), b.input(sent[1])._replace(stream=a.stream)

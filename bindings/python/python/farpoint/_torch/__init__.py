@@ -12,5 +12,5 @@ From the bottom up, each using only those before it:
 * ``derivatives``: derivatives of nearest distances beyond the first, and inside ``torch.func``.
 * ``search``: nearest points by whichever of these a call needs.
 * ``chamfer``: the Chamfer distance as one operator.
-* ``operators``: all of them; ``arrival`` imports it once PyTorch is there.
+* ``operators``: all of them; ``arrival`` imports it once PyTorch is imported.
 """

@@ -24,8 +24,8 @@ def watch() -> None:
 
 
 def _register() -> None:
-    # A module of this package that imports PyTorch, and is half imported itself, can't be used yet. Whoever
-    # imports it uses tensors, which bring the operators in.
+    # A module of this package that imports PyTorch, and is half imported itself, can't be used yet. The
+    # first tensor brings the operators in.
     modules = [module for name, module in sys.modules.items() if name.startswith(f"{__package__}.")]
     if any(getattr(getattr(found, "__spec__", None), "_initializing", False) for found in modules):
         return

@@ -11,13 +11,13 @@ from torch import Tensor
 from torch.autograd import forward_ad
 from torch.nn import Parameter
 
-#: Whether PyTorch tells the level of dual numbers and the transforms that are running.
+#: Whether PyTorch has names for the level of dual numbers and the transforms that are running.
 _TELLS_LEVELS = hasattr(forward_ad, "_current_level") and hasattr(torch._C, "_functorch") and all(
     hasattr(torch._C._functorch, name)
     for name in ("TransformType", "get_interpreter_stack", "is_batchedtensor")
 )
 
-#: Whether PyTorch tells its dispatch keys.
+#: Whether PyTorch has names for its dispatch keys.
 _TELLS_KEYS = _TELLS_LEVELS and all(
     hasattr(torch._C, name) for name in
     ("DispatchKey", "DispatchKeySet", "_dispatch_keys", "_dispatch_tls_local_include_set")

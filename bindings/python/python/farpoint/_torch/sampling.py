@@ -89,7 +89,7 @@ def enqueue(
     filled = counts is None and slots is None
     indices, values, radii = (_room if filled else _padding)(points, count, distances)
     # A name is kept for each, so that none is given back before it is used. Squared radii, which
-    # nobody sees, lie behind the scratch memory.
+    # are not returned, lie behind the scratch memory.
     size = _scratch_bytes(points, shape, most, algorithm)
     scratch = points.new_empty(size + 8 * clouds if distances else size, dtype=torch.uint8)
     address = scratch.data_ptr()
