@@ -59,7 +59,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // SAFETY: retained and allocated by `new`; nothing is copied from it any more.
+        // SAFETY: retained and allocated by `new`; nothing is copied from it anymore.
         unsafe {
             let _ = sys::cuCtxPushCurrent_v2(self.context);
             let _ = sys::cuMemFreeHost(self.numbers.cast());

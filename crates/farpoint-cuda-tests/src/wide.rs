@@ -1,4 +1,4 @@
-//! An experiment: `persistent` on the grid with more than four points a thread, a variant of which
+//! An experiment: `persistent` on the grid with more than four points per thread, a variant of which
 //! hung and was left out. Runs `kernels/persistent_wide.cu`, compiled to PTX by whoever asks, on
 //! clouds of many sizes; where it does not end, says how far each warp has come.
 

@@ -4,7 +4,7 @@ use super::expected::{Expected, same_indices, same_numbers};
 use farpoint::Matcher;
 use farpoint_cuda::{Buffer, CudaScalar, DeviceGradients, DevicePairs, Error, Stream};
 
-/// Pairs of clouds of one size a side, and room for all answers.
+/// Pairs of clouds of one size per side, and room for all answers.
 pub(crate) struct Resident<T> {
     sides: [Side<T>; 2],
     pairs: usize,

@@ -1,4 +1,4 @@
-//! One value a pair and its gradients, made on the device: those of `farpoint::neighbors::reduce`, bit
+//! One value per pair and its gradients, made on the device: those of `farpoint::neighbors::reduce`, bit
 //! for bit, by every method, for clouds of one leaf of the sum and of many.
 
 use super::expected::{on_cpu, same_numbers};
