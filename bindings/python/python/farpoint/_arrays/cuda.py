@@ -21,12 +21,14 @@ __all__ = [
 
 
 def on_host(points: Any, what: str) -> np.ndarray:
+    """Refuses them: nothing is copied to the CPU unasked."""
     raise TypeError(
         f"{what} on the CPU, and the points are on a GPU ({name(points)}); copy them to the CPU first"
     )
 
 
 def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
+    """Refuses them: offsets in device memory have no array of these libraries behind them."""
     raise TypeError(
         "clouds one after another are sampled on the CPU or as PyTorch tensors; call sample for each "
         f"of them ({name(points)})"
@@ -34,11 +36,12 @@ def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any
 
 
 def like(found: np.ndarray, array: Any) -> Any:
-    source = describe(array)
-    return source.beside(array, found)
+    """An array of NumPy as one of the library, on the device of ``array``."""
+    return describe(array).beside(array, found)
 
 
 def fill(out: Any, found: np.ndarray, points: Any) -> Any:
+    """Refuses them: answers are in new memory."""
     raise TypeError(f"out is for NumPy arrays and PyTorch tensors ({name(points)})")
 
 
