@@ -53,7 +53,7 @@ enum Command {
     Test(Test),
     /// A few seconds of everything
     Small {
-        /// Only what has no block wait for another
+        /// Only checks in which no block waits for another
         #[arg(long)]
         alone: bool,
         #[command(flatten)]

@@ -49,7 +49,7 @@ impl Pinned {
     }
 
     fn fill(&mut self, value: f32) -> &[f32] {
-        // SAFETY: the memory has room for so many numbers; any bits are a number, and nobody else
+        // SAFETY: the memory has room for this many numbers; any bits are a number, and nothing else
         // knows of it.
         let numbers = unsafe { std::slice::from_raw_parts_mut(self.numbers, self.len) };
         numbers.fill(value);

@@ -52,7 +52,7 @@ pub(crate) struct Expected<T> {
 }
 
 impl<T: CudaScalar> Expected<T> {
-    /// For both sides of clouds padded to so many rows, or one after another; only the directions
+    /// For both sides of clouds padded to `padded` rows, or one after another; only the directions
     /// that `send` do have gradients.
     pub(crate) fn of(
         clouds: [&[Cloud<T>]; 2],
