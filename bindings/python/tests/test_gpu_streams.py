@@ -9,7 +9,6 @@ import pytest
 from conftest import cloud, needs_gpu, same
 
 import farpoint
-from farpoint import _native
 
 pytestmark = needs_gpu
 
