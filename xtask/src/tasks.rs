@@ -25,10 +25,9 @@ fn golden() -> Command {
     cargo(&["test", "--package", "farpoint", "--test", "golden", "--", "--nocapture"])
 }
 
-/// `farpoint bench` in release mode.
-pub(crate) fn bench(args: &[String]) -> Result<()> {
-    let mut command = cargo(&["run", "--release", "--package", "farpoint-cli", "--", "bench"]);
-    run(command.args(args))
+/// The laboratory in release mode.
+pub(crate) fn lab(args: &[String]) -> Result<()> {
+    run(cargo(&["run", "--release", "--package", "farpoint-lab", "--"]).args(args))
 }
 
 /// Trains FastPoint's estimator, whose weights are committed.

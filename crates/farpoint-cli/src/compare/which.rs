@@ -1,14 +1,14 @@
 //! The samplers by name, and how each is run.
 
-use crate::approximate::told;
+use crate::outcome::named;
 use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
-use farpoint::{Algorithm, Sampler, Scalar};
+use farpoint::{Algorithm, Cpu, DeviceKind, Sampler, Scalar};
 use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
 /// A value of `--algorithms`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Which {
     Exact(Algorithm),
     Approximate(Method, &'static str),
@@ -38,11 +38,11 @@ const CENTROIDS: &str = "grid:centroid";
 
 impl fmt::Display for Which {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Exact(algorithm) => algorithm.name(),
-            Self::Approximate(_, name) => name,
-            Self::Centroids => CENTROIDS,
-        })
+        match self {
+            Self::Exact(algorithm) => algorithm.fmt(f),
+            Self::Approximate(_, name) => f.pad(name),
+            Self::Centroids => f.pad(CENTROIDS),
+        }
     }
 }
 
@@ -56,15 +56,19 @@ impl FromStr for Which {
         if let Some((name, method)) = NAMES.into_iter().find(|(known, _)| *known == name) {
             return Ok(Self::Approximate(method, name));
         }
-        name.parse().map(Self::Exact).map_err(|_| {
-            let exact = Algorithm::ALL.map(Algorithm::name).join(", ");
-            let approximate = NAMES.map(|(name, _)| name).join(", ");
-            format!("choose among {exact} (exact), {approximate}, {CENTROIDS} (approximate)")
-        })
+        let exact = name.parse::<Algorithm>().ok();
+        exact.filter(|which| which.check(DeviceKind::Cpu).is_ok()).map(Self::Exact).ok_or_else(
+            || {
+                let exact: Vec<_> = Algorithm::of(DeviceKind::Cpu).map(Algorithm::name).collect();
+                let exact = exact.join(", ");
+                let approximate = NAMES.map(|(name, _)| name).join(", ");
+                format!("choose among {exact} (exact), {approximate}, {CENTROIDS} (approximate)")
+            },
+        )
     }
 }
 
-/// What every sampler is asked for.
+/// What is asked of every sampler.
 pub(super) struct Job<'a, T> {
     pub(super) points: &'a [[T; 3]],
     pub(super) samples: usize,
@@ -88,14 +92,18 @@ pub(super) enum Chosen<T> {
 }
 
 impl<T: Scalar> Job<'_, T> {
+    fn cpu(&self) -> Cpu {
+        Cpu::new().threads(self.threads)
+    }
+
     fn exact(&self, algorithm: Algorithm) -> Sampler {
-        Sampler::count(self.samples).algorithm(algorithm).threads(self.threads)
+        Sampler::count(self.samples).algorithm(algorithm)
     }
 
     pub(super) fn take(&self, which: Which) -> Result<Taken<T>, farpoint::Error> {
         match which {
             Which::Exact(algorithm) => {
-                let sample = self.exact(algorithm).sample(self.points)?;
+                let sample = self.exact(algorithm).on(&self.cpu()).sample(self.points)?;
                 Ok(Taken {
                     title: format!("farthest point ({})", sample.algorithm),
                     exact: true,
@@ -107,19 +115,19 @@ impl<T: Scalar> Job<'_, T> {
             Which::Approximate(method, name) => {
                 let method = seeded(method, self.seed);
                 let sampler = ApproximateSampler::count(method, self.samples);
-                let sample = sampler.threads(self.threads).sample(self.points)?;
+                let sample = sampler.on(&self.cpu()).sample(self.points)?;
                 Ok(Taken {
                     title: name.to_owned(),
                     exact: false,
                     chosen: Chosen::Rows(sample.indices),
-                    details: told(&sample.details),
+                    details: named(&sample.details),
                     in_vain: sample.statistics.ineffective(),
                 })
             }
             Which::Centroids => {
                 let grid = Method::Grid { keep: Keep::Center };
                 let sampler = ApproximateSampler::count(grid, self.samples);
-                let made = sampler.threads(self.threads).centroids(self.points)?;
+                let made = sampler.on(&self.cpu()).centroids(self.points)?;
                 Ok(Taken {
                     title: CENTROIDS.to_owned(),
                     exact: false,
@@ -131,8 +139,8 @@ impl<T: Scalar> Job<'_, T> {
         }
     }
 
-    /// Share of the computed distances that changed nothing. Exact algorithms count only when
-    /// asked, in a run that is not timed.
+    /// Share of the computed distances that changed nothing. Exact algorithms count in a
+    /// run of their own, which is not timed.
     pub(super) fn in_vain(
         &self,
         which: Which,
@@ -140,7 +148,8 @@ impl<T: Scalar> Job<'_, T> {
     ) -> Result<Option<f64>, farpoint::Error> {
         match which {
             Which::Exact(algorithm) => {
-                let sample = self.exact(algorithm).statistics(true).sample(self.points)?;
+                let job = self.exact(algorithm).statistics(true);
+                let sample = job.on(&self.cpu()).sample(self.points)?;
                 Ok(sample.statistics.and_then(|statistics| statistics.ineffective()))
             }
             _ => Ok(taken.in_vain),
