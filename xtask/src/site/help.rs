@@ -84,7 +84,7 @@ fn rows<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = (&'a s
 }
 
 /// Arguments or options as a list of definitions. An item begins with less indentation than its
-/// text, which stands beside it or below.
+/// text, which follows on the same line or below.
 fn definitions(lines: &[&str]) -> String {
     let mut items: Vec<(String, Vec<String>)> = Vec::new();
     for line in lines {
