@@ -162,11 +162,11 @@ fn judge<T: Scalar>(
         which::Chosen::Rows(rows) => {
             (quality(job.points, &rows)?, rows.iter().map(|&row| job.points[row]).collect())
         }
-        which::Chosen::Places(places) => (quality_of(job.points, &places)?, places),
+        which::Chosen::Places(places) => (quality_of(job.points, &places[..])?, places),
     };
     let distances = match drawn {
         true => {
-            let nearest = farpoint::nearest(job.points, &sample)?;
+            let nearest = farpoint::nearest(job.points, &sample[..])?;
             (0..nearest.len()).map(|row| nearest.distance(row).to_f64()).collect()
         }
         false => Vec::new(),
