@@ -1,4 +1,4 @@
-// The variant of `persistent` that hung: 32 points a thread on the grid, for clouds of up to 1,081,344
+// The variant of `persistent` that hung: 32 points per thread on the grid, for clouds of up to 1,081,344
 // points on 132 multiprocessors. Not shipped; `farpoint-cuda-tests persistent-wide` runs it to find out
 // why, now that its waits have a limit.
 //

@@ -11,7 +11,7 @@ use farpoint::{Amount, BadRows, Points, Sample, Sampler, Start};
 use farpoint_cuda::{CudaScalar, Gpu, Gpus};
 use farpoint_generate::Kind;
 
-/// Clouds and what is asked of each.
+/// Clouds and the job for each.
 pub(crate) struct Set<T> {
     name: &'static str,
     clouds: Vec<Cloud<T>>,

@@ -112,7 +112,7 @@ impl<T: CudaScalar> Case<T> {
         Ok(Self { cloud, truths })
     }
 
-    /// Compares all that `depth` asks for of one algorithm.
+    /// Compares what `depth` says of one algorithm.
     pub(crate) fn compare(&self, device: &Gpu, part: &str, depth: Depth, tally: &mut Tally) {
         let variants = match depth {
             Depth::Everything => variants::odd(part),

@@ -107,7 +107,7 @@ fn queued(
     borrowed(device, &call, &stream, (stage, when), tally)
 }
 
-/// On somebody else's stream, who waits for it by other means: told by its handle.
+/// On a stream of another library, which waits by other means: found by its handle.
 fn borrowed(
     device: &Gpu,
     call: &Call,

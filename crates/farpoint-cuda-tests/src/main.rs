@@ -1,7 +1,7 @@
 //! farpoint's tests on a GPU: one program that needs the NVIDIA driver alone.
 //!
 //! `cargo xtask test-gpu` builds and runs it. Every comparison is with the CPU library, index
-//! by index and bit by bit.
+//! by index and bit for bit.
 
 mod awkward;
 mod batches;
@@ -53,7 +53,7 @@ enum Command {
     Test(Test),
     /// A few seconds of everything
     Small {
-        /// Only what has no block wait for another
+        /// Only checks in which no block waits for another
         #[arg(long)]
         alone: bool,
         #[command(flatten)]
@@ -74,7 +74,7 @@ enum Command {
     /// Calls at once, as one of the processes that a test starts
     #[command(hide = true)]
     Together,
-    /// An experiment: `persistent` on the grid with more points a thread
+    /// An experiment: `persistent` on the grid with more points per thread
     #[command(hide = true)]
     PersistentWide(wide::Wide),
     /// The GPUs of this machine; status 1 if there is none

@@ -49,7 +49,7 @@ impl Pinned {
     }
 
     fn fill(&mut self, value: f32) -> &[f32] {
-        // SAFETY: the memory has room for so many numbers; any bits are a number, and nobody else
+        // SAFETY: the memory has room for this many numbers; any bits are a number, and nothing else
         // knows of it.
         let numbers = unsafe { std::slice::from_raw_parts_mut(self.numbers, self.len) };
         numbers.fill(value);
@@ -59,7 +59,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // SAFETY: retained and allocated by `new`; nothing is copied from it any more.
+        // SAFETY: retained and allocated by `new`; nothing is copied from it anymore.
         unsafe {
             let _ = sys::cuCtxPushCurrent_v2(self.context);
             let _ = sys::cuMemFreeHost(self.numbers.cast());

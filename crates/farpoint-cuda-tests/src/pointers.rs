@@ -21,7 +21,7 @@ pub(crate) enum Layout {
     Axes,
 }
 
-/// What is asked of the clouds, as lists in device memory or without.
+/// What is wanted of the clouds, with lists in device memory or without.
 #[derive(Clone)]
 pub(crate) struct Ask {
     pub(crate) name: &'static str,
@@ -124,7 +124,7 @@ pub(crate) fn small() -> Vec<Group> {
     vec![group::<f32>(vec![plain.clone(), ragged]), group::<f64>(vec![plain])]
 }
 
-/// A batch laid out as asked, and the CPU's answer.
+/// A batch in the layout that is tested, and the CPU's answer.
 struct Case<T> {
     ask: Ask,
     data: Vec<T>,
@@ -197,7 +197,7 @@ impl<T: CudaScalar> Case<T> {
             scratch: ask.given_scratch.then_some((scratch.pointer(), bytes)),
             ..DeviceBatch::<T>::padded(points.pointer(), [b, ask.rows(), 3], indices.pointer())
         };
-        // SAFETY: the arrays have the sizes told and outlive the stream's work.
+        // SAFETY: the arrays have the sizes given and outlive the stream's work.
         unsafe { device.enqueue_sample(sampler, &stream, &batch)? };
         stream.synchronize()?;
         scratch.read("scratch memory")?;
@@ -240,7 +240,7 @@ impl<T: CudaScalar> Case<T> {
     }
 }
 
-/// The clouds' numbers in a layout, each cloud padded to so many rows or one after another; what
+/// The clouds' numbers in a layout, each cloud padded to `padded` rows or one after another; what
 /// no cloud has is infinite.
 pub(crate) fn laid_out<T: CudaScalar>(
     layout: Layout,
@@ -303,7 +303,7 @@ fn bad_rows() -> Group {
             let counts = Buffer::<i64>::new(&stream, 3, "counts")?;
             let firsts = Buffer::<i64>::new(&stream, 3, "firsts")?;
             let batch = DeviceBatch::<f32>::padded(points.pointer(), [3, 100_000, 2], 0);
-            // SAFETY: the arrays have the sizes told and outlive the stream's work.
+            // SAFETY: the arrays have the sizes given and outlive the stream's work.
             unsafe { check_bad(&stream, &batch, counts.pointer(), firsts.pointer())? };
             tally.is("counts 0, 2, 1", counts.download(3)? == [0, 2, 1]);
             tally.is("firsts -1, 8, 0", firsts.download(3)? == [-1, 8, 0]);

@@ -15,7 +15,7 @@ pub(crate) fn groups() -> Vec<Group> {
     vec![sampling(), matching(), own_jobs()]
 }
 
-/// What an observer that cancels at its `last` call was told.
+/// What an observer that cancels at its `last` call saw.
 fn watched<R>(
     last: usize,
     run: impl FnOnce(farpoint::Observer<'_>) -> Result<R, Error>,

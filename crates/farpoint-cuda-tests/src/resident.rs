@@ -56,7 +56,7 @@ impl<T: CudaScalar> Resident<T> {
             scratch: self.scratch.as_ref().map(|buffer| (buffer.pointer(), buffer.len())),
             ..DeviceBatch::<T>::padded(self.points.pointer(), self.shape, self.indices.pointer())
         };
-        // SAFETY: the arrays have the sizes told, and are freed in the order of their stream,
+        // SAFETY: the arrays have the sizes given, and are freed in the order of their stream,
         // which every caller waits for.
         unsafe { device.enqueue_sample(sampler, stream, &batch) }
     }

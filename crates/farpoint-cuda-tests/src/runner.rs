@@ -162,7 +162,7 @@ impl Check {
         let watched = Watched::new(&self.watch, format!("{}, {}", self.group, self.part));
         let begin = Instant::now();
         let mut tally = Tally::new(self.part);
-        // A GPU that was lost is opened anew here, for the tests that follow.
+        // A GPU that was lost is opened again here, for the tests that follow.
         let ended =
             Gpu::new(0).map_err(Into::into).and_then(|gpu| run(&gpu, self.part, &mut tally));
         drop(watched);

@@ -41,8 +41,8 @@ pub(crate) fn groups() -> Vec<Group> {
     groups
 }
 
-/// Of these, what has no block wait for another: for racecheck, under which kernels whose blocks wait
-/// do not come to an end. All that these share within a block is looked at so, too.
+/// Those of them in which no block waits for another: for racecheck, under which kernels whose blocks
+/// wait do not finish. What threads of a block share is checked this way, too.
 pub(crate) fn alone() -> Vec<Group> {
     variants::set_alone();
     let mut groups = vec![

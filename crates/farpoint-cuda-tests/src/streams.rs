@@ -1,4 +1,4 @@
-//! Streams: runs beside other work, several at once, on somebody else's.
+//! Streams: runs beside other work, several at once, on borrowed ones.
 
 use crate::clouds::Cloud;
 use crate::resident::{Answer, Resident};
@@ -129,7 +129,7 @@ fn two_threads() -> Group {
     })
 }
 
-/// The legacy default stream, which belongs to nobody and can't be captured.
+/// The legacy default stream, which can't be captured.
 fn legacy() -> Group {
     let shape: Shape = [3, 1_000, 250];
     Group::new("legacy default stream", ALL, move || {

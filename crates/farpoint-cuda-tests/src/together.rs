@@ -1,6 +1,6 @@
 //! Calls that want the whole card, several at once: from four threads on streams of their own, with
 //! priorities, behind a kernel that fills the card, and from three processes. None may wait for
-//! another for ever, and each must give what the CPU gives.
+//! another forever, and each must give what the CPU gives.
 
 use crate::calls::{Call, WAITING, Work};
 use crate::clouds::Cloud;
@@ -73,7 +73,7 @@ impl Works {
         let mut filler =
             Resident::new(&stream, [FILLER[0], FILLER[1], 3], FILLER[2], Some(&sampler))?;
         filler.write(&self.filler.data)?;
-        // One more than the callers: whoever queues the filler.
+        // One more than the callers, for the thread that queues the filler.
         let barrier = Barrier::new(set.len() + 1);
         let begin = Instant::now();
         let filled = thread::scope(|scope| -> Result<_> {
@@ -201,8 +201,7 @@ impl Running {
         if let Some(mut pipe) = self.0.stderr.take() {
             let _ = pipe.read_to_string(&mut said);
         }
-        let end =
-            status.map_or_else(|| "not at an end in time".into(), |status| status.to_string());
+        let end = status.map_or_else(|| "not finished in time".into(), |status| status.to_string());
         Ok(Err(format!("{end}: {}", said.trim())))
     }
 }
@@ -231,7 +230,7 @@ mod tests {
         let failed = shell("echo wrong; exit 3").end(soon() + LIMIT).unwrap().unwrap_err();
         assert!(failed.contains('3') && failed.contains("wrong"), "{failed}");
         let hung = shell("exec sleep 1000").end(soon()).unwrap().unwrap_err();
-        assert!(hung.contains("not at an end"), "{hung}");
+        assert!(hung.contains("not finished"), "{hung}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the CPU library says, and comparing a sample of the GPU with it bit by bit.
+//! What the CPU library says, and comparing a sample of the GPU with it bit for bit.
 
 use crate::clouds::Cloud;
 use farpoint::{Algorithm, Amount, BadRows, Cpu, Points, Sample, Sampler, Scalar, Start};

@@ -1,5 +1,5 @@
-//! An experiment: `persistent` on the grid with more than four points a thread, a variant of which
-//! hung and was left out. Runs `kernels/persistent_wide.cu`, compiled to PTX by whoever asks, on
+//! An experiment: `persistent` on the grid with more than four points per thread, a variant of which
+//! hung and was left out. Runs `kernels/persistent_wide.cu`, which is compiled to PTX by hand, on
 //! clouds of many sizes; where it does not end, says how far each warp has come.
 
 use crate::clouds::Cloud;
@@ -152,7 +152,7 @@ fn case(
     stream.synchronize()?;
     let begin = Instant::now();
     start(function, &stream, blocks, shared, &args)?;
-    // SAFETY: asks about a stream that lives.
+    // SAFETY: the stream lives.
     while unsafe { sys::cuStreamQuery(stream.raw() as usize as sys::CUstream) }
         == CUresult::CUDA_ERROR_NOT_READY
     {
@@ -215,7 +215,7 @@ fn read_beside(device: &Gpu, trace: &Buffer<u32>) -> Result<Vec<u32>> {
     let other = Stream::new(device)?;
     let mut words = vec![0u32; trace.len()];
     let (to, from) = (words.as_mut_ptr().cast(), trace.pointer());
-    // SAFETY: both arrays have so many words, and the copy is waited for.
+    // SAFETY: both arrays have this many words, and the copy is waited for.
     let code = unsafe {
         let raw = other.raw() as usize as sys::CUstream;
         sys::cuMemcpyDtoHAsync_v2(to, from, 4 * trace.len(), raw)

@@ -1,4 +1,4 @@
-//! The kernels inside the program: machine code for known cards, PTX for the others, packed.
+//! The kernels inside the program, packed: machine code for known cards, PTX for the others.
 //!
 //! `cargo xtask kernels` builds the archive from `kernels/*/*.cu`; `kernels/archive.py` describes
 //! its layout. Only what is requested is unpacked, on every request.
@@ -11,15 +11,15 @@ static BYTES: &[u8] = include_bytes!("../kernels/built/kernels.bin");
 
 const TITLE: &str = "farpoint kernels 2";
 
-/// More KiB than a stream's window and tables take.
+/// More KiB than the window and tables of a stream need.
 const MEMORY: u32 = 64 << 10;
 
-/// What a card is given.
+/// The form of compiled kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Machine code, for one kind of card.
     Cubin,
-    /// What the driver compiles for any card from one on.
+    /// Assembly that the driver compiles for any card from a certain one on.
     Ptx,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Code {
     pub(crate) kind: Kind,
     /// The compute capability it is made for, 90 for 9.0.
     pub(crate) target: u32,
-    /// The stream that holds it, and where.
+    /// The stream that holds it, and its place within.
     packed: &'static [u8],
     begin: usize,
     length: usize,
@@ -71,7 +71,7 @@ fn newest(
 }
 
 impl Code {
-    /// What the driver is given. PTX ends with a zero, as the driver wants it.
+    /// The image for the driver. PTX ends with a zero, as the driver requires.
     pub(crate) fn unpack(&self) -> io::Result<Vec<u8>> {
         let mut reader = LzmaReader::new_mem_limit(self.packed, MEMORY, None)?;
         let skipped = io::copy(&mut (&mut reader).take(self.begin as u64), &mut io::sink())?;
@@ -96,7 +96,7 @@ impl Code {
     }
 }
 
-/// Reads the text in front of an archive; nothing if it is none.
+/// Reads the text at the beginning of an archive; `None` if it is not one.
 fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
     let end = bytes.windows(2).position(|two| two == b"\n\n")?;
     let mut lines = std::str::from_utf8(&bytes[..end]).ok()?.lines();
@@ -218,7 +218,7 @@ mod tests {
             let image = code.unpack().unwrap();
             let text = std::ffi::CStr::from_bytes_with_nul(&image).unwrap().to_str().unwrap();
             assert!(text.contains(&format!(".target sm_{}\n", code.target)), "{}", code.name());
-            assert!(text.contains(".version 8.4\n"), "needs a newer driver than we say");
+            assert!(text.contains(".version 8.4\n"), "needs a newer driver than documented");
             // Nothing may be fused: the bits would differ from the CPU's. The scores by which
             // `brute` filters are no distances, and of f32 in both precisions.
             let scored = code.module == "nearest_brute";

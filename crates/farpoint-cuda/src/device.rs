@@ -94,7 +94,7 @@ device! {
     /// An observer is called before each launch and when its kernels are done, and in between only by
     /// [`farpoint::Algorithm::Radius`], every few hundred samples; a batch is usually one launch. A
     /// run that is canceled ends at the next of these calls: a kernel that has started runs to its
-    /// end, which takes milliseconds up to a few million points. The covering radius it is told is
+    /// end, which takes milliseconds up to a few million points. The covering radius that is reported is
     /// infinite.
     Gpu
 }

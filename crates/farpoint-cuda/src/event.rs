@@ -13,7 +13,10 @@ pub struct Event {
 unsafe impl Send for Event {}
 
 impl Event {
-    /// An event that was not recorded yet.
+    /// An event that has not been recorded yet.
+    ///
+    /// # Errors
+    /// If the driver refuses.
     pub fn new(gpu: &Gpu) -> Result<Self, Error> {
         let _current = gpu.bind()?;
         let mut raw = std::ptr::null_mut();
@@ -23,6 +26,9 @@ impl Event {
     }
 
     /// Queues it: it happens when all work queued before is done.
+    ///
+    /// # Errors
+    /// If the driver refuses.
     pub fn record(&self, stream: &Stream) -> Result<(), Error> {
         let _current = self.gpu.bind()?;
         // SAFETY: both live.
@@ -31,13 +37,19 @@ impl Event {
     }
 
     /// Waits until it has happened.
+    ///
+    /// # Errors
+    /// If the work before it failed.
     pub fn synchronize(&self) -> Result<(), Error> {
         let _current = self.gpu.bind()?;
         // SAFETY: the event lives.
         self.gpu.check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(self.raw) })
     }
 
-    /// Seconds from another event to this one, on the device's clock; both must have happened.
+    /// Seconds from another event to this one, on the device's clock.
+    ///
+    /// # Errors
+    /// If one of them has not happened yet.
     pub fn seconds_since(&self, other: &Self) -> Result<f64, Error> {
         type Elapsed = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult;
         let _current = self.gpu.bind()?;

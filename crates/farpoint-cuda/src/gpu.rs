@@ -12,15 +12,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A GPU of this machine, ready for work. Cheap to clone; may be used from any thread.
 ///
-/// It is the device's *primary* context, which the CUDA runtime and PyTorch use too, so that
-/// their pointers and streams are valid here. Devices stay open until the program ends: opening
-/// one again costs nothing.
+/// It uses the GPU's *primary* context, as the CUDA runtime and PyTorch do, so that their pointers and
+/// streams are valid here. A GPU stays open until the program ends: opening it again costs nothing.
+///
+/// It is a [`farpoint::Device`]: [`farpoint::Sampler::on`] and [`farpoint::Matcher::on`] take it. Its
+/// own methods work on device memory.
 #[derive(Clone)]
 pub struct Gpu(Arc<Inner>);
 
 struct Inner {
     ordinal: usize,
-    /// The compute capability it is held down to, if so.
+    /// The compute capability that it is limited to, if it is.
     most: Option<u32>,
     handle: sys::CUdevice,
     context: sys::CUcontext,
@@ -29,7 +31,7 @@ struct Inner {
     watch: Watch,
     /// Blocks that a test has work on one pair of [`farpoint::Method::Tree`]; 0 if none has.
     tree_team: AtomicU32,
-    /// Set when the context is found damaged: the next `Gpu::new` makes another.
+    /// Set when the context is found damaged: the next `Gpu::new` makes a new one.
     lost: AtomicBool,
 }
 
@@ -39,18 +41,24 @@ unsafe impl Send for Inner {}
 // mutex or atomic.
 unsafe impl Sync for Inner {}
 
-/// Devices that were opened.
+/// The GPUs that were opened.
 static OPEN: Mutex<Vec<Gpu>> = Mutex::new(Vec::new());
 
 impl Gpu {
-    /// Opens device `ordinal`, the first being 0.
+    /// Opens the GPU with this ordinal; the first is 0.
+    ///
+    /// # Errors
+    /// If CUDA can't be used, if there is no such GPU, or if it can't be opened.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
         Self::open(ordinal, None)
     }
 
-    /// The same device, used as a card of at most this compute capability (75 for 7.5): kernels are
-    /// compiled by the driver from the PTX for it, and no launch asks for what it has not. For tests
-    /// of that code where no such card is at hand; results are the same, times are not.
+    /// The same GPU, used as a card of at most this compute capability (75 for 7.5): kernels are
+    /// compiled by the driver from the PTX for it, and launches use no feature that it lacks. For tests
+    /// of that code without such a card; results are the same, times are not.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
     #[doc(hidden)]
     pub fn with_capability(ordinal: usize, most: u32) -> Result<Self, Error> {
         Self::open(ordinal, Some(most))
@@ -72,22 +80,28 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// All devices of this machine.
+    /// All GPUs of this machine.
+    ///
+    /// # Errors
+    /// If CUDA can't be used, or one of them can't be opened.
     pub fn all() -> Result<Vec<Self>, Error> {
         (0..driver::device_count()?).map(Self::new).collect()
     }
 
-    /// Its number.
+    /// Its number on this machine, from 0.
     pub fn ordinal(&self) -> usize {
         self.0.ordinal
     }
 
-    /// What it is and can do.
+    /// Its name, size and features.
     pub fn properties(&self) -> &Properties {
         &self.0.properties
     }
 
-    /// Bytes of memory that are free, and that there are.
+    /// Bytes of memory that are free, and all bytes.
+    ///
+    /// # Errors
+    /// If the driver refuses.
     pub fn memory(&self) -> Result<(usize, usize), Error> {
         let _current = self.bind()?;
         let (mut free, mut total) = (0, 0);
@@ -97,14 +111,17 @@ impl Gpu {
     }
 
     /// Loads every kernel now, so that no later call waits for that: a fraction of a second for
-    /// machine code, several seconds where the driver compiles PTX (a card newer than this crate).
-    /// Calls that were made, or are made meanwhile, are not disturbed. Not needed: without it, a
-    /// call loads what it uses and finds not loaded.
+    /// machine code, several seconds if the driver compiles PTX (a card newer than this crate).
+    /// Other calls, before or meanwhile, are not disturbed. It is optional: without it, a call loads
+    /// what it uses.
+    ///
+    /// # Errors
+    /// If a kernel can't be loaded.
     pub fn warm_up(&self) -> Result<(), Error> {
         self.0.modules.load_all(self)
     }
 
-    /// What loading kernels took on this device so far.
+    /// What loading kernels has taken on this GPU so far.
     pub fn loaded(&self) -> Loaded {
         self.0.modules.loaded()
     }
@@ -120,7 +137,7 @@ impl Gpu {
         Some(self.0.tree_team.load(Ordering::Relaxed)).filter(|&team| team > 0)
     }
 
-    /// Makes the device's context current on this thread until the guard goes.
+    /// Makes the GPU's context current on this thread until the guard is dropped.
     pub(crate) fn bind(&self) -> Result<Current<'_>, Error> {
         // SAFETY: the context is retained as long as the device lives.
         let code = unsafe { sys::cuCtxPushCurrent_v2(self.0.context) };
@@ -137,12 +154,12 @@ impl Gpu {
         self.0.modules.function(self, module, name, T::SUFFIX)
     }
 
-    /// Where kernels tell that they gave up.
+    /// Where kernels report that they gave up.
     pub(crate) fn watch(&self) -> &Watch {
         &self.0.watch
     }
 
-    /// Turns a refusal into an error, and remembers if the context is damaged.
+    /// Turns a status code into an error, and remembers if the context is damaged.
     pub(crate) fn check(&self, call: &'static str, code: sys::CUresult) -> Result<(), Error> {
         if !driver::is_fatal(code) {
             return check(call, code);
@@ -190,7 +207,7 @@ impl Inner {
         let code = unsafe { sys::cuDevicePrimaryCtxRetain(&mut context, handle) };
         check("cuDevicePrimaryCtxRetain", code)?;
         let watch = watch(context).inspect_err(|_| {
-            // SAFETY: retained above, and nobody uses it.
+            // SAFETY: retained above, and not used.
             let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(handle) };
         })?;
         // Machine code is for the card as it is.
@@ -200,7 +217,7 @@ impl Inner {
     }
 }
 
-/// The words of a context.
+/// The watch of a context.
 fn watch(context: sys::CUcontext) -> Result<Watch, Error> {
     // SAFETY: the context was just retained.
     check("cuCtxPushCurrent", unsafe { sys::cuCtxPushCurrent_v2(context) })?;
@@ -210,7 +227,7 @@ fn watch(context: sys::CUcontext) -> Result<Watch, Error> {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Only a lost device gets here. Its modules go with the context.
+        // Only a lost GPU gets here. Its modules end with the context.
         // SAFETY: retained by `open`.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.handle) };
     }

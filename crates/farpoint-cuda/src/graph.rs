@@ -17,11 +17,14 @@ impl Stream {
     ///
     /// This must not be the legacy default stream. What the work uses must live as long as
     /// the graph is launched.
+    ///
+    /// # Errors
+    /// If `work` fails, or queues something that can't be captured.
     pub fn capture(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
         let gpu = self.gpu();
         let _current = gpu.bind()?;
         self.set_captured();
-        // Other threads may do as they like meanwhile.
+        // Other threads are not restricted meanwhile.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream lives.
         let code = unsafe { sys::cuStreamBeginCapture_v2(self.handle(), mode) };
@@ -43,14 +46,17 @@ impl Stream {
 }
 
 impl Graph {
-    /// Queues the captured work on a stream of the same device.
+    /// Queues the captured work on a stream of the same GPU.
+    ///
+    /// # Errors
+    /// If the driver refuses.
     ///
     /// # Safety
-    /// Memory that the work uses must be as it was promised when it was captured.
+    /// The memory that the work uses must still satisfy the contracts of the calls that were captured.
     pub unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
         let _current = self.gpu.bind()?;
         // SAFETY: graph and stream live; by this function's contract so does what the work uses, which
-        // is all that the driver asks for.
+        // is all that the driver requires.
         let code = unsafe { sys::cuGraphLaunch(self.exec, stream.handle()) };
         self.gpu.check("cuGraphLaunch", code)
     }

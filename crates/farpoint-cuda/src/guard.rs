@@ -1,5 +1,5 @@
-//! Limits for waits: kernels whose blocks wait for each other give up instead of waiting for ever
-//! (`kernels/common/guard.cuh`), and say so in a word of host memory that belongs to a stream.
+//! Limits for waits: kernels whose blocks wait for each other give up instead of waiting forever
+//! (`kernels/common/guard.cuh`), and report so in a word of host memory that belongs to a stream.
 //!
 //! That memory is there as long as the device is open, so that a kernel may write to it at any time
 //! and the host may look at any time, without a copy and without waiting.
@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a kernel waits without progress unless told otherwise: far longer than the slowest of
+/// How long a kernel waits without progress unless set otherwise: far longer than the slowest of
 /// them takes beside other work, short enough not to be taken for a machine that is gone.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A tick of the kernels' clock is so many bits of nanoseconds: about a millisecond.
+/// A tick of the kernels' clock is two to this power of nanoseconds: about a millisecond.
 const TICK: u32 = 20;
 
 /// A kernel that waits, by its number.
@@ -60,14 +60,14 @@ const NOBODY: u32 = u32::MAX;
 /// Words of a device: the first is shared by streams for which none was left.
 const WORDS: usize = 4096;
 
-/// Where kernels of one device tell that they gave up.
+/// Where kernels of one GPU report that they gave up.
 pub(crate) struct Watch {
     /// [`WORDS`] words of host memory, and their address on the device.
     words: NonNull<AtomicU32>,
     address: u64,
-    /// Those that no stream has.
+    /// Those that belong to no stream.
     free: Mutex<Vec<usize>>,
-    /// Those of streams that are not ours, by handle: whoever borrows a stream again finds its word.
+    /// Those of streams of other libraries, by handle: borrowed again, a stream has the same word.
     borrowed: Mutex<HashMap<u64, usize>>,
     /// Ticks that a wait may last.
     limit: AtomicU32,
@@ -90,7 +90,7 @@ impl Watch {
         // SAFETY: writes the address of memory that stays until the context is destroyed.
         check("cuMemHostAlloc", unsafe { sys::cuMemHostAlloc(&mut words, 4 * WORDS, flags) })?;
         let words = NonNull::new(words.cast::<AtomicU32>()).expect("memory has an address");
-        // SAFETY: so many words were allocated, of which nobody else knows yet.
+        // SAFETY: this many words were allocated, and nothing else uses them yet.
         unsafe { std::ptr::write_bytes(words.as_ptr(), 0, WORDS) };
         let mut address = 0;
         // SAFETY: writes one number; the memory was allocated to be seen by devices.
@@ -113,7 +113,7 @@ impl Watch {
         free.pop().unwrap_or(0)
     }
 
-    /// Takes back the word of a stream on which nothing is left to do.
+    /// Takes back the word of a stream that has finished its work.
     pub(crate) fn give_back(&self, word: usize) {
         if word != 0 {
             self.word(word).store(0, Ordering::Relaxed);
@@ -121,13 +121,13 @@ impl Watch {
         }
     }
 
-    /// The word of somebody else's stream.
+    /// The word of a stream of another library.
     pub(crate) fn of_borrowed(&self, stream: u64) -> usize {
         let mut borrowed = self.borrowed.lock().unwrap_or_else(PoisonError::into_inner);
         *borrowed.entry(stream).or_insert_with(|| self.take())
     }
 
-    /// What a kernel told since this was last asked, as an error.
+    /// What a kernel has reported since the last call, as an error.
     pub(crate) fn ask(&self, word: usize) -> Result<(), Error> {
         // A look costs less than an exchange, and there is seldom anything.
         if self.word(word).load(Ordering::Relaxed) == 0 {
@@ -158,7 +158,7 @@ impl Watch {
     }
 }
 
-/// Half of what the clock can tell apart is more than a month.
+/// Half of the clock's range is more than a month.
 fn ticks(patience: Duration) -> u32 {
     u32::try_from(patience.as_nanos() >> TICK).unwrap_or(u32::MAX).min(u32::MAX / 2)
 }
@@ -203,7 +203,7 @@ impl Drop for Relaxed {
     }
 }
 
-/// How long kernels wait.
+/// How long kernels wait for each other.
 impl Gpu {
     /// How long a kernel's blocks may wait for each other without progress before the kernel gives
     /// up: 20 seconds unless set.
@@ -211,13 +211,13 @@ impl Gpu {
         self.watch().patience()
     }
 
-    /// Sets it for what is started from now on. More is needed where a kernel is slowed down very
-    /// much: by a debugger, or by other programs that keep the card busy for that long at a time.
+    /// Sets the patience of all kernels started from now on. More is needed if kernels are slowed down
+    /// very much: by a debugger, or by other programs that keep the card busy for that long at a time.
     pub fn set_patience(&self, patience: Duration) {
         self.watch().set_patience(patience);
     }
 
-    /// For tests: of kernels that are started from now on a block of each team leaves at this stage
+    /// For tests: in kernels started from now on, one block of each team leaves at this stage
     /// (`enum Stage` of `kernels/common/guard.cuh`), so that the others wait for it in vain.
     #[doc(hidden)]
     pub fn set_absent(&self, stage: Option<u32>) {

@@ -6,7 +6,7 @@ use crate::{Error, Gpu, Stream};
 use std::ffi::{c_int, c_uint, c_void};
 use sys::CUfunction_attribute as Attribute;
 
-/// Bytes of shared memory that a block has without asking.
+/// Bytes of shared memory that a block has without an opt-in.
 const PLAIN_SHARED: u32 = 48 << 10;
 
 /// Blocks of a cluster that every card with clusters allows.
@@ -17,7 +17,7 @@ const PLAIN_CLUSTER: u32 = 8;
 pub(crate) struct Launch {
     pub(crate) grid: [u32; 3],
     pub(crate) block: u32,
-    /// Dynamic shared memory, bytes a block.
+    /// Dynamic shared memory, bytes per block.
     pub(crate) shared: u32,
     /// Blocks of a cluster; 1 for none.
     pub(crate) cluster: u32,
@@ -31,7 +31,7 @@ impl Launch {
         Self { grid: [grid, 1, 1], block, shared: 0, cluster: 1, cooperative: false }
     }
 
-    /// With this many bytes of dynamic shared memory a block.
+    /// With this many bytes of dynamic shared memory per block.
     pub(crate) fn shared(self, shared: u32) -> Self {
         Self { shared, ..self }
     }
@@ -50,7 +50,7 @@ impl Launch {
     ///
     /// # Safety
     /// `A` must be laid out as the kernel's parameter, and what it points to must stay valid,
-    /// and be used by nobody else, until the stream has come past.
+    /// and not be used otherwise, until the stream has finished.
     pub(crate) unsafe fn start<A: Copy>(
         self,
         stream: &Stream,
@@ -64,7 +64,7 @@ impl Launch {
         let [x, y, z] = self.grid;
         let (raw, params) = (function.raw, params.as_mut_ptr());
         // SAFETY: the function belongs to this context; the driver copies the parameter before
-        // it returns; that it is laid out as the kernel wants, and what it points to is there, is
+        // it returns; that it is laid out as the kernel's, and that what it points to is valid, is
         // this function's contract.
         let code = unsafe {
             let stream = stream.handle();
@@ -101,7 +101,7 @@ impl Launch {
     }
 
     /// Blocks of this shape that one multiprocessor can hold at a time.
-    pub(crate) fn blocks_a_multiprocessor(
+    pub(crate) fn blocks_per_multiprocessor(
         self,
         gpu: &Gpu,
         function: Function,
@@ -135,7 +135,7 @@ impl Launch {
         Ok(clusters as u32)
     }
 
-    /// Asks for more shared memory or larger clusters than are plainly allowed.
+    /// Opts in to more shared memory or larger clusters than are allowed by default.
     fn allow(self, gpu: &Gpu, function: Function) -> Result<(), Error> {
         let set = |attribute, value: u32| {
             // SAFETY: the function belongs to the context that is current.
@@ -170,7 +170,7 @@ impl Launch {
             shared: self.shared,
             stream,
             attributes: attributes.as_mut_ptr(),
-            // "Not cooperative" is best not said at all.
+            // "Not cooperative" is said by leaving the attribute out.
             count: 1 + u32::from(self.cooperative),
         }
     }

@@ -5,12 +5,12 @@ use crate::driver::{check, sys};
 use crate::{Error, Stream};
 use std::marker::PhantomData;
 
-/// Bytes that the device's default pool keeps for the next run at least; what is above goes
-/// back to the driver when a stream is waited for.
+/// Bytes that the device's default pool keeps for the next run, at least; the rest goes back to the
+/// driver when a stream is waited for.
 const KEPT: u64 = 256 << 20;
 
-/// Has the device's default pool keep some memory. It never keeps less than it did: other
-/// libraries use the same pool.
+/// Has the device's default pool keep some memory, never less than before: other libraries use the
+/// same pool.
 pub(crate) fn keep(gpu: sys::CUdevice) -> Result<(), Error> {
     let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
     let mut pool = std::ptr::null_mut();
@@ -51,12 +51,15 @@ pub struct Buffer<T> {
 }
 
 impl<T: Element> Buffer<T> {
-    /// Room for `len` numbers, not written yet. `what` is named if there is not enough memory.
+    /// Room for `len` numbers, not written yet. `what` is named if there is too little memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], and other refusals of the driver.
     pub fn new(stream: &Stream, len: usize, what: &'static str) -> Result<Self, Error> {
         let gpu = stream.gpu();
         let _current = gpu.bind()?;
         let mut pointer = 0;
-        // Nothing is asked for as one byte: the driver refuses 0.
+        // The driver refuses 0 bytes.
         let wanted = len.saturating_mul(size_of::<T>());
         // SAFETY: writes the pointer, which `drop` frees.
         match unsafe { sys::cuMemAllocAsync(&mut pointer, wanted.max(1), stream.handle()) } {
@@ -70,6 +73,9 @@ impl<T: Element> Buffer<T> {
     }
 
     /// A copy of `values`, which may change as soon as this returns.
+    ///
+    /// # Errors
+    /// As [`Buffer::new`] and [`Buffer::write`].
     pub fn upload(stream: &Stream, values: &[T], what: &'static str) -> Result<Self, Error> {
         let mut buffer = Self::new(stream, values.len(), what)?;
         buffer.write(0, values)?;
@@ -78,6 +84,12 @@ impl<T: Element> Buffer<T> {
 
     /// Overwrites the numbers from `at` on, once the work before is done. `values` may change as soon
     /// as this returns.
+    ///
+    /// # Errors
+    /// If the copy fails, or the work before it.
+    ///
+    /// # Panics
+    /// If `values` reaches beyond the end.
     pub fn write(&mut self, at: usize, values: &[T]) -> Result<(), Error> {
         assert!(at <= self.len && values.len() <= self.len - at, "outside the buffer");
         if values.is_empty() {
@@ -86,7 +98,7 @@ impl<T: Element> Buffer<T> {
         let gpu = self.stream.gpu();
         let _current = gpu.bind()?;
         let to = self.pointer + (at * size_of::<T>()) as u64;
-        // SAFETY: both arrays have so many bytes, and are there until the copy is done: it is waited
+        // SAFETY: both arrays have this many bytes, and live until the copy is done: it is waited
         // for below. (Of pageable memory the driver takes a copy, as a rule; pinned memory it reads
         // when it comes to it.)
         let code = unsafe {
@@ -96,8 +108,13 @@ impl<T: Element> Buffer<T> {
         self.waited(gpu.check("cuMemcpyHtoDAsync", code))
     }
 
-    /// The first `len` numbers, once the work before is done; an error if a kernel of the stream gave
-    /// up ([`Stream::check`]).
+    /// The first `len` numbers, once the work before is done.
+    ///
+    /// # Errors
+    /// If the copy fails, or the work before it, or a kernel of the stream gave up ([`Stream::check`]).
+    ///
+    /// # Panics
+    /// If there are fewer numbers.
     pub fn download(&self, len: usize) -> Result<Vec<T>, Error> {
         let mut values = vec![T::default(); len];
         self.read(0, &mut values)?;
@@ -114,7 +131,7 @@ impl<T: Element> Buffer<T> {
         let gpu = self.stream.gpu();
         let _current = gpu.bind()?;
         let from = self.pointer + (at * size_of::<T>()) as u64;
-        // SAFETY: both arrays have so many bytes, and are there until the copy is done: it is waited
+        // SAFETY: both arrays have this many bytes, and live until the copy is done: it is waited
         // for below, while `values` is borrowed.
         let code = unsafe {
             let bytes = size_of_val(values);
@@ -130,6 +147,9 @@ impl<T: Element> Buffer<T> {
     }
 
     /// Sets every byte.
+    ///
+    /// # Errors
+    /// If the driver refuses.
     pub fn fill(&mut self, byte: u8) -> Result<(), Error> {
         if self.len == 0 {
             return Ok(());
@@ -170,7 +190,7 @@ impl<T> Drop for Buffer<T> {
 /// Sets `bytes` bytes of device memory to `byte`, in the order of the stream.
 ///
 /// # Safety
-/// They must be allocated, and stay so until the stream has come past.
+/// They must be allocated, and stay so until the stream has finished.
 pub(crate) unsafe fn set(
     stream: &Stream,
     pointer: u64,
@@ -182,7 +202,7 @@ pub(crate) unsafe fn set(
     }
     let gpu = stream.gpu();
     let _current = gpu.bind()?;
-    // SAFETY: so many bytes are there until the stream has come past, by this function's contract.
+    // SAFETY: this many bytes are allocated until the stream has finished, by this function's contract.
     gpu.check("cuMemsetD8Async", unsafe {
         sys::cuMemsetD8Async(pointer, byte, bytes, stream.handle())
     })
@@ -197,7 +217,7 @@ pub(crate) enum Scratch {
 }
 
 impl Scratch {
-    /// At least `wanted` bytes, aligned to 256.
+    /// At least `wanted` bytes, aligned to 256: those given, or from the pool.
     pub(crate) fn new(
         stream: &Stream,
         given: Option<(u64, usize)>,

@@ -1,5 +1,5 @@
-//! Loading kernels on a device: machine code where the archive has it for the card, else PTX,
-//! which the driver compiles.
+//! Loading kernels on a GPU: machine code if the archive has it for the card, otherwise PTX, which
+//! the driver compiles.
 
 use crate::archive::{self, Code, Kind};
 use crate::driver::{self, sys};
@@ -35,7 +35,7 @@ pub(crate) struct Function {
     pub(crate) name: &'static str,
 }
 
-/// What loading kernels on a device took so far.
+/// What loading kernels on a GPU has taken so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loaded {
@@ -61,7 +61,7 @@ struct Spent {
 /// Why the driver did not load a module.
 struct Refused {
     code: CUresult,
-    /// What its compiler said.
+    /// The log of its compiler.
     log: String,
 }
 
@@ -109,7 +109,7 @@ impl Modules {
         })
     }
 
-    /// Loads all there is, every function of every module.
+    /// Loads every function of every module.
     pub(crate) fn load_all(&self, gpu: &Gpu) -> Result<(), Error> {
         let all = archive::codes().iter().map(|code| (code.module, code.precision));
         for (module, precision) in all.collect::<BTreeSet<_>>() {
@@ -125,7 +125,7 @@ impl Modules {
         Ok(())
     }
 
-    /// What loading took so far.
+    /// What loading has taken so far.
     pub(crate) fn loaded(&self) -> Loaded {
         let time = |of: &AtomicU64| Duration::from_nanos(of.load(Ordering::Relaxed));
         Loaded {
@@ -200,8 +200,8 @@ fn timed<T>(total: &AtomicU64, work: impl FnOnce() -> T) -> T {
 }
 
 impl Refused {
-    /// Whether PTX may do where machine code did not: the driver is older than the card's code
-    /// needs, or the card runs only code that was made for it alone.
+    /// Whether PTX may work where machine code did not: the driver is older than the card's code
+    /// needs, or the card runs only code that was made for exactly this card.
     fn is_of_machine_code(&self) -> bool {
         use CUresult::*;
         matches!(
@@ -239,8 +239,8 @@ fn load(image: &[u8]) -> Result<Module, Refused> {
         [Option_::CU_JIT_ERROR_LOG_BUFFER, Option_::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG as *mut c_void];
     let mut module = std::ptr::null_mut();
-    // SAFETY: the image is a whole ELF file, whose header tells its size, or PTX that ends with a
-    // zero; there are as many options as values, and the log has the size told.
+    // SAFETY: the image is a whole ELF file, whose header holds its size, or PTX that ends with a
+    // zero; there are as many options as values, and the log has the size that one of them gives.
     let code = unsafe {
         sys::cuModuleLoadDataEx(
             &mut module,
@@ -290,7 +290,7 @@ fn load_functions(module: Module) -> CUresult {
         return code;
     }
     let mut handles = vec![std::ptr::null_mut(); functions as usize];
-    // SAFETY: there is room for as many handles as told.
+    // SAFETY: there is room for this many handles.
     let code = unsafe { enumerate(handles.as_mut_ptr(), functions, module.0) };
     if code != CUDA_SUCCESS {
         return code;

@@ -20,7 +20,7 @@ struct State<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// For a call that is done when so many samples or points are.
+    /// For a call of this many samples or points.
     pub(crate) fn new(
         observer: Option<Observer<'a>>,
         wanted: usize,
@@ -45,7 +45,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The part of one launch, which is done when `wanted` samples or points are.
+    /// The part of one launch, of `wanted` samples or points.
     pub(crate) fn part(&self, wanted: usize) -> Part<'_, 'a> {
         Part { watch: self, wanted, done: 0 }
     }
@@ -59,7 +59,7 @@ pub(crate) struct Part<'w, 'a> {
 }
 
 impl Part<'_, '_> {
-    /// Whether anybody is told: only then is it worth waiting for the device.
+    /// Whether there is an observer: only then is it worth waiting for the GPU.
     pub(crate) fn is_watched(&self) -> bool {
         self.watch.state.is_some()
     }

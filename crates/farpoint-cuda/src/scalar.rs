@@ -1,16 +1,16 @@
-//! The two precisions, as kernels name them.
+//! The two precisions of the kernels.
 
 use crate::memory::Element;
 
-/// `f32` or `f64`.
+/// `f32` or `f64`: the precisions that GPUs work in. No other type can implement it.
 pub trait CudaScalar: farpoint::Scalar + Element {
-    /// The end of a kernel's name, and the middle of its file's.
+    /// The suffix of a kernel's name, and the middle of its file's.
     #[doc(hidden)]
     const SUFFIX: &'static str;
     /// The bits of a non-negative number, which sort as the number does.
     #[doc(hidden)]
     fn from_ordered_bits(bits: u64) -> Self;
-    /// Those of infinity.
+    /// The bits of infinity.
     #[doc(hidden)]
     const INFINITE_BITS: u64;
 }

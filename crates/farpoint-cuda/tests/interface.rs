@@ -242,7 +242,7 @@ fn device_pointers() {
     };
     for algorithm in algorithms() {
         let sampler = Sampler::count(m).algorithm(algorithm);
-        // SAFETY: the buffers outlive the stream's work, and have the sizes told.
+        // SAFETY: the buffers outlive the stream's work, and have the sizes given.
         unsafe { device.enqueue_sample(&sampler, &stream, &batch).unwrap() };
         let (rows, distances) = (indices.download(b * m).unwrap(), values.download(b * m).unwrap());
         let (radii, counts) = (covering.download(b).unwrap(), chosen.download(b).unwrap());
@@ -276,7 +276,7 @@ fn clouds_that_are_too_short_leave_slots() {
     );
     for algorithm in algorithms() {
         let sampler = Sampler::count(20).algorithm(algorithm);
-        // SAFETY: the buffers outlive the stream's work, and have the sizes told.
+        // SAFETY: the buffers outlive the stream's work, and have the sizes given.
         unsafe { device.enqueue_sample(&sampler, &stream, &batch).unwrap() };
         let rows = indices.download(60).unwrap();
         let truth = |from: usize, to: usize, m| {
@@ -300,7 +300,7 @@ fn bad_rows_are_found_on_the_device() {
     let points = Buffer::upload(&stream, &data, "points").unwrap();
     let [counts, firsts] = [(); 2].map(|()| Buffer::<i64>::new(&stream, 3, "counts").unwrap());
     let batch = DeviceBatch::<f32>::padded(points.pointer(), [3, 2000, 2], 0);
-    // SAFETY: the buffers outlive the stream's work, and have the sizes told.
+    // SAFETY: the buffers outlive the stream's work, and have the sizes given.
     unsafe { check_bad(&stream, &batch, counts.pointer(), firsts.pointer()).unwrap() };
     assert_eq!(counts.download(3).unwrap(), [0, 2, 1]);
     assert_eq!(firsts.download(3).unwrap(), [-1, 8, 0]);
@@ -316,7 +316,7 @@ fn roots_are_those_of_the_cpu() {
     let radii = Buffer::<f64>::new(&stream, squares.len(), "radii").unwrap();
     let [slots, clouds] = [(&values, squares.len()), (&covering, squares.len())]
         .map(|(buffer, len)| (buffer.pointer(), len));
-    // SAFETY: the buffers outlive the stream's work, and have the sizes told.
+    // SAFETY: the buffers outlive the stream's work, and have the sizes given.
     unsafe { roots::<f32>(&stream, slots, clouds, radii.pointer()).unwrap() };
     let truth: Vec<f32> = squares.iter().map(|square| square.sqrt()).collect();
     assert_eq!(values.download(squares.len()).unwrap(), truth);
@@ -355,7 +355,7 @@ fn graphs_hold_a_run() {
     let batch = DeviceBatch::<f32>::padded(points.pointer(), [b, n, 3], indices.pointer());
     for algorithm in algorithms() {
         let sampler = Sampler::count(m).algorithm(algorithm);
-        // SAFETY: the buffers outlive the graph's launches, and have the sizes told.
+        // SAFETY: the buffers outlive the graph's launches, and have the sizes given.
         let graph = stream.capture(|| unsafe { device.enqueue_sample(&sampler, &stream, &batch) });
         let graph = graph.unwrap();
         for seed in 0..3 {

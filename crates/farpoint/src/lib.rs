@@ -64,6 +64,7 @@ mod distance;
 mod error;
 mod fps;
 mod job;
+mod machine;
 pub mod measure;
 mod memory;
 pub mod neighbors;
@@ -84,16 +85,16 @@ pub use device::{Device, On, chamfer, nearest};
 pub use error::Error;
 pub use fps::reference;
 pub use job::{
-    Algorithm, AlgorithmOption, Amount, BadRows, DeviceKind, Matcher, Method, Norm, Observer,
-    PeakOptions, Progress, QuickOptions, RadiusOptions, Sampler, Start, Traits,
+    Algorithm, AlgorithmOption, Amount, BadRows, Matcher, Method, Norm, Observer, PeakOptions,
+    Progress, QuickOptions, RadiusOptions, Sampler, Start, Traits,
 };
+pub use machine::{DeviceKind, Level};
 pub use parse::ParseError;
 pub use points::{Axes, Points, Strided, padded, ragged};
 pub use result::{
     Bytes, Chamfer, FScore, Gradients, Measured, Nearest, RanOn, Sample, Stages, Statistics,
 };
 pub use scalar::Scalar;
-pub use simd::Level;
 
 /// The examples of the README, which are tested as documentation.
 #[cfg(doctest)]

@@ -161,7 +161,7 @@ pub(super) struct Case<T> {
     gradients: Gradients<T>,
 }
 
-/// Up to so many points of either cloud every switch of a method is tried, and one side alone.
+/// Up to this many points of either cloud every option of a method is tried, and one side alone.
 const EVERY: usize = 2_100;
 
 impl<T: CudaScalar> Case<T> {

@@ -1,5 +1,5 @@
 //! What the CPU library says of pairs of clouds, laid out as answers in device memory are, and
-//! comparing with it bit by bit.
+//! comparing with it bit for bit.
 
 use crate::clouds::Cloud;
 use crate::truth::{OnCpu, bits};
@@ -35,13 +35,13 @@ impl OnCpu<Matcher> {
     }
 }
 
-/// Gradients of distances: a number in -1..1 a row.
+/// Gradients of distances: a number in -1..1 per row.
 pub(crate) fn grads<T: Scalar>(rows: usize, seed: u64) -> Vec<T> {
     let mut random = SplitMix64::new(seed);
     (0..rows).map(|_| T::from_f64(2.0 * random.unit() - 1.0)).collect()
 }
 
-/// The answers for one side of a batch of pairs, a number a row; gradients as many as axes.
+/// The answers for one side of a batch of pairs, one number per row; gradients as many as axes.
 #[derive(Clone)]
 pub(crate) struct Expected<T> {
     /// Gradients of the distances: input, NaN where there is no row.
@@ -52,7 +52,7 @@ pub(crate) struct Expected<T> {
 }
 
 impl<T: CudaScalar> Expected<T> {
-    /// For both sides of clouds padded to so many rows, or one after another; only the directions
+    /// For both sides of clouds padded to `padded` rows, or one after another; only the directions
     /// that `send` do have gradients.
     pub(crate) fn of(
         clouds: [&[Cloud<T>]; 2],

@@ -35,7 +35,7 @@ pub(crate) fn method(part: &str) -> Method {
     part.parse().expect("parts are named after methods")
 }
 
-/// A job for a method, worked on by so many blocks per pair.
+/// A job for a method, with `team` blocks per pair.
 pub(crate) struct Variant {
     name: String,
     matcher: Matcher,
@@ -58,7 +58,7 @@ fn variants(part: &str) -> Vec<Variant> {
     }
 }
 
-/// A GPU on which so many blocks work on a pair, while this lives.
+/// Sets the number of blocks that work on a pair while this lives.
 struct Team<'a>(&'a Gpu);
 
 impl<'a> Team<'a> {

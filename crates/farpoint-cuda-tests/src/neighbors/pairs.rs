@@ -15,7 +15,7 @@ pub(crate) struct Pair<T> {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Like {
     Random,
-    /// Four values an axis: many ties, and duplicates.
+    /// Four values per axis: many ties, and duplicates.
     Tied,
     /// Each cloud one point, again and again.
     Equal,

@@ -14,7 +14,7 @@ use farpoint::{Matcher, Norm};
 use farpoint_cuda::{Buffer, CudaScalar, DeviceGradients, DevicePairs, Gpu, Stream};
 use farpoint_generate::Kind;
 
-/// What is asked of the pairs. Sides are told one after the other.
+/// What is wanted of the pairs, for one side and the other.
 #[derive(Clone)]
 struct Ask {
     name: &'static str,
@@ -115,7 +115,7 @@ fn group<T: CudaScalar>(name: &str, parts: &'static [&'static str], asks: Vec<As
     })
 }
 
-/// A batch laid out as asked, and what must come of it.
+/// A batch in the layout that is tested, and the expected answer.
 struct Case<T> {
     ask: Ask,
     data: [Vec<T>; 2],
@@ -158,7 +158,7 @@ impl<T: CudaScalar> Case<T> {
         let scratch = Guarded::<u8>::new(&stream, if self.ask.given_scratch { bytes } else { 0 })?;
         let other = Guarded::<u8>::new(&stream, if self.ask.given_scratch { back } else { 0 })?;
         pairs.scratch = self.ask.given_scratch.then_some((scratch.pointer(), bytes));
-        // SAFETY: the arrays have the sizes told and outlive the stream's work.
+        // SAFETY: the arrays have the sizes given and outlive the stream's work.
         let queued = unsafe { device.enqueue_nearest(matcher, &stream, &pairs) };
         if tally.take(what, queued).is_none() {
             return Ok(());
@@ -174,7 +174,7 @@ impl<T: CudaScalar> Case<T> {
             scratch: self.ask.given_scratch.then_some((other.pointer(), back)),
             ..DeviceGradients::new(pairs, [0; 2], [0, 1].map(|k| answer[k].gradients.pointer()))
         };
-        // SAFETY: the arrays have the sizes told and outlive the stream's work; the indices are those
+        // SAFETY: the arrays have the sizes given and outlive the stream's work; the indices are those
         // of the search, so within the other cloud.
         let queued = unsafe { device.enqueue_gradients(matcher, &stream, &wanted) };
         if tally.take(format!("{what}, backward"), queued).is_some() {
@@ -228,7 +228,7 @@ impl<T: CudaScalar> Case<T> {
         told
     }
 
-    /// Compares what was asked of a side; the rest must be untouched.
+    /// Compares what was wanted of a side; the rest must be untouched.
     fn same(&self, side: usize, answer: &Answer<T>) -> Result<Result<(), String>> {
         let truth = &self.truth[side];
         let distances = answer.distances.read("distances")?;

@@ -4,7 +4,7 @@ use super::expected::{Expected, same_indices, same_numbers};
 use farpoint::Matcher;
 use farpoint_cuda::{Buffer, CudaScalar, DeviceGradients, DevicePairs, Error, Stream};
 
-/// Pairs of clouds of one size a side, and room for all answers.
+/// Pairs of clouds of one size per side, and room for all answers.
 pub(crate) struct Resident<T> {
     sides: [Side<T>; 2],
     pairs: usize,
@@ -89,7 +89,7 @@ impl<T: CudaScalar> Resident<T> {
 
     /// Queues a search.
     pub(crate) fn enqueue(&self, stream: &Stream, matcher: &Matcher) -> Result<(), Error> {
-        // SAFETY: the arrays have the sizes told, and are freed in the order of their stream,
+        // SAFETY: the arrays have the sizes given, and are freed in the order of their stream,
         // which every caller waits for.
         unsafe { stream.gpu().enqueue_nearest(matcher, stream, &self.told()) }
     }
@@ -102,7 +102,7 @@ impl<T: CudaScalar> Resident<T> {
         let scratch = self.scratch_of(1);
         let wanted =
             DeviceGradients { scratch, ..DeviceGradients::new(self.told(), grads, gradients) };
-        // SAFETY: the arrays have the sizes told, and are freed in the order of their stream, which
+        // SAFETY: the arrays have the sizes given, and are freed in the order of their stream, which
         // every caller waits for; the indices are those of a search.
         unsafe { stream.gpu().enqueue_gradients(matcher, stream, &wanted) }
     }

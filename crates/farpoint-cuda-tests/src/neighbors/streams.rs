@@ -1,4 +1,4 @@
-//! Runs that are repeated, side by side on two streams, on somebody else's stream, and captured
+//! Runs that are repeated, side by side on two streams, on a borrowed stream, and captured
 //! into graphs: always the same bits.
 
 use super::expected::Expected;
@@ -71,7 +71,7 @@ fn matcher(part: &str) -> Matcher {
     Matcher::new().method(method(part))
 }
 
-/// Forward and backward so many times on a stream, each time compared with the CPU.
+/// Forward and backward `times` times on a stream, each time compared with the CPU.
 fn repeat(
     stream: &Stream,
     part: &str,
@@ -133,7 +133,7 @@ fn two_threads() -> Group {
     })
 }
 
-/// The legacy default stream, which belongs to nobody and can't be captured.
+/// The legacy default stream, which can't be captured.
 fn legacy(shape: Shape) -> Group {
     Group::new("chamfer, legacy default stream", METHODS, move || {
         let answer = Answer::new(shape, 5)?;

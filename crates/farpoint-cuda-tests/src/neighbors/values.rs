@@ -1,4 +1,4 @@
-//! One value a pair and its gradients, made on the device: those of `farpoint::neighbors::reduce`, bit
+//! One value per pair and its gradients, made on the device: those of `farpoint::neighbors::reduce`, bit
 //! for bit, by every method, for clouds of one leaf of the sum and of many.
 
 use super::expected::{on_cpu, same_numbers};
@@ -166,7 +166,7 @@ impl<T: CudaScalar> Batch<T> {
             values: values.pointer(),
             extremes: Some(extremes.pointer()),
         };
-        // SAFETY: the arrays have the sizes told and outlive the stream's work, which is waited for.
+        // SAFETY: the arrays have the sizes given and outlive the stream's work, which is waited for.
         let queued = unsafe { device.enqueue_values(&matcher, &stream, &wanted) };
         if tally.take(&what, queued).is_none() {
             return Ok(());
@@ -185,7 +185,7 @@ impl<T: CudaScalar> Batch<T> {
         };
         let to = sides.each_ref().map(|side| side.gradients.pointer());
         // SAFETY: indices, distances and extremes are those of the search, and all arrays are as
-        // large as told and outlive the stream's work, which is waited for.
+        // large as given and outlive the stream's work, which is waited for.
         let queued = unsafe {
             let wanted = DeviceGradients::of_value(told, value, to);
             device.enqueue_gradients(&matcher, &stream, &wanted)

@@ -1,4 +1,4 @@
-// What is asked of a kernel: a batch of clouds in device memory, and where the answer goes.
+// The parameter of the kernels: a batch of clouds in device memory, and where the answer goes.
 // `struct Batch` in src/fps/batch.rs mirrors this one field by field.
 #pragma once
 #include "common/common.cuh"
@@ -16,17 +16,17 @@ struct Batch {
     const i64* lengths;
     i64 rows;
     // Samples wanted of cloud b: samples[b] (or `wanted`); written from slot[b] (or
-    // b * wanted) on. What a cloud has no sample for is filled with index -1, value 0.
+    // b * wanted) on. Slots without a sample are filled with index -1, value 0.
     const i64* samples;
     const i64* slots;
     i64 wanted;
-    // Rows to start from, `start_count` a cloud (counted within the cloud); row 0 when null.
+    // Rows to start from, `start_count` per cloud (counted within the cloud); row 0 when null.
     const i64* starts;
     u32 start_count;
     // Stop once the next squared distance is not above this; negative: never.
     real stop;
     // The answer: indices within the cloud, squared selection distances (or null), squared
-    // covering radius a cloud (or null), samples chosen a cloud (or null).
+    // covering radius per cloud (or null), samples chosen per cloud (or null).
     i64* indices;
     real* values;
     real* covering;

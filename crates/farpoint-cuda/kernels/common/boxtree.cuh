@@ -1,4 +1,4 @@
-// A box tree over points in neighbor order: 32 points a group, 32 groups a node, and so on, so
+// A box tree over points in neighbor order: 32 points per group, 32 groups per node, and so on, so
 // that a warp tests all children of a node at once.
 //
 // A box bound needs no slack: every computed step of `box_distance` is monotone, so it is never
@@ -10,7 +10,7 @@
 #include "common/warp.cuh"
 
 constexpr u32 MOST_LEVELS = 7;  // 32^7 points are more than a u32 can name
-constexpr u32 STACK = 288;      // nodes waiting in a depth-first search: 31 a level, 32 in the last, some to spare
+constexpr u32 STACK = 288;      // nodes waiting in a depth-first search: 31 per level, 32 in the last, some to spare
 
 // The coordinates of 32 points: one address, and the axes at fixed distances from it.
 struct Group {
@@ -90,7 +90,7 @@ __device__ __forceinline__ Site broadcast(const Site& mine, u32 from) {
             __shfl_sync(FULL, mine.at, from), __shfl_sync(FULL, mine.row, from)};
 }
 
-// Site of a lane of a group; its row is only read where further axes ask for it.
+// Site of a lane of a group; its row is only read for further axes.
 template <bool HIGH>
 __device__ __forceinline__ Site lane_site(const Points& points, u32 group, u32 lane) {
     const Group& sites = in_global(points.sites)[group];

@@ -1,6 +1,6 @@
-// Looks for rows that hold NaN or infinity: how many a cloud, and the first.
+// Looks for rows that hold NaN or infinity: how many per cloud, and the first.
 //
-// `parts` blocks a cloud, block b*parts + k for cloud b. `counts` must be zero and `firsts`
+// `parts` blocks per cloud, block b*parts + k for cloud b. `counts` must be zero and `firsts`
 // all ones (-1) at launch; a cloud without a bad row keeps -1. The answer of `batch` is not
 // used.
 #include "common/batch.cuh"

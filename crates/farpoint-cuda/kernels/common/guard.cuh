@@ -1,8 +1,8 @@
 // Limits for waits. Blocks and warps that work together poll for what the others have yet to do.
-// Should that never come (a fault of ours, of the driver or of the card), they would poll for ever.
+// Should that never come (a fault of ours, of the driver or of the card), they would poll forever.
 // So every wait has a limit by the clock. Whoever reaches it *gives up*: it raises a flag by which the
-// others of its team leave too, and tells the host what it waited for. What the team was to write is
-// then overwritten by what no run gives (`spoil`), so that nobody takes it for a result.
+// others of its team leave too, and reports to the host what it waited for. What the team was to write is
+// then overwritten by what no run produces (`spoil`), so that it can't be taken for a result.
 //
 // Neither clock nor flag is looked at more often than every OFTEN-th poll.
 #pragma once
@@ -11,7 +11,7 @@
 // The first field of the argument of every kernel whose threads wait for other warps or blocks.
 // `struct Guard` in src/guard.rs mirrors this one field by field.
 struct Guard {
-    u32* told;         // in host memory: `kernel` and what was waited for, if somebody gave up
+    u32* told;         // in host memory: `kernel` and what was waited for, if a thread gave up
     u32 limit;         // ticks that a wait may last without progress
     u32 kernel;        // its number in src/guard.rs
     u32 absent_stage;  // for tests: at this stage one block of each team leaves
@@ -62,8 +62,8 @@ struct Wait {
     u32 since = 0;  // tick of the last progress
     u32 seen = 0;   // and what it was known by
 
-    // To be asked after every poll in vain: whether to give up. `raised` is the team's flag, or null;
-    // `progress` is a word that changes when others go on, so that the wait begins anew, or null.
+    // To be called after every poll in vain: whether to give up. `raised` is the team's flag, or null;
+    // `progress` is a word that changes when others go on, so that the wait starts again, or null.
     __device__ __forceinline__ bool over(const Guard& guard, u32* raised, Waiting what, const u32* progress = nullptr) {
         return ++polls % OFTEN == 0 && look(guard, raised, what, progress);
     }

@@ -6,7 +6,7 @@
 #include "common/box.cuh"
 #include "common/boxtree.cuh"
 
-constexpr u32 REFINED = 256;  // points in curve order that are divided into groups anew
+constexpr u32 REFINED = 256;  // points in curve order that are regrouped
 
 // Shared memory for a block of SIZE points, a thread each.
 template <u32 SIZE>

@@ -1,7 +1,7 @@
 // Square roots of what a sampling gives, by one launch: selection distances in place, covering
 // radii in double precision. Rounded as the CPU rounds them.
 //
-// Launch: any grid of 256 threads a block.
+// Launch: any grid of 256 threads per block.
 #include "common/common.cuh"
 
 struct RootsArgs {

@@ -1,6 +1,6 @@
-// The textbook kernel: one block a cloud, every point touched for every sample.
+// The textbook kernel: one block per cloud, every point touched for every sample.
 //
-// Launch: one block a cloud; block size any multiple of 32 up to 1,024; no dynamic shared
+// Launch: one block per cloud; block size any multiple of 32 up to 1,024; no dynamic shared
 // memory. Scratch: clouds * rows reals, which need not be set to anything.
 //
 // It is the yardstick the other kernels are measured with, so it does what the well-known one

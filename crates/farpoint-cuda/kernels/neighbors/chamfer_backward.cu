@@ -8,11 +8,11 @@
 struct SortedArgs {
     Guard guard;
     Asked asked;
-    u8* headers;            // a Header a team, zero at launch
-    u8* scratch;            // arrays, `stride` bytes a team
+    u8* headers;            // one Header per team, zero at launch
+    u8* scratch;            // arrays, `stride` bytes per team
     u64 header_stride;
     u64 stride;
-    u32 team;               // blocks a cloud
+    u32 team;               // blocks per cloud
 };
 
 struct Header {

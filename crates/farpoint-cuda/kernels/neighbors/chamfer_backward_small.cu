@@ -1,8 +1,8 @@
 // Gradients of Chamfer distance for small clouds: see gradient.cuh for what they are.
 //
-// An ordinary launch without scratch memory, a block a cloud. Who sends to a row is counted and
+// An ordinary launch without scratch memory, one block per cloud. Who sends to a row is counted and
 // put together in shared memory by atomic additions, which leave lists in any order; each is then
-// put into its own: a short one by a lane that sorts it, a long one by a warp that collects it anew.
+// put into its own: a short one by a lane that sorts it, a long one by a warp that collects it again.
 //
 // Launch: any number of blocks of 32 to 1,024 threads; the dynamic shared memory of `Lists`.
 #include "neighbors/gradient.cuh"
@@ -16,7 +16,7 @@ extern __shared__ u32 memory[];
 struct Lists {
     u32* ends;            // where a row's list ends and the next row's begins
     u32* senders;
-    unsigned short* targets;  // to whom each sends; the number of rows, if to nobody
+    unsigned short* targets;  // the row that each sends to; the number of rows, if to none
     u32 count;            // of senders
 
     __device__ __forceinline__ List of(u32 row) const {

@@ -5,15 +5,15 @@
 // the second half of the columns is added to the first until one is left; then the leaves' sums the
 // same way.
 //
-// Launch: `reduce`, for clouds of one leaf: a block of 2 * COLUMNS threads a pair, half of it a side.
-// Larger clouds: `reduce_leaves`, COLUMNS threads a leaf, then `reduce_partials`, launched as `reduce`.
+// Launch: `reduce`, for clouds of one leaf: a block of 2 * COLUMNS threads per pair, half of it per side.
+// Larger clouds: `reduce_leaves`, COLUMNS threads per leaf, then `reduce_partials`, launched as `reduce`.
 // Any number of blocks.
 #include "neighbors/matching.cuh"
 #include "common/root.cuh"
 
 struct ReduceArgs {
     Matching matching;  // of each side the distances that the search gave; null if it has no part
-    real* values;       // a number a pair
+    real* values;       // one number per pair
     real* extremes;     // for maxima, of each pair EXTREMES numbers; or null
     struct Sum* partials;  // one a leaf of a side and pair
     u32 leaves[2];      // of the largest cloud of each side

@@ -5,7 +5,7 @@
 // then what it is sent by ascending index: no atomic additions, whose order would change from run
 // to run. Kernels differ in how they find out who sends to whom.
 //
-// The gradients of the distances are given, or follow from those of a value a pair that the distances
+// The gradients of the distances are given, or follow from those of one value per pair that the distances
 // were reduced to (chamfer_reduce.cu); all operations are those of `farpoint::chamfer::Reduced::grads`.
 #pragma once
 #include "neighbors/matching.cuh"
@@ -15,8 +15,8 @@
 struct Asked {
     Matching matching;      // of each side the indices that the search gave, or null
     const real* grads[2];   // gradients of the distances, laid out as the rows; or null
-    real* gradients[2];     // of the coordinates, dense rows; null when nobody asks
-    // Instead of `grads`: the gradient of each pair's value, so many numbers apart. It needs the
+    real* gradients[2];     // of the coordinates, dense rows; null if not wanted
+    // Instead of `grads`: the gradient of each pair's value, `upstream_stride` numbers apart. It needs the
     // distances in `matching` where their roots were taken or a maximum was.
     const real* upstream;
     i64 upstream_stride;
@@ -98,7 +98,7 @@ __device__ __forceinline__ bool sends(const Rows<SOURCE>& rows) {
     return (is_of_value<SOURCE>(*rows.asked) || rows.grads) && rows.cloud.indices;
 }
 
-// To whom a row sends; `none` if to nobody of so many.
+// The row that a row sends to; `none` if to none.
 template <Source SOURCE>
 __device__ __forceinline__ u32 target_of(const Rows<SOURCE>& rows, u32 row, u32 none) {
     i64 nearest = rows.cloud.indices[row];

@@ -1,4 +1,4 @@
-// What is asked of a search for nearest points: a batch of pairs of clouds in device memory, and
+// The parameter of a search for nearest points: a batch of pairs of clouds in device memory, and
 // where the answers go. `struct Matching` in src/chamfer/matching.rs mirrors this one field by
 // field.
 #pragma once
@@ -15,7 +15,7 @@ struct Side {
     const i64* lengths;
     i64 rows;
     // For each row the distance to its nearest in the pair's other cloud, and that one's index
-    // there; both null when nobody asks. Rows that pad a cloud get 0 and -1.
+    // there; both null if not wanted. Rows that pad a cloud get 0 and -1.
     real* distances;
     i64* indices;
 };
@@ -104,7 +104,7 @@ __device__ __forceinline__ real with_further(real distance, const Cloud& a, u32 
 // What one block of an ordinary launch does: a stretch of one side's rows.
 struct Stretch {
     u32 pair;
-    u32 side;   // whose rows ask
+    u32 side;   // whose rows are the queries
     u32 which;  // stretch of these rows
 };
 

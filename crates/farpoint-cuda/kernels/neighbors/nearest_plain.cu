@@ -1,4 +1,4 @@
-// The textbook kernel for nearest points: a thread a query, all points of the other cloud by
+// The textbook kernel for nearest points: one thread per query, all points of the other cloud by
 // tiles in shared memory. Any number of axes.
 //
 // Launch: 512 threads; see `stretch_of_block` for the grid. No scratch.

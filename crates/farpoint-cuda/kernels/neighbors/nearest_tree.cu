@@ -23,11 +23,11 @@ constexpr u32 WARPS = THREADS / 32;
 struct TreeArgs {
     Guard guard;
     Matching matching;
-    u8* headers;         // a Header a team, zero at launch
-    u8* scratch;         // arrays, `stride` bytes a team
+    u8* headers;         // one Header per team, zero at launch
+    u8* scratch;         // arrays, `stride` bytes per team
     u64 header_stride;
     u64 stride;
-    u32 team;            // blocks a pair
+    u32 team;            // blocks per pair
     u32 first;           // of these, blocks that build the tree of side 0
     u32 rows[2];         // rows of the largest cloud of each side
 };
@@ -46,7 +46,7 @@ struct Index {
     Ordering ordering;
 };
 
-// Where a warp is in its search: on each level the node it is in, its children that are yet to be
+// Where a warp is in its search: on each level the node it is in, its children that are still to be
 // looked at, and how far these are.
 struct Path {
     real bound[MOST_LEVELS][32];

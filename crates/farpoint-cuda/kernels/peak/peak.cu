@@ -4,7 +4,7 @@
 // team takes one cloud after another. The stages, each in its own file:
 //
 //   order    bounds, Morton keys, radix sort                        (common/order.cuh, common/sort.cuh)
-//   tree     32 points a group, 32 groups a node, ...                (common/boxtree.cuh)
+//   tree     32 points per group, 32 groups per node, ...                (common/boxtree.cuh)
 //   single   the first samples, one by one                           (single.cuh)
 //   solve    all choices within a band of distances, no barrier      (solve.cuh)
 //   update   the new maxima, after a band                            (update.cuh)
@@ -23,12 +23,12 @@ constexpr u32 THREADS = 1024;
 struct PeakArgs {
     Guard guard;
     Batch batch;
-    u8* headers;         // a Header and mail a team, zero at launch
-    u8* scratch;         // arrays, `stride` bytes a team
+    u8* headers;         // a Header and mail per team, zero at launch
+    u8* scratch;         // arrays, `stride` bytes per team
     u64* counters;       // COUNTERS words, or null
     u64 header_stride;
     u64 stride;
-    u32 team;            // blocks a cloud
+    u32 team;            // blocks per cloud
     u32 rows;            // rows of the largest cloud
     u32 single;          // samples taken one by one before the first band
     u32 list;            // after a band of up to this many accepted points, the next looks at their list
@@ -104,7 +104,7 @@ __device__ __forceinline__ real next_beta(const State& state, real maximum, real
     return larger(beta, state.cloud.stop);
 }
 
-// Bands are as wide as asked for (1 - gamma), or up to twice as wide while they hold less than a
+// Bands are as wide as set (1 - gamma), or up to twice as wide while they hold less than a
 // point or two for every warp: a band takes some time however few its points are.
 __device__ __forceinline__ real next_gamma(const Team& team, real narrow, real gamma, u32 points) {
     real width = 1 - gamma;

@@ -39,7 +39,7 @@ __device__ __forceinline__ u32 next_groups(const Tree& tree, Stack& stack, u32 g
         u32 top = stack.nodes[stack.size - 1], below = stack.nodes[max(stack.size, 2u) - 2];
         __syncwarp();
         if (top >> LEVEL_SHIFT == 0) {
-            // Groups lie on top of the nodes that are yet to be opened.
+            // Groups lie on top of the nodes that have not been opened yet.
             bool pair = stack.size > 1 && below >> LEVEL_SHIFT == 0;
             groups[0] = top;
             groups[1] = pair ? below : top;

@@ -2,13 +2,13 @@
 //
 // A point i may be accepted once no unaccepted point that comes before it lies within its
 // distance T(i), and every accepted one that came before it has been applied to T(i). Nothing
-// in the proof (docs/peak.md) asks for rounds: a distance read too early is only too large, and
+// in the proof (docs/peak.md) requires rounds: a distance read too early is only too large, and
 // then a point waits longer than it must. So no barrier is needed. Each warp owns some points of
 // the band, a lane each, and decides their fate; a point that found one in its way (its witness)
 // looks at nothing else until the witness is decided.
 //
 // That what has been accepted is soon known to all shortens the waiting: while few points are
-// accepted a band, every warp looks through the list of them; then, while there are some, whoever
+// accepted a band, every warp looks through the list of them; then, while there are some, the warp that
 // accepts a point applies it to the points of the band around; of many, each concerns few.
 #pragma once
 #include "peak/search.cuh"
@@ -141,7 +141,7 @@ __device__ __forceinline__ real apply_list(const State& state, const Site& mine,
     for (u32 first = from; first < to; first += 32) {
         u32 k = first + lane;
         // Relaxed: a place that is not written yet, or a distance from before it was accepted, passes
-        // the point by. That is safe: whoever looks around meets it again (docs/peak.md).
+        // the point by. That is safe: a later visit meets it again (docs/peak.md).
         u32 at = k < to ? load_relaxed(&state.accepted.at[k]) : NONE;
         bool here = at != NONE;
         Site other = site(state.points, here ? at : 0);
@@ -183,8 +183,8 @@ __device__ __forceinline__ bool waits_for(const State& state, Member& member, re
     return false;
 }
 
-// One visit of up to 32 points, a lane each: applies the points `from..to` of the list, asks the
-// witnesses, examines those that wait for nobody.
+// One visit of up to 32 points, one lane per point: applies the points `from..to` of the list, reads the
+// witnesses, examines the points that wait for none.
 template <bool HIGH>
 __device__ __forceinline__ void visit(const State& state, Stack stack, Member& member, const Box& box, const Band& band, u32 from, u32 to) {
     u32 lane = threadIdx.x & 31, at = member.site.at;
@@ -214,7 +214,7 @@ __device__ __forceinline__ Member load_member(const State& state, u32 k, u32 end
     return member;
 }
 
-// Whether this warp is to give up. A call, so that its registers are nobody else's.
+// Whether this warp is to give up. A call, so that it has registers of its own.
 __device__ __noinline__ bool waits_too_long(const State& state) {
     Wait& wait = *(Wait*)state.waits[threadIdx.x >> 5];
     return wait.look(*state.guard, &state.header->raised, FOR_DECISIONS, state.accepted.count);

@@ -14,7 +14,7 @@ struct Header {
     u32 band[2];  // points of the band, by turns
     u32 raised;   // whether one of the team has given up
     u32 pad[27];
-    // Then two slots of mail a block.
+    // Then two slots of mail per block.
 };
 
 // The best candidate of a block, for all blocks of its team to read (single.cuh).
@@ -38,7 +38,7 @@ struct Accepted {
     u32* count;
 };
 
-// Counts of the work, summed over warps when a caller asks for them.
+// Counts of the work, summed over warps if a caller wants them.
 enum Counter { BANDS, BAND_POINTS, SEARCHES, NODES, LEAVES, UPDATES, COPY_NS, BUILD_NS, SINGLE_NS, SOLVE_NS,
                UPDATE_NS, SORT_NS, COUNTERS };
 
@@ -53,13 +53,13 @@ struct State {
     Header* header;
     Box* parts;  // per block
     u32* digits;    // counts of the sort
-    Mail* mail;     // two slots a block
+    Mail* mail;     // two slots per block
     Pairs<u32> order[2];
     Pairs<bits> sorted[2];
     u64* counters;  // or null
     u64 clock;
     const Guard* guard;
-    mutable u32 waits[MOST_WARPS][3];  // a Wait a warp, for solve_band
+    mutable u32 waits[MOST_WARPS][3];  // one Wait per warp, for solve_band
 };
 static_assert(sizeof(Wait) == sizeof(u32[3]), "a Wait fits");
 
@@ -121,7 +121,7 @@ __device__ inline void shape_tree(State& state) {
     }
 }
 
-// The largest distance of all unchosen points, in every thread; `turn` tells the current copy.
+// The largest distance of all unchosen points, in every thread; `turn` is the current copy.
 __device__ inline real largest_of_all(const Tree& tree, u32 turn) {
     const Level& top = tree.levels[tree.height - 1];
     return from_bits(warp_largest(*(volatile bits*)&top.blocks[0].largest[turn][threadIdx.x & 31]));

@@ -83,7 +83,7 @@ __device__ __forceinline__ void refresh_one(const State& state, u32 g, real befo
     atomicMax(slot, largest);
 }
 
-// The same for the groups of some nodes of level 1, a warp a group of each node; slot k belongs
+// The same for the groups of some nodes of level 1, one warp per group of each node; slot k belongs
 // to node `first + k * team.size`.
 template <bool HIGH>
 __device__ __forceinline__ void refresh_nodes(const State& state, const Team& team, u32 first, u32 slots, u32 turn, Staged& staged, u32 n, real beta) {
@@ -116,7 +116,7 @@ __device__ __forceinline__ void raise_maxima(const Tree& tree, u32 node, u32 tur
 }
 
 // Applies `n` points of `list` to all groups, finds the largest distances of all nodes and lists
-// what lies above beta; `turn` tells which copy takes the maxima (of the upper levels it must be
+// what lies above beta; `turn` says which copy takes the maxima (of the upper levels it must be
 // zero), the other holds bounds from before.
 template <bool HIGH>
 __device__ void refresh(const State& state, const Team& team, const u32* list, u32 n, u32 turn, real beta, Staged& staged) {
@@ -139,7 +139,7 @@ __device__ void refresh(const State& state, const Team& team, const u32* list, u
     }
 }
 
-// Applies the accepted points `begin..end` of the list, one warp a point.
+// Applies the accepted points `begin..end` of the list, one warp per point.
 template <bool HIGH>
 __device__ void scatter(const State& state, const Team& team, Stack stack, u32 begin, u32 end, u32 turn) {
     const Points& points = state.points;

@@ -32,7 +32,7 @@ __device__ __forceinline__ real most(real a, real b) {
 #endif
 }
 
-// The same key, of unknown origin: the compiler then keeps it instead of making it anew each time.
+// The same key, of unknown origin, so that the compiler keeps it instead of computing it each time.
 __device__ __forceinline__ key kept(key value) {
 #ifdef FARPOINT_F64
     asm volatile("" : "+l"(value));

@@ -8,7 +8,7 @@
 // Two sets of mailboxes, used in turn, are enough. Say a warp (in the grid: a block) posts its offer
 // of epoch e + 2, over that of epoch e. It has read the offers of epoch e + 1 of all warps, for
 // they decided what it offers now. Each of those was posted by a warp that had read all offers of
-// epoch e, for the same reason. So everybody has read what is overwritten, and nobody looks for
+// epoch e, for the same reason. So every reader has read what is overwritten, and none looks for
 // it again.
 #pragma once
 #include "common/guard.cuh"

@@ -65,7 +65,7 @@ __device__ __forceinline__ Offer offer_of(const Offer& mine, u32 lane) {
 }
 
 // An offer as it travels: words of 16 bytes, each written and read whole, and each with the number
-// of the exchange in its last quarter. So a reader knows a word that has come from one that has not.
+// of the exchange in its last quarter. So a reader can tell a word that has arrived from one that has not.
 struct alignas(16) Word {
     u32 a, b, c, epoch;
 };
@@ -154,7 +154,7 @@ __device__ __forceinline__ Progress begin(const Cloud& cloud) {
     return {0, cloud.wanted == 0, covering, kept(stop), starts};
 }
 
-// A start point is an offer that nothing comes before; nobody has to be asked for it.
+// A start point is an offer that nothing precedes; no exchange is needed for it.
 template <typename Points>
 __device__ __forceinline__ Offer offer_start(const Cloud& cloud, Points& points, u32 chosen) {
     Place start = place_of(cloud, cloud.start(chosen));

@@ -3,9 +3,9 @@
 // A cloud is held by a block, by a thread-block cluster, or by a team of blocks of the grid. Each
 // thread keeps the coordinates of its points and their distances in registers. What travels is in
 // offer.cuh: every group of points offers its first one together with a bound on all
-// its others; whoever has read all offers can tell not only the next sample but several, exactly.
+// its others; a reader of all offers knows not only the next sample but several, exactly.
 //
-// Kernels (each name ends in _f32 or _f64), K points a thread in registers, most threads a block:
+// Kernels (each name ends in _f32 or _f64), K points per thread in registers, most threads per block:
 //   persistent_block_K     K (threads): f32 2 (1024), 4, 8, 16 (512)     f64 4, 8 (384), 16 (256)
 //   persistent_cluster_K                f32 4, 8 (512), 32 (256)         f64 4, 8 (384), 16 (256)
 //   persistent_grid_K                   f32 4 (512)                      f64 4 (384)
@@ -13,7 +13,7 @@
 // All but _more are for at most three axes. block_more and cluster_more keep distances of the
 // points past K in shared memory. Clusters: compute capability 9.0 and above only.
 //
-// Launch, T threads a block (a multiple of 32), `blocks` a cloud (1, cluster size, team):
+// Launch, T threads per block (a multiple of 32), `blocks` per cloud (1, cluster size, team):
 //   block    grid = clouds
 //   cluster  grid = clouds * blocks, cluster dimension = blocks: any size up to 16; 16 needs
 //            CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
@@ -41,7 +41,7 @@ struct PersistentArgs {
     Guard guard;
     Batch batch;
     Word* mailboxes;
-    u32 team;  // blocks a cloud (1 for a block)
+    u32 team;  // blocks per cloud (1 for a block)
 };
 
 // Of a block's or a cluster's own cloud, or of those that its team takes.
@@ -50,7 +50,7 @@ __device__ __noinline__ void spoil(const Guard& guard) {
     spoil_clouds(args.batch, blockIdx.x / args.team, gridDim.x / args.team);
 }
 
-// Most threads a block, so that nothing is spilled.
+// Most threads per block, so that nothing is spilled.
 #ifdef FARPOINT_F64
 #define FEW 384
 #define MANY 256
@@ -68,7 +68,7 @@ __device__ __noinline__ void spoil(const Guard& guard) {
 #define GRID(name, threads, ...) \
     PERSISTENT(grid_##name, threads, sample_by_team<__VA_ARGS__>(args.guard, args.batch, args.mailboxes, args.team))
 
-// Name, most threads; points a thread, more than three axes, points past the registers.
+// Name, most threads; points per thread, more than three axes, points past the registers.
 #ifndef FARPOINT_F64
 BLOCK(2, 1024, 2, false, false)
 #endif

@@ -48,7 +48,7 @@ struct Held {
     real x[K], y[K], z[K];
     real nearest[K];  // squared distance to the nearest chosen point; below 0: no such point
     u32 base, stride; // point k of this thread is point base + k * stride of the cloud
-    u32 rows;         // points a thread, at most: the same in the whole team
+    u32 rows;         // points per thread, at most: the same in the whole team
     u32 gone;         // bit k: point k is chosen. Its distance is 0, so it matters only among zeros
     u32 offered;      // index of the point this thread's warp offers, where this thread holds it
     u32 offered_k;

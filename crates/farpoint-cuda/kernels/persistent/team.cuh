@@ -26,7 +26,7 @@ __device__ __forceinline__ void put_offer(Points& points, Packet* place) {
     points.offered = lane_id() == lane ? mine.best.index : NONE;
 }
 
-// ---- one block a cloud ----
+// ---- one block per cloud ----
 
 // Shared memory: 2 * 32 packets, then the coordinates.
 template <u32 K, bool MORE, bool EXTRA>
@@ -53,7 +53,7 @@ __device__ __forceinline__ void sample_by_block(const Batch& batch) {
     finish_cloud(cloud_of(batch, blockIdx.x), run.chosen, run.covering, threadIdx.x, blockDim.x);
 }
 
-// ---- one cluster a cloud ----
+// ---- one cluster per cloud ----
 
 #if __CUDA_ARCH__ >= 900
 // Every warp posts its offer to every block of the cluster. Shared memory: mailboxes
@@ -135,7 +135,7 @@ __device__ __forceinline__ void sample_by_cluster(const Guard& guard, const Batc
 }
 #endif
 
-// ---- several blocks of the grid a cloud ----
+// ---- several blocks of the grid per cloud ----
 
 // Shared memory: the board, then the coordinates, then the distances past the registers.
 struct Board {

@@ -94,13 +94,13 @@ __device__ __forceinline__ u32 voxel_of(const Grid& grid, const Cloud& cloud, u3
     return (cell[2] * grid.cells[1] + cell[1]) * grid.cells[0] + cell[0];
 }
 
-// How many voxels a caller without a wish gets, about.
+// About how many voxels there are unless the caller sets `nvox`.
 __device__ __forceinline__ u32 wanted_voxels(const RadiusArguments& args, u32 points) {
     return max(1u, min(points / args.points_a_voxel, args.most_wanted));
 }
 
 // A first guess at nvox: right for a surface that fills about three voxels for every one of
-// `nvox * nvox`, as rooms and objects do. Its voxels are at most 32 a point, so that the bitmap has room.
+// `nvox * nvox`, as rooms and objects do. Its voxels are at most 32 per point, so that the bitmap has room.
 __device__ __forceinline__ u32 first_nvox(u32 wanted, u32 points) {
     u32 guess = max(1u, (u32)(sqrt(wanted / 3.0) + 0.5));
     while (guess > 1 && (u64)guess * guess * guess / 32 >= points) --guess;

@@ -7,7 +7,7 @@
 #include "radius/sort.cuh"
 #include "radius/step.cuh"
 
-// A kernel whose blocks have so many threads, and a multiprocessor room for so many blocks.
+// A kernel with this many threads per block and this many blocks per multiprocessor.
 #define RADIUS_KERNEL(name, threads, blocks)                      \
     extern "C" __global__ void __launch_bounds__(threads, blocks) \
         KERNEL(radius_##name)(const __grid_constant__ RadiusArguments args)
@@ -18,7 +18,7 @@
     Cloud cloud = cloud_of(args.batch, b);     \
     Voxels v = voxels_of(args, b)
 
-// As above, in kernels of a block a tile; clouds differ in length.
+// As above, in kernels of one block per tile; clouds differ in length.
 #define FIND_TILE \
     FIND_CLOUD;   \
     if ((u64)blockIdx.x * TILE >= cloud.length) return

@@ -1,7 +1,7 @@
 // RadiusFPS-G (the paper's section 4): what its kernels keep in device memory.
 //
 // Places are positions in the order sorted by voxel; `origin` leads back to the rows of the
-// cloud. Active voxels are ranked in that order and stored in chunks of 32, one chunk a warp:
+// cloud. Active voxels are ranked in that order and stored in chunks of 32, one chunk per warp:
 // voxel `rank` lies in chunk `rank % chunks`. So the voxels around a sample, which are
 // neighbors in rank, are visited by many warps and not by one.
 #pragma once
@@ -10,7 +10,7 @@
 
 constexpr u32 TILE_THREADS = 256;
 constexpr u32 TILE_ITEMS = 16;
-constexpr u32 TILE = TILE_THREADS * TILE_ITEMS;  // points a block handles while preparing
+constexpr u32 TILE = TILE_THREADS * TILE_ITEMS;  // points that a block handles while preparing
 constexpr u32 DIGITS = 256;                      // values of the eight bits sorted by in a pass
 constexpr u32 LANES = 32;
 
@@ -31,7 +31,7 @@ struct alignas(16) Pick {
     u32 index;  // row in the cloud; NONE once sampling has ended
 };
 
-// One a cloud. `src/fps/radius.rs` knows its size.
+// One per cloud. `src/fps/radius.rs` knows its size.
 struct alignas(256) RadiusState {
     Pick pick;
     u32 step;    // samples chosen; NONE once sampling has ended
@@ -50,7 +50,7 @@ static_assert(sizeof(RadiusState) == 256, "src/fps/radius.rs relies on it");
 struct RadiusArguments {
     Batch batch;
     RadiusState* states;
-    // By place, `rows` a cloud: coordinates (one axis of all clouds after another), squared
+    // By place, `rows` per cloud: coordinates (one axis of all clouds after another), squared
     // distance, row.
     real* axes;
     real* distance;  // squared, to the nearest sample; -1 for chosen points
@@ -65,7 +65,7 @@ struct RadiusArguments {
     u32* counts;         // by tile
     u32 first_cloud;     // of this launch; blockIdx.y counts from it
     u32 nvox;            // voxels along the longest side; 0: chosen here
-    u32 points_a_voxel;  // then a voxel is wanted for so many points,
+    u32 points_a_voxel;  // then one voxel per this many points is wanted,
     u32 most_wanted;     // but not more than this
     u32 passes;          // of the sort
     u32 pass;
@@ -120,7 +120,7 @@ __device__ __forceinline__ Keyed keyed(const Voxels& v, u32 passes_left) {
     return {reinterpret_cast<u32*>(v.x), reinterpret_cast<u32*>(v.y)};
 }
 
-// One bit a voxel of a first grid, at most one word a point.
+// One bit per voxel of a first grid, at most one word per point.
 __device__ __forceinline__ u32* bitmap_of(const Voxels& v) { return reinterpret_cast<u32*>(v.z); }
 
 // Where this block's tile ends.

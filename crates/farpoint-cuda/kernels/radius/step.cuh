@@ -91,7 +91,7 @@ __device__ inline Candidate find_point(const Voxels& v, Candidate* parts) {
             mine = first(mine, {fresh(&v.distance[i]), v.origin[i]});
         }
     }
-    // A chosen point is nobody, whatever its row.
+    // A chosen point is no candidate, whatever its row.
     if (mine.value < 0) mine.index = NONE;
     return block_best(mine, parts);
 }
@@ -100,7 +100,7 @@ __device__ inline Candidate find_point(const Voxels& v, Candidate* parts) {
 struct Voxel {
     Sphere sphere;
     Range range;
-    Candidate best;  // nobody where the chunk has no voxel or all points are chosen
+    Candidate best;  // `nobody` if the chunk has no voxel or all points are chosen
 };
 
 __device__ __forceinline__ Voxel load_voxel(const Voxels& v, u32 chunk, u32 chunks, u32 voxels, u32 lane) {

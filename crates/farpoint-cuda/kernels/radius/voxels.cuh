@@ -7,7 +7,7 @@
 // squared distance in the voxel. In real numbers the voxel can be left alone if
 // |s - c| - r >= sqrt(D_v) (equation 25), or |s - c|^2 >= (r + sqrt(D_v))^2, whose right side
 // is the voxel's *reach*. Computed numbers need a slack. That of the CPU is used, to the bit;
-// its proof stands at the top of crates/farpoint/src/fps/radius/voxels.rs. It asks of the
+// its proof is at the top of crates/farpoint/src/fps/radius/voxels.rs. It requires of the
 // stored c and r only that r >= above(x) for the largest computed squared distance x of c and
 // a point of the voxel. So any sphere that covers the points will do: here it is the one around
 // the middle of their box, which is smaller than the paper's sqrt(3) / 2 L (equation 10).
@@ -15,7 +15,7 @@
 #include "radius/state.cuh"
 
 // A voxel of many points is stored as several, so that no warp has much more to do than the
-// others: cut at multiples of so many places, where half as many lie on both sides.
+// others: cut at multiples of this many places, if half as many lie on both sides.
 constexpr u32 CUT = 128;
 
 #ifdef FARPOINT_F64
@@ -104,7 +104,7 @@ __device__ inline void write_ranges(u32 length, const u32* keys, const Voxels& v
     }
 }
 
-// Points by voxel, one array an axis; no distance is known yet.
+// Points by voxel, one array per axis; no distance is known yet.
 __device__ inline void gather_points(const Cloud& cloud, const Voxels& v) {
     u32 end = tile_end(cloud.length);
     for (u32 i = blockIdx.x * TILE + threadIdx.x; i < end; i += TILE_THREADS) {

@@ -54,7 +54,7 @@ impl Choice {
     ///
     /// # Safety
     /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
-    /// stream has come past.
+    /// stream has finished.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         self,
         stream: &Stream,

@@ -1,4 +1,4 @@
-//! Which algorithm is fastest for the input and the card at hand, and whether a GPU is.
+//! Which algorithm is fastest for an input and a card, and whether a GPU is faster at all.
 //!
 //! Measured on an H100 (benches/records/cuda/bench.md): `persistent` wins at 1,024 points, `peak`
 //! from 16,384 on; the numbers between are interpolated. The rules look at numbers of points,
@@ -10,14 +10,14 @@ use super::persistent;
 use crate::Properties;
 use farpoint::Algorithm;
 
-/// An algorithm and what it takes for it to be chosen.
+/// An algorithm and the conditions for choosing it.
 struct Rule {
     algorithm: Algorithm,
-    /// At least, and at most, so many rows in the largest cloud.
+    /// The fewest and the most rows of the largest cloud.
     rows: [usize; 2],
-    /// At least, and at most, so many samples of a cloud.
+    /// The fewest and the most samples of a cloud.
     wanted: [usize; 2],
-    /// At most so many axes.
+    /// The most axes.
     dims: usize,
     /// What the card must be able to do.
     needs: Needs,
@@ -33,7 +33,7 @@ enum Needs {
 
 const ANY: usize = usize::MAX;
 
-/// The first rule that fits is followed; the last one fits always.
+/// The first rule that fits is followed; the last one always fits.
 const RULES: [Rule; 5] = [
     // Too few points for anything that has to be built or exchanged.
     Rule {
@@ -43,8 +43,8 @@ const RULES: [Rule; 5] = [
         dims: ANY,
         needs: Needs::Nothing,
     },
-    // Bands pay once they are large. Boxes are over the first three axes: with more than 8
-    // they tell too little.
+    // Bands pay once they are large. Boxes are over the first three axes: with more than 8 axes
+    // they say too little.
     Rule {
         algorithm: Algorithm::peak(),
         rows: [4_096, ANY],
@@ -97,8 +97,8 @@ pub(crate) fn choose(card: &Properties, shape: Shape, bytes: usize) -> Algorithm
 /// first (about half a second, most of it the driver's) than on the CPU.
 const PAYS: u128 = 1_000_000_000_000;
 
-/// Whether a single run pays on a GPU, with opening it. It always does for a program that has
-/// a [`Gpu`](crate::Gpu) open and samples many clouds of some thousand points.
+/// Whether a single run is faster on a GPU, including the time to open it. A program that has a
+/// [`Gpu`](crate::Gpu) open and samples many clouds of some thousand points is always faster on it.
 pub fn pays(points: usize, samples: usize) -> bool {
     points as u128 * samples as u128 >= PAYS
 }

@@ -1,4 +1,4 @@
-//! What is asked of a kernel: `struct Batch` of `kernels/common/batch.cuh`, field by field.
+//! The parameter of the kernels: `struct Batch` of `kernels/common/batch.cuh`, field by field.
 
 use crate::CudaScalar;
 
@@ -23,7 +23,7 @@ pub(crate) struct Batch<T> {
     pub(crate) slots: u64,
     /// Samples of a cloud; of the one with the most where they differ.
     pub(crate) wanted: i64,
-    /// Rows to start from, `start_count` a cloud, or null.
+    /// Rows to start from, `start_count` per cloud, or null.
     pub(crate) starts: u64,
     pub(crate) start_count: u32,
     /// No sample is taken whose squared distance is not above this.

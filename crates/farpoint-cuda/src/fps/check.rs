@@ -5,7 +5,7 @@ use super::pointers::DeviceBatch;
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Stream};
 
-/// Threads of a block, and blocks for all clouds together, about.
+/// Threads of a block, and about how many blocks for all clouds together.
 const THREADS: u32 = 256;
 const BLOCKS: usize = 2048;
 
@@ -19,15 +19,18 @@ struct Args<T> {
     parts: u32,
 }
 
-/// Queues a look for rows that hold NaN or infinity, which [`Sampler::enqueue`] must not be
-/// given: `counts[b]` becomes their number in cloud `b`, and `firsts[b]` the first of them, -1
-/// if there is none. Both are arrays of one `i64` a cloud in device memory. Of the batch only
-/// the input is looked at. Asynchronous, and can be part of a graph.
+/// Queues a search for rows that hold NaN or infinity, which [`Gpu::enqueue_sample`] must not be
+/// given: `counts[b]` becomes their number in cloud `b`, and `firsts[b]` the first of them, or -1.
+/// Both are arrays of one `i64` per cloud in device memory. Of the batch only the input is looked at.
+/// Asynchronous, and can be part of a graph.
 ///
-/// [`Sampler::enqueue`]: crate::Sampler::enqueue
+/// [`Gpu::enqueue_sample`]: crate::Gpu::enqueue_sample
+///
+/// # Errors
+/// If sizes or addresses are wrong as far as the host can tell, and if the driver refuses a call.
 ///
 /// # Safety
-/// As for [`DeviceBatch`], and `counts` and `firsts` must have room for a number a cloud.
+/// As for [`DeviceBatch`], and `counts` and `firsts` must have room for one number per cloud.
 pub unsafe fn check_bad<T: CudaScalar>(
     stream: &Stream,
     batch: &DeviceBatch<T>,
@@ -41,7 +44,7 @@ pub unsafe fn check_bad<T: CudaScalar>(
     }
     let bytes = 8 * shape.clouds;
     // A cloud without bad rows keeps 0 and -1.
-    // SAFETY: both arrays have a number a cloud, by this function's contract.
+    // SAFETY: both arrays have one number per cloud, by this function's contract.
     unsafe {
         crate::memory::set(stream, counts, 0, bytes)?;
         crate::memory::set(stream, firsts, 0xff, bytes)?;
@@ -51,7 +54,7 @@ pub unsafe fn check_bad<T: CudaScalar>(
     let args = Args { batch: batch.input(shape), counts, firsts, parts };
     let kernel = gpu.function::<T>("check", "check")?;
     let blocks = shape.clouds as u32 * parts;
-    // SAFETY: `Args` mirrors the kernel's parameter; the clouds, `counts` and `firsts` are there by this
+    // SAFETY: `Args` mirrors the kernel's parameter; the clouds, `counts` and `firsts` are valid by this
     // function's contract.
     unsafe { Launch::new(blocks, THREADS).start(stream, kernel, &args) }
 }

@@ -1,6 +1,6 @@
-//! The textbook kernel: one block a cloud, every point looked at for every sample.
+//! The textbook kernel: one block per cloud, every point looked at for every sample.
 //!
-//! It is the yardstick of all others. Scratch: the points' distances, 4 bytes a point in
+//! It is the yardstick of all others. Scratch: the points' distances, 4 bytes per point in
 //! `f32` and 8 in `f64`.
 
 use super::batch::{Batch, Shape};
@@ -19,7 +19,7 @@ struct Args<T> {
     scratch: u64,
 }
 
-/// Bytes of scratch memory: a distance a row, all clouds as long as the largest.
+/// Bytes of scratch memory: one distance per row, all clouds as long as the largest.
 pub(crate) fn scratch_bytes<T: CudaScalar>(shape: Shape) -> usize {
     shape.clouds.saturating_mul(shape.rows).saturating_mul(size_of::<T>())
 }
@@ -28,7 +28,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(shape: Shape) -> usize {
 ///
 /// # Safety
 /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
-/// stream has come past.
+/// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
@@ -40,6 +40,6 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     let args = Args { batch: *batch, scratch: scratch.pointer() };
     let kernel = gpu.function::<T>("naive", "naive")?;
     // SAFETY: `Args` mirrors the kernel's parameter; the scratch memory is freed in stream
-    // order; the arrays of `batch` are there by this function's contract.
+    // order; the arrays of `batch` are valid by this function's contract.
     unsafe { Launch::new(shape.clouds as u32, THREADS).start(stream, kernel, &args) }
 }

@@ -1,7 +1,7 @@
 //! The peak method: thousands of samples at a time (docs/peak.md, docs/cuda.md).
 //!
-//! One cooperative launch for a batch; each cloud has a team of blocks. Scratch: 41.6 bytes a
-//! point in `f32`, 58.7 in `f64`, and about 1.2 KB a block, for the clouds that are sampled at
+//! One cooperative launch for a batch; each cloud has a team of blocks. Scratch: 41.6 bytes per
+//! point in `f32`, 58.7 in `f64`, and about 1.2 KB per block, for the clouds that are sampled at
 //! the same time.
 
 use super::batch::{Batch, Shape};
@@ -122,7 +122,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(
 ///
 /// # Safety
 /// The addresses in `batch`, `scratch` and `counters` must be as `shape` says, and stay so until
-/// the stream has come past.
+/// the stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
@@ -160,7 +160,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     unsafe { memory::set(stream, scratch.pointer(), 0, headers)? };
     let grid = (count * team) as u32;
     // SAFETY: `Args` mirrors the kernel's parameter; `arrays` is what it places; the scratch
-    // memory is freed in stream order; the arrays of `batch` and the counters are there by this
+    // memory is freed in stream order; the arrays of `batch` and the counters are valid by this
     // function's contract.
     unsafe { Launch { grid: [grid, 1, 1], ..launch }.start(stream, function, &args) }
 }

@@ -56,7 +56,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
 ///
 /// # Safety
 /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
-/// stream has come past.
+/// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
@@ -80,7 +80,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     };
     let kernel = gpu.function::<T>("persistent", plan.kernel.name)?;
     // SAFETY: `Args` mirrors the kernel's parameter; the scratch memory is freed in stream
-    // order; the arrays of `batch` are there by this function's contract.
+    // order; the arrays of `batch` are valid by this function's contract.
     unsafe { plan.launch().start(stream, kernel, &args) }
 }
 

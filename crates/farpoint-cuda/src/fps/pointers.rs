@@ -1,4 +1,4 @@
-//! The device path: clouds that lie in device memory, answers that stay there.
+//! Jobs on clouds in device memory, whose answers stay there.
 
 use super::algorithm::Choice;
 use super::batch::{Batch, Shape, never, stop_at};
@@ -6,8 +6,8 @@ use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::{Amount, Sampler, Start};
 use std::marker::PhantomData;
 
-/// Clouds in device memory, and where their samples go. All addresses are of device memory and
-/// all numbers in it `i64`, but for coordinates and distances, which are of type `T`.
+/// Clouds in device memory, and where their samples go. All addresses are of device memory, and all
+/// numbers in it are `i64`, except coordinates and distances, which are of type `T`.
 ///
 /// # Units and shapes
 /// Coordinate `a` of row `i` of the batch is at `points[i * strides[0] + a * strides[1]]`,
@@ -16,35 +16,34 @@ use std::marker::PhantomData;
 /// * rows `b * rows ..` of a padded batch, the first `lengths[b]` of them if lengths are given;
 /// * rows `offsets[b] .. offsets[b + 1]` of a ragged one.
 ///
-/// Of each cloud as many samples are taken as the [`Sampler`]'s amount says (a ratio is of
-/// `rows`), or `samples[b]` if given, at most as many as it has rows. They are written from slot
+/// The number of samples per cloud follows from the [`Sampler`]'s amount (a ratio is of `rows`), or
+/// is `samples[b]` if given, and at most the number of its rows. They are written from slot
 /// `b * amount` on, or from `slots[b]` on; slots left over get index -1 and distance 0: up to the
-/// amount, or with `samples` only up to `samples[b]`, and those behind keep what they held.
+/// amount, or with `samples` only up to `samples[b]`, and later slots are left unchanged.
 /// Indices count from the cloud's own first row; distances are squared, infinite for start points.
 ///
 /// # What is checked, and what is not
-/// What the host knows is checked: sizes, strides, null pointers, amounts that no cloud could
-/// meet. What is in device memory is not looked at: lengths must be within `0..=rows`, starts
-/// different from each other and within their cloud, and no coordinate of a cloud may be NaN
-/// or infinite ([`check_bad`](crate::check_bad) finds those): the result would mean nothing.
+/// What the host knows is checked: sizes, null pointers, amounts that no cloud can have. What is in
+/// device memory is not looked at: lengths must be within `0..=rows`, starts different from each
+/// other and within their cloud, and no coordinate of a cloud may be NaN or infinite
+/// ([`check_bad`](crate::check_bad) finds those), or the result is meaningless.
 ///
 /// # Safety
-/// Memory must be allocated as told, and neither freed nor written by others until the stream
-/// has come past; so must the scratch memory, if given. Lengths, starts and so on must be as
-/// said above: kernels would reach outside the arrays. When captured into a graph this holds
-/// for every launch of the graph.
+/// The caller must ensure that memory is allocated as described, and neither freed nor written
+/// otherwise until the stream has finished, scratch memory included; and that lengths, starts and so
+/// on are as described above, because kernels would reach outside the arrays. If the call is captured
+/// into a graph, this holds for every launch of the graph.
 ///
 /// # Order and graphs
 /// [`Gpu::enqueue_sample`] queues work on the stream and returns. It copies nothing to or from
 /// the host and waits for nothing, so that it can be captured into a CUDA graph. Scratch memory
-/// that is not given comes from the device's stream-ordered pool (inside a graph: from the
-/// graph) and goes back after the last kernel. The first use of an algorithm on a device has the
-/// driver compile its kernels, which takes up to a few seconds once.
+/// that is not given comes from the GPU's stream-ordered pool (inside a graph: from the
+/// graph) and is returned after the last kernel. The first use of an algorithm loads its kernels
+/// ([`Gpu::warm_up`]).
 ///
 /// # If a kernel gives up
-/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see
-/// [`Error::GaveUp`] for what the answer then holds. [`Stream::synchronize`] and [`Stream::check`]
-/// tell.
+/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see [`Error::GaveUp`] for what
+/// the answer then holds. [`Stream::synchronize`] and [`Stream::check`] return that error.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceBatch<T> {
     /// Coordinates.
@@ -55,30 +54,30 @@ pub struct DeviceBatch<T> {
     pub dims: usize,
     /// Clouds.
     pub clouds: usize,
-    /// Rows of a cloud of a padded batch; of a ragged one, of its largest cloud or more.
+    /// Rows of each cloud of a padded batch; of a ragged one, at least those of its largest cloud.
     pub rows: usize,
     /// First row of each cloud and the end, `clouds + 1` numbers: a ragged batch.
     pub offsets: Option<u64>,
     /// Rows of each cloud that count.
     pub lengths: Option<u64>,
-    /// Samples of each cloud, none above the sampler's amount.
+    /// Samples of each cloud, none above the job's amount.
     pub samples: Option<u64>,
     /// First slot of each cloud's answer.
     pub slots: Option<u64>,
-    /// Rows to start from, this many a cloud; row 0 if not given. Those of cloud `b` follow
+    /// Rows to start from, this many per cloud; row 0 if not given. Those of cloud `b` follow
     /// those of cloud `b - 1`.
     pub starts: Option<(u64, usize)>,
     /// Where the indices go.
     pub indices: u64,
     /// Where the squared selection distances go (`T`, a slot each), if wanted.
     pub values: Option<u64>,
-    /// Where the squared covering radii go (`T`, one a cloud), if wanted.
+    /// Where the squared covering radii go (`T`, one per cloud), if wanted.
     pub covering: Option<u64>,
-    /// Where the numbers of samples go (one a cloud), if wanted: with a spacing they are not
+    /// Where the numbers of samples go (one per cloud), if wanted: with a spacing they are not
     /// known before.
     pub chosen: Option<u64>,
-    /// Scratch memory of at least [`Gpu::sample_scratch_bytes`], aligned to 256 bytes, and its
-    /// size; from the pool if not given.
+    /// Address and size of scratch memory: at least [`Gpu::sample_scratch_bytes`], aligned to 256 bytes;
+    /// from the pool if not given.
     pub scratch: Option<(u64, usize)>,
     /// The precision.
     pub precision: PhantomData<T>,
@@ -120,14 +119,14 @@ impl<T: CudaScalar> DeviceBatch<T> {
         Self { offsets, ..Self::padded(points, [clouds, longest, dims], indices) }
     }
 
-    /// Checks the input, and tells its size.
+    /// Checks the input, and returns its size.
     pub(super) fn check_input(&self) -> Result<Shape, Error> {
         input::check_batch(self.clouds, self.dims)?;
         input::check_points::<T>(self.points, self.clouds, self.rows)?;
         Ok(Shape { clouds: self.clouds, rows: self.rows, dims: self.dims, wanted: 0 })
     }
 
-    /// The kernels' view of the input, with nothing wanted.
+    /// The kernels' view of the input.
     pub(super) fn input(&self, shape: Shape) -> Batch<T> {
         let (starts, start_count) = self.starts.unwrap_or((0, 1));
         Batch {

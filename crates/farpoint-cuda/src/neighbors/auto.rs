@@ -1,4 +1,4 @@
-//! Which method is fastest for the input and the card at hand, and whether a GPU is.
+//! Which method is fastest for an input and a card, and whether a GPU is faster at all.
 //!
 //! The rules look at numbers of rows, pairs and axes and at the card only, so that the choice is
 //! the same for all batches of a shape.
@@ -8,22 +8,22 @@ use super::pairs::BRUTE_DIMS;
 use crate::Properties;
 use farpoint::Method;
 
-/// Boxes are over the first three axes: with more than this many they tell too little, and
-/// comparing all pairs is faster.
+/// Boxes are over the first three axes: with more axes than this they say too little, and comparing
+/// all pairs is faster.
 const MOST_DIMS: usize = 8;
 
-/// Up to so many pairs of points, all compared, take no longer than to build and search trees ...
+/// Up to this many pairs of points, comparing all takes no longer than to build and search trees ...
 const PAIRS: u128 = 400_000_000;
 
-/// ... and so many more for every point of the batch, measured on an H100 ...
+/// ... plus this many for every point of the batch, measured on an H100 ...
 const PAIRS_A_POINT: u128 = 3_000;
 
-/// ... if no cloud has more points: few queries, each with so many points to look at, are not
-/// spread over the whole card.
+/// ... if no cloud has more points than this: few queries, each with many points to look at, do not
+/// fill the card.
 const LARGEST: usize = 65_536;
 
-/// Batches of so few pairs of points, of clouds of so few points, are over sooner than `brute` has
-/// begun.
+/// Batches with at most this many pairs of points, of clouds of at most this many points, are done
+/// before `brute` has started.
 const TINY: u128 = 2_000_000;
 const TINY_CLOUD: usize = 512;
 
@@ -48,9 +48,9 @@ pub(crate) fn choose(card: &Properties, shape: Shape) -> Method {
 /// opened first (about half a second, most of it the driver's) than on two cores of a CPU.
 const PAYS: usize = 8_000_000;
 
-/// Whether comparing clouds of `a` and `b` points once pays on a GPU, with opening it. It always
-/// does for a program that has a [`Gpu`](crate::Gpu) open and compares clouds of some
-/// thousand points.
+/// Whether comparing clouds of `a` and `b` points once is faster on a GPU, including the time to open
+/// it. A program that has a [`Gpu`](crate::Gpu) open and compares clouds of some thousand points is
+/// always faster on it.
 pub fn pays(a: usize, b: usize) -> bool {
     a.saturating_add(b) >= PAYS
 }

@@ -1,4 +1,4 @@
-//! Gradients in device memory: what is asked, and the checks before it is queued.
+//! Gradients of clouds in device memory.
 
 use super::backward::{self, Ends};
 use super::matching::Shape;
@@ -13,8 +13,8 @@ use farpoint::neighbors::Reduction;
 /// addresses are of device memory.
 ///
 /// The pairs are those of the forward run: the same clouds, and `indices` as it left them
-/// (`distances` are not looked at unless `value` needs them, nor is their `scratch`). The distance of a point `p` to its
-/// nearest `q` with gradient `g` sends `(2 * g) * (p - q)` to `p` and the negative of it to `q`;
+/// (`distances` are not looked at unless `value` needs them, nor is their `scratch`). The distance of
+/// a point `p` to its nearest `q` with gradient `g` sends `(2 * g) * (p - q)` to `p` and the negative of it to `q`;
 /// with norm 1 `g` times the sign of the difference. A point adds up its own part and then those
 /// of the points whose nearest it is, by ascending index: the same bits on every run, and those
 /// of [`farpoint::neighbors::backward`]. Index -1 sends nothing; rows that pad a cloud get 0.
@@ -26,16 +26,16 @@ pub struct DeviceGradients<T> {
     /// The clouds and their nearest points.
     pub pairs: DevicePairs<T>,
     /// The gradient of each row's distance, laid out as the distances are; `None` for a
-    /// direction that has none. One that has needs the side's `indices`.
+    /// direction that has none. The others need the side's `indices`.
     pub grads: [Option<u64>; 2],
     /// Where the gradients of the coordinates go, if wanted: dense, coordinate `a` of row `i` of
     /// a side's batch at `i * dims + a`.
     pub gradients: [Option<u64>; 2],
-    /// Instead of `grads`: the gradient of the values that the distances became. A side takes part
-    /// if it has indices.
+    /// Instead of `grads`: the gradient of the values that the distances were reduced to. A side takes
+    /// part if it has indices.
     pub value: Option<ValueGradient>,
-    /// Scratch memory of at least [`Gpu::gradients_scratch_bytes`], aligned to 256 bytes, and
-    /// its size; from the pool if not given.
+    /// Address and size of scratch memory: at least [`Gpu::gradients_scratch_bytes`], aligned to 256
+    /// bytes; from the pool if not given.
     pub scratch: Option<(u64, usize)>,
 }
 
@@ -46,13 +46,13 @@ impl<T: CudaScalar> DeviceGradients<T> {
         Self { pairs, grads: grads.map(Some), gradients, value: None, scratch: None }
     }
 
-    /// The same from the gradient of the values that the distances became.
+    /// The same from the gradient of the values that the distances were reduced to.
     pub fn of_value(pairs: DevicePairs<T>, value: ValueGradient, gradients: [u64; 2]) -> Self {
         let gradients = gradients.map(Some);
         Self { pairs, grads: [None; 2], gradients, value: Some(value), scratch: None }
     }
 
-    /// Checks what the host knows, and tells the size.
+    /// Checks what the host knows, and returns the size.
     fn check(&self) -> Result<Shape, Error> {
         let shape = self.pairs.check()?;
         for which in 0..2 {
@@ -68,7 +68,9 @@ impl<T: CudaScalar> DeviceGradients<T> {
         let refuse = |what: &str| Err(farpoint::Error::Shape(what.into()).into());
         let ((upstream, _), max) = (value.upstream, value.reduction == Reduction::Max);
         if self.grads != [None; 2] {
-            return refuse("there are gradients of distances and of what these became");
+            return refuse(
+                "gradients of distances and gradients of values were given; give one of them",
+            );
         }
         if self.pairs.pairs > 0 && (upstream == 0 || (max && value.extremes.unwrap_or(0) == 0)) {
             return refuse(
@@ -131,7 +133,7 @@ impl Gpu {
         }
         let mut matching = wanted.pairs.matching();
         for (side, grads) in matching.sides.iter_mut().zip(wanted.grads) {
-            // What has no gradient sends none.
+            // Without a gradient a distance sends none.
             let sends = wanted.value.is_some() || grads.is_some();
             side.indices = if sends { side.indices } else { 0 };
         }
@@ -197,6 +199,6 @@ mod tests {
         assert!(check(kept, ValueGradient { extremes: Some(4), ..max }).is_ok());
         let both = DeviceGradients::of_value(kept, mean, [24, 32]);
         let both = DeviceGradients { grads: [Some(8), None], ..both };
-        assert!(both.check().unwrap_err().to_string().contains("what these became"));
+        assert!(both.check().unwrap_err().to_string().contains("give one of them"));
     }
 }

@@ -1,6 +1,6 @@
-//! What is asked of a kernel: `struct Matching` of `kernels/neighbors/matching.cuh`, field by field.
+//! The parameter of the kernels: `struct Matching` of `kernels/neighbors/matching.cuh`, field by field.
 
-/// One cloud of every pair, and where what is found for its rows goes. Addresses are of device
+/// One cloud of every pair, and where the nearest points of its rows go. Addresses are of device
 /// memory, 0 for null; see `kernels/neighbors/matching.cuh` for what each means.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
@@ -14,7 +14,7 @@ pub(crate) struct Side {
     pub(crate) lengths: u64,
     /// Rows of a cloud; of the largest where they differ.
     pub(crate) rows: i64,
-    /// The answer, a number a row; null if nobody asks.
+    /// The answer, one number per row; null if it is not wanted.
     pub(crate) distances: u64,
     pub(crate) indices: u64,
 }
@@ -86,7 +86,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn only_rows_that_are_asked_for_count() {
+    fn only_rows_whose_answer_is_wanted_count() {
         let shape = Shape { pairs: 2, rows: [5, 0], dims: 3, asked: [true, true] };
         assert_eq!((shape.asked_rows(0), shape.asked_rows(1), shape.is_empty()), (5, 0, false));
         assert!(Shape { asked: [false, true], ..shape }.is_empty());

@@ -47,7 +47,7 @@ impl Choice {
     ///
     /// # Safety
     /// The addresses in `matching` and `scratch` must be as `shape` says, and stay so until the
-    /// stream has come past.
+    /// stream has finished.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         self,
         stream: &Stream,

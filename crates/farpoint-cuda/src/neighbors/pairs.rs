@@ -69,8 +69,7 @@ impl Kernel {
     /// Queues the search for a batch of pairs that is not empty.
     ///
     /// # Safety
-    /// The addresses in `matching` must be as `shape` says, and stay so until the stream has come
-    /// past.
+    /// The addresses in `matching` must be as `shape` says, and stay so until the stream has finished.
     pub(crate) unsafe fn enqueue<T: CudaScalar>(
         &self,
         gpu: &Gpu,
@@ -90,7 +89,7 @@ impl Kernel {
         let kernel = gpu.function::<T>(self.module, name)?;
         let args = Args { matching: *matching, chunks };
         // SAFETY: `Args` mirrors the kernel's parameter. The kernel reads and writes within the arrays
-        // that `matching` names, which are there and ours alone by this function's contract; `blocks`
+        // that `matching` names, which are valid and not used otherwise by this function's contract; `blocks`
         // covers the rows of `shape`.
         unsafe { Launch::new(blocks, self.threads).start(stream, kernel, &args) }
     }

@@ -1,4 +1,4 @@
-//! The device path: clouds that lie in device memory, answers that stay there.
+//! Jobs on clouds in device memory, whose answers stay there.
 
 use super::matching::{Matching, Shape, Side};
 use super::method::Choice;
@@ -6,7 +6,7 @@ use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::Matcher;
 use std::marker::PhantomData;
 
-/// One cloud of every pair in device memory, and where what is found for its rows goes. See
+/// One cloud of every pair in device memory, and where the nearest points of its rows go. See
 /// [`DevicePairs`].
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceSide {
@@ -14,21 +14,20 @@ pub struct DeviceSide {
     pub points: u64,
     /// From a row to the next, and from an axis to the next, in numbers.
     pub strides: [i64; 2],
-    /// Rows of a cloud of a padded batch; of a ragged one, of its largest cloud or more.
+    /// Rows of each cloud of a padded batch; of a ragged one, at least those of its largest cloud.
     pub rows: usize,
-    /// First row of each cloud and the end, a number more than pairs: a ragged batch.
+    /// First row of each cloud and the end, `pairs + 1` numbers: a ragged batch.
     pub offsets: Option<u64>,
     /// Rows of each cloud that count.
     pub lengths: Option<u64>,
-    /// Where the distances go, if wanted: a `T` a row of the batch.
+    /// Where the distances go, if wanted: one `T` per row of the batch.
     pub distances: Option<u64>,
-    /// Where the indices of the nearest points go, if wanted: an `i64` a row of the batch.
+    /// Where the indices of the nearest points go, if wanted: one `i64` per row of the batch.
     pub indices: Option<u64>,
 }
 
-/// Pairs of clouds in device memory, and where their nearest points go. All addresses are of
-/// device memory and all numbers in it `i64`, but for coordinates and distances, which are of
-/// type `T`.
+/// Pairs of clouds in device memory, and where their nearest points go. All addresses are of device
+/// memory, and all numbers in it are `i64`, except coordinates and distances, which are of type `T`.
 ///
 /// # Units and shapes
 /// Coordinate `a` of row `i` of a side is at `points[i * strides[0] + a * strides[1]]`, strides
@@ -45,27 +44,24 @@ pub struct DeviceSide {
 ///
 /// # What is checked, and what is not
 /// What the host knows is checked: sizes, null pointers, clouds known to be empty. What is in
-/// device memory is not looked at: lengths must be within `0..=rows`, and no coordinate of a
-/// cloud may be NaN or infinite ([`check_bad`](crate::check_bad) finds those): the result would
-/// mean nothing.
+/// device memory is not looked at: lengths must be within `0..=rows`, and no coordinate of a cloud may
+/// be NaN or infinite ([`check_bad`](crate::check_bad) finds those), or the result is meaningless.
 ///
 /// # Safety
-/// Memory must be allocated as told, and neither freed nor written by others until the stream
-/// has come past; so must the scratch memory, if given. Answers must not overlap. Lengths and
-/// offsets must be as said above: kernels would reach outside the arrays. When captured into a
-/// graph this holds for every launch of the graph.
+/// The caller must ensure that memory is allocated as described, and neither freed nor written
+/// otherwise until the stream has finished, scratch memory included; that answers do not overlap; and
+/// that lengths and offsets are as described above, because kernels would reach outside the arrays. If
+/// the call is captured into a graph, this holds for every launch of the graph.
 ///
 /// # Order and graphs
 /// [`Gpu::enqueue_nearest`] queues work on the stream and returns. It copies nothing to or from the
 /// host and waits for nothing, so that it can be captured into a CUDA graph. Scratch memory that
-/// is not given comes from the device's stream-ordered pool (inside a graph: from the graph) and
-/// goes back after the kernel. The first use of a method on a device has the driver compile its
-/// kernels, which takes up to a few seconds once.
+/// is not given comes from the GPU's stream-ordered pool (inside a graph: from the graph) and is
+/// returned after the kernel. The first use of a method loads its kernel ([`Gpu::warm_up`]).
 ///
 /// # If a kernel gives up
-/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see
-/// [`Error::GaveUp`] for what the answer then holds. [`Stream::synchronize`] and [`Stream::check`]
-/// tell.
+/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see [`Error::GaveUp`] for what
+/// the answer then holds. [`Stream::synchronize`] and [`Stream::check`] return that error.
 #[derive(Debug, Clone, Copy)]
 pub struct DevicePairs<T> {
     /// The first and the second cloud of every pair.
@@ -74,8 +70,8 @@ pub struct DevicePairs<T> {
     pub dims: usize,
     /// Pairs.
     pub pairs: usize,
-    /// Scratch memory of at least [`Gpu::nearest_scratch_bytes`], aligned to 256 bytes, and its
-    /// size; from the pool if not given.
+    /// Address and size of scratch memory: at least [`Gpu::nearest_scratch_bytes`], aligned to 256 bytes;
+    /// from the pool if not given.
     pub scratch: Option<(u64, usize)>,
     /// The precision.
     pub precision: PhantomData<T>,
@@ -114,7 +110,7 @@ impl<T: CudaScalar> DevicePairs<T> {
         ragged
     }
 
-    /// With these places for the distances and indices of the rows of either side.
+    /// Sets where the distances and indices of the rows of either side go.
     pub fn answers(mut self, distances: [Option<u64>; 2], indices: [Option<u64>; 2]) -> Self {
         for (which, side) in self.sides.iter_mut().enumerate() {
             (side.distances, side.indices) = (distances[which], indices[which]);
@@ -122,7 +118,7 @@ impl<T: CudaScalar> DevicePairs<T> {
         self
     }
 
-    /// With only the first so many rows of each cloud that count; padded batches only.
+    /// Sets how many rows of each cloud count; padded batches only.
     pub fn lengths(mut self, lengths: [Option<u64>; 2]) -> Self {
         for (side, lengths) in self.sides.iter_mut().zip(lengths) {
             side.lengths = lengths;
@@ -130,7 +126,7 @@ impl<T: CudaScalar> DevicePairs<T> {
         self
     }
 
-    /// Checks what the host knows, and tells the size.
+    /// Checks what the host knows, and returns the size.
     pub(super) fn check(&self) -> Result<Shape, Error> {
         input::check_batch(self.pairs, self.dims)?;
         for which in 0..2 {
@@ -190,7 +186,7 @@ impl<T: CudaScalar> DevicePairs<T> {
     }
 }
 
-/// Says which of the two clouds is at fault.
+/// Adds to an error which of the two clouds is at fault.
 pub(super) fn in_side(which: usize, result: Result<(), Error>) -> Result<(), Error> {
     result.map_err(|error| match error {
         Error::Sampling(source) => {
@@ -285,7 +281,7 @@ mod tests {
     fn empty_clouds_are_refused_if_rows_are_compared_with_them() {
         let empty = of([256, 0], 2, [100, 0], 3);
         assert_eq!(refused(&empty), "the second cloud: the cloud has no usable point");
-        // Nobody asks for the first's.
+        // The first's are not wanted.
         let one_sided = empty.answers([None, Some(1024)], [None; 2]);
         assert!(check(&Matcher::new(), &one_sided).unwrap().is_empty());
         assert!(check(&Matcher::new(), &of([0, 0], 0, [100, 0], 3)).unwrap().is_empty());
@@ -293,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_view_is_what_was_told() {
+    fn the_kernels_view_is_what_was_given() {
         let ragged = DevicePairs::<f64>::ragged([256, 512], [8, 16], 4, [10, 20], 2);
         let matching = ragged.answers([Some(24), None], [None, Some(32)]).matching();
         let [a, b] = matching.sides;

@@ -210,7 +210,7 @@ struct Side<T> {
     rows: usize,
     longest: usize,
     offsets: Buffer<i64>,
-    /// Empty if nobody asks.
+    /// Empty if not wanted.
     distances: Buffer<T>,
     indices: Buffer<i64>,
 }
@@ -256,7 +256,7 @@ impl<T: CudaScalar> Side<T> {
         self.distances.len() * size_of::<T>() + self.indices.len() * 8
     }
 
-    /// Fetches what was found. The stream has come past the kernel.
+    /// Fetches what was found, once the kernel is done.
     fn download(
         self,
         pairs: &[Prepared<T>],
@@ -330,7 +330,7 @@ where
         .answers([None; 2], [0, 1].map(|side: usize| Some(indices[side].pointer())));
     let wanted = DeviceGradients::new(pairs, addresses(&sent), addresses(&received));
     let job = Matcher::new().norm(norm);
-    // SAFETY: the buffers have the sizes that the pairs tell, and are freed in stream order; the
+    // SAFETY: the buffers have the sizes that the pairs say, and are freed in stream order; the
     // indices were checked.
     unsafe { gpu.enqueue_gradients(&job, &stream, &wanted)? };
     stream.wait("backward")?;
@@ -338,8 +338,8 @@ where
     Ok(Gradients { a: fetch(0)?, b: fetch(1)? })
 }
 
-/// How large a cloud is, asked once: somebody else's [`Points`] may answer differently each time, and
-/// kernels trust the sizes that were checked.
+/// The size of a cloud, read once: a user's [`Points`] may return another one each time, and kernels
+/// rely on the sizes that were checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Size {
     rows: usize,
@@ -351,7 +351,7 @@ impl Size {
         Self { rows: points.len(), dims: points.dim() }
     }
 
-    /// Dense rows: as many numbers as this says.
+    /// Dense rows, of this size.
     fn dense<T: CudaScalar>(self, points: &(impl Points<T> + ?Sized)) -> Vec<T> {
         (0..self.rows)
             .flat_map(|row| (0..self.dims).map(move |axis| points.coordinate(row, axis)))
@@ -372,7 +372,7 @@ impl<T: CudaScalar> Points<T> for Size {
     }
 }
 
-/// Indices as kernels know them: -1 for none.
+/// Indices as kernels store them: -1 for none.
 fn signed<T: CudaScalar>(nearest: &Nearest<T>) -> Vec<i64> {
     let none = Nearest::<T>::NONE;
     nearest.indices.iter().map(|&index| if index == none { -1 } else { i64::from(index) }).collect()
@@ -383,7 +383,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Claims a row and an axis more each time it is asked.
+    /// Reports one more row and axis each time it is called.
     struct Growing([AtomicUsize; 2]);
 
     impl Points<f32> for Growing {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_change_their_size_are_taken_at_their_first_word() {
+    fn points_that_change_their_size_are_read_once() {
         let points = Growing([2, 3].map(AtomicUsize::new));
         let size = Size::of(&points);
         assert_eq!(size, Size { rows: 2, dims: 3 });

@@ -2,8 +2,8 @@
 //!
 //! One cooperative launch for a batch; each pair has a team of blocks, of which some build the
 //! tree of one cloud while the others build that of the other. Scratch, for the pairs that are
-//! matched at the same time: 29.2 bytes a point of either cloud in `f32`, 42.3 in `f64`, and
-//! about 2 KB a block.
+//! matched at the same time: 29.2 bytes per point of either cloud in `f32`, 42.3 in `f64`, and
+//! about 2 KB per block.
 
 use super::matching::{Matching, Shape};
 use crate::guard::{Guard, Kernel};
@@ -87,7 +87,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape, norm: Norm) 
 ///
 /// # Safety
 /// The addresses in `matching` and `scratch` must be as `shape` says, and stay so until the
-/// stream has come past.
+/// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
@@ -114,7 +114,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     let headers = (scratch.pointer(), headers);
     // SAFETY: headers lie at the start of the scratch memory. `Args` mirrors the kernel's
     // parameter; `arrays` is what it places; the scratch memory is freed in stream order; the
-    // arrays of `matching` are there by this function's contract.
+    // arrays of `matching` are valid by this function's contract.
     unsafe { layout.teams.start(stream, function, launch, &args, headers) }
 }
 

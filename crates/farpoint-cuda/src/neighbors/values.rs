@@ -1,5 +1,5 @@
-//! One value a pair in device memory, without a look at the distances from the host: what is asked,
-//! the checks, and the kernels that follow the search.
+//! One value per pair of clouds in device memory: the kernels that follow the search, which the host does
+//! not wait for.
 
 use super::DevicePairs;
 use super::matching::{Matching, Shape};
@@ -10,43 +10,42 @@ use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::neighbors::Reduction;
 use farpoint::{Matcher, Norm};
 
-/// A search whose distances become one value a pair: the Chamfer distance, mostly.
+/// A search whose distances are reduced to one value per pair: the Chamfer distance, usually.
 ///
 /// The value is that of [`farpoint::neighbors::reduce`], bit for bit, rounded to `T`: of both sides,
-/// or of the first alone where the second has no place for distances. It is followed by what the
-/// gradients need, see [`ValueGradient`].
+/// or of the first alone if the second has no place for distances. [`ValueGradient`] is the way back.
 ///
 /// # Safety
 /// As for [`DevicePairs`], whose distances must have places (of the first side at least), and be
 /// whole arrays.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceValues<T> {
-    /// The clouds, and where distances and indices go. `scratch` must have
-    /// [`Gpu::values_scratch_bytes`], if given.
+    /// The clouds, and where distances and indices go. `scratch`, if given, must have
+    /// [`Gpu::values_scratch_bytes`].
     pub pairs: DevicePairs<T>,
-    /// How distances become a value.
+    /// How distances are reduced to a value.
     pub reduction: Reduction,
     /// Whether distances of norm 2 are square roots.
     pub plain: bool,
-    /// Where the values go: a `T` a pair.
+    /// Where the values go: one `T` per pair.
     pub values: u64,
-    /// Where [`EXTREMES`] numbers of type `T` a pair go, from which gradients of
-    /// [`Reduction::Max`] follow; `None` if nobody wants them.
+    /// Where [`EXTREMES`] numbers of type `T` per pair go, from which gradients of
+    /// [`Reduction::Max`] follow; `None` if they are not wanted.
     pub extremes: Option<u64>,
 }
 
-/// The gradient of the values that [`DeviceValues`] asks for, as the source of gradients of
-/// coordinates. The distances of the pairs are read where roots or maxima were taken.
+/// The gradient of the values of [`DeviceValues`], as the source of gradients of coordinates. The
+/// distances of the pairs are read if roots or maxima were taken.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueGradient {
-    /// How distances became a value, and whether these were square roots.
+    /// How distances were reduced to a value.
     pub reduction: Reduction,
     /// Whether distances of norm 2 were square roots.
     pub plain: bool,
-    /// The gradient of each pair's value, and the step from one to the next in numbers: 0 if all
-    /// have the same.
+    /// The gradient of each pair's value, and the step from one to the next in numbers: 0 if all pairs
+    /// share one.
     pub upstream: (u64, i64),
-    /// What [`DeviceValues::extremes`] was; for [`Reduction::Max`].
+    /// The same address as [`DeviceValues::extremes`]; for [`Reduction::Max`].
     pub extremes: Option<u64>,
 }
 
@@ -58,7 +57,7 @@ pub const EXTREMES: usize = 4;
 const COLUMNS: u32 = 256;
 const LEAF: usize = 4_096;
 
-/// Bytes of what a leaf comes to.
+/// Bytes of the partial result of a leaf.
 const PARTIAL: usize = 16;
 
 /// Blocks of a launch, at most; each takes one job after the other.
@@ -87,12 +86,12 @@ pub(super) fn number(reduction: Reduction) -> Result<u32, Error> {
     }
 }
 
-/// Leaves of the largest cloud of each side that has a part.
+/// Leaves of the largest cloud of each side that takes part.
 fn leaves(shape: Shape) -> [usize; 2] {
     [0, 1].map(|side| shape.asked_rows(side).div_ceil(LEAF))
 }
 
-/// Bytes of scratch memory that reducing takes: none for clouds of one leaf.
+/// Bytes of scratch memory for the reduction: none for clouds of one leaf.
 fn partials_bytes(shape: Shape) -> usize {
     match leaves(shape) {
         [0 | 1, 0 | 1] => 0,
@@ -177,7 +176,7 @@ impl Gpu {
 /// Queues the reduction.
 ///
 /// # Safety
-/// The addresses in `args` must be as `shape` says, and stay so until the stream has come past.
+/// The addresses in `args` must be as `shape` says, and stay so until the stream has finished.
 unsafe fn start<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
@@ -188,14 +187,14 @@ unsafe fn start<T: CudaScalar>(
     let blocks = |jobs: usize| jobs.clamp(1, MOST_BLOCKS) as u32;
     let a_pair = Launch::new(blocks(shape.pairs), 2 * COLUMNS);
     if partials_bytes(shape) == 0 {
-        // SAFETY: `Args` mirrors the kernel's parameter, whose addresses are as this function's
-        // caller promises.
+        // SAFETY: `Args` mirrors the kernel's parameter, whose addresses are valid by this function's
+        // contract.
         return unsafe { a_pair.start(stream, function("reduce")?, args) };
     }
     let [a, b] = leaves(shape);
     let a_leaf = Launch::new(blocks(shape.pairs.saturating_mul(a + b)), COLUMNS);
-    // SAFETY: `Args` mirrors the parameter of both kernels, whose addresses are as this function's
-    // caller promises; the second reads what the first has written, in the order of the stream.
+    // SAFETY: `Args` mirrors the parameter of both kernels, whose addresses are valid by this
+    // function's contract; the second reads what the first has written, in the order of the stream.
     unsafe {
         a_leaf.start(stream, function("reduce_leaves")?, args)?;
         a_pair.start(stream, function("reduce_partials")?, args)

@@ -33,7 +33,7 @@ pub(crate) fn compare<T: CudaScalar, P: Points<T> + ?Sized>(gpu: &Gpu, job: &Sam
     }
 }
 
-/// Index by index and bit by bit.
+/// Index by index and bit for bit.
 pub(crate) fn same<T: CudaScalar>(found: &Sample<T>, truth: &Sample<T>, name: &str) {
     assert_eq!(found.indices, truth.indices, "{name}");
     assert_eq!(found.squared_distances, truth.squared_distances, "{name}");

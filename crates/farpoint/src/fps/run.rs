@@ -4,11 +4,13 @@ use super::selection::Selection;
 use super::{auto, naive, peak, quick, radius, reference, tree};
 use crate::clock::Clock;
 use crate::cloud::Cloud;
+use crate::scalar::number::EitherPrecision;
 use crate::simd::{self, Program, Simd};
 use crate::threads::{self, on_threads};
 use crate::{
     Algorithm, Cpu, DeviceKind, Error, Level, Observer, Points, RanOn, Sample, Sampler, Scalar,
 };
+use std::marker::PhantomData;
 
 pub(crate) fn sample<T: Scalar, P: Points<T> + ?Sized>(
     cpu: &Cpu,
@@ -44,9 +46,10 @@ fn sample_here<T: Scalar, P: Points<T> + ?Sized>(
     )?;
     clock.lap(&mut selection.statistics.seconds.copy);
     let algorithm = auto::choose(sampler, &cloud, &selection);
-    let job = Job { algorithm, cloud: &cloud, threads, selection: &mut selection };
-    if job.selection.remaining() > 0 {
-        T::run_job(level, job)?;
+    if selection.remaining() > 0 {
+        let threads = if cloud.len < SMALL { 1 } else { threads };
+        let job = Job { algorithm, cloud: &cloud, threads, selection: &mut selection };
+        T::run::<Start<'_, '_>>((level, job))?;
     }
     Ok(Sample {
         indices: selection.points.iter().map(|&point| cloud.row(point)).collect(),
@@ -62,11 +65,20 @@ fn sample_here<T: Scalar, P: Points<T> + ?Sized>(
 /// Clouds of fewer points are sampled by one thread: waking others would take longer.
 pub(super) const SMALL: usize = 1 << 14;
 
-/// Runs a job. `Scalar::run_job` calls it for either precision, so that the algorithms are
-/// compiled with this crate, and not again with each that uses it.
-pub(crate) fn run_job<T: Scalar>(level: simd::Level, job: Job<'_, '_, T>) -> Result<(), Error> {
-    let threads = if job.cloud.len < SMALL { 1 } else { job.threads };
-    simd::dispatch(level, Job { threads, ..job })
+/// Starts algorithms in either precision.
+struct Start<'a, 'b>(PhantomData<Job<'a, 'b, f32>>);
+
+impl<'a, 'b> EitherPrecision for Start<'a, 'b> {
+    type Of<T: Scalar> = (Level, Job<'a, 'b, T>);
+    type Output = Result<(), Error>;
+
+    fn single((level, job): Self::Of<f32>) -> Self::Output {
+        simd::dispatch(level, job)
+    }
+
+    fn double((level, job): Self::Of<f64>) -> Self::Output {
+        simd::dispatch(level, job)
+    }
 }
 
 /// What an algorithm is started with.

@@ -3,7 +3,7 @@
 use super::options::{self, AlgorithmOption, PeakOptions, QuickOptions, RadiusOptions};
 use super::traits::Traits;
 use crate::parse::{ParseError, by_name};
-use crate::{Error, parse};
+use crate::{DeviceKind, Error, parse};
 use std::fmt;
 use std::str::FromStr;
 
@@ -38,25 +38,6 @@ pub enum Algorithm {
     Quick(QuickOptions),
     /// All points in registers, one launch, one exchange per sample. GPU only.
     Persistent,
-}
-
-/// A kind of device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum DeviceKind {
-    /// Threads and a vector instruction set.
-    Cpu,
-    /// An NVIDIA GPU.
-    Gpu,
-}
-
-impl fmt::Display for DeviceKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Cpu => "CPU",
-            Self::Gpu => "GPU",
-        })
-    }
 }
 
 impl Algorithm {

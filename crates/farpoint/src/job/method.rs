@@ -1,8 +1,7 @@
 //! How nearest points are found and measured: methods and norms.
 
-use super::DeviceKind;
-use crate::Error;
 use crate::parse::{ParseError, by_name};
+use crate::{DeviceKind, Error};
 use std::fmt;
 use std::str::FromStr;
 

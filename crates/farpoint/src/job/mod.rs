@@ -14,7 +14,7 @@ mod progress;
 mod sampler;
 mod traits;
 
-pub use algorithm::{Algorithm, DeviceKind};
+pub use algorithm::Algorithm;
 pub use amount::Amount;
 pub use matcher::Matcher;
 pub use method::{Method, Norm};

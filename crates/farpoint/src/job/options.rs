@@ -1,7 +1,7 @@
 //! Options of algorithms. An option is defined by one entry here: its field, its setter, its name
 //! on the command line and in Python, and its help all follow from that.
 
-use super::DeviceKind;
+use crate::DeviceKind;
 use crate::parse::ParseError;
 
 /// An option of an algorithm, as help texts show it.

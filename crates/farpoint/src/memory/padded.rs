@@ -79,11 +79,11 @@ impl<T> DerefMut for Padded<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::PortableF32;
+    use crate::simd::Sets;
 
-    fn simd() -> PortableF32 {
+    fn simd() -> <f32 as Sets>::Portable {
         // SAFETY: every machine has the portable set.
-        unsafe { PortableF32::new_unchecked() }
+        unsafe { <f32 as Sets>::Portable::new_unchecked() }
     }
 
     #[test]

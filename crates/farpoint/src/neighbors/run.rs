@@ -7,6 +7,7 @@ use super::prepared::{self, Prepared, share};
 use super::{auto, reference, tree};
 use crate::cloud::Cloud;
 use crate::memory::Shared;
+use crate::scalar::number::EitherPrecision;
 use crate::simd::{self, Program, Simd};
 use crate::spatial::BoxTree;
 use crate::threads::both;
@@ -14,6 +15,7 @@ use crate::watch::Watch;
 use crate::{
     Chamfer, Cpu, DeviceKind, Error, Level, Matcher, Method, Nearest, Norm, Points, Scalar,
 };
+use std::marker::PhantomData;
 
 /// The nearest of `b`, under a watch.
 pub(crate) fn nearest<T: Scalar, A, B>(
@@ -105,7 +107,7 @@ impl<T: Scalar> Run<'_, '_, T> {
             a_to_b: Output::new(a_to_b, a, b),
             b_to_a: b_to_a.map(|found| Output::new(found, b, a)),
         };
-        T::run_match(self.level, job);
+        T::run::<Start<'_, '_>>((self.level, job));
     }
 }
 
@@ -157,8 +159,23 @@ impl<'a, T: Scalar> Output<'a, T> {
     }
 }
 
-/// What a search is started with. `Scalar::run_match` takes it for either precision, so that
-/// searches are compiled with this crate, and not again with each that uses it.
+/// Starts searches in either precision.
+struct Start<'a, 'b>(PhantomData<Job<'a, 'b, f32>>);
+
+impl<'a, 'b> EitherPrecision for Start<'a, 'b> {
+    type Of<T: Scalar> = (Level, Job<'a, 'b, T>);
+    type Output = ();
+
+    fn single((level, job): Self::Of<f32>) {
+        simd::dispatch(level, job);
+    }
+
+    fn double((level, job): Self::Of<f64>) {
+        simd::dispatch(level, job);
+    }
+}
+
+/// What a search is started with.
 #[allow(unreachable_pub)]
 pub struct Job<'a, 'b, T> {
     method: Method,

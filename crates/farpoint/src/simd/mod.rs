@@ -3,20 +3,17 @@
 //! An algorithm is written once, as a [`Kernel`] over [`Simd`]. [`dispatch`] is the only place
 //! that picks a set; each set's `vectorize` is the only place that compiles for it.
 
-#![allow(unreachable_pub, reason = "the sets are associated types of the public `Scalar`")]
+#![allow(unreachable_pub, reason = "`Sets` is a supertrait of the public `Scalar`")]
 
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use crate::parse::{ParseError, by_name};
-use crate::{Error, Scalar};
-use std::fmt;
-use std::str::FromStr;
+use crate::{Error, Level};
 
-pub use portable::{PortableF32, PortableF64};
+use portable::{PortableF32, PortableF64};
 #[cfg(target_arch = "x86_64")]
-pub use x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
+use x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
 
 /// A vector instruction set for numbers of type `T`. A value of the type is proof that this
 /// machine has the set.
@@ -94,64 +91,32 @@ pub(crate) trait Program<T> {
     fn run<S: Simd<T>>(self, simd: S) -> Self::Output;
 }
 
-/// An instruction set by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Level {
-    /// Fixed-width arrays that the compiler vectorizes for the target's baseline (SSE2, NEON).
-    Portable,
-    /// AVX2, 256 bits.
-    Avx2,
-    /// AVX-512 (F, BW, DQ, VL), 512 bits.
-    Avx512,
+/// The sets of each instruction set for numbers of one precision.
+pub trait Sets: Copy + Send + Sync + 'static {
+    /// What the compiler makes of arrays.
+    type Portable: Simd<Self>;
+    /// AVX2.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Simd<Self>;
+    /// AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Simd<Self>;
 }
 
-impl Level {
-    /// The best of this machine.
-    pub fn detect() -> Self {
-        Self::available().last().copied().unwrap_or(Self::Portable)
-    }
-
-    /// All that this machine has, the best last.
-    pub fn available() -> Vec<Self> {
-        let all = [Self::Portable, Self::Avx2, Self::Avx512];
-        all.into_iter().filter(|level| level.is_available()).collect()
-    }
-
-    fn is_available(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        match self {
-            Self::Portable => true,
-            Self::Avx2 => x86::has_avx2(),
-            Self::Avx512 => x86::has_avx512(),
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        matches!(self, Self::Portable)
-    }
-
-    /// Its name on the command line and in Python.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Portable => "portable",
-            Self::Avx2 => "avx2",
-            Self::Avx512 => "avx512",
-        }
-    }
+impl Sets for f32 {
+    type Portable = PortableF32;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = Avx2F32;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = Avx512F32;
 }
 
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Level {
-    type Err = ParseError;
-
-    fn from_str(name: &str) -> Result<Self, ParseError> {
-        let all = [Self::Portable, Self::Avx2, Self::Avx512];
-        by_name("instruction set", &all, Self::name, name)
-    }
+impl Sets for f64 {
+    type Portable = PortableF64;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = Avx2F64;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = Avx512F64;
 }
 
 /// The level that is set, or the best one.
@@ -164,7 +129,7 @@ pub(crate) fn choose(wanted: Option<Level>) -> Result<Level, Error> {
 }
 
 /// Runs `program` with the kernels of `level`.
-pub(crate) fn dispatch<T: Scalar, P: Program<T>>(level: Level, program: P) -> P::Output {
+pub(crate) fn dispatch<T: Sets, P: Program<T>>(level: Level, program: P) -> P::Output {
     assert!(level.is_available(), "{level} was not checked");
     // SAFETY: the assertion above; the portable set needs nothing.
     unsafe {

@@ -13,7 +13,7 @@ pub(super) enum Holder {
     Grid,
 }
 
-/// A kernel: the points a thread has in registers, and the most threads of a block.
+/// A kernel: the points that a thread has in registers, and the most threads of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kernel {
     pub(super) name: &'static str,
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use crate::properties::tests::card;
 
-    /// Kernel, blocks a cloud, threads.
+    /// Kernel, blocks per cloud, threads.
     fn planned(
         card: &Properties,
         clouds: usize,

@@ -48,7 +48,7 @@ impl<'a> Chain<'a> {
     ///
     /// # Safety
     /// The argument must be as the kernels want it, and what it points to must stay valid,
-    /// until the stream has come past.
+    /// until the stream is done with them.
     pub(super) unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
         let _current = self.gpu.bind()?;
         // SAFETY: graph and stream live; that the argument is what the kernels want is this function's

@@ -54,7 +54,7 @@ pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
 ///
 /// # Safety
 /// The addresses in `matching`, `ends` and `scratch` must be as `shape` says, and stay so until
-/// the stream has come past.
+/// the stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,

@@ -1,4 +1,4 @@
-//! Small clouds: an ordinary launch, a block a cloud, and no scratch memory.
+//! Small clouds: an ordinary launch, one block per cloud, and no scratch memory.
 
 use super::Asked;
 use crate::launch::Launch;
@@ -45,7 +45,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     let name = if asked.is_of_value() { "backward_small_of_value" } else { "backward_small" };
     let function = gpu.function::<T>("chamfer_backward_small", name)?;
     // SAFETY: `Asked` mirrors the kernel's parameter, and the shared memory of the launch holds the
-    // lists of clouds of `shape`'s rows; the arrays are there by this function's contract.
+    // lists of clouds of `shape`'s rows; the arrays are valid by this function's contract.
     unsafe { launch(shape).start(stream, function, asked) }
 }
 

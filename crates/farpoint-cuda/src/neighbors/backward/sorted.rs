@@ -1,5 +1,5 @@
 //! Clouds of any size: one cooperative launch, in which a team of blocks works on one cloud at a
-//! time. Scratch: 24 bytes a row of the larger side and 1 KB a block, for the clouds that are
+//! time. Scratch: 24 bytes per row of the larger side and 1 KB per block, for the clouds that are
 //! worked on at the same time.
 
 use super::Asked;
@@ -100,7 +100,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     let headers = (scratch.pointer(), headers);
     // SAFETY: headers lie at the start of the scratch memory. `Args` mirrors the kernel's
     // parameter; `arrays` is what it places; the scratch memory is freed in stream order; the
-    // arrays of the job are there by this function's contract.
+    // arrays of the job are valid by this function's contract.
     unsafe { layout.teams.start(stream, function, launch, &args, headers) }
 }
 
