@@ -17,7 +17,8 @@ pub(crate) struct Approximate {
     /// morton: bits per axis, 1 to 21 [default: 10].
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=21))]
     pub(crate) bits: Option<u32>,
-    /// npdu: points that each sample updates [default: 16 times the points a sample].
+    /// npdu: points that each sample updates [default: 16 times the
+    /// points per sample].
     #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) window: Option<u32>,
     /// npdu: in which order these lie: input, morton, or neighbors (in space)
