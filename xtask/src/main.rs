@@ -7,11 +7,16 @@ mod gpu;
 mod kernels;
 mod licenses;
 mod process;
+mod publish;
 mod python;
 mod sanitize;
+mod site;
 mod suite;
 mod tasks;
 mod test_report;
+mod toolchains;
+mod venv;
+mod workflows;
 
 use anyhow::{Result, bail};
 
@@ -31,8 +36,11 @@ Usage: cargo xtask <task>
                         run the fuzz targets, N seconds each (default 30)
   lab [ARGS..]          the laboratory, in release mode: benchmarks (`bench`, `gpu`), the figures of the
                         RadiusFPS paper (`paper`)
+  site                  build the documentation site into target/site/html, check its links
+  publish --dry-run     package all crates for crates.io and build the packages; without
+                        --dry-run: upload them
   train-estimator [CLOUD.npy|.bin ..]
-                        train FastPoint's estimator anew, and tell its errors on these clouds
+                        train FastPoint's estimator anew, and print its errors on these clouds
   peers [ARGS..]        compare with other libraries (benches/peers/peers.py ARGS)
   peers chamfer [ARGS..]
                         the same for nearest neighbors (benches/peers/chamfer.py ARGS)
@@ -59,13 +67,15 @@ fn run() -> Result<()> {
         "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
         "lab" => tasks::lab(&rest),
+        "site" if rest.is_empty() => site::task(),
+        "publish" => publish::task(&rest),
         "train-estimator" => tasks::train_estimator(&rest),
         "peers" => tasks::peers(&rest),
         "" | "help" | "-h" | "--help" => {
             print!("{HELP}");
             Ok(())
         }
-        "golden" | "kernels" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
+        "golden" | "kernels" | "site" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
         _ => bail!("there is no task '{task}'\n\n{HELP}"),
     }
 }

@@ -30,7 +30,7 @@ struct File {
 }
 
 fn options(format: Option<&str>, columns: Option<usize>) -> PyResult<ReadOptions> {
-    Ok(ReadOptions { format: format.map(format_of).transpose()?, columns })
+    Ok(ReadOptions::default().format(format.map(format_of).transpose()?).columns(columns))
 }
 
 /// A format by one of its extensions.
@@ -165,7 +165,8 @@ impl File {
     ) -> PyResult<Vec<String>> {
         let rows = self.rows(rows)?;
         let format = format.map(format_of).transpose()?;
-        let options = WriteOptions { format, encoding: encoding.map(encoding_of).transpose()? };
+        let options =
+            WriteOptions::default().format(format).encoding(encoding.map(encoding_of).transpose()?);
         py.detach(|| farpoint_io::write(&path, &self.cloud, &rows, &options)).map_err(failed)
     }
 
@@ -194,7 +195,7 @@ impl File {
         rows: Option<PyReadonlyArray1<'_, i64>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let rows = self.rows(rows)?;
-        let options = WriteOptions { format: Some(Format::Npy), encoding: None };
+        let options = WriteOptions::default().format(Format::Npy);
         let written = py.detach(|| farpoint_io::write_bytes(&self.cloud, &rows, &options));
         Ok(PyBytes::new(py, &written.map_err(failed)?.0))
     }
@@ -222,7 +223,7 @@ impl File {
     fn written(&self, rows: &[usize]) -> Result<(Vec<u8>, Format), farpoint_io::Error> {
         let cloud = self.cloud.without_added();
         let write = |format| {
-            let options = WriteOptions { format: Some(format), encoding: None };
+            let options = WriteOptions::default().format(format);
             farpoint_io::write_bytes(&cloud, rows, &options)
         };
         // Text without a row says nothing of its columns.

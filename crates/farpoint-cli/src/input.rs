@@ -20,7 +20,7 @@ const MANY_ZEROS: f64 = 0.01;
 pub fn read(path: &Path, columns: Option<u8>) -> Result<(Cloud, f64)> {
     let progress = Progress::start(format!("reading {}", name(path)));
     let start = Instant::now();
-    let options = ReadOptions { columns: columns.map(usize::from), ..ReadOptions::default() };
+    let options = ReadOptions::default().columns(columns.map(usize::from));
     let cloud = farpoint_io::read(path, &options)?;
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);

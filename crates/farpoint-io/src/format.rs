@@ -1,4 +1,4 @@
-//! Which format a file has: by its content first, then by its name.
+//! Detection of a file's format: by its content first, then by its name.
 
 use crate::ReadOptions;
 use crate::error::Error;
@@ -6,6 +6,7 @@ use std::{fmt, path::Path};
 
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Format {
     /// Polygon file format (Stanford).
     Ply,
@@ -23,11 +24,11 @@ pub enum Format {
     Npz,
     /// Float32 rows without a header (KITTI, nuScenes).
     Raw,
-    /// Numbers in lines.
+    /// Lines of numbers.
     Text,
-    /// Wavefront OBJ, of which the vertices are read.
+    /// Wavefront OBJ; its vertices are read.
     Obj,
-    /// Object file format, of which the vertices are read.
+    /// Object file format; its vertices are read.
     Off,
 }
 
@@ -81,7 +82,7 @@ impl Format {
         }
     }
 
-    /// Whether this crate writes it.
+    /// Whether this crate writes the format.
     pub fn can_write(self) -> bool {
         matches!(
             self,
@@ -89,13 +90,13 @@ impl Format {
         )
     }
 
-    /// The format that a file name promises.
+    /// The format that belongs to the extension of a file name.
     pub fn from_path(path: &Path) -> Option<Format> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Format::ALL.into_iter().find(|f| f.extensions().contains(&extension.as_str()))
     }
 
-    /// The format that the first bytes prove. Raw rows, text and OBJ have no mark of their own.
+    /// The format identified by the first bytes. Raw rows, text and OBJ have no signature.
     fn from_content(bytes: &[u8]) -> Option<Format> {
         let start = bytes.trim_ascii_start();
         let head = &start[..start.len().min(2048)];
@@ -120,7 +121,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// Bit 7 of the point format marks LASzip.
+/// Bit 7 of the point format indicates LASzip.
 fn las_or_laz(bytes: &[u8]) -> Format {
     match bytes.get(104) {
         Some(format) if format & 0xC0 != 0 => Format::Laz,
@@ -151,7 +152,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
     let by_name = Format::from_path(Path::new(name));
     match by_name {
         Some(Format::Raw | Format::Text | Format::Obj) => {}
-        // An OFF file may start with a comment, the other formats always with their mark.
+        // An OFF file may start with a comment; the other formats always start with their signature.
         Some(format @ Format::Off) => return Ok(format),
         Some(format) => {
             return Err(Error::UnknownFormat {
@@ -180,7 +181,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
     }
 }
 
-/// Formats that hold clouds and are not read, so that the message can say what to do.
+/// Refuses known formats that hold clouds but are not read, with a message that says what to do.
 fn refuse_known_strangers(bytes: &[u8], name: &str) -> Result<(), Error> {
     let strangers: [(&[u8], &str, &str); 4] = [
         (

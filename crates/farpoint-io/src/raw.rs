@@ -1,4 +1,4 @@
-//! Raw rows of little-endian float32 without a header, as KITTI (4 a row) and nuScenes (5) keep them.
+//! Raw rows of little-endian float32 without a header, as in KITTI (4 per row) and nuScenes (5).
 
 use crate::cloud::{Cloud, Coordinates, Header};
 use crate::column::Scalar;

@@ -1,4 +1,4 @@
-//! Text: one point a line, its numbers apart by spaces, commas or semicolons, with or without a
+//! Text: one point per line, its numbers separated by spaces, commas or semicolons, with or without a
 //! header. Kept rows are written back as the very bytes of their lines, where those would be read
 //! as the same points again.
 
@@ -23,7 +23,7 @@ pub(crate) struct TextHeader {
     split: u8,
 }
 
-/// Whether the bytes read like lines of numbers; decides on files whose name tells nothing.
+/// Whether the bytes look like lines of numbers; decides for files with an unknown extension.
 pub(crate) fn looks_like_points(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(4096)];
     let whole = head.len() == bytes.len();

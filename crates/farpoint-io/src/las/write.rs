@@ -320,7 +320,7 @@ fn from_columns(
     assemble(header, points, compress)
 }
 
-/// Puts the nearest integers into the record; tells whether they stand for the very same position.
+/// Writes the nearest integers into the record; returns whether they represent exactly the position.
 fn set_position(record: &mut [u8], position: [f64; 3], transforms: &[(f64, f64); 3]) -> bool {
     let mut exact = true;
     for (axis, value) in position.into_iter().enumerate() {

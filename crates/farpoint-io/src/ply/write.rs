@@ -8,7 +8,7 @@ use crate::table::Table;
 use crate::{Encoding, Format};
 use std::collections::HashSet;
 
-/// Writes the rows, in the input's encoding if that was PLY and nothing else is asked for.
+/// Writes the rows, in the input's encoding if that was PLY and no other is set.
 pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],
