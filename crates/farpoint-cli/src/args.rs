@@ -3,10 +3,12 @@
 mod algorithm;
 mod demo;
 mod samplers;
+mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
 pub(crate) use demo::{Demo, Generate, Moved};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
+pub(crate) use which::Which;
 
 use clap::{ArgGroup, Parser, Subcommand};
 use farpoint::{Amount, Level, Start};

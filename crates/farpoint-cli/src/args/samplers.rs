@@ -86,7 +86,7 @@ pub(crate) struct Compare {
         value_delimiter = ',',
         default_value = "auto,fastpoint,npdu:morton,grid,morton,random"
     )]
-    pub(crate) algorithms: Vec<crate::compare::Which>,
+    pub(crate) algorithms: Vec<super::Which>,
     /// Seed of random and grid:random.
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) seed: u64,
