@@ -294,3 +294,21 @@ impl<T: CudaScalar> Answer<T> {
         clouds.iter().enumerate().map(sample).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::share_a_launch;
+    use farpoint::{Algorithm, Sampler, Start};
+
+    #[test]
+    fn jobs_that_stop_or_work_alike_share_a_launch() {
+        let count = Sampler::count(5);
+        assert!(share_a_launch(&count, &count));
+        assert!(share_a_launch(&count, &Sampler::ratio(0.5).start(Start::Index(3))));
+        assert!(share_a_launch(&Sampler::spacing(0.5), &Sampler::spacing(0.5)));
+        assert!(!share_a_launch(&count, &Sampler::spacing(0.5)));
+        assert!(!share_a_launch(&Sampler::spacing(0.4), &Sampler::spacing(0.5)));
+        assert!(!share_a_launch(&count, &count.clone().algorithm(Algorithm::Naive)));
+        assert!(!share_a_launch(&count, &count.clone().statistics(true)));
+    }
+}
