@@ -21,7 +21,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// A cloud as it was read: all rows with all attributes.
-#[pyclass(frozen, module = "farpoint._farpoint")]
+#[pyclass(frozen, module = "farpoint._native")]
 struct File {
     cloud: Cloud,
     /// The words of the file that was read, if this is a copy of it by [`restore`]: description and
@@ -89,7 +89,7 @@ fn from_points(points: &Bound<'_, PyUntypedArray>) -> PyResult<File> {
     } else if let Ok(array) = points.cast::<PyArray2<f64>>() {
         triples(&array.readonly()).map(Coordinates::F64)
     } else {
-        let about = crate::host::about(points);
+        let about = crate::arrays::about(points);
         let text =
             format!("points to write must be a float32 or float64 array of shape (N, 3) ({about})");
         return Err(PyTypeError::new_err(text));
@@ -99,7 +99,7 @@ fn from_points(points: &Bound<'_, PyUntypedArray>) -> PyResult<File> {
 
 fn triples<T: numpy::Element + Copy>(array: &PyReadonlyArray2<'_, T>) -> PyResult<Vec<[T; 3]>> {
     if array.shape()[1] != 3 {
-        let about = crate::host::about(array.as_untyped());
+        let about = crate::arrays::about(array.as_untyped());
         let text = format!("points to write must be of shape (N, 3) ({about})");
         return Err(PyValueError::new_err(text));
     }
@@ -254,7 +254,8 @@ fn column(values: &Bound<'_, PyUntypedArray>) -> PyResult<Column> {
         )* };
     }
     of!(F32 f32, F64 f64, I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64);
-    let text = format!("a column must be a 1-D array of numbers ({})", crate::host::about(values));
+    let text =
+        format!("a column must be a 1-D array of numbers ({})", crate::arrays::about(values));
     Err(PyTypeError::new_err(text))
 }
 

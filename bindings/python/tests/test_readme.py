@@ -5,12 +5,10 @@ import pathlib
 import re
 
 import pytest
-from conftest import needs_match
 
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
 
-@needs_match
 def test_examples_work_as_printed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
