@@ -43,7 +43,7 @@ const COMMITTED: &str = "crates/farpoint-cuda/kernels/built/kernels.bin";
 /// The most bytes that the archive may have: every version of it stays in the repository.
 const MOST: u64 = 4_000_000;
 
-/// Writes the archive anew if the kernels give something else. What is assembled from the same
+/// Rewrites the archive if the kernels compile to something else. What is assembled from the same
 /// PTX as before is taken from a cache.
 pub(crate) fn write() -> Result<()> {
     let cache = folder().join("cache");

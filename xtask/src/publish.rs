@@ -10,7 +10,7 @@ use std::process::Command;
 pub(crate) const CRATES: [&str; 5] =
     ["farpoint-generate", "farpoint-io", "farpoint", "farpoint-cuda", "farpoint-cli"];
 
-/// Fields that each manifest must have, beside those of the workspace.
+/// Fields that each manifest must have, in addition to those of the workspace.
 const FIELDS: [&str; 6] =
     ["description", "categories", "keywords", "documentation", "readme", "include"];
 

@@ -3,8 +3,8 @@
 use crate::process::{cargo, run as run_command, target_folder, works};
 use crate::test_report::run_tests;
 use crate::{
-    documents, fuzz, kernels, licenses, publish, python, sanitize, site, tasks, toolchains,
-    workflows,
+    circles, documents, fuzz, kernels, licenses, publish, python, sanitize, site, tasks,
+    toolchains, workflows,
 };
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
@@ -21,9 +21,10 @@ type Step = (&'static str, fn() -> Result<Skipped>);
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 20] = [
+const STEPS: [Step; 21] = [
     ("format", format),
     ("documents", documents::check),
+    ("circles", circles::check),
     ("licenses", licenses::check),
     ("deny", cargo_deny),
     ("packages", publish::check),

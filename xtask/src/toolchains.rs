@@ -1,5 +1,5 @@
 //! Checks with other toolchains and targets than the installed one: the oldest Rust that the crates
-//! declare, WebAssembly, and the public interface beside that of the last release.
+//! declare, WebAssembly, and the public interface compared with the last release.
 
 use crate::process::{cargo, output, run, target_folder, works};
 use crate::publish::CRATES;

@@ -3,10 +3,12 @@
 mod algorithm;
 mod demo;
 mod samplers;
+mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
 pub(crate) use demo::{Demo, Generate, Moved};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
+pub(crate) use which::Which;
 
 use clap::{ArgGroup, Parser, Subcommand};
 use farpoint::{Amount, Level, Start};
@@ -88,17 +90,17 @@ pub(crate) struct Sample {
     pub(crate) cell: Option<f64>,
     #[command(flatten)]
     pub(crate) run: Run,
-    #[command(flatten)]
-    pub(crate) approximate: Approximate,
     /// Write the chosen rows of the input (int64, in order of choice) here.
     #[arg(long, value_name = "FILE.npy")]
     pub(crate) indices: Option<PathBuf>,
-    /// Count distances, updates, boxes tested and pruned, and show the counts.
+    /// Count distances, updates, boxes tested and pruned, and show counts and times.
     #[arg(long)]
     pub(crate) stats: bool,
     /// Print one JSON object instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) approximate: Approximate,
 }
 
 const SAMPLE_EXAMPLES: &str = "\

@@ -95,7 +95,7 @@ pub(crate) fn cpu(place: &Where) -> Cpu {
     place.simd.map_or(cpu, |level| cpu.level(level))
 }
 
-/// Threads that work without vectors of its own can use.
+/// Threads of work that chooses no instruction set.
 pub(crate) fn threads(place: &Where) -> usize {
     place.threads.map_or_else(rayon::current_num_threads, usize::from)
 }

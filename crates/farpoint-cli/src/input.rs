@@ -71,6 +71,11 @@ impl<'a> Points<'a> {
         each_precision!(self, points => points.len())
     }
 
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Number of rows with NaN or infinity.
     pub fn unusable(&self) -> usize {
         each_precision!(self, points => points.iter().filter(|row| !finite(row)).count())
@@ -130,7 +135,7 @@ pub(crate) fn prepare<'a>(cloud: &'a Cloud, args: &args::Input) -> Result<Points
              'no return'; --drop-zeros leaves them out"
         ));
     }
-    if all > 0 && points.first_usable().is_none() {
+    if !points.is_empty() && points.first_usable().is_none() {
         return Err(anyhow!("{name}: none of the {} rows can be used; check the file", count(all)));
     }
     if let (true, Points::F64(wide)) = (args.f32, &points) {

@@ -97,7 +97,7 @@ fn version_tells_simd_and_gpu() {
 #[test]
 fn help_has_examples() {
     let folder = Folder::new();
-    for command in ["", "sample", "order", "chamfer", "info", "generate", "bench", "paper"] {
+    for command in ["", "sample", "order", "chamfer", "info", "generate", "compare"] {
         let text = folder.ok(&format!("{command} --help")).text();
         assert!(text.contains("Example") && text.contains("farpoint "), "{command}: {text}");
     }

@@ -2,8 +2,8 @@
 
 use crate::column::{Attribute, Column, Scalar};
 use crate::format::Format;
+use crate::header::Header;
 use crate::table::{Store, Table};
-use crate::{las::LasHeader, npy::NpyHeader, pcd::PcdHeader, ply::PlyHeader, text::TextHeader};
 use std::collections::HashSet;
 
 /// An attribute with more values per point is not split into columns of another format.
@@ -78,17 +78,6 @@ pub struct Field {
     pub kind: Scalar,
     /// Numbers per point; 0 means a list of varying length.
     pub count: usize,
-}
-
-/// What a format keeps besides the rows: its header.
-#[derive(Clone, Debug)]
-pub(crate) enum Header {
-    None,
-    Ply(PlyHeader),
-    Pcd(PcdHeader),
-    Las(Box<LasHeader>),
-    Npy(NpyHeader),
-    Text(TextHeader),
 }
 
 /// A point cloud: coordinates plus everything needed to write the kept rows back bit for bit.

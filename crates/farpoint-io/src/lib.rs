@@ -16,9 +16,11 @@
 
 mod cloud;
 mod column;
+mod detect;
 mod e57;
 mod error;
 mod format;
+mod header;
 mod las;
 mod lzf;
 mod mesh;
@@ -127,7 +129,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
 /// # Errors
 /// [`Error::UnknownFormat`] if the format is unknown, [`Error::Malformed`] if the content is damaged.
 pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
-    let format = format::detect(bytes, name, options)?;
+    let format = detect::detect(bytes, name, options)?;
     let cloud = match format {
         Format::Ply => ply::read(bytes),
         Format::Pcd => pcd::read(bytes),

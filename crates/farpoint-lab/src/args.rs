@@ -55,7 +55,7 @@ pub(crate) struct Paper {
     pub(crate) quick: bool,
     /// Only these, separated by commas: figure2, figure3, table4, figure14, figure15, table5.
     #[arg(long, value_name = "FIGURES", value_delimiter = ',')]
-    pub(crate) only: Vec<crate::paper::Which>,
+    pub(crate) only: Vec<Which>,
     /// Write everything into this folder.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -80,7 +80,7 @@ pub(crate) struct Bench {
     pub(crate) output: Option<PathBuf>,
     /// Only these parts, separated by commas: algorithms, growth, threads, ties, small.
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
-    pub(crate) only: Vec<crate::bench::Part>,
+    pub(crate) only: Vec<Part>,
     /// Only the given clouds, no generated ones (where a part allows).
     #[arg(long, requires = "clouds")]
     pub(crate) no_generated: bool,
@@ -96,4 +96,36 @@ pub(crate) struct Bench {
     /// Numbers per row of raw float32 files.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
     pub(crate) columns: Option<u8>,
+}
+
+/// The parts of the benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Part {
+    /// Every algorithm on every cloud, a quarter of its points.
+    Algorithms,
+    /// Ten times the points at the same ratio.
+    Growth,
+    /// One thread against all.
+    Threads,
+    /// Clouds full of ties and repeats.
+    Ties,
+    /// Small clouds, one by one and in batches.
+    Small,
+}
+
+/// A figure or table of the paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Which {
+    /// Spacing of farthest point samples and of random ones.
+    Figure2,
+    /// Share of the updates that change nothing.
+    Figure3,
+    /// What each pruning (CPU) or fusion (GPU) is worth.
+    Table4,
+    /// Latency, memory and throughput against the sample size.
+    Figure14,
+    /// Speed-up against the number of voxels.
+    Figure15,
+    /// Quality of every sampler.
+    Table5,
 }

@@ -136,7 +136,7 @@ fn a_damaged_state_is_started_anew() {
     folder.write("out/state.json", "{ not JSON");
     let said = folder.run("paper --quick --only figure3 -o out");
     assert_eq!(said.status, 0, "{}", said.err);
-    assert!(said.err.contains("starting anew") && said.out.contains("3 measured"), "{}", said.err);
+    assert!(said.err.contains("measured again") && said.out.contains("3 measured"), "{}", said.err);
     folder.write("file", "");
     folder.fails("paper --quick -o file", &["--output file", "another folder"]);
 }

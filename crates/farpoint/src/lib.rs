@@ -98,5 +98,5 @@ pub use scalar::Scalar;
 
 /// The examples of the README, which are tested as documentation.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct ReadmeExamples;

@@ -84,7 +84,7 @@ fn rows<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = (&'a s
 }
 
 /// Arguments or options as a list of definitions. An item begins with less indentation than its
-/// text, which stands beside it or below.
+/// text, which follows on the same line or below.
 fn definitions(lines: &[&str]) -> String {
     let mut items: Vec<(String, Vec<String>)> = Vec::new();
     for line in lines {
@@ -123,7 +123,7 @@ fn unindented(text: &str) -> String {
 
 /// Text that Markdown shows as it is; what stands between backquotes is code there, too.
 fn escape(text: &str) -> String {
-    let paired = text.matches('`').count() % 2 == 0;
+    let paired = text.matches('`').count().is_multiple_of(2);
     let mut code = false;
     let mut escaped = String::new();
     for letter in text.chars() {

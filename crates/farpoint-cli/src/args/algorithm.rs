@@ -90,12 +90,15 @@ fn flag(option: &AlgorithmOption) -> String {
     if is_switch(option) { format!("no-{name}") } else { name }
 }
 
+/// The library's help in one sentence, with what it is for.
 fn help(option: &AlgorithmOption) -> String {
     let words: Vec<_> = option.help.split_whitespace().collect();
+    let text = words.join(" ").replace('`', "");
+    let text = text.trim_end_matches('.');
+    let (first, rest) = text.split_at(1.min(text.len()));
     let device = option.device.map_or(String::new(), |kind| format!(" on the {kind}"));
-    let off = if is_switch(option) { ", switched off" } else { "" };
-    let text = words.join(" ");
-    format!("{}{device}{off}: {}", option.algorithm, text.trim_end_matches('.'))
+    let not = if is_switch(option) { "do not " } else { "" };
+    format!("{}{device}: {not}{}{rest}", option.algorithm, first.to_lowercase())
 }
 
 impl clap::Args for Chosen {

@@ -17,7 +17,8 @@ pub(crate) struct Approximate {
     /// morton: bits per axis, 1 to 21 [default: 10].
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=21))]
     pub(crate) bits: Option<u32>,
-    /// npdu: points that each sample updates [default: 16 times the points a sample].
+    /// npdu: points that each sample updates [default: 16 times the
+    /// points per sample].
     #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) window: Option<u32>,
     /// npdu: in which order these lie: input, morton, or neighbors (in space)
@@ -85,7 +86,7 @@ pub(crate) struct Compare {
         value_delimiter = ',',
         default_value = "auto,fastpoint,npdu:morton,grid,morton,random"
     )]
-    pub(crate) algorithms: Vec<crate::compare::Which>,
+    pub(crate) algorithms: Vec<super::Which>,
     /// Seed of random and grid:random.
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) seed: u64,

@@ -1,12 +1,10 @@
 //! `farpoint compare`: several samplers on one cloud, judged by the same measures, as a table,
 //! as CSV and JSON, and as a picture.
 
-mod which;
+mod job;
 mod write;
 
-pub(crate) use which::Which;
-
-use crate::args;
+use crate::args::{self, Which};
 use crate::check;
 use crate::input::{self, each_precision};
 use crate::output;
@@ -15,9 +13,9 @@ use crate::progress::Progress;
 use anyhow::{Result, anyhow, ensure};
 use farpoint::Scalar;
 use farpoint::measure::{Quality, quality, quality_of};
+use job::{Chosen, Job, Taken};
 use std::path::Path;
 use std::time::Instant;
-use which::{Job, Taken};
 
 /// A sampler is run again until it has run so often, or for so many seconds.
 const RUNS: usize = 3;
@@ -159,14 +157,14 @@ fn judge<T: Scalar>(
     let in_vain = job.in_vain(which, &taken)?;
     let Taken { title, exact, chosen, details, .. } = taken;
     let (quality, sample) = match chosen {
-        which::Chosen::Rows(rows) => {
+        Chosen::Rows(rows) => {
             (quality(job.points, &rows)?, rows.iter().map(|&row| job.points[row]).collect())
         }
-        which::Chosen::Places(places) => (quality_of(job.points, &places)?, places),
+        Chosen::Places(places) => (quality_of(job.points, &places[..])?, places),
     };
     let distances = match drawn {
         true => {
-            let nearest = farpoint::nearest(job.points, &sample)?;
+            let nearest = farpoint::nearest(job.points, &sample[..])?;
             (0..nearest.len()).map(|row| nearest.distance(row).to_f64()).collect()
         }
         false => Vec::new(),

@@ -2,10 +2,11 @@
 //! or a new LAS 1.4 file from another format's columns.
 
 use super::fields::{base, base_length, description, slots};
-use super::{LasHeader, Record, integers, transforms};
-use crate::cloud::{Cloud, Coordinates, Header};
+use super::{integers, transforms};
+use crate::cloud::{Cloud, Coordinates};
 use crate::column::{Attribute, Column, Scalar};
 use crate::error::{Fault, Place};
+use crate::header::{Header, LasHeader, Record};
 use crate::quiet::guarded;
 use crate::table::{Slot, Table};
 use laz::{LazVlr, LazVlrBuilder, ParLasZipCompressor};

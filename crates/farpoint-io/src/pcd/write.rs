@@ -2,10 +2,10 @@
 //!
 //! The output is never organized: a sample of a grid is no grid, so HEIGHT becomes 1.
 
-use super::PcdHeader;
-use crate::cloud::{Cloud, Header, distinct};
+use crate::cloud::{Cloud, distinct};
 use crate::column::{Attribute, Column, Scalar};
 use crate::error::Fault;
+use crate::header::{Header, PcdHeader};
 use crate::table::{Slot, Store, Table};
 use crate::{Encoding, lzf};
 use pcd_rs::DataKind;

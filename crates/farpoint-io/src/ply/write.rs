@@ -1,9 +1,10 @@
 //! Writing PLY: the kept rows as they were stored, or typed columns from another format.
 
-use super::{HeaderLine, PlyEncoding, PlyHeader, encoding_name};
-use crate::cloud::{Cloud, Header, distinct};
+use super::{PlyEncoding, encoding_name};
+use crate::cloud::{Cloud, distinct};
 use crate::column::{Attribute, Column, Scalar};
 use crate::error::Fault;
+use crate::header::{Header, HeaderLine, PlyHeader};
 use crate::table::Table;
 use crate::{Encoding, Format};
 use std::collections::HashSet;

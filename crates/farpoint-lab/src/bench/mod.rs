@@ -6,7 +6,7 @@ mod parts;
 mod small;
 mod write;
 
-use crate::args;
+use crate::args::{self, Part};
 use crate::machine::Machine;
 use crate::timing::{Case, Effort, generated};
 use anyhow::{Context, Result};
@@ -16,21 +16,6 @@ use farpoint_generate::Kind;
 use std::borrow::Cow;
 use std::fs;
 use std::thread::available_parallelism;
-
-/// The parts of the benchmark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Part {
-    /// Every algorithm on every cloud, a quarter of its points.
-    Algorithms,
-    /// Ten times the points at the same ratio.
-    Growth,
-    /// One thread against all.
-    Threads,
-    /// Clouds full of ties and repeats.
-    Ties,
-    /// Small clouds, one by one and in batches.
-    Small,
-}
 
 /// A smaller cloud has nothing to measure.
 const FEWEST: usize = 8;

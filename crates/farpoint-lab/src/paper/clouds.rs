@@ -18,7 +18,7 @@ pub(super) struct Cloud {
     pub(super) fingerprint: u64,
 }
 
-/// The paper's three workloads, as large: the dragon, a turn of a LiDAR, a room.
+/// Clouds of the size of the paper's three workloads: the dragon, a LiDAR turn, a room.
 const SIZES: [(Kind, usize); 3] =
     [(Kind::Object, 40_000), (Kind::Lidar, 120_000), (Kind::Room, 1_000_000)];
 const QUICK_SIZES: [(Kind, usize); 3] =

@@ -18,7 +18,7 @@ mod timed;
 mod updates;
 mod voxels;
 
-use crate::args::{self, Device};
+use crate::args::{self, Device, Which};
 use crate::machine::Machine;
 use crate::timing::Effort;
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -33,33 +33,14 @@ use std::path::Path;
 use std::time::Instant;
 use table::Table;
 
-/// What can be named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Which {
-    /// Spacing of farthest point samples and of random ones.
-    Figure2,
-    /// Share of the updates that change nothing.
-    Figure3,
-    /// What each pruning (CPU) or fusion (GPU) is worth.
-    Table4,
-    /// Latency, memory and throughput against the sample size.
-    Figure14,
-    /// Speed-up against the number of voxels.
-    Figure15,
-    /// Quality of every sampler.
-    Table5,
-}
-
-impl Which {
-    fn figure(self) -> Box<dyn Figure> {
-        match self {
-            Self::Figure2 => Box::new(spacing::Spacings),
-            Self::Figure3 => Box::new(updates::Updates),
-            Self::Table4 => Box::new(prunings::Prunings),
-            Self::Figure14 => Box::new(sizes::Sizes),
-            Self::Figure15 => Box::new(voxels::Voxels),
-            Self::Table5 => Box::new(quality::Quality),
-        }
+fn figure(which: Which) -> Box<dyn Figure> {
+    match which {
+        Which::Figure2 => Box::new(spacing::Spacings),
+        Which::Figure3 => Box::new(updates::Updates),
+        Which::Table4 => Box::new(prunings::Prunings),
+        Which::Figure14 => Box::new(sizes::Sizes),
+        Which::Figure15 => Box::new(voxels::Voxels),
+        Which::Table5 => Box::new(quality::Quality),
     }
 }
 
@@ -87,7 +68,7 @@ pub(crate) fn run(args: &args::Paper) -> Result<()> {
     let mut state = State::open(folder)?;
     let all = <Which as clap::ValueEnum>::value_variants();
     let wanted = |which: &&Which| args.only.is_empty() || args.only.contains(which);
-    let figures: Vec<_> = all.iter().filter(wanted).map(|which| which.figure()).collect();
+    let figures: Vec<_> = all.iter().filter(wanted).map(|which| figure(*which)).collect();
     let progress = progress(figures.len() * clouds.len());
     let mut done = Vec::new();
     for figure in figures {

@@ -11,7 +11,7 @@ pub(super) const SOURCE: &str = "Z. Yu, X. Li, Q. Chang, J. Miyazaki: RadiusFPS:
 pub(super) const MACHINE: &str = "Intel Core i7-12700KF, NVIDIA RTX 6000 Ada";
 
 /// Table 4, S3DIS: radius pruning, point skip, mIoU in percent, total speed-up over FPS on a GPU.
-/// The switches are told by the text of section 5.4; the table's marks did not come through.
+/// The switches are from the text of section 5.4; the marks of the table were not legible.
 pub(super) const PRUNINGS: [(bool, bool, f64, f64); 3] =
     [(true, true, 67.90, 2.58), (true, false, 67.90, 2.42), (false, true, 19.73, 3.68)];
 

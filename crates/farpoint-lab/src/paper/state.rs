@@ -31,7 +31,10 @@ impl State {
         let path = folder.join("state.json");
         let units = match fs::read_to_string(&path) {
             Ok(text) => parsed(&text).unwrap_or_else(|| {
-                note(&format!("{}: can't be read as a state; starting anew", path.display()));
+                note(&format!(
+                    "{}: can't be read as a state; everything is measured again",
+                    path.display()
+                ));
                 BTreeMap::new()
             }),
             Err(error) if error.kind() == ErrorKind::NotFound => BTreeMap::new(),

@@ -207,8 +207,8 @@ fn on_cpu(table: &Table, bests: &[Best<'_>]) -> Vec<Finding> {
             ours: format!("At best {top}."),
             agrees: Some((gain..=plain).contains(&VOXELS_CPU[0].2)),
             why: "Agreeing means that the paper's number lies between ours over the vectorized loop \
-                  (8 or 16 distances by one instruction) and over a plain one: the paper tells \
-                  neither which its yardstick is nor how many samples it took.",
+                  (8 or 16 distances by one instruction) and over a plain one: the paper says \
+                  neither which its baseline is nor how many samples it took.",
         },
         Finding {
             paper:

@@ -153,7 +153,8 @@ impl<'a> Rig<'a> {
                 let (grads, gradients) = (of(|s| s.grads.pointer()), of(|s| s.gradients.pointer()));
                 let wanted =
                     DeviceGradients { scratch, ..DeviceGradients::new(pairs, grads, gradients) };
-                // SAFETY: as above; the indices are those of a search on the same pairs.
+                // SAFETY: the buffers have the given sizes, the indices are those of a search on the
+                // same pairs, and the stream is synchronized below.
                 unsafe { gpu.enqueue_gradients(matcher, stream, &wanted)? };
             }
         }
