@@ -123,7 +123,7 @@ fn unindented(text: &str) -> String {
 
 /// Text that Markdown shows as it is; what stands between backquotes is code there, too.
 fn escape(text: &str) -> String {
-    let paired = text.matches('`').count() % 2 == 0;
+    let paired = text.matches('`').count().is_multiple_of(2);
     let mut code = false;
     let mut escaped = String::new();
     for letter in text.chars() {
