@@ -139,7 +139,7 @@ pub(crate) fn as_table(input: &Path, outcome: &Outcome, points: usize, times: &T
         ("read", seconds(times.read)),
         (
             "sample",
-            format!("{}, {} samples a second", seconds(outcome.seconds), count(pace as u64)),
+            format!("{}, {} samples per second", seconds(outcome.seconds), count(pace as u64)),
         ),
     ];
     for (name, value) in &outcome.details {

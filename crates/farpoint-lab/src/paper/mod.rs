@@ -1,6 +1,6 @@
 //! `farpoint-lab paper`: the figures and tables of the RadiusFPS paper (arXiv 2606.06255), measured
 //! here. A figure is a file: it measures a cloud at a time into rows of a table, and makes plot,
-//! readable table and findings from the table alone ([`figure`]). Rows are kept in the output
+//! readable table and findings from the table alone ([`mod@figure`]). Rows are kept in the output
 //! folder as they come ([`state`]), so that an interrupted run goes on; [`html`] puts all on a page.
 
 mod clouds;
