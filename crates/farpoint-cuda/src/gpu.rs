@@ -1,13 +1,12 @@
 //! A GPU: its primary context, what it can do, and the kernels loaded on it.
 
+use crate::context::{Context, Current};
 use crate::driver::{self, check, sys};
-use crate::guard::Watch;
 use crate::module::{Function, Loaded, Modules};
-use crate::{CudaScalar, Error, Properties, memory, properties};
-
+use crate::watch::Watch;
+use crate::{CudaScalar, Error, Properties};
 use std::fmt;
-use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A GPU of this machine, ready for work. Cheap to clone; may be used from any thread.
@@ -24,22 +23,13 @@ struct Inner {
     ordinal: usize,
     /// The compute capability that it is limited to, if it is.
     most: Option<u32>,
-    handle: sys::CUdevice,
-    context: sys::CUcontext,
-    properties: Properties,
     modules: Modules,
     watch: Watch,
     /// Blocks that a test has work on one pair of [`farpoint::Method::Tree`]; 0 if none has.
     tree_team: AtomicU32,
-    /// Set when the context is found damaged: the next `Gpu::new` makes a new one.
-    lost: AtomicBool,
+    /// Dropped last: the others live in it.
+    context: Context,
 }
-
-// SAFETY: the handles are names that the driver accepts from every thread.
-unsafe impl Send for Inner {}
-// SAFETY: the driver accepts the handles from several threads at a time; what changes is behind a
-// mutex or atomic.
-unsafe impl Sync for Inner {}
 
 /// The GPUs that were opened.
 static OPEN: Mutex<Vec<Gpu>> = Mutex::new(Vec::new());
@@ -70,7 +60,7 @@ impl Gpu {
             return Err(Error::NoSuchDevice { ordinal, count });
         }
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|gpu| !gpu.0.lost.load(Ordering::Relaxed));
+        open.retain(|gpu| !gpu.0.context.is_lost());
         let is_it = |gpu: &&Self| gpu.0.ordinal == ordinal && gpu.0.most == most;
         if let Some(gpu) = open.iter().find(is_it) {
             return Ok(gpu.clone());
@@ -95,7 +85,7 @@ impl Gpu {
 
     /// Its name, size and features.
     pub fn properties(&self) -> &Properties {
-        &self.0.properties
+        &self.0.context.properties
     }
 
     /// Bytes of memory that are free, and all bytes.
@@ -118,7 +108,7 @@ impl Gpu {
     /// # Errors
     /// If a kernel can't be loaded.
     pub fn warm_up(&self) -> Result<(), Error> {
-        self.0.modules.load_all(self)
+        self.0.modules.load_all(&self.0.context)
     }
 
     /// What loading kernels has taken on this GPU so far.
@@ -139,10 +129,7 @@ impl Gpu {
 
     /// Makes the GPU's context current on this thread until the guard is dropped.
     pub(crate) fn bind(&self) -> Result<Current<'_>, Error> {
-        // SAFETY: the context is retained as long as the device lives.
-        let code = unsafe { sys::cuCtxPushCurrent_v2(self.0.context) };
-        self.check("cuCtxPushCurrent", code)?;
-        Ok(Current(PhantomData))
+        self.0.context.bind()
     }
 
     /// The kernel `name` of `module.cu` in the precision of `T`; loads the module on first use.
@@ -151,7 +138,7 @@ impl Gpu {
         module: &'static str,
         name: &'static str,
     ) -> Result<Function, Error> {
-        self.0.modules.function(self, module, name, T::SUFFIX)
+        self.0.modules.function(&self.0.context, module, name, T::SUFFIX)
     }
 
     /// Where kernels report that they gave up.
@@ -161,20 +148,12 @@ impl Gpu {
 
     /// Turns a status code into an error, and remembers if the context is damaged.
     pub(crate) fn check(&self, call: &'static str, code: sys::CUresult) -> Result<(), Error> {
-        if !driver::is_fatal(code) {
-            return check(call, code);
-        }
-        Err(self.lose(call, code))
+        self.0.context.check(call, code)
     }
 
     /// Remembers that the context is damaged.
     pub(crate) fn lose(&self, during: &str, code: sys::CUresult) -> Error {
-        self.0.lost.store(true, Ordering::Relaxed);
-        Error::Lost {
-            device: self.0.properties.name.clone(),
-            during: during.to_owned(),
-            reason: driver::reason(code),
-        }
+        self.0.context.lose(during, code)
     }
 }
 
@@ -192,54 +171,13 @@ impl PartialEq for Gpu {
 
 impl Inner {
     fn open(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
-        let handle = properties::handle(ordinal)?;
-        let mut properties = properties::of(handle)?;
-        if let Some(most) = most {
-            properties = properties.at_most(most);
-        }
-        if !properties.pools {
-            let name = properties.name;
-            return Err(Error::Unsupported(format!("{name}: its driver has no memory pools")));
-        }
-        memory::keep(handle)?;
-        let mut context = std::ptr::null_mut();
-        // SAFETY: writes the context, which `drop` releases.
-        let code = unsafe { sys::cuDevicePrimaryCtxRetain(&mut context, handle) };
-        check("cuDevicePrimaryCtxRetain", code)?;
-        let watch = watch(context).inspect_err(|_| {
-            // SAFETY: retained above, and not used.
-            let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(handle) };
-        })?;
+        let context = Context::new(ordinal, most)?;
+        let watch = {
+            let _current = context.bind()?;
+            Watch::new()?
+        };
         // Machine code is for the card as it is.
-        let modules = Modules::new(properties.capability, most.is_none());
-        let (lost, tree_team) = (AtomicBool::new(false), AtomicU32::new(0));
-        Ok(Self { ordinal, most, handle, context, properties, modules, watch, tree_team, lost })
-    }
-}
-
-/// The watch of a context.
-fn watch(context: sys::CUcontext) -> Result<Watch, Error> {
-    // SAFETY: the context was just retained.
-    check("cuCtxPushCurrent", unsafe { sys::cuCtxPushCurrent_v2(context) })?;
-    let _current = Current(PhantomData);
-    Watch::new()
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        // Only a lost GPU gets here. Its modules end with the context.
-        // SAFETY: retained by `open`.
-        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.handle) };
-    }
-}
-
-/// Keeps a context current on this thread.
-pub(crate) struct Current<'a>(PhantomData<(&'a Gpu, *const ())>);
-
-impl Drop for Current<'_> {
-    fn drop(&mut self) {
-        let mut context = std::ptr::null_mut();
-        // SAFETY: takes off what `bind` put on.
-        let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut context) };
+        let modules = Modules::new(context.properties.capability, most.is_none());
+        Ok(Self { ordinal, most, modules, watch, tree_team: AtomicU32::new(0), context })
     }
 }

@@ -46,6 +46,7 @@
 //! [`Stream::check`] returns it.
 
 mod archive;
+mod context;
 mod device;
 mod driver;
 mod error;
@@ -66,6 +67,7 @@ mod properties;
 mod scalar;
 mod stream;
 mod team;
+mod watch;
 
 pub use driver::{available, device_count, device_of};
 pub use error::{CudaUnavailable, Error};
@@ -74,9 +76,9 @@ pub use fps::{DeviceBatch, check_bad, roots};
 pub use gpu::Gpu;
 pub use gpus::Gpus;
 pub use graph::Graph;
-pub use memory::{Buffer, Element};
+pub use memory::Buffer;
 pub use module::Loaded;
 pub use neighbors::{DeviceGradients, DevicePairs, DeviceSide, DeviceValues, ValueGradient};
 pub use properties::Properties;
-pub use scalar::CudaScalar;
+pub use scalar::{CudaScalar, Element};
 pub use stream::Stream;

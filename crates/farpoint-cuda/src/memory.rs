@@ -1,46 +1,9 @@
 //! Device memory, in the order of a stream: allocated, used and freed like any other work on
 //! it, so that nothing waits and a graph can hold it.
 
-use crate::driver::{check, sys};
-use crate::{Error, Stream};
+use crate::driver::sys;
+use crate::{Element, Error, Stream};
 use std::marker::PhantomData;
-
-/// Bytes that the device's default pool keeps for the next run, at least; the rest goes back to the
-/// driver when a stream is waited for.
-const KEPT: u64 = 256 << 20;
-
-/// Has the device's default pool keep some memory, never less than before: other libraries use the
-/// same pool.
-pub(crate) fn keep(gpu: sys::CUdevice) -> Result<(), Error> {
-    let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    let mut pool = std::ptr::null_mut();
-    let mut kept = 0u64;
-    // SAFETY: writes the pool, which belongs to the device.
-    let code = unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, gpu) };
-    check("cuDeviceGetDefaultMemPool", code)?;
-    // SAFETY: this attribute is one 64-bit number.
-    let code = unsafe { sys::cuMemPoolGetAttribute(pool, threshold, (&raw mut kept).cast()) };
-    check("cuMemPoolGetAttribute", code)?;
-    kept = kept.max(KEPT);
-    // SAFETY: reads one 64-bit number, which this attribute is.
-    let code = unsafe { sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut kept).cast()) };
-    check("cuMemPoolSetAttribute", code)
-}
-
-/// Numbers that mean the same on host and device, whatever their bits.
-pub trait Element: Copy + Default + Send + Sync + 'static + sealed::Sealed {}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-macro_rules! element {
-    ($($number:ty),*) => { $(
-        impl sealed::Sealed for $number {}
-        impl Element for $number {}
-    )* };
-}
-element!(f32, f64, u8, u32, i32, u64, i64);
 
 /// An array in device memory, freed in the order of its stream.
 pub struct Buffer<T> {

@@ -1,11 +1,11 @@
 //! Loading kernels on a GPU: machine code if the archive has it for the card, otherwise PTX, which
 //! the driver compiles.
 
+use crate::Error;
 use crate::archive::{self, Code, Kind};
+use crate::context::{Context, Relaxed};
 use crate::driver::{self, sys};
-use crate::guard::Relaxed;
 use crate::once::OncePerKey;
-use crate::{Error, Gpu};
 use std::collections::BTreeSet;
 use std::ffi::{CString, c_uint, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -81,15 +81,15 @@ impl Modules {
     /// The kernel `{name}_{precision}` of a module.
     pub(crate) fn function(
         &self,
-        gpu: &Gpu,
+        context: &Context,
         module: &'static str,
         name: &'static str,
         precision: &'static str,
     ) -> Result<Function, Error> {
         self.functions.get((module, name, precision), || {
             let _relaxed = Relaxed::new()?;
-            let _current = gpu.bind()?;
-            let loaded = self.module(gpu, module, precision)?;
+            let _current = context.bind()?;
+            let loaded = self.module(context, module, precision)?;
             let symbol = CString::new(format!("{name}_{precision}")).expect("no zero in a name");
             let mut raw = std::ptr::null_mut();
             // SAFETY: the module is loaded in the context that is current; the name ends with a
@@ -110,12 +110,12 @@ impl Modules {
     }
 
     /// Loads every function of every module.
-    pub(crate) fn load_all(&self, gpu: &Gpu) -> Result<(), Error> {
+    pub(crate) fn load_all(&self, context: &Context) -> Result<(), Error> {
         let all = archive::codes().iter().map(|code| (code.module, code.precision));
         for (module, precision) in all.collect::<BTreeSet<_>>() {
             let _relaxed = Relaxed::new()?;
-            let _current = gpu.bind()?;
-            let loaded = self.module(gpu, module, precision)?;
+            let _current = context.bind()?;
+            let loaded = self.module(context, module, precision)?;
             let code = self.spent.loading(|| load_functions(loaded));
             if code != CUDA_SUCCESS {
                 let name = format!("{module}.{precision}");
@@ -139,7 +139,7 @@ impl Modules {
     /// A module; the device's context must be current.
     fn module(
         &self,
-        gpu: &Gpu,
+        context: &Context,
         module: &'static str,
         precision: &'static str,
     ) -> Result<Module, Error> {
@@ -154,7 +154,7 @@ impl Modules {
                 }
             }
             let ptx = archive::ptx(codes, module, precision, self.capability)
-                .ok_or_else(|| no_code(gpu, module, precision))?;
+                .ok_or_else(|| no_code(context, module, precision))?;
             self.load(&ptx)?.map_err(|refused| refused.of(&ptx))
         })
     }
@@ -221,8 +221,8 @@ impl Refused {
     }
 }
 
-fn no_code(gpu: &Gpu, module: &str, precision: &str) -> Error {
-    let properties = gpu.properties();
+fn no_code(context: &Context, module: &str, precision: &str) -> Error {
+    let properties = &context.properties;
     Error::Unsupported(format!(
         "there is no kernel '{module}' ({precision}) for {} of compute capability {}.{}",
         properties.name,

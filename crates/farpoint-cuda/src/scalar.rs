@@ -1,6 +1,4 @@
-//! The two precisions of the kernels.
-
-use crate::memory::Element;
+//! Numbers of device memory, and the two precisions of the kernels.
 
 /// `f32` or `f64`: the precisions that GPUs work in. No other type can implement it.
 pub trait CudaScalar: farpoint::Scalar + Element {
@@ -32,3 +30,18 @@ impl CudaScalar for f64 {
         Self::from_bits(bits)
     }
 }
+
+/// Numbers that mean the same on host and device, whatever their bits.
+pub trait Element: Copy + Default + Send + Sync + 'static + sealed::Sealed {}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! element {
+    ($($number:ty),*) => { $(
+        impl sealed::Sealed for $number {}
+        impl Element for $number {}
+    )* };
+}
+element!(f32, f64, u8, u32, i32, u64, i64);

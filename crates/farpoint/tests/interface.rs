@@ -4,8 +4,8 @@ mod common;
 
 use common::{narrow, uniform, ways};
 use farpoint::{
-    Algorithm, Axes, BadRows, Cpu, Device, DeviceKind, Error, Level, Progress, QuickOptions,
-    RadiusOptions, RanOn, Sampler, Start, Strided, reference,
+    Algorithm, Amount, Axes, BadRows, Cpu, Device, DeviceKind, Error, Level, Progress,
+    QuickOptions, RadiusOptions, RanOn, Sampler, Start, Strided, reference,
 };
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
@@ -32,6 +32,10 @@ fn errors_name_the_numbers_at_fault() {
         (error(start(&[1, 1])), Error::StartRepeated { index: 1 }),
         (error(start(&[])), Error::NoStart),
         (error(start(&[0, 1, 2])), Error::TooManyStarts { starts: 3, samples: 2 }),
+        (
+            error(Sampler::new(Amount::Cell(1.0))),
+            Error::NotForMethod { what: "a cell size is", method: "exact samplers" },
+        ),
         (error(Sampler::ratio(1.5)), Error::BadRatio(1.5)),
         (error(Sampler::spacing(-1.0)), Error::BadSpacing(-1.0)),
         (error(Sampler::spacing(f64::INFINITY)), Error::BadSpacing(f64::INFINITY)),

@@ -150,7 +150,8 @@ impl Algorithm {
             if !self.options().iter().filter(here).any(|option| option.name == name) {
                 let what = format!("the option {name} of {}", self.name());
                 let has: Vec<_> = self.options().iter().filter(here).map(|o| o.name).collect();
-                return Err(Error::NotOnDevice { what, device, instead: has.join(", ") });
+                let instead = if has.is_empty() { "none".into() } else { has.join(", ") };
+                return Err(Error::NotOnDevice { what, device, instead });
             }
         }
         self.in_range()
@@ -251,6 +252,7 @@ mod tests {
         }
         assert!(refused("radius:fuse_update=false", DeviceKind::Cpu).contains("fuse_update"));
         assert!(refused("radius:point_skip=false", DeviceKind::Gpu).contains("point_skip"));
+        assert!(refused("peak:gamma=0.5", DeviceKind::Cpu).ends_with("it has none"));
         assert!(refused("radius:nvox=0", DeviceKind::Gpu).contains("nvox = 0"));
         assert!(refused("peak:gamma=1", DeviceKind::Gpu).contains("gamma = 1"));
         for kind in [DeviceKind::Cpu, DeviceKind::Gpu] {
