@@ -46,7 +46,7 @@ fn cuda_sample(
 ) -> PyResult<()> {
     let job = job(amount(count, None, spacing), algorithm)?;
     // Before the device is opened: what it does not have, it does not have on any machine.
-    let there = job.algorithm.check(DeviceKind::Gpu);
+    let there = job.check(DeviceKind::Gpu);
     there.map_err(|error| failed(error.into(), &input.about()))?;
     let result = py.detach(|| match input.wide {
         false => enqueue::<f32>(&job, &input, &output),

@@ -4,17 +4,17 @@ use super::batch::{Batch, Shape};
 use super::{auto, naive, peak, persistent, radius};
 use crate::progress::Part;
 use crate::{CudaScalar, Error, Gpu, Stream};
-use farpoint::{Algorithm, DeviceKind};
+use farpoint::{Algorithm, DeviceKind, Sampler};
 
 /// An algorithm that GPUs have, with options in range.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice(Algorithm);
 
 impl Choice {
-    /// Refuses algorithms and options that GPUs do not have, in the words of the CPU library.
-    pub(crate) fn new(algorithm: Algorithm) -> Result<Self, Error> {
-        algorithm.check(DeviceKind::Gpu)?;
-        Ok(Self(algorithm))
+    /// Refuses jobs that GPUs cannot do, in the words of the CPU library.
+    pub(crate) fn new(job: &Sampler) -> Result<Self, Error> {
+        job.check(DeviceKind::Gpu)?;
+        Ok(Self(job.algorithm))
     }
 
     /// The same with `Auto` replaced by what it stands for here.
@@ -88,10 +88,13 @@ mod tests {
 
     #[test]
     fn what_gpus_do_not_have_is_refused_with_what_they_have() {
+        let job = Sampler::count(1);
         for algorithm in Algorithm::of(DeviceKind::Gpu) {
-            assert!(Choice::new(algorithm).is_ok(), "{algorithm}");
+            assert!(Choice::new(&job.clone().algorithm(algorithm)).is_ok(), "{algorithm}");
         }
-        let text = Choice::new(Algorithm::Tree).unwrap_err().to_string();
+        let text = Choice::new(&job.algorithm(Algorithm::Tree)).unwrap_err().to_string();
         assert!(text.contains("tree") && text.contains("persistent"), "{text}");
+        let cells = Sampler::new(farpoint::Amount::Cell(1.0));
+        assert!(Choice::new(&cells).is_err());
     }
 }

@@ -170,7 +170,7 @@ impl Gpu {
         batch: &DeviceBatch<T>,
     ) -> Result<(), Error> {
         stream.check_of(self)?;
-        let choice = Choice::new(job.algorithm)?;
+        let choice = Choice::new(job)?;
         let shape = check(job, batch)?;
         if shape.clouds == 0 {
             return Ok(());
@@ -197,7 +197,7 @@ impl Gpu {
         wanted: usize,
     ) -> usize {
         let shape = Shape { clouds, rows, dims, wanted };
-        Choice::new(job.algorithm).map_or(0, |choice| choice.scratch_bytes::<T>(self, shape))
+        Choice::new(job).map_or(0, |choice| choice.scratch_bytes::<T>(self, shape))
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn one<T: CudaScalar, P: Points<T> + ?Sized>(
     observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
     let begin = Instant::now();
-    Choice::new(job.algorithm)?;
+    Choice::new(job)?;
     let cloud = Prepared::new(job, points)?;
     let watch = Watch::new(observer, cloud.wanted(), farpoint::Error::Cancelled);
     let mut samples = launch(gpu, job, &[&cloud], begin, &watch)?;
@@ -36,7 +36,7 @@ pub(crate) fn many<T: CudaScalar, P: Points<T>>(
 ) -> Result<Vec<Sample<T>>, Error> {
     let begin = Instant::now();
     for job in jobs {
-        Choice::new(job.algorithm)?;
+        Choice::new(job)?;
     }
     let clouds = Prepared::batch(jobs, clouds)?;
     let wanted = clouds.iter().map(Prepared::wanted).fold(0, usize::saturating_add);
@@ -74,7 +74,7 @@ fn launch<T: CudaScalar>(
 ) -> Result<Vec<Sample<T>>, Error> {
     let shape = shape(clouds);
     input::check_rows(shape.rows)?;
-    let choice = Choice::new(job.algorithm)?.resolve::<T>(gpu, shape);
+    let choice = Choice::new(job)?.resolve::<T>(gpu, shape);
     let mut part = watch.part(clouds.iter().map(|cloud| cloud.wanted()).sum());
     part.reach(0)?;
     if shape.wanted == 0 {

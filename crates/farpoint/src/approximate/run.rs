@@ -165,7 +165,8 @@ impl Goal {
         input_rows: usize,
     ) -> Result<Self, Error> {
         if let Amount::Cell(cell) = sampler.amount {
-            return if cloud.len == 0 { Err(Error::EmptyCloud) } else { Ok(Self::Cell(cell)) };
+            sampler.amount.limit(cloud.len)?;
+            return Ok(Self::Cell(cell));
         }
         let start = sampler.start.as_ref().unwrap_or(&Start::Index(0));
         let Request { limit, starts, .. } = Request::new(cloud, input_rows, sampler.amount, start)?;

@@ -19,7 +19,7 @@ pub(crate) fn sample<T: Scalar, P: Points<T> + ?Sized>(
     observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
     let level = simd::choose(cpu.level)?;
-    sampler.algorithm.check(DeviceKind::Cpu)?;
+    sampler.check(DeviceKind::Cpu)?;
     let threads = threads::count_for(points.len() >= SMALL, cpu.threads)?;
     on_threads(if points.len() < SMALL { 1 } else { threads }, || {
         sample_here(sampler, points, level, threads, observer)

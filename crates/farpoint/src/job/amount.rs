@@ -21,8 +21,8 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// The number of samples of a cloud of so many usable points; for a spacing, the most that there
-    /// can be.
+    /// The number of samples of a cloud of so many usable points; for a spacing and for cells, the
+    /// most that there can be.
     ///
     /// ```
     /// use farpoint::Amount;
@@ -33,23 +33,22 @@ impl Amount {
     ///
     /// # Errors
     /// [`Error::EmptyCloud`] and [`Error::TooManySamples`] if the cloud has too few points,
-    /// [`Error::BadRatio`] and [`Error::BadSpacing`] for numbers out of range, [`Error::NotForMethod`]
-    /// for cells, whose number is not known before they are made.
+    /// [`Error::BadRatio`], [`Error::BadSpacing`] and [`Error::BadCell`] for numbers out of range.
     pub fn limit(self, points: usize) -> Result<usize, Error> {
         match self {
             Self::Count(0) => Ok(0),
             Self::Ratio(ratio) if !(0.0..=1.0).contains(&ratio) => Err(Error::BadRatio(ratio)),
-            Self::Cell(_) => {
-                Err(Error::NotForMethod { what: "a cell size is", method: "exact samplers" })
+            Self::Count(_) | Self::Spacing(_) | Self::Cell(_) if points == 0 => {
+                Err(Error::EmptyCloud)
             }
-            Self::Count(_) | Self::Spacing(_) if points == 0 => Err(Error::EmptyCloud),
             Self::Count(wanted) if wanted > points => Err(Error::TooManySamples { wanted, points }),
             Self::Spacing(spacing) if !(spacing >= 0.0 && spacing.is_finite()) => {
                 Err(Error::BadSpacing(spacing))
             }
+            Self::Cell(cell) if !(cell > 0.0 && cell.is_finite()) => Err(Error::BadCell(cell)),
             Self::Count(wanted) => Ok(wanted),
             Self::Ratio(ratio) => Ok((ratio * points as f64).ceil() as usize),
-            Self::Spacing(_) | Self::All => Ok(points),
+            Self::Spacing(_) | Self::All | Self::Cell(_) => Ok(points),
         }
     }
 }
@@ -79,7 +78,6 @@ mod tests {
         }
         assert!(matches!(Amount::Ratio(f64::NAN).limit(10), Err(Error::BadRatio(_))));
         assert_eq!(Amount::Spacing(-1.0).limit(10), Err(Error::BadSpacing(-1.0)));
-        let cells = Amount::Cell(1.0).limit(10).unwrap_err().to_string();
-        assert!(cells.contains("for the grid sampler, not for exact samplers"), "{cells}");
+        assert_eq!(Amount::Cell(0.0).limit(10), Err(Error::BadCell(0.0)));
     }
 }

@@ -1,6 +1,7 @@
 //! What is asked of farthest point sampling.
 
 use super::{Algorithm, Amount};
+use crate::{DeviceKind, Error};
 
 /// Where sampling starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,5 +114,19 @@ impl Sampler {
     /// Count and time the work, for [`crate::Sample::statistics`]. Costs a little time.
     pub fn statistics(self, statistics: bool) -> Self {
         Self { statistics, ..self }
+    }
+
+    /// Checks what does not depend on a cloud: that a kind of device has the algorithm and its options,
+    /// and that the amount is one of exact samplers. Every device calls it.
+    ///
+    /// # Errors
+    /// As [`Algorithm::check`], and [`Error::NotForMethod`] for [`Amount::Cell`].
+    pub fn check(&self, device: DeviceKind) -> Result<(), Error> {
+        match self.amount {
+            Amount::Cell(_) => {
+                Err(Error::NotForMethod { what: "a cell size is", method: "exact samplers" })
+            }
+            _ => self.algorithm.check(device),
+        }
     }
 }
