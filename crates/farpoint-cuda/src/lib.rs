@@ -82,3 +82,8 @@ pub use neighbors::{DeviceGradients, DevicePairs, DeviceSide, DeviceValues, Valu
 pub use properties::Properties;
 pub use scalar::{CudaScalar, Element};
 pub use stream::Stream;
+
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
