@@ -8,8 +8,7 @@ use crate::outcome::{Outcome, RanOn, figures, named};
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use farpoint::approximate::{self, ApproximateSampler, Order};
-use farpoint::{Amount, BadRows, Cpu, Matcher, Sampler, Scalar, Start};
-use farpoint_cuda::{CudaScalar, Gpu};
+use farpoint::{Amount, BadRows, Device, Matcher, Sampler, Scalar, Start};
 use farpoint_io::{Cloud, Column, Coordinates};
 use serde_json::json;
 use std::time::Instant;
@@ -70,8 +69,11 @@ impl Job {
                 let most = job.amount.limit(points.len()).unwrap_or(0);
                 let pays = || farpoint_cuda::fps::pays(points.len(), most);
                 device::choose(place, &has, pays)?.run(
-                    |cpu| each_precision!(points, points => on_cpu(job, points, cpu, progress)),
-                    |gpu| each_precision!(points, points => on_gpu(job, points, gpu, progress)),
+                    |cpu| each_precision!(points, points => exact(job, points, cpu, None, progress)),
+                    |gpu| {
+                        let name = Some(gpu.properties().name.as_str());
+                        each_precision!(points, points => exact(job, points, gpu, name, progress))
+                    },
                 )?
             }
             Self::Approximate(job) => each_precision!(points, points => {
@@ -145,27 +147,17 @@ pub(crate) fn start(points: &Points<'_>, run: &Run, drop_zeros: bool) -> Result<
     Ok(Some(start.with_seed(run.seed.unwrap_or(0))))
 }
 
-fn on_cpu<T: Scalar>(
+/// By an exact algorithm on any device; `gpu` is the name of one.
+fn exact<T: Scalar, D: Device<T>>(
     job: &Sampler,
     points: &[[T; 3]],
-    cpu: &Cpu,
+    device: &D,
+    gpu: Option<&str>,
     progress: &Progress,
-) -> Result<Outcome, farpoint::Error> {
+) -> Result<Outcome, D::Error> {
     let start = Instant::now();
-    let sample = job.on(cpu).sample_with(points, &mut |step| progress.step(step))?;
-    Ok(Outcome::exact(sample, None, start.elapsed().as_secs_f64()))
-}
-
-fn on_gpu<T: CudaScalar>(
-    job: &Sampler,
-    points: &[[T; 3]],
-    gpu: &Gpu,
-    progress: &Progress,
-) -> Result<Outcome, farpoint_cuda::Error> {
-    let start = Instant::now();
-    let sample = job.on(gpu).sample_with(points, &mut |step| progress.step(step))?;
-    let name = &gpu.properties().name;
-    Ok(Outcome::exact(sample, Some(name), start.elapsed().as_secs_f64()))
+    let sample = job.on(device).sample_with(points, &mut |step| progress.step(step))?;
+    Ok(Outcome::exact(sample, gpu, start.elapsed().as_secs_f64()))
 }
 
 fn approximate<T: Scalar>(
