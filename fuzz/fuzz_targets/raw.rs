@@ -6,6 +6,6 @@ use farpoint_io::{Format, ReadOptions};
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     // The first byte says how many columns.
     let Some((&columns, data)) = data.split_first() else { return };
-    let options = ReadOptions { format: Some(Format::Raw), columns: Some(usize::from(columns)) };
+    let options = ReadOptions::default().format(Format::Raw).columns(usize::from(columns));
     drive_with(data, &options);
 });

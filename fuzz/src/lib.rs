@@ -4,7 +4,7 @@ use farpoint_io::{Column, Format, ReadOptions, WriteOptions, read_bytes, write_b
 
 /// Reads the bytes as the format; whatever is read must be writable and readable again.
 pub fn drive(data: &[u8], format: Format) {
-    drive_with(data, &ReadOptions { format: Some(format), columns: None });
+    drive_with(data, &ReadOptions::default().format(format));
 }
 
 /// As [`drive`], with all options.
@@ -27,10 +27,10 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
     let writable: Vec<Format> = Format::ALL.into_iter().filter(|f| f.can_write()).collect();
     let other = writable[choice / 2 % writable.len()];
     for format in own.into_iter().chain([other]) {
-        let options = WriteOptions { format: Some(format), ..WriteOptions::default() };
+        let options = WriteOptions::default().format(format);
         // A coordinate that LAS cannot hold is refused, with reason.
         let Ok((bytes, _)) = write_bytes(&cloud, &rows, &options) else { continue };
-        let options = ReadOptions { format: Some(format), columns: None };
+        let options = ReadOptions::default().format(format);
         let again = read_bytes(&bytes, "again", &options);
         let again = match again {
             Ok(again) => again,

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 const CORPUS: &str = "fuzz/corpus";
 const MANIFEST: &str = "fuzz/Cargo.toml";
 
-/// What cargo-fuzz passes when no sanitizer is asked for.
+/// What cargo-fuzz passes when no sanitizer is requested.
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares \

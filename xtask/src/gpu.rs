@@ -5,13 +5,14 @@ use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The program that does all of it: it needs the driver, and neither Rust nor a network.
-const PROGRAM: &str = "farpoint-cuda-tests";
+/// The programs that do it: they need the driver, and neither Rust nor a network.
+const TESTS: &str = "farpoint-cuda-tests";
+const LAB: &str = "farpoint-lab";
 
 /// Where records go.
 const RECORDS: &str = "benches/records/cuda";
 
-/// What the task was told.
+/// The options of the task.
 #[derive(Default)]
 struct Options {
     build_only: bool,
@@ -22,22 +23,27 @@ struct Options {
 /// The task itself.
 pub(crate) fn task(args: &[String]) -> Result<()> {
     let options = options(args)?;
-    run(&mut cargo(&["build", "--release", "--package", PROGRAM]))?;
-    let program = target_folder().join("release").join(PROGRAM);
+    run(&mut cargo(&["build", "--release", "--package", TESTS, "--package", LAB]))?;
+    let folder = target_folder().join("release");
     if options.build_only {
-        eprintln!("{}", by_hand(&program, options.data.as_deref()));
+        eprintln!("{}", by_hand(&folder, options.data.as_deref()));
         return Ok(());
     }
-    if !works(Command::new(&program).arg("devices")) {
+    let devices = || {
+        let mut command = Command::new(folder.join(TESTS));
+        command.arg("devices");
+        command
+    };
+    if !works(&mut devices()) {
         // It says why.
-        let _ = Command::new(&program).arg("devices").status();
-        bail!("there is no GPU here\n{}", by_hand(&program, options.data.as_deref()));
+        let _ = devices().status();
+        bail!("there is no GPU here\n{}", by_hand(&folder, options.data.as_deref()));
     }
     let mut failed = Vec::new();
     for step in steps(options.data.as_deref(), options.quick) {
-        if let Err(error) = run(Command::new(&program).args(&step)) {
+        if let Err(error) = run(Command::new(folder.join(step.program)).args(&step.arguments)) {
             eprintln!("{error:#}");
-            failed.push(step[0].clone());
+            failed.push(step.name);
         }
     }
     ensure!(failed.is_empty(), "failed: {}; see {RECORDS}", failed.join(", "));
@@ -62,36 +68,50 @@ fn options(args: &[String]) -> Result<Options> {
     Ok(options)
 }
 
-/// The arguments of each run of the program, in order.
-fn steps(data: Option<&Path>, quick: bool) -> Vec<Vec<String>> {
-    let record = |name: &str| format!("{RECORDS}/{name}");
-    let data = data.map(|folder| ["--data".into(), folder.display().to_string()]);
-    let data = || data.clone().into_iter().flatten();
-    let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
-    let mut test = words(&["test", "--report", &record("test.md")]);
-    test.extend(data());
-    test.extend(quick.then(|| "--quick".into()));
-    let sanitize = words(&["sanitize", "--report", &record("sanitize.md")]);
-    let measure = |name: &str| {
-        let records = [format!("{name}.md"), format!("{name}.json")].map(|name| record(&name));
-        words(&[name, "--markdown", &records[0], "--json", &records[1]])
-    };
-    let bench = |name: &str| measure(name).into_iter().chain(data()).collect();
-    vec![test, sanitize, measure("first-call"), bench("bench"), bench("bench-chamfer")]
+/// One run of a program, which leaves a record of its name.
+struct Step {
+    name: &'static str,
+    program: &'static str,
+    arguments: Vec<String>,
 }
 
-/// What to do on a machine with a GPU.
-fn by_hand(program: &Path, data: Option<&Path>) -> String {
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
-    let commands: Vec<_> = steps(data, false)
-        .iter()
-        .map(|step| format!("  ./{name} {}", step.join(" ").replace(&format!("{RECORDS}/"), "")))
-        .collect();
+/// Each run, in order.
+fn steps(data: Option<&Path>, quick: bool) -> Vec<Step> {
+    let data = data.map(|folder| ["--data".into(), folder.display().to_string()]);
+    let data = || data.clone().into_iter().flatten();
+    let record = |name: &str, kind: &str| format!("{RECORDS}/{name}.{kind}");
+    let check = |name: &'static str| {
+        let arguments = vec![name.into(), "--report".into(), record(name, "md")];
+        Step { name, program: TESTS, arguments }
+    };
+    let measure = |name: &'static str| {
+        let [markdown, json] = ["md", "json"].map(|kind| record(name, kind));
+        let words = ["gpu", name, "--markdown", &markdown, "--json", &json];
+        Step { name, program: LAB, arguments: words.map(str::to_owned).into() }
+    };
+    let mut test = check("test");
+    test.arguments.extend(data());
+    test.arguments.extend(quick.then(|| "--quick".into()));
+    let bench = |name: &'static str| {
+        let mut step = measure(name);
+        step.arguments.extend(data());
+        step
+    };
+    vec![test, check("sanitize"), measure("first-call"), bench("bench"), bench("bench-chamfer")]
+}
+
+/// What to do on a machine with a GPU; the programs are in `folder`.
+fn by_hand(folder: &Path, data: Option<&Path>) -> String {
+    let line = |step: &Step| {
+        let arguments = step.arguments.join(" ").replace(&format!("{RECORDS}/"), "");
+        format!("  ./{} {arguments}", step.program)
+    };
+    let commands: Vec<_> = steps(data, false).iter().map(line).collect();
     format!(
-        "the program is {}\nIt runs on its own on a machine with an NVIDIA driver of CUDA 12.4 or \
-         later; copy it there and run\n{}\nthen commit the \
+        "the programs are {TESTS} and {LAB} in {}\nThey run on their own on a machine with an \
+         NVIDIA driver of CUDA 12.4 or later; copy them there and run\n{}\nthen commit the \
          records to {RECORDS}",
-        program.display(),
+        folder.display(),
         commands.join("\n")
     )
 }
@@ -119,10 +139,12 @@ mod tests {
     #[test]
     fn every_step_leaves_a_record() {
         for step in steps(None, true) {
-            assert!(step.iter().any(|word| word.ends_with(&format!("{}.md", step[0]))), "{step:?}");
+            let record = format!("/{}.md", step.name);
+            assert!(step.arguments.iter().any(|word| word.ends_with(&record)), "{}", step.name);
         }
-        let told = by_hand(Path::new("/x/farpoint-cuda-tests"), Some(Path::new("/data")));
-        assert!(told.contains("./farpoint-cuda-tests bench --markdown bench.md"), "{told}");
+        let told = by_hand(Path::new("/x"), Some(Path::new("/data")));
+        assert!(told.contains("./farpoint-cuda-tests test --report test.md"), "{told}");
+        assert!(told.contains("./farpoint-lab gpu bench --markdown bench.md"), "{told}");
         assert!(told.contains("--data /data"), "{told}");
     }
 }

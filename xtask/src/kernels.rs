@@ -38,12 +38,12 @@ const PLATFORM: &str = "manylinux2014_x86_64";
 const BUILD: &str = "crates/farpoint-cuda/kernels/build.py";
 const ARCHIVE: &str = "crates/farpoint-cuda/kernels/archive.py";
 const SASS: &str = "crates/farpoint-cuda/kernels/sass.py";
-const COMMITTED: &str = "crates/farpoint-cuda/kernels.bin";
+const COMMITTED: &str = "crates/farpoint-cuda/kernels/built/kernels.bin";
 
 /// The most bytes that the archive may have: every version of it stays in the repository.
 const MOST: u64 = 4_000_000;
 
-/// Writes the archive anew if the kernels give something else. What is assembled from the same
+/// Rewrites the archive if the kernels compile to something else. What is assembled from the same
 /// PTX as before is taken from a cache.
 pub(crate) fn write() -> Result<()> {
     let cache = folder().join("cache");

@@ -1,17 +1,23 @@
 //! Project tasks: `cargo xtask <task>`. Uses only the standard library and anyhow, so that it
 //! is built in seconds; everything heavy happens in the commands it starts.
 
+mod circles;
 mod documents;
 mod fuzz;
 mod gpu;
 mod kernels;
 mod licenses;
 mod process;
+mod publish;
 mod python;
 mod sanitize;
+mod site;
 mod suite;
 mod tasks;
 mod test_report;
+mod toolchains;
+mod venv;
+mod workflows;
 
 use anyhow::{Result, bail};
 
@@ -20,18 +26,22 @@ Project tasks.
 
 Usage: cargo xtask <task>
 
-  test [STEP..]         every check there is, or only these steps; stops at the first failure
-  golden [--check]      write the golden file anew, or compare it with what the code gives
+  test [STEP..]         run every check, or only these steps; stops at the first failure
+  golden [--check]      rewrite the golden file, or compare it with the results of the code
   kernels [--check]     compile the CUDA kernels into the archive of the crate, or compile all of
-                        them anew and compare with it; look for fused operations
+                        them again and compare; look for fused operations
   test-gpu [--build-only] [--quick] [--data DIR]
                         tests, sanitizer and benchmarks on a GPU, recorded in
-                        benches/records/cuda; --build-only: build the program that does it
+                        benches/records/cuda; --build-only: build the programs that do it
   fuzz [--seconds N] [TARGET..]
-                        run the fuzz targets, N seconds each (default 30)
-  bench [ARGS..]        farpoint's own benchmarks, in release mode (`farpoint bench ARGS`)
+                        run the fuzz targets, N seconds each (default: 30)
+  site                  build the documentation site into target/site/html, check its links
+  publish --dry-run     package all crates for crates.io and build the packages; without
+                        --dry-run: upload them
+  lab [ARGS..]          the laboratory, in release mode: benchmarks (`bench`, `gpu`), the figures of the
+                        RadiusFPS paper (`paper`)
   train-estimator [CLOUD.npy|.bin ..]
-                        train FastPoint's estimator anew, and tell its errors on these clouds
+                        train FastPoint's estimator again, and print its errors on these clouds
   peers [ARGS..]        compare with other libraries (benches/peers/peers.py ARGS)
   peers chamfer [ARGS..]
                         the same for nearest neighbors (benches/peers/chamfer.py ARGS)
@@ -57,14 +67,16 @@ fn run() -> Result<()> {
         "kernels" if rest == ["--check"] => kernels::check(),
         "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
-        "bench" => tasks::bench(&rest),
+        "site" if rest.is_empty() => site::task(),
+        "publish" => publish::task(&rest),
+        "lab" => tasks::lab(&rest),
         "train-estimator" => tasks::train_estimator(&rest),
         "peers" => tasks::peers(&rest),
         "" | "help" | "-h" | "--help" => {
             print!("{HELP}");
             Ok(())
         }
-        "golden" | "kernels" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
+        "golden" | "kernels" | "site" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
         _ => bail!("there is no task '{task}'\n\n{HELP}"),
     }
 }

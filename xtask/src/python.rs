@@ -16,7 +16,8 @@ use std::process::{Command, Stdio};
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
 
 /// What the tests need, and what makes more of them run where it can be installed.
-const NEEDED: [&str; 2] = ["numpy", "pytest"];
+/// typing-extensions is a dependency on Python 3.10 only.
+const NEEDED: [&str; 3] = ["numpy", "pytest", "typing-extensions"];
 const WANTED: [&str; 5] = ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict"];
 
 /// Checks types; another release would find other faults.
@@ -71,7 +72,7 @@ fn too_old(python: &str) -> Result<Option<String>> {
 fn test_lowest(python: &str, folder: &Path, wheel: &Path) -> Result<Vec<String>> {
     let lowest = Environment::open(python, &folder.join("lowest"))?;
     let numpy = lowest_numpy(python)?;
-    if lowest.install(&[&numpy, "pytest"]).is_err() {
+    if lowest.install(&[&numpy, "pytest", "typing-extensions"]).is_err() {
         return Ok(vec![format!("the tests with {numpy}, which has no wheel for this Python")]);
     }
     lowest.install_wheel(wheel)?;
@@ -164,9 +165,10 @@ impl Environment {
         let cache = target_folder().join("python-test/mypy");
         let mut strict = Command::new(&self.python);
         strict.args(["-m", "mypy", "--strict", "--cache-dir"]).arg(cache);
-        run(strict.arg("bindings/python/python/farpoint"))?;
+        let users = "bindings/python/tests/types_of_users.py";
+        run(strict.args(["bindings/python/python/farpoint", users]))?;
         let mut stubs = Command::new(&self.python);
-        stubs.args(["-m", "mypy.stubtest", "farpoint", "--concise", "--mypy-config-file"]);
+        stubs.args(["-m", "mypy.stubtest", "farpoint._native", "--concise", "--mypy-config-file"]);
         run(stubs.arg("pyproject.toml"))?;
         Ok(None)
     }

@@ -2,7 +2,10 @@
 
 use crate::process::{cargo, run as run_command, target_folder, works};
 use crate::test_report::run_tests;
-use crate::{documents, fuzz, kernels, licenses, python, sanitize, tasks};
+use crate::{
+    circles, documents, fuzz, kernels, licenses, publish, python, sanitize, site, tasks,
+    toolchains, workflows,
+};
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -18,17 +21,24 @@ type Step = (&'static str, fn() -> Result<Skipped>);
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 21] = [
     ("format", format),
     ("documents", documents::check),
+    ("circles", circles::check),
     ("licenses", licenses::check),
     ("deny", cargo_deny),
+    ("packages", publish::check),
+    ("workflows", workflows::check),
     ("clippy", clippy),
     ("kernels", compile_kernels),
     ("tests", tests),
     ("address", sanitize::address),
+    ("msrv", toolchains::oldest_rust),
+    ("wasm", toolchains::wasm),
+    ("semver", toolchains::semver),
     ("rustdoc", documentation),
     ("readme", readme_commands),
+    ("site", site::check),
     ("python", python::test),
     ("fuzz", fuzz_readers),
     ("miri", sanitize::miri),
@@ -122,7 +132,10 @@ fn documentation() -> Result<Skipped> {
     Ok(Vec::new())
 }
 
-/// The command line examples of the README, each run as it stands there.
+/// Documents whose commands are run.
+const COMMANDS: [&str; 3] = ["README.md", "docs/quick-start.md", "docs/guide/command-line.md"];
+
+/// The command line examples of the documents, each run as it stands there.
 fn readme_commands() -> Result<Skipped> {
     // The command line tests need the program, so this builds it, or finds it built by them.
     run_command(&mut cargo(&["test", "--workspace", "--tests", "--no-run", "--quiet"]))?;
@@ -130,18 +143,19 @@ fn readme_commands() -> Result<Skipped> {
     let folder = target_folder().join("readme");
     std::fs::remove_dir_all(&folder).or_else(ignore_absent)?;
     std::fs::create_dir_all(&folder)?;
-    let readme = std::fs::read_to_string("README.md")?;
-    let commands: Vec<_> = documents::blocks(&readme, "sh")
-        .flat_map(|block| block.lines())
-        .filter(|line| line.starts_with("farpoint "))
-        .collect();
-    for line in &commands {
-        eprintln!("$ {line}");
-        let mut words = line.split_whitespace();
-        let name = words.next().unwrap_or_default();
-        run_command(Command::new(program.join(name)).args(words).current_dir(&folder))?;
+    let mut commands = 0;
+    for document in COMMANDS {
+        let text = std::fs::read_to_string(document)?;
+        let lines = documents::blocks(&text, "sh").flat_map(|block| block.lines());
+        for line in lines.filter(|line| line.starts_with("farpoint ")) {
+            eprintln!("$ {line}");
+            let mut words = line.split_whitespace();
+            let name = words.next().unwrap_or_default();
+            run_command(Command::new(program.join(name)).args(words).current_dir(&folder))?;
+            commands += 1;
+        }
     }
-    eprintln!("{} commands", commands.len());
+    eprintln!("{commands} commands");
     Ok(Vec::new())
 }
 

@@ -11,7 +11,7 @@ pub(crate) const PEERS: [&str; 2] = ["benches/peers/peers.py", "benches/peers/ch
 const REQUIREMENTS: [&str; 2] =
     ["benches/peers/requirements.txt", "benches/peers/requirements-chamfer.txt"];
 
-/// Writes the golden file anew from the generators and `reference`.
+/// Rewrites the golden file from the generators and `reference`.
 pub(crate) fn write_golden() -> Result<()> {
     run(golden().env("FARPOINT_GOLDEN", "write"))
 }
@@ -25,10 +25,9 @@ fn golden() -> Command {
     cargo(&["test", "--package", "farpoint", "--test", "golden", "--", "--nocapture"])
 }
 
-/// `farpoint bench` in release mode.
-pub(crate) fn bench(args: &[String]) -> Result<()> {
-    let mut command = cargo(&["run", "--release", "--package", "farpoint-cli", "--", "bench"]);
-    run(command.args(args))
+/// The laboratory in release mode.
+pub(crate) fn lab(args: &[String]) -> Result<()> {
+    run(cargo(&["run", "--release", "--package", "farpoint-lab", "--"]).args(args))
 }
 
 /// Trains FastPoint's estimator, whose weights are committed.
@@ -66,7 +65,7 @@ pub(crate) fn peers(args: &[String]) -> Result<()> {
     if chamfer {
         let peers = std::path::Path::new("benches/peers-rs");
         run(cargo(&["build", "--release"]).current_dir(peers))?;
-        // A workspace of its own, with a target folder of its own unless told otherwise.
+        // A workspace of its own, with its own target folder unless one is set.
         let release = match std::env::var_os("CARGO_TARGET_DIR") {
             Some(_) => release,
             None => peers.join("target/release"),

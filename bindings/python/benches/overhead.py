@@ -22,7 +22,7 @@ import time
 import numpy as np
 
 import farpoint
-from farpoint import _farpoint
+from farpoint import _native
 
 
 def microseconds(call, calls, after=lambda: None):
@@ -40,7 +40,7 @@ def on_cpu():
     points = np.random.default_rng(1).random((64, 3), dtype=np.float32)
     batch, out = points[None], np.empty(8, np.int64)
     ready = (8, None, None, None, None, None, None, "auto", None, False, False, None, None)
-    yield "compiled half", lambda: _farpoint.sample(points, *ready)
+    yield "compiled half", lambda: _native.sample(points, *ready)
     yield "NumPy array", lambda: farpoint.sample(points, 8)
     yield "NumPy array, out=", lambda: farpoint.sample(points, 8, out=out)
     yield "NumPy array, distances", lambda: farpoint.sample(points, 8, return_distances=True)
@@ -53,21 +53,20 @@ def on_cpu():
     tensor = torch.from_numpy(points)
     yield "CPU tensor", lambda: farpoint.sample(tensor, 8)
     yield "CPU tensor, distances", lambda: farpoint.sample(tensor, 8, return_distances=True)
-    if hasattr(_farpoint, "match_clouds"):
-        yield "compiled half, nearest", lambda: _farpoint.match_clouds(
-            batch, batch, None, None, 2, "auto", None, True
-        )
-        yield "Chamfer of NumPy arrays", lambda: farpoint.chamfer(points, points)
-        yield from chamfer_of(tensor)
+    yield "compiled half, nearest", lambda: _native.match_clouds(
+        (batch, batch, None, None), 2, "auto", None, True
+    )
+    yield "Chamfer of NumPy arrays", lambda: farpoint.chamfer(points, points)
+    yield from chamfer_of(tensor)
 
 
 def chamfer_of(points):
     """With a tensor of either device."""
-    from farpoint import _match_torch
+    from farpoint._torch import neighbors
 
     batch, other = points.unsqueeze(0), points.clone().requires_grad_()
     yield "nearest of tensors", lambda: farpoint.nearest(points, points)
-    yield "nearest, the operator", lambda: _match_torch.match_clouds(batch, batch, None, None, 2, None, True)
+    yield "nearest, the operator", lambda: neighbors.match_clouds(batch, batch, None, None, 2, None, True)
     yield "Chamfer of tensors", lambda: farpoint.chamfer(points, points)
     yield "Chamfer, differentiable", lambda: farpoint.chamfer(points, other)
     yield "Chamfer and backward", lambda: farpoint.chamfer(points, other).backward()
@@ -80,37 +79,37 @@ def on_gpu():
     batch = points.unsqueeze(0)
     ready = (8, None, None, None, None, "auto", None)
     indices = torch.empty((1, 8), dtype=torch.int64, device="cuda")
-    from farpoint import _cuda
+    from farpoint import _records
+    from farpoint._torch import memory
 
     farpoint.sample(points, 8)
-    scratch = torch.empty(max(_cuda.scratch_bytes(0, False, (1, 64, 3), 8, "auto"), 1),
+    scratch = torch.empty(max(memory.sample_scratch_bytes(0, False, (1, 64, 3), 8, "auto"), 1),
                           dtype=torch.uint8, device="cuda")
     stream = torch.cuda.current_stream().cuda_stream
-    source = _cuda.Input(0, stream, False, points.data_ptr(), (3, 1), (1, 64, 3))
-    target = _cuda.Output(indices.data_ptr(), scratch=(scratch.data_ptr(), scratch.numel()))
-    yield "compiled half", lambda: _farpoint.cuda_sample(source, target, 8, None, "auto")
+    source = _records.Input(0, stream, False, points.data_ptr(), (3, 1), (1, 64, 3))
+    target = _records.Output(indices.data_ptr(), scratch=(scratch.data_ptr(), scratch.numel()))
+    yield "compiled half", lambda: _native.cuda_sample(source, target, 8, None, "auto")
     yield "CUDA tensor", lambda: farpoint.sample(points, 8)
     yield "CUDA tensor, distances", lambda: farpoint.sample(points, 8, return_distances=True)
     yield "CUDA operator", lambda: torch.ops.farpoint.sample(batch, *ready)
-    if hasattr(_farpoint, "cuda_match"):
-        size = _cuda.match_scratch_bytes(0, False, 1, (64, 64), 3, True, 2, False)
-        room = torch.empty(max(size, 1), dtype=torch.uint8, device="cuda")
-        numbers = torch.empty((2, 64), device="cuda")
-        indices = torch.empty((2, 64), dtype=torch.int64, device="cuda")
-        found = _cuda.Found(
-            tuple(row.data_ptr() for row in numbers), tuple(row.data_ptr() for row in indices),
-            (room.data_ptr(), room.numel()),
-        )
-        yield "compiled half, nearest", lambda: _farpoint.cuda_match(source, source, found, 2)
-        yield from chamfer_of(points)
+    size = memory.search_scratch_bytes(0, False, 1, (64, 64), 3, True, 2, False)
+    room = torch.empty(max(size, 1), dtype=torch.uint8, device="cuda")
+    numbers = torch.empty((2, 64), device="cuda")
+    indices = torch.empty((2, 64), dtype=torch.int64, device="cuda")
+    found = _records.Found(
+        tuple(row.data_ptr() for row in numbers), tuple(row.data_ptr() for row in indices),
+        (room.data_ptr(), room.numel()),
+    )
+    yield "compiled half, nearest", lambda: _native.cuda_match(source, source, found, 2)
+    yield from chamfer_of(points)
 
 
 def measure():
     rows = []
     for name, call in on_cpu():
         rows.append(("CPU", name, microseconds(call, 2000)))
-    if _farpoint.cuda_obstacle() is not None:
-        print(f"skipped: GPU ({_farpoint.cuda_obstacle()})")
+    if _native.cuda_obstacle() is not None:
+        print(f"skipped: GPU ({_native.cuda_obstacle()})")
         return rows
     import torch
 

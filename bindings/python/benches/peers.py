@@ -5,7 +5,7 @@
 
 Every method gets the same float32 array of NumPy (GUDHI float64 and SciPy lists of it as they want it)
 and starts at point 0 if it can be told to. Methods take turns; the figure is the median. Timed is the call a
-user would write. Results are checked: farpoint's against the obvious loop, a peer's by
+user would write. Results are checked: farpoint's against the direct loop, a peer's by
 the largest distance of a point to its samples, which farpoint's may not exceed. SciPy has no
 sampling: its row is the usual loop with a cKDTree that updates the points near the new sample.
 """

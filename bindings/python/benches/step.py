@@ -28,8 +28,8 @@ import time
 import torch
 
 import farpoint
-from farpoint import _chamfer_torch, _match_torch, _torch_ops
-from farpoint._match import Asked
+from farpoint._records import Reduction
+from farpoint._torch import chamfer, fast_path, search
 
 ROUNDS, STEPS = 9, 200
 
@@ -104,7 +104,7 @@ def stepper(value, x, y):
 
 def by_search(x, y):
     """As before the operator: a search, and PyTorch's own reductions."""
-    return _match_torch.reduced(x, y, None, None, Asked(2, False, "mean", True, None))
+    return search.reduced(x, y, None, None, Reduction(2, False, "mean", True, None))
 
 
 def by_torch(x, y):
@@ -174,26 +174,26 @@ def compiled_steps(x, y):
 
 def layers(x, y):
     """Rows of the second table: microseconds on the host, from the inside out."""
-    asked = Asked(2, False, "mean", True, None)
-    plan = _chamfer_torch._plan_of(x, y, asked)
+    asked = Reduction(2, False, "mean", True, None)
+    plan = chamfer._plan_of(x, y, asked)
     value, distances = x.new_empty(plan.value), x.new_empty(plan.distances)
     indices = x.new_empty(plan.indices, dtype=torch.int64)
     gx, gy = torch.empty_like(x), torch.empty_like(y)
     scratch = x.new_empty(max(*plan.scratch, 1), dtype=torch.uint8)
     grad = torch.full((1,), 1 / len(x), device=x.device).expand(len(x))
-    stream = _torch_ops.current_stream(x.get_device())
+    stream = fast_path.current_stream(x.get_device())
     points = [stream, x.data_ptr(), y.data_ptr(), 0, 0]
     there = [*points, value.data_ptr(), distances.data_ptr(), indices.data_ptr(), scratch.data_ptr()]
     to_x = [gx.data_ptr(), 0 if not y.requires_grad else gy.data_ptr(), scratch.data_ptr()]
     back = [*points, 0, indices.data_ptr(), grad.data_ptr(), 0, *to_x]
     yield "forward: compiled half", on_host(lambda: plan.forward(*there))
-    yield "forward: with memory and plan", on_host(lambda: _chamfer_torch._on_cuda(x, y, None, None, asked, True))
+    yield "forward: with memory and plan", on_host(lambda: chamfer._on_cuda(x, y, None, None, asked, True))
     with torch.no_grad():
         yield "forward: chamfer without gradients", on_host(lambda: farpoint.chamfer(x, y))
     yield "forward: chamfer", on_host(lambda: farpoint.chamfer(x, y))
     yield "backward: compiled half", on_host(lambda: plan.backward(*back))
     arguments = (x, y, None, None, indices, None, grad, asked, True, y.requires_grad)
-    yield "backward: with memory and plan", on_host(lambda: _chamfer_torch._gradients_on_cuda(*arguments))
+    yield "backward: with memory and plan", on_host(lambda: chamfer._gradients_on_cuda(*arguments))
     yield "step: chamfer, mean, backward", on_host(stepper(farpoint.chamfer, x, y))
     leaf = torch.rand(len(x), device=x.device, requires_grad=True)
     yield "step of nothing: mean, backward of a leaf", on_host(lambda: leaf.mean().backward())

@@ -15,7 +15,12 @@ create_exception!(
     "A GPU was needed, and CUDA can't be used on this machine; the text says why."
 );
 
-/// An error of the sampler; `about` tells the array's shape and type.
+/// A text that is no name, or no value of an option.
+pub(crate) fn name(error: farpoint::ParseError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// An error of the library; `about` has the array's shape and type.
 pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
     match error {
         farpoint::Error::Cancelled(_) | farpoint::Error::SearchCancelled(_) => {

@@ -21,7 +21,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// A cloud as it was read: all rows with all attributes.
-#[pyclass(frozen, module = "farpoint._farpoint")]
+#[pyclass(frozen, module = "farpoint._native")]
 struct File {
     cloud: Cloud,
     /// The words of the file that was read, if this is a copy of it by [`restore`]: description and
@@ -30,7 +30,7 @@ struct File {
 }
 
 fn options(format: Option<&str>, columns: Option<usize>) -> PyResult<ReadOptions> {
-    Ok(ReadOptions { format: format.map(format_of).transpose()?, columns })
+    Ok(ReadOptions::default().format(format.map(format_of).transpose()?).columns(columns))
 }
 
 /// A format by one of its extensions.
@@ -89,7 +89,7 @@ fn from_points(points: &Bound<'_, PyUntypedArray>) -> PyResult<File> {
     } else if let Ok(array) = points.cast::<PyArray2<f64>>() {
         triples(&array.readonly()).map(Coordinates::F64)
     } else {
-        let about = crate::host::about(points);
+        let about = crate::arrays::about(points);
         let text =
             format!("points to write must be a float32 or float64 array of shape (N, 3) ({about})");
         return Err(PyTypeError::new_err(text));
@@ -99,7 +99,7 @@ fn from_points(points: &Bound<'_, PyUntypedArray>) -> PyResult<File> {
 
 fn triples<T: numpy::Element + Copy>(array: &PyReadonlyArray2<'_, T>) -> PyResult<Vec<[T; 3]>> {
     if array.shape()[1] != 3 {
-        let about = crate::host::about(array.as_untyped());
+        let about = crate::arrays::about(array.as_untyped());
         let text = format!("points to write must be of shape (N, 3) ({about})");
         return Err(PyValueError::new_err(text));
     }
@@ -165,7 +165,8 @@ impl File {
     ) -> PyResult<Vec<String>> {
         let rows = self.rows(rows)?;
         let format = format.map(format_of).transpose()?;
-        let options = WriteOptions { format, encoding: encoding.map(encoding_of).transpose()? };
+        let options =
+            WriteOptions::default().format(format).encoding(encoding.map(encoding_of).transpose()?);
         py.detach(|| farpoint_io::write(&path, &self.cloud, &rows, &options)).map_err(failed)
     }
 
@@ -194,7 +195,7 @@ impl File {
         rows: Option<PyReadonlyArray1<'_, i64>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let rows = self.rows(rows)?;
-        let options = WriteOptions { format: Some(Format::Npy), encoding: None };
+        let options = WriteOptions::default().format(Format::Npy);
         let written = py.detach(|| farpoint_io::write_bytes(&self.cloud, &rows, &options));
         Ok(PyBytes::new(py, &written.map_err(failed)?.0))
     }
@@ -222,7 +223,7 @@ impl File {
     fn written(&self, rows: &[usize]) -> Result<(Vec<u8>, Format), farpoint_io::Error> {
         let cloud = self.cloud.without_added();
         let write = |format| {
-            let options = WriteOptions { format: Some(format), encoding: None };
+            let options = WriteOptions::default().format(format);
             farpoint_io::write_bytes(&cloud, rows, &options)
         };
         // Text without a row says nothing of its columns.
@@ -253,7 +254,8 @@ fn column(values: &Bound<'_, PyUntypedArray>) -> PyResult<Column> {
         )* };
     }
     of!(F32 f32, F64 f64, I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64);
-    let text = format!("a column must be a 1-D array of numbers ({})", crate::host::about(values));
+    let text =
+        format!("a column must be a 1-D array of numbers ({})", crate::arrays::about(values));
     Err(PyTypeError::new_err(text))
 }
 

@@ -1,55 +1,41 @@
-//! The compiled half of the Python package `farpoint`. It holds no algorithm: it hands arrays of
-//! Python to the crates beside it, and their results and errors back.
+//! The compiled module of the Python package `farpoint`. It holds no algorithm: it hands arrays of Python to
+//! the crates beside it, and their results and errors back.
 //!
-//! * `host`: sampling NumPy arrays. Everything on the CPU comes here as one, without a copy.
-//! * `approximate`: samplers whose results are approximate, and measures of any sample.
-//! * `ragged`: clouds of different lengths, one after another in an array.
-//! * `cuda`: sampling by addresses of device memory, on the caller's stream.
-//! * `dlpack`: arrays of libraries that give nothing but DLPack capsules.
-//! * `files`: reading and writing point clouds.
-//! * `chamfer`: nearest neighbors (the feature of that name); `cuda_match`: the same by addresses of
-//!   device memory; `chamfer_value` and `cuda_chamfer`: one value for each pair, and its gradients.
+//! From the top down, each using only those below it:
+//!
+//! * `sampling`, `approximate`, `measures`, `neighbors`, `files`: the functions that Python calls.
+//! * `batch`, `watch`: clouds side by side; progress, and Ctrl-C.
+//! * `device`: clouds in device memory. `arrays`: arrays of NumPy, capsules of DLPack, memory of our own.
+//! * `error`: errors as exceptions.
 //!
 //! What users see, with its documentation, is Python: `python/farpoint`.
 
 mod approximate;
-#[cfg(feature = "chamfer")]
-mod chamfer;
-#[cfg(feature = "chamfer")]
-mod chamfer_value;
-mod cuda;
-#[cfg(feature = "chamfer")]
-mod cuda_chamfer;
-#[cfg(feature = "chamfer")]
-mod cuda_match;
-mod dlpack;
+mod arrays;
+mod batch;
+mod device;
 mod error;
 mod files;
-mod host;
-mod ragged;
-mod view;
+mod measures;
+mod neighbors;
+mod sampling;
 mod watch;
 
 use pyo3::prelude::*;
 
+// Without the GIL this is as safe as with it: classes are frozen and what they hold is `Sync`; there is no state
+// of the module's own; the GIL protects nothing here, since it is released for all work. Arrays are borrowed
+// through rust-numpy, whose records of borrows are locked on free-threaded Python, and read as raw memory, which
+// another thread may write to in either case (see `arrays::view`).
 #[pymodule(gil_used = false)]
-fn _farpoint(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("CudaUnavailable", py.get_type::<error::CudaUnavailable>())?;
-    host::add(module)?;
-    ragged::add(module)?;
+    module.add("CudaUnavailable", module.py().get_type::<error::CudaUnavailable>())?;
+    arrays::add(module)?;
+    device::add(module)?;
+    sampling::add(module)?;
     approximate::add(module)?;
-    cuda::add(module)?;
-    files::add(module)?;
-    module.add_class::<dlpack::Imported>()?;
-    module.add_class::<dlpack::DeviceArray>()?;
-    #[cfg(feature = "chamfer")]
-    {
-        chamfer::add(module)?;
-        chamfer_value::add(module)?;
-        cuda_match::add(module)?;
-        cuda_chamfer::add(module)?;
-    }
-    Ok(())
+    measures::add(module)?;
+    neighbors::add(module)?;
+    files::add(module)
 }

@@ -1,6 +1,6 @@
-//! What happens beside a long run: a progress bar is told, and Ctrl-C is heard.
+//! What happens beside a long run: a progress bar moves, and Ctrl-C is heard.
 
-use farpoint::{Error, Observer, Points, Progress, Sample, Sampler, Scalar};
+use farpoint::{Cpu, Error, Observer, Progress};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,13 @@ use std::time::{Duration, Instant};
 /// The bar moves and signals are looked at this often.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Steps of the obvious loop from which on a run may take so long that one wants to stop it.
+/// Steps of the direct loop from which on a run may take so long that the caller wants to stop it.
 const LONG: usize = 1 << 31;
+
+/// The CPU with so many threads; all unless set.
+pub(crate) fn cpu(threads: Option<usize>) -> Cpu {
+    threads.map_or_else(Cpu::new, |threads| Cpu::new().threads(threads))
+}
 
 /// Whether work on so many points and samples, or on so many points of two clouds, may take long.
 /// Those of each cloud of a batch.
@@ -20,36 +25,32 @@ pub(crate) fn is_long(sizes: impl IntoIterator<Item = (usize, usize)>) -> bool {
     sizes.into_iter().map(steps).fold(0, usize::saturating_add) >= LONG
 }
 
-/// Samples a cloud; see [`run`].
-pub(crate) fn sample<T: Scalar, P: Points<T>>(
-    py: Python<'_>,
-    sampler: &Sampler,
-    points: &P,
-    wanted: usize,
-    callback: Option<&Py<PyAny>>,
-) -> PyResult<Result<Sample<T>, Error>> {
-    let long = is_long([(points.len(), wanted)]);
-    run(py, long, callback, |observer| sampler.sample_with(points, observer))
-}
-
-/// Works without the GIL. `callback(chosen, wanted)` is called now and then; work that may take
-/// `long` can be stopped.
+/// Works without the GIL. `callback(chosen, wanted)` is called now and then; work that may take `long` can be
+/// stopped. Work that is neither has no observer.
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
     long: bool,
     callback: Option<&Py<PyAny>>,
-    work: impl FnOnce(Observer<'_>) -> Result<R, Error> + Send,
+    work: impl FnOnce(Option<Observer<'_>>) -> Result<R, Error> + Send,
 ) -> PyResult<Result<R, Error>> {
     if callback.is_none() && !long {
-        return Ok(py.detach(|| work(&mut |_| ControlFlow::Continue(()))));
+        return Ok(py.detach(|| work(None)));
     }
     py.detach(|| {
         watched(|stop| {
             let mut bar = Bar { callback, told: Instant::now(), failed: None };
-            let result = work(&mut |progress| bar.tell(progress, stop));
+            let result = work(Some(&mut |progress| bar.show(progress, stop)));
             bar.failed.map_or(Ok(result), Err)
         })
     })
+}
+
+/// Work that wants an observer, with one that never stops it if there is none.
+pub(crate) fn always<R>(observer: Option<Observer<'_>>, work: impl FnOnce(Observer<'_>) -> R) -> R {
+    match observer {
+        Some(observer) => work(observer),
+        None => work(&mut |_| ControlFlow::Continue(())),
+    }
 }
 
 /// Works on several clouds without the GIL, perhaps side by side, so that there is no one observer:
@@ -117,7 +118,7 @@ struct Bar<'a> {
 }
 
 impl Bar<'_> {
-    fn tell(&mut self, progress: Progress, stop: &Stop) -> ControlFlow<()> {
+    fn show(&mut self, progress: Progress, stop: &Stop) -> ControlFlow<()> {
         if stop.answer().is_break() {
             return ControlFlow::Break(());
         }

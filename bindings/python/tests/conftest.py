@@ -5,17 +5,13 @@ import os
 import numpy as np
 import pytest
 
-from farpoint import _farpoint
+from farpoint import _native
 
 # JAX would take most of a GPU's memory, which others test on too.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 needs_gpu = pytest.mark.skipif(
-    _farpoint.cuda_obstacle() is not None, reason=f"no GPU: {_farpoint.cuda_obstacle()}"
-)
-
-needs_match = pytest.mark.skipif(
-    not hasattr(_farpoint, "match_clouds"), reason="built without the feature `chamfer`"
+    _native.cuda_obstacle() is not None, reason=f"no GPU: {_native.cuda_obstacle()}"
 )
 
 

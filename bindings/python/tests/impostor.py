@@ -5,8 +5,8 @@ import ctypes
 import numpy as np
 from conftest import reference
 
-from farpoint import _farpoint
-from farpoint._match import Asked
+from farpoint import _native
+from farpoint._records import Reduction
 
 
 def at(address, shape, kind=np.int64, strides=None):
@@ -76,7 +76,7 @@ def impostor_match(x, y, found, norm):
         return
     (a, a_lengths), (b, b_lengths) = _clouds(x), _clouds(y)
     both = bool(found.distances[1])
-    answer = _farpoint.match_clouds(a, b, a_lengths, b_lengths, norm, "auto", None, both)
+    answer = _native.match_clouds((a, b, a_lengths, b_lengths), norm, "auto", None, both)
     for k, cloud in enumerate((a, b) if both else (a,)):
         at(found.distances[k], cloud.shape[:2], cloud.dtype)[:] = answer[2 * k]
         if found.indices[k]:
@@ -94,7 +94,7 @@ def impostor_backward(x, y, wanted, norm):
         assert given == bool(wanted.indices[k])
         indices.append(at(wanted.indices[k], shape) if given else np.full(shape, -1))
         grads.append(at(wanted.grads[k], shape, cloud.dtype) if given else np.zeros(shape, cloud.dtype))
-    for k, gradients in enumerate(_farpoint.match_backward(*clouds, *indices, *grads, norm)):
+    for k, gradients in enumerate(_native.match_backward((*clouds, None, None), *indices, *grads, norm)):
         at(wanted.gradients[k], clouds[k].shape, clouds[k].dtype)[:] = gradients
 
 
@@ -107,7 +107,7 @@ class ImpostorChamfer:
         self.kind = np.float64 if wide else np.float32
         self.pairs, *self.rows, self.dims = shape
         self.strides = strides
-        self.asked = Asked(norm, plain, reduction, both, None)
+        self.asked = Reduction(norm, plain, reduction, both, None)
         self.places = self.pairs * (self.rows[0] + (self.rows[1] if both else 0))
         self.kept = self.places + (4 * self.pairs if reduction == "max" else 0)
 
@@ -122,8 +122,8 @@ class ImpostorChamfer:
         assert scratch % 64 == 0 and scratch
         if self.pairs == 0:
             return
-        found = _farpoint.chamfer_clouds(
-            *self._clouds(x, y), *self._lengths(x_lengths, y_lengths), self.asked, True
+        found = _native.chamfer_clouds(
+            (*self._clouds(x, y), *self._lengths(x_lengths, y_lengths)), self.asked, True
         )
         at(values, (self.pairs,), self.kind)[:] = found[0]
         at(distances, (self.kept,), self.kind)[:] = found[2]
@@ -139,8 +139,8 @@ class ImpostorChamfer:
         clouds = list(self._clouds(x, y))
         reads = self.asked.plain or self.asked.reduction == "max"
         assert bool(distances) == reads
-        sent = _farpoint.chamfer_backward(
-            *clouds, *self._lengths(x_lengths, y_lengths), at(indices, (self.places,)),
+        sent = _native.chamfer_backward(
+            (*clouds, *self._lengths(x_lengths, y_lengths)), at(indices, (self.places,)),
             at(distances, (self.kept,), self.kind) if reads else np.empty(0, self.kind),
             np.array(at(grad, (self.pairs,), self.kind, (stride,))), self.asked,
         )

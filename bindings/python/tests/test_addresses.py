@@ -5,24 +5,25 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import cloud, grid, needs_match
+from conftest import cloud, grid
 from impostor import impostor, impostor_backward, impostor_match
 
 import farpoint
-from farpoint import _cuda, _farpoint
+from farpoint import _native, _records
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
-from farpoint import _match_torch, _torch, _torch_ops  # noqa: E402  (they need torch)
+from farpoint._arrays import torch_sampling  # noqa: E402  (they need torch)
+from farpoint._torch import chamfer, fast_path, memory, neighbors, sampling  # noqa: E402  (they need torch)
 
 
 @pytest.fixture(autouse=True)
 def fake_gpu(monkeypatch):
-    monkeypatch.setattr(_farpoint, "cuda_sample", impostor)
-    monkeypatch.setattr(_farpoint, "cuda_match", impostor_match, raising=False)
-    monkeypatch.setattr(_farpoint, "cuda_match_backward", impostor_backward, raising=False)
-    monkeypatch.setattr(_cuda, "scratch_bytes", lambda *_: 64)
-    monkeypatch.setattr(_cuda, "match_scratch_bytes", lambda *_: 64)
-    monkeypatch.setattr(_torch_ops, "current_stream", lambda _: 0)
+    monkeypatch.setattr(_native, "cuda_sample", impostor)
+    monkeypatch.setattr(_native, "cuda_match", impostor_match, raising=False)
+    monkeypatch.setattr(_native, "cuda_match_backward", impostor_backward, raising=False)
+    monkeypatch.setattr(memory, "sample_scratch_bytes", lambda *_: 64)
+    monkeypatch.setattr(memory, "search_scratch_bytes", lambda *_: 64)
+    monkeypatch.setattr(fast_path, "current_stream", lambda _: 0)
     # Memory that was not written to is told by what it holds.
     before = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(True)
@@ -40,17 +41,17 @@ VIEWS = [batch(), batch().double(), batch(3, 40, 6)[..., 1:4], batch(1, 40), bat
 
 @pytest.mark.parametrize("points", VIEWS, ids=lambda p: f"{tuple(p.shape)}-{p.stride()}")
 def test_strides(points):
-    found, distances, radius = _torch_ops._on_cuda_distances(points, 7, None, None, None, None, "auto", None)
+    found, distances, radius = sampling._on_cuda_distances(points, 7, None, None, None, None, "auto", None)
     wanted = farpoint.sample(points, 7, return_distances=True)
     assert torch.equal(found, wanted.indices)
     torch.testing.assert_close(distances, wanted.distances, rtol=1e-6, atol=0)
     assert radius.dtype == torch.float64 and (radius == 2).all() and radius.shape == points.shape[:-2]
-    assert torch.equal(_torch_ops._on_cuda(points, 7, None, None, None, None, "auto", None), found)
+    assert torch.equal(sampling._on_cuda(points, 7, None, None, None, None, "auto", None), found)
 
 
 def test_rows_of_one_cloud_are_not_copied():
     for points in (batch(1, 40)[:, ::3], batch(1, 40, 6)[:, :, ::2], batch(1, 3, 40).transpose(1, 2), batch()[0]):
-        clouds, _ = _torch_ops.addressable(points)
+        clouds, _ = memory.addressable(points)
         assert clouds.data_ptr() == points.data_ptr()
 
 
@@ -64,7 +65,7 @@ STARTS = [None, torch.tensor([[3]]), torch.tensor([[3], [2], [1]]), torch.tensor
 def test_lengths_and_starts(lengths, starts, seed):
     points = batch()
     arguments = (points, 7, lengths, None, starts, seed, "auto", None)
-    found = _torch_ops._on_cuda(*arguments)
+    found = sampling._on_cuda(*arguments)
     if lengths is not None and starts is not None:
         # An empty cloud has no start; the CPU says so.
         wanted = torch.ops.farpoint.sample(points[:2], 7, lengths[:2], None, starts[:2], seed, "auto", None)
@@ -76,7 +77,7 @@ def test_lengths_and_starts(lengths, starts, seed):
 def test_counts_of_each_cloud():
     lengths, counts = torch.tensor([40, 20, 5]), torch.tensor([7, 3, 5])
     arguments = (batch(), 7, lengths, counts, None, None, "auto", None)
-    assert torch.equal(_torch_ops._on_cuda(*arguments), torch.ops.farpoint.sample(*arguments))
+    assert torch.equal(sampling._on_cuda(*arguments), torch.ops.farpoint.sample(*arguments))
 
 
 def test_more_places_than_rows():
@@ -84,27 +85,27 @@ def test_more_places_than_rows():
         for counts in (None, torch.tensor([30, 20, 1])):
             arguments = (batch(), 50, lengths, counts, None, None, "auto", None)
             wanted = torch.ops.farpoint.sample_distances(*arguments)
-            found = _torch_ops._on_cuda_distances(*arguments)
+            found = sampling._on_cuda_distances(*arguments)
             assert torch.equal(found[0], wanted[0])
             torch.testing.assert_close(found[1], wanted[1])
     none = (torch.empty(2, 0, 3), 5, torch.tensor([0, 0]), None, None, None, "auto", None)
     for mine, theirs in zip(
-        _torch_ops._on_cuda_distances(*none), torch.ops.farpoint.sample_distances(*none)
+        sampling._on_cuda_distances(*none), torch.ops.farpoint.sample_distances(*none)
     ):
         assert mine.dtype == theirs.dtype and torch.equal(mine, theirs)
 
 
 def test_starts_outside_are_moved_inside():
-    found = _torch_ops._on_cuda(batch(), 5, None, None, torch.tensor([[99], [-4], [3]]), None, "auto", None)
+    found = sampling._on_cuda(batch(), 5, None, None, torch.tensor([[99], [-4], [3]]), None, "auto", None)
     assert found[:, 0].tolist() == [39, 0, 3]
 
 
 def test_spacing():
-    from farpoint._sample import Request
+    from farpoint._records import Sampling
 
     points = batch()
-    request = Request(None, None, 0.4, 0, None, "auto", None, None, None, True, False, False)
-    found = _torch._sample_to_spacing(points, request)
+    request = Sampling(None, None, 0.4, 0, None, "auto", None, None, None, True, False, False)
+    found = torch_sampling._sample_to_spacing(points, request)
     wanted = farpoint.sample(points, spacing=0.4, return_distances=True)
     assert torch.equal(found[0], wanted.indices)
 
@@ -114,24 +115,24 @@ def test_clouds_one_after_another():
     offsets, counts = torch.tensor([0, 10, 10, 75, 120]), torch.tensor([4, 0, 7, 1])
     for starts in (None, torch.tensor([[3], [0], [60], [44]])):
         arguments = (points, offsets, counts, starts, 12, 65, "auto")
-        found = _torch_ops._ragged_on_cuda(*arguments)
+        found = sampling._ragged_on_cuda(*arguments)
         assert torch.equal(found, torch.ops.farpoint.sample_ragged(*arguments))
 
 
 def test_good_rows():
-    from farpoint._sample import Request
+    from farpoint._records import Sampling
 
     points = batch()
     points[0, [0, 7]] = torch.nan
     points[1, 20:] = torch.inf
     for options in (dict(count=5), dict(ratio=0.5), dict(spacing=0.4), dict(count=5, start=[2, 3, 4]),
                     dict(count=30, lengths=[40, 20, 10]), dict(ratio=0.5, seed=3)):
-        request = Request(**{
+        request = Sampling(**{
             **dict(count=None, ratio=None, spacing=None, start=0, lengths=None, algorithm="auto",
                    seed=None, threads=None, out=None, distances=True, skip_bad=True, progress=False),
             **options,
         })
-        found = _torch._sample_good_rows(points, request)
+        found = torch_sampling._sample_good_rows(points, request)
         wanted = farpoint.sample(points, on_bad="skip", return_distances=True, **options)
         assert torch.equal(found[0], wanted.indices), options
         torch.testing.assert_close(found[1], wanted.distances)
@@ -147,7 +148,6 @@ PAIRS = {
 }
 
 
-@needs_match
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("both", [True, False])
 @pytest.mark.parametrize("pair", PAIRS)
@@ -156,11 +156,11 @@ def test_nearest_points_and_gradients(pair, both, norm):
     some = [torch.tensor([7, 20, 3])[: len(x)], None]
     for lengths in ([None, None], some, some[::-1]):
         arguments = (x, y, *lengths, norm, None, both)
-        mine, gpu = _match_torch._on_cpu(*arguments), _match_torch._on_cuda(*arguments)
-        for a, b, fake in zip(mine, gpu, _match_torch._fake(*arguments)):
+        mine, gpu = neighbors._on_cpu(*arguments), neighbors._on_cuda(*arguments)
+        for a, b, fake in zip(mine, gpu, neighbors._fake(*arguments)):
             torch.testing.assert_close(a, b, rtol=0, atol=0)
             assert (fake.shape, fake.stride(), fake.dtype) == (b.shape, b.stride(), b.dtype)
-        for kernel in (_match_torch._on_cpu, _match_torch._on_cuda):
+        for kernel in (neighbors._on_cpu, neighbors._on_cuda):
             alone = kernel(*arguments, indices=False)
             assert alone[1::2] == (None,) * len(mine[::2])
             assert all(torch.equal(a, b) for a, b in zip(alone[::2], mine[::2]))
@@ -170,95 +170,90 @@ def test_nearest_points_and_gradients(pair, both, norm):
         ix, iy, *_ = (*mine[1::2], None)
         back = (x, y, ix, iy, dense[0], dense[1] if both else None, norm)
         back_of_gpu = (x, y, ix, iy, grads[0], grads[1] if both else None, norm)
-        for a, b in zip(_match_torch._backward_on_cpu(*back), _match_torch._backward_on_cuda(*back_of_gpu)):
+        for a, b in zip(neighbors._backward_on_cpu(*back), neighbors._backward_on_cuda(*back_of_gpu)):
             torch.testing.assert_close(a, b, rtol=0, atol=0)
             assert b.is_contiguous()
 
 
-@needs_match
 @pytest.mark.parametrize("norm", [1, 2])
 def test_a_pair_without_a_batch(norm):
     x, y = batch(1, 50), batch(1, 3, 40).transpose(1, 2)
-    found = _match_torch._on_cuda(x[0], y[0], None, None, norm, None, True)
-    wanted = _match_torch._on_cpu(x, y, None, None, norm, None, True)
+    found = neighbors._on_cuda(x[0], y[0], None, None, norm, None, True)
+    wanted = neighbors._on_cpu(x, y, None, None, norm, None, True)
     grads = found[0] * 2, found[2] * 3
-    sent = _match_torch._backward_on_cuda(x[0], y[0], found[1], found[3], *grads, norm)
-    on_cpu = _match_torch._backward_on_cpu(x[0], y[0], found[1], found[3], *grads, norm)
+    sent = neighbors._backward_on_cuda(x[0], y[0], found[1], found[3], *grads, norm)
+    on_cpu = neighbors._backward_on_cpu(x[0], y[0], found[1], found[3], *grads, norm)
     batches = (part.unsqueeze(0) for part in (found[1], found[3], *grads))
-    wanted += _match_torch._backward_on_cpu(x, y, *batches, norm)
+    wanted += neighbors._backward_on_cpu(x, y, *batches, norm)
     for mine, theirs in zip(found + sent + found + on_cpu, (wanted[:4] + wanted[4:]) * 2):
         assert mine.is_contiguous() and torch.equal(mine, theirs[0])
 
 
-@needs_match
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.int32])
 def test_kernels_refuse_what_they_would_misread(kind):
     """Who calls an operator may give any type; the functions convert it before."""
-    from farpoint import _chamfer_torch
-    from farpoint._match import Asked
+    from farpoint._records import Reduction
 
     x, pair = batch().to(kind), (None, None, 2, None, True)
-    asked = Asked(2, False, "mean", True, None)
+    asked = Reduction(2, False, "mean", True, None)
     calls = [
-        lambda: _torch_ops._on_cuda(x, 7, None, None, None, None, "auto", None),
-        lambda: _torch_ops._ragged_on_cuda(x[0], *(torch.tensor(v) for v in ([0, 40], [4])), None, 4, 40, "auto"),
-        lambda: _match_torch._on_cuda(x, x, *pair), lambda: _match_torch._on_cuda(batch(), x, *pair),
-        lambda: _chamfer_torch._on_cuda(x, x, None, None, asked, False),
-        lambda: _chamfer_torch._on_cuda(batch(), x, None, None, asked, False),
+        lambda: sampling._on_cuda(x, 7, None, None, None, None, "auto", None),
+        lambda: sampling._ragged_on_cuda(x[0], *(torch.tensor(v) for v in ([0, 40], [4])), None, 4, 40, "auto"),
+        lambda: neighbors._on_cuda(x, x, *pair), lambda: neighbors._on_cuda(batch(), x, *pair),
+        lambda: chamfer._on_cuda(x, x, None, None, asked, False),
+        lambda: chamfer._on_cuda(batch(), x, None, None, asked, False),
     ]
     for call in calls:
         with pytest.raises(TypeError, match=f"must be .*{kind}"):
             call()
 
 
-@needs_match
 def test_clouds_are_searched_where_they_lie(monkeypatch):
     seen = []
 
     def spy(x, y, *_):
         seen.append((x.points, x.strides, y.points, y.strides))
 
-    monkeypatch.setattr(_farpoint, "cuda_match", spy)
+    monkeypatch.setattr(_native, "cuda_match", spy)
     for x, y in (PAIRS["axes"], PAIRS["dense"], (batch(1, 40)[:, ::3], ACROSS[:1])):
-        _match_torch._on_cuda(x, y, None, None, 2, None, True)
+        neighbors._on_cuda(x, y, None, None, 2, None, True)
         assert seen.pop() == (x.data_ptr(), x.stride()[1:], y.data_ptr(), y.stride()[1:])
 
 
 def test_the_compiled_half_takes_what_it_is_given(monkeypatch):
     monkeypatch.undo()
-    if _farpoint.cuda_obstacle() is None:
+    if _native.cuda_obstacle() is None:
         pytest.skip("there is a GPU, and these addresses are of the CPU")
-    source = _cuda.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
+    source = _records.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
     with pytest.raises(farpoint.CudaUnavailable):
-        _farpoint.cuda_sample(source, _cuda.Output(512), 5, None, "auto")
+        _native.cuda_sample(source, _records.Output(512), 5, None, "auto")
     with pytest.raises(farpoint.CudaUnavailable):
-        _farpoint.cuda_check(source, 512, 1024)
+        _native.cuda_check(source, 512, 1024)
     with pytest.raises(farpoint.CudaUnavailable):
-        _cuda.scratch_bytes(0, False, (1, 5, 3), 5, "auto")
+        memory.sample_scratch_bytes(0, False, (1, 5, 3), 5, "auto")
     with pytest.raises(farpoint.CudaUnavailable):
-        _farpoint.DeviceArray(0, 0, [5], "i8")
+        _native.DeviceArray(0, 0, [5], "i8")
     with pytest.raises(farpoint.CudaUnavailable):
-        _farpoint.cuda_device_of(256)
+        _native.cuda_device_of(256)
     with pytest.raises(ValueError, match="tree"):
-        _farpoint.cuda_sample(source, _cuda.Output(512), 5, None, "tree")
+        _native.cuda_sample(source, _records.Output(512), 5, None, "tree")
 
 
-@needs_match
 def test_the_compiled_half_takes_pairs(monkeypatch):
     monkeypatch.undo()
-    if _farpoint.cuda_obstacle() is None:
+    if _native.cuda_obstacle() is None:
         pytest.skip("there is a GPU, and these addresses are of the CPU")
-    source = _cuda.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
-    found, sent = _cuda.Found((512, 0), (1024, 0)), _cuda.Gradients((512, 0), (8, 0), (256, 512))
+    source = _records.Input(0, 0, False, 256, (3, 1), (1, 5, 3))
+    found, sent = _records.Found((512, 0), (1024, 0)), _records.Gradients((512, 0), (8, 0), (256, 512))
     with pytest.raises(farpoint.CudaUnavailable):
-        _farpoint.cuda_match(source, source, found, 2)
+        _native.cuda_match(source, source, found, 2)
     with pytest.raises(farpoint.CudaUnavailable):
-        _farpoint.cuda_match_backward(source, source, sent, 2)
+        _native.cuda_match_backward(source, source, sent, 2)
     with pytest.raises(farpoint.CudaUnavailable):
-        _cuda.match_scratch_bytes(0, True, 1, (5, 5), 3, True, 2, False)
+        memory.search_scratch_bytes(0, True, 1, (5, 5), 3, True, 2, False)
     with pytest.raises(ValueError, match="norm is 3"):
-        _farpoint.cuda_match(source, source, found, 3)
+        _native.cuda_match(source, source, found, 3)
     with pytest.raises(TypeError, match="float32.*float64"):
-        _farpoint.cuda_match(source, source._replace(wide=True), found, 2)
+        _native.cuda_match(source, source._replace(wide=True), found, 2)
     with pytest.raises(ValueError, match=r"\(1, 5, 3\).*\(1, 5, 2\)"):
-        _farpoint.cuda_match_backward(source, source._replace(shape=(1, 5, 2)), sent, 2)
+        _native.cuda_match_backward(source, source._replace(shape=(1, 5, 2)), sent, 2)

@@ -1,6 +1,7 @@
 """Approximate samplers, centroids and measures: by their rules, in every library, and what is refused."""
 
 import contextlib
+import re
 import signal
 import time
 
@@ -10,7 +11,7 @@ from conftest import cloud, grid, reference
 from processes import running
 
 import farpoint
-from farpoint import _farpoint
+from farpoint import _native
 
 ALL = [
     dict(method="random", seed=5), dict(method="grid"), dict(method="grid", keep="first"),
@@ -142,7 +143,7 @@ def test_starts(method):
     several = approximate(points, 400, method=method, start=[8, 3, 1000])
     assert several[:3].tolist() == [8, 3, 1000] and len(np.unique(several)) == 400
     drawn = approximate(points, 400, method=method, seed=5)
-    assert drawn[0] == _farpoint.random_start(5, 1500)
+    assert drawn[0] == _native.random_start(5, 1500)
     np.testing.assert_array_equal(
         approximate(points, 400, method=method, start=int(drawn[0])), drawn
     )
@@ -393,7 +394,16 @@ def test_docstrings_name_every_parameter():
     for function in (approximate, farpoint.centroids, farpoint.quality):
         text = function.__doc__
         for name in inspect.signature(function).parameters:
-            assert f"{name}:" in text or f"{name}, " in text, name
+            assert re.search(rf"^    (\w+, )*{name}(, \w+)* : ", text, re.MULTILINE), name
         for part in ("Parameters", "Returns", "Raises", "(B, N, D)"):
             assert part in text
-    assert hasattr(_farpoint, "sample_approximate")
+    assert hasattr(_native, "sample_approximate")
+
+
+@pytest.mark.parametrize("options, text", [
+    (dict(method="grid", keep="centre"), 'keep="centre" is spelled keep="center"'),
+    (dict(method="npdu", npdu_order="neighbours"), 'npdu_order="neighbours" is spelled npdu_order="neighbors"'),
+])
+def test_former_spellings_name_the_new_one(options, text):
+    with pytest.raises(ValueError, match=text):
+        farpoint.sample_approximate(cloud(), 5, **options)

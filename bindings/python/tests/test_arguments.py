@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import cloud, needs_match, reference
+from conftest import cloud, reference
 
 import farpoint
 
@@ -24,7 +24,7 @@ def pair(function):
     def call(points=POINTS, **options):
         return function(points, POINTS, **options)
 
-    return pytest.param(call, marks=needs_match, id=function.__name__)
+    return pytest.param(call, id=function.__name__)
 
 
 def judged(points=POINTS, **options):
@@ -137,14 +137,12 @@ def test_articles():
         farpoint.sample(POINTS[None], 5, lengths=[1.5])
 
 
-@needs_match
 def test_norms():
     for norm in (0, 3, -1, 2**70, None, "2"):
         with pytest.raises(ValueError, match="norm is .*; it must be 1 or 2"):
             farpoint.nearest(POINTS, POINTS, norm=norm)
 
 
-@needs_match
 def test_a_tensor_beside_an_array():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     for function in (farpoint.nearest, farpoint.chamfer):
@@ -261,8 +259,7 @@ def test_arrays_that_another_thread_writes_to():
         lambda p, method=method: farpoint.sample_approximate(p, 900, method=method, on_bad="skip")
         for method in ("random", "grid", "morton", "npdu", "fastpoint")
     ]
-    if hasattr(farpoint._farpoint, "match_clouds"):
-        calls += [lambda p: farpoint.nearest(p, p), lambda p: farpoint.chamfer(p, good)]
+    calls += [lambda p: farpoint.nearest(p, p), lambda p: farpoint.chamfer(p, good)]
     writer = threading.Thread(target=write, daemon=True)
     writer.start()
     refused = 0
@@ -285,7 +282,6 @@ def test_arrays_that_another_thread_writes_to():
 # ------------------------------------------------------------------- what distances are
 
 
-@needs_match
 def test_results_say_whether_distances_are_squared():
     squared, plain = farpoint.nearest(POINTS, POINTS), farpoint.nearest(POINTS, POINTS, squared=False)
     one = farpoint.nearest(POINTS, POINTS, norm=1)
@@ -311,9 +307,8 @@ def test_int32_refuses_rows_that_it_does_not_reach(monkeypatch):
     def not_reached(*arguments, **options):
         raise AssertionError("it would have been sampled, and the indices cut")
 
-    for module in ("_sample.sample", "_torch.sample_ragged", "_match_torch.pairs"):
-        monkeypatch.setattr(f"farpoint.{module}", not_reached)
-    monkeypatch.setattr("farpoint.compat.pointnet2_ops.sample_ragged", not_reached)
+    for name in ("pointnet2_ops.sample", "pointnet2_ops.sample_ragged", "chamfer_3d.nearest_both"):
+        monkeypatch.setattr(f"farpoint.compat.{name}", not_reached)
     small, large = torch.zeros(1, 5, 3), torch.zeros(1, 1, 1).expand(1, 2**31 + 1, 3)
     most = torch.zeros(1, 1, 1).expand(1, 2**31, 3)
     calls = [
@@ -356,9 +351,7 @@ def test_jax_refuses_rows_that_it_does_not_reach(monkeypatch):
     small.shape = (5, 3)
     for kind in (OnCpu, OnGpu):
         kind.__module__ = "jaxlib._jax"
-        calls = [lambda: farpoint.sample(kind(), 5)]
-        if hasattr(farpoint._farpoint, "match_clouds"):
-            calls.append(lambda: farpoint.nearest(small, kind()))
+        calls = [lambda: farpoint.sample(kind(), 5), lambda: farpoint.nearest(small, kind())]
         for call in calls:
             with pytest.raises(ValueError, match="int32.*2147483649 rows.*jax_enable_x64"):
                 call()

@@ -5,16 +5,15 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import cloud, grid, needs_match
+from conftest import cloud, grid
 from impostor import ImpostorChamfer
 
 import farpoint
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
-from farpoint import _chamfer_torch, _farpoint, _match_torch, _torch_ops  # noqa: E402  (they need torch)
-from farpoint._match import Asked  # noqa: E402
-
-pytestmark = needs_match
+from farpoint import _native  # noqa: E402
+from farpoint._torch import chamfer, fast_path, search  # noqa: E402  (they need torch)
+from farpoint._records import Reduction  # noqa: E402
 
 OPTIONS = [
     {}, dict(norm=1), dict(squared=False), dict(reduction="sum"), dict(one_sided=True),
@@ -31,13 +30,13 @@ def pair(kind=np.float64, b=3, n=50, m=40, d=3):
 
 
 def asked(norm=2, squared=True, reduction="mean", one_sided=False):
-    return Asked(norm, norm == 2 and not squared, reduction, not one_sided, None)
+    return Reduction(norm, norm == 2 and not squared, reduction, not one_sided, None)
 
 
 def by_torch(x, y, x_lengths=None, y_lengths=None, **options):
     """The search and PyTorch's own operations."""
     lengths = [None if given is None else torch.as_tensor(given) for given in (x_lengths, y_lengths)]
-    return _match_torch.reduced(x, y, *lengths, asked(**options))
+    return search.reduced(x, y, *lengths, asked(**options))
 
 
 def derived(value, clouds):
@@ -169,9 +168,9 @@ def test_only_wanted_gradients():
 def test_the_operator_is_registered_well(options):
     x, y = pair(b=2, n=9, m=7)
     for lengths in ((None, None), (torch.tensor([5, 9]), torch.tensor([7, 3]))):
-        torch.library.opcheck(_chamfer_torch.operator, (x, y, *lengths, *asked(**options)))
+        torch.library.opcheck(chamfer.operator, (x, y, *lengths, *asked(**options)))
     single = x[0].detach().requires_grad_(), y[0].detach()
-    torch.library.opcheck(_chamfer_torch.operator, (*single, None, None, *asked(**options)))
+    torch.library.opcheck(chamfer.operator, (*single, None, None, *asked(**options)))
 
 
 def test_compiled_as_one_graph():
@@ -236,9 +235,9 @@ def test_empty_batches_and_a_changed_cloud():
 
 @pytest.fixture
 def fake_gpu(monkeypatch):
-    monkeypatch.setattr(_farpoint, "CudaChamfer", ImpostorChamfer)
-    monkeypatch.setattr(_torch_ops, "current_stream", lambda _: 0)
-    monkeypatch.setattr(_chamfer_torch, "_plans", {})
+    monkeypatch.setattr(_native, "CudaChamfer", ImpostorChamfer)
+    monkeypatch.setattr(fast_path, "current_stream", lambda _: 0)
+    monkeypatch.setattr(chamfer, "_plans", {})
     # Memory that was not written to is told by what it holds.
     before = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(True)
@@ -264,57 +263,57 @@ def test_addresses(fake_gpu, which, options):
     some = (torch.arange(1, 1 + len(x)).clamp(max=x.shape[-2]), None)
     for lengths, keep in itertools.product(((None, None), some, some[::-1]) if x.dim() == 3 else ((None, None),),
                                            (True, False)):
-        mine = _chamfer_torch._on_cpu(x, y, *lengths, how, True)
-        found = _chamfer_torch._on_cuda(x, y, *lengths, how, keep)
+        mine = chamfer._on_cpu(x, y, *lengths, how, True)
+        found = chamfer._on_cuda(x, y, *lengths, how, keep)
         assert torch.equal(mine[0], found[0]) and torch.equal(mine[2], found[2])
         assert not keep and found[1] is None or torch.equal(mine[1], found[1])
-        fake = _chamfer_torch._fake(x, y, *lengths, *how)
+        fake = chamfer._fake(x, y, *lengths, *how)
         for a, b in zip(fake, mine):
             assert (a.shape, a.dtype, a.stride()) == (b.shape, b.dtype, b.stride())
         if not keep:
             continue
-        distances = found[2] if _chamfer_torch._keeps_distances(how) else None
+        distances = found[2] if chamfer._keeps_distances(how) else None
         value = found[0]
         for grad in (torch.rand(*value.shape, 2, dtype=x.dtype)[..., 0], value.new_ones(()).expand(value.shape)):
             back = (x, y, *lengths, found[1], distances, grad, how)
-            wanted = _chamfer_torch._gradients(*back)
+            wanted = chamfer._gradients(*back)
             for needs in ((True, True), (True, False), (False, True)):
-                sent = _chamfer_torch._gradients_on_cuda(*back, *needs)
+                sent = chamfer._gradients_on_cuda(*back, *needs)
                 for a, b, need in zip(sent, wanted, needs):
                     assert (torch.equal(a, b) and a.is_contiguous()) if need else a is None
 
 
 def test_plans_are_kept_and_forgotten(fake_gpu, monkeypatch):
-    monkeypatch.setattr(_chamfer_torch, "_MOST_PLANS", 2)
+    monkeypatch.setattr(chamfer, "_MOST_PLANS", 2)
     x, y = views()[0]
     for n in (5, 6, 5, 7, 8):
-        _chamfer_torch._on_cuda(x[:, :n], y, None, None, asked(), False)
-    assert [plan.x[1] for plan in _chamfer_torch._plans.values()] == [7, 8]
-    plan = _chamfer_torch._plan_of(x[:, :7], y, asked())
-    assert plan is _chamfer_torch._plan_of(x[:, :7], y, asked())
-    assert plan is not _chamfer_torch._plan_of(x[:, :7], y, asked(norm=1))
-    assert plan is not _chamfer_torch._plan_of(x[:, :7].double(), y.double(), asked())
+        chamfer._on_cuda(x[:, :n], y, None, None, asked(), False)
+    assert [plan.x[1] for plan in chamfer._plans.values()] == [7, 8]
+    plan = chamfer._plan_of(x[:, :7], y, asked())
+    assert plan is chamfer._plan_of(x[:, :7], y, asked())
+    assert plan is not chamfer._plan_of(x[:, :7], y, asked(norm=1))
+    assert plan is not chamfer._plan_of(x[:, :7].double(), y.double(), asked())
 
 
 def test_the_compiled_half_takes_what_it_is_given():
-    if _farpoint.cuda_obstacle() is None:
+    if _native.cuda_obstacle() is None:
         pytest.skip("there is a GPU, and these addresses are of the CPU")
     told = (0, False, (2, 5, 6, 3), ((3, 1), (3, 1)))
     with pytest.raises(farpoint.CudaUnavailable):
-        _farpoint.CudaChamfer(*told, 2, True, "mean", True)
+        _native.CudaChamfer(*told, 2, True, "mean", True)
     with pytest.raises(ValueError, match="norm is 3"):
-        _farpoint.CudaChamfer(*told, 3, True, "mean", True)
+        _native.CudaChamfer(*told, 3, True, "mean", True)
     with pytest.raises(ValueError, match="least.*mean, sum, max"):
-        _farpoint.CudaChamfer(*told, 2, True, "least", True)
+        _native.CudaChamfer(*told, 2, True, "least", True)
 
 
 def test_what_was_kept_must_fit():
     x, y = (part.detach().numpy() for part in pair(np.float32))
-    _, indices, distances = _farpoint.chamfer_clouds(x, y, None, None, asked(), True)
+    _, indices, distances = _native.chamfer_clouds((x, y, None, None), asked(), True)
     grad = np.ones(3, np.float32)
     for wrong in (
         (indices[:-1], distances, grad), (indices, distances[:3], grad), (indices, distances, grad[:2]),
         (indices + 2**32, distances, grad), (indices - 2, distances, grad),
     ):
         with pytest.raises(ValueError, match="does not fit"):
-            _farpoint.chamfer_backward(x, y, None, None, *wrong, asked(squared=False))
+            _native.chamfer_backward((x, y, None, None), *wrong, asked(squared=False))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import cloud, needs_match, obvious_nearest, reference
+from conftest import cloud, obvious_nearest, reference
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -128,7 +128,6 @@ class TestPytorch3d:
         lengths = torch.ones(40, dtype=torch.int64)
         assert (pytorch3d.sample_farthest_points(points, lengths, 2, True)[1][:, 0] == 0).all()
 
-    @needs_match
     def test_chamfer_is_its_definition(self):
         x, y = batch(3, 20), batch(3, 30, seed=9)
         a = torch.cdist(x.double(), y.double()) ** 2
@@ -148,7 +147,6 @@ class TestPytorch3d:
         wanted = (b.amin(2).sum(1) + b.amin(1).sum(1)).mean()
         torch.testing.assert_close(one.double(), wanted, rtol=1e-5, atol=0)
 
-    @needs_match
     def test_chamfer_with_lengths_weights_and_normals(self):
         x, y = batch(2, 20).requires_grad_(), batch(2, 30, seed=9)
         lengths, weights = torch.tensor([20, 7]), torch.tensor([0.25, 0.5])
@@ -170,7 +168,6 @@ class TestPytorch3d:
         loss.backward()
         assert (x.grad[1, 7:] == 0).all() and (x.grad[1, :7] != 0).any()
 
-    @needs_match
     def test_pointclouds_are_unpacked(self):
         class Pointclouds:
             def points_padded(self):
@@ -187,7 +184,6 @@ class TestPytorch3d:
             batch(2, 20), batch(2, 30, seed=9), x_lengths=torch.tensor([20, 7]))
         torch.testing.assert_close(loss, wanted)
 
-    @needs_match
     @pytest.mark.parametrize("options", [
         dict(batch_reduction="max"), dict(point_reduction="min"), dict(point_reduction=None),
         dict(norm=3), dict(weights=torch.tensor([-1.0, 1.0])), dict(weights=torch.ones(3)),
@@ -198,7 +194,6 @@ class TestPytorch3d:
             pytorch3d.chamfer_distance(batch(2, 20), batch(2, 20), **options)
 
 
-@needs_match
 def test_chamfer_3d():
     x, y = batch(2, 20), batch(2, 30, seed=9)
     dist1, dist2, idx1, idx2 = chamfer_3d.chamfer_3DDist()(x.requires_grad_(), y)
@@ -211,7 +206,6 @@ def test_chamfer_3d():
     assert (x.grad != 0).any()
 
 
-@needs_match
 def test_kaolin():
     x, y = batch(2, 20), batch(2, 30, seed=9)
     distances, indices = kaolin.sided_distance(x, y)

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from conftest import cloud, needs_match, reference
+from conftest import cloud, reference
 
 import farpoint
 from farpoint.compat import fpsample as mine
@@ -94,7 +94,6 @@ class TestOpen3d:
         found = mine3d.farthest_point_down_sample(cloud3d, 100, 3)
         np.testing.assert_array_equal(found.point.positions.numpy(), wanted.point.positions.numpy())
 
-    @needs_match
     def test_distances(self):
         o3d = library("open3d")
         a, b = (o3d.geometry.PointCloud(o3d.utility.Vector3dVector(p))
@@ -102,7 +101,6 @@ class TestOpen3d:
         wanted = np.asarray(a.compute_point_cloud_distance(b))
         np.testing.assert_allclose(mine3d.compute_point_cloud_distance(a, b), wanted, rtol=1e-12)
 
-    @needs_match
     def test_installed(self):
         o3d = library("open3d")
         kinds = o3d.geometry.PointCloud, o3d.t.geometry.PointCloud
@@ -124,7 +122,6 @@ class TestOpen3d:
         np.testing.assert_array_equal(found, POINTS[np.sort(reference(POINTS, 50)[0])])
 
 
-@needs_match
 def test_point_cloud_utils():
     theirs = library("point_cloud_utils")
     x, y = cloud(500, dtype=np.float64), cloud(400, dtype=np.float64, seed=2)

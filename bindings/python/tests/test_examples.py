@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import cloud, needs_match
+from conftest import cloud
 from processes import LIMIT
 
 import farpoint
@@ -14,7 +14,6 @@ import farpoint
 EXAMPLE = pathlib.Path(__file__).parents[1] / "examples" / "kitti.py"
 
 
-@needs_match
 def test_kitti(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     rows = cloud(4000, 4)

@@ -4,14 +4,13 @@ one thread; the threads of its parent's pool are not there, and locks that they 
 import os
 
 import pytest
-from conftest import needs_gpu, needs_match
+from conftest import needs_gpu
 from processes import output
 
 import farpoint
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
-    needs_match,
 ]
 
 #: What is computed before a fork and after it: all that would wait for threads that are not there.
@@ -126,15 +125,15 @@ print(codes)
 
 
 def test_a_failed_look_for_cuda_fails_alike_in_a_forked_process():
-    if farpoint._farpoint.cuda_obstacle() is None:
+    if farpoint._native.cuda_obstacle() is None:
         pytest.skip("there is a GPU")
     assert output("""
         import os
-        from farpoint import _farpoint
-        before = _farpoint.cuda_obstacle()
+        from farpoint import _native
+        before = _native.cuda_obstacle()
         child = os.fork()
         if child == 0:
-            os._exit(0 if _farpoint.cuda_obstacle() == before else 1)
+            os._exit(0 if _native.cuda_obstacle() == before else 1)
         print(os.waitpid(child, 0)[1])
     """) == "0\n"
 
@@ -143,19 +142,19 @@ def test_a_failed_look_for_cuda_fails_alike_in_a_forked_process():
 def test_cuda_after_a_fork_is_an_error_that_says_what_to_do():
     assert output(WORK + """
 import os, signal
-from farpoint import _farpoint
+from farpoint import _native
 
-_farpoint.DeviceArray(0, 0, [8], "i8", 1).download()
+_native.DeviceArray(0, 0, [8], "i8", 1).download()
 child = os.fork()
 if child == 0:
     signal.alarm(60)
     code = 1
     try:
-        _farpoint.DeviceArray(0, 0, [8], "i8", 1)
+        _native.DeviceArray(0, 0, [8], "i8", 1)
     except farpoint.CudaUnavailable as error:
         said = "spawn" in str(error) and "fork" in str(error)
         code = 0 if said and everything() == before else 2
     os._exit(code)
 print(os.waitpid(child, 0)[1])
-print(_farpoint.DeviceArray(0, 0, [2], "i8", 1).download())
+print(_native.DeviceArray(0, 0, [2], "i8", 1).download())
 """) == "0\n[72340172838076673, 72340172838076673]\n"

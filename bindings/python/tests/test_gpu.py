@@ -9,7 +9,7 @@ import pytest
 from conftest import cloud, grid, needs_gpu, same
 
 import farpoint
-from farpoint import _farpoint
+from farpoint import _native
 
 pytestmark = needs_gpu
 
@@ -128,13 +128,13 @@ def test_strides_are_followed(cuda, kind):
 
 
 def test_memory_is_read_in_place(cuda, monkeypatch):
-    seen, real = [], _farpoint.cuda_sample
+    seen, real = [], _native.cuda_sample
 
     def spy(source, *rest):
         seen.append((source.points, source.strides))
         return real(source, *rest)
 
-    monkeypatch.setattr(_farpoint, "cuda_sample", spy)
+    monkeypatch.setattr(_native, "cuda_sample", spy)
     whole = cuda.rand(200, 6, device="cuda")
     for view in (whole[:, :3], whole[::2, 1:4], whole.t()[:3].t(), whole[:, :3].requires_grad_()):
         farpoint.sample(view, 5)

@@ -3,7 +3,7 @@ second order and in forward mode, vmap, and graphs that break."""
 
 import numpy as np
 import pytest
-from conftest import cloud, needs_gpu, needs_match
+from conftest import cloud, needs_gpu
 
 import farpoint
 
@@ -66,7 +66,7 @@ def calls_of_match():
 NAMES = ["sample", "one start", "distances", "seed", "order", "lengths of one size", "starts in even steps",
          "pytorch3d", "pytorch3d, K of each", "fps", "pointnet2", "half"]
 OF_MATCH = ["nearest", "chamfer", "plain chamfer", "pytorch3d's chamfer", "kaolin", "chamfer_3d", "halves"]
-EVERY = NAMES + [pytest.param(name, marks=needs_match) for name in OF_MATCH]
+EVERY = NAMES + OF_MATCH
 
 
 def test_the_lists_are_whole():
@@ -90,7 +90,6 @@ def test_default_calls_do_not_wait(cuda, batch, no_waiting, name):
     same(found, wanted)
 
 
-@needs_match
 @pytest.mark.parametrize("name", OF_MATCH)
 def test_gradients_do_not_wait(cuda, batch, no_waiting, name):
     call, points = calls_of_match()[name], batch().requires_grad_()
@@ -158,7 +157,6 @@ def test_numbers_of_the_host_do_not_wait(cuda, batch, no_waiting):
     same(found, wanted)
 
 
-@needs_match
 def test_lengths_of_pairs_do_not_wait(cuda, batch, no_waiting):
     points = batch()
     wanted = farpoint.chamfer(points, points.flip(0), x_lengths=[600, 50, 7], y_lengths=cuda.tensor([9, 8, 1]))
@@ -190,7 +188,6 @@ def test_halves_give_what_they_give_on_the_cpu(cuda, batch, half):
         cuda.ops.farpoint.sample(batch().to(getattr(cuda, half)), 5, None, None, None, None, "auto", None)
 
 
-@needs_match
 @pytest.mark.parametrize("half", ["float16", "bfloat16"])
 def test_pairs_of_halves(cuda, batch, half):
     kind = getattr(cuda, half)
@@ -209,7 +206,6 @@ def test_pairs_of_halves(cuda, batch, half):
     same(grown.grad, wide.grad.to(kind))
 
 
-@needs_match
 @pytest.mark.parametrize("options", [{}, dict(norm=1), dict(squared=False), dict(one_sided=True),
                                      dict(x_lengths=[9, 5], y_lengths=[7, 3])], ids=str)
 def test_derivatives_are_those_of_the_cpu(cuda, batch, options):
@@ -233,7 +229,6 @@ def test_derivatives_are_those_of_the_cpu(cuda, batch, options):
     assert cuda.autograd.gradgradcheck(chamfer, (a, b), check_fwd_over_rev=True)
 
 
-@needs_match
 def test_second_derivatives_have_the_same_bits_on_every_run(cuda, batch):
     x, y = batch(1, 3000), batch(1, 8, seed=9)  # long sums
 
@@ -258,7 +253,6 @@ def test_vmap(cuda, batch):
          farpoint.sample(points, 20, seed=3))
 
 
-@needs_match
 def test_vmap_of_pairs(cuda, batch):
     x, y = batch(4), batch(4, 500, seed=9)
     same(tuple(cuda.vmap(farpoint.nearest)(x, y)), tuple(farpoint.nearest(x, y)))
@@ -278,9 +272,7 @@ def test_a_graph_breaks(cuda, batch, options):
 
 def test_the_default_device_is_nobodys_business(cuda, batch):
     points = batch().cpu()
-    every = calls()
-    if hasattr(farpoint._farpoint, "match_clouds"):
-        every.update(calls_of_match())
+    every = {**calls(), **calls_of_match()}
     wanted = {name: flat(call(points)) for name, call in every.items()}
     cuda.set_default_device("cuda")
     try:

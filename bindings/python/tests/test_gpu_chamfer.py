@@ -3,12 +3,12 @@ the CPU's have."""
 
 import numpy as np
 import pytest
-from conftest import cloud, grid, needs_gpu, needs_match, obvious_nearest, same
+from conftest import cloud, grid, needs_gpu, obvious_nearest, same
 
 import farpoint
-from farpoint import _farpoint
+from farpoint import _native
 
-pytestmark = [needs_gpu, needs_match]
+pytestmark = [needs_gpu]
 
 
 def batch(cuda, b=2, n=60, d=3, kind=np.float32):
@@ -19,10 +19,12 @@ def results(x, y, x_lengths=None, y_lengths=None, norm=2, both=True):
     """Distances and indices of both sides, and the gradients of both clouds for some gradients of the
     distances."""
     import torch
-    from farpoint import _match_torch
+    from farpoint.neighbors import nearest_both
 
     x, y = x.detach().requires_grad_(), y.detach().requires_grad_()
-    found = _match_torch.pairs(x, y, x_lengths, y_lengths, norm, None, both)
+    search, lengths = nearest_both if both else farpoint.nearest, dict(x_lengths=x_lengths, y_lengths=y_lengths)
+    found = search(x, y, norm=norm, **lengths)
+    found = [*found[0], *found[1]] if both else found
     weights = [torch.arange(d.numel(), device=d.device).reshape(d.shape) % 7 - 2.75 for d in found[::2]]
     total = sum((d * w.to(d.dtype)).sum() for d, w in zip(found[::2], weights))
     return [*found, *torch.autograd.grad(total, (x, y))]
@@ -92,13 +94,13 @@ def test_a_hundred_pairs(cuda, filled):
 
 
 def test_memory_is_read_in_place(cuda, monkeypatch):
-    seen, real = [], _farpoint.cuda_match
+    seen, real = [], _native.cuda_match
 
     def spy(x, y, *rest):
         seen.append((x.points, x.strides, y.points, y.strides))
         return real(x, y, *rest)
 
-    monkeypatch.setattr(_farpoint, "cuda_match", spy)
+    monkeypatch.setattr(_native, "cuda_match", spy)
     whole = cuda.rand(200, 6, device="cuda")
     for x, y in ((whole[:, :3], whole[::2, 1:4]), (whole.t()[:3].t(), whole[:, ::2].requires_grad_())):
         farpoint.nearest(x, y)

@@ -6,10 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from conftest import cloud, needs_gpu, needs_match, same
+from conftest import cloud, needs_gpu, same
 
 import farpoint
-from farpoint import _farpoint
 
 pytestmark = needs_gpu
 
@@ -100,7 +99,6 @@ def test_options_captured_into_a_graph(cuda, filled):
             assert cuda.equal(indices, farpoint.sample(points, **call)), call
 
 
-@needs_match
 def test_chamfer_captured_into_a_graph(cuda):
     x, y = cuda.rand(2, 500, 3, device="cuda"), cuda.rand(2, 400, 3, device="cuda")
     graph, found = captured(cuda, lambda: farpoint.chamfer(x, y))
@@ -110,7 +108,6 @@ def test_chamfer_captured_into_a_graph(cuda):
         assert cuda.equal(found, farpoint.chamfer(x, y))
 
 
-@needs_match
 def test_gradients_captured_into_a_graph(cuda):
     x, y = (cuda.rand(3, n, 3, device="cuda", requires_grad=True) for n in (5000, 400))
     lengths = cuda.tensor([5000, 4000, 7], device="cuda")
@@ -129,7 +126,6 @@ def test_gradients_captured_into_a_graph(cuda):
             assert cuda.equal(mine, wanted)
 
 
-@needs_match
 def test_chamfer_on_two_streams(cuda):
     """At once, each with memory of its own."""
     pairs = [(cloud(n, seed=n), cloud(n // 3, seed=n + 1)) for n in (30_000, 20_000, 900, 30_000)]
@@ -180,9 +176,8 @@ def test_memory_does_not_grow(cuda):
             farpoint.sample(points, 500, return_distances=True, seed=1)
             farpoint.sample(points, ratio=0.3, lengths=lengths)
             farpoint.check(points)
-            if hasattr(_farpoint, "match_clouds"):
-                farpoint.chamfer(grown, points[:1]).sum().backward()
-                grown.grad = None
+            farpoint.chamfer(grown, points[:1]).sum().backward()
+            grown.grad = None
         gc.collect()
         cuda.cuda.synchronize()
 
@@ -269,7 +264,6 @@ def test_streams_and_graphs_of_other_devices(cuda, other):
     same(found, wanted)
 
 
-@needs_match
 def test_chamfer_on_other_devices(cuda, other):
     x, y = cloud(300), cloud(200, seed=2)
     a, b = cuda.from_numpy(x).to(other).requires_grad_(), cuda.from_numpy(y).to(other)

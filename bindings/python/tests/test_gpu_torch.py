@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from conftest import cloud, needs_gpu, needs_match
+from conftest import cloud, needs_gpu
 
 import farpoint
 
@@ -74,8 +74,6 @@ def test_exported(cuda):
 
 
 def test_operators_are_registered_well(cuda):
-    from farpoint import _torch_ops  # noqa: F401  (registers them)
-
     points, ops = batch(cuda, 2, 100), cuda.ops.farpoint
     lengths = cuda.tensor([100, 20], device="cuda")
     starts = cuda.tensor([[1], [2]], device="cuda")
@@ -93,10 +91,7 @@ def test_operators_are_registered_well(cuda):
     cuda.library.opcheck(ops.sample_ragged.default, ragged)
 
 
-@needs_match
 def test_chamfer_operators_are_registered_well(cuda):
-    from farpoint import _match_torch  # noqa: F401
-
     x, y = (batch(cuda, 2, n, kind=np.float64).requires_grad_() for n in (60, 40))
     lengths, ops = cuda.tensor([60, 20], device="cuda"), cuda.ops.farpoint
     across = batch(cuda, 2, 3, 50).transpose(1, 2).requires_grad_()
@@ -107,7 +102,6 @@ def test_chamfer_operators_are_registered_well(cuda):
         cuda.library.opcheck(ops.match_clouds.default, arguments)
 
 
-@needs_match
 @pytest.mark.parametrize("how", ["aot_eager", "default", "reduce-overhead"])
 def test_chamfer_compiled(cuda, how):
     x, y = batch(cuda, 2, 300).requires_grad_(), batch(cuda, 2, 200)

@@ -30,9 +30,6 @@ CALLS = {
 
 @pytest.mark.parametrize("call", CALLS)
 def test_ctrl_c_is_heard(call):
-    if "nearest" in call or "chamfer" in call:
-        if not hasattr(farpoint._farpoint, "match_clouds"):
-            pytest.skip("built without the feature `chamfer`")
     imports = "import numpy, farpoint"
     if "tensors" in call:
         pytest.importorskip("torch", reason="torch is not installed")
@@ -63,7 +60,7 @@ def test_a_bar_of_quality(capsys, monkeypatch):
     assert farpoint.quality(points, rows, progress=True) == wanted
     assert "measuring" in capsys.readouterr().err
     told = []
-    found = farpoint._farpoint.quality(points, [rows], None, 1, lambda *now: told.append(now))
+    found = farpoint._native.quality(points, [rows], None, 1, lambda *now: told.append(now))
     assert found[0][1] == list(wanted[2:])
     assert all(0 <= done <= of == 110_000 for done, of in told)
 

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from conftest import cloud, grid, needs_match, obvious_nearest
+from conftest import cloud, grid, obvious_nearest
 
 import farpoint
-
-pytestmark = needs_match
 
 
 @pytest.mark.parametrize("x, y", [
@@ -75,3 +73,19 @@ def test_refused(x, y, arguments, kind, text):
         farpoint.nearest(x, y, **arguments)
     with pytest.raises(ValueError, match="median"):
         farpoint.chamfer(cloud(5), cloud(5), reduction="median")
+
+
+@pytest.mark.parametrize("options", [
+    {}, dict(squared=False), dict(norm=1), dict(x_lengths=[7, 30]), dict(y_lengths=[1, 20], squared=False),
+])
+def test_both_directions_at_once(options):
+    x, y = np.stack([cloud(30), cloud(30, seed=2)]), np.stack([cloud(20, seed=3), cloud(20, seed=4)])
+    there, back = farpoint.neighbors.nearest_both(x, y, **options)
+    turned = {name.translate(str.maketrans("xy", "yx")) if "lengths" in name else name: value
+              for name, value in options.items()}
+    for found, wanted in ((there, farpoint.nearest(x, y, **options)), (back, farpoint.nearest(y, x, **turned))):
+        assert type(found) is type(wanted)
+        np.testing.assert_array_equal(found.distances, wanted.distances)
+        np.testing.assert_array_equal(found.indices, wanted.indices)
+    single = farpoint.neighbors.nearest_both(x[0], y[0])
+    assert single[0].indices.shape == (30,) and single[1].indices.shape == (20,)

@@ -1,27 +1,27 @@
-"""The README's Python examples work as printed."""
+"""The Python examples of the README and the quick start work as printed."""
 
 import importlib.util
 import pathlib
 import re
 
 import pytest
-from conftest import needs_match
 
 README = pathlib.Path(__file__).parents[1] / "README.md"
+QUICK_START = pathlib.Path(__file__).parents[3] / "docs" / "quick-start.md"
 
 
-@needs_match
-def test_examples_work_as_printed(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("document", "least"), [(README, 6), (QUICK_START, 2)])
+def test_examples_work_as_printed(document, least, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 6
+    blocks = re.findall(r"^```python\n(.*?)^```", document.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= least
     torch = importlib.util.find_spec("torch")
     names, left_out = {}, 0
     for block in blocks:
         if torch is None and ("torch" in block):
             left_out += 1
             continue
-        exec(compile(block, str(README), "exec"), names)
+        exec(compile(block, str(document), "exec"), names)
     if left_out:
         pytest.skip(f"{left_out} of {len(blocks)} examples: torch is not installed")
 

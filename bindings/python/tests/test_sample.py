@@ -1,5 +1,6 @@
 """Sampling NumPy arrays: what is chosen, from what, and what is refused."""
 
+import re
 import threading
 import time
 
@@ -8,7 +9,7 @@ import pytest
 from conftest import cloud, grid, reference
 
 import farpoint
-from farpoint import _farpoint
+from farpoint import _native
 
 CLOUDS = [
     cloud(), cloud(dtype=np.float64), cloud(d=1), cloud(d=2), cloud(d=7), grid(), grid(4, np.float64),
@@ -47,7 +48,7 @@ def test_starts():
     several = farpoint.sample(points, 9, start=[7, 3])
     np.testing.assert_array_equal(several, reference(points, 9, (7, 3))[0])
     seeded = farpoint.sample(points, 9, seed=11)
-    first = _farpoint.random_start(11, 100)
+    first = _native.random_start(11, 100)
     np.testing.assert_array_equal(seeded, farpoint.sample(points, 9, start=first))
     assert len({int(farpoint.sample(points, 1, seed=s)[0]) for s in range(20)}) > 5
 
@@ -97,7 +98,7 @@ def test_order_is_the_whole_cloud():
 def test_any_strides_are_read_in_place(cut):
     whole = cloud(400, 6)
     view = cut(whole)
-    assert _farpoint.address(view) == view.__array_interface__["data"][0]
+    assert _native.address(view) == view.__array_interface__["data"][0]
     found = farpoint.sample(view, 20)
     np.testing.assert_array_equal(found, reference(np.ascontiguousarray(view), 20)[0])
 
@@ -105,7 +106,7 @@ def test_any_strides_are_read_in_place(cut):
 def test_records_are_read_in_place():
     records = np.zeros(100, [("flag", "u1"), ("xyz", "f4", 3)])  # 13 bytes a row: not aligned
     records["xyz"] = cloud(100)
-    assert _farpoint.address(records["xyz"]) == records.__array_interface__["data"][0] + 1
+    assert _native.address(records["xyz"]) == records.__array_interface__["data"][0] + 1
     found = farpoint.sample(records["xyz"], 20)
     np.testing.assert_array_equal(found, farpoint.sample(cloud(100), 20))
 
@@ -224,10 +225,10 @@ def test_anything_with_dlpack_is_read_in_place():
         def __dlpack__(self, **options):
             return self.array.__dlpack__(**options)
 
-    from farpoint import _arrays
+    from farpoint._arrays import conversion
 
     points = cloud(100)
-    assert _farpoint.address(_arrays.to_numpy(Other(points))) == _farpoint.address(points)
+    assert _native.address(conversion.to_numpy(Other(points))) == _native.address(points)
     np.testing.assert_array_equal(farpoint.sample(Other(points), 5), farpoint.sample(points, 5))
 
 
@@ -277,7 +278,7 @@ def test_two_samplings_overlap():
 
 def test_progress_is_told(capsys):
     told = []
-    _farpoint.sample(
+    _native.sample(
         cloud(40_000), 4000, None, None, None, None, None, None, "reference", 1, False, False, None,
         lambda done, of: told.append((done, of)),
     )
@@ -292,7 +293,7 @@ def test_a_failing_callback_ends_the_run():
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        _farpoint.sample(
+        _native.sample(
             cloud(40_000), 4000, None, None, None, None, None, None, "reference", 1, False, False,
             None, fail,
         )
@@ -308,12 +309,42 @@ def test_docstrings_suffice():
         assert part in text
     import inspect
     for name in inspect.signature(farpoint.sample).parameters:
-        assert f"{name}:" in text, name
+        assert re.search(rf"^    (\w+, )*{name}(, \w+)* : ", text, re.MULTILINE), name
 
 
 def test_no_gpu_is_a_reason():
-    if _farpoint.cuda_obstacle() is None:
+    if _native.cuda_obstacle() is None:
         pytest.skip("there is a GPU")
     with pytest.raises(farpoint.CudaUnavailable, match="CUDA can't be used here: "):
-        _farpoint.cuda_devices()
+        _native.cuda_devices()
     assert issubclass(farpoint.CudaUnavailable, RuntimeError)
+
+
+@pytest.mark.parametrize("algorithm", [
+    "radius:nvox=24", "radius:nvox=24,point_skip=false", "radius:radius_pruning=false", "quick:height=7",
+])
+def test_options_of_algorithms(algorithm):
+    """They change the time only."""
+    wanted = farpoint.sample(cloud(3000), 300)
+    np.testing.assert_array_equal(farpoint.sample(cloud(3000), 300, algorithm=algorithm), wanted)
+
+
+@pytest.mark.parametrize("algorithm, text", [
+    ("fast", "no algorithm; choose one of auto, reference"), ("radius:voxels=3", "it has nvox"),
+    ("radius:nvox=many", "no value of nvox"), ("persistent", "CPU"), ("radius:fuse_update=false", "fuse_update"),
+    ("peak:gamma=0.5", "gamma"),
+    ("npdu", "approximate.*sample_approximate"), ("npdu:window=4", "approximate.*sample_approximate"),
+])
+def test_algorithms_refused(algorithm, text):
+    with pytest.raises(ValueError, match=text):
+        farpoint.sample(cloud(), 5, algorithm=algorithm)
+
+
+def test_types_have_the_names_of_the_library():
+    import typing
+
+    from farpoint import _typing
+
+    names, text = typing.get_args(_typing.Algorithm)
+    assert text is str and list(typing.get_args(names)) == _native.ALGORITHMS
+    assert list(typing.get_args(_typing.Method)) == _native.METHODS

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import cloud, needs_match
+from conftest import cloud
 
 import farpoint
 
@@ -43,7 +43,7 @@ BREAKS_OF_MATCH = {
     "pytorch3d": lambda p: pytorch3d.chamfer_distance(
         p, p.flip(0), torch.tensor([1, 2, 3]), weights=torch.ones(3))[0],
 }
-CALLS = [*BREAKS.items(), *[pytest.param(*item, marks=needs_match) for item in BREAKS_OF_MATCH.items()]]
+CALLS = [*BREAKS.items(), *BREAKS_OF_MATCH.items()]
 
 
 def same(mine, theirs):
@@ -98,7 +98,6 @@ def test_seeds_and_threads_are_traced():
         assert torch.equal(found(batch()), farpoint.sample(batch(), 5, **options))
 
 
-@needs_match
 def test_default_calls_of_replacements_are_one_graph():
     from farpoint.compat import chamfer_3d, kaolin
 

@@ -3,16 +3,14 @@ those of the obvious formula; vmap of every operator."""
 
 import numpy as np
 import pytest
-from conftest import cloud, needs_match
+from conftest import cloud
 
 import farpoint
-from farpoint import _farpoint
+from farpoint import _native
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 from torch import func  # noqa: E402  (they need torch)
 from torch.autograd import forward_ad  # noqa: E402
-
-pytestmark = needs_match
 
 OPTIONS = [{}, dict(norm=1), dict(squared=False), dict(one_sided=True), dict(reduction="max"),
            dict(reduction="sum", norm=1), dict(x_lengths=[6, 4], y_lengths=[2, 5])]
@@ -137,8 +135,8 @@ def test_compiled(name, fullgraph):
 
 def counted(monkeypatch, name):
     """How often the compiled half is called, as a list that grows."""
-    calls, real = [], getattr(_farpoint, name)
-    monkeypatch.setattr(_farpoint, name, lambda *given: calls.append(name) or real(*given))
+    calls, real = [], getattr(_native, name)
+    monkeypatch.setattr(_native, name, lambda *given: calls.append(name) or real(*given))
     return calls
 
 

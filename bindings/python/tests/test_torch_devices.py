@@ -4,12 +4,12 @@ graph. Nothing depends on the default device."""
 
 import numpy as np
 import pytest
-from conftest import cloud, needs_match
+from conftest import cloud
 
 import farpoint
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
-from farpoint import _torch  # noqa: E402  (they need torch)
+from farpoint._torch import transfer  # noqa: E402  (they need torch)
 from farpoint.compat import chamfer_3d, kaolin, pointnet2_ops, pytorch3d, torch_cluster  # noqa: E402
 from torch._subclasses.fake_tensor import (  # noqa: E402
     DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode,
@@ -51,7 +51,7 @@ def listen(monkeypatch):
         held.append(found)  # so that no other gets its id
         return found
 
-    monkeypatch.setattr(_torch, "_pinned", pin)
+    monkeypatch.setattr(transfer, "_pinned", pin)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
 
     def run(call, grad=False):
@@ -104,7 +104,6 @@ def test_default_calls_copy_nothing(listen, name):
     assert listen(DEFAULT[name]) == ([], [])
 
 
-@needs_match
 @pytest.mark.parametrize("name", DEFAULT_OF_MATCH)
 def test_default_calls_of_pairs_copy_nothing(listen, name):
     def call(points):
@@ -122,7 +121,7 @@ def test_default_calls_of_pairs_copy_nothing(listen, name):
     lambda p: pytorch3d.sample_farthest_points(p, torch.tensor([60, 20, 3]), K=[1, 2, 4]),
     lambda p: pointnet2_ops.stack_farthest_point_sample(p[0], [10, 20, 30], [1, 2, 4]),
     lambda p: pointnet2_ops.farthest_point_sampling(p[0], [10, 30, 60], [1, 2, 9]),
-    pytest.param(lambda p: farpoint.chamfer(p, p, x_lengths=[60, 20, 3]), marks=needs_match),
+    lambda p: farpoint.chamfer(p, p, x_lengths=[60, 20, 3]),
 ])
 def test_what_is_copied_does_not_wait(listen, call):
     sent, waited = listen(call)
@@ -141,7 +140,7 @@ def test_a_copy_into_a_graph_is_refused(listen, monkeypatch):
 ])
 def test_numbers(values, monkeypatch):
     """Those counted on the device are those sent."""
-    found = _torch.numbers(values, torch.device("cpu"))
+    found = transfer.numbers(values, torch.device("cpu"))
     assert found.dtype == torch.int64 and found.tolist() == values
 
     class Elsewhere:  # the CPU, if it were a device to count on
@@ -150,8 +149,8 @@ def test_numbers(values, monkeypatch):
     real = {name: getattr(torch, name) for name in ("arange", "full")}
     for name, make in real.items():
         monkeypatch.setattr(torch, name, lambda *a, make=make, device, **k: make(*a, device="cpu", **k))
-    monkeypatch.setattr(_torch, "sent", lambda values, device: values)
-    counted = _torch.numbers(values, Elsewhere())
+    monkeypatch.setattr(transfer, "sent", lambda values, device: values)
+    counted = transfer.numbers(values, Elsewhere())
     assert counted.dtype == torch.int64 and counted.tolist() == values
 
 
@@ -176,15 +175,13 @@ def test_the_default_device_is_nobodys_business(meta_by_default):
         lambda p: torch_cluster.fps(p.reshape(-1, 3), ptr=[0, 20, 170, 180], ratio=0.3),
         lambda p: pointnet2_ops.stack_farthest_point_sample(p[0], [10, 20, 30], [1, 2, 4]),
     ]
-    if hasattr(farpoint._farpoint, "match_clouds"):
-        calls += [call for name, call in DEFAULT_OF_MATCH.items() if name != "chamfer_3d"]
-        calls += [lambda p: chamfer_3d.chamfer_3DDist()(p, p), lambda p: farpoint.chamfer(p, p, x_lengths=[60, 20, 3])]
+    calls += [call for name, call in DEFAULT_OF_MATCH.items() if name != "chamfer_3d"]
+    calls += [lambda p: chamfer_3d.chamfer_3DDist()(p, p), lambda p: farpoint.chamfer(p, p, x_lengths=[60, 20, 3])]
     for call in calls:
         found = call(points)
         for part in found if isinstance(found, tuple) else (found,):
             assert not isinstance(part, torch.Tensor) or part.is_cpu, call
-    if hasattr(farpoint._farpoint, "match_clouds"):
-        grown = points.clone().requires_grad_()
-        farpoint.chamfer(grown, points.flip(0), squared=False).sum().backward()
-        assert grown.grad.is_cpu and (grown.grad != 0).any()
-        torch.func.jvp(lambda p: farpoint.chamfer(p, points), (points,), (points,))
+    grown = points.clone().requires_grad_()
+    farpoint.chamfer(grown, points.flip(0), squared=False).sum().backward()
+    assert grown.grad.is_cpu and (grown.grad != 0).any()
+    torch.func.jvp(lambda p: farpoint.chamfer(p, points), (points,), (points,))

@@ -26,9 +26,9 @@ def test_operators_are_known_in_either_order(order):
     assert "farpoint.sample" in run(f"import {order}; print({KNOWN})")
 
 
-@pytest.mark.parametrize("first", ["farpoint._match_derivatives", "farpoint.compat.torch_cluster"])
+@pytest.mark.parametrize("first", ["farpoint._torch.derivatives", "farpoint._torch.memory", "farpoint._arrays.torch", "farpoint.compat.torch_cluster"])
 def test_modules_that_bring_torch_in(first):
-    run(f"import warnings; warnings.simplefilter('error', UserWarning); import {first}, farpoint._match_torch; "
+    run(f"import warnings; warnings.simplefilter('error', UserWarning); import {first}, farpoint._torch.operators; "
         f"import torch; {KNOWN}")
 
 

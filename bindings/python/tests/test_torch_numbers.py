@@ -5,12 +5,12 @@ import re
 
 import numpy as np
 import pytest
-from conftest import cloud, needs_match
+from conftest import cloud
 
 import farpoint
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
-from farpoint import _torch_ops  # noqa: E402  (they need torch)
+from farpoint._torch import sampling  # noqa: E402  (they need torch)
 
 
 def batch(b=3, n=60):
@@ -43,7 +43,6 @@ def test_lengths_and_starts_are_whole_numbers(wrong):
     assert str(wrong.dtype) in refusals(sample, "start", wrong, "an array")
 
 
-@needs_match
 @pytest.mark.parametrize("wrong", WRONG[:2], ids=lambda w: str(w.dtype))
 def test_lengths_of_pairs_are_whole_numbers(wrong):
     for name in ("x_lengths", "y_lengths"):
@@ -74,7 +73,6 @@ def test_numbers_out_of_range(options, text):
             farpoint.sample(batch(), **{"count": 5, **options, **more})
 
 
-@needs_match
 @pytest.mark.parametrize("threads", [-1, 0, 2**64])
 def test_threads_of_pairs(threads):
     for function in (farpoint.nearest, farpoint.chamfer):
@@ -89,14 +87,13 @@ def test_seeds_of_64_bits_are_those_of_arrays():
             wanted = farpoint.sample(points.numpy(), seed=seed, **options)
             np.testing.assert_array_equal(farpoint.sample(points, seed=seed, **options), wanted)
         lengths = torch.tensor([60, 7, 1])
-        on_gpu = _torch_ops.random_starts(seed - 2**64 if seed >= 2**63 else seed, points, lengths)
+        on_gpu = sampling.random_starts(seed - 2**64 if seed >= 2**63 else seed, points, lengths)
         np.testing.assert_array_equal(
             on_gpu.squeeze(-1), farpoint.sample(points, 1, seed=seed, lengths=lengths).squeeze(-1))
     with pytest.raises(TypeError, match="integer"):
         farpoint.sample(points, 4, seed=1.5)
 
 
-@needs_match
 @pytest.mark.parametrize("other", [cloud(5), cloud(5).tolist(), None], ids=type)
 def test_a_tensor_and_something_else(other):
     x = torch.from_numpy(cloud(5))

@@ -5,9 +5,9 @@ import pytest
 from conftest import cloud
 
 import farpoint
-from farpoint import _farpoint, _warm_up
+from farpoint import _native, devices
 
-GPUS = 0 if _farpoint.cuda_obstacle() else _farpoint.cuda_devices()
+GPUS = 0 if _native.cuda_obstacle() else _native.cuda_devices()
 
 
 @pytest.mark.parametrize("device", [None, 0, np.int64(0).item(), "cuda", "cuda:0"])
@@ -35,15 +35,15 @@ def test_refused(device):
 
 
 def test_numbers_and_names():
-    assert [_warm_up._ordinal(device) for device in (None, "cuda", 3, "cuda:12")] == [0, 0, 3, 12]
+    assert [devices._ordinal(device) for device in (None, "cuda", 3, "cuda:12")] == [0, 0, 3, 12]
 
 
 def test_devices_of_pytorch(monkeypatch):
     torch = pytest.importorskip("torch")
-    assert _warm_up._ordinal(torch.device("cuda", 2)) == 2
+    assert devices._ordinal(torch.device("cuda", 2)) == 2
     with pytest.raises(ValueError, match="device"):
         farpoint.warm_up(torch.device("cpu"))
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 5)
-    assert [_warm_up._ordinal(device) for device in (None, "cuda", "cuda:1")] == [5, 5, 1]
-    assert _warm_up._ordinal(torch.device("cuda")) == 5
+    assert [devices._ordinal(device) for device in (None, "cuda", "cuda:1")] == [5, 5, 1]
+    assert devices._ordinal(torch.device("cuda")) == 5

@@ -1,12 +1,15 @@
 //! The arguments of every command, and what can be said about them before any work is done.
 
-mod measure;
+mod algorithm;
+mod demo;
 mod samplers;
+mod which;
 
-pub(crate) use measure::{Bench, Demo, Generate, Paper};
+pub(crate) use algorithm::{Chosen, Method};
+pub(crate) use demo::{Demo, Generate, Moved};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
+pub(crate) use which::Which;
 
-use crate::device::Method;
 use clap::{ArgGroup, Parser, Subcommand};
 use farpoint::{Amount, Level, Start};
 use std::path::PathBuf;
@@ -57,8 +60,10 @@ pub(crate) enum Command {
     Info(Info),
     Generate(Generate),
     Demo(Demo),
-    Bench(Bench),
-    Paper(Paper),
+    #[command(hide = true)]
+    Bench(Moved),
+    #[command(hide = true)]
+    Paper(Moved),
 }
 
 /// Choose points of a file so that they cover it evenly.
@@ -85,17 +90,17 @@ pub(crate) struct Sample {
     pub(crate) cell: Option<f64>,
     #[command(flatten)]
     pub(crate) run: Run,
-    #[command(flatten)]
-    pub(crate) approximate: Approximate,
     /// Write the chosen rows of the input (int64, in order of choice) here.
     #[arg(long, value_name = "FILE.npy")]
     pub(crate) indices: Option<PathBuf>,
-    /// Count distances, updates, boxes tested and pruned, and show the counts.
+    /// Count distances, updates, boxes tested and pruned, and show counts and times.
     #[arg(long)]
     pub(crate) stats: bool,
     /// Print one JSON object instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) approximate: Approximate,
 }
 
 const SAMPLE_EXAMPLES: &str = "\
@@ -107,12 +112,13 @@ Examples:
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 
 impl Sample {
-    /// How many samples; clap has seen that one of the three is given.
+    /// How many samples; clap has seen that one of the four is given.
     pub(crate) fn amount(&self) -> Amount {
-        match (self.count, self.ratio, self.spacing) {
-            (Some(count), _, _) => Amount::Count(count),
-            (_, Some(ratio), _) => Amount::Ratio(ratio),
-            (_, _, spacing) => Amount::Spacing(spacing.unwrap_or(f64::NAN)),
+        match (self.count, self.ratio, self.cell, self.spacing) {
+            (Some(count), ..) => Amount::Count(count),
+            (_, Some(ratio), ..) => Amount::Ratio(ratio),
+            (_, _, Some(cell), _) => Amount::Cell(cell),
+            (.., spacing) => Amount::Spacing(spacing.unwrap_or(f64::NAN)),
         }
     }
 }
@@ -142,7 +148,7 @@ pub(crate) struct Input {
     /// The point cloud; '-' is stdin.
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
-    /// Numbers a row of a raw float32 file (KITTI has 4, nuScenes 5).
+    /// Numbers per row of a raw float32 file (KITTI has 4, nuScenes 5).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
     pub(crate) columns: Option<u8>,
     /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
@@ -156,11 +162,8 @@ pub(crate) struct Input {
 /// How the sampler runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
-    /// Exact, all giving the same points: auto, peak, radius or naive, on the CPU also tree, quick
-    /// and reference, on a GPU also persistent. Approximate (sample only): fastpoint, npdu, grid,
-    /// morton, random.
-    #[arg(long, value_name = "A", default_value_t = Method::AUTO)]
-    pub(crate) algorithm: Method,
+    #[command(flatten)]
+    pub(crate) sampler: Chosen,
     /// Row to start at, several separated by commas to go on from a sample, or 'random'
     /// [default: the first row]. For exact algorithms, npdu and fastpoint.
     #[arg(long, value_name = "I|random")]
@@ -168,30 +171,25 @@ pub(crate) struct Run {
     /// Seed of the random start, of random, and of grid with --keep random.
     #[arg(long, value_name = "K")]
     pub(crate) seed: Option<u64>,
-    /// CPU only: threads to use [default: one a core].
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) place: Where,
+}
+
+/// Where a job runs.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Where {
     /// Where to run: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one and it pays).
     #[arg(long, value_name = "D", default_value = "auto")]
     pub(crate) device: Device,
     /// Which GPU, the first being 0 [default: 0].
     #[arg(long, value_name = "N")]
     pub(crate) gpu: Option<usize>,
+    /// CPU only: threads to use [default: one per core].
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
     /// CPU only, instruction set: portable, avx2 or avx512 [default: the best of this machine].
     #[arg(long, value_name = "LEVEL")]
     pub(crate) simd: Option<Level>,
-    /// radius only: voxels along the longest side.
-    #[arg(long, value_name = "V", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(crate) nvox: Option<u32>,
-    /// quick only: height of the tree, which has at most 2^H buckets.
-    #[arg(long, value_name = "H", value_parser = clap::value_parser!(u32).range(0..=20))]
-    pub(crate) height: Option<u32>,
-    /// radius on the CPU only: don't skip voxels by their bounding sphere.
-    #[arg(long)]
-    pub(crate) no_radius_pruning: bool,
-    /// radius on the CPU only: don't skip points by one coordinate.
-    #[arg(long)]
-    pub(crate) no_point_skip: bool,
 }
 
 /// Value of `--start`.
@@ -232,7 +230,7 @@ pub(crate) enum Device {
     Cuda,
 }
 
-/// Tell how far apart two clouds are: Chamfer and Hausdorff distance, F-score.
+/// Measure how far apart two clouds are: Chamfer and Hausdorff distance, F-score.
 ///
 /// Every point is matched with the nearest of the other cloud. 'mean squared' is the mean of the
 /// squared distances, 'chamfer' the sum of both; all else is not squared.
@@ -245,22 +243,15 @@ pub(crate) struct Chamfer {
     /// The second point cloud.
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
-    /// Also tell which share of the points is within this distance, and the F-score.
+    /// Also show which share of the points is within this distance, and the F-score.
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub(crate) threshold: Option<f64>,
     /// Write A with an attribute 'distance' here, and a picture of it beside, as .png.
     #[arg(long, value_name = "OUT.ply")]
     pub(crate) per_point: Option<PathBuf>,
-    /// CPU only: threads to use [default: one a core].
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
-    /// Where to run: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one and it pays).
-    #[arg(long, value_name = "D", default_value = "auto")]
-    pub(crate) device: Device,
-    /// Which GPU, the first being 0 [default: 0].
-    #[arg(long, value_name = "N")]
-    pub(crate) gpu: Option<usize>,
-    /// Numbers a row of raw float32 files (KITTI has 4, nuScenes 5).
+    #[command(flatten)]
+    pub(crate) place: Where,
+    /// Numbers per row of raw float32 files (KITTI has 4, nuScenes 5).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
     pub(crate) columns: Option<u8>,
     /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
@@ -277,14 +268,14 @@ Examples:
   farpoint chamfer made.ply truth.laz --threshold 0.05 --json
   farpoint chamfer before.bin after.bin --per-point where.ply    also draws where.png";
 
-/// Tell what is in a file.
+/// Show what is in a file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  farpoint info scan.laz --json")]
 pub(crate) struct Info {
     /// The point cloud; '-' is stdin.
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
-    /// Numbers a row of a raw float32 file.
+    /// Numbers per row of a raw float32 file.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
     pub(crate) columns: Option<u8>,
     /// Print one JSON object instead of a table.

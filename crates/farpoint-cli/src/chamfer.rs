@@ -4,14 +4,14 @@
 use crate::args;
 use crate::device;
 use crate::input::{self, Points};
+use crate::outcome::RanOn;
 use crate::output::{self, count, number, seconds};
 use crate::picture::{Deviation, deviation};
 use crate::progress::Progress;
-use crate::sample;
+use crate::report;
 use anyhow::{Result, ensure};
-use farpoint::chamfer::FScore;
-use farpoint::{BadRows, Chamfer, Matcher, Nearest, Scalar};
-use farpoint_cuda::CudaScalar;
+use farpoint::{BadRows, Chamfer, Cpu, FScore, Matcher, Nearest, Scalar};
+use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_io::{Cloud, Column, Format, WriteOptions};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
 
 /// What can be refused before the inputs are read.
 fn check(args: &args::Chamfer) -> Result<()> {
-    device::check_chamfer(args)?;
+    device::check(&args.place, "chamfer", &|_| Ok(()))?;
     let stdin = Path::new("-");
     ensure!(
         args.a != stdin || args.b != stdin,
@@ -96,12 +96,6 @@ struct Outcome {
     seconds: f64,
 }
 
-/// What did the work.
-enum RanOn {
-    Cpu { threads: usize },
-    Gpu { name: String },
-}
-
 /// One direction.
 struct Side {
     points: usize,
@@ -125,9 +119,12 @@ impl Side {
 
 fn compare<T: CudaScalar>(a: &[[T; 3]], b: &[[T; 3]], args: &args::Chamfer) -> Result<Outcome> {
     let names = format!("{} and {}", input::name(&args.a), input::name(&args.b));
-    let place = device::choose_chamfer(args, a.len(), b.len())?;
+    let pays = || farpoint_cuda::neighbors::pays(a.len(), b.len());
+    let place = device::choose(&args.place, &|_| Ok(()), pays)?;
+    let threads = device::threads(&args.place);
     let progress = Progress::start(format!("comparing {names}"));
-    let found = place.run(|gpu| on_gpu(a, b, gpu), || on_cpu(a, b, args));
+    let found =
+        place.run(|cpu| on_cpu(a, b, cpu, threads, &progress), |gpu| on_gpu(a, b, gpu, &progress));
     drop(progress);
     let (chamfer, ran_on, seconds) = found.map_err(|error| anyhow::anyhow!("{names}: {error}"))?;
     let first = &chamfer.a_to_b;
@@ -150,23 +147,25 @@ type Found<T> = (Chamfer<T>, RanOn, f64);
 fn on_cpu<T: Scalar>(
     a: &[[T; 3]],
     b: &[[T; 3]],
-    args: &args::Chamfer,
+    cpu: &Cpu,
+    threads: usize,
+    progress: &Progress,
 ) -> Result<Found<T>, farpoint::Error> {
-    let threads = args.threads.map_or_else(rayon::current_num_threads, usize::from);
-    let matcher = Matcher::new().bad_rows(BadRows::Skip).threads(threads);
+    let job = Matcher::new().bad_rows(BadRows::Skip);
     let start = Instant::now();
-    let chamfer = matcher.chamfer(a, b)?;
-    Ok((chamfer, RanOn::Cpu { threads }, start.elapsed().as_secs_f64()))
+    let chamfer = job.on(cpu).chamfer_with(a, b, &mut |step| progress.step(step))?;
+    Ok((chamfer, RanOn::Cpu { threads, level: None }, start.elapsed().as_secs_f64()))
 }
 
 fn on_gpu<T: CudaScalar>(
     a: &[[T; 3]],
     b: &[[T; 3]],
-    gpu: &farpoint_cuda::Device,
+    gpu: &Gpu,
+    progress: &Progress,
 ) -> Result<Found<T>, farpoint_cuda::Error> {
-    let matcher = farpoint_cuda::Matcher::new().bad_rows(BadRows::Skip);
+    let job = Matcher::new().bad_rows(BadRows::Skip);
     let start = Instant::now();
-    let chamfer = matcher.chamfer(gpu, a, b)?;
+    let chamfer = job.on(gpu).chamfer_with(a, b, &mut |step| progress.step(step))?;
     let name = gpu.properties().name.clone();
     Ok((chamfer, RanOn::Gpu { name }, start.elapsed().as_secs_f64()))
 }
@@ -189,7 +188,7 @@ fn write(path: &Path, cloud: &mut Cloud, outcome: &Outcome, args: &args::Chamfer
         false => Column::F64(distances.collect()),
     };
     cloud.add_column(DISTANCE, column);
-    sample::write(path, cloud, &rows)?;
+    output::write_cloud(path, cloud, &rows)?;
     output::write_file(&path.with_extension("png"), &picture)
 }
 
@@ -201,7 +200,7 @@ fn as_json(outcome: &Outcome, read_seconds: f64) -> Value {
     let side = |side: &Side| json!({"mean_squared": side.mean_squared, "mean": side.mean, "max": side.max});
     let [a, b] = &outcome.sides;
     let (device, gpu, threads) = match &outcome.ran_on {
-        RanOn::Cpu { threads } => ("cpu", None, Some(threads)),
+        RanOn::Cpu { threads, .. } => ("cpu", None, Some(threads)),
         RanOn::Gpu { name } => ("cuda", Some(name), None),
     };
     json!({
@@ -251,11 +250,7 @@ fn as_table(args: &args::Chamfer, outcome: &Outcome, read_seconds: f64) -> Strin
     }
     line("read", seconds(read_seconds));
     let time = seconds(outcome.seconds);
-    let place = match &outcome.ran_on {
-        RanOn::Cpu { threads: 1 } => "1 thread".into(),
-        RanOn::Cpu { threads } => format!("{threads} threads"),
-        RanOn::Gpu { name } => name.clone(),
-    };
+    let place = report::place(&outcome.ran_on);
     line("compare", format!("{time} on {place}"));
     text
 }

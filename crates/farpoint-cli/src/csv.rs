@@ -1,7 +1,7 @@
 //! Tables as comma-separated values.
 
 /// A head and its rows.
-pub(crate) fn csv<S: AsRef<str>>(head: &[S], rows: &[Vec<String>]) -> String {
+pub fn csv<S: AsRef<str>>(head: &[S], rows: &[Vec<String>]) -> String {
     let mut text = line(head);
     rows.iter().for_each(|row| text.push_str(&line(row)));
     text

@@ -1,26 +1,25 @@
-//! `farpoint demo`: what a newcomer runs first. Samples a generated room scan, tells how it
+//! `farpoint demo`: what a newcomer runs first. Samples a generated room scan, shows how it
 //! compares with random sampling, and draws it.
 
-use crate::generate::check_count;
 use crate::interrupt::guarded;
 use crate::output::{count, number, table};
 use crate::picture::{Comparison, compare};
 use crate::progress::Progress;
-use crate::{args, output};
+use crate::{args, check, output};
 use anyhow::{Context, Result, ensure};
-use farpoint::Sampler;
 use farpoint::approximate::{ApproximateSampler, Method};
 use farpoint::measure::{Spacing, covering_radius, spacing};
+use farpoint::{Amount, RanOn, Sampler};
 use farpoint_io::{Cloud, Coordinates, WriteOptions};
 use std::fs;
 use std::time::Instant;
 
 pub(crate) fn run(args: &args::Demo) -> Result<()> {
-    ensure!((0.0..=1.0).contains(&args.ratio), "--ratio {} is outside 0 to 1", args.ratio);
+    check::amount(Amount::Ratio(args.ratio))?;
     ensure!(args.points >= 1000, "--points {}: a room needs at least 1,000", args.points);
-    let wanted = (args.ratio * args.points as f64).ceil();
-    ensure!(wanted >= 2.0, "--ratio {} leaves fewer than two points; raise it", args.ratio);
-    check_count(args.points)?;
+    let wanted = Amount::Ratio(args.ratio).limit(args.points)?;
+    ensure!(wanted >= 2, "--ratio {} leaves fewer than two points; raise it", args.ratio);
+    check::points(args.points)?;
     fs::create_dir_all(&args.out_dir).with_context(|| {
         format!("--out-dir {}: can't be made; name another folder", args.out_dir.display())
     })?;
@@ -71,8 +70,12 @@ fn farthest(points: &[[f32; 3]], ratio: f64) -> Result<Sample> {
     let start = Instant::now();
     let sample = Sampler::ratio(ratio).sample_with(points, &mut |step| progress.step(step))?;
     let seconds = start.elapsed().as_secs_f64();
-    let threads = if sample.threads == 1 { "thread" } else { "threads" };
-    let name = format!("farthest point ({}, {} {threads})", sample.algorithm, sample.threads);
+    let place = match sample.ran_on {
+        RanOn::Cpu { threads: 1, .. } => "1 thread".to_owned(),
+        RanOn::Cpu { threads, .. } => format!("{threads} threads"),
+        _ => "GPU".to_owned(),
+    };
+    let name = format!("farthest point ({}, {place})", sample.algorithm.name());
     Ok(Sample { name, rows: sample.indices, seconds })
 }
 
@@ -101,7 +104,7 @@ fn report(points: usize, both: &[Judged; 2]) -> String {
         row("points", &|_| count(points)),
         row("samples", &|judged| count(judged.sample.rows.len())),
         row("seconds", &|judged| number(judged.sample.seconds)),
-        row("samples a second", &|Judged { sample, .. }| {
+        row("samples per second", &|Judged { sample, .. }| {
             count((sample.rows.len() as f64 / sample.seconds.max(1e-9)) as u64)
         }),
         row("covering radius", &|judged| format!("{:.4} m", judged.radius)),

@@ -1,166 +1,81 @@
 //! Where a run takes place: what the options allow, what the machine has, what pays.
 
-use crate::args::{Chamfer, Device, Run};
+use crate::args::{Device, Where};
 use crate::output;
 use anyhow::{Result, anyhow, bail, ensure};
-use farpoint::{Amount, approximate};
-use std::fmt;
-use std::str::FromStr;
+use farpoint::{Cpu, DeviceKind};
+use farpoint_cuda::Gpu;
 
-/// Value of `--algorithm`: a name that the CPU, the GPU or both know, or that of an approximate
-/// sampler, which runs on the CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Method {
-    cpu: Option<farpoint::Algorithm>,
-    gpu: Option<farpoint_cuda::Algorithm>,
-    approximate: Option<approximate::Method>,
-}
-
-impl Method {
-    /// The fastest, on either.
-    pub(crate) const AUTO: Self = Self {
-        cpu: Some(farpoint::Algorithm::Auto),
-        gpu: Some(farpoint_cuda::Algorithm::Auto),
-        approximate: None,
-    };
-
-    /// The algorithm of this name on the CPU.
-    pub(crate) fn on_cpu(self) -> Option<farpoint::Algorithm> {
-        self.cpu
-    }
-
-    /// The algorithm of this name on a GPU.
-    pub(crate) fn on_gpu(self) -> Option<farpoint_cuda::Algorithm> {
-        self.gpu
-    }
-
-    /// The approximate sampler of this name, with its defaults.
-    pub(crate) fn approximate(self) -> Option<approximate::Method> {
-        self.approximate
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        let on_gpu = self.gpu.map(farpoint_cuda::Algorithm::name);
-        let approximate = self.approximate.map(|method| method.name());
-        self.cpu.map(farpoint::Algorithm::name).or(on_gpu).or(approximate).unwrap_or_default()
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let approximate = name.parse().ok();
-        let method = Self { cpu: name.parse().ok(), gpu: name.parse().ok(), approximate };
-        match method {
-            Self { cpu: None, gpu: None, approximate: None } => Err(format!(
-                "choose one of {} (exact, CPU), {} (exact, GPU) or {} (approximate)",
-                names(farpoint::Algorithm::ALL.map(farpoint::Algorithm::name)),
-                names(farpoint_cuda::Algorithm::ALL.map(farpoint_cuda::Algorithm::name)),
-                names(approximate::Method::ALL.map(|method| method.name()))
-            )),
-            method => Ok(method),
-        }
-    }
-}
-
-fn names<const N: usize>(names: [&str; N]) -> String {
-    names.join(", ")
-}
-
-/// Where to run.
+/// A chosen device.
 pub(crate) enum Place {
-    Cpu,
-    Gpu(farpoint_cuda::Device),
-    /// As it was not asked for, the CPU steps in if it fails.
-    GpuIfItWorks(farpoint_cuda::Device),
+    Cpu(Cpu),
+    Gpu(Gpu),
+    /// The GPU was not requested: the CPU steps in if it fails.
+    Either(Gpu, Cpu),
 }
 
 impl Place {
-    /// Runs there, or where the GPU fails that nobody asked for, on the CPU. Errors in what was
-    /// asked are the same on both: the CPU's are told.
+    /// Runs there. Where a GPU fails that was not requested, runs on the CPU; errors in the job are
+    /// the same on both and come from the CPU then.
     pub(crate) fn run<R>(
-        self,
-        on_gpu: impl FnOnce(&farpoint_cuda::Device) -> Result<R, farpoint_cuda::Error>,
-        on_cpu: impl FnOnce() -> Result<R, farpoint::Error>,
+        &self,
+        on_cpu: impl FnOnce(&Cpu) -> Result<R, farpoint::Error>,
+        on_gpu: impl FnOnce(&Gpu) -> Result<R, farpoint_cuda::Error>,
     ) -> Result<R> {
         match self {
-            Self::Cpu => Ok(on_cpu()?),
-            Self::Gpu(gpu) => Ok(on_gpu(&gpu)?),
-            Self::GpuIfItWorks(gpu) => on_gpu(&gpu).or_else(|error| {
+            Self::Cpu(cpu) => Ok(on_cpu(cpu)?),
+            Self::Gpu(gpu) => Ok(on_gpu(gpu)?),
+            Self::Either(gpu, cpu) => on_gpu(gpu).or_else(|error| {
                 if !matches!(error, farpoint_cuda::Error::Sampling(_)) {
                     output::warn(&format!("{error}; going on without the GPU"));
                 }
-                Ok(on_cpu()?)
+                Ok(on_cpu(cpu)?)
             }),
         }
     }
 }
 
-/// Refuses what can't be done anywhere or not where it was asked for, before any work.
-pub(crate) fn check(run: &Run) -> Result<()> {
-    let name = run.algorithm.name();
-    match run.device {
-        Device::Cpu => ensure!(
-            run.algorithm.cpu.is_some(),
-            "--algorithm {name} is for GPUs; on the CPU there are {}",
-            names(farpoint::Algorithm::ALL.map(farpoint::Algorithm::name))
-        ),
-        Device::Cuda => ensure!(
-            run.algorithm.gpu.is_some(),
-            "--algorithm {name} is for the CPU; with --device cuda there are {}",
-            names(farpoint_cuda::Algorithm::ALL.map(farpoint_cuda::Algorithm::name))
-        ),
-        Device::Auto if run.algorithm.cpu.is_none() => {
-            if let Some(option) = cpu_option(run) {
-                bail!("{option} is for the CPU, and --algorithm {name} for GPUs");
-            }
-            present(run.gpu).map_err(|error| anyhow!("--algorithm {name} is for GPUs: {error}"))?;
+/// Whether a kind of device has what a job needs; the library knows.
+pub(crate) type Has<'a> = &'a dyn Fn(DeviceKind) -> Result<(), farpoint::Error>;
+
+/// Refuses a device that is not there, or cannot do the job, before any work. `what` names the job
+/// in messages: `--algorithm tree`.
+pub(crate) fn check(place: &Where, what: &str, has: Has<'_>) -> Result<()> {
+    let on = |kind| has(kind).map_err(|error| anyhow!("{what}: {error}"));
+    match place.device {
+        Device::Cpu => {
+            ensure!(place.gpu.is_none(), "--gpu is for --device cuda or auto, not cpu");
+            on(DeviceKind::Cpu)
         }
-        Device::Auto => {}
-    }
-    check_place(run.device, run.gpu, cpu_option(run))
-}
-
-/// The same of matching.
-pub(crate) fn check_chamfer(args: &Chamfer) -> Result<()> {
-    check_place(args.device, args.gpu, args.threads.map(|_| "--threads"))
-}
-
-/// Refuses a GPU that is not there, or is no place for an option.
-fn check_place(device: Device, gpu: Option<usize>, cpu_option: Option<&str>) -> Result<()> {
-    match device {
-        Device::Cpu => ensure!(gpu.is_none(), "--gpu is for --device cuda or auto, not cpu"),
         Device::Cuda => {
-            if let Some(option) = cpu_option {
+            on(DeviceKind::Gpu)?;
+            if let Some(option) = cpu_option(place) {
                 bail!("{option} is for the CPU; leave it out, or use --device cpu");
             }
-            present(gpu).map_err(|error| {
+            present(place.gpu).map_err(|error| {
                 anyhow!("--device cuda: {error}; use --device cpu or leave it out")
-            })?;
+            })
         }
-        Device::Auto => {
-            let gpu = gpu.map_or(Ok(()), |_| present(gpu));
-            gpu.map_err(|error| anyhow!("--gpu: {error}"))?;
+        Device::Auto if has(DeviceKind::Cpu).is_err() => {
+            // Where neither device can do it, the CPU's reason is the one to read.
+            if has(DeviceKind::Gpu).is_err() {
+                return on(DeviceKind::Cpu);
+            }
+            if let Some(option) = cpu_option(place) {
+                bail!("{option} is for the CPU, and {what} for GPUs");
+            }
+            present(place.gpu).map_err(|error| anyhow!("{what} is for GPUs: {error}"))
         }
+        Device::Auto if place.gpu.is_some() => {
+            present(place.gpu).map_err(|error| anyhow!("--gpu: {error}"))
+        }
+        Device::Auto => Ok(()),
     }
-    Ok(())
 }
 
-/// An option that only the CPU has a use for.
-fn cpu_option(run: &Run) -> Option<&'static str> {
-    let given = [
-        (run.threads.is_some(), "--threads"),
-        (run.simd.is_some(), "--simd"),
-        (run.no_radius_pruning, "--no-radius-pruning"),
-        (run.no_point_skip, "--no-point-skip"),
-    ];
+/// An option that only the CPU has.
+fn cpu_option(place: &Where) -> Option<&'static str> {
+    let given = [(place.threads.is_some(), "--threads"), (place.simd.is_some(), "--simd")];
     given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
 }
 
@@ -174,57 +89,28 @@ fn present(ordinal: Option<usize>) -> Result<(), farpoint_cuda::Error> {
     }
 }
 
-/// Chooses the device for so many points.
-pub(crate) fn choose(run: &Run, points: usize, amount: Amount) -> Result<Place> {
-    let (cpu, gpu) = (run.algorithm.cpu.is_some(), run.algorithm.gpu.is_some());
-    let device = if cpu { run.device } else { Device::Cuda };
-    let pays = || farpoint_cuda::fps::pays(points, most(points, amount));
-    place(device, run.gpu, || gpu && cpu_option(run).is_none() && pays())
+/// The CPU as the options have it.
+pub(crate) fn cpu(place: &Where) -> Cpu {
+    let cpu = place.threads.map_or(Cpu::new(), |threads| Cpu::new().threads(threads.into()));
+    place.simd.map_or(cpu, |level| cpu.level(level))
 }
 
-/// Chooses the device for two clouds of so many points.
-pub(crate) fn choose_chamfer(args: &Chamfer, a: usize, b: usize) -> Result<Place> {
-    let pays = || args.threads.is_none() && farpoint_cuda::chamfer::pays(a, b);
-    place(args.device, args.gpu, pays)
+/// Threads of work that chooses no instruction set.
+pub(crate) fn threads(place: &Where) -> usize {
+    place.threads.map_or_else(rayon::current_num_threads, usize::from)
 }
 
-/// The place of a device; `pays` says whether `auto` tries a GPU.
-fn place(device: Device, gpu: Option<usize>, pays: impl FnOnce() -> bool) -> Result<Place> {
-    let open = || farpoint_cuda::Device::new(gpu.unwrap_or(0));
-    match device {
+/// Chooses the device of a job; `pays` says whether `auto` tries a GPU.
+pub(crate) fn choose(place: &Where, has: Has<'_>, pays: impl FnOnce() -> bool) -> Result<Place> {
+    let open = || Gpu::new(place.gpu.unwrap_or(0));
+    let on = |kind| has(kind).is_ok();
+    match place.device {
+        Device::Cpu => Ok(Place::Cpu(cpu(place))),
         Device::Cuda => Ok(Place::Gpu(open()?)),
-        Device::Auto if pays() => Ok(open().map_or(Place::Cpu, Place::GpuIfItWorks)),
-        Device::Cpu | Device::Auto => Ok(Place::Cpu),
-    }
-}
-
-/// Samples at most.
-fn most(points: usize, amount: Amount) -> usize {
-    match amount {
-        Amount::Count(count) => count,
-        Amount::Ratio(ratio) => (ratio * points as f64).ceil() as usize,
-        Amount::Spacing(_) | Amount::All => points,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_either_device_are_known() {
-        for name in ["auto", "peak", "radius", "naive"] {
-            let method: Method = name.parse().unwrap();
-            assert!(method.cpu.is_some() && method.gpu.is_some(), "{name}");
-            assert_eq!(method.to_string(), name);
+        Device::Auto if !on(DeviceKind::Cpu) => Ok(Place::Gpu(open()?)),
+        Device::Auto if on(DeviceKind::Gpu) && cpu_option(place).is_none() && pays() => {
+            Ok(open().map_or(Place::Cpu(cpu(place)), |gpu| Place::Either(gpu, cpu(place))))
         }
-        assert!("tree".parse::<Method>().unwrap().gpu.is_none());
-        assert!("reference".parse::<Method>().unwrap().gpu.is_none());
-        let persistent: Method = "persistent".parse().unwrap();
-        assert_eq!((persistent.cpu, persistent.name()), (None, "persistent"));
-        let npdu: Method = "npdu".parse().unwrap();
-        assert!(npdu.approximate().is_some() && npdu.cpu.is_none() && npdu.gpu.is_none());
-        let error = "fast".parse::<Method>().unwrap_err();
-        assert!(error.contains("tree") && error.contains("persistent"), "{error}");
+        Device::Auto => Ok(Place::Cpu(cpu(place))),
     }
 }

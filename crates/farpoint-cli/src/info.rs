@@ -18,7 +18,7 @@ pub(crate) fn run(args: &args::Info) -> Result<()> {
     output::print(&text)
 }
 
-/// What counting tells of the coordinates.
+/// What is counted of the coordinates.
 struct Facts {
     precision: &'static str,
     points: usize,

@@ -13,10 +13,14 @@ use std::time::Instant;
 const MANY_ZEROS: f64 = 0.01;
 
 /// Reads a file; returns the seconds too.
-pub(crate) fn read(path: &Path, columns: Option<u8>) -> Result<(Cloud, f64)> {
+///
+/// # Errors
+///
+/// If the file can't be read; the text names it.
+pub fn read(path: &Path, columns: Option<u8>) -> Result<(Cloud, f64)> {
     let progress = Progress::start(format!("reading {}", name(path)));
     let start = Instant::now();
-    let options = ReadOptions { columns: columns.map(usize::from), ..ReadOptions::default() };
+    let options = ReadOptions::default().columns(columns.map(usize::from));
     let cloud = farpoint_io::read(path, &options)?;
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
@@ -27,19 +31,22 @@ pub(crate) fn read(path: &Path, columns: Option<u8>) -> Result<(Cloud, f64)> {
 }
 
 /// What to call a path in messages.
-pub(crate) fn name(path: &Path) -> String {
+pub fn name(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 /// The coordinates to be sampled: those of the file where nothing had to be changed. Rows
 /// that are to be left out hold NaN.
 #[derive(Debug)]
-pub(crate) enum Points<'a> {
+pub enum Points<'a> {
+    /// Single precision.
     F32(Cow<'a, [[f32; 3]]>),
+    /// Double precision.
     F64(Cow<'a, [[f64; 3]]>),
 }
 
 /// Runs the same expression on points of either precision.
+#[macro_export]
 macro_rules! each_precision {
     ($points:expr, $slice:ident => $body:expr) => {
         match $points {
@@ -48,33 +55,39 @@ macro_rules! each_precision {
         }
     };
 }
-pub(crate) use each_precision;
+pub use each_precision;
 
 impl<'a> Points<'a> {
     /// The points as they are.
-    pub(crate) fn of(cloud: &'a Cloud) -> Self {
+    pub fn of(cloud: &'a Cloud) -> Self {
         match cloud.coordinates() {
             Coordinates::F32(points) => Self::F32(Cow::Borrowed(points)),
             Coordinates::F64(points) => Self::F64(Cow::Borrowed(points)),
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
         each_precision!(self, points => points.len())
     }
 
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Number of rows with NaN or infinity.
-    pub(crate) fn unusable(&self) -> usize {
+    pub fn unusable(&self) -> usize {
         each_precision!(self, points => points.iter().filter(|row| !finite(row)).count())
     }
 
     /// Number of rows that are exactly (0, 0, 0).
-    pub(crate) fn zeros(&self) -> usize {
+    pub fn zeros(&self) -> usize {
         each_precision!(self, points => points.iter().filter(|row| zero(row)).count())
     }
 
     /// The first row without NaN and infinity.
-    pub(crate) fn first_usable(&self) -> Option<usize> {
+    pub fn first_usable(&self) -> Option<usize> {
         each_precision!(self, points => points.iter().position(finite))
     }
 }
@@ -122,7 +135,7 @@ pub(crate) fn prepare<'a>(cloud: &'a Cloud, args: &args::Input) -> Result<Points
              'no return'; --drop-zeros leaves them out"
         ));
     }
-    if all > 0 && points.first_usable().is_none() {
+    if !points.is_empty() && points.first_usable().is_none() {
         return Err(anyhow!("{name}: none of the {} rows can be used; check the file", count(all)));
     }
     if let (true, Points::F64(wide)) = (args.f32, &points) {
@@ -143,7 +156,7 @@ fn drop_zeros<T: Number + From<f32>>(points: &mut [[T; 3]]) {
 }
 
 /// The minimum corner, and the points relative to it in single precision.
-pub(crate) fn narrowed(points: &[[f64; 3]]) -> ([f64; 3], Vec<[f32; 3]>) {
+pub fn narrowed(points: &[[f64; 3]]) -> ([f64; 3], Vec<[f32; 3]>) {
     let mut corner = [f64::INFINITY; 3];
     for row in points.iter().filter(|row| finite(row)) {
         corner = std::array::from_fn(|axis| corner[axis].min(row[axis]));

@@ -14,7 +14,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 const STATUS: i32 = 130;
 
 /// Takes over Ctrl-C. Without it (no signals on this system) the process just ends.
-pub(crate) fn install() {
+pub fn install() {
     let _ = ctrlc::set_handler(|| {
         let again = INTERRUPTED.swap(true, Ordering::SeqCst);
         if again || WRITING.load(Ordering::SeqCst) == 0 {
@@ -23,9 +23,9 @@ pub(crate) fn install() {
     });
 }
 
-/// Runs `write`, which must leave either the whole file or none; then obeys an interrupt
-/// that came meanwhile.
-pub(crate) fn guarded<R>(write: impl FnOnce() -> R) -> R {
+/// Runs `write`, which must leave either the whole file or none; then exits if an
+/// interrupt came meanwhile.
+pub fn guarded<R>(write: impl FnOnce() -> R) -> R {
     WRITING.fetch_add(1, Ordering::SeqCst);
     let result = write();
     WRITING.fetch_sub(1, Ordering::SeqCst);

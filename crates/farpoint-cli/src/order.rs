@@ -1,9 +1,12 @@
 //! `farpoint order`: the whole cloud farthest first, with the spacing of every prefix.
 
 use crate::input::{self, Points};
-use crate::report::{self, Outcome, Times};
-use crate::{args, output, sample};
-use anyhow::{Result, ensure};
+use crate::job::{self, Job};
+use crate::outcome::Outcome;
+use crate::progress::Progress;
+use crate::report::{self, Times};
+use crate::{args, check, output};
+use anyhow::{Result, anyhow};
 use farpoint::Amount;
 use farpoint_io::{Cloud, Column};
 use std::path::Path;
@@ -13,20 +16,21 @@ use std::time::Instant;
 const SPACING: &str = "spacing";
 
 pub(crate) fn run(args: &args::Order) -> Result<()> {
-    sample::check_run(&args.run)?;
-    sample::check_output(&args.output, &args.input.input)?;
-    ensure!(
-        !(args.json && args.output == Path::new("-")),
-        "only one of --output and --json can go to stdout; write the points to a file"
-    );
+    check::order(args)?;
     let (mut cloud, read) = input::read(&args.input.input, args.input.columns)?;
     let points = input::prepare(&cloud, &args.input)?;
     let (all, single) = (points.len(), matches!(points, Points::F32(_)));
-    let outcome = sample::sample(&points, Amount::All, &args.run, &args.input, false)?;
+    let start = job::start(&points, &args.run, args.input.drop_zeros)?;
+    let job = Job::new(&args.run, None, Amount::All, start, false);
+    let name = input::name(&args.input.input);
+    let progress = Progress::start(format!("sampling {name}"));
+    let outcome = job.run(&points, &args.run.place, false, &progress);
+    drop(progress);
+    let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
     drop(points);
     add_spacing(&mut cloud, &outcome, single);
     let start = Instant::now();
-    sample::write(&args.output, &cloud, &outcome.indices)?;
+    output::write_cloud(&args.output, &cloud, &outcome.indices)?;
     let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };
     if args.json {
         output::print(&format!("{}\n", report::as_json(&outcome, all, &times)))

@@ -1,12 +1,18 @@
 //! What the user sees on stdout and stderr. Nothing here panics when a pipe is closed.
 
 use crate::interrupt::guarded;
+use crate::progress::Progress;
 use anyhow::{Context, Result};
+use farpoint_io::{Cloud, WriteOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes text to stdout.
-pub(crate) fn print(text: &str) -> Result<()> {
+///
+/// # Errors
+///
+/// If stdout is closed.
+pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
@@ -14,7 +20,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
 }
 
 /// Writes a file, whole or not at all.
-pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+///
+/// # Errors
+///
+/// If the file can't be written; the text names it.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let folder = folder.unwrap_or(Path::new("."));
     let written = guarded(|| {
@@ -33,24 +43,33 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Writes these rows of a cloud, whole or not at all, and passes on the writer's warnings.
+pub(crate) fn write_cloud(path: &Path, cloud: &Cloud, rows: &[usize]) -> Result<()> {
+    let progress = Progress::start(format!("writing {}", path.display()));
+    let warnings = guarded(|| farpoint_io::write(path, cloud, rows, &WriteOptions::default()))?;
+    drop(progress);
+    warnings.iter().for_each(|warning| warn(&format!("{}: {warning}", path.display())));
+    Ok(())
+}
+
 /// Writes one line to stderr: `farpoint: warning: ...`. Line breaks in it become spaces.
-pub(crate) fn complain(kind: &str, text: &str) {
+pub fn complain(kind: &str, text: &str) {
     let line: Vec<_> = text.split_whitespace().collect();
     let _ = writeln!(io::stderr(), "farpoint: {kind}: {}", line.join(" "));
 }
 
 /// Writes a warning to stderr.
-pub(crate) fn warn(text: &str) {
+pub fn warn(text: &str) {
     complain("warning", text);
 }
 
 /// Writes a note to stderr.
-pub(crate) fn note(text: &str) {
+pub fn note(text: &str) {
     complain("note", text);
 }
 
 /// Rows of text in aligned columns: the first left, the others right.
-pub(crate) fn table(rows: &[Vec<String>]) -> String {
+pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
@@ -74,7 +93,7 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
 }
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn count(number: impl TryInto<u64>) -> String {
+pub fn count(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut text = String::new();
     for (k, digit) in digits.chars().enumerate() {
@@ -86,8 +105,8 @@ pub(crate) fn count(number: impl TryInto<u64>) -> String {
     text
 }
 
-/// A measured number with four significant digits, never in exponents where it can be helped.
-pub(crate) fn number(value: f64) -> String {
+/// A measured number with four significant digits, without an exponent where possible.
+pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return value.to_string();
     }
@@ -100,7 +119,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// A duration.
-pub(crate) fn seconds(value: f64) -> String {
+pub fn seconds(value: f64) -> String {
     match value {
         v if v < 1e-3 => format!("{:.1} us", v * 1e6),
         v if v < 1.0 => format!("{:.2} ms", v * 1e3),

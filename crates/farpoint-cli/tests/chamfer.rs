@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Folder, shared, text};
-use farpoint::chamfer::reference;
+use farpoint::neighbors::reference;
 use farpoint_io::{Coordinates, ReadOptions};
 
 #[test]

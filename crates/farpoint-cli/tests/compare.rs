@@ -26,7 +26,7 @@ fn approximate_samples_are_those_of_the_library() {
         ("npdu --npdu-order neighbors", Method::Npdu { window: None, order: Order::Neighbors }),
         (
             "fastpoint --estimator fit --first-stage quick",
-            Method::FastPoint { first: Algorithm::Quick, estimator: Estimator::Fit },
+            Method::FastPoint { first: Algorithm::quick(), estimator: Estimator::Fit },
         ),
     ];
     for (options, method) in cases {

@@ -21,17 +21,13 @@ fn usage() {
     folder.fails("sample a.ply -n 5 --columns 2", &["--columns", "2"]);
     folder.fails("sample a.ply -n 5 --device tpu", &["tpu", "cpu"]);
     folder.fails("generate house -n 5 -o a.ply", &["house", "room"]);
-    folder.fails("bench --only speed", &["speed", "algorithms"]);
-    folder.fails("paper --quick", &["--output"]);
-    folder.fails("paper -o made --only figure9", &["figure9", "figure14"]);
-    folder.fails("paper -o made --device tpu", &["tpu", "cuda"]);
 }
 
 #[test]
 fn options_are_checked_before_the_input_is_read() {
     let folder = Folder::new();
     // There is no a.ply: a complaint about it would come too late.
-    folder.fails("sample a.ply --ratio 1.5", &["--ratio 1.5", "0 to 1"]);
+    folder.fails("sample a.ply --ratio 1.5", &["--ratio 1.5", "0..=1"]);
     folder.fails("sample a.ply --ratio -0.5", &["--ratio -0.5"]);
     folder.fails("sample a.ply --ratio nan", &["--ratio NaN"]);
     folder.fails("sample a.ply --spacing -1", &["--spacing -1"]);
@@ -44,7 +40,9 @@ fn options_are_checked_before_the_input_is_read() {
     folder.fails("sample a.ply -n 5 --seed 7", &["--seed", "--start random"]);
     folder.fails("sample a.ply -n 5 --nvox 16", &["--nvox", "--algorithm radius"]);
     folder.fails("sample a.ply -n 5 --no-point-skip --algorithm tree", &["--algorithm radius"]);
-    folder.fails("sample a.ply -n 5 --algorithm radius --nvox 0", &["--nvox", "0"]);
+    folder.fails("sample a.ply -n 5 --algorithm radius --nvox 0", &["nvox = 0", "1..=1024"]);
+    folder.fails("sample a.ply -n 5 --algorithm radius --nvox few", &["--nvox few", "number"]);
+    folder.fails("sample a.ply -n 5 --algorithm peak:nvox=3", &["peak", "nvox", "gamma"]);
     folder.fails("sample a.ply -n 5 --indices rows.txt", &["rows.txt", ".npy"]);
     folder.fails("sample a.ply -n 5 --indices a.npy -o a.npy", &["a.npy", "two names"]);
     folder.fails("sample a.ply -n 5 -o - --json", &["stdout"]);
@@ -58,9 +56,6 @@ fn options_are_checked_before_the_input_is_read() {
     folder.fails("generate room -n 99999999999 -o b.ply", &["99,999,999,999", "fewer"]);
     folder.fails("demo --points 10", &["--points 10"]);
     folder.fails("demo --ratio 2", &["--ratio 2"]);
-    folder.fails("paper -o made --data nowhere", &["--data nowhere", "no such"]);
-    folder.fails("paper -o made --device cuda --gpu 99", &["--device cuda", "--device cpu"]);
-    folder.fails("paper -o made --gpu 0", &["--gpu", "--device cuda"]);
     assert!(folder.files().is_empty(), "{:?}", folder.files());
 }
 
@@ -76,11 +71,18 @@ fn without_a_gpu_the_reason_is_told() {
 }
 
 #[test]
+fn commands_that_moved_say_where() {
+    let folder = Folder::new();
+    folder.fails("bench --quick kitti.bin", &["laboratory", "cargo xtask lab bench --quick kitti"]);
+    folder.fails("paper --help", &["cargo xtask lab paper --help"]);
+    assert!(!folder.ok("--help").text().contains("paper"));
+}
+
+#[test]
 fn inputs() {
     let folder = Folder::new();
     folder.fails("info nowhere.ply", &["nowhere.ply"]);
     folder.fails("sample nowhere.ply -n 1", &["nowhere.ply"]);
-    folder.fails("bench nowhere.ply", &["nowhere.ply"]);
     folder.write("empty.ply", "");
     folder.fails("info empty.ply", &["empty.ply"]);
     folder.write(

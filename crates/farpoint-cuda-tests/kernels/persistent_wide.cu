@@ -1,4 +1,4 @@
-// The variant of `persistent` that hung: 32 points a thread on the grid, for clouds of up to 1,081,344
+// The variant of `persistent` that hung: 32 points per thread on the grid, for clouds of up to 1,081,344
 // points on 132 multiprocessors. Not shipped; `farpoint-cuda-tests persistent-wide` runs it to find out
 // why, now that its waits have a limit.
 //
@@ -10,7 +10,7 @@
 //
 // Besides what it samples, each warp writes how far it has come where `trace` points: so that a
 // block which is stuck between its waits, where no limit is, can be told from one that waits.
-#include "persistent_team.cuh"
+#include "persistent/team.cuh"
 
 struct WideArgs {
     Guard guard;
@@ -32,7 +32,7 @@ __device__ __forceinline__ void note(u32* trace, u32 word, u32 value) {
     }
 }
 
-// sample_by_team of persistent_team.cuh, for one cloud, with notes.
+// sample_by_team of persistent/team.cuh, for one cloud, with notes.
 template <u32 K>
 __device__ __forceinline__ void sample(const WideArgs& args) {
     const u32 team = args.team, rank = blockIdx.x % team;

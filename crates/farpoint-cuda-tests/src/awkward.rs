@@ -4,11 +4,12 @@ use crate::clouds::{Cloud, any_exponent};
 use crate::equality::{Case, Depth};
 use crate::runner::Group;
 use crate::tally::Tally;
-use crate::truth::{jobs, on_cpu};
+use crate::truth::{job, on_cpu};
 use crate::variants::{self, ALL, Variant};
 use anyhow::Result;
-use farpoint::{Amount, BadRows, Points, SplitMix64, Start};
-use farpoint_cuda::{CudaScalar, Device, Error};
+use farpoint::backend::SplitMix64;
+use farpoint::{Amount, BadRows, Points, Sample, Sampler, Start};
+use farpoint_cuda::{CudaScalar, Error, Gpu};
 use farpoint_generate::Kind;
 
 pub(crate) fn groups(quick: bool) -> Vec<Group> {
@@ -36,7 +37,7 @@ fn compared<T: CudaScalar>(
     Group::new(name, ALL, move || {
         let case = |(name, cloud)| Ok((name, Case::new(cloud, depth)?));
         let cases = clouds().into_iter().map(case).collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for (name, case) in &cases {
                 let told = tally.failures.len();
                 case.compare(device, part, depth, tally);
@@ -130,20 +131,20 @@ fn corners() -> Group {
 struct Job<T> {
     what: String,
     cloud: Cloud<T>,
-    sampler: farpoint_cuda::Sampler,
-    truth: Result<farpoint::Sample<T>, farpoint::Error>,
+    sampler: Sampler,
+    truth: Result<Sample<T>, farpoint::Error>,
 }
 
 impl<T: CudaScalar> Job<T> {
     fn new(name: &str, cloud: &Cloud<T>, amount: Amount, start: Start, bad: BadRows) -> Self {
         let what = format!("{name}, {} points, {amount:?}, {start:?}", cloud.len());
-        let (sampler, cpu) = jobs(amount, start, bad);
-        let truth = on_cpu(cpu, cloud.len()).sample(cloud);
+        let sampler = job(amount, start, bad);
+        let truth = on_cpu(sampler.clone(), cloud.len()).sample(cloud);
         Self { what, cloud: cloud.clone(), sampler, truth }
     }
 
-    fn compare(&self, device: &Device, variant: &Variant, tally: &mut Tally) {
-        let found = variant.of(self.sampler.clone()).sample(device, &self.cloud);
+    fn compare(&self, device: &Gpu, variant: &Variant, tally: &mut Tally) {
+        let found = variant.of(self.sampler.clone()).on(device).sample(&self.cloud);
         let what = format!("{}, {}", variant.name, self.what);
         match (&self.truth, found) {
             (Ok(truth), found) => tally.sample(what, found, truth),
@@ -164,7 +165,7 @@ fn by_jobs<T: CudaScalar>(
 ) -> Group {
     Group::new(name, ALL, move || {
         let jobs = jobs();
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for variant in variants::all(part) {
                 jobs.iter().for_each(|job| job.compare(device, &variant, tally));
             }
@@ -179,7 +180,7 @@ fn amounts<T: CudaScalar>(n: usize) -> Group {
         let mut jobs = Vec::new();
         for kind in [Kind::Room, Kind::Lattice, Kind::Equal, Kind::Sphere] {
             let cloud = Cloud::<T>::of(kind, n, 8);
-            let order = on_cpu(farpoint::Sampler::count(n / 4), n).sample(&cloud);
+            let order = on_cpu(Sampler::count(n / 4), n).sample(&cloud);
             let middle = order.expect("a quarter").distance(n / 4 - 1).to_f64();
             let spacings = [0.0, middle, middle * 0.999, middle * 1.001, 1e9];
             // Spacings of zero are whole clouds: enough of them for the small ones.
@@ -204,7 +205,7 @@ fn starts<T: CudaScalar>(n: usize) -> Group {
         let mut jobs = Vec::new();
         for kind in [Kind::Room, Kind::Lattice, Kind::Duplicated] {
             let cloud = Cloud::<T>::of(kind, n, 9);
-            let order = on_cpu(farpoint::Sampler::count(n / 8), n).sample(&cloud);
+            let order = on_cpu(Sampler::count(n / 8), n).sample(&cloud);
             let order = order.expect("an eighth").indices;
             let mut starts: Vec<_> = [1, n / 2, n - 1].map(Start::Index).to_vec();
             starts.extend([0, 1, 77].map(Start::Random));

@@ -3,14 +3,15 @@
 use crate::clouds::Cloud;
 use crate::runner::Group;
 use crate::tally::Tally;
-use crate::truth::{jobs, on_cpu};
+use crate::truth::{job, on_cpu};
 use crate::variants::{self, ALL};
 use anyhow::Result;
-use farpoint::{Amount, BadRows, Points, SplitMix64, Start};
-use farpoint_cuda::{CudaScalar, Device};
+use farpoint::backend::SplitMix64;
+use farpoint::{Amount, BadRows, Points, Sample, Sampler, Start};
+use farpoint_cuda::{CudaScalar, Gpu, Gpus};
 use farpoint_generate::Kind;
 
-/// Clouds and what is asked of each.
+/// Clouds and the job for each.
 pub(crate) struct Set<T> {
     name: &'static str,
     clouds: Vec<Cloud<T>>,
@@ -104,8 +105,8 @@ struct Forms<T> {
     lengths: Vec<usize>,
     ragged: Vec<T>,
     offsets: Vec<usize>,
-    sampler: farpoint_cuda::Sampler,
-    truth: Vec<farpoint::Sample<T>>,
+    sampler: Sampler,
+    truth: Vec<Sample<T>>,
 }
 
 impl<T: CudaScalar> Forms<T> {
@@ -120,34 +121,34 @@ impl<T: CudaScalar> Forms<T> {
         }
         let ragged = set.clouds.iter().flat_map(|cloud| cloud.data.iter().copied()).collect();
         let offsets = (0..=lengths.len()).map(|end| lengths[..end].iter().sum()).collect();
-        let (sampler, cpu) = jobs(set.amount, set.start.clone(), BadRows::Error);
-        let truth = on_cpu(cpu, longest).sample_batch(&set.clouds)?;
+        let sampler = job(set.amount, set.start.clone(), BadRows::Error);
+        let truth = on_cpu(sampler.clone(), longest).sample_batch(&set.clouds)?;
         let shape = [set.clouds.len(), longest, d];
         Ok(Self { set, padded, shape, lengths, ragged, offsets, sampler, truth })
     }
 
-    fn compare(&self, device: &Device, part: &str, tally: &mut Tally) {
+    fn compare(&self, device: &Gpu, part: &str, tally: &mut Tally) {
         let d = self.shape[2];
         for (at, variant) in variants::all(part).into_iter().enumerate() {
             let (sampler, name) = (variant.of(self.sampler.clone()), &variant.name);
-            let batch = sampler.sample_batch(device, &self.set.clouds);
+            let batch = sampler.on(device).sample_batch(&self.set.clouds);
             tally.batch(format!("{name}, batch"), batch, &self.truth);
             if at > 0 {
                 continue;
             }
             let lengths = Some(&self.lengths[..]);
-            let padded = sampler.sample_padded(device, &self.padded, self.shape, lengths);
+            let padded = sampler.on(device).sample_padded(&self.padded, self.shape, lengths);
             tally.batch(format!("{name}, padded"), padded, &self.truth);
-            let ragged = sampler.sample_ragged(device, &self.ragged, d, &self.offsets);
+            let ragged = sampler.on(device).sample_ragged(&self.ragged, d, &self.offsets);
             tally.batch(format!("{name}, ragged"), ragged, &self.truth);
-            // One device twice: two threads, two streams.
-            let twice = [device.clone(), device.clone()];
-            let across = sampler.sample_across(&twice, &self.set.clouds);
+            // One GPU twice: two threads, two streams.
+            let twice = Gpus::new(vec![device.clone(), device.clone()]);
+            let across = twice.and_then(|twice| sampler.on(&twice).sample_batch(&self.set.clouds));
             tally.batch(format!("{name}, across"), across, &self.truth);
             for (k, (cloud, truth)) in self.set.clouds.iter().zip(&self.truth).enumerate().take(40)
             {
                 // A random start depends on the cloud alone, not on its place in the batch.
-                let single = sampler.sample(device, cloud);
+                let single = sampler.on(device).sample(cloud);
                 tally.sample(format!("{name}, cloud {k} alone"), single, truth);
             }
         }
@@ -157,7 +158,7 @@ impl<T: CudaScalar> Forms<T> {
 fn group<T: CudaScalar>(set: Set<T>) -> Group {
     Group::new(format!("batch {}, {}", T::SUFFIX, set.name), ALL, move || {
         let forms = Forms::new(set)?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             forms.compare(device, part, tally);
             Ok(())
         })

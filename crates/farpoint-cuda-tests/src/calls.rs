@@ -1,13 +1,13 @@
 //! Calls whose kernels wait for each other, each with all it needs in device memory and the CPU's
 //! answer beside it.
 
-use crate::chamfer;
 use crate::clouds::Cloud;
+use crate::neighbors;
 use crate::resident::{Answer, Resident};
 use crate::variants;
 use anyhow::Result;
-use farpoint_cuda::chamfer::Method;
-use farpoint_cuda::{Device, Error, Matcher, Sampler, Stream};
+use farpoint::{Matcher, Method, Sampler};
+use farpoint_cuda::{Error, Gpu, Stream};
 use farpoint_generate::Kind;
 
 /// The kernels that wait: two of sampling, two of matching.
@@ -16,7 +16,7 @@ pub(crate) const WAITING: &[&str] = &["peak", "persistent", "tree", "backward"];
 /// What a kind of call works on.
 pub(crate) enum Work {
     Sample { rows: usize, wanted: usize, answer: Answer<f32>, cloud: Cloud<f32> },
-    Match { rows: [usize; 2], answer: chamfer::Answer },
+    Match { rows: [usize; 2], answer: neighbors::Answer },
 }
 
 impl Work {
@@ -26,7 +26,7 @@ impl Work {
             let rows = [rows, rows - rows / 4];
             return Ok(Self::Match {
                 rows,
-                answer: chamfer::Answer::new((1, rows), seed as usize)?,
+                answer: neighbors::Answer::new((1, rows), seed as usize)?,
             });
         }
         // All points for each sample are looked at by `persistent`: fewer samples.
@@ -40,8 +40,8 @@ impl Work {
 /// A call that can be queued again and again.
 pub(crate) enum Call<'a> {
     Sample { batch: Resident<f32>, sampler: Sampler, answer: &'a Answer<f32> },
-    Match { batch: chamfer::Resident<f32>, matcher: Matcher, answer: &'a chamfer::Answer },
-    Backward { batch: chamfer::Resident<f32>, matcher: Matcher, answer: &'a chamfer::Answer },
+    Match { batch: neighbors::Resident<f32>, matcher: Matcher, answer: &'a neighbors::Answer },
+    Backward { batch: neighbors::Resident<f32>, matcher: Matcher, answer: &'a neighbors::Answer },
 }
 
 impl<'a> Call<'a> {
@@ -56,7 +56,7 @@ impl<'a> Call<'a> {
             }
             Work::Match { rows, answer } => {
                 let matcher = Matcher::new().method(Method::Tree);
-                let mut batch = chamfer::Resident::new(stream, 1, *rows, 3, Some(&matcher))?;
+                let mut batch = neighbors::Resident::new(stream, 1, *rows, 3, Some(&matcher))?;
                 answer.write(&mut batch)?;
                 if name == "tree" {
                     return Ok(Self::Match { batch, matcher, answer });
@@ -69,7 +69,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    pub(crate) fn enqueue(&self, device: &Device, stream: &Stream) -> Result<(), Error> {
+    pub(crate) fn enqueue(&self, device: &Gpu, stream: &Stream) -> Result<(), Error> {
         match self {
             Self::Sample { batch, sampler, .. } => batch.enqueue(device, stream, sampler),
             Self::Match { batch, matcher, .. } => batch.enqueue(stream, matcher),

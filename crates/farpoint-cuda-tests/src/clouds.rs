@@ -1,6 +1,7 @@
 //! The clouds to sample: rows of any number of coordinates in either precision.
 
-use farpoint::{Points, Scalar, SplitMix64};
+use farpoint::backend::SplitMix64;
+use farpoint::{Points, Scalar};
 use farpoint_generate::{Kind, generate};
 
 /// Dense rows.

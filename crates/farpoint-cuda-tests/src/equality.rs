@@ -7,8 +7,8 @@ use crate::tally::Tally;
 use crate::truth::Truth;
 use crate::variants::{self, Variant};
 use anyhow::Result;
-use farpoint::{Points, Start};
-use farpoint_cuda::{CudaScalar, Device, Sampler};
+use farpoint::{Points, Sampler, Start};
+use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_generate::Kind;
 
 /// Which numbers of samples, and by which switches.
@@ -112,8 +112,8 @@ impl<T: CudaScalar> Case<T> {
         Ok(Self { cloud, truths })
     }
 
-    /// Compares all that `depth` asks for of one algorithm.
-    pub(crate) fn compare(&self, device: &Device, part: &str, depth: Depth, tally: &mut Tally) {
+    /// Compares what `depth` says of one algorithm.
+    pub(crate) fn compare(&self, device: &Gpu, part: &str, depth: Depth, tally: &mut Tally) {
         let variants = match depth {
             Depth::Everything => variants::odd(part),
             Depth::Switches => variants::all(part),
@@ -131,7 +131,7 @@ impl<T: CudaScalar> Case<T> {
                     let n = self.cloud.len();
                     let sampler = variant.of(Sampler::count(m).start(start.clone()));
                     let what = format!("{}, {n} -> {m}, {start:?}", variant.name);
-                    tally.prefix(what, sampler.sample(device, &self.cloud), truth, m);
+                    tally.prefix(what, sampler.on(device).sample(&self.cloud), truth, m);
                 }
             }
         }
@@ -158,7 +158,7 @@ pub(crate) fn group<T: CudaScalar>(kind: Kind, class: Class) -> Group {
         let case =
             |(seed, &n): (u64, &usize)| Case::new(Cloud::<T>::of(kind, n, seed), class.depth);
         let cases = (1..).zip(class.sizes).map(case).collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             cases.iter().for_each(|case| case.compare(device, part, class.depth, tally));
             Ok(())
         })
@@ -172,11 +172,11 @@ pub(crate) fn ten_million() -> Group {
     let group = Group::new("room f32, n = 10,000,000", &["peak"], || {
         let cloud = Cloud::<f32>::of(Kind::Room, N, 1);
         let truth = Truth::new(&cloud, &Start::Index(0), N / 4)?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let sampler = Sampler::count(N / 4).algorithm(variants::algorithm(part));
-            let sample = sampler.statistics(true).sample(device, &cloud);
+            let sample = sampler.statistics(true).on(device).sample(&cloud);
             if let Some(statistics) = sample.as_ref().ok().and_then(|s| s.statistics.as_ref()) {
-                tally.note(format!("{:.1} ms on the device", statistics.seconds * 1e3));
+                tally.note(format!("{:.1} ms on the device", statistics.seconds.kernels * 1e3));
             }
             tally.prefix(format!("{N} -> {}", N / 4), sample, &truth, N / 4);
             Ok(())

@@ -7,8 +7,8 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use crate::variants::{self, ALL, Variant};
 use anyhow::Result;
-use farpoint::{Amount, Start};
-use farpoint_cuda::{Buffer, Device, DeviceBatch, Error, RadiusOptions, Sampler, Stream};
+use farpoint::{Algorithm, Amount, RadiusOptions, Sampler, Start};
+use farpoint_cuda::{Buffer, DeviceBatch, Error, Gpu, Stream};
 use farpoint_generate::Kind;
 
 pub(crate) fn groups() -> Vec<Group> {
@@ -21,18 +21,18 @@ pub(crate) fn groups() -> Vec<Group> {
     ]
 }
 
-type Wrong = fn(&Device, &Variant, &Cloud<f32>, &mut Tally) -> Result<()>;
+type Wrong = fn(&Gpu, &Variant, &Cloud<f32>, &mut Tally) -> Result<()>;
 
 /// Checks something wrong, then that all is well.
 fn with_a_next_call(name: &'static str, wrong: Wrong) -> Group {
     Group::new(name, ALL, move || {
         let cloud = Cloud::<f32>::of(Kind::Room, 1_000, 1);
-        let truth = farpoint::Sampler::count(250).sample(&cloud)?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        let truth = Sampler::count(250).sample(&cloud)?;
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let variant = Variant::plain(variants::algorithm(part));
             wrong(device, &variant, &cloud, tally)?;
             let sampler = variant.of(Sampler::count(250));
-            tally.sample("the next call", sampler.sample(device, &cloud), &truth);
+            tally.sample("the next call", sampler.on(device).sample(&cloud), &truth);
             Ok(())
         })
     })
@@ -54,7 +54,7 @@ pub(crate) fn alike<A, B>(
     tally.check(what, result);
 }
 
-fn host(device: &Device, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
+fn host(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
     let start = |rows: &[usize]| Start::Indices(rows.to_vec());
     for (amount, start) in [
         (Amount::Count(1_001), Start::Index(0)),
@@ -69,8 +69,8 @@ fn host(device: &Device, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tall
     ] {
         let what = format!("{amount:?}, {start:?}");
         let ours = variant.of(Sampler::new(amount).start(start.clone()));
-        let found = ours.sample(device, cloud);
-        let theirs = farpoint::Sampler::new(amount).start(start).sample(cloud);
+        let found = ours.on(device).sample(cloud);
+        let theirs = Sampler::new(amount).start(start).sample(cloud);
         match &theirs {
             // NaN is not equal to itself, nor is the error that holds it.
             Err(error) if format!("{error}").contains("NaN") => {
@@ -80,7 +80,7 @@ fn host(device: &Device, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tall
             _ => alike(tally, &what, found, theirs),
         }
     }
-    let (sampler, cpu) = (variant.of(Sampler::count(250)), farpoint::Sampler::count(250));
+    let (sampler, cpu) = (variant.of(Sampler::count(250)), Sampler::count(250));
     let data = &cloud.data;
     for (shape, lengths) in [
         ([2, 600, 3], None),
@@ -88,29 +88,27 @@ fn host(device: &Device, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tall
         ([2, 500, 3], Some(&[500][..])),
         ([2, 500, 3], Some(&[500, 501])),
     ] {
-        let found = sampler.sample_padded(device, data, shape, lengths);
+        let found = sampler.on(device).sample_padded(data, shape, lengths);
         alike(tally, "padded", found, cpu.sample_padded(data, shape, lengths));
     }
     for offsets in [&[0, 400][..], &[0, 600, 500, 1_000], &[1, 1_000], &[]] {
-        let found = sampler.sample_ragged(device, data, 3, offsets);
+        let found = sampler.on(device).sample_ragged(data, 3, offsets);
         alike(tally, "ragged", found, cpu.sample_ragged(data, 3, offsets));
     }
     let clouds = [cloud.clone(), cloud.first(100)];
-    let found = sampler.sample_batch(device, &clouds);
+    let found = sampler.on(device).sample_batch(&clouds);
     alike(tally, "a cloud that is too small", found, cpu.sample_batch(&clouds));
-    let nvox = RadiusOptions { nvox: Some(0), ..RadiusOptions::default() };
-    let found = sampler.radius(nvox).sample(device, cloud);
+    let nvox = Algorithm::Radius(RadiusOptions::default().nvox(0));
+    let found = sampler.clone().algorithm(nvox).on(device).sample(cloud);
     let expected = farpoint::Error::BadVoxels(0);
+    let tree = sampler.algorithm(Algorithm::Tree).on(device).sample(cloud);
+    let text = tree.err().map_or(String::new(), |error| error.to_string());
+    tally.is("tree is not on a GPU", text.contains("tree") && text.contains("persistent"));
     tally.is("nvox 0", matches!(found, Err(Error::Sampling(error)) if error == expected));
     Ok(())
 }
 
-fn pointers(
-    device: &Device,
-    variant: &Variant,
-    cloud: &Cloud<f32>,
-    tally: &mut Tally,
-) -> Result<()> {
+fn pointers(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
     let sampler = variant.of(Sampler::count(250));
     let stream = Stream::new(device)?;
     let points = Buffer::upload(&stream, &cloud.data, "points")?;
@@ -132,29 +130,24 @@ fn pointers(
     ];
     for (what, batch) in wrong {
         // SAFETY: what is refused uses no memory.
-        let result = unsafe { sampler.enqueue(device, &stream, &batch) };
+        let result = unsafe { device.enqueue_sample(&sampler, &stream, &batch) };
         tally.is(what, matches!(result, Err(Error::Sampling(_))));
     }
     let random = sampler.clone().start(Start::Random(1));
     // SAFETY: a random start is refused before any memory is used.
-    let result = unsafe { random.enqueue(device, &stream, &good) };
+    let result = unsafe { device.enqueue_sample(&random, &stream, &good) };
     tally.is("a random start", matches!(result, Err(Error::Unsupported(_))));
     Ok(stream.synchronize()?)
 }
 
-fn scratch(
-    device: &Device,
-    variant: &Variant,
-    cloud: &Cloud<f32>,
-    tally: &mut Tally,
-) -> Result<()> {
+fn scratch(device: &Gpu, variant: &Variant, cloud: &Cloud<f32>, tally: &mut Tally) -> Result<()> {
     let sampler = variant.of(Sampler::count(250));
     let stream = Stream::new(device)?;
     // Large enough for those that need none for small clouds.
     let n = 100_000;
     let points = Buffer::upload(&stream, &cloud.data.repeat(100), "points")?;
     let indices = Buffer::<i64>::new(&stream, 250, "indices")?;
-    let wanted = sampler.scratch_bytes::<f32>(device, 1, n, 3, 250);
+    let wanted = device.sample_scratch_bytes::<f32>(&sampler, 1, n, 3, 250);
     if wanted == 0 {
         tally.note("no scratch memory is needed");
         return Ok(());
@@ -171,7 +164,7 @@ fn scratch(
             ..DeviceBatch::<f32>::padded(points.pointer(), [1, n, 3], indices.pointer())
         };
         // SAFETY: what is refused uses no memory.
-        let result = unsafe { sampler.enqueue(device, &stream, &batch) };
+        let result = unsafe { device.enqueue_sample(&sampler, &stream, &batch) };
         let text = result.as_ref().map_or_else(ToString::to_string, |()| String::new());
         let named = text.contains(&wanted.to_string());
         tally.is(what, named && matches!(result, Err(Error::Unsupported(_))));
@@ -181,7 +174,7 @@ fn scratch(
 
 /// Asks for far more than the card has. Even if a run were started, its clouds have no rows.
 fn out_of_memory(
-    device: &Device,
+    device: &Gpu,
     variant: &Variant,
     cloud: &Cloud<f32>,
     tally: &mut Tally,
@@ -190,7 +183,7 @@ fn out_of_memory(
     let (clouds, rows) = (64, 4_000_000_000);
     let (_, total) = device.memory()?;
     let sampler = variant.of(Sampler::count(250));
-    let wanted = sampler.scratch_bytes::<f32>(device, clouds, rows, 3, 250);
+    let wanted = device.sample_scratch_bytes::<f32>(&sampler, clouds, rows, 3, 250);
     if wanted <= total {
         tally.note(format!("64 clouds of 4e9 rows take {wanted} bytes of scratch memory only"));
     } else {
@@ -202,7 +195,7 @@ fn out_of_memory(
             ..DeviceBatch::<f32>::padded(points.pointer(), [clouds, rows, 3], indices.pointer())
         };
         // SAFETY: clouds of length 0 have no points to read, and 250 slots each.
-        let result = unsafe { sampler.enqueue(device, &stream, &batch) };
+        let result = unsafe { device.enqueue_sample(&sampler, &stream, &batch) };
         let told = match &result {
             Err(Error::OutOfMemory { wanted: bytes, free, total: all, .. }) => {
                 *bytes == wanted && free <= all && *all == total
@@ -226,12 +219,12 @@ fn out_of_memory(
 
 fn devices() -> Group {
     Group::new("devices by number", &[""], || {
-        Ok(|device: &Device, _: &str, tally: &mut Tally| {
+        Ok(|device: &Gpu, _: &str, tally: &mut Tally| {
             let count = farpoint_cuda::device_count()?;
             let expected = Error::NoSuchDevice { ordinal: 99, count };
-            tally.is("Device::new(99)", Device::new(99).err() == Some(expected));
-            tally.is("Device::new(0) again", Device::new(0)? == *device);
-            tally.is("Device::all()", Device::all()?.len() == count);
+            tally.is("Gpu::new(99)", Gpu::new(99).err() == Some(expected));
+            tally.is("Gpu::new(0) again", Gpu::new(0)? == *device);
+            tally.is("Gpu::all()", Gpu::all()?.len() == count);
             tally.is("available()", farpoint_cuda::available().is_ok());
             tally.note(device.properties());
             Ok(())

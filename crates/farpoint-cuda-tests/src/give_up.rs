@@ -5,8 +5,8 @@ use crate::calls::{Call, WAITING, Work};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
-use farpoint_cuda::chamfer::Method;
-use farpoint_cuda::{Device, Error, Matcher, Sampler, Stream};
+use farpoint::{Matcher, Method, Sampler};
+use farpoint_cuda::{Error, Gpu, Stream};
 use std::time::{Duration, Instant};
 
 /// How long kernels may wait here, and when the error must have come at last: a wait may follow
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(300);
 const LATEST: Duration = Duration::from_secs(10);
 
-/// `enum Stage` of `kernels/guard.cuh`: where a block leaves, and which kernels come there.
+/// `enum Stage` of `kernels/common/guard.cuh`: where a block leaves, and which kernels come there.
 const STAGES: [(u32, &str, &[&str]); 3] = [
     (0, "at once", WAITING),
     (1, "before the samples one by one", &["peak"]),
@@ -30,10 +30,10 @@ pub(crate) fn groups() -> Vec<Group> {
 }
 
 /// A device on which a block of each team is missing.
-struct Absent<'a>(&'a Device, Duration);
+struct Absent<'a>(&'a Gpu, Duration);
 
 impl<'a> Absent<'a> {
-    fn new(device: &'a Device, stage: u32) -> Self {
+    fn new(device: &'a Gpu, stage: u32) -> Self {
         let before = device.patience();
         device.set_patience(PATIENCE);
         device.set_absent(Some(stage));
@@ -52,7 +52,7 @@ fn group(name: &'static str, rows: usize) -> Group {
     Group::new(name, WAITING, move || {
         let works =
             WAITING.iter().map(|name| Work::new(name, rows, 3)).collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let which = WAITING.iter().position(|name| *name == part).expect("a kernel that waits");
             for (stage, when, kernels) in STAGES {
                 if kernels.contains(&part) {
@@ -79,7 +79,7 @@ fn gave_up<V>(tally: &mut Tally, what: &str, begin: Instant, result: Result<V, E
 
 /// A call that is queued.
 fn queued(
-    device: &Device,
+    device: &Gpu,
     part: &str,
     work: &Work,
     (stage, when): (u32, &str),
@@ -107,9 +107,9 @@ fn queued(
     borrowed(device, &call, &stream, (stage, when), tally)
 }
 
-/// On somebody else's stream, who waits for it by other means: told by its handle.
+/// On a stream of another library, which waits by other means: found by its handle.
 fn borrowed(
-    device: &Device,
+    device: &Gpu,
     call: &Call,
     stream: &Stream,
     (stage, when): (u32, &str),
@@ -132,7 +132,7 @@ fn borrowed(
 
 /// A call that takes clouds in host memory.
 fn of_host_memory(
-    device: &Device,
+    device: &Gpu,
     part: &str,
     work: &Work,
     (stage, when): (u32, &str),
@@ -145,35 +145,40 @@ fn of_host_memory(
             let sampler = Sampler::count(*wanted).algorithm(crate::variants::algorithm(part));
             let ended = {
                 let _absent = Absent::new(device, stage);
-                sampler.sample(device, cloud)
+                sampler.on(device).sample(cloud)
             };
             gave_up(tally, &what, begin, ended);
-            let truth = farpoint::Sampler::count(*wanted).sample(cloud)?;
-            tally.sample(format!("{what}, the next call"), sampler.sample(device, cloud), &truth);
+            let truth = Sampler::count(*wanted).sample(cloud)?;
+            tally.sample(
+                format!("{what}, the next call"),
+                sampler.on(device).sample(cloud),
+                &truth,
+            );
         }
         Work::Match { answer, .. } if part == "tree" => {
             let matcher = Matcher::new().method(Method::Tree);
             let [a, b] = answer.clouds();
             let ended = {
                 let _absent = Absent::new(device, stage);
-                matcher.chamfer(device, &a, &b)
+                matcher.on(device).chamfer(&a, &b)
             };
             gave_up(tally, &what, begin, ended);
             let found =
-                tally.take(format!("{what}, the next call"), matcher.chamfer(device, &a, &b));
+                tally.take(format!("{what}, the next call"), matcher.on(device).chamfer(&a, &b));
             tally.is(&what, found == Some(farpoint::chamfer(&a, &b)?));
         }
         Work::Match { answer, .. } => {
             let [a, b] = answer.clouds();
             let chamfer = farpoint::chamfer(&a, &b)?;
             let grads = answer.truth.each_ref().map(|side| side.grads.as_slice());
-            let backward = || Matcher::new().backward(device, &chamfer, &a, &b, grads[0], grads[1]);
+            let backward =
+                || Matcher::new().on(device).backward(&chamfer, &a, &b, grads[0], grads[1]);
             let ended = {
                 let _absent = Absent::new(device, stage);
                 backward()
             };
             gave_up(tally, &what, begin, ended);
-            let truth = farpoint::chamfer::backward(&chamfer, &a, &b, grads[0], grads[1])?;
+            let truth = farpoint::neighbors::backward(&chamfer, &a, &b, grads[0], grads[1])?;
             let found = tally.take(format!("{what}, the next call"), backward());
             tally.is(&what, found.is_some_and(|found| found.a == truth.a && found.b == truth.b));
         }

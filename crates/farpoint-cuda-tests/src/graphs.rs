@@ -6,7 +6,8 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use crate::variants::{self, ALL, Variant};
 use anyhow::Result;
-use farpoint_cuda::{Device, Error, Sampler, Stream};
+use farpoint::Sampler;
+use farpoint_cuda::{Error, Gpu, Stream};
 use farpoint_generate::Kind;
 
 /// Launches of a graph, each with other points.
@@ -39,7 +40,7 @@ fn group(name: &'static str, shape: [usize; 3], wanted: usize) -> Group {
     Group::new(name, ALL, move || {
         let answer = |seed| Answer::new(&clouds(shape, seed), wanted);
         let answers = (0..REPLAYS).map(answer).collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for given in [true, false] {
                 let what = if given { "scratch given" } else { "scratch from the pool" };
                 match replayed(device, part, given, shape, wanted, &answers, tally) {
@@ -59,7 +60,7 @@ fn group(name: &'static str, shape: [usize; 3], wanted: usize) -> Group {
 }
 
 fn replayed(
-    device: &Device,
+    device: &Gpu,
     part: &str,
     given: bool,
     shape: [usize; 3],

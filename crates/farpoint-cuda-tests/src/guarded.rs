@@ -1,4 +1,4 @@
-//! Device memory with a rim that nobody may write.
+//! Device memory with a rim that no kernel may write.
 
 use farpoint_cuda::{Buffer, Element, Error, Stream};
 

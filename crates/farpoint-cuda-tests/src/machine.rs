@@ -1,7 +1,6 @@
 //! What a record says about where and when it was made.
 
 use farpoint_cuda::Properties;
-use serde_json::{Value, json};
 use std::process::Command;
 use std::thread::available_parallelism;
 
@@ -31,15 +30,6 @@ impl Machine {
             cores: available_parallelism().map_or(1, usize::from),
             date: first_line("date", &["-u", "+%Y-%m-%d"]),
         }
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        let Self { card, driver, cpu, cores, date } = self;
-        let version = env!("CARGO_PKG_VERSION");
-        json!({
-            "card": card, "driver": driver, "cpu": cpu, "cores": cores, "date": date,
-            "farpoint": version,
-        })
     }
 }
 

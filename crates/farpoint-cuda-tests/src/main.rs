@@ -1,23 +1,22 @@
-//! farpoint's tests and benchmarks on a GPU: one program that needs the NVIDIA driver alone.
+//! farpoint's tests on a GPU: one program that needs the NVIDIA driver alone.
 //!
 //! `cargo xtask test-gpu` builds and runs it. Every comparison is with the CPU library, index
-//! by index and bit by bit.
+//! by index and bit for bit.
 
 mod awkward;
 mod batches;
-mod bench;
 mod calls;
-mod chamfer;
 mod clouds;
 mod equality;
 mod errors;
-mod first_call;
 mod give_up;
 mod graphs;
 mod guarded;
 mod machine;
 mod memory;
+mod neighbors;
 mod pointers;
+mod progress;
 mod real;
 mod report;
 mod resident;
@@ -32,14 +31,15 @@ mod wide;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
-use farpoint_cuda::Device;
+use farpoint_cuda::Gpu;
+use libtest_mimic::Arguments;
 use report::Report;
 use runner::{Group, Options};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// farpoint on a GPU: does it give what the CPU gives, and how fast is it?
+/// farpoint on a GPU: does it give what the CPU gives?
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 struct Cli {
@@ -53,7 +53,7 @@ enum Command {
     Test(Test),
     /// A few seconds of everything
     Small {
-        /// Only what has no block wait for another
+        /// Only checks in which no block waits for another
         #[arg(long)]
         alone: bool,
         #[command(flatten)]
@@ -71,16 +71,10 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         report: Option<PathBuf>,
     },
-    /// Measure the clouds of the targets, or a grid of shapes
-    Bench(bench::Bench),
-    /// Measure nearest points, Chamfer distance and gradients
-    BenchChamfer(bench::BenchChamfer),
-    /// Measure the first call of a fresh process, with machine code and with PTX
-    FirstCall(first_call::FirstCall),
     /// Calls at once, as one of the processes that a test starts
     #[command(hide = true)]
     Together,
-    /// An experiment: `persistent` on the grid with more points a thread
+    /// An experiment: `persistent` on the grid with more points per thread
     #[command(hide = true)]
     PersistentWide(wide::Wide),
     /// The GPUs of this machine; status 1 if there is none
@@ -95,10 +89,7 @@ struct Test {
     /// Without the large clouds
     #[arg(long)]
     quick: bool,
-    /// List the checks and run none
-    #[arg(long)]
-    list: bool,
-    /// Compute what the CPU says and run nothing on a GPU
+    /// Compute the CPU's results and run nothing on a GPU
     #[arg(long)]
     references: bool,
     #[command(flatten)]
@@ -110,9 +101,9 @@ struct Checks {
     /// Only checks whose name holds this text, such as "peak" or "batch"; may be repeated
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
-    /// Write a record, .md or .json; may be repeated
+    /// Write a record in Markdown
     #[arg(long, value_name = "FILE")]
-    report: Vec<PathBuf>,
+    report: Option<PathBuf>,
     /// Seconds after which a check counts as hanging; the run ends then
     #[arg(long, default_value_t = 120)]
     limit: u64,
@@ -122,19 +113,20 @@ struct Checks {
     /// Use the GPU as a card of this compute capability (75 for 7.5)
     #[arg(long, value_name = "NUMBER")]
     capability: Option<u32>,
+    #[command(flatten)]
+    libtest: Arguments,
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Test(test) => tests(&test),
-        Command::Small { alone: true, checks } => run(small::alone(), &checks, "small --alone"),
-        Command::Small { alone: false, checks } => run(small::groups(), &checks, "small"),
+        Command::Test(test) => tests(test),
+        Command::Small { alone: true, checks } => {
+            run(small::alone(), checks, "small --alone", false)
+        }
+        Command::Small { alone: false, checks } => run(small::groups(), checks, "small", false),
         Command::Sanitize { tool, only, report } => {
             small::sanitize(&tool, &only, report.as_deref())
         }
-        Command::Bench(bench) => bench.run(),
-        Command::BenchChamfer(bench) => bench.run(),
-        Command::FirstCall(first) => first.run(),
         Command::Together => together::alone(),
         Command::PersistentWide(wide) => wide.run(),
         Command::Devices => devices(),
@@ -164,10 +156,11 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(pointers::groups());
     groups.extend(graphs::groups());
     groups.extend(streams::groups());
+    groups.extend(progress::groups());
     groups.extend(memory::groups());
     groups.extend(give_up::groups());
     groups.extend(together::groups());
-    groups.extend(chamfer::groups(quick));
+    groups.extend(neighbors::groups(quick));
     groups.extend(OLDER.into_iter().flat_map(older));
     if !quick {
         groups.push(equality::ten_million());
@@ -184,49 +177,40 @@ fn older(capability: u32) -> Vec<Group> {
     let mut groups = small::groups();
     groups.extend(equality::several_blocks());
     groups.extend(batches::several_blocks());
-    groups.extend(chamfer::several_blocks());
+    groups.extend(neighbors::several_blocks());
     groups.extend(give_up::groups());
     groups.into_iter().map(|group| group.on_card(capability)).collect()
 }
 
-fn tests(test: &Test) -> Result<bool> {
-    let quick = test.quick;
+fn tests(test: Test) -> Result<bool> {
+    let Test { data, quick, references, checks } = test;
     let mut groups = groups(quick);
-    if let Some(folder) = &test.data {
+    if let Some(folder) = &data {
         groups.extend(real::groups(folder)?);
-        groups.extend(chamfer::real(folder)?);
+        groups.extend(neighbors::real(folder)?);
     }
-    if test.list {
-        runner::filter(&mut groups, &test.checks.only);
-        groups.iter().for_each(|group| println!("{}: {}", group.name, group.parts.join(", ")));
-        return Ok(true);
-    }
-    if test.references {
-        return Ok(runner::references(groups, &test.checks.only));
-    }
-    run(groups, &test.checks, if quick { "test --quick" } else { "test" })
+    run(groups, checks, if quick { "test --quick" } else { "test" }, references)
 }
 
-fn run(groups: Vec<Group>, checks: &Checks, command: &str) -> Result<bool> {
+fn run(groups: Vec<Group>, checks: Checks, command: &str, references: bool) -> Result<bool> {
     let only: String = checks.only.iter().map(|text| format!(" --only '{text}'")).collect();
     let report = Report::new(format!("farpoint-cuda-tests {command}{only}"));
-    println!("{}\n", report.machine);
+    println!("{}", report.machine);
     if let Some(seconds) = checks.patience {
         let patience = Duration::from_secs(seconds);
-        Device::new(0)?.set_patience(patience);
+        Gpu::new(0)?.set_patience(patience);
         if let Some(capability) = checks.capability {
-            Device::with_capability(0, capability)?.set_patience(patience);
+            Gpu::with_capability(0, capability)?.set_patience(patience);
         }
     }
     let groups = match checks.capability {
         Some(capability) => groups.into_iter().map(|group| group.on_card(capability)).collect(),
         None => groups,
     };
-    let options = Options { only: checks.only.clone(), limit: checks.limit };
-    let records = checks.report.clone();
-    runner::run(groups, &options, report, move |report| {
-        println!("\n{}", report.summary());
-        for path in &records {
+    let Checks { only, limit, libtest, report: record, .. } = checks;
+    runner::run(groups, Options { libtest, only, limit, references }, report, move |report| {
+        println!("{}", report.summary());
+        if let Some(path) = &record {
             match report.write(path) {
                 Ok(()) => println!("written: {}", path.display()),
                 Err(error) => println!("{error:#}"),

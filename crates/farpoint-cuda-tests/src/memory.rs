@@ -8,7 +8,8 @@ use crate::tally::Tally;
 use crate::variants::{self, ALL};
 use anyhow::{Result, ensure};
 use cudarc::driver::sys;
-use farpoint_cuda::{Algorithm, Buffer, Device, Sampler, Stream};
+use farpoint::{Algorithm, Sampler};
+use farpoint_cuda::{Buffer, Gpu, Stream};
 use farpoint_generate::Kind;
 use std::ptr;
 
@@ -48,7 +49,7 @@ impl Pinned {
     }
 
     fn fill(&mut self, value: f32) -> &[f32] {
-        // SAFETY: the memory has room for so many numbers; any bits are a number, and nobody else
+        // SAFETY: the memory has room for this many numbers; any bits are a number, and nothing else
         // knows of it.
         let numbers = unsafe { std::slice::from_raw_parts_mut(self.numbers, self.len) };
         numbers.fill(value);
@@ -58,7 +59,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // SAFETY: retained and allocated by `new`; nothing is copied from it any more.
+        // SAFETY: retained and allocated by `new`; nothing is copied from it anymore.
         unsafe {
             let _ = sys::cuCtxPushCurrent_v2(self.context);
             let _ = sys::cuMemFreeHost(self.numbers.cast());
@@ -72,7 +73,7 @@ impl Drop for Pinned {
 fn pinned_memory() -> Group {
     let filler: [usize; 3] = [264, 2_048, 512];
     Group::new("pinned host memory", &[""], move || {
-        Ok(move |device: &Device, _: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, _: &str, tally: &mut Tally| {
             let stream = Stream::new(device)?;
             let sampler = Sampler::count(filler[2]).algorithm(Algorithm::Naive);
             let shape = [filler[0], filler[1], 3];
@@ -98,20 +99,20 @@ fn leaks() -> Group {
     Group::new(format!("memory after {RUNS} runs"), ALL, || {
         let cloud = Cloud::<f32>::of(Kind::Room, N, 1);
         let answer = Answer::new(std::slice::from_ref(&cloud), 200)?;
-        let wrong = farpoint::Sampler::count(200).start(farpoint::Start::Index(N));
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        let wrong = Sampler::count(200).start(farpoint::Start::Index(N));
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let algorithm = variants::algorithm(part);
             let sampler = Sampler::count(200).algorithm(algorithm);
             let refused = sampler.clone().start(farpoint::Start::Index(N));
             let run = |tally: &mut Tally| -> Result<()> {
                 // All ways in, with an error between them.
-                sampler.sample(device, &cloud)?;
+                sampler.on(device).sample(&cloud)?;
                 let stream = Stream::new(device)?;
                 let mut batch = Resident::new(&stream, [1, N, 3], 200, None)?;
                 batch.write(&answer.data)?;
                 batch.enqueue(device, &stream, &sampler)?;
                 tally.check("a run", batch.compare(&answer)?);
-                let error = refused.sample(device, &cloud).err().map(|error| error.to_string());
+                let error = refused.on(device).sample(&cloud).err().map(|error| error.to_string());
                 let expected = wrong.sample(&cloud).err().map(|error| error.to_string());
                 tally.is("the CPU's error", error == expected);
                 Ok(())

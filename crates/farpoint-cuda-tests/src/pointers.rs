@@ -8,8 +8,8 @@ use crate::tally::Tally;
 use crate::truth::{first_difference, on_cpu};
 use crate::variants::{self, ALL};
 use anyhow::{Result, ensure};
-use farpoint::{Points, Start};
-use farpoint_cuda::{Buffer, CudaScalar, Device, DeviceBatch, Sampler, Stream, check_bad};
+use farpoint::{Points, Sampler, Start};
+use farpoint_cuda::{Buffer, CudaScalar, DeviceBatch, Gpu, Stream, check_bad};
 use farpoint_generate::Kind;
 
 /// How rows lie in memory.
@@ -21,7 +21,7 @@ pub(crate) enum Layout {
     Axes,
 }
 
-/// What is asked of the clouds, as lists in device memory or without.
+/// What is wanted of the clouds, with lists in device memory or without.
 #[derive(Clone)]
 pub(crate) struct Ask {
     pub(crate) name: &'static str,
@@ -124,7 +124,7 @@ pub(crate) fn small() -> Vec<Group> {
     vec![group::<f32>(vec![plain.clone(), ragged]), group::<f64>(vec![plain])]
 }
 
-/// A batch laid out as asked, and the CPU's answer.
+/// A batch in the layout that is tested, and the CPU's answer.
 struct Case<T> {
     ask: Ask,
     data: Vec<T>,
@@ -155,7 +155,7 @@ impl<T: CudaScalar> Case<T> {
             truth.push(if m == 0 {
                 (vec![], vec![], if n > 0 { T::INFINITY } else { T::ZERO })
             } else {
-                let job = farpoint::Sampler::count(m).start(Start::Indices(given));
+                let job = Sampler::count(m).start(Start::Indices(given));
                 let sample = on_cpu(job, n).sample(cloud)?;
                 (sample.indices, sample.squared_distances, sample.squared_covering_radius)
             });
@@ -163,7 +163,7 @@ impl<T: CudaScalar> Case<T> {
         Ok(Self { ask, data, strides, starts, truth })
     }
 
-    fn compare(&self, device: &Device, sampler: &Sampler) -> Result<()> {
+    fn compare(&self, device: &Gpu, sampler: &Sampler) -> Result<()> {
         let stream = Stream::new(device)?;
         let (ask, b) = (&self.ask, self.ask.lengths.len());
         let (slots, firsts) = ask.slots();
@@ -180,7 +180,7 @@ impl<T: CudaScalar> Case<T> {
         let (indices, values) =
             (Guarded::<i64>::new(&stream, slots)?, Guarded::<T>::new(&stream, slots)?);
         let (covering, chosen) = (Guarded::<T>::new(&stream, b)?, Guarded::<i64>::new(&stream, b)?);
-        let bytes = sampler.scratch_bytes::<T>(device, b, ask.rows(), 3, ask.wanted);
+        let bytes = device.sample_scratch_bytes::<T>(sampler, b, ask.rows(), 3, ask.wanted);
         let scratch = Guarded::<u8>::new(&stream, if ask.given_scratch { bytes } else { 0 })?;
         let all = |pointer: u64| ask.all_answers.then_some(pointer);
         let differ = ask.lengths.iter().any(|&n| n != ask.rows());
@@ -197,8 +197,8 @@ impl<T: CudaScalar> Case<T> {
             scratch: ask.given_scratch.then_some((scratch.pointer(), bytes)),
             ..DeviceBatch::<T>::padded(points.pointer(), [b, ask.rows(), 3], indices.pointer())
         };
-        // SAFETY: the arrays have the sizes told and outlive the stream's work.
-        unsafe { sampler.enqueue(device, &stream, &batch)? };
+        // SAFETY: the arrays have the sizes given and outlive the stream's work.
+        unsafe { device.enqueue_sample(sampler, &stream, &batch)? };
         stream.synchronize()?;
         scratch.read("scratch memory")?;
         let answer = (indices.read("indices")?, values.read("values")?);
@@ -240,7 +240,7 @@ impl<T: CudaScalar> Case<T> {
     }
 }
 
-/// The clouds' numbers in a layout, each cloud padded to so many rows or one after another; what
+/// The clouds' numbers in a layout, each cloud padded to `padded` rows or one after another; what
 /// no cloud has is infinite.
 pub(crate) fn laid_out<T: CudaScalar>(
     layout: Layout,
@@ -271,7 +271,7 @@ pub(crate) fn laid_out<T: CudaScalar>(
 fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
     Group::new(format!("device pointers {}", T::SUFFIX), ALL, move || {
         let cases = asks.into_iter().map(Case::<T>::new).collect::<Result<Vec<_>>>()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for (variant, case) in
                 variants::all(part).iter().flat_map(|v| cases.iter().map(move |c| (v, c)))
             {
@@ -293,7 +293,7 @@ fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
 /// `check_bad` counts bad rows and finds the first.
 fn bad_rows() -> Group {
     Group::new("check_bad f32", &[""], || {
-        Ok(|device: &Device, _: &str, tally: &mut Tally| {
+        Ok(|device: &Gpu, _: &str, tally: &mut Tally| {
             let stream = Stream::new(device)?;
             let mut data = vec![0.5f32; 3 * 100_000 * 2];
             data[200_000 + 17] = f32::NAN;
@@ -303,7 +303,7 @@ fn bad_rows() -> Group {
             let counts = Buffer::<i64>::new(&stream, 3, "counts")?;
             let firsts = Buffer::<i64>::new(&stream, 3, "firsts")?;
             let batch = DeviceBatch::<f32>::padded(points.pointer(), [3, 100_000, 2], 0);
-            // SAFETY: the arrays have the sizes told and outlive the stream's work.
+            // SAFETY: the arrays have the sizes given and outlive the stream's work.
             unsafe { check_bad(&stream, &batch, counts.pointer(), firsts.pointer())? };
             tally.is("counts 0, 2, 1", counts.download(3)? == [0, 2, 1]);
             tally.is("firsts -1, 8, 0", firsts.download(3)? == [-1, 8, 0]);
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
     use farpoint::Strided;
 
-    /// What the kernels must do with a batch (`kernels/batch.cuh`), on the CPU.
+    /// What the kernels must do with a batch (`kernels/common/batch.cuh`), on the CPU.
     #[test]
     fn what_is_expected_is_what_a_batch_means() {
         for ask in asks() {
@@ -340,7 +340,7 @@ mod tests {
                 let given = &case.starts[cloud * count..][..count];
                 let given = Start::Indices(given.iter().map(|&row| row as usize).collect());
                 let job = if m == 0 { Start::Index(0) } else { given };
-                let sample = farpoint::Sampler::count(m).start(job).sample(&view).unwrap();
+                let sample = Sampler::count(m).start(job).sample(&view).unwrap();
                 for k in 0..ask.samples_of(cloud) {
                     answer.0[slot + k] = sample.indices.get(k).map_or(-1, |&row| row as i64);
                     answer.1[slot + k] = sample.squared_distances.get(k).copied().unwrap_or(0.0);

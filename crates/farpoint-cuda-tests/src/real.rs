@@ -3,11 +3,11 @@
 use crate::clouds::Cloud;
 use crate::runner::Group;
 use crate::tally::Tally;
-use crate::truth::{jobs, on_cpu};
+use crate::truth::{job, on_cpu};
 use crate::variants;
 use anyhow::Result;
-use farpoint::{Amount, BadRows, Start};
-use farpoint_cuda::{CudaScalar, Device};
+use farpoint::{Amount, BadRows, Sample, Sampler, Start};
+use farpoint_cuda::{CudaScalar, Gpu};
 use farpoint_io::{Coordinates, ReadOptions, read};
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub(crate) fn groups(folder: &Path) -> Result<Vec<Group>> {
         let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
         let group = Group::new(format!("file {name}"), variants::ALL, move || {
             let clouds = File::read(&path)?;
-            Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+            Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
                 clouds.compare(device, part, tally);
                 Ok(())
             })
@@ -56,8 +56,8 @@ enum File {
 
 struct Real<T> {
     cloud: Cloud<T>,
-    sampler: farpoint_cuda::Sampler,
-    truth: farpoint::Sample<T>,
+    sampler: Sampler,
+    truth: Sample<T>,
 }
 
 impl File {
@@ -73,7 +73,7 @@ impl File {
         })
     }
 
-    fn compare(&self, device: &Device, part: &str, tally: &mut Tally) {
+    fn compare(&self, device: &Gpu, part: &str, tally: &mut Tally) {
         match self {
             Self::F32(real) => real.compare(device, part, tally),
             Self::F64(real) => real.compare(device, part, tally),
@@ -84,16 +84,15 @@ impl File {
 
 impl<T: CudaScalar> Real<T> {
     fn new(cloud: Cloud<T>) -> Result<Self> {
-        let (sampler, cpu) = jobs(Amount::Ratio(0.25), Start::Index(0), BadRows::Skip);
         // Row 0 may be bad: then the start is drawn.
         let bad = cloud.data[..cloud.dims.min(cloud.data.len())].iter().any(|x| !x.is_finite());
         let start = if bad { Start::Random(1) } else { Start::Index(0) };
-        let (sampler, cpu) = (sampler.start(start.clone()), cpu.start(start));
-        let truth = on_cpu(cpu, cloud.data.len() / cloud.dims).sample(&cloud)?;
+        let sampler = job(Amount::Ratio(0.25), start, BadRows::Skip);
+        let truth = on_cpu(sampler.clone(), cloud.data.len() / cloud.dims).sample(&cloud)?;
         Ok(Self { cloud, sampler, truth })
     }
 
-    fn compare(&self, device: &Device, part: &str, tally: &mut Tally) {
+    fn compare(&self, device: &Gpu, part: &str, tally: &mut Tally) {
         let n = self.cloud.data.len() / self.cloud.dims;
         let most = match part {
             "naive" => NAIVE,
@@ -107,6 +106,6 @@ impl<T: CudaScalar> Real<T> {
         }
         let sampler = self.sampler.clone().algorithm(variants::algorithm(part));
         let what = format!("{n} -> {}", self.truth.len());
-        tally.sample(what, sampler.sample(device, &self.cloud), &self.truth);
+        tally.sample(what, sampler.on(device).sample(&self.cloud), &self.truth);
     }
 }

@@ -3,7 +3,8 @@
 use crate::clouds::Cloud;
 use crate::truth::{first_difference, on_cpu};
 use anyhow::Result;
-use farpoint_cuda::{Buffer, CudaScalar, Device, DeviceBatch, Error, Sampler, Stream};
+use farpoint::Sampler;
+use farpoint_cuda::{Buffer, CudaScalar, DeviceBatch, Error, Gpu, Stream};
 
 /// Clouds of one size, and room for the answer.
 pub(crate) struct Resident<T> {
@@ -25,7 +26,7 @@ impl<T: CudaScalar> Resident<T> {
     ) -> Result<Self, Error> {
         let [b, n, d] = shape;
         let bytes = |sampler: &Sampler| {
-            let bytes = sampler.scratch_bytes::<T>(stream.device(), b, n, d, wanted);
+            let bytes = stream.gpu().sample_scratch_bytes::<T>(sampler, b, n, d, wanted);
             Buffer::new(stream, bytes, "scratch memory of a test")
         };
         Ok(Self {
@@ -46,7 +47,7 @@ impl<T: CudaScalar> Resident<T> {
     /// Queues a run.
     pub(crate) fn enqueue(
         &self,
-        device: &Device,
+        device: &Gpu,
         stream: &Stream,
         sampler: &Sampler,
     ) -> Result<(), Error> {
@@ -55,9 +56,9 @@ impl<T: CudaScalar> Resident<T> {
             scratch: self.scratch.as_ref().map(|buffer| (buffer.pointer(), buffer.len())),
             ..DeviceBatch::<T>::padded(self.points.pointer(), self.shape, self.indices.pointer())
         };
-        // SAFETY: the arrays have the sizes told, and are freed in the order of their stream,
+        // SAFETY: the arrays have the sizes given, and are freed in the order of their stream,
         // which every caller waits for.
-        unsafe { sampler.enqueue(device, stream, &batch) }
+        unsafe { device.enqueue_sample(sampler, stream, &batch) }
     }
 
     /// Whether indices are -1 and values NaN, all of them.
@@ -93,7 +94,7 @@ impl<T: CudaScalar> Answer<T> {
     /// `wanted` samples of each cloud from its first row.
     pub(crate) fn new(clouds: &[Cloud<T>], wanted: usize) -> Result<Self> {
         let longest = clouds.iter().map(|cloud| cloud.data.len() / cloud.dims).max().unwrap_or(0);
-        let samples = on_cpu(farpoint::Sampler::count(wanted), longest).sample_batch(clouds)?;
+        let samples = on_cpu(Sampler::count(wanted), longest).sample_batch(clouds)?;
         Ok(Self {
             data: clouds.iter().flat_map(|cloud| cloud.data.iter().copied()).collect(),
             indices: samples.iter().flat_map(|sample| sample.indices.iter().copied()).collect(),

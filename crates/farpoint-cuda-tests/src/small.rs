@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::report::write_file;
 use crate::runner::Group;
 use crate::variants::{self, ALL};
-use crate::{awkward, batches, chamfer, graphs, pointers, streams};
+use crate::{awkward, batches, graphs, neighbors, pointers, streams};
 use anyhow::{Context, Result};
 use farpoint_generate::Kind;
 use std::io::{BufRead, BufReader};
@@ -37,12 +37,12 @@ pub(crate) fn groups() -> Vec<Group> {
     groups.extend(pointers::small());
     groups.extend(streams::small());
     groups.extend(graphs::small());
-    groups.extend(chamfer::small());
+    groups.extend(neighbors::small());
     groups
 }
 
-/// Of these, what has no block wait for another: for racecheck, under which kernels whose blocks wait
-/// do not come to an end. All that these share within a block is looked at so, too.
+/// Those of them in which no block waits for another: for racecheck, under which kernels whose blocks
+/// wait do not finish. What threads of a block share is checked this way, too.
 pub(crate) fn alone() -> Vec<Group> {
     variants::set_alone();
     let mut groups = vec![
@@ -53,7 +53,7 @@ pub(crate) fn alone() -> Vec<Group> {
         awkward::axes::<f32>(2, &[33, 300]),
         awkward::axes::<f64>(5, &[300]),
     ];
-    groups.extend(chamfer::alone());
+    groups.extend(neighbors::alone());
     for group in &mut groups {
         // It would choose teams of several blocks.
         group.parts.retain(|part| *part != "auto");

@@ -1,4 +1,4 @@
-//! Streams: runs beside other work, several at once, on somebody else's.
+//! Streams: runs beside other work, several at once, on borrowed ones.
 
 use crate::clouds::Cloud;
 use crate::resident::{Answer, Resident};
@@ -6,7 +6,8 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use crate::variants::{self, ALL, Variant};
 use anyhow::Result;
-use farpoint_cuda::{Algorithm, Device, Error, Sampler, Stream};
+use farpoint::{Algorithm, Sampler};
+use farpoint_cuda::{Error, Gpu, Stream};
 use farpoint_generate::Kind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -38,7 +39,7 @@ fn repeated(name: &'static str, shape: Shape) -> Group {
     Group::new(name, ALL, move || {
         let answer = Answer::new(&clouds(shape, 1), shape[2])?;
         let small = Answer::new(&clouds([64, 4_096, 256], 2), 256)?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             under_load(device, &small, || {
                 let plain = Variant::plain(variants::algorithm(part));
                 let sampler = plain.of(Sampler::count(shape[2]));
@@ -50,7 +51,7 @@ fn repeated(name: &'static str, shape: Shape) -> Group {
 
 /// Runs `work` while another thread queues a brute force on half of the card without end.
 fn under_load(
-    device: &Device,
+    device: &Gpu,
     load: &Answer<f32>,
     work: impl FnOnce() -> Result<(), Error>,
 ) -> Result<()> {
@@ -78,7 +79,7 @@ fn under_load(
 
 /// Runs on an own stream, each compared with the CPU, so that all are alike.
 fn repeat(
-    device: &Device,
+    device: &Gpu,
     sampler: &Sampler,
     [b, n, m]: Shape,
     answer: &Answer<f32>,
@@ -102,7 +103,7 @@ fn two_threads() -> Group {
     Group::new("two threads with a stream each", ALL, move || {
         let answers =
             [Answer::new(&clouds(shapes[0], 3), 2_500)?, Answer::new(&clouds(shapes[1], 9), 400)?];
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             for other in [part, "peak"] {
                 let tallies = thread::scope(|scope| {
                     let threads = [(part, 0), (other, 1)].map(|(algorithm, which)| {
@@ -128,12 +129,12 @@ fn two_threads() -> Group {
     })
 }
 
-/// The legacy default stream, which belongs to nobody and can't be captured.
+/// The legacy default stream, which can't be captured.
 fn legacy() -> Group {
     let shape: Shape = [3, 1_000, 250];
     Group::new("legacy default stream", ALL, move || {
         let answer = Answer::new(&clouds(shape, 5), shape[2])?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             let [b, n, m] = shape;
             // SAFETY: the legacy default stream is always there.
             let stream = unsafe { Stream::borrowed(device, 0) };

@@ -1,7 +1,8 @@
 //! What a check finds.
 
 use crate::truth::{Truth, same};
-use farpoint_cuda::{CudaScalar, Error, Sample};
+use farpoint::Sample;
+use farpoint_cuda::{CudaScalar, Error};
 use std::fmt::Display;
 
 /// Counts comparisons and keeps what failed.
@@ -14,14 +15,12 @@ pub(crate) struct Tally {
     pub(crate) notes: Vec<String>,
     /// What the driver or this machine can't do.
     pub(crate) refusals: Vec<String>,
-    /// Whether the device's context is damaged.
-    pub(crate) lost: bool,
     /// Whether the algorithm may say that a shape is not for it.
     choosy: bool,
 }
 
-/// Failures of one check that are told; more say little.
-const TOLD: usize = 4;
+/// Failures of one check that are listed; more say little.
+const LISTED: usize = 4;
 
 impl Tally {
     /// For a part of a group. `persistent` does not take every cloud; the others do.
@@ -44,7 +43,7 @@ impl Tally {
 
     pub(crate) fn fail(&mut self, what: impl Display, reason: impl Display) {
         self.failed += 1;
-        if self.failures.len() < TOLD {
+        if self.failures.len() < LISTED {
             self.failures.push(format!("{what}: {reason}"));
         }
     }
@@ -55,7 +54,7 @@ impl Tally {
 
     pub(crate) fn refuse(&mut self, what: impl Display) {
         let what = what.to_string();
-        if self.refusals.len() < TOLD && !self.refusals.contains(&what) {
+        if self.refusals.len() < LISTED && !self.refusals.contains(&what) {
             self.refusals.push(what);
         }
     }
@@ -66,7 +65,6 @@ impl Tally {
             return self.refuse(reason);
         }
         self.runs += 1;
-        self.lost |= matches!(error, Error::Lost { .. });
         self.fail(what, error);
     }
 
@@ -74,11 +72,19 @@ impl Tally {
     pub(crate) fn add(&mut self, other: Self) {
         self.runs += other.runs;
         self.failed += other.failed;
-        let room = TOLD - self.failures.len();
+        let room = LISTED - self.failures.len();
         self.failures.extend(other.failures.into_iter().take(room));
         self.notes.extend(other.notes);
         self.refusals.extend(other.refusals);
-        self.lost |= other.lost;
+    }
+
+    /// The failures as one text, if there are any.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let more = match self.failed - self.failures.len() {
+            0 => String::new(),
+            more => format!("\nand {more} more"),
+        };
+        (self.failed > 0).then(|| self.failures.join("\n") + &more)
     }
 
     /// A failure, unless the call succeeded.
@@ -110,7 +116,7 @@ impl Tally {
         &mut self,
         what: impl Display,
         found: Result<Sample<T>, Error>,
-        truth: &farpoint::Sample<T>,
+        truth: &Sample<T>,
     ) {
         if let Some(found) = self.take(&what, found) {
             self.check(what, same(&found, truth));
@@ -122,7 +128,7 @@ impl Tally {
         &mut self,
         what: impl Display,
         found: Result<Vec<Sample<T>>, Error>,
-        truth: &[farpoint::Sample<T>],
+        truth: &[Sample<T>],
     ) {
         let Some(found) = self.take(&what, found) else { return };
         let result = match found.len() == truth.len() {

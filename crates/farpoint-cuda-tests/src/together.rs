@@ -1,6 +1,6 @@
 //! Calls that want the whole card, several at once: from four threads on streams of their own, with
 //! priorities, behind a kernel that fills the card, and from three processes. None may wait for
-//! another for ever, and each must give what the CPU gives.
+//! another forever, and each must give what the CPU gives.
 
 use crate::calls::{Call, WAITING, Work};
 use crate::clouds::Cloud;
@@ -8,7 +8,8 @@ use crate::resident::{Answer, Resident};
 use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::{Context, Result};
-use farpoint_cuda::{Algorithm, Device, Sampler, Stream};
+use farpoint::{Algorithm, Sampler};
+use farpoint_cuda::{Gpu, Stream};
 use farpoint_generate::Kind;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -66,13 +67,13 @@ impl Works {
     }
 
     /// Runs calls at the same time, each from a thread of its own.
-    fn run(&self, device: &Device, set: &[&str], tally: &mut Tally) -> Result<()> {
+    fn run(&self, device: &Gpu, set: &[&str], tally: &mut Tally) -> Result<()> {
         let stream = Stream::new(device)?;
         let sampler = Sampler::count(FILLER[2]).algorithm(Algorithm::Naive);
         let mut filler =
             Resident::new(&stream, [FILLER[0], FILLER[1], 3], FILLER[2], Some(&sampler))?;
         filler.write(&self.filler.data)?;
-        // One more than the callers: whoever queues the filler.
+        // One more than the callers, for the thread that queues the filler.
         let barrier = Barrier::new(set.len() + 1);
         let begin = Instant::now();
         let filled = thread::scope(|scope| -> Result<_> {
@@ -105,7 +106,7 @@ impl Works {
     /// The calls of one thread; the barrier is come to in every round, whatever fails.
     fn calls(
         &self,
-        device: &Device,
+        device: &Gpu,
         name: &str,
         priority: i32,
         set: &[&str],
@@ -136,7 +137,7 @@ impl Works {
 fn threads() -> Group {
     Group::new("two to four calls at once, from threads", WAITING, || {
         let works = Works::new()?;
-        Ok(move |device: &Device, part: &str, tally: &mut Tally| {
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
             sets(part).iter().try_for_each(|set| works.run(device, set, tally))
         })
     })
@@ -146,7 +147,7 @@ fn threads() -> Group {
 /// What a process does that is one of several: calls of all kinds, from four threads.
 pub(crate) fn alone() -> Result<bool> {
     let works = Works::new()?;
-    let device = Device::new(0)?;
+    let device = Gpu::new(0)?;
     let mut tally = Tally::default();
     for _ in 0..2 {
         works.run(&device, WAITING, &mut tally)?;
@@ -159,7 +160,7 @@ pub(crate) fn alone() -> Result<bool> {
 /// From three processes.
 fn processes() -> Group {
     Group::new("calls at once, from three processes", &[""], || {
-        Ok(|_: &Device, _: &str, tally: &mut Tally| {
+        Ok(|_: &Gpu, _: &str, tally: &mut Tally| {
             let program = std::env::current_exe()?;
             let start = || {
                 let mut command = Command::new(&program);
@@ -200,8 +201,7 @@ impl Running {
         if let Some(mut pipe) = self.0.stderr.take() {
             let _ = pipe.read_to_string(&mut said);
         }
-        let end =
-            status.map_or_else(|| "not at an end in time".into(), |status| status.to_string());
+        let end = status.map_or_else(|| "not finished in time".into(), |status| status.to_string());
         Ok(Err(format!("{end}: {}", said.trim())))
     }
 }
@@ -230,7 +230,7 @@ mod tests {
         let failed = shell("echo wrong; exit 3").end(soon() + LIMIT).unwrap().unwrap_err();
         assert!(failed.contains('3') && failed.contains("wrong"), "{failed}");
         let hung = shell("exec sleep 1000").end(soon()).unwrap().unwrap_err();
-        assert!(hung.contains("not at an end"), "{hung}");
+        assert!(hung.contains("not finished"), "{hung}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! What the CPU library says, and comparing a sample of the GPU with it bit by bit.
+//! What the CPU library says, and comparing a sample of the GPU with it bit for bit.
 
 use crate::clouds::Cloud;
-use farpoint::{Algorithm, Amount, BadRows, Points, Scalar, Start};
-use farpoint_cuda::{CudaScalar, Sample};
+use farpoint::{Algorithm, Amount, BadRows, Cpu, Points, Sample, Sampler, Scalar, Start};
+use farpoint_cuda::CudaScalar;
 
 /// Below this many points the obvious loop is the reference; above, the CPU's fastest method,
 /// which the CPU's own tests compare with that loop.
@@ -10,7 +10,7 @@ const OBVIOUS: usize = 5_000;
 
 /// A sample of the CPU that is at least as long as what is compared with it.
 pub(crate) struct Truth<T> {
-    pub(crate) sample: farpoint::Sample<T>,
+    pub(crate) sample: Sample<T>,
     points: usize,
 }
 
@@ -18,7 +18,7 @@ impl<T: CudaScalar> Truth<T> {
     /// `most + 1` samples of the cloud, or all there are.
     pub(crate) fn new(cloud: &Cloud<T>, start: &Start, most: usize) -> anyhow::Result<Self> {
         let points = cloud.len();
-        let job = farpoint::Sampler::count((most + 1).min(points)).start(start.clone());
+        let job = Sampler::count((most + 1).min(points)).start(start.clone());
         Ok(Self { sample: on_cpu(job, points).sample(cloud)?, points })
     }
 
@@ -34,31 +34,43 @@ impl<T: CudaScalar> Truth<T> {
     }
 }
 
-/// A job with the reference method for a cloud of this size. Small clouds take one thread, as
-/// many of them are sampled side by side.
-pub(crate) fn on_cpu(job: farpoint::Sampler, points: usize) -> farpoint::Sampler {
+/// A job on the CPU.
+pub(crate) struct OnCpu<J> {
+    pub(crate) job: J,
+    pub(crate) cpu: Cpu,
+}
+
+/// A job by the reference method for a cloud of this size. Small clouds take one thread, as many of
+/// them are sampled side by side.
+pub(crate) fn on_cpu(job: Sampler, points: usize) -> OnCpu<Sampler> {
+    let one = Cpu::new().threads(1);
     match points {
-        0..=OBVIOUS => job.algorithm(Algorithm::Reference).threads(1),
-        n if n < 200_000 => job.threads(1),
-        _ => job,
+        0..=OBVIOUS => OnCpu { job: job.algorithm(Algorithm::Reference), cpu: one },
+        n if n < 200_000 => OnCpu { job, cpu: one },
+        _ => OnCpu { job, cpu: Cpu::new() },
     }
 }
 
-/// The same job for the GPU and the CPU.
-pub(crate) fn jobs(
-    amount: Amount,
-    start: Start,
-    bad_rows: BadRows,
-) -> (farpoint_cuda::Sampler, farpoint::Sampler) {
-    let gpu = farpoint_cuda::Sampler::new(amount).start(start.clone()).bad_rows(bad_rows);
-    (gpu, farpoint::Sampler::new(amount).start(start).bad_rows(bad_rows))
+impl OnCpu<Sampler> {
+    pub(crate) fn sample<T: Scalar>(&self, cloud: &Cloud<T>) -> Result<Sample<T>, farpoint::Error> {
+        self.job.on(&self.cpu).sample(cloud)
+    }
+
+    pub(crate) fn sample_batch<T: Scalar>(
+        &self,
+        clouds: &[Cloud<T>],
+    ) -> Result<Vec<Sample<T>>, farpoint::Error> {
+        self.job.on(&self.cpu).sample_batch(clouds)
+    }
+}
+
+/// The job for the GPU and the CPU.
+pub(crate) fn job(amount: Amount, start: Start, bad_rows: BadRows) -> Sampler {
+    Sampler::new(amount).start(start).bad_rows(bad_rows)
 }
 
 /// Compares a whole sample with one of the CPU.
-pub(crate) fn same<T: CudaScalar>(
-    found: &Sample<T>,
-    truth: &farpoint::Sample<T>,
-) -> Result<(), String> {
+pub(crate) fn same<T: CudaScalar>(found: &Sample<T>, truth: &Sample<T>) -> Result<(), String> {
     if found.dropped != truth.dropped {
         return Err(format!("{} rows left out, not {}", found.dropped, truth.dropped));
     }
@@ -116,26 +128,14 @@ mod tests {
     use super::*;
     use farpoint_generate::Kind;
 
-    /// What a GPU would give if it gave what the CPU gives.
-    fn as_from_a_gpu(sample: farpoint::Sample<f32>) -> Sample<f32> {
-        Sample {
-            indices: sample.indices,
-            squared_distances: sample.squared_distances,
-            squared_covering_radius: sample.squared_covering_radius,
-            algorithm: farpoint_cuda::Algorithm::Naive,
-            dropped: sample.dropped,
-            statistics: None,
-        }
-    }
-
     #[test]
     fn every_prefix_is_accepted_and_nothing_else() {
         let cloud = Cloud::<f32>::of(Kind::Duplicated, 300, 1);
         let start = Start::Indices(vec![5, 9]);
         let truth = Truth::new(&cloud, &start, 300).unwrap();
         for m in [2, 3, 75, 299, 300] {
-            let job = farpoint::Sampler::count(m).start(start.clone());
-            let right = as_from_a_gpu(job.sample(&cloud).unwrap());
+            let job = Sampler::count(m).start(start.clone());
+            let right = job.sample(&cloud).unwrap();
             assert_eq!(truth.compare(&right, m), Ok(()));
             let mut wrong = right.clone();
             wrong.indices[m - 1] ^= 1;
@@ -151,7 +151,7 @@ mod tests {
             wrong.indices.pop();
             assert!(truth.compare(&wrong, m).is_err());
         }
-        let mut nothing = as_from_a_gpu(farpoint::Sampler::count(0).sample(&cloud).unwrap());
+        let mut nothing = Sampler::count(0).sample(&cloud).unwrap();
         assert_eq!(truth.compare(&nothing, 0), Ok(()));
         nothing.squared_covering_radius = 0.0;
         assert!(truth.compare(&nothing, 0).is_err());

@@ -1,8 +1,7 @@
 //! Every algorithm with every switch worth a test.
 
+use farpoint::{Algorithm, PeakOptions, RadiusOptions, Sampler};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use farpoint_cuda::{Algorithm, PeakOptions, RadiusOptions, Sampler};
 
 /// The names of all algorithms, in the order of the report.
 pub(crate) const ALL: &[&str] = &["naive", "radius", "persistent", "peak", "auto"];
@@ -19,38 +18,32 @@ pub(crate) fn is_alone() -> bool {
     ALONE.load(Ordering::Relaxed)
 }
 
-/// An algorithm with its switches.
+/// An algorithm with its options.
 #[derive(Clone)]
 pub(crate) struct Variant {
     pub(crate) name: String,
     algorithm: Algorithm,
-    radius: RadiusOptions,
-    peak: PeakOptions,
 }
 
 impl Variant {
     /// A sampler that works this way.
     pub(crate) fn of(&self, sampler: Sampler) -> Sampler {
-        sampler.algorithm(self.algorithm).radius(self.radius).peak(self.peak)
+        sampler.algorithm(self.algorithm)
     }
 
-    /// The algorithm as it comes.
+    /// The algorithm with its default options.
     pub(crate) fn plain(algorithm: Algorithm) -> Self {
-        Self {
-            name: algorithm.name().into(),
-            algorithm,
-            radius: RadiusOptions::default(),
-            peak: PeakOptions::default(),
-        }
+        Self { name: algorithm.name().into(), algorithm }
     }
 
     fn radius(name: &str, nvox: Option<u32>, fuse_selection: bool, fuse_update: bool) -> Self {
-        let radius = RadiusOptions { nvox, fuse_selection, fuse_update };
-        Self { name: format!("radius, {name}"), radius, ..Self::plain(Algorithm::Radius) }
+        let options = RadiusOptions::default().nvox(nvox);
+        let options = options.fuse_selection(fuse_selection).fuse_update(fuse_update);
+        Self { name: format!("radius, {name}"), algorithm: Algorithm::Radius(options) }
     }
 
-    fn peak(name: &str, peak: PeakOptions) -> Self {
-        Self { name: format!("peak, {name}"), peak, ..Self::plain(Algorithm::Peak) }
+    fn peak(name: &str, options: PeakOptions) -> Self {
+        Self { name: format!("peak, {name}"), algorithm: Algorithm::Peak(options) }
     }
 }
 
@@ -62,13 +55,13 @@ pub(crate) fn algorithm(part: &str) -> Algorithm {
 /// The algorithm as it comes, then with its switches set in every way.
 pub(crate) fn all(part: &str) -> Vec<Variant> {
     let algorithm = algorithm(part);
-    if is_alone() && algorithm == Algorithm::Peak {
+    if is_alone() && part == "peak" {
         return vec![Variant::peak("team 1", PeakOptions::default().team(1))];
     }
     let mut variants = vec![Variant::plain(algorithm)];
     match algorithm {
-        Algorithm::Radius => variants.extend(fusions().into_iter().skip(1)),
-        Algorithm::Peak => {
+        Algorithm::Radius(_) => variants.extend(fusions().into_iter().skip(1)),
+        Algorithm::Peak(_) => {
             let peak = PeakOptions::default;
             variants.extend([
                 Variant::peak("gamma 0.5", peak().gamma(0.5)),
@@ -86,7 +79,7 @@ pub(crate) fn all(part: &str) -> Vec<Variant> {
 /// Switches that cost more time than those of [`all`]: for small clouds.
 pub(crate) fn odd(part: &str) -> Vec<Variant> {
     let mut variants = all(part);
-    if algorithm(part) == Algorithm::Radius {
+    if part == "radius" {
         for nvox in [1, 2, 33, 1024] {
             variants.push(Variant::radius(&format!("nvox {nvox}"), Some(nvox), true, true));
         }

@@ -1,5 +1,5 @@
-//! An experiment: `persistent` on the grid with more than four points a thread, a variant of which
-//! hung and was left out. Runs `kernels/persistent_wide.cu`, compiled to PTX by whoever asks, on
+//! An experiment: `persistent` on the grid with more than four points per thread, a variant of which
+//! hung and was left out. Runs `kernels/persistent_wide.cu`, which is compiled to PTX by hand, on
 //! clouds of many sizes; where it does not end, says how far each warp has come.
 
 use crate::clouds::Cloud;
@@ -7,7 +7,7 @@ use crate::resident::Answer;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use cudarc::driver::sys::{self, CUresult};
-use farpoint_cuda::{Buffer, Device, Stream};
+use farpoint_cuda::{Buffer, Gpu, Stream};
 use farpoint_generate::Kind;
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_void};
@@ -37,7 +37,7 @@ const LIMIT: Duration = Duration::from_secs(15);
 /// Ticks (a millisecond or so) that the kernel's waits may last.
 const PATIENCE: u32 = 3_000;
 
-/// `struct Guard` of farpoint-cuda's `kernels/guard.cuh`, and `struct Batch` in f32.
+/// `struct Guard` of farpoint-cuda's `kernels/common/guard.cuh`, and `struct Batch` in f32.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct WideArgs {
@@ -69,7 +69,7 @@ struct WideArgs {
 
 impl Wide {
     pub(crate) fn run(&self) -> Result<bool> {
-        let device = Device::new(0)?;
+        let device = Gpu::new(0)?;
         let text = std::fs::read_to_string(&self.ptx)
             .with_context(|| format!("can't read {}", self.ptx.display()))?;
         let current = Current::new()?;
@@ -98,7 +98,7 @@ fn points_of(kernel: &str) -> usize {
 
 /// One run; true if it ended with what the CPU says, or the cloud does not fit.
 fn case(
-    device: &Device,
+    device: &Gpu,
     function: sys::CUfunction,
     cloud: &Cloud<f32>,
     what: &str,
@@ -152,7 +152,7 @@ fn case(
     stream.synchronize()?;
     let begin = Instant::now();
     start(function, &stream, blocks, shared, &args)?;
-    // SAFETY: asks about a stream that lives.
+    // SAFETY: the stream lives.
     while unsafe { sys::cuStreamQuery(stream.raw() as usize as sys::CUstream) }
         == CUresult::CUDA_ERROR_NOT_READY
     {
@@ -211,11 +211,11 @@ fn start(
 }
 
 /// The trace, while the kernel is still running.
-fn read_beside(device: &Device, trace: &Buffer<u32>) -> Result<Vec<u32>> {
+fn read_beside(device: &Gpu, trace: &Buffer<u32>) -> Result<Vec<u32>> {
     let other = Stream::new(device)?;
     let mut words = vec![0u32; trace.len()];
     let (to, from) = (words.as_mut_ptr().cast(), trace.pointer());
-    // SAFETY: both arrays have so many words, and the copy is waited for.
+    // SAFETY: both arrays have this many words, and the copy is waited for.
     let code = unsafe {
         let raw = other.raw() as usize as sys::CUstream;
         sys::cuMemcpyDtoHAsync_v2(to, from, 4 * trace.len(), raw)

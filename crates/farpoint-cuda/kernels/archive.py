@@ -2,16 +2,16 @@
 """Packs the compiled kernels into the one file that the crate includes.
 
     archive.py pack FOLDER ARCHIVE      write it, unless it holds these files already
-    archive.py compare FOLDER ARCHIVE   status 1, and what differs, unless it holds these files
-    archive.py unpack ARCHIVE FOLDER    take it apart
+    archive.py compare FOLDER ARCHIVE   fail and list the differences, unless it holds these files
+    archive.py unpack ARCHIVE FOLDER    extract all files
 
 An archive begins with lines of text: a title; for each group of files "NAME KIND BYTES
 PRECISION:TARGET:LENGTH,..", where KIND is the files' suffix and BYTES the group's packed size; an
 empty line. Then come the groups, each one LZMA stream (the format of .lzma files) of its files in
-this order, each filled up with zeros to a multiple of 16. A kernel's code for several cards is much
+this order, each padded with zeros to a multiple of 16. A kernel's code for several cards is much
 alike: in one stream it takes half the space. `src/archive.rs` reads it.
 
-Releases of the LZMA library may pack differently, so archives are compared by what they hold.
+Releases of the LZMA library may compress differently, so archives are compared by their contents.
 """
 import lzma
 import pathlib
@@ -19,13 +19,13 @@ import sys
 
 TITLE = "farpoint kernels 2"
 
-#: A reader stops when it has what it wants: the cards of clusters first, like beside like.
+#: A reader stops once it has what it needs, so the cards of clusters come first, similar ones together.
 TARGETS = {"cubin": (90, 80, 86, 75, 100, 120), "ptx": (90, 80, 75)}
 PREFIX = {"cubin": "sm_", "ptx": "compute_"}
 
 #: An instruction has 16 bytes, and the same fields are at the same bytes of each.
 FILTERS = {"cubin": {"lc": 0, "lp": 4, "pb": 4}, "ptx": {"lc": 4, "lp": 0, "pb": 0}}
-#: At least as much as a group holds, so that all of it can be referred to.
+#: At least the size of a group, so that all of it is within reach of a match.
 WINDOW = 16 << 20
 
 
@@ -83,13 +83,13 @@ def differences(fresh, held):
         if name not in held:
             yield f"{name} is missing"
         elif name not in fresh:
-            yield f"{name} has no kernel any more"
+            yield f"{name} has no kernel anymore"
         elif fresh[name] != held[name]:
             yield f"{name} differs {place(name, fresh[name], held[name])}"
 
 
 def place(name, new, old):
-    """Where two files part."""
+    """Where two files differ first."""
     what, split = ("line", bytes.splitlines) if name.endswith(".ptx") else ("byte", list)
     pairs = enumerate(zip(split(new), split(old)), 1)
     at = next((at for at, (a, b) in pairs if a != b), None)
@@ -112,9 +112,9 @@ def main():
         print(f"{len(wrong)} of {len(fresh)} files changed in {target}, "
               f"{pathlib.Path(target).stat().st_size:,} bytes")
     elif wrong:
-        raise SystemExit(f"{target} does not hold what the kernels give:\n  " + "\n  ".join(wrong))
+        raise SystemExit(f"{target} does not hold what the kernels compile to:\n  " + "\n  ".join(wrong))
     else:
-        print(f"{target} holds what the kernels give, {len(fresh)} files")
+        print(f"{target} holds what the kernels compile to, {len(fresh)} files")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Compiles the kernels with pinned compilers; needs neither a GPU nor a CUDA toolkit.
 
-    build.py NVRTC_FOLDER PTXAS OUT_FOLDER [--cache FOLDER] [NAME..]
+    build.py NVRTC_FOLDER PTXAS OUT_FOLDER [NAME..] [--cache FOLDER]
 
 NVRTC_FOLDER holds libnvrtc.so.12 and its builtins, PTXAS is NVIDIA's assembler; `cargo xtask
-kernels` fetches both from PyPI and calls this script. Every NAME.cu beside this script becomes
+kernels` fetches both from PyPI and calls this script. Every FOLDER/NAME.cu below this script is the
+module NAME and becomes
 
     OUT_FOLDER/NAME.PRECISION.compute_XX.ptx   and   OUT_FOLDER/NAME.PRECISION.sm_XX.cubin
 
-Machine code is made of these very PTX files: both do the same operations in the same order. With
---cache, what was assembled from the same PTX before is taken from there.
+Kernels include headers by their path from here, such as "common/batch.cuh". Machine code is
+assembled from these PTX files, so that both do the same operations in the same order. With --cache,
+what was assembled from the same PTX before is taken from there.
 """
 import argparse
 import concurrent.futures
@@ -27,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PRECISIONS = {"f32": [], "f64": ["-DFARPOINT_F64"]}
 
 #: Virtual architectures of the PTX, the fallback for cards without machine code of their own. No
-#: kernel asks for more than 9.0.
+#: kernel needs more than 9.0.
 PTX = (75, 80, 90)
 
 #: Cards with machine code: Turing, A100, Ampere and (by 8.6, whose code is the same but for a few
@@ -37,6 +39,16 @@ MACHINES = (75, 80, 86, 90, 100, 120)
 #: `--fmad=false`: a multiplication and an addition stay two roundings. NVRTC then writes `mul.rn`
 #: and `add.rn`, which the assembler never fuses, whatever its own flags.
 OPTIONS = ["--fmad=false", "--std=c++17"]
+
+
+def modules():
+    """The source of every module, by the module's name."""
+    found = {}
+    for path in sorted(HERE.glob("*/*.cu")):
+        if path.stem in found:
+            raise RuntimeError(f"{path} and {found[path.stem]}: two modules of the same name")
+        found[path.stem] = path
+    return found
 
 
 def load(folder):
@@ -58,9 +70,11 @@ def text(nvrtc, program, size, get):
 def compile_one(folder, path, options):
     """PTX of one file."""
     nvrtc = load(folder)
-    headers = sorted(HERE.glob("*.cuh"))
+    headers = sorted(HERE.glob("*/*.cuh"))
     sources = (ctypes.c_char_p * len(headers))(*[h.read_bytes() for h in headers])
-    names = (ctypes.c_char_p * len(headers))(*[h.name.encode() for h in headers])
+    names = (ctypes.c_char_p * len(headers))(
+        *[h.relative_to(HERE).as_posix().encode() for h in headers]
+    )
     program = ctypes.c_void_p()
     nvrtc.nvrtcCreateProgram(
         ctypes.byref(program), path.read_bytes(), path.name.encode(), len(headers), sources, names
@@ -84,7 +98,7 @@ def write_ptx(folder, path, precision, architecture, out):
 
 
 def newest(machine):
-    """The PTX that a card's machine code is made of."""
+    """The PTX that a card's machine code is assembled from."""
     return max(architecture for architecture in PTX if architecture <= machine)
 
 
@@ -103,7 +117,7 @@ def assemble(ptxas, version, out, cache, source, machine):
     if run.returncode != 0:
         raise RuntimeError(f"{source.name}: ptxas failed for sm_{machine}\n{run.stderr}")
     if kept:
-        # Two steps, so that what is in the cache is whole.
+        # Renamed into place, so that the cache never holds half a file.
         part = kept.with_suffix(f".{os.getpid()}.{machine}")
         shutil.copyfile(target, part)
         part.replace(kept)
@@ -124,11 +138,12 @@ def main():
     for folder in (given.out, given.cache):
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
-    names = given.names or [path.stem for path in HERE.glob("*.cu")]
+    kernels = modules()
+    names = given.names or list(kernels)
     version = subprocess.run([given.ptxas, "--version"], check=True, capture_output=True, text=True)
-    # The largest first, so that no core is left with one at the end.
-    files = sorted((HERE / f"{name}.cu" for name in names), key=lambda p: -p.stat().st_size)
-    # NVRTC numbers calls through all that a process compiles: each file has a process of its own.
+    # The largest first, so that no core is left with a large one at the end.
+    files = sorted((kernels[name] for name in names), key=lambda p: -p.stat().st_size)
+    # NVRTC numbers calls across all that a process compiles, so each file gets its own process.
     with multiprocessing.Pool(maxtasksperchild=1) as pool:
         pool.starmap(write_ptx, [
             (given.nvrtc, path, precision, architecture, given.out)

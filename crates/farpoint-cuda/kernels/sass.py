@@ -3,9 +3,9 @@
 
     sass.py FOLDER NVDISASM
 
-Results must equal the CPU's bit by bit, so that nothing may be fused but what the PTX says (the
-scores of nearest_brute, which are no distances) and what exact division and square root are made
-of: the assembler writes about 20 fused operations for each, of which the result is rounded once.
+Results must equal the CPU's bit for bit, so nothing may be fused except what the PTX itself fuses
+(the scores of nearest_brute, which are not distances) and the parts of exact division and square
+root: the assembler emits about 20 fused operations for each, whose result is rounded once.
 """
 import concurrent.futures
 import pathlib
@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-#: Fused operations that the assembler may write for one division or root.
+#: Fused operations that the assembler may emit for one division or root.
 EACH = 24
 
 INEXACT_PARTS = re.compile(r"\b(?:div|sqrt|rcp|rsqrt)\.[a-z.]*f(?:32|64)\b")
@@ -39,7 +39,7 @@ def main():
     cubins = sorted(folder.glob("*.cubin"))
     if not cubins:
         raise SystemExit(f"there is no machine code in {folder}")
-    # The assembler turns the same operations into the same for every card.
+    # The PTX of every card has the same operations.
     allowed = {path.name.rsplit(".", 2)[0]: most(path) for path in folder.glob("*.compute_80.ptx")}
     wrong = []
     with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -49,7 +49,7 @@ def main():
             if count > limit:
                 wrong.append(f"{cubin.name}: {count} fused operations, {limit} at most")
     if wrong:
-        raise SystemExit("machine code that rounds otherwise than the CPU:\n  " + "\n  ".join(wrong))
+        raise SystemExit("machine code that rounds differently from the CPU:\n  " + "\n  ".join(wrong))
     print(f"{len(cubins)} files of machine code, nothing fused")
 
 

@@ -1,25 +1,25 @@
-//! The kernels inside the program: machine code for known cards, PTX for the others, packed.
+//! The kernels inside the program, packed: machine code for known cards, PTX for the others.
 //!
-//! `cargo xtask kernels` writes the archive from `kernels/*.cu`; `kernels/archive.py` says how it
-//! is laid out. Only what is asked for is unpacked, on every asking.
+//! `cargo xtask kernels` builds the archive from `kernels/*/*.cu`; `kernels/archive.py` describes
+//! its layout. Only what is requested is unpacked, on every request.
 
 use lzma_rust2::LzmaReader;
 use std::io::{self, Read};
 use std::sync::OnceLock;
 
-static BYTES: &[u8] = include_bytes!("../kernels.bin");
+static BYTES: &[u8] = include_bytes!("../kernels/built/kernels.bin");
 
 const TITLE: &str = "farpoint kernels 2";
 
-/// More KiB than a stream's window and tables take.
+/// More KiB than the window and tables of a stream need.
 const MEMORY: u32 = 64 << 10;
 
-/// What a card is given.
+/// The form of compiled kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Machine code, for one kind of card.
     Cubin,
-    /// What the driver compiles for any card from one on.
+    /// Assembly that the driver compiles for any card from a certain one on.
     Ptx,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Code {
     pub(crate) kind: Kind,
     /// The compute capability it is made for, 90 for 9.0.
     pub(crate) target: u32,
-    /// The stream that holds it, and where.
+    /// The stream that holds it, and its place within.
     packed: &'static [u8],
     begin: usize,
     length: usize,
@@ -71,7 +71,7 @@ fn newest(
 }
 
 impl Code {
-    /// What the driver is given. PTX ends with a zero, as the driver wants it.
+    /// The image for the driver. PTX ends with a zero, as the driver requires.
     pub(crate) fn unpack(&self) -> io::Result<Vec<u8>> {
         let mut reader = LzmaReader::new_mem_limit(self.packed, MEMORY, None)?;
         let skipped = io::copy(&mut (&mut reader).take(self.begin as u64), &mut io::sink())?;
@@ -96,7 +96,7 @@ impl Code {
     }
 }
 
-/// Reads the text in front of an archive; nothing if it is none.
+/// Reads the text at the beginning of an archive; `None` if it is not one.
 fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
     let end = bytes.windows(2).position(|two| two == b"\n\n")?;
     let mut lines = std::str::from_utf8(&bytes[..end]).ok()?.lines();
@@ -132,6 +132,7 @@ fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
 
     const CARDS: [u32; 6] = [75, 80, 86, 90, 100, 120];
     const VIRTUAL: [u32; 3] = [75, 80, 90];
@@ -140,10 +141,14 @@ mod tests {
         Code { module: "a", precision, kind, target, packed: &[], begin: 0, length: 0 }
     }
 
-    /// Names of the sources, which are modules.
+    /// Names of the modules: of the sources in the folders of `kernels`.
     fn sources() -> BTreeSet<String> {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels");
-        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let list = |folder: &Path| -> Vec<PathBuf> {
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+        };
+        let entries = list(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels").as_ref());
+        let folders = entries.iter().filter(|path| path.is_dir());
+        let files = folders.flat_map(|folder| list(folder));
         let kernels = files.filter(|path| path.extension().is_some_and(|end| end == "cu"));
         kernels.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
     }
@@ -213,7 +218,7 @@ mod tests {
             let image = code.unpack().unwrap();
             let text = std::ffi::CStr::from_bytes_with_nul(&image).unwrap().to_str().unwrap();
             assert!(text.contains(&format!(".target sm_{}\n", code.target)), "{}", code.name());
-            assert!(text.contains(".version 8.4\n"), "needs a newer driver than we say");
+            assert!(text.contains(".version 8.4\n"), "needs a newer driver than documented");
             // Nothing may be fused: the bits would differ from the CPU's. The scores by which
             // `brute` filters are no distances, and of f32 in both precisions.
             let scored = code.module == "nearest_brute";

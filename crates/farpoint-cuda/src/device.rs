@@ -1,215 +1,106 @@
-//! A GPU: its primary context, what it can do, and the kernels loaded on it.
+//! GPUs as devices of [`farpoint`]: jobs on clouds in host memory.
 
-use crate::driver::{self, check, sys};
-use crate::guard::Watch;
-use crate::module::{Function, Loaded, Modules};
-use crate::{CudaScalar, Error, Properties, memory, properties};
+use crate::{CudaScalar, Error, Gpu, Gpus, fps, neighbors};
+use farpoint::{Chamfer, Device, Gradients, Matcher, Nearest, Observer, Points, Sample, Sampler};
+use std::slice;
 
-use std::fmt;
-use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// A GPU of this machine, ready for work. Cheap to clone; may be used from any thread.
-///
-/// It is the device's *primary* context, which the CUDA runtime and PyTorch use too, so that
-/// their pointers and streams are valid here. Devices stay open until the program ends: opening
-/// one again costs nothing.
-#[derive(Clone)]
-pub struct Device(Arc<Inner>);
-
-struct Inner {
-    ordinal: usize,
-    /// The compute capability it is held down to, if so.
-    most: Option<u32>,
-    handle: sys::CUdevice,
-    context: sys::CUcontext,
-    properties: Properties,
-    modules: Modules,
-    watch: Watch,
-    /// Set when the context is found damaged: the next `Device::new` makes another.
-    lost: AtomicBool,
+impl Gpu {
+    fn as_slice(&self) -> &[Self] {
+        slice::from_ref(self)
+    }
 }
 
-// SAFETY: the handles are names that the driver accepts from every thread.
-unsafe impl Send for Inner {}
-// SAFETY: the driver accepts the handles from several threads at a time; what changes is behind a
-// mutex or atomic.
-unsafe impl Sync for Inner {}
+/// The same for one GPU and several: a single job is the first one's.
+macro_rules! device {
+    ($(#[$about:meta])* $device:ty) => {
+        $(#[$about])*
+        impl<T: CudaScalar> Device<T> for $device {
+            type Error = Error;
 
-/// Devices that were opened.
-static OPEN: Mutex<Vec<Device>> = Mutex::new(Vec::new());
+            fn sample<P: Points<T> + ?Sized>(
+                &self,
+                job: &Sampler,
+                points: &P,
+                observer: Option<Observer<'_>>,
+            ) -> Result<Sample<T>, Error> {
+                fps::run::one(&self.as_slice()[0], job, points, observer)
+            }
 
-impl Device {
-    /// Opens device `ordinal`, the first being 0.
-    pub fn new(ordinal: usize) -> Result<Self, Error> {
-        Self::open(ordinal, None)
-    }
+            fn sample_batch<P: Points<T>>(
+                &self,
+                jobs: &[Sampler],
+                clouds: &[P],
+                observer: Option<Observer<'_>>,
+            ) -> Result<Vec<Sample<T>>, Error> {
+                fps::run::many(self.as_slice(), jobs, clouds, observer)
+            }
 
-    /// The same device, used as a card of at most this compute capability (75 for 7.5): kernels are
-    /// compiled by the driver from the PTX for it, and no launch asks for what it has not. For tests
-    /// of that code where no such card is at hand; results are the same, times are not.
-    #[doc(hidden)]
-    pub fn with_capability(ordinal: usize, most: u32) -> Result<Self, Error> {
-        Self::open(ordinal, Some(most))
-    }
+            fn nearest<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(
+                &self,
+                job: &Matcher,
+                a: &A,
+                b: &B,
+                observer: Option<Observer<'_>>,
+            ) -> Result<Nearest<T>, Error> {
+                neighbors::run::nearest(&self.as_slice()[0], job, a, b, observer)
+            }
 
-    fn open(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
-        let count = driver::device_count()?;
-        if ordinal >= count {
-            return Err(Error::NoSuchDevice { ordinal, count });
+            fn chamfer<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(
+                &self,
+                job: &Matcher,
+                a: &A,
+                b: &B,
+                observer: Option<Observer<'_>>,
+            ) -> Result<Chamfer<T>, Error> {
+                let (chamfer, _) =
+                    neighbors::run::chamfer(&self.as_slice()[0], job, a, b, observer)?;
+                Ok(chamfer)
+            }
+
+            fn nearest_batch<A: Points<T>, B: Points<T>>(
+                &self,
+                job: &Matcher,
+                a: &[A],
+                b: &[B],
+                observer: Option<Observer<'_>>,
+            ) -> Result<Vec<Nearest<T>>, Error> {
+                neighbors::run::nearest_batch(self.as_slice(), job, a, b, observer)
+            }
+
+            fn chamfer_batch<A: Points<T>, B: Points<T>>(
+                &self,
+                job: &Matcher,
+                a: &[A],
+                b: &[B],
+                observer: Option<Observer<'_>>,
+            ) -> Result<Vec<Chamfer<T>>, Error> {
+                neighbors::run::chamfer_batch(self.as_slice(), job, a, b, observer)
+            }
+
+            fn backward<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(
+                &self,
+                chamfer: &Chamfer<T>,
+                a: &A,
+                b: &B,
+                gradients: [&[T]; 2],
+            ) -> Result<Gradients<T>, Error> {
+                neighbors::run::backward(&self.as_slice()[0], chamfer, a, b, gradients)
+            }
         }
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|device| !device.0.lost.load(Ordering::Relaxed));
-        let is_it = |device: &&Self| device.0.ordinal == ordinal && device.0.most == most;
-        if let Some(device) = open.iter().find(is_it) {
-            return Ok(device.clone());
-        }
-        let device = Self(Arc::new(Inner::open(ordinal, most)?));
-        open.push(device.clone());
-        Ok(device)
-    }
-
-    /// All devices of this machine.
-    pub fn all() -> Result<Vec<Self>, Error> {
-        (0..driver::device_count()?).map(Self::new).collect()
-    }
-
-    /// Its number.
-    pub fn ordinal(&self) -> usize {
-        self.0.ordinal
-    }
-
-    /// What it is and can do.
-    pub fn properties(&self) -> &Properties {
-        &self.0.properties
-    }
-
-    /// Bytes of memory that are free, and that there are.
-    pub fn memory(&self) -> Result<(usize, usize), Error> {
-        let _current = self.bind()?;
-        let (mut free, mut total) = (0, 0);
-        // SAFETY: writes two numbers.
-        check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) })?;
-        Ok((free, total))
-    }
-
-    /// Loads every kernel now, so that no later call waits for that: a fraction of a second for
-    /// machine code, several seconds where the driver compiles PTX (a card newer than this crate).
-    /// Calls that were made, or are made meanwhile, are not disturbed. Not needed: without it, a
-    /// call loads what it uses and finds not loaded.
-    pub fn warm_up(&self) -> Result<(), Error> {
-        self.0.modules.load_all(self)
-    }
-
-    /// What loading kernels took on this device so far.
-    pub fn loaded(&self) -> Loaded {
-        self.0.modules.loaded()
-    }
-
-    /// Makes the device's context current on this thread until the guard goes.
-    pub(crate) fn bind(&self) -> Result<Current<'_>, Error> {
-        // SAFETY: the context is retained as long as the device lives.
-        let code = unsafe { sys::cuCtxPushCurrent_v2(self.0.context) };
-        self.check("cuCtxPushCurrent", code)?;
-        Ok(Current(PhantomData))
-    }
-
-    /// The kernel `name` of `module.cu` in the precision of `T`; loads the module on first use.
-    pub(crate) fn function<T: CudaScalar>(
-        &self,
-        module: &'static str,
-        name: &'static str,
-    ) -> Result<Function, Error> {
-        self.0.modules.function(self, module, name, T::SUFFIX)
-    }
-
-    /// Where kernels tell that they gave up.
-    pub(crate) fn watch(&self) -> &Watch {
-        &self.0.watch
-    }
-
-    /// Turns a refusal into an error, and remembers if the context is damaged.
-    pub(crate) fn check(&self, call: &'static str, code: sys::CUresult) -> Result<(), Error> {
-        if !driver::is_fatal(code) {
-            return check(call, code);
-        }
-        Err(self.lose(call, code))
-    }
-
-    /// Remembers that the context is damaged.
-    pub(crate) fn lose(&self, during: &str, code: sys::CUresult) -> Error {
-        self.0.lost.store(true, Ordering::Relaxed);
-        Error::Lost {
-            device: self.0.properties.name.clone(),
-            during: during.to_owned(),
-            reason: driver::reason(code),
-        }
-    }
+    };
 }
 
-impl fmt::Debug for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Device({}: {})", self.ordinal(), self.properties().name)
-    }
+device! {
+    /// An observer is called before each launch and when its kernels are done, and in between only by
+    /// [`farpoint::Algorithm::Radius`], every few hundred samples; a batch is usually one launch. A
+    /// run that is canceled ends at the next of these calls: a kernel that has started runs to its
+    /// end, which takes milliseconds up to a few million points. The covering radius that is reported is
+    /// infinite.
+    Gpu
 }
 
-impl PartialEq for Device {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Inner {
-    fn open(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
-        let handle = properties::handle(ordinal)?;
-        let mut properties = properties::of(handle)?;
-        if let Some(most) = most {
-            properties = properties.at_most(most);
-        }
-        if !properties.pools {
-            let name = properties.name;
-            return Err(Error::Unsupported(format!("{name}: its driver has no memory pools")));
-        }
-        memory::keep(handle)?;
-        let mut context = std::ptr::null_mut();
-        // SAFETY: writes the context, which `drop` releases.
-        let code = unsafe { sys::cuDevicePrimaryCtxRetain(&mut context, handle) };
-        check("cuDevicePrimaryCtxRetain", code)?;
-        let watch = watch(context).inspect_err(|_| {
-            // SAFETY: retained above, and nobody uses it.
-            let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(handle) };
-        })?;
-        // Machine code is for the card as it is.
-        let modules = Modules::new(properties.capability, most.is_none());
-        let lost = AtomicBool::new(false);
-        Ok(Self { ordinal, most, handle, context, properties, modules, watch, lost })
-    }
-}
-
-/// The words of a context.
-fn watch(context: sys::CUcontext) -> Result<Watch, Error> {
-    // SAFETY: the context was just retained.
-    check("cuCtxPushCurrent", unsafe { sys::cuCtxPushCurrent_v2(context) })?;
-    let _current = Current(PhantomData);
-    Watch::new()
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        // Only a lost device gets here. Its modules go with the context.
-        // SAFETY: retained by `open`.
-        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.handle) };
-    }
-}
-
-/// Keeps a context current on this thread.
-pub(crate) struct Current<'a>(PhantomData<(&'a Device, *const ())>);
-
-impl Drop for Current<'_> {
-    fn drop(&mut self) {
-        let mut context = std::ptr::null_mut();
-        // SAFETY: takes off what `bind` put on.
-        let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut context) };
-    }
+device! {
+    /// Observers are called as on one [`Gpu`], by all devices in turn; what is canceled ends on all of
+    /// them.
+    Gpus
 }

@@ -1,9 +1,9 @@
-//! The CUDA driver: found at run time or not, and its answers turned into errors.
+//! The CUDA driver: looked for at run time, and its status codes turned into errors.
 //!
-//! `cudarc` opens the library on first use and panics where there is none, or where it lacks a
-//! function. So everything here first asks [`available`], which looks without panicking and
-//! refuses drivers older than the kernels' PTX needs; those from there on have all functions
-//! that this crate calls.
+//! `cudarc` opens the library on first use and panics if there is none, or if it lacks a
+//! function. So everything here first calls [`available`], which looks without panicking and
+//! refuses drivers older than the kernels' PTX needs; newer ones have all functions that this
+//! crate calls.
 
 use crate::{CudaUnavailable, Error};
 use cudarc::driver::result::DriverError;
@@ -16,7 +16,10 @@ pub(crate) use cudarc::driver::sys;
 /// The oldest driver that can load the kernels' PTX (version 8.4, of CUDA 12.4).
 const OLDEST: c_int = 12_040;
 
-/// Whether CUDA can be used, and if not, why.
+/// Checks whether CUDA can be used on this machine.
+///
+/// # Errors
+/// If there is no driver, or it is too old, or this process was forked after the driver was started.
 pub fn available() -> Result<(), CudaUnavailable> {
     static FOUND: OnceLock<Result<(), CudaUnavailable>> = OnceLock::new();
     if !is_first_process(std::process::id()) {
@@ -36,7 +39,7 @@ const FORKED: &str = "it was started in the process that this one was forked fro
     multiprocessing.set_start_method(\"spawn\") or a DataLoader's \
     multiprocessing_context=\"spawn\"";
 
-/// Whether this is the process that first asked for the driver; it is noted with the first call.
+/// Whether this is the process that first looked for the driver, which is noted by the first call.
 fn is_first_process(process: u32) -> bool {
     /// No process has the number 0.
     static FIRST: AtomicU32 = AtomicU32::new(0);
@@ -44,7 +47,10 @@ fn is_first_process(process: u32) -> bool {
     before.map_or_else(|first| first == process, |_| true)
 }
 
-/// Number of CUDA devices; an error when there is none.
+/// The number of CUDA devices.
+///
+/// # Errors
+/// If CUDA can't be used, or there is no device.
 pub fn device_count() -> Result<usize, Error> {
     available()?;
     let mut count = 0;
@@ -53,9 +59,10 @@ pub fn device_count() -> Result<usize, Error> {
     Ok(count as usize)
 }
 
-/// The device that has the memory at `address`, which may be an array's of any library.
+/// The ordinal of the device that has the memory at `address`, which any library may have allocated.
 ///
-/// Errors without a driver, and on addresses that are not of CUDA's.
+/// # Errors
+/// If CUDA can't be used, or did not allocate the memory.
 pub fn device_of(address: u64) -> Result<usize, Error> {
     available()?;
     let which = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
@@ -68,7 +75,7 @@ pub fn device_of(address: u64) -> Result<usize, Error> {
 }
 
 fn look() -> Result<(), String> {
-    // SAFETY: opens the driver's library, whose initialisers are as safe as any library's.
+    // SAFETY: opens the driver's library, whose initializers are as safe as any library's.
     if !unsafe { sys::is_culib_present() } {
         return Err("there is no NVIDIA driver (libcuda was not found)".into());
     }
@@ -127,7 +134,7 @@ pub(crate) fn check(call: &'static str, code: sys::CUresult) -> Result<(), Error
     }
 }
 
-/// Whether the context is damaged for good after this error.
+/// Whether the context can't be used anymore after this error.
 pub(crate) fn is_fatal(code: sys::CUresult) -> bool {
     use sys::CUresult::*;
     matches!(

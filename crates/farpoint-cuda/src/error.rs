@@ -1,10 +1,11 @@
-//! What can go wrong on a GPU, said so that a user knows what to change.
+//! What can go wrong on a GPU, in words that say what to change.
 
 use thiserror::Error;
 
-/// Why CUDA can't be used on this machine. A value like any other: without a GPU everything
-/// still builds and runs, and who asks for one gets this.
+/// Why CUDA can't be used on this machine. Without a GPU everything still builds and runs; opening
+/// one returns this.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 #[error("CUDA can't be used here: {reason}")]
 pub struct CudaUnavailable {
     /// What is missing.
@@ -21,17 +22,17 @@ pub enum Error {
     /// A device number that does not exist.
     #[error("there is no CUDA device {ordinal}; this machine has {count}, counted from 0")]
     NoSuchDevice {
-        /// The number asked for.
+        /// The number that was given.
         ordinal: usize,
-        /// Devices there are.
+        /// How many there are.
         count: usize,
     },
-    /// The device's memory does not suffice.
+    /// The GPU has too little memory.
     #[error("out of GPU memory: {what} needs {wanted} bytes, and {free} of {total} bytes are free")]
     OutOfMemory {
         /// What the memory was for.
         what: &'static str,
-        /// Bytes asked for.
+        /// Bytes requested.
         wanted: usize,
         /// Bytes free when they were refused.
         free: usize,
@@ -41,36 +42,36 @@ pub enum Error {
     /// A kernel could not be loaded, could not be started, or failed.
     #[error("the kernel {name} failed: {reason}")]
     Kernel {
-        /// The kernel, or the algorithm where the driver does not tell which of its kernels.
+        /// The kernel, or the algorithm if the driver does not say which of its kernels.
         name: String,
-        /// The driver's words.
+        /// The driver's text.
         reason: String,
     },
-    /// Blocks of a kernel waited for each other longer than [`crate::Device::patience`] allows, and the
+    /// Blocks of a kernel waited for each other longer than [`crate::Gpu::patience`] allows, and the
     /// kernel gave up. What it did not finish is filled with what no run gives: indices with -1,
     /// distances and gradients with NaN, numbers of samples with 0. The device goes on working.
     #[error(
         "the kernel {kernel} gave up: it waited {seconds:.1} s for {waited_for} without progress; what \
-         it did not finish is void (indices -1, distances NaN). The GPU works on, so call again; \
-         if the card was only slow (other programs, a debugger), allow more by Device::set_patience"
+         it did not finish is void (indices -1, distances NaN). The GPU still works, so call again; \
+         if the card was only slow (other programs, a debugger), allow more by Gpu::set_patience"
     )]
     GaveUp {
         /// The kernel.
         kernel: &'static str,
         /// What it waited for.
         waited_for: &'static str,
-        /// How long it was to wait at most.
+        /// How long it waited.
         seconds: f64,
     },
-    /// The device fell out of use: a hardware fault, or a kernel that damaged the context.
-    /// Everything in its memory is lost. Opened anew ([`crate::Device::new`]) it may work again.
+    /// The GPU can't be used anymore: a hardware fault, or a kernel that damaged the context.
+    /// Everything in its memory is lost. Opened again ([`crate::Gpu::new`]) it may work.
     #[error("the GPU {device} was lost in {during}: {reason}; open it again")]
     Lost {
         /// The device's name.
         device: String,
         /// The call or the algorithm that noticed.
         during: String,
-        /// The driver's words.
+        /// The driver's text.
         reason: String,
     },
     /// Any other call that the driver refused.
@@ -78,13 +79,13 @@ pub enum Error {
     Driver {
         /// The driver's function.
         call: &'static str,
-        /// The driver's words.
+        /// The driver's text.
         reason: String,
     },
-    /// What was asked for can't be done on any device; the same errors as on the CPU.
+    /// The job can't be done on any device, or not on this kind; the errors of the CPU library.
     #[error(transparent)]
     Sampling(#[from] farpoint::Error),
-    /// Something that this device or this interface can't do.
+    /// Something that this GPU or this interface can't do.
     #[error("{0}")]
     Unsupported(String),
 }

@@ -1,11 +1,11 @@
 //! CUDA graphs: work recorded once, launched many times.
 
 use crate::driver::sys;
-use crate::{Device, Error, Stream};
+use crate::{Error, Gpu, Stream};
 
 /// Work that was captured from a stream.
 pub struct Graph {
-    device: Device,
+    gpu: Gpu,
     exec: sys::CUgraphExec,
 }
 
@@ -17,15 +17,18 @@ impl Stream {
     ///
     /// This must not be the legacy default stream. What the work uses must live as long as
     /// the graph is launched.
+    ///
+    /// # Errors
+    /// If `work` fails, or queues something that can't be captured.
     pub fn capture(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
-        let device = self.device();
-        let _current = device.bind()?;
+        let gpu = self.gpu();
+        let _current = gpu.bind()?;
         self.set_captured();
-        // Other threads may do as they like meanwhile.
+        // Other threads are not restricted meanwhile.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream lives.
         let code = unsafe { sys::cuStreamBeginCapture_v2(self.handle(), mode) };
-        device.check("cuStreamBeginCapture", code)?;
+        gpu.check("cuStreamBeginCapture", code)?;
         let worked = work();
         let mut graph = std::ptr::null_mut();
         // The capture must end even if the work failed.
@@ -33,32 +36,35 @@ impl Stream {
         let code = unsafe { sys::cuStreamEndCapture(self.handle(), &mut graph) };
         let graph = Template(graph);
         worked?;
-        device.check("cuStreamEndCapture", code)?;
+        gpu.check("cuStreamEndCapture", code)?;
         let mut exec = std::ptr::null_mut();
         // SAFETY: the graph was just made; writes the executable one.
         let code = unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, graph.0, 0) };
-        device.check("cuGraphInstantiate", code)?;
-        Ok(Graph { device: device.clone(), exec })
+        gpu.check("cuGraphInstantiate", code)?;
+        Ok(Graph { gpu: gpu.clone(), exec })
     }
 }
 
 impl Graph {
-    /// Queues the captured work on a stream of the same device.
+    /// Queues the captured work on a stream of the same GPU.
+    ///
+    /// # Errors
+    /// If the driver refuses.
     ///
     /// # Safety
-    /// Memory that the work uses must be as it was promised when it was captured.
+    /// The memory that the work uses must still satisfy the contracts of the calls that were captured.
     pub unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
-        let _current = self.device.bind()?;
+        let _current = self.gpu.bind()?;
         // SAFETY: graph and stream live; by this function's contract so does what the work uses, which
-        // is all that the driver asks for.
+        // is all that the driver requires.
         let code = unsafe { sys::cuGraphLaunch(self.exec, stream.handle()) };
-        self.device.check("cuGraphLaunch", code)
+        self.gpu.check("cuGraphLaunch", code)
     }
 }
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        if let Ok(_current) = self.device.bind() {
+        if let Ok(_current) = self.gpu.bind() {
             // SAFETY: made by `capture`. Launches that are under way are finished.
             let _ = unsafe { sys::cuGraphExecDestroy(self.exec) };
         }

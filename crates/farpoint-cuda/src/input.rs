@@ -1,14 +1,15 @@
-//! What sampling and matching share on their way in and out: checks of addresses, clouds of host
-//! memory put into one array, lists of numbers.
+//! What sampling and matching share on their way in and out: checks of addresses, uploads of clouds in
+//! host memory, lists of numbers.
 
 use crate::memory::Buffer;
 use crate::{CudaScalar, Error, Stream};
+use farpoint::BadRows;
 
-/// Clouds or axes of one launch, at most.
+/// The most clouds or axes of one launch.
 const MOST: usize = 1 << 24;
 
-/// Rows of a cloud, at most: kernels count rows by 32 bits, and step beyond the last one by as many as
-/// a card has threads, of which 2^20 are those of 512 multiprocessors.
+/// The most rows of a cloud: kernels count rows in 32 bits, and step beyond the last one by as many as a
+/// card has threads; 2^20 are those of 512 multiprocessors.
 pub(crate) const MOST_ROWS: usize = (1 << 32) - (1 << 20);
 
 fn refuse(what: String) -> Result<(), Error> {
@@ -28,7 +29,7 @@ pub(crate) fn check_batch(clouds: usize, dims: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses more rows a cloud than kernels can count.
+/// Refuses more rows per cloud than kernels can count.
 pub(crate) fn check_rows(rows: usize) -> Result<(), Error> {
     if rows >= u32::MAX as usize {
         return Err(farpoint::Error::TooManyPoints(rows).into());
@@ -42,7 +43,7 @@ pub(crate) fn check_rows(rows: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses more rows a cloud than kernels can count, and addresses that can't be of points.
+/// Refuses more rows per cloud than kernels can count, and addresses that can't be of points.
 pub(crate) fn check_points<T>(points: u64, clouds: usize, rows: usize) -> Result<(), Error> {
     check_rows(rows)?;
     if clouds > 0 && rows > 0 && points == 0 {
@@ -57,6 +58,16 @@ pub(crate) fn check_aligned<N>(address: u64, what: &str) -> Result<(), Error> {
         return Ok(());
     }
     refuse(format!("the {what} at {address:#x} are not aligned"))
+}
+
+/// Refuses to leave rows out of clouds in device memory.
+pub(crate) fn check_bad_rows(bad_rows: BadRows) -> Result<(), Error> {
+    match bad_rows {
+        BadRows::Error => Ok(()),
+        _ => Err(Error::Unsupported(
+            "rows can't be left out of clouds in device memory; find them with check_bad".into(),
+        )),
+    }
 }
 
 /// A cloud in host memory, axis by axis.
@@ -125,9 +136,9 @@ pub(crate) fn addresses<const N: usize>(all: &Buffer<i64>, lists: &[Vec<i64>; N]
     })
 }
 
-/// A kernel's answer that can't be.
+/// The error for an impossible answer of a kernel.
 pub(crate) fn impossible(kernel: &str, number: i64) -> Error {
-    let reason = format!("its answer holds the number {number}, which can't be");
+    let reason = format!("its answer holds the impossible number {number}");
     Error::Kernel { name: kernel.into(), reason }
 }
 
@@ -139,7 +150,7 @@ mod tests {
     fn rows_that_steps_of_all_threads_would_lead_beyond_32_bits_are_refused() {
         let refused = |rows| check_rows(rows).unwrap_err().to_string();
         assert!(check_rows(MOST_ROWS).is_ok());
-        // The largest strides: of all threads of a card, and of a tile of points a block.
+        // The largest strides: of all threads of a card, and of a tile of points per block.
         assert!(u32::try_from(MOST_ROWS + 512 * 2_048 - 1).is_ok());
         let text = refused(MOST_ROWS + 1);
         assert!(text.contains("4293918721 rows") && text.contains("the 4293918720 "), "{text}");

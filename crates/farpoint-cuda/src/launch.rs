@@ -2,11 +2,11 @@
 
 use crate::driver::{self, sys};
 use crate::module::Function;
-use crate::{Device, Error, Stream};
+use crate::{Error, Gpu, Stream};
 use std::ffi::{c_int, c_uint, c_void};
 use sys::CUfunction_attribute as Attribute;
 
-/// Bytes of shared memory that a block has without asking.
+/// Bytes of shared memory that a block has without an opt-in.
 const PLAIN_SHARED: u32 = 48 << 10;
 
 /// Blocks of a cluster that every card with clusters allows.
@@ -17,7 +17,7 @@ const PLAIN_CLUSTER: u32 = 8;
 pub(crate) struct Launch {
     pub(crate) grid: [u32; 3],
     pub(crate) block: u32,
-    /// Dynamic shared memory, bytes a block.
+    /// Dynamic shared memory, bytes per block.
     pub(crate) shared: u32,
     /// Blocks of a cluster; 1 for none.
     pub(crate) cluster: u32,
@@ -31,7 +31,7 @@ impl Launch {
         Self { grid: [grid, 1, 1], block, shared: 0, cluster: 1, cooperative: false }
     }
 
-    /// With this many bytes of dynamic shared memory a block.
+    /// With this many bytes of dynamic shared memory per block.
     pub(crate) fn shared(self, shared: u32) -> Self {
         Self { shared, ..self }
     }
@@ -50,21 +50,21 @@ impl Launch {
     ///
     /// # Safety
     /// `A` must be laid out as the kernel's parameter, and what it points to must stay valid,
-    /// and be used by nobody else, until the stream has come past.
+    /// and not be used otherwise, until the stream has finished.
     pub(crate) unsafe fn start<A: Copy>(
         self,
         stream: &Stream,
         function: Function,
         args: &A,
     ) -> Result<(), Error> {
-        let device = stream.device();
-        let _current = device.bind()?;
-        self.allow(device, function)?;
+        let gpu = stream.gpu();
+        let _current = gpu.bind()?;
+        self.allow(gpu, function)?;
         let mut params = [(&raw const *args).cast_mut().cast::<c_void>()];
         let [x, y, z] = self.grid;
         let (raw, params) = (function.raw, params.as_mut_ptr());
         // SAFETY: the function belongs to this context; the driver copies the parameter before
-        // it returns; that it is laid out as the kernel wants, and what it points to is there, is
+        // it returns; that it is laid out as the kernel's, and that what it points to is valid, is
         // this function's contract.
         let code = unsafe {
             let stream = stream.handle();
@@ -79,7 +79,7 @@ impl Launch {
                 sys::cuLaunchKernel(raw, x, y, z, block, 1, 1, shared, stream, params, nothing)
             }
         };
-        checked(device, function, code)
+        checked(gpu, function, code)
     }
 
     /// # Safety
@@ -101,13 +101,13 @@ impl Launch {
     }
 
     /// Blocks of this shape that one multiprocessor can hold at a time.
-    pub(crate) fn blocks_a_multiprocessor(
+    pub(crate) fn blocks_per_multiprocessor(
         self,
-        device: &Device,
+        gpu: &Gpu,
         function: Function,
     ) -> Result<u32, Error> {
-        let _current = device.bind()?;
-        self.allow(device, function)?;
+        let _current = gpu.bind()?;
+        self.allow(gpu, function)?;
         let mut blocks = 0;
         let (block, shared) = (self.block as c_int, self.shared as usize);
         // SAFETY: writes one number.
@@ -115,18 +115,14 @@ impl Launch {
             let raw = function.raw;
             sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, raw, block, shared)
         };
-        checked(device, function, code)?;
+        checked(gpu, function, code)?;
         Ok(blocks as u32)
     }
 
     /// Clusters of this shape that the device can hold at a time.
-    pub(crate) fn clusters_at_once(
-        self,
-        device: &Device,
-        function: Function,
-    ) -> Result<u32, Error> {
-        let _current = device.bind()?;
-        self.allow(device, function)?;
+    pub(crate) fn clusters_at_once(self, gpu: &Gpu, function: Function) -> Result<u32, Error> {
+        let _current = gpu.bind()?;
+        self.allow(gpu, function)?;
         let mut attributes = self.attributes();
         let config = self.config(std::ptr::null_mut(), &mut attributes);
         // SAFETY: this is the function's type.
@@ -135,16 +131,16 @@ impl Launch {
         let mut clusters = 0;
         // SAFETY: reads the shape, writes one number.
         let code = unsafe { ask(&mut clusters, function.raw, &config) };
-        checked(device, function, code)?;
+        checked(gpu, function, code)?;
         Ok(clusters as u32)
     }
 
-    /// Asks for more shared memory or larger clusters than are plainly allowed.
-    fn allow(self, device: &Device, function: Function) -> Result<(), Error> {
+    /// Opts in to more shared memory or larger clusters than are allowed by default.
+    fn allow(self, gpu: &Gpu, function: Function) -> Result<(), Error> {
         let set = |attribute, value: u32| {
             // SAFETY: the function belongs to the context that is current.
             let code = unsafe { sys::cuFuncSetAttribute(function.raw, attribute, value as c_int) };
-            checked(device, function, code)
+            checked(gpu, function, code)
         };
         if self.shared > PLAIN_SHARED {
             set(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self.shared)?;
@@ -174,16 +170,16 @@ impl Launch {
             shared: self.shared,
             stream,
             attributes: attributes.as_mut_ptr(),
-            // "Not cooperative" is best not said at all.
+            // "Not cooperative" is said by leaving the attribute out.
             count: 1 + u32::from(self.cooperative),
         }
     }
 }
 
-fn checked(device: &Device, function: Function, code: sys::CUresult) -> Result<(), Error> {
+fn checked(gpu: &Gpu, function: Function, code: sys::CUresult) -> Result<(), Error> {
     match code {
         sys::CUresult::CUDA_SUCCESS => Ok(()),
-        code if driver::is_fatal(code) => Err(device.lose(function.name, code)),
+        code if driver::is_fatal(code) => Err(gpu.lose(function.name, code)),
         code => Err(Error::Kernel { name: function.name.into(), reason: driver::reason(code) }),
     }
 }

@@ -1,75 +1,89 @@
 //! Exact farthest point sampling and nearest points on NVIDIA GPUs: the results of [`farpoint`], bit
-//! by bit.
+//! for bit.
+//!
+//! A [`Gpu`] is a device of [`farpoint`]: it does the jobs that the CPU does and returns the same
+//! types.
 //!
 //! ```
-//! use farpoint_cuda::{Device, Sampler};
+//! use farpoint::Sampler;
+//! use farpoint_cuda::Gpu;
 //!
 //! let cloud: Vec<[f32; 3]> = (0..1000).map(|i| [i as f32, (i * i % 97) as f32, 0.0]).collect();
-//! match Device::new(0) {
-//!     Ok(gpu) => println!("{:?}", Sampler::ratio(0.25).sample(&gpu, &cloud)?.indices),
+//! let job = Sampler::ratio(0.25);
+//! match Gpu::new(0) {
+//!     Ok(gpu) => assert_eq!(job.on(&gpu).sample(&cloud)?.indices, job.sample(&cloud)?.indices),
 //!     Err(error) => println!("no GPU: {error}"),
 //! }
 //! # Ok::<(), farpoint_cuda::Error>(())
 //! ```
 //!
-//! # What it takes
-//! To build: nothing. The kernels are in the crate as machine code, and as PTX for cards that are
+//! # Requirements
+//! To build: none. The kernels are in the crate as machine code, and as PTX for cards that are
 //! not known yet; no CUDA toolkit is looked for.
 //! To run: a driver of CUDA 12.4 or later and a card of compute capability 7.5 or later. The
-//! driver is looked for when the program runs; without one, everything that needs it is an
+//! driver is looked for when the program runs; without one, everything that needs it returns an
 //! [`Error::Unavailable`] that says why.
 //!
 //! # What exact means
 //! The rules of [`farpoint`], to the bit: same order of operations, nothing fused, ties to the
 //! lowest index. Algorithm, card and batch never change a result.
 //!
-//! # Nearest points
-//! [`Matcher`] finds them between two clouds, with the Chamfer distance, all that follows from it and
-//! its gradients; see [`chamfer`]. It has the same ways in.
-//!
 //! # Three ways in
-//! * [`Sampler::sample`] and its like take clouds in host memory and copy them.
-//! * [`Sampler::sample_across`] spreads the clouds of a batch over several devices.
-//! * [`Sampler::enqueue`] takes addresses of device memory, PyTorch's for example, queues its
-//!   work on the caller's [`Stream`] and returns; CUDA graphs can capture it.
+//! * [`farpoint::Sampler::on`] and [`farpoint::Matcher::on`] take clouds in host memory and copy them.
+//! * The same with [`Gpus`] spreads the clouds of a batch over several GPUs.
+//! * [`Gpu::enqueue_sample`] and [`Gpu::enqueue_nearest`] take addresses of device memory, PyTorch's
+//!   for example, queue their work on the caller's [`Stream`] and return; CUDA graphs can capture
+//!   them. [`Gpu::enqueue_values`] and [`Gpu::enqueue_gradients`] continue from nearest points.
+//!
+//! # Progress
+//! An observer ([`farpoint::On::sample_with`]) is called before each launch and when its kernels are
+//! done; in between only by [`farpoint::Algorithm::Radius`], every few hundred samples. It can cancel
+//! the run at each of these calls.
 //!
 //! # Nothing hangs
-//! Where blocks of a kernel wait for each other, they give up after [`Device::patience`]: an
-//! [`Error::GaveUp`], and the next call works. After [`Sampler::enqueue`], [`Stream::check`] tells.
+//! Where blocks of a kernel wait for each other, they give up after [`Gpu::patience`]: an
+//! [`Error::GaveUp`], and the next call works. After [`Gpu::enqueue_sample`] and its like,
+//! [`Stream::check`] returns it.
 
 mod archive;
-pub mod chamfer;
+mod context;
 mod device;
 mod driver;
 mod error;
 mod event;
 pub mod fps;
+mod gpu;
+mod gpus;
 mod graph;
 mod guard;
 mod input;
 mod launch;
 mod memory;
 mod module;
+pub mod neighbors;
 mod once;
+mod progress;
 mod properties;
 mod scalar;
-mod statistics;
 mod stream;
 mod team;
+mod watch;
 
-pub use chamfer::{DeviceGradients, DevicePairs, DeviceSide, DeviceValues, Matcher, ValueGradient};
-pub use device::Device;
 pub use driver::{available, device_count, device_of};
 pub use error::{CudaUnavailable, Error};
 pub use event::Event;
-pub use farpoint::{Amount, BadRows, Norm, Points, Start};
-pub use fps::{
-    Algorithm, DeviceBatch, PeakOptions, RadiusOptions, Sample, Sampler, check_bad, roots,
-};
+pub use fps::{DeviceBatch, check_bad, roots};
+pub use gpu::Gpu;
+pub use gpus::Gpus;
 pub use graph::Graph;
-pub use memory::{Buffer, Element};
+pub use memory::Buffer;
 pub use module::Loaded;
+pub use neighbors::{DeviceGradients, DevicePairs, DeviceSide, DeviceValues, ValueGradient};
 pub use properties::Properties;
-pub use scalar::CudaScalar;
-pub use statistics::Statistics;
+pub use scalar::{CudaScalar, Element};
 pub use stream::Stream;
+
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -1,46 +1,9 @@
 //! Device memory, in the order of a stream: allocated, used and freed like any other work on
 //! it, so that nothing waits and a graph can hold it.
 
-use crate::driver::{check, sys};
-use crate::{Error, Stream};
+use crate::driver::sys;
+use crate::{Element, Error, Stream};
 use std::marker::PhantomData;
-
-/// Bytes that the device's default pool keeps for the next run at least; what is above goes
-/// back to the driver when a stream is waited for.
-const KEPT: u64 = 256 << 20;
-
-/// Has the device's default pool keep some memory. It never keeps less than it did: other
-/// libraries use the same pool.
-pub(crate) fn keep(device: sys::CUdevice) -> Result<(), Error> {
-    let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    let mut pool = std::ptr::null_mut();
-    let mut kept = 0u64;
-    // SAFETY: writes the pool, which belongs to the device.
-    let code = unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, device) };
-    check("cuDeviceGetDefaultMemPool", code)?;
-    // SAFETY: this attribute is one 64-bit number.
-    let code = unsafe { sys::cuMemPoolGetAttribute(pool, threshold, (&raw mut kept).cast()) };
-    check("cuMemPoolGetAttribute", code)?;
-    kept = kept.max(KEPT);
-    // SAFETY: reads one 64-bit number, which this attribute is.
-    let code = unsafe { sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut kept).cast()) };
-    check("cuMemPoolSetAttribute", code)
-}
-
-/// Numbers that mean the same on host and device, whatever their bits.
-pub trait Element: Copy + Default + Send + Sync + 'static + sealed::Sealed {}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-macro_rules! element {
-    ($($number:ty),*) => { $(
-        impl sealed::Sealed for $number {}
-        impl Element for $number {}
-    )* };
-}
-element!(f32, f64, u8, u32, i32, u64, i64);
 
 /// An array in device memory, freed in the order of its stream.
 pub struct Buffer<T> {
@@ -51,25 +14,31 @@ pub struct Buffer<T> {
 }
 
 impl<T: Element> Buffer<T> {
-    /// Room for `len` numbers, not written yet. `what` is named if there is not enough memory.
+    /// Room for `len` numbers, not written yet. `what` is named if there is too little memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], and other refusals of the driver.
     pub fn new(stream: &Stream, len: usize, what: &'static str) -> Result<Self, Error> {
-        let device = stream.device();
-        let _current = device.bind()?;
+        let gpu = stream.gpu();
+        let _current = gpu.bind()?;
         let mut pointer = 0;
-        // Nothing is asked for as one byte: the driver refuses 0.
+        // The driver refuses 0 bytes.
         let wanted = len.saturating_mul(size_of::<T>());
         // SAFETY: writes the pointer, which `drop` frees.
         match unsafe { sys::cuMemAllocAsync(&mut pointer, wanted.max(1), stream.handle()) } {
             sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                let (free, total) = device.memory()?;
+                let (free, total) = gpu.memory()?;
                 return Err(Error::OutOfMemory { what, wanted, free, total });
             }
-            code => device.check("cuMemAllocAsync", code)?,
+            code => gpu.check("cuMemAllocAsync", code)?,
         }
         Ok(Self { stream: stream.clone(), pointer, len, element: PhantomData })
     }
 
     /// A copy of `values`, which may change as soon as this returns.
+    ///
+    /// # Errors
+    /// As [`Buffer::new`] and [`Buffer::write`].
     pub fn upload(stream: &Stream, values: &[T], what: &'static str) -> Result<Self, Error> {
         let mut buffer = Self::new(stream, values.len(), what)?;
         buffer.write(0, values)?;
@@ -78,26 +47,37 @@ impl<T: Element> Buffer<T> {
 
     /// Overwrites the numbers from `at` on, once the work before is done. `values` may change as soon
     /// as this returns.
+    ///
+    /// # Errors
+    /// If the copy fails, or the work before it.
+    ///
+    /// # Panics
+    /// If `values` reaches beyond the end.
     pub fn write(&mut self, at: usize, values: &[T]) -> Result<(), Error> {
         assert!(at <= self.len && values.len() <= self.len - at, "outside the buffer");
         if values.is_empty() {
             return Ok(());
         }
-        let device = self.stream.device();
-        let _current = device.bind()?;
+        let gpu = self.stream.gpu();
+        let _current = gpu.bind()?;
         let to = self.pointer + (at * size_of::<T>()) as u64;
-        // SAFETY: both arrays have so many bytes, and are there until the copy is done: it is waited
+        // SAFETY: both arrays have this many bytes, and live until the copy is done: it is waited
         // for below. (Of pageable memory the driver takes a copy, as a rule; pinned memory it reads
         // when it comes to it.)
         let code = unsafe {
             let from = values.as_ptr().cast();
             sys::cuMemcpyHtoDAsync_v2(to, from, size_of_val(values), self.stream.handle())
         };
-        self.waited(device.check("cuMemcpyHtoDAsync", code))
+        self.waited(gpu.check("cuMemcpyHtoDAsync", code))
     }
 
-    /// The first `len` numbers, once the work before is done; an error if a kernel of the stream gave
-    /// up ([`Stream::check`]).
+    /// The first `len` numbers, once the work before is done.
+    ///
+    /// # Errors
+    /// If the copy fails, or the work before it, or a kernel of the stream gave up ([`Stream::check`]).
+    ///
+    /// # Panics
+    /// If there are fewer numbers.
     pub fn download(&self, len: usize) -> Result<Vec<T>, Error> {
         let mut values = vec![T::default(); len];
         self.read(0, &mut values)?;
@@ -111,16 +91,16 @@ impl<T: Element> Buffer<T> {
         if values.is_empty() {
             return Ok(());
         }
-        let device = self.stream.device();
-        let _current = device.bind()?;
+        let gpu = self.stream.gpu();
+        let _current = gpu.bind()?;
         let from = self.pointer + (at * size_of::<T>()) as u64;
-        // SAFETY: both arrays have so many bytes, and are there until the copy is done: it is waited
+        // SAFETY: both arrays have this many bytes, and live until the copy is done: it is waited
         // for below, while `values` is borrowed.
         let code = unsafe {
             let bytes = size_of_val(values);
             sys::cuMemcpyDtoHAsync_v2(values.as_mut_ptr().cast(), from, bytes, self.stream.handle())
         };
-        self.waited(device.check("cuMemcpyDtoHAsync", code))
+        self.waited(gpu.check("cuMemcpyDtoHAsync", code))
     }
 
     /// Waits for a copy, also for one that was refused: nothing may be on its way afterwards.
@@ -130,16 +110,19 @@ impl<T: Element> Buffer<T> {
     }
 
     /// Sets every byte.
+    ///
+    /// # Errors
+    /// If the driver refuses.
     pub fn fill(&mut self, byte: u8) -> Result<(), Error> {
         if self.len == 0 {
             return Ok(());
         }
-        let device = self.stream.device();
-        let _current = device.bind()?;
+        let gpu = self.stream.gpu();
+        let _current = gpu.bind()?;
         let bytes = self.len * size_of::<T>();
         // SAFETY: within the array.
         let code = unsafe { sys::cuMemsetD8Async(self.pointer, byte, bytes, self.stream.handle()) };
-        device.check("cuMemsetD8Async", code)
+        gpu.check("cuMemsetD8Async", code)
     }
 
     /// The address in device memory.
@@ -160,7 +143,7 @@ impl<T: Element> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        if let Ok(_current) = self.stream.device().bind() {
+        if let Ok(_current) = self.stream.gpu().bind() {
             // SAFETY: allocated by `new`; work queued before still finds it.
             let _ = unsafe { sys::cuMemFreeAsync(self.pointer, self.stream.handle()) };
         }
@@ -170,7 +153,7 @@ impl<T> Drop for Buffer<T> {
 /// Sets `bytes` bytes of device memory to `byte`, in the order of the stream.
 ///
 /// # Safety
-/// They must be allocated, and stay so until the stream has come past.
+/// They must be allocated, and stay so until the stream has finished.
 pub(crate) unsafe fn set(
     stream: &Stream,
     pointer: u64,
@@ -180,10 +163,10 @@ pub(crate) unsafe fn set(
     if bytes == 0 {
         return Ok(());
     }
-    let device = stream.device();
-    let _current = device.bind()?;
-    // SAFETY: so many bytes are there until the stream has come past, by this function's contract.
-    device.check("cuMemsetD8Async", unsafe {
+    let gpu = stream.gpu();
+    let _current = gpu.bind()?;
+    // SAFETY: this many bytes are allocated until the stream has finished, by this function's contract.
+    gpu.check("cuMemsetD8Async", unsafe {
         sys::cuMemsetD8Async(pointer, byte, bytes, stream.handle())
     })
 }
@@ -197,7 +180,7 @@ pub(crate) enum Scratch {
 }
 
 impl Scratch {
-    /// At least `wanted` bytes, aligned to 256.
+    /// At least `wanted` bytes, aligned to 256: those given, or from the pool.
     pub(crate) fn new(
         stream: &Stream,
         given: Option<(u64, usize)>,

@@ -1,11 +1,11 @@
-//! Loading kernels on a device: machine code where the archive has it for the card, else PTX,
-//! which the driver compiles.
+//! Loading kernels on a GPU: machine code if the archive has it for the card, otherwise PTX, which
+//! the driver compiles.
 
+use crate::Error;
 use crate::archive::{self, Code, Kind};
+use crate::context::{Context, Relaxed};
 use crate::driver::{self, sys};
-use crate::guard::Relaxed;
 use crate::once::OncePerKey;
-use crate::{Device, Error};
 use std::collections::BTreeSet;
 use std::ffi::{CString, c_uint, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -35,7 +35,7 @@ pub(crate) struct Function {
     pub(crate) name: &'static str,
 }
 
-/// What loading kernels on a device took so far.
+/// What loading kernels on a GPU has taken so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loaded {
@@ -61,7 +61,7 @@ struct Spent {
 /// Why the driver did not load a module.
 struct Refused {
     code: CUresult,
-    /// What its compiler said.
+    /// The log of its compiler.
     log: String,
 }
 
@@ -81,15 +81,15 @@ impl Modules {
     /// The kernel `{name}_{precision}` of a module.
     pub(crate) fn function(
         &self,
-        device: &Device,
+        context: &Context,
         module: &'static str,
         name: &'static str,
         precision: &'static str,
     ) -> Result<Function, Error> {
         self.functions.get((module, name, precision), || {
             let _relaxed = Relaxed::new()?;
-            let _current = device.bind()?;
-            let loaded = self.module(device, module, precision)?;
+            let _current = context.bind()?;
+            let loaded = self.module(context, module, precision)?;
             let symbol = CString::new(format!("{name}_{precision}")).expect("no zero in a name");
             let mut raw = std::ptr::null_mut();
             // SAFETY: the module is loaded in the context that is current; the name ends with a
@@ -109,13 +109,13 @@ impl Modules {
         })
     }
 
-    /// Loads all there is, every function of every module.
-    pub(crate) fn load_all(&self, device: &Device) -> Result<(), Error> {
+    /// Loads every function of every module.
+    pub(crate) fn load_all(&self, context: &Context) -> Result<(), Error> {
         let all = archive::codes().iter().map(|code| (code.module, code.precision));
         for (module, precision) in all.collect::<BTreeSet<_>>() {
             let _relaxed = Relaxed::new()?;
-            let _current = device.bind()?;
-            let loaded = self.module(device, module, precision)?;
+            let _current = context.bind()?;
+            let loaded = self.module(context, module, precision)?;
             let code = self.spent.loading(|| load_functions(loaded));
             if code != CUDA_SUCCESS {
                 let name = format!("{module}.{precision}");
@@ -125,7 +125,7 @@ impl Modules {
         Ok(())
     }
 
-    /// What loading took so far.
+    /// What loading has taken so far.
     pub(crate) fn loaded(&self) -> Loaded {
         let time = |of: &AtomicU64| Duration::from_nanos(of.load(Ordering::Relaxed));
         Loaded {
@@ -139,7 +139,7 @@ impl Modules {
     /// A module; the device's context must be current.
     fn module(
         &self,
-        device: &Device,
+        context: &Context,
         module: &'static str,
         precision: &'static str,
     ) -> Result<Module, Error> {
@@ -154,7 +154,7 @@ impl Modules {
                 }
             }
             let ptx = archive::ptx(codes, module, precision, self.capability)
-                .ok_or_else(|| no_code(device, module, precision))?;
+                .ok_or_else(|| no_code(context, module, precision))?;
             self.load(&ptx)?.map_err(|refused| refused.of(&ptx))
         })
     }
@@ -200,8 +200,8 @@ fn timed<T>(total: &AtomicU64, work: impl FnOnce() -> T) -> T {
 }
 
 impl Refused {
-    /// Whether PTX may do where machine code did not: the driver is older than the card's code
-    /// needs, or the card runs only code that was made for it alone.
+    /// Whether PTX may work where machine code did not: the driver is older than the card's code
+    /// needs, or the card runs only code that was made for exactly this card.
     fn is_of_machine_code(&self) -> bool {
         use CUresult::*;
         matches!(
@@ -221,8 +221,8 @@ impl Refused {
     }
 }
 
-fn no_code(device: &Device, module: &str, precision: &str) -> Error {
-    let properties = device.properties();
+fn no_code(context: &Context, module: &str, precision: &str) -> Error {
+    let properties = &context.properties;
     Error::Unsupported(format!(
         "there is no kernel '{module}' ({precision}) for {} of compute capability {}.{}",
         properties.name,
@@ -239,8 +239,8 @@ fn load(image: &[u8]) -> Result<Module, Refused> {
         [Option_::CU_JIT_ERROR_LOG_BUFFER, Option_::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG as *mut c_void];
     let mut module = std::ptr::null_mut();
-    // SAFETY: the image is a whole ELF file, whose header tells its size, or PTX that ends with a
-    // zero; there are as many options as values, and the log has the size told.
+    // SAFETY: the image is a whole ELF file, whose header holds its size, or PTX that ends with a
+    // zero; there are as many options as values, and the log has the size that one of them gives.
     let code = unsafe {
         sys::cuModuleLoadDataEx(
             &mut module,
@@ -290,7 +290,7 @@ fn load_functions(module: Module) -> CUresult {
         return code;
     }
     let mut handles = vec![std::ptr::null_mut(); functions as usize];
-    // SAFETY: there is room for as many handles as told.
+    // SAFETY: there is room for this many handles.
     let code = unsafe { enumerate(handles.as_mut_ptr(), functions, module.0) };
     if code != CUDA_SUCCESS {
         return code;

@@ -1,14 +1,14 @@
-//! Values that are made once for each key, on first use.
+//! Values that are computed once per key, on first use.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// Whoever asks for a value that is being made waits for it, and for nothing else: other values
-/// are found, and made, meanwhile.
+/// A call for a value that is being computed waits for it, and for nothing else: other values can be
+/// found and computed meanwhile.
 pub(crate) struct OncePerKey<K, V> {
     ready: RwLock<HashMap<K, V>>,
-    /// The turn to make a value.
+    /// Held by the thread that computes the value.
     turns: Mutex<HashMap<K, Arc<Mutex<()>>>>,
 }
 
@@ -19,8 +19,7 @@ impl<K, V> Default for OncePerKey<K, V> {
 }
 
 impl<K: Copy + Eq + Hash, V: Copy> OncePerKey<K, V> {
-    /// The value of a key; makes it if it is not there. If that fails, the next who asks tries
-    /// again.
+    /// The value of a key, computed if it is not there. If that fails, the next call tries again.
     pub(crate) fn get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         if let Some(value) = self.find(key) {
             return Ok(value);
@@ -30,7 +29,7 @@ impl<K: Copy + Eq + Hash, V: Copy> OncePerKey<K, V> {
             Arc::clone(turns.entry(key).or_default())
         };
         let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever had the turn before may have made it.
+        // Another thread may have computed it meanwhile.
         if let Some(value) = self.find(key) {
             return Ok(value);
         }

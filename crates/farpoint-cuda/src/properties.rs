@@ -1,4 +1,4 @@
-//! What the devices of this machine are and can do.
+//! The GPUs of this machine and what they can do.
 
 use crate::Error;
 use crate::driver::{self, check, sys};
@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_int};
 use std::fmt;
 use sys::CUdevice_attribute as Attribute;
 
-/// What a device is and can do.
+/// A GPU and what it can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Properties {
@@ -20,7 +20,7 @@ pub struct Properties {
     pub clock: u64,
     /// Bytes of memory.
     pub memory: usize,
-    /// Bytes of shared memory that a block may ask for.
+    /// Bytes of shared memory that a block can have.
     pub shared_per_block: u32,
     /// Bytes of the level 2 cache.
     pub cache: u32,
@@ -33,7 +33,10 @@ pub struct Properties {
 }
 
 impl Properties {
-    /// Those of all devices of this machine, by number. Opens none of them.
+    /// Those of all GPUs of this machine, in order of their ordinals. Opens none of them.
+    ///
+    /// # Errors
+    /// If CUDA can't be used, or there is no device.
     pub fn all() -> Result<Vec<Self>, Error> {
         (0..driver::device_count()?).map(|ordinal| of(handle(ordinal)?)).collect()
     }
@@ -42,7 +45,7 @@ impl Properties {
 impl Properties {
     /// The same card, as if it were of at most this compute capability.
     pub(crate) fn at_most(self, most: u32) -> Self {
-        // What a block may ask for, by the programming guide's table of compute capabilities.
+        // What a block can have, by the programming guide's table of compute capabilities.
         let shared = match most {
             ..80 => 64 << 10,
             80..90 => 163 << 10,
@@ -74,7 +77,7 @@ pub(crate) fn handle(ordinal: usize) -> Result<sys::CUdevice, Error> {
     Ok(handle)
 }
 
-/// What the driver tells of a device.
+/// What the driver reports of a device.
 pub(crate) fn of(handle: sys::CUdevice) -> Result<Properties, Error> {
     let attribute = |which: Attribute| {
         let mut value = 0;
@@ -95,7 +98,7 @@ pub(crate) fn of(handle: sys::CUdevice) -> Result<Properties, Error> {
     Ok(Properties {
         capability,
         multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
-        // Told in kHz.
+        // Reported in kHz.
         clock: 1000 * u64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?),
         memory,
         shared_per_block: attribute(

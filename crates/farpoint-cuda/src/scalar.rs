@@ -1,16 +1,14 @@
-//! The two precisions, as kernels name them.
+//! Numbers of device memory, and the two precisions of the kernels.
 
-use crate::memory::Element;
-
-/// `f32` or `f64`.
+/// `f32` or `f64`: the precisions that GPUs work in. No other type can implement it.
 pub trait CudaScalar: farpoint::Scalar + Element {
-    /// The end of a kernel's name, and the middle of its file's.
+    /// The suffix of a kernel's name, and the middle of its file's.
     #[doc(hidden)]
     const SUFFIX: &'static str;
     /// The bits of a non-negative number, which sort as the number does.
     #[doc(hidden)]
     fn from_ordered_bits(bits: u64) -> Self;
-    /// Those of infinity.
+    /// The bits of infinity.
     #[doc(hidden)]
     const INFINITE_BITS: u64;
 }
@@ -32,3 +30,18 @@ impl CudaScalar for f64 {
         Self::from_bits(bits)
     }
 }
+
+/// Numbers that mean the same on host and device, whatever their bits.
+pub trait Element: Copy + Default + Send + Sync + 'static + sealed::Sealed {}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! element {
+    ($($number:ty),*) => { $(
+        impl sealed::Sealed for $number {}
+        impl Element for $number {}
+    )* };
+}
+element!(f32, f64, u8, u32, i32, u64, i64);

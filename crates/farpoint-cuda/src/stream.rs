@@ -1,7 +1,7 @@
 //! Streams: queues of work on a device, our own or the caller's.
 
 use crate::driver::sys;
-use crate::{Device, Error};
+use crate::{Error, Gpu};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Stream(Arc<Inner>);
 
 struct Inner {
-    device: Device,
+    gpu: Gpu,
     raw: sys::CUstream,
     own: bool,
-    /// Where its kernels tell that they gave up.
+    /// The word in which its kernels report that they gave up.
     word: usize,
-    /// Whether a kernel may still write there, and whether one of a graph may at any time.
+    /// Whether a kernel may still write there, and whether one of a graph may do so at any time.
     told: AtomicBool,
     captured: AtomicBool,
 }
@@ -27,44 +27,50 @@ unsafe impl Sync for Inner {}
 
 impl Stream {
     /// A new stream, which does not wait for the legacy default stream.
-    pub fn new(device: &Device) -> Result<Self, Error> {
-        Self::with_priority(device, 0)
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn new(gpu: &Gpu) -> Result<Self, Error> {
+        Self::with_priority(gpu, 0)
     }
 
-    /// A new stream whose blocks go before those of streams with a larger number, as far as the card
-    /// tells priorities apart (0 is the least, -5 the most urgent on most cards).
-    pub fn with_priority(device: &Device, priority: i32) -> Result<Self, Error> {
-        let _current = device.bind()?;
+    /// A new stream whose blocks run before those of streams with a larger number, as far as the card
+    /// distinguishes priorities (0 is the least, -5 the most urgent on most cards).
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn with_priority(gpu: &Gpu, priority: i32) -> Result<Self, Error> {
+        let _current = gpu.bind()?;
         let mut raw = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-        // SAFETY: writes the stream, which `drop` destroys. Priorities that there are not are
+        // SAFETY: writes the stream, which `drop` destroys. Priorities that do not exist are
         // replaced by the nearest.
         let code = unsafe { sys::cuStreamCreateWithPriority(&mut raw, flags, priority) };
-        device.check("cuStreamCreate", code)?;
-        let word = device.watch().take();
-        Ok(Self::with(device, raw, true, word))
+        gpu.check("cuStreamCreate", code)?;
+        let word = gpu.watch().take();
+        Ok(Self::with(gpu, raw, true, word))
     }
 
-    /// Somebody else's stream: a `CUstream` or `cudaStream_t` as a number, such as PyTorch's
+    /// A stream of another library: a `CUstream` or `cudaStream_t` as a number, such as PyTorch's
     /// `torch.cuda.current_stream().cuda_stream`. 0 is the legacy default stream.
     ///
     /// # Safety
-    /// It must be a stream of the device's primary context, and stay one until the last clone
-    /// and the last buffer on it are gone.
-    pub unsafe fn borrowed(device: &Device, raw: u64) -> Self {
-        let word = device.watch().of_borrowed(raw);
+    /// It must be a stream of the GPU's primary context, and stay one until the last clone and the last
+    /// buffer on it are dropped.
+    pub unsafe fn borrowed(gpu: &Gpu, raw: u64) -> Self {
+        let word = gpu.watch().of_borrowed(raw);
         let raw = raw as usize as sys::CUstream;
-        Self::with(device, raw, false, word)
+        Self::with(gpu, raw, false, word)
     }
 
-    fn with(device: &Device, raw: sys::CUstream, own: bool, word: usize) -> Self {
+    fn with(gpu: &Gpu, raw: sys::CUstream, own: bool, word: usize) -> Self {
         let [told, captured] = [false, false].map(AtomicBool::new);
-        Self(Arc::new(Inner { device: device.clone(), raw, own, word, told, captured }))
+        Self(Arc::new(Inner { gpu: gpu.clone(), raw, own, word, told, captured }))
     }
 
-    /// The device it belongs to.
-    pub fn device(&self) -> &Device {
-        &self.0.device
+    /// The GPU it belongs to.
+    pub fn gpu(&self) -> &Gpu {
+        &self.0.gpu
     }
 
     /// The driver's `CUstream`, as a number.
@@ -72,54 +78,59 @@ impl Stream {
         self.0.raw as usize as u64
     }
 
-    /// Whether a kernel that was started on this stream has given up ([`Error::GaveUp`]) since this
-    /// was last asked, or [`synchronize`](Self::synchronize) called.
+    /// Checks whether a kernel that was started on this stream has given up since the last call of
+    /// this or of [`synchronize`](Self::synchronize).
     ///
-    /// Waits for nothing, and costs about as much as reading a number: to be called once the work
-    /// is known to be done, by an event or by waiting some other way. Somebody else's stream is told
-    /// by its handle, so that another [`borrowed`](Self::borrowed) of the same one can ask. What a
-    /// graph runs is told to the stream that it was captured on.
+    /// Waits for nothing, and costs about as much as reading a number: call it once the work is known to
+    /// be done, by an event or by waiting in another way. Streams of other libraries are identified by
+    /// their handle, so that any [`borrowed`](Self::borrowed) stream of the same handle can check. What
+    /// a graph runs is reported to the stream that it was captured on.
+    ///
+    /// # Errors
+    /// [`Error::GaveUp`].
     pub fn check(&self) -> Result<(), Error> {
-        self.0.device.watch().ask(self.0.word)
+        self.0.gpu.watch().ask(self.0.word)
     }
 
-    /// Waits until all work on this stream is done; an error if a kernel gave up, see
-    /// [`check`](Self::check).
+    /// Waits until all work on this stream is done.
+    ///
+    /// # Errors
+    /// If the work failed, or a kernel gave up ([`check`](Self::check)).
     pub fn synchronize(&self) -> Result<(), Error> {
         self.wait("cuStreamSynchronize")
     }
 
-    /// Waits; what fails is said to have failed in `what`.
+    /// Waits; an error names `what` as what failed.
     pub(crate) fn wait(&self, what: &str) -> Result<(), Error> {
         self.wait_only(what)?;
         self.check()
     }
 
-    /// The same, and leaves it to others to ask whether a kernel gave up.
+    /// Waits without checking whether a kernel gave up.
     pub(crate) fn wait_only(&self, what: &str) -> Result<(), Error> {
-        let _current = self.0.device.bind()?;
+        let _current = self.0.gpu.bind()?;
         // SAFETY: the stream lives.
         match unsafe { sys::cuStreamSynchronize(self.0.raw) } {
             sys::CUresult::CUDA_SUCCESS => {
                 self.0.told.store(false, Ordering::Relaxed);
                 Ok(())
             }
-            code if crate::driver::is_fatal(code) => Err(self.0.device.lose(what, code)),
+            code if crate::driver::is_fatal(code) => Err(self.0.gpu.lose(what, code)),
             code => {
                 Err(Error::Kernel { name: what.to_owned(), reason: crate::driver::reason(code) })
             }
         }
     }
 
-    /// Refuses a stream of another device.
-    pub(crate) fn check_of(&self, device: &Device) -> Result<(), Error> {
-        if self.device() == device {
+    /// Refuses a stream of another GPU.
+    pub(crate) fn check_of(&self, gpu: &Gpu) -> Result<(), Error> {
+        if self.gpu() == gpu {
             return Ok(());
         }
-        Err(Error::Unsupported(format!("the stream is not of {device:?}")))
+        Err(Error::Unsupported(format!("the stream is not of {gpu:?}")))
     }
 
-    /// The number of the word in which a kernel that is about to start tells that it gave up.
+    /// The number of the word in which a kernel that is about to start reports that it gave up.
     pub(crate) fn word(&self) -> usize {
         self.0.told.store(true, Ordering::Relaxed);
         self.0.word
@@ -137,12 +148,12 @@ impl Stream {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let (true, Ok(_current)) = (self.own, self.device.bind()) {
+        if let (true, Ok(_current)) = (self.own, self.gpu.bind()) {
             // SAFETY: created by `with_priority`. What is still queued is done first.
             let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
-            // A word to which somebody may yet write is given to nobody else.
+            // A word that a kernel may still write to is not given to another stream.
             if !*self.told.get_mut() && !*self.captured.get_mut() {
-                self.device.watch().give_back(self.word);
+                self.gpu.watch().give_back(self.word);
             }
         }
     }

@@ -4,10 +4,10 @@
 use crate::launch::Launch;
 use crate::memory;
 use crate::module::Function;
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
 
-/// Rows worth a block of a team, at least and at most: a team of too many waits for each other
-/// more than it works, one of too few takes scratch for more clouds at a time than need be.
+/// Rows that justify one block of a team, at least and at most: in too large a team blocks wait more
+/// than they work, and too small ones need scratch for more clouds at a time than necessary.
 const FEWEST_ROWS: usize = 256;
 const MOST_ROWS: usize = 16_384;
 
@@ -21,8 +21,8 @@ pub(crate) struct Teams {
 }
 
 impl Teams {
-    /// For so many jobs of at most `rows` rows on a card that runs `blocks` blocks at the same
-    /// time; `wanted` blocks a team, if told.
+    /// For `jobs` jobs of at most `rows` rows on a card that runs `blocks` blocks at the same
+    /// time; `wanted` blocks per team, if set.
     pub(crate) fn new(blocks: usize, jobs: usize, rows: usize, wanted: Option<u32>) -> Self {
         let share = (blocks / jobs.max(1)).max(rows / MOST_ROWS);
         let useful = share.min(rows.div_ceil(FEWEST_ROWS));
@@ -35,11 +35,11 @@ impl Teams {
         (self.team * self.count) as u32
     }
 
-    /// Starts a kernel of these teams. `launch` is cooperative; `headers` tells where the teams'
-    /// headers are, and how many bytes: zeroed first, if blocks are to meet by them.
+    /// Starts a kernel of these teams. `launch` is cooperative; `headers` is where the teams' headers
+    /// are, and their size in bytes: they are zeroed first if blocks synchronize by them.
     ///
     /// # Safety
-    /// As [`Launch::start`]; the headers must be memory of that size, used by nobody else.
+    /// As [`Launch::start`]; the headers must be memory of that size that nothing else uses.
     pub(crate) unsafe fn start<A: Copy>(
         self,
         stream: &Stream,
@@ -48,10 +48,10 @@ impl Teams {
         args: &A,
         headers: (u64, usize),
     ) -> Result<(), Error> {
-        // Blocks that work alone need not run at the same time, which starts sooner.
+        // Blocks that work alone need not run at the same time, so they start sooner.
         let alone = self.team == 1;
         let grid = [self.blocks(), 1, 1];
-        // SAFETY: the headers are memory of that size that nobody else uses, and `args` is what the
+        // SAFETY: the headers are memory of that size that nothing else uses, and `args` is what the
         // kernel takes, both by this function's contract.
         unsafe {
             if !alone {
@@ -64,15 +64,15 @@ impl Teams {
 
 /// Blocks of a launch that the device runs at the same time.
 pub(crate) fn blocks_at_once(
-    device: &Device,
+    gpu: &Gpu,
     function: Function,
     launch: Launch,
 ) -> Result<usize, Error> {
-    let blocks = launch.blocks_a_multiprocessor(device, function)? as usize;
-    match blocks * device.properties().multiprocessors as usize {
+    let blocks = launch.blocks_per_multiprocessor(gpu, function)? as usize;
+    match blocks * gpu.properties().multiprocessors as usize {
         0 => {
             let name = function.name;
-            Err(Error::Unsupported(format!("the {name} kernel does not fit this device")))
+            Err(Error::Unsupported(format!("the {name} kernel does not fit this GPU")))
         }
         all => Ok(all),
     }
@@ -89,7 +89,7 @@ pub(crate) fn padded(rows: usize) -> usize {
 }
 
 /// Bytes of the arrays by which a team of `team` blocks orders a cloud and builds its box tree
-/// (`kernels/order.cuh`, `kernels/boxtree.cuh`).
+/// (`kernels/common/order.cuh`, `kernels/common/boxtree.cuh`).
 pub(crate) fn tree_bytes<T: CudaScalar>(rows: usize, team: usize) -> usize {
     let (number, padded) = (size_of::<T>(), padded(rows));
     let arrays = [
@@ -102,7 +102,7 @@ pub(crate) fn tree_bytes<T: CudaScalar>(rows: usize, team: usize) -> usize {
     arrays.into_iter().map(aligned).sum()
 }
 
-/// Blocks of 32 children in a tree over so many groups.
+/// Blocks of 32 children in a tree over this many groups.
 fn blocks_of_children(mut nodes: usize) -> usize {
     let mut blocks = 0;
     loop {

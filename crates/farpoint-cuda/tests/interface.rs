@@ -4,35 +4,34 @@
 mod common;
 
 use common::{algorithms, compare, gpu, same};
-use farpoint_cuda::{
-    Algorithm, Amount, BadRows, Buffer, Device, DeviceBatch, Error, RadiusOptions, Sample, Sampler,
-    Start, Stream, check_bad, device_of, roots,
+use farpoint::{
+    Algorithm, Amount, BadRows, Progress, RadiusOptions, RanOn, Sample, Sampler, Start,
 };
+use farpoint_cuda::{Buffer, DeviceBatch, Error, Gpu, Gpus, Stream, check_bad, device_of, roots};
 use farpoint_generate::{Kind, generate};
+use std::ops::ControlFlow;
 
 const CLOUD: [[f32; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 9.0]];
 
-/// The same job for both.
-fn jobs(amount: Amount, start: Start) -> (Sampler, farpoint::Sampler) {
-    let ours = Sampler::new(amount).start(start.clone()).bad_rows(BadRows::Skip);
-    (ours, farpoint::Sampler::new(amount).start(start).bad_rows(BadRows::Skip))
+fn job(amount: Amount, start: Start) -> Sampler {
+    Sampler::new(amount).start(start).bad_rows(BadRows::Skip)
 }
 
 #[test]
 fn without_a_device_the_reason_is_told() {
-    let Err(error) = Device::new(0) else { return };
+    let Err(error) = Gpu::new(0) else { return };
     assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
     assert!(error.to_string().starts_with("CUDA can't be used here: "), "{error}");
-    assert!(farpoint_cuda::available().is_err() && Device::all().is_err());
+    assert!(farpoint_cuda::available().is_err() && Gpu::all().is_err());
 }
 
 #[test]
 fn devices_are_counted() {
     let Some(device) = gpu() else { return };
-    let all = Device::all().unwrap();
+    let all = Gpu::all().unwrap();
     assert_eq!(all[0], device);
     assert_eq!(all.len(), farpoint_cuda::device_count().unwrap());
-    let error = Device::new(all.len()).unwrap_err();
+    let error = Gpu::new(all.len()).unwrap_err();
     assert_eq!(error, Error::NoSuchDevice { ordinal: all.len(), count: all.len() });
     assert!(device.properties().multiprocessors > 0 && device.memory().unwrap().1 > 0);
 }
@@ -51,14 +50,17 @@ fn errors_are_the_cpus() {
         (Amount::Ratio(1.5), Start::Index(0)),
         (Amount::Spacing(-1.0), Start::Index(0)),
     ] {
-        let (ours, theirs) = jobs(amount, start);
-        let found = ours.sample(&device, &CLOUD[..]).unwrap_err();
-        assert_eq!(found, Error::Sampling(theirs.sample(&CLOUD[..]).unwrap_err()));
+        let job = job(amount, start);
+        let found = job.on(&device).sample(&CLOUD[..]).unwrap_err();
+        assert_eq!(found, Error::Sampling(job.sample(&CLOUD[..]).unwrap_err()));
     }
-    let nvox = RadiusOptions { nvox: Some(0), ..Default::default() };
-    let error = Sampler::count(1).radius(nvox).sample(&device, &CLOUD[..]).unwrap_err();
+    let nvox = Algorithm::Radius(RadiusOptions::default().nvox(0));
+    let error = Sampler::count(1).algorithm(nvox).on(&device).sample(&CLOUD[..]).unwrap_err();
     assert_eq!(error, Error::Sampling(farpoint::Error::BadVoxels(0)));
-    let error = Sampler::count(1).sample(&device, &[[f32::NAN; 3]; 2][..]).unwrap_err();
+    let tree = Sampler::count(1).algorithm(Algorithm::Tree).on(&device).sample(&CLOUD[..]);
+    let text = tree.unwrap_err().to_string();
+    assert!(text.contains("tree") && text.contains("persistent"), "{text}");
+    let error = Sampler::count(1).on(&device).sample(&[[f32::NAN; 3]; 2][..]).unwrap_err();
     let bad = farpoint::Error::BadRows { first: 0, count: 2, points: 2 };
     assert_eq!(error, Error::Sampling(bad));
 }
@@ -77,24 +79,24 @@ fn amounts_and_starts() {
         (Amount::Spacing(0.0), Start::Index(0)),
         (Amount::All, Start::Index(1499)),
     ] {
-        let (ours, theirs) = jobs(amount, start);
-        compare(&device, &ours, &theirs, &cloud);
-        compare(&device, &ours, &theirs, &wide);
+        let job = job(amount, start);
+        compare(&device, &job, &cloud);
+        compare(&device, &job, &wide);
     }
     let none: [[f32; 3]; 0] = [];
-    let (ours, theirs) = jobs(Amount::All, Start::Index(0));
-    compare(&device, &ours, &theirs, &none[..]);
+    let job = job(Amount::All, Start::Index(0));
+    compare(&device, &job, &none[..]);
 }
 
 #[test]
 fn any_number_of_axes() {
     let Some(device) = gpu() else { return };
-    fn axes<const D: usize>(device: &Device) {
-        let mut random = farpoint::SplitMix64::new(D as u64);
+    fn axes<const D: usize>(device: &Gpu) {
+        let mut random = farpoint::backend::SplitMix64::new(D as u64);
         let cloud: Vec<[f32; D]> =
             (0..700).map(|_| std::array::from_fn(|_| random.unit() as f32)).collect();
-        let (ours, theirs) = jobs(Amount::Count(300), Start::Index(1));
-        compare(device, &ours, &theirs, &cloud);
+        let job = job(Amount::Count(300), Start::Index(1));
+        compare(device, &job, &cloud);
     }
     axes::<1>(&device);
     axes::<2>(&device);
@@ -110,8 +112,8 @@ fn bad_rows_are_left_out() {
         cloud[row][row % 3] = value;
     }
     for start in [Start::Index(0), Start::Index(100), Start::Random(5)] {
-        let (ours, theirs) = jobs(Amount::Count(597), start);
-        compare(&device, &ours, &theirs, &cloud);
+        let job = job(Amount::Count(597), start);
+        compare(&device, &job, &cloud);
     }
 }
 
@@ -127,9 +129,9 @@ fn batches_give_what_their_clouds_give() {
     }
     let ragged: Vec<f32> = clouds.concat().concat();
     let offsets: Vec<usize> = (0..=sizes.len()).map(|cloud| sizes[..cloud].iter().sum()).collect();
-    let all = Device::all().unwrap();
+    let all = Gpus::all().unwrap();
     for amount in [Amount::Ratio(0.4), Amount::Spacing(0.6)] {
-        let truth = farpoint::Sampler::new(amount);
+        let truth = Sampler::new(amount);
         // A cloud without points has no spacing.
         let some = if amount == Amount::Ratio(0.4) { 5 } else { 3 };
         let truth = truth.sample_batch(&clouds[..some]).unwrap();
@@ -140,18 +142,19 @@ fn batches_give_what_their_clouds_give() {
                 assert_eq!(batch.len(), some);
                 batch.iter().zip(&truth).for_each(|(a, b)| same(a, b, algorithm.name()));
             };
-            check(sampler.sample_batch(&device, &clouds[..some]));
-            check(sampler.sample_across(&all, &clouds[..some]));
+            check(sampler.on(&device).sample_batch(&clouds[..some]));
+            check(sampler.on(&all).sample_batch(&clouds[..some]));
             let (b, end) = (some, offsets[some]);
             let lengths = Some(&sizes[..b]);
-            check(sampler.sample_padded(&device, &padded[..b * n * d], [b, n, d], lengths));
-            check(sampler.sample_ragged(&device, &ragged[..end * d], d, &offsets[..=b]));
+            check(sampler.on(&device).sample_padded(&padded[..b * n * d], [b, n, d], lengths));
+            check(sampler.on(&device).sample_ragged(&ragged[..end * d], d, &offsets[..=b]));
         }
     }
-    let error = Sampler::count(2).sample_batch(&device, &clouds).unwrap_err();
+    let error = Sampler::count(2).on(&device).sample_batch(&clouds).unwrap_err();
     let source = Box::new(farpoint::Error::TooManySamples { wanted: 2, points: 1 });
     assert_eq!(error, Error::Sampling(farpoint::Error::InBatch { cloud: 1, source }));
-    assert!(Sampler::count(2).sample_batch::<f32, Vec<[f32; 3]>>(&device, &[]).unwrap().is_empty());
+    let none: [Vec<[f32; 3]>; 0] = [];
+    assert!(Sampler::count(2).on(&device).sample_batch(&none).unwrap().is_empty());
 }
 
 #[test]
@@ -159,11 +162,61 @@ fn statistics_are_given_if_asked() {
     let Some(device) = gpu() else { return };
     let cloud = generate(Kind::Room, 1000, 1);
     let sampler = Sampler::count(100).algorithm(Algorithm::Naive);
-    assert_eq!(sampler.sample(&device, &cloud).unwrap().statistics, None);
-    let sample = sampler.statistics(true).sample(&device, &cloud).unwrap();
+    assert_eq!(sampler.on(&device).sample(&cloud).unwrap().statistics, None);
+    let sample = sampler.statistics(true).on(&device).sample(&cloud).unwrap();
     let statistics = sample.statistics.unwrap();
-    assert!(statistics.seconds > 0.0);
-    assert!(statistics.input_bytes >= 12_000 && statistics.scratch_bytes == 4000);
+    assert!(statistics.seconds.kernels > 0.0);
+    assert!(statistics.bytes.input >= 12_000 && statistics.bytes.scratch == 4000);
+    assert_eq!(sample.ran_on, RanOn::Gpu { ordinal: 0 });
+}
+
+/// Jobs of a batch may differ in all they say.
+#[test]
+fn every_cloud_may_have_its_own_job() {
+    let Some(device) = gpu() else { return };
+    let clouds: Vec<_> = (1..5).map(|seed| generate(Kind::Room, 300, seed)).collect();
+    let jobs = [
+        Sampler::count(20),
+        Sampler::count(30).start(Start::Index(7)),
+        Sampler::spacing(0.5),
+        Sampler::spacing(0.7).algorithm(Algorithm::Naive),
+    ];
+    let found = farpoint::Device::<f32>::sample_batch(&device, &jobs, &clouds, None).unwrap();
+    for ((job, cloud), found) in jobs.iter().zip(&clouds).zip(&found) {
+        let cpu = job.clone().algorithm(Algorithm::Auto);
+        same(found, &cpu.sample(cloud).unwrap(), "own jobs");
+    }
+}
+
+#[test]
+fn runs_report_progress_and_can_be_canceled() {
+    let Some(device) = gpu() else { return };
+    let cloud = generate(Kind::Room, 20_000, 1);
+    for algorithm in algorithms() {
+        let job = Sampler::count(5_000).algorithm(algorithm);
+        let mut seen = Vec::new();
+        let mut observer = |progress: Progress| {
+            seen.push(progress.samples);
+            assert_eq!(progress.wanted, 5_000);
+            ControlFlow::Continue(())
+        };
+        let watched = job.on(&device).sample_with(&cloud, &mut observer).unwrap();
+        same(&watched, &job.on(&device).sample(&cloud).unwrap(), algorithm.name());
+        assert_eq!((seen[0], seen[seen.len() - 1]), (0, 5_000), "{algorithm}");
+        assert!(seen.is_sorted() && (algorithm.name() != "radius" || seen.len() > 10), "{seen:?}");
+        for calls in [1, 2] {
+            let mut left = calls;
+            let mut observer = |_: Progress| {
+                left -= 1;
+                if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            let error = job.on(&device).sample_with(&cloud, &mut observer).unwrap_err();
+            let canceled = matches!(error, Error::Sampling(farpoint::Error::Cancelled(_)));
+            assert!(canceled, "{algorithm}: {error}");
+        }
+        // The next call works.
+        same(&job.on(&device).sample(&cloud).unwrap(), &watched, algorithm.name());
+    }
 }
 
 /// A padded batch in device memory, rows and starts given there, answers left there.
@@ -189,13 +242,13 @@ fn device_pointers() {
     };
     for algorithm in algorithms() {
         let sampler = Sampler::count(m).algorithm(algorithm);
-        // SAFETY: the buffers outlive the stream's work, and have the sizes told.
-        unsafe { sampler.enqueue(&device, &stream, &batch).unwrap() };
+        // SAFETY: the buffers outlive the stream's work, and have the sizes given.
+        unsafe { device.enqueue_sample(&sampler, &stream, &batch).unwrap() };
         let (rows, distances) = (indices.download(b * m).unwrap(), values.download(b * m).unwrap());
         let (radii, counts) = (covering.download(b).unwrap(), chosen.download(b).unwrap());
         let given = [vec![4, 9], vec![0, 3], vec![499, 1]];
         for (k, given) in given.into_iter().enumerate() {
-            let truth = farpoint::Sampler::count(m).start(Start::Indices(given)).sample(&clouds[k]);
+            let truth = Sampler::count(m).start(Start::Indices(given)).sample(&clouds[k]);
             let truth = truth.unwrap();
             let slots = k * m..(k + 1) * m;
             let found: Vec<_> = rows[slots.clone()].iter().map(|&row| row as usize).collect();
@@ -223,11 +276,11 @@ fn clouds_that_are_too_short_leave_slots() {
     );
     for algorithm in algorithms() {
         let sampler = Sampler::count(20).algorithm(algorithm);
-        // SAFETY: the buffers outlive the stream's work, and have the sizes told.
-        unsafe { sampler.enqueue(&device, &stream, &batch).unwrap() };
+        // SAFETY: the buffers outlive the stream's work, and have the sizes given.
+        unsafe { device.enqueue_sample(&sampler, &stream, &batch).unwrap() };
         let rows = indices.download(60).unwrap();
         let truth = |from: usize, to: usize, m| {
-            let indices = farpoint::Sampler::count(m).sample(&cloud[from..to]).unwrap().indices;
+            let indices = Sampler::count(m).sample(&cloud[from..to]).unwrap().indices;
             indices.into_iter().map(|row| row as i64).collect::<Vec<_>>()
         };
         assert_eq!(rows[..10], truth(0, 10, 10), "{algorithm}");
@@ -247,7 +300,7 @@ fn bad_rows_are_found_on_the_device() {
     let points = Buffer::upload(&stream, &data, "points").unwrap();
     let [counts, firsts] = [(); 2].map(|()| Buffer::<i64>::new(&stream, 3, "counts").unwrap());
     let batch = DeviceBatch::<f32>::padded(points.pointer(), [3, 2000, 2], 0);
-    // SAFETY: the buffers outlive the stream's work, and have the sizes told.
+    // SAFETY: the buffers outlive the stream's work, and have the sizes given.
     unsafe { check_bad(&stream, &batch, counts.pointer(), firsts.pointer()).unwrap() };
     assert_eq!(counts.download(3).unwrap(), [0, 2, 1]);
     assert_eq!(firsts.download(3).unwrap(), [-1, 8, 0]);
@@ -263,7 +316,7 @@ fn roots_are_those_of_the_cpu() {
     let radii = Buffer::<f64>::new(&stream, squares.len(), "radii").unwrap();
     let [slots, clouds] = [(&values, squares.len()), (&covering, squares.len())]
         .map(|(buffer, len)| (buffer.pointer(), len));
-    // SAFETY: the buffers outlive the stream's work, and have the sizes told.
+    // SAFETY: the buffers outlive the stream's work, and have the sizes given.
     unsafe { roots::<f32>(&stream, slots, clouds, radii.pointer()).unwrap() };
     let truth: Vec<f32> = squares.iter().map(|square| square.sqrt()).collect();
     assert_eq!(values.download(squares.len()).unwrap(), truth);
@@ -287,8 +340,8 @@ fn memory_that_is_not_there_is_refused_in_bytes() {
     let error = Buffer::<u8>::new(&stream, wanted, "a test").err().unwrap();
     assert!(matches!(error, Error::OutOfMemory { wanted: w, .. } if w == wanted), "{error:?}");
     // The next call works.
-    let (ours, theirs) = jobs(Amount::Count(2), Start::Index(0));
-    compare(&device, &ours, &theirs, &CLOUD[..]);
+    let job = job(Amount::Count(2), Start::Index(0));
+    compare(&device, &job, &CLOUD[..]);
 }
 
 /// A captured run samples whatever lies in its memory when it is launched.
@@ -302,8 +355,8 @@ fn graphs_hold_a_run() {
     let batch = DeviceBatch::<f32>::padded(points.pointer(), [b, n, 3], indices.pointer());
     for algorithm in algorithms() {
         let sampler = Sampler::count(m).algorithm(algorithm);
-        // SAFETY: the buffers outlive the graph's launches, and have the sizes told.
-        let graph = stream.capture(|| unsafe { sampler.enqueue(&device, &stream, &batch) });
+        // SAFETY: the buffers outlive the graph's launches, and have the sizes given.
+        let graph = stream.capture(|| unsafe { device.enqueue_sample(&sampler, &stream, &batch) });
         let graph = graph.unwrap();
         for seed in 0..3 {
             let clouds = [generate(Kind::Room, n, seed), generate(Kind::Object, n, seed)];
@@ -312,7 +365,7 @@ fn graphs_hold_a_run() {
             unsafe { graph.launch(&stream).unwrap() };
             let found = indices.download(b * m).unwrap();
             for (found, cloud) in found.chunks(m).zip(&clouds) {
-                let truth = farpoint::Sampler::count(m).sample(cloud).unwrap().indices;
+                let truth = Sampler::count(m).sample(cloud).unwrap().indices;
                 assert!(found.iter().map(|&row| row as usize).eq(truth), "{algorithm}, {seed}");
             }
         }
@@ -329,8 +382,8 @@ fn streams_do_not_disturb_each_other() {
             scope.spawn(move || {
                 let cloud = generate(Kind::Room, 2000, seed);
                 for _ in 0..5 {
-                    let (ours, theirs) = jobs(Amount::Count(500), Start::Random(seed));
-                    compare(device, &ours, &theirs, &cloud);
+                    let job = job(Amount::Count(500), Start::Random(seed));
+                    compare(device, &job, &cloud);
                 }
             });
         }

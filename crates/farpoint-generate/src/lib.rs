@@ -1,9 +1,9 @@
-//! Seeded generators of point clouds: life-like scans for the demo and the benchmarks, and
-//! awkward clouds for the tests.
+//! Seeded generators of point clouds: realistic scans for demos and benchmarks, and
+//! clouds that are hard for algorithms.
 //!
-//! A cloud depends on its kind, its size and its seed alone: the same bits on every machine.
-//! Nothing but additions, products, quotients, square roots (all correctly rounded
-//! everywhere) and the sines of the `libm` crate is used.
+//! A cloud depends only on its kind, its size and its seed: the same seed gives the same bits on every
+//! machine. Only additions, products, quotients, square roots (all correctly rounded everywhere) and the
+//! sines of the `libm` crate are used.
 //!
 //! ```
 //! use farpoint_generate::{Kind, generate, room};
@@ -32,10 +32,11 @@ use std::str::FromStr;
 
 /// The kinds of clouds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Kind {
     /// An indoor scan of a furnished room, see [`room()`].
     Room,
-    /// One turn of a 64-ring LiDAR in a street, see [`lidar()`].
+    /// One revolution of a 64-ring LiDAR in a street, see [`lidar()`].
     Lidar,
     /// A smooth closed surface, see [`object()`].
     Object,
@@ -45,18 +46,18 @@ pub enum Kind {
     Lattice,
     /// Equal steps along one axis, see [`line()`].
     Line,
-    /// One point again and again, see [`equal`].
+    /// The same point repeated, see [`equal`].
     Equal,
     /// Every point two to four times, see [`duplicated`].
     Duplicated,
-    /// Clusters of very different size, see [`clusters`].
+    /// Clusters of very different sizes, see [`clusters`].
     Clusters,
     /// Uniform on the unit sphere, see [`sphere`].
     Sphere,
 }
 
 impl Kind {
-    /// Every kind, the life-like ones first.
+    /// Every kind, the realistic ones first.
     pub const ALL: [Self; 10] = [
         Self::Room,
         Self::Lidar,
@@ -93,18 +94,29 @@ impl fmt::Display for Kind {
     }
 }
 
-impl FromStr for Kind {
-    type Err = String;
+/// A text that names no kind of cloud.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseKindError(String);
 
-    fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|kind| kind.name()).collect();
-            format!("'{name}' is no kind of cloud; choose one of {}", names.join(", "))
-        })
+impl fmt::Display for ParseKindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        write!(f, "'{}' is no kind of cloud; choose one of {}", self.0, names.join(", "))
     }
 }
 
-/// Exactly `n` points of this kind. `seed` is ignored by the kinds without chance.
+impl std::error::Error for ParseKindError {}
+
+impl FromStr for Kind {
+    type Err = ParseKindError;
+
+    fn from_str(name: &str) -> Result<Self, ParseKindError> {
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| ParseKindError(name.to_owned()))
+    }
+}
+
+/// Exactly `n` points of this kind. Kinds without randomness ignore `seed`.
 pub fn generate(kind: Kind, n: usize, seed: u64) -> Vec<[f32; 3]> {
     match kind {
         Kind::Room => room(n, seed),
@@ -119,6 +131,11 @@ pub fn generate(kind: Kind, n: usize, seed: u64) -> Vec<[f32; 3]> {
         Kind::Sphere => sphere(n, seed),
     }
 }
+
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
 
 #[cfg(test)]
 mod tests {
@@ -151,7 +168,7 @@ mod tests {
         for kind in Kind::ALL {
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }
-        assert!("house".parse::<Kind>().unwrap_err().contains("room"));
+        assert!("house".parse::<Kind>().unwrap_err().to_string().contains("room"));
     }
 
     /// If one of these changes, every committed benchmark record and golden cloud is stale.

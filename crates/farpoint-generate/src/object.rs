@@ -1,5 +1,5 @@
-//! A smooth closed surface like a scanned sculpture: a trefoil knot of a tube that swells
-//! and thins.
+//! A smooth closed surface like a scanned sculpture: a trefoil knot of a tube of varying
+//! radius.
 
 use crate::random::Random;
 use crate::vector::Vector;
@@ -22,7 +22,7 @@ struct Station {
     area: f64,
 }
 
-/// `n` points spread evenly over a knotted sculpture that fits in the unit sphere, each
+/// `n` points distributed evenly over a knotted sculpture that fits in the unit sphere, each
 /// 0.0002 off the surface, in random order.
 pub fn object(n: usize, seed: u64) -> Vec<[f32; 3]> {
     let mut random = Random::new(seed, 5);

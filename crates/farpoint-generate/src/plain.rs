@@ -1,4 +1,4 @@
-//! Clouds without a scene behind them: simple ones, and those that break samplers (ties
+//! Clouds without a scene: simple ones, and those that are hard for samplers (ties
 //! everywhere, repeats, no extent, very uneven density).
 
 use crate::random::Random;
@@ -45,8 +45,8 @@ pub fn duplicated(n: usize, seed: u64) -> Vec<[f32; 3]> {
     cloud
 }
 
-/// Thirty-two clusters of sizes from 0.001 to 1 in a box of 100, one point in a hundred
-/// anywhere in it.
+/// Thirty-two clusters of sizes from 0.001 to 1 in a box of side 100; one point in a hundred lies
+/// anywhere in the box.
 pub fn clusters(n: usize, seed: u64) -> Vec<[f32; 3]> {
     let mut random = Random::new(seed, 3);
     let centers: [([f64; 3], f64); 32] = std::array::from_fn(|k| {

@@ -92,7 +92,7 @@ fn cloud(count: usize, double: bool) -> Cloud {
 
 fn bytes(cloud: &Cloud, format: Format, encoding: Option<Encoding>) -> Result<Vec<u8>, Failure> {
     let rows: Vec<usize> = (0..cloud.len()).collect();
-    Ok(write_bytes(cloud, &rows, &WriteOptions { format: Some(format), encoding })?.0)
+    Ok(write_bytes(cloud, &rows, &WriteOptions::default().format(format).encoding(encoding))?.0)
 }
 
 fn raw(cloud: &Cloud) -> Vec<u8> {

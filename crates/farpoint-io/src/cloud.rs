@@ -1,12 +1,12 @@
-//! The cloud: coordinates to work on, and whatever is needed to write its rows back.
+//! The cloud: coordinates to work on, and everything needed to write its rows back.
 
 use crate::column::{Attribute, Column, Scalar};
 use crate::format::Format;
+use crate::header::Header;
 use crate::table::{Store, Table};
-use crate::{las::LasHeader, npy::NpyHeader, pcd::PcdHeader, ply::PlyHeader, text::TextHeader};
 use std::collections::HashSet;
 
-/// An attribute of more values a point is not spread over columns of another format.
+/// An attribute with more values per point is not split into columns of another format.
 const WIDEST: usize = 4096;
 
 /// The x, y and z of every point, in the precision of the file: f32 stays f32; doubles, scaled
@@ -27,12 +27,15 @@ impl Coordinates {
         }
     }
 
-    /// Whether there is no point.
+    /// Whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Point `row` as f64, which holds either precision exactly.
+    /// Point `row` as f64, which represents either precision exactly.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn get(&self, row: usize) -> [f64; 3] {
         match self {
             Coordinates::F32(v) => v[row].map(f64::from),
@@ -65,26 +68,16 @@ impl Coordinates {
     }
 }
 
-/// What a file says of one attribute.
+/// The description of one attribute in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Field {
     /// Its name in the file.
     pub name: String,
     /// The type of its numbers.
     pub kind: Scalar,
-    /// Numbers a point; 0 stands for a list of varying length.
+    /// Numbers per point; 0 means a list of varying length.
     pub count: usize,
-}
-
-/// What a format keeps beside the rows: its header.
-#[derive(Clone, Debug)]
-pub(crate) enum Header {
-    None,
-    Ply(PlyHeader),
-    Pcd(PcdHeader),
-    Las(Box<LasHeader>),
-    Npy(NpyHeader),
-    Text(TextHeader),
 }
 
 /// A point cloud: coordinates plus everything needed to write the kept rows back bit for bit.
@@ -100,14 +93,14 @@ pub struct Cloud {
 }
 
 impl std::fmt::Debug for Cloud {
-    /// What it is, not its millions of numbers.
+    /// A description, not the millions of numbers.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Cloud({}, {} points)", self.description, self.len())
     }
 }
 
 impl Cloud {
-    /// A bare cloud, not from a file.
+    /// A cloud of coordinates alone, not from a file.
     pub fn new(coordinates: Coordinates) -> Cloud {
         let description = format!("points in memory, {}", coordinates.kind());
         Cloud {
@@ -145,7 +138,7 @@ impl Cloud {
         self.coordinates.len()
     }
 
-    /// Whether there is no point.
+    /// Whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -155,12 +148,12 @@ impl Cloud {
         &self.coordinates
     }
 
-    /// The format it was read from; `None` for a cloud made in memory.
+    /// The format it was read from; `None` for a cloud created in memory.
     pub fn format(&self) -> Option<Format> {
         self.format
     }
 
-    /// The format in words, such as `PLY binary_little_endian` or `LAZ 1.2, point format 3`.
+    /// The format as text, such as `PLY binary_little_endian` or `LAZ 1.2, point format 3`.
     pub fn description(&self) -> String {
         self.description.clone()
     }
@@ -181,7 +174,8 @@ impl Cloud {
         fields
     }
 
-    /// Adds an attribute, one value for each row of the cloud. A name that is taken gets a number.
+    /// Adds an attribute, one value for each row of the cloud. If the name is taken, a number is
+    /// appended.
     ///
     /// # Panics
     /// If there are not as many values as points.
@@ -192,17 +186,17 @@ impl Cloud {
         self.added.push(Attribute { name, column: values });
     }
 
-    /// What the reader noticed, such as a second element that was left out.
+    /// Warnings of the reader, for example about a second element that was left out.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The cloud as it was read, without the columns that were added since.
+    /// The cloud as it was read, without the columns added since then.
     pub fn without_added(&self) -> Cloud {
         Cloud { added: Vec::new(), ..self.clone() }
     }
 
-    /// The columns that were added since it was read, at the given rows, with their names.
+    /// The columns added since it was read, at the given rows, with their names.
     ///
     /// # Panics
     /// If a row is not in the cloud.
@@ -217,7 +211,7 @@ impl Cloud {
         self.added.iter().map(gather).collect()
     }
 
-    /// Every attribute but x, y, z at the given rows, under the names all formats share.
+    /// Every attribute except x, y, z at the given rows, under the names that all formats share.
     pub(crate) fn attributes(&self, rows: &[usize], warnings: &mut Vec<String>) -> Vec<Attribute> {
         let mut attributes = Vec::new();
         if let Some(table) = &self.table {

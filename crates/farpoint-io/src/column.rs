@@ -1,6 +1,6 @@
 //! Typed columns: the values of one attribute, one for each point.
 //!
-//! Every format knows numbers of these ten types only; nothing here knows a format.
+//! All formats use numbers of these ten types only. Nothing here depends on a format.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ impl Scalar {
         }
     }
 
-    /// The name Rust gives the type, such as `f32`.
+    /// The name of the type in Rust, such as `f32`.
     pub fn name(self) -> &'static str {
         match self {
             Scalar::I8 => "i8",
@@ -160,7 +160,7 @@ impl Column {
         each!(self, v => v.len())
     }
 
-    /// Whether there is no value.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -182,13 +182,19 @@ impl Column {
     }
 
     /// Value `row` as f64 (64-bit integers beyond 2^53 are rounded).
+    ///
+    /// # Panics
+    /// If there is no such row.
     // One arm casts f64 to itself.
     #[allow(clippy::unnecessary_cast)]
     pub fn get(&self, row: usize) -> f64 {
         each!(self, v => v[row] as f64)
     }
 
-    /// The values of the given rows, in their order.
+    /// The values of the given rows, in that order.
+    ///
+    /// # Panics
+    /// If one of the rows does not exist.
     pub fn gather(&self, rows: &[usize]) -> Column {
         match self {
             Column::I8(v) => Column::I8(rows.iter().map(|&r| v[r]).collect()),

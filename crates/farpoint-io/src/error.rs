@@ -1,7 +1,7 @@
-//! What can go wrong with a file, in words a user can act on.
+//! Errors about files, with messages that say what is wrong, where, and what to do.
 //!
-//! Every message says what is wrong, where, and what to do. Readers raise a [`Fault`], which knows
-//! the place inside the file; the crate's entry points add the file's name and format.
+//! Readers return a [`Fault`] with the place inside the file; the crate's entry points add the file's
+//! name and format.
 
 use crate::Format;
 use std::{fmt, io};
@@ -64,7 +64,7 @@ pub enum Error {
         /// What to do about it.
         fix: String,
     },
-    /// Neither the name nor the content tells a format that can be read.
+    /// Neither the name nor the content belongs to a format that can be read.
     #[error("{name}: {what}; {fix}")]
     UnknownFormat {
         /// The file, as the user named it.
@@ -74,7 +74,7 @@ pub enum Error {
         /// What to do about it.
         fix: String,
     },
-    /// The output cannot go where it was asked to go, or not in that format.
+    /// The output cannot be written to that place, or not in that format.
     #[error("{name}: {what}; {fix}")]
     Output {
         /// The file, as the user named it.

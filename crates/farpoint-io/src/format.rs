@@ -1,11 +1,11 @@
-//! Which format a file has: by its content first, then by its name.
+//! The formats: names, extensions, and which can be written.
 
-use crate::ReadOptions;
-use crate::error::Error;
-use std::{fmt, path::Path};
+use std::fmt;
+use std::path::Path;
 
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Format {
     /// Polygon file format (Stanford).
     Ply,
@@ -23,11 +23,11 @@ pub enum Format {
     Npz,
     /// Float32 rows without a header (KITTI, nuScenes).
     Raw,
-    /// Numbers in lines.
+    /// Lines of numbers.
     Text,
-    /// Wavefront OBJ, of which the vertices are read.
+    /// Wavefront OBJ; its vertices are read.
     Obj,
-    /// Object file format, of which the vertices are read.
+    /// Object file format; its vertices are read.
     Off,
 }
 
@@ -81,7 +81,7 @@ impl Format {
         }
     }
 
-    /// Whether this crate writes it.
+    /// Whether this crate writes the format.
     pub fn can_write(self) -> bool {
         matches!(
             self,
@@ -89,28 +89,10 @@ impl Format {
         )
     }
 
-    /// The format that a file name promises.
+    /// The format that belongs to the extension of a file name.
     pub fn from_path(path: &Path) -> Option<Format> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Format::ALL.into_iter().find(|f| f.extensions().contains(&extension.as_str()))
-    }
-
-    /// The format that the first bytes prove. Raw rows, text and OBJ have no mark of their own.
-    fn from_content(bytes: &[u8]) -> Option<Format> {
-        let start = bytes.trim_ascii_start();
-        let head = &start[..start.len().min(2048)];
-        match bytes {
-            _ if bytes.starts_with(b"LASF") => Some(las_or_laz(bytes)),
-            _ if bytes.starts_with(b"ASTM-E57") => Some(Format::E57),
-            _ if bytes.starts_with(b"\x93NUMPY") => Some(Format::Npy),
-            _ if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") => {
-                Some(Format::Npz)
-            }
-            _ if bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r") => Some(Format::Ply),
-            _ if pcd_header(head) => Some(Format::Pcd),
-            _ if crate::mesh::off_keyword(head).is_some() => Some(Format::Off),
-            _ => None,
-        }
     }
 }
 
@@ -118,96 +100,6 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// Bit 7 of the point format marks LASzip.
-fn las_or_laz(bytes: &[u8]) -> Format {
-    match bytes.get(104) {
-        Some(format) if format & 0xC0 != 0 => Format::Laz,
-        _ => Format::Las,
-    }
-}
-
-fn pcd_header(head: &[u8]) -> bool {
-    let mut lines = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
-    let line = lines.find(|l| !l.is_empty() && !l.starts_with(b"#")).unwrap_or_default();
-    let starts = |word: &[u8]| line.starts_with(word) && line.get(word.len()) == Some(&b' ');
-    starts(b"VERSION") || starts(b"FIELDS") || starts(b"COLUMNS")
-}
-
-/// Decides the format of `bytes`, which came from a file called `name`.
-pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Format, Error> {
-    if let Some(format) = options.format {
-        return Ok(match format {
-            // The two differ by one bit of the header only, so either name reads both.
-            Format::Las | Format::Laz if bytes.starts_with(b"LASF") => las_or_laz(bytes),
-            format => format,
-        });
-    }
-    if let Some(format) = Format::from_content(bytes) {
-        return Ok(format);
-    }
-    refuse_known_strangers(bytes, name)?;
-    let by_name = Format::from_path(Path::new(name));
-    match by_name {
-        Some(Format::Raw | Format::Text | Format::Obj) => {}
-        // An OFF file may start with a comment, the other formats always with their mark.
-        Some(format @ Format::Off) => return Ok(format),
-        Some(format) => {
-            return Err(Error::UnknownFormat {
-                name: name.to_owned(),
-                what: match bytes.is_empty() {
-                    true => "the file is empty".into(),
-                    false => format!("the name says {format}, the content does not"),
-                },
-                fix: "give the format if the name is wrong, or fetch the file again".into(),
-            });
-        }
-        None => {}
-    }
-    match by_name {
-        Some(format) => Ok(format),
-        None if options.columns.is_some() => Ok(Format::Raw),
-        None if crate::text::looks_like_points(bytes) => Ok(Format::Text),
-        None => Err(Error::UnknownFormat {
-            name: name.to_owned(),
-            what: match bytes.is_empty() {
-                true => "the file is empty".into(),
-                false => "unknown format, by name and by content".into(),
-            },
-            fix: format!("formats read: {}", readable()),
-        }),
-    }
-}
-
-/// Formats that hold clouds and are not read, so that the message can say what to do.
-fn refuse_known_strangers(bytes: &[u8], name: &str) -> Result<(), Error> {
-    let strangers: [(&[u8], &str, &str); 4] = [
-        (
-            b"\x89MCAP0\r\n",
-            "an MCAP recording, not a point cloud file",
-            "export a PointCloud2 message as PCD",
-        ),
-        (b"#ROSBAG", "a ROS bag, not a point cloud file", "export a PointCloud2 message as PCD"),
-        (b"\x89HDF\r\n", "an HDF5 file, not a point cloud file", "save the array of points as NPY"),
-        (b"glTF", "a glTF model, not a point cloud file", "convert it to PLY"),
-    ];
-    match strangers.iter().find(|(magic, _, _)| bytes.starts_with(magic)) {
-        None => Ok(()),
-        Some((_, what, fix)) => Err(Error::UnknownFormat {
-            name: name.to_owned(),
-            what: format!("this is {what}"),
-            fix: (*fix).into(),
-        }),
-    }
-}
-
-fn readable() -> String {
-    let names: Vec<String> = Format::ALL
-        .iter()
-        .map(|f| format!("{} (.{})", f.name(), f.extensions().join(", .")))
-        .collect();
-    names.join(", ")
 }
 
 /// The extensions that can be written, for messages.

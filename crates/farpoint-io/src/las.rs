@@ -10,60 +10,12 @@ mod write;
 
 pub(crate) use write::write;
 
-use crate::cloud::{Cloud, Coordinates, Header};
+use crate::cloud::{Cloud, Coordinates};
 use crate::error::{Fault, Place};
 use crate::format::Format;
+use crate::header::{Header, LasHeader, Record};
 use crate::table::{Store, Table};
 use laz::LazVlr;
-
-/// What is kept of everything before and after the points, to be written again.
-#[derive(Clone, Debug)]
-pub(crate) struct LasHeader {
-    raw: las::raw::Header,
-    /// Point format 0 to 10, without the compression bits.
-    format: u8,
-    records: Vec<Record>,
-    /// Bytes between the last record and the first point.
-    padding: Vec<u8>,
-    /// Records after the points.
-    extended: Vec<Record>,
-    /// Where the first of them was: waveforms are found by their place in the file.
-    extended_start: u64,
-}
-
-/// A variable length record, with its bytes as they are.
-#[derive(Clone, Debug)]
-struct Record {
-    user: Vec<u8>,
-    id: u16,
-    /// Bytes of the record's own header, 54 or 60.
-    head: usize,
-    bytes: Vec<u8>,
-}
-
-impl Record {
-    fn is(&self, user: &str, id: u16) -> bool {
-        self.user == user.as_bytes() && self.id == id
-    }
-
-    fn data(&self) -> &[u8] {
-        &self.bytes[self.head..]
-    }
-
-    /// Takes the record at `at`, whose length is 2 bytes wide, or 8 if extended.
-    fn read(bytes: &[u8], at: usize, extended: bool) -> Option<Record> {
-        let head = if extended { 60 } else { 54 };
-        let start = bytes.get(at..at.checked_add(head)?)?;
-        let length = match extended {
-            false => usize::from(u16::from_le_bytes([start[20], start[21]])),
-            true => usize::try_from(u64::from_le_bytes(start[20..28].try_into().ok()?)).ok()?,
-        };
-        let bytes = bytes.get(at..at.checked_add(head)?.checked_add(length)?)?.to_vec();
-        let user = &start[2..18];
-        let user = user[..user.iter().position(|&b| b == 0).unwrap_or(16)].to_vec();
-        Some(Record { user, id: u16::from_le_bytes([start[18], start[19]]), head, bytes })
-    }
-}
 
 /// Reads all points.
 pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {

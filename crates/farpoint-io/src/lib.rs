@@ -2,7 +2,7 @@
 //! float32, text, OBJ or OFF, and writes chosen rows of it to PLY, PCD, LAS, LAZ, NPY or text. Where
 //! the output has the input's format, every attribute of the kept points is kept bit for bit.
 //!
-//! Formats only: nothing here knows an algorithm, and nothing is printed. Input is never trusted: a
+//! The crate contains formats only, no algorithm, and prints nothing. Input is never trusted: a
 //! damaged file gives an [`Error`] that says what is wrong, where, and what to do.
 //!
 //! ```no_run
@@ -16,9 +16,11 @@
 
 mod cloud;
 mod column;
+mod detect;
 mod e57;
 mod error;
 mod format;
+mod header;
 mod las;
 mod lzf;
 mod mesh;
@@ -40,17 +42,37 @@ pub use output::{check_output, write, write_bytes, write_indices};
 use std::io::Read;
 use std::path::Path;
 
-/// How to read. The default guesses everything.
+/// How to read. The default detects everything.
+///
+/// ```
+/// use farpoint_io::{Format, ReadOptions};
+/// let options = ReadOptions::default().format(Format::Raw).columns(5);
+/// assert_eq!(options.columns, Some(5));
+/// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ReadOptions {
-    /// The format, where name and content must not decide.
+    /// The format; detected from content and name unless set.
     pub format: Option<Format>,
-    /// Float32 values a row of a raw file (KITTI 4, nuScenes 5).
+    /// Float32 values per row of a raw file (KITTI 4, nuScenes 5); guessed unless set.
     pub columns: Option<usize>,
+}
+
+impl ReadOptions {
+    /// Sets the format.
+    pub fn format(self, format: impl Into<Option<Format>>) -> Self {
+        Self { format: format.into(), ..self }
+    }
+
+    /// Sets the number of float32 values per row of a raw file.
+    pub fn columns(self, columns: impl Into<Option<usize>>) -> Self {
+        Self { columns: columns.into(), ..self }
+    }
 }
 
 /// How the values of a PLY or PCD file are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Encoding {
     /// As text.
     Ascii,
@@ -63,19 +85,33 @@ pub enum Encoding {
 }
 
 /// How to write. The default takes the format from the output's name, and the encoding from the
-/// input where that has the same format, else binary.
+/// input if that has the same format, otherwise binary.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct WriteOptions {
-    /// The format, where the output's name must not decide.
+    /// The format; by the output's name unless set.
     pub format: Option<Format>,
-    /// The encoding of PLY and PCD; other formats have one only.
+    /// The encoding of PLY and PCD; other formats have only one.
     pub encoding: Option<Encoding>,
+}
+
+impl WriteOptions {
+    /// Sets the format.
+    pub fn format(self, format: impl Into<Option<Format>>) -> Self {
+        Self { format: format.into(), ..self }
+    }
+
+    /// Sets the encoding.
+    pub fn encoding(self, encoding: impl Into<Option<Encoding>>) -> Self {
+        Self { encoding: encoding.into(), ..self }
+    }
 }
 
 /// Reads a cloud from a file; the path `-` is standard input.
 ///
 /// # Errors
-/// If the file cannot be read, its format is unknown, or its content is damaged.
+/// [`Error::Read`] if the file cannot be read, [`Error::UnknownFormat`] if its format is unknown, and
+/// [`Error::Malformed`] if its content is damaged.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     let name = path.display().to_string();
     let fail = |source| Error::Read { name: name.clone(), source };
@@ -88,12 +124,12 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     read_bytes(&bytes, &name, options)
 }
 
-/// Reads a cloud from bytes in memory; `name` helps to guess the format and stands in messages.
+/// Reads a cloud from bytes in memory; `name` helps to detect the format and appears in messages.
 ///
 /// # Errors
-/// If the format is unknown or the content is damaged.
+/// [`Error::UnknownFormat`] if the format is unknown, [`Error::Malformed`] if the content is damaged.
 pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
-    let format = format::detect(bytes, name, options)?;
+    let format = detect::detect(bytes, name, options)?;
     let cloud = match format {
         Format::Ply => ply::read(bytes),
         Format::Pcd => pcd::read(bytes),
@@ -108,3 +144,8 @@ pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Clo
     };
     cloud.map_err(|fault| fault.named(name, format))
 }
+
+/// The examples of the README, which are tested as documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -8,21 +8,14 @@ mod write;
 pub(crate) use archive::read_archive;
 pub(crate) use write::{one_column, write};
 
-use crate::cloud::{Cloud, Coordinates, Header};
+use crate::cloud::{Cloud, Coordinates};
 use crate::column::{Column, Scalar};
 use crate::error::{Fault, Place};
 use crate::format::Format;
+use crate::header::{Header, NpyHeader};
 use crate::quiet::guarded;
 use crate::table::{Slot, Store, Table};
 use npyz::{DType, Endianness, Order, TypeChar, TypeStr};
-
-/// What is kept of the header, to be written again.
-#[derive(Clone, Debug)]
-pub(crate) struct NpyHeader {
-    dtype: DType,
-    /// The one type of all columns; `None` for a structured array.
-    plain: Option<Scalar>,
-}
 
 /// A header with the place where the values start.
 struct Parsed {

@@ -1,7 +1,7 @@
-//! Writing: choosing the format, never the input itself, and all of a file or nothing of it.
+//! Writing: the choice of the format, and files that are written completely or not at all.
 //!
-//! The output is made in memory, written to a temporary file beside its destination and renamed, so
-//! that an interrupted run leaves the old file or none.
+//! The output is encoded in memory, written to a temporary file next to its destination and renamed,
+//! so that an interrupted run leaves the old file or none.
 
 use crate::column::Column;
 use crate::error::Error;
@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 /// name each attribute that the format could not keep.
 ///
 /// # Errors
-/// If the format cannot be written, a row is not in the cloud, or the system refuses.
+/// [`Error::Output`] if the format cannot be written, [`Error::RowOutOfRange`] if a row is not in the
+/// cloud, [`Error::Write`] if the system refuses.
 pub fn write(
     path: &Path,
     cloud: &Cloud,
@@ -36,10 +37,10 @@ pub fn write(
     Ok(warnings)
 }
 
-/// Like [`write()`], into memory. Without a format in the options it is the cloud's own.
+/// Like [`write()`], into memory. The format is that of the cloud unless set in the options.
 ///
 /// # Errors
-/// As [`write()`].
+/// As [`write()`], without [`Error::Write`].
 pub fn write_bytes(
     cloud: &Cloud,
     rows: &[usize],
@@ -51,17 +52,17 @@ pub fn write_bytes(
 /// Writes indices as a NumPy array of int64.
 ///
 /// # Errors
-/// If the system refuses.
+/// [`Error::Write`] if the system refuses.
 pub fn write_indices(path: &Path, indices: &[usize]) -> Result<(), Error> {
     let values = Column::I64(indices.iter().map(|&i| i as i64).collect());
     put(path, &npy::one_column(&values))
 }
 
-/// Checks an output before heavy work: a format that can be written, a folder that is there, and
-/// not one of the inputs. Returns the format.
+/// Checks an output before heavy work: its format can be written, its folder exists, and it is not
+/// one of the inputs. Returns the format.
 ///
 /// # Errors
-/// If one of these does not hold.
+/// [`Error::Output`] if one of these does not hold.
 pub fn check_output(
     path: &Path,
     inputs: &[&Path],
@@ -142,7 +143,7 @@ fn encode(
     Ok((bytes, warnings))
 }
 
-/// Puts the bytes at `path`, whole or not at all.
+/// Writes the bytes to `path`, completely or not at all.
 fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let written = if path == Path::new("-") {
         let mut out = io::stdout().lock();
@@ -163,7 +164,7 @@ fn put_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".farpoint-").suffix(".tmp");
-    // Private by default, which would surprise whoever shares the output.
+    // Private by default, which would be a surprise in a shared folder.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = builder.tempfile_in(folder_of(&target))?;

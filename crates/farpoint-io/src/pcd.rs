@@ -7,20 +7,14 @@ mod write;
 
 pub(crate) use write::write;
 
-use crate::cloud::{Cloud, Coordinates, Header};
+use crate::cloud::{Cloud, Coordinates};
 use crate::column::{Column, Scalar};
 use crate::error::{Fault, Place};
 use crate::format::Format;
+use crate::header::{Header, PcdHeader};
 use crate::lzf;
 use crate::table::{Slot, Split, Store, Table, Tokens};
 use pcd_rs::{DataKind, PcdMeta, ValueKind};
-
-/// What is kept of the header, to be written again.
-#[derive(Clone, Debug)]
-pub(crate) struct PcdHeader {
-    lines: Vec<Vec<u8>>,
-    data: DataKind,
-}
 
 /// Reads all points.
 pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {

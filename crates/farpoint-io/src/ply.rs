@@ -9,31 +9,14 @@ mod write;
 
 pub(crate) use write::write;
 
-use crate::cloud::{Cloud, Header};
+use crate::cloud::Cloud;
 use crate::column::Scalar;
 use crate::error::{Fault, Place};
 use crate::format::Format;
+use crate::header::{Header, HeaderLine, PlyHeader};
 use crate::table::{Slot, Table};
 use ply_rs_bw::parser::{ParseError, Parser, Reader};
 use ply_rs_bw::ply::{DefaultElement, Encoding as PlyEncoding, PropertyType, ScalarType};
-
-/// What is kept of the header, to be written again.
-#[derive(Clone, Debug)]
-pub(crate) struct PlyHeader {
-    encoding: PlyEncoding,
-    lines: Vec<HeaderLine>,
-    line_end: &'static [u8],
-}
-
-#[derive(Clone, Debug)]
-enum HeaderLine {
-    /// The magic, format and comment lines, and the properties of the points.
-    Kept(Vec<u8>),
-    /// `element vertex`, whose count changes.
-    Vertex,
-    /// Where the properties of the points end and added ones go.
-    VertexEnd,
-}
 
 /// One element of the file.
 struct Element {

@@ -1,9 +1,10 @@
-//! Raw rows of little-endian float32 without a header, as KITTI (4 a row) and nuScenes (5) keep them.
+//! Raw rows of little-endian float32 without a header, as in KITTI (4 per row) and nuScenes (5).
 
-use crate::cloud::{Cloud, Coordinates, Header};
+use crate::cloud::{Cloud, Coordinates};
 use crate::column::Scalar;
 use crate::error::Fault;
 use crate::format::Format;
+use crate::header::Header;
 use crate::table::{Slot, Store, Table};
 
 /// Reads all rows. `columns` is what the user said; else the name decides between 4 and 5.

@@ -1,4 +1,4 @@
-//! The rows of a file as they were stored, with the layout that tells the attributes apart.
+//! The rows of a file as they were stored, with the layout of the attributes.
 //!
 //! Keeping the stored bytes is what makes writing back exact: a kept point is a copied record (or
 //! line), never a number read and written again. Typed columns are taken out only to change format.

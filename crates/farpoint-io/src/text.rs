@@ -1,29 +1,16 @@
-//! Text: one point a line, its numbers apart by spaces, commas or semicolons, with or without a
+//! Text: one point per line, its numbers separated by spaces, commas or semicolons, with or without a
 //! header. Kept rows are written back as the very bytes of their lines, where those would be read
 //! as the same points again.
 
-use crate::cloud::{Cloud, Coordinates, Header, unused};
+use crate::cloud::{Cloud, Coordinates, unused};
 use crate::column::{Attribute, Scalar};
 use crate::error::{Fault, Place};
 use crate::format::Format;
+use crate::header::{Header, TextHeader};
 use crate::table::{Slot, Split, Store, Table, Tokens};
 use std::collections::HashSet;
 
-/// What stands before the first point.
-#[derive(Clone, Debug)]
-pub(crate) struct TextHeader {
-    /// Comments, the count line and the header, as they were.
-    preamble: Vec<u8>,
-    /// Where in the preamble a line that only counts the points is (PTS).
-    count: Option<(usize, usize)>,
-    /// Where in the preamble the header ends, before its line end.
-    names_end: Option<usize>,
-    line_end: &'static [u8],
-    /// What goes before an added value.
-    split: u8,
-}
-
-/// Whether the bytes read like lines of numbers; decides on files whose name tells nothing.
+/// Whether the bytes look like lines of numbers; decides for files with an unknown extension.
 pub(crate) fn looks_like_points(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(4096)];
     let whole = head.len() == bytes.len();

@@ -23,7 +23,9 @@ fn small(format: Format, encoding: Option<Encoding>) -> Vec<u8> {
         Cloud::new(Coordinates::F32(vec![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]));
     cloud.add_column("intensity", Column::U16(vec![1, 2, 3]));
     cloud.add_column("extra", Column::F64(vec![1.0, 2.0, 3.0]));
-    write_bytes(&cloud, &[0, 1, 2], &WriteOptions { format: Some(format), encoding }).unwrap().0
+    write_bytes(&cloud, &[0, 1, 2], &WriteOptions::default().format(format).encoding(encoding))
+        .unwrap()
+        .0
 }
 
 fn all_small() -> Vec<(&'static str, Vec<u8>)> {
@@ -150,7 +152,7 @@ fn messages_say_where() {
 fn empty_clouds_are_clouds() {
     let cloud = Cloud::new(Coordinates::F32(Vec::new()));
     for format in Format::ALL.into_iter().filter(|f| f.can_write()) {
-        let options = WriteOptions { format: Some(format), encoding: None };
+        let options = WriteOptions::default().format(format);
         let (bytes, _) = write_bytes(&cloud, &[], &options).unwrap();
         let name = format!("a.{}", format.extensions()[0]);
         assert_eq!(try_open(&bytes, &name).unwrap().len(), 0, "{format}");
@@ -166,7 +168,7 @@ fn content_decides_over_the_name() {
     assert_eq!(try_open(b"1 2 3\n", "a").unwrap().format(), Some(Format::Text));
     let nuscenes = try_open(&[0; 40], "a.pcd.bin").unwrap();
     assert_eq!((nuscenes.format(), nuscenes.len()), (Some(Format::Raw), 2));
-    let columns = ReadOptions { columns: Some(6), ..ReadOptions::default() };
+    let columns = ReadOptions::default().columns(6);
     assert_eq!(read_bytes(&[0; 48], "a.bin", &columns).unwrap().len(), 2);
 }
 
@@ -225,8 +227,7 @@ fn an_npy_header_of_open_brackets_is_refused_at_once() {
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((text.len() as u16).to_le_bytes());
     file.extend(text.as_bytes());
-    let options =
-        farpoint_io::ReadOptions { format: Some(farpoint_io::Format::Npy), ..Default::default() };
+    let options = farpoint_io::ReadOptions::default().format(farpoint_io::Format::Npy);
     let error = farpoint_io::read_bytes(&file, "brackets.npy", &options).unwrap_err().to_string();
     assert!(error.contains("no description of an array"), "{error}");
 }

@@ -73,7 +73,7 @@ fn open(bytes: &[u8]) -> Cloud {
 }
 
 fn write(cloud: &Cloud, rows: &[usize], format: Format) -> Vec<u8> {
-    let options = WriteOptions { format: Some(format), ..WriteOptions::default() };
+    let options = WriteOptions::default().format(format);
     write_bytes(cloud, rows, &options).unwrap_or_else(|e| panic!("{e}")).0
 }
 

@@ -48,7 +48,7 @@ fn row(line: &str) -> Option<Expected> {
 fn options(file: &str) -> ReadOptions {
     // Six columns cannot be told from four by looking.
     let columns = file.starts_with("scannet/scene0000_00.bin").then_some(6);
-    ReadOptions { columns, ..ReadOptions::default() }
+    ReadOptions::default().columns(columns)
 }
 
 fn open(folder: &Path, file: &str) -> Result<Cloud, Error> {
@@ -105,7 +105,7 @@ fn strangers_are_refused_with_the_right_words() {
         ("scannet/scene0000_00.bin", "3, 4, 6"),
     ] {
         let options = match file.ends_with(".bin") {
-            true => ReadOptions { columns: Some(5), ..ReadOptions::default() },
+            true => ReadOptions::default().columns(5),
             false => ReadOptions::default(),
         };
         let error = read(&folder.join(file), &options).unwrap_err().to_string();
@@ -173,7 +173,7 @@ fn same_rows(cloud: &Cloud, written: &Cloud, rows: &[usize], file: &str) {
     }
     let all: Vec<usize> = (0..written.len()).collect();
     let npy = |cloud, rows: &[usize]| {
-        let options = WriteOptions { format: Some(Format::Npy), ..WriteOptions::default() };
+        let options = WriteOptions::default().format(Format::Npy);
         write_bytes(cloud, rows, &options).unwrap().0
     };
     assert!(npy(cloud, rows) == npy(written, &all), "{file}");
@@ -188,7 +188,7 @@ fn every_format_becomes_every_other() {
         let finite = |&row: &usize| cloud.coordinates().get(row).iter().all(|v| v.is_finite());
         let rows: Vec<usize> = (0..cloud.len()).filter(finite).step_by(97).collect();
         for format in Format::ALL.into_iter().filter(|f| f.can_write()) {
-            let options = WriteOptions { format: Some(format), ..WriteOptions::default() };
+            let options = WriteOptions::default().format(format);
             let (bytes, _) = write_bytes(&cloud, &rows, &options).unwrap_or_else(|e| panic!("{e}"));
             let name = format!("out.{}", format.extensions()[0]);
             let back = read_bytes(&bytes, &name, &ReadOptions::default())

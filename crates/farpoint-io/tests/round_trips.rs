@@ -8,11 +8,11 @@ use farpoint_io::{
 use proptest::prelude::*;
 
 fn to(format: Format) -> WriteOptions {
-    WriteOptions { format: Some(format), encoding: None }
+    WriteOptions::default().format(format)
 }
 
 fn encoded(format: Format, encoding: Encoding) -> WriteOptions {
-    WriteOptions { format: Some(format), encoding: Some(encoding) }
+    WriteOptions::default().format(format).encoding(encoding)
 }
 
 fn open(bytes: &[u8], name: &str) -> Cloud {

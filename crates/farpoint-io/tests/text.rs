@@ -5,10 +5,12 @@ use farpoint_io::{
     Cloud, Column, Coordinates, Format, ReadOptions, WriteOptions, read_bytes, write_bytes,
 };
 
-const TEXT: ReadOptions = ReadOptions { format: Some(Format::Text), columns: None };
+fn as_text() -> ReadOptions {
+    ReadOptions::default().format(Format::Text)
+}
 
 fn open(bytes: &[u8]) -> Cloud {
-    read_bytes(bytes, "a.txt", &TEXT).unwrap_or_else(|e| panic!("{e}"))
+    read_bytes(bytes, "a.txt", &as_text()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Writes the rows as text and reads them again: the text, and whether there was a warning.
@@ -91,7 +93,7 @@ fn names_with_separators_stay_one_name() {
     for name in ["csv", "txt"] {
         let path = std::env::temp_dir().join(format!("farpoint-{}.{name}", std::process::id()));
         farpoint_io::write(&path, &cloud, &[0], &WriteOptions::default()).unwrap();
-        let read = read_bytes(&std::fs::read(&path).unwrap(), "a.txt", &TEXT).unwrap();
+        let read = read_bytes(&std::fs::read(&path).unwrap(), "a.txt", &as_text()).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!((read.len(), read.fields().len()), (1, 4), "{name}");
     }

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example nvox -- room 100000 0,16,24,32` (0: the default).
 
-use farpoint::{Algorithm, RadiusOptions, Sampler};
+use farpoint::{Algorithm, Cpu, RadiusOptions, Sampler};
 use std::time::Instant;
 
 fn main() {
@@ -13,11 +13,11 @@ fn main() {
     let cloud = farpoint_generate::generate(kind, n, 1);
     println!("kind points nvox voxels seconds");
     for nvox in word().split(',').map(|nvox| nvox.parse().expect("a number")) {
-        let radius = RadiusOptions { nvox: Some(nvox).filter(|n| *n > 0), ..Default::default() };
-        let sampler = Sampler::ratio(0.25).algorithm(Algorithm::Radius).threads(1).radius(radius);
+        let radius = RadiusOptions::default().nvox(Some(nvox).filter(|n| *n > 0));
+        let sampler = Sampler::ratio(0.25).algorithm(Algorithm::Radius(radius));
         let seconds = (0..3).map(|_| {
             let clock = Instant::now();
-            sampler.sample(&cloud).expect("the cloud can be sampled");
+            sampler.on(&Cpu::new().threads(1)).sample(&cloud).expect("the cloud can be sampled");
             clock.elapsed().as_secs_f64()
         });
         let seconds = seconds.fold(f64::INFINITY, f64::min);

@@ -1,16 +1,16 @@
-//! The working copy of a cloud: one aligned array an axis, bad rows found or left out, box known.
+//! The working copy of a cloud: one aligned array per axis, bad rows found or left out, bounding box known.
 
 use crate::memory::{Aligned, Shared};
 use crate::scalar::extremes;
+use crate::threads::prelude::*;
 use crate::{BadRows, Error, Points, Scalar};
-use rayon::prelude::*;
 
 /// Coordinates by axis. There are at least three axes: missing ones are zero, which leaves
 /// every computed distance as it is (`x + 0.0 == x` for squares).
 pub(crate) struct Cloud<T> {
     /// Points.
     pub(crate) len: usize,
-    /// One array an axis, at least three, each padded with zeros to whole vectors.
+    /// One array per axis, at least three, each padded with zeros to whole vectors.
     pub(crate) axes: Vec<Aligned<T>>,
     /// Smallest corner over the first three axes.
     pub(crate) low: [T; 3],
@@ -42,7 +42,7 @@ impl<T: Scalar> Cloud<T> {
         if finite {
             return Ok(copy);
         }
-        // From here on the copy is looked at, which nobody else writes to.
+        // From here on only the copy is read, which no other thread writes to.
         let good = |row: &u32| copy.axes.iter().all(|values| values[*row as usize].is_finite());
         let rows: Vec<u32> = (0..n as u32).filter(good).collect();
         if bad_rows == BadRows::Error {

@@ -1,7 +1,7 @@
 //! The squared distance, written once for all vector code: `(dx*dx + dy*dy) + dz*dz`, further
 //! axes added left to right, each operation rounded on its own.
 
-use crate::arch::Simd;
+use crate::simd::Simd;
 
 /// `(a - b)^2`
 #[inline(always)]

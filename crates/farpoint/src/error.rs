@@ -6,15 +6,15 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// More samples were asked for than there are points.
+    /// More samples than there are points.
     #[error("{wanted} samples were asked of a cloud of {points} points; ask for at most {points}")]
     TooManySamples {
-        /// Samples asked for.
+        /// Samples wanted.
         wanted: usize,
         /// Usable points in the cloud.
         points: usize,
     },
-    /// The cloud is empty and something was asked of it.
+    /// The cloud is empty and something is wanted of it.
     #[error("the cloud has no usable point")]
     EmptyCloud,
     /// A row holds NaN or infinity.
@@ -58,7 +58,7 @@ pub enum Error {
     TooManyStarts {
         /// Start indices given.
         starts: usize,
-        /// Samples asked for.
+        /// Samples wanted.
         samples: usize,
     },
     /// Too few samples to measure anything by.
@@ -84,9 +84,9 @@ pub enum Error {
     #[error("spacing {0} is not a finite number of at least 0")]
     BadSpacing(f64),
     /// Zero threads, or a pool that could not be started.
-    #[error("{0} threads can't be used: {1}")]
+    #[error("{0} threads cannot be used: {1}")]
     BadThreads(usize, String),
-    /// Zero voxels an axis, or too many.
+    /// Zero voxels per axis, or too many.
     #[error("nvox = {0} is outside 1..=1024")]
     BadVoxels(u32),
     /// A KD-tree that is too high.
@@ -95,37 +95,62 @@ pub enum Error {
     /// A grid's cell size that is no positive number.
     #[error("cell size {0} is not a finite number above 0")]
     BadCell(f64),
-    /// Bits an axis of a Morton curve.
-    #[error("{0} bits an axis are outside 1..=21")]
+    /// Bits per axis of a Morton curve.
+    #[error("{0} bits per axis are outside 1..=21")]
     BadBits(u32),
     /// A window without a point.
     #[error("a window of 0 points updates nothing; ask for at least 1")]
     BadWindow,
-    /// Something that only grids have was asked of another method.
+    /// Another method was given what only grids have.
     #[error("{what} for the grid sampler, not for {method}; ask it for a count or a ratio")]
     NotForMethod {
-        /// What was asked for, and a verb.
+        /// What is wanted, and a verb.
         what: &'static str,
         /// The method it was asked of.
         method: &'static str,
     },
-    /// A start was given to a method that starts nowhere.
-    #[error("a start is for npdu and fastpoint, not for {0}, which starts nowhere; leave it out")]
+    /// A start was given to a method that does not start at a point.
+    #[error(
+        "a start is for npdu and fastpoint, not for {0}, which does not start at a point; leave it out"
+    )]
     StartNotForMethod(&'static str),
+    /// A device has no such algorithm, method or option.
+    #[error("the {device} does not have {what}; it has {instead}")]
+    NotOnDevice {
+        /// What was set.
+        what: String,
+        /// Where it was to run.
+        device: crate::DeviceKind,
+        /// What there is in its place.
+        instead: String,
+    },
+    /// An option of an algorithm out of range.
+    #[error("{name} = {given} is outside {range}")]
+    BadOption {
+        /// The option.
+        name: &'static str,
+        /// The value given.
+        given: String,
+        /// The values it can have.
+        range: &'static str,
+    },
+    /// A spacing was given to a sampler that keeps no distances.
+    #[error("a spacing is for exact sampling, not for {0}; ask it for a count or a ratio")]
+    SpacingNotForMethod(&'static str),
     /// More points than an index can name.
     #[error("{0} points are more than the {max} that one cloud may have", max = u32::MAX - 1)]
     TooManyPoints(usize),
     /// Shapes, strides, lengths or offsets that do not fit each other.
     #[error("{0}")]
     Shape(String),
-    /// The instruction set asked for is not on this machine.
+    /// The instruction set is not on this machine.
     #[error("the {0} instruction set is not available on this machine")]
     LevelUnavailable(crate::Level),
-    /// The progress callback asked to stop.
-    #[error("cancelled after {0} samples")]
+    /// The observer canceled the run.
+    #[error("canceled after {0} samples")]
     Cancelled(usize),
-    /// The observer of a search for nearest points asked to stop.
-    #[error("cancelled after the nearest of {0} points")]
+    /// The observer canceled a search for nearest points.
+    #[error("canceled after the nearest of {0} points")]
     SearchCancelled(usize),
     /// One of two clouds is at fault.
     #[error("the {which} cloud: {source}")]
@@ -135,7 +160,7 @@ pub enum Error {
         /// What is wrong with it.
         source: Box<Error>,
     },
-    /// An index of a nearest point that the cloud has not.
+    /// An index of a nearest point outside the cloud.
     #[error("nearest index {index} of row {row} is outside the cloud of {points} points")]
     NearestOutOfRange {
         /// The row that has it.

@@ -13,7 +13,7 @@
 //! # Ok::<(), farpoint::Error>(())
 //! ```
 //!
-//! [`chamfer()`] tells how far apart two clouds are: see [`mod@chamfer`]. Samplers that are not
+//! [`chamfer()`] measures how far apart two clouds are: see [`neighbors`]. Samplers that are not
 //! exact have an interface of their own: see [`approximate`]. [`measure`] compares samples.
 //!
 //! # What exact means
@@ -26,52 +26,77 @@
 //! * The first distance is infinite. Squares that overflow to infinity (coordinates beyond
 //!   about 1e19 in `f32`) are ties like any others.
 //! * No point is skipped, near the origin or elsewhere. NaN and infinity in a row are an
-//!   error, or the row is left out if asked.
+//!   error, or the row is left out with [`BadRows::Skip`].
 //!
 //! Every algorithm, instruction set and thread count gives the indices of [`reference()`],
 //! one by one.
 //!
+//! # Jobs and devices
+//!
+//! A job ([`Sampler`], [`Matcher`]) says what is wanted, a [`Device`] where the work is done: [`Cpu`] with
+//! its threads and instruction set, or a GPU of the crate `farpoint-cuda`. The same [`Sample`],
+//! [`Nearest`] or [`Chamfer`] comes back, bit by bit.
+//!
+//! # Features
+//!
+//! `rayon` (default): several threads. Without it all work is done by the calling thread, on any target
+//! with a standard library, `wasm32-unknown-unknown` among them.
+//!
 //! # Threads, memory, forks
 //!
-//! Unless told a number of threads, work runs on the current rayon pool; clouds of fewer than 16,384
-//! points are one thread's and start no pool. A process that was forked after a call has the
+//! Unless [`Cpu::threads`] is set, work runs on the current rayon pool; clouds of fewer than 16,384
+//! points are sampled by the calling thread and start no pool. A process that was forked after a call has the
 //! parent's pool but none of its threads; there, work runs on a pool that is made after the fork.
 //!
 //! Each thread that has worked keeps up to 32 MiB of its arrays for its next run, since fresh pages
 //! cost a tenth of the time of a LiDAR turn; they are freed when the thread ends.
 
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
+
 pub mod approximate;
-mod arch;
-pub mod chamfer;
+#[doc(hidden)]
+pub mod backend;
+mod clock;
 mod cloud;
+mod cpu;
+mod device;
 mod distance;
 mod error;
-pub mod fps;
+mod fps;
+mod job;
+mod machine;
 pub mod measure;
 mod memory;
+pub mod neighbors;
+mod parse;
 mod points;
 mod random;
+mod result;
 mod scalar;
+mod simd;
 mod spatial;
+mod sum;
 mod threads;
-mod traits;
+mod watch;
 
 pub use approximate::{ApproximateSample, ApproximateSampler};
-pub use arch::Level;
-pub use chamfer::{Chamfer, Matcher, Nearest, Norm, chamfer, nearest};
+pub use cpu::Cpu;
+pub use device::{Device, On, chamfer, nearest};
 pub use error::Error;
-pub use fps::{
-    Algorithm, Amount, BadRows, Observer, Progress, QuickOptions, RadiusOptions, Sample, Sampler,
-    Start, Statistics, reference,
+pub use fps::reference;
+pub use job::{
+    Algorithm, AlgorithmOption, Amount, BadRows, Matcher, Method, Norm, Observer, PeakOptions,
+    Progress, QuickOptions, RadiusOptions, Sampler, Start, Traits,
 };
+pub use machine::{DeviceKind, Level};
+pub use parse::ParseError;
 pub use points::{Axes, Points, Strided, padded, ragged};
-pub use random::SplitMix64;
+pub use result::{
+    Bytes, Chamfer, FScore, Gradients, Measured, Nearest, RanOn, Sample, Stages, Statistics,
+};
 pub use scalar::Scalar;
-#[doc(hidden)]
-pub use threads::spread;
-pub use traits::Traits;
 
 /// The examples of the README, which are tested as documentation.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct ReadmeExamples;

@@ -1,11 +1,11 @@
-//! How callers hand over coordinates: one small trait, three layouts, no cloud class.
+//! How callers hand over coordinates: one small trait, three layouts, no cloud type.
 
 use crate::{Error, Scalar};
 
 /// A cloud of `len` points with `dim` coordinates each.
 ///
-/// Implemented for slices and vectors of arrays, for [`Strided`] views (any `(n, d)` array,
-/// transposed and sliced ones too) and for [`Axes`] (one slice an axis).
+/// Implemented for slices, arrays and vectors of `[T; D]`, for [`Strided`] views (any `(n, d)` array,
+/// transposed and sliced ones too) and for [`Axes`] (one slice per axis).
 pub trait Points<T: Scalar>: Sync {
     /// Number of points, N.
     fn len(&self) -> usize;
@@ -22,6 +22,19 @@ pub trait Points<T: Scalar>: Sync {
 impl<T: Scalar, const D: usize> Points<T> for [[T; D]] {
     fn len(&self) -> usize {
         <[[T; D]]>::len(self)
+    }
+    fn dim(&self) -> usize {
+        D
+    }
+    #[inline(always)]
+    fn coordinate(&self, index: usize, axis: usize) -> T {
+        self[index][axis]
+    }
+}
+
+impl<T: Scalar, const D: usize, const N: usize> Points<T> for [[T; D]; N] {
+    fn len(&self) -> usize {
+        N
     }
     fn dim(&self) -> usize {
         D
@@ -71,6 +84,9 @@ pub struct Strided<'a, T> {
 
 impl<'a, T: Scalar> Strided<'a, T> {
     /// A dense row-major `(n, d)` array.
+    ///
+    /// # Errors
+    /// If the numbers are not whole rows.
     pub fn rows(data: &'a [T], d: usize) -> Result<Self, Error> {
         if d == 0 || !data.len().is_multiple_of(d) {
             return Err(Error::Shape(format!("{} numbers are not whole rows of {d}", data.len())));
@@ -78,7 +94,10 @@ impl<'a, T: Scalar> Strided<'a, T> {
         Self::new(data, [data.len() / d, d], 0, [d as isize, 1])
     }
 
-    /// Any strided view. Errors when an element would lie outside `data`.
+    /// Any strided view.
+    ///
+    /// # Errors
+    /// If an element would lie outside `data`.
     pub fn new(
         data: &'a [T],
         shape: [usize; 2],
@@ -117,14 +136,17 @@ impl<T: Scalar> Points<T> for Strided<'_, T> {
     }
 }
 
-/// One slice an axis: `Axes::new(&[&x, &y, &z])`.
+/// One slice per axis: `Axes::new(&[&x, &y, &z])`.
 #[derive(Debug, Clone, Copy)]
 pub struct Axes<'a, T> {
     axes: &'a [&'a [T]],
 }
 
 impl<'a, T: Scalar> Axes<'a, T> {
-    /// Errors when there is no axis or the axes differ in length.
+    /// One slice per axis, all of one length.
+    ///
+    /// # Errors
+    /// If there is no axis or the axes differ in length.
     pub fn new(axes: &'a [&'a [T]]) -> Result<Self, Error> {
         let lengths: Vec<_> = axes.iter().map(|axis| axis.len()).collect();
         if axes.is_empty() || lengths.windows(2).any(|pair| pair[0] != pair[1]) {
@@ -151,6 +173,9 @@ impl<T: Scalar> Points<T> for Axes<'_, T> {
 
 /// The clouds of a padded batch: `data` is a dense `(b, n, d)` array, of which only the first
 /// `lengths[i]` rows of cloud `i` count (all `n` when `lengths` is `None`).
+///
+/// # Errors
+/// If shape or lengths do not fit the data.
 pub fn padded<'a, T: Scalar>(
     data: &'a [T],
     [b, n, d]: [usize; 3],
@@ -177,6 +202,9 @@ pub fn padded<'a, T: Scalar>(
 
 /// The clouds of a ragged batch: cloud `i` is rows `offsets[i]..offsets[i + 1]` of the dense
 /// `(rows, d)` array `data`.
+///
+/// # Errors
+/// If the offsets do not rise from 0 to the number of rows.
 pub fn ragged<'a, T: Scalar>(
     data: &'a [T],
     d: usize,

@@ -17,15 +17,26 @@ pub trait Scalar: number::Number {
     fn from_f64(value: f64) -> Self;
 }
 
-/// What this crate needs of its scalars. The module is private, so that nobody else can implement
+/// What this crate needs of its scalars. The module is private, so that no other crate can implement
 /// or name it.
 pub(crate) mod number {
-    use crate::arch::Simd;
+    use crate::simd::Sets;
     use std::fmt::{Debug, Display};
     use std::ops::{Add, Mul, Sub};
 
+    /// Work for both precisions, as two functions that are not generic: so that algorithms are compiled
+    /// with this crate, and not again with each that uses it.
+    pub trait EitherPrecision {
+        /// The work for numbers of type `T`.
+        type Of<T: super::Scalar>;
+        type Output;
+        fn single(work: Self::Of<f32>) -> Self::Output;
+        fn double(work: Self::Of<f64>) -> Self::Output;
+    }
+
     pub trait Number:
-        Copy
+        Sets
+        + Copy
         + Debug
         + Display
         + Default
@@ -43,20 +54,10 @@ pub(crate) mod number {
         const EPSILON: Self;
         /// `(value bits descending, index ascending)` as one ascending key.
         type Key: Ord + Copy + Send + Sync + Debug;
-        type Portable: Simd<Self>;
-        #[cfg(target_arch = "x86_64")]
-        type Avx2: Simd<Self>;
-        #[cfg(target_arch = "x86_64")]
-        type Avx512: Simd<Self>;
-
-        #[allow(private_interfaces)]
-        fn run_job(
-            level: crate::Level,
-            job: crate::fps::run::Job<'_, '_, Self>,
-        ) -> Result<(), crate::Error>;
-
-        #[allow(private_interfaces)]
-        fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, '_, Self>);
+        /// Does the work for this precision.
+        fn run<W: EitherPrecision>(work: W::Of<Self>) -> W::Output
+        where
+            Self: super::Scalar;
 
         /// The next larger number.
         fn next_up(self) -> Self;
@@ -84,7 +85,7 @@ pub(crate) mod number {
 }
 
 macro_rules! scalar {
-    ($float:ident, $bits:ident, $key:ident, $portable:ident, $avx2:ident, $avx512:ident) => {
+    ($float:ident, $bits:ident, $key:ident, $run:ident) => {
         impl Scalar for $float {
             const ZERO: Self = 0.0;
             const INFINITY: Self = $float::INFINITY;
@@ -111,23 +112,9 @@ macro_rules! scalar {
             const MAX: Self = $float::MAX;
             const EPSILON: Self = $float::EPSILON;
             type Key = $key;
-            type Portable = crate::arch::$portable;
-            #[cfg(target_arch = "x86_64")]
-            type Avx2 = crate::arch::$avx2;
-            #[cfg(target_arch = "x86_64")]
-            type Avx512 = crate::arch::$avx512;
 
-            #[allow(private_interfaces)]
-            fn run_job(
-                level: crate::Level,
-                job: crate::fps::run::Job<'_, '_, Self>,
-            ) -> Result<(), crate::Error> {
-                crate::fps::run::run_job(level, job)
-            }
-
-            #[allow(private_interfaces)]
-            fn run_match(level: crate::Level, job: crate::chamfer::run::Job<'_, '_, Self>) {
-                crate::arch::dispatch(level, job)
+            fn run<W: number::EitherPrecision>(work: W::Of<Self>) -> W::Output {
+                W::$run(work)
             }
 
             #[inline(always)]
@@ -179,8 +166,8 @@ macro_rules! scalar {
     };
 }
 
-scalar!(f32, u32, u64, PortableF32, Avx2F32, Avx512F32);
-scalar!(f64, u64, u128, PortableF64, Avx2F64, Avx512F64);
+scalar!(f32, u32, u64, single);
+scalar!(f64, u64, u128, double);
 
 /// The smallest and the largest of `values`.
 pub(crate) fn extremes<T: Scalar>(values: &[T]) -> Option<(T, T)> {

@@ -103,13 +103,13 @@ fn no_extent() {
 
 #[test]
 fn subnormal_and_overflowing() {
-    let mut random = farpoint::SplitMix64::new(5);
+    let mut random = farpoint::backend::SplitMix64::new(5);
     let bits: Vec<[f32; 3]> = (0..200)
         .map(|_| std::array::from_fn(|_| f32::from_bits(random.below(40) as u32)))
         .collect();
     check_all("subnormal", &bits);
     let sign = |k: u64| if k == 0 { -1.0f32 } else { 1.0 };
-    let mut random = farpoint::SplitMix64::new(6);
+    let mut random = farpoint::backend::SplitMix64::new(6);
     let mut any = |low: i32, high: i32| {
         let exponent = low + random.below((high - low) as u64) as i32;
         sign(random.below(2)) * (1.0 + random.unit() as f32) * 2f32.powi(exponent)
@@ -152,8 +152,8 @@ fn series_circle_and_signed_zero() {
 fn prunings_prune() {
     let cloud = farpoint_generate::room(20_000, 1);
     let run = |radius_pruning, point_skip| {
-        let radius = RadiusOptions { nvox: None, radius_pruning, point_skip };
-        let sampler = Sampler::count(2000).algorithm(Algorithm::Radius).radius(radius);
+        let radius = RadiusOptions::default().radius_pruning(radius_pruning).point_skip(point_skip);
+        let sampler = Sampler::count(2000).algorithm(Algorithm::Radius(radius));
         sampler.statistics(true).sample(&cloud).unwrap().statistics.unwrap()
     };
     let (both, none) = (run(true, true), run(false, false));

@@ -5,7 +5,9 @@ mod common;
 
 use common::{narrow, uniform};
 use farpoint::approximate::Method;
-use farpoint::{Algorithm, ApproximateSampler, BadRows, Error, Points, Sampler, chamfer};
+use farpoint::{
+    Algorithm, ApproximateSampler, BadRows, Cpu, DeviceKind, Error, Points, Sampler, chamfer,
+};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,10 +47,10 @@ fn a_cloud_is_copied_on_the_threads_asked_for() {
     let sampler = Sampler::count(10);
     let morton = ApproximateSampler::count(Method::Morton { bits: 10 }, 10);
     let sampled = |threads: usize| {
-        pools(|cloud| drop(sampler.clone().threads(threads).sample(cloud).unwrap()))
+        pools(|cloud| drop(sampler.on(&Cpu::new().threads(threads)).sample(cloud).unwrap()))
     };
     let approximated = |threads: usize| {
-        pools(|cloud| drop(morton.clone().threads(threads).sample(cloud).unwrap()))
+        pools(|cloud| drop(morton.on(&Cpu::new().threads(threads)).sample(cloud).unwrap()))
     };
     for threads in [2, 3, 5] {
         assert_eq!(sampled(threads), [Some(threads)]);
@@ -66,16 +68,15 @@ fn a_cloud_is_copied_on_the_threads_asked_for() {
 fn no_threads_are_refused_everywhere() {
     let clouds = [vec![[0.0f32; 3]; 4], vec![[1.0; 3]; 4]];
     let data: Vec<f32> = clouds.iter().flatten().flatten().copied().collect();
-    let sampler = Sampler::count(1).threads(0);
-    let morton = ApproximateSampler::count(Method::Morton { bits: 10 }, 1).threads(0);
+    let (cpu, job) = (Cpu::new().threads(0), Sampler::count(1));
+    let sampler = job.on(&cpu);
+    let morton = ApproximateSampler::count(Method::Morton { bits: 10 }, 1);
     let refused = |error: Error| assert!(matches!(error, Error::BadThreads(0, _)), "{error}");
     refused(sampler.sample(&clouds[0]).unwrap_err());
     refused(sampler.sample_batch(&clouds).unwrap_err());
     refused(sampler.sample_padded(&data, [2, 4, 3], None).unwrap_err());
     refused(sampler.sample_ragged(&data, 3, &[0, 4, 8]).unwrap_err());
-    refused(farpoint::fps::Prepared::new(&sampler, &clouds[0]).map(drop).unwrap_err());
-    refused(farpoint::fps::Prepared::batch(&sampler, &clouds).map(drop).unwrap_err());
-    refused(morton.sample(&clouds[0]).unwrap_err());
+    refused(morton.on(&cpu).sample(&clouds[0]).unwrap_err());
 }
 
 /// A cloud that another thread writes to, as far as a caller can see: the first `bad` reads give
@@ -102,7 +103,7 @@ impl Points<f32> for Changing {
 fn coordinates_that_change_while_they_are_read_are_an_error_or_a_result() {
     for bad in [0..1, 0..900, 10..20, 500..2_000, 900..1_800, 890..910] {
         for rows in [BadRows::Error, BadRows::Skip] {
-            for algorithm in Algorithm::ALL {
+            for algorithm in Algorithm::of(DeviceKind::Cpu) {
                 let cloud = Changing { reads: AtomicUsize::new(0), bad: bad.clone() };
                 let sampler = Sampler::count(5).bad_rows(rows).algorithm(algorithm);
                 match sampler.sample(&cloud) {

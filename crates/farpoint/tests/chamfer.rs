@@ -1,7 +1,11 @@
 //! What follows from nearest points: measures, gradients, batches; and what is refused.
 
-use farpoint::chamfer::{FScore, Method, backward, padded_rows, reference};
-use farpoint::{BadRows, Chamfer, Error, Matcher, Nearest, Norm, SplitMix64, padded, ragged};
+use farpoint::backend::SplitMix64;
+use farpoint::backend::padded_rows;
+use farpoint::neighbors::{backward, reference};
+use farpoint::{
+    BadRows, Chamfer, Cpu, DeviceKind, Error, Matcher, Method, Nearest, Norm, padded, ragged,
+};
 use farpoint::{Points, Progress, Scalar};
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
@@ -31,13 +35,13 @@ fn measures_by_hand() {
     assert_eq!(chamfer.hausdorff(), 13f32.sqrt());
     assert_eq!(chamfer.b_to_a.max_distance(), 2.0);
     assert_eq!(chamfer.a_to_b.weighted_mean(&[5.0, 1.0, 3.0]).unwrap(), 16.0 / 9.0);
-    let score = FScore { precision: 2.0 / 3.0, recall: 0.5, f_score: 4.0 / 7.0 };
     let found = chamfer.f_score(1.0);
-    assert_eq!((found.precision, found.recall), (score.precision, score.recall));
-    assert!((found.f_score - score.f_score).abs() < 1e-15);
+    assert_eq!((found.precision, found.recall), (2.0 / 3.0, 0.5));
+    assert!((found.f_score - 4.0 / 7.0).abs() < 1e-15);
     // The threshold itself is within.
     assert_eq!(chamfer.f_score(2.0).recall, 1.0);
-    assert_eq!(chamfer.f_score(-1.0), FScore { precision: 0.0, recall: 0.0, f_score: 0.0 });
+    let none = chamfer.f_score(-1.0);
+    assert_eq!((none.precision, none.recall, none.f_score), (0.0, 0.0, 0.0));
 }
 
 #[test]
@@ -112,8 +116,8 @@ fn gradients_are_the_closed_form_bit_for_bit() {
         (0..3).for_each(|axis| wanted[1][j as usize][axis] -= sent[axis]);
     }
     for threads in [1, 2, 5] {
-        let matcher = Matcher::new().threads(threads);
-        let found = matcher.backward(&chamfer, &a, &b, &ga, &gb).unwrap();
+        let (job, cpu) = (Matcher::new(), Cpu::new().threads(threads));
+        let found = job.on(&cpu).backward(&chamfer, &a, &b, &ga, &gb).unwrap();
         assert_eq!(found.a, wanted[0].concat(), "{threads} threads");
         assert_eq!(found.b, wanted[1].concat(), "{threads} threads");
     }
@@ -138,7 +142,8 @@ fn batches_are_their_clouds() {
     let clouds = |k: usize| padded(&data[k], [3, 64, 3], Some(&lengths[k])).unwrap();
     let (a, b) = (clouds(0), clouds(1));
     for threads in [1, 3] {
-        let matcher = Matcher::new().threads(threads);
+        let (job, cpu) = (Matcher::new(), Cpu::new().threads(threads));
+        let matcher = job.on(&cpu);
         let found = matcher.chamfer_batch(&a, &b).unwrap();
         let one_sided = matcher.nearest_batch(&a, &b).unwrap();
         for k in 0..3 {
@@ -192,7 +197,7 @@ fn errors_name_what_is_wrong() {
     assert!(bad.starts_with("the second cloud: 1 of 2 rows") && bad.contains("row 1"), "{bad}");
     let all_bad = Matcher::new().bad_rows(BadRows::Skip).chamfer(&[[f32::NAN; 3]][..], &b[..]);
     assert!(text(all_bad).contains("no usable point"));
-    assert!(text(Matcher::new().threads(0).chamfer(&a[..], &b[..])).contains("0 threads"));
+    assert!(text(Matcher::new().on(&Cpu::new().threads(0)).chamfer(&a, &b)).contains("0 threads"));
 
     let many = Matcher::new().chamfer_batch(&[a.to_vec()], &[b.to_vec(), b.to_vec()]);
     assert!(many.unwrap_err().to_string().contains("1 clouds"));
@@ -225,16 +230,17 @@ fn gradients_must_fit() {
 
 #[test]
 fn methods_have_names() {
-    for method in Method::ALL {
+    for method in Method::of(DeviceKind::Cpu) {
         assert_eq!(method.name().parse::<Method>(), Ok(method));
     }
-    assert!("fast".parse::<Method>().unwrap_err().contains("brute"));
+    assert!("fast".parse::<Method>().unwrap_err().to_string().contains("brute"));
 }
 
 #[test]
 fn no_threads_are_refused_everywhere() {
     let (a, b) = ([[0.0f32], [5.0]], [[1.0f32]]);
-    let none = Matcher::new().threads(0);
+    let (job, cpu) = (Matcher::new(), Cpu::new().threads(0));
+    let none = job.on(&cpu);
     let found = farpoint::chamfer(&a[..], &b[..]).unwrap();
     let refused = |error: Error| assert!(matches!(error, Error::BadThreads(0, _)), "{error}");
     refused(none.nearest(&a[..], &b[..]).unwrap_err());
@@ -263,7 +269,8 @@ fn searches_tell_of_progress_and_can_be_stopped() {
     let truth = farpoint::chamfer(&a, &b).unwrap();
     for method in [Method::Reference, Method::Brute, Method::Tree] {
         for threads in [1, 3] {
-            let matcher = Matcher::new().method(method).threads(threads);
+            let (job, cpu) = (Matcher::new().method(method), Cpu::new().threads(threads));
+            let matcher = job.on(&cpu);
             let (found, told) = watched(usize::MAX, |to| matcher.chamfer_with(&a, &b, to));
             assert_eq!(found.unwrap(), truth, "{method} {threads}");
             let most = told.iter().map(|progress| progress.samples).max();
@@ -290,7 +297,8 @@ fn batches_tell_of_progress_and_can_be_stopped() {
     let clouds: Vec<_> = (0..12).map(|seed| generate(Kind::Room, 3000, seed)).collect();
     let (a, b) = (&clouds[..6], &clouds[6..]);
     for threads in [1, 3] {
-        let matcher = Matcher::new().threads(threads);
+        let (job, cpu) = (Matcher::new(), Cpu::new().threads(threads));
+        let matcher = job.on(&cpu);
         let (found, told) = watched(usize::MAX, |to| matcher.chamfer_batch_with(a, b, to));
         assert_eq!(found.unwrap(), matcher.chamfer_batch(a, b).unwrap());
         assert!(told.iter().all(|progress| progress.wanted == 36_000));
@@ -313,7 +321,10 @@ fn large_pairs_of_a_batch_are_found_too() {
         [150_000, 10, 120_000, 500].map(|n| generate(Kind::Object, n, n as u64)).to_vec();
     let others: Vec<_> = (0..4).map(|seed| generate(Kind::Room, 90_000, seed)).collect();
     for threads in [1, 2, 3] {
-        let found = Matcher::new().threads(threads).nearest_batch(&clouds, &others).unwrap();
+        let found = Matcher::new()
+            .on(&Cpu::new().threads(threads))
+            .nearest_batch(&clouds, &others)
+            .unwrap();
         for (k, found) in found.iter().enumerate() {
             assert_eq!(*found, farpoint::nearest(&clouds[k], &others[k]).unwrap());
         }
@@ -352,15 +363,16 @@ fn clouds_that_change_while_they_are_read_do_not_panic() {
     for start in 0..20 {
         let changing = || Changing(&cloud, (start * 1_000_003).into());
         for threads in [1, 2] {
-            let matcher = Matcher::new().threads(threads);
+            let (job, cpu) = (Matcher::new(), Cpu::new().threads(threads));
+            let matcher = job.on(&cpu);
             match matcher.nearest(&changing(), &cloud) {
                 Ok(found) => assert!(sound(&found)),
                 Err(error) => assert!(error.to_string().contains("NaN"), "{error}"),
             }
-            let skipping = matcher.bad_rows(BadRows::Skip);
-            assert!(sound(&skipping.nearest(&changing(), &changing()).unwrap()));
+            let skipping = Matcher::new().bad_rows(BadRows::Skip);
+            assert!(sound(&skipping.on(&cpu).nearest(&changing(), &changing()).unwrap()));
             let rows: Vec<usize> = (0..20_000).step_by(7).collect();
-            let told = farpoint::measure::Measure::new().threads(threads);
+            let told = farpoint::measure::Measure::on(cpu);
             drop(told.quality(&changing(), &rows));
             drop(told.quality_of(&changing(), &changing()));
         }

@@ -4,18 +4,18 @@
 mod common;
 
 use common::{integers, narrow, uniform};
-use farpoint::chamfer::{Method, reference};
-use farpoint::{BadRows, Chamfer, Level, Matcher, Norm, Points, Scalar};
+use farpoint::neighbors::reference;
+use farpoint::{BadRows, Chamfer, Cpu, DeviceKind, Level, Matcher, Method, Norm, Points, Scalar};
 use farpoint_generate::{Kind, generate};
 use proptest::prelude::*;
 
 /// Every method on every instruction set with these numbers of threads.
-fn matchers(threads: &[usize]) -> Vec<Matcher> {
+fn matchers(threads: &[usize]) -> Vec<(Matcher, Cpu)> {
     let mut all = Vec::new();
     for method in [Method::Auto, Method::Brute, Method::Tree] {
         for level in Level::available() {
             for &threads in threads {
-                all.push(Matcher::new().method(method).level(level).threads(threads));
+                all.push((Matcher::new().method(method), Cpu::new().level(level).threads(threads)));
             }
         }
     }
@@ -43,8 +43,9 @@ where
 {
     for norm in [Norm::Two, Norm::One] {
         let truth = Matcher::new().method(Method::Reference).norm(norm).chamfer(a, b).unwrap();
-        for matcher in matchers(threads) {
+        for (matcher, cpu) in matchers(threads) {
             let matcher = matcher.norm(norm);
+            let matcher = matcher.on(&cpu);
             let name = format!("{name}: {matcher:?}");
             same(&name, &matcher.chamfer(a, b).unwrap(), &truth);
             assert_eq!(matcher.nearest(a, b).unwrap(), truth.a_to_b, "{name}");
@@ -138,7 +139,7 @@ fn rows_left_out() {
     b.iter_mut().step_by(3).for_each(|row| row[2] = f32::INFINITY);
     let pick = |rows: &[[f32; 3]]| good(rows).iter().map(|&row| rows[row]).collect::<Vec<_>>();
     let truth = reference(&pick(&a), &pick(&b)).unwrap();
-    for method in Method::ALL {
+    for method in Method::of(DeviceKind::Cpu) {
         let found = Matcher::new().method(method).bad_rows(BadRows::Skip).chamfer(&a, &b).unwrap();
         assert_eq!((found.a_to_b.dropped, found.b_to_a.dropped), (215, 467));
         for (k, row) in good(&a).into_iter().enumerate() {
@@ -197,7 +198,9 @@ fn real_turns() {
     let found = farpoint::chamfer(&a, &b).unwrap();
     for level in Level::available() {
         for threads in [1, 2] {
-            let tree = Matcher::new().method(Method::Tree).level(level).threads(threads);
+            let tree = Matcher::new().method(Method::Tree);
+            let cpu = Cpu::new().level(level).threads(threads);
+            let tree = tree.on(&cpu);
             same(&format!("{level}, {threads}"), &tree.chamfer(&a, &b).unwrap(), &found);
         }
     }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{assert_prefix, check, integers, narrow, uniform, ways, whole};
-use farpoint::{Algorithm, Level, Sampler, Start, reference};
+use farpoint::{Algorithm, Cpu, Level, Sampler, Start, reference};
 use farpoint_generate::{Kind, generate};
 use proptest::prelude::*;
 
@@ -69,7 +69,8 @@ fn levels_that_are_not_here_are_named() {
     for level in [Level::Portable, Level::Avx2, Level::Avx512] {
         if !here.contains(&level) {
             println!("skipped: this machine has no {level}");
-            let error = Sampler::count(1).level(level).sample(&[[0.0f32]][..]).unwrap_err();
+            let error =
+                Sampler::count(1).on(&Cpu::new().level(level)).sample(&[[0.0f32]]).unwrap_err();
             assert!(error.to_string().contains(level.name()));
         }
     }
@@ -81,11 +82,16 @@ fn large_cloud_on_many_threads() {
     let cloud = generate(Kind::Room, 140_000, 3);
     check("room 140000", &cloud, &[40], 70_000, &ways(&[1, 2, 4]));
     // One more, whose distance is the covering radius of the others.
-    let truth =
-        Sampler::count(35_001).algorithm(Algorithm::Tree).threads(1).sample(&cloud).unwrap();
+    let truth = Sampler::count(35_001)
+        .algorithm(Algorithm::Tree)
+        .on(&Cpu::new().threads(1))
+        .sample(&cloud)
+        .unwrap();
     for threads in [2, 3, 4] {
-        for algorithm in [Algorithm::Auto, Algorithm::Tree, Algorithm::Peak] {
-            let sampler = Sampler::ratio(0.25).algorithm(algorithm).threads(threads);
+        for algorithm in [Algorithm::Auto, Algorithm::Tree, Algorithm::peak()] {
+            let (job, cpu) =
+                (Sampler::ratio(0.25).algorithm(algorithm), Cpu::new().threads(threads));
+            let sampler = job.on(&cpu);
             let sample = sampler.sample(&cloud).unwrap();
             assert_prefix(&format!("{algorithm}, {threads} threads"), &sample, &truth, 1);
         }
@@ -118,7 +124,7 @@ fn random_start_is_seeded() {
     let cloud = generate(Kind::Object, 2000, 5);
     for seed in 0..4 {
         let of = |way: &common::Way| {
-            way.of(Sampler::count(500).start(Start::Random(seed))).sample(&cloud).unwrap()
+            way.sample(Sampler::count(500).start(Start::Random(seed)), &cloud).unwrap()
         };
         let samples: Vec<_> = ways(&[1, 2]).iter().map(of).collect();
         let truth = reference(&cloud, 501, samples[0].indices[0]).unwrap();
@@ -139,7 +145,7 @@ fn continued_samples_go_on_as_if_never_stopped() {
                 let start = Start::Indices(truth.indices[..given].to_vec());
                 for m in [given, (given + 400).min(1500), 1500] {
                     let name = format!("{kind}, {given} given of {m}: {}", way.name);
-                    let sample = way.of(Sampler::count(m).start(start.clone())).sample(&cloud);
+                    let sample = way.sample(Sampler::count(m).start(start.clone()), &cloud);
                     assert_prefix(&name, &sample.unwrap(), &truth, given);
                 }
             }
@@ -155,7 +161,7 @@ fn any_points_may_be_given() {
     let sampler = Sampler::count(1000).start(start);
     let truth = sampler.clone().algorithm(Algorithm::Reference).sample(&cloud).unwrap();
     for way in ways(&[1, 2]) {
-        let sample = way.of(sampler.clone()).sample(&cloud).unwrap();
+        let sample = way.sample(sampler.clone(), &cloud).unwrap();
         assert_eq!(sample.indices, truth.indices, "{}", way.name);
         assert_eq!(sample.squared_distances, truth.squared_distances, "{}", way.name);
         assert_eq!(sample.squared_covering_radius, truth.squared_covering_radius, "{}", way.name);
@@ -174,7 +180,7 @@ fn spacing_and_ratio_stop_where_reference_stops() {
         for sampler in amounts {
             let truth = sampler.clone().algorithm(Algorithm::Reference).sample(&cloud).unwrap();
             for way in ways(&[1, 2]) {
-                let sample = way.of(sampler.clone()).sample(&cloud).unwrap();
+                let sample = way.sample(sampler.clone(), &cloud).unwrap();
                 let name = format!("{kind}, {sampler:?}: {}", way.name);
                 assert_eq!(sample.indices, truth.indices, "{name}");
                 assert_eq!(sample.squared_covering_radius, truth.squared_covering_radius, "{name}");
@@ -189,7 +195,8 @@ fn counting_changes_nothing() {
         let cloud = generate(kind, 3000, 9);
         let plain = reference(&cloud, 1000, 0).unwrap();
         for way in ways(&[1, 2]) {
-            let sampler = way.of(Sampler::count(1000).statistics(true));
+            let job = way.job(Sampler::count(1000).statistics(true));
+            let sampler = job.on(&way.cpu);
             let sample = sampler.sample(&cloud).unwrap();
             assert_eq!(sample.indices, plain.indices, "{}", way.name);
             assert_eq!(sample.squared_distances, plain.squared_distances, "{}", way.name);

@@ -2,7 +2,7 @@
 //! there. Every call must still come back, with the same result.
 #![cfg(target_os = "linux")]
 
-use farpoint::{Algorithm, ApproximateSampler, Sampler, approximate, chamfer, measure};
+use farpoint::{Algorithm, ApproximateSampler, Cpu, Sampler, approximate, chamfer, measure};
 use farpoint_generate::{Kind, generate};
 
 /// Seconds after which a child that hangs is killed.
@@ -38,7 +38,11 @@ fn a_forked_process_computes_the_same() {
     // A pool of other size, and another thread that is inside a call while the process forks.
     let busy = std::thread::spawn({
         let cloud = cloud.clone();
-        move || (0..20).for_each(|_| drop(Sampler::ratio(0.5).threads(3).sample(&cloud).unwrap()))
+        move || {
+            (0..20).for_each(|_| {
+                drop(Sampler::ratio(0.5).on(&Cpu::new().threads(3)).sample(&cloud).unwrap())
+            })
+        }
     });
     for _ in 0..5 {
         // SAFETY: the child only computes, and ends without running anything of the parent's.

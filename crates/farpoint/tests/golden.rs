@@ -4,7 +4,7 @@
 //!
 //! `cargo xtask golden` writes the record anew.
 
-use farpoint::{Algorithm, Level, Sample, Sampler, Scalar, Start, reference};
+use farpoint::{Algorithm, Cpu, DeviceKind, Level, Sample, Sampler, Scalar, Start, reference};
 use farpoint_generate::{Kind, generate};
 use std::fmt::Write;
 
@@ -88,7 +88,7 @@ fn line<T: Scalar>(case: &Case, scalar: fn(f32) -> T, bytes: fn(T) -> Vec<u8>) -
 }
 
 fn check_algorithms<T: Scalar>(name: &str, cloud: &Vec<[T; 3]>, truth: &Sample<T>, start: usize) {
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::of(DeviceKind::Cpu) {
         if algorithm == Algorithm::Reference {
             continue;
         }
@@ -97,8 +97,7 @@ fn check_algorithms<T: Scalar>(name: &str, cloud: &Vec<[T; 3]>, truth: &Sample<T
                 let sample = Sampler::count(truth.len())
                     .start(Start::Index(start))
                     .algorithm(algorithm)
-                    .level(level)
-                    .threads(threads)
+                    .on(&Cpu::new().level(level).threads(threads))
                     .sample(cloud)
                     .expect("a golden cloud can be sampled");
                 let who = format!("{algorithm}, {level:?}, {threads} threads: {name}");

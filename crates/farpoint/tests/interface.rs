@@ -4,8 +4,8 @@ mod common;
 
 use common::{narrow, uniform, ways};
 use farpoint::{
-    Algorithm, Axes, BadRows, Error, Level, QuickOptions, RadiusOptions, Sampler, Start, Strided,
-    reference,
+    Algorithm, Amount, Axes, BadRows, Cpu, Device, DeviceKind, Error, Level, Progress,
+    QuickOptions, RadiusOptions, RanOn, Sampler, Start, Strided, reference,
 };
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
@@ -19,8 +19,9 @@ fn error(sampler: Sampler) -> Error {
 #[test]
 fn errors_name_the_numbers_at_fault() {
     let start = |rows: &[usize]| Sampler::count(2).start(Start::Indices(rows.to_vec()));
-    let nvox = |nvox| RadiusOptions { nvox: Some(nvox), ..Default::default() };
-    let radius = |n| Sampler::count(2).algorithm(Algorithm::Radius).radius(nvox(n));
+    let nvox = |nvox: u32| RadiusOptions::default().nvox(nvox);
+    let radius = |n| Sampler::count(2).algorithm(Algorithm::Radius(nvox(n)));
+    let quick = Algorithm::Quick(QuickOptions::default().height(21));
     let cases = [
         (error(Sampler::count(5)), Error::TooManySamples { wanted: 5, points: 4 }),
         (
@@ -31,12 +32,16 @@ fn errors_name_the_numbers_at_fault() {
         (error(start(&[1, 1])), Error::StartRepeated { index: 1 }),
         (error(start(&[])), Error::NoStart),
         (error(start(&[0, 1, 2])), Error::TooManyStarts { starts: 3, samples: 2 }),
+        (
+            error(Sampler::new(Amount::Cell(1.0))),
+            Error::NotForMethod { what: "a cell size is", method: "exact samplers" },
+        ),
         (error(Sampler::ratio(1.5)), Error::BadRatio(1.5)),
         (error(Sampler::spacing(-1.0)), Error::BadSpacing(-1.0)),
         (error(Sampler::spacing(f64::INFINITY)), Error::BadSpacing(f64::INFINITY)),
         (error(radius(0)), Error::BadVoxels(0)),
         (error(radius(1025)), Error::BadVoxels(1025)),
-        (error(Sampler::count(2).quick(QuickOptions { height: Some(21) })), Error::BadHeight(21)),
+        (error(Sampler::count(2).algorithm(quick)), Error::BadHeight(21)),
     ];
     for (found, wanted) in cases {
         assert_eq!(found, wanted);
@@ -55,10 +60,10 @@ fn nothing_of_something_and_something_of_nothing() {
     assert_eq!(Sampler::count(1).sample(&none[..]).unwrap_err(), Error::EmptyCloud);
     assert_eq!(Sampler::spacing(1.0).sample(&none[..]).unwrap_err(), Error::EmptyCloud);
     for way in ways(&[1, 2]) {
-        assert!(way.of(Sampler::count(0)).sample(&none[..]).unwrap().is_empty());
-        assert!(way.of(Sampler::whole()).sample(&none[..]).unwrap().is_empty());
-        assert!(way.of(Sampler::ratio(0.5)).sample(&none[..]).unwrap().is_empty());
-        assert!(way.of(Sampler::count(0)).sample(&CLOUD[..]).unwrap().is_empty());
+        assert!(way.sample(Sampler::count(0), &none[..]).unwrap().is_empty());
+        assert!(way.sample(Sampler::whole(), &none[..]).unwrap().is_empty());
+        assert!(way.sample(Sampler::ratio(0.5), &none[..]).unwrap().is_empty());
+        assert!(way.sample(Sampler::count(0), &CLOUD[..]).unwrap().is_empty());
     }
 }
 
@@ -78,8 +83,7 @@ fn bad_rows_are_named_or_left_out() {
     let truth = reference(&good, 597, 100).unwrap();
     let in_input: Vec<usize> = truth.indices.iter().map(|&k| rows[k]).collect();
     for way in ways(&[1, 2]) {
-        let sampler = way.of(skip(597).start(Start::Index(rows[100])));
-        let sample = sampler.sample(&cloud).unwrap();
+        let sample = way.sample(skip(597).start(Start::Index(rows[100])), &cloud).unwrap();
         assert_eq!(sample.indices, in_input, "{}", way.name);
         assert_eq!(sample.dropped, 3);
     }
@@ -98,7 +102,8 @@ fn the_observer_is_told_and_can_cancel() {
     let cloud = generate(Kind::Room, 6000, 2);
     for way in ways(&[1, 2]) {
         let mut told = Vec::new();
-        let sampler = way.of(Sampler::count(3000));
+        let job = way.job(Sampler::count(3000));
+        let sampler = job.on(&way.cpu);
         let sample = sampler
             .sample_with(&cloud, &mut |progress| {
                 told.push(progress);
@@ -130,7 +135,8 @@ fn batches_give_what_their_clouds_give() {
     });
     let offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
     for way in ways(&[1, 2, 3]) {
-        let sampler = way.of(Sampler::ratio(0.4));
+        let job = way.job(Sampler::ratio(0.4));
+        let sampler = job.on(&way.cpu);
         let alone: Vec<_> =
             clouds.iter().map(|cloud| sampler.sample(cloud).unwrap().indices).collect();
         let of = |batch: Result<Vec<farpoint::Sample<f32>>, Error>| -> Vec<_> {
@@ -205,8 +211,9 @@ fn views_that_do_not_fit_are_refused() {
 
 #[test]
 fn results_say_how_they_were_made() {
-    let sample = Sampler::count(2).threads(2).sample(&CLOUD[..]).unwrap();
-    assert_eq!((sample.level, sample.threads), (Level::detect(), 2));
+    let sample = Sampler::count(2).on(&Cpu::new().threads(2)).sample(&CLOUD).unwrap();
+    let threads = if cfg!(feature = "rayon") { 2 } else { 1 };
+    assert_eq!(sample.ran_on, RanOn::Cpu { level: Level::detect(), threads });
     assert_ne!(sample.algorithm, Algorithm::Auto);
     assert_eq!((sample.indices.as_slice(), sample.distance(1)), (&[0, 3][..], 9.0));
     assert_eq!((sample.covering_radius(), sample.covering_radius_of(1)), (3.0, 9.0));
@@ -221,6 +228,53 @@ fn names_parse() {
     for level in Level::available() {
         assert_eq!(level.name().parse(), Ok(level));
     }
-    assert!("fast".parse::<Algorithm>().unwrap_err().contains("peak"));
-    assert!("sse9".parse::<Level>().unwrap_err().contains("avx2"));
+    assert!("fast".parse::<Algorithm>().unwrap_err().to_string().contains("peak"));
+    assert!("sse9".parse::<Level>().unwrap_err().to_string().contains("avx2"));
+}
+
+#[test]
+fn a_batch_reports_the_progress_of_all_clouds_and_can_be_canceled() {
+    let clouds: Vec<_> = (0..6).map(|seed| generate(Kind::Room, 5000, seed)).collect();
+    let job = Sampler::ratio(0.5);
+    let plain = job.sample_batch(&clouds).unwrap();
+    for threads in [1, 3] {
+        let cpu = Cpu::new().threads(threads);
+        let mut told = Vec::new();
+        let mut observer = |progress: Progress| {
+            told.push(progress);
+            ControlFlow::Continue(())
+        };
+        let watched = job.on(&cpu).sample_batch_with(&clouds, &mut observer).unwrap();
+        assert!(watched.iter().zip(&plain).all(|(a, b)| a.indices == b.indices));
+        assert!(told.iter().all(|p| p.wanted == 15_000 && p.samples <= 15_000));
+        assert!(told.iter().any(|p| p.samples > 5000), "{told:?}");
+        let stop = &mut |p: Progress| match p.samples {
+            0..7000 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        };
+        let error = job.on(&cpu).sample_batch_with(&clouds, stop).unwrap_err();
+        assert!(matches!(error, Error::Cancelled(samples) if samples >= 7000), "{error}");
+    }
+}
+
+/// A batch may have a job for each cloud.
+#[test]
+fn jobs_of_a_batch_may_differ() {
+    let clouds = [&CLOUD[..], &CLOUD[..2], &CLOUD[..3]];
+    let jobs = [Sampler::count(2), Sampler::whole(), Sampler::count(1).start(Start::Index(2))];
+    let found = Device::sample_batch(&Cpu::new(), &jobs, &clouds, None).unwrap();
+    for ((job, cloud), found) in jobs.iter().zip(clouds).zip(&found) {
+        assert_eq!(found.indices, job.sample(cloud).unwrap().indices);
+    }
+    let error = Device::sample_batch(&Cpu::new(), &jobs[..2], &clouds, None).unwrap_err();
+    assert!(error.to_string().contains("2 jobs for a batch of 3 clouds"), "{error}");
+}
+
+#[test]
+fn algorithms_of_a_gpu_are_refused_by_name() {
+    let error = error(Sampler::count(1).algorithm(Algorithm::Persistent));
+    assert!(matches!(error, Error::NotOnDevice { device: DeviceKind::Cpu, .. }), "{error}");
+    assert!(
+        error.to_string().contains("the CPU does not have the algorithm persistent; it has auto")
+    );
 }

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{assert_prefix, check, ways};
-use farpoint::{Algorithm, Sampler, measure};
+use farpoint::{Algorithm, Cpu, Sampler, measure};
 
 /// The first three of the `columns` little-endian `f32` of each row.
 fn read(name: &str, columns: usize) -> Option<Vec<[f32; 3]>> {
@@ -25,10 +25,12 @@ fn agree(name: &str, columns: usize) {
     let quarter = cloud.len().div_ceil(4);
     // One more than wanted, whose distance is the covering radius of the others.
     let yardstick = Sampler::count(quarter + 1).algorithm(Algorithm::Naive);
-    let truth = yardstick.threads(1).sample(&cloud).unwrap();
-    for algorithm in [Algorithm::Auto, Algorithm::Radius, Algorithm::Tree, Algorithm::Peak] {
+    let truth = yardstick.on(&Cpu::new().threads(1)).sample(&cloud).unwrap();
+    for algorithm in [Algorithm::Auto, Algorithm::radius(), Algorithm::Tree, Algorithm::peak()] {
         for threads in [1, 2] {
-            let sampler = Sampler::count(quarter).algorithm(algorithm).threads(threads);
+            let (job, cpu) =
+                (Sampler::count(quarter).algorithm(algorithm), Cpu::new().threads(threads));
+            let sampler = job.on(&cpu);
             let sample = sampler.sample(&cloud).unwrap();
             assert_prefix(&format!("{name}, {algorithm}, {threads}"), &sample, &truth, 1);
             let radius = measure::covering_radius(&cloud, &sample.indices).unwrap();

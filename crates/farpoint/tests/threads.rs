@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Way, check, integers, narrow, uniform, ways};
-use farpoint::{Algorithm, Sampler};
+use farpoint::{Algorithm, Cpu, Sampler};
 use farpoint_generate::{Kind, generate};
 
 /// Enough points for threads to share the work, and of no round number.
@@ -19,7 +19,7 @@ const THREADS: [usize; 6] = [1, 2, 3, 5, 8, 16];
 /// `peak` with all numbers of threads; the others, which share less, with one and with many.
 fn all_ways() -> Vec<Way> {
     let mut all = ways(&THREADS);
-    all.retain(|way| way.algorithm() == Algorithm::Peak || [1, 8].contains(&way.threads()));
+    all.retain(|way| way.algorithm == Algorithm::peak() || [1, 8].contains(&way.threads()));
     all
 }
 
@@ -40,7 +40,7 @@ fn axes<const D: usize>() {
         let name = format!("{name}, {D} axes");
         check(&format!("{name}, f64"), &cloud, &[SAMPLES], 17, &ways);
         check(&format!("{name}, f32"), &narrow(&cloud), &[SAMPLES], 17, &ways);
-        ways.retain(|way| way.algorithm() == Algorithm::Peak);
+        ways.retain(|way| way.algorithm == Algorithm::peak());
     }
 }
 
@@ -73,7 +73,7 @@ fn sixteen_axes() {
 #[test]
 fn rooms_and_turns_of_many_sizes() {
     let mut all = all_ways();
-    all.retain(|way| way.algorithm() == Algorithm::Peak);
+    all.retain(|way| way.algorithm == Algorithm::peak());
     for (kind, n) in [(Kind::Room, 16_384), (Kind::Lidar, 33_333), (Kind::Duplicated, 50_001)] {
         let cloud = generate(kind, n, 11);
         check(&format!("{kind} {n}"), &cloud, &[n / 8], 0, &all);
@@ -88,10 +88,12 @@ fn batches_of_large_and_small_clouds() {
     let mut clouds: Vec<&[[f32; 3]]> = small.iter().map(Vec::as_slice).collect();
     clouds.insert(4, &large);
     let sampler = Sampler::ratio(0.02);
-    let truth: Vec<_> =
-        clouds.iter().map(|cloud| sampler.clone().threads(1).sample(*cloud).unwrap()).collect();
+    let truth: Vec<_> = clouds
+        .iter()
+        .map(|cloud| sampler.on(&Cpu::new().threads(1)).sample(*cloud).unwrap())
+        .collect();
     for threads in THREADS {
-        let batch = sampler.clone().threads(threads).sample_batch(&clouds).unwrap();
+        let batch = sampler.on(&Cpu::new().threads(threads)).sample_batch(&clouds).unwrap();
         for (k, (sample, truth)) in batch.iter().zip(&truth).enumerate() {
             assert_eq!(sample.indices, truth.indices, "cloud {k}, {threads} threads");
         }

@@ -1,35 +1,34 @@
 """Exact farthest point sampling of point clouds.
 
-Farthest point sampling (FPS) starts at one point and then repeatedly takes the point farthest
-from all those taken: an even subset of which every prefix is an even subset.
+Farthest point sampling (FPS) starts at one point and then repeatedly takes the point farthest from all
+those taken: an even subset of which every prefix is an even subset.
 
 >>> import numpy, farpoint
 >>> cloud = numpy.random.default_rng(1).random((1000, 3), dtype=numpy.float32)
 >>> farpoint.sample(cloud, 4).shape
 (4,)
 
-``sample`` and ``order`` choose points, ``nearest`` and ``chamfer`` compare clouds, ``read`` and
-``write`` know the usual files. All take NumPy arrays, PyTorch tensors, CuPy and JAX arrays, on the
-CPU or a GPU, and give back arrays of the same library on the same device. ``farpoint.compat``
-holds drop-in replacements for other libraries.
+``sample`` and ``order`` choose points, ``nearest`` and ``chamfer`` compare clouds, ``read`` and ``write``
+handle the usual files. All take NumPy arrays, PyTorch tensors, CuPy and JAX arrays, on the CPU or a GPU,
+and return arrays of the same library on the same device. ``farpoint.compat`` has drop-in replacements
+for other libraries.
 
-These are exact: every algorithm, thread count and device gives the indices of the obvious loop, one
-by one. Approximate is only what says so: ``sample_approximate`` has the samplers of other papers,
-``centroids`` those of a grid, and ``quality`` measures any sample.
+These are exact: every algorithm, thread count and device gives the same indices as the direct loop. What
+is approximate says so: ``sample_approximate`` has the samplers of other papers, ``centroids`` those of a
+grid, and ``quality`` measures any sample.
 """
 
-from . import _torch_later
-from ._approximate import Centroids, centroids, sample_approximate
-from ._arrays import check
-from ._farpoint import CudaUnavailable, __version__
-from ._files import Cloud, read, write
-from ._match import Nearest, PlainNearest, chamfer, nearest
-from ._quality import Quality, quality
-from ._sample import Order, Sample, order, sample
-from ._warm_up import warm_up
+from ._native import CudaUnavailable, __version__
+from ._torch import arrival
+from .approximate import Centroids, centroids, sample_approximate
+from .devices import warm_up
+from .files import Cloud, read, write
+from .measures import Quality, check, quality
+from .neighbors import Nearest, PlainNearest, chamfer, nearest
+from .sampling import Order, Sample, order, sample
 
-# Operators are known as soon as there are both, which programs that were exported rely on.
-_torch_later.watch()
+# Operators are known as soon as farpoint and PyTorch both are imported: exported programs rely on it.
+arrival.watch()
 
 __all__ = [
     "Centroids",

@@ -1,17 +1,19 @@
-"""Checks of numbers that many functions take. Every refusal names the argument and what it was."""
+"""Checks of numbers and names that many functions take. Every error has the argument and its value."""
 
 from __future__ import annotations
 
 import operator
 from typing import Any
 
+from ._native import METHODS
+
 #: The largest number of rows that an array can have.
 _MOST = 2**63 - 1
 
 
 def integer(value: Any, name: str, low: int, high: int = _MOST) -> int:
-    """The value as an int; refuses what is no whole number or out of range."""
-    # An int is not looked at again: torch.compile has symbols in place of some.
+    """The value as an int, if it is a whole number within the range."""
+    # An int is not converted again: torch.compile has symbols in place of some.
     if not isinstance(value, int):
         try:
             value = operator.index(value)
@@ -36,3 +38,14 @@ def threads(value: Any) -> int | None:
 
 def seed(value: Any) -> int | None:
     return None if value is None else integer(value, "seed", 0, 2**64 - 1)
+
+
+def exact(algorithm: Any) -> None:
+    """Raises if this is no name, or that of an approximate sampler."""
+    if not isinstance(algorithm, str):
+        raise TypeError(f'algorithm is {algorithm!r}; it must be the name of one, such as "auto"')
+    if algorithm.partition(":")[0] in METHODS:
+        raise ValueError(
+            f'algorithm "{algorithm}" is approximate, and this function is exact; for an approximate '
+            f'sample call farpoint.sample_approximate(points, count, method="{algorithm}")'
+        )

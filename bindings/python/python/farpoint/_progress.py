@@ -11,7 +11,7 @@ from contextlib import contextmanager
 def bar(
     wanted: bool, what: str, unit: str, scale: bool = False
 ) -> Iterator[Callable[[int, int], None] | None]:
-    """A function to be told ``(done, of)``, or None if no bar is wanted."""
+    """A function to call with ``(done, of)``, or None if no bar is wanted."""
     if not wanted:
         yield None
         return
@@ -23,17 +23,17 @@ def bar(
         return
     with tqdm(desc=what, unit=unit, unit_scale=scale) as shown:
 
-        def tell(done: int, of: int) -> None:
+        def show(done: int, of: int) -> None:
             shown.total = of
             shown.update(done - shown.n)
 
-        yield tell
+        yield show
         if shown.total:
-            tell(shown.total, shown.total)
+            show(shown.total, shown.total)
 
 
 def _line(what: str) -> Callable[[int, int], None]:
-    def tell(done: int, of: int) -> None:
+    def show(done: int, of: int) -> None:
         print(f"\r{what}: {100 * done // max(of, 1):3d} %", end="", file=sys.stderr, flush=True)
 
-    return tell
+    return show

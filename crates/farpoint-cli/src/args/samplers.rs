@@ -2,9 +2,10 @@
 
 use super::Input;
 use clap::ArgGroup;
+use farpoint::Amount;
 use std::path::{Path, PathBuf};
 
-/// What the approximate samplers can be told.
+/// Options of the approximate samplers.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Approximate samplers")]
 pub(crate) struct Approximate {
@@ -13,10 +14,11 @@ pub(crate) struct Approximate {
     /// stands for [default: center].
     #[arg(long, value_name = "K")]
     pub(crate) keep: Option<Keep>,
-    /// morton: bits an axis, 1 to 21 [default: 10].
+    /// morton: bits per axis, 1 to 21 [default: 10].
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=21))]
     pub(crate) bits: Option<u32>,
-    /// npdu: points that each sample updates [default: 16 times the points a sample].
+    /// npdu: points that each sample updates [default: 16 times the
+    /// points per sample].
     #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) window: Option<u32>,
     /// npdu: in which order these lie: input, morton, or neighbors (in space)
@@ -74,7 +76,8 @@ pub(crate) struct Compare {
     /// Which share of the points to choose, 0 to 1.
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub(crate) ratio: Option<f64>,
-    /// Samplers, separated by commas. Exact: auto, peak, tree, radius, quick, naive, reference.
+    /// Samplers, separated by commas. Exact: auto, peak, tree, radius, quick, naive, reference,
+    /// one option each after a colon (quick:height=9).
     /// Approximate: fastpoint, fastpoint:fit, npdu, npdu:morton, npdu:neighbors, grid (of center),
     /// grid:first, grid:random, grid:centroid, morton, morton:21, random.
     #[arg(
@@ -83,11 +86,11 @@ pub(crate) struct Compare {
         value_delimiter = ',',
         default_value = "auto,fastpoint,npdu:morton,grid,morton,random"
     )]
-    pub(crate) algorithms: Vec<crate::compare::Which>,
+    pub(crate) algorithms: Vec<super::Which>,
     /// Seed of random and grid:random.
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Threads to use [default: one a core].
+    /// Threads to use [default: one per core].
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// Draw a panel for each sampler here: the whole cloud from above, and a close-up.
@@ -105,6 +108,14 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
+    /// How many samples; clap has seen that one of the two is given.
+    pub(crate) fn amount(&self) -> Amount {
+        match self.count {
+            Some(count) => Amount::Count(count),
+            None => Amount::Ratio(self.ratio.unwrap_or(f64::NAN)),
+        }
+    }
+
     /// Where the picture goes, if one is drawn.
     pub(crate) fn picture(&self) -> Option<&Path> {
         (!self.no_picture).then_some(self.output.as_path())

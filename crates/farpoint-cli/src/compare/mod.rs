@@ -1,22 +1,21 @@
 //! `farpoint compare`: several samplers on one cloud, judged by the same measures, as a table,
 //! as CSV and JSON, and as a picture.
 
-mod which;
+mod job;
 mod write;
 
-pub(crate) use which::Which;
-
-use crate::args;
+use crate::args::{self, Which};
+use crate::check;
 use crate::input::{self, each_precision};
 use crate::output;
 use crate::picture::{Panel, Panels, panels};
 use crate::progress::Progress;
 use anyhow::{Result, anyhow, ensure};
+use farpoint::Scalar;
 use farpoint::measure::{Quality, quality, quality_of};
-use farpoint::{Scalar, chamfer};
+use job::{Chosen, Job, Taken};
 use std::path::Path;
 use std::time::Instant;
-use which::{Job, Taken};
 
 /// A sampler is run again until it has run so often, or for so many seconds.
 const RUNS: usize = 3;
@@ -24,7 +23,7 @@ const SECONDS: f64 = 2.0;
 
 /// A sampler's result, judged.
 pub(crate) struct Judged {
-    /// As it was asked for.
+    /// As it was named.
     which: Which,
     /// What ran, in words.
     title: String,
@@ -33,7 +32,7 @@ pub(crate) struct Judged {
     quality: Quality,
     /// Share of computed distances that changed nothing.
     in_vain: Option<f64>,
-    /// What the sampler tells of its sample.
+    /// What the sampler reports of its sample.
     details: Vec<(String, serde_json::Value)>,
     /// Where its samples are.
     sample: Vec<[f64; 3]>,
@@ -41,7 +40,7 @@ pub(crate) struct Judged {
     distances: Vec<f64>,
 }
 
-/// What all were asked for.
+/// What was asked of all.
 struct Asked {
     input: String,
     points: usize,
@@ -59,9 +58,7 @@ pub(crate) fn run(args: &args::Compare) -> Result<()> {
 
 /// What can be refused before the input is read.
 fn check(args: &args::Compare) -> Result<()> {
-    if let Some(ratio) = args.ratio {
-        ensure!((0.0..=1.0).contains(&ratio), "--ratio {ratio} is outside 0 to 1");
-    }
+    check::amount(args.amount())?;
     ensure!(args.count != Some(0), "--count 0 leaves nothing to compare; ask for at least 1");
     let outputs = [
         ("--output", args.picture(), &["png", "svg"][..]),
@@ -135,14 +132,8 @@ fn compare<T: Scalar>(rows: &[[T; 3]], args: &args::Compare) -> Result<()> {
 
 fn asked(points: usize, args: &args::Compare) -> Result<Asked> {
     let input = input::name(&args.input.input);
-    let samples = match (args.count, args.ratio) {
-        (Some(count), _) => count,
-        (_, ratio) => (ratio.unwrap_or(0.0) * points as f64).ceil() as usize,
-    };
-    ensure!(
-        samples <= points,
-        "{input}: {samples} samples were asked of {points} usable points; ask for at most {points}"
-    );
+    let samples = args.amount().limit(points);
+    let samples = samples.map_err(|error| anyhow!("{input}: {error}"))?;
     ensure!(samples > 0, "{input}: no sample of {points} usable points is left to compare");
     let threads = args.threads.map_or_else(rayon::current_num_threads, usize::from);
     Ok(Asked { input, points, samples, threads, seed: args.seed })
@@ -166,14 +157,14 @@ fn judge<T: Scalar>(
     let in_vain = job.in_vain(which, &taken)?;
     let Taken { title, exact, chosen, details, .. } = taken;
     let (quality, sample) = match chosen {
-        which::Chosen::Rows(rows) => {
+        Chosen::Rows(rows) => {
             (quality(job.points, &rows)?, rows.iter().map(|&row| job.points[row]).collect())
         }
-        which::Chosen::Places(places) => (quality_of(job.points, &places)?, places),
+        Chosen::Places(places) => (quality_of(job.points, &places[..])?, places),
     };
     let distances = match drawn {
         true => {
-            let nearest = chamfer::nearest(job.points, &sample)?;
+            let nearest = farpoint::nearest(job.points, &sample[..])?;
             (0..nearest.len()).map(|row| nearest.distance(row).to_f64()).collect()
         }
         false => Vec::new(),

@@ -1,4 +1,4 @@
-//! Which algorithm is fastest for the input and the card at hand, and whether a GPU is.
+//! Which algorithm is fastest for an input and a card, and whether a GPU is faster at all.
 //!
 //! Measured on an H100 (benches/records/cuda/bench.md): `persistent` wins at 1,024 points, `peak`
 //! from 16,384 on; the numbers between are interpolated. The rules look at numbers of points,
@@ -6,17 +6,18 @@
 //! batches of a shape.
 
 use super::batch::Shape;
-use super::{Algorithm, persistent};
+use super::persistent;
 use crate::Properties;
+use farpoint::Algorithm;
 
-/// An algorithm and what it takes for it to be chosen.
+/// An algorithm and the conditions for choosing it.
 struct Rule {
     algorithm: Algorithm,
-    /// At least, and at most, so many rows in the largest cloud.
+    /// The fewest and the most rows of the largest cloud.
     rows: [usize; 2],
-    /// At least, and at most, so many samples of a cloud.
+    /// The fewest and the most samples of a cloud.
     wanted: [usize; 2],
-    /// At most so many axes.
+    /// The most axes.
     dims: usize,
     /// What the card must be able to do.
     needs: Needs,
@@ -32,7 +33,7 @@ enum Needs {
 
 const ANY: usize = usize::MAX;
 
-/// The first rule that fits is followed; the last one fits always.
+/// The first rule that fits is followed; the last one always fits.
 const RULES: [Rule; 5] = [
     // Too few points for anything that has to be built or exchanged.
     Rule {
@@ -42,10 +43,10 @@ const RULES: [Rule; 5] = [
         dims: ANY,
         needs: Needs::Nothing,
     },
-    // Bands pay once they are large. Boxes are over the first three axes: with more than 8
-    // they tell too little.
+    // Bands pay once they are large. Boxes are over the first three axes: with more than 8 axes
+    // they say too little.
     Rule {
-        algorithm: Algorithm::Peak,
+        algorithm: Algorithm::peak(),
         rows: [4_096, ANY],
         wanted: [257, ANY],
         dims: 8,
@@ -61,7 +62,7 @@ const RULES: [Rule; 5] = [
     },
     // A cloud too large for that: voxels save most of the work. They are of three axes.
     Rule {
-        algorithm: Algorithm::Radius,
+        algorithm: Algorithm::radius(),
         rows: [0, ANY],
         wanted: [65, ANY],
         dims: 3,
@@ -96,8 +97,8 @@ pub(crate) fn choose(card: &Properties, shape: Shape, bytes: usize) -> Algorithm
 /// first (about half a second, most of it the driver's) than on the CPU.
 const PAYS: u128 = 1_000_000_000_000;
 
-/// Whether a single run pays on a GPU, with opening it. It always does for a program that has
-/// a [`Device`](crate::Device) open and samples many clouds of some thousand points.
+/// Whether a single run is faster on a GPU, including the time to open it. A program that has a
+/// [`Gpu`](crate::Gpu) open and samples many clouds of some thousand points is always faster on it.
 pub fn pays(points: usize, samples: usize) -> bool {
     points as u128 * samples as u128 >= PAYS
 }
@@ -113,12 +114,12 @@ mod tests {
 
     #[test]
     fn each_shape_gets_what_suits_it() {
-        assert_eq!(chosen(90, [1, 1_000_000, 3, 250_000]), Algorithm::Peak);
-        assert_eq!(chosen(90, [32, 24_000, 3, 6_000]), Algorithm::Peak);
+        assert_eq!(chosen(90, [1, 1_000_000, 3, 250_000]), Algorithm::peak());
+        assert_eq!(chosen(90, [32, 24_000, 3, 6_000]), Algorithm::peak());
         assert_eq!(chosen(90, [32, 1_024, 3, 512]), Algorithm::Persistent);
         assert_eq!(chosen(75, [32, 1_024, 3, 512]), Algorithm::Persistent);
         assert_eq!(chosen(90, [1, 100_000, 3, 100]), Algorithm::Persistent);
-        assert_eq!(chosen(90, [1, 10_000_000, 3, 100]), Algorithm::Radius);
+        assert_eq!(chosen(90, [1, 10_000_000, 3, 100]), Algorithm::radius());
         assert_eq!(chosen(90, [1, 10_000_000, 64, 1_000]), Algorithm::Naive);
         assert_eq!(chosen(90, [1000, 20, 3, 5]), Algorithm::Naive);
         assert_eq!(chosen(90, [1, 0, 3, 0]), Algorithm::Naive);
@@ -128,7 +129,7 @@ mod tests {
     fn a_card_that_can_not_do_something_is_not_asked_to() {
         let old = Properties { cooperative: false, ..card(75) };
         let shape = Shape { clouds: 1, rows: 100_000, dims: 3, wanted: 25_000 };
-        assert_eq!(choose(&old, shape, 4), Algorithm::Radius);
+        assert_eq!(choose(&old, shape, 4), Algorithm::radius());
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! What is asked of a kernel: `struct Batch` of `kernels/batch.cuh`, field by field.
+//! The parameter of the kernels: `struct Batch` of `kernels/common/batch.cuh`, field by field.
 
 use crate::CudaScalar;
 
 /// A batch of clouds in device memory and where the answer goes. Addresses are of device
-/// memory, 0 for null; see `kernels/batch.cuh` for what each means.
+/// memory, 0 for null; see `kernels/common/batch.cuh` for what each means.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Batch<T> {
@@ -23,7 +23,7 @@ pub(crate) struct Batch<T> {
     pub(crate) slots: u64,
     /// Samples of a cloud; of the one with the most where they differ.
     pub(crate) wanted: i64,
-    /// Rows to start from, `start_count` a cloud, or null.
+    /// Rows to start from, `start_count` per cloud, or null.
     pub(crate) starts: u64,
     pub(crate) start_count: u32,
     /// No sample is taken whose squared distance is not above this.
@@ -88,7 +88,7 @@ mod tests {
 
     /// Field names of the C++ structure, in order.
     fn fields_of_the_kernels() -> Vec<String> {
-        let source = include_str!("../../kernels/batch.cuh");
+        let source = include_str!("../../kernels/common/batch.cuh");
         let (_, rest) = source.split_once("struct Batch {").unwrap();
         let (body, _) = rest.split_once("};").unwrap();
         body.lines()
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_stop_is_the_cpus_to_the_bit() {
-        let mut random = farpoint::SplitMix64::new(1);
+        let mut random = farpoint::backend::SplitMix64::new(1);
         let given = [0.0, -0.0, 1e-30, 1e-300, 0.05, 0.1, 1.0, 2.0, 1e18, 1e19, 1e300, f64::MAX];
         let drawn = (0..1000).map(|_| random.unit() * 10.0);
         for radius in given.into_iter().chain(drawn) {

@@ -5,11 +5,11 @@ use super::pointers::DeviceBatch;
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Stream};
 
-/// Threads of a block, and blocks for all clouds together, about.
+/// Threads of a block, and about how many blocks for all clouds together.
 const THREADS: u32 = 256;
 const BLOCKS: usize = 2048;
 
-/// `struct CheckArgs` of `kernels/check.cu`.
+/// `struct CheckArgs` of `kernels/common/check.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args<T> {
@@ -19,29 +19,32 @@ struct Args<T> {
     parts: u32,
 }
 
-/// Queues a look for rows that hold NaN or infinity, which [`Sampler::enqueue`] must not be
-/// given: `counts[b]` becomes their number in cloud `b`, and `firsts[b]` the first of them, -1
-/// if there is none. Both are arrays of one `i64` a cloud in device memory. Of the batch only
-/// the input is looked at. Asynchronous, and can be part of a graph.
+/// Queues a search for rows that hold NaN or infinity, which [`Gpu::enqueue_sample`] must not be
+/// given: `counts[b]` becomes their number in cloud `b`, and `firsts[b]` the first of them, or -1.
+/// Both are arrays of one `i64` per cloud in device memory. Of the batch only the input is looked at.
+/// Asynchronous, and can be part of a graph.
 ///
-/// [`Sampler::enqueue`]: crate::Sampler::enqueue
+/// [`Gpu::enqueue_sample`]: crate::Gpu::enqueue_sample
+///
+/// # Errors
+/// If sizes or addresses are wrong as far as the host can tell, and if the driver refuses a call.
 ///
 /// # Safety
-/// As for [`DeviceBatch`], and `counts` and `firsts` must have room for a number a cloud.
+/// As for [`DeviceBatch`], and `counts` and `firsts` must have room for one number per cloud.
 pub unsafe fn check_bad<T: CudaScalar>(
     stream: &Stream,
     batch: &DeviceBatch<T>,
     counts: u64,
     firsts: u64,
 ) -> Result<(), Error> {
-    let device = stream.device();
+    let gpu = stream.gpu();
     let shape = batch.check_input()?;
     if shape.clouds == 0 {
         return Ok(());
     }
     let bytes = 8 * shape.clouds;
     // A cloud without bad rows keeps 0 and -1.
-    // SAFETY: both arrays have a number a cloud, by this function's contract.
+    // SAFETY: both arrays have one number per cloud, by this function's contract.
     unsafe {
         crate::memory::set(stream, counts, 0, bytes)?;
         crate::memory::set(stream, firsts, 0xff, bytes)?;
@@ -49,9 +52,9 @@ pub unsafe fn check_bad<T: CudaScalar>(
     let enough = shape.rows.div_ceil(THREADS as usize).max(1);
     let parts = (BLOCKS / shape.clouds).clamp(1, enough) as u32;
     let args = Args { batch: batch.input(shape), counts, firsts, parts };
-    let kernel = device.function::<T>("check", "check")?;
+    let kernel = gpu.function::<T>("check", "check")?;
     let blocks = shape.clouds as u32 * parts;
-    // SAFETY: `Args` mirrors the kernel's parameter; the clouds, `counts` and `firsts` are there by this
+    // SAFETY: `Args` mirrors the kernel's parameter; the clouds, `counts` and `firsts` are valid by this
     // function's contract.
     unsafe { Launch::new(blocks, THREADS).start(stream, kernel, &args) }
 }

@@ -1,7 +1,7 @@
 //! The peak method: thousands of samples at a time (docs/peak.md, docs/cuda.md).
 //!
-//! One cooperative launch for a batch; each cloud has a team of blocks. Scratch: 41.6 bytes a
-//! point in `f32`, 58.7 in `f64`, and about 1.2 KB a block, for the clouds that are sampled at
+//! One cooperative launch for a batch; each cloud has a team of blocks. Scratch: 41.6 bytes per
+//! point in `f32`, 58.7 in `f64`, and about 1.2 KB per block, for the clouds that are sampled at
 //! the same time.
 
 use super::batch::{Batch, Shape};
@@ -9,56 +9,32 @@ use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
 use crate::memory::{self, Scratch};
 use crate::team::{self, Teams, aligned};
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::{CudaScalar, Error, Gpu, Stream};
+use farpoint::{PeakOptions, Statistics};
 
-/// What the kernel counts, in its order (`enum Counter` of `kernels/peak_state.cuh`): work, then
-/// nanoseconds of each stage, summed over clouds.
-pub(crate) const COUNTERS: [&str; 12] = [
-    "bands",
-    "band points",
-    "searches",
-    "unused",
-    "groups looked at",
-    "groups updated",
-    "unused ns",
-    "build ns",
-    "single ns",
-    "solve ns",
-    "update ns",
-    "sort ns",
-];
+/// How many numbers the kernel counts (`enum Counter` of `kernels/peak/state.cuh`).
+pub(crate) const COUNTERS: usize = 12;
 
-/// Knobs of [`Algorithm::Peak`](crate::Algorithm::Peak): they change the time a run takes, never
-/// its result. What is `None` is chosen by measured rules.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[non_exhaustive]
-pub struct PeakOptions {
-    /// A band is what lies above this times the largest squared distance; in `0.0..1.0`.
-    pub gamma: Option<f64>,
-    /// Samples taken one by one before the first band.
-    pub single: Option<u32>,
-    /// Blocks that work on one cloud.
-    pub team: Option<u32>,
+/// Says what the kernel counted: work, then nanoseconds of each stage, summed over clouds.
+pub(crate) fn record(counted: &[u64], statistics: &mut Statistics) {
+    let Ok(counted) = <[u64; COUNTERS]>::try_from(counted) else { return };
+    let [bands, band_points, searches, _, looked_at, updated, _, stages @ ..] = counted;
+    let [build, single, solve, update, sort] = stages;
+    let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
+    (statistics.bands, statistics.band_points) = (bands, band_points);
+    statistics.seconds.build = seconds(build);
+    statistics.seconds.single = seconds(single);
+    statistics.seconds.solve = seconds(solve);
+    statistics.seconds.update = seconds(update);
+    statistics.counters = vec![
+        ("searches", searches),
+        ("groups looked at", looked_at),
+        ("groups updated", updated),
+        ("sort ns", sort),
+    ];
 }
 
-impl PeakOptions {
-    /// The given gamma.
-    pub fn gamma(self, gamma: f64) -> Self {
-        Self { gamma: Some(gamma), ..self }
-    }
-
-    /// The given number of single samples.
-    pub fn single(self, single: u32) -> Self {
-        Self { single: Some(single), ..self }
-    }
-
-    /// The given number of blocks.
-    pub fn team(self, team: u32) -> Self {
-        Self { team: Some(team), ..self }
-    }
-}
-
-/// `struct PeakArgs` of `kernels/peak.cu`.
+/// `struct PeakArgs` of `kernels/peak/peak.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args<T> {
@@ -105,7 +81,7 @@ impl Layout {
     }
 }
 
-/// Bytes of a team's arrays: `place_arrays` of `kernels/peak_state.cuh`.
+/// Bytes of a team's arrays: `place_arrays` of `kernels/peak/state.cuh`.
 fn arrays<T: CudaScalar>(rows: usize, team: usize) -> usize {
     let (number, padded) = (size_of::<T>(), team::padded(rows));
     let own = [
@@ -119,40 +95,36 @@ fn arrays<T: CudaScalar>(rows: usize, team: usize) -> usize {
 }
 
 fn kernel<T: CudaScalar>(
-    device: &Device,
+    gpu: &Gpu,
     dims: usize,
 ) -> Result<(crate::module::Function, Launch), Error> {
-    let function = device.function::<T>("peak", if dims > 3 { "peak_high" } else { "peak" })?;
+    let function = gpu.function::<T>("peak", if dims > 3 { "peak_high" } else { "peak" })?;
     Ok((function, Launch::new(1, threads::<T>()).cooperative()))
 }
 
-fn layout<T: CudaScalar>(
-    device: &Device,
-    shape: Shape,
-    options: &PeakOptions,
-) -> Result<Layout, Error> {
-    let (function, launch) = kernel::<T>(device, shape.dims)?;
-    let all = team::blocks_at_once(device, function, launch)?;
+fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape, options: &PeakOptions) -> Result<Layout, Error> {
+    let (function, launch) = kernel::<T>(gpu, shape.dims)?;
+    let all = team::blocks_at_once(gpu, function, launch)?;
     Ok(Layout::new::<T>(all, shape, options))
 }
 
 /// Bytes of scratch memory; 0 where the device cannot run the algorithm.
 pub(crate) fn scratch_bytes<T: CudaScalar>(
-    device: &Device,
+    gpu: &Gpu,
     shape: Shape,
     options: &PeakOptions,
 ) -> usize {
-    layout::<T>(device, shape, options).map_or(0, |layout| layout.bytes())
+    layout::<T>(gpu, shape, options).map_or(0, |layout| layout.bytes())
 }
 
 /// Queues the sampling of a batch; `counters` is 0 or the address of a number for each of
-/// [`COUNTERS`].
+/// the [`COUNTERS`].
 ///
 /// # Safety
 /// The addresses in `batch`, `scratch` and `counters` must be as `shape` says, and stay so until
-/// the stream has come past.
+/// the stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    gpu: &Gpu,
     stream: &Stream,
     batch: &Batch<T>,
     shape: Shape,
@@ -160,8 +132,8 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     options: &PeakOptions,
     counters: u64,
 ) -> Result<(), Error> {
-    let (function, launch) = kernel::<T>(device, shape.dims)?;
-    let layout = layout::<T>(device, shape, options)?;
+    let (function, launch) = kernel::<T>(gpu, shape.dims)?;
+    let layout = layout::<T>(gpu, shape, options)?;
     let scratch = Scratch::new(stream, scratch, layout.bytes())?;
     let Teams { team, count } = layout.teams;
     let headers = count * layout.header;
@@ -188,7 +160,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     unsafe { memory::set(stream, scratch.pointer(), 0, headers)? };
     let grid = (count * team) as u32;
     // SAFETY: `Args` mirrors the kernel's parameter; `arrays` is what it places; the scratch
-    // memory is freed in stream order; the arrays of `batch` and the counters are there by this
+    // memory is freed in stream order; the arrays of `batch` and the counters are valid by this
     // function's contract.
     unsafe { Launch { grid: [grid, 1, 1], ..launch }.start(stream, function, &args) }
 }
@@ -197,6 +169,23 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
 mod tests {
     use super::*;
     use std::mem::offset_of;
+
+    #[test]
+    fn what_was_counted_is_told_by_name() {
+        let mut statistics = Statistics::default();
+        record(&[3, 40, 5, 0, 6, 7, 0, 1_000, 2_000, 3_000, 4_000, 5_000], &mut statistics);
+        assert_eq!((statistics.bands, statistics.band_points), (3, 40));
+        assert_eq!((statistics.seconds.build, statistics.seconds.update), (1e-6, 4e-6));
+        assert_eq!(statistics.counters[3], ("sort ns", 5_000));
+        let source = include_str!("../../kernels/peak/state.cuh");
+        let (_, rest) = source.split_once("enum Counter").unwrap();
+        let (body, _) = rest.split_once(" };").unwrap();
+        let names: Vec<_> = body.split(['{', ',']).map(str::trim).collect();
+        let theirs = "BANDS BAND_POINTS SEARCHES NODES LEAVES UPDATES COPY_NS BUILD_NS SINGLE_NS SOLVE_NS \
+                      UPDATE_NS SORT_NS COUNTERS";
+        assert_eq!(names[1..].join(" "), theirs);
+        assert_eq!(names.len() - 2, COUNTERS);
+    }
 
     fn shape(clouds: usize, rows: usize) -> Shape {
         Shape { clouds, rows, dims: 3, wanted: rows / 4 }
@@ -232,7 +221,7 @@ mod tests {
         assert_eq!(offset_of!(Args<f32>, headers), 24 + 128);
         assert_eq!(offset_of!(Args<f64>, headers), 24 + 136);
         assert_eq!(size_of::<Args<f32>>(), 24 + 128 + 40 + 24 + 8);
-        let source = include_str!("../../kernels/peak.cu");
+        let source = include_str!("../../kernels/peak/peak.cu");
         let (_, rest) = source.split_once("struct PeakArgs {").unwrap();
         let (body, _) = rest.split_once("};").unwrap();
         let theirs: Vec<_> = body

@@ -1,5 +1,5 @@
 //! Brute force with every point in a register: one launch, one exchange for several samples
-//! (`kernels/persistent.cu`).
+//! (`kernels/persistent/persistent.cu`).
 //!
 //! A cloud is held by a block, by a cluster of blocks, or by a team of blocks of the grid. Which,
 //! and of how many threads, is planned here, and changes the time only. Scratch: 64 bytes a
@@ -10,10 +10,10 @@ mod plan;
 use super::batch::{Batch, Shape};
 use crate::guard::{Guard, Kernel};
 use crate::memory::{self, Scratch};
-use crate::{CudaScalar, Device, Error, Properties, Stream};
+use crate::{CudaScalar, Error, Gpu, Properties, Stream};
 use plan::{Holder, LARGEST_CLUSTER, Plan, Planner, SAFE_CLUSTER};
 
-/// `struct PersistentArgs` of `kernels/persistent.cu`.
+/// `struct PersistentArgs` of `kernels/persistent/persistent.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args<T> {
@@ -29,13 +29,13 @@ pub(crate) fn fits(card: &Properties, shape: Shape, number: usize) -> bool {
 }
 
 /// The plan for a device, whose largest cluster only its driver knows.
-fn plan<T: CudaScalar>(device: &Device, shape: Shape) -> Result<Plan, Error> {
-    let (card, number) = (device.properties(), size_of::<T>());
+fn plan<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> Result<Plan, Error> {
+    let (card, number) = (gpu.properties(), size_of::<T>());
     let of = |cluster| Planner { card, shape, number, cluster }.plan();
     let mut plan = of(LARGEST_CLUSTER);
     if let Some(wide) = plan.filter(|p| p.holder == Holder::Cluster && p.blocks > SAFE_CLUSTER) {
-        let kernel = device.function::<T>("persistent", wide.kernel.name)?;
-        if wide.launch().clusters_at_once(device, kernel).unwrap_or(0) == 0 {
+        let kernel = gpu.function::<T>("persistent", wide.kernel.name)?;
+        if wide.launch().clusters_at_once(gpu, kernel).unwrap_or(0) == 0 {
             plan = of(SAFE_CLUSTER);
         }
     }
@@ -48,23 +48,23 @@ fn plan<T: CudaScalar>(device: &Device, shape: Shape) -> Result<Plan, Error> {
 }
 
 /// Bytes of scratch memory; 0 where the device can't run the algorithm.
-pub(crate) fn scratch_bytes<T: CudaScalar>(device: &Device, shape: Shape) -> usize {
-    plan::<T>(device, shape).map_or(0, |plan| plan.scratch_bytes(size_of::<T>()))
+pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
+    plan::<T>(gpu, shape).map_or(0, |plan| plan.scratch_bytes(size_of::<T>()))
 }
 
 /// Queues the sampling of a batch.
 ///
 /// # Safety
 /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
-/// stream has come past.
+/// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    gpu: &Gpu,
     stream: &Stream,
     batch: &Batch<T>,
     shape: Shape,
     scratch: Option<(u64, usize)>,
 ) -> Result<(), Error> {
-    let plan = plan::<T>(device, shape)?;
+    let plan = plan::<T>(gpu, shape)?;
     let bytes = plan.scratch_bytes(size_of::<T>());
     let scratch = match bytes {
         0 => Scratch::Given(0),
@@ -78,9 +78,9 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
         mailboxes: scratch.pointer(),
         team: plan.blocks as u32,
     };
-    let kernel = device.function::<T>("persistent", plan.kernel.name)?;
+    let kernel = gpu.function::<T>("persistent", plan.kernel.name)?;
     // SAFETY: `Args` mirrors the kernel's parameter; the scratch memory is freed in stream
-    // order; the arrays of `batch` are there by this function's contract.
+    // order; the arrays of `batch` are valid by this function's contract.
     unsafe { plan.launch().start(stream, kernel, &args) }
 }
 

@@ -1,13 +1,13 @@
-//! The device path: clouds that lie in device memory, answers that stay there.
+//! Jobs on clouds in device memory, whose answers stay there.
 
-use super::Sampler;
+use super::algorithm::Choice;
 use super::batch::{Batch, Shape, never, stop_at};
-use crate::{CudaScalar, Device, Error, Stream, input};
-use farpoint::{Amount, BadRows, Start};
+use crate::{CudaScalar, Error, Gpu, Stream, input};
+use farpoint::{Amount, Sampler, Start};
 use std::marker::PhantomData;
 
-/// Clouds in device memory, and where their samples go. All addresses are of device memory and
-/// all numbers in it `i64`, but for coordinates and distances, which are of type `T`.
+/// Clouds in device memory, and where their samples go. All addresses are of device memory, and all
+/// numbers in it are `i64`, except coordinates and distances, which are of type `T`.
 ///
 /// # Units and shapes
 /// Coordinate `a` of row `i` of the batch is at `points[i * strides[0] + a * strides[1]]`,
@@ -16,35 +16,34 @@ use std::marker::PhantomData;
 /// * rows `b * rows ..` of a padded batch, the first `lengths[b]` of them if lengths are given;
 /// * rows `offsets[b] .. offsets[b + 1]` of a ragged one.
 ///
-/// Of each cloud as many samples are taken as the [`Sampler`]'s amount says (a ratio is of
-/// `rows`), or `samples[b]` if given, at most as many as it has rows. They are written from slot
+/// The number of samples per cloud follows from the [`Sampler`]'s amount (a ratio is of `rows`), or
+/// is `samples[b]` if given, and at most the number of its rows. They are written from slot
 /// `b * amount` on, or from `slots[b]` on; slots left over get index -1 and distance 0: up to the
-/// amount, or with `samples` only up to `samples[b]`, and those behind keep what they held.
+/// amount, or with `samples` only up to `samples[b]`, and later slots are left unchanged.
 /// Indices count from the cloud's own first row; distances are squared, infinite for start points.
 ///
 /// # What is checked, and what is not
-/// What the host knows is checked: sizes, strides, null pointers, amounts that no cloud could
-/// meet. What is in device memory is not looked at: lengths must be within `0..=rows`, starts
-/// different from each other and within their cloud, and no coordinate of a cloud may be NaN
-/// or infinite ([`check_bad`](crate::check_bad) finds those): the result would mean nothing.
+/// What the host knows is checked: sizes, null pointers, amounts that no cloud can have. What is in
+/// device memory is not looked at: lengths must be within `0..=rows`, starts different from each
+/// other and within their cloud, and no coordinate of a cloud may be NaN or infinite
+/// ([`check_bad`](crate::check_bad) finds those), or the result is meaningless.
 ///
 /// # Safety
-/// Memory must be allocated as told, and neither freed nor written by others until the stream
-/// has come past; so must the scratch memory, if given. Lengths, starts and so on must be as
-/// said above: kernels would reach outside the arrays. When captured into a graph this holds
-/// for every launch of the graph.
+/// The caller must ensure that memory is allocated as described, and neither freed nor written
+/// otherwise until the stream has finished, scratch memory included; and that lengths, starts and so
+/// on are as described above, because kernels would reach outside the arrays. If the call is captured
+/// into a graph, this holds for every launch of the graph.
 ///
 /// # Order and graphs
-/// [`Sampler::enqueue`] queues work on the stream and returns. It copies nothing to or from
+/// [`Gpu::enqueue_sample`] queues work on the stream and returns. It copies nothing to or from
 /// the host and waits for nothing, so that it can be captured into a CUDA graph. Scratch memory
-/// that is not given comes from the device's stream-ordered pool (inside a graph: from the
-/// graph) and goes back after the last kernel. The first use of an algorithm on a device has the
-/// driver compile its kernels, which takes up to a few seconds once.
+/// that is not given comes from the GPU's stream-ordered pool (inside a graph: from the
+/// graph) and is returned after the last kernel. The first use of an algorithm loads its kernels
+/// ([`Gpu::warm_up`]).
 ///
 /// # If a kernel gives up
-/// Blocks that wait for each other in vain leave after [`Device::patience`]; see
-/// [`Error::GaveUp`] for what the answer then holds. [`Stream::synchronize`] and [`Stream::check`]
-/// tell.
+/// Blocks that wait for each other in vain leave after [`Gpu::patience`]; see [`Error::GaveUp`] for what
+/// the answer then holds. [`Stream::synchronize`] and [`Stream::check`] return that error.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceBatch<T> {
     /// Coordinates.
@@ -55,30 +54,30 @@ pub struct DeviceBatch<T> {
     pub dims: usize,
     /// Clouds.
     pub clouds: usize,
-    /// Rows of a cloud of a padded batch; of a ragged one, of its largest cloud or more.
+    /// Rows of each cloud of a padded batch; of a ragged one, at least those of its largest cloud.
     pub rows: usize,
     /// First row of each cloud and the end, `clouds + 1` numbers: a ragged batch.
     pub offsets: Option<u64>,
     /// Rows of each cloud that count.
     pub lengths: Option<u64>,
-    /// Samples of each cloud, none above the sampler's amount.
+    /// Samples of each cloud, none above the job's amount.
     pub samples: Option<u64>,
     /// First slot of each cloud's answer.
     pub slots: Option<u64>,
-    /// Rows to start from, this many a cloud; row 0 if not given. Those of cloud `b` follow
+    /// Rows to start from, this many per cloud; row 0 if not given. Those of cloud `b` follow
     /// those of cloud `b - 1`.
     pub starts: Option<(u64, usize)>,
     /// Where the indices go.
     pub indices: u64,
     /// Where the squared selection distances go (`T`, a slot each), if wanted.
     pub values: Option<u64>,
-    /// Where the squared covering radii go (`T`, one a cloud), if wanted.
+    /// Where the squared covering radii go (`T`, one per cloud), if wanted.
     pub covering: Option<u64>,
-    /// Where the numbers of samples go (one a cloud), if wanted: with a spacing they are not
+    /// Where the numbers of samples go (one per cloud), if wanted: with a spacing they are not
     /// known before.
     pub chosen: Option<u64>,
-    /// Scratch memory of at least [`Sampler::scratch_bytes`], aligned to 256 bytes, and its
-    /// size; from the pool if not given.
+    /// Address and size of scratch memory: at least [`Gpu::sample_scratch_bytes`], aligned to 256 bytes;
+    /// from the pool if not given.
     pub scratch: Option<(u64, usize)>,
     /// The precision.
     pub precision: PhantomData<T>,
@@ -120,14 +119,14 @@ impl<T: CudaScalar> DeviceBatch<T> {
         Self { offsets, ..Self::padded(points, [clouds, longest, dims], indices) }
     }
 
-    /// Checks the input, and tells its size.
+    /// Checks the input, and returns its size.
     pub(super) fn check_input(&self) -> Result<Shape, Error> {
         input::check_batch(self.clouds, self.dims)?;
         input::check_points::<T>(self.points, self.clouds, self.rows)?;
         Ok(Shape { clouds: self.clouds, rows: self.rows, dims: self.dims, wanted: 0 })
     }
 
-    /// The kernels' view of the input, with nothing wanted.
+    /// The kernels' view of the input.
     pub(super) fn input(&self, shape: Shape) -> Batch<T> {
         let (starts, start_count) = self.starts.unwrap_or((0, 1));
         Batch {
@@ -153,64 +152,71 @@ impl<T: CudaScalar> DeviceBatch<T> {
     }
 }
 
-/// Checks what the host knows, and queues the kernels.
-///
-/// # Safety
-/// See [`DeviceBatch`].
-pub(super) unsafe fn enqueue<T: CudaScalar>(
-    sampler: &Sampler,
-    device: &Device,
-    stream: &Stream,
-    batch: &DeviceBatch<T>,
-) -> Result<(), Error> {
-    stream.check_of(device)?;
-    let shape = check(sampler, batch)?;
-    if shape.clouds == 0 {
-        return Ok(());
+/// Sampling of clouds in device memory.
+impl Gpu {
+    /// Queues the sampling of clouds in device memory and returns without waiting; see
+    /// [`DeviceBatch`].
+    ///
+    /// # Errors
+    /// If the job, sizes or addresses are wrong as far as the host can tell, if the GPU does not have
+    /// the job's algorithm, and if the driver refuses a call.
+    ///
+    /// # Safety
+    /// See [`DeviceBatch`].
+    pub unsafe fn enqueue_sample<T: CudaScalar>(
+        &self,
+        job: &Sampler,
+        stream: &Stream,
+        batch: &DeviceBatch<T>,
+    ) -> Result<(), Error> {
+        stream.check_of(self)?;
+        let choice = Choice::new(job)?;
+        let shape = check(job, batch)?;
+        if shape.clouds == 0 {
+            return Ok(());
+        }
+        let stop = match job.amount {
+            Amount::Spacing(spacing) => stop_at(spacing),
+            _ => never(),
+        };
+        let kernels_view = Batch { stop, ..batch.input(shape) };
+        // SAFETY: what is in device memory is as `DeviceBatch` requires, by this function's contract; what
+        // the host knows was checked.
+        unsafe { choice.enqueue(stream, &kernels_view, shape, batch.scratch, 0, None) }
     }
-    let stop = match sampler.amount {
-        Amount::Spacing(spacing) => stop_at(spacing),
-        _ => never(),
-    };
-    let kernels_view = Batch { stop, ..batch.input(shape) };
-    // SAFETY: what is in device memory is as `DeviceBatch` asks, by this function's contract; what the
-    // host knows was checked.
-    unsafe { sampler.choice().enqueue(device, stream, &kernels_view, shape, batch.scratch, 0) }
+
+    /// Bytes of device memory that [`Gpu::enqueue_sample`] uses besides input and answer, for this
+    /// many clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each; 0 if the
+    /// GPU can't run the algorithm.
+    pub fn sample_scratch_bytes<T: CudaScalar>(
+        &self,
+        job: &Sampler,
+        clouds: usize,
+        rows: usize,
+        dims: usize,
+        wanted: usize,
+    ) -> usize {
+        let shape = Shape { clouds, rows, dims, wanted };
+        Choice::new(job).map_or(0, |choice| choice.scratch_bytes::<T>(self, shape))
+    }
 }
 
-fn check<T: CudaScalar>(sampler: &Sampler, batch: &DeviceBatch<T>) -> Result<Shape, Error> {
-    sampler.check()?;
+/// Checks what the host knows, and returns the size.
+fn check<T: CudaScalar>(job: &Sampler, batch: &DeviceBatch<T>) -> Result<Shape, Error> {
     let input = batch.check_input()?;
-    let points = input.rows;
-    let wanted = match sampler.amount {
-        Amount::Count(wanted) if wanted > points && points > 0 => {
-            return Err(farpoint::Error::TooManySamples { wanted, points }.into());
-        }
-        Amount::Count(wanted) if wanted > 0 && points == 0 && input.clouds > 0 => {
-            return Err(farpoint::Error::EmptyCloud.into());
-        }
-        Amount::Count(wanted) => wanted,
-        Amount::Ratio(ratio) if !(0.0..=1.0).contains(&ratio) => {
-            return Err(farpoint::Error::BadRatio(ratio).into());
-        }
-        Amount::Ratio(ratio) => (ratio * points as f64).ceil() as usize,
-        Amount::Spacing(spacing) if !(spacing >= 0.0 && spacing.is_finite()) => {
-            return Err(farpoint::Error::BadSpacing(spacing).into());
-        }
-        Amount::Spacing(_) | Amount::All => points,
+    let wanted = match job.amount.limit(input.rows) {
+        // Nothing is a sample of no cloud, and of clouds without rows as far as they have any.
+        Err(farpoint::Error::EmptyCloud) if input.clouds == 0 || !is_count(job.amount) => 0,
+        wanted => wanted?,
     };
-    if sampler.start != Start::Index(0) {
+    if job.start != Start::Index(0) {
         return Err(Error::Unsupported(
             "clouds in device memory are started from rows in device memory: set `starts` of the \
              batch, not `start` of the sampler"
                 .into(),
         ));
     }
-    if sampler.bad_rows == BadRows::Skip {
-        return Err(Error::Unsupported(
-            "rows can't be left out of clouds in device memory; find them with check_bad".into(),
-        ));
-    }
+    input::check_bad_rows(job.bad_rows)?;
     match batch.starts {
         Some((_, 0)) => return Err(farpoint::Error::NoStart.into()),
         Some((_, starts)) if starts > wanted && wanted > 0 => {
@@ -225,9 +231,14 @@ fn check<T: CudaScalar>(sampler: &Sampler, batch: &DeviceBatch<T>) -> Result<Sha
     Ok(Shape { wanted, ..input })
 }
 
+fn is_count(amount: Amount) -> bool {
+    matches!(amount, Amount::Count(_))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use farpoint::BadRows;
 
     fn refused(sampler: Sampler, batch: &DeviceBatch<f32>) -> String {
         check(&sampler, batch).unwrap_err().to_string()

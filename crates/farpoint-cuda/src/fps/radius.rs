@@ -1,58 +1,59 @@
-//! RadiusFPS-G (the paper's section 4): voxels pruned by their spheres, two kernels a sample.
+//! RadiusFPS-G (the paper's section 4): voxels pruned by their spheres, two kernels per sample.
 //!
-//! Preparing (algorithm 2) sorts the points by voxel, all on the device; how many voxels there
-//! are is known there only, so that launches are for an upper bound and kernels look. Then each
-//! sample takes a kernel that selects it and one that updates the voxels in its reach; either
-//! can be taken apart ([`RadiusOptions`]), which costs time and changes nothing else. The
-//! kernels count samples themselves, so that one CUDA graph of some hundred pairs serves a
-//! whole run ([`chain`]). Kernels past the last sample do nothing; but they are queued, so that
-//! a run that a spacing ends early still takes about 2 us for each sample it might have had.
+//! Preparing (algorithm 2) sorts the points by voxel on the device; the number of voxels is known only
+//! there, so launches are sized for an upper bound. Then each sample takes a kernel that selects it
+//! and one that updates the voxels within its reach; either can be split ([`RadiusOptions`]), which
+//! costs time and changes nothing else. The kernels count samples themselves, so that one CUDA graph
+//! of some hundred pairs serves a whole run ([`chain`]). Kernels past the last sample do nothing, but
+//! they are queued: a run that a spacing ends early still takes about 2 us for each sample that it
+//! could have had.
 //!
 //! # Scratch memory
 //! A row takes five numbers (its coordinates, distance and row), and half a voxel's: 36.5 bytes
-//! in `f32`, 64.6 in `f64`, and up to 2.4 KB (3.2 KB) a cloud. Clouds are counted with as many
+//! in `f32`, 64.6 in `f64`, and up to 2.4 KB (3.2 KB) per cloud. Clouds are counted with as many
 //! rows as the largest has.
 
 mod chain;
 
-use super::RadiusOptions;
 use super::batch::{Batch, Shape};
 use crate::driver::sys;
 use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::module::Function;
-use crate::{CudaScalar, Device, Error, Stream};
+use crate::progress::Part;
+use crate::{CudaScalar, Error, Gpu, Stream};
 use chain::Chain;
+use farpoint::RadiusOptions;
 
-/// `LANES` and `TILE` of `kernels/radius_state.cuh`.
+/// `LANES` and `TILE` of `kernels/radius/state.cuh`.
 const LANES: usize = 32;
 const TILE: usize = 4096;
 
 /// Bytes of `struct RadiusState`.
 const STATE: usize = 256;
 
-/// Threads of a block: of kernels with a block a tile, with a block a cloud, with a warp a
-/// voxel, and of those that update.
+/// Threads of a block: of kernels with one block per tile, with one block per cloud, with one warp
+/// per voxel, and of those that update.
 const TILE_THREADS: u32 = 256;
 const CLOUD_THREADS: u32 = 1024;
 const VOXEL_THREADS: u32 = 256;
 const UPDATE_THREADS: u32 = 128;
 
-/// Clouds of one launch: the second dimension of a grid ends there.
+/// The most clouds of one launch: the limit of a grid's second dimension.
 const MOST_CLOUDS: usize = 65_535;
 
 /// The finest grid: its voxels can be numbered by 32 bits.
 const MOST_NVOX: u32 = 1024;
 
-/// Without a wish for `nvox`, a voxel for so many points is aimed at: half of what a warp
-/// handles at once, as crowded voxels take more. NOT MEASURED YET on a GPU; counted on the CPU,
-/// 8 to 32 visit about as many points a warp (a KITTI turn, a room of 40,000).
+/// Unless `nvox` is set, one voxel per this many points is aimed at: half of what a warp handles at
+/// once, as crowded voxels take more. NOT MEASURED YET on a GPU; counted on the CPU,
+/// 8 to 32 visit about as many points per warp (a KITTI turn, a room of 40,000).
 const POINTS_A_VOXEL: u32 = 16;
 
-/// But not more voxels than this: every step looks at all.
+/// But no more voxels than this: every step looks at all of them.
 const MOST_WANTED: u32 = 32_768;
 
-/// `struct RadiusArguments` of `kernels/radius_state.cuh`.
+/// `struct RadiusArguments` of `kernels/radius/state.cuh`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 struct Arguments<T> {
@@ -103,15 +104,7 @@ fn padded(bytes: usize) -> usize {
 }
 
 /// Bytes of scratch memory.
-pub(crate) fn scratch_bytes<T: CudaScalar>(
-    _device: &Device,
-    shape: Shape,
-    _options: &RadiusOptions,
-) -> usize {
-    bytes::<T>(shape)
-}
-
-fn bytes<T: CudaScalar>(shape: Shape) -> usize {
+pub(crate) fn scratch_bytes<T: CudaScalar>(shape: Shape) -> usize {
     arrays::<T>(shape).into_iter().fold(0, |sum, array| sum.saturating_add(padded(array)))
 }
 
@@ -119,32 +112,34 @@ fn bytes<T: CudaScalar>(shape: Shape) -> usize {
 ///
 /// # Safety
 /// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
-/// stream has come past.
+/// stream has finished.
 pub(crate) unsafe fn enqueue<T: CudaScalar>(
-    device: &Device,
+    gpu: &Gpu,
     stream: &Stream,
     batch: &Batch<T>,
     shape: Shape,
     scratch: Option<(u64, usize)>,
     options: &RadiusOptions,
+    mut part: Option<&mut Part<'_, '_>>,
 ) -> Result<(), Error> {
     let nvox = options.nvox.unwrap_or(0);
-    if nvox > MOST_NVOX || options.nvox == Some(0) {
-        return Err(Error::Unsupported(format!(
-            "nvox is {nvox}; it must be in 1..={MOST_NVOX}, or not be set"
-        )));
-    }
-    let scratch = Scratch::new(stream, scratch, bytes::<T>(shape))?;
+    let scratch = Scratch::new(stream, scratch, scratch_bytes::<T>(shape))?;
     let mut args = arguments(batch, shape, nvox, scratch.pointer());
     for first in (0..shape.clouds).step_by(MOST_CLOUDS) {
         args.first_cloud = first as u32;
         let clouds = (shape.clouds - first).min(MOST_CLOUDS);
-        let queue = Queue { device, stream, args, shape: Shape { clouds, ..shape } };
+        let queue = Queue { gpu, stream, args, shape: Shape { clouds, ..shape } };
         // SAFETY: `Arguments` mirrors the kernels' parameter; the scratch memory is freed in
-        // stream order; the arrays of `batch` are there by this function's contract.
+        // stream order; the arrays of `batch` are valid by this function's contract.
         unsafe {
             queue.prepare()?;
-            queue.sample(options)?;
+            queue.sample(options, |steps| match &mut part {
+                Some(part) if part.is_watched() => {
+                    stream.wait("radius")?;
+                    part.reach(first * shape.wanted + steps.min(shape.wanted) * clouds)
+                }
+                _ => Ok(()),
+            })?;
         }
     }
     Ok(())
@@ -196,18 +191,18 @@ type Link = (Function, Launch);
 
 /// Where the kernels of some clouds go.
 struct Queue<'a, T> {
-    device: &'a Device,
+    gpu: &'a Gpu,
     stream: &'a Stream,
     args: Arguments<T>,
     shape: Shape,
 }
 
 impl<T: CudaScalar> Queue<'_, T> {
-    /// A kernel with so many blocks a cloud.
+    /// A kernel with `blocks` blocks per cloud.
     fn link(&self, name: &'static str, blocks: usize, threads: u32) -> Result<Link, Error> {
         let grid = [blocks as u32, self.shape.clouds as u32, 1];
         let launch = Launch { grid, ..Launch::new(1, threads) };
-        Ok((self.device.function::<T>("radius", name)?, launch))
+        Ok((self.gpu.function::<T>("radius", name)?, launch))
     }
 
     /// # Safety
@@ -229,7 +224,7 @@ impl<T: CudaScalar> Queue<'_, T> {
         let per_cloud = |name| self.link(name, 1, CLOUD_THREADS);
         let voxels = LANES * self.chunks();
         let blocks = self.blocks(voxels.div_ceil(VOXEL_THREADS as usize / LANES), 16);
-        // SAFETY: all of them work on what `args` names, which is there by the contract of `enqueue`.
+        // SAFETY: all of them work on what `args` names, which is valid by the contract of `enqueue`.
         unsafe {
             self.start(self.link("radius_begin", 1, LANES as u32)?, 0)?;
             self.start(per_tile("radius_box")?, 0)?;
@@ -264,13 +259,13 @@ impl<T: CudaScalar> Queue<'_, T> {
         (voxels + rows / 128).min(rows.div_ceil(2)).div_ceil(LANES).max(1)
     }
 
-    /// Blocks a cloud: `wanted`, unless all clouds together are more than the card holds.
+    /// Blocks per cloud: `wanted`, unless all clouds together are more than the card holds.
     fn blocks(&self, wanted: usize, a_multiprocessor: usize) -> usize {
-        let most = self.device.properties().multiprocessors as usize * a_multiprocessor;
+        let most = self.gpu.properties().multiprocessors as usize * a_multiprocessor;
         wanted.clamp(1, most.div_ceil(self.shape.clouds))
     }
 
-    /// The kernels of a step.
+    /// The kernels of one step.
     fn step(&self, options: &RadiusOptions) -> Result<Vec<Link>, Error> {
         let chunks = self.chunks();
         let blocks = self.blocks(chunks.div_ceil(UPDATE_THREADS as usize / LANES), 8);
@@ -293,42 +288,48 @@ impl<T: CudaScalar> Queue<'_, T> {
         Ok(step)
     }
 
-    /// Takes the samples. The step after the last one writes what there is to say at the end.
+    /// Takes the samples. The step after the last one writes the numbers and radii. `queued` is called
+    /// whenever so many steps are queued, and ends the run by an error.
     ///
     /// # Safety
     /// As `enqueue`.
-    unsafe fn sample(&self, options: &RadiusOptions) -> Result<(), Error> {
+    unsafe fn sample(
+        &self,
+        options: &RadiusOptions,
+        mut queued: impl FnMut(usize) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let step = self.step(options)?;
         let steps = self.shape.wanted + 1;
         if steps < FEWEST_STEPS || self.capturing()? {
             for &link in std::iter::repeat_n(&step, steps).flatten() {
-                // SAFETY: what `args` names is there by the contract of `enqueue`.
+                // SAFETY: what `args` names is valid by the contract of `enqueue`.
                 unsafe { self.start(link, 0)? };
             }
             return Ok(());
         }
         let (repeats, launches) = split(steps);
-        let chain = Chain::new(self.device, &step, &self.args, repeats)?;
-        for _ in 0..launches {
-            // SAFETY: the chain's kernels take `args`, and what these name is there by the contract of
-            // `enqueue` until the stream has come past the last launch.
+        let chain = Chain::new(self.gpu, &step, &self.args, repeats)?;
+        for launch in 1..=launches {
+            // SAFETY: the chain's kernels take `args`, and what these name is valid by the contract of
+            // `enqueue` until the stream has finished the last launch.
             unsafe { chain.launch(self.stream)? };
+            queued(launch * repeats)?;
         }
         Ok(())
     }
 
     /// Whether the stream is being captured, where a graph can't be launched.
     fn capturing(&self) -> Result<bool, Error> {
-        let _current = self.device.bind()?;
+        let _current = self.gpu.bind()?;
         let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
         // SAFETY: the stream lives; writes one number.
         let code = unsafe { sys::cuStreamIsCapturing(self.stream.handle(), &mut status) };
-        self.device.check("cuStreamIsCapturing", code)?;
+        self.gpu.check("cuStreamIsCapturing", code)?;
         Ok(status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
     }
 }
 
-/// With fewer steps a graph is not worth making.
+/// With fewer steps a graph does not pay.
 const FEWEST_STEPS: usize = 64;
 
 /// How often a graph repeats a step, and how often it is launched: at least `steps` steps.
@@ -351,7 +352,7 @@ mod tests {
         assert_eq!(size_of::<Arguments<f32>>(), 232);
         assert_eq!(size_of::<Arguments<f64>>(), 240);
         assert_eq!(offset_of!(Arguments<f32>, first_cloud), 208);
-        let source = include_str!("../../kernels/radius_state.cuh");
+        let source = include_str!("../../kernels/radius/state.cuh");
         assert!(source.contains("sizeof(RadiusState) == 256"));
         let (_, rest) = source.split_once("struct RadiusArguments {").unwrap();
         let (body, _) = rest.split_once("};").unwrap();
@@ -370,15 +371,15 @@ mod tests {
         let shape = |clouds, rows| Shape { clouds, rows, dims: 3, wanted: rows / 4 };
         for rows in [100_000, 1_000_000, 10_000_000] {
             let per_row = |bytes: usize| bytes as f64 / rows as f64;
-            assert!(per_row(bytes::<f32>(shape(1, rows))) < 36.6);
-            assert!(per_row(bytes::<f64>(shape(1, rows))) < 64.8);
+            assert!(per_row(scratch_bytes::<f32>(shape(1, rows))) < 36.6);
+            assert!(per_row(scratch_bytes::<f64>(shape(1, rows))) < 64.8);
         }
         for rows in [0, 1, 64, 65, 4096, 4097] {
             let above = |bytes: usize, a_row: f64| bytes as f64 / 1000.0 - a_row * rows as f64;
-            assert!(above(bytes::<f32>(shape(1000, rows)), 36.5) < 2400.0);
-            assert!(above(bytes::<f64>(shape(1000, rows)), 64.6) < 3200.0);
+            assert!(above(scratch_bytes::<f32>(shape(1000, rows)), 36.5) < 2400.0);
+            assert!(above(scratch_bytes::<f64>(shape(1000, rows)), 64.6) < 3200.0);
         }
-        assert_eq!(bytes::<f64>(shape(usize::MAX, 1000)), usize::MAX);
+        assert_eq!(scratch_bytes::<f64>(shape(usize::MAX, 1000)), usize::MAX);
     }
 
     #[test]

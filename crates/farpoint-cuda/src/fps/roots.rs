@@ -1,13 +1,13 @@
-//! From the squares that a sampling gives to distances in the unit of the coordinates.
+//! From squared distances to distances in the unit of the coordinates.
 
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Stream, input};
 
-/// Threads of a block, and blocks at most.
+/// Threads of a block, and the most blocks.
 const THREADS: u32 = 256;
 const BLOCKS: usize = 2048;
 
-/// `struct RootsArgs` of `kernels/roots.cu`.
+/// `struct RootsArgs` of `kernels/common/roots.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args {
@@ -18,15 +18,18 @@ struct Args {
     clouds: u64,
 }
 
-/// Queues the square roots of what [`Sampler::enqueue`] gives: of `slots` numbers `values` in
+/// Queues the square roots of the results of [`Gpu::enqueue_sample`]: of `slots` numbers `values` in
 /// place, and of `clouds` numbers `covering`, which go to `radii` as `f64`. They have the bits
 /// of the CPU's. Asynchronous, and can be part of a graph.
 ///
-/// [`Sampler::enqueue`]: crate::Sampler::enqueue
+/// [`Gpu::enqueue_sample`]: crate::Gpu::enqueue_sample
+///
+/// # Errors
+/// If an address is not aligned, and if the driver refuses a call.
 ///
 /// # Safety
-/// The addresses must be of arrays of so many `T` (`radii`: of `f64`) in the memory of the
-/// stream's device, which are there until the stream has come past.
+/// The addresses must be of arrays of this many `T` (`radii`: of `f64`) in the memory of the stream's
+/// GPU, which stay allocated until the stream has finished.
 pub unsafe fn roots<T: CudaScalar>(
     stream: &Stream,
     (values, slots): (u64, usize),
@@ -40,9 +43,9 @@ pub unsafe fn roots<T: CudaScalar>(
     if blocks == 0 {
         return Ok(());
     }
-    let kernel = stream.device().function::<T>("roots", "roots")?;
+    let kernel = stream.gpu().function::<T>("roots", "roots")?;
     let args = Args { values, covering, radii, slots: slots as u64, clouds: clouds as u64 };
     // SAFETY: `Args` mirrors the kernel's parameter, which writes within arrays of `slots` and `clouds`
-    // numbers; these are there by this function's contract.
+    // numbers; these are valid by this function's contract.
     unsafe { Launch::new(blocks as u32, THREADS).start(stream, kernel, &args) }
 }

@@ -1,117 +1,153 @@
-//! The host path: check, upload, launch, download, translate.
+//! Jobs on clouds in host memory: check, upload, launch, download, translate.
 
 use super::algorithm::Choice;
 use super::batch::{Batch, Shape, never, stop_at};
-use super::{Sample, Sampler};
+use super::peak;
+use crate::gpus::spread;
 use crate::input::{self, Columns, impossible, sums};
 use crate::memory::Buffer;
-use crate::{CudaScalar, Device, Error, Event, Points, Statistics, Stream};
-use farpoint::fps::Prepared;
+use crate::progress::Watch;
+use crate::{CudaScalar, Error, Event, Gpu, Stream};
+use farpoint::backend::PreparedCloud as Prepared;
+use farpoint::{Algorithm, Observer, Points, RanOn, Sample, Sampler, Statistics};
 use std::time::Instant;
 
 /// One cloud.
-pub(super) fn one<T: CudaScalar, P: Points<T> + ?Sized>(
-    sampler: &Sampler,
-    device: &Device,
+pub(crate) fn one<T: CudaScalar, P: Points<T> + ?Sized>(
+    gpu: &Gpu,
+    job: &Sampler,
     points: &P,
+    observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
     let begin = Instant::now();
-    let clouds = [Prepared::new(&sampler.on_host()?, points)?];
-    let mut samples = on_device(sampler, device, &clouds, begin)?;
+    Choice::new(job)?;
+    let cloud = Prepared::new(job, points)?;
+    let watch = Watch::new(observer, cloud.wanted(), farpoint::Error::Cancelled);
+    let mut samples = launch(gpu, job, &[&cloud], begin, &watch)?;
     Ok(samples.pop().expect("one cloud, one sample"))
 }
 
-/// Many clouds on one device or several.
-pub(super) fn many<T: CudaScalar, P: Points<T>>(
-    sampler: &Sampler,
-    devices: &[Device],
+/// Many clouds on one GPU or several, by one job or by one each.
+pub(crate) fn many<T: CudaScalar, P: Points<T>>(
+    gpus: &[Gpu],
+    jobs: &[Sampler],
     clouds: &[P],
+    observer: Option<Observer<'_>>,
 ) -> Result<Vec<Sample<T>>, Error> {
     let begin = Instant::now();
-    let clouds = Prepared::batch(&sampler.on_host()?, clouds)?;
-    match devices {
-        [] => Err(Error::Unsupported("no device was given".into())),
-        [device] => on_device(sampler, device, &clouds, begin),
-        devices => super::across::run(sampler, devices, &clouds, begin),
+    for job in jobs {
+        Choice::new(job)?;
     }
+    let clouds = Prepared::batch(jobs, clouds)?;
+    let wanted = clouds.iter().map(Prepared::wanted).fold(0, usize::saturating_add);
+    let watch = Watch::new(observer, wanted, farpoint::Error::Cancelled);
+    let tasks: Vec<_> = std::iter::zip(jobs.iter().cycle(), &clouds).collect();
+    let work = |(_, cloud): &(&Sampler, &Prepared<T>)| cloud.points() + cloud.wanted();
+    spread(gpus, &tasks, work, |gpu, tasks| {
+        let mut samples = Vec::with_capacity(tasks.len());
+        for tasks in tasks.chunk_by(|(a, _), (b, _)| share_a_launch(a, b)) {
+            let clouds: Vec<_> = tasks.iter().map(|&(_, cloud)| cloud).collect();
+            samples.extend(launch(gpu, tasks[0].0, &clouds, begin, &watch)?);
+        }
+        Ok(samples)
+    })
+}
+
+/// Whether clouds of two jobs can be sampled by the same launch: numbers of samples and starts may
+/// differ.
+fn share_a_launch(a: &Sampler, b: &Sampler) -> bool {
+    let spacing = |job: &Sampler| match job.amount {
+        farpoint::Amount::Spacing(spacing) => Some(spacing),
+        _ => None,
+    };
+    std::ptr::eq(a, b)
+        || (a.algorithm, a.statistics, spacing(a)) == (b.algorithm, b.statistics, spacing(b))
 }
 
 /// Samples prepared clouds by one launch.
-pub(super) fn on_device<T: CudaScalar>(
-    sampler: &Sampler,
-    device: &Device,
-    clouds: &[Prepared<T>],
+fn launch<T: CudaScalar>(
+    gpu: &Gpu,
+    job: &Sampler,
+    clouds: &[&Prepared<T>],
     begin: Instant,
+    watch: &Watch<'_>,
 ) -> Result<Vec<Sample<T>>, Error> {
     let shape = shape(clouds);
     input::check_rows(shape.rows)?;
-    let choice = sampler.choice().resolve(device, shape, size_of::<T>());
+    let choice = Choice::new(job)?.resolve::<T>(gpu, shape);
+    let mut part = watch.part(clouds.iter().map(|cloud| cloud.wanted()).sum());
+    part.reach(0)?;
     if shape.wanted == 0 {
-        return Ok(clouds.iter().map(|cloud| nothing(sampler, &choice, cloud)).collect());
+        let nothing = |cloud: &&Prepared<T>| nothing(gpu, job, choice.algorithm(), cloud);
+        return Ok(clouds.iter().map(nothing).collect());
     }
-    let stream = Stream::new(device)?;
+    let stream = Stream::new(gpu)?;
     let input = Input::upload(&stream, clouds, shape)?;
     let answer = Answer::new(&stream, clouds)?;
     let batch = batch(clouds, shape, &input, &answer);
-    let mut statistics = Statistics {
-        upload_seconds: begin.elapsed().as_secs_f64(),
-        input_bytes: input.bytes(),
-        answer_bytes: answer.bytes(),
-        scratch_bytes: choice.scratch_bytes::<T>(device, shape),
-        ..Statistics::default()
-    };
-    let names = if sampler.statistics { choice.counters() } else { &[] };
-    let mut counters = Buffer::<u64>::new(&stream, names.len(), "the counters")?;
+    let mut statistics = Statistics::default();
+    statistics.seconds.copy = begin.elapsed().as_secs_f64();
+    statistics.bytes.input = input.bytes();
+    statistics.bytes.answer = answer.bytes();
+    statistics.bytes.scratch = choice.scratch_bytes::<T>(gpu, shape);
+    let count = if job.statistics { choice.counters() } else { 0 };
+    let mut counters = Buffer::<u64>::new(&stream, count, "the counters")?;
     counters.fill(0)?;
-    let counted = if names.is_empty() { 0 } else { counters.pointer() };
-    let events = [Event::new(device)?, Event::new(device)?];
+    let counted = if count == 0 { 0 } else { counters.pointer() };
+    let events = [Event::new(gpu)?, Event::new(gpu)?];
     events[0].record(&stream)?;
-    // SAFETY: the buffers have the sizes that the batch tells, and are freed in stream order.
-    unsafe { choice.enqueue(device, &stream, &batch, shape, None, counted)? };
+    // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order.
+    unsafe { choice.enqueue(&stream, &batch, shape, None, counted, Some(&mut part))? };
     events[1].record(&stream)?;
-    stream.wait(choice.algorithm.name())?;
-    statistics.counts =
-        std::iter::zip(names.iter().copied(), counters.download(names.len())?).collect();
-    statistics.seconds = events[1].seconds_since(&events[0])?;
+    stream.wait(choice.algorithm().name())?;
+    part.end()?;
+    peak::record(&counters.download(count)?, &mut statistics);
+    statistics.seconds.kernels = events[1].seconds_since(&events[0])?;
     let fetch = Instant::now();
-    let mut samples = answer.download(clouds, &choice)?;
-    statistics.download_seconds = fetch.elapsed().as_secs_f64();
-    if sampler.statistics {
+    let mut samples = answer.download(gpu, clouds, choice.algorithm())?;
+    statistics.seconds.download = fetch.elapsed().as_secs_f64();
+    if job.statistics {
         samples.iter_mut().for_each(|sample| sample.statistics = Some(statistics.clone()));
     }
     Ok(samples)
 }
 
-fn shape<T: CudaScalar>(clouds: &[Prepared<T>]) -> Shape {
-    let most = |of: fn(&Prepared<T>) -> usize| clouds.iter().map(of).max().unwrap_or(0);
+fn most<T: CudaScalar>(clouds: &[&Prepared<T>], of: fn(&Prepared<T>) -> usize) -> usize {
+    clouds.iter().map(|cloud| of(cloud)).max().unwrap_or(0)
+}
+
+fn shape<T: CudaScalar>(clouds: &[&Prepared<T>]) -> Shape {
     Shape {
         clouds: clouds.len(),
-        rows: most(Prepared::points),
-        dims: most(Prepared::dims),
-        wanted: most(Prepared::wanted),
+        rows: most(clouds, Prepared::points),
+        dims: most(clouds, Prepared::dims),
+        wanted: most(clouds, Prepared::wanted),
     }
 }
 
-/// The sample of a cloud that nothing is asked of.
-fn nothing<T: CudaScalar>(sampler: &Sampler, choice: &Choice, cloud: &Prepared<T>) -> Sample<T> {
-    Sample {
-        indices: Vec::new(),
-        squared_distances: Vec::new(),
-        // Nothing covers no point, but any one sample would.
-        squared_covering_radius: if cloud.points() > 0 { T::INFINITY } else { T::ZERO },
-        algorithm: choice.algorithm,
-        dropped: cloud.dropped(),
-        statistics: sampler.statistics.then(Statistics::default),
-    }
+/// The empty sample of a cloud of which none are wanted.
+fn nothing<T: CudaScalar>(
+    gpu: &Gpu,
+    job: &Sampler,
+    algorithm: Algorithm,
+    cloud: &Prepared<T>,
+) -> Sample<T> {
+    // Nothing covers no point, but any one sample would.
+    let covering = if cloud.points() > 0 { T::INFINITY } else { T::ZERO };
+    let ran_on = RanOn::Gpu { ordinal: gpu.ordinal() };
+    let mut sample = Sample::new(Vec::new(), Vec::new(), covering, algorithm, ran_on);
+    sample.dropped = cloud.dropped();
+    sample.statistics = job.statistics.then(Statistics::default);
+    sample
 }
 
 fn batch<T: CudaScalar>(
-    clouds: &[Prepared<T>],
+    clouds: &[&Prepared<T>],
     shape: Shape,
     input: &Input<T>,
     answer: &Answer<T>,
 ) -> Batch<T> {
-    let stop = clouds.iter().find_map(Prepared::stop_radius);
+    let stop = clouds.iter().find_map(|cloud| cloud.stop_radius());
     let [offsets, samples, slots, starts] = input.lists;
     Batch {
         points: input.points.pointer(),
@@ -141,16 +177,16 @@ struct Input<T> {
     /// Rows of all clouds together.
     rows: usize,
     _lists: Buffer<i64>,
-    /// Addresses of offsets, samples, slots and starts, 0 for those that are not needed.
+    /// Addresses of offsets, samples, slots and starts; 0 for those that are not needed.
     lists: [u64; 4],
     start_count: usize,
 }
 
 impl<T: CudaScalar> Input<T> {
-    fn upload(stream: &Stream, clouds: &[Prepared<T>], shape: Shape) -> Result<Self, Error> {
-        let rows: usize = clouds.iter().map(Prepared::points).sum();
+    fn upload(stream: &Stream, clouds: &[&Prepared<T>], shape: Shape) -> Result<Self, Error> {
+        let rows: usize = clouds.iter().map(|cloud| cloud.points()).sum();
         let points = input::upload(stream, clouds, shape.dims)?;
-        let start_count = clouds.iter().map(|cloud| cloud.starts().len()).max().unwrap_or(0);
+        let start_count = most(clouds, |cloud| cloud.starts().len());
         let lists = lists(clouds, start_count);
         let all = Buffer::upload(stream, &lists.concat(), "the lists of clouds")?;
         let lists = input::addresses(&all, &lists);
@@ -162,7 +198,7 @@ impl<T: CudaScalar> Input<T> {
     }
 }
 
-impl<T: CudaScalar> Columns<T> for Prepared<T> {
+impl<T: CudaScalar> Columns<T> for &Prepared<T> {
     fn points(&self) -> usize {
         Prepared::points(self)
     }
@@ -174,22 +210,21 @@ impl<T: CudaScalar> Columns<T> for Prepared<T> {
     }
 }
 
-/// Offsets, samples, slots and starts of the clouds, empty where what is the same for all
-/// clouds says it.
-fn lists<T: CudaScalar>(clouds: &[Prepared<T>], start_count: usize) -> [Vec<i64>; 4] {
-    let same = |of: fn(&Prepared<T>) -> usize| clouds.iter().all(|c| of(c) == of(&clouds[0]));
+/// Offsets, samples, slots and starts of the clouds; empty where all clouds have the same.
+fn lists<T: CudaScalar>(clouds: &[&Prepared<T>], start_count: usize) -> [Vec<i64>; 4] {
+    let same = |of: fn(&Prepared<T>) -> usize| clouds.iter().all(|c| of(c) == of(clouds[0]));
     let (mut offsets, mut samples, mut slots, mut starts) = (vec![], vec![], vec![], vec![]);
     if !same(Prepared::points) {
-        offsets = sums(clouds.iter().map(Prepared::points));
+        offsets = sums(clouds.iter().map(|cloud| cloud.points()));
     }
     if !same(Prepared::wanted) {
         samples = clouds.iter().map(|cloud| cloud.wanted() as i64).collect();
-        slots = sums(clouds.iter().map(Prepared::wanted));
+        slots = sums(clouds.iter().map(|cloud| cloud.wanted()));
     }
     if clouds.iter().any(|cloud| cloud.starts().iter().any(|&start| start != 0)) {
         for cloud in clouds {
             starts.extend(cloud.starts().iter().map(|&start| i64::from(start)));
-            // A cloud that nothing is asked of has none.
+            // A cloud of which no sample is wanted has none.
             starts.resize(starts.len() + start_count - cloud.starts().len(), 0);
         }
     }
@@ -198,18 +233,20 @@ fn lists<T: CudaScalar>(clouds: &[Prepared<T>], start_count: usize) -> [Vec<i64>
 
 /// Device memory for the answer.
 struct Answer<T> {
-    /// Samples chosen a cloud, then the indices.
+    /// Samples chosen per cloud, then the indices.
     numbers: Buffer<i64>,
-    /// Covering radius a cloud, then the selection distances.
+    /// Covering radius per cloud, then the selection distances.
     values: Buffer<T>,
     /// Slot of each cloud's first sample.
     slots: Vec<usize>,
 }
 
 impl<T: CudaScalar> Answer<T> {
-    fn new(stream: &Stream, clouds: &[Prepared<T>]) -> Result<Self, Error> {
-        let slots: Vec<_> =
-            sums(clouds.iter().map(Prepared::wanted)).into_iter().map(|sum| sum as usize).collect();
+    fn new(stream: &Stream, clouds: &[&Prepared<T>]) -> Result<Self, Error> {
+        let slots: Vec<_> = sums(clouds.iter().map(|cloud| cloud.wanted()))
+            .into_iter()
+            .map(|sum| sum as usize)
+            .collect();
         let all = clouds.len() + slots[clouds.len()];
         let numbers = Buffer::new(stream, all, "the indices")?;
         let values = Buffer::new(stream, all, "the selection distances")?;
@@ -220,16 +257,19 @@ impl<T: CudaScalar> Answer<T> {
         self.numbers.len() * 8 + self.values.len() * size_of::<T>()
     }
 
-    /// Fetches the samples. The stream has come past the kernels.
-    fn download(&self, clouds: &[Prepared<T>], choice: &Choice) -> Result<Vec<Sample<T>>, Error> {
+    /// Fetches the samples once the kernels are done.
+    fn download(
+        &self,
+        gpu: &Gpu,
+        clouds: &[&Prepared<T>],
+        algorithm: Algorithm,
+    ) -> Result<Vec<Sample<T>>, Error> {
         let chosen = self.numbers.download(clouds.len())?;
         let covering = self.values.download(clouds.len())?;
         let end = |b: usize| {
             // Never trust a kernel's number with memory.
             let taken = usize::try_from(chosen[b]).ok().filter(|&n| n <= clouds[b].wanted());
-            taken
-                .map(|n| self.slots[b] + n)
-                .ok_or_else(|| impossible(choice.algorithm.name(), chosen[b]))
+            taken.map(|n| self.slots[b] + n).ok_or_else(|| impossible(algorithm.name(), chosen[b]))
         };
         let ends = (0..clouds.len()).map(end).collect::<Result<Vec<_>, _>>()?;
         // With a spacing there may be far fewer samples than slots.
@@ -237,22 +277,38 @@ impl<T: CudaScalar> Answer<T> {
         let (mut indices, mut values) = (vec![0; used], vec![T::ZERO; used]);
         self.numbers.read(clouds.len(), &mut indices)?;
         self.values.read(clouds.len(), &mut values)?;
-        let sample = |(b, cloud): (usize, &Prepared<T>)| {
+        let ran_on = RanOn::Gpu { ordinal: gpu.ordinal() };
+        let sample = |(b, cloud): (usize, &&Prepared<T>)| {
             let slots = self.slots[b]..ends[b];
             let row = |&point: &i64| {
                 let fits = usize::try_from(point).ok().filter(|&point| point < cloud.points());
                 fits.map(|point| cloud.row(point))
-                    .ok_or_else(|| impossible(choice.algorithm.name(), point))
+                    .ok_or_else(|| impossible(algorithm.name(), point))
             };
-            Ok(Sample {
-                indices: indices[slots.clone()].iter().map(row).collect::<Result<_, _>>()?,
-                squared_distances: values[slots].to_vec(),
-                squared_covering_radius: covering[b],
-                algorithm: choice.algorithm,
-                dropped: cloud.dropped(),
-                statistics: None,
-            })
+            let rows = indices[slots.clone()].iter().map(row).collect::<Result<_, _>>()?;
+            let distances = values[slots].to_vec();
+            let mut sample = Sample::new(rows, distances, covering[b], algorithm, ran_on);
+            sample.dropped = cloud.dropped();
+            Ok(sample)
         };
         clouds.iter().enumerate().map(sample).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share_a_launch;
+    use farpoint::{Algorithm, Sampler, Start};
+
+    #[test]
+    fn jobs_that_stop_or_work_alike_share_a_launch() {
+        let count = Sampler::count(5);
+        assert!(share_a_launch(&count, &count));
+        assert!(share_a_launch(&count, &Sampler::ratio(0.5).start(Start::Index(3))));
+        assert!(share_a_launch(&Sampler::spacing(0.5), &Sampler::spacing(0.5)));
+        assert!(!share_a_launch(&count, &Sampler::spacing(0.5)));
+        assert!(!share_a_launch(&Sampler::spacing(0.4), &Sampler::spacing(0.5)));
+        assert!(!share_a_launch(&count, &count.clone().algorithm(Algorithm::Naive)));
+        assert!(!share_a_launch(&count, &count.clone().statistics(true)));
     }
 }

@@ -2,12 +2,13 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use farpoint_cuda::{Algorithm, CudaScalar, Device, Points, Sample, Sampler};
+use farpoint::{Algorithm, DeviceKind, Points, Sample, Sampler};
+use farpoint_cuda::{CudaScalar, Gpu};
 
 /// The first GPU; says so and gives `None` where there is none.
-pub(crate) fn gpu() -> Option<Device> {
-    match Device::new(0) {
-        Ok(device) => Some(device),
+pub(crate) fn gpu() -> Option<Gpu> {
+    match Gpu::new(0) {
+        Ok(gpu) => Some(gpu),
         Err(error) => {
             println!("skipped: tests on a GPU ({error})");
             None
@@ -19,26 +20,21 @@ pub(crate) fn gpu() -> Option<Device> {
 pub(crate) fn algorithms() -> Vec<Algorithm> {
     match std::env::var("FARPOINT_ALGORITHMS") {
         Ok(names) => names.split(',').map(|name| name.parse().expect("an algorithm")).collect(),
-        Err(_) => Algorithm::ALL.to_vec(),
+        Err(_) => Algorithm::of(DeviceKind::Gpu).collect(),
     }
 }
 
 /// Runs a job on the GPU by every algorithm and on the CPU, and compares all there is.
-pub(crate) fn compare<T: CudaScalar, P: Points<T> + ?Sized>(
-    device: &Device,
-    job: &Sampler,
-    on_cpu: &farpoint::Sampler,
-    cloud: &P,
-) {
-    let truth = on_cpu.clone().algorithm(farpoint::Algorithm::Naive).sample(cloud).unwrap();
+pub(crate) fn compare<T: CudaScalar, P: Points<T> + ?Sized>(gpu: &Gpu, job: &Sampler, cloud: &P) {
+    let truth = job.clone().algorithm(Algorithm::Naive).sample(cloud).unwrap();
     for algorithm in algorithms() {
-        let sample = job.clone().algorithm(algorithm).sample(device, cloud).unwrap();
+        let sample = job.clone().algorithm(algorithm).on(gpu).sample(cloud).unwrap();
         same(&sample, &truth, algorithm.name());
     }
 }
 
-/// Index by index and bit by bit.
-pub(crate) fn same<T: CudaScalar>(found: &Sample<T>, truth: &farpoint::Sample<T>, name: &str) {
+/// Index by index and bit for bit.
+pub(crate) fn same<T: CudaScalar>(found: &Sample<T>, truth: &Sample<T>, name: &str) {
     assert_eq!(found.indices, truth.indices, "{name}");
     assert_eq!(found.squared_distances, truth.squared_distances, "{name}");
     assert_eq!(found.squared_covering_radius, truth.squared_covering_radius, "{name}");

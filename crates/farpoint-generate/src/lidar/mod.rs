@@ -1,4 +1,4 @@
-//! One turn of a rotating LiDAR, in a street or elsewhere.
+//! One revolution of a rotating LiDAR, in a street or elsewhere.
 
 mod scene;
 mod suburb;
@@ -9,33 +9,34 @@ use libm::{cos, sin};
 use scene::Scene;
 use std::f64::consts::TAU;
 
-/// What [`lidar_turn`] leaves to choose: the sensor, and the place it stands in. Lengths are in
-/// meters. The default is that of [`lidar()`].
+/// Parameters of [`lidar_turn`]: the sensor and its place. Lengths are in meters. The default is
+/// that of [`lidar()`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
-    /// Lasers, one above the other.
+    /// Number of lasers, one above the other.
     pub rings: usize,
     /// Elevation of the highest and the lowest laser, in degrees.
     pub elevation: [f64; 2],
     /// Height of the sensor over the ground.
     pub height: f64,
-    /// Beyond this nothing comes back.
+    /// Largest range that is measured.
     pub reach: f64,
-    /// Deviation of a range.
+    /// Standard deviation of a range.
     pub noise: f64,
-    /// Share of the echoes that get lost at full reach; at half of it half as many do.
+    /// Share of the echoes that are lost at full reach; at half of it half as many.
     pub lost: f64,
     /// Where the sensor stands.
     pub place: Place,
 }
 
-/// Where a LiDAR stands.
+/// Surroundings of a LiDAR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Place {
     /// A straight street between rows of houses.
     Street,
     /// Roads that may cross, houses at any angle, hedges and trees on rough, sloping ground, and
-    /// the roof of the own car; how many of each depends on the seed.
+    /// the roof of the car that carries it; how many of each depends on the seed.
     Suburb,
 }
 
@@ -53,17 +54,17 @@ impl Default for Turn {
     }
 }
 
-/// One turn of a 64-ring LiDAR that stands 1.73 m over a street with houses, cars, poles and
-/// trees, in meters; the sensor is the origin, x along the street, z up.
+/// One revolution of a 64-ring LiDAR 1.73 m above a street with houses, cars, poles and
+/// trees, in meters; the sensor is the origin, x points along the street, z up.
 ///
-/// Dense and ring-like near the sensor, thin at 100 m; rows ring by ring from the highest,
-/// by azimuth in each. A larger `n` turns the sensor more slowly.
+/// Dense and ring-like near the sensor, sparse at 100 m; rows ring by ring from the highest,
+/// by azimuth within each. A larger `n` turns the sensor more slowly.
 pub fn lidar(n: usize, seed: u64) -> Vec<[f32; 3]> {
     lidar_turn(n, seed, &Turn::default())
 }
 
-/// As [`lidar()`], by another sensor or in another place. No points if nothing comes back at all:
-/// too short a reach, no ring.
+/// As [`lidar()`], with another sensor or in another place. Returns no points if there are no echoes
+/// at all: the reach is too short, or there is no ring.
 ///
 /// ```
 /// use farpoint_generate::{Place, Turn, lidar_turn};

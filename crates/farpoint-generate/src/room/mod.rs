@@ -1,5 +1,5 @@
-//! An indoor scan: a furnished room of 10 x 8 x 3 m, as three registered scanner positions
-//! see it.
+//! An indoor scan: a furnished room of 10 x 8 x 3 m, seen from three registered scanner
+//! positions.
 
 mod furniture;
 mod shape;
@@ -7,17 +7,17 @@ mod shape;
 use crate::random::Random;
 use crate::vector::Vector;
 
-/// Where the scanner stood.
+/// Positions of the scanner.
 const STATIONS: [Vector; 3] = [Vector(2.6, 2.9, 1.5), Vector(7.2, 5.4, 1.5), Vector(6.9, 1.9, 1.5)];
 
-/// Deviation of the scanner's noise on each axis, in meters.
+/// Standard deviation of the scanner's noise on each axis, in meters.
 const NOISE: f64 = 0.0015;
 
 /// A scan of a furnished room in meters: floor, ceiling, walls with windows and a door,
 /// tables, chairs, shelves with books, balls, vases, plants.
 ///
 /// About twice as dense near the three scanner positions as far from them, 2 to 3 mm of
-/// noise, rows in random order. The seed moves the furniture too.
+/// noise, rows in random order. The seed also moves the furniture.
 pub fn room(n: usize, seed: u64) -> Vec<[f32; 3]> {
     let mut random = Random::new(seed, 6);
     let shapes = furniture::room(&mut random).shapes;

@@ -69,7 +69,7 @@ fn compressor(vlr: &LazVlr) -> CompressorType {
     }
 }
 
-/// The table that tells the chunks apart; `None` where the writer left none.
+/// The table of chunks; `None` if the writer stored none.
 fn chunk_table(bytes: &[u8], start: usize, vlr: &LazVlr) -> Result<Option<ChunkTable>, Fault> {
     let offset = |at: usize| -> Option<usize> {
         let offset = i64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?);

@@ -2,10 +2,11 @@
 //! or a new LAS 1.4 file from another format's columns.
 
 use super::fields::{base, base_length, description, slots};
-use super::{LasHeader, Record, integers, transforms};
-use crate::cloud::{Cloud, Coordinates, Header};
+use super::{integers, transforms};
+use crate::cloud::{Cloud, Coordinates};
 use crate::column::{Attribute, Column, Scalar};
 use crate::error::{Fault, Place};
+use crate::header::{Header, LasHeader, Record};
 use crate::quiet::guarded;
 use crate::table::{Slot, Table};
 use laz::{LazVlr, LazVlrBuilder, ParLasZipCompressor};
@@ -320,7 +321,7 @@ fn from_columns(
     assemble(header, points, compress)
 }
 
-/// Puts the nearest integers into the record; tells whether they stand for the very same position.
+/// Writes the nearest integers into the record; returns whether they represent exactly the position.
 fn set_position(record: &mut [u8], position: [f64; 3], transforms: &[(f64, f64); 3]) -> bool {
     let mut exact = true;
     for (axis, value) in position.into_iter().enumerate() {

@@ -1,11 +1,11 @@
 //! Writing NPY: the rows as they were stored, else (points, columns) of one type where that holds
 //! everything exactly, else a structured array.
 
-use super::NpyHeader;
-use crate::cloud::{Cloud, Header};
+use crate::cloud::Cloud;
 use crate::column::{Attribute, Column, Scalar};
 use crate::error::Fault;
 use crate::format::Format;
+use crate::header::{Header, NpyHeader};
 use crate::table::{Store, Table};
 use npyz::{DType, Field};
 

@@ -2,15 +2,15 @@
 //!
 //! The output is never organized: a sample of a grid is no grid, so HEIGHT becomes 1.
 
-use super::PcdHeader;
-use crate::cloud::{Cloud, Header, distinct};
+use crate::cloud::{Cloud, distinct};
 use crate::column::{Attribute, Column, Scalar};
 use crate::error::Fault;
+use crate::header::{Header, PcdHeader};
 use crate::table::{Slot, Store, Table};
 use crate::{Encoding, lzf};
 use pcd_rs::DataKind;
 
-/// Writes the rows, in the input's encoding if that was PCD and nothing else is asked for.
+/// Writes the rows, in the input's encoding if that was PCD and no other is set.
 pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],
@@ -194,7 +194,7 @@ fn new_header(
     out
 }
 
-/// The rows behind the header: what is stored, then the columns.
+/// The rows after the header: the stored values, then the columns.
 fn body(
     mut out: Vec<u8>,
     data: DataKind,

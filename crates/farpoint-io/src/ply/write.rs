@@ -1,14 +1,15 @@
 //! Writing PLY: the kept rows as they were stored, or typed columns from another format.
 
-use super::{HeaderLine, PlyEncoding, PlyHeader, encoding_name};
-use crate::cloud::{Cloud, Header, distinct};
+use super::{PlyEncoding, encoding_name};
+use crate::cloud::{Cloud, distinct};
 use crate::column::{Attribute, Column, Scalar};
 use crate::error::Fault;
+use crate::header::{Header, HeaderLine, PlyHeader};
 use crate::table::Table;
 use crate::{Encoding, Format};
 use std::collections::HashSet;
 
-/// Writes the rows, in the input's encoding if that was PLY and nothing else is asked for.
+/// Writes the rows, in the input's encoding if that was PLY and no other is set.
 pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],

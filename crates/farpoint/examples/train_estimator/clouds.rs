@@ -1,7 +1,7 @@
 //! Clouds to learn from: of every kind that gets sampled, and no two alike.
 
-use farpoint::SplitMix64;
 use farpoint::approximate::{ApproximateSampler, Keep, Method};
+use farpoint::backend::SplitMix64;
 use farpoint_generate::{Kind, Place, Turn, generate, lidar_turn};
 use std::collections::BTreeMap;
 

@@ -2,8 +2,9 @@
 
 use super::clouds::cloud;
 use super::{INPUTS, OUTPUTS};
-use farpoint::approximate::{inputs, predicted};
-use farpoint::{BadRows, Sampler, SplitMix64};
+use farpoint::backend::SplitMix64;
+use farpoint::backend::estimator::{inputs, predicted};
+use farpoint::{BadRows, Cpu, Sampler};
 use std::error::Error;
 use std::ops::Range;
 
@@ -50,8 +51,8 @@ pub(crate) fn of_cloud(cloud: &[[f32; 3]], ratios: &[f64]) -> Vec<Example> {
         return Vec::new();
     }
     let most = ratios.iter().fold(0.0f64, |a, b| a.max(*b));
-    let sampler = Sampler::ratio(most).bad_rows(BadRows::Skip).threads(1);
-    let Ok(sample) = sampler.sample(cloud) else { return Vec::new() };
+    let sampler = Sampler::ratio(most).bad_rows(BadRows::Skip);
+    let Ok(sample) = sampler.on(&Cpu::new().threads(1)).sample(cloud) else { return Vec::new() };
     let distances = sample.squared_distances[1..].iter().map(|d| f64::from(*d).sqrt());
     let distances: Vec<f64> = distances.collect();
     let example = |ratio: &f64| {

@@ -10,7 +10,7 @@ mod curves;
 mod training;
 
 use curves::Example;
-use farpoint::approximate::{INPUTS, Network, OUTPUTS, fitted};
+use farpoint::backend::estimator::{INPUTS, Network, OUTPUTS, fitted};
 use std::error::Error;
 
 const WEIGHTS: &str =

@@ -1,7 +1,7 @@
 //! Training: the slope of the error of a batch, and the steps down it.
 
 use super::{Example, INPUTS, Network, OUTPUTS};
-use farpoint::SplitMix64;
+use farpoint::backend::SplitMix64;
 
 const PASSES: usize = 60;
 const RATE: f32 = 1e-3;

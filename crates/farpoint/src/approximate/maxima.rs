@@ -96,7 +96,7 @@ impl<T: Scalar> Maxima<T> {
 #[cfg(test)]
 mod tests {
     use super::Maxima;
-    use crate::SplitMix64;
+    use crate::random::SplitMix64;
 
     #[test]
     fn largest_is_what_looking_at_all_finds() {

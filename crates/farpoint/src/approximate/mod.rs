@@ -11,10 +11,10 @@
 //!
 //! All give the same on every run, machine and number of threads ([`Method::traits`]). Bad rows
 //! and impossible numbers are treated as by [`crate::Sampler`]: the same errors, in the same
-//! words. M = 0 gives an empty sample. Progress is told and runs are cancelled as there.
+//! words. M = 0 gives an empty sample. Progress is reported and runs are canceled as there.
 //!
-//! This module uses `fps` (its checks, and its samples as FastPoint's first) and `spatial`; nothing
-//! there uses it.
+//! This module uses `fps` (its checks, and its samples as FastPoint's first) and `spatial`; they do
+//! not use it.
 
 mod fastpoint;
 mod frame;
@@ -28,10 +28,11 @@ mod run;
 mod sampler;
 mod watch;
 
-pub use fastpoint::Coverage;
+pub use fastpoint::FastPointDetails;
+/// What training the estimator of FastPoint needs.
 #[doc(hidden)]
-pub use fastpoint::{INPUTS, Network, OUTPUTS, fitted, inputs, predicted};
+pub mod estimator {
+    pub use super::fastpoint::{INPUTS, Network, OUTPUTS, fitted, inputs, predicted};
+}
 pub use grid::Centroids;
-pub use sampler::{
-    ApproximateSample, ApproximateSampler, Details, Estimator, Keep, Method, Order, Wanted,
-};
+pub use sampler::{ApproximateSample, ApproximateSampler, Details, Estimator, Keep, Method, Order};

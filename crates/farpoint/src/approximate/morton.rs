@@ -7,8 +7,8 @@
 use super::frame::Frame;
 use super::run::Run;
 use crate::threads::each;
+use crate::threads::prelude::*;
 use crate::{Error, Scalar};
-use rayon::prelude::*;
 
 /// Bits an axis at most: three axes fill 63.
 pub(super) const MOST_BITS: u32 = 21;
@@ -24,7 +24,7 @@ pub(super) fn sample<T: Scalar>(
 }
 
 /// The points along the curve. With more than three axes fewer bits are taken of each, so that
-/// 63 bits are enough for all; axes beyond the 63rd don't count.
+/// 63 bits are enough for all; axes beyond the 63rd do not count.
 pub(super) fn order<T: Scalar>(run: &mut Run<'_, '_, T>, bits: u32) -> Result<Vec<u32>, Error> {
     let cloud = run.cloud;
     let frame = Frame::new(cloud);

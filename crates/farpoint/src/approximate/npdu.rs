@@ -14,7 +14,7 @@ use crate::spatial::Neighbors;
 use crate::{Error, Scalar, Statistics};
 use std::ops::Range;
 
-/// A window is this many times as long as samples are apart on average, unless told.
+/// A window is this many times as long as samples are apart on average, unless set.
 const WINDOW: usize = 16;
 
 /// Bits an axis of the Morton order: as fine as there are.

@@ -105,7 +105,7 @@ impl Table {
         Self { slots: vec![(0, EMPTY); slots], shift: 64 - slots.trailing_zeros() }
     }
 
-    /// The first point that was asked for and is equal to this one: itself if there was none.
+    /// The first point that was looked up and is equal to this one: itself if there was none.
     #[inline(always)]
     fn first(&mut self, key: u64, point: u32, likeness: &impl Likeness) -> u32 {
         let mut slot = (mixed(key) >> self.shift) as usize;
@@ -125,7 +125,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::{Likeness, count, number};
-    use crate::SplitMix64;
+    use crate::random::SplitMix64;
     use std::collections::BTreeMap;
 
     /// Keys; those from 1000 on are all of one key, and equal if they are the same.

@@ -2,7 +2,8 @@
 
 use super::run::Run;
 use super::watch::EVERY;
-use crate::{Error, Scalar, SplitMix64};
+use crate::random::SplitMix64;
+use crate::{Error, Scalar};
 
 /// `count` points, all equally likely and in random order: the first places of a Fisher-Yates
 /// shuffle. O(points).

@@ -1,14 +1,14 @@
-//! From an [`ApproximateSampler`] and points to what was asked for: check, copy, run the method.
+//! From an [`ApproximateSampler`] and points to a sample: check, copy, run the method.
 
 use super::watch::Watch;
 use super::{
-    ApproximateSample, ApproximateSampler, Centroids, Details, Method, Wanted, fastpoint, grid,
-    morton, npdu, random,
+    ApproximateSample, ApproximateSampler, Centroids, Details, Method, fastpoint, grid, morton,
+    npdu, random,
 };
 use crate::cloud::Cloud;
 use crate::fps::selection::Request;
 use crate::threads::{self, on_threads};
-use crate::{Amount, Error, Observer, Points, Scalar, Start, Statistics};
+use crate::{Amount, Cpu, Error, Observer, Points, Scalar, Start, Statistics};
 
 /// What every method is given, and what it counts.
 pub(super) struct Run<'a, 'b, T> {
@@ -22,11 +22,12 @@ pub(super) struct Run<'a, 'b, T> {
 const SMALL: usize = 1 << 14;
 
 pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
+    cpu: &Cpu,
     sampler: &ApproximateSampler,
     points: &P,
-    observer: Observer<'_>,
+    observer: Option<Observer<'_>>,
 ) -> Result<ApproximateSample, Error> {
-    let threads = check(sampler, points.len())?;
+    let threads = check(cpu, sampler, points.len())?;
     on_threads(threads, || sample_here(sampler, points, threads, observer))
 }
 
@@ -34,7 +35,7 @@ fn sample_here<T: Scalar, P: Points<T> + ?Sized>(
     sampler: &ApproximateSampler,
     points: &P,
     threads: usize,
-    observer: Observer<'_>,
+    observer: Option<Observer<'_>>,
 ) -> Result<ApproximateSample, Error> {
     let Checked { cloud, goal } = Checked::new(sampler, points, threads)?;
     let watch = Watch::new(observer, goal.most(&cloud));
@@ -53,15 +54,16 @@ fn sample_here<T: Scalar, P: Points<T> + ?Sized>(
 }
 
 pub(super) fn centroids<T: Scalar, P: Points<T> + ?Sized>(
+    cpu: &Cpu,
     sampler: &ApproximateSampler,
     points: &P,
-    observer: Observer<'_>,
+    observer: Option<Observer<'_>>,
 ) -> Result<Centroids<T>, Error> {
     if !matches!(sampler.method, Method::Grid { .. }) {
         let (what, method) = ("centroids are", sampler.method.name());
         return Err(Error::NotForMethod { what, method });
     }
-    let threads = check(sampler, points.len())?;
+    let threads = check(cpu, sampler, points.len())?;
     on_threads(threads, || {
         let Checked { cloud, goal } = Checked::new(sampler, points, threads)?;
         let watch = Watch::new(observer, goal.most(&cloud));
@@ -119,7 +121,7 @@ impl<T: Scalar> Checked<T> {
 }
 
 /// What can be refused without the cloud; the number of threads for so many points.
-fn check(sampler: &ApproximateSampler, points: usize) -> Result<usize, Error> {
+fn check(cpu: &Cpu, sampler: &ApproximateSampler, points: usize) -> Result<usize, Error> {
     let method = sampler.method;
     match method {
         Method::Morton { bits } if !(1..=morton::MOST_BITS).contains(&bits) => {
@@ -131,12 +133,13 @@ fn check(sampler: &ApproximateSampler, points: usize) -> Result<usize, Error> {
         }
         _ => {}
     }
-    match sampler.wanted {
-        Wanted::Cell(_) if !matches!(method, Method::Grid { .. }) => Err(no_cell(method)),
-        Wanted::Cell(cell) if !(cell > 0.0 && cell.is_finite()) => Err(Error::BadCell(cell)),
+    match sampler.amount {
+        Amount::Cell(_) if !matches!(method, Method::Grid { .. }) => Err(no_cell(method)),
+        Amount::Cell(cell) if !(cell > 0.0 && cell.is_finite()) => Err(Error::BadCell(cell)),
+        Amount::Spacing(_) => Err(Error::SpacingNotForMethod(method.name())),
         // A wrong number is refused even where one thread does the work.
-        _ if points < SMALL => threads::count_for(false, sampler.threads).map(|_| 1),
-        _ => threads::count(sampler.threads),
+        _ if points < SMALL => threads::count_for(false, cpu.threads).map(|_| 1),
+        _ => threads::count(cpu.threads),
     }
 }
 
@@ -161,14 +164,12 @@ impl Goal {
         cloud: &Cloud<T>,
         input_rows: usize,
     ) -> Result<Self, Error> {
-        let amount = match sampler.wanted {
-            Wanted::Cell(_) if cloud.len == 0 => return Err(Error::EmptyCloud),
-            Wanted::Cell(cell) => return Ok(Self::Cell(cell)),
-            Wanted::Count(count) => Amount::Count(count),
-            Wanted::Ratio(ratio) => Amount::Ratio(ratio),
-        };
+        if let Amount::Cell(cell) = sampler.amount {
+            sampler.amount.limit(cloud.len)?;
+            return Ok(Self::Cell(cell));
+        }
         let start = sampler.start.as_ref().unwrap_or(&Start::Index(0));
-        let Request { limit, starts, .. } = Request::new(cloud, input_rows, amount, start)?;
+        let Request { limit, starts, .. } = Request::new(cloud, input_rows, sampler.amount, start)?;
         Ok(Self::Count { count: limit, starts })
     }
 

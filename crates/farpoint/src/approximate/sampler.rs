@@ -1,15 +1,17 @@
 //! The interface of the approximate samplers: what to ask for, and what comes back.
 
-use super::{Centroids, Coverage, run};
-use crate::traits::Traits;
-use crate::{Algorithm, BadRows, Error, Observer, Points, Scalar, Start, Statistics};
+use super::{Centroids, FastPointDetails, run};
+use crate::parse::{ParseError, by_name};
+use crate::{
+    Algorithm, Amount, BadRows, Cpu, Error, Observer, On, Points, Scalar, Start, Statistics, Traits,
+};
 use std::fmt;
-use std::ops::ControlFlow;
 use std::str::FromStr;
 
 /// A way to sample that does not give the farthest point sample. [`Method::ALL`] has each with
 /// its defaults, and so has `"npdu".parse::<Method>()`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Method {
     /// Points drawn without replacement, all equally likely. Approximate: no distance is kept,
     /// holes are left. Needs no order, returns exactly M.
@@ -19,7 +21,10 @@ pub enum Method {
     },
     /// One point of each occupied cell of a cubic grid. Approximate: no point is farther from
     /// the sample than a cell's diagonal, but two kept points may be near each other. Needs no
-    /// order. With a cell size M is what comes out; with a count exactly M ([`Wanted`]).
+    /// order. With a cell size M is what comes out. With a count exactly M: the largest cell that leaves
+    /// at least so many points is found by bisection, until there are at most a thousandth more, of
+    /// which those at even positions in index order are kept; if duplicates leave fewer whatever the
+    /// cell, points of lowest index not yet kept are added.
     Grid {
         /// Which point of a cell is kept.
         keep: Keep,
@@ -27,7 +32,7 @@ pub enum Method {
     /// Points at even steps along a Morton curve (EdgePC, Ying et al., ISCA 2023). Approximate.
     /// Needs no order, as it sorts; returns exactly M.
     Morton {
-        /// Bits an axis, 1 to 21: 10 as published, 21 for clouds with finer detail.
+        /// Bits per axis, 1 to 21: 10 as published, 21 for clouds with finer detail.
         bits: u32,
     },
     /// Farthest point sampling that brings only a window around each new sample up to date
@@ -53,6 +58,7 @@ pub enum Method {
 
 /// Which point of a cell [`Method::Grid`] keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Keep {
     /// The one of lowest index.
     First,
@@ -64,10 +70,11 @@ pub enum Keep {
 
 /// The order in which [`Method::Npdu`] takes windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Order {
     /// That of the input: good for LiDAR scans as they are recorded, bad for shuffled clouds.
     Input,
-    /// Along a Morton curve of 21 bits an axis.
+    /// Along a Morton curve of 21 bits per axis.
     Morton,
     /// No order: the window is the nearest neighbors in space, lowest index among equals.
     Neighbors,
@@ -75,28 +82,12 @@ pub enum Order {
 
 /// How [`Method::FastPoint`] predicts selection distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Estimator {
     /// A small network, trained by this project on its own curves (docs/samplers.md).
     Network,
     /// A curve fitted to the first samples, without weights.
     Fit,
-}
-
-/// How many points are wanted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Wanted {
-    /// This many.
-    ///
-    /// [`Method::Grid`] looks for the largest cell that leaves at least so many points, by
-    /// bisection until there are at most a thousandth more, and keeps those at even positions in
-    /// index order if there are more. If
-    /// duplicates leave fewer whatever the cell, points of lowest index not yet kept are added.
-    Count(usize),
-    /// `ceil(ratio * points)`, for a ratio in `0..=1`.
-    Ratio(f64),
-    /// [`Method::Grid`] only: as many as there are occupied cells of this size, in the unit of
-    /// the coordinates.
-    Cell(f64),
 }
 
 impl Method {
@@ -125,7 +116,7 @@ impl Method {
         matches!(self, Self::Npdu { .. } | Self::FastPoint { .. })
     }
 
-    /// What this method promises, asked for a count.
+    /// What this method promises for a count.
     pub fn traits(&self) -> Traits {
         let source = match self {
             Self::Random { .. } => "sampling without replacement",
@@ -146,13 +137,10 @@ impl fmt::Display for Method {
 }
 
 impl FromStr for Method {
-    type Err = String;
+    type Err = ParseError;
 
-    fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
-            let names = Self::ALL.map(|method| method.name()).join(", ");
-            format!("'{name}' is no approximate sampler; choose one of {names}")
-        })
+    fn from_str(name: &str) -> Result<Self, ParseError> {
+        by_name("approximate sampler", &Self::ALL, |method| method.name(), name)
     }
 }
 
@@ -168,103 +156,136 @@ impl FromStr for Method {
 /// # Ok::<(), farpoint::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ApproximateSampler {
-    pub(super) method: Method,
-    pub(super) wanted: Wanted,
-    pub(super) start: Option<Start>,
-    pub(super) threads: Option<usize>,
-    pub(super) bad_rows: BadRows,
+    /// By which method, with its options.
+    pub method: Method,
+    /// How many points are wanted.
+    pub amount: Amount,
+    /// Where to start, for methods that start at a point.
+    pub start: Option<Start>,
+    /// What to do with NaN and infinity.
+    pub bad_rows: BadRows,
 }
 
 impl ApproximateSampler {
-    /// Asks for points; the named constructors read better.
-    pub fn new(method: Method, wanted: Wanted) -> Self {
-        Self { method, wanted, start: None, threads: None, bad_rows: BadRows::Error }
+    /// A job for an amount, [`Amount::Spacing`] excepted; the named constructors read better.
+    pub fn new(method: Method, amount: Amount) -> Self {
+        Self { method, amount, start: None, bad_rows: BadRows::Error }
     }
 
     /// `count` points.
     pub fn count(method: Method, count: usize) -> Self {
-        Self::new(method, Wanted::Count(count))
+        Self::new(method, Amount::Count(count))
     }
 
     /// `ceil(ratio * points)` points.
     pub fn ratio(method: Method, ratio: f64) -> Self {
-        Self::new(method, Wanted::Ratio(ratio))
+        Self::new(method, Amount::Ratio(ratio))
     }
 
-    /// As many points as a grid of this cell size has occupied cells.
+    /// As many points as a grid of this cell size has occupied cells. [`Method::Grid`] only.
     pub fn cell(method: Method, cell: f64) -> Self {
-        Self::new(method, Wanted::Cell(cell))
+        Self::new(method, Amount::Cell(cell))
     }
 
     /// Where to start, for [`Method::Npdu`] and [`Method::FastPoint`]; an error for others. Point 0
-    /// unless told.
+    /// unless set.
     ///
     /// Several points come first, in their order. `Npdu` treats them as samples that it chose by
     /// itself, so that one of a given window goes on as if it had not been interrupted;
     /// `FastPoint` takes them before its levels.
-    pub fn start(mut self, start: Start) -> Self {
-        self.start = Some(start);
-        self
+    pub fn start(self, start: Start) -> Self {
+        Self { start: Some(start), ..self }
     }
 
-    /// How many threads; those of the current rayon pool unless told. Besides copying, they make
-    /// the cells of [`Method::Grid`], the order of [`Method::Morton`] and [`Order::Morton`], and
-    /// the first samples of [`Method::FastPoint`]. The result never depends on it.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
-        self
+    /// What to do with NaN and infinity; an error unless set.
+    pub fn bad_rows(self, bad_rows: BadRows) -> Self {
+        Self { bad_rows, ..self }
     }
 
-    /// What to do with NaN and infinity; an error unless told.
-    pub fn bad_rows(mut self, bad_rows: BadRows) -> Self {
-        self.bad_rows = bad_rows;
-        self
+    /// This job on so many threads. Besides copying, they make the cells of [`Method::Grid`], the
+    /// order of [`Method::Morton`] and [`Order::Morton`], and the first samples of
+    /// [`Method::FastPoint`]. The result never depends on them.
+    pub fn on<'a>(&'a self, cpu: &'a Cpu) -> On<'a, Self, Cpu> {
+        On { job: self, device: cpu }
     }
 
-    /// Samples one cloud.
+    /// Samples one cloud with all threads.
     ///
-    /// Errors on bad rows, on more samples than points, on a start outside the cloud, and on
+    /// # Errors
+    /// On bad rows, on more samples than points, on a start outside the cloud, and on amounts and
     /// options that do not fit the method or are out of range.
     pub fn sample<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
     ) -> Result<ApproximateSample, Error> {
-        self.sample_with(points, &mut |_| ControlFlow::Continue(()))
+        self.on(&Cpu::new()).sample(points)
     }
 
-    /// Samples one cloud, telling `observer` of progress; it can cancel the run.
+    /// Centroids of occupied cells with all threads: see [`On::centroids`].
     ///
-    /// A method that chooses all at the end tells of no samples until then, and one that takes
-    /// samples back ([`Method::FastPoint`]) of fewer. The covering radius is infinite while it is
-    /// not known, and of [`Method::Npdu`] what its windows tell.
+    /// # Errors
+    /// As [`ApproximateSampler::sample`].
+    pub fn centroids<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+    ) -> Result<Centroids<T>, Error> {
+        self.on(&Cpu::new()).centroids(points)
+    }
+}
+
+impl On<'_, ApproximateSampler, Cpu> {
+    /// Samples one cloud.
+    ///
+    /// # Errors
+    /// As [`ApproximateSampler::sample`].
+    pub fn sample<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+    ) -> Result<ApproximateSample, Error> {
+        run::sample(self.device, self.job, points, None)
+    }
+
+    /// [`On::sample`] that reports progress to `observer`, which can cancel the run.
+    ///
+    /// A method that chooses all at the end reports no samples until then, and one that takes
+    /// samples back ([`Method::FastPoint`]) fewer than before. The covering radius is infinite while
+    /// it is not known, and for [`Method::Npdu`] what its windows know.
+    ///
+    /// # Errors
+    /// As [`ApproximateSampler::sample`], and [`Error::Cancelled`].
     pub fn sample_with<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
         observer: Observer<'_>,
     ) -> Result<ApproximateSample, Error> {
-        run::sample(self, points, observer)
+        run::sample(self.device, self.job, points, Some(observer))
     }
 
     /// Centroids of occupied cells in place of points of the cloud, as in PCL and KPConv:
-    /// [`Method::Grid`] only, whose `keep` is not looked at. Asked for a count, there are at
-    /// most so many: the most that bisection on the cell size finds.
+    /// [`Method::Grid`] only, whose `keep` is not used. For a count, there are at most so many: the
+    /// most that bisection on the cell size finds.
     ///
-    /// Errors as [`ApproximateSampler::sample`].
+    /// # Errors
+    /// As [`ApproximateSampler::sample`].
     pub fn centroids<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
     ) -> Result<Centroids<T>, Error> {
-        self.centroids_with(points, &mut |_| ControlFlow::Continue(()))
+        run::centroids(self.device, self.job, points, None)
     }
 
-    /// The same, telling `observer` of progress; it can cancel the run.
+    /// [`On::centroids`] that reports progress to `observer`, which can cancel the run.
+    ///
+    /// # Errors
+    /// As [`ApproximateSampler::sample`], and [`Error::Cancelled`].
     pub fn centroids_with<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
         observer: Observer<'_>,
     ) -> Result<Centroids<T>, Error> {
-        run::centroids(self, points, observer)
+        run::centroids(self.device, self.job, points, Some(observer))
     }
 }
 
@@ -316,5 +337,5 @@ pub enum Details {
         window: usize,
     },
     /// Of [`Method::FastPoint`].
-    FastPoint(Coverage),
+    FastPoint(FastPointDetails),
 }

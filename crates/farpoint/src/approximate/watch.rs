@@ -1,21 +1,21 @@
-//! Telling the observer how far a run has come, and passing on its wish to stop.
+//! Progress of a run on one thread: reported to an observer, which can cancel it.
 
 use crate::{Error, Observer, Progress, Scalar};
 use std::ops::ControlFlow;
 
-/// The observer, what is wanted, and how much was done since it was last told.
+/// The observer, what is wanted, and how much was done since it was last called.
 pub(super) struct Watch<'a> {
-    observer: Observer<'a>,
+    observer: Option<Observer<'a>>,
     /// Samples wanted; for a cell size, the number of points.
     wanted: usize,
     looked_at: usize,
 }
 
-/// The observer is told whenever so many points were looked at: hundredths of a second.
+/// The observer is called whenever so many points were visited: hundredths of a second.
 pub(super) const EVERY: usize = 1 << 18;
 
 impl<'a> Watch<'a> {
-    pub(super) fn new(observer: Observer<'a>, wanted: usize) -> Self {
+    pub(super) fn new(observer: Option<Observer<'a>>, wanted: usize) -> Self {
         Self { observer, wanted, looked_at: 0 }
     }
 
@@ -45,8 +45,9 @@ impl<'a> Watch<'a> {
         self.step(looked_at, 0, f64::INFINITY)
     }
 
-    /// Tells the observer at once. How many samples are wanted is known here, not to the caller.
+    /// Calls the observer at once. How many samples are wanted is known here, not to the caller.
     pub(super) fn tell(&mut self, progress: Progress) -> ControlFlow<()> {
-        (self.observer)(Progress { wanted: self.wanted, ..progress })
+        let progress = Progress { wanted: self.wanted, ..progress };
+        self.observer.as_mut().map_or(ControlFlow::Continue(()), |observer| observer(progress))
     }
 }

@@ -26,7 +26,7 @@ const PEAK_DIMS: usize = 8;
 /// With more axes than that, the tree pays from this many points on.
 const TREE_POINTS: usize = 4_096;
 
-/// The algorithm to run: the one asked for, or the fastest.
+/// The algorithm to run: the one that is wanted, or the fastest.
 pub(crate) fn choose<T: Scalar>(
     sampler: &Sampler,
     cloud: &Cloud<T>,
@@ -48,7 +48,7 @@ fn fastest(points: usize, samples: usize, dims: usize) -> Algorithm {
     } else if points < PEAK_POINTS || samples < PEAK_SAMPLES {
         Algorithm::Tree
     } else {
-        Algorithm::Peak
+        Algorithm::peak()
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(fastest(200, 100, 3), Algorithm::Naive);
         assert_eq!(fastest(1_000_000, 100, 3), Algorithm::Naive);
         assert_eq!(fastest(1_024, 512, 3), Algorithm::Tree);
-        assert_eq!(fastest(24_000, 6_000, 3), Algorithm::Peak);
+        assert_eq!(fastest(24_000, 6_000, 3), Algorithm::peak());
         assert_eq!(fastest(24_000, 6_000, 64), Algorithm::Tree);
     }
 }

@@ -2,12 +2,12 @@
 //! and on all cores; the yardstick for the others.
 
 use super::selection::Selection;
-use crate::arch::{Kernel, Simd};
 use crate::cloud::{Cloud, PADDING};
 use crate::distance::{square, squared};
 use crate::memory::{self, Aligned};
+use crate::simd::{Kernel, Simd};
+use crate::threads::prelude::*;
 use crate::{Error, Scalar};
-use rayon::prelude::*;
 
 /// Points of which the largest distance is remembered, so that the farthest point is found
 /// without reading all distances again.

@@ -1,12 +1,12 @@
 //! A checked job for a backend outside this crate: the copied cloud and what is wanted of it.
 //! `farpoint-cuda` starts from here, so that it refuses what the CPU refuses, in the same words.
 
+use super::batch;
 use super::run::SMALL;
 use super::selection::Request;
-use super::{Sampler, batch};
 use crate::cloud::Cloud;
 use crate::threads::{self, on_threads};
-use crate::{Error, Points, Scalar};
+use crate::{Error, Points, Sampler, Scalar};
 
 /// A cloud without its bad rows, and the request that was checked against it.
 pub struct Prepared<T> {
@@ -18,14 +18,21 @@ pub struct Prepared<T> {
 
 impl<T: Scalar> Prepared<T> {
     /// Copies and checks one cloud, as [`Sampler::sample`] does.
+    ///
+    /// # Errors
+    /// As [`Sampler::sample`].
     pub fn new<P: Points<T> + ?Sized>(sampler: &Sampler, points: &P) -> Result<Self, Error> {
-        let threads = threads::count_for(points.len() >= SMALL, sampler.threads)?;
+        let threads = threads::count_for(points.len() >= SMALL, None)?;
         on_threads(threads, || Self::on(threads, sampler, points))
     }
 
-    /// The same for each cloud of a batch; the error names the first cloud at fault.
-    pub fn batch<P: Points<T>>(sampler: &Sampler, clouds: &[P]) -> Result<Vec<Self>, Error> {
-        batch::spread(sampler, clouds, Self::new)
+    /// The same for each cloud of a batch, by one job or by one each; the error names the first
+    /// cloud at fault.
+    ///
+    /// # Errors
+    /// As [`Sampler::sample_batch`].
+    pub fn batch<P: Points<T>>(jobs: &[Sampler], clouds: &[P]) -> Result<Vec<Self>, Error> {
+        batch::each(None, jobs, clouds, |threads, job, points| Self::on(threads, job, points))
     }
 
     fn on<P: Points<T> + ?Sized>(

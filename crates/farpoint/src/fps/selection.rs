@@ -1,8 +1,8 @@
 //! The sequence of choices as it grows: every algorithm offers its next choice here.
 
-use super::{Amount, Observer, Progress, Start, Statistics};
 use crate::cloud::Cloud;
-use crate::{Error, Scalar, SplitMix64};
+use crate::random::SplitMix64;
+use crate::{Amount, Error, Observer, Progress, Scalar, Start, Statistics};
 use std::ops::ControlFlow;
 
 /// Choices so far, the stop rule, and the run's counters.
@@ -21,11 +21,11 @@ pub(crate) struct Selection<'a, T> {
     pub(crate) count: bool,
     limit: usize,
     stop_radius: Option<f64>,
-    observer: Observer<'a>,
+    observer: Option<Observer<'a>>,
     next_report: usize,
 }
 
-/// The observer is told about every this many samples, where the algorithm's steps allow.
+/// The observer is called about every this many samples, where the algorithm's steps allow.
 const REPORT_EVERY: usize = 1024;
 
 impl<'a, T: Scalar> Selection<'a, T> {
@@ -36,7 +36,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
         amount: Amount,
         start: &Start,
         count: bool,
-        observer: Observer<'a>,
+        observer: Option<Observer<'a>>,
     ) -> Result<Self, Error> {
         let Request { limit, stop_radius, starts } =
             Request::new(cloud, input_rows, amount, start)?;
@@ -51,8 +51,8 @@ impl<'a, T: Scalar> Selection<'a, T> {
             count,
             limit,
             stop_radius,
+            next_report: if observer.is_some() { REPORT_EVERY } else { usize::MAX },
             observer,
-            next_report: REPORT_EVERY,
         })
     }
 
@@ -83,12 +83,12 @@ impl<'a, T: Scalar> Selection<'a, T> {
         self.limit - self.points.len()
     }
 
-    /// The covering radius to stop at, if that is what was asked for.
+    /// The covering radius to stop at, for a job of that kind.
     pub(crate) fn stop_radius(&self) -> Option<f64> {
         self.stop_radius
     }
 
-    /// Tells the observer now and then, and passes on its wish to stop.
+    /// Calls the observer now and then; an error if it cancels the run.
     #[inline]
     pub(crate) fn report(&mut self, value: T) -> Result<(), Error> {
         if self.points.len() < self.next_report {
@@ -100,7 +100,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
             wanted: self.limit,
             covering_radius: value.sqrt().to_f64(),
         };
-        match (self.observer)(progress) {
+        match self.observer.as_mut().map_or(ControlFlow::Continue(()), |tell| tell(progress)) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Cancelled(self.points.len())),
         }
@@ -125,29 +125,16 @@ impl Request {
         amount: Amount,
         start: &Start,
     ) -> Result<Self, Error> {
-        let (limit, stop_radius) = limit(cloud.len, amount)?;
+        let limit = amount.limit(cloud.len)?;
+        let stop_radius = match amount {
+            Amount::Spacing(spacing) => Some(spacing),
+            _ => None,
+        };
         let starts = if limit == 0 { vec![] } else { starts(cloud, input_rows, start)? };
         if starts.len() > limit {
             return Err(Error::TooManyStarts { starts: starts.len(), samples: limit });
         }
         Ok(Self { limit, stop_radius, starts })
-    }
-}
-
-/// The largest number of samples, and the covering radius to stop at.
-fn limit(points: usize, amount: Amount) -> Result<(usize, Option<f64>), Error> {
-    match amount {
-        Amount::Count(0) => Ok((0, None)),
-        Amount::Count(_) | Amount::Spacing(_) if points == 0 => Err(Error::EmptyCloud),
-        Amount::Count(wanted) if wanted > points => Err(Error::TooManySamples { wanted, points }),
-        Amount::Count(wanted) => Ok((wanted, None)),
-        Amount::Ratio(ratio) if !(0.0..=1.0).contains(&ratio) => Err(Error::BadRatio(ratio)),
-        Amount::Ratio(ratio) => Ok(((ratio * points as f64).ceil() as usize, None)),
-        Amount::Spacing(spacing) if !(spacing >= 0.0 && spacing.is_finite()) => {
-            Err(Error::BadSpacing(spacing))
-        }
-        Amount::Spacing(spacing) => Ok((points, Some(spacing))),
-        Amount::All => Ok((points, None)),
     }
 }
 
@@ -162,7 +149,7 @@ fn starts<T: Scalar>(
         Some(point) => Ok(point),
     };
     match start {
-        // Without a wish, the first usable point.
+        // The default: the first usable point.
         Start::Index(0) => Ok(vec![0]),
         Start::Index(row) => Ok(vec![point(row)?]),
         Start::Indices(rows) if rows.is_empty() => Err(Error::NoStart),

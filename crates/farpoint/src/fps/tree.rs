@@ -7,14 +7,13 @@
 //! sample on surface-like clouds; never slower than O(points) a sample.
 
 use super::selection::Selection;
-use super::statistics::lap;
-use crate::arch::{Kernel, Simd};
+use crate::clock::Clock;
 use crate::cloud::Cloud;
 use crate::distance::{square, squared};
 use crate::memory::{self, Shared};
+use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
 use crate::{Error, Scalar, Statistics};
-use std::time::Instant;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -22,13 +21,13 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     threads: usize,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
-    let mut clock = Instant::now();
+    let mut clock = Clock::now();
     let mut walker = Walker::new(simd, BoxTree::new(cloud, threads));
-    lap(&mut clock, &mut selection.statistics.seconds.build);
+    clock.lap(&mut selection.statistics.seconds.build);
     if walker.run(selection, usize::MAX)? == Outcome::MoreToCome {
         finish(cloud, selection);
     }
-    lap(&mut clock, &mut selection.statistics.seconds.single);
+    clock.lap(&mut selection.statistics.seconds.single);
     Ok(())
 }
 

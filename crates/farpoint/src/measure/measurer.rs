@@ -1,26 +1,27 @@
-//! The interface: on how many threads measures are taken, and who is told of progress.
+//! The interface: on which threads measures are taken, and who observes the progress.
 
 use super::quality::{Coverage, Quality, covered, different_places, different_rows, rows};
 use super::{SMALL, Spacing, check, spaced};
-use crate::chamfer::watch::Watch;
-use crate::chamfer::{Chamfer, Matcher, Nearest, run};
 use crate::cloud::Cloud;
+use crate::neighbors::run;
 use crate::threads::{self, on_threads};
-use crate::{BadRows, Error, Observer, Points, Scalar};
+use crate::watch::Watch;
+use crate::{BadRows, Chamfer, Cpu, Error, Matcher, Nearest, Observer, Points, Scalar};
 
 /// How measures are taken. The functions of [`crate::measure`] are its methods on all threads.
 ///
 /// ```
+/// use farpoint::Cpu;
 /// use farpoint::measure::Measure;
 ///
 /// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
-/// let quality = Measure::new().threads(2).quality(&line, &[0, 5])?;
+/// let quality = Measure::on(Cpu::new().threads(2)).quality(&line, &[0, 5])?;
 /// assert_eq!(quality.coverage.max, 4.0);
 /// # Ok::<(), farpoint::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Measure {
-    threads: Option<usize>,
+    cpu: Cpu,
 }
 
 impl Measure {
@@ -29,15 +30,15 @@ impl Measure {
         Self::default()
     }
 
-    /// How many threads; those of the current rayon pool unless told. One never touches rayon;
-    /// a number other than the pool's starts threads for this run. The result never depends on
-    /// it.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
-        self
+    /// On the threads and with the instruction set of `cpu`, which never change a result.
+    pub fn on(cpu: Cpu) -> Self {
+        Self { cpu }
     }
 
     /// As [`crate::measure::covering_radius`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -50,6 +51,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::coverage`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -59,6 +63,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::coverage_of`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -70,6 +77,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::spacing()`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -79,6 +89,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::spacing_of`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(
         &self,
         sample: &S,
@@ -87,6 +100,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::quality()`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -95,9 +111,11 @@ impl Measure {
         self.quality_watched(points, sample, Watch::off())
     }
 
-    /// [`Measure::quality`] that tells `observer` of progress; it can cancel the run. In what it
-    /// is told, `samples` are points and samples whose nearest sample was found, and `wanted` is
+    /// [`Measure::quality`] that reports progress to `observer`, which can cancel the run: `samples` are points and samples whose nearest sample was found, and `wanted` is
     /// their number in the end; there is no covering radius, which is infinite.
+    ///
+    /// # Errors
+    /// As [`Measure::quality`], and [`Error::SearchCancelled`].
     pub fn quality_with<T: Scalar, P: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -105,7 +123,7 @@ impl Measure {
         observer: Observer<'_>,
     ) -> Result<Quality, Error> {
         let wanted = points.len().saturating_add(sample.len());
-        self.quality_watched(points, sample, Watch::new(observer, wanted))
+        self.quality_watched(points, sample, Watch::new(Some(observer), wanted))
     }
 
     fn quality_watched<T: Scalar, P: Points<T> + ?Sized>(
@@ -131,6 +149,9 @@ impl Measure {
     }
 
     /// As [`crate::measure::quality_of`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
         &self,
         points: &P,
@@ -152,7 +173,7 @@ impl Measure {
         })
     }
 
-    /// Does the work on the threads asked for, on one if there are few points.
+    /// Does the work on the threads of the device, on one if there are few points.
     fn run<R: Send>(
         &self,
         points: usize,
@@ -160,30 +181,27 @@ impl Measure {
         work: impl FnOnce(&Taking<'_>) -> Result<R, Error> + Send,
     ) -> Result<R, Error> {
         let large = points >= SMALL;
-        let wanted = threads::count_for(large, self.threads)?;
+        let wanted = threads::count_for(large, self.cpu.threads)?;
         let threads = if large { wanted } else { 1 };
-        on_threads(threads, || work(&Taking { threads, watch }))
+        on_threads(threads, || work(&Taking { cpu: self.cpu.threads(threads), threads, watch }))
     }
 }
 
 /// Measures being taken.
 struct Taking<'a> {
+    cpu: Cpu,
     threads: usize,
     watch: Watch<'a>,
 }
 
 impl Taking<'_> {
-    fn matcher(&self) -> Matcher {
-        Matcher::new().threads(self.threads)
-    }
-
     /// The nearest sample of each point; the error does not speak of two clouds.
     fn nearest<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
         &self,
         points: &P,
         sample: &S,
     ) -> Result<Nearest<T>, Error> {
-        let found = run::nearest(&self.matcher(), points, sample, &self.watch);
+        let found = run::nearest(&self.cpu, &Matcher::new(), points, sample, &self.watch);
         found.map_err(|error| match error {
             Error::InPair { source, .. } => *source,
             error => error,
@@ -195,7 +213,7 @@ impl Taking<'_> {
         points: &P,
         sample: &S,
     ) -> Result<Chamfer<T>, Error> {
-        run::chamfer(&self.matcher(), points, sample, &self.watch)
+        run::chamfer(&self.cpu, &Matcher::new(), points, sample, &self.watch)
     }
 
     fn spacing<T: Scalar, P: Points<T> + ?Sized>(

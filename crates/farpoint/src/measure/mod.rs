@@ -9,7 +9,7 @@
 //! which need not be points of the cloud. Distances are computed as in sampling, in the input's
 //! precision, and are not squared: their unit is that of the coordinates. They are searched for
 //! through trees that find exactly what trying all pairs would find, on all cores or, by
-//! [`Measure`], on so many threads as are asked for; results do not depend on their number.
+//! [`Measure`], on the threads of a [`crate::Cpu`]; results do not depend on them.
 
 mod measurer;
 mod quality;
@@ -17,13 +17,14 @@ mod quality;
 pub use measurer::Measure;
 pub use quality::{Coverage, Quality};
 
-use crate::chamfer::watch::Watch;
 use crate::cloud::Cloud;
 use crate::spatial::Neighbors;
+use crate::watch::Watch;
 use crate::{BadRows, Error, Points, Scalar, threads};
 
 /// Distances from each sample to its nearest other sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Spacing {
     /// Mean over the samples.
     pub mean: f64,
@@ -44,8 +45,10 @@ const ASKED_EVERY: usize = 16;
 
 /// Largest distance of any point to its nearest sample, in the unit of the coordinates.
 ///
-/// `sample` holds row indices. Works for any sample, not only those of this crate. Errors on
-/// an empty sample, an index outside the cloud, bad rows.
+/// `sample` holds row indices. Works for any sample, not only those of this crate.
+///
+/// # Errors
+/// On an empty sample, an index outside the cloud, bad rows.
 ///
 /// ```
 /// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
@@ -61,7 +64,8 @@ pub fn covering_radius<T: Scalar, P: Points<T> + ?Sized>(
 
 /// Nearest neighbor distances among the samples; zero spacing where a point occurs twice.
 ///
-/// Errors on fewer than two samples, an index outside the cloud, bad rows.
+/// # Errors
+/// On fewer than two samples, an index outside the cloud, bad rows.
 ///
 /// ```
 /// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
@@ -78,14 +82,16 @@ pub fn spacing<T: Scalar, P: Points<T> + ?Sized>(
 
 /// The same of a sample whose coordinates are given.
 ///
-/// Errors on fewer than two samples, bad rows.
+/// # Errors
+/// On fewer than two samples, bad rows.
 pub fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> Result<Spacing, Error> {
     Measure::new().spacing_of(sample)
 }
 
 /// All measures of a sample, whose row indices are given.
 ///
-/// Errors on an empty sample, an index outside the cloud, bad rows.
+/// # Errors
+/// On an empty sample, an index outside the cloud, bad rows.
 pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
     points: &P,
     sample: &[usize],
@@ -96,7 +102,8 @@ pub fn quality<T: Scalar, P: Points<T> + ?Sized>(
 /// All measures of a sample, whose coordinates are given: [`crate::approximate::Centroids`], or
 /// what another program chose.
 ///
-/// Errors on an empty cloud or sample, on different numbers of coordinates, bad rows.
+/// # Errors
+/// On an empty cloud or sample, on different numbers of coordinates, bad rows.
 pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
     points: &P,
     sample: &S,
@@ -106,7 +113,8 @@ pub fn quality_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
 
 /// How far the points are from the sample, whose row indices are given.
 ///
-/// Errors on an empty sample, an index outside the cloud, bad rows.
+/// # Errors
+/// On an empty sample, an index outside the cloud, bad rows.
 ///
 /// ```
 /// let line: Vec<[f32; 1]> = (0..10).map(|i| [i as f32]).collect();
@@ -123,7 +131,8 @@ pub fn coverage<T: Scalar, P: Points<T> + ?Sized>(
 
 /// How far the points are from the sample, whose coordinates are given.
 ///
-/// Errors on an empty cloud or sample, on different numbers of coordinates, bad rows.
+/// # Errors
+/// On an empty cloud or sample, on different numbers of coordinates, bad rows.
 pub fn coverage_of<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
     points: &P,
     sample: &S,
@@ -154,7 +163,7 @@ fn spaced<T: Scalar>(
         }
         found
     });
-    watch.end()?;
+    watch.end(Error::SearchCancelled)?;
     let distances = || distances.iter().flatten().copied();
     Ok(Spacing {
         mean: distances().sum::<f64>() / samples.len() as f64,
@@ -184,7 +193,8 @@ fn check<T: Scalar, P: Points<T> + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Sampler, SplitMix64};
+    use crate::random::SplitMix64;
+    use crate::{Cpu, Sampler};
 
     /// Both measures, by trying all pairs.
     fn obvious<T: Scalar, const D: usize>(cloud: &[[T; D]], sample: &[usize]) -> (T, Spacing) {
@@ -257,7 +267,7 @@ mod tests {
         assert_eq!(covering_radius(&cloud, &sample.indices).unwrap(), sample.covering_radius());
         let here = spacing(&cloud, &sample.indices).unwrap();
         for threads in [1, 2, 5] {
-            let told = Measure::new().threads(threads);
+            let told = Measure::on(Cpu::new().threads(threads));
             assert_eq!(told.spacing(&cloud, &sample.indices).unwrap(), here);
         }
         assert!(here.min <= here.mean && here.mean <= here.max);

@@ -1,11 +1,12 @@
 //! How far a cloud is from a sample, and all measures in one go.
 
 use super::Spacing;
-use crate::chamfer::Nearest;
+use crate::Nearest;
 use crate::{Error, Points, Scalar, threads};
 
 /// Distances from each point of a cloud to its nearest sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Coverage {
     /// Mean over the points.
     pub mean: f64,
@@ -114,7 +115,8 @@ pub(super) fn covered<T: Scalar>(nearest: &Nearest<T>, threads: usize) -> Covera
 mod tests {
     use crate::Error;
     use crate::measure::{Measure, coverage, covering_radius, quality, quality_of};
-    use crate::{Progress, Sampler, SplitMix64};
+    use crate::random::SplitMix64;
+    use crate::{Cpu, Progress, Sampler};
     use std::ops::ControlFlow;
 
     #[test]
@@ -172,7 +174,7 @@ mod tests {
         let places: Vec<_> = sample.iter().map(|&row| cloud[row]).collect();
         let of_places = quality_of(&cloud, &places).unwrap();
         for threads in [1, 2, 3, 5] {
-            let told = Measure::new().threads(threads);
+            let told = Measure::on(Cpu::new().threads(threads));
             assert_eq!(told.quality(&cloud, &sample).unwrap(), here);
             assert_eq!(told.quality_of(&cloud, &places).unwrap(), of_places);
         }
@@ -184,7 +186,7 @@ mod tests {
         let sample = Sampler::ratio(0.3).sample(&cloud).unwrap().indices;
         let here = quality(&cloud, &sample).unwrap();
         for threads in [1, 2] {
-            let told = Measure::new().threads(threads);
+            let told = Measure::on(Cpu::new().threads(threads));
             let (mut calls, mut last, mut wanted) = (0, 0, 0);
             let mut go_on = |progress: Progress| {
                 (calls, last, wanted) = (calls + 1, progress.samples, progress.wanted);
@@ -210,8 +212,8 @@ mod tests {
     #[test]
     fn errors_name_what_is_wrong() {
         let cloud = [[0.0f32], [1.0]];
-        assert!(Measure::new().threads(0).quality(&cloud[..], &[0]).is_err());
-        assert!(Measure::new().threads(0).spacing(&cloud[..], &[0, 1]).is_err());
+        assert!(Measure::on(Cpu::new().threads(0)).quality(&cloud[..], &[0]).is_err());
+        assert!(Measure::on(Cpu::new().threads(0)).spacing(&cloud[..], &[0, 1]).is_err());
         let outside = Error::SampleOutOfRange { index: 2, points: 2 };
         assert_eq!(quality(&cloud[..], &[2]).unwrap_err(), outside);
         let none = Error::TooFewSamples { given: 0, needed: 1 };

@@ -3,7 +3,7 @@
 //! random access.
 
 use super::vectors::{MOST_LANES, check};
-use crate::arch::Simd;
+use crate::simd::Simd;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
@@ -43,7 +43,7 @@ impl<T: Copy> Aligned<T> {
         let layout = Self::layout(len);
         let (start, layout) = SPARE.with_borrow_mut(|spare| spare.take(layout));
         let start = start.cast::<T>();
-        // SAFETY: `layout` has room for `len + MOST_LANES` values, and nobody else has it.
+        // SAFETY: `layout` has room for `len + MOST_LANES` values, and nothing else uses it.
         unsafe {
             start.add(len).write_bytes(0, MOST_LANES);
             write(std::slice::from_raw_parts_mut(start.cast().as_ptr(), len));
@@ -140,7 +140,7 @@ impl<T> Drop for Aligned<T> {
         let (start, layout) = (self.start.cast(), self.layout);
         // Plain values need no drop. When the thread is ending there is nothing to keep for.
         if SPARE.try_with(|spare| spare.borrow_mut().give(start, layout)).is_err() {
-            // SAFETY: `take` allocated it with this layout, and nobody uses it from here on.
+            // SAFETY: `take` allocated it with this layout, and nothing uses it from here on.
             unsafe { dealloc(start.as_ptr(), layout) }
         }
     }

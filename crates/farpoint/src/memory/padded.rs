@@ -1,7 +1,7 @@
 //! An array that grows, and behind whose end a vector can always be read.
 
 use super::vectors::{MOST_LANES, check};
-use crate::arch::Simd;
+use crate::simd::Simd;
 use std::ops::{Deref, DerefMut};
 
 /// Plain values, followed by as many more as the widest vector has. What those hold is not
@@ -79,11 +79,11 @@ impl<T> DerefMut for Padded<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arch::PortableF32;
+    use crate::simd::Sets;
 
-    fn simd() -> PortableF32 {
-        // SAFETY: the portable set needs nothing of the machine.
-        unsafe { PortableF32::new_unchecked() }
+    fn simd() -> <f32 as Sets>::Portable {
+        // SAFETY: every machine has the portable set.
+        unsafe { <f32 as Sets>::Portable::new_unchecked() }
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! An array that several threads write, each to places of its own.
 
 use super::vectors::check;
-use crate::arch::Simd;
+use crate::simd::Simd;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// An array that was borrowed whole and is written in parts, by several threads at once.
 ///
-/// Rust can't see that the parts are different ones. Whoever uses one ensures it, in an `unsafe`
+/// Rust cannot see that the parts are different ones. Whoever uses one ensures it, in an `unsafe`
 /// block that says how.
 pub(crate) struct Shared<'a, T> {
     start: *mut T,
@@ -37,59 +37,59 @@ impl<'a, T> Shared<'a, T> {
     /// The numbers of a range.
     ///
     /// # Safety
-    /// The range must lie within the array, and nobody else may use its numbers meanwhile.
+    /// The range must lie within the array, and no other thread may use its numbers meanwhile.
     #[inline(always)]
     pub(crate) unsafe fn part(self, range: Range<usize>) -> &'a mut [T] {
         check(range.start, range.len(), self.len);
-        // SAFETY: the caller ensures that the range is in the array, and nobody else's.
+        // SAFETY: the caller ensures that the range is in the array, and no other thread's.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 
     /// Writes a number.
     ///
     /// # Safety
-    /// `at` must be below the length, and nobody else may use that number meanwhile.
+    /// `at` must be below the length, and no other thread may use that number meanwhile.
     #[inline(always)]
     pub(crate) unsafe fn write(self, at: usize, value: T) {
         check(at, 1, self.len);
-        // SAFETY: the caller ensures that the place is in the array, and nobody else's.
+        // SAFETY: the caller ensures that the place is in the array, and no other thread's.
         unsafe { self.start.add(at).write(value) }
     }
 
     /// Reads a number.
     ///
     /// # Safety
-    /// `at` must be below the length, and nobody may write that number meanwhile.
+    /// `at` must be below the length, and no thread may write that number meanwhile.
     #[inline(always)]
     pub(crate) unsafe fn read(self, at: usize) -> T
     where
         T: Copy,
     {
         check(at, 1, self.len);
-        // SAFETY: the caller ensures that the place is in the array, and that nobody writes it.
+        // SAFETY: the caller ensures that the place is in the array, and that no thread writes it.
         unsafe { *self.start.add(at) }
     }
 
     /// Loads the vector from `at` on.
     ///
     /// # Safety
-    /// `at + S::LANES` must not be above the length, and nobody may write those numbers meanwhile.
+    /// `at + S::LANES` must not be above the length, and no thread may write those numbers meanwhile.
     #[inline(always)]
     pub(crate) unsafe fn load<S: Simd<T>>(self, simd: S, at: usize) -> S::V {
         check(at, S::LANES, self.len);
-        // SAFETY: the caller ensures that the vector is in the array, and that nobody writes it.
+        // SAFETY: the caller ensures that the vector is in the array, and that no thread writes it.
         unsafe { simd.load(self.start.add(at)) }
     }
 
     /// Stores a vector from `at` on.
     ///
     /// # Safety
-    /// `at + S::LANES` must not be above the length, and nobody else may use those numbers
+    /// `at + S::LANES` must not be above the length, and no other thread may use those numbers
     /// meanwhile.
     #[inline(always)]
     pub(crate) unsafe fn store<S: Simd<T>>(self, simd: S, at: usize, value: S::V) {
         check(at, S::LANES, self.len);
-        // SAFETY: the caller ensures that the vector is in the array, and nobody else's.
+        // SAFETY: the caller ensures that the vector is in the array, and no other thread's.
         unsafe { simd.store(self.start.add(at), value) }
     }
 }

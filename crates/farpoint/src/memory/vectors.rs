@@ -1,7 +1,7 @@
 //! Vectors in slices: with [`super::Aligned`], [`super::Padded`] and [`super::Shared`] the only
 //! places that load and store vectors. Debug builds check each one.
 
-use crate::arch::Simd;
+use crate::simd::Simd;
 
 /// Numbers in the widest vector of all instruction sets.
 pub(crate) const MOST_LANES: usize = 16;

@@ -8,10 +8,10 @@ use super::cut::Cutter;
 use super::entry::{Entry, bounds};
 use super::order;
 use crate::Scalar;
-use crate::arch::Simd;
 use crate::cloud::Cloud;
 use crate::memory::Aligned;
-use rayon::prelude::*;
+use crate::simd::Simd;
+use crate::threads::prelude::*;
 use std::mem::MaybeUninit;
 
 /// Points of a leaf.
@@ -217,7 +217,7 @@ struct LeafWriter<'a, T> {
     cloud: &'a Cloud<T>,
     /// `dims + 1` rows of [`LEAF`] numbers a leaf.
     numbers: &'a mut [MaybeUninit<T>],
-    /// [`LEAF`] points a leaf, none yet.
+    /// [`LEAF`] points per leaf, none yet.
     points: &'a mut [u32],
 }
 

@@ -283,7 +283,7 @@ impl<T: Scalar> Search<'_, T> {
 mod tests {
     use super::Neighbors;
     use crate::cloud::Cloud;
-    use crate::{BadRows, SplitMix64};
+    use crate::{BadRows, random::SplitMix64};
 
     #[test]
     fn nearest_is_what_trying_all_finds() {

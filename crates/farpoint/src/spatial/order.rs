@@ -8,7 +8,7 @@ use super::entry::Entry;
 use crate::Scalar;
 use crate::cloud::Cloud;
 use crate::memory::{Aligned, Shared};
-use rayon::prelude::*;
+use crate::threads::prelude::*;
 use std::mem::MaybeUninit;
 
 /// Buckets hold about this many points, unless a single cell holds more.
@@ -198,7 +198,7 @@ impl<T: Scalar> Axis<T> {
     /// What a coordinate adds to the number of its cell.
     #[inline(always)]
     fn place(&self, x: T) -> u32 {
-        // A table, not a branch: which part it is can't be predicted.
+        // A table, not a branch: which part it is cannot be predicted.
         let part = &self.parts[usize::from(x >= self.middle)];
         // SAFETY: no coordinate is below its part's low end, and `last` is a number of cells less
         // one, which `Cells::new` keeps below 2^20.

@@ -1,5 +1,5 @@
 //! After a `fork` the child has one thread. Rayon's global pool, if the parent had started it,
-//! looks alive there, and whoever hands it work waits for ever. So a child gets a pool of its own.
+//! looks alive there, and a thread that hands it work waits forever. So a child gets a pool of its own.
 
 use rayon::ThreadPool;
 use std::cell::Cell;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 static LOADED_IN: AtomicU32 = AtomicU32::new(0);
 
 /// Notes the process as soon as the library is loaded. Were it noted at the first call, a fork
-/// before that would go unseen, though somebody else may have started the global pool.
+/// before that would go unseen, though other code may have started the global pool.
 #[cfg(target_os = "linux")]
 #[used]
 // SAFETY: the section is for pointers to functions without arguments, which the loader calls once
@@ -29,7 +29,7 @@ struct Own {
 }
 
 /// Only ever replaced by the pool of a younger process. Never freed: others may be using it, and
-/// the threads of a parent's pool can't be joined here.
+/// the threads of a parent's pool cannot be joined here.
 static OWN: AtomicPtr<Own> = AtomicPtr::new(std::ptr::null_mut());
 
 thread_local! {
@@ -64,7 +64,7 @@ fn pool_of(process: u32, loaded_in: u32) -> Option<&'static ThreadPool> {
         // SAFETY: leaked a moment ago, and never freed from now on.
         Ok(_) => Some(unsafe { &(*fresh).pool }),
         Err(other) => {
-            // SAFETY: nobody else has seen it.
+            // SAFETY: no other thread has seen it.
             drop(unsafe { Box::from_raw(fresh) });
             // SAFETY: another thread of this process leaked it; it is never freed.
             Some(unsafe { &(*other).pool })

@@ -2,6 +2,7 @@
 
 use crate::common::{integers, uniform};
 use crate::{assert_distinct, clouds, methods};
+use farpoint::Cpu;
 use farpoint::approximate::{ApproximateSampler, Keep, Method};
 use farpoint_generate::{Kind, generate};
 
@@ -13,9 +14,13 @@ fn every_method_gives_as_many_different_points_as_asked_for() {
             for count in [1, n.div_ceil(4), n.div_ceil(2), n] {
                 let name = format!("{name}, {count}, {method:?}");
                 let sampler = ApproximateSampler::count(method, count);
-                let sample = sampler.clone().threads(1).sample(&cloud).unwrap();
+                let sample = sampler.on(&Cpu::new().threads(1)).sample(&cloud).unwrap();
                 assert_distinct(&name, &sample, count, n);
-                assert_eq!(sampler.threads(3).sample(&cloud).unwrap(), sample, "{name}");
+                assert_eq!(
+                    sampler.on(&Cpu::new().threads(3)).sample(&cloud).unwrap(),
+                    sample,
+                    "{name}"
+                );
             }
         }
     }
@@ -48,8 +53,8 @@ fn threads_change_nothing() {
     for method in methods().into_iter().filter(|method| !all(method)) {
         for count in [2000, 12_000] {
             let sample = |threads| {
-                let sampler = ApproximateSampler::count(method, count).threads(threads);
-                sampler.sample(&room).unwrap()
+                let sampler = ApproximateSampler::count(method, count);
+                sampler.on(&Cpu::new().threads(threads)).sample(&room).unwrap()
             };
             let one = sample(1);
             for other in [sample(2), sample(3)] {
@@ -63,7 +68,10 @@ fn threads_change_nothing() {
     for cloud in [uniform::<6>(20_000, 3), integers::<6>(20_000, 3, 1.0, 1)] {
         for size in [0.3, 1e-9] {
             let sample = |threads| {
-                ApproximateSampler::cell(grid, size).threads(threads).centroids(&cloud).unwrap()
+                ApproximateSampler::cell(grid, size)
+                    .on(&Cpu::new().threads(threads))
+                    .centroids(&cloud)
+                    .unwrap()
             };
             assert_eq!([2, 3].map(sample), [sample(1), sample(1)]);
         }

@@ -73,7 +73,7 @@ fn compare(name: &str, cloud: &[[f32; 3]], sample: &ApproximateSample, starts: &
 fn fastpoint_is_its_obvious_loops() {
     for kind in Kind::ALL {
         for estimator in [Estimator::Network, Estimator::Fit] {
-            for first in [Algorithm::Auto, Algorithm::Naive, Algorithm::Quick] {
+            for first in [Algorithm::Auto, Algorithm::Naive, Algorithm::quick()] {
                 let cloud = generate(kind, 3000, 3);
                 let method = Method::FastPoint { first, estimator };
                 let sample = ApproximateSampler::count(method, 1000).sample(&cloud).unwrap();

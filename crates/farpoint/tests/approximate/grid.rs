@@ -1,8 +1,9 @@
 //! Grids: what is kept of each cell, the cell size for a count, centroids.
 
 use crate::common::{integers, uniform};
+use farpoint::Points;
 use farpoint::approximate::{ApproximateSampler, Details, Keep, Method};
-use farpoint::{Points, SplitMix64};
+use farpoint::backend::SplitMix64;
 use farpoint_generate::{Kind, generate};
 use std::collections::{BTreeMap, HashSet};
 

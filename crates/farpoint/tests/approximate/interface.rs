@@ -2,8 +2,8 @@
 
 use crate::common::{narrow, uniform};
 use crate::{assert_distinct, methods};
-use farpoint::approximate::{ApproximateSampler, Keep, Method, Order, Wanted};
-use farpoint::{Algorithm, BadRows, Error, Observer, Sampler, Start};
+use farpoint::approximate::{ApproximateSampler, Keep, Method, Order};
+use farpoint::{Algorithm, Amount, BadRows, Cpu, Error, Observer, Sampler, Start};
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
 
@@ -35,7 +35,7 @@ fn impossible_wishes_are_refused_as_by_the_exact_sampler() {
     }
     let grid = Method::Grid { keep: Keep::First };
     for size in [0.0, -1.0, f64::INFINITY] {
-        let sampler = ApproximateSampler::new(grid, Wanted::Cell(size));
+        let sampler = ApproximateSampler::new(grid, Amount::Cell(size));
         assert_eq!(sampler.sample(&cloud).unwrap_err(), Error::BadCell(size));
     }
     let with = |method| ApproximateSampler::count(method, 3).sample(&cloud).unwrap_err();
@@ -98,21 +98,27 @@ fn the_observer_is_told_and_can_cancel() {
     for method in Method::ALL.into_iter().chain([npdu]) {
         let sampler = ApproximateSampler::ratio(method, 0.1);
         check_observer(method.name(), 30_000, |observer| {
-            sampler.sample_with(&cloud, observer).map(|sample| sample.indices)
+            sampler.on(&Cpu::new()).sample_with(&cloud, observer).map(|sample| sample.indices)
         });
     }
     let wide = Method::Npdu { window: Some(300_000), order: Order::Input };
     check_observer("a wide window", 20, |observer| {
-        ApproximateSampler::count(wide, 20).sample_with(&cloud, observer).map(|found| found.indices)
+        ApproximateSampler::count(wide, 20)
+            .on(&Cpu::new())
+            .sample_with(&cloud, observer)
+            .map(|found| found.indices)
     });
     let grid = Method::Grid { keep: Keep::First };
     check_observer("a cell size", 300_000, |observer| {
         let sampler = ApproximateSampler::cell(grid, 0.1);
-        sampler.sample_with(&cloud, observer).map(|sample| sample.indices)
+        sampler.on(&Cpu::new()).sample_with(&cloud, observer).map(|sample| sample.indices)
     });
     check_observer("centroids", 30_000, |observer| {
         let sampler = ApproximateSampler::ratio(grid, 0.1);
-        sampler.centroids_with(&cloud, observer).map(|made| vec![0; made.counts.len()])
+        sampler
+            .on(&Cpu::new())
+            .centroids_with(&cloud, observer)
+            .map(|made| vec![0; made.counts.len()])
     });
 }
 
@@ -148,7 +154,7 @@ fn names_parse_and_traits_are_told() {
         assert_eq!(method.name().parse::<Method>(), Ok(method));
         assert!(!method.traits().exact && method.traits().deterministic);
     }
-    assert!("fps".parse::<Method>().unwrap_err().contains("fastpoint"));
+    assert!("fps".parse::<Method>().unwrap_err().to_string().contains("fastpoint"));
     for algorithm in Algorithm::ALL {
         assert!(algorithm.traits().exact && !algorithm.traits().needs_order);
     }

@@ -14,7 +14,8 @@ mod random;
 
 use common::integers;
 use farpoint::approximate::{ApproximateSample, Estimator, Keep, Method, Order};
-use farpoint::{Algorithm, Scalar, SplitMix64, Start};
+use farpoint::backend::SplitMix64;
+use farpoint::{Algorithm, Scalar, Start};
 use farpoint_generate::{Kind, generate};
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Drawing without replacement.
 
-use farpoint::SplitMix64;
 use farpoint::approximate::{ApproximateSampler, Method};
+use farpoint::backend::SplitMix64;
 use farpoint_generate::{Kind, generate};
 
 #[test]

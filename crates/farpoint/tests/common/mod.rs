@@ -4,46 +4,53 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use farpoint::{
-    Algorithm, Level, Points, QuickOptions, RadiusOptions, Sample, Sampler, Scalar, Start,
-    reference,
+    Algorithm, Cpu, DeviceKind, Error, Level, Points, QuickOptions, RadiusOptions, Sample, Sampler,
+    Scalar, Start, reference,
 };
 
-/// A way to run: its name, and what it adds to a sampler.
+/// A way to run: an algorithm with its options, on so many threads with an instruction set.
 pub(crate) struct Way {
     pub(crate) name: String,
-    algorithm: Algorithm,
-    level: Level,
-    threads: usize,
-    radius: RadiusOptions,
-    quick: QuickOptions,
+    pub(crate) algorithm: Algorithm,
+    pub(crate) cpu: Cpu,
 }
 
 impl Way {
-    pub(crate) fn algorithm(&self) -> Algorithm {
-        self.algorithm
+    fn new(algorithm: Algorithm, level: Level, threads: usize) -> Self {
+        let name = format!("{algorithm}, {level}, {threads} threads");
+        Self { name, algorithm, cpu: Cpu::new().level(level).threads(threads) }
     }
 
     pub(crate) fn threads(&self) -> usize {
-        self.threads
+        self.cpu.threads.expect("set above")
     }
 
-    pub(crate) fn of(&self, sampler: Sampler) -> Sampler {
-        let Self { algorithm, level, threads, radius, quick, .. } = *self;
-        sampler.algorithm(algorithm).level(level).threads(threads).radius(radius).quick(quick)
+    /// The job by this algorithm.
+    pub(crate) fn job(&self, sampler: Sampler) -> Sampler {
+        sampler.algorithm(self.algorithm)
     }
+
+    /// Does a job in this way.
+    pub(crate) fn sample<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        sampler: Sampler,
+        cloud: &P,
+    ) -> Result<Sample<T>, Error> {
+        self.job(sampler).on(&self.cpu).sample(cloud)
+    }
+}
+
+/// The algorithms of the CPU, `reference` excepted.
+pub(crate) fn algorithms() -> impl Iterator<Item = Algorithm> {
+    Algorithm::of(DeviceKind::Cpu).filter(|algorithm| *algorithm != Algorithm::Reference)
 }
 
 /// Every algorithm on every instruction set of this machine with these numbers of threads.
 pub(crate) fn ways(threads: &[usize]) -> Vec<Way> {
     let mut ways = Vec::new();
-    for algorithm in Algorithm::ALL.into_iter().filter(|a| *a != Algorithm::Reference) {
+    for algorithm in algorithms() {
         for level in Level::available() {
-            for &threads in threads {
-                let name = format!("{algorithm}, {level}, {threads} threads");
-                let radius = RadiusOptions::default();
-                let quick = QuickOptions::default();
-                ways.push(Way { name, algorithm, level, threads, radius, quick });
-            }
+            ways.extend(threads.iter().map(|&threads| Way::new(algorithm, level, threads)));
         }
     }
     ways
@@ -56,11 +63,9 @@ pub(crate) fn radius_ways(nvox: &[Option<u32>]) -> Vec<Way> {
         nvox.iter().flat_map(|n| Level::available().into_iter().map(move |l| (n, l)))
     {
         for switches in 0..4 {
-            let (radius_pruning, point_skip) = (switches & 1 == 0, switches & 2 == 0);
-            let radius = RadiusOptions { nvox, radius_pruning, point_skip };
-            let name = format!("{level}, {radius:?}");
-            let quick = QuickOptions::default();
-            ways.push(Way { name, algorithm: Algorithm::Radius, level, threads: 1, radius, quick });
+            let radius = RadiusOptions::default().nvox(nvox);
+            let radius = radius.radius_pruning(switches & 1 == 0).point_skip(switches & 2 == 0);
+            ways.push(Way::new(Algorithm::Radius(radius), level, 1));
         }
     }
     ways
@@ -72,9 +77,8 @@ pub(crate) fn quick_ways(heights: &[u32]) -> Vec<Way> {
     for (&height, level) in
         heights.iter().flat_map(|h| Level::available().into_iter().map(move |l| (h, l)))
     {
-        let quick = QuickOptions { height: Some(height) };
-        let (name, radius) = (format!("{level}, {quick:?}"), RadiusOptions::default());
-        ways.push(Way { name, algorithm: Algorithm::Quick, level, threads: 1, radius, quick });
+        let quick = QuickOptions::default().height(height);
+        ways.push(Way::new(Algorithm::Quick(quick), level, 1));
     }
     ways
 }
@@ -130,8 +134,9 @@ pub(crate) fn check<T: Scalar, P: Points<T> + ?Sized>(
     for way in ways {
         for &m in counts {
             let name = format!("{name}, m = {m}, start {start}: {}", way.name);
-            let sampler = way.of(Sampler::count(m).start(Start::Index(start)));
-            let sample = sampler.sample(cloud).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let sampler = Sampler::count(m).start(Start::Index(start));
+            let sample = way.sample(sampler, cloud);
+            let sample = sample.unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(sample.len(), m, "{name}");
             assert_prefix(&name, &sample, &whole, 1);
         }
@@ -140,13 +145,13 @@ pub(crate) fn check<T: Scalar, P: Points<T> + ?Sized>(
 
 /// Random rows of whole numbers below `end`, times `scale`.
 pub(crate) fn integers<const D: usize>(n: usize, end: u64, scale: f64, seed: u64) -> Vec<[f64; D]> {
-    let mut random = farpoint::SplitMix64::new(seed);
+    let mut random = farpoint::backend::SplitMix64::new(seed);
     (0..n).map(|_| std::array::from_fn(|_| random.below(end) as f64 * scale)).collect()
 }
 
 /// Random rows in `0.0..1.0`.
 pub(crate) fn uniform<const D: usize>(n: usize, seed: u64) -> Vec<[f64; D]> {
-    let mut random = farpoint::SplitMix64::new(seed);
+    let mut random = farpoint::backend::SplitMix64::new(seed);
     (0..n).map(|_| std::array::from_fn(|_| random.unit())).collect()
 }
 

@@ -12,7 +12,7 @@ TypeError, and tensors may be on the CPU as well as on a GPU.
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # each is imported by who wants it: most need torch
+if TYPE_CHECKING:  # each is imported on its own: most need torch
     from . import chamfer_3d, fpsample, kaolin, open3d, pointnet2_ops, pytorch3d, torch_cluster
 
 __all__ = [

@@ -1,4 +1,5 @@
-"""What several replacements share."""
+"""What several replacements share. Like all of them it rests on public functions, apart from what PyTorch's
+compiler must not trace and how numbers come to a device without waiting for it."""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _arrays, _torch
+from .._torch.presence import untraced
+from .._torch.transfer import numbers
+from ..sampling import sample_ragged
 
 
 def whole(values: Any) -> list[int]:
@@ -15,15 +18,27 @@ def whole(values: Any) -> list[int]:
     return _read(values) if isinstance(values, Tensor) else [int(v) for v in values]
 
 
-@_arrays.untraced
+@untraced
 def _read(values: Tensor) -> list[int]:
     return [int(v) for v in values.tolist()]
 
 
-@_arrays.untraced
+@untraced
 def any_of(wrong: Tensor) -> bool:
     """Whether any is true; waits for a GPU that knows."""
     return bool(wrong.any())
+
+
+def about(points: Tensor) -> str:
+    """The tensor for messages."""
+    return f"points of shape {tuple(points.shape)}, {points.dtype}, {points.device}"
+
+
+def refuse_single(*clouds: Tensor) -> None:
+    """Raises ValueError unless all are batches."""
+    if any(cloud.dim() == 2 for cloud in clouds):
+        found = "; ".join(about(cloud) for cloud in clouds)
+        raise ValueError(f"both must be batches (B, N, D) of the same B and D ({found})")
 
 
 def refuse_beyond_int32(clouds: Tensor) -> None:
@@ -32,7 +47,7 @@ def refuse_beyond_int32(clouds: Tensor) -> None:
     if rows > 2**31:
         raise ValueError(
             f"the indices of this function are int32, which do not reach all {rows} rows; call "
-            f"farpoint.sample or farpoint.nearest, whose indices are int64 ({_torch.about(clouds)})"
+            f"farpoint.sample or farpoint.nearest, whose indices are int64 ({about(clouds)})"
         )
 
 
@@ -46,11 +61,12 @@ def ends(counts: list[int]) -> list[int]:
 
 def random_rows(offsets: list[int], device: torch.device) -> Tensor:
     """A row of each cloud (B, 1) drawn by PyTorch's generator."""
-    lengths = _torch.numbers([max(b - a, 1) for a, b in zip(offsets, offsets[1:])], device)
+    lengths = numbers([max(b - a, 1) for a, b in zip(offsets, offsets[1:])], device)
     drawn = (torch.rand(len(lengths), device=device, dtype=torch.float64) * lengths).long()
     return torch.minimum(drawn, lengths - 1).unsqueeze(-1)
 
 
-def sample_ragged(points: Tensor, offsets: list[int], counts: list[int], starts: Any = None) -> Tensor:
-    """Rows of clouds one after another."""
-    return _torch.sample_ragged(points, offsets, counts, starts)
+__all__ = [
+    "about", "any_of", "ends", "random_rows", "refuse_beyond_int32", "refuse_single", "sample_ragged",
+    "whole",
+]

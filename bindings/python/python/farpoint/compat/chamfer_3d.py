@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from .. import _match_torch
-from ._common import refuse_beyond_int32
+from ..neighbors import nearest_both
+from ._common import refuse_beyond_int32, refuse_single
 
 __all__ = ["chamfer_3DDist", "chamfer_3DFunction"]
 
@@ -16,7 +16,8 @@ def _distances(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tens
     nearest of the other cloud, and that point's index, int32."""
     refuse_beyond_int32(xyz1)
     refuse_beyond_int32(xyz2)
-    dist1, idx1, dist2, idx2 = _match_torch.pairs(xyz1, xyz2, None, None)
+    refuse_single(xyz1, xyz2)
+    (dist1, idx1), (dist2, idx2) = nearest_both(xyz1, xyz2)
     return dist1, dist2, idx1.to(torch.int32), idx2.to(torch.int32)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _sample
+from ..sampling import sample
 
 __all__ = [
     "bucket_fps_kdline_sampling", "bucket_fps_kdtree_sampling", "fps_npdu_kdtree_sampling",
@@ -46,7 +46,7 @@ def bucket_fps_kdtree_sampling(
     pc: np.ndarray, n_samples: int, start_idx: Any = None
 ) -> np.ndarray:
     """(N, D) points -> (n_samples,) indices, uint64. As ``fpsample.bucket_fps_kdtree_sampling``,
-    which ignores ``start_idx``: this honours it."""
+    which ignores ``start_idx``: this honors it."""
     return _choose(pc, n_samples, start_idx)
 
 
@@ -54,7 +54,7 @@ def bucket_fps_kdline_sampling(
     pc: np.ndarray, n_samples: int, h: int, start_idx: Any = None
 ) -> np.ndarray:
     """(N, D) points -> (n_samples,) indices, uint64. As ``fpsample.bucket_fps_kdline_sampling``,
-    which ignores ``start_idx``: this honours it, and ignores the height ``h``."""
+    which ignores ``start_idx``: this honors it, and ignores the height ``h``."""
     return _choose(pc, n_samples, start_idx)
 
 
@@ -70,5 +70,5 @@ def _choose(pc: Any, n_samples: int, start_idx: Any) -> np.ndarray:
         start_idx = np.random.randint(low=0, high=len(points)) if len(points) else 0
     elif not isinstance(start_idx, (int, np.integer, list)):
         raise ValueError("start_idx should be None, int or list")
-    rows: np.ndarray = _sample.sample(points, n_samples, start=start_idx)
+    rows: np.ndarray = sample(points, n_samples, start=start_idx)
     return rows.astype(np.uint64)

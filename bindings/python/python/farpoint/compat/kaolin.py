@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from .. import _match_torch
+from ..neighbors import nearest, nearest_both
+from ._common import refuse_single
 
 __all__ = ["chamfer_distance", "sided_distance"]
 
@@ -17,7 +18,8 @@ def sided_distance(p1: Tensor, p2: Tensor) -> tuple[Tensor, Tensor]:
     every run, ties go to the lowest index, the CPU is allowed. float16 and bfloat16 are computed in
     float32, and only the answer is rounded to the type of p1.
     """
-    distances, indices = _match_torch.pairs(p1, p2, None, None, both=False)
+    refuse_single(p1, p2)
+    distances, indices = nearest(p1, p2)
     return distances.to(p1.dtype), indices
 
 
@@ -30,7 +32,6 @@ def chamfer_distance(
     As ``kaolin.metrics.pointcloud.chamfer_distance``. Differs as ``sided_distance``; the gradient of a
     plain distance of 0 is 0.
     """
-    dist1, _, dist2, _ = _match_torch.pairs(p1, p2, None, None)
-    if not squared:
-        dist1, dist2 = _match_torch.root(dist1), _match_torch.root(dist2)
+    refuse_single(p1, p2)
+    (dist1, _), (dist2, _) = nearest_both(p1, p2, squared=squared)
     return (w1 * dist1.mean(dim=-1) + w2 * dist2.mean(dim=-1)).to(p1.dtype)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _match, _sample
+from ..neighbors import nearest
+from ..sampling import sample
 
 __all__ = ["compute_point_cloud_distance", "farthest_point_down_sample", "install"]
 
@@ -28,7 +29,7 @@ def farthest_point_down_sample(cloud: Any, num_samples: int, start_index: int = 
     repeats), ties go to the lowest index, whole numbers work, clouds in GPU memory are sampled by
     their copy on the CPU, errors are ValueError where Open3D raises RuntimeError.
     """
-    rows = np.sort(_sample.sample(_points(cloud), num_samples, start=start_index))
+    rows = np.sort(sample(_points(cloud), num_samples, start=start_index))
     if isinstance(cloud, np.ndarray):
         return cloud[rows]
     if _is_tensor(cloud):
@@ -47,7 +48,7 @@ def compute_point_cloud_distance(source: Any, target: Any) -> np.ndarray:
     """
     x, y = _points(source), _points(target)
     kind = np.result_type(x, y)
-    found = _match.nearest(x.astype(kind, copy=False), y.astype(kind, copy=False), squared=False)
+    found = nearest(x.astype(kind, copy=False), y.astype(kind, copy=False), squared=False)
     return np.asarray(found.distances, np.float64)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _sample
-from ._common import ends, refuse_beyond_int32, sample_ragged, whole
+from ..sampling import sample, sample_ragged
+from ._common import ends, refuse_beyond_int32, whole
 
 __all__ = [
     "FurthestPointSampling", "farthest_point_sample", "farthest_point_sampling",
@@ -31,7 +31,7 @@ def furthest_point_sample(xyz: Tensor, npoint: int, /) -> Tensor:
     CPU are allowed; npoint above N is a ValueError, where they repeat points.
     """
     refuse_beyond_int32(xyz)
-    rows: Tensor = _sample.sample(xyz, npoint)
+    rows: Tensor = sample(xyz, npoint)
     return rows.to(torch.int32)
 
 

@@ -8,8 +8,10 @@ import torch
 import torch.nn.functional as functional
 from torch import Tensor
 
-from .. import _match_torch, _torch, _torch_ops
-from ._common import any_of, whole
+from .._torch.transfer import sent
+from ..neighbors import nearest, nearest_both
+from ..sampling import sample, sample_padded
+from ._common import any_of, refuse_single, whole
 
 __all__ = ["chamfer_distance", "sample_farthest_points"]
 
@@ -29,7 +31,7 @@ def sample_farthest_points(
     lengths:
         (N,) points of each cloud that count.
     K:
-        Points wanted: an int, or one a cloud (a list or an (N,) tensor). A cloud that has fewer
+        Points wanted: an int, or one per cloud (a list or an (N,) tensor). A cloud that has fewer
         gives all; K is then the largest, places left over hold index -1 and point 0.
     random_start_point:
         Start at a random point, drawn by PyTorch's generator; else at point 0.
@@ -38,25 +40,25 @@ def sample_farthest_points(
     to 7 clouds are right on CUDA, coordinates may span more than 1e5, CPU and CUDA agree, ties go to
     the lowest index. Random starts are other ones. A tensor of K waits for a GPU that has it.
     """
-    given, points = points, _torch.checked(points.detach())
     clouds, rows, dims = points.shape
     if lengths is not None and lengths.shape != (clouds,):
         raise ValueError("points and lengths must have same batch dimension.")
     if lengths is None:
         limits = torch.full((clouds,), rows, dtype=torch.int64, device=points.device)
     else:
-        limits = _torch.lengths_of(lengths, points).clamp(0, rows)
-    each = [K] * clouds if isinstance(K, int) else whole(K)
-    if len(each) != clouds:
-        raise ValueError("K and points must have the same batch dimension")
-    most = K if isinstance(K, int) else max(each, default=0)
-    counts = torch.minimum(_torch.numbers(each, points.device), limits)
-    starts = None
+        limits = sent(lengths, points.device).clamp(0, rows)
+    start: Any = 0
     if random_start_point:
         drawn = torch.rand(clouds, device=points.device, dtype=torch.float64) * limits
-        starts = torch.minimum(drawn.long(), limits - 1).clamp(min=0).unsqueeze(-1)
-    indices = _torch_ops.sample(points, most, limits, counts, starts, None, "auto", None)
-    chosen = given.gather(1, indices.clamp(min=0).unsqueeze(-1).expand(-1, -1, dims))
+        start = torch.minimum(drawn.long(), limits - 1).clamp(min=0).unsqueeze(-1)
+    if isinstance(K, int):
+        indices = sample(points, K, lengths=limits, start=start)
+    else:
+        each = whole(K)
+        if len(each) != clouds:
+            raise ValueError("K and points must have the same batch dimension")
+        indices = sample_padded(points, each, lengths=limits, start=start)
+    chosen = points.gather(1, indices.clamp(min=0).unsqueeze(-1).expand(-1, -1, dims))
     return chosen.masked_fill((indices < 0).unsqueeze(-1), 0), indices
 
 
@@ -111,7 +113,7 @@ def chamfer_distance(
         raise ValueError("weights must be of shape (N,).")
     if weights is not None and any_of(weights < 0):
         raise ValueError("weights cannot be negative.")
-    found = _match_torch.pairs(x, y, x_lengths, y_lengths, norm, None, not single_directional)
+    found = _found(x, y, x_lengths, y_lengths, norm, single_directional)
     sides = []
     for k, (lengths, own, other) in enumerate(
         [(x_lengths, x_normals, y_normals), (y_lengths, y_normals, x_normals)][: len(found) // 2]
@@ -128,6 +130,17 @@ def chamfer_distance(
         return sides[0][0], sides[0][1]
     loss, loss_normals = (_both(a, b, point_reduction) for a, b in zip(*sides))
     return loss, loss_normals
+
+
+def _found(
+    x: Tensor, y: Any, x_lengths: Any, y_lengths: Any, norm: Any, single_directional: bool
+) -> list[Tensor]:
+    """Distances and indices of x, and of y in both directions."""
+    refuse_single(x, y)
+    if single_directional:
+        return list(nearest(x, y, x_lengths=x_lengths, y_lengths=y_lengths, norm=norm))
+    sides = nearest_both(x, y, x_lengths=x_lengths, y_lengths=y_lengths, norm=norm)
+    return [*sides[0], *sides[1]]
 
 
 def _check_reductions(batch: str | None, point: str | None, *normals: Tensor | None) -> None:

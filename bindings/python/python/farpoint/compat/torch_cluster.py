@@ -7,10 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _torch, _torch_rules
-from ._common import any_of, ends, random_rows, sample_ragged, whole
+from ..sampling import sample_ragged
+from ._common import about, any_of, ends, random_rows, whole
 
 __all__ = ["fps"]
+
+_HALVES = (torch.float16, torch.bfloat16)
 
 
 def fps(
@@ -50,7 +52,9 @@ def fps(
     index, ratios outside 0 to 1 are a ValueError and 0 gives nothing. Random starts are other ones.
     """
     points = src.reshape(-1, 1) if src.dim() == 1 else src
-    points = _torch.checked(points.detach())
+    points = points.detach()
+    if points.dtype in _HALVES:
+        points = points.float()
     offsets = _offsets(points, batch, batch_size, ptr)
     # On the CPU, whatever the default is.
     lengths = torch.tensor(
@@ -60,14 +64,14 @@ def fps(
     counts = (lengths.to(wanted.dtype) * wanted).ceil().long()
     counts = torch.minimum(counts, lengths)
     starts = random_rows(offsets, points.device) if random_start else None
-    return sample_ragged(points, offsets, counts.tolist(), starts)
+    return sample_ragged(points, offsets, counts.tolist(), start=starts)
 
 
 def _ratio(ratio: Any, points: Tensor) -> Tensor:
     """On the CPU, in the precision of the points, a tensor in its own; float32 at least."""
     if isinstance(ratio, Tensor):
         wanted = ratio.detach().cpu()
-        wanted = wanted.float() if wanted.dtype in _torch_rules.HALVES else wanted
+        wanted = wanted.float() if wanted.dtype in _HALVES else wanted
     else:
         ratio = 0.5 if ratio is None else ratio
         wanted = torch.tensor(ratio, dtype=points.dtype, device="cpu")
@@ -76,7 +80,7 @@ def _ratio(ratio: Any, points: Tensor) -> Tensor:
     else:
         wrong = any_of(~((wanted >= 0) & (wanted <= 1)))
     if wrong:
-        raise ValueError(f"ratio {ratio} is outside 0..=1 ({_torch.about(points)})")
+        raise ValueError(f"ratio {ratio} is outside 0..=1 ({about(points)})")
     return wanted
 
 
@@ -87,7 +91,7 @@ def _offsets(points: Tensor, batch: Tensor | None, batch_size: int | None, ptr: 
     if batch is None:
         return [0, len(points)]
     if batch.shape != points.shape[:1]:
-        raise ValueError(f"batch of shape {tuple(batch.shape)} ({_torch.about(points)})")
+        raise ValueError(f"batch of shape {tuple(batch.shape)} ({about(points)})")
     if any_of(batch[1:] < batch[:-1]):
-        raise ValueError(f"batch must ascend ({_torch.about(points)})")
+        raise ValueError(f"batch must ascend ({about(points)})")
     return ends(whole(torch.bincount(batch, minlength=batch_size or 0)))

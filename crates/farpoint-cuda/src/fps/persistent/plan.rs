@@ -1,5 +1,5 @@
 //! Who holds a cloud, and how many threads: planned from numbers of clouds and rows and from
-//! what the card has, as `kernels/persistent.cu` describes.
+//! what the card has, as `kernels/persistent/persistent.cu` describes.
 
 use super::super::batch::Shape;
 use crate::Properties;
@@ -13,7 +13,7 @@ pub(super) enum Holder {
     Grid,
 }
 
-/// A kernel: the points a thread has in registers, and the most threads of a block.
+/// A kernel: the points that a thread has in registers, and the most threads of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kernel {
     pub(super) name: &'static str,
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use crate::properties::tests::card;
 
-    /// Kernel, blocks a cloud, threads.
+    /// Kernel, blocks per cloud, threads.
     fn planned(
         card: &Properties,
         clouds: usize,
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn every_plan_holds_its_cloud() {
-        let mut random = farpoint::SplitMix64::new(1);
+        let mut random = farpoint::backend::SplitMix64::new(1);
         for _ in 0..20_000 {
             let card = card([75, 80, 90][random.below(3) as usize]);
             let [some, many] = [11, 22].map(|bits| 1 << random.below(bits));
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn the_kernels_are_there() {
-        let source = include_str!("../../../kernels/persistent.cu");
+        let source = include_str!("../../../kernels/persistent/persistent.cu");
         for (holder, kind) in
             [(Holder::Block, "BLOCK"), (Holder::Cluster, "CLUSTER"), (Holder::Grid, "GRID")]
         {

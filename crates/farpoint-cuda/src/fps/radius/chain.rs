@@ -3,11 +3,11 @@
 //!
 //! From compute capability 9.0 on each kernel may start while the one before still runs
 //! (programmatic dependent launch): it reads what does not depend on that, and waits. The
-//! kernels are written for it; see `wait_for_previous` in `kernels/radius_step.cuh`.
+//! kernels are written for it; see `wait_for_previous` in `kernels/radius/step.cuh`.
 
 use super::Link;
 use crate::driver::{self, sys};
-use crate::{Device, Error, Stream};
+use crate::{Error, Gpu, Stream};
 use std::ffi::{c_uint, c_void};
 
 /// Whether kernels overlap where they can. The result is the same.
@@ -15,52 +15,52 @@ const PROGRAMMATIC: bool = true;
 
 /// A graph that can be launched many times.
 pub(super) struct Chain<'a> {
-    device: &'a Device,
+    gpu: &'a Gpu,
     exec: sys::CUgraphExec,
 }
 
 impl<'a> Chain<'a> {
     /// The kernels `links`, one after the other, `repeats` times, all with the same argument.
     pub(super) fn new<A: Copy>(
-        device: &'a Device,
+        gpu: &'a Gpu,
         links: &[Link],
         args: &A,
         repeats: usize,
     ) -> Result<Self, Error> {
-        let _current = device.bind()?;
-        let template = Template::new(device)?;
+        let _current = gpu.bind()?;
+        let template = Template::new(gpu)?;
         // SAFETY: this is the function's type.
         let add = unsafe { driver::symbol::<AddKernel>("cuGraphAddKernelNode_v2") };
         let add = add.map_err(Error::Unsupported)?;
         let nodes = std::iter::repeat_n(links, repeats)
             .flatten()
-            .map(|link| template.add(add, device, link, args))
+            .map(|link| template.add(add, gpu, link, args))
             .collect::<Result<Vec<_>, _>>()?;
-        template.chain(device, &nodes)?;
+        template.chain(gpu, &nodes)?;
         let mut exec = std::ptr::null_mut();
         // SAFETY: the graph was just made; writes the executable one, which `drop` destroys.
         let code = unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, template.0, 0) };
-        device.check("cuGraphInstantiate", code)?;
-        Ok(Self { device, exec })
+        gpu.check("cuGraphInstantiate", code)?;
+        Ok(Self { gpu, exec })
     }
 
     /// Queues all its kernels.
     ///
     /// # Safety
     /// The argument must be as the kernels want it, and what it points to must stay valid,
-    /// until the stream has come past.
+    /// until the stream is done with them.
     pub(super) unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
-        let _current = self.device.bind()?;
+        let _current = self.gpu.bind()?;
         // SAFETY: graph and stream live; that the argument is what the kernels want is this function's
         // contract.
         let code = unsafe { sys::cuGraphLaunch(self.exec, stream.handle()) };
-        self.device.check("cuGraphLaunch", code)
+        self.gpu.check("cuGraphLaunch", code)
     }
 }
 
 impl Drop for Chain<'_> {
     fn drop(&mut self) {
-        if let Ok(_current) = self.device.bind() {
+        if let Ok(_current) = self.gpu.bind() {
             // SAFETY: made by `new`. Launches that are under way are finished.
             let _ = unsafe { sys::cuGraphExecDestroy(self.exec) };
         }
@@ -71,10 +71,10 @@ impl Drop for Chain<'_> {
 struct Template(sys::CUgraph);
 
 impl Template {
-    fn new(device: &Device) -> Result<Self, Error> {
+    fn new(gpu: &Gpu) -> Result<Self, Error> {
         let mut graph = std::ptr::null_mut();
         // SAFETY: writes the graph, which `drop` destroys.
-        device.check("cuGraphCreate", unsafe { sys::cuGraphCreate(&mut graph, 0) })?;
+        gpu.check("cuGraphCreate", unsafe { sys::cuGraphCreate(&mut graph, 0) })?;
         Ok(Self(graph))
     }
 
@@ -82,7 +82,7 @@ impl Template {
     fn add<A: Copy>(
         &self,
         add: AddKernel,
-        device: &Device,
+        gpu: &Gpu,
         (function, launch): &Link,
         args: &A,
     ) -> Result<sys::CUgraphNode, Error> {
@@ -100,17 +100,17 @@ impl Template {
         let mut node = std::ptr::null_mut();
         // SAFETY: the driver copies the parameters before it returns; writes the node.
         let code = unsafe { add(&mut node, self.0, std::ptr::null(), 0, &node_params) };
-        device.check("cuGraphAddKernelNode", code)?;
+        gpu.check("cuGraphAddKernelNode", code)?;
         Ok(node)
     }
 
     /// Has each node wait for the one before.
-    fn chain(&self, device: &Device, nodes: &[sys::CUgraphNode]) -> Result<(), Error> {
+    fn chain(&self, gpu: &Gpu, nodes: &[sys::CUgraphNode]) -> Result<(), Error> {
         let edges = nodes.len().saturating_sub(1);
         if edges == 0 {
             return Ok(());
         }
-        let programmatic = PROGRAMMATIC && device.properties().capability >= 90;
+        let programmatic = PROGRAMMATIC && gpu.properties().capability >= 90;
         let edge = if programmatic { OVERLAPPING } else { Edge::default() };
         let edge_data = vec![edge; edges];
         // SAFETY: this is the function's type.
@@ -119,7 +119,7 @@ impl Template {
         let (from, to) = (nodes.as_ptr(), nodes[1..].as_ptr());
         // SAFETY: all three lists have as many entries as there are edges.
         let code = unsafe { add(self.0, from, to, edge_data.as_ptr(), edges) };
-        device.check("cuGraphAddDependencies", code)
+        gpu.check("cuGraphAddDependencies", code)
     }
 }
 

@@ -10,8 +10,8 @@ use crate::approximate::run::Run;
 use crate::approximate::watch::EVERY;
 use crate::cloud::Cloud;
 use crate::spatial::{Cells, Grid, Neighbors};
+use crate::threads::prelude::*;
 use crate::{Error, Scalar, Statistics};
-use rayon::prelude::*;
 
 /// Cells are as wide as a search reaches, times this.
 const CELL: f64 = 1.0;

@@ -27,7 +27,8 @@ pub use network::Network;
 
 use super::run::Run;
 use super::{Details, Estimator};
-use crate::{Algorithm, Axes, Error, Progress, Sample, Sampler, Scalar, Start};
+use crate::fps;
+use crate::{Algorithm, Axes, Cpu, Error, Progress, Sample, Sampler, Scalar, Start};
 use levels::Levels;
 
 /// Levels of falling radii.
@@ -46,10 +47,10 @@ pub(super) struct Job<'a> {
     pub(super) estimator: Estimator,
 }
 
-/// What FastPoint's sampler tells of its sample.
+/// What is known of a sample of FastPoint.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Coverage {
+pub struct FastPointDetails {
     /// Samples of the first stage, which the curve was predicted from.
     pub prefix: usize,
     /// The radii of the levels as they were used, falling; empty if all samples are exact, because they are few or
@@ -88,7 +89,7 @@ fn by_levels<T: Scalar>(
     job: &Job<'_>,
     prefix: usize,
     predicted: &[T],
-) -> Result<Option<(Vec<u32>, Coverage)>, Error> {
+) -> Result<Option<(Vec<u32>, FastPointDetails)>, Error> {
     let mut levels = Levels::new(run.cloud, job);
     levels.begin(run)?;
     // What is still to be found is shared out evenly; a single start counts as found.
@@ -108,7 +109,7 @@ fn by_levels<T: Scalar>(
     let found = levels.samples.len();
     let covering_radius = levels.fill(last, run)?.sqrt().to_f64();
     let spacing = (last * last).sqrt().to_f64();
-    let coverage = Coverage { prefix, radii, found, spacing, covering_radius };
+    let coverage = FastPointDetails { prefix, radii, found, spacing, covering_radius };
     Ok(Some((levels.samples, coverage)))
 }
 
@@ -119,7 +120,7 @@ fn exact<T: Scalar>(run: &mut Run<'_, '_, T>, job: &Job<'_>) -> Result<(Vec<u32>
     let points = sample.indices.iter().map(|&point| point as u32).collect();
     let spacing = sample.squared_distances.last().map_or(0.0, |d| d.sqrt().to_f64());
     let (prefix, found) = (job.count, job.count);
-    let coverage = Coverage { prefix, radii: Vec::new(), found, spacing, covering_radius };
+    let coverage = FastPointDetails { prefix, radii: Vec::new(), found, spacing, covering_radius };
     Ok((points, Details::FastPoint(coverage)))
 }
 
@@ -148,9 +149,9 @@ fn farthest<T: Scalar>(
     let axes: Vec<&[T]> = cloud.axes.iter().map(|values| &values[..cloud.len]).collect();
     let starts = starts.iter().map(|&point| point as usize).collect();
     let sampler = Sampler::count(count).start(Start::Indices(starts)).algorithm(job.first);
-    let sampler = sampler.threads(*threads).statistics(true);
-    let sample =
-        sampler.sample_with(&Axes::new(&axes)?, &mut |progress| watch.tell(told(progress)))?;
+    let (sampler, cpu) = (sampler.statistics(true), Cpu::new().threads(*threads));
+    let mut observer = |progress| watch.tell(told(progress));
+    let sample = fps::run::sample(&cpu, &sampler, &Axes::new(&axes)?, Some(&mut observer))?;
     if let Some(counted) = &sample.statistics {
         statistics.distance_evaluations += counted.distance_evaluations;
         statistics.effective_updates += counted.effective_updates;

@@ -10,6 +10,7 @@ use crate::{Error, Points, Scalar};
 /// Centroids of cells: not points of the cloud, and how many points each stands for. Can be used
 /// as [`Points`].
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Centroids<T> {
     /// Coordinates, `dims` for each centroid, in the order of the cells' first points.
     pub coordinates: Vec<T>,

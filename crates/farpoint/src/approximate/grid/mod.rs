@@ -14,7 +14,8 @@ pub(super) use centroids::{centroids_by_cell, centroids_by_count};
 use super::frame::Frame;
 use super::run::Run;
 use super::{Details, Keep};
-use crate::{Error, Scalar, SplitMix64};
+use crate::random::SplitMix64;
+use crate::{Error, Scalar};
 use cells::Cells;
 
 /// One point of each cell, rising; and what the grid was.
@@ -93,7 +94,7 @@ impl Cells {
         for (point, &cell) in self.of.iter().enumerate() {
             let distance = (0..frame.dims()).fold(0.0, |sum, axis| {
                 let at = frame.at(point, axis);
-                // Relative to the cell, so that squares don't overflow.
+                // Relative to the cell, so that squares do not overflow.
                 let off = at / self.size - (at / self.size).floor() - 0.5;
                 // Where quotients overflow, so did the cell: all its points are as good.
                 sum + if off.is_finite() { off * off } else { 0.0 }

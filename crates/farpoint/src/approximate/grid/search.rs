@@ -20,7 +20,7 @@ struct Tried {
 
 /// What the search found: cell sizes.
 pub(super) struct Found {
-    /// Of the fewest cells that are at least as many as wanted; of fewer only if there can't be
+    /// Of the fewest cells that are at least as many as wanted; of fewer only if there cannot be
     /// more.
     pub(super) above: f64,
     /// Of the most cells that are at most as many as wanted.

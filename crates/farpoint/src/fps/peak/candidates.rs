@@ -1,9 +1,9 @@
 //! The points of a band: collected from a part of the tree, and sorted into a grid.
 
 use crate::Scalar;
-use crate::arch::{Kernel, Simd};
 use crate::memory::{self, Padded};
 use crate::scalar::extremes;
+use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, Cells, Grid, LEAF};
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! The samples of a band by axis, as the update's vectors want them.
 
 use crate::Scalar;
-use crate::arch::Simd;
 use crate::memory::Padded;
+use crate::simd::Simd;
 
 /// Samples by axis, and their slots in the tree. The rows may be longer than the list.
 #[derive(Default)]

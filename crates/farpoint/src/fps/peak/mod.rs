@@ -15,21 +15,19 @@ mod search;
 mod solve;
 mod update;
 
-use super::Statistics;
 use super::selection::Selection;
-use super::statistics::lap;
 use super::tree::{Outcome, Walker, finish};
-use crate::arch::Simd;
+use crate::clock::Clock;
 use crate::cloud::Cloud;
+use crate::simd::Simd;
 use crate::spatial::{BoxTree, Cells, LEAF};
-use crate::{Error, Scalar};
+use crate::threads::prelude::*;
+use crate::{Error, Scalar, Statistics, threads};
 use candidates::Candidates;
 use floor::Floor;
 use list::List;
-use rayon::prelude::*;
 use solve::{Band, Solver};
 use std::ops::Range;
-use std::time::Instant;
 
 /// The first samples are taken one by one: bands would hold too few.
 const ONE_BY_ONE: usize = 8;
@@ -50,13 +48,13 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     threads: usize,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
-    let mut clock = Instant::now();
+    let mut clock = Clock::now();
     let mut walker = Walker::new(simd, BoxTree::new(cloud, threads));
-    lap(&mut clock, &mut selection.statistics.seconds.build);
+    clock.lap(&mut selection.statistics.seconds.build);
     if walker.run(selection, ONE_BY_ONE)? == Outcome::Complete {
         return Ok(());
     }
-    lap(&mut clock, &mut selection.statistics.seconds.single);
+    clock.lap(&mut selection.statistics.seconds.single);
     let mut bands = Bands::new(simd, cloud, walker.tree, threads);
     while bands.tree.largest() > T::ZERO {
         if !bands.next(selection)? {
@@ -124,11 +122,11 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     fn next(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
         let largest = self.tree.largest();
         let beta = self.floor.next(largest, selection);
-        let mut clock = Instant::now();
+        let mut clock = Clock::now();
         self.choose(largest, beta, &mut clock, &mut selection.statistics);
         selection.statistics.bands += 1;
         let Some(counts) = self.offer_and_apply(selection) else { return Ok(false) };
-        lap(&mut clock, &mut selection.statistics.seconds.update);
+        clock.lap(&mut selection.statistics.seconds.update);
         selection.statistics.distance_evaluations += counts.distances;
         selection.statistics.effective_updates += counts.effective;
         selection.statistics.regions_tested += counts.tested;
@@ -153,14 +151,14 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         };
         let apply = || update::apply(*simd, tree, list, parallel, count, scratch);
         if parallel && !last {
-            let (more, counts) = rayon::join(offer, apply);
+            let (more, counts) = threads::join(offer, apply);
             return more.then_some(counts);
         }
         offer().then(apply)
     }
 
     /// Fills `accepted` with the band's choices, part by part in order.
-    fn choose(&mut self, largest: T, beta: T, clock: &mut Instant, statistics: &mut Statistics) {
+    fn choose(&mut self, largest: T, beta: T, clock: &mut Clock, statistics: &mut Statistics) {
         let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
         let (simd, tree) = (self.simd, &self.tree);
         let leaves_of = |k: usize, parts: usize| part(tree, k, parts);
@@ -173,7 +171,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         self.accepted.clear();
         if count == 1 {
             gather(0, &mut parts[0]);
-            lap(clock, &mut statistics.seconds.collect);
+            clock.lap(&mut statistics.seconds.collect);
             let (candidates, solver) = &mut parts[0];
             self.expected = candidates.len();
             statistics.band_points += candidates.len() as u64;
@@ -181,11 +179,11 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             solver.solve(simd, &Band { tree, candidates, beta }, &[]);
             std::mem::swap(&mut self.accepted, &mut solver.accepted);
             std::mem::swap(&mut self.list, &mut solver.list);
-            lap(clock, &mut statistics.seconds.solve);
+            clock.lap(&mut statistics.seconds.solve);
             return;
         }
         parts.par_iter_mut().enumerate().for_each(|(k, part)| gather(k, part));
-        lap(clock, &mut statistics.seconds.collect);
+        clock.lap(&mut statistics.seconds.collect);
         let (candidates, solvers): (Vec<_>, Vec<_>) =
             parts.iter_mut().map(|(candidates, solver)| (&*candidates, solver)).unzip();
         solvers.into_par_iter().enumerate().for_each(|(k, solver)| {
@@ -197,7 +195,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         statistics.band_points += self.expected as u64;
         statistics.rounds += 2;
         self.settle(beta, cells);
-        lap(clock, &mut statistics.seconds.solve);
+        clock.lap(&mut statistics.seconds.solve);
     }
 
     /// Decides what the parts left, and puts all choices together.

@@ -2,9 +2,9 @@
 
 use super::candidates::{Candidates, lanes_below};
 use crate::Scalar;
-use crate::arch::{Kernel, Simd};
 use crate::distance::squared;
 use crate::memory::{self, MOST_LANES, Padded};
+use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF};
 
 /// A point about to be chosen.

@@ -4,7 +4,7 @@
 //! index. The first one is a peak, so it is accepted; it lowers those within reach, and those
 //! that fall to the band's floor leave it.
 //!
-//! With several parts (one a thread) a part does the same with its own candidates, but can't
+//! With several parts (one per thread) a part does the same with its own candidates, but cannot
 //! see what happens in the others. It knows their values at the start of the band, and values
 //! only fall. So a candidate is *blocked* when a candidate of another part, or a blocked one
 //! of its own, that may come before it lies within its distance; blocked ones wait for the
@@ -16,8 +16,8 @@ use super::list::List;
 use super::queue::Queue;
 use super::search::{Reach, Sample, Search, Threat, box_distance};
 use crate::Scalar;
-use crate::arch::Simd;
 use crate::memory::Padded;
+use crate::simd::Simd;
 use crate::spatial::BoxTree;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -165,7 +165,7 @@ impl<T: Scalar> Solver<T> {
         }
     }
 
-    /// Whether an undecided candidate that this part can't decide lies within the sample's
+    /// Whether an undecided candidate that this part cannot decide lies within the sample's
     /// distance and may come before it, or after it.
     fn threat<S: Simd<T>>(
         &mut self,

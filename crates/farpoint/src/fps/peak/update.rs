@@ -2,16 +2,16 @@
 //!
 //! A node is visited with the list of the samples that can change something below it; each
 //! child gets the part of the list that can change something in its box. A leaf's points are
-//! loaded once a band, however many samples apply to them.
+//! loaded once per band, however many samples apply to them.
 
 use super::candidates::lanes_below;
 use super::list::List;
 use crate::Scalar;
-use crate::arch::{Kernel, Simd};
 use crate::distance::{square, squared};
 use crate::memory::Shared;
+use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, Boxes, FANOUT, LEAF, Level, box_bound, place};
-use rayon::prelude::*;
+use crate::threads::prelude::*;
 
 /// What the walk counted.
 #[derive(Debug, Clone, Copy, Default)]

@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn every_point_is_in_one_bucket_and_in_its_box() {
-        let mut random = crate::SplitMix64::new(1);
+        let mut random = crate::random::SplitMix64::new(1);
         let rows: Vec<[f32; 2]> =
             (0..3000).map(|_| std::array::from_fn(|_| random.below(50) as f32)).collect();
         let found = buckets(&rows, 5);

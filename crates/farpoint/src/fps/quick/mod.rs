@@ -21,15 +21,14 @@
 mod buckets;
 mod step;
 
-use super::QuickOptions;
 use super::selection::Selection;
-use super::statistics::lap;
 use super::tree::finish;
-use crate::arch::Simd;
+use crate::QuickOptions;
+use crate::clock::Clock;
 use crate::cloud::Cloud;
+use crate::simd::Simd;
 use crate::{Error, Scalar};
 use buckets::Buckets;
-use std::time::Instant;
 use step::{Counts, Farthest, Step};
 
 /// A tree has at most this height: a million buckets.
@@ -44,10 +43,10 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     options: &QuickOptions,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
-    let mut clock = Instant::now();
+    let mut clock = Clock::now();
     let height = options.height.unwrap_or_else(|| chosen(cloud.len));
     let mut buckets = Buckets::new(cloud, height);
-    lap(&mut clock, &mut selection.statistics.seconds.build);
+    clock.lap(&mut selection.statistics.seconds.build);
     let apply = |buckets: &mut Buckets<T>, slot: usize, selection: &mut Selection<'_, T>| {
         let (farthest, counts) = simd.vectorize(Step { buckets, slot, count: selection.count });
         add(&counts, selection);
@@ -68,7 +67,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
         selection.report(value)?;
     }
     finish(cloud, selection);
-    lap(&mut clock, &mut selection.statistics.seconds.single);
+    clock.lap(&mut selection.statistics.seconds.single);
     Ok(())
 }
 

@@ -2,10 +2,10 @@
 
 use super::buckets::{Buckets, PENDING};
 use crate::Scalar;
-use crate::arch::{Kernel, Simd};
 use crate::distance::{square, squared};
 use crate::fps::tree::for_each_bit;
 use crate::memory;
+use crate::simd::{Kernel, Simd};
 
 pub(super) struct Step<'a, T> {
     pub(super) buckets: &'a mut Buckets<T>,

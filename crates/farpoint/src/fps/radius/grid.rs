@@ -40,7 +40,7 @@ impl Grid {
         Self { low, side: longest * Self::EXPANSION / f64::from(nvox), nvox }
     }
 
-    /// A grid for callers without a wish: one with about [`ACTIVE`]` * sqrt(points)` active
+    /// The default grid: one with about [`ACTIVE`]` * sqrt(points)` active
     /// voxels. The first guess is right for a surface that fills about three voxels for every
     /// one of `nvox * nvox`, as rooms and objects do; the voxels that it makes active say how
     /// much finer or coarser a surface needs (far more so for a LiDAR turn, whose box is

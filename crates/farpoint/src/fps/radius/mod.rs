@@ -20,15 +20,13 @@ mod grid;
 mod step;
 mod voxels;
 
-use super::RadiusOptions;
 use super::selection::Selection;
-use super::statistics::lap;
-use crate::arch::Simd;
+use crate::RadiusOptions;
+use crate::clock::Clock;
 use crate::cloud::Cloud;
+use crate::simd::Simd;
 use crate::{Error, Scalar};
 use grid::Grid;
-pub(super) use grid::MOST_VOXELS;
-use std::time::Instant;
 use step::{Counts, Farthest, Step};
 use voxels::Voxels;
 
@@ -38,13 +36,13 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     options: &RadiusOptions,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
-    let mut clock = Instant::now();
+    let mut clock = Clock::now();
     let grid = match options.nvox {
         None => Grid::chosen(cloud),
         Some(nvox) => Grid::new(cloud, nvox),
     };
     let mut voxels = Voxels::new(cloud, &grid);
-    lap(&mut clock, &mut selection.statistics.seconds.build);
+    clock.lap(&mut selection.statistics.seconds.build);
     let mut visits = Vec::with_capacity(voxels.len);
     let mut apply = |voxels: &mut Voxels<T>, place: usize, selection: &mut Selection<'_, T>| {
         let step = Step { voxels, visits: &mut visits, place, options, count: selection.count };
@@ -66,7 +64,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
         selection.report(value)?;
     }
     finish(&voxels, selection);
-    lap(&mut clock, &mut selection.statistics.seconds.single);
+    clock.lap(&mut selection.statistics.seconds.single);
     Ok(())
 }
 

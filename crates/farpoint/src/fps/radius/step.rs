@@ -1,12 +1,12 @@
 //! One step: bring the voxels up to date with a new sample, and find the next.
 
 use super::voxels::{NONE, Voxels, reach};
+use crate::RadiusOptions;
 use crate::Scalar;
-use crate::arch::{Kernel, Simd};
 use crate::distance::{square, squared};
-use crate::fps::RadiusOptions;
 use crate::fps::tree::for_each_bit;
 use crate::memory::{self, MOST_LANES};
+use crate::simd::{Kernel, Simd};
 
 pub(super) struct Step<'a, T> {
     pub(super) voxels: &'a mut Voxels<T>,

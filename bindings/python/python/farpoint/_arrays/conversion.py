@@ -1,0 +1,140 @@
+"""Arrays of other libraries as arrays of NumPy, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+#: Device types of DLPack whose memory the CPU reads: plain, and pinned for CUDA.
+_HOST = (1, 3)
+
+#: Device types of DLPack whose memory an NVIDIA GPU reads: plain and managed.
+_CUDA = (2, 13)
+
+
+def name(array: Any) -> str:
+    """The array for messages: library, shape and type as far as they are known."""
+    kind = type(array)
+    words = [kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"]
+    if hasattr(array, "shape"):
+        words.append(f"of shape {tuple(array.shape)}")
+    if hasattr(array, "dtype"):
+        words.append(f"and type {array.dtype}")
+    return " ".join(words)
+
+
+def is_on_gpu(array: Any) -> bool:
+    """Whether it lies in the memory of a GPU; for arrays that are not PyTorch's."""
+    if hasattr(type(array), "__dlpack_device__"):
+        device_type = _device_of(array)[0]
+        if device_type not in _HOST + _CUDA:
+            raise TypeError(
+                f"{name(array)} lies on a device of DLPack type {device_type}; farpoint reads the "
+                "memory of CPUs and of NVIDIA GPUs"
+            )
+        return device_type in _CUDA
+    return hasattr(array, "__cuda_array_interface__")
+
+
+def _device_of(array: Any) -> tuple[int, int]:
+    """Device type and number of DLPack; Open3D has an enumeration that is no int for the type."""
+    kind, number = array.__dlpack_device__()
+    return int(getattr(kind, "value", kind)), int(number)
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """The same memory as a NumPy array where its library allows, else a copy. Masked values become
+    NaN."""
+    if isinstance(array, np.ndarray):
+        return _unmasked(array)
+    kind = type(array)
+    if hasattr(kind, "__dlpack__") and not hasattr(kind, "__array_interface__"):
+        return _from_dlpack(array)
+    arrays = ("__array__", "__array_interface__", "__array_struct__", "__getitem__", "__buffer__")
+    if isinstance(array, (str, bytes, dict)) or not any(hasattr(kind, way) for way in arrays):
+        raise TypeError(
+            "the points must be an array of float32 or float64, or rows in a list, not "
+            f"{'None' if array is None else name(array)}"
+        )
+    try:
+        found = np.asarray(array)
+        # NumPy before 1.24 makes objects of rows of different lengths.
+        if found.dtype.kind == "O" and any(isinstance(part, (list, tuple)) for part in found.flat):
+            raise ValueError("its rows have different lengths")
+    except ValueError as error:
+        raise ValueError(f"the points are no array of numbers ({name(array)}): {error}") from None
+    # Lists of whole numbers are coordinates like others.
+    if found.dtype.kind in "iu" and isinstance(array, (list, tuple)):
+        found = found.astype(np.float64)
+    if found.dtype.kind == "O":
+        raise TypeError(
+            f"the points must be an array of float32 or float64, not of objects ({name(array)})"
+        )
+    return found
+
+
+def _unmasked(array: np.ndarray) -> np.ndarray:
+    """The array itself; of one with masked values a copy with NaN in their places."""
+    if not isinstance(array, np.ma.MaskedArray) or not np.ma.is_masked(array):
+        return array
+    if array.dtype.kind != "f":
+        return array.data  # refused for its type
+    filled: np.ndarray = array.filled(np.nan)
+    return filled
+
+
+def _from_dlpack(array: Any) -> np.ndarray:
+    """The same memory, by DLPack; an error in words if its library does not give it."""
+    try:
+        return np.from_dlpack(array)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        # Libraries that know only the first form of the protocol.
+        try:
+            return np.from_dlpack(_OldDlpack(array))
+        except (BufferError, RuntimeError, TypeError, ValueError):
+            raise TypeError(
+                f"{name(array)} can't be read by DLPack ({error}); give a NumPy array of it"
+            ) from None
+
+
+class _OldDlpack:
+    """An array whose ``__dlpack__`` takes no arguments."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _device_of(self.array)
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self.array.__dlpack__()
+
+
+def like(found: np.ndarray, array: Any) -> Any:
+    """A NumPy result as an array of the library, and on the device, that ``array`` is of."""
+    if isinstance(array, np.ndarray) or not hasattr(type(array), "__dlpack__"):
+        return found
+    library = type(array).__module__.partition(".")[0]
+    if library in ("jax", "jaxlib"):
+        import jax
+
+        return jax.device_put(found, array.device)
+    if hasattr(array, "__array_namespace__"):
+        return array.__array_namespace__().asarray(found)
+    return found
+
+
+def refuse_narrow(array: Any, named: Any) -> None:
+    """Raises ValueError if rows of ``named`` do not fit indices of the library of ``array``:
+    JAX has no int64 without its 64-bit mode."""
+    if type(array).__module__.partition(".")[0] not in ("jax", "jaxlib"):
+        return
+    if named.shape[-2] > 2**31:
+        import jax
+
+        if not jax.config.jax_enable_x64:
+            raise ValueError(
+                f"JAX has int32 indices, which do not reach all {named.shape[-2]} rows; turn its "
+                f'64-bit mode on by jax.config.update("jax_enable_x64", True) ({name(named)})'
+            )

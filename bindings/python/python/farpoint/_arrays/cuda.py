@@ -1,0 +1,272 @@
+"""Arrays in GPU memory that are not PyTorch's: CuPy, JAX, Numba, and everything that speaks DLPack or the
+CUDA array interface. Lengths and starts come from the host here. The functions are those of
+``interface.Library``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from .._records import Found, Output, Sampling, Search
+from .._torch.presence import is_tensor
+from . import whole_numbers
+from .conversion import is_on_gpu, name, refuse_narrow
+from .device import KINDS, Array, describe
+
+__all__ = [
+    "bad_rows", "chamfer", "fill", "like", "nearest", "on_host", "sample", "sample_ragged",
+]
+
+
+def on_host(points: Any, what: str) -> np.ndarray:
+    """Refuses them: nothing is copied to the CPU unasked."""
+    raise TypeError(
+        f"{what} on the CPU, and the points are on a GPU ({name(points)}); copy them to the CPU first"
+    )
+
+
+def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
+    """Refuses them: offsets in device memory have no array of these libraries behind them."""
+    raise TypeError(
+        "clouds one after another are sampled on the CPU or as PyTorch tensors; call sample for each "
+        f"of them ({name(points)})"
+    )
+
+
+def like(found: np.ndarray, array: Any) -> Any:
+    """An array of NumPy as one of the library, on the device of ``array``."""
+    return describe(array).beside(array, found)
+
+
+def fill(out: Any, found: np.ndarray, points: Any) -> Any:
+    """Refuses them: answers are in new memory."""
+    raise TypeError(f"out is for NumPy arrays and PyTorch tensors ({name(points)})")
+
+
+# ------------------------------------------------------------------------------------- sampling
+
+
+def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
+    """Indices, distances or None, and covering radius."""
+    if request.skip_bad or request.out is not None:
+        option = 'on_bad="skip"' if request.skip_bad else "out"
+        raise ValueError(f"{option} is for NumPy arrays and PyTorch tensors ({name(points)})")
+    refuse_narrow(points, points)
+    source = describe(points)
+    clouds, rows, _ = source.shape
+    count = _most(points, rows, request)
+    lengths = counts = None
+    if request.lengths is not None:
+        lengths = _sample_lengths(points, source, request)
+        if request.ratio is not None:
+            counts = np.array([_native.limit(n, ratio=request.ratio) for n in lengths], np.int64)
+    if request.counts is not None:
+        counts = np.array(request.counts)
+        counts = counts if lengths is None else np.minimum(counts, lengths)
+    return _enqueue(points, source, request, count, lengths, counts)
+
+
+def _most(points: Any, rows: int, request: Sampling) -> int:
+    """Samples of a cloud at most."""
+    if request.count is not None and request.lengths is not None:
+        return request.count
+    try:
+        return _native.limit(rows, request.count, request.ratio)
+    except ValueError as error:
+        raise ValueError(f"{error} ({name(points)})") from None
+
+
+def _sample_lengths(points: Any, source: Array, request: Sampling) -> np.ndarray:
+    if not source.batch:
+        raise ValueError(f"lengths are for a batch of shape (B, N, D) ({name(points)})")
+    return _fitting(request.lengths, "lengths", source)
+
+
+def _starts(points: Any, source: Array, request: Sampling, lengths: Any) -> np.ndarray | None:
+    clouds, rows, _ = source.shape
+    each = np.full(clouds, rows) if lengths is None else lengths
+    if request.seed is not None:
+        drawn = [_native.random_start(request.seed, int(n)) if n else 0 for n in each]
+        return np.array(drawn, np.int64).reshape(-1, 1)
+    if isinstance(request.start, int) and request.start == 0:
+        return None
+    starts = whole_numbers.starts_of(request.start, source.batch)
+    if len(starts) not in (1, clouds):
+        raise ValueError(f"start of shape {starts.shape} ({name(points)})")
+    starts = np.broadcast_to(starts, (clouds, starts.shape[1]))
+    for cloud, several in enumerate(starts):
+        outside = (several < 0) | (several >= each[cloud])
+        if outside.any():
+            raise ValueError(
+                f"start index {several[outside][0]} is outside the cloud of {each[cloud]} points "
+                f"({name(points)})"
+            )
+        if len(np.unique(several)) < len(several):
+            raise ValueError(f"a start index is given twice in {several.tolist()}")
+    return starts
+
+
+def _enqueue(
+    points: Any, source: Array, request: Sampling, count: int, lengths: Any, counts: Any
+) -> tuple[Any, Any, Any]:
+    clouds, rows, _ = source.shape
+    starts = _starts(points, source, request, lengths)
+    if request.spacing is not None and rows == 0:
+        whole_numbers.refuse_empty([0] * clouds, source.batch, name(points))
+    # Kernels give no cloud more places than it could have rows, or than its count.
+    most = min(count, rows)
+    slots = None if most == count else np.arange(clouds) * count
+    padding = counts is not None or slots is not None
+    # Names for all, so that nothing is given back before it is used.
+    sent = [None if p is None else source.upload(p) for p in (lengths, counts, slots, starts)]
+    kind = KINDS[source.dtype]
+    one = (clouds,) if source.batch else ()
+    indices, values, covering, chosen = (
+        source.room(shape, of, padding) if wanted else None
+        for shape, of, wanted in (
+            ((*one, count), "i8", True), ((*one, count), kind, request.distances),
+            (one, kind, request.distances), ((clouds,), "i8", request.spacing is not None),
+        )
+    )
+    output = Output(
+        source.pointer(indices), source.pointer(sent[1]), source.pointer(sent[2]),
+        (source.pointer(sent[3]), 1 if starts is None else starts.shape[1]),
+        source.pointer(values), source.pointer(covering), source.pointer(chosen),
+    )
+    if clouds > 0 and most > 0:
+        wanted = None if request.spacing is not None else most
+        device_input = source.input(sent[0])
+        _native.cuda_sample(device_input, output, wanted, request.spacing, request.algorithm)
+        if chosen is not None:
+            taken = source.numbers(chosen)
+            whole_numbers.refuse_empty(taken, source.batch, name(points))
+            count = max(taken)
+    return _answer(source, request, (indices, values, covering), count)
+
+
+def _answer(
+    source: Array, request: Sampling, found: tuple[Any, Any, Any], most: int
+) -> tuple[Any, Any, Any]:
+    indices = _first(source.give(found[0]), most)
+    if not request.distances:
+        return indices, None, None
+    distances = source.root(_first(source.give(found[1]), most))
+    return indices, distances, source.root(source.give(found[2]))
+
+
+def _first(found: Any, most: int) -> Any:
+    """An answer without the places that a stop at a spacing left over."""
+    return found if found.shape[-1] == most else found[..., :most]
+
+
+def bad_rows(points: Any) -> tuple[list[int], list[int]]:
+    """How many rows of each cloud hold NaN or infinity, and which is the first."""
+    source = describe(points)
+    counts, firsts = (source.room((source.shape[0],), "i8") for _ in range(2))
+    _native.cuda_check(source.input(), source.pointer(counts), source.pointer(firsts))
+    return source.numbers(counts), source.numbers(firsts)
+
+def _fitting(values: Any, what: str, source: Array) -> np.ndarray:
+    """Lengths, within the clouds: kernels rely on it."""
+    lengths = whole_numbers.integers(values, what, 1)
+    whole_numbers.refuse_negative(lengths, "length")
+    clouds, rows, _ = source.shape
+    if len(lengths) != clouds or (lengths > rows).any():
+        raise ValueError(f"{what} {lengths.tolist()} do not fit ({name(source.array)})")
+    return lengths
+
+
+# ------------------------------------------------------------------------------- nearest points
+
+
+def nearest(x: Any, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
+    """Distances and indices of x, and of y if both are wanted, as arrays of the library."""
+    refuse_narrow(x, y)
+    source, found = _search(x, y, search, both)
+    found = [source.give(part) for part in found]
+    if search.plain:
+        found[::2] = [source.root(distances) for distances in found[::2]]
+    return tuple(found)
+
+
+def chamfer(x: Any, y: Any, search: Search, reduction: str, both: bool) -> Any:
+    """A number for a pair of clouds, or one per pair as an array of the library of x."""
+    source, found = _search(x, y, search, both)
+    lengths = (search.x_lengths, search.y_lengths)
+    sides = []
+    for distances, rows in zip(found[::2], lengths):
+        distances = source.give(distances)
+        distances = source.root(distances) if search.plain else distances
+        sides.append(_reduce(source, distances, rows, reduction))
+    total = sides[0]
+    if len(sides) == 2:
+        both_largest = reduction == "max"
+        total = source.namespace(total).maximum(*sides) if both_largest else sides[0] + sides[1]
+    return total if source.batch else float(total)
+
+
+def _reduce(source: Array, distances: Any, lengths: Any, reduction: str) -> Any:
+    """One value a cloud, in double precision where the library has it; padding is 0."""
+    library = source.namespace(distances)
+    if reduction == "max":
+        return library.max(distances, axis=-1)
+    total = library.sum(distances, axis=-1, dtype=source.double(library))
+    if reduction == "sum":
+        return total
+    if lengths is None:
+        return total / distances.shape[-1]
+    counts = whole_numbers.integers(lengths, "lengths", 1).astype(np.float64)
+    return total / source.beside(total, counts)
+
+
+def _search(x: Any, y: Any, search: Search, both: bool) -> tuple[Array, list[Any]]:
+    """The source of x, and distances and indices of x, and of y if both are wanted."""
+    a, b = _pair(x, y)
+    given = ((search.x_lengths, "x_lengths", a), (search.y_lengths, "y_lengths", b))
+    lengths = [_search_lengths(values, what, source) for values, what, source in given]
+    found = []
+    for source in (a, b) if both else (a,):
+        shape = source.shape[:2] if source.batch else source.shape[1:2]
+        found += [a.room(shape, KINDS[a.dtype]), a.room(shape, "i8")]
+    if a.shape[0] > 0:
+        # Names for what is sent, so that nothing is given back before it is used.
+        sent = [None if values is None else a.upload(values) for values in lengths]
+        # Everything is queued on the stream of x, once the work on that of y is done.
+        if b.stream != a.stream:
+            _native.DeviceArray(b.device, b.stream, [1], "i8").wait()
+        inputs = a.input(sent[0]), b.input(sent[1])._replace(stream=a.stream)
+        addresses = [a.pointer(part) for part in found] + [0] * (4 - len(found))
+        wanted = Found((addresses[0], addresses[2]), (addresses[1], addresses[3]))
+        _native.cuda_match(*inputs, wanted, search.norm)
+    return a, found
+
+
+def _pair(x: Any, y: Any) -> tuple[Array, Array]:
+    for array in (x, y):
+        if isinstance(array, np.ndarray) or is_tensor(array) or not is_on_gpu(array):
+            raise TypeError(
+                f"both clouds must be of one library on one GPU ({name(x)}; {name(y)})"
+            )
+    a, b = describe(x), describe(y)
+    about = f"{name(x)}; {name(y)}"
+    if a.library != b.library or a.device != b.device or a.dtype != b.dtype:
+        raise TypeError(f"both clouds must be of one library and type on one GPU ({about})")
+    if a.batch != b.batch or a.shape[0] != b.shape[0] or a.shape[2] != b.shape[2]:
+        raise ValueError(
+            f"both must be clouds (N, D), or batches (B, N, D) of the same B and D ({about})"
+        )
+    if a.shape[0] > 0 and 0 in (a.shape[1], b.shape[1]):
+        raise ValueError(f"an empty cloud ({about})")
+    return a, b
+
+
+def _search_lengths(values: Any, what: str, source: Array) -> np.ndarray | None:
+    if values is None:
+        return None
+    if not source.batch:
+        raise ValueError(f"{what} are for a batch of shape (B, N, D)")
+    lengths = _fitting(values, what, source)
+    whole_numbers.refuse_empty(lengths.tolist(), True, name(source.array))
+    return lengths

@@ -1,0 +1,45 @@
+"""What farpoint needs of a library of arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._records import Sampling, Search
+
+
+class Library(Protocol):
+    """One of the modules ``numpy``, ``torch`` and ``cuda``. Arrays are read where they lie; answers are
+    arrays of the same library on the same device.
+
+    What the functions of an implementation rest on is, in this order: describing an array (shape,
+    strides, type, device), allocating an answer, their pointers, and the stream that the work is
+    queued on. How that is done differs by library, and by device.
+    """
+
+    def sample(self, points: Any, request: Sampling) -> tuple[Any, Any, Any]:
+        """Indices, distances or None, and covering radius."""
+
+    def sample_ragged(
+        self, points: Any, offsets: list[int], counts: list[int], start: Any
+    ) -> Any:
+        """Rows of clouds that lie one after another."""
+
+    def nearest(self, x: Any, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
+        """Distances and indices of x, and of y if both are wanted."""
+
+    def chamfer(self, x: Any, y: Any, search: Search, reduction: str, both: bool) -> Any:
+        """One value per pair of clouds."""
+
+    def bad_rows(self, points: Any) -> tuple[list[int], list[int]]:
+        """How many rows of each cloud hold NaN or infinity, and which is the first."""
+
+    def on_host(self, points: Any, what: str) -> np.ndarray:
+        """The points as an array that the CPU reads; refuses those on a GPU."""
+
+    def like(self, found: np.ndarray, array: Any) -> Any:
+        """An array of NumPy as one of the library, on the device of ``array``."""
+
+    def fill(self, out: Any, found: np.ndarray, points: Any) -> Any:
+        """Writes indices to the caller's array, which is returned."""

@@ -1,0 +1,125 @@
+"""Everything that the CPU reads, as arrays of NumPy: NumPy's own, lists, and arrays of other libraries by
+DLPack or the array protocols. The functions are those of ``interface.Library``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _native, _progress
+from .._records import Reduction, Sampling, Search
+from .conversion import like, name, refuse_narrow, to_numpy
+from .whole_numbers import lengths_of, starts_of
+
+__all__ = [
+    "bad_rows", "chamfer", "fill", "like", "nearest", "on_host", "sample", "sample_array",
+    "sample_ragged",
+]
+
+
+def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
+    """Indices, distances or None, and covering radius."""
+    if type(points) is np.ndarray:
+        return sample_array(points, request)
+    refuse_narrow(points, points)
+    indices, distances, radius = sample_array(to_numpy(points), request)
+    if distances is not None:
+        distances = like(distances, points)
+    return like(indices, points), distances, radius
+
+
+def sample_array(points: np.ndarray, request: Sampling) -> tuple[Any, Any, Any]:
+    """The same as arrays of NumPy."""
+    lengths = starts = None
+    if request.lengths is not None:
+        lengths = lengths_of(request.lengths)
+    if not (isinstance(request.start, int) and request.start == 0):
+        starts = starts_of(request.start, points.ndim == 3)
+    if request.progress:
+        with _progress.bar(True, "sampling", "points") as callback:
+            return _sampled(points, request, lengths, starts, callback)
+    return _sampled(points, request, lengths, starts, None)
+
+
+def _sampled(
+    points: np.ndarray, request: Sampling, lengths: Any, starts: Any, callback: Any
+) -> tuple[Any, Any, Any]:
+    return _native.sample(
+        points, request.count, request.ratio, request.spacing, starts, request.seed, lengths,
+        request.counts, request.algorithm, request.threads, request.skip_bad, request.distances,
+        request.out, callback,
+    )
+
+
+def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any) -> Any:
+    """Rows of clouds that lie one after another."""
+    array = to_numpy(points)
+    starts = None if start is None else starts_of(start, True)
+    found = _native.sample_ragged(
+        array, np.array(offsets, np.int64), np.array(counts, np.int64), starts, "auto"
+    )
+    return like(found, points)
+
+
+def nearest(x: Any, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
+    """Distances and indices of x, and of y if both are wanted."""
+    refuse_narrow(x, y)
+    batches, single = _batches(x, y, search)
+    found = list(_native.match_clouds(batches, search.norm, "auto", search.threads, both))
+    if single:
+        found = [part[0] for part in found]
+    if search.plain:
+        found[::2] = [np.sqrt(distances) for distances in found[::2]]
+    return tuple([like(part, x) for part in found])
+
+
+def chamfer(x: Any, y: Any, search: Search, reduction: str, both: bool) -> Any:
+    """One value per pair of clouds."""
+    batches, single = _batches(x, y, search)
+    how = Reduction(search.norm, search.plain, reduction, both, search.threads)
+    values = _native.chamfer_clouds(batches, how, False)[0]
+    return float(values[0]) if single else like(values, x)
+
+
+def _batches(x: Any, y: Any, search: Search) -> tuple[tuple[Any, Any, Any, Any], bool]:
+    """Both as batches with their lengths, and whether they are a pair of clouds."""
+    a, b = to_numpy(x), to_numpy(y)
+    if a.ndim not in (2, 3) or a.ndim != b.ndim:
+        raise ValueError(
+            f"both must be clouds (N, D), or both batches (B, N, D): {name(a)} and {name(b)}"
+        )
+    single = a.ndim == 2
+    given = ((search.x_lengths, "x_lengths"), (search.y_lengths, "y_lengths"))
+    if single:
+        for lengths, what in given:
+            if lengths is not None:
+                raise ValueError(f"{what} are for a batch of shape (B, N, D)")
+        return (a[None], b[None], None, None), True
+    x_lengths, y_lengths = (lengths_of(lengths, what) for lengths, what in given)
+    return (a, b, x_lengths, y_lengths), False
+
+
+def bad_rows(points: Any) -> tuple[list[int], list[int]]:
+    """How many rows of each cloud hold NaN or infinity, and which is the first."""
+    array = to_numpy(points)
+    _native.address(array)  # refuses other types and shapes
+    bad = ~np.isfinite(array.reshape(-1, *array.shape[-2:])).all(axis=-1)
+    return bad.sum(axis=-1).tolist(), bad.argmax(axis=-1).tolist() if bad.size else []
+
+
+def on_host(points: Any, what: str) -> np.ndarray:
+    """The points as an array of NumPy."""
+    array = to_numpy(points)
+    _native.address(array)  # refuses other types and shapes
+    return array
+
+
+def fill(out: Any, found: np.ndarray, points: Any) -> Any:
+    """Writes indices to the caller's array, which is returned."""
+    if not isinstance(out, np.ndarray) or out.dtype != np.int64:
+        raise TypeError(f"out must be an int64 array of NumPy, not {name(out)}")
+    if out.shape != found.shape:
+        raise ValueError(f"out must be of shape {found.shape}, not {out.shape}")
+    out[...] = found
+    return out

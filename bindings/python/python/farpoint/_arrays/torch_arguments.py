@@ -1,0 +1,160 @@
+"""Arguments beside tensors, brought to the form that the operators take. ``torch.compile`` traces this."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._records import Sampling
+from .._torch.registration import HALVES
+from .._torch.transfer import numbers, sent
+from . import whole_numbers
+from .conversion import name
+
+
+def checked(points: Tensor) -> Tensor:
+    """The points as kernels take them: float16 and bfloat16 as float32, which holds them without
+    loss. Refuses tensors that are no clouds."""
+    whole = points.dtype in (torch.float32, torch.float64)
+    if not whole and points.dtype not in HALVES:
+        raise TypeError(
+            "the points must be float32 or float64, or float16 or bfloat16, which are converted to "
+            f"float32 ({about(points)})"
+        )
+    if points.dim() not in (2, 3) or points.shape[-1] == 0:
+        raise ValueError(
+            "the points must be a tensor of shape (N, D) or (B, N, D) with D of 1 or more "
+            f"({about(points)})"
+        )
+    if not (points.is_cpu or points.is_cuda):
+        raise TypeError(f"the points must be on the CPU or on a CUDA device ({about(points)})")
+    return points if whole else points.float()
+
+
+def about(points: Tensor) -> str:
+    """The tensor for messages."""
+    return f"points of shape {tuple(points.shape)}, {points.dtype}, {points.device}"
+
+
+def checked_pair(x: Tensor, y: Any) -> tuple[Tensor, Tensor]:
+    """Both as kernels take them. Refuses what is no pair of clouds."""
+    if not isinstance(y, Tensor):
+        raise TypeError(
+            f"x is a tensor and y is none ({about(x)}; {name(y)}); give a tensor, as "
+            "torch.as_tensor(y, device=x.device) makes"
+        )
+    x, y = checked(x), checked(y)
+    if x.dtype != y.dtype or x.device != y.device:
+        raise TypeError(f"both clouds must be of one type on one device ({about_pair(x, y)})")
+    shape, other, batch = x.shape, y.shape, x.dim() == 3
+    same = x.dim() == y.dim() and shape[-1] == other[-1]
+    if not same or (batch and shape[0] != other[0]):
+        raise ValueError(
+            "both must be clouds (N, D), or batches (B, N, D) of the same B and D "
+            f"({about_pair(x, y)})"
+        )
+    if (shape[-2] == 0 or other[-2] == 0) and not (batch and shape[0] == 0):
+        raise ValueError(f"an empty cloud ({about_pair(x, y)})")
+    return x, y
+
+
+def about_pair(x: Tensor, y: Tensor) -> str:
+    return f"{about(x)}; {about(y)}"
+
+
+def checked_count(clouds: Tensor, request: Sampling) -> int:
+    """Samples of a cloud at most; refuses what can be refused without looking at the data."""
+    rows, count, ratio = clouds.shape[-2], request.count, request.ratio
+    if ratio is not None:
+        if not 0.0 <= ratio <= 1.0:
+            raise ValueError(f"ratio {ratio} is outside 0..=1 ({about(clouds)})")
+        return math.ceil(ratio * rows)
+    assert count is not None
+    if count > rows and (request.lengths is None or count * len(clouds) >= 2**60):
+        raise ValueError(
+            f"{count} samples were asked of a cloud of {rows} points; ask for at most {rows} "
+            f"({about(clouds)})"
+        )
+    return count
+
+
+def in_range(request: Sampling) -> Sampling:
+    """Seed and threads as operators take them: whole numbers of 64 bits with a sign."""
+    seed = request.seed
+    if seed is not None:
+        seed = operator.index(seed)
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"seed {seed} is outside 0..={2**64 - 1}")
+        seed = seed if seed < 2**63 else seed - 2**64
+    check_threads(request.threads)
+    return request._replace(seed=seed)
+
+
+def check_threads(threads: int | None) -> None:
+    """Refuses what is no number of threads."""
+    if threads is not None and not 1 <= threads < 2**63:
+        raise ValueError(f"threads is {threads}; it must be 1 or more, and below 2**63")
+
+
+def lengths_of(lengths: Any, clouds: Tensor) -> Tensor:
+    """Lengths as int64 on the device of the clouds, within them: kernels rely on it."""
+    rows = clouds.shape[1]
+    found: Tensor
+    if isinstance(lengths, Tensor):
+        _refuse_fractions(lengths, "lengths", 1)
+        found = sent(lengths, clouds.device)
+    else:
+        given = whole_numbers.integers(lengths, "lengths", 1)
+        whole_numbers.refuse_negative(given, "length")
+        if (given > rows).any():
+            raise ValueError(f"length {given.max()} is over {rows} ({about(clouds)})")
+        found = numbers(given.tolist(), clouds.device)
+    if found.dim() != 1 or found.shape[0] != clouds.shape[0]:
+        raise ValueError(f"lengths of shape {tuple(found.shape)} ({about(clouds)})")
+    return found.clamp(0, rows) if clouds.is_cuda else found
+
+
+def starts_of(start: Any, clouds: Tensor, batch: bool, lengths: Tensor | None) -> Tensor:
+    """Starts as (1, S) or (B, S)."""
+    rows = clouds.shape[1]
+    if isinstance(start, int) and not isinstance(start, bool):
+        if not 0 <= start < rows:
+            raise ValueError(
+                f"start index {start} is outside the cloud of {rows} points ({about(clouds)})"
+            )
+        return torch.full((1, 1), start, dtype=torch.int64, device=clouds.device)
+    if not isinstance(start, Tensor):
+        given = whole_numbers.starts_of(start, batch)
+        if given.size and not (0 <= given.min() and given.max() < rows):
+            raise ValueError(
+                f"start index {given.min() if given.min() < 0 else given.max()} is outside the "
+                f"cloud of {rows} points ({about(clouds)})"
+            )
+        for several in given:
+            if len(set(several.tolist())) < len(several):
+                raise ValueError(f"a start index is given twice in {several.tolist()}")
+        start = numbers(given.reshape(-1).tolist(), clouds.device).reshape(given.shape)
+    else:
+        _refuse_fractions(start, "start")
+        if start.dim() < 2:
+            start = start.reshape(-1, 1) if batch and start.dim() == 1 else start.reshape(1, -1)
+    if start.dim() != 2 or start.shape[0] not in (1, clouds.shape[0]) or start.shape[1] == 0:
+        raise ValueError(f"start of shape {tuple(start.shape)} ({about(clouds)})")
+    return sent(start, clouds.device)
+
+
+def _refuse_fractions(values: Tensor, what: str, ndim: int | None = None) -> None:
+    if values.dtype == torch.bool or values.is_floating_point() or values.is_complex():
+        raise whole_numbers.not_whole(values, what, ndim)
+
+
+def fill(found: Tensor, out: Any) -> Tensor:
+    if not isinstance(out, Tensor) or out.dtype != torch.int64 or out.device != found.device:
+        raise TypeError(f"out must be an int64 tensor on {found.device}, not {name(out)}")
+    if out.shape != found.shape:
+        raise ValueError(f"out must be of shape {tuple(found.shape)}, not {tuple(out.shape)}")
+    return out.copy_(found)

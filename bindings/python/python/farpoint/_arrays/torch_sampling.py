@@ -1,0 +1,205 @@
+"""Sampling tensors: by the operators, or where the number of samples is in the data without them. Apart from
+that, ``torch.compile`` traces this."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _native
+from .._records import Sampling
+from .._torch import memory
+from .._torch import sampling as operators
+from .._torch.presence import untraced
+from .._torch.transfer import numbers
+from . import whole_numbers
+from .numpy import bad_rows as bad_rows_of_array
+from .numpy import sample_array
+from .torch_arguments import (
+    about, checked, checked_count, fill, in_range, lengths_of, starts_of,
+)
+
+
+def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
+    """Indices, distances or None, and covering radius."""
+    points = checked(points.detach() if points.requires_grad else points)
+    if request.seed is not None or request.threads is not None:
+        request = in_range(request)
+    batch = points.dim() == 3
+    if request.lengths is not None and not batch:
+        raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(points)})")
+    found = _chosen(points, request)
+    if request.out is not None:
+        found = (fill(found[0], request.out), *found[1:])
+    return found
+
+
+def _chosen(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
+    if request.spacing is not None or request.progress or request.skip_bad:
+        return _sample_eagerly(points, request)
+    return _sample_by_operator(points, request)
+
+
+def _sample_by_operator(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
+    count = checked_count(points, request)
+    lengths = starts = counts = None
+    if request.lengths is not None:
+        lengths = lengths_of(request.lengths, points)
+        if request.ratio is not None:
+            counts = torch.ceil(lengths.to(torch.float64) * request.ratio).to(torch.int64)
+    if request.counts is not None:
+        counts = numbers(request.counts, points.device)
+        counts = counts if lengths is None else torch.minimum(counts, lengths)
+    if not (isinstance(request.start, int) and request.start == 0):
+        clouds = points if points.dim() == 3 else points.unsqueeze(0)
+        starts = starts_of(request.start, clouds, points.dim() == 3, lengths)
+    arguments = (
+        points, count, lengths, counts, starts, request.seed, request.algorithm, request.threads,
+    )
+    if request.distances:
+        indices, distances, radius = operators.sample_distances(*arguments)
+        return indices, distances, radius
+    return operators.sample(*arguments), None, None
+
+
+# ------------------------------------------------------- the number of samples is in the data
+
+
+@untraced
+def _sample_eagerly(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
+    """A stop at a spacing and rows left out, where the number of samples is in the data; a
+    progress bar."""
+    if request.spacing is None:
+        checked_count(points, request)
+    if points.is_cuda and request.skip_bad:
+        return _sample_good_rows(points, request)
+    if points.is_cuda and request.spacing is not None:
+        return _sample_to_spacing(points, request)
+    if points.is_cuda:
+        return _sample_by_operator(points, request._replace(progress=False))
+    seed = None if request.seed is None else request.seed % 2**64
+    request = request._replace(out=None, seed=seed)
+    indices, distances, radius = sample_array(points.numpy(), request)
+    return (
+        torch.from_numpy(indices),
+        None if distances is None else torch.from_numpy(distances),
+        torch.as_tensor(radius, dtype=torch.float64, device="cpu"),
+    )
+
+
+def _sample_to_spacing(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
+    clouds = points if points.dim() == 3 else points.unsqueeze(0)
+    spacing = request.spacing
+    assert spacing is not None
+    if not (spacing >= 0 and math.isfinite(spacing)):
+        raise ValueError(f"spacing {spacing} is not a finite number of at least 0")
+    lengths = None if request.lengths is None else lengths_of(request.lengths, clouds)
+    if clouds.shape[1] == 0:
+        whole_numbers.refuse_empty([0] * clouds.shape[0], points.dim() == 3, about(points))
+    starts = starts_of(request.start, clouds, points.dim() == 3, lengths)
+    chosen = clouds.new_zeros(clouds.shape[0], dtype=torch.int64)
+    found = operators.enqueue(
+        clouds, clouds.shape[1], lengths, None, starts, request.seed, request.algorithm, True,
+        spacing, chosen,
+    )
+    taken = chosen.tolist()
+    whole_numbers.refuse_empty(taken, points.dim() == 3, about(points))
+    longest = max(taken, default=0)
+    indices, distances = found[0][:, :longest], found[1][:, :longest]
+    if points.dim() == 3:
+        return indices, distances, found[2]
+    return indices[0], distances[0], found[2][0]
+
+
+def _sample_good_rows(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
+    """Samples rows that are finite, a cloud at a time; waits for the GPU."""
+    if points.dim() == 2:
+        return _sample_good_rows_of(points, request)
+    lengths = [points.shape[1]] * len(points)
+    if request.lengths is not None:
+        lengths = lengths_of(request.lengths, points).tolist()
+    starts: list[Any] = [0] * len(points)
+    if not (isinstance(request.start, int) and request.start == 0):
+        starts = starts_of(request.start, points, True, None).expand(len(points), -1).tolist()
+    found = []
+    for cloud, length, start in zip(points, lengths, starts):
+        count = request.count
+        if count is not None and request.lengths is not None:
+            count = min(count, length)
+        alone = request._replace(lengths=None, out=None, count=count, start=start)
+        found.append(_sample_good_rows_of(cloud[:length], alone))
+    if request.spacing is not None:
+        width = max((len(indices) for indices, *_ in found), default=0)
+    else:
+        width = checked_count(points, request)
+    indices = points.new_full((len(points), width), -1, dtype=torch.int64)
+    distances = points.new_zeros((len(points), width))
+    for k, (chosen, apart, _) in enumerate(found):
+        indices[k, : len(chosen)] = chosen
+        if apart is not None:
+            distances[k, : len(chosen)] = apart
+    if not request.distances:
+        return indices, None, None
+    return indices, distances, torch.stack([radius for *_, radius in found])
+
+
+def _sample_good_rows_of(cloud: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
+    rows = cloud.isfinite().all(dim=-1).nonzero().squeeze(-1)
+    start = request.start
+    if not (isinstance(start, int) and start == 0):
+        wanted = torch.as_tensor(start, device=cloud.device).reshape(-1)
+        start = torch.searchsorted(rows, wanted).clamp(max=max(len(rows) - 1, 0))
+        if len(rows) == 0 or not bool((rows[start] == wanted).all()):
+            raise ValueError("a start index names a row with NaN or infinity; choose another")
+    good = request._replace(skip_bad=False, start=start, out=None)
+    indices, distances, radius = _chosen(cloud[rows], good)
+    return rows[indices], distances, radius
+
+
+def bad_rows(points: Tensor) -> tuple[list[int], list[int]]:
+    """How many rows of each cloud hold NaN or infinity, and which is the first."""
+    points = checked(points.detach())
+    if points.is_cpu:
+        return bad_rows_of_array(points.numpy())
+    clouds, strides = memory.addressable(points if points.dim() == 3 else points.unsqueeze(0))
+    found = torch.empty((2, len(clouds)), dtype=torch.int64, device=clouds.device)
+    source = memory.input_of(clouds, strides, None)
+    _native.cuda_check(source, *(row.data_ptr() for row in found))
+    counts, firsts = found.tolist()
+    return counts, firsts
+
+
+# ---------------------------------------------------------------- clouds one after another
+
+
+def sample_ragged(
+    points: Tensor, offsets: list[int], counts: list[int], start: Any
+) -> Tensor:
+    """``counts[k]`` of the rows ``offsets[k]:offsets[k + 1]`` of an (N, D) tensor for each k, as
+    rows of the tensor one after another. Starts (B, S) count from the cloud's first row."""
+    points = checked(points.detach())
+    if points.dim() != 2:
+        raise ValueError(f"clouds one after another are a tensor of shape (N, D) ({about(points)})")
+    lengths = [end - begin for begin, end in zip(offsets, offsets[1:])]
+    if offsets[:1] != [0] or offsets[-1] != len(points) or min(lengths, default=0) < 0:
+        raise ValueError(f"offsets must rise from 0 to {len(points)} ({about(points)})")
+    for cloud, (count, length) in enumerate(zip(counts, lengths)):
+        if count < 0:
+            raise ValueError(f"count {count} of cloud {cloud} is below 0 ({about(points)})")
+        if count > length:
+            raise ValueError(
+                f"cloud {cloud} of the batch: {count} samples were asked of a cloud of {length} "
+                f"points; ask for at most {length} ({about(points)})"
+            )
+    where, starts = points.device, start
+    if start is not None and not isinstance(start, Tensor):
+        given = whole_numbers.starts_of(start, True)
+        starts = numbers(given.reshape(-1).tolist(), where).reshape(given.shape)
+    found: Tensor = operators.sample_ragged(
+        points, numbers(offsets, where), numbers(counts, where), starts, sum(counts),
+        max(lengths, default=0), "auto",
+    )
+    return found

@@ -1,0 +1,319 @@
+"""The Chamfer distance as one operator, which returns the value of each pair and what its gradient needs.
+
+A step of a training is shorter than the time Python takes to list its arguments. So on a GPU the
+compiled module gets the shapes once, in a plan that is kept, and then addresses alone: one call searches
+and reduces, one call computes both gradients. Where only kernels would see the operator it is not called
+at all. Everything unusual (derivatives of derivatives, dual numbers, ``torch.func``) goes through
+``search`` and PyTorch's own operations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _native
+from .._records import Reduction
+from . import derivatives, fast_path, memory, search
+from .registration import define, differentiate, map_by, vmapped
+
+
+def chamfer(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction
+) -> Tensor:
+    """One value per cloud, of clouds and lengths that were checked."""
+    if not fast_path.only_kernels_see(x, y, x_lengths, y_lengths):
+        if derivatives.wanted():
+            return search.reduced(x, y, x_lengths, y_lengths, how)
+        value: Tensor = operator(x, y, x_lengths, y_lengths, *how)[0]
+        return value
+    if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
+        found: Tensor = _differentiably(x, y, x_lengths, y_lengths, how)
+        return found
+    return _kernel(x, y, x_lengths, y_lengths, how, False)[0]
+
+
+def _keeps_distances(how: Reduction) -> bool:
+    """Whether gradients need the distances."""
+    return how.plain or how.reduction == "max"
+
+
+# ---------------------------------------------------------------------------------- kernels
+
+
+def _kernel(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction,
+    keep: bool,
+) -> tuple[Tensor, Any, Any]:
+    """Values; and if they are to be kept, the indices of x's nearest points and then of y's in one
+    row, and the distances likewise, with what is kept of maxima behind them."""
+    run = _on_cuda if x.is_cuda else _on_cpu
+    return run(x, y, x_lengths, y_lengths, how, keep)
+
+
+def _on_cpu(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction,
+    keep: bool,
+) -> tuple[Tensor, Any, Any]:
+    found = _native.chamfer_clouds(memory.batches_of(x, y, x_lengths, y_lengths), how, keep)
+    value = torch.from_numpy(found[0]).to(x.dtype)
+    if x.dim() == 2:
+        value = value[0].clone()
+    if not keep:
+        return value, None, None
+    return value, torch.from_numpy(found[1]), torch.from_numpy(found[2])
+
+
+class _Plan:
+    """What is the same in every step with clouds of some shape on a GPU."""
+
+    __slots__ = ("forward", "backward", "scratch", "value", "indices", "distances", "x", "y")
+
+    def __init__(self, x: Tensor, y: Tensor, how: Reduction) -> None:
+        memory.refuse_other_types(x)
+        if x.dtype != y.dtype:
+            raise TypeError(f"both clouds must be of one type, not {x.dtype} and {y.dtype}")
+        (_, x_strides), (_, y_strides) = memory.addressable(x), memory.addressable(y)
+        pairs, n, dims = memory.batch_shape(x)
+        m = y.shape[-2]
+        compiled = _native.CudaChamfer(
+            x.get_device(), x.dtype == torch.float64, (pairs, n, m, dims), (x_strides, y_strides),
+            how.norm, how.plain, how.reduction, how.both,
+        )
+        self.forward, self.backward = compiled.forward, compiled.backward
+        self.scratch = compiled.scratch
+        #: Sizes.
+        self.value = tuple(x.shape[:-2])
+        self.indices, self.distances = _places(pairs, n, m, how)
+        self.x, self.y = tuple(x.shape), tuple(y.shape)
+
+
+def _places(pairs: Any, n: Any, m: Any, how: Reduction) -> tuple[Any, Any]:
+    """How many indices and distances there are."""
+    rows = pairs * (n + m) if how.both else pairs * n
+    return rows, rows + _EXTREMES * pairs if how.reduction == "max" else rows
+
+
+#: Numbers kept of the maximum of each pair: the largest of either side, what gradients are divided by.
+_EXTREMES = 4
+
+#: Plans of shapes that were met, and how many are kept at most.
+_plans: dict[Any, _Plan] = {}
+_MOST_PLANS = 1024
+
+
+def _plan_of(x: Tensor, y: Tensor, how: Reduction) -> _Plan:
+    key = x.shape, y.shape, x.stride(), y.stride(), x.dtype, y.dtype, x.get_device(), how
+    plan = _plans.get(key)
+    if plan is None:
+        if len(_plans) >= _MOST_PLANS:
+            _plans.clear()
+        plan = _plans[key] = _Plan(x, y, how)
+    return plan
+
+
+def _on_cuda(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction,
+    keep: bool,
+) -> tuple[Tensor, Any, Any]:
+    """Queues search and reduction on the current stream. Nothing here waits."""
+    plan = _plan_of(x, y, how)
+    # Names are kept for copies and for scratch, so that none is given back before it is used.
+    x, y = _even(x), _even(y)
+    value, distances = x.new_empty(plan.value), x.new_empty(plan.distances)
+    indices = x.new_empty(plan.indices, dtype=torch.int64) if keep else None
+    if not plan.indices:  # no pairs: memory of no bytes has no address
+        return value, indices, distances
+    size = plan.scratch[0]
+    scratch = x.new_empty(size, dtype=torch.uint8) if size else None
+    plan.forward(
+        fast_path.current_stream(x.get_device()), x.data_ptr(), y.data_ptr(),
+        _address(x_lengths), _address(y_lengths), value.data_ptr(), distances.data_ptr(),
+        _address(indices), _address(scratch),
+    )
+    return value, indices, distances
+
+
+_address = memory.address_of
+
+
+def _even(clouds: Tensor) -> Tensor:
+    """A copy of clouds whose rows are not evenly spaced."""
+    return clouds if clouds.is_contiguous() else memory.addressable(clouds)[0]
+
+
+# --------------------------------------------------------------------------------- gradients
+
+
+def _gradients(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, indices: Tensor,
+    distances: Tensor | None, grad: Tensor, how: Reduction, of_x: bool = True, of_y: bool = True,
+) -> tuple[Any, Any]:
+    """Gradients of the clouds from those of the values; those not how for may be None."""
+    arguments = x, y, x_lengths, y_lengths, indices, distances, grad, how
+    if x.is_cuda:
+        return _gradients_on_cuda(*arguments, of_x, of_y)
+    kept = grad.new_empty(0) if distances is None else distances
+    found = _native.chamfer_backward(
+        memory.batches_of(x, y, x_lengths, y_lengths), indices.numpy(), kept.numpy(),
+        grad.reshape(-1).numpy(), how,
+    )
+    return torch.from_numpy(found[0]).view(x.shape), torch.from_numpy(found[1]).view(y.shape)
+
+
+def _gradients_on_cuda(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, indices: Tensor,
+    distances: Tensor | None, grad: Tensor, how: Reduction, of_x: bool, of_y: bool,
+) -> tuple[Any, Any]:
+    plan = _plan_of(x, y, how)
+    x, y = _even(x), _even(y)
+    # Dense, as promised to torch.compile, whatever the strides of the clouds.
+    gx = x.new_empty(plan.x) if of_x else None
+    gy = x.new_empty(plan.y) if of_y else None
+    if not plan.indices:
+        return gx, gy
+    size = plan.scratch[1]
+    scratch = x.new_empty(size, dtype=torch.uint8) if size else None
+    plan.backward(
+        fast_path.current_stream(x.get_device()), x.data_ptr(), y.data_ptr(),
+        _address(x_lengths), _address(y_lengths), _address(distances), indices.data_ptr(),
+        grad.data_ptr(), grad.stride(0) if plan.value else 0, _address(gx), _address(gy),
+        _address(scratch),
+    )
+    return gx, gy
+
+
+def _again(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, grad: Tensor,
+    how: Reduction,
+) -> tuple[Tensor | None, ...]:
+    """The gradients by a search of their own and PyTorch's operations, which can be differentiated
+    again and transformed."""
+    clouds = [cloud for cloud in (x, y) if cloud.requires_grad]
+    with torch.enable_grad():
+        value = search.reduced(x, y, x_lengths, y_lengths, how)
+        found = iter(torch.autograd.grad(value, clouds, grad, create_graph=True))
+    return tuple([next(found) if cloud.requires_grad else None for cloud in (x, y)])
+
+
+def _backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    """The gradients of both clouds."""
+    x, y, indices, distances, x_lengths, y_lengths = ctx.saved_tensors
+    lengths = x_lengths, y_lengths
+    sees = torch.is_grad_enabled() or not fast_path.only_kernels_see(grad, indices)
+    if not sees:
+        needs = ctx.needs_input_grad
+        return _gradients(x, y, *lengths, indices, distances, grad, ctx.how, needs[0], needs[1])
+    if torch.is_grad_enabled() or fast_path.is_batched(grad):
+        return _again(x, y, *lengths, grad, ctx.how)
+    sent: tuple[Tensor, Tensor]
+    sent = operator_backward(x, y, *lengths, indices, distances, grad, *ctx.how)
+    return sent
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...], how: Reduction) -> None:
+    x, y, x_lengths, y_lengths = inputs
+    distances = output[2] if _keeps_distances(how) else None
+    ctx.save_for_backward(x, y, output[1], distances, x_lengths, y_lengths)
+    ctx.how = how
+
+
+class _Chamfer(torch.autograd.Function):
+    """The kernels with their gradients, without the operator."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None,
+        how: Reduction,
+    ) -> Tensor:
+        found = _kernel(x, y, x_lengths, y_lengths, how, True)
+        _keep(ctx, (x, y, x_lengths, y_lengths), found, how)
+        return found[0]
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        return (*_backward(ctx, grad), None, None, None)
+
+
+_differentiably = fast_path.apply_of(_Chamfer)
+
+
+# --------------------------------------------------------------------------------- operators
+
+
+def _fake(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
+    plain: bool, reduction: str, both: bool, threads: int | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    pairs, n, _ = memory.batch_shape(x)
+    how = Reduction(norm, plain, reduction, both, threads)
+    indices, distances = _places(pairs, n, y.shape[-2], how)
+    value = x.new_empty(x.shape[:-2])
+    return value, x.new_empty(indices, dtype=torch.int64), x.new_empty(distances)
+
+
+def _operator(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, *how: Any
+) -> tuple[Any, ...]:
+    return _kernel(x, y, x_lengths, y_lengths, Reduction(*how), True)
+
+
+_HOW = "int norm, bool plain, str reduction, bool both, int? threads"
+
+operator = define(
+    f"chamfer(Tensor x, Tensor y, Tensor? x_lengths, Tensor? y_lengths, {_HOW}) "
+    "-> (Tensor, Tensor, Tensor)",
+    _fake, _operator, folds=False,
+)
+
+
+def _fake_backward(x: Tensor, y: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+    return x.new_empty(x.shape), y.new_empty(y.shape)
+
+
+def _operator_backward(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, indices: Tensor,
+    distances: Tensor | None, grad: Tensor, *how: Any,
+) -> tuple[Any, ...]:
+    return _gradients(
+        x, y, x_lengths, y_lengths, indices, distances, grad, Reduction(*how)
+    )
+
+
+operator_backward = define(
+    "chamfer_backward(Tensor x, Tensor y, Tensor? x_lengths, Tensor? y_lengths, Tensor indices, "
+    f"Tensor? distances, Tensor grad, {_HOW}) -> (Tensor, Tensor)",
+    _fake_backward, _operator_backward, folds=False,
+)
+
+
+def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+    ctx.mark_non_differentiable(*output[1:])
+    _keep(ctx, inputs[:4], output, Reduction(*inputs[4:]))
+
+
+def _operator_gradients(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
+    return (*_backward(ctx, grad), *(None,) * 7)
+
+
+differentiate("chamfer", _operator_gradients, _setup)
+
+
+def _vmapped(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
+    """The rule for ``torch.vmap``: one call with a larger batch. What it keeps is for its own gradient,
+    and has no axis of the map's."""
+    kept: list[Tensor] = []
+
+    def call(*folded: Any) -> Tensor:
+        value: Tensor
+        value, *rest = operator(*folded)
+        kept.extend(rest)
+        return value
+
+    value, dim = vmapped(call)(info, in_dims, *arguments)
+    return (value, *kept), (dim, None, None)
+
+
+map_by("chamfer", _vmapped)

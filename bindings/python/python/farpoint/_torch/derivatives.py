@@ -1,0 +1,163 @@
+"""Derivatives of nearest distances beyond the first and in forward mode, and inside the transforms of
+``torch.func``.
+
+Ordinary training needs none of this: there the operator has its gradient. Here are a function of
+autograd that transforms can take apart, and the derivative of the gradient. Both consist of the
+operators, so that sums have the same bits on every run, and of indices that are kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import fast_path
+from .neighbors import match_clouds, match_clouds_backward
+from .registration import differentiate, vmapped
+
+
+def wanted() -> bool:
+    """Whether a call has to go through ``search``: dual numbers or a transform may see it."""
+    if fast_path.is_dual():
+        return True
+    if torch.compiler.is_compiling():
+        from . import tracing
+
+        found: bool = tracing.is_differentiated()
+        return found
+    return fast_path.is_differentiated()
+
+
+def _taken(clouds: Tensor, indices: Tensor) -> Tensor:
+    """The points that the indices name; any for those of -1."""
+    rows = indices.clamp(min=0).unsqueeze(-1).expand(*indices.shape, clouds.shape[-1])
+    return clouds.gather(-2, rows)
+
+
+def _growth(
+    x: Tensor, y: Tensor, indices: Tensor, of_x: Tensor, of_y: Tensor, norm: int
+) -> Tensor:
+    """How fast the distances of x grow where the clouds move at these speeds."""
+    apart, moved = x - _taken(y, indices), of_x - _taken(of_y, indices)
+    slope = 2 * apart if norm == 2 else apart.sign()
+    return (slope * moved).sum(dim=-1).masked_fill(indices < 0, 0)
+
+
+class _Search(torch.autograd.Function):
+    """``match_clouds``."""
+
+    @staticmethod
+    def forward(*arguments: Any) -> tuple[Tensor, ...]:
+        found: tuple[Tensor, ...] = match_clouds(*arguments)
+        return found
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+        x, y, _, _, norm, _, both = inputs
+        ctx.mark_non_differentiable(*output[1::2])
+        ctx.norm, ctx.both = norm, both
+        ctx.save_for_backward(x, y, output[1], output[3])
+        ctx.save_for_forward(x, y, output[1], output[3])
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
+        x, y, ix, iy = ctx.saved_tensors
+        gx, gy = grads[0], grads[2]
+        if not ctx.both:
+            iy = gy = None
+        sent = _gradients(x, y, ix, iy, gx, gy, ctx.norm)
+        return (*sent, None, None, None, None, None)
+
+    @staticmethod
+    def jvp(ctx: Any, of_x: Tensor, of_y: Tensor, *_: Any) -> tuple[Any, ...]:
+        x, y, ix, iy = ctx.saved_tensors
+        there = _growth(x, y, ix, of_x, of_y, ctx.norm)
+        if not ctx.both:
+            return there, None, y.new_zeros((*y.shape[:-2], 0)), None
+        return there, None, _growth(y, x, iy, of_y, of_x, ctx.norm), None
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+        return vmapped(_search)(info, in_dims, *arguments)
+
+
+class _Gradients(torch.autograd.Function):
+    """``match_clouds_backward``, which is linear in the gradients of the distances and, for norm 2, in
+    the clouds."""
+
+    @staticmethod
+    def forward(*arguments: Any) -> tuple[Tensor, ...]:
+        found: tuple[Tensor, ...] = match_clouds_backward(*arguments)
+        return found
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        _keep(ctx, inputs, output)
+        ctx.save_for_forward(*inputs[:6])
+
+    @staticmethod
+    def backward(ctx: Any, of_x: Any, of_y: Any) -> tuple[Any, ...]:
+        return _backward(ctx, of_x, of_y, _gradients)
+
+    @staticmethod
+    def jvp(ctx: Any, of_x: Any, of_y: Any, _: Any, __: Any, of_gx: Any, of_gy: Any, ___: Any) -> Any:
+        x, y, ix, iy, gx, gy = ctx.saved_tensors
+        found = _gradients(x, y, ix, iy, of_gx, of_gy, ctx.norm)
+        if ctx.norm == 2:
+            moved = _gradients(of_x, of_y, ix, iy, gx, gy, ctx.norm)
+            found = found[0] + moved[0], found[1] + moved[1]
+        return found
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+        return vmapped(_gradients)(info, in_dims, *arguments)
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    """What the derivative of the gradient needs."""
+    ctx.save_for_backward(*inputs[:6])
+    ctx.norm = inputs[6]
+
+
+def _backward_of_gradients(ctx: Any, of_x: Tensor, of_y: Tensor) -> tuple[Any, ...]:
+    """The derivative of the operator ``match_clouds_backward``."""
+    return _backward(ctx, of_x, of_y, match_clouds_backward)
+
+
+def _backward(ctx: Any, of_x: Tensor, of_y: Tensor, send: Any) -> tuple[Any, ...]:
+    """A point and its nearest, apart by a, send 2 g a to one and - 2 g a to the other: how that turns
+    with the points is the same again for other points, and with g is how fast distances grow."""
+    x, y, ix, iy, gx, gy = ctx.saved_tensors
+    moved = None, None
+    if ctx.norm == 2:
+        moved = send(of_x.contiguous(), of_y.contiguous(), ix, iy, gx, gy, 2)
+    back = None if iy is None else _growth(y, x, iy, of_y, of_x, ctx.norm)
+    return (*moved, None, None, _growth(x, y, ix, of_x, of_y, ctx.norm), back, None)
+
+
+differentiate("match_clouds_backward", _backward_of_gradients, _keep)
+
+
+_search: Any = _Search.apply
+_gradients: Any = _Gradients.apply
+
+
+def search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    """``match_clouds`` for dual numbers and transforms."""
+    if not torch.compiler.is_compiling():
+        found: tuple[Tensor, ...] = _search(x, y, *rest)
+        return found
+    # torch.compile traces no function of autograd inside transforms: plain operations are left.
+    there, ix, back, iy = match_clouds(x.detach(), y.detach(), *rest)
+    norm, both = rest[2], rest[4]
+    there = _followed(there, x, y, ix, norm)
+    return there, ix, _followed(back, y, x, iy, norm) if both else back, iy
+
+
+def _followed(distances: Tensor, x: Tensor, y: Tensor, indices: Tensor, norm: int) -> Tensor:
+    """These distances, with derivatives."""
+    apart = x - _taken(y, indices)
+    again = ((apart * apart) if norm == 2 else apart.abs()).sum(dim=-1)
+    return distances + (again - again.detach()).masked_fill(indices < 0, 0)

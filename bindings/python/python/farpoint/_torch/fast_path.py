@@ -1,0 +1,93 @@
+"""Everything that rests on PyTorch's private names. It only saves time: where a release of PyTorch lacks a
+name, the public way is taken, which gives the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+from torch.nn import Parameter
+
+#: Whether PyTorch has names for the level of dual numbers and the transforms that are running.
+_TELLS_LEVELS = hasattr(forward_ad, "_current_level") and hasattr(torch._C, "_functorch") and all(
+    hasattr(torch._C._functorch, name)
+    for name in ("TransformType", "get_interpreter_stack", "is_batchedtensor")
+)
+
+#: Whether PyTorch has names for its dispatch keys.
+_TELLS_KEYS = _TELLS_LEVELS and all(
+    hasattr(torch._C, name) for name in
+    ("DispatchKey", "DispatchKeySet", "_dispatch_keys", "_dispatch_tls_local_include_set")
+)
+
+
+def _current_stream(device: int) -> int:
+    return torch.cuda.current_stream(device).cuda_stream
+
+
+#: The current stream of a device, as a number. PyTorch's own compiled code calls the private function,
+#: which makes no object of it.
+current_stream: Callable[[int], int]
+current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", _current_stream)
+
+
+def _bits(*names: str) -> int:
+    """Dispatch keys as one number."""
+    bits = 0
+    for name in names if _TELLS_KEYS else ():
+        bits |= torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, name)).raw_repr()
+    return bits
+
+
+#: Keys for which the dispatcher only finds the kernel of the device, gradients aside. A view that is
+#: negated when read, a mode, a transform, a tracer: all of them add others.
+_USUAL_OF_TENSORS = _bits(
+    "CPU", "CUDA", "ADInplaceOrView", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA"
+)
+_USUAL_OF_THREADS = _bits("BackendSelect", "ADInplaceOrView")
+
+
+def only_kernels_see(*tensors: Tensor | None) -> bool:
+    """Whether a call of an operator would only call its kernel, gradients aside. Then the kernel can be
+    called directly, which takes half as long."""
+    if torch.compiler.is_compiling() or not _TELLS_KEYS or forward_ad._current_level >= 0:
+        return False
+    if torch._C._dispatch_tls_local_include_set().raw_repr() & ~_USUAL_OF_THREADS:
+        return False
+    for tensor in tensors:
+        if tensor is None:
+            continue
+        if type(tensor) is not Tensor and type(tensor) is not Parameter:
+            return False
+        if torch._C._dispatch_keys(tensor).raw_repr() & ~_USUAL_OF_TENSORS:
+            return False
+    return True
+
+
+def is_dual() -> bool:
+    """Whether tensors may be dual numbers. True if this cannot be known."""
+    return not _TELLS_LEVELS or forward_ad._current_level >= 0
+
+
+def is_differentiated() -> bool:
+    """Whether ``torch.func`` differentiates what is running. True if this cannot be known."""
+    if not _TELLS_LEVELS:
+        return True
+    levels = torch._C._functorch.get_interpreter_stack() or ()
+    modes = torch._C._functorch.TransformType
+    return any(level.key() in (modes.Grad, modes.Jvp) for level in levels)
+
+
+def is_batched(tensor: Tensor) -> bool:
+    """Whether ``torch.vmap`` stands behind the tensor. True if this cannot be known."""
+    return not _TELLS_LEVELS or bool(torch._C._functorch.is_batchedtensor(tensor))
+
+
+def apply_of(function: Any) -> Callable[..., Any]:
+    """``function.apply`` of a function of autograd, without its look for transforms: to be called only
+    where ``only_kernels_see``, so that there are none."""
+    apply: Callable[..., Any] = super(torch.autograd.Function, function).apply
+    return apply

@@ -1,0 +1,99 @@
+"""Tensors as the compiled module takes them: the same memory as an array of NumPy on the CPU, addresses and
+strides on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import _native
+from .._records import Batches, Input, batch_strides
+from . import fast_path
+
+# ------------------------------------------------------------------------------------ on the CPU
+
+
+def array_of(tensor: Tensor) -> np.ndarray:
+    """The same memory."""
+    found: np.ndarray = (tensor.detach() if tensor.requires_grad else tensor).numpy()
+    return found
+
+
+def batch_of(tensor: Tensor, axes: int = 3) -> np.ndarray:
+    """The same memory as a batch, which has this number of axes."""
+    array = array_of(tensor)
+    return array if array.ndim == axes else array[None]
+
+
+def batches_of(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
+) -> Batches:
+    """Both clouds as batches, and their lengths."""
+    return (
+        batch_of(x), batch_of(y), None if x_lengths is None else x_lengths.tolist(),
+        None if y_lengths is None else y_lengths.tolist(),
+    )
+
+
+# ------------------------------------------------------------------------------------- on a GPU
+
+
+def address_of(tensor: Tensor | None) -> int:
+    return 0 if tensor is None else tensor.data_ptr()
+
+
+def addresses_of(x: Tensor | None, y: Tensor | None) -> tuple[int, int]:
+    return address_of(x), address_of(y)
+
+
+def place_of(memory: Tensor | None) -> tuple[int, int]:
+    """Address and bytes."""
+    return (0, 0) if memory is None else (memory.data_ptr(), memory.numel())
+
+
+def input_of(clouds: Tensor, strides: tuple[int, int], lengths: Tensor | None) -> Input:
+    """Clouds, on the current stream of their device."""
+    device = clouds.get_device()
+    refuse_other_types(clouds)
+    return Input(
+        device, fast_path.current_stream(device), clouds.dtype == torch.float64,
+        clouds.data_ptr(), strides, batch_shape(clouds), 0, address_of(lengths),
+    )
+
+
+def refuse_other_types(clouds: Tensor) -> None:
+    """Raises TypeError for what a kernel would misread: operators can be called with any type."""
+    if clouds.dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"the points must be float32 or float64, not {clouds.dtype}")
+
+
+def batch_shape(points: Tensor) -> tuple[int, int, int]:
+    """Clouds, rows, coordinates of a batch, or of one cloud (N, D)."""
+    shape = points.shape
+    return (1, shape[0], shape[1]) if len(shape) == 2 else (shape[0], shape[1], shape[2])
+
+
+def addressable(clouds: Tensor) -> tuple[Tensor, tuple[int, int]]:
+    """The same clouds, and strides of a row and of an axis; a copy where rows are not evenly spaced."""
+    if clouds.dim() == 2:
+        return clouds, (clouds.stride(0), clouds.stride(1))
+    strides = batch_strides(tuple(clouds.shape), clouds.stride())
+    if strides is None:
+        clouds = clouds.contiguous()
+        strides = (clouds.stride(1), clouds.stride(2))
+    return clouds, strides
+
+
+#: Bytes of scratch memory that a sampling needs: device, whether float64, (B, N, D), samples,
+#: algorithm. It depends on these alone, and is needed on every call.
+sample_scratch_bytes: Callable[[int, bool, tuple[int, int, int], int, str], int]
+sample_scratch_bytes = lru_cache(maxsize=1024)(_native.cuda_scratch_bytes)
+
+#: The same for nearest points, both ways or one, or for their gradients: device, whether float64, B,
+#: both N, D, whether both ways, norm, whether for the gradients.
+search_scratch_bytes: Callable[[int, bool, int, tuple[int, int], int, bool, int, bool], int]
+search_scratch_bytes = lru_cache(maxsize=1024)(_native.cuda_match_scratch_bytes)

@@ -1,0 +1,196 @@
+"""Nearest points as operators with a gradient. The compiled module searches: on the CPU in NumPy arrays of
+the same memory; on a GPU the kernels are queued on the current stream, in memory of PyTorch's allocator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _native
+from .._records import Found, Gradients
+from . import fast_path, memory
+from .registration import define, differentiate
+
+
+# ---------------------------------------------------------------------------------- kernels
+
+
+def kernel(x: Tensor, *rest: Any) -> tuple[Any, ...]:
+    """Distances and indices of x, and of y if both are wanted; clouds (N, D) or batches. Without
+    ``indices`` these are None."""
+    return _on_cuda(x, *rest) if x.is_cuda else _on_cpu(x, *rest)
+
+
+def _on_cpu(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
+    threads: int | None, both: bool, indices: bool = True,
+) -> tuple[Any, ...]:
+    batches = memory.batches_of(x, y, x_lengths, y_lengths)
+    found = _native.match_clouds(batches, norm, "auto", threads, both)
+    single = x.dim() == 2
+    return tuple([
+        torch.from_numpy(part[0] if single else part) if indices or k % 2 == 0 else None
+        for k, part in enumerate(found)
+    ])
+
+
+def _on_cuda(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
+    threads: int | None, both: bool, indices: bool = True,
+) -> tuple[Any, ...]:
+    """Queues a search on the current stream. Nothing here waits."""
+    dx, ix = _room(x, indices)
+    dy, iy = _room(y, indices) if both else (None, None)
+    # Names are kept for copies and for scratch, so that none is given back before it is used.
+    x, x_strides = memory.addressable(x)
+    y, y_strides = memory.addressable(y)
+    scratch = _scratch(x, y, both, norm, False)
+    found = Found(memory.addresses_of(dx, dy), memory.addresses_of(ix, iy), memory.place_of(scratch))
+    _native.cuda_match(
+        memory.input_of(x, x_strides, x_lengths), memory.input_of(y, y_strides, y_lengths),
+        found, norm,
+    )
+    return (dx, ix, dy, iy) if both else (dx, ix)
+
+
+def _room(clouds: Tensor, indices: bool = True) -> tuple[Tensor, Tensor | None]:
+    """Memory for distances, and for indices if wanted."""
+    # PyTorch reads numbers faster than a shape.
+    distances = clouds.new_empty(*clouds.shape[:-1])
+    return distances, torch.empty_like(distances, dtype=torch.int64) if indices else None
+
+
+def _scratch(x: Tensor, y: Tensor, both: bool, norm: int, backward: bool) -> Tensor | None:
+    """Scratch memory of PyTorch's allocator, which aligns to 512 bytes, if any is needed."""
+    pairs, n, dims = memory.batch_shape(x)
+    size = memory.search_scratch_bytes(
+        x.get_device(), x.dtype == torch.float64, pairs, (n, y.shape[-2]), dims, both, norm,
+        backward,
+    )
+    return x.new_empty(size, dtype=torch.uint8) if size else None
+
+
+# -------------------------------------------------------------------------------- operators
+
+
+def _fake(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
+    threads: int | None, both: bool,
+) -> tuple[Any, ...]:
+    return _room(x) + (_room(y) if both else _no_other_side(y))
+
+
+def _no_other_side(y: Tensor) -> tuple[Tensor, Tensor]:
+    none = (*y.shape[:-2], 0)
+    return y.new_empty(none), y.new_empty(none, dtype=torch.int64)
+
+
+def _operator(x: Tensor, y: Tensor, *rest: Any) -> tuple[Any, ...]:
+    """The kernel with as many answers every time."""
+    found = kernel(x, y, *rest)
+    return found if len(found) == 4 else found + _no_other_side(y)
+
+
+match_clouds = define(
+    "match_clouds(Tensor x, Tensor y, Tensor? x_lengths, Tensor? y_lengths, int norm, "
+    "int? threads, bool both) -> (Tensor, Tensor, Tensor, Tensor)",
+    _fake, _operator,
+)
+
+
+# -------------------------------------------------------------------------------- gradients
+
+
+def _fake_backward(x: Tensor, y: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+    return x.new_empty(x.shape), y.new_empty(y.shape)
+
+
+def _backward_kernel(x: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
+    """Gradients of both clouds from those of the distances. ``iy`` and ``gy`` are None if only
+    points of x looked for their nearest."""
+    return _backward_on_cuda(x, *rest) if x.is_cuda else _backward_on_cpu(x, *rest)
+
+
+def _backward_on_cpu(
+    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int,
+    threads: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    if iy is None or gy is None:
+        iy, gy = ix.new_full(y.shape[:-1], -1), gx.new_zeros(y.shape[:-1])
+    of_x, of_y = _native.match_backward(
+        memory.batches_of(x, y), memory.batch_of(ix, 2), memory.batch_of(iy, 2),
+        memory.batch_of(gx, 2), memory.batch_of(gy, 2), norm, threads,
+    )
+    return torch.from_numpy(of_x).view(x.shape), torch.from_numpy(of_y).view(y.shape)
+
+
+def _backward_on_cuda(
+    x: Tensor, y: Tensor, ix: Tensor, iy: Tensor | None, gx: Tensor, gy: Tensor | None, norm: int,
+    threads: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    # Dense, as promised to torch.compile, whatever the strides of the clouds.
+    of_x, of_y = x.new_empty(x.shape), y.new_empty(y.shape)
+    both = iy is not None and gy is not None
+    x, x_strides = memory.addressable(x)
+    y, y_strides = memory.addressable(y)
+    parts = [None if part is None else part.contiguous() for part in (ix, iy, gx, gy)]
+    scratch = _scratch(x, y, both, norm, True)
+    wanted = Gradients(
+        memory.addresses_of(*parts[:2]), memory.addresses_of(*parts[2:]), memory.addresses_of(of_x, of_y), memory.place_of(scratch)
+    )
+    _native.cuda_match_backward(
+        memory.input_of(x, x_strides, None), memory.input_of(y, y_strides, None), wanted,
+        norm,
+    )
+    return of_x, of_y
+
+
+match_clouds_backward = define(
+    "match_clouds_backward(Tensor x, Tensor y, Tensor ix, Tensor? iy, Tensor gx, Tensor? gy, "
+    "int norm) -> (Tensor, Tensor)",
+    _fake_backward, _backward_kernel,
+)
+
+
+def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+    x, y, _, _, norm, threads, both = inputs
+    ctx.mark_non_differentiable(*output[1::2])
+    ctx.save_for_backward(x, y, output[1], output[3] if both else None)
+    ctx.norm, ctx.threads = norm, threads
+
+
+def _backward(
+    ctx: Any, gx: Tensor, _: Any, gy: Tensor | None = None, __: Any = None
+) -> tuple[Any, ...]:
+    x, y, ix, iy = ctx.saved_tensors
+    gx, gy = gx.contiguous(), None if iy is None or gy is None else gy.contiguous()
+    # The operator has a gradient of its own, for those who want gradients of gradients.
+    direct = not torch.is_grad_enabled() and fast_path.only_kernels_see(x, y, ix, iy, gx, gy)
+    if direct:
+        sent = _backward_kernel(x, y, ix, iy, gx, gy, ctx.norm, ctx.threads)
+    else:
+        sent = match_clouds_backward(x, y, ix, iy, gx, gy, ctx.norm)
+    return (*sent, None, None, None, None, None)
+
+
+differentiate("match_clouds", _backward, _setup)
+
+
+class _Search(torch.autograd.Function):
+    """The kernel with its gradients, without the operator."""
+
+    @staticmethod
+    def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, ...]:
+        found = kernel(*arguments)
+        _setup(ctx, arguments, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
+        return _backward(ctx, *grads)
+
+
+#: A search with its gradient, where only kernels would see the operator.
+search_differentiably = fast_path.apply_of(_Search)

@@ -1,0 +1,41 @@
+"""Whether PyTorch has been imported. Nothing here imports it."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+#: PyTorch, once it has been seen. torch.compile reads this name where it may fail to go through
+#: ``sys.modules``, which grows meanwhile.
+_torch: Any = None
+
+
+def note_torch() -> bool:
+    """Whether PyTorch has been imported."""
+    global _torch
+    if _torch is None and hasattr(sys.modules.get("torch"), "Tensor"):
+        _torch = sys.modules["torch"]
+    return _torch is not None
+
+
+def is_tensor(array: Any) -> bool:
+    """Whether the array is a PyTorch tensor."""
+    return (_torch is not None or note_torch()) and isinstance(array, _torch.Tensor)
+
+
+def untraced(function: _Function) -> _Function:
+    """The function, with a graph break at its calls under ``torch.compile``."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        if _torch is not None and _torch.compiler.is_compiling():
+            from . import tracing
+
+            return tracing.eagerly(function, *arguments, **options)
+        return function(*arguments, **options)
+
+    return call  # type: ignore[return-value]

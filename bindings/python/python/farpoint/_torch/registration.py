@@ -1,0 +1,108 @@
+"""How an operator is registered: what it returns in shape, what it does on either device, its gradient,
+and what it does under ``torch.vmap`` and ``torch.autocast``.
+
+There is no libtorch in this: operators are Python functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_library = torch.library.Library("farpoint", "DEF")
+
+#: Types that are converted to float32 without loss.
+HALVES = (torch.float16, torch.bfloat16)
+
+
+def define(
+    schema: str, fake: Any, kernel: Any, on_cuda: Any = None, *, folds: bool = True,
+    starts: int | None = None,
+) -> Any:
+    """Registers an operator and returns it: looking it up by name would take time on every call.
+
+    ``fake`` gives the shapes, ``kernel`` the result on the CPU, and on a GPU unless ``on_cuda`` does.
+    ``folds``: whether ``torch.vmap`` may make one call with a larger batch, since the first argument is
+    clouds (N, D) or batches (B, N, D). ``starts``: the place of the argument that has starts.
+    """
+    name = schema.partition("(")[0]
+    _library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+    _library.impl(name, kernel, "CPU")
+    _library.impl(name, on_cuda or kernel, "CUDA")
+    torch.library.register_fake(f"farpoint::{name}", fake, lib=_library)
+    call = getattr(torch.ops.farpoint, name).default
+    if folds:
+        map_by(name, vmapped(call, starts))
+    _widen(name, call)
+    return call
+
+
+def differentiate(name: str, backward: Any, setup: Any) -> None:
+    """Registers the gradient of an operator."""
+    torch.library.register_autograd(
+        f"farpoint::{name}", backward, setup_context=setup, lib=_library
+    )
+
+
+def map_by(name: str, rule: Callable[..., Any]) -> None:
+    """Registers the rule of an operator for ``torch.vmap``."""
+    if hasattr(torch.library, "register_vmap"):  # PyTorch 2.5
+        torch.library.register_vmap(f"farpoint::{name}", rule, lib=_library)
+
+
+# ---------------------------------------------------------------------------------- torch.vmap
+
+
+def vmapped(call: Callable[..., Any], starts: int | None = None) -> Callable[..., Any]:
+    """The rule for an operator of clouds (N, D) or batches (B, N, D), which are the first argument: calls
+    become one call with a larger batch. ``starts`` is the place of the argument whose first axis is
+    clouds, too."""
+
+    def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
+        size, folded, clouds = info.batch_size, [], None
+        for place, (value, dim) in enumerate(zip(arguments, in_dims)):
+            if isinstance(value, Tensor):
+                value = value.unsqueeze(0) if dim is None else value.movedim(dim, 0)
+                if place == 0 and value.dim() == 4:
+                    clouds = value.shape[1]
+                value = _folded(value, size, 1 if place == starts and clouds is None else clouds)
+            folded.append(value)
+        found = call(*folded)
+        if isinstance(found, Tensor):
+            return _unfolded(found, size, clouds), 0
+        return tuple([_unfolded(part, size, clouds) for part in found]), (0,) * len(found)
+
+    return rule
+
+
+def _folded(value: Tensor, size: int, clouds: int | None) -> Tensor:
+    """(V or 1, B or 1, ...) as (V * B, ...); without clouds (V or 1, ...) as (V, ...)."""
+    if clouds is None:
+        return value.expand(size, *value.shape[1:])
+    return value.expand(size, clouds, *value.shape[2:]).reshape(size * clouds, *value.shape[2:])
+
+
+def _unfolded(value: Tensor, size: int, clouds: int | None) -> Tensor:
+    return value if clouds is None else value.reshape(size, clouds, *value.shape[1:])
+
+
+# ------------------------------------------------------------------------------ torch.autocast
+
+
+def _widen(name: str, call: Callable[..., Any]) -> None:
+    """Under autocast an operator computes in float32."""
+
+    def widened(*arguments: Any) -> Any:
+        device = arguments[0].device.type
+        with torch.autocast(device, enabled=False):
+            return call(*[_widened(value) for value in arguments])
+
+    for key in ("AutocastCPU", "AutocastCUDA"):
+        _library.impl(name, widened, key)
+
+
+def _widened(value: Any) -> Any:
+    return value.float() if isinstance(value, Tensor) and value.dtype in HALVES else value

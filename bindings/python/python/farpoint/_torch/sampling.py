@@ -1,0 +1,220 @@
+"""Sampling as operators. On the CPU tensors become NumPy arrays of the same memory; on a GPU the work is
+queued on the current stream, in memory of PyTorch's allocator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _native
+from .._records import Output
+from . import memory
+from .registration import define
+
+_ARGUMENTS = (
+    "(Tensor points, SymInt count, Tensor? lengths, Tensor? counts, Tensor? starts, int? seed, "
+    "str algorithm, int? threads)"
+)
+
+
+def _fake_sample(points: Tensor, count: int, *_: Any) -> Tensor:
+    return points.new_empty((*points.shape[:-2], count), dtype=torch.int64)
+
+
+def _fake_sample_distances(points: Tensor, count: int, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
+    shape = (*points.shape[:-2], count)
+    radius = points.new_empty(points.shape[:-2], dtype=torch.float64)
+    return points.new_empty(shape, dtype=torch.int64), points.new_empty(shape), radius
+
+
+def _on_cpu(points: Tensor, count: int, *rest: Any) -> Tensor:
+    return torch.from_numpy(_by_numpy(points, count, rest, False)[0])
+
+
+def _on_cpu_distances(points: Tensor, count: int, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
+    indices, distances, radius = _by_numpy(points, count, rest, True)
+    radii = torch.as_tensor(radius, dtype=torch.float64, device="cpu")
+    return torch.from_numpy(indices), torch.from_numpy(distances), radii
+
+
+def _by_numpy(points: Tensor, count: int, rest: tuple[Any, ...], distances: bool) -> Any:
+    lengths, counts, starts, seed, algorithm, threads = rest
+    return _native.sample(
+        memory.array_of(points), count, None, None,
+        None if starts is None else starts.numpy(), None if seed is None else seed % 2**64,
+        None if lengths is None else lengths.tolist(),
+        None if counts is None else counts.tolist(),
+        algorithm, threads, False, distances, None, None,
+    )
+
+
+def _on_cuda(
+    points: Tensor, count: int, lengths: Tensor | None, counts: Tensor | None,
+    starts: Tensor | None, seed: int | None, algorithm: str, threads: int | None,
+) -> Tensor:
+    return enqueue(points, count, lengths, counts, starts, seed, algorithm, False)[0]
+
+
+def _on_cuda_distances(
+    points: Tensor, count: int, lengths: Tensor | None, counts: Tensor | None,
+    starts: Tensor | None, seed: int | None, algorithm: str, threads: int | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    return enqueue(points, count, lengths, counts, starts, seed, algorithm, True)
+
+
+def enqueue(
+    points: Tensor, count: int, lengths: Tensor | None, counts: Tensor | None,
+    starts: Tensor | None, seed: int | None, algorithm: str, distances: bool,
+    spacing: float | None = None, chosen: Tensor | None = None,
+) -> tuple[Tensor, Any, Any]:
+    """Queues a sampling of a batch, or of one cloud (N, D), on the current stream. Nothing here
+    waits."""
+    points, strides = memory.addressable(points)
+    clouds, rows, dims = shape = memory.batch_shape(points)
+    if count == 0 or clouds == 0:
+        return _nothing(points, count)
+    if rows == 0:
+        return _padding(points, count, True)
+    if seed is not None:
+        starts = random_starts(seed, points, lengths)
+    if starts is not None:
+        starts = _inside(starts, clouds, rows, lengths)
+    # Kernels give no cloud more places than it could have rows, or than its count.
+    most = min(count, rows)
+    slots = None
+    if most < count:
+        slots = torch.arange(0, clouds * count, count, device=points.device)
+    filled = counts is None and slots is None
+    indices, values, radii = (_room if filled else _padding)(points, count, distances)
+    # A name is kept for each, so that none is given back before it is used. Squared radii, which
+    # are not returned, lie behind the scratch memory.
+    size = _scratch_bytes(points, shape, most, algorithm)
+    scratch = points.new_empty(size + 8 * clouds if distances else size, dtype=torch.uint8)
+    address = scratch.data_ptr()
+    output = Output(
+        indices.data_ptr(), memory.address_of(counts), memory.address_of(slots),
+        (memory.address_of(starts), 1 if starts is None else starts.shape[1]),
+        memory.address_of(values), address + size if distances else 0, memory.address_of(chosen),
+        (memory.address_of(radii), clouds * count), (address if size else 0, size),
+    )
+    wanted = None if spacing is not None else most
+    _native.cuda_sample(memory.input_of(points, strides, lengths), output, wanted, spacing, algorithm)
+    return indices, values, radii
+
+
+def _room(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any]:
+    """Memory for indices, and distances and radii if wanted."""
+    clouds = points.shape[:-2]
+    indices = points.new_empty((*clouds, count), dtype=torch.int64)
+    if not distances:
+        return indices, None, None
+    radii = points.new_empty(clouds, dtype=torch.float64)
+    return indices, points.new_empty((*clouds, count)), radii
+
+
+def _padding(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any]:
+    """The same, holding the answer for clouds without rows."""
+    found = _room(points, count, distances)
+    for part, value in zip(found, (-1, 0, 0)):
+        if part is not None:
+            part.fill_(value)
+    return found
+
+
+def _nothing(points: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The answer where nothing is wanted, which covers no point."""
+    shape = (*points.shape[:-2], count)
+    radius = points.new_full(points.shape[:-2], torch.inf, dtype=torch.float64)
+    return points.new_empty(shape, dtype=torch.int64), points.new_empty(shape), radius
+
+
+def _scratch_bytes(
+    points: Tensor, shape: tuple[int, int, int], count: int, algorithm: str
+) -> int:
+    """Bytes of scratch memory: a multiple of 256. PyTorch's allocator aligns to 512."""
+    device, wide = points.get_device(), points.dtype == torch.float64
+    return -(-memory.sample_scratch_bytes(device, wide, shape, count, algorithm) // 256) * 256
+
+
+def _inside(starts: Tensor, clouds: int, rows: int, lengths: Tensor | None) -> Tensor:
+    """Starts as a dense (B, S) array within each cloud: kernels rely on it."""
+    if lengths is not None:
+        starts = torch.minimum(starts, lengths.unsqueeze(-1) - 1)
+    return starts.clamp(0, max(rows - 1, 0)).expand(clouds, -1).contiguous()
+
+
+def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
+    """The rows that a seed starts from: what the CPU draws, without waiting for the lengths. An
+    operator's numbers have a sign: seeds from 2^63 on come to it below 0."""
+    seed %= 2**64
+    rows = points.shape[-2]
+    if lengths is None:
+        start = _native.random_start(seed, rows) if rows else 0
+        return torch.full((1, 1), start, dtype=torch.int64, device=points.device)
+    # Multiply and shift on 32-bit halves. (A draw that the CPU would repeat, one in 2^32 at
+    # most, is not repeated here.)
+    word = _native.random_word(seed)
+    high, low = word >> 32, word & 0xFFFFFFFF
+    return ((high * lengths + ((low * lengths) >> 32)) >> 32).unsqueeze(-1)
+
+
+sample = define(
+    f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda, starts=4
+)
+sample_distances = define(
+    f"sample_distances{_ARGUMENTS} -> (Tensor, Tensor, Tensor)",
+    _fake_sample_distances, _on_cpu_distances, _on_cuda_distances, starts=4,
+)
+
+
+def _fake_ragged(
+    points: Tensor, offsets: Tensor, counts: Tensor, starts: Tensor | None, total: int, *_: Any
+) -> Tensor:
+    return points.new_empty(total, dtype=torch.int64)
+
+
+def _ragged_on_cpu(
+    points: Tensor, offsets: Tensor, counts: Tensor, starts: Tensor | None, total: int,
+    longest: int, algorithm: str,
+) -> Tensor:
+    rows = None if starts is None else starts.numpy()
+    return torch.from_numpy(
+        _native.sample_ragged(memory.array_of(points), offsets.numpy(), counts.numpy(), rows, algorithm)
+    )
+
+
+def _ragged_on_cuda(
+    points: Tensor, offsets: Tensor, counts: Tensor, starts: Tensor | None, total: int,
+    longest: int, algorithm: str,
+) -> Tensor:
+    clouds = counts.shape[0]
+    indices = points.new_empty(total, dtype=torch.int64)
+    if total == 0:
+        return indices
+    lengths = offsets[1:] - offsets[:-1]
+    if starts is not None:
+        starts = _inside(starts, clouds, longest, lengths)
+    slots = counts.cumsum(0) - counts
+    most = min(longest, total)
+    size = _scratch_bytes(points, (clouds, longest, points.shape[1]), most, algorithm)
+    scratch = points.new_empty(size, dtype=torch.uint8)
+    output = Output(
+        indices.data_ptr(), counts.data_ptr(), slots.data_ptr(),
+        (memory.address_of(starts), 1 if starts is None else starts.shape[1]),
+        scratch=(scratch.data_ptr(), size),
+    )
+    source = memory.input_of(points, (points.stride(0), points.stride(1)), None)
+    source = source._replace(
+        shape=(clouds, longest, points.shape[1]), offsets=offsets.data_ptr()
+    )
+    _native.cuda_sample(source, output, most, None, algorithm)
+    return indices + offsets[:-1].repeat_interleave(counts, output_size=total)
+
+
+sample_ragged = define(
+    "sample_ragged(Tensor points, Tensor offsets, Tensor counts, Tensor? starts, SymInt total, "
+    "SymInt longest, str algorithm) -> Tensor",
+    _fake_ragged, _ragged_on_cpu, _ragged_on_cuda, folds=False,
+)

@@ -1,0 +1,65 @@
+"""Nearest points of tensors, and the Chamfer distance as a reduction of them, by whichever of kernel,
+operator and derivatives a call needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._records import Reduction
+from . import derivatives, fast_path, neighbors
+
+
+def found(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, norm: int,
+    threads: int | None, both: bool, indices: bool = True,
+) -> Any:
+    """Distances and indices of x, and of y if both are wanted, of clouds and lengths that were checked.
+    Without ``indices`` these may be None."""
+    arguments = (x, y, x_lengths, y_lengths, norm, threads, both)
+    if not fast_path.only_kernels_see(x, y, x_lengths, y_lengths):
+        search = derivatives.search if derivatives.wanted() else neighbors.match_clouds
+        parts = search(*arguments)
+        return parts if both else parts[:2]
+    if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
+        return neighbors.search_differentiably(*arguments)
+    return neighbors.kernel(*arguments, indices)
+
+
+def reduced(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction
+) -> Tensor:
+    """One value per cloud by PyTorch's operations, with all derivatives that those have."""
+    lengths = (x_lengths, y_lengths)
+    padded = x_lengths is not None or y_lengths is not None
+    parts = found(x, y, *lengths, how.norm, how.threads, how.both, indices=padded)
+    sides = []
+    for distances, indices, given in zip(parts[::2], parts[1::2], lengths):
+        apart = root(distances) if how.plain else distances
+        sides.append(_reduce(apart, None if given is None else indices, how.reduction))
+    if len(sides) == 1:
+        return sides[0]
+    return torch.maximum(*sides) if how.reduction == "max" else sides[0] + sides[1]
+
+
+def _reduce(distances: Tensor, indices: Tensor | None, reduction: str) -> Tensor:
+    """One value per cloud; rows whose index is negative are padding and do not count."""
+    if reduction == "max":
+        return distances.amax(dim=-1)
+    if reduction == "mean" and indices is None:
+        return distances.mean(dim=-1)
+    total = distances.sum(dim=-1)
+    if reduction == "sum" or indices is None:
+        return total
+    return total / (indices >= 0).sum(dim=-1)
+
+
+def root(squares: Tensor) -> Tensor:
+    """Square roots whose gradient at 0 is 0 and not infinite."""
+    if not squares.requires_grad and fast_path.only_kernels_see(squares):
+        return squares.sqrt()
+    # Not `where` with numbers, which it would copy to a GPU and wait.
+    zero = squares == 0
+    return squares.masked_fill(zero, 1).sqrt().masked_fill(zero, 0)

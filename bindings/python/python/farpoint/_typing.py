@@ -1,0 +1,87 @@
+"""Types that several functions share. Options of a function that has overloads are written here once, beside
+the function itself: ``mypy`` checks that both agree."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
+
+from numpy.typing import NDArray
+
+# Before 3.11 a named tuple of the standard library can't be generic.
+if sys.version_info >= (3, 11):
+    from typing import NamedTuple as NamedTuple
+else:
+    from typing_extensions import NamedTuple as NamedTuple
+
+
+#: An array of any library; the same library comes back.
+ArrayT = TypeVar("ArrayT")
+
+#: Whole numbers of any library.
+Integers = Any
+
+#: What is no array of a library, and gives arrays of NumPy, as those do.
+Rows = Union[NDArray[Any], Sequence[Any]]
+
+Path = Union[str, "os.PathLike[str]"]
+OnBad = Literal["error", "skip"]
+
+#: A name, or a name with options such as ``"radius:nvox=24"``.
+Algorithm = Union[
+    Literal["auto", "reference", "naive", "radius", "tree", "peak", "quick", "persistent"], str
+]
+Method = Literal["random", "grid", "morton", "npdu", "fastpoint"]
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class SampleOptions(TypedDict, total=False):
+        ratio: float | None
+        spacing: float | None
+        start: Integers
+        lengths: Integers | None
+        algorithm: Algorithm
+        seed: int | None
+        threads: int | None
+        on_bad: OnBad
+        progress: bool
+
+    class OrderOptions(TypedDict, total=False):
+        start: Integers
+        lengths: Integers | None
+        algorithm: Algorithm
+        seed: int | None
+        threads: int | None
+        on_bad: OnBad
+        progress: bool
+
+    class ApproximateOptions(TypedDict, total=False):
+        ratio: float | None
+        cell: float | None
+        start: Integers | None
+        seed: int | None
+        keep: Literal["center", "first", "random"] | None
+        bits: int | None
+        window: int | None
+        npdu_order: Literal["input", "morton", "neighbors"] | None
+        estimator: Literal["network", "fit"] | None
+        first_stage: Algorithm | None
+        lengths: Integers | None
+        threads: int | None
+        on_bad: OnBad
+        progress: bool
+
+    class CentroidOptions(TypedDict, total=False):
+        ratio: float | None
+        cell: float | None
+        lengths: Integers | None
+        threads: int | None
+        on_bad: OnBad
+
+    class SearchOptions(TypedDict, total=False):
+        x_lengths: Integers | None
+        y_lengths: Integers | None
+        threads: int | None

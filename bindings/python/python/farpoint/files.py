@@ -1,0 +1,252 @@
+"""Point cloud files: ``read``, ``write``, and what was read."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from . import _arguments, _native, _progress
+from ._arrays import conversion
+from ._torch.presence import is_tensor
+from ._typing import Path
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+__all__ = ["Cloud", "read", "write"]
+
+#: Bytes per step of the progress bar.
+_CHUNK = 1 << 23
+
+
+class Cloud:
+    """Points of a file with all their attributes, or chosen rows of them; ``read`` returns one.
+
+    ``cloud.points`` has the coordinates, ``cloud[indices]`` chosen rows in that order (a slice, a mask
+    or an array of indices), ``cloud["intensity"]`` an attribute; ``farpoint.write`` keeps all of them.
+    A cloud can be passed to ``sample``, ``order`` and others in place of an array; indices are then
+    NumPy arrays. It can be pickled, and so be sent to other processes.
+    """
+
+    def __init__(self, file: _native.File, rows: NDArray[np.int64] | None = None) -> None:
+        self._file = file
+        self._rows = rows
+        self._points: NDArray[Any] | None = None
+
+    def __reduce__(self) -> Any:
+        # Only these rows go along, with all their attributes.
+        content, added = self._file.dump(self._rows)
+        return _restored, (*content, added)
+
+    def __copy__(self) -> Cloud:
+        return Cloud(self._file, self._rows)
+
+    def __deepcopy__(self, memo: Any) -> Cloud:
+        return Cloud(self._file, self._rows)  # nothing in it ever changes
+
+    def __len__(self) -> int:
+        return len(self._file) if self._rows is None else len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"farpoint.Cloud({len(self)} points, {self._file.description})"
+
+    @property
+    def points(self) -> NDArray[np.floating[Any]]:
+        """Coordinates (N, 3): float32 if the file has them in that precision, else float64. Read-only."""
+        if self._points is None:
+            points = self._file.points()
+            self._points = points if self._rows is None else points[self._rows]
+            self._points.flags.writeable = False
+        return self._points
+
+    @property
+    def fields(self) -> list[str]:
+        """Names of the attributes in the file, x, y and z among them."""
+        return [name for name, _, _ in self._file.fields]
+
+    @property
+    def description(self) -> str:
+        """The format of the file, in words."""
+        return self._file.description
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the reader noticed, such as an element that was left out."""
+        return self._file.warnings
+
+    @property
+    def records(self) -> NDArray[Any]:
+        """All attributes as a structured array of N records."""
+        records: NDArray[Any] = np.load(io.BytesIO(self._file.npy(self._rows)))
+        return records
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[Any]:
+        points = self.points if dtype is None else self.points.astype(dtype, copy=False)
+        return points.copy() if copy else points
+
+    @overload
+    def __getitem__(self, key: str) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any] | Any) -> Cloud: ...
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return self._attribute(key)
+        if not isinstance(key, slice):
+            key = np.asarray(key.cpu() if is_tensor(key) else key)
+            if key.ndim != 1 or key.dtype.kind not in "iub":
+                raise TypeError(
+                    "a cloud is indexed by an attribute's name, a slice, or a 1-D array of indices "
+                    f"or booleans, not {conversion.name(key)}"
+                )
+        rows = np.arange(len(self._file)) if self._rows is None else self._rows
+        return Cloud(self._file, np.ascontiguousarray(rows[key], dtype=np.int64))
+
+    def _attribute(self, name: str) -> NDArray[Any]:
+        if name not in self.fields:
+            raise KeyError(f"there is no attribute {name!r}; there are {', '.join(self.fields)}")
+        records = self.records
+        if records.dtype.names is None:
+            return records[:, self.fields.index(name)]
+        if name in records.dtype.names:
+            return records[name]
+        # Several numbers per point are written as name_0, name_1 and so on.
+        parts = [part for part in records.dtype.names if part.rpartition("_")[0] == name]
+        if not parts:
+            raise KeyError(f"the attribute {name!r} holds no numbers")
+        return np.stack([records[part] for part in parts], axis=1)
+
+    def with_column(self, name: str, values: ArrayLike) -> Cloud:
+        """The cloud with one more attribute, which ``write`` writes too.
+
+        Parameters
+        ----------
+        name : str
+            Its name; a number is appended if there is one of this name.
+        values : array, (N,)
+            A number per point.
+
+        Returns
+        -------
+        Cloud
+            A new cloud; this one is unchanged.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Not N values, or no numbers.
+        """
+        values = np.asarray(values)
+        if self._rows is not None:
+            # Rows that are not of this cloud are never written.
+            whole = np.zeros(len(self._file), values.dtype)
+            whole[self._rows] = values
+            values = whole
+        return Cloud(self._file.with_column(name, np.ascontiguousarray(values)), self._rows)
+
+
+def _restored(
+    content: bytes, format: str, description: str, warnings: list[str],
+    added: list[tuple[str, np.ndarray]],
+) -> Cloud:
+    """A cloud from what ``pickle`` kept."""
+    file = _native.restore(content, format, description, warnings)
+    for name, values in added:
+        file = file.with_column(name, values)
+    return Cloud(file)
+
+
+def read(
+    path: Path,
+    *,
+    format: str | None = None,
+    columns: int | None = None,
+    progress: bool = False,
+) -> Cloud:
+    """Read a point cloud from PLY, PCD, LAS, LAZ, E57, NPY, NPZ, raw float32, text, OBJ or OFF.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file. Its content decides the format, else its name.
+    format : str, optional
+        An extension ("ply", "laz", "bin", ...) that decides instead.
+    columns : int, optional
+        float32 values per row of a raw file (KITTI 4, nuScenes 5), where the name does not say.
+    progress : bool, optional
+        Show a progress bar while the file is read (tqdm's, if installed).
+
+    Returns
+    -------
+    Cloud
+        With all attributes. Coordinates stay in the unit and precision of the file.
+
+    Raises
+    ------
+    FileNotFoundError, OSError
+        The file can't be read.
+    ValueError
+        The format is unknown or the content damaged; the text says where and what to do.
+    """
+    path = os.fspath(path)
+    if columns is not None:
+        columns = _arguments.integer(columns, "columns", 1)
+    if not progress:
+        return Cloud(_native.read(path, format, columns))
+    content = bytearray()
+    with open(path, "rb") as file, _progress.bar(True, "reading", "B", scale=True) as tell:
+        size = os.fstat(file.fileno()).st_size
+        while chunk := file.read(_CHUNK):
+            content += chunk
+            if tell is not None:
+                tell(len(content), max(size, len(content)))
+    return Cloud(_native.read_bytes(bytes(content), str(path), format, columns))
+
+
+def write(
+    path: Path,
+    cloud: Any,
+    *,
+    format: str | None = None,
+    encoding: str | None = None,
+) -> list[str]:
+    """Write a cloud to PLY, PCD, LAS, LAZ, NPY or text, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file; its name decides the format.
+    cloud : Cloud or array, (N, 3)
+        What ``read`` returned, or rows of it: attributes are kept, bit for bit if the format is that of
+        the input. Or coordinates in an array of any library, float32 or float64.
+    format : str, optional
+        An extension that decides instead.
+    encoding : {"ascii", "binary", "binary_big_endian", "binary_compressed"}, optional
+        For PLY and PCD.
+
+    Returns
+    -------
+    list of str
+        Warnings, which name each attribute that the format could not keep.
+
+    Raises
+    ------
+    OSError
+        The system refuses to write.
+    ValueError, TypeError
+        An unknown format, or an array that is no (N, 3) array of float32 or float64.
+    """
+    if not isinstance(cloud, Cloud):
+        if is_tensor(cloud):
+            cloud = cloud.detach().cpu()
+        elif conversion.is_on_gpu(cloud) and hasattr(cloud, "get"):
+            cloud = cloud.get()
+        cloud = Cloud(_native.from_points(conversion.to_numpy(cloud)))
+    file, rows = cloud._file, cloud._rows
+    warnings: list[str] = file.write(os.fspath(path), rows, format, encoding)
+    return warnings

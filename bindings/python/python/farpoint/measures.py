@@ -1,0 +1,147 @@
+"""What clouds and samples are judged by: ``quality`` and ``check``."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _arguments, _native, _progress
+from ._arrays import conversion, library_of, whole_numbers
+from ._torch.presence import untraced
+from ._typing import Integers
+
+__all__ = ["Quality", "check", "quality"]
+
+
+class Quality(NamedTuple):
+    """What ``quality`` returns: numbers for a cloud, NumPy arrays (B,) for a batch. Distances are in the
+    unit of the coordinates, not squared.
+
+    Attributes
+    ----------
+    points : int
+        Points of the cloud.
+    samples : int
+        Samples.
+    covering_radius : float
+        The largest distance of a point to its nearest sample.
+    mean : float
+        The mean of these distances.
+    p99 : float
+        The smallest distance that at least 99 % of the points are within.
+    spacing_mean, spacing_min, spacing_max : float
+        Mean, smallest and largest distance of a sample to its nearest other sample; NaN if there is only
+        one.
+    chamfer : float
+        Chamfer distance of cloud and sample: mean distances both ways, added. Samples are points of the
+        cloud, so that the way back is 0 and this is ``mean``.
+    unique : float
+        Share of the samples that are different rows, 0 to 1.
+    """
+
+    points: Any
+    samples: Any
+    covering_radius: Any
+    mean: Any
+    p99: Any
+    spacing_mean: Any
+    spacing_min: Any
+    spacing_max: Any
+    chamfer: Any
+    unique: Any
+
+
+@untraced
+def quality(
+    points: Any,
+    indices: Integers,
+    *,
+    lengths: Integers | None = None,
+    threads: int | None = None,
+    progress: bool = False,
+) -> Quality:
+    """Measure how well a sample covers a cloud, and how even it is.
+
+    Parameters
+    ----------
+    points : array, (N, D) or (B, N, D)
+        A cloud or a batch of clouds, float32 or float64, on the CPU.
+    indices : array of int, (K,) or (B, K)
+        Rows of the cloud from any sampler; in a batch -1 is padding.
+    lengths : array of int, (B,), optional
+        Rows of each cloud of a batch that count; the rest is padding.
+    threads : int, optional
+        Number of threads; all cores unless set.
+    progress : bool, optional
+        Show a progress bar (tqdm's, if installed). For one cloud.
+
+    Returns
+    -------
+    Quality
+        Numbers for a cloud, NumPy arrays (B,) for a batch, whatever the library of ``points``.
+
+    Raises
+    ------
+    ValueError
+        No sample, an index outside the cloud, NaN or infinity, shapes that do not fit.
+    TypeError
+        Neither float32 nor float64, indices that are no whole numbers, or points on a GPU.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> found = farpoint.quality(numpy.arange(10.0).reshape(10, 1), [0, 5])
+    >>> found.covering_radius, found.mean, found.spacing_min
+    (4.0, 1.6, 5.0)
+    """
+    threads = _arguments.threads(threads)
+    array = library_of(points).on_host(points, "quality runs")
+    rows = whole_numbers.integers(indices, "indices")
+    if rows.ndim != array.ndim - 1:
+        raise ValueError(
+            "indices must be (K,) for points (N, D), or (B, K) for points (B, N, D): "
+            f"{rows.shape} and {array.shape}"
+        )
+    samples = [rows] if array.ndim == 2 else [row[row != -1] for row in rows]
+    limits = whole_numbers.lengths_of(lengths)
+    with _progress.bar(progress and array.ndim == 2, "measuring", "points") as callback:
+        found = _native.quality(array, samples, limits, threads, callback)
+    if array.ndim == 2:
+        return Quality(*found[0][0], *found[0][1])
+    counts = np.array([counts for counts, _ in found], np.int64).reshape(-1, 2)
+    measures = np.array([measures for _, measures in found], np.float64).reshape(-1, 8)
+    return Quality(*counts.T, *measures.T)
+
+
+@untraced
+def check(points: Any) -> None:
+    """Raise ValueError if a coordinate is NaN or infinite.
+
+    ``sample`` checks by itself on the CPU. On a GPU it does not, since it would have to wait for the
+    answer; this function does. A masked value (``numpy.ma``) counts as NaN.
+
+    Parameters
+    ----------
+    points : array, (N, D) or (B, N, D)
+        An array or tensor of any library, float32 or float64.
+
+    Raises
+    ------
+    ValueError
+        NaN or infinity in a row: the text has the first such row and how many there are. Or an array of
+        another shape.
+    TypeError
+        Neither float32 nor float64.
+    farpoint.CudaUnavailable
+        An array on a GPU, and no driver that can be used.
+    """
+    counts, firsts = library_of(points).bad_rows(points)
+    for cloud, (count, first) in enumerate(zip(counts, firsts)):
+        if count:
+            shape = points.shape if hasattr(points, "shape") else np.shape(points)
+            batch = f"cloud {cloud} of the batch: " if len(shape) == 3 else ""
+            raise ValueError(
+                f"{batch}{count} of {shape[-2]} rows hold NaN or infinity, the first is row "
+                f"{first} ({conversion.name(points)})"
+            )

@@ -1,0 +1,364 @@
+"""Exact farthest point sampling: ``sample`` and ``order``, and ``sample_padded`` and ``sample_ragged`` for
+batches whose clouds want different numbers of samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
+
+import numpy as np
+
+from . import _arguments
+from ._arrays import library_of, numpy, whole_numbers
+from ._records import Sampling
+from ._typing import Algorithm, ArrayT, Integers, NamedTuple, OnBad, Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from ._arrays import Library
+    from ._typing import OrderOptions, SampleOptions
+    from .files import Cloud
+
+__all__ = ["Order", "Sample", "order", "sample", "sample_padded", "sample_ragged"]
+
+
+class Sample(NamedTuple, Generic[ArrayT]):
+    """What ``sample(..., return_distances=True)`` returns.
+
+    All three are constants to PyTorch: they have no derivative.
+
+    Attributes
+    ----------
+    indices : array of int64, (K,) or (B, K)
+        Rows of the input in order of choice, padded with -1.
+    distances : array, (K,) or (B, K)
+        How far each sample was from those before it, in the unit and type of the coordinates, not
+        squared. Infinite for start points, 0 for padding. No point is farther from the first k samples
+        than distance k.
+    covering_radius : float or array, (B,)
+        The largest distance of any point to its nearest sample, in the unit of the coordinates.
+    """
+
+    indices: ArrayT
+    distances: ArrayT
+    covering_radius: Any
+
+    @property
+    def squared(self) -> Literal[False]:
+        """Whether the distances are squared: those of samples never are."""
+        return False
+
+
+class Order(NamedTuple, Generic[ArrayT]):
+    """What ``order`` returns.
+
+    Attributes
+    ----------
+    indices : array of int64, (N,) or (B, N)
+        All rows of the input, farthest first, padded with -1.
+    spacings : array, (N,) or (B, N)
+        How far each point was from those before it, in the unit and type of the coordinates, not
+        squared. Infinite for the first; they never rise.
+    """
+
+    indices: ArrayT
+    spacings: ArrayT
+
+
+# NumPy arrays, and what is no array of a library, give arrays of NumPy.
+@overload
+def sample(
+    points: Rows | Cloud, count: int | None = ..., *, out: NDArray[np.int64] | None = ...,
+    return_distances: Literal[False] = ..., **options: Unpack[SampleOptions],
+) -> NDArray[np.int64]: ...
+@overload
+def sample(
+    points: Rows | Cloud, count: int | None = ..., *, out: NDArray[np.int64] | None = ...,
+    return_distances: Literal[True], **options: Unpack[SampleOptions],
+) -> Sample[NDArray[Any]]: ...
+@overload
+def sample(
+    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ...,
+    return_distances: Literal[False] = ..., **options: Unpack[SampleOptions],
+) -> ArrayT: ...
+@overload
+def sample(
+    points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ...,
+    return_distances: Literal[True], **options: Unpack[SampleOptions],
+) -> Sample[ArrayT]: ...
+def sample(
+    points: Any,
+    count: int | None = None,
+    *,
+    ratio: float | None = None,
+    spacing: float | None = None,
+    start: Integers = 0,
+    lengths: Integers | None = None,
+    algorithm: Algorithm = "auto",
+    seed: int | None = None,
+    threads: int | None = None,
+    out: Any = None,
+    return_distances: bool = False,
+    on_bad: OnBad = "error",
+    progress: bool = False,
+) -> Any:
+    """Choose points by farthest point sampling; return their indices in order of choice.
+
+    The next point is always the one with the largest distance to those already chosen, the lowest
+    index among equals; distances are squared in the precision of the input, with no fused operation.
+    No index comes twice. The result does not depend on algorithm, threads, device or the rest of a
+    batch.
+
+    Parameters
+    ----------
+    points : array, (N, D) or (B, N, D)
+        A cloud or a batch of clouds, float32 or float64, D at least 1, in any unit: a NumPy array,
+        PyTorch tensor, CuPy or JAX array, anything with ``__dlpack__`` or
+        ``__cuda_array_interface__``, rows in a list, or what ``farpoint.read`` returns. Arrays are read
+        in place, strided ones too; copied are only batches on a GPU whose clouds overlap or leave gaps,
+        and masked arrays (``numpy.ma``), where a masked value counts as NaN. Tensors may be float16 or
+        bfloat16: they are converted to float32 without loss, and distances are float32.
+    count : int, optional
+        Number of samples per cloud. Give one of count, ratio and spacing.
+    ratio : float, optional
+        ``ceil(ratio * N)`` samples, from 0 to 1.
+    spacing : float, optional
+        As many samples as it takes until no point is farther than this from one, in the unit of the
+        coordinates; at least one, so that an empty cloud is a ValueError. On a GPU this waits for the
+        result.
+    start : int or array of int, optional
+        Index to start from; or several, an existing sample to continue. In a batch: one for all
+        clouds, (B,) one per cloud, or (B, S) several per cloud.
+    lengths : array of int, (B,), optional
+        Rows of each cloud of a batch that count; the rest is padding. A cloud with fewer rows than
+        ``count`` gives all it has, and -1 in the remaining places.
+    algorithm : str, optional
+        On the CPU "auto", "reference", "naive", "radius", "tree", "peak" or "quick"; on a GPU "auto",
+        "naive", "radius", "persistent" or "peak". Options follow a colon, as in ``"radius:nvox=24"``.
+        All give the same indices. For approximate samplers see ``sample_approximate``.
+    seed : int, optional
+        Start at a random point instead (0 to 2**64 - 1), the same on every machine.
+    threads : int, optional
+        Number of threads on the CPU; all cores unless set.
+    out : array of int64, optional
+        Where the indices are written: of the result's shape and library, on its device.
+    return_distances : bool, optional
+        Return a ``Sample`` of indices, distances and covering radius. To PyTorch they are constants:
+        they have no derivative. For distances that have one, pass ``points[indices]`` to ``nearest`` or
+        ``chamfer``.
+    on_bad : {"error", "skip"}, optional
+        "error": rows with NaN or infinity raise ValueError on the CPU. On a GPU that would mean to
+        wait; there ``farpoint.check(points)`` finds them, and the result is meaningless if there are
+        any. "skip": such rows are left out, indices still refer to the input; this waits for a GPU.
+    progress : bool, optional
+        Show a progress bar (tqdm's, if installed). For one cloud on the CPU.
+
+    Returns
+    -------
+    array of int64, (K,) or (B, K), or Sample
+        In the library and on the device of ``points``. JAX without its 64-bit mode gets int32.
+
+    Raises
+    ------
+    ValueError
+        More samples than points, a start outside the cloud, NaN, a ratio outside 0 to 1, shapes that do
+        not fit. The text has the numbers, shapes and types.
+    TypeError
+        Neither float32 nor float64 (tensors: nor float16 or bfloat16), or no array at all.
+    farpoint.CudaUnavailable
+        An array on a GPU, and no driver that can be used.
+
+    See Also
+    --------
+    order : A whole cloud, farthest first.
+    sample_approximate : Samplers whose result is not the farthest point sample.
+
+    Notes
+    -----
+    On CUDA tensors of PyTorch the work is queued on the current stream and nothing waits; memory is
+    PyTorch's. It can be captured into a CUDA graph (after one call before it) and compiled by
+    ``torch.compile(fullgraph=True)``, except for ``spacing``, ``on_bad="skip"``, and starts or lengths
+    that are not on the GPU yet, where compiling without ``fullgraph`` breaks the graph. ``torch.vmap``
+    makes one call of it. Starts in a tensor on a GPU must differ from each other; those outside a cloud
+    are moved inside.
+
+    Source: Eldar, Lindenbaum, Porat, Zeevi, "The farthest point strategy for progressive image
+    sampling", 1997. Algorithms: https://github.com/farpoint/farpoint, docs.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> square = numpy.array([[0, 0], [0.1, 0], [1, 0], [0, 1], [1, 1]])
+    >>> farpoint.sample(square, 4)
+    array([0, 4, 2, 3])
+    """
+    if (count is None) + (ratio is None) + (spacing is None) != 2:
+        raise ValueError(
+            f"give one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
+        )
+    if count is not None:
+        count = _arguments.count(count)
+    if threads is not None:
+        threads = _arguments.threads(threads)
+    if algorithm != "auto":
+        _arguments.exact(algorithm)
+    if on_bad not in ("error", "skip"):
+        raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
+    if seed is not None:
+        if not (isinstance(start, int) and start == 0):
+            raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
+        seed = _arguments.seed(seed)
+    request = Sampling(
+        count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances,
+        on_bad == "skip", progress,
+    )
+    library: Library = numpy if type(points) is np.ndarray else library_of(points)
+    found = library.sample(points, request)
+    return Sample(*found) if return_distances else found[0]
+
+
+@overload
+def order(
+    points: Rows | Cloud, **options: Unpack[OrderOptions]
+) -> Order[NDArray[Any]]: ...
+@overload
+def order(points: ArrayT, **options: Unpack[OrderOptions]) -> Order[ArrayT]: ...
+def order(
+    points: Any,
+    *,
+    start: Integers = 0,
+    lengths: Integers | None = None,
+    algorithm: Algorithm = "auto",
+    seed: int | None = None,
+    threads: int | None = None,
+    on_bad: OnBad = "error",
+    progress: bool = False,
+) -> Order[Any]:
+    """Order a whole cloud farthest first: every prefix is a farthest point sample.
+
+    Parameters
+    ----------
+    points : array, (N, D) or (B, N, D)
+        As for ``sample``.
+    start, lengths, algorithm, seed, threads, on_bad, progress : optional
+        As for ``sample``.
+
+    Returns
+    -------
+    Order
+        Indices (N,) or (B, N), and spacings of the same shape in the unit and type of the coordinates.
+        Rows left out by ``on_bad="skip"`` are not in it; in a batch they are -1 and 0 at the end.
+
+    Raises
+    ------
+    ValueError, TypeError, farpoint.CudaUnavailable
+        As for ``sample``.
+
+    Notes
+    -----
+    Source: as for ``sample``.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> order = farpoint.order(numpy.array([[0.0], [1.0], [3.0]]))
+    >>> order.indices, order.spacings
+    (array([0, 2, 1]), array([inf,  3.,  1.]))
+    """
+    found: Any = sample(
+        points, ratio=1.0, start=start, lengths=lengths, algorithm=algorithm, seed=seed,
+        threads=threads, return_distances=True, on_bad=on_bad, progress=progress,
+    )
+    return Order(found.indices, found.distances)
+
+
+def sample_padded(
+    points: ArrayT, counts: Integers, *, lengths: Integers | None = None, start: Integers = 0
+) -> ArrayT:
+    """Sample each cloud of a batch, every one with its own number of samples.
+
+    Parameters
+    ----------
+    points : array, (B, N, D)
+        A batch as for ``sample``.
+    counts : array of int, (B,)
+        Samples of each cloud. A cloud with fewer rows gives all it has.
+    lengths : array of int, (B,), optional
+        Rows of each cloud that count; the rest is padding.
+    start : int or array of int, optional
+        As for ``sample``.
+
+    Returns
+    -------
+    array of int64, (B, max(counts))
+        In the library and on the device of ``points``; -1 in places left over.
+
+    Raises
+    ------
+    ValueError, TypeError, farpoint.CudaUnavailable
+        As for ``sample``.
+
+    Examples
+    --------
+    >>> import numpy, farpoint.sampling
+    >>> batch = numpy.arange(8.0).reshape(2, 4, 1)
+    >>> farpoint.sampling.sample_padded(batch, [3, 1])
+    array([[ 0,  3,  1],
+           [ 0, -1, -1]])
+    """
+    rows: Any = points
+    shape = rows.shape if hasattr(rows, "shape") else np.shape(rows)
+    wanted = whole_numbers.integers(counts, "counts", 1)
+    whole_numbers.refuse_negative(wanted, "count")
+    if len(shape) != 3 or len(wanted) != shape[0]:
+        raise ValueError(
+            f"points must be a batch (B, N, D) with a count per cloud, not {tuple(shape)} with "
+            f"{len(wanted)} counts"
+        )
+    each: list[int] = wanted.tolist()
+    request = Sampling(
+        max(each, default=0), None, None, start,
+        np.full(shape[0], shape[1]) if lengths is None else lengths,
+        "auto", None, None, None, False, False, False, each,
+    )
+    found: ArrayT = library_of(points).sample(points, request)[0]
+    return found
+
+
+def sample_ragged(
+    points: ArrayT, offsets: Integers, counts: Integers, *, start: Integers | None = None
+) -> ArrayT:
+    """Sample clouds of different lengths that lie one after another in an array.
+
+    Parameters
+    ----------
+    points : array or tensor, (N, D)
+        All clouds, float32 or float64. Arrays that the CPU reads, and tensors.
+    offsets : sequence of int, (B + 1,)
+        The first row of each cloud, and N at the end.
+    counts : sequence of int, (B,)
+        Samples of each cloud.
+    start : array of int, (B,) or (B, S), optional
+        Where each cloud starts, counted from its first row; there unless set.
+
+    Returns
+    -------
+    array of int64, (sum(counts),)
+        Rows of ``points``, cloud by cloud, in order of choice.
+
+    Raises
+    ------
+    ValueError, TypeError, farpoint.CudaUnavailable
+        As for ``sample``; a TypeError also for other arrays on a GPU.
+
+    Examples
+    --------
+    >>> import numpy, farpoint.sampling
+    >>> points = numpy.array([[0.0], [1.0], [5.0], [5.5], [7.0]])
+    >>> farpoint.sampling.sample_ragged(points, [0, 2, 5], [1, 2])
+    array([0, 2, 4])
+    """
+    ends, wanted = whole_numbers.listed(offsets, "offsets"), whole_numbers.listed(counts, "counts")
+    found: ArrayT = library_of(points).sample_ragged(points, ends, wanted, start)
+    return found

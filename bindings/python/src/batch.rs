@@ -1,0 +1,22 @@
+//! Clouds of a batch side by side: small ones one per thread, large ones one after another on all threads.
+
+use crate::watch::Stop;
+use farpoint::Error;
+use farpoint::backend::spread;
+
+/// A batch of fewer points is done by one thread: waking others would take longer.
+const SMALL: usize = 1 << 14;
+
+/// Does `one` for every cloud of a batch, of these sizes, on this many threads, until `stop` says so. `one`
+/// gets the cloud's number and the threads for it. The error is that of the first cloud at fault.
+pub(crate) fn side_by_side<R: Send>(
+    threads: Option<usize>,
+    sizes: &[usize],
+    stop: &Stop,
+    one: impl Fn(usize, usize) -> Result<R, Error> + Send + Sync,
+) -> Result<Vec<R>, Error> {
+    spread(sizes, SMALL, threads, |cloud, threads| {
+        stop.check()?;
+        one(cloud, threads)
+    })
+}

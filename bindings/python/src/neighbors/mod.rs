@@ -1,0 +1,68 @@
+//! Nearest neighbors: of NumPy arrays (`search`, their gradients in `gradients`, one value per pair of clouds
+//! in `value`), and by addresses of device memory (`device`, `device_value`).
+
+mod device;
+mod device_value;
+mod gradients;
+mod search;
+mod value;
+
+use crate::arrays::{View, about, cut};
+use farpoint::{Matcher, Norm, Scalar};
+use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    search::add(module)?;
+    gradients::add(module)?;
+    value::add(module)?;
+    device::add(module)?;
+    device_value::add(module)
+}
+
+/// A search by this norm.
+fn job(norm: u8) -> PyResult<Matcher> {
+    Ok(Matcher::new().norm(match norm {
+        1 => Norm::One,
+        2 => Norm::Two,
+        _ => return Err(PyValueError::new_err(format!("norm is {norm}; it must be 1 or 2"))),
+    }))
+}
+
+/// Both batches `(b, n, d)` and `(b, m, d)`, and the rows of each cloud that count: a tuple of Python.
+#[derive(FromPyObject)]
+struct Batches<'py>(
+    Bound<'py, PyUntypedArray>,
+    Bound<'py, PyUntypedArray>,
+    Option<Vec<usize>>,
+    Option<Vec<usize>>,
+);
+
+/// Both batches in their precision.
+struct Pair<'a, 'py, T: Scalar + Element> {
+    arrays: [&'a Bound<'py, PyArrayDyn<T>>; 2],
+    lengths: [Option<&'a [usize]>; 2],
+}
+
+impl<'a, 'py, T: Scalar + Element> Pair<'a, 'py, T> {
+    fn py(&self) -> Python<'py> {
+        self.arrays[0].py()
+    }
+
+    fn about(&self) -> String {
+        let [x, y] = self.arrays.map(|array| about(array.as_untyped()));
+        format!("{x} and {y}")
+    }
+
+    /// Rows of a cloud of either side, padding included.
+    fn rows(&self) -> [usize; 2] {
+        self.arrays.map(|array| array.shape()[1])
+    }
+
+    /// The clouds of either side without their padding.
+    fn clouds(&self) -> PyResult<[Vec<View<'a, T>>; 2]> {
+        let [x, y] = self.arrays;
+        Ok([cut(x, self.lengths[0])?.0, cut(y, self.lengths[1])?.0])
+    }
+}

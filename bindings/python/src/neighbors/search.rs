@@ -1,0 +1,134 @@
+//! Nearest neighbors between NumPy arrays.
+
+use super::{Batches, Pair, job};
+use crate::arrays::{View, in_precision};
+use crate::{error, watch};
+use farpoint::backend::padded_rows;
+use farpoint::{Chamfer, Cpu, Device, Error, Matcher, Nearest, Observer, Points, Scalar};
+use numpy::ndarray::Array2;
+use numpy::{Element, IntoPyArray};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(match_clouds, module)?)
+}
+
+/// For each point of `x` the nearest of `y`, and with `both` for each of `y` the nearest of `x`: distances
+/// `(b, n)` as the norm gives them (2: squared) and indices, padded with 0 and -1.
+#[pyfunction]
+#[pyo3(signature = (clouds, norm, method, threads, both))]
+fn match_clouds<'py>(
+    clouds: Batches<'py>,
+    norm: u8,
+    method: &str,
+    threads: Option<usize>,
+    both: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let (job, cpu) = (job(norm)?.method(method.parse().map_err(error::name)?), watch::cpu(threads));
+    let Batches(x, y, x_lengths, y_lengths) = &clouds;
+    let lengths = [x_lengths.as_deref(), y_lengths.as_deref()];
+    in_precision!(x, y, |a, b| search(&job, &cpu, &Pair { arrays: [a, b], lengths }, both))
+}
+
+fn search<'py, T: Scalar + Element>(
+    job: &Matcher,
+    cpu: &Cpu,
+    pair: &Pair<'_, 'py, T>,
+    both: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = pair.py();
+    let found = nearest(job, cpu, pair, both)?;
+    let rows = pair.rows();
+    let (dx, ix) = stacked(py, &found[0], rows[0])?;
+    if !both {
+        return (dx, ix).into_pyobject(py);
+    }
+    let (dy, iy) = stacked(py, &found[1], rows[1])?;
+    (dx, ix, dy, iy).into_pyobject(py)
+}
+
+/// What was found for the first side of each pair, and for the second if both are wanted.
+pub(super) type Sides<T> = [Vec<Nearest<T>>; 2];
+
+/// Searches without the GIL; Ctrl-C is heard if it may take long.
+pub(super) fn nearest<T: Scalar + Element>(
+    job: &Matcher,
+    cpu: &Cpu,
+    pair: &Pair<'_, '_, T>,
+    both: bool,
+) -> PyResult<Sides<T>> {
+    let [xs, ys] = &pair.clouds()?;
+    let long = watch::is_long(xs.iter().zip(ys).map(|(x, y)| (x.len(), y.len())));
+    let found = watch::run(pair.py(), long, None, |told| match both {
+        false => Ok([each_nearest(job, cpu, xs, ys, told)?, Vec::new()]),
+        true => {
+            let found = each_chamfer(job, cpu, xs, ys, told)?.into_iter();
+            Ok(found.map(|Chamfer { a_to_b, b_to_a }| (a_to_b, b_to_a)).unzip().into())
+        }
+    })?;
+    found.map_err(|error| error::sampling(error, &pair.about()))
+}
+
+/// Errors of a single pair do not say that it is in a batch.
+fn each_nearest<T: Scalar>(
+    job: &Matcher,
+    cpu: &Cpu,
+    xs: &[View<'_, T>],
+    ys: &[View<'_, T>],
+    told: Option<Observer<'_>>,
+) -> Result<Vec<Nearest<T>>, Error> {
+    match (xs, ys) {
+        ([x], [y]) => Ok(vec![cpu.nearest(job, x, y, told)?]),
+        _ => cpu.nearest_batch(job, xs, ys, told),
+    }
+}
+
+fn each_chamfer<T: Scalar>(
+    job: &Matcher,
+    cpu: &Cpu,
+    xs: &[View<'_, T>],
+    ys: &[View<'_, T>],
+    told: Option<Observer<'_>>,
+) -> Result<Vec<Chamfer<T>>, Error> {
+    match (xs, ys) {
+        ([x], [y]) => Ok(vec![cpu.chamfer(job, x, y, told)?]),
+        _ => cpu.chamfer_batch(job, xs, ys, told),
+    }
+}
+
+type Arrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// Distances and indices of a batch as arrays `(b, n)`.
+fn stacked<'py, T: Scalar + Element>(
+    py: Python<'py>,
+    found: &[Nearest<T>],
+    n: usize,
+) -> PyResult<Arrays<'py>> {
+    let failed = |error| error::sampling(error, "nearest points");
+    let distances: Vec<_> = found.iter().map(|nearest| &nearest.raw_distances[..]).collect();
+    let indices: Vec<Vec<i64>> =
+        found.iter().map(|nearest| nearest.indices.iter().map(from_index).collect()).collect();
+    let distances = padded_rows(&distances, n, T::ZERO).map_err(failed)?;
+    let indices = padded_rows(&indices, n, -1).map_err(failed)?;
+    let shape = (found.len(), n);
+    let distances = Array2::from_shape_vec(shape, distances).expect("n per cloud");
+    let indices = Array2::from_shape_vec(shape, indices).expect("n per cloud");
+    Ok((distances.into_pyarray(py).into_any(), indices.into_pyarray(py).into_any()))
+}
+
+/// The index of a nearest point as Python has it; -1 stands for none.
+pub(super) fn from_index(&index: &u32) -> i64 {
+    if index == Nearest::<f32>::NONE { -1 } else { i64::from(index) }
+}
+
+/// The reverse.
+pub(super) fn to_index(&index: &i64) -> PyResult<u32> {
+    match index {
+        -1 => Ok(Nearest::<f32>::NONE),
+        _ => u32::try_from(index).map_err(|_| {
+            PyValueError::new_err(format!("nearest index {index} is outside of every cloud"))
+        }),
+    }
+}

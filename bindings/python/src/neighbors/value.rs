@@ -1,0 +1,219 @@
+//! One value for each pair of clouds in NumPy arrays: the Chamfer distance, and its gradients.
+
+use super::gradients::{Sending, sent};
+use super::search::{Sides, from_index, nearest, to_index};
+use super::{Batches, Pair, job};
+use crate::arrays::in_precision;
+use crate::{error, watch};
+use farpoint::neighbors::{Reduced, Reduction, reduce};
+use farpoint::{Chamfer, Nearest, Norm, Scalar};
+use numpy::{Element, IntoPyArray, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(chamfer_clouds, module)?)?;
+    module.add_function(wrap_pyfunction!(chamfer_backward, module)?)
+}
+
+/// Numbers that are kept for each pair of what a maximum was taken of, behind the distances: the
+/// largest of either side, then what gradients are divided by.
+const EXTREMES: usize = farpoint_cuda::neighbors::EXTREMES;
+
+/// How the distances of a pair become one value: the attributes of Python's `Reduction`.
+#[derive(FromPyObject)]
+struct How {
+    norm: u8,
+    /// Whether distances of norm 2 are square roots.
+    plain: bool,
+    reduction: String,
+    both: bool,
+    threads: Option<usize>,
+}
+
+pub(super) fn reduction_of(name: &str) -> PyResult<Reduction> {
+    name.parse().map_err(error::name)
+}
+
+/// The value of each pair of batches, in double precision. With `keep` also what the gradients need: the
+/// indices of `x`'s nearest points, then those of `y`'s, in one row; the distances likewise, and what is
+/// kept of maxima.
+#[pyfunction]
+#[pyo3(signature = (clouds, how, keep))]
+fn chamfer_clouds<'py>(
+    clouds: Batches<'py>,
+    how: How,
+    keep: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let Batches(x, y, x_lengths, y_lengths) = &clouds;
+    let lengths = [x_lengths.as_deref(), y_lengths.as_deref()];
+    in_precision!(x, y, |a, b| values(&Pair { arrays: [a, b], lengths }, &how, keep))
+}
+
+fn values<'py, T: Scalar + Element>(
+    pair: &Pair<'_, 'py, T>,
+    how: &How,
+    keep: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = pair.py();
+    let reduction = reduction_of(&how.reduction)?;
+    let found = nearest(&job(how.norm)?, &watch::cpu(how.threads), pair, how.both)?;
+    let reduced: Vec<Reduced> = (0..found[0].len())
+        .map(|k| reduce(&found[0][k], found[1].get(k), reduction, how.plain))
+        .collect();
+    let values: Vec<f64> = reduced.iter().map(|reduced| reduced.value).collect();
+    let values = values.into_pyarray(py);
+    if !keep {
+        return (values,).into_pyobject(py);
+    }
+    let (indices, distances) = kept(&found, &reduced, pair.rows(), reduction);
+    (values, indices.into_pyarray(py), distances.into_pyarray(py)).into_pyobject(py)
+}
+
+/// Indices and distances of all clouds, padded; those of the second side behind those of the first.
+fn kept<T: Scalar>(
+    found: &Sides<T>,
+    reduced: &[Reduced],
+    rows: [usize; 2],
+    reduction: Reduction,
+) -> (Vec<i64>, Vec<T>) {
+    let (mut indices, mut distances) = (Vec::new(), Vec::new());
+    for (side, rows) in found.iter().zip(rows) {
+        for nearest in side {
+            let end = indices.len() + rows;
+            indices.extend(nearest.indices.iter().map(from_index));
+            indices.resize(end, -1);
+            distances.extend_from_slice(&nearest.raw_distances);
+            distances.resize(end, T::ZERO);
+        }
+    }
+    if reduction == Reduction::Max {
+        for reduced in reduced {
+            let numbers = reduced.largest.into_iter().chain(reduced.divisors);
+            distances.extend(numbers.map(T::from_f64));
+        }
+    }
+    (indices, distances)
+}
+
+/// The gradients of both batches from those of the values, by what `chamfer_clouds` kept.
+#[pyfunction]
+#[pyo3(signature = (clouds, indices, distances, grad, how))]
+fn chamfer_backward<'py>(
+    clouds: Batches<'py>,
+    indices: PyReadonlyArray1<'py, i64>,
+    distances: &Bound<'py, PyUntypedArray>,
+    grad: &Bound<'py, PyUntypedArray>,
+    how: How,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let Batches(x, y, x_lengths, y_lengths) = &clouds;
+    let lengths = [x_lengths.as_deref(), y_lengths.as_deref()];
+    in_precision!(x, y, |a, b| {
+        let pair = Pair { arrays: [a, b], lengths };
+        gradients(&pair, &indices, &distances.extract()?, &grad.extract()?, &how)
+    })
+}
+
+fn gradients<'py, T: Scalar + Element>(
+    pair: &Pair<'_, 'py, T>,
+    indices: &PyReadonlyArray1<'py, i64>,
+    distances: &PyReadonlyArray1<'py, T>,
+    grad: &PyReadonlyArray1<'py, T>,
+    how: &How,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let kept = Kept {
+        pairs: pair.arrays[0].shape()[0],
+        rows: pair.rows(),
+        lengths: pair.lengths,
+        indices: indices.as_slice()?,
+        distances: distances.as_slice()?,
+        norm: job(how.norm)?.norm,
+        how: reduction_of(&how.reduction)?,
+        plain: how.plain,
+        both: how.both,
+    };
+    let grad = grad.as_array();
+    let same = pair.arrays[1].shape()[0] == kept.pairs && grad.len() == kept.pairs;
+    if !kept.fits() || !same {
+        let text = format!("what was kept of the clouds does not fit them ({})", pair.about());
+        return Err(PyValueError::new_err(text));
+    }
+    let jobs = (0..kept.pairs).map(|k| kept.grads(k, grad[k])).collect::<PyResult<Vec<_>>>()?;
+    sent(pair, &jobs, how.threads)
+}
+
+/// What `chamfer_clouds` kept of a batch.
+struct Kept<'a, T> {
+    pairs: usize,
+    rows: [usize; 2],
+    lengths: [Option<&'a [usize]>; 2],
+    indices: &'a [i64],
+    /// Empty where they are not read: neither roots nor a maximum were taken.
+    distances: &'a [T],
+    norm: Norm,
+    how: Reduction,
+    plain: bool,
+    both: bool,
+}
+
+impl<T: Scalar> Kept<'_, T> {
+    /// Places of all rows.
+    fn places(&self) -> usize {
+        self.pairs * (self.rows[0] + if self.both { self.rows[1] } else { 0 })
+    }
+
+    fn reads_distances(&self) -> bool {
+        self.how == Reduction::Max || self.plain && self.norm == Norm::Two
+    }
+
+    fn fits(&self) -> bool {
+        let extremes = if self.how == Reduction::Max { EXTREMES * self.pairs } else { 0 };
+        let distances = if self.reads_distances() { self.places() + extremes } else { 0 };
+        let lengths = self.lengths.iter().flatten().all(|lengths| lengths.len() == self.pairs);
+        let named = self.indices.iter().all(|&index| index == -1 || u32::try_from(index).is_ok());
+        let counts = self.indices.len() == self.places() && self.distances.len() >= distances;
+        counts && lengths && named
+    }
+
+    /// One direction of a pair, padding included; without distances where they are not read.
+    fn side(&self, pair: usize, side: usize) -> PyResult<Nearest<T>> {
+        let rows = self.rows[side];
+        let first = side * self.pairs * self.rows[0] + pair * rows;
+        if side == 1 && !self.both {
+            let (raw_distances, indices) = (vec![T::ZERO; rows], vec![Nearest::<T>::NONE; rows]);
+            return Ok(Nearest { raw_distances, indices, norm: self.norm, dropped: 0 });
+        }
+        let raw_distances = match self.reads_distances() {
+            true => self.distances[first..first + rows].to_vec(),
+            false => vec![T::ZERO; rows],
+        };
+        let indices = self.indices[first..first + rows].iter().map(to_index);
+        let indices = indices.collect::<PyResult<_>>()?;
+        Ok(Nearest { raw_distances, indices, norm: self.norm, dropped: 0 })
+    }
+
+    /// Both directions of a pair, and the gradients of their distances from that of the value.
+    fn grads(&self, pair: usize, of_value: T) -> PyResult<Sending<T>> {
+        let found = Chamfer { a_to_b: self.side(pair, 0)?, b_to_a: self.side(pair, 1)? };
+        let count = |side: usize| self.lengths[side].map_or(self.rows[side], |of| of[pair]);
+        let reduced = match self.how {
+            Reduction::Max => {
+                let kept = &self.distances[self.places() + EXTREMES * pair..];
+                let pick = |at: usize| [kept[at].to_f64(), kept[at + 1].to_f64()];
+                Reduced::kept(pick(0), pick(2), self.how, self.plain)
+            }
+            Reduction::Mean => {
+                Reduced::kept([0.0; 2], [0, 1].map(|side| count(side) as f64), self.how, self.plain)
+            }
+            Reduction::Sum => Reduced::kept([0.0; 2], [1.0; 2], self.how, self.plain),
+            other => {
+                let text = format!("there are no gradients of the reduction {other}");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let grads =
+            [reduced.grads(0, &found.a_to_b, of_value), reduced.grads(1, &found.b_to_a, of_value)];
+        Ok((found, grads))
+    }
+}

@@ -1,0 +1,77 @@
+//! Sampling: of NumPy arrays (`host`), of clouds one after another (`ragged`), and by addresses of device
+//! memory (`device`). What Python asks for becomes a job here, for all of them.
+
+mod answer;
+mod device;
+mod host;
+mod ragged;
+
+use crate::{arrays, error};
+use farpoint::backend::SplitMix64;
+use farpoint::{Algorithm, Amount, Error, Sampler, Start};
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(random_word, module)?)?;
+    module.add_function(wrap_pyfunction!(random_start, module)?)?;
+    module.add_function(wrap_pyfunction!(limit, module)?)?;
+    module.add("ALGORITHMS", Algorithm::ALL.map(Algorithm::name).to_vec())?;
+    host::add(module)?;
+    ragged::add(module)?;
+    device::add(module)
+}
+
+/// One of count, ratio and spacing, or all points.
+fn amount(count: Option<usize>, ratio: Option<f64>, spacing: Option<f64>) -> Amount {
+    match (count, ratio, spacing) {
+        (Some(count), ..) => Amount::Count(count),
+        (_, Some(ratio), _) => Amount::Ratio(ratio),
+        (.., Some(spacing)) => Amount::Spacing(spacing),
+        _ => Amount::All,
+    }
+}
+
+/// The number of samples of a cloud of so many rows; for a spacing the most that there can be.
+#[pyfunction]
+#[pyo3(signature = (rows, count = None, ratio = None))]
+fn limit(rows: usize, count: Option<usize>, ratio: Option<f64>) -> PyResult<usize> {
+    let limit = amount(count, ratio, None).limit(rows);
+    limit.map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// A job for either device.
+fn job(amount: Amount, algorithm: &str) -> PyResult<Sampler> {
+    let algorithm: Algorithm = algorithm.parse().map_err(error::name)?;
+    Ok(Sampler::new(amount).algorithm(algorithm))
+}
+
+/// Where cloud `k` starts, of starts with a row for all clouds or a row per cloud.
+pub(crate) fn start_of(starts: &PyReadonlyArray2<'_, i64>, k: usize) -> PyResult<Start> {
+    let given = starts.shape()[0];
+    let starts = starts.as_array();
+    let Some(of_cloud) = starts.outer_iter().nth(if given == 1 { 0 } else { k }) else {
+        return Err(PyValueError::new_err(format!("{given} starts, none for cloud {k}")));
+    };
+    let rows = arrays::indices(of_cloud, "start index")?;
+    Ok(match rows[..] {
+        [row] => Start::Index(row),
+        _ => Start::Indices(rows),
+    })
+}
+
+/// The first 64 random bits of a seed.
+#[pyfunction]
+fn random_word(seed: u64) -> u64 {
+    SplitMix64::new(seed).next_u64()
+}
+
+/// The row that a seed starts from in a cloud of `len` rows.
+#[pyfunction]
+fn random_start(seed: u64, len: u64) -> PyResult<u64> {
+    match len {
+        0 => Err(PyValueError::new_err(Error::EmptyCloud.to_string())),
+        len => Ok(SplitMix64::new(seed).below(len)),
+    }
+}

@@ -1,0 +1,37 @@
+"""What type checkers know of calls of the package; `mypy --strict` reads this, nobody runs it."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from typing_extensions import assert_type
+
+import farpoint
+
+array, tensor, cloud = np.zeros((5, 3), np.float32), torch.zeros(5, 3), farpoint.read("cloud.ply")
+
+# The library of the points comes back, and NumPy's arrays for what is of no library.
+assert_type(farpoint.sample(array, 3, threads=2), NDArray[np.int64])
+assert_type(farpoint.sample(cloud, spacing=0.1), NDArray[np.int64])
+assert_type(farpoint.sample([[0.0, 1.0]], 1), NDArray[np.int64])
+assert_type(farpoint.sample(tensor, ratio=0.5, seed=3), torch.Tensor)
+assert_type(farpoint.sample(tensor, 3, return_distances=True), farpoint.Sample[torch.Tensor])
+assert_type(farpoint.sample(tensor, 3, return_distances=True).distances, torch.Tensor)
+assert_type(farpoint.order(tensor).indices, torch.Tensor)
+assert_type(farpoint.sample_approximate(tensor, 3, method="grid", keep="center"), torch.Tensor)
+assert_type(farpoint.centroids(tensor, cell=0.1).points, torch.Tensor)
+
+# Whether distances are squared is in the type.
+assert_type(farpoint.nearest(tensor, tensor), farpoint.Nearest[torch.Tensor])
+assert_type(farpoint.nearest(tensor, tensor, squared=False), farpoint.PlainNearest[torch.Tensor])
+assert_type(farpoint.nearest(tensor, tensor, norm=1), farpoint.PlainNearest[torch.Tensor])
+
+assert_type(cloud["intensity"], NDArray[Any])
+assert_type(cloud[:10], farpoint.Cloud)
+
+# What is refused when it runs is refused here.
+farpoint.sample(array, 3, thread=2)  # type: ignore[call-overload]
+farpoint.sample(array, 3, on_bad="leave")  # type: ignore[call-overload]
+farpoint.sample_approximate(array, 3, method="radius")  # type: ignore[call-overload]
+farpoint.sample_approximate(array, 3, method="grid", keep="centre")  # type: ignore[call-overload]

@@ -1,0 +1,104 @@
+//! How each sampler is run.
+
+use crate::args::Which;
+use crate::outcome::named;
+use farpoint::approximate::{ApproximateSampler, Keep, Method};
+use farpoint::{Algorithm, Cpu, Sampler, Scalar};
+use serde_json::Value;
+
+/// What is asked of every sampler.
+pub(super) struct Job<'a, T> {
+    pub(super) points: &'a [[T; 3]],
+    pub(super) samples: usize,
+    pub(super) seed: u64,
+    pub(super) threads: usize,
+}
+
+/// A sample as it was taken.
+pub(super) struct Taken<T> {
+    pub(super) title: String,
+    pub(super) exact: bool,
+    pub(super) chosen: Chosen<T>,
+    pub(super) details: Vec<(String, Value)>,
+    in_vain: Option<f64>,
+}
+
+pub(super) enum Chosen<T> {
+    Rows(Vec<usize>),
+    /// Not points of the cloud.
+    Places(Vec<[T; 3]>),
+}
+
+impl<T: Scalar> Job<'_, T> {
+    fn cpu(&self) -> Cpu {
+        Cpu::new().threads(self.threads)
+    }
+
+    fn exact(&self, algorithm: Algorithm) -> Sampler {
+        Sampler::count(self.samples).algorithm(algorithm)
+    }
+
+    pub(super) fn take(&self, which: Which) -> Result<Taken<T>, farpoint::Error> {
+        match which {
+            Which::Exact(algorithm) => {
+                let sample = self.exact(algorithm).on(&self.cpu()).sample(self.points)?;
+                Ok(Taken {
+                    title: format!("farthest point ({})", sample.algorithm),
+                    exact: true,
+                    chosen: Chosen::Rows(sample.indices),
+                    details: Vec::new(),
+                    in_vain: None,
+                })
+            }
+            Which::Approximate(method, name) => {
+                let method = seeded(method, self.seed);
+                let sampler = ApproximateSampler::count(method, self.samples);
+                let sample = sampler.on(&self.cpu()).sample(self.points)?;
+                Ok(Taken {
+                    title: name.to_owned(),
+                    exact: false,
+                    chosen: Chosen::Rows(sample.indices),
+                    details: named(&sample.details),
+                    in_vain: sample.statistics.ineffective(),
+                })
+            }
+            Which::Centroids => {
+                let grid = Method::Grid { keep: Keep::Center };
+                let sampler = ApproximateSampler::count(grid, self.samples);
+                let made = sampler.on(&self.cpu()).centroids(self.points)?;
+                Ok(Taken {
+                    title: which.to_string(),
+                    exact: false,
+                    chosen: Chosen::Places(made.coordinates.as_chunks().0.to_vec()),
+                    details: vec![("cell".to_owned(), made.cell.into())],
+                    in_vain: None,
+                })
+            }
+        }
+    }
+
+    /// Share of the computed distances that changed nothing. Exact algorithms count in a
+    /// run of their own, which is not timed.
+    pub(super) fn in_vain(
+        &self,
+        which: Which,
+        taken: &Taken<T>,
+    ) -> Result<Option<f64>, farpoint::Error> {
+        match which {
+            Which::Exact(algorithm) => {
+                let job = self.exact(algorithm).statistics(true);
+                let sample = job.on(&self.cpu()).sample(self.points)?;
+                Ok(sample.statistics.and_then(|statistics| statistics.ineffective()))
+            }
+            _ => Ok(taken.in_vain),
+        }
+    }
+}
+
+fn seeded(method: Method, seed: u64) -> Method {
+    match method {
+        Method::Random { .. } => Method::Random { seed },
+        Method::Grid { keep: Keep::Random(_) } => Method::Grid { keep: Keep::Random(seed) },
+        method => method,
+    }
+}

@@ -1,0 +1,229 @@
+//! What `sample` and `order` ask of the library: one job, exact or approximate, made from the
+//! options and run on the chosen device.
+
+use crate::args::{Approximate, Estimator, Keep, Method, NpduOrder, Run, StartAt, Where};
+use crate::device;
+use crate::input::{Points, each_precision};
+use crate::outcome::{Outcome, RanOn, figures, named};
+use crate::progress::Progress;
+use anyhow::{Result, bail};
+use farpoint::approximate::{self, ApproximateSampler, Order};
+use farpoint::{Amount, BadRows, Device, Matcher, Sampler, Scalar, Start};
+use farpoint_io::{Cloud, Column, Coordinates};
+use serde_json::json;
+use std::time::Instant;
+
+/// Name of the column that says how many points a centroid stands for.
+const POINTS: &str = "points";
+
+/// A sampler with everything that was requested of it.
+pub(crate) enum Job {
+    Exact(Sampler),
+    Approximate(ApproximateSampler),
+    /// Positions that are not points of the cloud.
+    Centroids(ApproximateSampler),
+}
+
+impl Job {
+    /// The job of these options; `start` is where the options start.
+    pub(crate) fn new(
+        run: &Run,
+        given: Option<&Approximate>,
+        amount: Amount,
+        start: Option<Start>,
+        statistics: bool,
+    ) -> Self {
+        let method = match run.sampler.method {
+            Method::Exact(algorithm) => {
+                let job = Sampler::new(amount).algorithm(algorithm).bad_rows(BadRows::Skip);
+                let job = job.statistics(statistics);
+                return Self::Exact(match start {
+                    Some(start) => job.start(start),
+                    None => job,
+                });
+            }
+            Method::Approximate(method) => given.map_or(method, |given| with(method, given, run)),
+        };
+        let job = ApproximateSampler::new(method, amount).bad_rows(BadRows::Skip);
+        let job = match start {
+            Some(start) => job.start(start),
+            None => job,
+        };
+        match given.and_then(|given| given.keep) {
+            Some(Keep::Centroid) => Self::Centroids(job),
+            _ => Self::Approximate(job),
+        }
+    }
+
+    /// Runs it where the options say.
+    pub(crate) fn run(
+        &self,
+        points: &Points<'_>,
+        place: &Where,
+        statistics: bool,
+        progress: &Progress,
+    ) -> Result<Outcome> {
+        Ok(match self {
+            Self::Exact(job) => {
+                let has = |kind| job.algorithm.check(kind);
+                let most = job.amount.limit(points.len()).unwrap_or(0);
+                let pays = || farpoint_cuda::fps::pays(points.len(), most);
+                device::choose(place, &has, pays)?.run(
+                    |cpu| each_precision!(points, points => exact(job, points, cpu, None, progress)),
+                    |gpu| {
+                        let name = Some(gpu.properties().name.as_str());
+                        each_precision!(points, points => exact(job, points, gpu, name, progress))
+                    },
+                )?
+            }
+            Self::Approximate(job) => each_precision!(points, points => {
+                let outcome = approximate(job, points, place, progress)?;
+                let kept = outcome.statistics.filter(|_| statistics);
+                Outcome { statistics: kept, ..outcome }
+            }),
+            Self::Centroids(job) => {
+                each_precision!(points, points => centroids(job, points, place, progress)?)
+            }
+        })
+    }
+}
+
+/// A method with the options that were given.
+fn with(method: approximate::Method, given: &Approximate, run: &Run) -> approximate::Method {
+    use approximate::Method;
+    let seed = run.seed.unwrap_or(0);
+    match method {
+        Method::Random { .. } => Method::Random { seed },
+        Method::Grid { .. } => Method::Grid { keep: keep(given.keep, seed) },
+        Method::Morton { bits } => Method::Morton { bits: given.bits.unwrap_or(bits) },
+        Method::Npdu { .. } => Method::Npdu {
+            window: given.window.map(|window| window as usize),
+            order: given.npdu_order.map_or(Order::Input, order),
+        },
+        Method::FastPoint { first, .. } => Method::FastPoint {
+            first: given.first_stage.unwrap_or(first),
+            estimator: match given.estimator {
+                Some(Estimator::Fit) => approximate::Estimator::Fit,
+                _ => approximate::Estimator::Network,
+            },
+        },
+        other => other,
+    }
+}
+
+/// Centroids have a job of their own, which does not use this.
+fn keep(keep: Option<Keep>, seed: u64) -> approximate::Keep {
+    match keep {
+        Some(Keep::First) => approximate::Keep::First,
+        Some(Keep::Random) => approximate::Keep::Random(seed),
+        Some(Keep::Center | Keep::Centroid) | None => approximate::Keep::Center,
+    }
+}
+
+fn order(order: NpduOrder) -> Order {
+    match order {
+        NpduOrder::Input => Order::Input,
+        NpduOrder::Morton => Order::Morton,
+        NpduOrder::Neighbors => Order::Neighbors,
+    }
+}
+
+/// The start that was requested, or for exact algorithms the first row that can be used.
+pub(crate) fn start(points: &Points<'_>, run: &Run, drop_zeros: bool) -> Result<Option<Start>> {
+    let Some(start) = &run.start else {
+        let exact = matches!(run.sampler.method, Method::Exact(_));
+        return Ok(exact.then(|| Start::Index(points.first_usable().unwrap_or(0))));
+    };
+    if let (StartAt::Rows(rows), true) = (start, drop_zeros) {
+        let usable = |row: usize| {
+            each_precision!(points, points => points
+                .get(row)
+                .is_none_or(|row| row.iter().all(|value| Scalar::is_finite(*value))))
+        };
+        if let Some(row) = rows.iter().find(|row| !usable(**row)) {
+            bail!("--start {row}: --drop-zeros leaves that row out, or it holds NaN or infinity");
+        }
+    }
+    Ok(Some(start.with_seed(run.seed.unwrap_or(0))))
+}
+
+/// By an exact algorithm on any device; `gpu` is the name of one.
+fn exact<T: Scalar, D: Device<T>>(
+    job: &Sampler,
+    points: &[[T; 3]],
+    device: &D,
+    gpu: Option<&str>,
+    progress: &Progress,
+) -> Result<Outcome, D::Error> {
+    let start = Instant::now();
+    let sample = job.on(device).sample_with(points, &mut |step| progress.step(step))?;
+    Ok(Outcome::exact(sample, gpu, start.elapsed().as_secs_f64()))
+}
+
+fn approximate<T: Scalar>(
+    job: &ApproximateSampler,
+    points: &[[T; 3]],
+    place: &Where,
+    progress: &Progress,
+) -> Result<Outcome, farpoint::Error> {
+    let start = Instant::now();
+    let cpu = device::cpu(place);
+    let sample = job.on(&cpu).sample_with(points, &mut |step| progress.step(step))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let chosen: Vec<[T; 3]> = sample.indices.iter().map(|&row| points[row]).collect();
+    Ok(Outcome {
+        covering_radius: radius(points, &chosen)?,
+        indices: sample.indices,
+        distances: Vec::new(),
+        algorithm: sample.method.name().to_owned(),
+        ran_on: RanOn::Cpu { threads: device::threads(place), level: None },
+        exact: false,
+        dropped: sample.dropped,
+        made: None,
+        details: named(&sample.details),
+        statistics: Some(figures(&sample.statistics)),
+        seconds,
+    })
+}
+
+fn centroids<T: Scalar>(
+    job: &ApproximateSampler,
+    points: &[[T; 3]],
+    place: &Where,
+    progress: &Progress,
+) -> Result<Outcome, farpoint::Error> {
+    let start = Instant::now();
+    let cpu = device::cpu(place);
+    let made = job.on(&cpu).centroids_with(points, &mut |step| progress.step(step))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let rows: Vec<[T; 3]> = made.coordinates.as_chunks().0.to_vec();
+    let covering_radius = radius(points, &rows)?;
+    let coordinates = match size_of::<T>() {
+        4 => Coordinates::F32(rows.iter().map(|row| row.map(|x| x.to_f64() as f32)).collect()),
+        _ => Coordinates::F64(rows.iter().map(|row| row.map(T::to_f64)).collect()),
+    };
+    let mut cloud = Cloud::new(coordinates);
+    cloud.add_column(POINTS, Column::U32(made.counts));
+    Ok(Outcome {
+        indices: (0..rows.len()).collect(),
+        distances: Vec::new(),
+        covering_radius,
+        algorithm: "grid, centroids".into(),
+        ran_on: RanOn::Cpu { threads: device::threads(place), level: None },
+        exact: false,
+        dropped: made.dropped,
+        made: Some(cloud),
+        details: vec![("cell".into(), json!(made.cell))],
+        statistics: None,
+        seconds,
+    })
+}
+
+/// Largest distance of a point to the sample; bad rows don't count, and no sample covers nothing.
+fn radius<T: Scalar>(points: &[[T; 3]], sample: &[[T; 3]]) -> Result<f64, farpoint::Error> {
+    if sample.is_empty() {
+        return Ok(f64::INFINITY);
+    }
+    let nearest = Matcher::new().bad_rows(BadRows::Skip).nearest(points, sample)?;
+    Ok(nearest.max_distance().to_f64())
+}

@@ -1,0 +1,96 @@
+//! The `farpoint` command line: reads arguments, runs one command, turns errors into one line
+//! and an exit status. What the commands do lives in the module of their name.
+//!
+//! A library only so that the laboratory (`farpoint-lab`, not published) reads files and prints
+//! numbers the same way. Its interface may change with every release.
+
+#![forbid(unsafe_code)]
+#![doc(hidden)]
+
+mod args;
+mod chamfer;
+mod check;
+mod compare;
+pub mod csv;
+mod demo;
+mod device;
+mod generate;
+mod info;
+pub mod input;
+pub mod interrupt;
+mod job;
+mod order;
+mod outcome;
+pub mod output;
+mod picture;
+mod progress;
+mod report;
+mod sample;
+
+use args::{Args, Command};
+use clap::Parser;
+use clap::error::ErrorKind;
+use std::io;
+use std::process::ExitCode;
+
+/// Exit status of bad input, as of bad usage.
+const BAD_INPUT: u8 = 2;
+
+/// The whole program; what it returns is the exit status of the process.
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage(&error),
+    };
+    interrupt::install();
+    let result = match args.command {
+        Command::Sample(args) => sample::run(&args),
+        Command::Order(args) => order::run(&args),
+        Command::Chamfer(args) => chamfer::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Generate(args) => generate::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Bench(given) => Err(given.error("bench")),
+        Command::Paper(given) => Err(given.error("paper")),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain("error", &format!("{error}"));
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+/// Whether the reader of our output went away, which is no error (`farpoint ... | head`).
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Prints help and version as they are, a usage error as one line.
+fn usage(error: &clap::Error) -> ExitCode {
+    let version = error.kind() == ErrorKind::DisplayVersion;
+    let text = if version { args::version() } else { error.render().to_string() };
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // A reader that went away is no error here either.
+        let _ = output::print(&text);
+        return ExitCode::SUCCESS;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        output::complain("error", "no command given; 'farpoint --help' lists them");
+        return ExitCode::from(BAD_INPUT);
+    }
+    let what: Vec<_> = text
+        .lines()
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+        .map(|line| line.trim().trim_start_matches("error: "))
+        .filter(|line| !line.is_empty())
+        .collect();
+    output::complain("error", &format!("{}; --help shows the usage", what.join(" ")));
+    ExitCode::from(BAD_INPUT)
+}

@@ -1,0 +1,195 @@
+//! Runs that are repeated, side by side on two streams, on a borrowed stream, and captured
+//! into graphs: always the same bits.
+
+use super::expected::Expected;
+use super::{METHODS, Resident, captures_not, method};
+use crate::clouds::Cloud;
+use crate::runner::Group;
+use crate::tally::Tally;
+use anyhow::Result;
+use farpoint::{Matcher, Norm};
+use farpoint_cuda::{Error, Gpu, Stream};
+use farpoint_generate::Kind;
+use std::thread;
+
+/// Pairs, and rows of either side.
+type Shape = (usize, [usize; 2]);
+
+/// Launches of a graph, each with other points; and runs that must be alike.
+const REPLAYS: usize = 3;
+const REPEATS: usize = 20;
+
+pub(super) fn groups() -> Vec<Group> {
+    vec![
+        repeated("20 times, 20,000 and 15,000", (1, [20_000, 15_000])),
+        repeated("20 times, 16 x 2,000", (16, [2_000, 2_000])),
+        two_threads(),
+        graph("graph, 20,000 and 30,000", (1, [20_000, 30_000])),
+        graph("graph, 8 x 1,500 and 1,000", (8, [1_500, 1_000])),
+        legacy((3, [1_000, 700])),
+    ]
+}
+
+/// For the sanitizer.
+pub(super) fn small() -> Vec<Group> {
+    vec![legacy((2, [300, 200])), graph("graph, 3 x 300", (3, [300, 260]))]
+}
+
+/// Points of both sides, and what must come of them.
+pub(crate) struct Answer {
+    points: [Vec<f32>; 2],
+    pub(crate) truth: [Expected<f32>; 2],
+}
+
+impl Answer {
+    pub(crate) fn new((pairs, rows): Shape, seed: usize) -> Result<Self> {
+        let kinds = [Kind::Room, Kind::Lattice, Kind::Object, Kind::Duplicated];
+        let side = |side: usize| -> Vec<Cloud<f32>> {
+            let seeds = (0..pairs).map(|k| 100 * seed + 2 * k);
+            let cloud =
+                |seed: usize| Cloud::of(kinds[seed / 2 % 4], rows[side], (seed + side) as u64);
+            seeds.map(cloud).collect()
+        };
+        let clouds = [side(0), side(1)];
+        let truth = Expected::of([&clouds[0], &clouds[1]], rows.map(Some), Norm::Two, [true; 2])?;
+        let flat = |clouds: Vec<Cloud<f32>>| clouds.into_iter().flat_map(|c| c.data).collect();
+        Ok(Self { points: clouds.map(flat), truth })
+    }
+
+    /// The points of both sides.
+    pub(crate) fn clouds(&self) -> [Cloud<f32>; 2] {
+        self.points.clone().map(|data| Cloud { data, dims: 3 })
+    }
+
+    pub(crate) fn write(&self, batch: &mut Resident<f32>) -> Result<(), Error> {
+        batch.write(self.points.each_ref().map(Vec::as_slice))?;
+        batch.write_grads(self.truth.each_ref().map(|side| side.grads.as_slice()))
+    }
+}
+
+fn matcher(part: &str) -> Matcher {
+    Matcher::new().method(method(part))
+}
+
+/// Forward and backward `times` times on a stream, each time compared with the CPU.
+fn repeat(
+    stream: &Stream,
+    part: &str,
+    (pairs, rows): Shape,
+    answer: &Answer,
+    times: usize,
+    tally: &mut Tally,
+) -> Result<(), Error> {
+    let matcher = matcher(part);
+    for given in [Some(&matcher), None] {
+        let mut batch = Resident::new(stream, pairs, rows, 3, given)?;
+        answer.write(&mut batch)?;
+        for time in 0..times {
+            let what = format!("{part}, scratch given: {}, run {time}", given.is_some());
+            batch.enqueue(stream, &matcher)?;
+            batch.enqueue_backward(stream, &matcher)?;
+            tally.check(&what, batch.compare(&answer.truth)?);
+            tally.check(what, batch.compare_gradients(&answer.truth)?);
+        }
+    }
+    Ok(())
+}
+
+fn repeated(name: &'static str, shape: Shape) -> Group {
+    Group::new(format!("chamfer {name}"), METHODS, move || {
+        let answer = Answer::new(shape, 1)?;
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
+            let stream = Stream::new(device)?;
+            Ok(repeat(&stream, part, shape, &answer, REPEATS, tally)?)
+        })
+    })
+}
+
+/// Two threads with a stream each, by two methods.
+fn two_threads() -> Group {
+    let shapes: [Shape; 2] = [(1, [10_000, 9_000]), (7, [1_500, 1_400])];
+    Group::new("chamfer, two threads with a stream each", METHODS, move || {
+        let answers = [Answer::new(shapes[0], 3)?, Answer::new(shapes[1], 4)?];
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
+            let tallies = thread::scope(|scope| {
+                let threads = [(part, 0), ("tree", 1)].map(|(part, which)| {
+                    let answer = &answers[which];
+                    scope.spawn(move || {
+                        let mut own = Tally::new(part);
+                        let run = Stream::new(device).and_then(|stream| {
+                            repeat(&stream, part, shapes[which], answer, 10, &mut own)
+                        });
+                        own.take(part, run);
+                        own
+                    })
+                });
+                threads.map(|thread| thread.join())
+            });
+            for own in tallies {
+                tally.add(own.map_err(|_| anyhow::anyhow!("a thread panicked"))?);
+            }
+            Ok(())
+        })
+    })
+}
+
+/// The legacy default stream, which can't be captured.
+fn legacy(shape: Shape) -> Group {
+    Group::new("chamfer, legacy default stream", METHODS, move || {
+        let answer = Answer::new(shape, 5)?;
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
+            // SAFETY: the legacy default stream is always there.
+            let stream = unsafe { Stream::borrowed(device, 0) };
+            Ok(repeat(&stream, part, shape, &answer, 1, tally)?)
+        })
+    })
+}
+
+/// A captured search with its gradients finds whatever lies in its memory when it is launched.
+fn graph(name: &'static str, shape: Shape) -> Group {
+    Group::new(format!("chamfer {name}"), METHODS, move || {
+        let answers = (0..REPLAYS).map(|seed| Answer::new(shape, seed));
+        let answers = answers.collect::<Result<Vec<_>>>()?;
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
+            for given in [true, false] {
+                match replayed(device, part, given, shape, &answers, tally) {
+                    // One cooperative launch is more than older drivers capture.
+                    Err(error) if captures_not(&error) => tally.refuse(error),
+                    result => drop(tally.take(format!("scratch given: {given}"), result)),
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+fn replayed(
+    device: &Gpu,
+    part: &str,
+    given: bool,
+    (pairs, rows): Shape,
+    answers: &[Answer],
+    tally: &mut Tally,
+) -> Result<(), Error> {
+    let stream = Stream::new(device)?;
+    let matcher = matcher(part);
+    let mut batch = Resident::new(&stream, pairs, rows, 3, given.then_some(&matcher))?;
+    // The first use of a kernel loads it, which a capture may not.
+    answers[0].write(&mut batch)?;
+    let both = |batch: &Resident<f32>| {
+        batch.enqueue(&stream, &matcher)?;
+        batch.enqueue_backward(&stream, &matcher)
+    };
+    both(&batch)?;
+    stream.synchronize()?;
+    let graph = stream.capture(|| both(&batch))?;
+    for (replay, answer) in answers.iter().enumerate() {
+        answer.write(&mut batch)?;
+        // SAFETY: the batch outlives the launches, which `compare` waits for.
+        unsafe { graph.launch(&stream)? };
+        let what = format!("scratch given: {given}, replay {replay}");
+        tally.check(&what, batch.compare(&answer.truth)?);
+        tally.check(what, batch.compare_gradients(&answer.truth)?);
+    }
+    Ok(())
+}

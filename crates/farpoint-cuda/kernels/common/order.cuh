@@ -1,0 +1,131 @@
+// Neighbor order: points sorted along a Morton curve of cubic cells, so that 32 points in a
+// row lie close together. Any order gives the same samples; a good one prunes more.
+#pragma once
+#include "common/batch.cuh"
+#include "common/box.cuh"
+#include "common/sort.cuh"
+
+// How coordinates become a key of `bits` bits: cells of one size, each axis with as many bits
+// as its extent needs.
+struct Curve {
+    double low[3];
+    double scale;
+    u32 bits[3];
+    u32 most;
+};
+
+__device__ inline Box bounds_of_part(const Cloud& cloud, u32 first, u32 step) {
+    Box b;
+    for (u32 a = 0; a < 3; ++a) {
+        b.low[a] = infinity();
+        b.high[a] = -infinity();
+    }
+    for (u32 i = first; i < cloud.length; i += step) {
+        for (u32 a = 0; a < 3; ++a) {
+            real x = cloud.at(i, a);
+            b.low[a] = smaller(b.low[a], x);
+            b.high[a] = larger(b.high[a], x);
+        }
+    }
+    return b;
+}
+
+// The bounds of the whole cloud, in every thread. `parts` has room for one a block.
+__device__ inline Box team_bounds(Team& team, const Cloud& cloud, Box* parts, Box* shared) {
+    u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    Box mine = warp_box(bounds_of_part(cloud, team.thread(), team.threads()));
+    if (lane == 0) shared[warp] = mine;
+    __syncthreads();
+    if (warp == 0) {
+        mine = warp_box(shared[lane < warps ? lane : 0]);
+        if (lane == 0) parts[team.rank] = mine;
+    }
+    team.sync();
+    mine = parts[lane < team.size ? lane : 0];
+    for (u32 b = lane + 32; b < team.size; b += 32) {
+        for (u32 a = 0; a < 3; ++a) {
+            mine.low[a] = smaller(mine.low[a], parts[b].low[a]);
+            mine.high[a] = larger(mine.high[a], parts[b].high[a]);
+        }
+    }
+    return warp_box(mine);
+}
+
+// The finest cells for which a key of `bits` bits is enough.
+__device__ inline Curve curve_over(const Box& bounds, u32 bits) {
+    Curve curve;
+    double extent[3], longest = 0;
+    for (u32 a = 0; a < 3; ++a) {
+        curve.low[a] = (double)bounds.low[a];
+        extent[a] = (double)bounds.high[a] - (double)bounds.low[a];
+        longest = extent[a] > longest ? extent[a] : longest;
+    }
+    // Without extent, or with an infinite one, all points share a cell.
+    bool usable = longest > 0 && longest < 1e300;
+    curve.scale = 0;
+    curve.most = 0;
+    for (u32 a = 0; a < 3; ++a) curve.bits[a] = 0;
+    for (u32 most = usable ? min(bits, 31u) : 0; most > 0; --most) {
+        double scale = (double)((1u << most) - 1) / longest;
+        u32 sum = 0;
+        for (u32 a = 0; a < 3; ++a) {
+            curve.bits[a] = 32 - __clz((u32)(extent[a] * scale));
+            sum += curve.bits[a];
+        }
+        if (sum <= bits) {
+            curve.scale = scale;
+            curve.most = most;
+            break;
+        }
+    }
+    return curve;
+}
+
+__device__ __forceinline__ u32 curve_key(const Curve& curve, real x, real y, real z) {
+    u32 cell[3];
+    real point[3] = {x, y, z};
+    for (u32 a = 0; a < 3; ++a) {
+        u32 last = (1u << curve.bits[a]) - 1u;
+        cell[a] = min((u32)(((double)point[a] - curve.low[a]) * curve.scale), last);
+    }
+    u32 key = 0;
+    for (int level = (int)curve.most - 1; level >= 0; --level) {
+        for (u32 a = 0; a < 3; ++a) {
+            if ((u32)level < curve.bits[a]) key = key << 1 | (cell[a] >> level & 1u);
+        }
+    }
+    return key;
+}
+
+// Where a team orders a cloud: two arrays of keys and rows to sort between, the counts of the sort
+// (`sort_words` of the blocks) and room for a box a block.
+struct Ordering {
+    Pairs<u32> pairs[2];
+    u32* digits;
+    Box* parts;
+};
+
+union OrderShared {
+    SortShared sort;
+    Box bounds[MOST_WARPS];
+};
+
+// Sorts the rows of a cloud into neighbor order; they end up in the values of pairs[0].
+__device__ inline void order_cloud(Team& team, const Cloud& cloud, const Ordering& ordering, OrderShared& shared) {
+    Box bounds = team_bounds(team, cloud, ordering.parts, shared.bounds);
+    u32 passes = cloud.length > 1u << 16 ? 4 : 3;
+    Curve curve = curve_over(bounds, passes * 8);
+    bool odd = passes & 1;
+    Pairs<u32> from = odd ? ordering.pairs[1] : ordering.pairs[0], to = odd ? ordering.pairs[0] : ordering.pairs[1];
+    for (u32 i = team.thread(); i < cloud.length; i += team.threads()) {
+        from.keys[i] = curve_key(curve, cloud.at(i, 0), cloud.at(i, 1), cloud.at(i, 2));
+        from.values[i] = i;
+    }
+    team.sync();
+    for (u32 pass = 0; pass < passes; ++pass) {
+        sort_pass(team, from, to, cloud.length, pass * 8, false, ordering.digits, shared.sort);
+        Pairs<u32> swap = from;
+        from = to;
+        to = swap;
+    }
+}

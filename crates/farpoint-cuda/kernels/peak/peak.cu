@@ -1,0 +1,264 @@
+// The peak method: thousands of samples at a time, index for index the same as one by one.
+//
+// One cooperative launch does everything for a batch: each cloud gets a team of blocks, and a
+// team takes one cloud after another. The stages, each in its own file:
+//
+//   order    bounds, Morton keys, radix sort                        (common/order.cuh, common/sort.cuh)
+//   tree     32 points per group, 32 groups per node, ...                (common/boxtree.cuh)
+//   single   the first samples, one by one                           (single.cuh)
+//   solve    all choices within a band of distances, no barrier      (solve.cuh)
+//   update   the new maxima, after a band                            (update.cuh)
+//   sort     the accepted points by distance and row
+#include "peak/single.cuh"
+#include "peak/solve.cuh"
+#include "peak/update.cuh"
+#include "common/refine.cuh"
+
+#ifdef FARPOINT_F64
+constexpr u32 THREADS = 512;
+#else
+constexpr u32 THREADS = 1024;
+#endif
+
+struct PeakArgs {
+    Guard guard;
+    Batch batch;
+    u8* headers;         // a Header and mail per team, zero at launch
+    u8* scratch;         // arrays, `stride` bytes per team
+    u64* counters;       // COUNTERS words, or null
+    u64 header_stride;
+    u64 stride;
+    u32 team;            // blocks per cloud
+    u32 rows;            // rows of the largest cloud
+    u32 single;          // samples taken one by one before the first band
+    u32 list;            // after a band of up to this many accepted points, the next looks at their list
+    u32 spread;          // and up to this many, they are applied at once (solve.cuh)
+    u32 refined;         // whether groups are refined (common/refine.cuh)
+    double gamma;        // a band is what lies above gamma times the largest distance
+};
+
+union Work {
+    OrderShared order;
+    Refining<THREADS> refining;
+    SortShared sort;
+    Staged staged;
+    SingleShared single;
+    u32 stacks[THREADS / 32][STACK];
+};
+
+// Gathers the points in their order, and boxes each group.
+__device__ void gather_groups(State& state, Team& team, Work& work, bool refined) {
+    Points& points = state.points;
+    for (u32 begin = team.rank * THREADS; begin < points.length; begin += team.size * THREADS) {
+        u32 at = begin + threadIdx.x;
+        u32 row = refined ? refined_row(state.cloud, points, begin, work.refining) : points.order[min(at, points.length - 1)];
+        if (at >> 5 >= points.groups) continue;
+        // The last group is filled up with its last point, marked as chosen.
+        points.order[at] = row;
+        points.distance[at] = at < points.length ? infinity() : -(real)0;
+        place_in_group(state.cloud, points, state.tree, at >> 5, row);
+    }
+}
+
+// The points in neighbor order, and the tree over them.
+__device__ void build(State& state, Team& team, Work& work, bool refined) {
+    Cloud& cloud = state.cloud;
+    order_cloud(team, cloud, {{state.order[0], state.order[1]}, state.digits, state.parts}, work.order);
+    gather_groups(state, team, work, refined);
+    for (u32 l = 1; l < state.tree.height; ++l) {
+        team.sync();
+        build_level(team, state.tree.levels[l - 1], state.tree.levels[l]);
+    }
+    // Where each row went, for the start points; the space is the witnesses' later.
+    for (u32 at = team.thread(); at < cloud.length; at += team.threads()) {
+        state.witness[state.points.order[at]] = at;
+        state.accepted.at[at] = NONE;
+    }
+    team.sync();
+}
+
+// Chooses the start points.
+template <bool HIGH>
+__device__ void begin(State& state, Team& team, Work& work) {
+    Cloud& cloud = state.cloud;
+    // Their positions borrow the list of accepted points, which is still empty.
+    u32* list = (u32*)state.accepted.key;
+    for (u32 k = team.thread(); k < cloud.start_count; k += team.threads()) {
+        u32 row = cloud.start(k);
+        u32 at = state.witness[row];
+        list[k] = at;
+        state.points.distance[at] = -infinity();
+        write_sample(cloud, k, row, infinity());
+    }
+    team.sync();
+    refresh<HIGH>(state, team, list, cloud.start_count, 1, infinity(), work.staged);
+    team.sync();
+    // The upper levels' maxima are made after the single samples.
+    clear_turn(state, team, 0);
+}
+
+// The threshold of the next band: below the maximum, and not below the stop distance.
+__device__ __forceinline__ real next_beta(const State& state, real maximum, real gamma) {
+    real beta = gamma * maximum;  // maximum is above 0
+    if (!(beta < maximum)) beta = from_bits(to_bits(maximum) - 1);
+    return larger(beta, state.cloud.stop);
+}
+
+// Bands are as wide as set (1 - gamma), or up to twice as wide while they hold less than a
+// point or two for every warp: a band takes some time however few its points are.
+__device__ __forceinline__ real next_gamma(const Team& team, real narrow, real gamma, u32 points) {
+    real width = 1 - gamma;
+    real fill = (real)points / (real)team.warps();
+    width = width * (fill < (real)0.5 ? (real)1.5 : fill < 1 ? (real)1.15 : (real)0.8);
+    return 1 - smaller(larger(width, 1 - narrow), 2 * (1 - narrow));
+}
+
+// Chooses band after band until there are enough. Returns the number of samples, possibly more
+// than wanted, and the largest distance left.
+template <bool HIGH>
+__device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& args, u32 before, real* maximum) {
+    Cloud& cloud = state.cloud;
+    Stack stack = {work.stacks[threadIdx.x >> 5], 0};
+    real gamma = (real)args.gamma, beta = infinity();
+    u32 total = before, last = before, turn = 0;
+    while (true) {
+        *maximum = largest_of_all(state.tree, turn);
+        if (total >= cloud.wanted || total == cloud.length || *maximum <= cloud.stop) return total;
+        if (*maximum == (real)0) {
+            accept_duplicates(state, team);
+            team.sync();
+            return before + *(volatile u32*)state.accepted.count;
+        }
+        u32 points = *(volatile u32*)&state.header->band[turn], from = total - before;
+        clear_turn(state, team, turn ^ 1);
+        bool listed = total - last <= args.list;
+        u32 fresh = 0;
+        if (points > 0) {
+            if (is_absent(args.guard, AT_BAND, team.rank)) asm volatile("exit;");
+            bool lost = solve_band<HIGH>(state, team, stack, {beta, turn, points, listed ? from : NONE, total - last <= args.spread});
+            team.sync(lost);
+            lap(state, team, SOLVE_NS);
+            u32 now = before + *(volatile u32*)state.accepted.count;
+            if (now > cloud.wanted || now == cloud.length) return now;
+            fresh = now - total;
+            if (!listed) scatter<HIGH>(state, team, stack, from, from + fresh, turn);
+            last = total;
+            total = now;
+            gamma = next_gamma(team, (real)args.gamma, gamma, points);
+            // Nothing lies above the band that is done.
+            beta = next_beta(state, beta, gamma);
+        } else {
+            beta = next_beta(state, *maximum, gamma);
+        }
+        if (!listed || points == 0) team.sync();
+        turn ^= 1;
+        refresh<HIGH>(state, team, state.accepted.at + from, listed ? fresh : 0, turn, beta, work.staged);
+        team.sync();
+        lap(state, team, UPDATE_NS);
+        if (team.rank == 0 && threadIdx.x < 32) count(state, BANDS, 1), count(state, BAND_POINTS, points);
+    }
+}
+
+// Sorts the accepted points into the order of choice.
+__device__ Pairs<bits> sort_accepted(State& state, Team& team, Work& work, u32 n) {
+    Pairs<bits> from = state.sorted[0], to = state.sorted[1];
+    bits differ = 0;
+    for (u32 k = team.thread(); k < n; k += team.threads()) {
+        from.values[k] = state.points.order[from.values[k]];
+        differ |= from.keys[k] ^ from.keys[0];
+    }
+    // Which bits of the keys differ at all: the others need no pass.
+    for (int step = 16; step > 0; step >>= 1) differ |= __shfl_xor_sync(FULL, differ, step);
+    bits* parts = (bits*)state.parts;
+    if (threadIdx.x == 0) parts[team.rank] = 0;
+    __syncthreads();
+    if ((threadIdx.x & 31) == 0 && differ) atomicOr(&parts[team.rank], differ);
+    team.sync();
+    differ = 0;
+    for (u32 b = threadIdx.x & 31; b < team.size; b += 32) differ |= *(volatile bits*)&parts[b];
+    for (int step = 16; step > 0; step >>= 1) differ |= __shfl_xor_sync(FULL, differ, step);
+    for (u32 shift = 0; shift < 32 && (state.cloud.length - 1) >> shift; shift += 8) {
+        sort_pass(team, from, to, n, shift, true, state.digits, work.sort);
+        Pairs<bits> swap = from;
+        from = to;
+        to = swap;
+    }
+    for (u32 shift = 0; shift < sizeof(bits) * 8; shift += 8) {
+        if ((differ >> shift & 255) == 0) continue;
+        sort_pass(team, from, to, n, shift, false, state.digits, work.sort);
+        Pairs<bits> swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
+}
+
+template <bool HIGH>
+__device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArgs& args, u32* epoch) {
+    Cloud& cloud = state.cloud;
+    if (cloud.wanted == 0) {
+        finish_cloud(cloud, 0, cloud.length > 0 ? infinity() : (real)0, team.thread(), team.threads());
+        return;
+    }
+    build(state, team, work, args.refined);
+    begin<HIGH>(state, team, work);
+    lap(state, team, BUILD_NS);
+    u32 singles = min(cloud.start_count + args.single, cloud.wanted);
+    u32 before = take_singles<HIGH>(state, team, work.single, cloud.start_count, singles, epoch);
+    team.sync();
+    refresh<HIGH>(state, team, nullptr, 0, 0, infinity(), work.staged);
+    team.sync();
+    lap(state, team, SINGLE_NS);
+    real covering;
+    u32 total = take_bands<HIGH>(state, team, work, args, before, &covering);
+    if (total > before) {
+        Pairs<bits> sorted = sort_accepted(state, team, work, total - before);
+        for (u32 k = before + team.thread(); k < min(total, cloud.wanted); k += team.threads()) {
+            write_sample(cloud, k, sorted.values[k - before], from_bits(~sorted.keys[k - before]));
+        }
+        if (total > cloud.wanted) covering = from_bits(~sorted.keys[cloud.wanted - before]);
+        else if (total == cloud.length) covering = (real)0;
+    }
+    finish_cloud(cloud, min(total, cloud.wanted), covering, team.thread(), team.threads());
+    lap(state, team, SORT_NS);
+}
+
+template <bool HIGH>
+__device__ void peak(const PeakArgs& args) {
+    __shared__ State state;
+    __shared__ Work work;
+    u32 teams = gridDim.x / args.team, which = blockIdx.x / args.team;
+    // Blocks beyond the last whole team have nothing to do.
+    if (which >= teams) return;
+    Header* header = (Header*)(args.headers + which * args.header_stride);
+    Team team(blockIdx.x % args.team, args.team, &header->arrivals, args.guard, &header->raised);
+    if (is_absent(args.guard, AT_BEGIN, team.rank)) return;
+    if (threadIdx.x == 0) {
+        state.mail = (Mail*)(header + 1);
+        place_arrays(state, args.scratch + which * args.stride, args.rows, args.team);
+        state.header = header;
+        state.guard = &args.guard;
+        state.accepted.count = &header->accepted;
+        state.counters = args.counters;
+        state.clock = nanoseconds();
+    }
+    u32 epoch = 2;
+    for (u32 b = which; b < args.batch.clouds; b += teams) {
+        if (threadIdx.x == 0) {
+            state.cloud = cloud_of(args.batch, b);
+            shape_tree(state);
+            if (team.rank == 0) header->accepted = 0;
+        }
+        __syncthreads();
+        sample_cloud<HIGH>(state, team, work, args, &epoch);
+        team.sync();
+    }
+}
+
+__device__ __noinline__ void spoil(const Guard& guard) {
+    const PeakArgs& args = (const PeakArgs&)guard;
+    spoil_clouds(args.batch, blockIdx.x / args.team, gridDim.x / args.team);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ PeakArgs args) { peak<false>(args); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const __grid_constant__ PeakArgs args) { peak<true>(args); }

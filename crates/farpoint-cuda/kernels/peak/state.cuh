@@ -1,0 +1,128 @@
+// What the stages of the peak method share: the cloud in neighbor order, the tree over it, the
+// list of points accepted so far.
+#pragma once
+#include "common/boxtree.cuh"
+#include "common/order.cuh"
+
+constexpr u32 STAGED = 512;      // accepted points that a block keeps in shared memory at a time
+constexpr u32 TILE_SLOTS = 128;  // nodes of level 1 whose maxima a block gathers at a time
+
+// A team's words in global memory that must be zero at launch.
+struct Header {
+    u32 arrivals;
+    u32 accepted;
+    u32 band[2];  // points of the band, by turns
+    u32 raised;   // whether one of the team has given up
+    u32 pad[27];
+    // Then two slots of mail per block.
+};
+
+// The best candidate of a block, for all blocks of its team to read (single.cuh).
+struct Mail {
+    u64 value;
+    u64 at;
+};
+
+// A candidate for the next choice: larger values first, then lower rows.
+struct alignas(16) Pick {
+    bits value;  // 0: none
+    u32 row;     // of the input
+    u32 at;      // position in the order
+};
+
+// Points accepted in bands, in the order they were found: `key` is the inverted bits of the
+// distance, so that sorting by (key, row) gives the order of choice.
+struct Accepted {
+    bits* key;
+    u32* at;
+    u32* count;
+};
+
+// Counts of the work, summed over warps if a caller wants them.
+enum Counter { BANDS, BAND_POINTS, SEARCHES, NODES, LEAVES, UPDATES, COPY_NS, BUILD_NS, SINGLE_NS, SOLVE_NS,
+               UPDATE_NS, SORT_NS, COUNTERS };
+
+struct State {
+    Cloud cloud;
+    Points points;
+    Tree tree;
+    Accepted accepted;
+    u32* witness;   // per point: whose fate it waits for
+    u32* band;      // positions of the points of the band
+    Pick* best;     // per group, while samples are taken one by one: its first candidate
+    Header* header;
+    Box* parts;  // per block
+    u32* digits;    // counts of the sort
+    Mail* mail;     // two slots per block
+    Pairs<u32> order[2];
+    Pairs<bits> sorted[2];
+    u64* counters;  // or null
+    u64 clock;
+    const Guard* guard;
+    mutable u32 waits[MOST_WARPS][3];  // one Wait per warp, for solve_band
+};
+static_assert(sizeof(Wait) == sizeof(u32[3]), "a Wait fits");
+
+// Adds the time since the last lap to a counter; one thread of the whole team does.
+__device__ __forceinline__ void lap(State& state, const Team& team, Counter counter) {
+    if (state.counters && team.rank == 0 && threadIdx.x == 0) {
+        u64 now = nanoseconds();
+        atomicAdd(&state.counters[counter], now - state.clock);
+        state.clock = now;
+    }
+}
+
+__device__ __forceinline__ void count(const State& state, Counter counter, u32 n) {
+    if (state.counters && (threadIdx.x & 31) == 0) atomicAdd(&state.counters[counter], (u64)n);
+}
+
+// Places the arrays of a cloud of up to `rows` points in a team's scratch; src/fps/peak.rs
+// computes the same sum. Buffers that are dead after the ordering are used again.
+__device__ inline void place_arrays(State& state, u8* scratch, u32 rows, u32 blocks) {
+    u64 padded = ((u64)rows + 31) / 32 * 32;
+    u32 groups = (u32)(padded / 32);
+    state.parts = (Box*)cut(&scratch, sizeof(Box) * blocks);
+    state.digits = (u32*)cut(&scratch, sizeof(u32) * sort_words(blocks));
+    u8* space = cut(&scratch, 3 * padded * sizeof(real));
+    state.points.sites = (Group*)space;
+    u32* words = (u32*)cut(&scratch, 4 * padded * sizeof(u32));
+    state.order[0] = {words, words + 2 * padded};
+    state.order[1] = {words + padded, words + 3 * padded};
+    // `build` begins the sort so that the order ends up in order[0].
+    state.points.order = state.order[0].values;
+    state.points.distance = (real*)words;
+    state.witness = state.order[1].values;
+    state.accepted.key = (bits*)cut(&scratch, padded * sizeof(bits));
+    state.accepted.at = (u32*)cut(&scratch, padded * sizeof(u32));
+    state.sorted[0] = {state.accepted.key, state.accepted.at};
+    // The coordinates are dead once the accepted points are sorted.
+    state.sorted[1] = {(bits*)space, (u32*)(space + padded * sizeof(bits))};
+    state.band = (u32*)cut(&scratch, padded * sizeof(u32));
+    state.best = (Pick*)cut(&scratch, groups * sizeof(Pick));
+    Children* nodes = (Children*)cut(&scratch, (u64)tree_blocks(groups) * sizeof(Children));
+    for (u32 l = 0, count = groups; l < MOST_LEVELS; ++l) {
+        state.tree.levels[l].blocks = nodes;
+        count = (count + 31) / 32;
+        nodes += count;
+        if (count <= 1) break;
+    }
+}
+
+// The shape of the cloud at hand: the arrays are placed for the largest.
+__device__ inline void shape_tree(State& state) {
+    state.points.length = state.cloud.length;
+    state.points.groups = (state.cloud.length + 31) / 32;
+    u32 count = state.points.groups;
+    for (u32 l = 0; l < MOST_LEVELS; ++l) {
+        state.tree.levels[l].count = count;
+        state.tree.height = l + 1;
+        if (count <= 32) break;
+        count = (count + 31) / 32;
+    }
+}
+
+// The largest distance of all unchosen points, in every thread; `turn` is the current copy.
+__device__ inline real largest_of_all(const Tree& tree, u32 turn) {
+    const Level& top = tree.levels[tree.height - 1];
+    return from_bits(warp_largest(*(volatile bits*)&top.blocks[0].largest[turn][threadIdx.x & 31]));
+}

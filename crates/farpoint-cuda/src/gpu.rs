@@ -1,0 +1,183 @@
+//! A GPU: its primary context, what it can do, and the kernels loaded on it.
+
+use crate::context::{Context, Current};
+use crate::driver::{self, check, sys};
+use crate::module::{Function, Loaded, Modules};
+use crate::watch::Watch;
+use crate::{CudaScalar, Error, Properties};
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A GPU of this machine, ready for work. Cheap to clone; may be used from any thread.
+///
+/// It uses the GPU's *primary* context, as the CUDA runtime and PyTorch do, so that their pointers and
+/// streams are valid here. A GPU stays open until the program ends: opening it again costs nothing.
+///
+/// It is a [`farpoint::Device`]: [`farpoint::Sampler::on`] and [`farpoint::Matcher::on`] take it. Its
+/// own methods work on device memory.
+#[derive(Clone)]
+pub struct Gpu(Arc<Inner>);
+
+struct Inner {
+    ordinal: usize,
+    /// The compute capability that it is limited to, if it is.
+    most: Option<u32>,
+    modules: Modules,
+    watch: Watch,
+    /// Blocks that a test has work on one pair of [`farpoint::Method::Tree`]; 0 if none has.
+    tree_team: AtomicU32,
+    /// Dropped last: the others live in it.
+    context: Context,
+}
+
+/// The GPUs that were opened.
+static OPEN: Mutex<Vec<Gpu>> = Mutex::new(Vec::new());
+
+impl Gpu {
+    /// Opens the GPU with this ordinal; the first is 0.
+    ///
+    /// # Errors
+    /// If CUDA can't be used, if there is no such GPU, or if it can't be opened.
+    pub fn new(ordinal: usize) -> Result<Self, Error> {
+        Self::open(ordinal, None)
+    }
+
+    /// The same GPU, used as a card of at most this compute capability (75 for 7.5): kernels are
+    /// compiled by the driver from the PTX for it, and launches use no feature that it lacks. For tests
+    /// of that code without such a card; results are the same, times are not.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    #[doc(hidden)]
+    pub fn with_capability(ordinal: usize, most: u32) -> Result<Self, Error> {
+        Self::open(ordinal, Some(most))
+    }
+
+    fn open(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
+        let count = driver::device_count()?;
+        if ordinal >= count {
+            return Err(Error::NoSuchDevice { ordinal, count });
+        }
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|gpu| !gpu.0.context.is_lost());
+        let is_it = |gpu: &&Self| gpu.0.ordinal == ordinal && gpu.0.most == most;
+        if let Some(gpu) = open.iter().find(is_it) {
+            return Ok(gpu.clone());
+        }
+        let gpu = Self(Arc::new(Inner::open(ordinal, most)?));
+        open.push(gpu.clone());
+        Ok(gpu)
+    }
+
+    /// All GPUs of this machine.
+    ///
+    /// # Errors
+    /// If CUDA can't be used, or one of them can't be opened.
+    pub fn all() -> Result<Vec<Self>, Error> {
+        (0..driver::device_count()?).map(Self::new).collect()
+    }
+
+    /// Its number on this machine, from 0.
+    pub fn ordinal(&self) -> usize {
+        self.0.ordinal
+    }
+
+    /// Its name, size and features.
+    pub fn properties(&self) -> &Properties {
+        &self.0.context.properties
+    }
+
+    /// Bytes of memory that are free, and all bytes.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn memory(&self) -> Result<(usize, usize), Error> {
+        let _current = self.bind()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: writes two numbers.
+        check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) })?;
+        Ok((free, total))
+    }
+
+    /// Loads every kernel now, so that no later call waits for that: a fraction of a second for
+    /// machine code, several seconds if the driver compiles PTX (a card newer than this crate).
+    /// Other calls, before or meanwhile, are not disturbed. It is optional: without it, a call loads
+    /// what it uses.
+    ///
+    /// # Errors
+    /// If a kernel can't be loaded.
+    pub fn warm_up(&self) -> Result<(), Error> {
+        self.0.modules.load_all(&self.0.context)
+    }
+
+    /// What loading kernels has taken on this GPU so far.
+    pub fn loaded(&self) -> Loaded {
+        self.0.modules.loaded()
+    }
+
+    /// For tests: how many blocks work on one pair of [`farpoint::Method::Tree`], in all calls that
+    /// follow; chosen by measured rules if `None`. Changes the time a search takes, never its result.
+    #[doc(hidden)]
+    pub fn set_tree_team(&self, team: Option<u32>) {
+        self.0.tree_team.store(team.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    pub(crate) fn tree_team(&self) -> Option<u32> {
+        Some(self.0.tree_team.load(Ordering::Relaxed)).filter(|&team| team > 0)
+    }
+
+    /// Makes the GPU's context current on this thread until the guard is dropped.
+    pub(crate) fn bind(&self) -> Result<Current<'_>, Error> {
+        self.0.context.bind()
+    }
+
+    /// The kernel `name` of `module.cu` in the precision of `T`; loads the module on first use.
+    pub(crate) fn function<T: CudaScalar>(
+        &self,
+        module: &'static str,
+        name: &'static str,
+    ) -> Result<Function, Error> {
+        self.0.modules.function(&self.0.context, module, name, T::SUFFIX)
+    }
+
+    /// Where kernels report that they gave up.
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.0.watch
+    }
+
+    /// Turns a status code into an error, and remembers if the context is damaged.
+    pub(crate) fn check(&self, call: &'static str, code: sys::CUresult) -> Result<(), Error> {
+        self.0.context.check(call, code)
+    }
+
+    /// Remembers that the context is damaged.
+    pub(crate) fn lose(&self, during: &str, code: sys::CUresult) -> Error {
+        self.0.context.lose(during, code)
+    }
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gpu({}: {})", self.ordinal(), self.properties().name)
+    }
+}
+
+impl PartialEq for Gpu {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Inner {
+    fn open(ordinal: usize, most: Option<u32>) -> Result<Self, Error> {
+        let context = Context::new(ordinal, most)?;
+        let watch = {
+            let _current = context.bind()?;
+            Watch::new()?
+        };
+        // Machine code is for the card as it is.
+        let modules = Modules::new(context.properties.capability, most.is_none());
+        Ok(Self { ordinal, most, modules, watch, tree_team: AtomicU32::new(0), context })
+    }
+}

@@ -1,0 +1,112 @@
+//! Several GPUs as one device: a batch is spread over them.
+
+use crate::{Error, Gpu};
+
+/// Several GPUs of this machine, used as one device.
+///
+/// The clouds of a batch are spread over them and worked on at the same time; a single cloud or pair
+/// is the first one's. Which GPU had a cloud makes no difference to its result.
+///
+/// ```
+/// use farpoint::Sampler;
+/// use farpoint_cuda::Gpus;
+///
+/// let clouds = vec![vec![[0.0f32, 0.0, 0.0], [1.0, 2.0, 3.0]]; 8];
+/// match Gpus::all() {
+///     Ok(gpus) => println!("{} samples", Sampler::count(1).on(&gpus).sample_batch(&clouds)?.len()),
+///     Err(error) => println!("no GPU: {error}"),
+/// }
+/// # Ok::<(), farpoint_cuda::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gpus(Vec<Gpu>);
+
+impl Gpus {
+    /// These GPUs. One may be there several times: it then works on several parts at once.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn new(gpus: Vec<Gpu>) -> Result<Self, Error> {
+        match gpus.is_empty() {
+            true => Err(Error::Unsupported("no GPU was given".into())),
+            false => Ok(Self(gpus)),
+        }
+    }
+
+    /// All GPUs of this machine.
+    ///
+    /// # Errors
+    /// If there is no driver or no GPU, or one can't be opened.
+    pub fn all() -> Result<Self, Error> {
+        Self::new(Gpu::all()?)
+    }
+
+    /// The GPUs.
+    pub fn as_slice(&self) -> &[Gpu] {
+        &self.0
+    }
+}
+
+/// Runs `one` for neighboring jobs on each GPU, all at the same time; `work` is how much each job
+/// takes. The results are in the order of the jobs.
+pub(crate) fn spread<J: Sync, R: Send>(
+    gpus: &[Gpu],
+    jobs: &[J],
+    work: impl Fn(&J) -> usize,
+    one: impl Fn(&Gpu, &[J]) -> Result<Vec<R>, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    if let [gpu] = gpus {
+        return one(gpu, jobs);
+    }
+    let work: Vec<_> = jobs.iter().map(work).collect();
+    let ends = split(&work, gpus.len());
+    let results = std::thread::scope(|scope| {
+        let (mut from, one) = (0, &one);
+        let threads: Vec<_> = std::iter::zip(gpus, ends)
+            .map(|(gpu, to)| {
+                let share = &jobs[from..to];
+                from = to;
+                scope.spawn(move || one(gpu, share))
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect::<Result<Vec<_>, _>>()
+    })?;
+    Ok(results.into_iter().flatten().collect())
+}
+
+/// Ends of `parts` runs of about equal work.
+fn split(work: &[usize], parts: usize) -> Vec<usize> {
+    let all: usize = work.iter().sum();
+    let mut done = 0;
+    let mut end = 0;
+    (1..=parts)
+        .map(|part| {
+            let goal = all as u128 * part as u128 / parts as u128;
+            // A job belongs to the part that its middle lies in.
+            while end < work.len() && (2 * done + work[end]) as u128 <= 2 * goal {
+                done += work[end];
+                end += 1;
+            }
+            if part == parts { work.len() } else { end }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn work_is_shared_evenly() {
+        assert_eq!(split(&[1; 8], 2), [4, 8]);
+        assert_eq!(split(&[100, 1, 1, 98], 2), [1, 4]);
+        assert_eq!(split(&[5], 3).last(), Some(&1));
+        assert_eq!(split(&[], 2), [0, 0]);
+        assert_eq!(split(&[0, 0, 0], 2).last(), Some(&3));
+        let ends = split(&[3, 1, 4, 1, 5, 9, 2, 6], 3);
+        assert!(ends.windows(2).all(|pair| pair[0] <= pair[1]) && ends[2] == 8, "{ends:?}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Which method is fastest for an input and a card, and whether a GPU is faster at all.
+//!
+//! The rules look at numbers of rows, pairs and axes and at the card only, so that the choice is
+//! the same for all batches of a shape.
+
+use super::matching::Shape;
+use super::pairs::BRUTE_DIMS;
+use crate::Properties;
+use farpoint::Method;
+
+/// Boxes are over the first three axes: with more axes than this they say too little, and comparing
+/// all pairs is faster.
+const MOST_DIMS: usize = 8;
+
+/// Up to this many pairs of points, comparing all takes no longer than to build and search trees ...
+const PAIRS: u128 = 400_000_000;
+
+/// ... plus this many for every point of the batch, measured on an H100 ...
+const PAIRS_A_POINT: u128 = 3_000;
+
+/// ... if no cloud has more points than this: few queries, each with many points to look at, do not
+/// fill the card.
+const LARGEST: usize = 65_536;
+
+/// Batches with at most this many pairs of points, of clouds of at most this many points, are done
+/// before `brute` has started.
+const TINY: u128 = 2_000_000;
+const TINY_CLOUD: usize = 512;
+
+/// The method to run on pairs of this shape.
+pub(crate) fn choose(card: &Properties, shape: Shape) -> Method {
+    let [a, b] = shape.rows.map(|rows| rows as u128);
+    let (pairs, largest) = (shape.pairs as u128, shape.rows[0].max(shape.rows[1]));
+    let directions = shape.asked.into_iter().filter(|asked| *asked).count() as u128;
+    let compared = a * b * pairs * directions;
+    let few = compared <= PAIRS + PAIRS_A_POINT * pairs * (a + b) && largest <= LARGEST;
+    let tiny = compared <= TINY && largest <= TINY_CLOUD;
+    if shape.dims > MOST_DIMS || tiny {
+        Method::Plain
+    } else if few || !card.cooperative {
+        if shape.dims > BRUTE_DIMS { Method::Plain } else { Method::Brute }
+    } else {
+        Method::Tree
+    }
+}
+
+/// Points of both clouds from which on a single comparison is faster on a GPU that has to be
+/// opened first (about half a second, most of it the driver's) than on two cores of a CPU.
+const PAYS: usize = 8_000_000;
+
+/// Whether comparing clouds of `a` and `b` points once is faster on a GPU, including the time to open
+/// it. A program that has a [`Gpu`](crate::Gpu) open and compares clouds of some thousand points is
+/// always faster on it.
+pub fn pays(a: usize, b: usize) -> bool {
+    a.saturating_add(b) >= PAYS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::properties::tests::card;
+
+    fn chosen(pairs: usize, rows: [usize; 2], dims: usize) -> Method {
+        choose(&card(90), Shape { pairs, rows, dims, asked: [true; 2] })
+    }
+
+    #[test]
+    fn each_shape_gets_what_suits_it() {
+        assert_eq!(chosen(32, [2_048; 2], 3), Method::Brute);
+        assert_eq!(chosen(64, [2_048; 2], 3), Method::Brute);
+        assert_eq!(chosen(1, [8_192; 2], 3), Method::Brute);
+        assert_eq!(chosen(4, [16_384; 2], 3), Method::Tree);
+        assert_eq!(chosen(1, [40_000; 2], 3), Method::Tree);
+        assert_eq!(chosen(1, [1_000_000; 2], 2), Method::Tree);
+        assert_eq!(chosen(32, [2_048; 2], 5), Method::Plain);
+        assert_eq!(chosen(1, [100_000; 2], 5), Method::Tree);
+        assert_eq!(chosen(1, [1_000_000; 2], 9), Method::Plain);
+        assert_eq!(chosen(1, [1; 2], 1), Method::Plain);
+        assert_eq!(chosen(1_000, [512; 2], 3), Method::Brute);
+        // A few queries against many points.
+        assert_eq!(chosen(1, [10, 1_000_000], 3), Method::Tree);
+    }
+
+    #[test]
+    fn a_card_that_can_not_wait_for_all_blocks_builds_no_trees() {
+        let old = Properties { cooperative: false, ..card(75) };
+        for (dims, method) in [(3, Method::Brute), (5, Method::Plain)] {
+            let shape = Shape { pairs: 1, rows: [1_000_000; 2], dims, asked: [true; 2] };
+            assert_eq!(choose(&old, shape), method);
+        }
+    }
+
+    #[test]
+    fn a_gpu_is_not_opened_for_little() {
+        assert!(!pays(1_000_000, 1_000_000));
+        assert!(pays(5_000_000, 5_000_000) && pays(usize::MAX, 1));
+    }
+}

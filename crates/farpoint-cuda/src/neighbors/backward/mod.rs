@@ -1,0 +1,105 @@
+//! Gradients: from those of the distances to those of the coordinates.
+//!
+//! All parts that a point is sent are added up in a fixed order, so that the bits are the same on
+//! every run, and the CPU's. Clouds that fit a block's shared memory take a block each and no
+//! scratch memory (`small`); larger ones are sorted by teams of blocks (`sorted`).
+
+mod small;
+mod sorted;
+
+use super::matching::{Matching, Shape};
+use super::values::{self, ValueGradient};
+use crate::{CudaScalar, Error, Gpu, Stream};
+use farpoint::Norm;
+
+/// `struct Asked` of `kernels/neighbors/gradient.cuh`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+struct Asked {
+    matching: Matching,
+    grads: [u64; 2],
+    gradients: [u64; 2],
+    upstream: u64,
+    upstream_stride: i64,
+    extremes: u64,
+    norm: u32,
+    rows: [u32; 2],
+    reduction: u32,
+    root: u32,
+}
+
+impl Asked {
+    /// Whether the gradients of the distances follow from those of values.
+    fn is_of_value(&self) -> bool {
+        self.upstream != 0
+    }
+}
+
+/// Where the gradients of the distances are, or those of the values that these became, and where
+/// those of the coordinates go; 0 for null.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
+    pub(crate) grads: [u64; 2],
+    pub(crate) gradients: [u64; 2],
+    pub(crate) value: Option<ValueGradient>,
+}
+
+/// Bytes of scratch memory; 0 where none is needed, or the device cannot run the kernel.
+pub(crate) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, shape: Shape) -> usize {
+    if small::fits(shape) { 0 } else { sorted::scratch_bytes::<T>(gpu, shape) }
+}
+
+/// Queues the gradients of a batch of pairs; the indices in `matching` are the input, null for a
+/// direction that sends none.
+///
+/// # Safety
+/// The addresses in `matching`, `ends` and `scratch` must be as `shape` says, and stay so until
+/// the stream has finished.
+pub(crate) unsafe fn enqueue<T: CudaScalar>(
+    gpu: &Gpu,
+    stream: &Stream,
+    matching: &Matching,
+    shape: Shape,
+    ends: Ends,
+    scratch: Option<(u64, usize)>,
+    norm: Norm,
+) -> Result<(), Error> {
+    let (upstream, upstream_stride) = ends.value.map_or((0, 0), |value| value.upstream);
+    let asked = Asked {
+        matching: *matching,
+        grads: ends.grads,
+        gradients: ends.gradients,
+        upstream,
+        upstream_stride,
+        extremes: ends.value.and_then(|value| value.extremes).unwrap_or(0),
+        norm: if norm == Norm::One { 1 } else { 2 },
+        rows: shape.rows.map(|rows| rows as u32),
+        reduction: ends.value.map_or(Ok(0), |value| values::number(value.reduction))?,
+        root: u32::from(norm == Norm::Two && ends.value.is_some_and(|value| value.plain)),
+    };
+    // SAFETY: all addresses in `asked` are those that this function was given, with its contract.
+    unsafe {
+        if small::fits(shape) {
+            small::enqueue::<T>(gpu, stream, &asked, shape)
+        } else {
+            sorted::enqueue::<T>(gpu, stream, asked, shape, scratch)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matching::tests::fields;
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn laid_out_as_in_gradient_cuh() {
+        let source = include_str!("../../../kernels/neighbors/gradient.cuh");
+        let theirs =
+            "matching grads gradients upstream upstream_stride extremes norm rows reduction root";
+        assert_eq!(fields(source, "Asked"), theirs);
+        assert_eq!((offset_of!(Asked, norm), offset_of!(Asked, rows)), (192, 196));
+        assert_eq!((offset_of!(Asked, root), size_of::<Asked>()), (208, 216));
+    }
+}

@@ -1,0 +1,95 @@
+//! The parameter of the kernels: `struct Matching` of `kernels/neighbors/matching.cuh`, field by field.
+
+/// One cloud of every pair, and where the nearest points of its rows go. Addresses are of device
+/// memory, 0 for null; see `kernels/neighbors/matching.cuh` for what each means.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Side {
+    /// Coordinates, in strides of numbers.
+    pub(crate) points: u64,
+    pub(crate) row_stride: i64,
+    pub(crate) axis_stride: i64,
+    /// First row and rows of each cloud, or null.
+    pub(crate) offsets: u64,
+    pub(crate) lengths: u64,
+    /// Rows of a cloud; of the largest where they differ.
+    pub(crate) rows: i64,
+    /// The answer, one number per row; null if it is not wanted.
+    pub(crate) distances: u64,
+    pub(crate) indices: u64,
+}
+
+/// A batch of pairs of clouds in device memory.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Matching {
+    pub(crate) sides: [Side; 2],
+    pub(crate) dims: u32,
+    pub(crate) pairs: u32,
+}
+
+/// The size of a batch, which decides launches and scratch memory: lengths are in device memory
+/// and not looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Pairs.
+    pub(crate) pairs: usize,
+    /// Rows of the largest cloud of each side.
+    pub(crate) rows: [usize; 2],
+    /// Coordinates of a row.
+    pub(crate) dims: usize,
+    /// Whether the nearest points of a side's rows are wanted.
+    pub(crate) asked: [bool; 2],
+}
+
+impl Shape {
+    /// Whether there is nothing to find.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pairs == 0 || (0..2).all(|side| self.asked_rows(side) == 0)
+    }
+
+    /// Rows of a side whose nearest points are wanted.
+    pub(crate) fn asked_rows(&self, side: usize) -> usize {
+        if self.asked[side] { self.rows[side] } else { 0 }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Names of the fields of a C++ structure, in order.
+    pub(in crate::neighbors) fn fields(source: &str, name: &str) -> String {
+        let (_, rest) = source.split_once(&format!("struct {name} {{")).expect("the structure");
+        let (body, _) = rest.split_once("};").expect("its end");
+        let field = |line: &str| {
+            let field = line.split("//").next()?.trim().strip_suffix(';')?;
+            let field = field.rsplit([' ', '*']).next()?;
+            Some(field.split('[').next()?.to_owned())
+        };
+        body.lines().filter_map(field).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Names of the fields of one of ours, which has no structures in it.
+    fn ours(shown: String) -> String {
+        let name = |line: &str| line.trim().split_once(": ").map(|(name, _)| name.to_owned());
+        shown.lines().filter_map(name).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn laid_out_as_in_matching_cuh() {
+        let source = include_str!("../../kernels/neighbors/matching.cuh");
+        assert_eq!(ours(format!("{:#?}", Side::default())), fields(source, "Side"));
+        assert_eq!(fields(source, "Matching"), "sides dims pairs");
+        assert_eq!((size_of::<Side>(), size_of::<Matching>()), (64, 136));
+        assert_eq!(std::mem::offset_of!(Matching, dims), 128);
+    }
+
+    #[test]
+    fn only_rows_whose_answer_is_wanted_count() {
+        let shape = Shape { pairs: 2, rows: [5, 0], dims: 3, asked: [true, true] };
+        assert_eq!((shape.asked_rows(0), shape.asked_rows(1), shape.is_empty()), (5, 0, false));
+        assert!(Shape { asked: [false, true], ..shape }.is_empty());
+        assert!(Shape { pairs: 0, ..shape }.is_empty());
+    }
+}

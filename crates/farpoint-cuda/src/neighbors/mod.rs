@@ -1,0 +1,27 @@
+//! Nearest points between two clouds and the Chamfer distance on a GPU, one file per method.
+//!
+//! `run` takes jobs on clouds in host memory: it has them checked as the CPU library does, copies the
+//! clouds to the GPU and the answer back. [`Gpu::enqueue_nearest`](crate::Gpu::enqueue_nearest) takes
+//! clouds that are there already. Both end in `method`, which starts one of the methods. Each of these
+//! offers
+//!
+//! * `scratch_bytes(gpu, shape)`: the device memory it needs besides input and answer;
+//! * `enqueue(gpu, stream, matching, shape, scratch)`: queues its kernel and returns.
+//!
+//! Gradients go the same ways, through `backward`; `values` makes one value per pair of the distances.
+
+mod auto;
+mod backward;
+mod gradients;
+mod matching;
+mod method;
+mod pairs;
+mod pointers;
+pub(crate) mod run;
+mod tree;
+mod values;
+
+pub use auto::pays;
+pub use gradients::DeviceGradients;
+pub use pointers::{DevicePairs, DeviceSide};
+pub use values::{DeviceValues, EXTREMES, ValueGradient};

@@ -1,0 +1,411 @@
+//! Jobs on clouds in host memory: check, upload, launch, download, translate.
+
+use super::method::Choice;
+use super::{DeviceGradients, DevicePairs};
+use crate::gpus::spread;
+use crate::input::{self, Columns, impossible, sums};
+use crate::memory::Buffer;
+use crate::progress::Watch;
+use crate::{CudaScalar, Error, Event, Gpu, Stream};
+use farpoint::backend::{PreparedPair as Prepared, check_backward};
+use farpoint::{Chamfer, Gradients, Matcher, Nearest, Observer, Points, Statistics};
+use std::time::Instant;
+
+/// For each point of `a` the nearest of `b`.
+pub(crate) fn nearest<T: CudaScalar, A, B>(
+    gpu: &Gpu,
+    job: &Matcher,
+    a: &A,
+    b: &B,
+    observer: Option<Observer<'_>>,
+) -> Result<Nearest<T>, Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    let begin = Instant::now();
+    Choice::new(job)?;
+    let pair = [Prepared::new(job, a, b)?];
+    let watch = watch(observer, &pair, false);
+    let [mut nearest, _] = search(gpu, job, &pair, false, begin, &watch)?.nearest;
+    Ok(nearest.remove(0))
+}
+
+/// Both directions.
+pub(crate) fn chamfer<T: CudaScalar, A, B>(
+    gpu: &Gpu,
+    job: &Matcher,
+    a: &A,
+    b: &B,
+    observer: Option<Observer<'_>>,
+) -> Result<(Chamfer<T>, Statistics), Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    let begin = Instant::now();
+    Choice::new(job)?;
+    let pair = [Prepared::new(job, a, b)?];
+    let watch = watch(observer, &pair, true);
+    let found = search(gpu, job, &pair, true, begin, &watch)?;
+    let [mut a_to_b, mut b_to_a] = found.nearest;
+    let chamfer = Chamfer { a_to_b: a_to_b.remove(0), b_to_a: b_to_a.remove(0) };
+    Ok((chamfer, found.statistics))
+}
+
+/// [`nearest`] for many pairs, on one GPU or several.
+pub(crate) fn nearest_batch<T: CudaScalar, A: Points<T>, B: Points<T>>(
+    gpus: &[Gpu],
+    job: &Matcher,
+    a: &[A],
+    b: &[B],
+    observer: Option<Observer<'_>>,
+) -> Result<Vec<Nearest<T>>, Error> {
+    batch(gpus, job, a, b, false, observer, |[nearest, _]| nearest)
+}
+
+/// [`chamfer`] for many pairs, on one GPU or several.
+pub(crate) fn chamfer_batch<T: CudaScalar, A: Points<T>, B: Points<T>>(
+    gpus: &[Gpu],
+    job: &Matcher,
+    a: &[A],
+    b: &[B],
+    observer: Option<Observer<'_>>,
+) -> Result<Vec<Chamfer<T>>, Error> {
+    batch(gpus, job, a, b, true, observer, |[a_to_b, b_to_a]| {
+        let chamfer = |(a_to_b, b_to_a)| Chamfer { a_to_b, b_to_a };
+        std::iter::zip(a_to_b, b_to_a).map(chamfer).collect()
+    })
+}
+
+/// One launch per GPU; `finish` makes results of what was found for either side.
+fn batch<T: CudaScalar, A: Points<T>, B: Points<T>, R: Send>(
+    gpus: &[Gpu],
+    job: &Matcher,
+    a: &[A],
+    b: &[B],
+    both: bool,
+    observer: Option<Observer<'_>>,
+    finish: impl Fn([Vec<Nearest<T>>; 2]) -> Vec<R> + Sync,
+) -> Result<Vec<R>, Error> {
+    let begin = Instant::now();
+    Choice::new(job)?;
+    let pairs = Prepared::batch(job, a, b)?;
+    let watch = watch(observer, &pairs, both);
+    let work = |pair: &Prepared<T>| pair.points(0) + pair.points(1);
+    spread(gpus, &pairs, work, |gpu, pairs| {
+        Ok(finish(search(gpu, job, pairs, both, begin, &watch)?.nearest))
+    })
+}
+
+/// Points whose nearest is wanted.
+fn wanted<T: CudaScalar>(pairs: &[Prepared<T>], both: bool) -> usize {
+    let points = |pair: &Prepared<T>| pair.points(0) + if both { pair.points(1) } else { 0 };
+    pairs.iter().map(points).sum()
+}
+
+fn watch<'a, T: CudaScalar>(
+    observer: Option<Observer<'a>>,
+    pairs: &[Prepared<T>],
+    both: bool,
+) -> Watch<'a> {
+    Watch::new(observer, wanted(pairs, both), farpoint::Error::SearchCancelled)
+}
+
+/// What was found for a batch of pairs.
+struct Found<T> {
+    /// For either side, by pair; empty for a side that is not wanted.
+    nearest: [Vec<Nearest<T>>; 2],
+    statistics: Statistics,
+}
+
+/// Finds the nearest points of prepared pairs by one launch: from the first clouds to the second,
+/// and if `both` also back.
+fn search<T: CudaScalar>(
+    gpu: &Gpu,
+    job: &Matcher,
+    pairs: &[Prepared<T>],
+    both: bool,
+    begin: Instant,
+    watch: &Watch<'_>,
+) -> Result<Found<T>, Error> {
+    let mut part = watch.part(wanted(pairs, both));
+    part.reach(0)?;
+    let stream = Stream::new(gpu)?;
+    let dims = pairs.iter().map(Prepared::dims).max().unwrap_or(1);
+    let sides = [
+        Side::upload(&stream, pairs, 0, dims, true)?,
+        Side::upload(&stream, pairs, 1, dims, both)?,
+    ];
+    let points = sides.each_ref().map(|side| side.points.pointer());
+    let rows = sides.each_ref().map(|side| side.longest);
+    let mut batch = DevicePairs::<T>::padded(points, pairs.len(), rows, dims);
+    for (place, side) in batch.sides.iter_mut().zip(&sides) {
+        side.describe(place);
+    }
+    let shape = batch.check()?;
+    let choice = Choice::new(job)?.resolve(gpu, shape);
+    let mut statistics = Statistics::default();
+    statistics.seconds.copy = begin.elapsed().as_secs_f64();
+    statistics.bytes.input = sides.iter().map(Side::input_bytes).sum();
+    statistics.bytes.answer = sides.iter().map(Side::answer_bytes).sum();
+    statistics.bytes.scratch = choice.scratch_bytes::<T>(gpu, shape);
+    let events = [Event::new(gpu)?, Event::new(gpu)?];
+    events[0].record(&stream)?;
+    // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order; no
+    // prepared cloud is empty.
+    unsafe { choice.enqueue::<T>(&stream, &batch.matching(), shape, None)? };
+    events[1].record(&stream)?;
+    stream.wait(choice.name())?;
+    part.end()?;
+    statistics.seconds.kernels = events[1].seconds_since(&events[0])?;
+    let fetch = Instant::now();
+    let ([a, b], name) = (sides, choice.name());
+    let nearest = [a.download(pairs, 0, name)?, b.download(pairs, 1, name)?];
+    statistics.seconds.download = fetch.elapsed().as_secs_f64();
+    Ok(Found { nearest, statistics })
+}
+
+/// The time that a comparison takes.
+impl Gpu {
+    /// Nearest points of two clouds in host memory, in both directions, with the time and memory that
+    /// it took: [`farpoint::Matcher::chamfer`] with statistics.
+    ///
+    /// # Errors
+    /// On empty clouds, bad rows, and clouds with different numbers of coordinates, as on the CPU; and
+    /// if the GPU has too little memory, or fails.
+    pub fn chamfer_measured<T: CudaScalar, A, B>(
+        &self,
+        job: &Matcher,
+        a: &A,
+        b: &B,
+    ) -> Result<(Chamfer<T>, Statistics), Error>
+    where
+        A: Points<T> + ?Sized,
+        B: Points<T> + ?Sized,
+    {
+        chamfer(self, job, a, b, None)
+    }
+}
+
+/// One cloud of a prepared pair.
+struct Cloud<'a, T>(&'a Prepared<T>, usize);
+
+impl<T: CudaScalar> Columns<T> for Cloud<'_, T> {
+    fn points(&self) -> usize {
+        self.0.points(self.1)
+    }
+    fn dims(&self) -> usize {
+        self.0.dims()
+    }
+    fn axis(&self, axis: usize) -> &[T] {
+        self.0.axis(self.1, axis)
+    }
+}
+
+/// One cloud of every pair in device memory, and room for what is found for its points.
+struct Side<T> {
+    points: Buffer<T>,
+    /// Points of all clouds together, and of the largest.
+    rows: usize,
+    longest: usize,
+    offsets: Buffer<i64>,
+    /// Empty if not wanted.
+    distances: Buffer<T>,
+    indices: Buffer<i64>,
+}
+
+impl<T: CudaScalar> Side<T> {
+    fn upload(
+        stream: &Stream,
+        pairs: &[Prepared<T>],
+        which: usize,
+        dims: usize,
+        asked: bool,
+    ) -> Result<Self, Error> {
+        let clouds: Vec<_> = pairs.iter().map(|pair| Cloud(pair, which)).collect();
+        let points = input::upload(stream, &clouds, dims)?;
+        let offsets = sums(clouds.iter().map(Columns::points));
+        let rows = offsets[clouds.len()] as usize;
+        let answers = if asked { rows } else { 0 };
+        Ok(Self {
+            points,
+            rows,
+            longest: clouds.iter().map(Columns::points).max().unwrap_or(0),
+            offsets: Buffer::upload(stream, &offsets, "the offsets of the clouds")?,
+            distances: Buffer::new(stream, answers, "the distances")?,
+            indices: Buffer::new(stream, answers, "the indices")?,
+        })
+    }
+
+    /// Says where all of it is.
+    fn describe(&self, side: &mut super::DeviceSide) {
+        side.strides = [1, self.rows as i64];
+        side.offsets = Some(self.offsets.pointer());
+        if !self.distances.is_empty() {
+            side.distances = Some(self.distances.pointer());
+            side.indices = Some(self.indices.pointer());
+        }
+    }
+
+    fn input_bytes(&self) -> usize {
+        self.points.len() * size_of::<T>() + self.offsets.len() * 8
+    }
+
+    fn answer_bytes(&self) -> usize {
+        self.distances.len() * size_of::<T>() + self.indices.len() * 8
+    }
+
+    /// Fetches what was found, once the kernel is done.
+    fn download(
+        self,
+        pairs: &[Prepared<T>],
+        which: usize,
+        kernel: &str,
+    ) -> Result<Vec<Nearest<T>>, Error> {
+        if self.distances.is_empty() {
+            return Ok(Vec::new());
+        }
+        let distances = self.distances.download(self.rows)?;
+        let indices = self.indices.download(self.rows)?;
+        let mut from = 0;
+        let one = |pair: &Prepared<T>| {
+            let rows = from..from + pair.points(which);
+            from = rows.end;
+            let indices = &indices[rows.clone()];
+            // Never trust a kernel's number with memory.
+            pair.nearest(which, &distances[rows], indices).ok_or_else(|| {
+                let most = pair.points(1 - which) as i64;
+                let wrong = indices.iter().find(|index| !(0..most).contains(*index));
+                impossible(kernel, wrong.copied().unwrap_or(-1))
+            })
+        };
+        pairs.iter().map(one).collect()
+    }
+}
+
+/// The gradients of clouds in host memory.
+pub(crate) fn backward<T: CudaScalar, A, B>(
+    gpu: &Gpu,
+    chamfer: &Chamfer<T>,
+    a: &A,
+    b: &B,
+    grads: [&[T]; 2],
+) -> Result<Gradients<T>, Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    let sizes = [Size::of(a), Size::of(b)];
+    check_backward(chamfer, &sizes[0], &sizes[1], grads[0], grads[1])?;
+    let found = [&chamfer.a_to_b, &chamfer.b_to_a];
+    let norm = found[0].norm;
+    if norm != found[1].norm {
+        return Err(Error::Unsupported(
+            "the two directions were measured by different norms; take their gradients one by one"
+                .into(),
+        ));
+    }
+    let (rows, dims) = (sizes.map(|size| size.rows), sizes[0].dims);
+    input::check_rows(rows[0].max(rows[1]))?;
+    if rows.contains(&0) || dims == 0 {
+        // Nothing has a nearest point.
+        let [a, b] = rows.map(|rows| vec![T::ZERO; rows * dims]);
+        return Ok(Gradients { a, b });
+    }
+    let stream = Stream::new(gpu)?;
+    let points = [
+        Buffer::upload(&stream, &sizes[0].dense(a), "the points")?,
+        Buffer::upload(&stream, &sizes[1].dense(b), "the points")?,
+    ];
+    let mut indices = Vec::new();
+    let (mut sent, mut received) = (Vec::new(), Vec::new());
+    for side in 0..2 {
+        indices.push(Buffer::upload(&stream, &signed(found[side]), "the indices")?);
+        sent.push(Buffer::upload(&stream, grads[side], "the gradients of the distances")?);
+        received.push(Buffer::<T>::new(&stream, rows[side] * dims, "the gradients")?);
+    }
+    let addresses = |buffers: &[Buffer<T>]| [0, 1].map(|side| buffers[side].pointer());
+    let pairs = DevicePairs::<T>::padded(addresses(&points), 1, rows, dims)
+        .answers([None; 2], [0, 1].map(|side: usize| Some(indices[side].pointer())));
+    let wanted = DeviceGradients::new(pairs, addresses(&sent), addresses(&received));
+    let job = Matcher::new().norm(norm);
+    // SAFETY: the buffers have the sizes that the pairs say, and are freed in stream order; the
+    // indices were checked.
+    unsafe { gpu.enqueue_gradients(&job, &stream, &wanted)? };
+    stream.wait("backward")?;
+    let fetch = |side: usize| received[side].download(rows[side] * dims);
+    Ok(Gradients { a: fetch(0)?, b: fetch(1)? })
+}
+
+/// The size of a cloud, read once: a user's [`Points`] may return another one each time, and kernels
+/// rely on the sizes that were checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Size {
+    rows: usize,
+    dims: usize,
+}
+
+impl Size {
+    fn of<T: CudaScalar>(points: &(impl Points<T> + ?Sized)) -> Self {
+        Self { rows: points.len(), dims: points.dim() }
+    }
+
+    /// Dense rows, of this size.
+    fn dense<T: CudaScalar>(self, points: &(impl Points<T> + ?Sized)) -> Vec<T> {
+        (0..self.rows)
+            .flat_map(|row| (0..self.dims).map(move |axis| points.coordinate(row, axis)))
+            .collect()
+    }
+}
+
+/// For checks that look at sizes alone.
+impl<T: CudaScalar> Points<T> for Size {
+    fn len(&self) -> usize {
+        self.rows
+    }
+    fn dim(&self) -> usize {
+        self.dims
+    }
+    fn coordinate(&self, _: usize, _: usize) -> T {
+        T::ZERO
+    }
+}
+
+/// Indices as kernels store them: -1 for none.
+fn signed<T: CudaScalar>(nearest: &Nearest<T>) -> Vec<i64> {
+    let none = Nearest::<T>::NONE;
+    nearest.indices.iter().map(|&index| if index == none { -1 } else { i64::from(index) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Reports one more row and axis each time it is called.
+    struct Growing([AtomicUsize; 2]);
+
+    impl Points<f32> for Growing {
+        fn len(&self) -> usize {
+            self.0[0].fetch_add(1, Ordering::Relaxed)
+        }
+        fn dim(&self) -> usize {
+            self.0[1].fetch_add(1, Ordering::Relaxed)
+        }
+        fn coordinate(&self, row: usize, axis: usize) -> f32 {
+            (10 * row + axis) as f32
+        }
+    }
+
+    #[test]
+    fn points_that_change_their_size_are_read_once() {
+        let points = Growing([2, 3].map(AtomicUsize::new));
+        let size = Size::of(&points);
+        assert_eq!(size, Size { rows: 2, dims: 3 });
+        assert_eq!(size.dense(&points), [0.0, 1.0, 2.0, 10.0, 11.0, 12.0]);
+        assert_eq!((Points::<f32>::len(&size), Points::<f32>::dim(&size)), (2, 3));
+        let asked = points.0.map(AtomicUsize::into_inner);
+        assert_eq!(asked, [3, 4], "sizes are asked once");
+    }
+}

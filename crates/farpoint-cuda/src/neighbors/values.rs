@@ -1,0 +1,254 @@
+//! One value per pair of clouds in device memory: the kernels that follow the search, which the host does
+//! not wait for.
+
+use super::DevicePairs;
+use super::matching::{Matching, Shape};
+use super::pointers::in_side;
+use crate::launch::Launch;
+use crate::memory::Scratch;
+use crate::{CudaScalar, Error, Gpu, Stream, input};
+use farpoint::neighbors::Reduction;
+use farpoint::{Matcher, Norm};
+
+/// A search whose distances are reduced to one value per pair: the Chamfer distance, usually.
+///
+/// The value is that of [`farpoint::neighbors::reduce`], bit for bit, rounded to `T`: of both sides,
+/// or of the first alone if the second has no place for distances. [`ValueGradient`] is the way back.
+///
+/// # Safety
+/// As for [`DevicePairs`], whose distances must have places (of the first side at least), and be
+/// whole arrays.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceValues<T> {
+    /// The clouds, and where distances and indices go. `scratch`, if given, must have
+    /// [`Gpu::values_scratch_bytes`].
+    pub pairs: DevicePairs<T>,
+    /// How distances are reduced to a value.
+    pub reduction: Reduction,
+    /// Whether distances of norm 2 are square roots.
+    pub plain: bool,
+    /// Where the values go: one `T` per pair.
+    pub values: u64,
+    /// Where [`EXTREMES`] numbers of type `T` per pair go, from which gradients of
+    /// [`Reduction::Max`] follow; `None` if they are not wanted.
+    pub extremes: Option<u64>,
+}
+
+/// The gradient of the values of [`DeviceValues`], as the source of gradients of coordinates. The
+/// distances of the pairs are read if roots or maxima were taken.
+#[derive(Debug, Clone, Copy)]
+pub struct ValueGradient {
+    /// How distances were reduced to a value.
+    pub reduction: Reduction,
+    /// Whether distances of norm 2 were square roots.
+    pub plain: bool,
+    /// The gradient of each pair's value, and the step from one to the next in numbers: 0 if all pairs
+    /// share one.
+    pub upstream: (u64, i64),
+    /// The same address as [`DeviceValues::extremes`]; for [`Reduction::Max`].
+    pub extremes: Option<u64>,
+}
+
+/// Numbers that `extremes` holds for each pair: the largest distance of either side, then what
+/// gradients are divided by on either side.
+pub const EXTREMES: usize = 4;
+
+/// `COLUMNS` and `LEAF` of `kernels/neighbors/chamfer_reduce.cu`.
+const COLUMNS: u32 = 256;
+const LEAF: usize = 4_096;
+
+/// Bytes of the partial result of a leaf.
+const PARTIAL: usize = 16;
+
+/// Blocks of a launch, at most; each takes one job after the other.
+const MOST_BLOCKS: usize = 1 << 20;
+
+/// `struct ReduceArgs` of `kernels/neighbors/chamfer_reduce.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Args {
+    matching: Matching,
+    values: u64,
+    extremes: u64,
+    partials: u64,
+    leaves: [u32; 2],
+    reduction: u32,
+    root: u32,
+}
+
+/// The number by which kernels know a reduction.
+pub(super) fn number(reduction: Reduction) -> Result<u32, Error> {
+    match reduction {
+        Reduction::Mean => Ok(0),
+        Reduction::Sum => Ok(1),
+        Reduction::Max => Ok(2),
+        other => Err(Error::Unsupported(format!("there is no kernel for the reduction {other}"))),
+    }
+}
+
+/// Leaves of the largest cloud of each side that takes part.
+fn leaves(shape: Shape) -> [usize; 2] {
+    [0, 1].map(|side| shape.asked_rows(side).div_ceil(LEAF))
+}
+
+/// Bytes of scratch memory for the reduction: none for clouds of one leaf.
+fn partials_bytes(shape: Shape) -> usize {
+    match leaves(shape) {
+        [0 | 1, 0 | 1] => 0,
+        [a, b] => shape.pairs.saturating_mul((a + b) * PARTIAL),
+    }
+}
+
+impl<T: CudaScalar> DeviceValues<T> {
+    /// Checks what the host knows beyond what a search checks.
+    fn check(&self) -> Result<(), Error> {
+        let refuse = |what: &str| Err(farpoint::Error::Shape(what.into()).into());
+        if self.pairs.pairs > 0 && (self.values == 0 || self.extremes == Some(0)) {
+            return refuse("the address of the values is null");
+        }
+        for (which, side) in self.pairs.sides.iter().enumerate() {
+            let asked = which == 0 || side.indices.is_some();
+            if asked && side.distances.is_none() {
+                in_side(which, refuse("there is no place for its distances"))?;
+            }
+        }
+        input::check_aligned::<T>(self.values, "values")?;
+        input::check_aligned::<T>(self.extremes.unwrap_or(0), "values")
+    }
+}
+
+/// One value per pair of clouds in device memory.
+impl Gpu {
+    /// Queues the search and the reduction of the distances to one value per pair, and returns without
+    /// waiting; see [`DeviceValues`].
+    ///
+    /// # Errors
+    /// As [`Gpu::enqueue_nearest`], and if there is no place for the distances or the values.
+    ///
+    /// # Safety
+    /// See [`DeviceValues`].
+    pub unsafe fn enqueue_values<T: CudaScalar>(
+        &self,
+        job: &Matcher,
+        stream: &Stream,
+        wanted: &DeviceValues<T>,
+    ) -> Result<(), Error> {
+        wanted.check()?;
+        let shape = wanted.pairs.shape();
+        let bytes = self.values_scratch_bytes(job, &wanted.pairs);
+        let own = match bytes {
+            0 => None,
+            bytes => Some(Scratch::new(stream, wanted.pairs.scratch, bytes)?),
+        };
+        let scratch = own.as_ref().map(|scratch| (scratch.pointer(), bytes));
+        let pairs = DevicePairs { scratch, ..wanted.pairs };
+        // SAFETY: the pairs are as the caller ensures by `DeviceValues`; the scratch memory has `bytes`
+        // bytes, and is freed in stream order.
+        unsafe { self.enqueue_nearest(job, stream, &pairs)? };
+        if shape.pairs == 0 {
+            return Ok(());
+        }
+        let args = Args {
+            matching: pairs.matching(),
+            values: wanted.values,
+            extremes: wanted.extremes.unwrap_or(0),
+            partials: scratch.map_or(0, |(pointer, _)| pointer),
+            leaves: leaves(shape).map(|leaves| leaves as u32),
+            reduction: number(wanted.reduction)?,
+            root: u32::from(wanted.plain && job.norm == Norm::Two),
+        };
+        // SAFETY: the distances are those that the search just queued will have written, the values
+        // have a place per pair by the caller's contract, and the partial sums fit `partials_bytes`.
+        unsafe { start::<T>(self, stream, &args, shape) }
+    }
+
+    /// Bytes of device memory that [`Gpu::enqueue_values`] uses for these pairs besides input and
+    /// answer: search and reduction take turns in it.
+    pub fn values_scratch_bytes<T: CudaScalar>(
+        &self,
+        job: &Matcher,
+        pairs: &DevicePairs<T>,
+    ) -> usize {
+        self.nearest_scratch_bytes(job, pairs).max(partials_bytes(pairs.shape()))
+    }
+}
+
+/// Queues the reduction.
+///
+/// # Safety
+/// The addresses in `args` must be as `shape` says, and stay so until the stream has finished.
+unsafe fn start<T: CudaScalar>(
+    gpu: &Gpu,
+    stream: &Stream,
+    args: &Args,
+    shape: Shape,
+) -> Result<(), Error> {
+    let function = |name| gpu.function::<T>("chamfer_reduce", name);
+    let blocks = |jobs: usize| jobs.clamp(1, MOST_BLOCKS) as u32;
+    let a_pair = Launch::new(blocks(shape.pairs), 2 * COLUMNS);
+    if partials_bytes(shape) == 0 {
+        // SAFETY: `Args` mirrors the kernel's parameter, whose addresses are valid by this function's
+        // contract.
+        return unsafe { a_pair.start(stream, function("reduce")?, args) };
+    }
+    let [a, b] = leaves(shape);
+    let a_leaf = Launch::new(blocks(shape.pairs.saturating_mul(a + b)), COLUMNS);
+    // SAFETY: `Args` mirrors the parameter of both kernels, whose addresses are valid by this
+    // function's contract; the second reads what the first has written, in the order of the stream.
+    unsafe {
+        a_leaf.start(stream, function("reduce_leaves")?, args)?;
+        a_pair.start(stream, function("reduce_partials")?, args)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matching::tests::fields;
+    use super::*;
+    use std::mem::offset_of;
+
+    const SOURCE: &str = include_str!("../../kernels/neighbors/chamfer_reduce.cu");
+
+    #[test]
+    fn laid_out_as_in_chamfer_reduce_cu() {
+        let theirs = fields(SOURCE, "ReduceArgs");
+        assert_eq!(theirs, "matching values extremes partials leaves reduction root");
+        assert_eq!((offset_of!(Args, values), offset_of!(Args, leaves)), (136, 160));
+        assert_eq!((offset_of!(Args, reduction), size_of::<Args>()), (168, 176));
+        assert!(SOURCE.contains("COLUMNS = 256;") && SOURCE.contains("LEAF = 16 * COLUMNS;"));
+        assert_eq!(LEAF, 16 * COLUMNS as usize);
+        let root = include_str!("../../kernels/common/root.cuh");
+        assert!(root.contains("MEAN = 0, SUM = 1, MAX = 2;") && root.contains("EXTREMES = 4;"));
+        assert_eq!(Reduction::ALL.map(number), [Ok(0), Ok(1), Ok(2)]);
+    }
+
+    #[test]
+    fn only_clouds_of_several_leaves_take_memory() {
+        let shape = |rows, asked| Shape { pairs: 3, rows, dims: 3, asked };
+        assert_eq!(partials_bytes(shape([4_096; 2], [true; 2])), 0);
+        assert_eq!(partials_bytes(shape([4_096, 4_097], [true; 2])), 3 * 3 * 16);
+        assert_eq!(partials_bytes(shape([4_096, 4_097], [true, false])), 0);
+    }
+
+    #[test]
+    fn what_the_host_knows_is_checked() {
+        let pairs = DevicePairs::<f32>::padded([256, 512], 2, [10, 20], 3);
+        let pairs = pairs.answers([Some(1024), Some(2048)], [None; 2]);
+        let good = DeviceValues {
+            pairs,
+            reduction: Reduction::Mean,
+            plain: false,
+            values: 64,
+            extremes: None,
+        };
+        let refused = |wanted: DeviceValues<f32>| wanted.check().unwrap_err().to_string();
+        assert_eq!(good.check(), Ok(()));
+        assert!(refused(DeviceValues { values: 0, ..good }).contains("null"));
+        assert!(refused(DeviceValues { values: 66, ..good }).contains("aligned"));
+        let one_sided = pairs.answers([Some(1024), None], [None; 2]);
+        assert_eq!(DeviceValues { pairs: one_sided, ..good }.check(), Ok(()));
+        let pairs = pairs.answers([Some(1024), None], [Some(8), Some(16)]);
+        let text = refused(DeviceValues { pairs, ..good });
+        assert!(text.starts_with("the second cloud: ") && text.contains("distances"), "{text}");
+    }
+}

@@ -1,0 +1,114 @@
+//! Detection of a file's format: by its content first, then by its name.
+
+use crate::ReadOptions;
+use crate::error::Error;
+use crate::format::Format;
+use std::path::Path;
+
+/// Decides the format of `bytes`, which came from a file called `name`.
+pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Format, Error> {
+    if let Some(format) = options.format {
+        return Ok(match format {
+            // The two differ by one bit of the header only, so either name reads both.
+            Format::Las | Format::Laz if bytes.starts_with(b"LASF") => las_or_laz(bytes),
+            format => format,
+        });
+    }
+    if let Some(format) = from_content(bytes) {
+        return Ok(format);
+    }
+    refuse_known_strangers(bytes, name)?;
+    let by_name = Format::from_path(Path::new(name));
+    match by_name {
+        Some(Format::Raw | Format::Text | Format::Obj) => {}
+        // An OFF file may start with a comment; the other formats always start with their signature.
+        Some(format @ Format::Off) => return Ok(format),
+        Some(format) => {
+            return Err(Error::UnknownFormat {
+                name: name.to_owned(),
+                what: match bytes.is_empty() {
+                    true => "the file is empty".into(),
+                    false => format!("the name says {format}, the content does not"),
+                },
+                fix: "give the format if the name is wrong, or fetch the file again".into(),
+            });
+        }
+        None => {}
+    }
+    match by_name {
+        Some(format) => Ok(format),
+        None if options.columns.is_some() => Ok(Format::Raw),
+        None if crate::text::looks_like_points(bytes) => Ok(Format::Text),
+        None => Err(Error::UnknownFormat {
+            name: name.to_owned(),
+            what: match bytes.is_empty() {
+                true => "the file is empty".into(),
+                false => "unknown format, by name and by content".into(),
+            },
+            fix: format!("formats read: {}", readable()),
+        }),
+    }
+}
+
+/// The format identified by the first bytes. Raw rows, text and OBJ have no signature.
+fn from_content(bytes: &[u8]) -> Option<Format> {
+    let start = bytes.trim_ascii_start();
+    let head = &start[..start.len().min(2048)];
+    match bytes {
+        _ if bytes.starts_with(b"LASF") => Some(las_or_laz(bytes)),
+        _ if bytes.starts_with(b"ASTM-E57") => Some(Format::E57),
+        _ if bytes.starts_with(b"\x93NUMPY") => Some(Format::Npy),
+        _ if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") => {
+            Some(Format::Npz)
+        }
+        _ if bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r") => Some(Format::Ply),
+        _ if pcd_header(head) => Some(Format::Pcd),
+        _ if crate::mesh::off_keyword(head).is_some() => Some(Format::Off),
+        _ => None,
+    }
+}
+
+/// Bit 7 of the point format indicates LASzip.
+fn las_or_laz(bytes: &[u8]) -> Format {
+    match bytes.get(104) {
+        Some(format) if format & 0xC0 != 0 => Format::Laz,
+        _ => Format::Las,
+    }
+}
+
+fn pcd_header(head: &[u8]) -> bool {
+    let mut lines = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
+    let line = lines.find(|l| !l.is_empty() && !l.starts_with(b"#")).unwrap_or_default();
+    let starts = |word: &[u8]| line.starts_with(word) && line.get(word.len()) == Some(&b' ');
+    starts(b"VERSION") || starts(b"FIELDS") || starts(b"COLUMNS")
+}
+
+/// Refuses known formats that hold clouds but are not read, with a message that says what to do.
+fn refuse_known_strangers(bytes: &[u8], name: &str) -> Result<(), Error> {
+    let strangers: [(&[u8], &str, &str); 4] = [
+        (
+            b"\x89MCAP0\r\n",
+            "an MCAP recording, not a point cloud file",
+            "export a PointCloud2 message as PCD",
+        ),
+        (b"#ROSBAG", "a ROS bag, not a point cloud file", "export a PointCloud2 message as PCD"),
+        (b"\x89HDF\r\n", "an HDF5 file, not a point cloud file", "save the array of points as NPY"),
+        (b"glTF", "a glTF model, not a point cloud file", "convert it to PLY"),
+    ];
+    match strangers.iter().find(|(magic, _, _)| bytes.starts_with(magic)) {
+        None => Ok(()),
+        Some((_, what, fix)) => Err(Error::UnknownFormat {
+            name: name.to_owned(),
+            what: format!("this is {what}"),
+            fix: (*fix).into(),
+        }),
+    }
+}
+
+fn readable() -> String {
+    let names: Vec<String> = Format::ALL
+        .iter()
+        .map(|f| format!("{} (.{})", f.name(), f.extensions().join(", .")))
+        .collect();
+    names.join(", ")
+}

@@ -1,0 +1,97 @@
+//! What the figures of time share: their columns, and how a record becomes a row.
+
+use super::clouds::Cloud;
+use super::cuda;
+use super::figure::{Context, Rows};
+use super::table::{Row, Table};
+use crate::timing::{Job, OnCpu, Record};
+use anyhow::Result;
+use farpoint::Algorithm;
+use farpoint_cli::output::{number, seconds};
+
+/// Columns of the figures of time. `bytes` is what was used beyond the input (CPU) or all device
+/// memory (GPU); `samples_measured` is less than `samples` where the time was computed from a part.
+pub(super) const HEAD: [&str; 15] = [
+    "device",
+    "cloud",
+    "points",
+    "samples",
+    "algorithm",
+    "variant",
+    "seconds",
+    "fastest",
+    "slowest",
+    "runs",
+    "samples_measured",
+    "bytes",
+    "megapoints_per_second",
+    "times_naive",
+    "checksum",
+];
+
+/// The rows of records, of which the first is what the others' speed is compared with.
+pub(super) fn lines(context: &Context, records: &[Record]) -> Rows {
+    let Some(naive) = records.first() else { return Rows::new() };
+    records.iter().map(|record| line(context, record, naive)).collect()
+}
+
+fn line(context: &Context, record: &Record, naive: &Record) -> Vec<String> {
+    let mut cells = vec![
+        context.device().to_owned(),
+        record.cloud.clone(),
+        record.points.to_string(),
+        record.samples.to_string(),
+        record.requested.to_owned(),
+        record.variant.clone(),
+    ];
+    cells.extend(record.cells());
+    cells.extend([
+        format!("{:.6}", record.points as f64 / record.median() / 1e6),
+        format!("{:.4}", naive.median() / record.median()),
+        format!("{:016x}", record.checksum),
+    ]);
+    cells
+}
+
+/// The exact algorithms of figure 14 for one sample size; naive comes first.
+pub(super) fn exact<'a>(
+    context: &'a Context,
+    cloud: &'a Cloud,
+    samples: usize,
+) -> Result<Vec<Job<'a>>> {
+    let Some(gpu) = &context.gpu else {
+        let all = [Algorithm::Naive, Algorithm::quick(), Algorithm::radius(), Algorithm::peak()];
+        return Ok(all
+            .map(|algorithm| OnCpu { algorithm, threads: 1 }.job(&cloud.case, samples))
+            .into());
+    };
+    let mut jobs = Vec::new();
+    let all = [Algorithm::Naive, Algorithm::radius(), Algorithm::Persistent, Algorithm::peak()];
+    for algorithm in all {
+        jobs.extend(cuda::job(gpu, &cloud.case, algorithm, samples)?);
+    }
+    Ok(jobs)
+}
+
+/// A time, marked if it was computed from a part.
+pub(super) fn time(row: &Row<'_>) -> String {
+    let computed = row.number("samples_measured") < row.number("samples");
+    format!("{}{}", seconds(row.number("seconds")), if computed { "*" } else { "" })
+}
+
+/// How many times as fast as brute force, marked if computed from a part.
+pub(super) fn gain(row: &Row<'_>) -> String {
+    format!("{}x", number(row.number("times_naive")))
+}
+
+/// Where it ran, for titles.
+pub(super) fn place(table: &Table) -> &'static str {
+    match table.iter().next().map(|row| row.text("device")) {
+        Some("cuda") => "GPU",
+        _ => "CPU, one thread",
+    }
+}
+
+/// The mark explained, under tables.
+pub(super) const COMPUTED: &str = "Times are medians of several runs made side by side; those \
+    marked * are computed from a part of the samples, as brute force takes equally long for each.";

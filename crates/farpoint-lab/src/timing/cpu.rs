@@ -1,0 +1,105 @@
+//! Clouds in host memory, and the library's algorithms as jobs.
+
+use super::{Job, Once, Subject, Turn};
+use anyhow::Result;
+use farpoint::{Algorithm, BadRows, Cpu, Sampler, Start, Statistics};
+use farpoint_cli::each_precision;
+use farpoint_cli::input::Points;
+use farpoint_generate::Kind;
+use std::borrow::Cow;
+use std::time::Instant;
+
+/// A cloud to measure.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) points: Points<'static>,
+}
+
+impl Case {
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject { name: &self.name, points: self.usable() }
+    }
+
+    /// Rows that can be sampled.
+    pub(crate) fn usable(&self) -> usize {
+        self.points.len() - self.points.unusable()
+    }
+
+    /// A quarter of the rows, at least one: the amount that most parts sample.
+    pub(crate) fn quarter(&self) -> usize {
+        self.usable().div_ceil(4)
+    }
+}
+
+/// A generated cloud and its name.
+pub(crate) fn generated(kind: Kind, points: usize) -> Case {
+    let name = format!("{kind}-{points}");
+    Case { name, points: Points::F32(Cow::Owned(farpoint_generate::generate(kind, points, 1))) }
+}
+
+/// An algorithm of the library on so many threads of the CPU.
+#[derive(Clone, Copy)]
+pub(crate) struct OnCpu {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) threads: usize,
+}
+
+impl OnCpu {
+    /// It, sampling this cloud.
+    pub(crate) fn job(self, case: &Case, samples: usize) -> Job<'_> {
+        let linear = matches!(self.algorithm, Algorithm::Naive | Algorithm::Reference);
+        let run = move |turn: Turn| self.once(case, turn.samples);
+        Job::new(self.algorithm.name(), samples, run).threads(self.threads).linear(linear)
+    }
+
+    fn cpu(&self) -> Cpu {
+        Cpu::new().threads(self.threads)
+    }
+
+    fn sampler(&self, case: &Case, samples: usize) -> Sampler {
+        Sampler::count(samples)
+            .algorithm(self.algorithm)
+            .bad_rows(BadRows::Skip)
+            .start(Start::Index(case.points.first_usable().unwrap_or(0)))
+    }
+
+    fn once(&self, case: &Case, samples: usize) -> Result<Once> {
+        let (cpu, sampler) = (self.cpu(), self.sampler(case, samples));
+        each_precision!(&case.points, points => {
+            let points: &[[_; 3]] = points;
+            let start = Instant::now();
+            let sample = sampler.on(&cpu).sample(points)?;
+            let seconds = start.elapsed().as_secs_f64();
+            let algorithm = sample.algorithm.name();
+            Ok(Once { indices: sample.indices, seconds, algorithm, bytes: None })
+        })
+    }
+
+    /// What it counts.
+    pub(crate) fn statistics(&self, case: &Case, samples: usize) -> Result<Statistics> {
+        let (cpu, sampler) = (self.cpu(), self.sampler(case, samples).statistics(true));
+        let found = each_precision!(&case.points, points => {
+            let points: &[[_; 3]] = points;
+            sampler.on(&cpu).sample(points)?.statistics
+        });
+        Ok(found.unwrap_or_default())
+    }
+}
+
+/// A run repeated for at least `patience` seconds: the indices and the mean time of one.
+pub(crate) fn repeated(
+    algorithm: &'static str,
+    patience: f64,
+    run: impl Fn() -> Result<Vec<usize>>,
+) -> Result<Once> {
+    let (start, mut repeats) = (Instant::now(), 0);
+    loop {
+        let indices = run()?;
+        repeats += 1;
+        let seconds = start.elapsed().as_secs_f64();
+        if seconds >= patience {
+            let seconds = seconds / f64::from(repeats);
+            return Ok(Once { indices, seconds, algorithm, bytes: None });
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The one harness for times, on the CPU and on a GPU: ways to do the same work run side by side;
+//! each yields a median with its range, memory and a checksum, and all exact ones must agree.
+
+mod cpu;
+mod job;
+mod memory;
+mod running;
+
+pub(crate) use cpu::{Case, OnCpu, generated, repeated};
+pub(crate) use job::{Job, Once, Turn};
+pub(crate) use memory::Counted;
+
+use anyhow::{Result, ensure};
+use running::Running;
+
+/// What is measured: a cloud, or a batch of clouds.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) points: usize,
+}
+
+/// How much to measure.
+#[derive(Clone, Copy)]
+pub(crate) struct Effort {
+    /// Runs before those that count. Without them the first run counts.
+    pub(crate) warm: usize,
+    /// Runs of which the median is taken.
+    pub(crate) runs: usize,
+    /// Seconds for one job, beyond the first run.
+    pub(crate) budget: f64,
+}
+
+/// What a job took.
+#[derive(Clone)]
+pub(crate) struct Record {
+    pub(crate) cloud: String,
+    pub(crate) points: usize,
+    pub(crate) samples: usize,
+    /// The algorithm that ran: never auto.
+    pub(crate) algorithm: &'static str,
+    /// The algorithm that was requested.
+    pub(crate) requested: &'static str,
+    pub(crate) variant: String,
+    pub(crate) threads: usize,
+    /// Median, smallest and largest of the runs.
+    pub(crate) seconds: [f64; 3],
+    pub(crate) runs: usize,
+    /// Samples that were really chosen; fewer than `samples` if the time was computed.
+    pub(crate) measured: usize,
+    /// Most bytes in use at a time beyond the input (on a GPU: of scratch memory, or as the run says).
+    pub(crate) bytes: usize,
+    /// The indices that were chosen, of the first input.
+    pub(crate) indices: Vec<usize>,
+    /// FNV-1a of the measured indices, of all inputs.
+    pub(crate) checksum: u64,
+}
+
+impl Record {
+    pub(crate) fn median(&self) -> f64 {
+        self.seconds[0]
+    }
+
+    /// Whether the time was computed from a part of the samples.
+    pub(crate) fn computed(&self) -> bool {
+        self.measured < self.samples
+    }
+
+    /// Seconds (median, fastest, slowest), runs, samples measured and bytes, as cells of a table.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = String> {
+        let whole = [self.runs, self.measured, self.bytes].map(|number| number.to_string());
+        self.seconds.map(|seconds| format!("{seconds:.9}")).into_iter().chain(whole)
+    }
+
+    pub(crate) fn bytes_per_point(&self) -> f64 {
+        self.bytes as f64 / self.points.max(1) as f64
+    }
+}
+
+/// Runs the jobs in turns, so that all meet the same machine, and checks them against each
+/// other.
+pub(crate) fn measure(
+    subject: Subject<'_>,
+    jobs: &[Job<'_>],
+    effort: Effort,
+) -> Result<Vec<Record>> {
+    let mut running = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        running.push(Running::start(job, effort)?);
+    }
+    agree(subject, jobs, &running)?;
+    for _ in 1..effort.runs {
+        for (running, job) in running.iter_mut().zip(jobs) {
+            running.again(job, effort)?;
+        }
+    }
+    Ok(running.into_iter().zip(jobs).map(|(running, job)| running.record(subject, job)).collect())
+}
+
+/// Runs one job alone, for machines whose caches other jobs would empty.
+pub(crate) fn measure_alone(subject: Subject<'_>, job: &Job<'_>, effort: Effort) -> Result<Record> {
+    let mut running = Running::start(job, effort)?;
+    for _ in 1..effort.runs {
+        running.again(job, effort)?;
+    }
+    Ok(running.record(subject, job))
+}
+
+/// Errors when an exact job gave other indices than the longest one.
+fn agree(subject: Subject<'_>, jobs: &[Job<'_>], running: &[Running]) -> Result<()> {
+    let exact = || jobs.iter().zip(running).filter(|(job, _)| job.exact);
+    let longest = exact().map(|(_, running)| running.indices()).max_by_key(|i| i.len());
+    for (job, running) in exact() {
+        let indices = running.indices();
+        let same = longest.is_none_or(|longest| longest[..indices.len()] == *indices);
+        ensure!(
+            same,
+            "{} {} gives other indices than its rivals on {}; please report this as a bug",
+            job.name,
+            job.variant,
+            subject.name
+        );
+    }
+    Ok(())
+}
+
+/// FNV-1a over the bytes of numbers.
+pub(crate) fn checksum(numbers: impl Iterator<Item = u64>) -> u64 {
+    checksum_from(0xcbf2_9ce4_8422_2325, numbers)
+}
+
+/// FNV-1a, going on from a checksum.
+fn checksum_from(hash: u64, numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers
+        .flat_map(u64::to_le_bytes)
+        .fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EFFORT: Effort = Effort { warm: 0, runs: 5, budget: 1.0 };
+    const SUBJECT: Subject<'_> = Subject { name: "a cloud", points: 10 };
+
+    /// A job that takes `seconds` per sample and chooses the first rows.
+    fn job(name: &'static str, samples: usize, seconds: f64) -> Job<'static> {
+        Job::new(name, samples, move |turn| {
+            let indices = (0..turn.samples).collect();
+            let seconds = 0.001 + seconds * turn.samples as f64;
+            Ok(Once { indices, seconds, algorithm: name, bytes: Some(7) })
+        })
+    }
+
+    #[test]
+    fn exact_jobs_must_agree() {
+        let other = Job::new("b", 4, |turn| {
+            let indices = (0..turn.samples).rev().collect();
+            Ok(Once { indices, seconds: 0.1, algorithm: "b", bytes: None })
+        });
+        let jobs = [job("a", 9, 0.0), other];
+        let error = measure(SUBJECT, &jobs, EFFORT).err().map(|error| error.to_string());
+        assert!(error.is_some_and(|error| error.contains("b  gives other indices")));
+        let [first, second] = jobs;
+        assert!(measure(SUBJECT, &[first, second.approximate()], EFFORT).is_ok());
+    }
+
+    #[test]
+    fn linear_jobs_are_cut_and_computed() {
+        let records = measure(SUBJECT, &[job("a", 1_000_000, 1e-5).linear(true)], EFFORT).unwrap();
+        let record = &records[0];
+        assert!(record.computed() && record.measured >= 1024, "{}", record.measured);
+        assert!((record.median() - 10.001).abs() < 1e-6, "{}", record.median());
+        assert_eq!((record.bytes, record.indices.len()), (7, record.measured));
+        let whole = measure_alone(SUBJECT, &job("a", 1_000_000, 1e-5), EFFORT).unwrap();
+        assert!(!whole.computed() && whole.runs == 1, "one run is all its budget");
+    }
+
+    #[test]
+    fn every_input_is_checked_once() {
+        let checked = std::sync::Mutex::new(Vec::new());
+        let job = Job::new("a", 2, |turn| {
+            if turn.checked {
+                checked.lock().unwrap().push(turn.set);
+            }
+            let indices = if turn.checked { vec![turn.set; 2] } else { Vec::new() };
+            Ok(Once { indices, seconds: 0.001, algorithm: "a", bytes: None })
+        });
+        let effort = Effort { warm: 2, ..EFFORT };
+        let record = measure_alone(SUBJECT, &job.sets(3), effort).unwrap();
+        assert_eq!((record.runs, record.indices), (5, vec![0, 0]));
+        assert_eq!(record.checksum, super::checksum([0, 0, 1, 1, 2, 2].into_iter()));
+        assert_eq!(*checked.lock().unwrap(), [0, 1, 2]);
+    }
+}

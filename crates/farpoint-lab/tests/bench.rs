@@ -1,0 +1,39 @@
+//! `farpoint-lab bench`: tables, records and plots; all exact algorithms agree.
+
+mod common;
+
+use common::Folder;
+use farpoint_generate::Kind;
+
+#[test]
+fn bench_writes_tables_and_plots() {
+    let folder = Folder::new();
+    folder.cloud("given.ply", Kind::Room, 2000);
+    let parts = "algorithms,growth,threads";
+    let options = "--quick --points 2000 --runs 1 --no-generated --threads 2 -o out given.ply";
+    let text = folder.ok(&format!("bench --only {parts} {options}"));
+    for word in ["given.ply", "naive", "radius", "tree", "peak", "Growth", "Threads"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    let csv = folder.read("out/algorithms.csv");
+    let mut lines = csv.lines();
+    let head: Vec<_> = lines.next().unwrap().split(',').collect();
+    let column = |name: &str| head.iter().position(|cell| *cell == name).unwrap();
+    let [sum, measured] = [column("checksum"), column("samples_measured")];
+    let sums: Vec<_> = lines
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .filter(|cells| cells[measured] == "500")
+        .map(|cells| cells[sum].to_owned())
+        .collect();
+    assert!(sums.len() >= 5 && sums.iter().all(|other| *other == sums[0]), "{csv}");
+    let svg = folder.read("out/growth.svg");
+    assert!(svg.starts_with("<svg") && svg.contains("cores"), "{svg}");
+}
+
+#[test]
+fn small_clouds_are_sampled_alone_and_in_batches() {
+    let folder = Folder::new();
+    let text = folder.ok("bench --quick --runs 1 --only small --threads 2 -o out");
+    assert!(text.contains("auto, batch of 32, 2 threads"), "{text}");
+    assert_eq!(folder.read("out/small.csv").lines().count(), 1 + 3 * 7);
+}

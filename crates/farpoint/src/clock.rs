@@ -1,0 +1,43 @@
+//! Time, where there is a clock.
+
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod real {
+    /// A moment.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct Clock(std::time::Instant);
+
+    impl Clock {
+        pub(crate) fn now() -> Self {
+            Self(std::time::Instant::now())
+        }
+
+        /// Seconds from this moment to a later one.
+        fn until(self, later: Self) -> f64 {
+            (later.0 - self.0).as_secs_f64()
+        }
+
+        /// Adds the seconds since this moment to `stage`, and starts the next.
+        pub(crate) fn lap(&mut self, stage: &mut f64) {
+            let now = Self::now();
+            *stage += self.until(now);
+            *self = now;
+        }
+    }
+}
+
+/// Targets whose standard library has no clock would panic: there, every stage takes no time.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+mod real {
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct Clock;
+
+    impl Clock {
+        pub(crate) fn now() -> Self {
+            Self
+        }
+
+        pub(crate) fn lap(&mut self, _stage: &mut f64) {}
+    }
+}
+
+pub(crate) use real::Clock;

@@ -1,0 +1,44 @@
+//! The CPU: so many threads, and a vector instruction set.
+
+use crate::Level;
+
+/// The CPU. Neither threads nor instruction set ever change a result.
+///
+/// ```
+/// use farpoint::{Cpu, Level, Sampler};
+///
+/// let line: Vec<[f32; 1]> = (0..100).map(|i| [i as f32]).collect();
+/// let cpu = Cpu::new().threads(1).level(Level::Portable);
+/// assert_eq!(Sampler::count(3).on(&cpu).sample(&line)?.indices, [0, 99, 49]);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+///
+/// An observer is called every 1,024 samples or every few milliseconds of a search, but not while
+/// clouds are copied and structures are built, which takes seconds for tens of millions of points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Cpu {
+    /// How many threads; those of the current pool if `None`.
+    pub threads: Option<usize>,
+    /// Which instruction set; the best of this machine if `None`.
+    pub level: Option<Level>,
+}
+
+impl Cpu {
+    /// All threads, the best instruction set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many threads; those of the current rayon pool unless set. One never uses rayon; a number
+    /// other than the pool's starts threads for each run, which takes about 0.1 ms. Without the
+    /// feature `rayon` all work is done by the calling thread, whatever is set here.
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads: Some(threads), ..self }
+    }
+
+    /// Which instruction set; the best of this machine unless set.
+    pub fn level(self, level: Level) -> Self {
+        Self { level: Some(level), ..self }
+    }
+}

@@ -1,0 +1,104 @@
+//! Where jobs run: the trait that a device implements, and a job that was given one.
+
+mod cpu;
+mod matching;
+mod on;
+mod sampling;
+
+pub use matching::{chamfer, nearest};
+pub use on::On;
+
+use crate::{
+    Chamfer, Error, Gradients, Matcher, Nearest, Observer, Points, Sample, Sampler, Scalar,
+};
+
+/// Something that does jobs for numbers of type `T`. Every device gives the same results, bit by bit.
+///
+/// Users call these methods through [`Sampler::on`] and [`Matcher::on`]. An observer, where one is
+/// given, is called now and then and can cancel the run; how often, a device says.
+pub trait Device<T: Scalar> {
+    /// What can go wrong on this device.
+    type Error: From<Error>;
+
+    /// Samples one cloud in host memory.
+    ///
+    /// # Errors
+    /// What [`Sampler::sample`] refuses, and failures of the device.
+    fn sample<P: Points<T> + ?Sized>(
+        &self,
+        job: &Sampler,
+        points: &P,
+        observer: Option<Observer<'_>>,
+    ) -> Result<Sample<T>, Self::Error>;
+
+    /// Samples many clouds: by one job, or by one each. Results do not depend on the batch.
+    ///
+    /// # Errors
+    /// As [`Device::sample`], naming the first cloud at fault.
+    fn sample_batch<P: Points<T>>(
+        &self,
+        jobs: &[Sampler],
+        clouds: &[P],
+        observer: Option<Observer<'_>>,
+    ) -> Result<Vec<Sample<T>>, Self::Error>;
+
+    /// For each point of `a` the nearest of `b`.
+    ///
+    /// # Errors
+    /// What [`Matcher::nearest`] refuses, and failures of the device.
+    fn nearest<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(
+        &self,
+        job: &Matcher,
+        a: &A,
+        b: &B,
+        observer: Option<Observer<'_>>,
+    ) -> Result<Nearest<T>, Self::Error>;
+
+    /// Both directions: for each point of either cloud the nearest of the other.
+    ///
+    /// # Errors
+    /// As [`Device::nearest`].
+    fn chamfer<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(
+        &self,
+        job: &Matcher,
+        a: &A,
+        b: &B,
+        observer: Option<Observer<'_>>,
+    ) -> Result<Chamfer<T>, Self::Error>;
+
+    /// [`Device::nearest`] for many pairs of clouds.
+    ///
+    /// # Errors
+    /// As [`Device::nearest`], naming the first pair at fault.
+    fn nearest_batch<A: Points<T>, B: Points<T>>(
+        &self,
+        job: &Matcher,
+        a: &[A],
+        b: &[B],
+        observer: Option<Observer<'_>>,
+    ) -> Result<Vec<Nearest<T>>, Self::Error>;
+
+    /// [`Device::chamfer`] for many pairs of clouds.
+    ///
+    /// # Errors
+    /// As [`Device::nearest`], naming the first pair at fault.
+    fn chamfer_batch<A: Points<T>, B: Points<T>>(
+        &self,
+        job: &Matcher,
+        a: &[A],
+        b: &[B],
+        observer: Option<Observer<'_>>,
+    ) -> Result<Vec<Chamfer<T>>, Self::Error>;
+
+    /// The gradients of both clouds from those of the distances: see [`crate::neighbors::backward()`].
+    ///
+    /// # Errors
+    /// If clouds, result and gradients do not fit each other, and failures of the device.
+    fn backward<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(
+        &self,
+        chamfer: &Chamfer<T>,
+        a: &A,
+        b: &B,
+        gradients: [&[T]; 2],
+    ) -> Result<Gradients<T>, Self::Error>;
+}

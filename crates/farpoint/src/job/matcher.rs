@@ -1,0 +1,51 @@
+//! What is asked of a search for nearest points.
+
+use super::{BadRows, Method, Norm};
+
+/// A search for nearest points: by which norm, by which method.
+///
+/// ```
+/// use farpoint::Matcher;
+///
+/// let (a, b) = ([[0.0f32, 0.0], [3.0, 4.0]], [[0.0f32, 1.0]]);
+/// let nearest = Matcher::new().nearest(&a, &b)?;
+/// assert_eq!(nearest.raw_distances, [1.0, 18.0]); // squared
+/// assert_eq!(nearest.indices, [0, 0]);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+///
+/// A job does not say where it runs. Its own methods run it on the CPU with all threads;
+/// [`Matcher::on`] names another device, which gives the same result.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Matcher {
+    /// Which method.
+    pub method: Method,
+    /// Which norm.
+    pub norm: Norm,
+    /// What to do with NaN and infinity.
+    pub bad_rows: BadRows,
+}
+
+impl Matcher {
+    /// Squared Euclidean distances, the fastest method.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Which method; [`Method::Auto`] unless set.
+    pub fn method(self, method: Method) -> Self {
+        Self { method, ..self }
+    }
+
+    /// Which norm; [`Norm::Two`] unless set.
+    pub fn norm(self, norm: Norm) -> Self {
+        Self { norm, ..self }
+    }
+
+    /// What to do with NaN and infinity; an error unless set. Rows left out are no point's nearest,
+    /// and have none: their distance is NaN, their index [`crate::Nearest::NONE`].
+    pub fn bad_rows(self, bad_rows: BadRows) -> Self {
+        Self { bad_rows, ..self }
+    }
+}

@@ -1,0 +1,24 @@
+//! What is asked: jobs, which do not say where they run.
+//!
+//! A [`Sampler`] or [`Matcher`] is a plain value. [`Sampler::on`] and [`Matcher::on`] name the
+//! [`crate::Device`] that does the work; every device gives the same result. Algorithms, their
+//! options and names are defined here once: the command line and the Python package read them from
+//! [`Algorithm::ALL`], [`Algorithm::OPTIONS`] and `FromStr`.
+
+mod algorithm;
+mod amount;
+mod matcher;
+mod method;
+mod options;
+mod progress;
+mod sampler;
+mod traits;
+
+pub use algorithm::Algorithm;
+pub use amount::Amount;
+pub use matcher::Matcher;
+pub use method::{Method, Norm};
+pub use options::{AlgorithmOption, PeakOptions, QuickOptions, RadiusOptions};
+pub use progress::{Observer, Progress};
+pub use sampler::{BadRows, Sampler, Start};
+pub use traits::Traits;

@@ -1,0 +1,132 @@
+//! What is asked of farthest point sampling.
+
+use super::{Algorithm, Amount};
+use crate::{DeviceKind, Error};
+
+/// Where sampling starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Start {
+    /// At this point (the default is point 0).
+    Index(usize),
+    /// Go on from an existing sample: these points come first, in this order.
+    Indices(Vec<usize>),
+    /// At a point drawn by this seed, the same on every machine.
+    Random(u64),
+}
+
+/// What to do with rows that hold NaN or infinity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum BadRows {
+    /// Refuse the cloud, naming the first such row and their number.
+    #[default]
+    Error,
+    /// Leave them out; indices still refer to the input.
+    Skip,
+}
+
+/// A farthest point sampling job: how many points, from where, by which algorithm.
+///
+/// ```
+/// use farpoint::Sampler;
+///
+/// let square = [[0.0f32, 0.0], [0.1, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
+/// let sample = Sampler::count(4).sample(&square)?;
+/// assert_eq!(sample.indices, [0, 4, 2, 3]);
+/// assert_eq!(sample.covering_radius(), 0.1);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+///
+/// A job does not say where it runs. Its own methods run it on the CPU with all threads;
+/// [`Sampler::on`] names another device, which gives the same result:
+///
+/// ```
+/// use farpoint::{Cpu, Sampler};
+///
+/// let line: Vec<[f64; 1]> = (0..100).map(|i| [f64::from(i)]).collect();
+/// let job = Sampler::ratio(0.25);
+/// assert_eq!(job.on(&Cpu::new().threads(2)).sample(&line)?.indices, job.sample(&line)?.indices);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Sampler {
+    /// How many points are wanted.
+    pub amount: Amount,
+    /// Which algorithm, with its options.
+    pub algorithm: Algorithm,
+    /// Where sampling starts.
+    pub start: Start,
+    /// What to do with NaN and infinity.
+    pub bad_rows: BadRows,
+    /// Whether to count and time the work.
+    pub statistics: bool,
+}
+
+impl Sampler {
+    /// A job for an amount; the named constructors read better.
+    pub fn new(amount: Amount) -> Self {
+        Self {
+            amount,
+            algorithm: Algorithm::Auto,
+            start: Start::Index(0),
+            bad_rows: BadRows::Error,
+            statistics: false,
+        }
+    }
+
+    /// `count` samples.
+    pub fn count(count: usize) -> Self {
+        Self::new(Amount::Count(count))
+    }
+
+    /// `ceil(ratio * points)` samples.
+    pub fn ratio(ratio: f64) -> Self {
+        Self::new(Amount::Ratio(ratio))
+    }
+
+    /// As many samples as it takes to bring the covering radius down to `spacing`.
+    pub fn spacing(spacing: f64) -> Self {
+        Self::new(Amount::Spacing(spacing))
+    }
+
+    /// The whole cloud in farthest-first order: every prefix is a sample.
+    pub fn whole() -> Self {
+        Self::new(Amount::All)
+    }
+
+    /// Which algorithm; [`Algorithm::Auto`] unless set.
+    pub fn algorithm(self, algorithm: Algorithm) -> Self {
+        Self { algorithm, ..self }
+    }
+
+    /// Where to start; point 0 unless set.
+    pub fn start(self, start: Start) -> Self {
+        Self { start, ..self }
+    }
+
+    /// What to do with NaN and infinity; an error unless set.
+    pub fn bad_rows(self, bad_rows: BadRows) -> Self {
+        Self { bad_rows, ..self }
+    }
+
+    /// Count and time the work, for [`crate::Sample::statistics`]. Costs a little time.
+    pub fn statistics(self, statistics: bool) -> Self {
+        Self { statistics, ..self }
+    }
+
+    /// Checks what does not depend on a cloud: that a kind of device has the algorithm and its options,
+    /// and that the amount is one of exact samplers. Every device calls it.
+    ///
+    /// # Errors
+    /// As [`Algorithm::check`], and [`Error::NotForMethod`] for [`Amount::Cell`].
+    pub fn check(&self, device: DeviceKind) -> Result<(), Error> {
+        match self.amount {
+            Amount::Cell(_) => {
+                Err(Error::NotForMethod { what: "a cell size is", method: "exact samplers" })
+            }
+            _ => self.algorithm.check(device),
+        }
+    }
+}

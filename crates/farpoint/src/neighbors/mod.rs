@@ -1,0 +1,33 @@
+//! Nearest neighbors between two clouds, the Chamfer distance and what else follows from them.
+//!
+//! A [`crate::Matcher`] says what is wanted, `prepared` checks it, `run` starts a search, and
+//! [`crate::Nearest`] (one direction) or [`crate::Chamfer`] (both) comes back: for each point the
+//! distance to its nearest neighbor in the other cloud and that neighbor's index. Means, maxima and
+//! shares within a threshold follow from those; [`backward()`] computes gradients, [`reduce()`] one
+//! value per pair of clouds.
+//!
+//! * Distances are computed as in sampling: `(dx*dx + dy*dy) + dz*dz`, further axes appended,
+//!   each operation rounded on its own in the input's precision. They stay squared unless a
+//!   method's name or text says otherwise. With [`crate::Norm::One`] they are `(|dx| + |dy|) + |dz|`.
+//! * Among equally near points the lowest index counts.
+//! * Every method, instruction set and thread count gives the bits of [`reference()`]; sums have a
+//!   fixed order (docs/chamfer.md), so that means and gradients are the same bits on every run, too, and
+//!   on every device.
+//!
+//! Searches use `crate::simd` for vectors and `crate::spatial` for structures, never each other.
+
+mod auto;
+pub(crate) mod backward;
+pub(crate) mod batch;
+mod block;
+mod brute;
+mod metric;
+pub(crate) mod prepared;
+mod reduce;
+mod reference;
+pub(crate) mod run;
+mod tree;
+
+pub use backward::backward;
+pub use reduce::{Reduced, Reduction, reduce};
+pub use reference::reference;

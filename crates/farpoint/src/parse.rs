@@ -1,0 +1,27 @@
+//! Names read from text: the one error of every `FromStr` of this crate.
+
+use thiserror::Error;
+
+/// A text that names nothing, or holds a value that does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct ParseError(String);
+
+impl ParseError {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+/// The one of `all` that has this name; `what` says in the error what was looked for.
+pub(crate) fn by_name<T: Copy>(
+    what: &str,
+    all: &[T],
+    name_of: impl Fn(T) -> &'static str,
+    name: &str,
+) -> Result<T, ParseError> {
+    all.iter().copied().find(|&one| name_of(one) == name).ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|&one| name_of(one)).collect();
+        ParseError(format!("'{name}' is no {what}; choose one of {}", names.join(", ")))
+    })
+}

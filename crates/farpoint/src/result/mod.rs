@@ -1,0 +1,9 @@
+//! What comes back, the same from every device. Nothing here searches or samples.
+
+mod nearest;
+mod sample;
+mod statistics;
+
+pub use nearest::{Chamfer, FScore, Gradients, Nearest};
+pub use sample::{RanOn, Sample};
+pub use statistics::{Bytes, Measured, Stages, Statistics};

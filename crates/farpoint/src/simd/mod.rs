@@ -1,0 +1,144 @@
+//! Instruction sets: one small vector trait, one file for each set, chosen here at run time.
+//!
+//! An algorithm is written once, as a [`Kernel`] over [`Simd`]. [`dispatch`] is the only place
+//! that picks a set; each set's `vectorize` is the only place that compiles for it.
+
+#![allow(unreachable_pub, reason = "`Sets` is a supertrait of the public `Scalar`")]
+
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use crate::{Error, Level};
+
+use portable::{PortableF32, PortableF64};
+#[cfg(target_arch = "x86_64")]
+use x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
+
+/// A vector instruction set for numbers of type `T`. A value of the type is proof that this
+/// machine has the set.
+///
+/// Every operation rounds once, as IEEE 754 says; none fuses. Operands are never NaN.
+pub trait Simd<T>: Copy + Send + Sync + 'static {
+    /// Numbers in a vector.
+    const LANES: usize;
+    /// A vector.
+    type V: Copy;
+
+    /// Makes the proof.
+    ///
+    /// # Safety
+    /// The machine must have the instruction set.
+    unsafe fn new_unchecked() -> Self;
+
+    /// Runs a kernel compiled for this set.
+    fn vectorize<K: Kernel<T>>(self, kernel: K) -> K::Output;
+
+    /// The same number in every lane.
+    fn splat(self, value: T) -> Self::V;
+    /// Loads `LANES` numbers.
+    ///
+    /// # Safety
+    /// `from` must be readable for `LANES` numbers.
+    unsafe fn load(self, from: *const T) -> Self::V;
+    /// Stores `LANES` numbers.
+    ///
+    /// # Safety
+    /// `to` must be writable for `LANES` numbers.
+    unsafe fn store(self, to: *mut T, value: Self::V);
+    /// Asks for the cache line at `from`, which need not be readable.
+    #[inline(always)]
+    fn prefetch(self, from: *const u8) {
+        let _ = from;
+    }
+    /// `a + b`
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a - b`
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a * b`
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The smaller.
+    fn min(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The larger.
+    fn max(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Lanes where `a < b`, lane 0 in bit 0.
+    fn lt(self, a: Self::V, b: Self::V) -> u32;
+    /// Lanes where `a <= b`.
+    fn le(self, a: Self::V, b: Self::V) -> u32;
+    /// Lanes where `a == b`.
+    fn eq(self, a: Self::V, b: Self::V) -> u32;
+    /// The largest lane.
+    fn largest(self, a: Self::V) -> T;
+    /// Writes the lanes of `mask` one after another; what follows them is overwritten.
+    ///
+    /// # Safety
+    /// `to` must be writable for `LANES` numbers.
+    unsafe fn compress(self, mask: u32, value: Self::V, to: *mut T);
+}
+
+/// A piece of code to be compiled for each instruction set. Mark `run` `#[inline(always)]`,
+/// and everything it calls with a `Simd`, or the set's instructions become function calls.
+pub trait Kernel<T> {
+    /// What it returns.
+    type Output;
+    /// The code.
+    fn run<S: Simd<T>>(self, simd: S) -> Self::Output;
+}
+
+/// A whole run, generic over the instruction set its kernels use.
+pub(crate) trait Program<T> {
+    type Output;
+    fn run<S: Simd<T>>(self, simd: S) -> Self::Output;
+}
+
+/// The sets of each instruction set for numbers of one precision.
+pub trait Sets: Copy + Send + Sync + 'static {
+    /// What the compiler makes of arrays.
+    type Portable: Simd<Self>;
+    /// AVX2.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Simd<Self>;
+    /// AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Simd<Self>;
+}
+
+impl Sets for f32 {
+    type Portable = PortableF32;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = Avx2F32;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = Avx512F32;
+}
+
+impl Sets for f64 {
+    type Portable = PortableF64;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = Avx2F64;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = Avx512F64;
+}
+
+/// The level that is set, or the best one.
+pub(crate) fn choose(wanted: Option<Level>) -> Result<Level, Error> {
+    match wanted {
+        Some(level) if !level.is_available() => Err(Error::LevelUnavailable(level)),
+        Some(level) => Ok(level),
+        None => Ok(Level::detect()),
+    }
+}
+
+/// Runs `program` with the kernels of `level`.
+pub(crate) fn dispatch<T: Sets, P: Program<T>>(level: Level, program: P) -> P::Output {
+    assert!(level.is_available(), "{level} was not checked");
+    // SAFETY: the assertion above; the portable set needs nothing.
+    unsafe {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => program.run(T::Avx512::new_unchecked()),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => program.run(T::Avx2::new_unchecked()),
+            _ => program.run(T::Portable::new_unchecked()),
+        }
+    }
+}

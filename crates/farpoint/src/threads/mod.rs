@@ -1,0 +1,125 @@
+//! Where work runs: on the calling thread, or, with the feature `rayon`, on a pool of threads.
+
+#[cfg(feature = "rayon")]
+mod forked;
+#[cfg(feature = "rayon")]
+mod pool;
+#[cfg(not(feature = "rayon"))]
+mod serial;
+
+#[cfg(feature = "rayon")]
+pub(crate) use pool::{count, join, on_threads, prelude};
+#[cfg(not(feature = "rayon"))]
+pub(crate) use serial::{count, join, on_threads, prelude};
+
+use crate::Error;
+use prelude::*;
+
+/// As [`count`] for work that several threads share only if it is `large`: one thread for small
+/// work, for which no pool is started, unless another number is set.
+pub(crate) fn count_for(large: bool, wanted: Option<usize>) -> Result<usize, Error> {
+    if large || wanted.is_some() { count(wanted) } else { Ok(1) }
+}
+
+/// Two pieces of work, side by side if there are threads for it.
+pub(crate) fn both<A: Send, B: Send>(
+    threads: usize,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if threads == 1 { (a(), b()) } else { join(a, b) }
+}
+
+/// What `work` gives for each of so many things, in their order, on so many threads.
+pub(crate) fn each<R: Send>(
+    things: usize,
+    threads: usize,
+    work: impl Fn(usize) -> R + Send + Sync,
+) -> Vec<R> {
+    match threads {
+        1 => (0..things).map(work).collect(),
+        _ => (0..things).into_par_iter().map(work).collect(),
+    }
+}
+
+/// What `work` gives for each thing of a batch, in their order: large ones one after another, each
+/// on all threads, then the others side by side. `work` is given the number of threads for it. Fewer large
+/// things at a time need less memory.
+pub(crate) fn each_of_batch<R: Send>(
+    things: usize,
+    threads: usize,
+    large: impl Fn(usize) -> bool + Send + Sync,
+    work: impl Fn(usize, usize) -> R + Send + Sync,
+) -> Vec<R> {
+    if threads == 1 {
+        return (0..things).map(|thing| work(thing, 1)).collect();
+    }
+    let mut found: Vec<Option<R>> =
+        (0..things).map(|thing| large(thing).then(|| work(thing, threads))).collect();
+    let rest = found.par_iter_mut().enumerate().filter(|(_, found)| found.is_none());
+    rest.for_each(|(thing, found)| *found = Some(work(thing, 1)));
+    found.into_iter().flatten().collect()
+}
+
+/// What `one` gives for each of several clouds or pairs, of so many points each, as
+/// `each_of_batch`; `one` is given its number and the threads for it. The error names the first one at
+/// fault, not the fastest. For a batch of fewer than `small` points one thread does the work unless
+/// a number is set. Bindings call it too.
+///
+/// # Errors
+/// The first error of `one`, in an [`Error::InBatch`].
+pub fn spread<R: Send>(
+    points: &[usize],
+    small: usize,
+    threads: Option<usize>,
+    one: impl Fn(usize, usize) -> Result<R, Error> + Send + Sync,
+) -> Result<Vec<R>, Error> {
+    let all = points.iter().fold(0usize, |sum, &points| sum.saturating_add(points));
+    let threads = count_for(all >= small, threads)?;
+    let one = |cloud: usize, threads: usize| {
+        one(cloud, threads).map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
+    };
+    on_threads(threads, || {
+        let large = |cloud: usize| points[cloud] >= LARGE;
+        each_of_batch(points.len(), threads, large, one).into_iter().collect()
+    })
+}
+
+/// A cloud or pair of so many points is worth all threads by itself.
+const LARGE: usize = 200_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[cfg(feature = "rayon")]
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn small_work_asks_for_no_pool() {
+        assert_eq!(count_for(false, None), Ok(1));
+        let seven = if cfg!(feature = "rayon") { 7 } else { 1 };
+        assert_eq!(count_for(false, Some(7)), Ok(seven));
+        assert_eq!(count_for(true, Some(7)), Ok(seven));
+        assert!(count_for(false, Some(0)).is_err());
+        assert!(count(Some(0)).is_err());
+    }
+
+    #[cfg(feature = "rayon")]
+    #[test]
+    fn large_things_of_a_batch_run_one_after_another() {
+        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = |thing: usize, threads: usize| {
+            if threads > 1 {
+                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                std::thread::sleep(std::time::Duration::from_millis(2));
+                running.fetch_sub(1, Ordering::SeqCst);
+            }
+            (thing, threads)
+        };
+        let batch = || Ok(each_of_batch(40, 4, |thing| thing % 4 == 1, work));
+        let found = on_threads(4, batch).unwrap();
+        let expected = (0..40).map(|thing| (thing, if thing % 4 == 1 { 4 } else { 1 }));
+        assert_eq!(found, expected.collect::<Vec<_>>());
+        assert_eq!(most.into_inner(), 1);
+    }
+}

@@ -1,0 +1,98 @@
+//! Progress of work on several threads: reported to one observer, which can cancel it.
+
+use crate::{Error, Observer, Progress};
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// An observer, shared by the threads that work.
+pub(crate) struct Watch<'a> {
+    /// `None` if there is none: a step costs a comparison then.
+    observer: Option<Mutex<Observer<'a>>>,
+    /// Points that will be done in the end.
+    wanted: usize,
+    done: AtomicUsize,
+    stopped: AtomicBool,
+}
+
+impl<'a> Watch<'a> {
+    /// Without an observer.
+    pub(crate) fn off() -> Self {
+        Self::new(None, 0)
+    }
+
+    /// For work that is done when so many points are.
+    pub(crate) fn new(observer: Option<Observer<'a>>, wanted: usize) -> Self {
+        let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Self { observer: observer.map(Mutex::new), wanted, done, stopped }
+    }
+
+    /// Whether there is an observer.
+    pub(crate) fn is_on(&self) -> bool {
+        self.observer.is_some()
+    }
+
+    /// So many points more are done, or none yet; whether to go on. To be called every few
+    /// milliseconds.
+    #[inline]
+    pub(crate) fn step(&self, points: usize) -> bool {
+        match &self.observer {
+            None => true,
+            Some(observer) => self.tell(observer, points),
+        }
+    }
+
+    #[cold]
+    fn tell(&self, observer: &Mutex<Observer<'a>>, points: usize) -> bool {
+        // Numbers for people: the order among threads does not matter.
+        let samples = self.done.fetch_add(points, Ordering::Relaxed) + points;
+        if self.stopped.load(Ordering::Relaxed) {
+            return false;
+        }
+        // While one thread tells it, the others go on.
+        if let Ok(mut observer) = observer.try_lock() {
+            let covering_radius = f64::INFINITY;
+            let progress = Progress { samples, wanted: self.wanted, covering_radius };
+            if observer(progress) == ControlFlow::Break(()) {
+                self.stopped.store(true, Ordering::Relaxed);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// An error, made of the points that are done, if the observer has canceled the work.
+    pub(crate) fn end(&self, canceled: fn(usize) -> Error) -> Result<(), Error> {
+        match self.stopped.load(Ordering::Relaxed) {
+            true => Err(canceled(self.done.load(Ordering::Relaxed))),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_observer_is_called_and_can_cancel() {
+        let mut told = Vec::new();
+        let mut observer = |progress: Progress| {
+            told.push((progress.samples, progress.wanted));
+            if told.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let watch = Watch::new(Some(&mut observer), 50);
+        assert!(watch.step(0) && watch.step(7));
+        assert_eq!(watch.end(Error::SearchCancelled), Ok(()));
+        assert!(!watch.step(5) && !watch.step(1));
+        assert_eq!(watch.end(Error::SearchCancelled), Err(Error::SearchCancelled(13)));
+        assert_eq!(told, [(0, 50), (7, 50), (12, 50)]);
+    }
+
+    #[test]
+    fn without_an_observer_nothing_stops() {
+        let watch = Watch::off();
+        assert!(watch.step(1 << 40));
+        assert_eq!(watch.end(Error::SearchCancelled), Ok(()));
+    }
+}
