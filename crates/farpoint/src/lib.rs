@@ -81,9 +81,8 @@ mod watch;
 
 pub use approximate::{ApproximateSample, ApproximateSampler};
 pub use cpu::Cpu;
-pub use device::{Device, On, chamfer, nearest};
+pub use device::{Device, On, chamfer, nearest, reference};
 pub use error::Error;
-pub use fps::reference;
 pub use job::{
     Algorithm, AlgorithmOption, Amount, BadRows, Matcher, Method, Norm, Observer, PeakOptions,
     Progress, QuickOptions, RadiusOptions, Sampler, Start, Traits,

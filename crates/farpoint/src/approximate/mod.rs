@@ -27,6 +27,7 @@ mod random;
 mod run;
 mod sampler;
 mod watch;
+mod work;
 
 pub use fastpoint::FastPointDetails;
 /// What training the estimator of FastPoint needs.

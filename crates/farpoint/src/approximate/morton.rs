@@ -5,7 +5,7 @@
 //! the steps run over the whole curve. O(points log points).
 
 use super::frame::Frame;
-use super::run::Run;
+use super::work::Run;
 use crate::threads::each;
 use crate::threads::prelude::*;
 use crate::{Error, Scalar};

@@ -7,7 +7,7 @@
 //! pass over the cloud: O(N + M w). Distances are the crate's, ties go to the lowest index.
 
 use super::maxima::Maxima;
-use super::run::Run;
+use super::work::Run;
 use super::{Details, Order, morton};
 use crate::cloud::Cloud;
 use crate::spatial::Neighbors;

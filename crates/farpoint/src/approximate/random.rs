@@ -1,7 +1,7 @@
 //! Drawing points without replacement.
 
-use super::run::Run;
 use super::watch::EVERY;
+use super::work::Run;
 use crate::random::SplitMix64;
 use crate::{Error, Scalar};
 

@@ -1,6 +1,7 @@
 //! From an [`ApproximateSampler`] and points to a sample: check, copy, run the method.
 
 use super::watch::Watch;
+use super::work::Run;
 use super::{
     ApproximateSample, ApproximateSampler, Centroids, Details, Method, fastpoint, grid, morton,
     npdu, random,
@@ -9,14 +10,6 @@ use crate::cloud::Cloud;
 use crate::fps::selection::Request;
 use crate::threads::{self, on_threads};
 use crate::{Amount, Cpu, Error, Observer, Points, Scalar, Start, Statistics};
-
-/// What every method is given, and what it counts.
-pub(super) struct Run<'a, 'b, T> {
-    pub(super) cloud: &'a Cloud<T>,
-    pub(super) threads: usize,
-    pub(super) watch: Watch<'b>,
-    pub(super) statistics: Statistics,
-}
 
 /// Clouds of fewer points are sampled by one thread: waking others would take longer.
 const SMALL: usize = 1 << 14;

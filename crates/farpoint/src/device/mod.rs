@@ -7,6 +7,7 @@ mod sampling;
 
 pub use matching::{chamfer, nearest};
 pub use on::On;
+pub use sampling::reference;
 
 use crate::{
     Chamfer, Error, Gradients, Matcher, Nearest, Observer, Points, Sample, Sampler, Scalar,

@@ -1,7 +1,9 @@
 //! Running a [`Sampler`]: on the CPU by its own methods, on a device by [`Sampler::on`].
 
 use super::{Device, On};
-use crate::{Cpu, Error, Observer, Points, Sample, Sampler, Scalar, padded, ragged};
+use crate::{
+    Algorithm, Cpu, Error, Observer, Points, Sample, Sampler, Scalar, Start, padded, ragged,
+};
 use std::slice;
 
 impl Sampler {
@@ -161,4 +163,23 @@ impl<D: ?Sized> On<'_, Sampler, D> {
     {
         self.sample_batch(&ragged(data, d, offsets)?)
     }
+}
+
+/// `count` samples from `start` on, by the obvious loop: O(points * samples) time.
+///
+/// ```
+/// let line: Vec<[f64; 1]> = (0..5).map(|i| [i as f64]).collect();
+/// assert_eq!(farpoint::reference(&line, 4, 0)?.indices, [0, 4, 2, 1]);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Sampler::sample`].
+pub fn reference<T: Scalar, P: Points<T> + ?Sized>(
+    points: &P,
+    count: usize,
+    start: usize,
+) -> Result<Sample<T>, Error> {
+    let job = Sampler::count(count).start(Start::Index(start)).algorithm(Algorithm::Reference);
+    job.sample(points)
 }

@@ -16,5 +16,3 @@ mod reference;
 pub(crate) mod run;
 pub(crate) mod selection;
 mod tree;
-
-pub use reference::reference;

@@ -1,28 +1,8 @@
 //! The obvious loop. What it returns is what every algorithm must return.
 
-use super::run;
 use super::selection::Selection;
 use crate::cloud::Cloud;
-use crate::{Algorithm, Cpu, Error, Points, Sample, Sampler, Scalar, Start};
-
-/// `count` samples from `start` on, by the obvious loop: O(points * samples) time.
-///
-/// ```
-/// let line: Vec<[f64; 1]> = (0..5).map(|i| [i as f64]).collect();
-/// assert_eq!(farpoint::reference(&line, 4, 0)?.indices, [0, 4, 2, 1]);
-/// # Ok::<(), farpoint::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`Sampler::sample`].
-pub fn reference<T: Scalar, P: Points<T> + ?Sized>(
-    points: &P,
-    count: usize,
-    start: usize,
-) -> Result<Sample<T>, Error> {
-    let job = Sampler::count(count).start(Start::Index(start)).algorithm(Algorithm::Reference);
-    run::sample(&Cpu::new(), &job, points, None)
-}
+use crate::{Error, Scalar};
 
 pub(crate) fn run<T: Scalar>(
     cloud: &Cloud<T>,

@@ -1,8 +1,8 @@
 //! Many pairs of clouds at once, spread over the cores. A pair's result does not depend on its
 //! batch.
 
-use super::{prepared, run};
-use crate::threads::spread;
+use super::prepared::each;
+use super::run;
 use crate::watch::Watch;
 use crate::{Chamfer, Cpu, Error, Matcher, Nearest, Observer, Points, Scalar};
 
@@ -40,23 +40,4 @@ pub(crate) fn chamfer<T: Scalar, A: Points<T>, B: Points<T>>(
 /// Points of all clouds.
 fn points<T: Scalar, P: Points<T>>(clouds: &[P]) -> usize {
     clouds.iter().fold(0, |sum, cloud| sum.saturating_add(cloud.len()))
-}
-
-/// What `one` gives for each pair, on the threads that it is given: large pairs one after another on
-/// all of them, small ones side by side.
-pub(super) fn each<T: Scalar, A: Points<T>, B: Points<T>, R: Send>(
-    threads: Option<usize>,
-    a: &[A],
-    b: &[B],
-    one: impl Fn(usize, &A, &B) -> Result<R, Error> + Send + Sync,
-) -> Result<Vec<R>, Error> {
-    if a.len() != b.len() {
-        return Err(Error::Shape(format!(
-            "a batch of {} clouds cannot be compared with one of {}",
-            a.len(),
-            b.len()
-        )));
-    }
-    let sizes: Vec<_> = a.iter().zip(b).map(|(a, b)| a.len().saturating_add(b.len())).collect();
-    spread(&sizes, prepared::SMALL, threads, |pair, threads| one(threads, &a[pair], &b[pair]))
 }

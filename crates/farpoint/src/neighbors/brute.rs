@@ -2,7 +2,7 @@
 
 use super::block::{Block, Group};
 use super::metric::Metric;
-use super::run::Output;
+use super::output::Output;
 use crate::Scalar;
 use crate::cloud::Cloud;
 use crate::memory::Aligned;

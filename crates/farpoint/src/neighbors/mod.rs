@@ -22,6 +22,7 @@ pub(crate) mod batch;
 mod block;
 mod brute;
 mod metric;
+mod output;
 pub(crate) mod prepared;
 mod reduce;
 mod reference;
@@ -30,4 +31,4 @@ mod tree;
 
 pub use backward::backward;
 pub use reduce::{Reduced, Reduction, reduce};
-pub use reference::reference;
+pub use run::reference;

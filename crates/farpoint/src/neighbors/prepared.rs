@@ -2,13 +2,12 @@
 //! backend outside it. `farpoint-cuda` starts from here, so that it refuses what the CPU refuses,
 //! in the same words, and what it finds is turned into rows of the input in one place.
 
-use super::batch;
 use crate::cloud::Cloud;
 use crate::threads::{self, both, on_threads};
 use crate::{Error, Matcher, Nearest, Norm, Points, Scalar};
 
 /// With fewer points in both clouds, waking other threads would take longer than the work.
-pub(super) const SMALL: usize = 1 << 13;
+const SMALL: usize = 1 << 13;
 
 /// Two clouds without their bad rows, neither of them empty.
 pub struct Prepared<T> {
@@ -41,7 +40,7 @@ impl<T: Scalar> Prepared<T> {
         a: &[A],
         b: &[B],
     ) -> Result<Vec<Self>, Error> {
-        batch::each(None, a, b, |threads, a, b| with(Some(threads), matcher, a, b, |pair, _| pair))
+        each(None, a, b, |threads, a, b| with(Some(threads), matcher, a, b, |pair, _| pair))
     }
 
     /// Points of a cloud that are left.
@@ -133,6 +132,25 @@ where
 /// about one size, or else all, for most of the time only one of the clouds is worked on.
 pub(super) fn share(threads: usize, a: usize, b: usize) -> usize {
     if a.max(b) / 2 < a.min(b) { threads.div_ceil(2) } else { threads }
+}
+
+/// What `one` gives for each pair, on the threads that it is given: large pairs one after another on
+/// all of them, small ones side by side.
+pub(super) fn each<T: Scalar, A: Points<T>, B: Points<T>, R: Send>(
+    threads: Option<usize>,
+    a: &[A],
+    b: &[B],
+    one: impl Fn(usize, &A, &B) -> Result<R, Error> + Send + Sync,
+) -> Result<Vec<R>, Error> {
+    if a.len() != b.len() {
+        return Err(Error::Shape(format!(
+            "a batch of {} clouds cannot be compared with one of {}",
+            a.len(),
+            b.len()
+        )));
+    }
+    let sizes: Vec<_> = a.iter().zip(b).map(|(a, b)| a.len().saturating_add(b.len())).collect();
+    threads::spread(&sizes, SMALL, threads, |pair, threads| one(threads, &a[pair], &b[pair]))
 }
 
 /// The working copy of a cloud.

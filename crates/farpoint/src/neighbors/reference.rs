@@ -1,31 +1,10 @@
 //! The obvious loop. What it returns is what every other way must return.
 
 use super::metric::Metric;
-use super::run::{self, Output};
+use super::output::Output;
+use crate::Scalar;
 use crate::cloud::Cloud;
 use crate::watch::Watch;
-use crate::{Chamfer, Cpu, Error, Matcher, Method, Points, Scalar};
-
-/// Both directions by the obvious loop: O(points of `a` * points of `b`) time.
-///
-/// ```
-/// let (a, b) = ([[0.0f32], [5.0]], [[1.0f32], [2.0], [4.0]]);
-/// let chamfer = farpoint::neighbors::reference(&a, &b)?;
-/// assert_eq!(chamfer.a_to_b.indices, [0, 2]);
-/// assert_eq!(chamfer.b_to_a.raw_distances, [1.0, 4.0, 1.0]);
-/// # Ok::<(), farpoint::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`Matcher::chamfer`].
-pub fn reference<T: Scalar, A, B>(a: &A, b: &B) -> Result<Chamfer<T>, Error>
-where
-    A: Points<T> + ?Sized,
-    B: Points<T> + ?Sized,
-{
-    let job = Matcher::new().method(Method::Reference);
-    run::chamfer(&Cpu::new(), &job, a, b, &Watch::off())
-}
 
 pub(super) fn search<T: Scalar, M: Metric>(
     queries: &Cloud<T>,

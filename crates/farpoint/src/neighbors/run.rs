@@ -1,12 +1,10 @@
 //! From a [`Matcher`] and two clouds to nearest points on the CPU: check, choose a method, run it.
 
-use super::block::Group;
 use super::brute::{self, Blocks};
 use super::metric::{Absolute, Metric, Squared};
+use super::output::Output;
 use super::prepared::{self, Prepared, share};
-use super::{auto, reference, tree};
-use crate::cloud::Cloud;
-use crate::memory::Shared;
+use super::{auto, tree};
 use crate::scalar::number::EitherPrecision;
 use crate::simd::{self, Program, Simd};
 use crate::spatial::BoxTree;
@@ -53,6 +51,27 @@ where
         run.search(&mut a_to_b, Some(&mut b_to_a));
         Chamfer { a_to_b, b_to_a }
     })
+}
+
+/// Both directions by the obvious loop: O(points of `a` * points of `b`) time.
+///
+/// ```
+/// let (a, b) = ([[0.0f32], [5.0]], [[1.0f32], [2.0], [4.0]]);
+/// let chamfer = farpoint::neighbors::reference(&a, &b)?;
+/// assert_eq!(chamfer.a_to_b.indices, [0, 2]);
+/// assert_eq!(chamfer.b_to_a.raw_distances, [1.0, 4.0, 1.0]);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Matcher::chamfer`].
+pub fn reference<T: Scalar, A, B>(a: &A, b: &B) -> Result<Chamfer<T>, Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    let job = Matcher::new().method(Method::Reference);
+    chamfer(&Cpu::new(), &job, a, b, &Watch::off())
 }
 
 /// Checks and copies both clouds, then works on them on the device's threads.
@@ -111,54 +130,6 @@ impl<T: Scalar> Run<'_, '_, T> {
     }
 }
 
-/// Where the threads of a search from one cloud to another write what they find, each for queries
-/// of its own. Those of a thread are neighbors in space and lie anywhere in the result, so that
-/// it cannot be split into slices.
-#[allow(unreachable_pub)]
-pub struct Output<'a, T> {
-    queries: &'a Cloud<T>,
-    targets: &'a Cloud<T>,
-    distances: Shared<'a, T>,
-    indices: Shared<'a, u32>,
-    /// Of each of both arrays.
-    rows: usize,
-}
-
-impl<'a, T: Scalar> Output<'a, T> {
-    fn new(found: &'a mut Nearest<T>, queries: &'a Cloud<T>, targets: &'a Cloud<T>) -> Self {
-        let rows = found.raw_distances.len().min(found.indices.len());
-        let distances = Shared::new(&mut found.raw_distances);
-        let indices = Shared::new(&mut found.indices);
-        Self { queries, targets, distances, indices, rows }
-    }
-
-    /// Writes what was found for each query of a group.
-    ///
-    /// # Safety
-    /// While this runs, no other thread may write what it found for one of these queries.
-    pub(super) unsafe fn write(&self, group: &Group<'_, T>) {
-        for (query, nearest, distance) in group.found() {
-            // SAFETY: the query is of the group, which no other thread writes for.
-            unsafe { self.set(query, nearest, distance) };
-        }
-    }
-
-    /// Writes what was found for a query.
-    ///
-    /// # Safety
-    /// While this runs, no other thread may write what it found for this query.
-    pub(super) unsafe fn set(&self, query: u32, nearest: u32, distance: T) {
-        let (row, index) = (self.queries.row(query), self.targets.row(nearest) as u32);
-        assert!(row < self.rows, "a query that is no row of the result");
-        // SAFETY: the row is in both arrays, which are mutably borrowed for as long as this lives.
-        // Different queries have different rows, so no other thread uses this one.
-        unsafe {
-            self.distances.write(row, distance);
-            self.indices.write(row, index);
-        }
-    }
-}
-
 /// Starts searches in either precision.
 struct Start<'a, 'b>(PhantomData<Job<'a, 'b, f32>>);
 
@@ -206,9 +177,9 @@ impl<T: Scalar> Job<'_, '_, T> {
         match method {
             Method::Auto | Method::Plain => unreachable!("resolved, and checked"),
             Method::Reference => {
-                reference::search::<T, M>(a, b, &a_to_b, watch);
+                super::reference::search::<T, M>(a, b, &a_to_b, watch);
                 if let Some(output) = b_to_a.filter(|_| watch.step(0)) {
-                    reference::search::<T, M>(b, a, &output, watch);
+                    super::reference::search::<T, M>(b, a, &output, watch);
                 }
             }
             Method::Brute => {

@@ -10,7 +10,7 @@
 
 use super::block::{Block, Bounds, Group, TOGETHER};
 use super::metric::{Metric, bound};
-use super::run::Output;
+use super::output::Output;
 use crate::Scalar;
 use crate::memory;
 use crate::simd::{Kernel, Simd};

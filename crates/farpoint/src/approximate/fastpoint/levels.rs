@@ -6,8 +6,8 @@
 
 use super::Job;
 use crate::approximate::maxima::Maxima;
-use crate::approximate::run::Run;
 use crate::approximate::watch::EVERY;
+use crate::approximate::work::Run;
 use crate::cloud::Cloud;
 use crate::spatial::{Cells, Grid, Neighbors};
 use crate::threads::prelude::*;

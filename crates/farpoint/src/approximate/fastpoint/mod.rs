@@ -25,7 +25,7 @@ mod network;
 pub use curve::{INPUTS, OUTPUTS, fitted, inputs, predicted};
 pub use network::Network;
 
-use super::run::Run;
+use super::work::Run;
 use super::{Details, Estimator};
 use crate::fps;
 use crate::{Algorithm, Axes, Cpu, Error, Progress, Sample, Sampler, Scalar, Start};

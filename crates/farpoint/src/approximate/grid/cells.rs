@@ -2,7 +2,7 @@
 
 use crate::approximate::frame::Frame;
 use crate::approximate::numbering::{self, Likeness};
-use crate::approximate::run::Run;
+use crate::approximate::work::Run;
 use crate::{Error, Scalar};
 
 /// Points by cell; cells are numbered in the order of their first points.

@@ -3,7 +3,7 @@
 use super::cells::Cells;
 use super::search;
 use crate::approximate::frame::Frame;
-use crate::approximate::run::Run;
+use crate::approximate::work::Run;
 use crate::cloud::Cloud;
 use crate::{Error, Points, Scalar};
 

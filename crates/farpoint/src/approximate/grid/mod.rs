@@ -12,7 +12,7 @@ pub use centroids::Centroids;
 pub(super) use centroids::{centroids_by_cell, centroids_by_count};
 
 use super::frame::Frame;
-use super::run::Run;
+use super::work::Run;
 use super::{Details, Keep};
 use crate::random::SplitMix64;
 use crate::{Error, Scalar};

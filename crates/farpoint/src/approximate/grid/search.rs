@@ -2,7 +2,7 @@
 
 use super::cells;
 use crate::approximate::frame::Frame;
-use crate::approximate::run::Run;
+use crate::approximate::work::Run;
 use crate::{Error, Scalar};
 
 /// Cell sizes tried between one that leaves enough points and twice that, at most.

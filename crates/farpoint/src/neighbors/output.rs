@@ -1,0 +1,58 @@
+//! Where searches write what they find.
+
+use super::block::Group;
+use crate::cloud::Cloud;
+use crate::memory::Shared;
+use crate::{Nearest, Scalar};
+
+/// Where the threads of a search from one cloud to another write what they find, each for queries
+/// of its own. Those of a thread are neighbors in space and lie anywhere in the result, so that
+/// it cannot be split into slices.
+#[allow(unreachable_pub)]
+pub struct Output<'a, T> {
+    pub(super) queries: &'a Cloud<T>,
+    pub(super) targets: &'a Cloud<T>,
+    distances: Shared<'a, T>,
+    indices: Shared<'a, u32>,
+    /// Of each of both arrays.
+    rows: usize,
+}
+
+impl<'a, T: Scalar> Output<'a, T> {
+    pub(super) fn new(
+        found: &'a mut Nearest<T>,
+        queries: &'a Cloud<T>,
+        targets: &'a Cloud<T>,
+    ) -> Self {
+        let rows = found.raw_distances.len().min(found.indices.len());
+        let distances = Shared::new(&mut found.raw_distances);
+        let indices = Shared::new(&mut found.indices);
+        Self { queries, targets, distances, indices, rows }
+    }
+
+    /// Writes what was found for each query of a group.
+    ///
+    /// # Safety
+    /// While this runs, no other thread may write what it found for one of these queries.
+    pub(super) unsafe fn write(&self, group: &Group<'_, T>) {
+        for (query, nearest, distance) in group.found() {
+            // SAFETY: the query is of the group, which no other thread writes for.
+            unsafe { self.set(query, nearest, distance) };
+        }
+    }
+
+    /// Writes what was found for a query.
+    ///
+    /// # Safety
+    /// While this runs, no other thread may write what it found for this query.
+    pub(super) unsafe fn set(&self, query: u32, nearest: u32, distance: T) {
+        let (row, index) = (self.queries.row(query), self.targets.row(nearest) as u32);
+        assert!(row < self.rows, "a query that is no row of the result");
+        // SAFETY: the row is in both arrays, which are mutably borrowed for as long as this lives.
+        // Different queries have different rows, so no other thread uses this one.
+        unsafe {
+            self.distances.write(row, distance);
+            self.indices.write(row, index);
+        }
+    }
+}
