@@ -1,6 +1,7 @@
 //! The cloud: coordinates to work on, and everything needed to write its rows back.
 
 use crate::column::{Attribute, Column, Scalar};
+use crate::crs::Crs;
 use crate::format::Format;
 use crate::header::Header;
 use crate::table::{Store, Table};
@@ -156,6 +157,16 @@ impl Cloud {
     /// The format as text, such as `PLY binary_little_endian` or `LAZ 1.2, point format 3`.
     pub fn description(&self) -> String {
         self.description.clone()
+    }
+
+    /// The coordinate reference system, if the file states one.
+    pub fn crs(&self) -> Option<Crs> {
+        None
+    }
+
+    /// The step of the stored coordinates of each axis, if the format states one (LAS, LAZ, E57).
+    pub fn scale(&self) -> Option<[f64; 3]> {
+        None
     }
 
     /// The attributes in file order, x, y and z among them, then the added columns.

@@ -1,5 +1,6 @@
 //! The formats: names, extensions, and which can be written.
 
+use crate::TextStyle;
 use std::fmt;
 use std::path::Path;
 
@@ -93,6 +94,18 @@ impl Format {
     pub fn from_path(path: &Path) -> Option<Format> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Format::ALL.into_iter().find(|f| f.extensions().contains(&extension.as_str()))
+    }
+}
+
+impl TextStyle {
+    /// The layout that belongs to the extension of a file name.
+    pub fn of(path: &Path) -> TextStyle {
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        match extension.to_ascii_lowercase().as_str() {
+            "csv" => TextStyle::Csv,
+            "pts" => TextStyle::Pts,
+            _ => TextStyle::Spaces,
+        }
     }
 }
 

@@ -16,6 +16,7 @@
 
 mod cloud;
 mod column;
+mod crs;
 mod detect;
 mod e57;
 mod error;
@@ -35,6 +36,7 @@ mod text;
 
 pub use cloud::{Cloud, Coordinates, Field};
 pub use column::{Column, Scalar};
+pub use crs::Crs;
 pub use error::{Error, Place};
 pub use format::Format;
 pub use output::{check_output, write, write_bytes, write_indices};
@@ -56,6 +58,9 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Float32 values per row of a raw file (KITTI 4, nuScenes 5); guessed unless set.
     pub columns: Option<usize>,
+    /// The columns of a text or raw file that hold x, y and z: names of its header, or numbers from
+    /// 1. By the header's names unless set, or the first three where there is none.
+    pub xyz: Option<[String; 3]>,
 }
 
 impl ReadOptions {
@@ -67,6 +72,11 @@ impl ReadOptions {
     /// Sets the number of float32 values per row of a raw file.
     pub fn columns(self, columns: impl Into<Option<usize>>) -> Self {
         Self { columns: columns.into(), ..self }
+    }
+
+    /// Sets the columns of a text or raw file that hold x, y and z, by name or by number from 1.
+    pub fn xyz(self, xyz: impl Into<Option<[String; 3]>>) -> Self {
+        Self { xyz: xyz.into(), ..self }
     }
 }
 
@@ -84,6 +94,29 @@ pub enum Encoding {
     BinaryCompressed,
 }
 
+/// The type of the coordinates in an output that may hold either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Precision {
+    /// Float32. Where that would lose more than the step of the input, the minimum corner is
+    /// subtracted first, and a warning gives it.
+    Single,
+    /// Float64.
+    Double,
+}
+
+/// How a text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TextStyle {
+    /// Values between spaces; a comment names the columns if there are more than x, y, z.
+    Spaces,
+    /// Values between commas under a header.
+    Csv,
+    /// PTS: the number of points, then `x y z intensity r g b` a line.
+    Pts,
+}
+
 /// How to write. The default takes the format from the output's name, and the encoding from the
 /// input if that has the same format, otherwise binary.
 #[derive(Clone, Debug, Default)]
@@ -93,6 +126,14 @@ pub struct WriteOptions {
     pub format: Option<Format>,
     /// The encoding of PLY and PCD; other formats have only one.
     pub encoding: Option<Encoding>,
+    /// The layout of a text; by the output's extension unless set.
+    pub style: Option<TextStyle>,
+    /// The type of the coordinates in PLY, PCD and NPY. Unless set, PCD has float32, which is what its
+    /// readers expect, and the others what the input has.
+    pub precision: Option<Precision>,
+    /// The step of the coordinates in LAS and LAZ. Unless set, it is that of the input, as far as 32
+    /// bits reach.
+    pub scale: Option<f64>,
 }
 
 impl WriteOptions {
@@ -104,6 +145,21 @@ impl WriteOptions {
     /// Sets the encoding.
     pub fn encoding(self, encoding: impl Into<Option<Encoding>>) -> Self {
         Self { encoding: encoding.into(), ..self }
+    }
+
+    /// Sets the layout of a text.
+    pub fn style(self, style: impl Into<Option<TextStyle>>) -> Self {
+        Self { style: style.into(), ..self }
+    }
+
+    /// Sets the type of the coordinates in PLY, PCD and NPY.
+    pub fn precision(self, precision: impl Into<Option<Precision>>) -> Self {
+        Self { precision: precision.into(), ..self }
+    }
+
+    /// Sets the step of the coordinates in LAS and LAZ.
+    pub fn scale(self, scale: impl Into<Option<f64>>) -> Self {
+        Self { scale: scale.into(), ..self }
     }
 }
 
@@ -137,8 +193,8 @@ pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Clo
         Format::E57 => e57::read(bytes),
         Format::Npy => npy::read(bytes),
         Format::Npz => npy::read_archive(bytes),
-        Format::Raw => raw::read(bytes, name, options.columns),
-        Format::Text => text::read(bytes, name),
+        Format::Raw => raw::read(bytes, name, options),
+        Format::Text => text::read(bytes, name, options),
         Format::Obj => mesh::read_obj(bytes),
         Format::Off => mesh::read_off(bytes),
     };

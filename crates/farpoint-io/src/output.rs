@@ -6,7 +6,7 @@
 use crate::column::Column;
 use crate::error::Error;
 use crate::format::{Format, writable};
-use crate::{Cloud, WriteOptions, las, npy, pcd, ply, text};
+use crate::{Cloud, TextStyle, WriteOptions, las, npy, pcd, ply, text};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -31,8 +31,8 @@ pub fn write(
     };
     let options = WriteOptions { format: Some(format), ..options.clone() };
     let name = path.display().to_string();
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    let (bytes, warnings) = encode(&name, extension, cloud, rows, &options)?;
+    let style = options.style.unwrap_or_else(|| TextStyle::of(path));
+    let (bytes, warnings) = encode(&name, cloud, rows, &options.style(style))?;
     put(path, &bytes)?;
     Ok(warnings)
 }
@@ -46,7 +46,7 @@ pub fn write_bytes(
     rows: &[usize],
     options: &WriteOptions,
 ) -> Result<(Vec<u8>, Vec<String>), Error> {
-    encode("output", "", cloud, rows, options)
+    encode("output", cloud, rows, options)
 }
 
 /// Writes indices as a NumPy array of int64.
@@ -113,7 +113,6 @@ fn output_format(path: &Path, options: &WriteOptions) -> Result<Format, Error> {
 
 fn encode(
     name: &str,
-    extension: &str,
     cloud: &Cloud,
     rows: &[usize],
     options: &WriteOptions,
@@ -125,12 +124,15 @@ fn encode(
     let format = output_format(Path::new(name), &WriteOptions { format, ..options.clone() })?;
     let mut warnings = Vec::new();
     let bytes = match format {
-        Format::Ply => ply::write(cloud, rows, options.encoding, &mut warnings),
-        Format::Pcd => pcd::write(cloud, rows, options.encoding, &mut warnings),
-        Format::Las => las::write(cloud, rows, false, &mut warnings),
-        Format::Laz => las::write(cloud, rows, true, &mut warnings),
-        Format::Npy => npy::write(cloud, rows, &mut warnings),
-        _ => text::write(cloud, rows, extension, &mut warnings),
+        Format::Ply => ply::write(cloud, rows, options, &mut warnings),
+        Format::Pcd => pcd::write(cloud, rows, options, &mut warnings),
+        Format::Las => las::write(cloud, rows, false, options, &mut warnings),
+        Format::Laz => las::write(cloud, rows, true, options, &mut warnings),
+        Format::Npy => npy::write(cloud, rows, options, &mut warnings),
+        _ => {
+            let style = options.style.unwrap_or(TextStyle::Spaces);
+            text::write(cloud, rows, style, &mut warnings)
+        }
     };
     let bytes = bytes.map_err(|fault| Error::Output {
         name: name.to_owned(),

@@ -1,5 +1,6 @@
 //! Raw rows of little-endian float32 without a header, as in KITTI (4 per row) and nuScenes (5).
 
+use crate::ReadOptions;
 use crate::cloud::{Cloud, Coordinates};
 use crate::column::Scalar;
 use crate::error::Fault;
@@ -7,13 +8,13 @@ use crate::format::Format;
 use crate::header::Header;
 use crate::table::{Slot, Store, Table};
 
-/// Reads all rows. `columns` is what the user said; else the name decides between 4 and 5.
-pub(crate) fn read(bytes: &[u8], name: &str, columns: Option<usize>) -> Result<Cloud, Fault> {
+/// Reads all rows. The options' columns count; unless set, the name decides between 4 and 5.
+pub(crate) fn read(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cloud, Fault> {
     let guess = match name.to_ascii_lowercase().ends_with(".pcd.bin") {
         true => 5,
         false => 4,
     };
-    let columns = columns.unwrap_or(guess);
+    let columns = options.columns.unwrap_or(guess);
     if columns < 3 {
         return Err(Fault::new(format!("{columns} columns a row hold no x, y, z"))
             .fix("give --columns 3 or more"));

@@ -8,6 +8,7 @@ use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, TextHeader};
 use crate::table::{Slot, Split, Store, Table, Tokens};
+use crate::{ReadOptions, TextStyle};
 use std::collections::HashSet;
 
 /// Whether the bytes look like lines of numbers; decides for files with an unknown extension.
@@ -47,7 +48,7 @@ fn spans(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Reads every line as a point.
-pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Cloud, Fault> {
+pub(crate) fn read(bytes: &[u8], name: &str, _options: &ReadOptions) -> Result<Cloud, Fault> {
     let head = header(bytes)?;
     let names = slots(&head);
     let xyz = axes(&names);
@@ -223,7 +224,7 @@ fn axes(slots: &[Slot]) -> [usize; 3] {
 pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],
-    extension: &str,
+    style: TextStyle,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, Fault> {
     if let (Header::Text(header), Some(table)) = (&cloud.header, &cloud.table) {
@@ -240,17 +241,16 @@ pub(crate) fn write(
     }
     let attributes = cloud.attributes(rows, warnings);
     let names = ["x", "y", "z"].into_iter().chain(attributes.iter().map(|a| a.name.as_str()));
-    let extension = extension.to_ascii_lowercase();
-    let split = if extension == "csv" { b',' } else { b' ' };
+    let split = if style == TextStyle::Csv { b',' } else { b' ' };
     let one_word = |name: &str, ends: fn(char) -> bool| name.replace(ends, "_");
     let mut out = Vec::new();
-    match extension.as_str() {
-        "csv" => {
+    match style {
+        TextStyle::Csv => {
             let ends = |c| matches!(c, ',' | ';' | '"') || c.is_control();
             let names: Vec<String> = names.map(|name| one_word(name, ends)).collect();
             out.extend(names.join(",").bytes().chain([b'\n']));
         }
-        "pts" => out.extend(format!("{}\n", rows.len()).bytes()),
+        TextStyle::Pts => out.extend(format!("{}\n", rows.len()).bytes()),
         // A comment that names the columns; a bare list of points needs none.
         _ if !attributes.is_empty() => {
             let names: Vec<String> =

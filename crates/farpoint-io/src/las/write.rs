@@ -3,6 +3,7 @@
 
 use super::fields::{base, base_length, description, slots};
 use super::{integers, transforms};
+use crate::WriteOptions;
 use crate::cloud::{Cloud, Coordinates};
 use crate::column::{Attribute, Column, Scalar};
 use crate::error::{Fault, Place};
@@ -20,6 +21,7 @@ pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],
     compress: bool,
+    _options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, Fault> {
     if let (Header::Las(header), Some(table)) = (&cloud.header, &cloud.table) {

@@ -1,6 +1,7 @@
 //! Writing NPY: the rows as they were stored, else (points, columns) of one type where that holds
 //! everything exactly, else a structured array.
 
+use crate::WriteOptions;
 use crate::cloud::Cloud;
 use crate::column::{Attribute, Column, Scalar};
 use crate::error::Fault;
@@ -13,6 +14,7 @@ use npyz::{DType, Field};
 pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],
+    _options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, Fault> {
     if let (Header::Npy(header), Some(table)) = (&cloud.header, &cloud.table) {

@@ -7,17 +7,17 @@ use crate::column::{Attribute, Column, Scalar};
 use crate::error::Fault;
 use crate::header::{Header, PcdHeader};
 use crate::table::{Slot, Store, Table};
-use crate::{Encoding, lzf};
+use crate::{Encoding, WriteOptions, lzf};
 use pcd_rs::DataKind;
 
 /// Writes the rows, in the input's encoding if that was PCD and no other is set.
 pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],
-    encoding: Option<Encoding>,
+    options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, Fault> {
-    let wanted = match encoding {
+    let wanted = match options.encoding {
         None => None,
         Some(Encoding::Ascii) => Some(DataKind::Ascii),
         Some(Encoding::Binary) => Some(DataKind::Binary),

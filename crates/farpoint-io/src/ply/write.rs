@@ -6,17 +6,17 @@ use crate::column::{Attribute, Column, Scalar};
 use crate::error::Fault;
 use crate::header::{Header, HeaderLine, PlyHeader};
 use crate::table::Table;
-use crate::{Encoding, Format};
+use crate::{Encoding, Format, WriteOptions};
 use std::collections::HashSet;
 
 /// Writes the rows, in the input's encoding if that was PLY and no other is set.
 pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],
-    encoding: Option<Encoding>,
+    options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, Fault> {
-    let wanted = match encoding {
+    let wanted = match options.encoding {
         None => None,
         Some(Encoding::Ascii) => Some(PlyEncoding::Ascii),
         Some(Encoding::Binary) => Some(PlyEncoding::BinaryLittleEndian),
