@@ -17,6 +17,7 @@
 mod cloud;
 mod column;
 mod crs;
+mod degrees;
 mod detect;
 mod e57;
 mod error;
@@ -29,6 +30,7 @@ mod npy;
 mod output;
 mod pcd;
 mod ply;
+mod ptx;
 mod quiet;
 mod raw;
 mod table;
@@ -195,6 +197,7 @@ pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Clo
         Format::Npz => npy::read_archive(bytes),
         Format::Raw => raw::read(bytes, name, options),
         Format::Text => text::read(bytes, name, options),
+        Format::Ptx => ptx::read(bytes),
         Format::Obj => mesh::read_obj(bytes),
         Format::Off => mesh::read_off(bytes),
     };
