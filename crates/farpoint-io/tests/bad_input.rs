@@ -70,8 +70,9 @@ fn cut_at_every_length() {
 
 #[test]
 fn binary_files_cut_short_are_refused() {
-    for (name, bytes) in
-        all_small().into_iter().filter(|(n, _)| !n.ends_with(".txt") && !n.starts_with("a.ob"))
+    for (name, bytes) in all_small()
+        .into_iter()
+        .filter(|(n, _)| ![".txt", ".pts", ".obj"].iter().any(|e| n.ends_with(e)))
     {
         // A cut last digit or line end leaves a text file whole; the points themselves may not be cut.
         let cut = bytes.len() - 8;
