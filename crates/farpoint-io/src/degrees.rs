@@ -7,29 +7,31 @@ use crate::cloud::Coordinates;
 pub(crate) const WARNING: &str = "x and y are degrees while z is a length, so distances mix units; \
                                   project the coordinates first, for example to UTM";
 
+/// The widest extent in degrees that is looked at; larger maps are projected.
+const WIDEST: f64 = 2.0;
+
 /// Whether numbers alone show it: x and y within a degree or two, far from the origin for their extent,
 /// and z many times wider. A projected or local cloud is not of that shape.
 pub(crate) fn beside_lengths(coordinates: &Coordinates) -> bool {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for row in 0..coordinates.len() {
         let point = coordinates.get(row);
-        if point.iter().all(|v| v.is_finite()) {
-            for axis in 0..3 {
-                low[axis] = low[axis].min(point[axis]);
-                high[axis] = high[axis].max(point[axis]);
-            }
+        if !point.iter().all(|v| v.is_finite()) {
+            continue;
+        }
+        for axis in 0..3 {
+            low[axis] = low[axis].min(point[axis]);
+            high[axis] = high[axis].max(point[axis]);
+        }
+        // Most clouds show in their first points that these are no degrees.
+        let wide = high[0] - low[0] > WIDEST || high[1] - low[1] > WIDEST;
+        if wide || point[0].abs() > 180.0 || point[1].abs() > 90.0 {
+            return false;
         }
     }
-    let extent = |axis: usize| high[axis] - low[axis];
-    let wide = extent(0).max(extent(1));
+    let wide = (high[0] - low[0]).max(high[1] - low[1]);
     let distance = |axis: usize| low[axis].abs().min(high[axis].abs());
-    let within = |axis: usize, limit: f64| -limit <= low[axis] && high[axis] <= limit;
-    within(0, 180.0)
-        && within(1, 90.0)
-        && 0.0 < wide
-        && wide <= 2.0
-        && extent(2) > 50.0 * wide
-        && distance(0).min(distance(1)) > 10.0 * wide
+    wide > 0.0 && high[2] - low[2] > 50.0 * wide && distance(0).min(distance(1)) > 10.0 * wide
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@
 
 mod cloud;
 mod column;
+mod conversion;
 mod crs;
 mod degrees;
 mod detect;
@@ -30,9 +31,11 @@ mod npy;
 mod output;
 mod pcd;
 mod ply;
+mod precision;
 mod ptx;
 mod quiet;
 mod raw;
+mod resolution;
 mod table;
 mod text;
 
@@ -201,7 +204,12 @@ pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Clo
         Format::Obj => mesh::read_obj(bytes),
         Format::Off => mesh::read_off(bytes),
     };
-    cloud.map_err(|fault| fault.named(name, format))
+    let mut cloud = cloud.map_err(|fault| fault.named(name, format))?;
+    let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
+    if !warned && degrees::beside_lengths(&cloud.coordinates) {
+        cloud.warnings.push(degrees::WARNING.into());
+    }
+    Ok(cloud)
 }
 
 /// The examples of the README, which are tested as documentation.

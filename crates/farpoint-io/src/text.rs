@@ -50,9 +50,8 @@ pub(crate) fn read(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cl
     let table = Table { slots, store, big_endian: false, xyz: head.axes.columns };
     let header = Header::Text(head.header);
     let coordinates = Coordinates::F64(points);
-    let in_degrees = head.axes.degrees || degrees::beside_lengths(&coordinates);
     let mut cloud = Cloud::from_table(Format::Text, description, coordinates, table, header);
-    if in_degrees {
+    if head.axes.degrees {
         cloud.warnings.push(degrees::WARNING.into());
     }
     Ok(cloud)

@@ -264,7 +264,7 @@ fn colors_of_pts_are_bytes() {
     assert_eq!(pts(wide, [65535.0, 256.0]), (vec![255, 1], 0));
     assert_eq!(pts(wide, [65534.0, 300.0]), (vec![255, 1], 1));
     assert_eq!(pts(wide, [255.0, 7.0]), (vec![255, 7], 0));
-    assert_eq!(pts(parts, [1.0, 0.5]), (vec![255, 128], 0));
+    assert_eq!(pts(parts, [1.0, 0.2]), (vec![255, 51], 0));
     assert_eq!(pts(parts, [255.0, 1.0]), (vec![255, 1], 0));
 }
 

@@ -34,25 +34,29 @@ pub(super) fn names<'a>(
 }
 
 /// New lines: `x y z`, `x y z intensity`, or `x y z intensity r g b` with an intensity of 0 if there is
-/// none. Readers decide by the number of columns.
+/// none. Readers decide by the number of columns. The attributes have the names and ranges of PTS.
 pub(super) fn lines(
     cloud: &Cloud,
     rows: &[usize],
     attributes: &[Attribute],
     warnings: &mut Vec<String>,
 ) -> Vec<u8> {
-    let find = |names: &[&str]| {
-        attributes.iter().position(|a| names.iter().any(|n| a.name.eq_ignore_ascii_case(n)))
+    let find = |name: &str| attributes.iter().position(|a| a.name == name);
+    let byte = |name: &str| {
+        let place = find(name)?;
+        match &attributes[place].column {
+            Column::U8(values) => Some((place, values)),
+            _ => None,
+        }
     };
-    let intensity = find(&["intensity", "scalar_intensity"]);
-    let colors = match (find(&["red", "r"]), find(&["green", "g"]), find(&["blue", "b"])) {
-        (Some(r), Some(g), Some(b)) => Some([r, g, b]),
+    let intensity = find("intensity");
+    let colors = match COLORS.map(byte) {
+        [Some(r), Some(g), Some(b)] => Some([r, g, b]),
         _ => None,
     };
-    let used = |i: &usize| intensity == Some(*i) || colors.is_some_and(|c| c.contains(i));
-    let left = (0..attributes.len()).filter(|i| !used(i));
+    let is_color = |i: usize| colors.is_some_and(|all| all.iter().any(|(place, _)| *place == i));
+    let left = (0..attributes.len()).filter(|&i| intensity != Some(i) && !is_color(i));
     warn_of(left.map(|i| attributes[i].name.as_str()), warnings);
-    let bytes = colors.map(|c| byte_colors(c.map(|i| &attributes[i].column), warnings));
     let axes: Vec<_> = (0..3).map(|a| cloud.coordinates.axis(a, rows)).collect();
     let mut out = format!("{}\n", rows.len()).into_bytes();
     for row in 0..rows.len() {
@@ -67,11 +71,11 @@ pub(super) fn lines(
                 out.push(b' ');
                 attributes[i].column.push_text(row, &mut out);
             }
-            None if bytes.is_some() => out.extend(b" 0"),
+            None if colors.is_some() => out.extend(b" 0"),
             None => {}
         }
-        if let Some([r, g, b]) = &bytes {
-            out.extend(format!(" {} {} {}", r[row], g[row], b[row]).bytes());
+        for (_, channel) in colors.iter().flatten() {
+            out.extend(format!(" {}", channel[row]).bytes());
         }
         out.push(b'\n');
     }
@@ -90,27 +94,4 @@ pub(super) fn warn_of<'a>(names: impl Iterator<Item = &'a str>, warnings: &mut V
             }
         ));
     }
-}
-
-/// Colors as bytes: floats between 0 and 1 times 255; 16 bits without their lower half, unless none of
-/// them is above 255, which is how 8 bits are found in 16.
-fn byte_colors(channels: [&Column; 3], warnings: &mut Vec<String>) -> [Vec<u8>; 3] {
-    let all =
-        |test: &dyn Fn(f64) -> bool| channels.iter().all(|c| (0..c.len()).all(|i| test(c.get(i))));
-    let floats = channels.iter().any(|c| matches!(c, Column::F32(_) | Column::F64(_)));
-    let scale = if floats && all(&|v| !(v > 1.0)) {
-        255.0
-    } else if all(&|v| !(v > 255.0)) {
-        1.0
-    } else {
-        1.0 / 256.0
-    };
-    if scale < 1.0 && !all(&|v| v % 257.0 == 0.0 || v % 256.0 == 0.0) {
-        warnings.push("colors of 16 bits are cut to the upper 8, as PTS has them".into());
-    }
-    let byte = |v: f64| match scale {
-        255.0 => (v * scale).round() as u8,
-        _ => (v * scale) as u8,
-    };
-    channels.map(|c| (0..c.len()).map(|i| byte(c.get(i))).collect())
 }

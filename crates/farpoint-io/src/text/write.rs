@@ -7,6 +7,7 @@ use super::pts;
 use crate::TextStyle;
 use crate::cloud::Cloud;
 use crate::column::Attribute;
+use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::header::{Header, TextHeader};
 use crate::table::{Split, Table, Tokens};
@@ -38,7 +39,8 @@ pub(crate) fn write(
         }
         warnings.push(rewritten(&header));
     }
-    let attributes = cloud.attributes(rows, warnings);
+    let target = if style == TextStyle::Pts { Target::Pts } else { Target::Text };
+    let attributes = conversion::attributes(cloud, rows, target, warnings);
     Ok(match style {
         TextStyle::Pts => pts::lines(cloud, rows, &attributes, warnings),
         _ => new_lines(cloud, rows, style, &attributes),
