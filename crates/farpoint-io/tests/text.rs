@@ -6,6 +6,7 @@ use farpoint_io::{
     Cloud, Column, Coordinates, Format, ReadOptions, TextStyle, WriteOptions, read_bytes,
     write_bytes,
 };
+use proptest::prelude::*;
 
 fn as_text() -> ReadOptions {
     ReadOptions::default().format(Format::Text)
@@ -321,4 +322,64 @@ fn a_text_takes_the_layout_of_its_output() {
         warnings.len() == 1 && warnings[0].starts_with("'spacing' is left out"),
         "{warnings:?}"
     );
+}
+
+/// Lines of few kinds of words, so that headers, counts, labels and points come up often.
+fn any_text() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "1", "2", "3", "4", "10", "-0.5", "2.25", "7.5", "nan", "1e3", "a", "P1", "x", "y", "z",
+        "E", "N", "height", "lon", "\"q\"", "#", "//", "",
+    ]);
+    let separator = prop::sample::select(vec![" ", " ", ",", ";", "\t", ", "]);
+    let line = prop::collection::vec((word, separator), 0..7).prop_map(|parts| {
+        let text: String = parts.iter().flat_map(|(word, separator)| [*word, *separator]).collect();
+        text.trim_end_matches([',', ' ']).to_owned()
+    });
+    (prop::collection::vec(line, 1..7), prop::sample::select(vec!["\n", "\r\n"]))
+        .prop_map(|(lines, end)| lines.join(end))
+}
+
+proptest! {
+    /// What is written is read as the same points, with the same columns given, or with none where the
+    /// lines had to be written anew.
+    #[test]
+    fn any_text_that_is_read_comes_back(
+        text in any_text(),
+        given in prop::option::of(prop::sample::select(vec!["2,3,4", "1,2,3", "3,1,2", "x,y,z", "N,E,3"])),
+        name in prop::sample::select(vec!["a.txt", "a.csv", "a.pts"]),
+        style in prop::option::of(prop::sample::select(vec![
+            TextStyle::Spaces, TextStyle::Csv, TextStyle::Pts,
+        ])),
+        picks in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
+        spaced in any::<bool>(),
+    ) {
+        let given = given.map(|g| {
+            let mut names = g.split(',');
+            [(); 3].map(|()| names.next().unwrap().to_owned())
+        });
+        let Ok(cloud) = read_bytes(text.as_bytes(), name, &as_text().xyz(given.clone())) else {
+            return Ok(());
+        };
+        let cloud = if spaced { with_spacing(cloud) } else { cloud };
+        let rows: Vec<usize> = match cloud.is_empty() {
+            true => Vec::new(),
+            false => picks.iter().map(|p| p.index(cloud.len())).collect(),
+        };
+        let options = WriteOptions::default().style(style);
+        let (bytes, _) = write_bytes(&cloud, &rows, &options).unwrap();
+        let output = match style {
+            None => name,
+            Some(TextStyle::Csv) => "b.csv",
+            Some(TextStyle::Pts) => "b.pts",
+            Some(_) => "b.txt",
+        };
+        let as_written = |xyz| read_bytes(&bytes, output, &as_text().xyz(xyz));
+        let same = |read: &Cloud| {
+            let point = |c: &Cloud, row| c.coordinates().get(row).map(f64::to_bits);
+            read.len() == rows.len()
+                && rows.iter().enumerate().all(|(i, &row)| point(read, i) == point(&cloud, row))
+        };
+        let found = [given, None].into_iter().filter_map(|xyz| as_written(xyz).ok()).any(|r| same(&r));
+        prop_assert!(found, "{:?}", String::from_utf8_lossy(&bytes));
+    }
 }
