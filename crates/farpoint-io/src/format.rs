@@ -117,7 +117,7 @@ impl FromStr for Format {
         let named = |f: &Format| called(f) || f.extensions().contains(&wanted.as_str());
         Format::ALL.into_iter().find(named).ok_or_else(|| Error::UnknownFormat {
             name: format!("'{text}'"),
-            what: "is no format".into(),
+            what: "no such format".into(),
             fix: format!("use one of {}", Format::ALL.map(|f| f.extensions()[0]).join(", ")),
         })
     }

@@ -206,7 +206,8 @@ pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Clo
     };
     let mut cloud = cloud.map_err(|fault| fault.named(name, format))?;
     let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
-    if !warned && degrees::beside_lengths(&cloud.coordinates) {
+    let geographic = || cloud.crs().is_some_and(|crs| crs.geographic);
+    if !warned && (geographic() || degrees::beside_lengths(&cloud.coordinates)) {
         cloud.warnings.push(degrees::WARNING.into());
     }
     Ok(cloud)
