@@ -18,6 +18,7 @@ mod cloud;
 mod column;
 mod conversion;
 mod crs;
+mod degrees;
 mod detect;
 mod e57;
 mod error;
@@ -31,6 +32,7 @@ mod output;
 mod pcd;
 mod ply;
 mod precision;
+mod ptx;
 mod quiet;
 mod raw;
 mod resolution;
@@ -204,10 +206,17 @@ fn decode(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Clo
         Format::Npz => npy::read_archive(&bytes),
         Format::Raw => raw::read(&bytes, name, options),
         Format::Text => text::read(&bytes, name, options),
+        Format::Ptx => ptx::read(&bytes),
         Format::Obj => mesh::read_obj(&bytes),
         Format::Off => mesh::read_off(&bytes),
     };
-    cloud.map_err(|fault| fault.named(name, format))
+    let mut cloud = cloud.map_err(|fault| fault.named(name, format))?;
+    let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
+    let geographic = || cloud.crs().is_some_and(|crs| crs.geographic);
+    if !warned && (geographic() || degrees::beside_lengths(&cloud.coordinates)) {
+        cloud.warnings.push(degrees::WARNING.into());
+    }
+    Ok(cloud)
 }
 
 /// The examples of the README, which are tested as documentation.
