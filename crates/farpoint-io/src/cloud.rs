@@ -91,6 +91,8 @@ pub struct Cloud {
     pub(crate) format: Option<Format>,
     pub(crate) description: String,
     pub(crate) warnings: Vec<String>,
+    pub(crate) crs: Option<Crs>,
+    pub(crate) scale: Option<[f64; 3]>,
 }
 
 impl std::fmt::Debug for Cloud {
@@ -112,6 +114,8 @@ impl Cloud {
             format: None,
             description,
             warnings: Vec::new(),
+            crs: None,
+            scale: None,
         }
     }
 
@@ -160,13 +164,13 @@ impl Cloud {
     }
 
     /// The coordinate reference system, if the file states one.
-    pub fn crs(&self) -> Option<Crs> {
-        None
+    pub fn crs(&self) -> Option<&Crs> {
+        self.crs.as_ref()
     }
 
     /// The step of the stored coordinates of each axis, if the format states one (LAS, LAZ, E57).
     pub fn scale(&self) -> Option<[f64; 3]> {
-        None
+        self.scale
     }
 
     /// The attributes in file order, x, y and z among them, then the added columns.
