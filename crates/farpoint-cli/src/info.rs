@@ -9,13 +9,11 @@ use farpoint_io::{Cloud, Field};
 use serde_json::{Value, json};
 
 pub(crate) fn run(args: &args::Info) -> Result<()> {
-    let (cloud, _) = input::read(&args.input, args.columns)?;
+    let (cloud, _) = input::read(&args.input, &args.reading.options())?;
     let facts = Facts::of(&cloud);
-    let text = match args.json {
-        true => format!("{}\n", as_json(&input::name(&args.input), &cloud, &facts)),
-        false => as_table(&input::name(&args.input), &cloud, &facts),
-    };
-    output::print(&text)
+    let name = input::name(&args.input);
+    let object = as_json(&name, &cloud, &facts);
+    crate::report::tell(&args.told, object, &as_table(&name, &cloud, &facts), false)
 }
 
 /// What is counted of the coordinates.
