@@ -35,13 +35,12 @@ pub(crate) struct Args {
 
 /// How much is said on stderr.
 #[derive(Debug, Clone, Copy, clap::Args)]
-#[command(next_help_heading = "Messages")]
 pub(crate) struct Messages {
     /// Say nothing but errors: no warnings, notes or progress.
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = None::<&str>)]
     quiet: bool,
     /// Say what is done and how long each stage takes.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = None::<&str>)]
     verbose: bool,
 }
 
@@ -121,6 +120,8 @@ pub(crate) struct Sample {
     pub(crate) run: Run,
     #[command(flatten)]
     pub(crate) approximate: Approximate,
+    #[command(flatten)]
+    pub(crate) place: Where,
 }
 
 /// How many points are chosen; clap sees to it that one of the four is given.
@@ -193,6 +194,8 @@ pub(crate) struct Order {
     pub(crate) told: Told,
     #[command(flatten)]
     pub(crate) run: Run,
+    #[command(flatten)]
+    pub(crate) place: Where,
 }
 
 /// A cloud that is written.

@@ -3,7 +3,7 @@
 
 use crate::args::{
     self, Approximate, CloudOutput, Device, Keep, Length, Method, Run, SampleOutput, StartAt, Told,
-    Writing,
+    Where, Writing,
 };
 use crate::device;
 use crate::output::count;
@@ -16,7 +16,7 @@ pub(crate) fn sample(args: &args::Sample) -> Result<()> {
     let Run { sampler, .. } = &args.run;
     unfit(args, sampler.method.name())?;
     match sampler.method {
-        Method::Exact(algorithm) => exact(&args.run, algorithm)?,
+        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
         Method::Approximate(method) => approximate(args, method)?,
     }
     amount(args.wanted.amount(Length::in_meters))?;
@@ -42,7 +42,7 @@ pub(crate) fn sample(args: &args::Sample) -> Result<()> {
 /// All of `farpoint order`.
 pub(crate) fn order(args: &args::Order) -> Result<()> {
     match args.run.sampler.method {
-        Method::Exact(algorithm) => exact(&args.run, algorithm)?,
+        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
         Method::Approximate(method) => bail!(
             "--algorithm {method}: an approximate sampler, which can't put a cloud into \
              farthest-first order; choose an exact algorithm"
@@ -151,9 +151,9 @@ pub(crate) fn stdout_once(output: &Path, told: &Told) -> Result<()> {
     Ok(())
 }
 
-fn exact(run: &Run, algorithm: Algorithm) -> Result<()> {
+fn exact(run: &Run, place: &Where, algorithm: Algorithm) -> Result<()> {
     let what = format!("--algorithm {algorithm}");
-    device::check(&run.place, &what, &|kind| algorithm.check(kind))?;
+    device::check(place, &what, &|kind| algorithm.check(kind))?;
     ensure!(
         run.seed.is_none() || run.start == Some(StartAt::Random),
         "--seed is for a random start; add --start random, or leave it out"
@@ -185,9 +185,9 @@ fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
     let (run, name) = (&args.run, method.name());
     let exact_only = [
         (args.wanted.spacing.is_some(), "--spacing"),
-        (run.place.device == Device::Cuda, "--device cuda"),
-        (run.place.gpu.is_some(), "--gpu"),
-        (run.place.simd.is_some(), "--simd"),
+        (args.place.device == Device::Cuda, "--device cuda"),
+        (args.place.gpu.is_some(), "--gpu"),
+        (args.place.simd.is_some(), "--simd"),
     ];
     if let Some((_, option)) = exact_only.into_iter().find(|(given, _)| *given) {
         bail!(

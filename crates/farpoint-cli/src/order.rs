@@ -26,7 +26,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
     let job = Job::new(&args.run, None, Amount::All, start, false);
     let progress = Progress::start("sampling", &name);
-    let outcome = job.run(&points, &args.run.place, false, &progress);
+    let outcome = job.run(&points, &args.place, false, &progress);
     drop(progress);
     let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
     drop(points);

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
     let amount = args.wanted.amount(|length| length.in_units_of(unit));
     let job = Job::new(&args.run, Some(&args.approximate), amount, start, args.stats);
     let progress = Progress::start("sampling", &name);
-    let outcome = job.run(&points, &args.run.place, args.stats, &progress);
+    let outcome = job.run(&points, &args.place, args.stats, &progress);
     drop(progress);
     let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
     let start = Instant::now();

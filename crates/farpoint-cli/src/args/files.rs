@@ -36,7 +36,7 @@ impl Reading {
 #[command(next_help_heading = "Input")]
 pub(crate) struct Input {
     /// The point cloud; '-' is stdin.
-    #[arg(value_name = "IN")]
+    #[arg(value_name = "IN", help_heading = None::<&str>)]
     pub(crate) input: PathBuf,
     #[command(flatten)]
     pub(crate) reading: Reading,

@@ -15,8 +15,6 @@ pub(crate) struct Run {
     /// Seed of the random start, of random, and of grid with --keep random.
     #[arg(long, value_name = "K", help_heading = "Sampling")]
     pub(crate) seed: Option<u64>,
-    #[command(flatten)]
-    pub(crate) place: Where,
 }
 
 /// Where a job runs.
