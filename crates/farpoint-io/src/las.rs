@@ -5,6 +5,7 @@
 //! back, and drop reserved bits.
 
 mod fields;
+mod placing;
 mod points;
 mod write;
 
