@@ -37,7 +37,7 @@ use std::io;
 use std::process::ExitCode;
 
 /// Exit status of bad input, as of bad usage.
-const BAD_INPUT: u8 = 2;
+pub const BAD_INPUT: u8 = 2;
 
 /// The whole program; what it returns is the exit status of the process.
 pub fn main() -> ExitCode {

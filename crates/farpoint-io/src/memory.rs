@@ -1,7 +1,7 @@
 //! Memory: what a job needs is compared with what is free before it starts, because a process that
 //! runs out of memory is killed, or aborts, without a word about its input.
 
-use crate::error::Error;
+use crate::error::{Error, Fault, Shortage};
 use std::fs;
 use std::path::Path;
 
@@ -23,17 +23,9 @@ pub fn require(name: &str, bytes: u64) -> Result<(), Error> {
     }
 }
 
-/// Less memory than is needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shortage {
-    needed: u64,
-    free: u64,
-}
-
-impl Shortage {
-    pub(crate) fn named(self, name: &str) -> Error {
-        Error::TooLarge { name: name.to_owned(), needed: self.needed, free: self.free }
-    }
+/// Refuses rows of so many bytes that don't fit.
+pub(crate) fn fits(rows: u64, bytes: usize) -> Result<(), Fault> {
+    shortage(rows.saturating_mul(bytes as u64)).map_or(Ok(()), |shortage| Err(shortage.into()))
 }
 
 /// What is missing of so many bytes.
@@ -44,19 +36,6 @@ pub(crate) fn shortage(needed: u64) -> Option<Shortage> {
     }
     let free = available()?;
     (needed > free).then_some(Shortage { needed, free })
-}
-
-/// `12.3 GiB`.
-pub(crate) fn size(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut value = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let digits = if value < 10.0 { 1 } else { 0 };
-    format!("{value:.digits$} {}", UNITS[unit])
 }
 
 /// What the whole machine has free.
@@ -118,14 +97,6 @@ fn group(line: &str, root: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_read_well() {
-        assert_eq!(size(0), "0.0 KiB");
-        assert_eq!(size(12 << 30), "12 GiB");
-        assert_eq!(size((3 << 30) / 2), "1.5 GiB");
-        assert_eq!(size(u64::MAX), "16384 PiB");
-    }
 
     #[test]
     fn what_no_machine_has_is_refused() {

@@ -4,6 +4,7 @@ use super::{Element, Parsed};
 use crate::cloud::Coordinates;
 use crate::column::Column;
 use crate::error::{Fault, Place};
+use crate::memory;
 use crate::table::{Slot, Split, Store, Table, Tokens, list_length};
 
 /// The lines of an ascii payload as places in `bytes`, blank ones left out.
@@ -74,6 +75,7 @@ pub(super) fn binary(
         if there < element.count {
             return Err(short(element, there));
         }
+        memory::fits(element.count as u64, stride + size_of::<[f32; 3]>())?;
         let bytes = bytes[at..at + element.count * stride].to_vec();
         return Ok(Store::Records { bytes, stride });
     }
