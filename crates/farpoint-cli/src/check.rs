@@ -9,6 +9,7 @@ use crate::device;
 use crate::output::count;
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::{Algorithm, Amount, approximate};
+use farpoint_io::memory;
 use std::path::Path;
 
 /// All of `farpoint sample`.
@@ -68,15 +69,16 @@ pub(crate) fn amount(amount: Amount) -> Result<()> {
 /// As many points as a cloud may have.
 const MOST: usize = u32::MAX as usize - 1;
 
-/// Refuses what can't be an index, or won't fit in memory.
-pub(crate) fn points(points: usize) -> Result<()> {
+/// Refuses to make more points than a cloud may have, or than fit in memory with their row numbers.
+pub(crate) fn points(points: usize, output: &Path) -> Result<()> {
     ensure!(
         points <= MOST,
         "{} points are too many for a cloud (at most {}); ask for fewer",
         count(points),
         count(MOST)
     );
-    Ok(())
+    let bytes = points * (size_of::<[f32; 3]>() + size_of::<usize>());
+    Ok(memory::require(&output.display().to_string(), bytes as u64)?)
 }
 
 /// Whether a cloud can be written to `path` in the way that was asked for.

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &args::Generate) -> Result<()> {
     let CloudOutput { output, writing } = &args.output;
-    check::points(args.count.0)?;
+    check::points(args.count.0, output)?;
     check::cloud(output, &[], writing)?;
     check::told(&args.told, &[output])?;
     check::stdout_once(output, &args.told)?;

@@ -8,7 +8,7 @@ use crate::report::{self, Files, Times};
 use crate::{args, check, output, units};
 use anyhow::{Result, anyhow};
 use farpoint::Amount;
-use farpoint_io::{Cloud, Column};
+use farpoint_io::{Cloud, Column, memory};
 use std::path::Path;
 use std::time::Instant;
 
@@ -25,6 +25,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     let (all, single) = (points.len(), matches!(points, Points::F32(_)));
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
     let job = Job::new(&args.run, None, Amount::All, start, false);
+    memory::require(&name, job.bytes(&points))?;
     let progress = Progress::start("sampling", &name);
     let outcome = job.run(&points, &args.place, false, &progress);
     drop(progress);

@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::report::{self, Files, Times};
 use crate::{args, check, input, output, units};
 use anyhow::{Result, anyhow};
-use farpoint_io::Cloud;
+use farpoint_io::{Cloud, memory};
 use std::path::Path;
 use std::time::Instant;
 
@@ -22,6 +22,7 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
     let unit = units::of(&cloud, &name, &lengths(args))?;
     let amount = args.wanted.amount(|length| length.in_units_of(unit));
     let job = Job::new(&args.run, Some(&args.approximate), amount, start, args.stats);
+    memory::require(&name, job.bytes(&points))?;
     let progress = Progress::start("sampling", &name);
     let outcome = job.run(&points, &args.place, args.stats, &progress);
     drop(progress);

@@ -11,7 +11,7 @@ impl FromStr for Count {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice = |what: &str| format!("{text}: give {what} such as 10000, 10,000, 10k or 1e4");
+        let advice = |what: &str| format!("give {what} such as 10000, 10,000, 10k or 1e4");
         let (digits, thousands) = match text.as_bytes().last() {
             Some(b'k' | b'K') => (&text[..text.len() - 1], 3),
             Some(b'M') => (&text[..text.len() - 1], 6),
@@ -24,7 +24,7 @@ impl FromStr for Count {
         let number = plain.parse::<f64>().map_err(|_| advice("a whole number"))?;
         let number = number * 10f64.powi(thousands);
         if number > 0.0 && number < 1.0 {
-            return Err(format!("{text}: give a whole number, or --ratio {text} for a share"));
+            return Err(format!("give a whole number, or --ratio {text} for a share"));
         }
         // Beyond 2^53 a double is no longer every whole number.
         let whole = number.fract() == 0.0 && (0.0..=9e15).contains(&number);
@@ -52,7 +52,7 @@ impl FromStr for Ratio {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice = || format!("{text}: give a share such as 0.25 or 25%");
+        let advice = || "give a share such as 0.25 or 25%".to_owned();
         match text.strip_suffix('%') {
             Some(percent) => Ok(Self(percent.trim().parse::<f64>().map_err(|_| advice())? / 100.0)),
             None => text.parse().map(Self).map_err(|_| advice()),
@@ -125,7 +125,7 @@ impl FromStr for Length {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice = || format!("{text}: give a length such as 0.05, 5cm or 50mm");
+        let advice = || "give a length such as 0.05, 5cm or 50mm".to_owned();
         // The longest symbol that fits: 5cm ends in m too.
         let unit = UNITS
             .into_iter()
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!("9007199254740993".parse(), Ok(Count(9_007_199_254_740_993)));
         for text in ["many", "-5", "", "k", "1,00", "10,00", ",100", "1.5", "inf", "nan", "1_", "-1k"] {
             let error = text.parse::<Count>().unwrap_err();
-            assert!(error.starts_with(text) && error.contains("10,000"), "{error}");
+            assert!(error.starts_with("give") && error.contains("10,000"), "{error}");
         }
         assert!("0.25".parse::<Count>().unwrap_err().contains("--ratio 0.25"));
     }
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(length("1in").in_meters(), 0.0254);
         assert_eq!(length("5 cm").to_string(), "5cm");
         let error = "5 furlongs".parse::<Length>().unwrap_err();
-        assert_eq!(error, "5 furlongs: give a length such as 0.05, 5cm or 50mm");
+        assert_eq!(error, "give a length such as 0.05, 5cm or 50mm");
         for text in ["", "m", "cm", "5cmm", "5 c m"] {
             assert!(text.parse::<Length>().is_err(), "{text}");
         }
