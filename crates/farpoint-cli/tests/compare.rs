@@ -74,7 +74,7 @@ fn npdu_and_fastpoint_start_where_they_are_told() {
 fn approximate_samples_say_so_and_keep_attributes() {
     let folder = Folder::new();
     let room = folder.room("room.ply", 2000);
-    let table = folder.ok("sample room.ply -n 500 --algorithm npdu").text();
+    let table = folder.ok("-q sample room.ply -n 500 --algorithm npdu").text();
     assert!(table.contains("npdu (approximate)"), "{table}");
     let json = folder.ok("sample room.ply -n 500 --algorithm fastpoint --json --stats").json();
     assert_eq!((json["exact"].as_bool(), json["samples"].as_u64()), (Some(false), Some(500)));
