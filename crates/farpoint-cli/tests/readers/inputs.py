@@ -285,7 +285,7 @@ def e57_scaled(path):
     )
     columns = axes_of_e57(t.xyz, e57_file.scaled(0.0001, -60_000, 60_000))
     columns |= {"intensity": (t.intensity, e57_file.single)} | colors_of_e57(t.colors)
-    rows = np.arange(truth.POINTS)
+    rows = np.arange(truth.POINTS, dtype=np.uint8)
     columns |= {
         "rowIndex": (rows // 8, e57_file.whole(0, 7)),
         "columnIndex": (rows % 8, e57_file.whole(0, 7)),
