@@ -5,12 +5,14 @@
 //! back, and drop reserved bits.
 
 mod fields;
+mod placing;
 mod points;
 mod write;
 
 pub(crate) use write::write;
 
 use crate::cloud::{Cloud, Coordinates};
+use crate::crs::Crs;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, LasHeader, Record};
@@ -46,9 +48,10 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
     let version = raw.version;
     let description =
         format!("{format} {}.{}, point format {}", version.major, version.minor, header.format);
+    let (crs, scale) = (Crs::of_las(&header), transforms(&header.raw).map(|(scale, _)| scale));
     let header = Header::Las(Box::new(header));
     let mut cloud = Cloud::from_table(format, description, coordinates, table, header);
-    cloud.warnings = warnings;
+    (cloud.crs, cloud.scale, cloud.warnings) = (crs, Some(scale), warnings);
     Ok(cloud)
 }
 

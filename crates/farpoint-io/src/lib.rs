@@ -16,6 +16,7 @@
 
 mod cloud;
 mod column;
+mod conversion;
 mod crs;
 mod detect;
 mod e57;
@@ -29,8 +30,10 @@ mod npy;
 mod output;
 mod pcd;
 mod ply;
+mod precision;
 mod quiet;
 mod raw;
+mod resolution;
 mod table;
 mod text;
 

@@ -122,7 +122,7 @@ fn encode(
     }
     let format = options.format.or(cloud.format());
     let format = output_format(Path::new(name), &WriteOptions { format, ..options.clone() })?;
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = left_out(cloud, format).into_iter().collect();
     let bytes = match format {
         Format::Ply => ply::write(cloud, rows, options, &mut warnings),
         Format::Pcd => pcd::write(cloud, rows, options, &mut warnings),
@@ -143,6 +143,24 @@ fn encode(
         fix: fault.fix,
     })?;
     Ok((bytes, warnings))
+}
+
+/// Warns of what a file states of all its points and the format has no place for.
+fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
+    let las = |format| matches!(format, Format::Las | Format::Laz);
+    let from_las = cloud.format().is_some_and(las);
+    if from_las && las(format) {
+        return None;
+    }
+    let crs = cloud.crs().filter(|crs| !las(format) || crs.wkt.is_none());
+    let crs = crs.map(|crs| format!("the coordinate system ({})", crs.name));
+    let scale = cloud.scale().filter(|_| from_las);
+    let scale = scale.map(|[x, y, z]| match x == y && y == z {
+        true => format!("the scale ({x}) of LAS"),
+        false => format!("the scale ({x} {y} {z}) of LAS"),
+    });
+    let lost: Vec<String> = crs.into_iter().chain(scale).collect();
+    (!lost.is_empty()).then(|| format!("{} cannot be kept in {format}", lost.join(" and ")))
 }
 
 /// Writes the bytes to `path`, completely or not at all.

@@ -4,6 +4,7 @@
 
 use crate::cloud::{Cloud, Coordinates, unused};
 use crate::column::{Attribute, Scalar};
+use crate::conversion::{self, Target};
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, TextHeader};
@@ -239,7 +240,8 @@ pub(crate) fn write(
                 .into(),
         );
     }
-    let attributes = cloud.attributes(rows, warnings);
+    let target = if style == TextStyle::Pts { Target::Pts } else { Target::Text };
+    let attributes = conversion::attributes(cloud, rows, target, warnings);
     let names = ["x", "y", "z"].into_iter().chain(attributes.iter().map(|a| a.name.as_str()));
     let split = if style == TextStyle::Csv { b',' } else { b' ' };
     let one_word = |name: &str, ends: fn(char) -> bool| name.replace(ends, "_");
