@@ -6,7 +6,7 @@
 use crate::Precision;
 use crate::cloud::{Cloud, Coordinates};
 use crate::column::{Column, Scalar};
-use crate::resolution::{bounds, float_spacing, meaningful_step};
+use crate::resolution::{bounds, float_spacing, is_single, meaningful_step};
 
 impl Precision {
     /// The type of the numbers.
@@ -66,14 +66,15 @@ fn narrowed(
             float_spacing((low[axis] - offset[axis]).abs().max((high[axis] - offset[axis]).abs()))
         })
     };
-    let loses = |spacing: [f64; 3]| (0..3).any(|axis| spacing[axis] >= step[axis]);
+    let single = is_single(&cloud.coordinates);
+    let loses = |spacing: [f64; 3]| !single && (0..3).any(|axis| spacing[axis] >= step[axis]);
     let plain = spacing([0.0; 3]);
     let corner = low.map(f64::floor);
     let moved = spacing(corner);
     let shift = loses(plain) && (0..3).any(|axis| moved[axis] < plain[axis]);
     let offset = if shift { corner } else { [0.0; 3] };
     let left = if shift { moved } else { plain };
-    let keep = "--precision double keeps them (precision, in a program)";
+    let keep = "double precision (--precision double) keeps them as they are";
     let placed = Placed {
         axes: std::array::from_fn(|axis| {
             let value = |&row: &usize| (points[row][axis] - offset[axis]) as f32;
@@ -84,13 +85,13 @@ fn narrowed(
     if let Some(offset) = placed.offset_text() {
         warnings.push(format!(
             "the offset {offset} is subtracted from the coordinates, which float32 would round by \
-             up to {}; {keep} as they are",
+             up to {}; {keep}",
             rounding(plain)
         ));
     }
     if loses(left) {
         warnings.push(format!(
-            "coordinates are rounded to float32, by up to {}; {keep} as they are",
+            "coordinates are rounded to float32, by up to {}; {keep}",
             rounding(left)
         ));
     }
@@ -130,6 +131,10 @@ mod tests {
         assert_eq!(placed.axes[2], Column::F32(vec![80.01, 3.0]));
         let third = 1.0 / 3.0;
         let (placed, warnings) = single(vec![[third, -third, 0.1], [0.7, 0.9, third]]);
+        assert_eq!((placed.offset, warnings.len()), (None, 0));
+        // Float32 that were made doubles lose nothing, wherever they are.
+        let far = f64::from(637_000.06f32);
+        let (placed, warnings) = single(vec![[far, f64::from(0.1f32), 0.0]]);
         assert_eq!((placed.offset, warnings.len()), (None, 0));
     }
 

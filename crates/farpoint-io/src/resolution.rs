@@ -35,6 +35,15 @@ pub(crate) fn float_spacing(value: f64) -> f64 {
     f64::from(value.next_up()) - f64::from(value)
 }
 
+/// Whether float32 holds all coordinates exactly.
+pub(crate) fn is_single(coordinates: &Coordinates) -> bool {
+    let holds = |value: &f64| f64::from(*value as f32) == *value || value.is_nan();
+    match coordinates {
+        Coordinates::F32(_) => true,
+        Coordinates::F64(points) => points.par_iter().all(|point| point.iter().all(holds)),
+    }
+}
+
 /// The power of ten closest to a step.
 fn power_of_ten(step: f64) -> f64 {
     let digits = step.log10().round();
@@ -86,26 +95,27 @@ pub(crate) fn meaningful_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
 
 /// A step for storing the coordinates as integers: that of the format they come from, or their
 /// decimals, or the spacing of float32 at their size.
-pub(crate) fn integer_step(cloud: &Cloud, rows: &[usize], extent: [f64; 3]) -> [f64; 3] {
+pub(crate) fn integer_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
     if let Some(scale) = cloud.scale() {
         return scale.map(f64::abs);
     }
     let coordinates = cloud.coordinates();
-    let largest = match coordinates {
-        Coordinates::F32(_) => bounds(coordinates).map_or(1.0, |[low, high]| {
-            low.into_iter().chain(high).map(f64::abs).fold(0.0, f64::max)
-        }),
+    let Some([low, high]) = bounds(coordinates) else { return [0.01; 3] };
+    let single = is_single(coordinates);
+    let largest = (0..3).map(|axis| match single {
+        true => low[axis].abs().max(high[axis].abs()),
         // Of doubles, what float32 would keep of the cloud at the origin.
-        Coordinates::F64(_) => extent.into_iter().fold(0.0, f64::max),
-    };
-    let spacing = power_of_ten(float_spacing(largest).max(1e-9));
-    std::array::from_fn(|axis| match decimals(coordinates, axis, rows) {
-        Some(digits) if matches!(coordinates, Coordinates::F64(_)) => {
-            power_of_ten(10f64.powi(-(digits as i32)))
-        }
-        Some(digits) => power_of_ten(10f64.powi(-(digits as i32))).max(spacing),
+        false => high[axis] - low[axis],
+    });
+    let spacing = power_of_ten(float_spacing(largest.fold(0.0, f64::max)).max(1e-9));
+    let steps = std::array::from_fn(|axis| match decimals(coordinates, axis, rows) {
+        Some(digits) if single => power_of_ten(10f64.powi(-(digits as i32))).max(spacing),
+        Some(digits) => power_of_ten(10f64.powi(-(digits as i32))),
         None => spacing,
-    })
+    });
+    let finest = steps.into_iter().fold(f64::INFINITY, f64::min);
+    // One step for all axes, unless they differ as degrees and meters do.
+    steps.map(|step| if step <= finest * 101.0 { finest } else { step })
 }
 
 #[cfg(test)]
@@ -115,21 +125,24 @@ mod tests {
     fn step(points: Coordinates) -> [f64; 3] {
         let cloud = Cloud::new(points);
         let rows: Vec<usize> = (0..cloud.len()).collect();
-        integer_step(&cloud, &rows, [100.0; 3])
+        integer_step(&cloud, &rows)
     }
 
     #[test]
     fn decimals_are_the_step() {
-        let doubles = vec![[637_000.25, 1.0, 0.001], [637_001.5, 2.0, 17.0], [f64::NAN, 0.0, 0.5]];
-        assert_eq!(step(Coordinates::F64(doubles)), [0.01, 1.0, 0.001]);
+        let doubles = vec![[637_000.2, 1.0, 0.001], [637_001.5, 2.3, 17.0], [f64::NAN, 0.0, 0.5]];
+        assert_eq!(step(Coordinates::F64(doubles)), [0.001; 3]);
+        let degrees = vec![[-94.683_471_2, 31.036_731_5, 39.08], [-94.68, 31.03, 78.1]];
+        assert_eq!(step(Coordinates::F64(degrees)), [1e-7, 1e-7, 0.01]);
         let floats = vec![[0.1f32, 0.25, 3.0], [80.5, 7.75, -2.0]];
-        assert_eq!(step(Coordinates::F32(floats)), [0.1, 0.01, 1.0]);
+        assert_eq!(step(Coordinates::F32(floats)), [0.01; 3]);
     }
 
     #[test]
     fn numbers_without_decimals_have_the_step_of_float32() {
         let third = 1.0 / 3.0;
-        assert_eq!(step(Coordinates::F64(vec![[third, 0.0, 0.0]]))[0], 1e-5);
+        let doubles = vec![[third, 0.0, 0.0], [100.0, 0.0, 0.0]];
+        assert_eq!(step(Coordinates::F64(doubles))[0], 1e-5);
         let floats = vec![[third as f32, 100.0, 0.0]];
         assert_eq!(step(Coordinates::F32(floats)), [1e-5, 1.0, 1.0]);
     }

@@ -301,7 +301,7 @@ fn new_header(
     }
     let steps = match scale {
         Some(scale) => [scale; 3],
-        None => integer_step(cloud, rows, std::array::from_fn(|a| (high[a] - low[a]).max(0.0))),
+        None => integer_step(cloud, rows),
     };
     let [x, y, z] = std::array::from_fn(|a| match rows.is_empty() {
         true => (scale.unwrap_or(0.01), 0.0),
@@ -383,11 +383,12 @@ fn from_columns(
     assemble(header, points, compress)
 }
 
-fn rounded([x, y, z]: [f64; 3]) -> String {
-    let steps = match x == y && y == z {
-        true => x.to_string(),
-        false => format!("{x}, {y} and {z}"),
-    };
+fn rounded(steps: [f64; 3]) -> String {
+    let [x, y, z] = steps.map(|step| match step < 1e-4 {
+        true => format!("{step:e}"),
+        false => step.to_string(),
+    });
+    let steps = if x == y && y == z { x } else { format!("{x}, {y} and {z}") };
     format!("coordinates are rounded to multiples of {steps}; --scale sets another step")
 }
 
