@@ -299,7 +299,7 @@ def e57_scaled(path):
     return t.with_(others=others)
 
 
-@an_input("E57", ".e57")
+@an_input("E57", ".e57", says=("2 scans become one cloud",))
 def e57_of_two_scans(path):
     """Each scan has a pose that turns it by 90 degrees and moves it, and its own number of points."""
     own = truth.local(np.float64)
@@ -455,7 +455,7 @@ def pts(path):
 def obj(path):
     """Colors after the coordinates, from 0 to 1, as MeshLab writes them."""
     t = Truth(truth.local(np.float64).round(4), step=0.0001, colors=truth.bytes_of_color() / 255)
-    t.colors = t.colors.round(6)
+    t.colors = t.colors.round(6).astype(np.float32)
     columns = words_of(t.xyz, 4) + words_of(t.colors, 6)
     lines(path, [("v", *row) for row in zip(*columns)] + [("f", "1", "2", "3")], " ")
     return t
@@ -474,5 +474,15 @@ def off_colored(path):
     t = Truth(truth.local(np.float64).round(4), step=0.0001, colors=truth.bytes_of_color())
     columns = words_of(t.xyz, 4) + [words(t.colors[:, i], 0) for i in range(3)]
     columns.append(["255"] * truth.POINTS)
+    t.others = {"alpha": np.full(truth.POINTS, 255)}
     lines(path, zip(*columns), " ", f"COFF\n{truth.POINTS} 0 0\n")
+    return t
+
+
+@an_input("OBJ, OFF", ".off")
+def off_with_normals(path):
+    t = Truth(truth.local(np.float64).round(4), step=0.0001, normals=truth.directions())
+    t.normals = t.normals.round(6)
+    columns = words_of(t.xyz, 4) + words_of(t.normals, 6)
+    lines(path, zip(*columns), " ", f"NOFF\n{truth.POINTS} 0 0\n")
     return t

@@ -127,7 +127,7 @@ MATTERS = [
             "raw": [NONE] * 6,
             "text": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
             "PTS": [NONE] * 6,
-            "OBJ, OFF": [NONE] * 6,
+            "OBJ, OFF": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
         },
     ),
     Matter(
@@ -177,7 +177,7 @@ MATTERS = [
             "raw": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
             "text": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
             "PTS": [NONE] * 6,
-            "OBJ, OFF": [NONE] * 6,
+            "OBJ, OFF": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
         },
     ),
 ]

@@ -57,7 +57,7 @@ def checked(made):
         (matter.field, source.row)
         for matter in matrix.MATTERS
         for source in sources
-        if source.truth.has(matter.field) and (matter.field != "others" or source.truth.others)
+        if source.truth.has(matter.field)
     }
 
 

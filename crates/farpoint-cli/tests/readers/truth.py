@@ -33,7 +33,8 @@ class Truth:
     others: dict[str, np.ndarray] = field(default_factory=dict)
 
     def has(self, what):
-        return what == "coordinates" or getattr(self, what) is not None
+        value = getattr(self, "xyz" if what == "coordinates" else what)
+        return len(value) > 0 if what == "others" else value is not None
 
     def with_(self, **changes):
         return replace(self, **changes)
