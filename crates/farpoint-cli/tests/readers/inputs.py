@@ -243,7 +243,7 @@ def las_1_4_colored(path):
     return las(path, t, "1.4", 7, "wkt")
 
 
-@an_input("LAS, LAZ", ".las")
+@an_input("LAS, LAZ", ".las", says=("degrees",))
 def las_in_degrees(path):
     """Steps that differ: a ten-millionth of a degree, a centimeter."""
     degrees = truth.random().integers(0, 100_000, (truth.POINTS, 3)) * 1e-7 + [8.5, 47.25, 0]
@@ -273,7 +273,7 @@ def axes_of_e57(xyz, node):
     return {f"cartesian{axis}": (xyz[:, i], node) for i, axis in enumerate("XYZ")}
 
 
-@an_input("E57", ".e57")
+@an_input("E57, PTX", ".e57")
 def e57_scaled(path):
     """One scan of integers times a tenth of a millimeter, with a coordinate system."""
     t = Truth(
@@ -299,7 +299,7 @@ def e57_scaled(path):
     return t.with_(others=others)
 
 
-@an_input("E57", ".e57", says=("2 scans become one cloud",))
+@an_input("E57, PTX", ".e57", says=("2 scans become one cloud",))
 def e57_of_two_scans(path):
     """Each scan has a pose that turns it by 90 degrees and moves it, and its own number of points."""
     own = truth.local(np.float64)
@@ -317,6 +317,32 @@ def e57_of_two_scans(path):
         xyz.append(own[part] @ turn.T + move)
     e57_file.write(path, scans)
     number = (np.arange(truth.POINTS) >= cut).astype(np.uint8)
+    t = Truth(np.concatenate(xyz), colors=colors, intensity=intensity)
+    return t.with_(others={"scan": number})
+
+
+@an_input("E57, PTX", ".ptx")
+def ptx_of_two_scans(path):
+    """By hand: each scan with its size, its position and a matrix that turns and moves it."""
+    own = truth.local(np.float64).round(3)
+    turn = np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]])
+    moves = np.array([[682_345.25, 5_250_123.5, 401.0], [682_395.5, 5_250_163.25, 402.5]])
+    colors = truth.bytes_of_color()
+    intensity = truth.random().uniform(0, 1, truth.POINTS).round(6).astype(np.float32)
+    half = truth.POINTS // 2
+    xyz = []
+    with open(path, "w") as file:
+        for part, move in zip([slice(0, half), slice(half, None)], moves):
+            place = " ".join(map(str, move))
+            file.write(f"{half // 4}\n4\n{place}\n1 0 0\n0 1 0\n0 0 1\n")
+            file.writelines(f"{' '.join(map(str, row))} 0\n" for row in turn)
+            file.write(f"{place} 1\n")
+            columns = words_of(own[part], 3) + [words(intensity[part], 6)]
+            columns += [words(colors[part, i], 0) for i in range(3)]
+            file.writelines(" ".join(row) + "\n" for row in zip(*columns))
+            # A row of PTX stands before the matrix.
+            xyz.append(own[part] @ turn + move)
+    number = (np.arange(truth.POINTS) >= half).astype(np.uint8)
     t = Truth(np.concatenate(xyz), colors=colors, intensity=intensity)
     return t.with_(others={"scan": number})
 

@@ -2,6 +2,7 @@
 cell by cell and the document shows (`python matrix.py DOCUMENT` writes it there)."""
 
 import sys
+import textwrap
 from dataclasses import dataclass
 
 OUTPUTS = ["PLY", "PCD", "LAS, LAZ", "NPY", "text", "PTS"]
@@ -37,10 +38,6 @@ class Matter:
     rows: dict[str, list[str]]
 
 
-def rows(**named):
-    return {row.replace("_", ", "): cells for row, cells in named.items()}
-
-
 MATTERS = [
     Matter(
         "Coordinates",
@@ -52,7 +49,7 @@ MATTERS = [
             "PLY": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
             "PCD": [KEPT, KEPT, STEPS, KEPT, KEPT, KEPT],
             "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT],
-            "E57": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
+            "E57, PTX": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
             "NPY, NPZ": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
             "raw": [KEPT, KEPT, STEPS, KEPT, KEPT, KEPT],
             "text": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
@@ -64,13 +61,14 @@ MATTERS = [
         "Colors",
         "colors",
         "`8 bits`: 0 to 255; of 16 bits the upper 8, with a warning if the lower are lost; numbers"
-        " from 0 to 1 times 255. `rgb`: the same, packed into one field as PCL does. `16 bits`: 8 bits"
+        " from 0 to 1 times 255. `rgb`: the same, packed into one field as PCL does (`rgba` if there is"
+        " an alpha). Fields of 16 bits in which no value is above 255 hold 8 bits. `16 bits`: 8 bits"
         " times 256, as the LAS specification says; numbers from 0 to 1 times 65535.",
         {
             "PLY": [KEPT, PACKED, WORDS, KEPT, KEPT, BYTES],
             "PCD": [BYTES, KEPT, WORDS, BYTES, BYTES, BYTES],
             "LAS, LAZ": [BYTES, PACKED, KEPT, KEPT, KEPT, BYTES],
-            "E57": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
+            "E57, PTX": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
             "NPY, NPZ": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
             "raw": [NONE] * 6,
             "text": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
@@ -88,7 +86,7 @@ MATTERS = [
             "PLY": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
             "PCD": [KEPT, KEPT, FITTED, KEPT, KEPT, KEPT],
             "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT],
-            "E57": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
+            "E57, PTX": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
             "NPY, NPZ": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
             "raw": [KEPT, KEPT, FITTED, KEPT, KEPT, KEPT],
             "text": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
@@ -105,7 +103,7 @@ MATTERS = [
             "PLY": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
             "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
             "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "E57": [NONE] * 6,
+            "E57, PTX": [NONE] * 6,
             "NPY, NPZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
             "raw": [NONE] * 6,
             "text": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
@@ -117,17 +115,18 @@ MATTERS = [
         "Normals",
         "normals",
         "Called `nx ny nz` in PLY, NPY and text, `normal_x normal_y normal_z` in PCD, and `NormalX"
-        " NormalY NormalZ`, which are extra dimensions, in LAS; read under any of these names.",
+        " NormalY NormalZ`, which are extra dimensions, in LAS; read under any of these names."
+        " `float32`: in that type, which is the one that PCL knows.",
         {
-            "PLY": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "PLY": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
             "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "E57": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "NPY, NPZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
+            "E57, PTX": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
+            "NPY, NPZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
             "raw": [NONE] * 6,
-            "text": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "text": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
             "PTS": [NONE] * 6,
-            "OBJ, OFF": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "OBJ, OFF": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
         },
     ),
     Matter(
@@ -139,7 +138,7 @@ MATTERS = [
             "PLY": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
             "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
             "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "E57": [NONE] * 6,
+            "E57, PTX": [NONE] * 6,
             "NPY, NPZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
             "raw": [NONE] * 6,
             "text": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
@@ -155,7 +154,7 @@ MATTERS = [
             "PLY": [NONE] * 6,
             "PCD": [NONE] * 6,
             "LAS, LAZ": [WARNED, WARNED, KEPT, WARNED, WARNED, WARNED],
-            "E57": [WARNED, WARNED, KEPT, WARNED, WARNED, WARNED],
+            "E57, PTX": [WARNED, WARNED, KEPT, WARNED, WARNED, WARNED],
             "NPY, NPZ": [NONE] * 6,
             "raw": [NONE] * 6,
             "text": [NONE] * 6,
@@ -172,7 +171,7 @@ MATTERS = [
             "PLY": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
             "PCD": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
             "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
-            "E57": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
+            "E57, PTX": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
             "NPY, NPZ": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
             "raw": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
             "text": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
@@ -211,7 +210,7 @@ def markdown():
         lines = [
             f"### {matter.name}",
             "",
-            matter.about,
+            textwrap.fill(matter.about, 110, break_on_hyphens=False),
             "",
             f"| from \\ to | {' | '.join(OUTPUTS)} |",
             f"|---|{'---|' * len(OUTPUTS)}",

@@ -57,9 +57,10 @@ def read_pcd(path):
     assert cloud.metadata.height == 1 and cloud.metadata.width == cloud.metadata.points
     assert set(cloud.counts) == {1}
     columns = {name: cloud.pc_data[name] for name in cloud.fields}
-    if "rgb" in columns:
-        names = zip(["red", "green", "blue"], PointCloud.decode_rgb(columns["rgb"]).T)
-        columns.update(names)
+    for packed in {"rgb", "rgba"} & set(columns):
+        columns.update(zip(["red", "green", "blue"], PointCloud.decode_rgb(columns[packed]).T))
+    if "rgba" in columns:
+        columns["alpha"] = columns["rgba"].view(np.uint32) >> 24
     with open(path, "rb") as file:
         head = file.read(4096).split(b"DATA ")[0].decode("ascii")
     comments = [line for line in head.splitlines() if re.match("# *offset", line)]
@@ -111,13 +112,13 @@ def read_xyz(path):
 
 
 def read_pts(path):
-    """As the readers of PTS do: a count, then x y z, intensity, r g b by their place."""
+    """As the readers of PTS do: a count, then x y z, intensity, r g b by their number."""
     with open(path) as file:
         count = int(file.readline())
         rows = [line.split() for line in file]
     assert len(rows) == count
     names = ["x", "y", "z", "intensity", "red", "green", "blue"]
-    assert {len(row) for row in rows} <= {4, 7}, f"{len(rows[0])} columns"
+    assert {len(row) for row in rows} <= {3, 4, 7}, f"{len(rows[0])} columns"
     array = np.array(rows, dtype=float)
     return Output(dict(zip(names, array.T)))
 

@@ -9,7 +9,7 @@ open3d = pytest.importorskip(
     "open3d", reason="Open3D is not installed (FARPOINT_OPEN3D=1 installs it, 600 MB)"
 )
 
-COLORED = ["ply_float", "las_1_4_colored", "las_with_small_colors", "e57_scaled", "obj"]
+COLORED = ["ply_float", "las_1_4_colored", "las_with_small_colors", "e57_scaled", "obj", "off_colored"]
 
 
 def eight_bits(colors):
