@@ -7,8 +7,10 @@
 mod fields;
 mod placing;
 mod points;
+mod summary;
 mod write;
 
+pub(crate) use summary::summary;
 pub(crate) use write::write;
 
 use crate::cloud::{Cloud, Coordinates};
@@ -16,12 +18,15 @@ use crate::crs::Crs;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, LasHeader, Record};
-use crate::table::{Store, Table};
+use crate::memory;
+use crate::table::{Store, Table, part};
 use laz::LazVlr;
+use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Reads all points.
-pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
-    let (header, compressed, mut warnings) = read_header(bytes)?;
+pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
+    let (header, compressed, mut warnings) = read_header(&bytes)?;
     let raw = &header.raw;
     let count = point_count(raw);
     let stride = usize::from(raw.point_data_record_length);
@@ -33,26 +38,33 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
             let vlr = vlr.ok_or_else(|| {
                 Fault::new("the LASzip record is missing").fix("decompress it elsewhere")
             })?;
-            points::decompress(bytes, start, vlr.data(), count, stride)?
+            points::decompress(&bytes, start, vlr.data(), count, stride)?
         }
     };
     let coordinates = coordinates(raw, &records, stride);
     let store = Store::Records { bytes: records, stride };
     let extra = header.records.iter().chain(&header.extended).find(|r| r.is("LASF_Spec", 4));
     let slots = fields::slots(header.format, stride, extra.map(Record::data));
-    if header.records.iter().any(|r| r.user == b"copc") {
-        warnings.push("COPC is read as LAZ; its octree is left out".into());
-    }
+    warn_of_copc(&header, &mut warnings);
     let table = Table { slots, store, big_endian: false, xyz: [0, 1, 2] };
     let format = if compressed { Format::Laz } else { Format::Las };
-    let version = raw.version;
-    let description =
-        format!("{format} {}.{}, point format {}", version.major, version.minor, header.format);
+    let description = described(&header, format);
     let (crs, scale) = (Crs::of_las(&header), transforms(&header.raw).map(|(scale, _)| scale));
     let header = Header::Las(Box::new(header));
     let mut cloud = Cloud::from_table(format, description, coordinates, table, header);
     (cloud.crs, cloud.scale, cloud.warnings) = (crs, Some(scale), warnings);
     Ok(cloud)
+}
+
+fn warn_of_copc(header: &LasHeader, warnings: &mut Vec<String>) {
+    if header.records.iter().any(|r| r.user == b"copc") {
+        warnings.push("COPC is read as LAZ; its octree is left out".into());
+    }
+}
+
+fn described(header: &LasHeader, format: Format) -> String {
+    let version = header.raw.version;
+    format!("{format} {}.{}, point format {}", version.major, version.minor, header.format)
 }
 
 /// LAS 1.4 counts in 64 bits and may leave the old count 0.
@@ -64,6 +76,14 @@ fn point_count(raw: &las::raw::Header) -> u64 {
 }
 
 fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
+    let (mut header, compressed) = head(bytes)?;
+    let mut warnings = Vec::new();
+    (header.extended, header.extended_start) = extended_records(bytes, &header.raw, &mut warnings);
+    Ok((header, compressed, warnings))
+}
+
+/// The header without the records after the points, and whether these are compressed.
+fn head(bytes: &[u8]) -> Result<(LasHeader, bool), Fault> {
     if !bytes.starts_with(b"LASF") {
         return Err(Fault::new("the file does not start with 'LASF'").at(Place::Byte(0)));
     }
@@ -105,14 +125,10 @@ fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
         return Err(Fault::truncated(what));
     }
     let padding = bytes.get(at..start).unwrap_or_default().to_vec();
-    let mut warnings = Vec::new();
-    let (extended, extended_start) = extended_records(bytes, &raw, &mut warnings);
     let compressed = code & 0xC0 != 0;
-    Ok((
-        LasHeader { raw, format, records, padding, extended, extended_start },
-        compressed,
-        warnings,
-    ))
+    let header =
+        LasHeader { raw, format, records, padding, extended: Vec::new(), extended_start: 0 };
+    Ok((header, compressed))
 }
 
 fn extended_records(
@@ -140,14 +156,15 @@ fn extended_records(
 }
 
 /// The records of an uncompressed file.
-fn stored(bytes: &[u8], start: usize, count: u64, stride: usize) -> Result<Vec<u8>, Fault> {
-    let data = &bytes[start..];
+fn stored(bytes: Cow<'_, [u8]>, start: usize, count: u64, stride: usize) -> Result<Vec<u8>, Fault> {
+    let room = bytes.len() - start;
     let length = usize::try_from(count).ok().and_then(|n| n.checked_mul(stride));
-    let whole = length.and_then(|n| data.get(..n)).ok_or_else(|| {
-        let there = data.len() / stride;
+    let length = length.filter(|&length| length <= room).ok_or_else(|| {
+        let there = room / stride;
         Fault::truncated(format!("the header promises {count} points, the file has {there}"))
     })?;
-    Ok(whole.to_vec())
+    memory::fits(count, size_of::<[f64; 3]>())?;
+    Ok(part(bytes, start..start + length))
 }
 
 fn transforms(raw: &las::raw::Header) -> [(f64, f64); 3] {
@@ -167,7 +184,7 @@ fn integers(record: &[u8]) -> [i32; 3] {
 fn coordinates(raw: &las::raw::Header, records: &[u8], stride: usize) -> Coordinates {
     let [x, y, z] = transforms(raw);
     let value = |n: i32, (scale, offset): (f64, f64)| f64::from(n) * scale + offset;
-    let points = records.chunks_exact(stride).map(|record| {
+    let points = records.par_chunks_exact(stride).with_min_len(1 << 14).map(|record| {
         let [i, j, k] = integers(record);
         [value(i, x), value(j, y), value(k, z)]
     });

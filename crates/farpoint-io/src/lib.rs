@@ -26,6 +26,7 @@ mod format;
 mod header;
 mod las;
 mod lzf;
+pub mod memory;
 mod mesh;
 mod npy;
 mod output;
@@ -36,6 +37,7 @@ mod ptx;
 mod quiet;
 mod raw;
 mod resolution;
+mod summary;
 mod table;
 mod text;
 
@@ -45,8 +47,11 @@ pub use crs::Crs;
 pub use error::{Error, Place};
 pub use format::Format;
 pub use output::{check_output, write, write_bytes, write_indices};
+pub use summary::Summary;
 
-use std::io::Read;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 /// How to read. The default detects everything.
@@ -179,10 +184,40 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
-        return read_bytes(&bytes, "standard input", options);
+        return decode(Cow::Owned(bytes), "standard input", options);
     }
+    let length = std::fs::metadata(path).map_err(fail)?.len();
+    memory::require(&name, length)?;
     let bytes = std::fs::read(path).map_err(fail)?;
-    read_bytes(&bytes, &name, options)
+    decode(Cow::Owned(bytes), &name, options)
+}
+
+/// What the header of a file tells without its points being read, however many there are; `None` for
+/// formats other than LAS, LAZ and E57, whose headers tell little, and for standard input.
+///
+/// # Errors
+/// As [`read`]. Damage behind the header is not found.
+pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Error> {
+    if path == Path::new("-") {
+        return Ok(None);
+    }
+    let name = path.display().to_string();
+    let fail = |source| Error::Read { name: name.clone(), source };
+    let mut file = File::open(path).map_err(fail)?;
+    let length = file.metadata().map_err(fail)?;
+    if !length.is_file() {
+        // A pipe can be read once only.
+        return Ok(None);
+    }
+    let mut start = Vec::new();
+    file.by_ref().take(detect::SIGNATURE).read_to_end(&mut start).map_err(fail)?;
+    let Some(format) = detect::with_header(&start, options) else { return Ok(None) };
+    file.rewind().map_err(fail)?;
+    let summary = match format {
+        Format::E57 => e57::summary(file),
+        _ => las::summary(&mut file, length.len()),
+    };
+    summary.map(Some).map_err(|fault| fault.named(&name, format))
 }
 
 /// Reads a cloud from bytes in memory; `name` helps to detect the format and appears in messages.
@@ -190,19 +225,24 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
 /// # Errors
 /// [`Error::UnknownFormat`] if the format is unknown, [`Error::Malformed`] if the content is damaged.
 pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
-    let format = detect::detect(bytes, name, options)?;
+    decode(Cow::Borrowed(bytes), name, options)
+}
+
+/// Readers that keep most of a file as it is take its memory.
+fn decode(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
+    let format = detect::detect(&bytes, name, options)?;
     let cloud = match format {
         Format::Ply => ply::read(bytes),
-        Format::Pcd => pcd::read(bytes),
+        Format::Pcd => pcd::read(&bytes),
         Format::Las | Format::Laz => las::read(bytes),
-        Format::E57 => e57::read(bytes),
-        Format::Npy => npy::read(bytes),
-        Format::Npz => npy::read_archive(bytes),
-        Format::Raw => raw::read(bytes, name, options),
-        Format::Text => text::read(bytes, name, options),
-        Format::Ptx => ptx::read(bytes),
-        Format::Obj => mesh::read_obj(bytes),
-        Format::Off => mesh::read_off(bytes),
+        Format::E57 => e57::read(&bytes),
+        Format::Npy => npy::read(&bytes),
+        Format::Npz => npy::read_archive(&bytes),
+        Format::Raw => raw::read(&bytes, name, options),
+        Format::Text => text::read(&bytes, name, options),
+        Format::Ptx => ptx::read(&bytes),
+        Format::Obj => mesh::read_obj(&bytes),
+        Format::Off => mesh::read_off(&bytes),
     };
     let mut cloud = cloud.map_err(|fault| fault.named(name, format))?;
     let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
