@@ -80,7 +80,7 @@ def test_refused(tmp_path):
     (tmp_path / "bad.ply").write_bytes(b"ply\nnonsense\n")
     with pytest.raises(ValueError, match="bad.ply"):
         farpoint.read(tmp_path / "bad.ply")
-    with pytest.raises(ValueError, match="doc: no such format"):
+    with pytest.raises(ValueError, match="'doc': no such format"):
         farpoint.read(tmp_path / "bad.ply", format="doc")
     with pytest.raises(ValueError, match=r"\.ply"):
         farpoint.write(tmp_path / "a.doc", cloud())
