@@ -103,6 +103,39 @@ fn axes_of(names: &[String], columns: usize, xyz: Option<&[String; 3]>) -> Resul
     }
 }
 
+/// The names in a header. Names hold spaces where the values do not, which commas or tabs between them
+/// show.
+fn header_names(header: &[u8], split: Split, columns: usize) -> Vec<String> {
+    let tabbed = || header.split(|&b| b == b'\t').map(|name| words(name, Split::Space).join(" "));
+    match split == Split::Space && header.contains(&b'\t') && tabbed().count() == columns {
+        true => tabbed().collect(),
+        false => words(header, split),
+    }
+}
+
+/// Refuses axes by name where names and values may be shifted: between spaces, `Point ID East North Up`
+/// are five words for four values.
+fn aligned(
+    names: &[String],
+    axes: Axes,
+    values: &[&[u8]],
+    split: Split,
+    xyz: Option<&[String; 3]>,
+) -> Result<Axes, Fault> {
+    let numbered = xyz.is_some_and(|xyz| xyz.iter().all(|c| c.trim().parse::<usize>().is_ok()));
+    let first = axes.columns.iter().all(|&column| column < 3);
+    let separated = matches!(split, Split::Comma | Split::Semicolon);
+    if numbered || first || separated || names.len() == values.len() {
+        return Ok(axes);
+    }
+    let what = format!(
+        "the header has {} names for {} values, so which is which cannot be told",
+        names.len(),
+        values.len()
+    );
+    Err(Fault::new(what).fix(names::ADVICE_NUMBERS))
+}
+
 /// Whether a line is a point, after the header and comment that stand before it.
 fn first_point(
     line: &[u8],
@@ -114,9 +147,10 @@ fn first_point(
     let tokens: Vec<_> = Tokens::new(line, split).collect();
     let has_numbers = numbers(line) >= 3;
     if let Some((header, end)) = named {
-        // Names hold spaces where the values do not.
-        let names = words(header, split);
-        return match axes_of(&names, tokens.len(), xyz) {
+        let names = header_names(header, split, tokens.len());
+        return match axes_of(&names, tokens.len(), xyz)
+            .and_then(|axes| aligned(&names, axes, &tokens, split, xyz))
+        {
             Ok(axes) => Ok(Some(Found { names: Some(names), names_end: Some(end), axes })),
             Err(fault) if has_numbers || is_labeled(line) => Err(fault),
             Err(_) => Ok(None),
@@ -159,7 +193,8 @@ fn commented_names(
     let line = line.trim_ascii();
     let text = &line[line.iter().position(|&b| b != b'#' && b != b'/').unwrap_or(line.len())..];
     let text = text.trim_ascii();
-    let all = [words(text, split), words(text, Split::Space), words(text, Split::Any)];
+    let tabbed = header_names(text, Split::Space, columns);
+    let all = [words(text, split), tabbed, words(text, Split::Any)];
     let says = |names: &Vec<String>| {
         names.len() == columns
             && (names::recognized(names).is_some()
