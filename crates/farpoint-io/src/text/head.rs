@@ -1,7 +1,10 @@
 //! What stands before the first point of a text: comments, a count, a header.
 
 use super::label;
-use super::lines::{bad_line, is_comment, is_labeled, numbers, parse, spans, whole_number, words};
+use super::lines::{
+    DECIMAL_COMMAS, bad_line, has_decimal_commas, is_comment, is_labeled, numbers, parse, spans,
+    whole_number, words,
+};
 use super::names::{self, Axes};
 use crate::TextStyle;
 use crate::cloud::unused;
@@ -72,7 +75,9 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Faul
         axes_of(&names, names.len(), xyz).is_ok()
     };
     if promised.is_some_and(|n| n > 0) || !named.is_none_or(header_alone) {
-        return Err(Fault::new("there is no point in the file").fix("put a point a line: x y z"));
+        let commas = named.is_some_and(|(line, _)| has_decimal_commas(line));
+        let fix = if commas { DECIMAL_COMMAS } else { "put a point a line: x y z" };
+        return Err(Fault::new("there is no point in the file").fix(fix));
     }
     header.preamble = bytes.to_vec();
     let axes = Axes::of([0, 1, 2]);
