@@ -119,6 +119,9 @@ def test_columns_of_a_text_are_given(tmp_path):
     )
     with pytest.raises(ValueError, match="'what' among 1 'ID', 2 'Easting'"):
         farpoint.read(path, xyz=("what", 2, 3))
+    farpoint.write(tmp_path / "a.ply", cloud())
+    with pytest.raises(ValueError, match="PLY says itself"):
+        farpoint.read(tmp_path / "a.ply", xyz=(1, 2, 3))
     with pytest.raises(ValueError, match="three columns"):
         farpoint.read(path, xyz=(1, 2))
     with pytest.raises(TypeError, match="xyz must be an integer"):
