@@ -6,7 +6,7 @@ use crate::device;
 use crate::input::{self, Points};
 use crate::outcome::RanOn;
 use crate::output::{self, count, number, seconds};
-use crate::picture::{Deviation, deviation};
+use crate::picture::{Deviation, Unit, deviation};
 use crate::progress::Progress;
 use crate::report;
 use anyhow::{Result, ensure};
@@ -178,7 +178,9 @@ fn write(path: &Path, cloud: &mut Cloud, outcome: &Outcome, args: &args::Chamfer
     let picture = deviation(&Deviation {
         points: rows.iter().map(|&row| cloud.coordinates().get(row)).collect(),
         distances: rows.iter().map(|&row| outcome.distances[row]).collect(),
-        title: format!("{} against {}", file_name(&args.a), file_name(&args.b)),
+        from: file_name(&args.a),
+        to: file_name(&args.b),
+        unit: Unit::of(cloud),
         threshold: args.threshold,
     })?;
     drop(progress);

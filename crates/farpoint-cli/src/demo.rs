@@ -3,7 +3,7 @@
 
 use crate::interrupt::guarded;
 use crate::output::{count, number, table};
-use crate::picture::{Comparison, compare};
+use crate::picture::{Candidate, Comparison, compare};
 use crate::progress::Progress;
 use crate::{args, check, output};
 use anyhow::{Context, Result, ensure};
@@ -35,9 +35,8 @@ pub(crate) fn run(args: &args::Demo) -> Result<()> {
     let progress = Progress::start("drawing");
     let picture = compare(&Comparison {
         points: &points,
-        random: &both[1].sample.rows,
-        farthest: &both[0].sample.rows,
-        radius: [both[1].radius, both[0].radius],
+        samples: [candidate("Random", &both[1]), candidate("Farthest point", &both[0])],
+        radius: both[0].radius,
     })?;
     output::write_file(&picture_path, &picture)?;
     drop(progress);
@@ -90,6 +89,10 @@ fn judged(points: &[[f32; 3]], sample: Sample) -> Result<Judged> {
     let radius = f64::from(covering_radius(points, &sample.rows)?);
     let spacing = spacing(points, &sample.rows)?;
     Ok(Judged { sample, radius, spacing })
+}
+
+fn candidate<'a>(title: &'static str, judged: &'a Judged) -> Candidate<'a> {
+    Candidate { title, rows: &judged.sample.rows, radius: judged.radius }
 }
 
 /// A column for each sample.

@@ -1,13 +1,25 @@
 //! Pictures of point clouds, drawn in memory and written as PNG. No system font, no window.
 
 mod canvas;
-mod compare;
+mod demo;
 mod deviation;
-mod nearest;
+mod legend;
+mod open;
+mod palette;
 mod panels;
-mod plan;
+mod ramp;
+mod scene;
+mod shape;
+mod unit;
 mod view;
 
-pub(crate) use compare::{Comparison, compare};
+pub(crate) use demo::{Candidate, Comparison, compare};
 pub(crate) use deviation::{Deviation, deviation};
-pub(crate) use panels::{Panel, Panels, Picture, panels};
+pub(crate) use panels::{Panel, Panels, panels};
+pub(crate) use unit::Unit;
+
+/// A picture, as a PNG file.
+pub(crate) struct Picture {
+    pub(crate) png: Vec<u8>,
+    pub(crate) size: [usize; 2],
+}
