@@ -3,7 +3,7 @@
 //! them apart.
 
 use super::canvas::{Canvas, Color, FAINT, GAP, INK, PAPER, Text, WIDE};
-use super::legend::{COLOR_BAR, color_bar, rounded_up, scale_bar};
+use super::legend::{COLOR_BAR, SCALE_BAR, color_bar, rounded_up, scale_bar};
 use super::open::open;
 use super::palette::{EXACT, OTHER};
 use super::scene::Scene;
@@ -38,11 +38,11 @@ const TITLE: usize = 78;
 
 const ACCENT: [Color; 2] = [OTHER, EXACT];
 
-/// The corner of the table that the close-up shows, in meters.
+/// A place on the table, in meters.
 const TABLE: [f64; 3] = [4.5, 3.8, 0.8];
 
 /// The close-up is so much larger than the room.
-const CLOSER: f64 = 10.0;
+const CLOSER: f64 = 16.0;
 
 /// Draws the picture; returns a PNG file.
 pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
@@ -57,7 +57,7 @@ pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
     let far = Scene::new(view, &points, &shown);
     let scale = rounded_up(2.0 * comparison.radius);
 
-    let mut canvas = Canvas::new(WIDE, HEAD + COLOR_BAR + TITLE + ROOM + 4 + CLOSE + GAP, PAPER);
+    let mut canvas = Canvas::new(WIDE, HEAD + COLOR_BAR + TITLE + ROOM + SCALE_BAR + CLOSE + GAP, PAPER);
     for (column, sample) in comparison.samples.iter().enumerate() {
         let places: Vec<_> = sample.rows.iter().map(|&row| points[row]).collect();
         let nearest = farpoint::nearest(&points, &places[..])?;
@@ -70,11 +70,13 @@ pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
         canvas.text([x, y + 42], Text::Body, &words, INK);
         let mut above = far.by_distance(&distances, scale);
         above.frame(near.view.corners_in(&far.view), INK);
-        scale_bar(&mut above, far.view.pixels_per_unit(), Unit::Meters);
-        let mut below = near.dots(&places, ACCENT[column]);
-        scale_bar(&mut below, near.view.pixels_per_unit(), Unit::Meters);
+        let mut below = near.dots(&places, ACCENT[column], near.dot(&places));
+        let bar = [0, CLOSE - SCALE_BAR + 4];
+        scale_bar(&mut below, bar, PANEL, near.view.pixels_per_unit(), Unit::Meters);
         canvas.paste([x, y + TITLE], &above);
-        canvas.paste([x, y + TITLE + ROOM + 4], &below);
+        canvas.paste([x, y + TITLE + ROOM + SCALE_BAR], &below);
+        let bar = [x, y + TITLE + ROOM + 2];
+        scale_bar(&mut canvas, bar, PANEL, far.view.pixels_per_unit(), Unit::Meters);
     }
     heads(&mut canvas, comparison, scale);
     canvas.png()
@@ -87,7 +89,7 @@ fn heads(canvas: &mut Canvas, comparison: &Comparison<'_>, scale: f64) {
         count(comparison.points.len())
     );
     canvas.text_within([GAP, 6], Text::Title, &title, INK, WIDE - 2 * GAP);
-    let words = "whole room without ceiling and near walls, and a close-up of the table";
+    let words = "whole room without ceiling and near walls, close-up of the table";
     canvas.text_within([GAP, 50], Text::Body, words, FAINT, WIDE - 2 * GAP);
     let caption = "distance to the nearest sample, in meters (largest on top)";
     color_bar(canvas, HEAD, scale, caption, "more");

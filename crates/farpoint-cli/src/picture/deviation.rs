@@ -2,7 +2,7 @@
 //! two scans differ.
 
 use super::canvas::{Canvas, FAINT, GAP, INK, PAPER, Text, WIDE};
-use super::legend::{COLOR_BAR, color_bar, rounded_up, scale_bar};
+use super::legend::{COLOR_BAR, SCALE_BAR, color_bar, rounded_up, scale_bar};
 use super::open::open;
 use super::scene::Scene;
 use super::shape::Shape;
@@ -36,21 +36,20 @@ pub(crate) fn deviation(deviation: &Deviation) -> Result<Vec<u8>> {
     let shape = Shape::of(points);
     let wide = WIDE - 2 * GAP;
     let high = (wide as f64 * View::form(points, &shape)).clamp(SCENE[0], SCENE[1]) as usize;
-    let mut canvas = Canvas::new(WIDE, HEAD + high + GAP + COLOR_BAR, PAPER);
+    let legend = HEAD + high + SCALE_BAR;
+    let mut canvas = Canvas::new(WIDE, legend + COLOR_BAR, PAPER);
     let (shown, complete) = open(points, &shape);
     let scene = Scene::new(View::of(points, &shape, [wide, high]), points, &shown);
     let scale = scale(deviation);
-    let mut image = scene.by_distance(&deviation.distances, scale);
-    if !points.is_empty() {
-        scale_bar(&mut image, scene.view.pixels_per_unit(), deviation.unit);
-    }
-    canvas.paste([GAP, HEAD], &image);
+    canvas.paste([GAP, HEAD], &scene.by_distance(&deviation.distances, scale));
+    let bar = [GAP, HEAD + high + 2];
+    scale_bar(&mut canvas, bar, wide, scene.view.pixels_per_unit(), deviation.unit);
     heads(&mut canvas, deviation, &shape, complete);
     let caption =
         format!("distance to the nearest point of {}, in {}", deviation.to, deviation.unit.name());
     let above = deviation.distances.iter().filter(|distance| **distance > scale).count();
-    let beyond = format!("more: {}", count(above));
-    color_bar(&mut canvas, HEAD + high + GAP, scale, &caption, &beyond);
+    let beyond = format!("more: {} points", count(above));
+    color_bar(&mut canvas, legend, scale, &caption, &beyond);
     canvas.png()
 }
 
@@ -71,13 +70,11 @@ fn heads(canvas: &mut Canvas, deviation: &Deviation, shape: &Shape, complete: bo
         line += &format!("{} above {threshold}, ", count(above));
     }
     line += &format!("largest {}", number(most));
-    let left_out = if complete { "" } else { ", ceiling and near walls left out" };
     let wide = WIDE - 2 * GAP;
     let title = format!("{} against {}", deviation.from, deviation.to);
     canvas.text_within([GAP, 6], Text::Title, &title, INK, wide);
     canvas.text_within([GAP, 50], Text::Body, &line, INK, wide);
-    let words = format!("whole cloud, {}{left_out}", shape.words);
-    canvas.text_within([GAP, 82], Text::Body, &words, FAINT, wide);
+    canvas.text_within([GAP, 82], Text::Body, &shape.words(complete), FAINT, wide);
 }
 
 /// The value that this share of the values is not above.

@@ -14,22 +14,29 @@ const THICK: usize = 24;
 /// Numbers at the color bar are at least this far apart, in pixels.
 const NUMBERS: f64 = 110.0;
 
-/// Draws a scale bar into the lower left corner of an image.
-pub(super) fn scale_bar(image: &mut Canvas, pixels_per_unit: f64, unit: Unit) {
-    let length = round_below(LONGEST * image.width as f64 / pixels_per_unit);
+/// Height of a scale bar with its words.
+pub(super) const SCALE_BAR: usize = 38;
+
+/// Draws a scale bar for an image so wide, its upper left corner here.
+pub(super) fn scale_bar(
+    canvas: &mut Canvas,
+    [x, y]: [usize; 2],
+    wide: usize,
+    pixels_per_unit: f64,
+    unit: Unit,
+) {
+    let length = round_below(LONGEST * wide as f64 / pixels_per_unit);
     let pixels = (length * pixels_per_unit).round() as usize;
-    if pixels == 0 || pixels > image.width {
+    if pixels == 0 || pixels > wide {
         return;
     }
     let label = unit.length(length);
-    let wide = pixels.max(Text::Body.width(&label)) + 16;
-    let [x, y] = [8, image.height.saturating_sub(50)];
-    image.shade([x - 4, y - 2], [wide, 48], PAPER, 0.75);
-    image.text([x + 4, y], Text::Body, &label, INK);
-    image.fill([x + 4, y + 34], [pixels, 4], INK);
+    canvas.shade([x, y], [pixels + Text::Body.width(&label) + 24, SCALE_BAR - 4], PAPER, 0.8);
+    canvas.fill([x + 4, y + 15], [pixels, 4], INK);
     for end in [x + 4, x + pixels] {
-        image.fill([end, y + 29], [4, 14], INK);
+        canvas.fill([end, y + 9], [4, 16], INK);
     }
+    canvas.text([x + pixels + 16, y + 3], Text::Body, &label, INK);
 }
 
 /// Draws what the colors mean: a caption, the bar, numbers below. Beyond the end is an arrow.
@@ -125,9 +132,9 @@ mod tests {
     #[test]
     fn a_scale_bar_is_true() {
         let mut image = Canvas::new(400, 200, PAPER);
-        scale_bar(&mut image, 37.0, Unit::Meters);
+        scale_bar(&mut image, [30, 20], 400, 37.0, Unit::Meters);
         // At most 132 pixels: 2 m are 74.
-        let bar = (0..400).filter(|x| image.pixel(*x, 185) == INK).count();
+        let bar = (0..400).take_while(|x| *x < 110).filter(|x| image.pixel(*x, 37) == INK).count();
         assert_eq!(bar, 74);
     }
 }

@@ -10,6 +10,8 @@ mod panels;
 mod ramp;
 mod scene;
 mod shape;
+#[cfg(test)]
+mod tests;
 mod unit;
 mod view;
 

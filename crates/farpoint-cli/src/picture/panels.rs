@@ -3,7 +3,7 @@
 //! show the same places.
 
 use super::canvas::{Canvas, FAINT, GAP, INK, PAPER, Text, WIDE};
-use super::legend::{COLOR_BAR, color_bar, rounded_up, scale_bar};
+use super::legend::{COLOR_BAR, SCALE_BAR, color_bar, rounded_up, scale_bar};
 use super::open::open;
 use super::palette::{EXACT, OTHER};
 use super::scene::Scene;
@@ -59,7 +59,7 @@ pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
     let shape = Shape::of(all.points);
     let whole = (PANEL as f64 * View::form(all.points, &shape)).clamp(WHOLE[0], WHOLE[1]) as usize;
     let rows = all.panels.len().div_ceil(COLUMNS);
-    let high = TITLE + whole + 4 + CLOSE + 2 * GAP;
+    let high = TITLE + whole + SCALE_BAR + CLOSE + 2 * GAP;
     let size = [WIDE, HEAD + COLOR_BAR + GAP + rows * high];
     let mut canvas = Canvas::new(size[0], size[1], PAPER);
 
@@ -69,13 +69,20 @@ pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
     let near = Scene::new(close, all.points, &shown);
     let far = Scene::new(view, all.points, &shown);
     let scale = rounded_up(all.scale);
-    let drawn: Vec<_> =
-        all.panels.par_iter().map(|panel| images(panel, &far, &near, scale, all.unit)).collect();
+    let dot = near.dot(all.panels.first().map_or(&[], |panel| panel.sample));
+    let draw = |panel: &Panel<'_>| {
+        let accent = if panel.exact { EXACT } else { OTHER };
+        let mut above = far.by_distance(panel.distances, scale);
+        above.frame(near.view.corners_in(&far.view), INK);
+        let mut below = near.dots(panel.sample, accent, dot);
+        let bar = [0, CLOSE - SCALE_BAR + 4];
+        scale_bar(&mut below, bar, PANEL, near.view.pixels_per_unit(), all.unit);
+        [above, below]
+    };
+    let drawn: Vec<_> = all.panels.par_iter().map(draw).collect();
 
-    let left_out = if complete { "" } else { ", ceiling and near walls left out" };
     canvas.text_within([GAP, 6], Text::Title, &all.title, INK, WIDE - 2 * GAP);
-    let words = format!("whole cloud and a close-up, {}{left_out}", shape.words);
-    canvas.text_within([GAP, 50], Text::Body, &words, FAINT, WIDE - 2 * GAP);
+    canvas.text_within([GAP, 50], Text::Body, &shape.words(complete), FAINT, WIDE - 2 * GAP);
     let caption = format!("distance to the nearest sample, in {} (largest on top)", all.unit.name());
     color_bar(&mut canvas, HEAD, scale, &caption, "more");
     for (k, (panel, [above, below])) in all.panels.iter().zip(&drawn).enumerate() {
@@ -83,7 +90,9 @@ pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
         let y = HEAD + COLOR_BAR + GAP + k / COLUMNS * high;
         title(&mut canvas, [x, y], panel, all.asked);
         canvas.paste([x, y + TITLE], above);
-        canvas.paste([x, y + TITLE + whole + 4], below);
+        canvas.paste([x, y + TITLE + whole + SCALE_BAR], below);
+        let bar = [x, y + TITLE + whole + 2];
+        scale_bar(&mut canvas, bar, PANEL, far.view.pixels_per_unit(), all.unit);
     }
     Ok(Picture { png: canvas.png()?, size })
 }
@@ -102,16 +111,6 @@ fn title(canvas: &mut Canvas, [x, y]: [usize; 2], panel: &Panel<'_>, asked: usiz
         line = format!("{} samples, {line}", count(panel.samples));
     }
     canvas.text_within([x, y + 42], Text::Body, &line, INK, PANEL);
-}
-
-/// The whole cloud with the place of the close-up, and the close-up.
-fn images(panel: &Panel<'_>, far: &Scene, near: &Scene, scale: f64, unit: Unit) -> [Canvas; 2] {
-    let mut above = far.by_distance(panel.distances, scale);
-    above.frame(near.view.corners_in(&far.view), INK);
-    scale_bar(&mut above, far.view.pixels_per_unit(), unit);
-    let mut below = near.dots(panel.sample, if panel.exact { EXACT } else { OTHER });
-    scale_bar(&mut below, near.view.pixels_per_unit(), unit);
-    [above, below]
 }
 
 /// Places for a close-up that are looked at, along each side.

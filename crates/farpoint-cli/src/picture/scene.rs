@@ -1,7 +1,7 @@
 //! A cloud seen from one side: what is in front, found through a depth image, and light by which forms
 //! are seen.
 
-use super::canvas::{Canvas, Color, PAPER, mix};
+use super::canvas::{Canvas, Color, INK, mix};
 use super::ramp::ramp;
 use super::view::{Pixel, View};
 use rayon::prelude::*;
@@ -10,11 +10,12 @@ use rayon::prelude::*;
 pub(super) const GROUND: Color = [0.02, 0.025, 0.035];
 
 /// Points are drawn as discs of such diameters, in pixels.
-const LEAST: f32 = 2.2;
+const LEAST: f32 = 2.6;
 const MOST: f32 = 14.0;
 
-/// Side of the squares by which the area that a cloud covers is measured, in pixels.
+/// Sides of the squares by which the area that points and samples cover is measured, in pixels.
 const SQUARE: usize = 6;
+const WIDE_SQUARE: usize = 24;
 
 /// A point this many diameters behind the surface still belongs to it.
 const SLACK: f32 = 3.0;
@@ -69,31 +70,40 @@ impl Scene {
         canvas
     }
 
-    /// The surface, dim, in one color.
-    pub(super) fn faint(&self) -> Canvas {
+    /// The points, dim, on a dimmer surface.
+    fn faint(&self) -> Canvas {
         let mut canvas = self.canvas();
-        for (at, light) in self.light.iter().enumerate().filter(|(at, _)| self.nearest[*at].is_finite()) {
-            let [x, y] = [at % self.view.size[0], at / self.view.size[0]];
-            canvas.blend(x, y, mix(GROUND, [0.52, 0.58, 0.66], 0.36 * light), 1.0);
+        let wide = self.view.size[0];
+        let surface = mix(GROUND, INK, 0.14);
+        for at in (0..self.light.len()).filter(|at| self.nearest[*at].is_finite()) {
+            let color = surface.map(|value| value * self.light[at]);
+            canvas.blend(at % wide, at / wide, color, 1.0);
+        }
+        for pixel in self.pixels.iter().flatten().filter(|pixel| self.in_front(**pixel)) {
+            canvas.dot(pixel.x, pixel.y, 1.2, mix(GROUND, INK, 0.34));
         }
         canvas
     }
 
-    /// Dots where samples are seen, over [`Scene::faint`].
-    pub(super) fn dots(&self, sample: &[[f64; 3]], color: Color) -> Canvas {
+    /// The samples as dots of this radius on the points they were chosen from.
+    pub(super) fn dots(&self, sample: &[[f64; 3]], color: Color, radius: f32) -> Canvas {
         let mut canvas = self.faint();
-        let seen: Vec<Pixel> = sample
-            .iter()
-            .map(|place| self.view.project(*place))
-            .filter(|at| self.view.holds(*at) && self.behind(*at) <= SLACK * self.point)
-            .collect();
-        // Together they cover about a third of the area they stand on.
-        let radius = (0.3 * apart(&self.view, &seen)).clamp(2.0, 5.0);
-        for Pixel { x, y, .. } in seen {
-            canvas.dot(x, y, radius + 1.0, mix(GROUND, PAPER, 0.5));
+        for Pixel { x, y, .. } in self.seen(sample) {
+            canvas.dot(x, y, radius + 1.0, GROUND);
             canvas.dot(x, y, radius, color);
         }
         canvas
+    }
+
+    /// A radius with which a sample covers about a third of the area it stands on.
+    pub(super) fn dot(&self, sample: &[[f64; 3]]) -> f32 {
+        (0.3 * apart(&self.view, &self.seen(sample), WIDE_SQUARE)).clamp(2.0, 6.0)
+    }
+
+    /// Those that are in the image and not hidden.
+    fn seen(&self, sample: &[[f64; 3]]) -> Vec<Pixel> {
+        let pixels = sample.iter().map(|place| self.view.project(*place));
+        pixels.filter(|at| self.view.holds(*at) && self.in_front(*at)).collect()
     }
 
     fn canvas(&self) -> Canvas {
@@ -112,10 +122,10 @@ impl Scene {
         });
     }
 
-    /// How far a pixel is behind what is seen there; endless where nothing is.
-    fn behind(&self, pixel: Pixel) -> f32 {
-        let nearest = self.nearest[pixel.y as usize * self.view.size[0] + pixel.x as usize];
-        if nearest.is_finite() { pixel.depth - nearest } else { 0.0 }
+    /// Whether a pixel is not behind what is seen there.
+    fn in_front(&self, pixel: Pixel) -> bool {
+        let at = pixel.y as usize * self.view.size[0] + pixel.x as usize;
+        pixel.depth <= self.nearest[at] + SLACK * self.point
     }
 
     /// Light at a pixel, at most 1: less on surfaces turned away from a lamp at the upper left, and
@@ -171,18 +181,18 @@ fn disc(view: &View, at: Pixel, diameter: f32, mut put: impl FnMut(usize, f32)) 
     }
 }
 
-/// How far points are apart if they share the area they cover evenly, in pixels.
-fn apart(view: &View, pixels: &[Pixel]) -> f32 {
-    let columns = view.size[0].div_ceil(SQUARE);
-    let mut filled = vec![false; columns * view.size[1].div_ceil(SQUARE)];
+/// How far points are apart if they share the squares of this side that they fill, in pixels.
+fn apart(view: &View, pixels: &[Pixel], side: usize) -> f32 {
+    let columns = view.size[0].div_ceil(side);
+    let mut filled = vec![false; columns * view.size[1].div_ceil(side)];
     for pixel in pixels {
-        filled[pixel.y as usize / SQUARE * columns + pixel.x as usize / SQUARE] = true;
+        filled[pixel.y as usize / side * columns + pixel.x as usize / side] = true;
     }
     let squares = filled.iter().filter(|filled| **filled).count();
-    ((squares * SQUARE * SQUARE) as f32 / pixels.len().max(1) as f32).sqrt()
+    ((squares * side * side) as f32 / pixels.len().max(1) as f32).sqrt()
 }
 
 /// Discs so large that they close a surface, nearly.
 fn diameter(view: &View, pixels: &[Pixel]) -> f32 {
-    (2.3 * apart(view, pixels)).clamp(LEAST, MOST)
+    (2.5 * apart(view, pixels, SQUARE)).clamp(LEAST, MOST)
 }
