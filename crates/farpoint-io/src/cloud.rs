@@ -9,6 +9,8 @@ use std::collections::HashSet;
 
 /// An attribute with more values per point is not split into columns of another format.
 const WIDEST: usize = 4096;
+/// Rows that are looked at together.
+const BLOCK: usize = 1 << 16;
 
 /// The x, y and z of every point, in the precision of the file: f32 stays f32; doubles, scaled
 /// integers and text are f64.
@@ -91,6 +93,8 @@ pub struct Cloud {
     pub(crate) format: Option<Format>,
     pub(crate) description: String,
     pub(crate) warnings: Vec<String>,
+    pub(crate) crs: Option<Crs>,
+    pub(crate) scale: Option<[f64; 3]>,
 }
 
 impl std::fmt::Debug for Cloud {
@@ -112,6 +116,8 @@ impl Cloud {
             format: None,
             description,
             warnings: Vec::new(),
+            crs: None,
+            scale: None,
         }
     }
 
@@ -160,13 +166,13 @@ impl Cloud {
     }
 
     /// The coordinate reference system, if the file states one.
-    pub fn crs(&self) -> Option<Crs> {
-        None
+    pub fn crs(&self) -> Option<&Crs> {
+        self.crs.as_ref()
     }
 
     /// The step of the stored coordinates of each axis, if the format states one (LAS, LAZ, E57).
     pub fn scale(&self) -> Option<[f64; 3]> {
-        None
+        self.scale
     }
 
     /// The attributes in file order, x, y and z among them, then the added columns.
@@ -222,7 +228,7 @@ impl Cloud {
         self.added.iter().map(gather).collect()
     }
 
-    /// Every attribute except x, y, z at the given rows, under the names that all formats share.
+    /// Every attribute except x, y, z at the given rows, under its name in the file.
     pub(crate) fn attributes(&self, rows: &[usize], warnings: &mut Vec<String>) -> Vec<Attribute> {
         let mut attributes = Vec::new();
         if let Some(table) = &self.table {
@@ -254,10 +260,24 @@ impl Cloud {
                 }
             }
         }
-        attributes = unpacked_colors(attributes, self.format);
         attributes.extend(self.added(rows));
         distinct(&mut attributes, ["x", "y", "z"].map(String::from).into());
         attributes
+    }
+
+    /// Whether a value of the attribute of that name passes the test, in any row of the cloud.
+    pub(crate) fn any_value(&self, name: &str, test: &(dyn Fn(f64) -> bool + Sync)) -> bool {
+        let passes = |column: &Column| (0..column.len()).any(|i| test(column.get(i)));
+        if let Some(added) = self.added.iter().find(|a| a.name == name) {
+            return passes(&added.column);
+        }
+        let Some(table) = &self.table else { return false };
+        let slots = &mut table.slots.iter();
+        let Some(slot) = slots.position(|s| s.name == name && s.count == 1) else { return false };
+        (0..self.len()).step_by(BLOCK).any(|start| {
+            let rows: Vec<usize> = (start..self.len().min(start + BLOCK)).collect();
+            table.column(slot, 0, &rows).is_some_and(|column| passes(&column))
+        })
     }
 
     /// Whether rows are stored as text.
@@ -312,31 +332,4 @@ fn narrowed(name: &str, column: Column) -> Column {
         true => column.cast(Scalar::I32),
         false => column,
     }
-}
-
-/// PCD packs colors into one 32-bit `rgb` or `rgba`; other formats want three or four bytes.
-fn unpacked_colors(attributes: Vec<Attribute>, format: Option<Format>) -> Vec<Attribute> {
-    let mut out = Vec::with_capacity(attributes.len());
-    for attribute in attributes {
-        let packed: Option<Vec<u32>> = match (&attribute.column, attribute.name.as_str()) {
-            _ if format != Some(Format::Pcd) => None,
-            (Column::F32(v), "rgb" | "rgba") => Some(v.iter().map(|x| x.to_bits()).collect()),
-            (Column::U32(v), "rgb" | "rgba") => Some(v.clone()),
-            (Column::I32(v), "rgb" | "rgba") => Some(v.iter().map(|&x| x as u32).collect()),
-            _ => None,
-        };
-        let Some(packed) = packed else {
-            out.push(attribute);
-            continue;
-        };
-        let mut channels = vec![("red", 16), ("green", 8), ("blue", 0)];
-        if attribute.name == "rgba" {
-            channels.push(("alpha", 24));
-        }
-        for (name, shift) in channels {
-            let values = packed.iter().map(|&p| (p >> shift) as u8).collect();
-            out.push(Attribute { name: name.into(), column: Column::U8(values) });
-        }
-    }
-    out
 }

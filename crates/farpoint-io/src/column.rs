@@ -290,3 +290,9 @@ pub(crate) struct Attribute {
     pub(crate) name: String,
     pub(crate) column: Column,
 }
+
+/// The columns of x, y and z with their names.
+pub(crate) fn named_axes(axes: [Column; 3]) -> Vec<Attribute> {
+    let named = ["x", "y", "z"].into_iter().zip(axes);
+    named.map(|(name, column)| Attribute { name: name.into(), column }).collect()
+}

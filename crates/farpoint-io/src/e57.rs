@@ -1,15 +1,20 @@
 //! E57: cartesian and spherical scans, each moved by its pose; several scans become one cloud.
 
 use crate::cloud::{Cloud, Coordinates};
-use crate::column::Column;
+use crate::column::{Column, Scalar};
+use crate::crs::Crs;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::quiet::guarded;
 use ::e57::{
     CartesianCoordinate, E57Reader, PointCloud, Record, RecordDataType, RecordName, RecordValue,
 };
-use std::collections::BTreeMap;
 use std::io::Cursor;
+
+/// The attribute that tells scans apart.
+const SCAN: &str = "scan";
+/// Scans whose names a warning gives.
+const NAMED: usize = 5;
 
 type Reader<'a> = E57Reader<Cursor<&'a [u8]>>;
 
@@ -31,11 +36,13 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
     let mut points = Vec::new();
     let mut columns = Columns::default();
     let mut without_place = 0;
+    let mut ends = Vec::new();
     for scan in &scans {
         check(scan, bytes.len())?;
         let first = points.len();
         without_place += positions(&mut reader, scan, &mut points)?;
         columns.read(&mut reader, scan, first, points.len())?;
+        ends.push(points.len());
     }
     let number = match scans.len() {
         1 => "1 scan".to_owned(),
@@ -48,6 +55,12 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
     for (name, column) in columns.finish(cloud.len()) {
         cloud.add_column(&name, column);
     }
+    if scans.len() > 1 {
+        cloud.add_column(SCAN, numbers_of_scans(&ends));
+        cloud.warnings.push(joined(&scans));
+    }
+    cloud.crs = reader.coordinate_metadata().and_then(Crs::of_wkt);
+    cloud.scale = scale(&scans);
     if without_place > 0 {
         cloud
             .warnings
@@ -57,6 +70,50 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
         cloud.warnings.push("the images in the file are left out".into());
     }
     Ok(cloud)
+}
+
+/// Which scan each point is of, the first being 0.
+fn numbers_of_scans(ends: &[usize]) -> Column {
+    let mut numbers = Vec::with_capacity(ends.last().copied().unwrap_or(0));
+    for (scan, &end) in ends.iter().enumerate() {
+        numbers.resize(end, scan as u32);
+    }
+    match u16::try_from(ends.len()) {
+        Ok(_) => Column::U32(numbers).cast(Scalar::U16),
+        Err(_) => Column::U32(numbers),
+    }
+}
+
+fn joined(scans: &[PointCloud]) -> String {
+    let named: Vec<String> = scans
+        .iter()
+        .enumerate()
+        .filter_map(|(i, scan)| Some(format!("{i} is '{}'", scan.name.as_ref()?)))
+        .take(NAMED)
+        .collect();
+    let names = match named.is_empty() {
+        true => String::new(),
+        false => {
+            format!(" ({}{})", named.join(", "), if scans.len() > NAMED { ", ..." } else { "" })
+        }
+    };
+    format!("{} scans become one cloud; the attribute '{SCAN}' numbers them{names}", scans.len())
+}
+
+/// The step of the coordinates, if all are scaled integers.
+fn scale(scans: &[PointCloud]) -> Option<[f64; 3]> {
+    let axes = [RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ];
+    let of_scan = |scan: &PointCloud, axis: &RecordName| {
+        let record = scan.prototype.iter().find(|record| record.name == *axis)?;
+        match record.data_type {
+            RecordDataType::ScaledInteger { scale, .. } if scale > 0.0 => Some(scale),
+            _ => None,
+        }
+    };
+    let finest =
+        |axis| scans.iter().try_fold(f64::INFINITY, |a, scan| Some(of_scan(scan, axis)?.min(a)));
+    let [x, y, z] = axes.each_ref().map(finest);
+    Some([x?, y?, z?]).filter(|steps| steps.iter().all(|step| step.is_finite()))
 }
 
 /// A point takes at least a bit, unless all its values are constants: then the file's size says
@@ -128,8 +185,15 @@ fn attribute_name(name: &RecordName) -> Option<String> {
 /// The attributes of all scans under their names.
 #[derive(Default)]
 struct Columns {
-    by_name: BTreeMap<String, Vec<f64>>,
-    kinds: BTreeMap<String, Kind>,
+    /// In the order in which the file states them.
+    all: Vec<Values>,
+}
+
+/// One attribute.
+struct Values {
+    name: String,
+    kind: Kind,
+    values: Vec<f64>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -138,6 +202,25 @@ enum Kind {
     Double,
     /// Whole numbers within these limits.
     Whole(i64, i64),
+}
+
+impl Kind {
+    fn of(kind: &RecordDataType) -> Kind {
+        match kind {
+            RecordDataType::Single { .. } => Kind::Single,
+            RecordDataType::Integer { min, max } => Kind::Whole(*min, *max),
+            _ => Kind::Double,
+        }
+    }
+
+    /// What holds the values of both.
+    fn joined(self, other: Kind) -> Kind {
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Kind::Whole(a, b), Kind::Whole(c, d)) => Kind::Whole(a.min(c), b.max(d)),
+            _ => Kind::Double,
+        }
+    }
 }
 
 impl Columns {
@@ -157,39 +240,42 @@ impl Columns {
         if wanted.is_empty() {
             return Ok(());
         }
+        let mut places = Vec::with_capacity(wanted.len());
         for (_, name, kind) in &wanted {
-            // A scan before this one may not have had it.
-            self.by_name.entry(name.clone()).or_default().resize(first, f64::NAN);
-            let kind = match kind {
-                RecordDataType::Single { .. } => Kind::Single,
-                RecordDataType::Integer { min, max } => Kind::Whole(*min, *max),
-                _ => Kind::Double,
-            };
-            let before = self.kinds.entry(name.clone()).or_insert(kind);
-            *before = match (*before, kind) {
-                (a, b) if a == b => a,
-                (Kind::Whole(a, b), Kind::Whole(c, d)) => Kind::Whole(a.min(c), b.max(d)),
-                _ => Kind::Double,
-            };
+            places.push(self.place(name, Kind::of(kind), first));
         }
         let raw = reader.pointcloud_raw(scan).map_err(fault)?;
         for (row, values) in raw.take(end - first).enumerate() {
             let values = values.map_err(|e| fault(e).at(Place::Point(first + row)))?;
-            for (i, name, kind) in &wanted {
-                if let (Some(column), Some(value)) = (self.by_name.get_mut(name), values.get(*i)) {
-                    column.push(number(value, kind));
+            for ((i, _, kind), &place) in wanted.iter().zip(&places) {
+                if let Some(value) = values.get(*i) {
+                    self.all[place].values.push(number(value, kind));
                 }
             }
         }
         Ok(())
     }
 
+    /// Where the attribute of that name is, filled up to row `first`: a scan before this one may not
+    /// have had it.
+    fn place(&mut self, name: &str, kind: Kind, first: usize) -> usize {
+        let found = self.all.iter().position(|own| own.name == name);
+        let place = found.unwrap_or_else(|| {
+            self.all.push(Values { name: name.to_owned(), kind, values: Vec::new() });
+            self.all.len() - 1
+        });
+        let own = &mut self.all[place];
+        own.kind = own.kind.joined(kind);
+        own.values.resize(first, f64::NAN);
+        place
+    }
+
     fn finish(self, len: usize) -> Vec<(String, Column)> {
         let mut out = Vec::new();
-        for (name, mut values) in self.by_name {
+        for Values { name, kind, mut values } in self.all {
             values.resize(len, f64::NAN);
             let full = values.iter().all(|v| !v.is_nan());
-            let column = match self.kinds[&name] {
+            let column = match kind {
                 Kind::Single => Column::F32(values.into_iter().map(|v| v as f32).collect()),
                 Kind::Whole(0.., ..=255) if full => {
                     Column::U8(values.into_iter().map(|v| v as u8).collect())

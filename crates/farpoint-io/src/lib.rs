@@ -16,7 +16,9 @@
 
 mod cloud;
 mod column;
+mod conversion;
 mod crs;
+mod degrees;
 mod detect;
 mod e57;
 mod error;
@@ -29,8 +31,11 @@ mod npy;
 mod output;
 mod pcd;
 mod ply;
+mod precision;
+mod ptx;
 mod quiet;
 mod raw;
+mod resolution;
 mod table;
 mod text;
 
@@ -41,6 +46,7 @@ pub use error::{Error, Place};
 pub use format::Format;
 pub use output::{check_output, write, write_bytes, write_indices};
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
@@ -174,10 +180,10 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
-        return read_bytes(&bytes, "standard input", options);
+        return decode(Cow::Owned(bytes), "standard input", options);
     }
     let bytes = std::fs::read(path).map_err(fail)?;
-    read_bytes(&bytes, &name, options)
+    decode(Cow::Owned(bytes), &name, options)
 }
 
 /// Reads a cloud from bytes in memory; `name` helps to detect the format and appears in messages.
@@ -185,20 +191,32 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
 /// # Errors
 /// [`Error::UnknownFormat`] if the format is unknown, [`Error::Malformed`] if the content is damaged.
 pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
-    let format = detect::detect(bytes, name, options)?;
+    decode(Cow::Borrowed(bytes), name, options)
+}
+
+/// Readers that keep most of a file as it is take its memory.
+fn decode(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
+    let format = detect::detect(&bytes, name, options)?;
     let cloud = match format {
         Format::Ply => ply::read(bytes),
-        Format::Pcd => pcd::read(bytes),
+        Format::Pcd => pcd::read(&bytes),
         Format::Las | Format::Laz => las::read(bytes),
-        Format::E57 => e57::read(bytes),
-        Format::Npy => npy::read(bytes),
-        Format::Npz => npy::read_archive(bytes),
-        Format::Raw => raw::read(bytes, name, options),
-        Format::Text => text::read(bytes, name, options),
-        Format::Obj => mesh::read_obj(bytes),
-        Format::Off => mesh::read_off(bytes),
+        Format::E57 => e57::read(&bytes),
+        Format::Npy => npy::read(&bytes),
+        Format::Npz => npy::read_archive(&bytes),
+        Format::Raw => raw::read(&bytes, name, options),
+        Format::Text => text::read(&bytes, name, options),
+        Format::Ptx => ptx::read(&bytes),
+        Format::Obj => mesh::read_obj(&bytes),
+        Format::Off => mesh::read_off(&bytes),
     };
-    cloud.map_err(|fault| fault.named(name, format))
+    let mut cloud = cloud.map_err(|fault| fault.named(name, format))?;
+    let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
+    let geographic = || cloud.crs().is_some_and(|crs| crs.geographic);
+    if !warned && (geographic() || degrees::beside_lengths(&cloud.coordinates)) {
+        cloud.warnings.push(degrees::WARNING.into());
+    }
+    Ok(cloud)
 }
 
 /// The examples of the README, which are tested as documentation.

@@ -31,7 +31,8 @@ pub fn write(
     };
     let options = WriteOptions { format: Some(format), ..options.clone() };
     let name = path.display().to_string();
-    let style = options.style.unwrap_or_else(|| TextStyle::of(path));
+    // Standard output has no name: a text keeps its own layout there.
+    let style = options.style.or_else(|| (path != Path::new("-")).then(|| TextStyle::of(path)));
     let (bytes, warnings) = encode(&name, cloud, rows, &options.style(style))?;
     put(path, &bytes)?;
     Ok(warnings)
@@ -122,17 +123,14 @@ fn encode(
     }
     let format = options.format.or(cloud.format());
     let format = output_format(Path::new(name), &WriteOptions { format, ..options.clone() })?;
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = left_out(cloud, format).into_iter().collect();
     let bytes = match format {
         Format::Ply => ply::write(cloud, rows, options, &mut warnings),
         Format::Pcd => pcd::write(cloud, rows, options, &mut warnings),
         Format::Las => las::write(cloud, rows, false, options, &mut warnings),
         Format::Laz => las::write(cloud, rows, true, options, &mut warnings),
         Format::Npy => npy::write(cloud, rows, options, &mut warnings),
-        _ => {
-            let style = options.style.unwrap_or(TextStyle::Spaces);
-            text::write(cloud, rows, style, &mut warnings)
-        }
+        _ => text::write(cloud, rows, options.style, &mut warnings),
     };
     let bytes = bytes.map_err(|fault| Error::Output {
         name: name.to_owned(),
@@ -143,6 +141,24 @@ fn encode(
         fix: fault.fix,
     })?;
     Ok((bytes, warnings))
+}
+
+/// Warns of what a file states of all its points and the format has no place for.
+fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
+    let las = |format| matches!(format, Format::Las | Format::Laz);
+    let from_las = cloud.format().is_some_and(las);
+    if from_las && las(format) {
+        return None;
+    }
+    let crs = cloud.crs().filter(|crs| !las(format) || crs.wkt.is_none());
+    let crs = crs.map(|crs| format!("the coordinate system ({})", crs.name));
+    let scale = cloud.scale().filter(|_| from_las);
+    let scale = scale.map(|[x, y, z]| match x == y && y == z {
+        true => format!("the scale ({x}) of LAS"),
+        false => format!("the scale ({x} {y} {z}) of LAS"),
+    });
+    let lost: Vec<String> = crs.into_iter().chain(scale).collect();
+    (!lost.is_empty()).then(|| format!("{} cannot be kept in {format}", lost.join(" and ")))
 }
 
 /// Writes the bytes to `path`, completely or not at all.

@@ -1,14 +1,17 @@
 //! Writing LAS and LAZ: the kept records as they were stored with the input's header and records,
 //! or a new LAS 1.4 file from another format's columns.
 
-use super::fields::{base, base_length, description, slots};
+use super::fields::{base_length, description, slots};
+use super::placing::Fields;
 use super::{integers, transforms};
 use crate::WriteOptions;
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
 use crate::column::{Attribute, Column, Scalar};
+use crate::conversion::{self, Target};
 use crate::error::{Fault, Place};
 use crate::header::{Header, LasHeader, Record};
 use crate::quiet::guarded;
+use crate::resolution::integer_step;
 use crate::table::{Slot, Table};
 use laz::{LazVlr, LazVlrBuilder, ParLasZipCompressor};
 use std::io::Cursor;
@@ -16,34 +19,48 @@ use std::io::Cursor;
 /// Bytes of points in a chunk, which laz reserves; the usual 50,000 points unless they are huge.
 const CHUNK: usize = 16 << 20;
 
+/// The largest integer that a coordinate becomes.
+const LARGEST: f64 = 2.0e9;
+
 /// Writes the rows.
 pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],
     compress: bool,
-    _options: &WriteOptions,
+    options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, Fault> {
-    if let (Header::Las(header), Some(table)) = (&cloud.header, &cloud.table) {
-        return same_records(header, table, rows, cloud.added(rows), compress, warnings);
+    if let Some(scale) = options.scale.filter(|scale| !(scale.is_finite() && *scale > 0.0)) {
+        return Err(Fault::new(format!("{scale} is no scale")).fix("give a step such as 0.001"));
     }
-    from_columns(cloud, rows, compress, warnings)
+    if let (Header::Las(header), Some(table)) = (&cloud.header, &cloud.table) {
+        let mut header = (**header).clone();
+        let mut points = records(table, rows, &cloud.added(rows));
+        describe_kept(&mut header, &cloud.added, warnings)?;
+        if let Some(scale) = options.scale {
+            rescale(&mut header.raw, &mut points, scale, warnings)?;
+        }
+        return assemble(header, points, compress);
+    }
+    from_columns(cloud, rows, compress, options.scale, warnings)
 }
 
-fn same_records(
-    header: &LasHeader,
-    table: &Table,
-    rows: &[usize],
-    added: Vec<Attribute>,
-    compress: bool,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+/// The kept records, each with the added values after it.
+fn records(table: &Table, rows: &[usize], added: &[Attribute]) -> Vec<u8> {
     let mut points = Vec::new();
     for (i, &row) in rows.iter().enumerate() {
         points.extend_from_slice(table.row(row));
         added.iter().for_each(|a| a.column.push_bytes(i, false, &mut points));
     }
-    let mut header = header.clone();
+    points
+}
+
+/// Makes the input's header describe records that have the added attributes after them.
+fn describe_kept(
+    header: &mut LasHeader,
+    added: &[Attribute],
+    warnings: &mut Vec<String>,
+) -> Result<(), Fault> {
     if header.records.iter().any(|r| r.user == b"copc") {
         warnings.push("the octree of COPC is left out; the output is plain LAZ".into());
     }
@@ -51,10 +68,39 @@ fn same_records(
     header.records.retain(|r| r.user != b"copc" && !r.is(LazVlr::USER_ID, LazVlr::RECORD_ID));
     header.extended.retain(|r| r.user != b"copc");
     let before = usize::from(header.raw.point_data_record_length);
-    describe(&mut header, before, &added);
+    describe(header, before, added);
     let length = before + added.iter().map(|a| a.column.kind().size()).sum::<usize>();
     header.raw.point_data_record_length = record_length(length)?;
-    assemble(header, points, compress)
+    Ok(())
+}
+
+/// Stores the coordinates of records as multiples of another step.
+fn rescale(
+    raw: &mut las::raw::Header,
+    points: &mut [u8],
+    scale: f64,
+    warnings: &mut Vec<String>,
+) -> Result<(), Fault> {
+    let old = transforms(raw);
+    if old.iter().all(|(own, _)| *own == scale) {
+        return Ok(());
+    }
+    let new = old.map(|(_, offset)| (scale, offset));
+    let mut exact = true;
+    for record in points.chunks_exact_mut(usize::from(raw.point_data_record_length)) {
+        let stored = integers(record);
+        let value = |axis: usize| f64::from(stored[axis]) * old[axis].0 + old[axis].1;
+        let position: [f64; 3] = std::array::from_fn(value);
+        if (0..3).any(|axis| (position[axis] - new[axis].1).abs() / scale > LARGEST) {
+            return Err(too_fine(scale));
+        }
+        exact &= set_position(record, position, &new);
+    }
+    (raw.x_scale_factor, raw.y_scale_factor, raw.z_scale_factor) = (scale, scale, scale);
+    if !exact {
+        warnings.push(rounded([scale; 3]));
+    }
+    Ok(())
 }
 
 fn record_length(length: usize) -> Result<u16, Fault> {
@@ -216,20 +262,29 @@ fn move_extended(header: &mut LasHeader, start: u64) {
     }
 }
 
-/// The finest power of ten at which the range fits into 32 bits, and a whole offset.
-fn scale_and_offset(low: f64, high: f64) -> (f64, f64) {
-    let offset = ((low + high) / 2.0).round();
+/// A step at which the range fits into 32 bits, at least the one wanted, and an offset that is whole
+/// and a multiple of it.
+fn scale_and_offset(low: f64, high: f64, wanted: f64) -> (f64, f64) {
+    let middle = (low + high) / 2.0;
+    let per_unit = 1.0 / wanted;
+    let decimal = wanted >= 1.0 || (per_unit - per_unit.round()).abs() < per_unit * 1e-12;
+    let offset = if decimal { middle.round() } else { (middle / wanted).round() * wanted };
     let reach = (high - offset).abs().max((low - offset).abs());
-    let mut digits = 9;
-    while digits > -300 && reach / 10f64.powi(-digits) > 2.0e9 {
-        digits -= 1;
+    let mut scale = wanted;
+    while reach / scale > LARGEST {
+        // As written, 1e-7 is closer to what a reader expects than the computed power.
+        scale = format!("{:e}", scale * 10.0).parse().unwrap_or(scale * 10.0);
     }
-    // 1e-7 as written is closer to what a reader expects than the computed power.
-    let scale = format!("1e{}", -digits).parse().unwrap_or(1.0);
     (scale, offset)
 }
 
-fn new_header(coordinates: &Coordinates, rows: &[usize], format: u8) -> Result<LasHeader, Fault> {
+fn new_header(
+    cloud: &Cloud,
+    rows: &[usize],
+    format: u8,
+    scale: Option<f64>,
+) -> Result<LasHeader, Fault> {
+    let coordinates = &cloud.coordinates;
     let mut low = [f64::INFINITY; 3];
     let mut high = [f64::NEG_INFINITY; 3];
     for &row in rows {
@@ -244,10 +299,17 @@ fn new_header(coordinates: &Coordinates, rows: &[usize], format: u8) -> Result<L
             high[axis] = high[axis].max(value);
         }
     }
+    let steps = match scale {
+        Some(scale) => [scale; 3],
+        None => integer_step(cloud, rows),
+    };
     let [x, y, z] = std::array::from_fn(|a| match rows.is_empty() {
-        true => (0.01, 0.0),
-        false => scale_and_offset(low[a], high[a]),
+        true => (scale.unwrap_or(0.01), 0.0),
+        false => scale_and_offset(low[a], high[a], steps[a]),
     });
+    if let Some(scale) = scale.filter(|&scale| [x, y, z].iter().any(|axis| axis.0 > scale)) {
+        return Err(too_fine(scale));
+    }
     let mut software = [0u8; 32];
     software[..8].copy_from_slice(b"farpoint");
     let raw = las::raw::Header {
@@ -266,10 +328,15 @@ fn new_header(coordinates: &Coordinates, rows: &[usize], format: u8) -> Result<L
         large_file: Some(las::raw::header::LargeFile::default()),
         ..Default::default()
     };
+    let wkt = cloud.crs().and_then(|crs| crs.wkt.as_ref());
+    let wkt = wkt.filter(|wkt| wkt.len() < usize::from(u16::MAX));
+    let record = wkt.map(|wkt| {
+        new_record("LASF_Projection", 2112, "OGC WKT", &[wkt.as_bytes(), b"\0"].concat())
+    });
     Ok(LasHeader {
         raw,
         format,
-        records: Vec::new(),
+        records: record.into_iter().collect(),
         padding: Vec::new(),
         extended: Vec::new(),
         extended_start: 0,
@@ -280,25 +347,18 @@ fn from_columns(
     cloud: &Cloud,
     rows: &[usize],
     compress: bool,
+    scale: Option<f64>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, Fault> {
-    let attributes: Vec<Attribute> =
-        cloud.attributes(rows, warnings).into_iter().map(sixteen_bit_color).collect();
+    let attributes = conversion::attributes(cloud, rows, Target::Las, warnings);
     let has = |name: &str| attributes.iter().any(|a| a.name == name);
     let format = match (has("nir"), has("red") && has("green") && has("blue")) {
         (true, _) => 8,
         (false, true) => 7,
         (false, false) => 6,
     };
-    let mut header = new_header(&cloud.coordinates, rows, format)?;
-    let base = base(format);
-    let (mut known, mut added) = (Vec::new(), Vec::new());
-    for a in attributes {
-        match base.iter().find(|s| s.name == a.name && holds(s, &a.column)) {
-            Some(slot) => known.push((slot, a.column)),
-            None => added.push(a),
-        }
-    }
+    let mut header = new_header(cloud, rows, format, scale)?;
+    let Fields { known, added } = Fields::of(attributes, format, warnings);
     let transforms = transforms(&header.raw);
     let mut points = Vec::new();
     let mut exact = true;
@@ -306,15 +366,15 @@ fn from_columns(
         let at = points.len();
         points.resize(at + base_length(format), 0);
         let record = &mut points[at..];
-        exact &= set_position(record, cloud.coordinates.get(row), &transforms);
+        let position = cloud.coordinates.get(row);
+        exact &= set_position(record, position, &transforms);
         // A point without returns is a single return.
         record[14] = 0x11;
         known.iter().for_each(|(slot, column)| set(record, slot, column, i));
         added.iter().for_each(|a| a.column.push_bytes(i, false, &mut points));
     }
     if !exact {
-        let [x, y, z] = transforms.map(|(scale, _)| scale);
-        warnings.push(format!("coordinates are rounded to multiples of {x:e}, {y:e} and {z:e}"));
+        warnings.push(rounded(transforms.map(|(scale, _)| scale)));
     }
     let length = base_length(format);
     describe(&mut header, length, &added);
@@ -323,40 +383,31 @@ fn from_columns(
     assemble(header, points, compress)
 }
 
-/// Writes the nearest integers into the record; returns whether they represent exactly the position.
+fn rounded(steps: [f64; 3]) -> String {
+    let [x, y, z] = steps.map(|step| match step < 1e-4 {
+        true => format!("{step:e}"),
+        false => step.to_string(),
+    });
+    let steps = if x == y && y == z { x } else { format!("{x}, {y} and {z}") };
+    format!("coordinates are rounded to multiples of {steps}; --scale sets another step")
+}
+
+fn too_fine(scale: f64) -> Fault {
+    Fault::new(format!("the coordinates reach too far for a step of {scale} in 32 bits"))
+        .fix("give a larger scale")
+}
+
+/// Writes the nearest integers into the record; returns whether they give back the position, but for
+/// the last digits of a double.
 fn set_position(record: &mut [u8], position: [f64; 3], transforms: &[(f64, f64); 3]) -> bool {
     let mut exact = true;
     for (axis, value) in position.into_iter().enumerate() {
         let (scale, offset) = transforms[axis];
         let n = ((value - offset) / scale).round();
-        exact &= n * scale + offset == value;
+        exact &= (n * scale + offset - value).abs() <= scale * 1e-4;
         record[4 * axis..4 * axis + 4].copy_from_slice(&(n as i32).to_le_bytes());
     }
     exact
-}
-
-/// LAS asks for colors of 8 bits to be multiplied by 256.
-fn sixteen_bit_color(attribute: Attribute) -> Attribute {
-    match (attribute.name.as_str(), attribute.column) {
-        ("red" | "green" | "blue", Column::U8(v)) => {
-            let column = Column::U16(v.into_iter().map(|c| u16::from(c) << 8).collect());
-            Attribute { name: attribute.name, column }
-        }
-        (_, column) => Attribute { name: attribute.name, column },
-    }
-}
-
-/// Whether the record's own place for an attribute holds all its values.
-fn holds(slot: &Slot, column: &Column) -> bool {
-    match (slot.bits, slot.kind) {
-        (Some((_, number)), _) => column.whole_within(0.0, f64::from((1u16 << number) - 1)),
-        (None, Scalar::U8) => column.whole_within(0.0, 255.0),
-        (None, Scalar::U16) => column.whole_within(0.0, 65535.0),
-        (None, Scalar::I8) => column.whole_within(-128.0, 127.0),
-        (None, Scalar::I16) => column.whole_within(-32768.0, 32767.0),
-        (None, Scalar::F64) => column.kind().fits_in(Scalar::F64),
-        _ => false,
-    }
 }
 
 fn set(record: &mut [u8], slot: &Slot, column: &Column, i: usize) {

@@ -3,10 +3,12 @@
 
 use crate::WriteOptions;
 use crate::cloud::Cloud;
-use crate::column::{Attribute, Column, Scalar};
+use crate::column::{Attribute, Column, Scalar, named_axes};
+use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::format::Format;
 use crate::header::{Header, NpyHeader};
+use crate::precision::placed;
 use crate::table::{Store, Table};
 use npyz::{DType, Field};
 
@@ -14,28 +16,26 @@ use npyz::{DType, Field};
 pub(crate) fn write(
     cloud: &Cloud,
     rows: &[usize],
-    _options: &WriteOptions,
+    options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, Fault> {
-    if let (Header::Npy(header), Some(table)) = (&cloud.header, &cloud.table) {
+    let own = cloud.coordinates.kind();
+    if let (Header::Npy(header), Some(table)) = (&cloud.header, &cloud.table)
+        && options.precision.is_none_or(|p| p.kind() == own)
+    {
         return same_rows(header, table, rows, cloud.added(rows));
     }
-    let attributes = cloud.attributes(rows, warnings);
-    let kind = cloud.coordinates.kind();
-    let mut all: Vec<Attribute> = ["x", "y", "z"]
-        .into_iter()
-        .enumerate()
-        .map(|(axis, name)| Attribute {
-            name: name.into(),
-            column: cloud.coordinates.axis(axis, rows),
-        })
-        .collect();
+    let attributes = conversion::attributes(cloud, rows, Target::Npy, warnings);
+    let mut all = named_axes(placed(cloud, rows, options.precision, warnings).axes);
+    let kind = all[0].column.kind();
     all.extend(attributes);
-    let raw = cloud.format == Some(Format::Raw);
     // A few rows of many columns would read as a matrix.
     let slim = all.len() <= super::WIDE || all.len() <= rows.len();
     let same = all.iter().all(|a| a.column.kind() == kind);
-    let bare = same && slim && (raw || all.len() == 3 || cloud.has_lines());
+    // Columns that a text names need a structured array, to keep the names.
+    let unnamed = all[3..].iter().all(|a| a.name.starts_with("column_"));
+    let raw = cloud.format == Some(Format::Raw);
+    let bare = same && slim && (raw || all.len() == 3 || cloud.has_lines() && unnamed);
     let mut out = match bare {
         true => header(&type_code(kind, false), &[rows.len(), all.len()]),
         false => header(&descr(&[], &all, false)?.descr(), &[rows.len()]),

@@ -3,11 +3,13 @@
 //! The output is never organized: a sample of a grid is no grid, so HEIGHT becomes 1.
 
 use crate::cloud::{Cloud, distinct};
-use crate::column::{Attribute, Column, Scalar};
+use crate::column::{Attribute, Column, Scalar, named_axes};
+use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::header::{Header, PcdHeader};
+use crate::precision::placed;
 use crate::table::{Slot, Store, Table};
-use crate::{Encoding, WriteOptions, lzf};
+use crate::{Encoding, Precision, WriteOptions, lzf};
 use pcd_rs::DataKind;
 
 /// Writes the rows, in the input's encoding if that was PCD and no other is set.
@@ -31,17 +33,23 @@ pub(crate) fn write(
         _ => None,
     };
     let data = wanted.or(source.map(|(h, _)| h.data)).unwrap_or(DataKind::Binary);
+    let own = source.map(|_| cloud.coordinates.kind());
+    let precision = options.precision.or((own.is_none()).then_some(Precision::Single));
     if let Some((header, table)) = source
         && (data == DataKind::Ascii) == cloud.has_lines()
+        && precision.is_none_or(|p| Some(p.kind()) == own)
     {
         let added = named(cloud.added(rows), &table.slots);
         let text = kept_header(header, &table.slots, &added, rows.len(), data);
         return body(text, data, table, rows, &added);
     }
-    let attributes = named(packed_colors(cloud.attributes(rows, warnings)), &[]);
-    let (table, columns) = bare_table(cloud, rows, attributes);
+    let attributes = conversion::attributes(cloud, rows, Target::Pcd, warnings);
+    let attributes = named(packed_colors(attributes), &[]);
+    let placed = placed(cloud, rows, precision, warnings);
+    let offset = placed.offset_text();
+    let (table, columns) = bare_table(placed.axes, attributes);
     let viewpoint = source.and_then(|(h, _)| line_of(h, b"VIEWPOINT"));
-    let text = new_header(&columns, rows.len(), data, viewpoint);
+    let text = new_header(&columns, rows.len(), data, viewpoint, offset);
     body(text, data, &table, rows, &columns)
 }
 
@@ -51,49 +59,36 @@ fn line_of<'a>(header: &'a PcdHeader, word: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// A table without stored bytes: every value comes from the columns.
-fn bare_table(
-    cloud: &Cloud,
-    rows: &[usize],
-    attributes: Vec<Attribute>,
-) -> (Table, Vec<Attribute>) {
-    let mut columns: Vec<Attribute> = ["x", "y", "z"]
-        .into_iter()
-        .enumerate()
-        .map(|(axis, name)| Attribute {
-            name: name.into(),
-            column: cloud.coordinates.axis(axis, rows),
-        })
-        .collect();
+fn bare_table(axes: [Column; 3], attributes: Vec<Attribute>) -> (Table, Vec<Attribute>) {
+    let mut columns = named_axes(axes);
     columns.extend(attributes);
     let store = Store::Records { bytes: Vec::new(), stride: 0 };
     (Table { slots: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
 }
 
-/// Colors of one byte go into one `rgb`, as other readers of PCD expect.
+/// Colors of one byte go into one `rgb`, or `rgba`, as other readers of PCD expect.
 fn packed_colors(mut attributes: Vec<Attribute>) -> Vec<Attribute> {
-    let find = |name: &str| {
-        let names = [name, &name[..1]];
-        attributes.iter().position(|a| {
-            names.contains(&a.name.to_ascii_lowercase().as_str())
-                && matches!(a.column, Column::U8(_))
+    let bytes = |name: &str| {
+        attributes.iter().find_map(|a| match &a.column {
+            Column::U8(values) if a.name == name => Some(values.clone()),
+            _ => None,
         })
     };
-    let (Some(r), Some(g), Some(b)) = (find("red"), find("green"), find("blue")) else {
+    let (Some(red), Some(green), Some(blue)) = (bytes("red"), bytes("green"), bytes("blue")) else {
         return attributes;
     };
-    let (Column::U8(red), Column::U8(green), Column::U8(blue)) =
-        (&attributes[r].column, &attributes[g].column, &attributes[b].column)
-    else {
-        return attributes;
-    };
-    let packed =
-        red.iter().zip(green).zip(blue).map(|((&r, &g), &b)| u32::from_be_bytes([0, r, g, b]));
-    let rgb = Attribute { name: "rgb".into(), column: Column::U32(packed.collect()) };
-    attributes[r] = rgb;
-    let mut at = 0;
-    attributes.retain(|_| {
-        at += 1;
-        at - 1 != g && at - 1 != b
+    let alpha = bytes("alpha");
+    let packed = (0..red.len()).map(|i| {
+        let alpha = alpha.as_ref().map_or(0, |alpha| alpha[i]);
+        u32::from_be_bytes([alpha, red[i], green[i], blue[i]])
+    });
+    let name = if alpha.is_some() { "rgba" } else { "rgb" };
+    let packed = Attribute { name: name.into(), column: Column::U32(packed.collect()) };
+    let place = attributes.iter().position(|a| a.name == "red").unwrap_or(0);
+    attributes[place] = packed;
+    attributes.retain(|a| {
+        let channel = matches!(a.name.as_str(), "red" | "green" | "blue" | "alpha");
+        !(channel && a.column.kind() == Scalar::U8)
     });
     attributes
 }
@@ -181,8 +176,13 @@ fn new_header(
     count: usize,
     data: DataKind,
     viewpoint: Option<&[u8]>,
+    offset: Option<String>,
 ) -> Vec<u8> {
-    let mut out = b"# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\n".to_vec();
+    let mut out = b"# .PCD v0.7 - Point Cloud Data file format\n".to_vec();
+    if let Some(offset) = offset {
+        push_line(&mut out, format!("# offset {offset}").as_bytes());
+    }
+    push_line(&mut out, b"VERSION 0.7");
     for word in [&b"FIELDS"[..], b"SIZE", b"TYPE", b"COUNT"] {
         if let Some(line) = field_line(word, &[], columns) {
             push_line(&mut out, line.as_bytes());

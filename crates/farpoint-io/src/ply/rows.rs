@@ -4,7 +4,8 @@ use super::{Element, Parsed};
 use crate::cloud::Coordinates;
 use crate::column::Column;
 use crate::error::{Fault, Place};
-use crate::table::{Slot, Split, Store, Table, Tokens, list_length};
+use crate::table::{Slot, Split, Store, Table, Tokens, list_length, part};
+use std::borrow::Cow;
 
 /// The lines of an ascii payload as places in `bytes`, blank ones left out.
 fn payload_lines(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, usize)> {
@@ -54,7 +55,7 @@ fn short(element: &Element, found: usize) -> Fault {
 
 /// Records of one length, or spans where the vertices hold lists.
 pub(super) fn binary(
-    bytes: &[u8],
+    bytes: Cow<'_, [u8]>,
     start: usize,
     before: &[Element],
     element: &Element,
@@ -64,7 +65,7 @@ pub(super) fn binary(
     for e in before {
         at = match row_size(&e.slots) {
             Some(size) => e.count.checked_mul(size).and_then(|n| n.checked_add(at)),
-            None => walk(bytes, at, e, big_endian, |_| {}).ok(),
+            None => walk(&bytes, at, e, big_endian, |_| {}).ok(),
         }
         .filter(|&at| at <= bytes.len())
         .ok_or_else(|| Fault::truncated(format!("the file ends inside element '{}'", e.name)))?;
@@ -74,14 +75,14 @@ pub(super) fn binary(
         if there < element.count {
             return Err(short(element, there));
         }
-        let bytes = bytes[at..at + element.count * stride].to_vec();
+        let bytes = part(bytes, at..at + element.count * stride);
         return Ok(Store::Records { bytes, stride });
     }
     let mut spans = Vec::new();
-    let end = walk(bytes, at, element, big_endian, |span| spans.push(span))
+    let end = walk(&bytes, at, element, big_endian, |span| spans.push(span))
         .map_err(|found| short(element, found))?;
     let spans = spans.into_iter().map(|(a, b)| (a - at, b - at)).collect();
-    Ok(Store::Spans { bytes: bytes[at..end].to_vec(), spans })
+    Ok(Store::Spans { bytes: part(bytes, at..end), spans })
 }
 
 /// Bytes of a row without lists.
@@ -118,6 +119,9 @@ fn walk(
 
 /// Takes x, y and z out of the rows.
 pub(super) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+    if let Some(coordinates) = table.float_coordinates() {
+        return Ok(coordinates);
+    }
     let rows: Vec<usize> = (0..count).collect();
     let axis = |axis: usize| -> Result<Column, Fault> {
         let slot = table.xyz[axis];

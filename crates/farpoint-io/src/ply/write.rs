@@ -2,11 +2,13 @@
 
 use super::{PlyEncoding, encoding_name};
 use crate::cloud::{Cloud, distinct};
-use crate::column::{Attribute, Column, Scalar};
+use crate::column::{Attribute, Column, Scalar, named_axes};
+use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::header::{Header, HeaderLine, PlyHeader};
+use crate::precision::placed;
 use crate::table::Table;
-use crate::{Encoding, Format, WriteOptions};
+use crate::{Encoding, Precision, WriteOptions};
 use std::collections::HashSet;
 
 /// Writes the rows, in the input's encoding if that was PLY and no other is set.
@@ -27,10 +29,15 @@ pub(crate) fn write(
     };
     if let (Header::Ply(header), Some(table)) = (&cloud.header, &cloud.table)
         && wanted.is_none_or(|w| w == header.encoding)
+        && options.precision.is_none_or(|p| p.kind() == cloud.coordinates.kind())
     {
         return Ok(same_rows(header, table, rows, cloud.added(rows), warnings));
     }
-    Ok(from_columns(cloud, rows, wanted.unwrap_or(PlyEncoding::BinaryLittleEndian), warnings))
+    let own = match &cloud.header {
+        Header::Ply(header) => header.encoding,
+        _ => PlyEncoding::BinaryLittleEndian,
+    };
+    Ok(from_columns(cloud, rows, wanted.unwrap_or(own), options.precision, warnings))
 }
 
 fn type_name(kind: Scalar) -> &'static str {
@@ -119,35 +126,16 @@ fn from_columns(
     cloud: &Cloud,
     rows: &[usize],
     encoding: PlyEncoding,
+    precision: Option<Precision>,
     warnings: &mut Vec<String>,
 ) -> Vec<u8> {
-    let mut all: Vec<Attribute> = ["x", "y", "z"]
-        .into_iter()
-        .enumerate()
-        .map(|(axis, name)| Attribute {
-            name: name.into(),
-            column: cloud.coordinates.axis(axis, rows),
-        })
-        .collect();
-    let attributes = cloud.attributes(rows, warnings);
+    let attributes = conversion::attributes(cloud, rows, Target::Ply, warnings);
+    let placed = placed(cloud, rows, precision, warnings);
+    let offset = placed.offset_text();
+    let mut all = named_axes(placed.axes);
     all.extend(attributes.into_iter().map(|a| suited(a, warnings)));
     distinct(&mut all, HashSet::new());
-    let mut out = format!("ply\nformat {} 1.0\n", encoding_name(encoding)).into_bytes();
-    if let Header::Ply(header) = &cloud.header {
-        for line in &header.lines {
-            if let HeaderLine::Kept(text) = line
-                && (text.starts_with(b"comment") || text.starts_with(b"obj_info"))
-            {
-                out.extend_from_slice(text);
-                out.push(b'\n');
-            }
-        }
-    }
-    out.extend(format!("element vertex {}\n", rows.len()).bytes());
-    for a in &all {
-        out.extend(format!("property {} {}\n", type_name(a.column.kind()), a.name).bytes());
-    }
-    out.extend(b"end_header\n");
+    let mut out = new_header(cloud, rows.len(), encoding, &all, offset);
     for i in 0..rows.len() {
         for (k, a) in all.iter().enumerate() {
             match encoding {
@@ -164,8 +152,34 @@ fn from_columns(
             out.push(b'\n');
         }
     }
-    if cloud.format == Some(Format::Las) || cloud.format == Some(Format::Laz) {
-        warnings.push("the LAS header (scale, offset, CRS) is left out".into());
+    out
+}
+
+fn new_header(
+    cloud: &Cloud,
+    count: usize,
+    encoding: PlyEncoding,
+    all: &[Attribute],
+    offset: Option<String>,
+) -> Vec<u8> {
+    let mut out = format!("ply\nformat {} 1.0\n", encoding_name(encoding)).into_bytes();
+    if let Header::Ply(header) = &cloud.header {
+        for line in &header.lines {
+            if let HeaderLine::Kept(text) = line
+                && (text.starts_with(b"comment") || text.starts_with(b"obj_info"))
+            {
+                out.extend_from_slice(text);
+                out.push(b'\n');
+            }
+        }
     }
+    out.extend(
+        offset.map(|offset| format!("comment offset {offset}\n")).unwrap_or_default().bytes(),
+    );
+    out.extend(format!("element vertex {count}\n").bytes());
+    for a in all {
+        out.extend(format!("property {} {}\n", type_name(a.column.kind()), a.name).bytes());
+    }
+    out.extend(b"end_header\n");
     out
 }

@@ -1,0 +1,363 @@
+//! Changing formats: what the attributes of one are called in another, and in which range they are
+//! stored there. This is the one place for it; the writers only lay out what they get.
+//!
+//! Every attribute has one name in here, that of LAS where LAS has it (`red`, `intensity`,
+//! `classification`, `gps_time`, ...), and `nx`, `ny`, `nz` for normals.
+
+use crate::Format;
+use crate::cloud::{Cloud, distinct};
+use crate::column::{Attribute, Column, Scalar};
+
+/// What the attributes are going to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Ply,
+    Pcd,
+    Las,
+    Npy,
+    Text,
+    Pts,
+}
+
+/// Attributes with one name for all formats. Names are compared without case, underscores and the
+/// `scalar_` that CloudCompare puts in front.
+const NAMES: [&str; 23] = [
+    "red",
+    "green",
+    "blue",
+    "alpha",
+    "nir",
+    "intensity",
+    "classification",
+    "nx",
+    "ny",
+    "nz",
+    "gps_time",
+    "return_number",
+    "number_of_returns",
+    "scan_direction_flag",
+    "edge_of_flight_line",
+    "synthetic",
+    "key_point",
+    "withheld",
+    "overlap",
+    "scanner_channel",
+    "scan_angle_rank",
+    "user_data",
+    "point_source_id",
+];
+
+/// Other names for the same, as compared.
+const ALIASES: [(&str, &str); 8] = [
+    ("diffusered", "red"),
+    ("diffusegreen", "green"),
+    ("diffuseblue", "blue"),
+    ("class", "classification"),
+    ("infrared", "nir"),
+    ("normalx", "nx"),
+    ("normaly", "ny"),
+    ("normalz", "nz"),
+];
+
+const COLORS: [&str; 3] = ["red", "green", "blue"];
+
+/// Every attribute except x, y, z at the given rows, with the names and ranges of the target.
+pub(crate) fn attributes(
+    cloud: &Cloud,
+    rows: &[usize],
+    target: Target,
+    warnings: &mut Vec<String>,
+) -> Vec<Attribute> {
+    let mut all = cloud.attributes(rows, warnings);
+    if cloud.format == Some(Format::Pcd) {
+        all = unpacked(all);
+    }
+    convert_colors(cloud, &mut all, target, warnings);
+    if target == Target::Las {
+        scale_intensity(cloud, &mut all, warnings);
+    }
+    rename(&mut all);
+    for attribute in &mut all {
+        suit(attribute, target);
+    }
+    distinct(&mut all, ["x", "y", "z"].map(String::from).into());
+    all
+}
+
+/// A name as it is compared.
+pub(crate) fn key(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    let plain = lower.strip_prefix("scalar_").unwrap_or(&lower);
+    plain.chars().filter(|c| !matches!(c, '_' | ' ' | '-')).collect()
+}
+
+/// The common name for an attribute.
+fn common(name: &str) -> Option<&'static str> {
+    let key = key(name);
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == key).map(|(_, name)| *name);
+    alias.or_else(|| NAMES.into_iter().find(|name| self::key(name) == key))
+}
+
+/// Gives attributes their common names, the first of those that mean the same.
+fn rename(all: &mut [Attribute]) {
+    for i in 0..all.len() {
+        let Some(name) = common(&all[i].name) else { continue };
+        if !all.iter().any(|other| other.name == name) {
+            all[i].name = name.into();
+        }
+    }
+}
+
+/// Names and types that readers of the target expect.
+fn suit(attribute: &mut Attribute, target: Target) {
+    let normal = ["nx", "ny", "nz"].iter().position(|name| *name == attribute.name);
+    if let Some(axis) = normal {
+        attribute.name = match target {
+            Target::Pcd => ["normal_x", "normal_y", "normal_z"][axis],
+            Target::Las => ["NormalX", "NormalY", "NormalZ"][axis],
+            _ => ["nx", "ny", "nz"][axis],
+        }
+        .into();
+    }
+    if target != Target::Pcd {
+        return;
+    }
+    // The Point Cloud Library matches fields by name and type.
+    let single = normal.is_some() || matches!(attribute.name.as_str(), "intensity" | "curvature");
+    let kind = attribute.column.kind();
+    let largest = f64::from(1u32 << 24);
+    let fits = kind.fits_in(Scalar::F32)
+        || kind == Scalar::F64
+        || attribute.column.whole_within(-largest, largest);
+    if single && fits {
+        attribute.column = attribute.column.cast(Scalar::F32);
+    }
+    if attribute.name == "label" && attribute.column.whole_within(0.0, f64::from(u32::MAX)) {
+        attribute.column = attribute.column.cast(Scalar::U32);
+    }
+}
+
+/// PCD packs colors into one 32-bit `rgb` or `rgba`.
+fn unpacked(attributes: Vec<Attribute>) -> Vec<Attribute> {
+    let mut out = Vec::with_capacity(attributes.len());
+    for attribute in attributes {
+        let packed: Option<Vec<u32>> = match (&attribute.column, attribute.name.as_str()) {
+            (Column::F32(v), "rgb" | "rgba") => Some(v.iter().map(|x| x.to_bits()).collect()),
+            (Column::U32(v), "rgb" | "rgba") => Some(v.clone()),
+            (Column::I32(v), "rgb" | "rgba") => Some(v.iter().map(|&x| x as u32).collect()),
+            _ => None,
+        };
+        let Some(packed) = packed else {
+            out.push(attribute);
+            continue;
+        };
+        let mut channels = vec![("red", 16), ("green", 8), ("blue", 0)];
+        if attribute.name == "rgba" {
+            channels.push(("alpha", 24));
+        }
+        for (name, shift) in channels {
+            let values = packed.iter().map(|&p| (p >> shift) as u8).collect();
+            out.push(Attribute { name: name.into(), column: Column::U8(values) });
+        }
+    }
+    out
+}
+
+/// The range of a file's colors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    /// 0 to 255.
+    Byte,
+    /// 0 to 65535.
+    Word,
+    /// 0 to 1.
+    Unit,
+}
+
+impl Depth {
+    /// Of three attributes of a cloud, all its rows looked at; `None` if they can't be colors.
+    fn of(cloud: &Cloud, channels: [&Attribute; 3]) -> Option<Depth> {
+        if channels.iter().all(|a| a.column.kind() == Scalar::U8) {
+            return Some(Depth::Byte);
+        }
+        let any = |test: &(dyn Fn(f64) -> bool + Sync)| {
+            channels.iter().any(|a| cloud.any_value(&a.name, test))
+        };
+        if any(&|v| v > 255.0) {
+            return (!any(&|v| !(0.0..=65535.0).contains(&v) && !v.is_nan()))
+                .then_some(Depth::Word);
+        }
+        if any(&|v| v < 0.0) {
+            return None;
+        }
+        let float = |a: &&Attribute| matches!(a.column.kind(), Scalar::F32 | Scalar::F64);
+        // Text has no types, so that only a fraction shows the range 0 to 1.
+        let floats = match cloud.has_lines() {
+            true => any(&|v| v.fract() != 0.0),
+            false => channels.iter().all(float),
+        };
+        Some(if floats && !any(&|v| v > 1.0) { Depth::Unit } else { Depth::Byte })
+    }
+
+    fn byte(self, value: f64) -> u8 {
+        match self {
+            Depth::Byte => value.round() as u8,
+            Depth::Word => (value as u16 >> 8) as u8,
+            Depth::Unit => (value * 255.0).round() as u8,
+        }
+    }
+
+    /// As LAS asks for: 8 bits are multiplied by 256.
+    fn word(self, value: f64) -> u16 {
+        match self {
+            Depth::Byte => u16::from(value.round() as u8) << 8,
+            Depth::Word => value as u16,
+            Depth::Unit => (value * 65535.0).round() as u16,
+        }
+    }
+
+    /// Whether 8 bits are too few for a value.
+    fn beyond_byte(self, value: f64) -> bool {
+        match self {
+            Depth::Byte => value.fract() != 0.0,
+            // Both ways to make 16 bits of 8 lose nothing.
+            Depth::Word => {
+                !matches!(value as u16 & 255, low if low == 0 || low == value as u16 >> 8)
+            }
+            Depth::Unit => (value * 255.0 - (value * 255.0).round()).abs() > 1e-3,
+        }
+    }
+}
+
+/// Where red, green and blue are; also of the names r, g and b, if there are all three.
+fn color_places(all: &[Attribute]) -> Option<[usize; 3]> {
+    let by = |names: [&str; 3], test: &dyn Fn(&str, &str) -> bool| {
+        let place = |name: &str| all.iter().position(|a| test(&a.name, name));
+        Some([place(names[0])?, place(names[1])?, place(names[2])?])
+    };
+    by(COLORS, &|own, name| own == name)
+        .or_else(|| by(COLORS, &|own, name| common(own) == Some(name)))
+        .or_else(|| by(["r", "g", "b"], &|own, name| own.eq_ignore_ascii_case(name)))
+}
+
+/// Brings colors into the range of the target, under the names red, green and blue.
+fn convert_colors(
+    cloud: &Cloud,
+    all: &mut [Attribute],
+    target: Target,
+    warnings: &mut Vec<String>,
+) {
+    let Some(places) = color_places(all) else { return };
+    let Some(depth) = Depth::of(cloud, places.map(|place| &all[place])) else { return };
+    let alpha = all.iter().position(|a| key(&a.name) == "alpha");
+    let kept = matches!(target, Target::Npy | Target::Text);
+    let mut rounded = false;
+    for (place, name) in places.into_iter().zip(COLORS).chain(alpha.map(|place| (place, "alpha"))) {
+        let column = &all[place].column;
+        let values = || (0..column.len()).map(|i| column.get(i));
+        let converted = match target {
+            Target::Npy | Target::Text => None,
+            Target::Las if name == "alpha" => None,
+            Target::Las => Some(Column::U16(values().map(|v| depth.word(v)).collect())),
+            Target::Ply | Target::Pcd | Target::Pts => {
+                rounded |= depth != Depth::Byte && values().any(|v| depth.beyond_byte(v));
+                Some(Column::U8(values().map(|v| depth.byte(v)).collect()))
+            }
+        };
+        if let Some(column) = converted {
+            all[place].column = column;
+        }
+        if !kept || common(&all[place].name).is_none() {
+            all[place].name = name.into();
+        }
+    }
+    if rounded {
+        warnings.push("colors are rounded to 8 bits a channel".into());
+    }
+}
+
+/// Intensity from 0 to 1 becomes 0 to 65535, which is full intensity in LAS.
+fn scale_intensity(cloud: &Cloud, all: &mut [Attribute], warnings: &mut Vec<String>) {
+    let named = |a: &&mut Attribute| common(&a.name) == Some("intensity");
+    let Some(attribute) = all.iter_mut().find(named) else { return };
+    let any = |test: &(dyn Fn(f64) -> bool + Sync)| cloud.any_value(&attribute.name, test);
+    if any(&|v| !(0.0..=1.0).contains(&v)) || !any(&|v| v.fract() != 0.0) {
+        return;
+    }
+    let column = &attribute.column;
+    let values = (0..column.len()).map(|i| (column.get(i) * 65535.0).round() as u16).collect();
+    attribute.column = Column::U16(values);
+    warnings.push("intensity from 0 to 1 is multiplied by 65535".into());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Coordinates;
+
+    fn colored(values: Column) -> Cloud {
+        let mut cloud = Cloud::new(Coordinates::F32(vec![[0.0; 3]; values.len()]));
+        for name in ["r", "G", "b"] {
+            cloud.add_column(name, values.clone());
+        }
+        cloud
+    }
+
+    /// The red of the rows in the target, with the number of warnings.
+    fn red(values: Column, rows: &[usize], target: Target) -> (Column, usize) {
+        let mut warnings = Vec::new();
+        let all = attributes(&colored(values), rows, target, &mut warnings);
+        let names: Vec<_> = all.iter().map(|a| a.name.as_str()).collect();
+        assert_eq!(names, COLORS);
+        (all[0].column.clone(), warnings.len())
+    }
+
+    #[test]
+    fn the_whole_cloud_shows_the_range_of_its_colors() {
+        let words = Column::U16(vec![200, 65280, 513]);
+        assert_eq!(red(words.clone(), &[0, 1], Target::Ply), (Column::U8(vec![0, 255]), 1));
+        assert_eq!(red(words.clone(), &[1], Target::Ply), (Column::U8(vec![255]), 0));
+        assert_eq!(red(words.clone(), &[0], Target::Las), (Column::U16(vec![200]), 0));
+        assert_eq!(red(words.clone(), &[0], Target::Npy), (Column::U16(vec![200]), 0));
+        let bytes = Column::U16(vec![200, 255]);
+        assert_eq!(red(bytes.clone(), &[0, 1], Target::Pcd), (Column::U8(vec![200, 255]), 0));
+        assert_eq!(red(bytes, &[0, 1], Target::Las), (Column::U16(vec![51200, 65280]), 0));
+    }
+
+    #[test]
+    fn floats_are_shares_of_full_color() {
+        let unit = Column::F32(vec![0.0, 1.0, 128.0 / 255.0, f32::NAN]);
+        let expected = Column::U8(vec![0, 255, 128, 0]);
+        assert_eq!(red(unit.clone(), &[0, 1, 2, 3], Target::Ply), (expected, 0));
+        assert_eq!(red(unit, &[1], Target::Las), (Column::U16(vec![65535]), 0));
+        let bytes = Column::F32(vec![0.0, 255.0]);
+        assert_eq!(red(bytes, &[0, 1], Target::Pts), (Column::U8(vec![0, 255]), 0));
+    }
+
+    #[test]
+    fn what_is_no_color_stays() {
+        let mut warnings = Vec::new();
+        let cloud = colored(Column::F64(vec![-3.5, 70_000.0]));
+        let all = attributes(&cloud, &[0], Target::Ply, &mut warnings);
+        assert_eq!(all[0].name, "r");
+        assert_eq!(all[0].column, Column::F64(vec![-3.5]));
+    }
+
+    #[test]
+    fn names_are_those_of_the_target() {
+        let mut cloud = Cloud::new(Coordinates::F32(vec![[0.0; 3]]));
+        for name in ["scalar_Intensity", "Normal_X", "GpsTime", "class", "radius"] {
+            cloud.add_column(name, Column::F64(vec![0.5]));
+        }
+        let names = |target| {
+            let all = attributes(&cloud, &[0], target, &mut Vec::new());
+            all.into_iter().map(|a| (a.name, a.column.kind().name())).collect::<Vec<_>>()
+        };
+        let pair = |name: &str, kind| (name.to_owned(), kind);
+        let rest = [pair("gps_time", "f64"), pair("classification", "f64"), pair("radius", "f64")];
+        let with = |first: [(String, &'static str); 2]| [&first[..], &rest[..]].concat();
+        assert_eq!(names(Target::Ply), with([pair("intensity", "f64"), pair("nx", "f64")]));
+        assert_eq!(names(Target::Pcd), with([pair("intensity", "f32"), pair("normal_x", "f32")]));
+        assert_eq!(names(Target::Las), with([pair("intensity", "u16"), pair("NormalX", "f64")]));
+    }
+}

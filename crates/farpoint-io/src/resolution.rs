@@ -1,0 +1,155 @@
+//! The resolution of coordinates: the step that a format states or that the numbers show, and what
+//! float32 would keep of it.
+
+use crate::cloud::{Cloud, Coordinates};
+use rayon::prelude::*;
+
+/// Digits after the decimal point that are looked for.
+const MOST_DECIMALS: u32 = 9;
+/// The step of numbers without one, as a share of the cloud's extent.
+const UNKNOWN: f64 = 1e-6;
+
+/// The lowest and highest finite value of each axis; `None` without a point.
+pub(crate) fn bounds(coordinates: &Coordinates) -> Option<[[f64; 3]; 2]> {
+    let none = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+    let one = |row: usize| {
+        let point = coordinates.get(row);
+        match point.iter().all(|value| value.is_finite()) {
+            true => [point, point],
+            false => none,
+        }
+    };
+    let join = |a: [[f64; 3]; 2], b: [[f64; 3]; 2]| {
+        [
+            std::array::from_fn(|axis| a[0][axis].min(b[0][axis])),
+            std::array::from_fn(|axis| a[1][axis].max(b[1][axis])),
+        ]
+    };
+    let found = (0..coordinates.len()).into_par_iter().map(one).reduce(|| none, join);
+    (found[0][0] <= found[1][0]).then_some(found)
+}
+
+/// The distance from a number to the next larger float32.
+pub(crate) fn float_spacing(value: f64) -> f64 {
+    let value = value.abs() as f32;
+    f64::from(value.next_up()) - f64::from(value)
+}
+
+/// Whether float32 holds all coordinates exactly.
+pub(crate) fn is_single(coordinates: &Coordinates) -> bool {
+    let holds = |value: &f64| f64::from(*value as f32) == *value || value.is_nan();
+    match coordinates {
+        Coordinates::F32(_) => true,
+        Coordinates::F64(points) => points.par_iter().all(|point| point.iter().all(holds)),
+    }
+}
+
+/// The power of ten closest to a step.
+fn power_of_ten(step: f64) -> f64 {
+    let digits = step.log10().round();
+    // As written, which is closer to what a reader expects than the computed power.
+    format!("1e{digits}").parse().unwrap_or(1.0)
+}
+
+/// Digits after the decimal point of the numbers of an axis, at most [`MOST_DECIMALS`]; `None` if
+/// they have more.
+fn decimals(coordinates: &Coordinates, axis: usize, rows: &[usize]) -> Option<u32> {
+    let has = |row: usize, digits: u32| {
+        let power = 10f64.powi(digits as i32);
+        match coordinates {
+            Coordinates::F32(points) => {
+                let value = points[row][axis];
+                ((f64::from(value) * power).round() / power) as f32 == value || !value.is_finite()
+            }
+            Coordinates::F64(points) => {
+                let value = points[row][axis];
+                (value * power).round() / power == value || !value.is_finite()
+            }
+        }
+    };
+    let of_rows = |rows: &[usize]| {
+        let mut digits = 0;
+        for &row in rows {
+            while digits <= MOST_DECIMALS && !has(row, digits) {
+                digits += 1;
+            }
+        }
+        digits
+    };
+    let most = rows.par_chunks(1 << 16).map(of_rows).max().unwrap_or(0);
+    (most <= MOST_DECIMALS).then_some(most)
+}
+
+/// The step below which differences of the coordinates mean nothing, for each axis.
+pub(crate) fn meaningful_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
+    if let Some(scale) = cloud.scale() {
+        return scale.map(f64::abs);
+    }
+    let Some([low, high]) = bounds(cloud.coordinates()) else { return [1.0; 3] };
+    let extent = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
+    std::array::from_fn(|axis| match decimals(cloud.coordinates(), axis, rows) {
+        Some(digits) => 10f64.powi(-(digits as i32)),
+        None => extent * UNKNOWN,
+    })
+}
+
+/// A step for storing the coordinates as integers: that of the format they come from, or their
+/// decimals, or the spacing of float32 at their size.
+pub(crate) fn integer_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
+    if let Some(scale) = cloud.scale() {
+        return scale.map(f64::abs);
+    }
+    let coordinates = cloud.coordinates();
+    let Some([low, high]) = bounds(coordinates) else { return [0.01; 3] };
+    let single = is_single(coordinates);
+    let largest = (0..3).map(|axis| match single {
+        true => low[axis].abs().max(high[axis].abs()),
+        // Of doubles, what float32 would keep of the cloud at the origin.
+        false => high[axis] - low[axis],
+    });
+    let spacing = power_of_ten(float_spacing(largest.fold(0.0, f64::max)).max(1e-9));
+    let steps = std::array::from_fn(|axis| match decimals(coordinates, axis, rows) {
+        Some(digits) if single => power_of_ten(10f64.powi(-(digits as i32))).max(spacing),
+        Some(digits) => power_of_ten(10f64.powi(-(digits as i32))),
+        None => spacing,
+    });
+    let finest = steps.into_iter().fold(f64::INFINITY, f64::min);
+    // One step for all axes, unless they differ as degrees and meters do.
+    steps.map(|step| if step <= finest * 101.0 { finest } else { step })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(points: Coordinates) -> [f64; 3] {
+        let cloud = Cloud::new(points);
+        let rows: Vec<usize> = (0..cloud.len()).collect();
+        integer_step(&cloud, &rows)
+    }
+
+    #[test]
+    fn decimals_are_the_step() {
+        let doubles = vec![[637_000.2, 1.0, 0.001], [637_001.5, 2.3, 17.0], [f64::NAN, 0.0, 0.5]];
+        assert_eq!(step(Coordinates::F64(doubles)), [0.001; 3]);
+        let degrees = vec![[-94.683_471_2, 31.036_731_5, 39.08], [-94.68, 31.03, 78.1]];
+        assert_eq!(step(Coordinates::F64(degrees)), [1e-7, 1e-7, 0.01]);
+        let floats = vec![[0.1f32, 0.25, 3.0], [80.5, 7.75, -2.0]];
+        assert_eq!(step(Coordinates::F32(floats)), [0.01; 3]);
+    }
+
+    #[test]
+    fn numbers_without_decimals_have_the_step_of_float32() {
+        let third = 1.0 / 3.0;
+        let doubles = vec![[third, 0.0, 0.0], [100.0, 0.0, 0.0]];
+        assert_eq!(step(Coordinates::F64(doubles))[0], 1e-5);
+        let floats = vec![[third as f32, 100.0, 0.0]];
+        assert_eq!(step(Coordinates::F32(floats)), [1e-5, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn float32_has_a_spacing() {
+        assert_eq!(float_spacing(637_000.0), 0.0625);
+        assert_eq!(float_spacing(-1.0), f64::from(f32::EPSILON));
+    }
+}

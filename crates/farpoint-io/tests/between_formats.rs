@@ -1,0 +1,150 @@
+//! From one format into another: coordinates, names, ranges and what is said about them. Other
+//! software reads such files in the tests of the command line.
+
+use farpoint_io::{
+    Cloud, Column, Coordinates, Format, Precision, ReadOptions, WriteOptions, read_bytes,
+    write_bytes,
+};
+
+/// A place on a map, in steps of a centimeter.
+const MAP: [[f64; 3]; 3] = [
+    [637_012.34, 849_000.5, 406.26],
+    [637_179.25, 849_497.75, 520.5],
+    [637_100.01, 849_001.0, 500.0],
+];
+
+fn to(format: Format) -> WriteOptions {
+    WriteOptions::default().format(format)
+}
+
+/// Writes all rows and reads them again.
+fn through(cloud: &Cloud, options: &WriteOptions) -> (Cloud, Vec<String>) {
+    let rows: Vec<usize> = (0..cloud.len()).collect();
+    let (bytes, warnings) = write_bytes(cloud, &rows, options).unwrap();
+    (read_bytes(&bytes, "file", &ReadOptions::default()).unwrap(), warnings)
+}
+
+/// The values of an attribute, as text shows them.
+fn values(cloud: &Cloud, name: &str) -> Column {
+    let field = cloud.fields().iter().position(|field| field.name == name);
+    assert!(field.is_some(), "no {name} in {:?}", cloud.fields());
+    let rows: Vec<usize> = (0..cloud.len()).collect();
+    let (bytes, _) = write_bytes(cloud, &rows, &to(Format::Text)).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().trim_start_matches("# ").split(' ').collect();
+    let place = names.iter().position(|own| *own == name).unwrap();
+    let of = |line: &str| line.split(' ').nth(place).unwrap().parse::<f64>().unwrap();
+    Column::F64(lines.map(of).collect())
+}
+
+#[test]
+fn pcd_has_float32_after_an_offset() {
+    let cloud = Cloud::new(Coordinates::F64(MAP.to_vec()));
+    let (back, warnings) = through(&cloud, &to(Format::Pcd));
+    let expected =
+        MAP.map(|[x, y, z]| [(x - 637_012.0) as f32, (y - 849_000.0) as f32, (z - 406.0) as f32]);
+    assert_eq!(back.coordinates(), &Coordinates::F32(expected.to_vec()));
+    assert!(warnings.len() == 1 && warnings[0].contains("637012 849000 406"), "{warnings:?}");
+    let (back, warnings) = through(&cloud, &to(Format::Pcd).precision(Precision::Double));
+    assert_eq!((back.coordinates(), warnings.len()), (cloud.coordinates(), 0));
+}
+
+#[test]
+fn ply_and_npy_have_the_precision_asked_for() {
+    for format in [Format::Ply, Format::Npy] {
+        let cloud = Cloud::new(Coordinates::F64(MAP.to_vec()));
+        let (double, warnings) = through(&cloud, &to(format));
+        assert_eq!((double.coordinates(), warnings.len()), (cloud.coordinates(), 0));
+        // Also where the input has the same format.
+        let (single, warnings) = through(&double, &to(format).precision(Precision::Single));
+        assert!(matches!(single.coordinates(), Coordinates::F32(_)), "{format}");
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        let (wide, _) = through(&single, &to(format).precision(Precision::Double));
+        assert!(matches!(wide.coordinates(), Coordinates::F64(_)), "{format}");
+    }
+}
+
+#[test]
+fn las_takes_the_step_of_the_numbers() {
+    let cloud = Cloud::new(Coordinates::F64(MAP.to_vec()));
+    let (back, warnings) = through(&cloud, &to(Format::Las));
+    assert_eq!((back.scale(), warnings.len()), (Some([0.01; 3]), 0));
+    for (row, point) in MAP.into_iter().enumerate() {
+        let read = back.coordinates().get(row);
+        assert!((0..3).all(|axis| (read[axis] - point[axis]).abs() < 1e-9), "{read:?} {point:?}");
+    }
+    let (coarse, warnings) = through(&cloud, &to(Format::Laz).scale(0.5));
+    assert_eq!(coarse.scale(), Some([0.5; 3]));
+    assert!(warnings[0].contains("multiples of 0.5"), "{warnings:?}");
+    // An input of the same format is stored anew.
+    let (coarse, _) = through(&back, &to(Format::Las).scale(0.25));
+    assert_eq!(coarse.coordinates().get(0), [637_012.25, 849_000.5, 406.25]);
+}
+
+#[test]
+fn a_scale_that_cannot_be_is_refused() {
+    let cloud = Cloud::new(Coordinates::F64(MAP.to_vec()));
+    let (las, _) = through(&cloud, &to(Format::Las));
+    for (scale, words) in [(1e-9, "reach too far"), (0.0, "no scale"), (f64::NAN, "no scale")] {
+        for cloud in [&cloud, &las] {
+            let error = write_bytes(cloud, &[0, 1, 2], &to(Format::Las).scale(scale)).unwrap_err();
+            assert!(error.to_string().contains(words), "{scale}: {error}");
+        }
+    }
+}
+
+#[test]
+fn standard_fields_of_las_are_filled_or_left_alone() {
+    let mut cloud = Cloud::new(Coordinates::F32(vec![[0.0, 0.5, 1.0]; 2]));
+    cloud.add_column("intensity", Column::F32(vec![0.25, 1.0]));
+    cloud.add_column("classification", Column::I32(vec![2, 300]));
+    cloud.add_column("Red", Column::F32(vec![0.0, 1.0]));
+    cloud.add_column("Green", Column::F32(vec![0.5, 1.0]));
+    cloud.add_column("Blue", Column::F32(vec![0.0, 0.0]));
+    cloud.add_column("scan", Column::U16(vec![0, 7]));
+    cloud.add_column("return_index", Column::U8(vec![0, 1]));
+    cloud.add_column("nx", Column::F32(vec![0.0, -1.0]));
+    cloud.add_column("Wavepacket_Index", Column::F32(vec![0.5, 1.5]));
+    let (back, warnings) = through(&cloud, &to(Format::Laz));
+    for (name, expected) in [
+        ("intensity", [16384.0, 65535.0]),
+        ("original_classification", [2.0, 300.0]),
+        ("classification", [0.0, 0.0]),
+        ("red", [0.0, 65535.0]),
+        ("green", [32768.0, 65535.0]),
+        ("point_source_id", [0.0, 7.0]),
+        ("return_number", [1.0, 2.0]),
+        ("nx", [0.0, -1.0]),
+        ("original_Wavepacket_Index", [0.5, 1.5]),
+    ] {
+        let text = if name == "nx" { "NormalX" } else { name };
+        assert!(back.fields().iter().any(|field| field.name == text), "{:?}", back.fields());
+        assert_eq!(values(&renamed(&back), name), Column::F64(expected.to_vec()), "{name}");
+    }
+    assert_eq!(warnings.len(), 3, "{warnings:?}");
+}
+
+/// As it comes out of a format with the common names.
+fn renamed(cloud: &Cloud) -> Cloud {
+    through(cloud, &to(Format::Npy)).0
+}
+
+#[test]
+fn what_the_header_of_las_states_is_not_lost_silently() {
+    let cloud = Cloud::new(Coordinates::F64(MAP.to_vec()));
+    let (las, _) = through(&cloud, &to(Format::Las));
+    for format in [Format::Ply, Format::Pcd, Format::Npy, Format::Text] {
+        let (_, warnings) = through(&las, &to(format));
+        assert!(warnings[0].contains("scale (0.01) of LAS"), "{format}: {warnings:?}");
+    }
+    assert_eq!(through(&las, &to(Format::Laz)).1, Vec::<String>::new());
+}
+
+#[test]
+fn columns_that_have_names_keep_them() {
+    let named = read_bytes(b"x,y,z,height\n1,2,3.5,4\n", "a.csv", &ReadOptions::default()).unwrap();
+    let (npy, _) = through(&named, &to(Format::Npy));
+    let names: Vec<_> = npy.fields().into_iter().map(|field| field.name).collect();
+    assert_eq!(names, ["x", "y", "z", "height"]);
+}
