@@ -1,16 +1,9 @@
 //! An RGB image with text, from the pre-drawn Noto Sans Mono.
 
+use super::color::{Color, mix};
 use super::palette::indexed;
 use anyhow::Result;
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
-
-/// Red, green, blue, 0 to 1.
-pub(super) type Color = [f32; 3];
-
-/// What every picture is drawn on, and what is written in.
-pub(super) const PAPER: Color = [0.055, 0.065, 0.085];
-pub(super) const INK: Color = [0.95, 0.96, 0.98];
-pub(super) const FAINT: Color = [0.66, 0.7, 0.76];
 
 /// Width of a picture: what is written in it can be read where it is shown 400 pixels wide.
 pub(super) const WIDE: usize = 976;
@@ -155,11 +148,6 @@ impl Canvas {
         encoder.write_header()?.write_image_data(&indices)?;
         Ok(file)
     }
-}
-
-/// `share` of `b`, the rest of `a`.
-pub(super) fn mix(a: Color, b: Color, share: f32) -> Color {
-    std::array::from_fn(|k| a[k] + (b[k] - a[k]) * share)
 }
 
 /// At most so many letters of a text: its beginning and its end.

@@ -2,14 +2,14 @@
 //! colored by the distance to the nearest sample; below the samples themselves, close enough to tell
 //! them apart.
 
-use super::canvas::{Canvas, Color, FAINT, GAP, INK, PAPER, Text, WIDE};
+use super::canvas::{Canvas, GAP, Text, WIDE};
+use super::color::{Color, EXACT, FAINT, INK, OTHER, PAPER};
 use super::legend::{COLOR_BAR, SCALE_BAR, color_bar, rounded_up, scale_bar};
 use super::open::open;
-use super::palette::{EXACT, OTHER};
 use super::scene::Scene;
 use super::shape::Shape;
+use super::unit::Unit;
 use super::view::View;
-use super::Unit;
 use crate::output::count;
 use anyhow::Result;
 use rayon::prelude::*;
@@ -57,7 +57,8 @@ pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
     let far = Scene::new(view, &points, &shown);
     let scale = rounded_up(2.0 * comparison.radius);
 
-    let mut canvas = Canvas::new(WIDE, HEAD + COLOR_BAR + TITLE + ROOM + SCALE_BAR + CLOSE + GAP, PAPER);
+    let mut canvas =
+        Canvas::new(WIDE, HEAD + COLOR_BAR + TITLE + ROOM + SCALE_BAR + CLOSE + GAP, PAPER);
     for (column, sample) in comparison.samples.iter().enumerate() {
         let places: Vec<_> = sample.rows.iter().map(|&row| points[row]).collect();
         let nearest = farpoint::nearest(&points, &places[..])?;

@@ -1,13 +1,14 @@
 //! A cloud, each point in the color of its distance to another cloud: a person sees at a glance where
 //! two scans differ.
 
-use super::canvas::{Canvas, FAINT, GAP, INK, PAPER, Text, WIDE};
+use super::canvas::{Canvas, GAP, Text, WIDE};
+use super::color::{FAINT, INK, PAPER};
 use super::legend::{COLOR_BAR, SCALE_BAR, color_bar, rounded_up, scale_bar};
 use super::open::open;
 use super::scene::Scene;
 use super::shape::Shape;
+use super::unit::Unit;
 use super::view::View;
-use super::Unit;
 use crate::output::{count, number};
 use anyhow::Result;
 

@@ -1,6 +1,7 @@
 //! What makes a picture readable: a bar of a round length, and a bar of the colors with numbers.
 
-use super::canvas::{Canvas, FAINT, GAP, INK, PAPER, Text};
+use super::canvas::{Canvas, GAP, Text};
+use super::color::{FAINT, INK, PAPER};
 use super::ramp::{BEYOND, ramp};
 use super::unit::{Unit, plain};
 

@@ -1,6 +1,7 @@
 //! Pictures of point clouds, drawn in memory and written as PNG. No system font, no window.
 
 mod canvas;
+mod color;
 mod demo;
 mod deviation;
 mod legend;
@@ -13,15 +14,10 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod vector;
 mod view;
 
 pub(crate) use demo::{Candidate, Comparison, compare};
 pub(crate) use deviation::{Deviation, deviation};
-pub(crate) use panels::{Panel, Panels, panels};
+pub(crate) use panels::{Panel, Panels, Picture, panels};
 pub(crate) use unit::Unit;
-
-/// A picture, as a PNG file.
-pub(crate) struct Picture {
-    pub(crate) png: Vec<u8>,
-    pub(crate) size: [usize; 2],
-}

@@ -1,14 +1,9 @@
 //! Few colors for small files: pictures are written with a palette, the same for all of them, which has
 //! every color of the ramp in every light.
 
-use super::canvas::{Color, INK, mix};
+use super::color::{Color, EXACT, GROUND, INK, OTHER, mix};
 use super::ramp::ramp;
-use super::scene::GROUND;
 use std::collections::HashMap;
-
-/// The exact sampler, and others.
-pub(super) const EXACT: Color = [0.33, 0.83, 0.95];
-pub(super) const OTHER: Color = [1.0, 0.68, 0.3];
 
 /// Steps of the ramp, of light, from the ground to ink, and of the rims of dots.
 const RAMP: usize = 32;
@@ -64,7 +59,7 @@ fn nearest(palette: &[[u8; 3]], color: [u8; 3]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::canvas::PAPER;
+    use crate::picture::color::PAPER;
 
     /// As it is read from the file.
     fn written(color: Color) -> [i32; 3] {

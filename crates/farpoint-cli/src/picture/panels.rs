@@ -2,14 +2,14 @@
 //! colored by the distance to the nearest sample, and below a close-up of the sample itself. All panels
 //! show the same places.
 
-use super::canvas::{Canvas, FAINT, GAP, INK, PAPER, Text, WIDE};
+use super::canvas::{Canvas, GAP, Text, WIDE};
+use super::color::{EXACT, FAINT, INK, OTHER, PAPER};
 use super::legend::{COLOR_BAR, SCALE_BAR, color_bar, rounded_up, scale_bar};
 use super::open::open;
-use super::palette::{EXACT, OTHER};
 use super::scene::Scene;
 use super::shape::Shape;
+use super::unit::Unit;
 use super::view::{Pixel, View};
-use super::{Picture, Unit};
 use crate::output::{count, number};
 use anyhow::Result;
 use rayon::prelude::*;
@@ -36,6 +36,12 @@ pub(crate) struct Panel<'a> {
     pub(crate) sample: &'a [[f64; 3]],
     /// Of each point to its nearest sample.
     pub(crate) distances: &'a [f64],
+}
+
+/// A picture, as a PNG file.
+pub(crate) struct Picture {
+    pub(crate) png: Vec<u8>,
+    pub(crate) size: [usize; 2],
 }
 
 /// Panels side by side at most.
@@ -83,7 +89,8 @@ pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
 
     canvas.text_within([GAP, 6], Text::Title, &all.title, INK, WIDE - 2 * GAP);
     canvas.text_within([GAP, 50], Text::Body, &shape.words(complete), FAINT, WIDE - 2 * GAP);
-    let caption = format!("distance to the nearest sample, in {} (largest on top)", all.unit.name());
+    let caption =
+        format!("distance to the nearest sample, in {} (largest on top)", all.unit.name());
     color_bar(&mut canvas, HEAD, scale, &caption, "more");
     for (k, (panel, [above, below])) in all.panels.iter().zip(&drawn).enumerate() {
         let x = GAP + k % COLUMNS * (PANEL + GAP);

@@ -1,13 +1,11 @@
 //! A cloud seen from one side: what is in front, found through a depth image, and light by which forms
 //! are seen.
 
-use super::canvas::{Canvas, Color, INK, mix};
+use super::canvas::Canvas;
+use super::color::{Color, GROUND, INK, mix};
 use super::ramp::ramp;
 use super::view::{Pixel, View};
 use rayon::prelude::*;
-
-/// What is behind a cloud.
-pub(super) const GROUND: Color = [0.02, 0.025, 0.035];
 
 /// Points are drawn as discs of such diameters, in pixels.
 const LEAST: f32 = 2.6;
@@ -41,8 +39,12 @@ impl Scene {
     pub(super) fn new(view: View, points: &[[f64; 3]], shown: &[bool]) -> Self {
         let pixel = |point: &[f64; 3]| Some(view.project(*point)).filter(|at| view.holds(*at));
         let pixels: Vec<_> = points.par_iter().map(pixel).collect();
-        let front: Vec<Pixel> =
-            pixels.iter().zip(shown).filter(|(_, shown)| **shown).filter_map(|(at, _)| *at).collect();
+        let front: Vec<Pixel> = pixels
+            .iter()
+            .zip(shown)
+            .filter(|(_, shown)| **shown)
+            .filter_map(|(at, _)| *at)
+            .collect();
         let point = diameter(&view, &front);
         let mut nearest = vec![f32::INFINITY; view.size[0] * view.size[1]];
         for pixel in front {
@@ -139,7 +141,9 @@ impl Scene {
         let near = |dx: f32, dy: f32| self.depth_at(at, (dx * reach) as i32, (dy * reach) as i32);
         let around = [(-1.0, 0.0), (1.0, 0.0), (0.0, -1.0), (0.0, 1.0)];
         let mut shade = 0.0;
-        for (dx, dy) in around.into_iter().chain([(-0.7, -0.7), (0.7, 0.7), (0.7, -0.7), (-0.7, 0.7)]) {
+        for (dx, dy) in
+            around.into_iter().chain([(-0.7, -0.7), (0.7, 0.7), (0.7, -0.7), (-0.7, 0.7)])
+        {
             let step = near(dx, dy).map_or(0.0, |there| (here - there) / reach - 2.0);
             shade += step.clamp(0.0, 6.0) / 6.0;
         }

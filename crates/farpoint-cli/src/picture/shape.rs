@@ -1,7 +1,7 @@
 //! The side from which a cloud is drawn: flat clouds and terrain face on, others obliquely. Files don't
 //! say which axis points up, so this is guessed from the form of the cloud, and said in the picture.
 
-use super::view::dot;
+use super::vector::{cross, normalized};
 
 /// How a cloud lies in space, and the view that suits it.
 #[derive(Clone, Debug)]
@@ -107,7 +107,11 @@ fn ends(points: &[[f64; 3]], axis: usize) -> Side {
     let ends = points.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], point| {
         [low.min(point[axis]), high.max(point[axis])]
     });
-    if points.is_empty() { Side { low: 0.0, high: 0.0 } } else { Side { low: ends[0], high: ends[1] } }
+    if points.is_empty() {
+        Side { low: 0.0, high: 0.0 }
+    } else {
+        Side { low: ends[0], high: ends[1] }
+    }
 }
 
 /// The same without a few outliers.
@@ -139,7 +143,8 @@ fn direction(points: &[[f64; 3]]) -> ([[f64; 3]; 3], &'static str) {
         };
     }
     let ahead = sides[2].high;
-    if sides[2].above_zero(0.5) && sides[..2].iter().all(|s| s.low.abs().max(s.high.abs()) < ahead) {
+    if sides[2].above_zero(0.5) && sides[..2].iter().all(|s| s.low.abs().max(s.high.abs()) < ahead)
+    {
         // Depth cameras: x to the right, y down, z ahead.
         return ([x, back(y), back(z)], "view from the origin (along z, y down)");
     }
@@ -167,7 +172,8 @@ fn direction(points: &[[f64; 3]]) -> ([[f64; 3]; 3], &'static str) {
 fn y_is_up(points: &[[f64; 3]], sides: [Side; 3]) -> bool {
     let [x, y, z] = sides;
     let turntable = x.around_zero() && z.around_zero() && y.above_zero(0.1);
-    let [[base_y, layer_y], [base_z, layer_z]] = [1, 2].map(|axis| layers(points, axis, sides[axis]));
+    let [[base_y, layer_y], [base_z, layer_z]] =
+        [1, 2].map(|axis| layers(points, axis, sides[axis]));
     let stands = base_y >= BASE && base_y > 2.0 * base_z;
     let lowest = y.half() < LOW * x.half() && y.half() < LOW * z.half();
     turntable || stands || (lowest && layer_y >= FLOOR && layer_y > 2.0 * layer_z)
@@ -207,18 +213,10 @@ fn oblique(up: [f64; 3], front: [f64; 3], side: [f64; 3], elevation: f64) -> [[f
     [right, cross(toward, right), toward]
 }
 
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-fn normalized(a: [f64; 3]) -> [f64; 3] {
-    let length = dot(a, a).sqrt();
-    a.map(|value| value / length)
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::picture::vector::dot;
 
     /// The eight corners of a box.
     pub(in crate::picture) fn corners(low: [f64; 3], high: [f64; 3]) -> [[f64; 3]; 8] {
@@ -235,7 +233,12 @@ pub(super) mod tests {
     fn forms_and_their_views() {
         let cases = [
             ("KITTI", [-78.1, -55.7, -11.6], [78.0, 44.9, 2.8], "from above (along z)"),
-            ("Autzen", [636_683., 850_612., 411.], [637_927., 851_856., 598.], "from above (along z)"),
+            (
+                "Autzen",
+                [636_683., 850_612., 411.],
+                [637_927., 851_856., 598.],
+                "from above (along z)",
+            ),
             ("Lucy", [-465.0, -255.0, -800.0], [465.0, 255.0, 800.0], "oblique view (z up)"),
             ("bunny", [-0.0947, 0.033, -0.0619], [0.061, 0.1873, 0.0588], "oblique view (y up)"),
             ("dragon", [-0.1077, 0.0528, -0.0501], [0.096, 0.1966, 0.0408], "oblique view (y up)"),
@@ -278,8 +281,16 @@ pub(super) mod tests {
     /// Right, up and toward the viewer are perpendicular, of length 1, and not mirrored.
     #[test]
     fn no_view_is_mirrored() {
-        let highs = [[9.0, 8.0, 1.0], [9.0, 1.0, 8.0], [1.0, 9.0, 8.0], [9.0, 8.0, 3.0],
-            [9.0, 3.0, 8.0], [3.0, 9.0, 9.0], [5.0, 9.0, 9.0], [9.0, 8.0, 7.0]];
+        let highs = [
+            [9.0, 8.0, 1.0],
+            [9.0, 1.0, 8.0],
+            [1.0, 9.0, 8.0],
+            [9.0, 8.0, 3.0],
+            [9.0, 3.0, 8.0],
+            [3.0, 9.0, 9.0],
+            [5.0, 9.0, 9.0],
+            [9.0, 8.0, 7.0],
+        ];
         for (high, low) in highs.iter().flat_map(|h| [(h, [0.0; 3]), (h, [-4.0, -4.0, 0.9])]) {
             let [right, up, toward] = Shape::of(&corners(low, *high)).axes;
             let turned = cross(right, up);

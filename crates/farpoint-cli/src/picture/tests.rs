@@ -1,8 +1,9 @@
 //! Clouds of all forms, drawn: nothing is cut, nothing touches the edge.
 
 use super::canvas::Canvas;
+use super::color::GROUND;
 use super::open::open;
-use super::scene::{GROUND, Scene};
+use super::scene::Scene;
 use super::shape::Shape;
 use super::view::View;
 use farpoint_generate::{Kind, generate};

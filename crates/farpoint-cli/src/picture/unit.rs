@@ -101,8 +101,12 @@ mod tests {
         let new = "PROJCRS[\"x\",BASEGEOGCRS[\"y\",LENGTHUNIT[\"metre\",1]],\
                    CS[Cartesian,2],LENGTHUNIT[\"metre\",1]]";
         let degrees = "GEOGCS[\"WGS 84\",SPHEROID[\"s\",6378137,298.2],UNIT[\"degree\",0.0174]]";
-        let cases =
-            [(utm, Unit::Meters), (feet, Unit::Feet), (new, Unit::Meters), (degrees, Unit::Unknown)];
+        let cases = [
+            (utm, Unit::Meters),
+            (feet, Unit::Feet),
+            (new, Unit::Meters),
+            (degrees, Unit::Unknown),
+        ];
         for (wkt, unit) in cases {
             assert_eq!(Unit::of_wkt(wkt), unit, "{wkt}");
         }

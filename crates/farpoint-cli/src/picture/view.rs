@@ -2,6 +2,7 @@
 //! choice of one in which the whole cloud is seen.
 
 use super::shape::Shape;
+use super::vector::dot;
 
 /// Pixels that stay free around a cloud.
 const MARGIN: f64 = 14.0;
@@ -116,10 +117,6 @@ impl View {
         };
         [corner(-1.0), corner(1.0)]
     }
-}
-
-pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 #[cfg(test)]
