@@ -25,7 +25,7 @@ impl Unit {
     pub(crate) fn of(cloud: &Cloud) -> Self {
         match cloud.format() {
             Some(Format::E57) => Self::Meters,
-            _ => cloud.crs().map_or(Self::Unknown, |crs| Self::of_crs(&crs)),
+            _ => cloud.crs().map_or(Self::Unknown, Self::of_crs),
         }
     }
 
