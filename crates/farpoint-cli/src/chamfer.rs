@@ -14,7 +14,7 @@ use crate::units;
 use anyhow::{Result, ensure};
 use farpoint::{BadRows, Chamfer, Cpu, FScore, Matcher, Nearest, Scalar};
 use farpoint_cuda::{CudaScalar, Gpu};
-use farpoint_io::{Cloud, Column, WriteOptions};
+use farpoint_io::{Cloud, Column, WriteOptions, memory};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
@@ -123,6 +123,9 @@ fn compare<T: CudaScalar>(
     threshold: Option<f64>,
 ) -> Result<Outcome> {
     let names = format!("{} and {}", input::name(&args.a), input::name(&args.b));
+    // At least a copy of both clouds, and the distance and row of each nearest point.
+    let bytes = (a.len() + b.len()) * (size_of::<[T; 3]>() + size_of::<T>() + size_of::<u32>());
+    memory::require(&names, bytes as u64)?;
     let pays = || farpoint_cuda::neighbors::pays(a.len(), b.len());
     let place = device::choose(&args.place, &|_| Ok(()), pays)?;
     let threads = device::threads(&args.place);

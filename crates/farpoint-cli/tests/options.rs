@@ -314,3 +314,42 @@ fn info_counts_classes_and_returns() {
         assert_eq!(json["intensity"], serde_json::json!([7.0, 9.0]), "{name}");
     }
 }
+
+/// The words that look like options, `--word`.
+fn options(text: &str) -> Vec<String> {
+    let parts = text.split("--").skip(1).map(|part| {
+        let end = part.find(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit() && c != '-');
+        part[..end.unwrap_or(part.len())].trim_end_matches('-').to_owned()
+    });
+    parts.filter(|word| word.len() > 1).collect()
+}
+
+#[test]
+fn messages_name_only_options_that_exist() {
+    let folder = Folder::new();
+    let mut known = vec!["version".to_owned()];
+    for command in ["sample", "order", "chamfer", "compare", "info", "generate", "demo"] {
+        known.extend(options(&folder.ok(&format!("{command} --help")).text()));
+    }
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut folders = vec![crates.join("farpoint-io/src"), crates.join("farpoint-cli/src")];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                for option in options(line) {
+                    seen += 1;
+                    let there = known.contains(&option);
+                    assert!(there, "{}: there is no --{option}: {line}", path.display());
+                }
+            }
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}

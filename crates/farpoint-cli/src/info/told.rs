@@ -133,7 +133,8 @@ impl Told {
             ("maximum", self.corner(1)),
             ("size", self.size()),
         ];
-        let numbers = |numbers: [f64; 3]| numbers.map(|number| number.to_string()).join("  ");
+        // Adding 0.0 takes the sign off zero.
+        let numbers = |numbers: [f64; 3]| numbers.map(|number| (number + 0.0).to_string()).join("  ");
         let mut given = |name, value: Option<String>| rows.extend(value.map(|value| (name, value)));
         given("CRS", self.crs.as_ref().map(crs));
         given("scale", self.scale.map(numbers));
@@ -151,7 +152,10 @@ impl Told {
         let Some(found) = &self.rows else { return };
         let share = |part: usize| match part {
             0 => "0".to_owned(),
-            _ => format!("{} ({:.2} %)", count(part), 100.0 * part as f64 / self.points as f64),
+            _ => match 100.0 * part as f64 / self.points as f64 {
+                ..0.01 => format!("{} (less than 0.01 %)", count(part)),
+                percent => format!("{} ({percent:.2} %)", count(part)),
+            },
         };
         rows.push(("NaN rows", share(found.not_finite)));
         rows.push(("zero rows", share(found.zeros)));
