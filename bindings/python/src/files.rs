@@ -1,7 +1,9 @@
 //! Reading and writing point cloud files.
 
 use crate::error::file as failed;
-use farpoint_io::{Cloud, Column, Coordinates, Encoding, Format, ReadOptions, WriteOptions};
+use farpoint_io::{
+    Cloud, Column, Coordinates, Encoding, Format, Precision, ReadOptions, TextStyle, WriteOptions,
+};
 use numpy::ndarray::Array2;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -10,7 +12,7 @@ use numpy::{
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<File>()?;
@@ -27,20 +29,44 @@ struct File {
     /// The words of the file that was read, if this is a copy of it by [`restore`]: description and
     /// warnings.
     words: Option<(String, Vec<String>)>,
+    /// What reading its rows again takes.
+    source: Source,
 }
 
-fn options(format: Option<&str>, columns: Option<usize>) -> PyResult<ReadOptions> {
-    Ok(ReadOptions::default().format(format.map(format_of).transpose()?).columns(columns))
+/// How a text was read.
+#[derive(Clone, Default)]
+struct Source {
+    /// The extension of the file's name, which tells a PTS file.
+    extension: Option<String>,
+    xyz: Option<[String; 3]>,
 }
 
-/// A format by one of its extensions.
+impl Source {
+    fn of(name: &Path, xyz: Option<[String; 3]>) -> Source {
+        let extension = name.extension().and_then(|e| e.to_str()).map(str::to_owned);
+        Source { extension, xyz }
+    }
+
+    /// The extension under which a text is read as it was.
+    fn text(&self) -> &str {
+        let own = self.extension.as_deref().unwrap_or_default();
+        let is_text = matches!(own.parse(), Ok(Format::Text));
+        if is_text { own } else { Format::Text.extensions()[0] }
+    }
+}
+
+fn options(
+    format: Option<&str>,
+    columns: Option<usize>,
+    xyz: Option<[String; 3]>,
+) -> PyResult<ReadOptions> {
+    let format = format.map(format_of).transpose()?;
+    Ok(ReadOptions::default().format(format).columns(columns).xyz(xyz))
+}
+
+/// A format by its name or one of its extensions.
 fn format_of(name: &str) -> PyResult<Format> {
-    let wanted = name.trim_start_matches('.').to_ascii_lowercase();
-    let known = Format::ALL.into_iter().find(|f| f.extensions().contains(&wanted.as_str()));
-    known.ok_or_else(|| {
-        let names: Vec<_> = Format::ALL.iter().map(|f| f.extensions()[0]).collect();
-        PyValueError::new_err(format!("'{name}' is no format; choose one of {}", names.join(", ")))
-    })
+    name.parse().map_err(failed)
 }
 
 #[pyfunction]
@@ -49,9 +75,12 @@ fn read(
     path: PathBuf,
     format: Option<&str>,
     columns: Option<usize>,
+    xyz: Option<[String; 3]>,
 ) -> PyResult<File> {
-    let options = options(format, columns)?;
-    py.detach(|| farpoint_io::read(&path, &options)).map(File::of).map_err(failed)
+    let source = Source::of(&path, xyz.clone());
+    let options = options(format, columns, xyz)?;
+    let cloud = py.detach(|| farpoint_io::read(&path, &options)).map_err(failed)?;
+    Ok(File { cloud, words: None, source })
 }
 
 /// As `read`, from the bytes of a file of this name.
@@ -62,9 +91,12 @@ fn read_bytes(
     name: &str,
     format: Option<&str>,
     columns: Option<usize>,
+    xyz: Option<[String; 3]>,
 ) -> PyResult<File> {
-    let options = options(format, columns)?;
-    py.detach(|| farpoint_io::read_bytes(bytes, name, &options)).map(File::of).map_err(failed)
+    let source = Source::of(name.as_ref(), xyz.clone());
+    let options = options(format, columns, xyz)?;
+    let cloud = py.detach(|| farpoint_io::read_bytes(bytes, name, &options)).map_err(failed)?;
+    Ok(File { cloud, words: None, source })
 }
 
 /// The file whose `dump` gave these.
@@ -75,10 +107,13 @@ fn restore(
     format: &str,
     description: String,
     warnings: Vec<String>,
+    xyz: Option<[String; 3]>,
 ) -> PyResult<File> {
-    let options = options(Some(format), None)?;
-    let cloud = py.detach(|| farpoint_io::read_bytes(bytes, "pickle", &options));
-    Ok(File { cloud: cloud.map_err(failed)?, words: Some((description, warnings)) })
+    let name = format!("pickle.{format}");
+    let source = Source::of(name.as_ref(), xyz.clone());
+    let options = options(Some(format), None, xyz)?;
+    let cloud = py.detach(|| farpoint_io::read_bytes(bytes, &name, &options)).map_err(failed)?;
+    Ok(File { cloud, words: Some((description, warnings)), source })
 }
 
 /// A cloud of an array `(n, 3)`.
@@ -122,6 +157,20 @@ impl File {
         self.words().1
     }
 
+    /// The coordinate reference system: its EPSG code, well-known text or name.
+    #[getter]
+    fn crs(&self) -> Option<String> {
+        let crs = self.cloud.crs()?;
+        let code = crs.epsg.map(|code| format!("EPSG:{code}"));
+        Some(code.or_else(|| crs.wkt.clone()).unwrap_or_else(|| crs.name.clone()))
+    }
+
+    /// The step of the stored coordinates of each axis.
+    #[getter]
+    fn scale(&self) -> Option<(f64, f64, f64)> {
+        self.cloud.scale().map(|[x, y, z]| (x, y, z))
+    }
+
     /// Name, type and numbers a point of each attribute.
     #[getter]
     fn fields(&self) -> Vec<(String, &'static str, usize)> {
@@ -151,10 +200,12 @@ impl File {
         }
         let mut cloud = self.cloud.clone();
         cloud.add_column(name, column);
-        Ok(File { cloud, words: self.words.clone() })
+        Ok(File { cloud, words: self.words.clone(), source: self.source.clone() })
     }
 
     /// Writes rows to a file; returns warnings.
+    // The arguments of the function in Python.
+    #[allow(clippy::too_many_arguments)]
     fn write(
         &self,
         py: Python<'_>,
@@ -162,11 +213,16 @@ impl File {
         rows: Option<PyReadonlyArray1<'_, i64>>,
         format: Option<&str>,
         encoding: Option<&str>,
+        precision: Option<&str>,
+        scale: Option<f64>,
     ) -> PyResult<Vec<String>> {
         let rows = self.rows(rows)?;
-        let format = format.map(format_of).transpose()?;
-        let options =
-            WriteOptions::default().format(format).encoding(encoding.map(encoding_of).transpose()?);
+        let options = WriteOptions::default()
+            .format(format.map(format_of).transpose()?)
+            .style(format.and_then(style_of))
+            .encoding(encoding.map(encoding_of).transpose()?)
+            .precision(precision.map(precision_of).transpose()?)
+            .scale(scale);
         py.detach(|| farpoint_io::write(&path, &self.cloud, &rows, &options)).map_err(failed)
     }
 
@@ -185,7 +241,12 @@ impl File {
         let (description, warnings) = self.words();
         let added = self.cloud.added_columns(&rows);
         let added = added.into_iter().map(|(name, column)| (name, numbers(py, column))).collect();
-        Ok(((PyBytes::new(py, &bytes), format.extensions()[0], description, warnings), added))
+        let (extension, xyz) = match format {
+            Format::Text => (self.source.text(), self.source.xyz.clone()),
+            other => (other.extensions()[0], None),
+        };
+        let bytes = PyBytes::new(py, &bytes);
+        Ok(((bytes, extension.to_owned(), description, warnings, xyz), added))
     }
 
     /// Rows with all attributes as the bytes of an NPY file.
@@ -201,15 +262,16 @@ impl File {
     }
 }
 
-/// What [`restore`] makes a copy of: bytes of a file, its format, description and warnings.
-type Dumped<'py> = (Bound<'py, PyBytes>, &'static str, String, Vec<String>);
+/// What [`restore`] makes a copy of: bytes of a file, its extension, description and warnings, and which
+/// columns are x, y and z.
+type Dumped<'py> = (Bound<'py, PyBytes>, String, String, Vec<String>, Option<[String; 3]>);
 
 /// A column that was added: its name and numbers.
 type Added<'py> = (String, Bound<'py, PyAny>);
 
 impl File {
     fn of(cloud: Cloud) -> Self {
-        Self { cloud, words: None }
+        Self { cloud, words: None, source: Source::default() }
     }
 
     /// Description and warnings.
@@ -229,7 +291,11 @@ impl File {
         // Text without a row says nothing of its columns.
         let own = cloud.format().filter(|format| format.can_write() && !rows.is_empty());
         if let Some(own) = own {
-            return Ok((write(own)?.0, own));
+            let (bytes, warnings) = write(own)?;
+            // Lines that are written anew have x, y and z elsewhere.
+            if self.source.xyz.is_none() || warnings.is_empty() {
+                return Ok((bytes, own));
+            }
         }
         let (bytes, warnings) = write(Format::Ply)?;
         match warnings.is_empty() {
@@ -266,6 +332,22 @@ fn numbers(py: Python<'_>, column: Column) -> Bound<'_, PyAny> {
         };
     }
     array!(F32, F64, I8, U8, I16, U16, I32, U32, I64, U64)
+}
+
+/// The layout that a name such as "csv" asks for.
+fn style_of(format: &str) -> Option<TextStyle> {
+    let name = format!("a.{}", format.trim_start_matches('.'));
+    matches!(format.parse(), Ok(Format::Text)).then(|| TextStyle::of(name.as_ref()))
+}
+
+fn precision_of(name: &str) -> PyResult<Precision> {
+    match name {
+        "single" => Ok(Precision::Single),
+        "double" => Ok(Precision::Double),
+        _ => Err(PyValueError::new_err(format!(
+            "'{name}' is no precision; choose one of single, double"
+        ))),
+    }
 }
 
 fn encoding_of(name: &str) -> PyResult<Encoding> {

@@ -80,7 +80,7 @@ def test_refused(tmp_path):
     (tmp_path / "bad.ply").write_bytes(b"ply\nnonsense\n")
     with pytest.raises(ValueError, match="bad.ply"):
         farpoint.read(tmp_path / "bad.ply")
-    with pytest.raises(ValueError, match="'doc' is no format"):
+    with pytest.raises(ValueError, match="doc: no such format"):
         farpoint.read(tmp_path / "bad.ply", format="doc")
     with pytest.raises(ValueError, match=r"\.ply"):
         farpoint.write(tmp_path / "a.doc", cloud())
@@ -98,6 +98,63 @@ def test_refused(tmp_path):
         read[[300]]
     with pytest.raises(TypeError, match="indexed by"):
         read[3]
+
+
+def test_columns_of_a_text_are_given(tmp_path):
+    path = tmp_path / "survey.csv"
+    path.write_text("1,20,10,30,CP\n2,50,40,60,EP\n3,80,70,90,EP\n")
+    with pytest.raises(ValueError, match="xyz="):
+        farpoint.read(path)
+    wanted = [[10, 20, 30], [40, 50, 60], [70, 80, 90]]
+    for xyz in ((3, 2, 4), ("3", "2", "4"), np.array([3, 2, 4])):
+        read = farpoint.read(path, xyz=xyz)
+        np.testing.assert_array_equal(read.points, wanted)
+        for again in (pickle.loads(pickle.dumps(read[1:])), farpoint.read(path, xyz=xyz)[1:]):
+            np.testing.assert_array_equal(again.points, wanted[1:])
+    np.testing.assert_array_equal(farpoint.read(path, xyz=(3, 2, 4), progress=True).points, wanted)
+    path.write_text("ID,Easting,Northing,Height\n7,10,20,30\n")
+    np.testing.assert_array_equal(farpoint.read(path).points, wanted[:1])
+    np.testing.assert_array_equal(
+        farpoint.read(path, xyz=("northing", "easting", 4)).points, [[20, 10, 30]]
+    )
+    with pytest.raises(ValueError, match="'what' among 1 'ID', 2 'Easting'"):
+        farpoint.read(path, xyz=("what", 2, 3))
+    with pytest.raises(ValueError, match="three columns"):
+        farpoint.read(path, xyz=(1, 2))
+    with pytest.raises(TypeError, match="xyz must be an integer"):
+        farpoint.read(path, xyz=(1.5, 2, 3))
+
+
+def test_pts_is_what_others_read(tmp_path):
+    points = cloud(20)
+    farpoint.write(tmp_path / "a.ply", points)
+    read = farpoint.read(tmp_path / "a.ply")
+    for name in ("red", "green", "blue"):
+        read = read.with_column(name, np.arange(20, dtype=np.uint8))
+    assert farpoint.write(tmp_path / "a.pts", read) == []
+    lines = (tmp_path / "a.pts").read_text().splitlines()
+    assert lines[0] == "20" and lines[4].split()[3:] == ["0", "3", "3", "3"]
+    assert farpoint.write(tmp_path / "b.dat", read, format="pts") == []
+    assert (tmp_path / "b.dat").read_bytes() == (tmp_path / "a.pts").read_bytes()
+    again = farpoint.read(tmp_path / "a.pts")
+    assert again.fields == ["x", "y", "z", "intensity", "red", "green", "blue"]
+    assert pickle.loads(pickle.dumps(again)).fields == again.fields
+
+
+def test_precision_and_scale(tmp_path):
+    points = cloud(dtype=np.float64) + [600_000, 5_000_000, 100]
+    [warning] = farpoint.write(tmp_path / "a.pcd", points)
+    assert "offset" in warning
+    assert farpoint.read(tmp_path / "a.pcd").points.dtype == np.float32
+    assert farpoint.write(tmp_path / "b.pcd", points, precision="double") == []
+    np.testing.assert_array_equal(farpoint.read(tmp_path / "b.pcd").points, points)
+    farpoint.write(tmp_path / "a.las", points, scale=0.25)
+    las = farpoint.read(tmp_path / "a.las")
+    assert las.scale == (0.25, 0.25, 0.25) and las.crs is None
+    np.testing.assert_allclose(las.points, points, atol=0.125)
+    assert farpoint.read(tmp_path / "a.pcd").scale is None
+    with pytest.raises(ValueError, match="'half' is no precision"):
+        farpoint.write(tmp_path / "a.ply", points, precision="half")
 
 
 def same_cloud(found, wanted, folder, name):

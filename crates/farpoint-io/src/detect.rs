@@ -3,10 +3,14 @@
 use crate::ReadOptions;
 use crate::error::Error;
 use crate::format::Format;
+use crate::text::looks_like_points;
 use std::path::Path;
+
+const ADVICE: &str = "if the name is wrong, give the format by --input-format (in Python: format=)";
 
 /// Decides the format of `bytes`, which came from a file called `name`.
 pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Format, Error> {
+    refuse_compressed(bytes, name, options)?;
     if let Some(format) = options.format {
         return Ok(match format {
             // The two differ by one bit of the header only, so either name reads both.
@@ -20,7 +24,7 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
     refuse_known_strangers(bytes, name)?;
     let by_name = Format::from_path(Path::new(name));
     match by_name {
-        Some(Format::Raw | Format::Text | Format::Obj) => {}
+        Some(Format::Raw | Format::Text | Format::Ptx | Format::Obj) => {}
         // An OFF file may start with a comment; the other formats always start with their signature.
         Some(format @ Format::Off) => return Ok(format),
         Some(format) => {
@@ -30,23 +34,44 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
                     true => "the file is empty".into(),
                     false => format!("the name says {format}, the content does not"),
                 },
-                fix: "give the format if the name is wrong, or fetch the file again".into(),
+                fix: format!("{ADVICE}; otherwise fetch the file again"),
             });
         }
         None => {}
     }
     match by_name {
+        Some(Format::Raw) if options.columns.is_none() && looks_like_points(bytes) => {
+            Ok(Format::Text)
+        }
         Some(format) => Ok(format),
         None if options.columns.is_some() => Ok(Format::Raw),
-        None if crate::text::looks_like_points(bytes) => Ok(Format::Text),
+        None if looks_like_points(bytes) => Ok(Format::Text),
         None => Err(Error::UnknownFormat {
             name: name.to_owned(),
             what: match bytes.is_empty() {
                 true => "the file is empty".into(),
                 false => "unknown format, by name and by content".into(),
             },
-            fix: format!("formats read: {}", readable()),
+            fix: format!("{ADVICE}; formats read: {}", readable()),
         }),
+    }
+}
+
+/// Refuses files that are packed as a whole, whatever is in them.
+fn refuse_compressed(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<(), Error> {
+    let raw = options.format == Some(Format::Raw) || options.columns.is_some();
+    let packers: [(&[u8], &str, &str); 3] = [
+        (b"\x1f\x8b\x08", "gzip", "gunzip"),
+        (b"\x28\xB5\x2F\xFD", "zstd", "unzstd"),
+        (b"\xFD7zXZ\0", "xz", "unxz"),
+    ];
+    match packers.into_iter().find(|(magic, _, _)| bytes.starts_with(magic)) {
+        Some((_, packer, unpacker)) if !raw => Err(Error::UnknownFormat {
+            name: name.to_owned(),
+            what: format!("the file is compressed by {packer}"),
+            fix: format!("unpack it first: {unpacker} --keep {name}"),
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -79,6 +104,7 @@ fn from_content(bytes: &[u8]) -> Option<Format> {
         _ if bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r") => Some(Format::Ply),
         _ if pcd_header(head) => Some(Format::Pcd),
         _ if crate::mesh::off_keyword(head).is_some() => Some(Format::Off),
+        _ if crate::ptx::looks_like_scans(bytes) => Some(Format::Ptx),
         _ => None,
     }
 }

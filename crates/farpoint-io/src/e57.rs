@@ -228,7 +228,9 @@ impl Kind {
             Kind::Single => Scalar::F32,
             Kind::Whole(0.., ..=255) => Scalar::U8,
             Kind::Whole(0.., ..=65535) => Scalar::U16,
-            Kind::Whole(a, b) if i32::try_from(a).is_ok() && i32::try_from(b).is_ok() => Scalar::I32,
+            Kind::Whole(a, b) if i32::try_from(a).is_ok() && i32::try_from(b).is_ok() => {
+                Scalar::I32
+            }
             _ => Scalar::F64,
         }
     }

@@ -1,8 +1,10 @@
 //! The formats: names, extensions, and which can be written.
 
 use crate::TextStyle;
+use crate::error::Error;
 use std::fmt;
 use std::path::Path;
+use std::str::FromStr;
 
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,6 +28,8 @@ pub enum Format {
     Raw,
     /// Lines of numbers.
     Text,
+    /// Leica PTX: text with a scanner position in front of every scan.
+    Ptx,
     /// Wavefront OBJ; its vertices are read.
     Obj,
     /// Object file format; its vertices are read.
@@ -34,7 +38,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 11] = [
+    pub const ALL: [Format; 12] = [
         Format::Ply,
         Format::Pcd,
         Format::Las,
@@ -44,6 +48,7 @@ impl Format {
         Format::Npz,
         Format::Raw,
         Format::Text,
+        Format::Ptx,
         Format::Obj,
         Format::Off,
     ];
@@ -60,6 +65,7 @@ impl Format {
             Format::Npz => "NPZ",
             Format::Raw => "raw float32",
             Format::Text => "text",
+            Format::Ptx => "PTX",
             Format::Obj => "OBJ",
             Format::Off => "OFF",
         }
@@ -77,6 +83,7 @@ impl Format {
             Format::Npz => &["npz"],
             Format::Raw => &["bin"],
             Format::Text => &["txt", "xyz", "csv", "pts", "asc"],
+            Format::Ptx => &["ptx"],
             Format::Obj => &["obj"],
             Format::Off => &["off"],
         }
@@ -94,6 +101,25 @@ impl Format {
     pub fn from_path(path: &Path) -> Option<Format> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Format::ALL.into_iter().find(|f| f.extensions().contains(&extension.as_str()))
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    /// A format by its name or by one of its extensions, in upper or lower case: `ply`, `.LAZ`, `text`.
+    fn from_str(text: &str) -> Result<Format, Error> {
+        let wanted = text.trim().trim_start_matches('.').to_ascii_lowercase();
+        let called = |f: &Format| match f {
+            Format::Raw => wanted == "raw",
+            _ => f.name().eq_ignore_ascii_case(&wanted),
+        };
+        let named = |f: &Format| called(f) || f.extensions().contains(&wanted.as_str());
+        Format::ALL.into_iter().find(named).ok_or_else(|| Error::UnknownFormat {
+            name: format!("'{text}'"),
+            what: "no such format".into(),
+            fix: format!("use one of {}", Format::ALL.map(|f| f.extensions()[0]).join(", ")),
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What formats keep of a file besides its rows, so that it can be written again. A cloud carries it;
 //! only the module of the format looks inside.
 
+use crate::TextStyle;
 use crate::column::Scalar;
 use npyz::DType;
 use pcd_rs::DataKind;
@@ -111,4 +112,8 @@ pub(crate) struct TextHeader {
     pub(crate) line_end: &'static [u8],
     /// What goes before an added value.
     pub(crate) split: u8,
+    /// The layout that belongs to the file's name.
+    pub(crate) style: TextStyle,
+    /// The columns that the caller gave for x, y and z.
+    pub(crate) xyz: Option<[String; 3]>,
 }

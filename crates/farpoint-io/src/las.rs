@@ -19,12 +19,14 @@ use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, LasHeader, Record};
 use crate::memory;
-use crate::table::{Store, Table};
+use crate::table::{Store, Table, part};
 use laz::LazVlr;
+use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Reads all points.
-pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
-    let (header, compressed, mut warnings) = read_header(bytes)?;
+pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
+    let (header, compressed, mut warnings) = read_header(&bytes)?;
     let raw = &header.raw;
     let count = point_count(raw);
     let stride = usize::from(raw.point_data_record_length);
@@ -36,7 +38,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
             let vlr = vlr.ok_or_else(|| {
                 Fault::new("the LASzip record is missing").fix("decompress it elsewhere")
             })?;
-            points::decompress(bytes, start, vlr.data(), count, stride)?
+            points::decompress(&bytes, start, vlr.data(), count, stride)?
         }
     };
     let coordinates = coordinates(raw, &records, stride);
@@ -154,15 +156,15 @@ fn extended_records(
 }
 
 /// The records of an uncompressed file.
-fn stored(bytes: &[u8], start: usize, count: u64, stride: usize) -> Result<Vec<u8>, Fault> {
-    let data = &bytes[start..];
+fn stored(bytes: Cow<'_, [u8]>, start: usize, count: u64, stride: usize) -> Result<Vec<u8>, Fault> {
+    let room = bytes.len() - start;
     let length = usize::try_from(count).ok().and_then(|n| n.checked_mul(stride));
-    let whole = length.and_then(|n| data.get(..n)).ok_or_else(|| {
-        let there = data.len() / stride;
+    let length = length.filter(|&length| length <= room).ok_or_else(|| {
+        let there = room / stride;
         Fault::truncated(format!("the header promises {count} points, the file has {there}"))
     })?;
-    memory::fits(count, stride + size_of::<[f64; 3]>())?;
-    Ok(whole.to_vec())
+    memory::fits(count, size_of::<[f64; 3]>())?;
+    Ok(part(bytes, start..start + length))
 }
 
 fn transforms(raw: &las::raw::Header) -> [(f64, f64); 3] {
@@ -182,7 +184,7 @@ fn integers(record: &[u8]) -> [i32; 3] {
 fn coordinates(raw: &las::raw::Header, records: &[u8], stride: usize) -> Coordinates {
     let [x, y, z] = transforms(raw);
     let value = |n: i32, (scale, offset): (f64, f64)| f64::from(n) * scale + offset;
-    let points = records.chunks_exact(stride).map(|record| {
+    let points = records.par_chunks_exact(stride).with_min_len(1 << 14).map(|record| {
         let [i, j, k] = integers(record);
         [value(i, x), value(j, y), value(k, z)]
     });

@@ -18,6 +18,7 @@ mod cloud;
 mod column;
 mod conversion;
 mod crs;
+mod degrees;
 mod detect;
 mod e57;
 mod error;
@@ -32,6 +33,7 @@ mod output;
 mod pcd;
 mod ply;
 mod precision;
+mod ptx;
 mod quiet;
 mod raw;
 mod resolution;
@@ -47,6 +49,7 @@ pub use format::Format;
 pub use output::{check_output, write, write_bytes, write_indices};
 pub use summary::Summary;
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -181,12 +184,12 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
-        return read_bytes(&bytes, "standard input", options);
+        return decode(Cow::Owned(bytes), "standard input", options);
     }
     let length = std::fs::metadata(path).map_err(fail)?.len();
     memory::require(&name, length)?;
     let bytes = std::fs::read(path).map_err(fail)?;
-    read_bytes(&bytes, &name, options)
+    decode(Cow::Owned(bytes), &name, options)
 }
 
 /// What the header of a file tells without its points being read, however many there are; `None` for
@@ -222,20 +225,32 @@ pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Er
 /// # Errors
 /// [`Error::UnknownFormat`] if the format is unknown, [`Error::Malformed`] if the content is damaged.
 pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
-    let format = detect::detect(bytes, name, options)?;
+    decode(Cow::Borrowed(bytes), name, options)
+}
+
+/// Readers that keep most of a file as it is take its memory.
+fn decode(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
+    let format = detect::detect(&bytes, name, options)?;
     let cloud = match format {
         Format::Ply => ply::read(bytes),
-        Format::Pcd => pcd::read(bytes),
+        Format::Pcd => pcd::read(&bytes),
         Format::Las | Format::Laz => las::read(bytes),
-        Format::E57 => e57::read(bytes),
-        Format::Npy => npy::read(bytes),
-        Format::Npz => npy::read_archive(bytes),
-        Format::Raw => raw::read(bytes, name, options),
-        Format::Text => text::read(bytes, name, options),
-        Format::Obj => mesh::read_obj(bytes),
-        Format::Off => mesh::read_off(bytes),
+        Format::E57 => e57::read(&bytes),
+        Format::Npy => npy::read(&bytes),
+        Format::Npz => npy::read_archive(&bytes),
+        Format::Raw => raw::read(&bytes, name, options),
+        Format::Text => text::read(&bytes, name, options),
+        Format::Ptx => ptx::read(&bytes),
+        Format::Obj => mesh::read_obj(&bytes),
+        Format::Off => mesh::read_off(&bytes),
     };
-    cloud.map_err(|fault| fault.named(name, format))
+    let mut cloud = cloud.map_err(|fault| fault.named(name, format))?;
+    let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
+    let geographic = || cloud.crs().is_some_and(|crs| crs.geographic);
+    if !warned && (geographic() || degrees::beside_lengths(&cloud.coordinates)) {
+        cloud.warnings.push(degrees::WARNING.into());
+    }
+    Ok(cloud)
 }
 
 /// The examples of the README, which are tested as documentation.

@@ -1,4 +1,5 @@
-//! The vertices of meshes: Wavefront OBJ and OFF. Faces are left out; neither format is written.
+//! The vertices of meshes: Wavefront OBJ and OFF. Faces are left out, with a warning; neither format is
+//! written.
 
 use crate::cloud::{Cloud, Coordinates};
 use crate::column::Column;
@@ -31,30 +32,47 @@ fn vertex<'a>(mut words: impl Iterator<Item = &'a [u8]>, line: usize) -> Result<
     }
 }
 
+/// A warning that counts what a cloud of vertices has no place for.
+fn left_out(counts: &[(usize, &str)]) -> Option<String> {
+    let named = counts.iter().filter(|(count, _)| *count > 0);
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let named: Vec<String> =
+        named.map(|&(count, what)| format!("{count} {what}{}", plural(count))).collect();
+    let (last, others) = named.split_last()?;
+    let listed = match others {
+        [] => last.clone(),
+        others => format!("{} and {last}", others.join(", ")),
+    };
+    Some(format!("the vertices are read as points; left out: {listed}"))
+}
+
 /// Reads the `v` lines, with their colors if every one has three numbers more.
 pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, Fault> {
     let mut points = Vec::new();
     let mut colors: [Vec<f32>; 3] = Default::default();
-    let mut keywords = 0;
+    let mut others = [(0, "face"), (0, "line"), (0, "normal"), (0, "texture coordinate")];
+    let mut names = 0;
     for (line, content) in lines(bytes) {
         let mut words = words(content);
-        let keyword = words.next().unwrap_or_default();
-        keywords += usize::from(matches!(
-            keyword,
-            b"vn" | b"vt" | b"f" | b"o" | b"g" | b"mtllib" | b"usemtl"
-        ));
-        if keyword != b"v" {
-            continue;
-        }
-        points.push(vertex(words.by_ref(), line)?);
-        let rest: Vec<f64> = words.map_while(|w| number(Some(w))).collect();
-        if let [r, g, b] = rest[..] {
-            for (channel, value) in colors.iter_mut().zip([r, g, b]) {
-                channel.push(value as f32);
+        match words.next().unwrap_or_default() {
+            b"v" => {
+                points.push(vertex(words.by_ref(), line)?);
+                let rest: Vec<f64> = words.map_while(|w| number(Some(w))).collect();
+                if let [r, g, b] = rest[..] {
+                    for (channel, value) in colors.iter_mut().zip([r, g, b]) {
+                        channel.push(value as f32);
+                    }
+                }
             }
+            b"f" => others[0].0 += 1,
+            b"l" => others[1].0 += 1,
+            b"vn" => others[2].0 += 1,
+            b"vt" => others[3].0 += 1,
+            b"o" | b"g" | b"mtllib" | b"usemtl" => names += 1,
+            _ => {}
         }
     }
-    if points.is_empty() && keywords == 0 {
+    if points.is_empty() && names == 0 && others.iter().all(|(count, _)| *count == 0) {
         return Err(Fault::new("there is no vertex (a line 'v x y z')")
             .fix("check that this is a Wavefront OBJ file"));
     }
@@ -65,6 +83,7 @@ pub(crate) fn read_obj(bytes: &[u8]) -> Result<Cloud, Fault> {
             cloud.add_column(name, Column::F32(channel));
         }
     }
+    cloud.warnings.extend(left_out(&others));
     Ok(cloud)
 }
 
@@ -85,31 +104,114 @@ pub(crate) fn read_off(bytes: &[u8]) -> Result<Cloud, Fault> {
     let (mut line, first) = lines
         .next()
         .ok_or_else(|| Fault::new("the file is empty").fix("fetch or export it again"))?;
-    let keyword = off_keyword(first);
-    if keyword.is_some_and(|k| first[..k].starts_with(b"4") || first[..k].contains(&b'4')) {
+    // Without a keyword the file starts with its counts.
+    let (keyword, mut counts) = first.split_at(off_keyword(first).unwrap_or(0));
+    if keyword.contains(&b'4') {
         return Err(Fault::new("4-dimensional OFF is not read").fix("export it with x, y, z"));
     }
-    // Without a keyword the file starts with its counts.
-    let mut counts = first[keyword.unwrap_or(0)..].trim_ascii();
+    counts = counts.trim_ascii();
     if counts.starts_with(b"BINARY") {
         return Err(Fault::new("binary OFF is not read").fix("convert it to PLY"));
     }
     if counts.is_empty() {
         (line, counts) = lines.next().unwrap_or((line, counts));
     }
-    let count =
-        words(counts).next().and_then(|w| std::str::from_utf8(w).ok()?.parse::<usize>().ok());
-    let count = count.ok_or_else(|| {
+    let whole = |w: &[u8]| std::str::from_utf8(w).ok()?.parse::<usize>().ok();
+    let mut numbers = words(counts).map(whole);
+    let count = numbers.next().flatten().ok_or_else(|| {
         Fault::new("the numbers of vertices, faces and edges are missing").at(Place::Line(line))
     })?;
-    let mut points = Vec::new();
-    while points.len() < count {
+    let faces = numbers.next().flatten().unwrap_or(0);
+    let mut vertices = Vertices::of(keyword);
+    while vertices.points.len() < count {
         let Some((number, content)) = lines.next() else {
-            let what =
-                format!("the header promises {count} vertices, the file has {}", points.len());
+            let n = vertices.points.len();
+            let what = format!("the header promises {count} vertices, the file has {n}");
             return Err(Fault::truncated(what));
         };
-        points.push(vertex(words(content), number)?);
+        vertices.push(content, number)?;
     }
-    Ok(Cloud::from_file(Format::Off, "OFF vertices", Coordinates::F64(points)))
+    Ok(vertices.finish(faces))
+}
+
+/// The vertices of an OFF file: after x, y and z a normal (`NOFF`), a color (`COFF`) and texture
+/// coordinates (`STOFF`), in this order.
+struct Vertices {
+    normal: bool,
+    color: bool,
+    texture: bool,
+    points: Vec<[f64; 3]>,
+    /// Three values of a normal, then the values of a color.
+    columns: Vec<Vec<f64>>,
+}
+
+impl Vertices {
+    fn of(keyword: &[u8]) -> Vertices {
+        let prefix = &keyword[..keyword.len().saturating_sub(3)];
+        Vertices {
+            normal: prefix.contains(&b'N'),
+            color: prefix.contains(&b'C'),
+            texture: prefix.starts_with(b"ST"),
+            points: Vec::new(),
+            columns: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, line: &[u8], number: usize) -> Result<(), Fault> {
+        let mut words = words(line);
+        let point = vertex(words.by_ref(), number)?;
+        let mut rest: Vec<f64> = words.map_while(|w| self::number(Some(w))).collect();
+        if self.texture {
+            rest.truncate(rest.len().saturating_sub(2));
+        }
+        if !self.normal && !self.color {
+            rest.clear();
+        }
+        // The first vertex tells whether a color has an alpha; plain `NOFF` has three values.
+        if self.points.is_empty() {
+            let expected = match (self.normal, self.color, rest.len()) {
+                (true, true, 6..) => rest.len().min(7),
+                (true, false, 3..) => 3,
+                (false, true, 3..) => rest.len().min(4),
+                _ => 0,
+            };
+            self.columns = vec![Vec::new(); expected];
+        }
+        if rest.len() < self.columns.len() {
+            let what = format!("a vertex has {} values here, others more", 3 + rest.len());
+            return Err(Fault::new(what).at(Place::Line(number)));
+        }
+        for (column, value) in self.columns.iter_mut().zip(rest) {
+            column.push(value);
+        }
+        self.points.push(point);
+        Ok(())
+    }
+
+    fn finish(self, faces: usize) -> Cloud {
+        let textures = if self.texture { self.points.len() } else { 0 };
+        let coordinates = Coordinates::F64(self.points);
+        let mut cloud = Cloud::from_file(Format::Off, "OFF vertices", coordinates);
+        let mut columns = self.columns.into_iter();
+        if self.normal {
+            for (name, values) in ["nx", "ny", "nz"].into_iter().zip(columns.by_ref()) {
+                cloud.add_column(name, Column::F64(values));
+            }
+        }
+        let colors: Vec<Vec<f64>> = columns.collect();
+        // Numbers of 0 to 255, or parts of 1.
+        let all = |test: &dyn Fn(f64) -> bool| colors.iter().flatten().all(|&v| test(v));
+        let bytes = all(&|v| (0.0..=255.0).contains(&v) && v.fract() == 0.0) && !all(&|v| v <= 1.0);
+        for (name, values) in ["red", "green", "blue", "alpha"].into_iter().zip(colors) {
+            cloud.add_column(
+                name,
+                match bytes {
+                    true => Column::U8(values.into_iter().map(|v| v as u8).collect()),
+                    false => Column::F32(values.into_iter().map(|v| v as f32).collect()),
+                },
+            );
+        }
+        cloud.warnings.extend(left_out(&[(faces, "face"), (textures, "texture coordinate")]));
+        cloud
+    }
 }

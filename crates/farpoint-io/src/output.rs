@@ -31,7 +31,8 @@ pub fn write(
     };
     let options = WriteOptions { format: Some(format), ..options.clone() };
     let name = path.display().to_string();
-    let style = options.style.unwrap_or_else(|| TextStyle::of(path));
+    // Standard output has no name: a text keeps its own layout there.
+    let style = options.style.or_else(|| (path != Path::new("-")).then(|| TextStyle::of(path)));
     let (bytes, warnings) = encode(&name, cloud, rows, &options.style(style))?;
     put(path, &bytes)?;
     Ok(warnings)
@@ -129,10 +130,7 @@ fn encode(
         Format::Las => las::write(cloud, rows, false, options, &mut warnings),
         Format::Laz => las::write(cloud, rows, true, options, &mut warnings),
         Format::Npy => npy::write(cloud, rows, options, &mut warnings),
-        _ => {
-            let style = options.style.unwrap_or(TextStyle::Spaces);
-            text::write(cloud, rows, style, &mut warnings)
-        }
+        _ => text::write(cloud, rows, options.style, &mut warnings),
     };
     let bytes = bytes.map_err(|fault| Error::Output {
         name: name.to_owned(),

@@ -221,6 +221,9 @@ fn compressed_rows(
 }
 
 fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+    if let Some(coordinates) = table.float_coordinates() {
+        return Ok(coordinates);
+    }
     let rows: Vec<usize> = (0..count).collect();
     let axis = |axis: usize| -> Result<Column, Fault> {
         let slot = table.xyz[axis];

@@ -17,6 +17,7 @@ use crate::header::{Header, HeaderLine, PlyHeader};
 use crate::table::{Slot, Table};
 use ply_rs_bw::parser::{ParseError, Parser, Reader};
 use ply_rs_bw::ply::{DefaultElement, Encoding as PlyEncoding, PropertyType, ScalarType};
+use std::borrow::Cow;
 
 /// One element of the file.
 struct Element {
@@ -33,8 +34,8 @@ struct Parsed {
 }
 
 /// Reads the vertices; other elements are passed over.
-pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
-    let parsed = parse_header(bytes)?;
+pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
+    let parsed = parse_header(&bytes)?;
     let ascii = parsed.header.encoding == PlyEncoding::Ascii;
     let big_endian = parsed.header.encoding == PlyEncoding::BinaryBigEndian;
     let vertex = parsed.elements.iter().position(|e| e.name == "vertex").ok_or_else(|| {
@@ -44,7 +45,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
     let element = &parsed.elements[vertex];
     let xyz = axes(&element.slots)?;
     let store = match ascii {
-        true => rows::ascii(bytes, &parsed, before, element)?,
+        true => rows::ascii(&bytes, &parsed, before, element)?,
         false => rows::binary(bytes, parsed.length, before, element, big_endian)?,
     };
     let table = Table { slots: element.slots.clone(), store, big_endian, xyz };

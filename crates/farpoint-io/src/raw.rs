@@ -1,5 +1,7 @@
 //! Raw rows of little-endian float32 without a header, as in KITTI (4 per row) and nuScenes (5).
 
+mod layout;
+
 use crate::ReadOptions;
 use crate::cloud::{Cloud, Coordinates};
 use crate::column::Scalar;
@@ -8,7 +10,8 @@ use crate::format::Format;
 use crate::header::Header;
 use crate::table::{Slot, Store, Table};
 
-/// Reads all rows. The options' columns count; unless set, the name decides between 4 and 5.
+/// Reads all rows. The options' columns count; unless set, the name decides between 4 and 5, and the
+/// values are asked whether that can be.
 pub(crate) fn read(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cloud, Fault> {
     let guess = match name.to_ascii_lowercase().ends_with(".pcd.bin") {
         true => 5,
@@ -23,36 +26,78 @@ pub(crate) fn read(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cl
         Fault::new(format!("{columns} columns a row are too many")).fix("give --columns 3 or more")
     })?;
     if !bytes.len().is_multiple_of(stride) {
-        return Err(misfit(bytes.len(), columns));
+        return Err(misfit(bytes, columns));
     }
-    let names = ["x", "y", "z", "intensity", "ring"];
-    let known = columns == 4 || columns == 5;
-    let slot = |i: usize| match names.get(i) {
-        Some(name) if i < 3 || known => Slot::new(*name, Scalar::F32, 4 * i),
-        _ => Slot::new(format!("column_{}", i + 1), Scalar::F32, 4 * i),
+    let xyz = match &options.xyz {
+        Some(xyz) => axes(xyz, columns)?,
+        None => [0, 1, 2],
+    };
+    let doubt = match options.columns {
+        Some(_) => None,
+        None => layout::check(bytes, columns, xyz)?,
     };
     let table = Table {
-        slots: (0..columns).map(slot).collect(),
+        slots: (0..columns).map(|i| slot(i, columns, xyz)).collect(),
         store: Store::Records { bytes: bytes.to_vec(), stride },
         big_endian: false,
-        xyz: [0, 1, 2],
+        xyz,
     };
-    let value = |row: &[u8], at: usize| {
+    let value = |row: &[u8], column: usize| {
+        let at = 4 * column;
         f32::from_le_bytes([row[at], row[at + 1], row[at + 2], row[at + 3]])
     };
-    let points = bytes.chunks_exact(stride).map(|r| [value(r, 0), value(r, 4), value(r, 8)]);
+    let points = bytes.chunks_exact(stride).map(|row| xyz.map(|column| value(row, column)));
     let coordinates = Coordinates::F32(points.collect());
     let description = format!("raw float32 x {columns}");
-    Ok(Cloud::from_table(Format::Raw, description, coordinates, table, Header::None))
+    let mut cloud = Cloud::from_table(Format::Raw, description, coordinates, table, Header::None);
+    cloud.warnings.extend(doubt);
+    Ok(cloud)
 }
 
-fn misfit(size: usize, columns: usize) -> Fault {
+const NAMES: [&str; 5] = ["x", "y", "z", "intensity", "ring"];
+
+/// The names of KITTI and nuScenes where the rows can be theirs; elsewhere numbers.
+fn slot(i: usize, columns: usize, xyz: [usize; 3]) -> Slot {
+    let known = xyz == [0, 1, 2] && (columns == 4 || columns == 5);
+    let name = match xyz.iter().position(|&column| column == i) {
+        Some(axis) => NAMES[axis].to_owned(),
+        None if known => NAMES[i].to_owned(),
+        None => format!("column_{}", i + 1),
+    };
+    Slot::new(name, Scalar::F32, 4 * i)
+}
+
+/// The columns that the caller gave, which have no names but those that this reader gives them.
+fn axes(xyz: &[String; 3], columns: usize) -> Result<[usize; 3], Fault> {
+    let fix = format!("give three numbers of columns from 1 to {columns}, or more --columns");
+    let mut out = [0; 3];
+    for (place, wanted) in out.iter_mut().zip(xyz) {
+        let named = NAMES[..3].iter().position(|n| n.eq_ignore_ascii_case(wanted.trim()));
+        let number = wanted.trim().parse::<usize>().ok().filter(|n| (1..=columns).contains(n));
+        *place = named.or(number.map(|n| n - 1)).ok_or_else(|| {
+            Fault::new(format!("there is no column '{wanted}' of {columns}")).fix(&fix)
+        })?;
+    }
+    let [x, y, z] = out;
+    if x == y || y == z || x == z {
+        return Err(Fault::new(format!("'{}' names a column twice", xyz.join(","))).fix(fix));
+    }
+    Ok(out)
+}
+
+fn misfit(bytes: &[u8], columns: usize) -> Fault {
+    let size = bytes.len();
     let fits: Vec<String> =
         (3..=16).filter(|c| size.is_multiple_of(4 * c)).map(|c| c.to_string()).collect();
-    let fix = match fits.is_empty() {
-        true => "no number of columns from 3 to 16 fits: the file is cut short or not raw float32"
-            .into(),
-        false => format!("give --columns: {} would fit", fits.join(", ")),
+    let fix = match (fits.is_empty(), layout::likely(bytes)) {
+        (true, _) => {
+            "no number of columns from 3 to 16 fits: the file is cut short or not raw float32"
+                .into()
+        }
+        (false, Some(likely)) => {
+            format!("give --columns {likely}, as its values look ({} would fit)", fits.join(", "))
+        }
+        (false, None) => format!("give --columns: {} would fit", fits.join(", ")),
     };
     Fault::new(format!("{size} bytes are not whole rows of {columns} float32 values")).fix(fix)
 }

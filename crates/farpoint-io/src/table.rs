@@ -3,7 +3,14 @@
 //! Keeping the stored bytes is what makes writing back exact: a kept point is a copied record (or
 //! line), never a number read and written again. Typed columns are taken out only to change format.
 
+use crate::cloud::Coordinates;
 use crate::column::{Column, Scalar, collect_as};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Rows that a thread takes at a time.
+const ROWS_A_JOB: usize = 1 << 14;
 
 /// One attribute inside a record or line.
 #[derive(Clone, Debug)]
@@ -181,6 +188,62 @@ impl Table {
             })
             .collect::<Option<Vec<T>>>()?)
     }
+}
+
+impl Table {
+    /// The coordinates of all rows, in parallel; `None` unless they are floats at fixed places of
+    /// records. What they are otherwise, `column` finds out.
+    pub(crate) fn float_coordinates(&self) -> Option<Coordinates> {
+        let Store::Records { bytes, stride } = &self.store else { return None };
+        let slots = self.xyz.map(|slot| &self.slots[slot]);
+        let last = *self.xyz.iter().max()?;
+        let plain = |s: &&Slot| s.count == 1 && s.bits.is_none() && s.scale.is_none();
+        let lists = self.slots[..=last].iter().any(|s| s.list.is_some());
+        if lists || !slots.iter().all(plain) || *stride == 0 {
+            return None;
+        }
+        let places = slots.map(|s| s.offset);
+        let all = |kind: Scalar| slots.iter().all(|s| s.kind == kind);
+        let rows = bytes.par_chunks_exact(*stride).with_min_len(ROWS_A_JOB);
+        let big = self.big_endian;
+        if all(Scalar::F32) {
+            let value = |number: [u8; 4]| match big {
+                true => f32::from_be_bytes(number),
+                false => f32::from_le_bytes(number),
+            };
+            let point = |row: &[u8]| places.map(|at| value(number(row, at)));
+            return Some(Coordinates::F32(rows.map(point).collect()));
+        }
+        if all(Scalar::F64) {
+            let value = |number: [u8; 8]| match big {
+                true => f64::from_be_bytes(number),
+                false => f64::from_le_bytes(number),
+            };
+            let point = |row: &[u8]| places.map(|at| value(number(row, at)));
+            return Some(Coordinates::F64(rows.map(point).collect()));
+        }
+        None
+    }
+}
+
+/// A part of a file, in the file's own memory where that may be taken.
+pub(crate) fn part(bytes: Cow<'_, [u8]>, range: Range<usize>) -> Vec<u8> {
+    match bytes {
+        Cow::Borrowed(bytes) => bytes[range].to_vec(),
+        Cow::Owned(mut bytes) => {
+            bytes.truncate(range.end);
+            bytes.drain(..range.start);
+            if bytes.len() < bytes.capacity() / 2 {
+                bytes.shrink_to_fit();
+            }
+            bytes
+        }
+    }
+}
+
+/// The bytes of a number within a record, which has room for it.
+fn number<const N: usize>(row: &[u8], at: usize) -> [u8; N] {
+    row[at..].first_chunk().copied().unwrap_or([0; N])
 }
 
 /// Where a slot starts in a binary record that has lists before it.

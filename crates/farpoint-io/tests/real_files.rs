@@ -46,7 +46,7 @@ fn row(line: &str) -> Option<Expected> {
 }
 
 fn options(file: &str) -> ReadOptions {
-    // Six columns cannot be told from four by looking.
+    // Without it, the values are asked, and the file is refused.
     let columns = file.starts_with("scannet/scene0000_00.bin").then_some(6);
     ReadOptions::default().columns(columns)
 }
@@ -112,6 +112,30 @@ fn strangers_are_refused_with_the_right_words() {
         assert!(error.contains(words) && error.contains("; "), "{error}");
         assert!(!error.contains('\n'), "{error}");
     }
+}
+
+/// Rows of known layouts are read without a word, others with the right advice; degrees are noticed.
+#[test]
+fn what_is_doubtful_is_said() {
+    let Some(folder) = data() else { return };
+    let plain = |file: &str| read(&folder.join(file), &ReadOptions::default());
+    for file in [
+        "kitti/object_000008_camera_fov.bin",
+        "kitti/odometry_seq00_000000.bin",
+        "kitti/odometry_seq00_000001.bin",
+        "nuscenes/n015_1532402927647951.pcd.bin",
+        "labelled/rellis_000104.bin",
+        "las/autzen_trim.laz",
+        "text/points_agisoft.xyz",
+        "cgal/kitten.xyz",
+        "stanford/dragonStandRight_72.txt",
+    ] {
+        assert_eq!(plain(file).unwrap().warnings(), Vec::<String>::new(), "{file}");
+    }
+    let error = plain("scannet/scene0000_00.bin").unwrap_err().to_string();
+    assert!(error.contains("look like 6 a row; give --columns 6"), "{error}");
+    let degrees = plain("las/epsg_4326.las").unwrap();
+    assert!(degrees.warnings()[0].contains("degrees"), "{:?}", degrees.warnings());
 }
 
 #[test]

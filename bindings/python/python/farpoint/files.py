@@ -39,8 +39,8 @@ class Cloud:
 
     def __reduce__(self) -> Any:
         # Only these rows go along, with all their attributes.
-        content, added = self._file.dump(self._rows)
-        return _restored, (*content, added)
+        (content, format, description, warnings, xyz), added = self._file.dump(self._rows)
+        return _restored, (content, format, description, warnings, added, xyz)
 
     def __copy__(self) -> Cloud:
         return Cloud(self._file, self._rows)
@@ -77,6 +77,17 @@ class Cloud:
     def warnings(self) -> list[str]:
         """What the reader noticed, such as an element that was left out."""
         return self._file.warnings
+
+    @property
+    def crs(self) -> str | None:
+        """The coordinate reference system of LAS, LAZ and E57: "EPSG:2992", else its well-known text or
+        name. None if the file states none."""
+        return self._file.crs
+
+    @property
+    def scale(self) -> tuple[float, float, float] | None:
+        """The step of the stored coordinates of each axis in LAS, LAZ and E57. None in other formats."""
+        return self._file.scale
 
     @property
     def records(self) -> NDArray[Any]:
@@ -152,10 +163,10 @@ class Cloud:
 
 def _restored(
     content: bytes, format: str, description: str, warnings: list[str],
-    added: list[tuple[str, np.ndarray]],
+    added: list[tuple[str, np.ndarray]], xyz: Sequence[str] | None = None,
 ) -> Cloud:
     """A cloud from what ``pickle`` kept."""
-    file = _native.restore(content, format, description, warnings)
+    file = _native.restore(content, format, description, warnings, xyz)
     for name, values in added:
         file = file.with_column(name, values)
     return Cloud(file)
@@ -166,9 +177,10 @@ def read(
     *,
     format: str | None = None,
     columns: int | None = None,
+    xyz: Sequence[str | int] | None = None,
     progress: bool = False,
 ) -> Cloud:
-    """Read a point cloud from PLY, PCD, LAS, LAZ, E57, NPY, NPZ, raw float32, text, OBJ or OFF.
+    """Read a point cloud from PLY, PCD, LAS, LAZ, E57, NPY, NPZ, raw float32, text, PTX, OBJ or OFF.
 
     Parameters
     ----------
@@ -178,6 +190,9 @@ def read(
         An extension ("ply", "laz", "bin", ...) that decides instead.
     columns : int, optional
         float32 values per row of a raw file (KITTI 4, nuScenes 5), where the name does not say.
+    xyz : sequence of three str or int, optional
+        The columns of a text or raw file that hold x, y and z: names of its header, or numbers from 1.
+        By the usual names of the header unless set, or the first three where there is none.
     progress : bool, optional
         Show a progress bar while the file is read (tqdm's, if installed).
 
@@ -196,8 +211,9 @@ def read(
     path = os.fspath(path)
     if columns is not None:
         columns = _arguments.integer(columns, "columns", 1)
+    axes = None if xyz is None else _axes(xyz)
     if not progress:
-        return Cloud(_native.read(path, format, columns))
+        return Cloud(_native.read(path, format, columns, axes))
     content = bytearray()
     with open(path, "rb") as file, _progress.bar(True, "reading", "B", scale=True) as tell:
         size = os.fstat(file.fileno()).st_size
@@ -205,7 +221,18 @@ def read(
             content += chunk
             if tell is not None:
                 tell(len(content), max(size, len(content)))
-    return Cloud(_native.read_bytes(bytes(content), str(path), format, columns))
+    return Cloud(_native.read_bytes(bytes(content), str(path), format, columns, axes))
+
+
+def _axes(xyz: Sequence[str | int]) -> list[str]:
+    """Three columns, each by its name or number."""
+    columns = list(xyz)
+    if len(columns) != 3:
+        raise ValueError(f"xyz is {xyz!r}; it must be three columns, by name or number")
+    return [
+        column if isinstance(column, str) else str(_arguments.integer(column, "xyz", 1))
+        for column in columns
+    ]
 
 
 def write(
@@ -214,6 +241,8 @@ def write(
     *,
     format: str | None = None,
     encoding: str | None = None,
+    precision: str | None = None,
+    scale: float | None = None,
 ) -> list[str]:
     """Write a cloud to PLY, PCD, LAS, LAZ, NPY or text, whole or not at all.
 
@@ -228,6 +257,12 @@ def write(
         An extension that decides instead.
     encoding : {"ascii", "binary", "binary_big_endian", "binary_compressed"}, optional
         For PLY and PCD.
+    precision : {"single", "double"}, optional
+        Of the coordinates in PLY, PCD and NPY. Unless set, PCD has float32, which its readers expect, and
+        the others what the input has. Where float32 loses more than the input's step, the minimum corner
+        is subtracted first, and a warning gives it.
+    scale : float, optional
+        The step of the coordinates in LAS and LAZ; that of the input unless set.
 
     Returns
     -------
@@ -248,5 +283,7 @@ def write(
             cloud = cloud.get()
         cloud = Cloud(_native.from_points(conversion.to_numpy(cloud)))
     file, rows = cloud._file, cloud._rows
-    warnings: list[str] = file.write(os.fspath(path), rows, format, encoding)
+    warnings: list[str] = file.write(
+        os.fspath(path), rows, format, encoding, precision, scale
+    )
     return warnings

@@ -24,7 +24,8 @@ pub(crate) fn summary<R: Read + Seek>(file: R) -> Result<Summary, Fault> {
         summary.scale = scale(&scans);
         summary.software = reader.library_version().map(str::to_owned);
         let sensors = scans.iter().filter_map(|scan| scan.sensor_model.clone());
-        summary.system = sensors.reduce(|all, one| if all == one { all } else { all + ", " + &one });
+        summary.system =
+            sensors.reduce(|all, one| if all == one { all } else { all + ", " + &one });
         Ok(summary)
     })
 }

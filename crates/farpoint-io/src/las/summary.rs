@@ -88,7 +88,9 @@ fn extended<R: Read + Seek>(file: &mut R, raw: &Raw) -> Result<Vec<Record>, Faul
         if length <= LARGEST {
             records.extend(Record::read(&part(file, at, 60 + length)?, 0, true));
         }
-        let Some(next) = at.checked_add(length).and_then(|next| next.checked_add(60)) else { break };
+        let Some(next) = at.checked_add(length).and_then(|next| next.checked_add(60)) else {
+            break;
+        };
         at = next;
     }
     Ok(records)

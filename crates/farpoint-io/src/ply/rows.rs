@@ -5,7 +5,8 @@ use crate::cloud::Coordinates;
 use crate::column::Column;
 use crate::error::{Fault, Place};
 use crate::memory;
-use crate::table::{Slot, Split, Store, Table, Tokens, list_length};
+use crate::table::{Slot, Split, Store, Table, Tokens, list_length, part};
+use std::borrow::Cow;
 
 /// The lines of an ascii payload as places in `bytes`, blank ones left out.
 fn payload_lines(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, usize)> {
@@ -55,7 +56,7 @@ fn short(element: &Element, found: usize) -> Fault {
 
 /// Records of one length, or spans where the vertices hold lists.
 pub(super) fn binary(
-    bytes: &[u8],
+    bytes: Cow<'_, [u8]>,
     start: usize,
     before: &[Element],
     element: &Element,
@@ -65,7 +66,7 @@ pub(super) fn binary(
     for e in before {
         at = match row_size(&e.slots) {
             Some(size) => e.count.checked_mul(size).and_then(|n| n.checked_add(at)),
-            None => walk(bytes, at, e, big_endian, |_| {}).ok(),
+            None => walk(&bytes, at, e, big_endian, |_| {}).ok(),
         }
         .filter(|&at| at <= bytes.len())
         .ok_or_else(|| Fault::truncated(format!("the file ends inside element '{}'", e.name)))?;
@@ -75,15 +76,15 @@ pub(super) fn binary(
         if there < element.count {
             return Err(short(element, there));
         }
-        memory::fits(element.count as u64, stride + size_of::<[f32; 3]>())?;
-        let bytes = bytes[at..at + element.count * stride].to_vec();
+        memory::fits(element.count as u64, size_of::<[f32; 3]>())?;
+        let bytes = part(bytes, at..at + element.count * stride);
         return Ok(Store::Records { bytes, stride });
     }
     let mut spans = Vec::new();
-    let end = walk(bytes, at, element, big_endian, |span| spans.push(span))
+    let end = walk(&bytes, at, element, big_endian, |span| spans.push(span))
         .map_err(|found| short(element, found))?;
     let spans = spans.into_iter().map(|(a, b)| (a - at, b - at)).collect();
-    Ok(Store::Spans { bytes: bytes[at..end].to_vec(), spans })
+    Ok(Store::Spans { bytes: part(bytes, at..end), spans })
 }
 
 /// Bytes of a row without lists.
@@ -120,6 +121,9 @@ fn walk(
 
 /// Takes x, y and z out of the rows.
 pub(super) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+    if let Some(coordinates) = table.float_coordinates() {
+        return Ok(coordinates);
+    }
     let rows: Vec<usize> = (0..count).collect();
     let axis = |axis: usize| -> Result<Column, Fault> {
         let slot = table.xyz[axis];

@@ -1,0 +1,144 @@
+//! PTX (Leica): scans one after another, each with its size, its position and a matrix, then the points
+//! of a grid as the scanner saw them. Several scans become one cloud.
+
+use crate::cloud::{Cloud, Coordinates};
+use crate::column::Column;
+use crate::error::{Fault, Place};
+use crate::format::Format;
+
+/// Numbers in each line of a scan's head: columns, rows, position, three axes, four rows of the matrix.
+const HEAD: [usize; 10] = [1, 1, 3, 3, 3, 3, 4, 4, 4, 4];
+
+fn numbers(line: &[u8]) -> Option<Vec<f64>> {
+    let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words.map(|word| std::str::from_utf8(word).ok()?.parse().ok()).collect()
+}
+
+/// The lines with their numbers, blank ones left out.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = bytes.split(|&b| b == b'\n').enumerate();
+    lines.map(|(i, line)| (i + 1, line.trim_ascii())).filter(|(_, line)| !line.is_empty())
+}
+
+/// Whether the bytes start with the head of a scan.
+pub(crate) fn looks_like_scans(bytes: &[u8]) -> bool {
+    let mut lines = lines(&bytes[..bytes.len().min(4096)]);
+    let head: Option<Vec<Vec<f64>>> = HEAD.iter().map(|_| numbers(lines.next()?.1)).collect();
+    head.is_some_and(|head| {
+        let whole = |line: &[f64]| line[0] >= 0.0 && line[0].fract() == 0.0;
+        head.iter().zip(HEAD).all(|(line, n)| line.len() == n) && whole(&head[0]) && whole(&head[1])
+    })
+}
+
+/// The points of all scans so far.
+#[derive(Default)]
+struct Points {
+    places: Vec<[f64; 3]>,
+    intensity: Vec<f32>,
+    colors: [Vec<u8>; 3],
+    scan: Vec<u16>,
+    colored: bool,
+    invalid: usize,
+}
+
+/// Reads all scans of a file.
+pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
+    let mut lines = lines(bytes).peekable();
+    let mut points = Points::default();
+    let mut scans = 0;
+    while lines.peek().is_some() || scans == 0 {
+        let (count, matrix) = head(&mut lines)?;
+        // Every point is a line of at least a few bytes.
+        if count > bytes.len() {
+            return Err(Fault::truncated(format!("{count} points are promised in scan {scans}")));
+        }
+        for i in 0..count {
+            let Some((number, line)) = lines.next() else {
+                let what = format!("scan {scans} promises {count} points and has {i}");
+                return Err(Fault::truncated(what));
+            };
+            points.push(line, &matrix, scans).ok_or_else(|| {
+                let what = "a point of PTX is x, y, z, intensity, and a color or none";
+                Fault::new(what).at(Place::Line(number))
+            })?;
+        }
+        scans += 1;
+    }
+    Ok(points.finish(scans))
+}
+
+/// The number of points of a scan, and the matrix that moves them.
+fn head<'a>(
+    lines: &mut impl Iterator<Item = (usize, &'a [u8])>,
+) -> Result<(usize, [[f64; 3]; 4]), Fault> {
+    let mut all = Vec::new();
+    for expected in HEAD {
+        let (number, line) =
+            lines.next().ok_or_else(|| Fault::truncated("the head of a scan has ten lines"))?;
+        let values = numbers(line).filter(|v| v.len() == expected).ok_or_else(|| {
+            let what = format!("the head of a scan has {expected} numbers here");
+            Fault::new(what).at(Place::Line(number))
+        })?;
+        all.push((number, values));
+    }
+    let whole = |(number, values): &(usize, Vec<f64>)| match values[0] {
+        v if v >= 0.0 && v.fract() == 0.0 && v <= 1e9 => Ok(v as usize),
+        _ => Err(Fault::new("a number of columns or rows is expected").at(Place::Line(*number))),
+    };
+    let count = whole(&all[0])?.saturating_mul(whole(&all[1])?);
+    // A point is a row in front of the matrix, whose last row is the scanner's place.
+    let row = |i: usize| [all[6 + i].1[0], all[6 + i].1[1], all[6 + i].1[2]];
+    Ok((count, [row(0), row(1), row(2), row(3)]))
+}
+
+impl Points {
+    /// Adds the point of a line; `None` if it is none.
+    fn push(&mut self, line: &[u8], matrix: &[[f64; 3]; 4], scan: usize) -> Option<()> {
+        let values = numbers(line)?;
+        let ([x, y, z, intensity], color) = match values[..] {
+            [x, y, z, i] => ([x, y, z, i], None),
+            [x, y, z, i, r, g, b] => ([x, y, z, i], Some([r, g, b])),
+            _ => return None,
+        };
+        // A direction without an echo stands in the file as 0 0 0.
+        if [x, y, z] == [0.0; 3] {
+            self.invalid += 1;
+            self.places.push([f64::NAN; 3]);
+        } else {
+            let [a, b, c, d] = matrix;
+            self.places.push([0, 1, 2].map(|k| x * a[k] + y * b[k] + z * c[k] + d[k]));
+        }
+        self.intensity.push(intensity as f32);
+        self.colored |= color.is_some();
+        for (channel, value) in self.colors.iter_mut().zip(color.unwrap_or_default()) {
+            channel.push(value as u8);
+        }
+        self.scan.push(scan.min(usize::from(u16::MAX)) as u16);
+        Some(())
+    }
+
+    fn finish(self, scans: usize) -> Cloud {
+        let number = match scans {
+            1 => "1 scan".to_owned(),
+            n => format!("{n} scans"),
+        };
+        let coordinates = Coordinates::F64(self.places);
+        let mut cloud = Cloud::from_file(Format::Ptx, format!("PTX, {number}"), coordinates);
+        cloud.add_column("intensity", Column::F32(self.intensity));
+        if self.colored {
+            for (name, channel) in ["red", "green", "blue"].into_iter().zip(self.colors) {
+                cloud.add_column(name, Column::U8(channel));
+            }
+        }
+        if scans > 1 {
+            cloud.add_column("scan", Column::U16(self.scan));
+        }
+        if self.invalid > 0 {
+            cloud.warnings.push(format!(
+                "{} directions without an echo (0 0 0) have NaN coordinates",
+                self.invalid
+            ));
+        }
+        cloud
+    }
+}

@@ -1,0 +1,193 @@
+//! What stands before the first point of a text: comments, a count, a header.
+
+use super::label;
+use super::lines::{bad_line, is_comment, is_labeled, numbers, parse, spans, whole_number, words};
+use super::names::{self, Axes};
+use crate::TextStyle;
+use crate::cloud::unused;
+use crate::error::Fault;
+use crate::header::TextHeader;
+use crate::table::{Split, Tokens};
+use std::collections::HashSet;
+
+/// What is known of a text from its first lines.
+pub(super) struct Head {
+    /// Lines before the first point.
+    pub(super) lines: usize,
+    pub(super) columns: usize,
+    pub(super) names: Option<Vec<String>>,
+    pub(super) axes: Axes,
+    /// Whether neither a header nor the caller says which columns are x, y and z.
+    pub(super) is_guess: bool,
+    pub(super) promised: Option<usize>,
+    pub(super) header: TextHeader,
+}
+
+/// A last comment or a header, with the place where it ends.
+type Line<'a> = Option<(&'a [u8], usize)>;
+
+/// The names of a point's columns and what they say.
+struct Found {
+    names: Option<Vec<String>>,
+    /// Where the header that names them ends.
+    names_end: Option<usize>,
+    axes: Axes,
+}
+
+/// Finds the first point and reads what stands before it. `xyz` is what the caller gave.
+pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Fault> {
+    let mut header = empty_header(bytes, xyz);
+    let (mut named, mut comment, mut promised): (Line, Line, _) = (None, None, None);
+    for (number, (start, end)) in spans(bytes).enumerate() {
+        let line = &bytes[start..end];
+        if is_comment(line) {
+            comment = Some((line, end)).filter(|(l, _)| !l.trim_ascii().is_empty()).or(comment);
+        } else if let Some(found) = first_point(line, named, comment, xyz)? {
+            let split = Split::of(line);
+            header.preamble = bytes[..start].to_vec();
+            header.split = split.byte();
+            header.names_end = found.names_end;
+            return Ok(Head {
+                lines: number,
+                columns: Tokens::new(line, split).count(),
+                is_guess: xyz.is_none() && found.names.is_none(),
+                names: found.names,
+                axes: found.axes,
+                promised,
+                header,
+            });
+        } else if named.is_none() && promised.is_none() && whole_number(line).is_some() {
+            promised = whole_number(line);
+            header.count = Some((start, end));
+        } else if named.is_none() {
+            named = Some((line, end));
+            header.names_end = Some(end);
+        } else {
+            return Err(bad_line(number + 1, line, [0, 1, 2]));
+        }
+    }
+    // A file of nothing but a header is an empty cloud if the header names x, y and z.
+    let header_alone = |(line, _)| {
+        let names = words(line, Split::Any);
+        axes_of(&names, names.len(), xyz).is_ok()
+    };
+    if promised.is_some_and(|n| n > 0) || !named.is_none_or(header_alone) {
+        return Err(Fault::new("there is no point in the file").fix("put a point a line: x y z"));
+    }
+    header.preamble = bytes.to_vec();
+    let axes = Axes::of([0, 1, 2]);
+    Ok(Head { lines: usize::MAX, columns: 3, names: None, axes, is_guess: false, promised, header })
+}
+
+fn empty_header(bytes: &[u8], xyz: Option<&[String; 3]>) -> TextHeader {
+    let line_end: &[u8] = match bytes.iter().position(|&b| b == b'\n') {
+        Some(at) if at > 0 && bytes[at - 1] == b'\r' => b"\r\n",
+        _ => b"\n",
+    };
+    TextHeader {
+        preamble: Vec::new(),
+        count: None,
+        names_end: None,
+        line_end,
+        split: b' ',
+        style: TextStyle::Spaces,
+        xyz: xyz.cloned(),
+    }
+}
+
+/// The columns that the caller gave, or else those that the names tell.
+fn axes_of(names: &[String], columns: usize, xyz: Option<&[String; 3]>) -> Result<Axes, Fault> {
+    match xyz {
+        Some(xyz) => names::given(xyz, Some(names), columns),
+        None => names::named(names),
+    }
+}
+
+/// Whether a line is a point, after the header and comment that stand before it.
+fn first_point(
+    line: &[u8],
+    named: Line,
+    comment: Line,
+    xyz: Option<&[String; 3]>,
+) -> Result<Option<Found>, Fault> {
+    let split = Split::of(line);
+    let tokens: Vec<_> = Tokens::new(line, split).collect();
+    let has_numbers = numbers(line) >= 3;
+    if let Some((header, end)) = named {
+        // Names hold spaces where the values do not.
+        let names = words(header, split);
+        return match axes_of(&names, tokens.len(), xyz) {
+            Ok(axes) => Ok(Some(Found { names: Some(names), names_end: Some(end), axes })),
+            Err(fault) if has_numbers || is_labeled(line) => Err(fault),
+            Err(_) => Ok(None),
+        };
+    }
+    let holds = |axes: &Axes| {
+        axes.columns.iter().all(|&c| tokens.get(c).is_some_and(|token| parse(token).is_some()))
+    };
+    if let Some((names, end)) = commented_names(comment, tokens.len(), split, xyz) {
+        match axes_of(&names, tokens.len(), xyz) {
+            Ok(axes) if holds(&axes) || xyz.is_none() && has_numbers => {
+                return Ok(Some(Found { names: Some(names), names_end: Some(end), axes }));
+            }
+            Err(fault) if has_numbers => return Err(fault),
+            _ => {}
+        }
+    }
+    let plain = |axes| Ok(Some(Found { names: None, names_end: None, axes }));
+    match xyz {
+        Some(xyz) => match names::given(xyz, None, tokens.len()) {
+            Ok(axes) if holds(&axes) => plain(axes),
+            Err(fault) if has_numbers => Err(fault),
+            // The header, perhaps.
+            _ => Ok(None),
+        },
+        None if has_numbers => plain(Axes::of([0, 1, 2])),
+        None if is_labeled(line) => Err(label::named(line)),
+        None => Ok(None),
+    }
+}
+
+/// A last comment with as many words as there are columns names them (`# x y z`, `//X Y Z`).
+fn commented_names(
+    comment: Line,
+    columns: usize,
+    split: Split,
+    xyz: Option<&[String; 3]>,
+) -> Option<(Vec<String>, usize)> {
+    let (line, end) = comment?;
+    let line = line.trim_ascii();
+    let text = &line[line.iter().position(|&b| b != b'#' && b != b'/').unwrap_or(line.len())..];
+    let text = text.trim_ascii();
+    let all = [words(text, split), words(text, Split::Space), words(text, Split::Any)];
+    let says = |names: &Vec<String>| {
+        names.len() == columns
+            && (names::recognized(names).is_some()
+                || xyz.is_some() && axes_of(names, columns, xyz).is_ok())
+    };
+    Some((all.into_iter().find(says)?, end))
+}
+
+impl Head {
+    /// Whether the file is a PTS file by its name, or by the count in its first line.
+    pub(super) fn is_pts(&self) -> bool {
+        self.header.style == TextStyle::Pts || self.header.count.is_some()
+    }
+
+    /// A name for every column: that of the header, or x, y and z and numbers.
+    pub(super) fn slot_names(&self) -> Vec<String> {
+        let mut taken = HashSet::new();
+        let mut names = Vec::new();
+        for i in 0..self.columns {
+            let named = self.names.as_ref().and_then(|n| n.get(i)).filter(|n| !n.is_empty());
+            let axis = self.axes.columns.iter().position(|&c| c == i);
+            let plain = axis.filter(|_| self.names.is_none()).map(|axis| ["x", "y", "z"][axis]);
+            let name = named.map(String::as_str).or(plain);
+            let name = name.map_or_else(|| format!("column_{}", i + 1), str::to_owned);
+            let name = unused(&name, &taken);
+            taken.insert(name.clone());
+            names.push(name);
+        }
+        names
+    }
+}

@@ -1,0 +1,73 @@
+//! The lines of a text and the numbers in them.
+
+use crate::error::{Fault, Place};
+use crate::table::{Split, Tokens};
+
+/// Spreadsheets put these bytes in front of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Whether the bytes look like lines of numbers; decides for files with an unknown extension.
+pub(crate) fn looks_like_points(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(4096)];
+    let whole = head.len() == bytes.len();
+    let text = head.iter().all(|&b| b >= 32 || matches!(b, b'\t' | b'\n' | b'\r'));
+    let mut lines: Vec<&[u8]> = head.split(|&b| b == b'\n').collect();
+    if !whole {
+        lines.pop();
+    }
+    text && lines.iter().any(|line| !is_comment(line) && (numbers(line) >= 3 || is_labeled(line)))
+}
+
+pub(super) fn is_comment(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line.is_empty() || line.starts_with(b"#") || line.starts_with(b"//")
+}
+
+/// How many leading values are numbers.
+pub(super) fn numbers(line: &[u8]) -> usize {
+    Tokens::new(line, Split::Any).take_while(|t| parse(t).is_some()).count()
+}
+
+/// Whether three numbers follow a first value that is none.
+pub(super) fn is_labeled(line: &[u8]) -> bool {
+    let mut tokens = Tokens::new(line, Split::Any);
+    let label = tokens.next().is_some_and(|t| parse(t).is_none());
+    label && tokens.take(3).filter(|t| parse(t).is_some()).count() == 3
+}
+
+pub(super) fn parse(token: &[u8]) -> Option<f64> {
+    std::str::from_utf8(token).ok()?.parse().ok()
+}
+
+pub(super) fn whole_number(line: &[u8]) -> Option<usize> {
+    std::str::from_utf8(line.trim_ascii()).ok()?.parse().ok()
+}
+
+pub(super) fn words(line: &[u8], split: Split) -> Vec<String> {
+    Tokens::new(line, split).map(|t| String::from_utf8_lossy(t).into_owned()).collect()
+}
+
+/// The lines with their place, without line ends and byte order mark.
+pub(super) fn spans(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+    let mut start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    bytes[start..].split(|&b| b == b'\n').map(move |line| {
+        let span = (start, start + line.len() - usize::from(line.ends_with(b"\r")));
+        start += line.len() + 1;
+        span
+    })
+}
+
+pub(super) fn bad_line(number: usize, line: &[u8], axes: [usize; 3]) -> Fault {
+    let shown: String = String::from_utf8_lossy(line).chars().take(40).collect();
+    let shown = shown.escape_default();
+    let what = match axes {
+        [0, 1, 2] => format!("'{shown}' does not start with x, y and z"),
+        axes => {
+            let [x, y, z] = axes.map(|a| a + 1);
+            format!("'{shown}' has no numbers in the columns {x}, {y} and {z}")
+        }
+    };
+    Fault::new(what)
+        .at(Place::Line(number))
+        .fix("put a point a line, a header in the first line only, comments after '#'")
+}

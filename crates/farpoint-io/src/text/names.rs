@@ -1,0 +1,259 @@
+//! Which columns hold x, y and z: by their names, or as the caller says.
+
+use crate::error::Fault;
+
+/// The columns of x, y and z.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Axes {
+    pub(super) columns: [usize; 3],
+    /// Whether x and y are named longitude and latitude.
+    pub(super) degrees: bool,
+}
+
+impl Axes {
+    pub(super) fn of(columns: [usize; 3]) -> Axes {
+        Axes { columns, degrees: false }
+    }
+}
+
+/// What to do where the columns cannot be told.
+pub(super) const ADVICE: &str = "give the columns of x, y and z by --xyz COL,COL,COL (in Python: xyz=), names or numbers from 1";
+
+/// Words that stand beside x, y or z in one name: `Point_X`, `x-coordinate`.
+const BESIDE: [&str; 6] = ["coord", "coordinate", "koordinate", "point", "pos", "position"];
+const EAST: [&str; 13] = [
+    "e",
+    "east",
+    "easting",
+    "eastings",
+    "utme",
+    "rechtswert",
+    "rechts",
+    "rw",
+    "ost",
+    "ostwert",
+    "est",
+    "este",
+    "xeast",
+];
+const NORTH: [&str; 12] = [
+    "n",
+    "north",
+    "northing",
+    "northings",
+    "utmn",
+    "hochwert",
+    "hoch",
+    "hw",
+    "nord",
+    "nordwert",
+    "norte",
+    "ynorth",
+];
+const LONGITUDE: [&str; 7] =
+    ["lon", "long", "lng", "longitude", "longitud", "longitudine", "laengengrad"];
+const LATITUDE: [&str; 6] = ["lat", "latitude", "latitud", "latitudine", "breitengrad", "latdeg"];
+/// `hhe` is what is left of `Höhe` in Latin-1.
+const HEIGHT: [&str; 21] = [
+    "h",
+    "height",
+    "elevation",
+    "elev",
+    "elv",
+    "el",
+    "altitude",
+    "alt",
+    "hoehe",
+    "hohe",
+    "hhe",
+    "hauteur",
+    "cota",
+    "quota",
+    "ht",
+    "rl",
+    "orthometricheight",
+    "ellipsoidalheight",
+    "hgt",
+    "reducedlevel",
+    "zheight",
+];
+/// Units at the end of a name, as in `X_m`.
+const UNITS: [&str; 10] =
+    ["m", "cm", "mm", "ft", "usft", "meter", "meters", "feet", "deg", "degrees"];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    X,
+    Y,
+    Z,
+    East,
+    North,
+    Longitude,
+    Latitude,
+    Height,
+}
+
+/// A name without its unit, its separators and upper case: `Easting [m]` becomes `easting`.
+fn plain(name: &str) -> String {
+    let name = name.trim();
+    let end = name.char_indices().find(|&(i, c)| i > 0 && matches!(c, '[' | '(')).map(|(i, _)| i);
+    let name = name[..end.unwrap_or(name.len())].to_lowercase();
+    let name = name.replace('ö', "oe").replace('ä', "ae").replace(['é', 'è'], "e");
+    let mut words: Vec<&str> =
+        name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    if words.len() > 1 && words.last().is_some_and(|word| UNITS.contains(word)) {
+        words.pop();
+    }
+    words.concat()
+}
+
+fn role(name: &str) -> Option<Role> {
+    let name = plain(name);
+    let name = name.as_str();
+    let is = |axis: &str| {
+        let rest = name.strip_prefix(axis).or_else(|| name.strip_suffix(axis));
+        rest.is_some_and(|rest| rest.is_empty() || BESIDE.contains(&rest))
+    };
+    Some(match name {
+        _ if is("x") => Role::X,
+        _ if is("y") => Role::Y,
+        _ if is("z") => Role::Z,
+        _ if EAST.contains(&name) => Role::East,
+        _ if NORTH.contains(&name) => Role::North,
+        _ if LONGITUDE.contains(&name) => Role::Longitude,
+        _ if LATITUDE.contains(&name) => Role::Latitude,
+        _ if HEIGHT.contains(&name) => Role::Height,
+        _ => return None,
+    })
+}
+
+/// The columns that the names tell: x, y and z as they are; or else those with a unit or as surveyors
+/// name them, if there is just one column for each axis.
+pub(super) fn recognized(names: &[String]) -> Option<Axes> {
+    let exact = |axis: &str| names.iter().position(|n| n.trim().eq_ignore_ascii_case(axis));
+    if let (Some(x), Some(y), Some(z)) = (exact("x"), exact("y"), exact("z")) {
+        return Some(Axes::of([x, y, z]));
+    }
+    let roles: Vec<Option<Role>> = names.iter().map(|name| role(name)).collect();
+    let only = |wanted: Role| {
+        let mut places = roles.iter().enumerate().filter(|(_, r)| **r == Some(wanted));
+        places.next().map(|(i, _)| i).filter(|_| places.next().is_none())
+    };
+    let z = only(Role::Z).or_else(|| only(Role::Height))?;
+    let pairs = [(Role::X, Role::Y), (Role::East, Role::North), (Role::Longitude, Role::Latitude)];
+    pairs.into_iter().find_map(|(x, y)| {
+        Some(Axes { columns: [only(x)?, only(y)?, z], degrees: x == Role::Longitude })
+    })
+}
+
+/// The columns that the names tell, or an error that lists the names.
+pub(super) fn named(names: &[String]) -> Result<Axes, Fault> {
+    recognized(names).ok_or_else(|| {
+        let what = format!("the header names no x, y and z, only {}", listed(names));
+        Fault::new(what).fix(format!("{ADVICE}; put '#' before a line that is no header"))
+    })
+}
+
+/// The columns that the caller gave, in a file of so many columns with these names.
+pub(super) fn given(
+    xyz: &[String; 3],
+    names: Option<&[String]>,
+    columns: usize,
+) -> Result<Axes, Fault> {
+    let x = column(&xyz[0], names, columns)?;
+    let y = column(&xyz[1], names, columns)?;
+    let z = column(&xyz[2], names, columns)?;
+    if x == y || y == z || x == z {
+        let what = format!("'{}' names a column twice", xyz.join(","));
+        return Err(Fault::new(what).fix(ADVICE));
+    }
+    let degrees = names.and_then(recognized).is_some_and(|a| a.degrees && a.columns == [x, y, z]);
+    Ok(Axes { columns: [x, y, z], degrees })
+}
+
+fn column(wanted: &str, names: Option<&[String]>, columns: usize) -> Result<usize, Fault> {
+    let wanted = wanted.trim();
+    if let Ok(number) = wanted.parse::<usize>() {
+        return match (1..=columns).contains(&number) {
+            true => Ok(number - 1),
+            false => {
+                Err(Fault::new(format!("there is no column {number} of {columns}")).fix(ADVICE))
+            }
+        };
+    }
+    let Some(names) = names else {
+        let what = format!("there is no header that could name a column '{wanted}'");
+        return Err(Fault::new(what).fix("give the columns of x, y and z as numbers from 1"));
+    };
+    let exact = names.iter().position(|n| n.trim().eq_ignore_ascii_case(wanted));
+    let alike = || names.iter().position(|n| plain(n) == plain(wanted));
+    exact.or_else(alike).ok_or_else(|| {
+        let what = format!("there is no column '{wanted}' among {}", listed(names));
+        Fault::new(what).fix(ADVICE)
+    })
+}
+
+/// The names with their numbers: `1 'ID', 2 'East'`.
+fn listed(names: &[String]) -> String {
+    let shown = |(i, name): (usize, &String)| {
+        let name: String = name.chars().take(24).collect();
+        format!("{} '{}'", i + 1, name.escape_debug())
+    };
+    let mut list: Vec<String> = names.iter().enumerate().take(12).map(shown).collect();
+    if names.len() > list.len() {
+        list.push(format!("{} more", names.len() - list.len()));
+    }
+    list.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axes(header: &str) -> Option<([usize; 3], bool)> {
+        let names: Vec<String> = header.split(',').map(str::to_owned).collect();
+        recognized(&names).map(|a| (a.columns, a.degrees))
+    }
+
+    #[test]
+    fn usual_names_are_recognized() {
+        for (header, columns) in [
+            ("x,y,z", [0, 1, 2]),
+            ("Z,i,X,Y", [2, 3, 0]),
+            ("X[m],Y[m],Z[m]", [0, 1, 2]),
+            ("x (m),y (m),z (m)", [0, 1, 2]),
+            ("POINT_X,POINT_Y,POINT_Z", [0, 1, 2]),
+            ("id,x_coord,y_coord,elevation", [1, 2, 3]),
+            ("ID,Easting,Northing,Height", [1, 2, 3]),
+            ("E,N,H", [0, 1, 2]),
+            ("Point,North,East,Elev,Code", [2, 1, 3]),
+            ("Punkt,Rechtswert,Hochwert,Höhe", [1, 2, 3]),
+            ("Nr,Ost,Nord,H\u{fffd}he", [1, 2, 3]),
+            ("est,nord,altitude", [0, 1, 2]),
+            ("lat,lon,Easting_m,Northing_m,Elevation_m", [2, 3, 4]),
+            // Of z and heights, z.
+            ("e,n,z,height", [0, 1, 2]),
+        ] {
+            assert_eq!(axes(header), Some((columns, false)), "{header}");
+        }
+        assert_eq!(axes("latitude,longitude,elevation"), Some(([1, 0, 2], true)));
+        assert_eq!(axes("Longitude [deg],Latitude [deg],Alt [m]"), Some(([0, 1, 2], true)));
+    }
+
+    #[test]
+    fn other_names_are_not_guessed() {
+        for header in [
+            "a,b,c",
+            "id,row,column,value",
+            "x,y,intensity",
+            // Which height, which pair?
+            "easting,northing,height,elevation",
+            "east,easting,north,height",
+            "nx,ny,nz",
+            "x1,y1,z1",
+            "range,azimuth,elevation",
+        ] {
+            assert_eq!(axes(header), None, "{header}");
+        }
+    }
+}
