@@ -114,8 +114,12 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
         "{option} {name}: written as .{}; give a name that ends so",
         endings.join(" or .")
     );
-    let parent = path.parent().filter(|folder| *folder != Path::new(""));
-    parent.map_or(Ok(()), folder)?;
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    ensure!(
+        folder.is_dir(),
+        "{option} {name}: the folder {} is not there; create it first, or write elsewhere",
+        folder.display()
+    );
     ensure!(!path.is_dir(), "{option} {name}: is a folder; give the name of a file");
     ensure!(!inputs.contains(&path), "{option} {name}: is the input; write to another name");
     Ok(())

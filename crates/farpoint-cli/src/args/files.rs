@@ -1,7 +1,7 @@
 //! What is read and written, and how: the options that several commands share.
 
 use super::Length;
-use farpoint_io::{Encoding, Format, Precision, ReadOptions, TextStyle, WriteOptions};
+use farpoint_io::{Encoding, Error, Format, Precision, ReadOptions, TextStyle, WriteOptions};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -144,17 +144,8 @@ impl FromStr for InputFormat {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        known(text).map(Self).ok_or_else(|| format!("formats read: {}", extensions(|_| true)))
+        text.parse().map(Self).map_err(|_: Error| format!("formats read: {}", extensions(|_| true)))
     }
-}
-
-/// A format by its name or an extension.
-fn known(text: &str) -> Option<Format> {
-    let text = text.to_ascii_lowercase();
-    let named = |format: &Format| {
-        format.name().to_ascii_lowercase() == text || format.extensions().contains(&text.as_str())
-    };
-    Format::ALL.into_iter().find(named).or((text == "raw").then_some(Format::Raw))
 }
 
 /// The extensions of all formats that `fit`.
@@ -198,7 +189,7 @@ impl FromStr for OutputFormat {
             Some((name, encoding)) => (name, Some(encoding)),
             None => (text, None),
         };
-        let format = known(name).filter(|format| format.can_write());
+        let format = name.parse().ok().filter(|format: &Format| format.can_write());
         let format = format
             .ok_or_else(|| format!("formats written: {}", extensions(|format| format.can_write())))?;
         let encoding = encoding.map(|encoding| encoding_of(format, encoding)).transpose()?;
