@@ -43,7 +43,12 @@ pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
         write(path, &mut cloud, &outcome, args, &args.writing.options(scale))?;
     }
     let read = read_a + read_b;
-    report::tell(&args.told, as_json(args, &outcome, read), &as_table(args, &outcome, read), false)
+    report::print(
+        &args.report,
+        as_json(args, &outcome, read),
+        &as_table(args, &outcome, read),
+        false,
+    )
 }
 
 /// What can be refused before the inputs are read.
@@ -61,7 +66,7 @@ fn check(args: &args::Chamfer) -> Result<()> {
             "--threshold {threshold} is no finite number of at least 0"
         );
     }
-    check::told(&args.told, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
+    check::report(&args.report, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
     let Some(path) = &args.per_point else { return check::unused(&args.writing, "--per-point") };
     let name = path.display();
     ensure!(path != stdin, "--per-point -: a picture goes beside it; give the name of a file");

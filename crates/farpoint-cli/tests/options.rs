@@ -80,7 +80,8 @@ fn numbers_as_people_write_them() {
     let samples = |options: &str| {
         folder.ok(&format!("sample room.ply --json {options}")).json()["samples"].clone()
     };
-    for same in ["-n 1000", "-n 1k", "-n 1e3", "-n 1,000", "-n 1_000", "--ratio 50%", "--ratio 0.5"] {
+    for same in ["-n 1000", "-n 1k", "-n 1e3", "-n 1,000", "-n 1_000", "--ratio 50%", "--ratio 0.5"]
+    {
         assert_eq!(samples(same), 1000, "{same}");
     }
     let expected = samples("--spacing 0.5");
@@ -176,7 +177,8 @@ fn quiet_and_verbose() {
     let table = folder.ok("sample bad.xyz -n 1 --quiet").text();
     assert!(table.contains("covering radius"), "{table}");
     let verbose = folder.run("-v sample bad.xyz -n 1 -o a.ply").err;
-    for stage in ["stage: reading bad.xyz: ", "stage: sampling bad.xyz: ", "stage: writing a.ply: "] {
+    for stage in ["stage: reading bad.xyz: ", "stage: sampling bad.xyz: ", "stage: writing a.ply: "]
+    {
         assert!(verbose.contains(stage), "{stage}: {verbose}");
     }
     folder.fails("sample bad.xyz -n 1 -q -v", &["--quiet", "--verbose"]);
@@ -226,7 +228,9 @@ fn every_option_stands_under_its_heading() {
                 heading = name;
             }
             let option = line.split_whitespace().find(|word| word.starts_with("--"));
-            let Some(option) = option.filter(|_| line.trim_start().starts_with('-')) else { continue };
+            let Some(option) = option.filter(|_| line.trim_start().starts_with('-')) else {
+                continue;
+            };
             let option = option.split(['[', '=']).next().unwrap_or(option);
             let expected = match option {
                 "--help" | "--quiet" | "--verbose" => "Options",
@@ -261,10 +265,15 @@ fn completions_and_manual_pages() {
     assert!(sample.contains("\\-\\-spacing") && sample.contains("\\-\\-quiet"), "{sample}");
     assert!(!folder.path("man1/farpoint-bench.1").exists());
     folder.write("script", folder.ok("completions bash").out);
-    for (tool, arguments) in
-        [("bash", &["-n", "script"][..]), ("groff", &["-man", "-ww", "-z", "man1/farpoint-sample.1"])]
-    {
-        match std::process::Command::new(tool).args(arguments).current_dir(folder.path(".")).output() {
+    for (tool, arguments) in [
+        ("bash", &["-n", "script"][..]),
+        ("groff", &["-man", "-ww", "-z", "man1/farpoint-sample.1"]),
+    ] {
+        match std::process::Command::new(tool)
+            .args(arguments)
+            .current_dir(folder.path("."))
+            .output()
+        {
             Err(error) => println!("skipped: {tool} on what is generated ({error})"),
             Ok(output) => {
                 let err = String::from_utf8_lossy(&output.stderr);
@@ -282,7 +291,8 @@ fn info_of_a_header_and_of_the_points_agree() {
     let full = folder.ok("info room.las --points --json").json();
     assert_eq!((&quick["points_read"], &full["points_read"]), (&false.into(), &true.into()));
     assert!(quick["repeated"].is_null() && full["repeated"].is_u64());
-    for key in ["points", "format", "description", "fields", "min", "max", "crs", "scale", "offset"] {
+    for key in ["points", "format", "description", "fields", "min", "max", "crs", "scale", "offset"]
+    {
         assert_eq!(quick[key], full[key], "{key}");
         assert!(!quick[key].is_null(), "{key}");
     }
@@ -306,7 +316,8 @@ fn info_counts_classes_and_returns() {
     write(&folder.path("a.las"), &cloud, &[0, 1, 2], &las).unwrap();
     for name in ["a.csv", "a.las"] {
         let table = folder.ok(&format!("info {name} --points")).text();
-        for line in ["intensity      7 to 9", "2 ground: 2 (66.67 %)", "6 building: 1", "1: 2 (66.67 %)"]
+        for line in
+            ["intensity      7 to 9", "2 ground: 2 (66.67 %)", "6 building: 1", "1: 2 (66.67 %)"]
         {
             assert!(table.contains(line), "{name}: {line}: {table}");
         }

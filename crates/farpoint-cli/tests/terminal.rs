@@ -20,7 +20,8 @@ fn progress_fits_into_the_terminal() {
         );
         let mut script = Command::new("script");
         script.args(["-qec", &run, "/dev/null"]).current_dir(folder.path("."));
-        let Ok(output) = script.env("TERM", "xterm").stdin(std::process::Stdio::null()).output() else {
+        let Ok(output) = script.env("TERM", "xterm").stdin(std::process::Stdio::null()).output()
+        else {
             println!("skipped: progress on a terminal (there is no script(1))");
             return;
         };

@@ -119,17 +119,17 @@ impl Writing {
     }
 }
 
-/// How the result is told.
+/// How the result is reported.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Report")]
-pub(crate) struct Told {
+pub(crate) struct Report {
     /// Print one JSON object instead of a table, or with =FILE write it there.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
         default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
 }
 
-impl Told {
+impl Report {
     /// Whether the object goes to stdout.
     pub(crate) fn prints(&self) -> bool {
         self.json.as_deref() == Some(Path::new("-"))
@@ -190,14 +190,15 @@ impl FromStr for OutputFormat {
             None => (text, None),
         };
         let format = name.parse().ok().filter(|format: &Format| format.can_write());
-        let format = format
-            .ok_or_else(|| format!("formats written: {}", extensions(|format| format.can_write())))?;
+        let format = format.ok_or_else(|| {
+            format!("formats written: {}", extensions(|format| format.can_write()))
+        })?;
         let encoding = encoding.map(|encoding| encoding_of(format, encoding)).transpose()?;
-        let extension = match format.extensions().iter().find(|known| name.eq_ignore_ascii_case(known))
-        {
-            Some(extension) => *extension,
-            None => format.extensions()[0],
-        };
+        let extension =
+            match format.extensions().iter().find(|known| name.eq_ignore_ascii_case(known)) {
+                Some(extension) => *extension,
+                None => format.extensions()[0],
+            };
         // A text named by an extension has that layout; by 'text', that of the output's name.
         let style = (format == Format::Text && !name.eq_ignore_ascii_case(format.name()))
             .then(|| TextStyle::of(Path::new(&format!("output.{extension}"))));
@@ -269,7 +270,8 @@ mod tests {
         for (text, format) in [("ply", Format::Ply), ("LAZ", Format::Laz), ("bin", Format::Raw)] {
             assert_eq!(text.parse(), Ok(InputFormat(format)));
         }
-        for (text, format) in [("raw", Format::Raw), ("text", Format::Text), ("pts", Format::Text)] {
+        for (text, format) in [("raw", Format::Raw), ("text", Format::Text), ("pts", Format::Text)]
+        {
             assert_eq!(text.parse(), Ok(InputFormat(format)));
         }
         assert!("docx".parse::<InputFormat>().unwrap_err().contains("ply, pcd"));
