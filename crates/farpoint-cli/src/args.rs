@@ -85,7 +85,7 @@ pub(crate) fn version() -> String {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Sample(Sample),
+    Sample(Box<Sample>),
     Order(Order),
     Chamfer(Chamfer),
     Compare(Compare),

@@ -40,7 +40,7 @@ fn read(args: &args::Info, summary: Option<Summary>) -> Result<Description> {
     let (cloud, _) = input::read(&args.input, &args.reading.options())?;
     let points = Points::of(&cloud);
     let rows = Rows::of(&points, args.points);
-    let attributes = args.points.then(|| Attributes::of(&cloud)).unwrap_or_default();
+    let attributes = if args.points { Attributes::of(&cloud) } else { Attributes::default() };
     let precision = if matches!(points, Points::F32(_)) { "f32" } else { "f64" };
     let description = Description {
         file: input::name(&args.input),
