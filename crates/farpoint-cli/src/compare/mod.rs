@@ -62,7 +62,10 @@ pub(crate) fn run(args: &args::Compare) -> Result<()> {
 /// What can be refused before the input is read.
 fn check(args: &args::Compare) -> Result<()> {
     check::amount(args.amount())?;
-    ensure!(args.count != Some(Count(0)), "--count 0 leaves nothing to compare; ask for at least 1");
+    ensure!(
+        args.count != Some(Count(0)),
+        "--count 0 leaves nothing to compare; ask for at least 1"
+    );
     let input = args.input.input.as_path();
     let stdout = Path::new("-");
     ensure!(
@@ -75,7 +78,7 @@ fn check(args: &args::Compare) -> Result<()> {
     if let Some(path) = &args.csv {
         check::file("--csv", path, &["csv"], &[input])?;
     }
-    check::told(&args.told, &[input])
+    check::report(&args.report, &[input])
 }
 
 fn compare<T: Scalar>(rows: &[[T; 3]], unit: Unit, args: &args::Compare) -> Result<()> {
@@ -108,7 +111,7 @@ fn compare<T: Scalar>(rows: &[[T; 3]], unit: Unit, args: &args::Compare) -> Resu
     }
     let drawn = args.picture().map(|path| format!("\npicture: {}\n", path.display()));
     let table = write::table(&asked, &judged) + &drawn.unwrap_or_default();
-    report::tell(&args.told, write::json(&asked, &judged), &table, false)
+    report::print(&args.report, write::json(&asked, &judged), &table, false)
 }
 
 fn asked(points: usize, args: &args::Compare) -> Result<Asked> {
