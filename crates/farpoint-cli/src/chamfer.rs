@@ -7,7 +7,7 @@ use crate::device;
 use crate::input::{self, Points};
 use crate::outcome::RanOn;
 use crate::output::{self, count, number, seconds};
-use crate::picture::{Deviation, deviation};
+use crate::picture::{Deviation, Unit, deviation};
 use crate::progress::Progress;
 use crate::report;
 use crate::units;
@@ -196,7 +196,9 @@ fn write(
     let picture = deviation(&Deviation {
         points: rows.iter().map(|&row| cloud.coordinates().get(row)).collect(),
         distances: rows.iter().map(|&row| outcome.distances[row]).collect(),
-        title: format!("{} against {}", file_name(&args.a), file_name(&args.b)),
+        from: file_name(&args.a),
+        to: file_name(&args.b),
+        unit: Unit::of(cloud),
         threshold: outcome.threshold,
     })?;
     drop(progress);

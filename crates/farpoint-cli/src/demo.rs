@@ -3,7 +3,7 @@
 
 use crate::args::Length;
 use crate::output::{count, number, table};
-use crate::picture::{Comparison, compare};
+use crate::picture::{Candidate, Comparison, compare};
 use crate::progress::Progress;
 
 use crate::{args, check, output, report};
@@ -35,9 +35,8 @@ pub(crate) fn run(args: &args::Demo) -> Result<()> {
     let progress = Progress::start("drawing", "");
     let picture = compare(&Comparison {
         points: &points,
-        random: &both[1].sample.rows,
-        farthest: &both[0].sample.rows,
-        radius: [both[1].radius, both[0].radius],
+        samples: [candidate("Random", &both[1]), candidate("Farthest point", &both[0])],
+        radius: both[0].radius,
     })?;
     output::write_file(&picture_path, &picture)?;
     drop(progress);
@@ -123,6 +122,10 @@ fn as_json(points: usize, both: &[Judged; 2], [cloud, picture]: [&Path; 2]) -> V
         "samples": both[0].sample.rows.len(),
         "samplers": both.iter().map(of).collect::<Vec<_>>(),
     })
+}
+
+fn candidate<'a>(title: &'static str, judged: &'a Judged) -> Candidate<'a> {
+    Candidate { title, rows: &judged.sample.rows, radius: judged.radius }
 }
 
 /// A column for each sample.

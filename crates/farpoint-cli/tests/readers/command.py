@@ -26,9 +26,7 @@ class Run:
 
 
 def run(*args, check=True):
-    done = subprocess.run(
-        [PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=SECONDS
-    )
+    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=SECONDS)
     result = Run(done.returncode, done.stdout, done.stderr)
     assert "panicked" not in result.stderr, result.stderr
     if check:

@@ -273,7 +273,7 @@ def axes_of_e57(xyz, node):
     return {f"cartesian{axis}": (xyz[:, i], node) for i, axis in enumerate("XYZ")}
 
 
-@an_input("E57, PTX", ".e57")
+@an_input("E57", ".e57")
 def e57_scaled(path):
     """One scan of integers times a tenth of a millimeter, with a coordinate system."""
     t = Truth(
@@ -299,7 +299,7 @@ def e57_scaled(path):
     return t.with_(others=others)
 
 
-@an_input("E57, PTX", ".e57", says=("2 scans become one cloud",))
+@an_input("E57", ".e57", says=("2 scans become one cloud",))
 def e57_of_two_scans(path):
     """Each scan has a pose that turns it by 90 degrees and moves it, and its own number of points."""
     own = truth.local(np.float64)
@@ -321,7 +321,7 @@ def e57_of_two_scans(path):
     return t.with_(others={"scan": number})
 
 
-@an_input("E57, PTX", ".ptx")
+@an_input("PTX", ".ptx", says=("2 scans become one cloud",))
 def ptx_of_two_scans(path):
     """By hand: each scan with its size, its position and a matrix that turns and moves it."""
     own = truth.local(np.float64).round(3)
@@ -365,6 +365,14 @@ def npy_double(path):
 
 
 @an_input("NPY, NPZ", ".npy")
+def npy_float_projected(path):
+    """What is left of a survey in float32: northings to half a meter, heights to a fraction of a millimeter."""
+    t = Truth(truth.surveyed().astype(np.float32))
+    np.save(path, t.xyz)
+    return t
+
+
+@an_input("NPY, NPZ", ".npy")
 def npy_structured(path):
     t = Truth(
         truth.local(np.float64),
@@ -399,9 +407,7 @@ def npz(path):
 
 @an_input("raw", ".bin")
 def kitti(path):
-    t = Truth(
-        truth.local(np.float32), intensity=truth.random().uniform(0, 1, truth.POINTS).astype("f4")
-    )
+    t = Truth(truth.local(np.float32), intensity=truth.random().uniform(0, 1, truth.POINTS).astype("f4"))
     np.column_stack([t.xyz, t.intensity]).tofile(path)
     return t
 

@@ -6,12 +6,12 @@ import laspy
 import numpy as np
 import pytest
 from plyfile import PlyData
+from pypcd4 import PointCloud
 
 import command
 import inputs
 import readers
 import truth
-from pypcd4 import PointCloud
 
 OF_DOUBLES = [
     "las_1_2",
@@ -151,12 +151,31 @@ def test_a_las_file_has_the_step_of_its_input(made, name):
     np.testing.assert_allclose(out.scale, source.truth.step, rtol=1e-9)
 
 
+def test_a_las_file_keeps_what_float32_has_on_each_axis(made):
+    """Northings have fewer digits than heights, which must not lose theirs."""
+    source, rows, out, _, _ = made.output("npy_float_projected", "laz")
+    np.testing.assert_array_equal(out.xyz.astype(np.float32), source.truth.xyz[rows])
+
+
+def test_nothing_is_said_where_floats_have_few_decimals(tmp_path):
+    """A float32 is not 0.001 either, but the one closest to it."""
+    xyz = (truth.random().integers(-80_000, 80_000, (truth.POINTS, 3)) / 1000).astype(np.float32)
+    np.save(tmp_path / "in.npy", xyz)
+    rows, done = command.convert(tmp_path / "in.npy", str(tmp_path / "out.las"))
+    out = readers.read(str(tmp_path / "out.las"))
+    np.testing.assert_allclose(out.scale, 0.001, rtol=1e-9)
+    np.testing.assert_array_equal(out.xyz.astype(np.float32), xyz[rows])
+    assert done.warnings == []
+
+
 def test_a_las_file_is_no_larger_than_its_input_needs(tmp_path):
     """The same points as laspy writes them with steps of a millimeter."""
     low = np.array([682_345.0, 5_250_123.0, 401.0])
     xyz = low + truth.random().integers(0, 100_000, (20_000, 3)) / 1000
     np.savetxt(tmp_path / "in.xyz", xyz, "%.3f")
-    command.run("sample", tmp_path / "in.xyz", "-o", tmp_path / "out.laz", "-n", 20_000, "--algorithm", "random")
+    command.run(
+        "sample", tmp_path / "in.xyz", "-o", tmp_path / "out.laz", "-n", 20_000, "--algorithm", "random"
+    )
     rows = laspy.read(tmp_path / "out.laz")
     header = laspy.LasHeader(version="1.4", point_format=6)
     header.scales, header.offsets = [0.001] * 3, np.floor(low)
@@ -193,9 +212,7 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "extension"), [(name, e) for e, names in COPIES.items() for name in names]
-)
+@pytest.mark.parametrize(("name", "extension"), [(name, e) for e, names in COPIES.items() for name in names])
 def test_a_copy_keeps_every_attribute_bit_for_bit(made, name, extension):
     source, rows, out, done, _ = made.output(name, extension)
     before = readers.read(source.file)

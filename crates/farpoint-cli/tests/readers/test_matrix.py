@@ -61,13 +61,11 @@ def checked(made):
     }
 
 
-@pytest.mark.parametrize(
-    ("field", "row"), sorted({(matter.field, row) for matter, row, _ in matrix.cells()})
-)
+@pytest.mark.parametrize(("field", "row"), sorted({(matter.field, row) for matter, row, _ in matrix.cells()}))
 def test_no_cell_goes_unchecked(checked, field, row):
     assert (field, row) in checked
 
 
 def test_the_document_has_the_matrix():
     text = DOCUMENT.read_text()
-    assert matrix.with_matrix(text) == text, "run: python matrix.py docs/formats.md"
+    assert matrix.with_matrix(text) == text, f"run: python3 {matrix.__file__} {DOCUMENT}"

@@ -12,7 +12,16 @@ TOOL = shutil.which("pcl_convert_pcd_ascii_binary")
 pytestmark = pytest.mark.skipif(
     TOOL is None, reason="PCL's tools are not installed (pcl_convert_pcd_ascii_binary)"
 )
-NAMES = ["las_1_4_colored", "e57_scaled", "ply_float", "text_named", "kitti", "obj", "npy_structured", "off_colored"]
+NAMES = [
+    "las_1_4_colored",
+    "e57_scaled",
+    "ply_float",
+    "text_named",
+    "kitti",
+    "obj",
+    "npy_structured",
+    "off_colored",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
