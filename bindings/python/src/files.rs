@@ -80,7 +80,7 @@ fn read(
     let source = Source::of(&path, xyz.clone());
     let options = options(format, columns, xyz)?;
     let cloud = py.detach(|| farpoint_io::read(&path, &options)).map_err(failed)?;
-    Ok(File { cloud, words: None, source })
+    File::read(cloud, source)
 }
 
 /// As `read`, from the bytes of a file of this name.
@@ -96,7 +96,7 @@ fn read_bytes(
     let source = Source::of(name.as_ref(), xyz.clone());
     let options = options(format, columns, xyz)?;
     let cloud = py.detach(|| farpoint_io::read_bytes(bytes, name, &options)).map_err(failed)?;
-    Ok(File { cloud, words: None, source })
+    File::read(cloud, source)
 }
 
 /// The file whose `dump` gave these.
@@ -272,6 +272,17 @@ type Added<'py> = (String, Bound<'py, PyAny>);
 impl File {
     fn of(cloud: Cloud) -> Self {
         Self { cloud, words: None, source: Source::default() }
+    }
+
+    /// A cloud from a file, for whose format the options make sense.
+    fn read(cloud: Cloud, source: Source) -> PyResult<Self> {
+        let format = cloud.format().filter(|f| !matches!(f, Format::Text | Format::Raw));
+        match (format, &source.xyz) {
+            (Some(format), Some(_)) => Err(PyValueError::new_err(format!(
+                "xyz is given, but {format} says itself what x, y and z are; leave it out"
+            ))),
+            _ => Ok(Self { cloud, words: None, source }),
+        }
     }
 
     /// Description and warnings.

@@ -80,7 +80,7 @@ def test_refused(tmp_path):
     (tmp_path / "bad.ply").write_bytes(b"ply\nnonsense\n")
     with pytest.raises(ValueError, match="bad.ply"):
         farpoint.read(tmp_path / "bad.ply")
-    with pytest.raises(ValueError, match="doc: no such format"):
+    with pytest.raises(ValueError, match="'doc': no such format"):
         farpoint.read(tmp_path / "bad.ply", format="doc")
     with pytest.raises(ValueError, match=r"\.ply"):
         farpoint.write(tmp_path / "a.doc", cloud())
@@ -119,6 +119,9 @@ def test_columns_of_a_text_are_given(tmp_path):
     )
     with pytest.raises(ValueError, match="'what' among 1 'ID', 2 'Easting'"):
         farpoint.read(path, xyz=("what", 2, 3))
+    farpoint.write(tmp_path / "a.ply", cloud())
+    with pytest.raises(ValueError, match="PLY says itself"):
+        farpoint.read(tmp_path / "a.ply", xyz=(1, 2, 3))
     with pytest.raises(ValueError, match="three columns"):
         farpoint.read(path, xyz=(1, 2))
     with pytest.raises(TypeError, match="xyz must be an integer"):

@@ -11,7 +11,7 @@ mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
 pub(crate) use demo::{Demo, Generate, Moved};
-pub(crate) use files::{Input, Reading, Rows, Told, Writing};
+pub(crate) use files::{Input, Reading, Report, Rows, Writing};
 pub(crate) use manual::{Completions, Man};
 pub(crate) use numbers::{Count, Length, Ratio};
 pub(crate) use place::{Device, Run, StartAt, Where};
@@ -85,7 +85,7 @@ pub(crate) fn version() -> String {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Sample(Sample),
+    Sample(Box<Sample>),
     Order(Order),
     Chamfer(Chamfer),
     Compare(Compare),
@@ -112,7 +112,7 @@ pub(crate) struct Sample {
     #[command(flatten)]
     pub(crate) output: SampleOutput,
     #[command(flatten)]
-    pub(crate) told: Told,
+    pub(crate) report: Report,
     /// Count distances, updates, boxes tested and pruned, and show counts and times.
     #[arg(long, help_heading = "Report")]
     pub(crate) stats: bool,
@@ -191,7 +191,7 @@ pub(crate) struct Order {
     #[command(flatten)]
     pub(crate) output: CloudOutput,
     #[command(flatten)]
-    pub(crate) told: Told,
+    pub(crate) report: Report,
     #[command(flatten)]
     pub(crate) run: Run,
     #[command(flatten)]
@@ -236,7 +236,7 @@ pub(crate) struct Chamfer {
     #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Report")]
     pub(crate) threshold: Option<Length>,
     #[command(flatten)]
-    pub(crate) told: Told,
+    pub(crate) report: Report,
     #[command(flatten)]
     pub(crate) place: Where,
 }
@@ -251,8 +251,10 @@ Examples:
 ///
 /// Of LAS, LAZ and E57 only the header is read, as far as it says all this.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  farpoint info scan.laz --json\n  farpoint info scan.laz --points\
-    \n")]
+#[command(
+    after_help = "Examples:\n  farpoint info scan.laz --json\n  farpoint info scan.laz --points\
+    \n"
+)]
 pub(crate) struct Info {
     /// The point cloud; '-' is stdin.
     #[arg(value_name = "FILE")]
@@ -264,5 +266,5 @@ pub(crate) struct Info {
     #[arg(long, help_heading = "Report")]
     pub(crate) points: bool,
     #[command(flatten)]
-    pub(crate) told: Told,
+    pub(crate) report: Report,
 }

@@ -7,14 +7,14 @@ use crate::device;
 use crate::input::{self, Points};
 use crate::outcome::RanOn;
 use crate::output::{self, count, number, seconds};
-use crate::picture::{Deviation, deviation};
+use crate::picture::{Deviation, Unit, deviation};
 use crate::progress::Progress;
 use crate::report;
 use crate::units;
 use anyhow::{Result, ensure};
 use farpoint::{BadRows, Chamfer, Cpu, FScore, Matcher, Nearest, Scalar};
 use farpoint_cuda::{CudaScalar, Gpu};
-use farpoint_io::{Cloud, Column, WriteOptions};
+use farpoint_io::{Cloud, Column, WriteOptions, memory};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
@@ -43,7 +43,12 @@ pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
         write(path, &mut cloud, &outcome, args, &args.writing.options(scale))?;
     }
     let read = read_a + read_b;
-    report::tell(&args.told, as_json(args, &outcome, read), &as_table(args, &outcome, read), false)
+    report::print(
+        &args.report,
+        as_json(args, &outcome, read),
+        &as_table(args, &outcome, read),
+        false,
+    )
 }
 
 /// What can be refused before the inputs are read.
@@ -61,7 +66,7 @@ fn check(args: &args::Chamfer) -> Result<()> {
             "--threshold {threshold} is no finite number of at least 0"
         );
     }
-    check::told(&args.told, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
+    check::report(&args.report, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
     let Some(path) = &args.per_point else { return check::unused(&args.writing, "--per-point") };
     let name = path.display();
     ensure!(path != stdin, "--per-point -: a picture goes beside it; give the name of a file");
@@ -123,6 +128,9 @@ fn compare<T: CudaScalar>(
     threshold: Option<f64>,
 ) -> Result<Outcome> {
     let names = format!("{} and {}", input::name(&args.a), input::name(&args.b));
+    // At least a copy of both clouds, and the distance and row of each nearest point.
+    let bytes = (a.len() + b.len()) * (size_of::<[T; 3]>() + size_of::<T>() + size_of::<u32>());
+    memory::require(&names, bytes as u64)?;
     let pays = || farpoint_cuda::neighbors::pays(a.len(), b.len());
     let place = device::choose(&args.place, &|_| Ok(()), pays)?;
     let threads = device::threads(&args.place);
@@ -188,7 +196,9 @@ fn write(
     let picture = deviation(&Deviation {
         points: rows.iter().map(|&row| cloud.coordinates().get(row)).collect(),
         distances: rows.iter().map(|&row| outcome.distances[row]).collect(),
-        title: format!("{} against {}", file_name(&args.a), file_name(&args.b)),
+        from: file_name(&args.a),
+        to: file_name(&args.b),
+        unit: Unit::of(cloud),
         threshold: outcome.threshold,
     })?;
     drop(progress);

@@ -2,8 +2,8 @@
 //! can't be written. Numbers out of range are found by the library.
 
 use crate::args::{
-    self, Approximate, CloudOutput, Device, Keep, Length, Method, Run, SampleOutput, StartAt, Told,
-    Where, Writing,
+    self, Approximate, CloudOutput, Device, Keep, Length, Method, Report, Run, SampleOutput,
+    StartAt, Where, Writing,
 };
 use crate::device;
 use crate::output::count;
@@ -26,7 +26,7 @@ pub(crate) fn sample(args: &args::Sample) -> Result<()> {
     let stdout = Path::new("-");
     let taken = [output.as_deref() == Some(stdout), indices.as_deref() == Some(stdout)];
     ensure!(
-        usize::from(args.told.prints()) + taken.iter().filter(|taken| **taken).count() <= 1,
+        usize::from(args.report.prints()) + taken.iter().filter(|taken| **taken).count() <= 1,
         "only one of --output, --indices and --json can go to stdout; write the others to files"
     );
     match output {
@@ -37,7 +37,7 @@ pub(crate) fn sample(args: &args::Sample) -> Result<()> {
         file("--indices", path, &["npy"], &[input])?;
         different("--indices", path, "--output", output.as_deref())?;
     }
-    told(&args.told, &[input, output.as_deref().unwrap_or(stdout)])
+    report(&args.report, &[input, output.as_deref().unwrap_or(stdout)])
 }
 
 /// All of `farpoint order`.
@@ -51,8 +51,8 @@ pub(crate) fn order(args: &args::Order) -> Result<()> {
     }
     let CloudOutput { output, writing } = &args.output;
     cloud(output, &[&args.input.input], writing)?;
-    told(&args.told, &[&args.input.input, output])?;
-    stdout_once(output, &args.told)
+    report(&args.report, &[&args.input.input, output])?;
+    stdout_once(output, &args.report)
 }
 
 /// Amounts that no cloud can give.
@@ -96,7 +96,9 @@ pub(crate) fn cloud(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<
 /// Refuses options about an output that is not asked for.
 pub(crate) fn unused(writing: &Writing, output: &str) -> Result<()> {
     match writing.given() {
-        Some(option) => bail!("{option} is about the points written; add {output}, or leave it out"),
+        Some(option) => {
+            bail!("{option} is about the points written; add {output}, or leave it out")
+        }
         None => Ok(()),
     }
 }
@@ -114,8 +116,12 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
         "{option} {name}: written as .{}; give a name that ends so",
         endings.join(" or .")
     );
-    let parent = path.parent().filter(|folder| *folder != Path::new(""));
-    parent.map_or(Ok(()), folder)?;
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    ensure!(
+        folder.is_dir(),
+        "{option} {name}: the folder {} is not there; create it first, or write elsewhere",
+        folder.display()
+    );
     ensure!(!path.is_dir(), "{option} {name}: is a folder; give the name of a file");
     ensure!(!inputs.contains(&path), "{option} {name}: is the input; write to another name");
     Ok(())
@@ -124,10 +130,7 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
 /// Whether a folder for outputs is there: no command makes one.
 pub(crate) fn folder(path: &Path) -> Result<()> {
     let name = path.display();
-    ensure!(
-        path.is_dir(),
-        "{name}: the folder is not there; create it first, or write elsewhere"
-    );
+    ensure!(path.is_dir(), "{name}: the folder is not there; create it first, or write elsewhere");
     Ok(())
 }
 
@@ -139,15 +142,15 @@ fn different(option: &str, path: &Path, other: &str, taken: Option<&Path>) -> Re
 }
 
 /// Whether `--json=FILE` can be written; `others` are files read or written.
-pub(crate) fn told(told: &Told, others: &[&Path]) -> Result<()> {
-    let Some(path) = told.json.as_deref().filter(|_| !told.prints()) else { return Ok(()) };
+pub(crate) fn report(report: &Report, others: &[&Path]) -> Result<()> {
+    let Some(path) = report.json.as_deref().filter(|_| !report.prints()) else { return Ok(()) };
     file("--json", path, &["json"], others)
 }
 
 /// Refuses a cloud and an object that both go to stdout.
-pub(crate) fn stdout_once(output: &Path, told: &Told) -> Result<()> {
+pub(crate) fn stdout_once(output: &Path, report: &Report) -> Result<()> {
     ensure!(
-        !(told.prints() && output == Path::new("-")),
+        !(report.prints() && output == Path::new("-")),
         "only one of --output and --json can go to stdout; write the points to a file"
     );
     Ok(())

@@ -3,10 +3,10 @@
 
 use crate::args::Length;
 use crate::output::{count, number, table};
-use crate::picture::{Comparison, compare};
+use crate::picture::{Candidate, Comparison, compare};
 use crate::progress::Progress;
-use crate::report::tell;
-use crate::{args, check, output};
+
+use crate::{args, check, output, report};
 use anyhow::{Result, ensure};
 use farpoint::approximate::{ApproximateSampler, Method};
 use farpoint::measure::{Spacing, covering_radius, spacing};
@@ -18,8 +18,10 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &args::Demo) -> Result<()> {
     check(args)?;
-    let cloud_path =
-        args.out_dir.join("farpoint-demo").with_extension(args.writing.extension().unwrap_or("ply"));
+    let cloud_path = args
+        .out_dir
+        .join("farpoint-demo")
+        .with_extension(args.writing.extension().unwrap_or("ply"));
     let picture_path = args.out_dir.join("farpoint-demo.png");
     check::cloud(&cloud_path, &[], &args.writing)?;
 
@@ -28,14 +30,13 @@ pub(crate) fn run(args: &args::Demo) -> Result<()> {
     let random = random(&points, farthest.rows.len(), args.seed)?;
     let both = [judged(&points, farthest)?, judged(&points, random)?];
     let object = as_json(points.len(), &both, [&cloud_path, &picture_path]);
-    let table = report(points.len(), &both);
+    let table = table_of(points.len(), &both);
 
     let progress = Progress::start("drawing", "");
     let picture = compare(&Comparison {
         points: &points,
-        random: &both[1].sample.rows,
-        farthest: &both[0].sample.rows,
-        radius: [both[1].radius, both[0].radius],
+        samples: [candidate("Random", &both[1]), candidate("Farthest point", &both[0])],
+        radius: both[0].radius,
     })?;
     output::write_file(&picture_path, &picture)?;
     drop(progress);
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &args::Demo) -> Result<()> {
         cloud_path.display(),
         picture_path.display()
     );
-    tell(&args.told, object, &(table + &wrote), false)
+    report::print(&args.report, object, &(table + &wrote), false)
 }
 
 /// What can be refused before any work.
@@ -59,7 +60,7 @@ fn check(args: &args::Demo) -> Result<()> {
     ensure!(wanted >= 2, "--ratio {ratio} leaves fewer than two points; raise it");
     check::points(points, &args.out_dir)?;
     check::folder(&args.out_dir)?;
-    check::told(&args.told, &[])
+    check::report(&args.report, &[])
 }
 
 /// A sample and how it was made.
@@ -123,8 +124,12 @@ fn as_json(points: usize, both: &[Judged; 2], [cloud, picture]: [&Path; 2]) -> V
     })
 }
 
+fn candidate<'a>(title: &'static str, judged: &'a Judged) -> Candidate<'a> {
+    Candidate { title, rows: &judged.sample.rows, radius: judged.radius }
+}
+
 /// A column for each sample.
-fn report(points: usize, both: &[Judged; 2]) -> String {
+fn table_of(points: usize, both: &[Judged; 2]) -> String {
     let row = |name: &str, cell: &dyn Fn(&Judged) -> String| {
         let mut cells = vec![name.to_owned()];
         cells.extend(both.iter().map(cell));

@@ -14,8 +14,8 @@ pub(crate) fn run(args: &args::Generate) -> Result<()> {
     let CloudOutput { output, writing } = &args.output;
     check::points(args.count.0, output)?;
     check::cloud(output, &[], writing)?;
-    check::told(&args.told, &[output])?;
-    check::stdout_once(output, &args.told)?;
+    check::report(&args.report, &[output])?;
+    check::stdout_once(output, &args.report)?;
     let start = Instant::now();
     let progress = Progress::start("generating", args.kind.name());
     let points = farpoint_generate::generate(args.kind, args.count.0, args.seed);
@@ -31,5 +31,5 @@ pub(crate) fn run(args: &args::Generate) -> Result<()> {
         "seed": args.seed,
         "seconds": time,
     });
-    report::tell(&args.told, object, "", output == Path::new("-"))
+    report::print(&args.report, object, "", output == Path::new("-"))
 }

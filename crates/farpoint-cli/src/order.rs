@@ -40,7 +40,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     let files = Files { input: path, output: Some(output) };
     let object = report::as_json(&files, &outcome, all, &times);
     let table = report::as_table(&files, &outcome, all, &times);
-    report::tell(&args.told, object, &table, output == Path::new("-"))
+    report::print(&args.report, object, &table, output == Path::new("-"))
 }
 
 /// Adds the selection distance of each row, in the precision of the coordinates; NaN in rows

@@ -1,8 +1,8 @@
 //! An outcome as a table for people, as JSON for programs.
 
+use crate::args::Report;
 use crate::outcome::{Figure, Outcome, RanOn};
 use crate::output::{self, count, number, seconds};
-use crate::args::Told;
 use crate::{input, messages};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -23,25 +23,20 @@ pub(crate) struct Files<'a> {
 
 /// Prints the table, or the object if that was asked for; `taken` says that stdout carries data. The
 /// object repeats all warnings.
-pub(crate) fn tell(told: &Told, mut object: Value, table: &str, taken: bool) -> Result<()> {
+pub(crate) fn print(asked: &Report, mut object: Value, table: &str, taken: bool) -> Result<()> {
     object["warnings"] = messages::warnings().into();
     let text = format!("{object}\n");
-    if told.prints() {
+    if asked.prints() {
         return output::print(&text);
     }
-    if let Some(path) = &told.json {
+    if let Some(path) = &asked.json {
         output::write_file(path, text.as_bytes())?;
     }
     if taken { Ok(()) } else { output::print(table) }
 }
 
 /// The object that `--json` prints.
-pub(crate) fn as_json(
-    files: &Files<'_>,
-    outcome: &Outcome,
-    points: usize,
-    times: &Times,
-) -> Value {
+pub(crate) fn as_json(files: &Files<'_>, outcome: &Outcome, points: usize, times: &Times) -> Value {
     let mut object = json!({
         "input": input::name(files.input),
         "output": files.output.map(|path| path.display().to_string()),

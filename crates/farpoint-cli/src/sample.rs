@@ -30,7 +30,7 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
     let start = Instant::now();
     let wrote = write(args, &cloud, &outcome, unit)?;
     let times = Times { read, write: wrote.then(|| start.elapsed().as_secs_f64()) };
-    tell(args, &outcome, points.len(), &times)
+    report(args, &outcome, points.len(), &times)
 }
 
 /// The options that are lengths.
@@ -60,7 +60,7 @@ fn write(args: &args::Sample, cloud: &Cloud, outcome: &Outcome, unit: f64) -> Re
 }
 
 /// Reports the result where it does not mix with the data.
-fn tell(args: &args::Sample, outcome: &Outcome, points: usize, times: &Times) -> Result<()> {
+fn report(args: &args::Sample, outcome: &Outcome, points: usize, times: &Times) -> Result<()> {
     let SampleOutput { output, indices, .. } = &args.output;
     let files = Files { input: &args.input.input, output: output.as_deref() };
     let table = report::as_table(&files, outcome, points, times);
@@ -69,9 +69,11 @@ fn tell(args: &args::Sample, outcome: &Outcome, points: usize, times: &Times) ->
     if taken && args.stats {
         output::print_error(&table);
     }
-    report::tell(&args.told, report::as_json(&files, outcome, points, times), &table, taken)?;
-    if times.write.is_none() && args.told.json.is_none() {
-        note("nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows");
+    report::print(&args.report, report::as_json(&files, outcome, points, times), &table, taken)?;
+    if times.write.is_none() && args.report.json.is_none() {
+        note(
+            "nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows",
+        );
     }
     Ok(())
 }

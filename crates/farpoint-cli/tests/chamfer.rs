@@ -73,6 +73,34 @@ fn per_point_writes_the_cloud_and_a_picture() {
     assert!(fields.contains(&"gain".into()) && fields.contains(&"distance".into()), "{fields:?}");
 }
 
+/// Chairs were moved: in the picture they are bright, and nothing is where nothing changed.
+#[test]
+fn the_picture_shows_where_clouds_differ() {
+    let folder = Folder::new();
+    folder.ok("generate room -n 30000 --seed 1 -o room.ply");
+    folder.ok("generate room -n 30000 --seed 2 -o later.ply");
+    // Yellow is in the upper quarter of the colors; the color bar is below the scene.
+    let bright = |name: &str| {
+        let (wide, pixels) = picture(&folder.read(name));
+        let scene = &pixels[..pixels.len() - 140 * wide];
+        scene.iter().filter(|[r, g, b]| *r > 150 && *g > 150 && *b < 90).count()
+    };
+    folder.ok("chamfer later.ply room.ply --threshold 0.1 --per-point moved.ply");
+    assert!(bright("moved.png") > 300, "{}", bright("moved.png"));
+    folder.ok("chamfer room.ply room.ply --threshold 0.1 --per-point same.ply");
+    assert_eq!(bright("same.png"), 0);
+}
+
+/// Width and pixels of a PNG file.
+fn picture(bytes: &[u8]) -> (usize, Vec<[u8; 3]>) {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    (info.width as usize, pixels.as_chunks().0.to_vec())
+}
+
 /// One point, equal points, a line far from the origin, numbers near the largest.
 #[test]
 fn any_cloud_can_be_drawn() {

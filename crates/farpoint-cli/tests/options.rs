@@ -53,7 +53,8 @@ fn formats_and_columns_of_inputs() {
     folder.fails("info cloud.data --input-format ply", &["cloud.data", "PLY"]);
     folder.fails("info cloud.data --input-format docx", &["docx", "ply, pcd"]);
     folder.fails("info cloud.data --xyz 1,2", &["--xyz", "2,3,4"]);
-    let err = fine(folder.run("sample cloud.data -n 1 --json --columns 4"));
+    folder.write("cloud.xyz", text(&rows));
+    let err = fine(folder.run("sample cloud.xyz -n 1 --json --columns 4"));
     assert!(err.contains("--columns is for raw files and changes nothing in text"), "{err}");
 }
 
@@ -79,7 +80,8 @@ fn numbers_as_people_write_them() {
     let samples = |options: &str| {
         folder.ok(&format!("sample room.ply --json {options}")).json()["samples"].clone()
     };
-    for same in ["-n 1000", "-n 1k", "-n 1e3", "-n 1,000", "-n 1_000", "--ratio 50%", "--ratio 0.5"] {
+    for same in ["-n 1000", "-n 1k", "-n 1e3", "-n 1,000", "-n 1_000", "--ratio 50%", "--ratio 0.5"]
+    {
         assert_eq!(samples(same), 1000, "{same}");
     }
     let expected = samples("--spacing 0.5");
@@ -127,7 +129,7 @@ fn lengths_are_converted_to_the_unit_of_the_file() {
     assert!(note.contains("--spacing 15.24cm is 0.5000") && !silent.contains("spacing"), "{note}");
     with_crs(&folder, "degrees.las", r#"GEOGCS["WGS 84",UNIT["degree",0.0174532925]]"#);
     folder.fails("sample degrees.las --spacing 5cm", &["degrees.las", "--spacing 5cm", "WGS 84"]);
-    folder.ok("sample degrees.las --spacing 0.5 --json");
+    fine(folder.run("sample degrees.las --spacing 0.5 --json"));
     with_crs(&folder, "vague.las", r#"PROJCS["grid",GEOGCS["base"]]"#);
     let err = fine(folder.run("sample vague.las --spacing 50cm --json"));
     assert!(err.contains("taken as 0.5, for meters"), "{err}");
@@ -175,7 +177,8 @@ fn quiet_and_verbose() {
     let table = folder.ok("sample bad.xyz -n 1 --quiet").text();
     assert!(table.contains("covering radius"), "{table}");
     let verbose = folder.run("-v sample bad.xyz -n 1 -o a.ply").err;
-    for stage in ["stage: reading bad.xyz: ", "stage: sampling bad.xyz: ", "stage: writing a.ply: "] {
+    for stage in ["stage: reading bad.xyz: ", "stage: sampling bad.xyz: ", "stage: writing a.ply: "]
+    {
         assert!(verbose.contains(stage), "{stage}: {verbose}");
     }
     folder.fails("sample bad.xyz -n 1 -q -v", &["--quiet", "--verbose"]);
@@ -225,7 +228,9 @@ fn every_option_stands_under_its_heading() {
                 heading = name;
             }
             let option = line.split_whitespace().find(|word| word.starts_with("--"));
-            let Some(option) = option.filter(|_| line.trim_start().starts_with('-')) else { continue };
+            let Some(option) = option.filter(|_| line.trim_start().starts_with('-')) else {
+                continue;
+            };
             let option = option.split(['[', '=']).next().unwrap_or(option);
             let expected = match option {
                 "--help" | "--quiet" | "--verbose" => "Options",
@@ -260,10 +265,15 @@ fn completions_and_manual_pages() {
     assert!(sample.contains("\\-\\-spacing") && sample.contains("\\-\\-quiet"), "{sample}");
     assert!(!folder.path("man1/farpoint-bench.1").exists());
     folder.write("script", folder.ok("completions bash").out);
-    for (tool, arguments) in
-        [("bash", &["-n", "script"][..]), ("groff", &["-man", "-ww", "-z", "man1/farpoint-sample.1"])]
-    {
-        match std::process::Command::new(tool).args(arguments).current_dir(folder.path(".")).output() {
+    for (tool, arguments) in [
+        ("bash", &["-n", "script"][..]),
+        ("groff", &["-man", "-ww", "-z", "man1/farpoint-sample.1"]),
+    ] {
+        match std::process::Command::new(tool)
+            .args(arguments)
+            .current_dir(folder.path("."))
+            .output()
+        {
             Err(error) => println!("skipped: {tool} on what is generated ({error})"),
             Ok(output) => {
                 let err = String::from_utf8_lossy(&output.stderr);
@@ -281,7 +291,8 @@ fn info_of_a_header_and_of_the_points_agree() {
     let full = folder.ok("info room.las --points --json").json();
     assert_eq!((&quick["points_read"], &full["points_read"]), (&false.into(), &true.into()));
     assert!(quick["repeated"].is_null() && full["repeated"].is_u64());
-    for key in ["points", "format", "description", "fields", "min", "max", "crs", "scale", "offset"] {
+    for key in ["points", "format", "description", "fields", "min", "max", "crs", "scale", "offset"]
+    {
         assert_eq!(quick[key], full[key], "{key}");
         assert!(!quick[key].is_null(), "{key}");
     }
@@ -305,7 +316,8 @@ fn info_counts_classes_and_returns() {
     write(&folder.path("a.las"), &cloud, &[0, 1, 2], &las).unwrap();
     for name in ["a.csv", "a.las"] {
         let table = folder.ok(&format!("info {name} --points")).text();
-        for line in ["intensity      7 to 9", "2 ground: 2 (66.67 %)", "6 building: 1", "1: 2 (66.67 %)"]
+        for line in
+            ["intensity      7 to 9", "2 ground: 2 (66.67 %)", "6 building: 1", "1: 2 (66.67 %)"]
         {
             assert!(table.contains(line), "{name}: {line}: {table}");
         }
@@ -313,4 +325,43 @@ fn info_counts_classes_and_returns() {
         assert_eq!(json["classes"], serde_json::json!({"2": 2, "6": 1}), "{name}");
         assert_eq!(json["intensity"], serde_json::json!([7.0, 9.0]), "{name}");
     }
+}
+
+/// The words that look like options, `--word`.
+fn options(text: &str) -> Vec<String> {
+    let parts = text.split("--").skip(1).map(|part| {
+        let end = part.find(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit() && c != '-');
+        part[..end.unwrap_or(part.len())].trim_end_matches('-').to_owned()
+    });
+    parts.filter(|word| word.len() > 1).collect()
+}
+
+#[test]
+fn messages_name_only_options_that_exist() {
+    let folder = Folder::new();
+    let mut known = vec!["version".to_owned()];
+    for command in ["sample", "order", "chamfer", "compare", "info", "generate", "demo"] {
+        known.extend(options(&folder.ok(&format!("{command} --help")).text()));
+    }
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut folders = vec![crates.join("farpoint-io/src"), crates.join("farpoint-cli/src")];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                for option in options(line) {
+                    seen += 1;
+                    let there = known.contains(&option);
+                    assert!(there, "{}: there is no --{option}: {line}", path.display());
+                }
+            }
+        }
+    }
+    assert!(seen > 50, "{seen}");
 }

@@ -15,12 +15,13 @@ fn progress_fits_into_the_terminal() {
         let program = env!("CARGO_BIN_EXE_farpoint");
         // It needs minutes; the bar is drawn after a second.
         let run = format!(
-            "stty cols {columns}; timeout 3 {program} sample {name} --ratio 0.5 --json \
+            "stty rows 24 cols {columns}; timeout 3 {program} sample {name} --ratio 0.5 --json \
              --algorithm reference"
         );
         let mut script = Command::new("script");
         script.args(["-qec", &run, "/dev/null"]).current_dir(folder.path("."));
-        let Ok(output) = script.env("TERM", "xterm").stdin(std::process::Stdio::null()).output() else {
+        let Ok(output) = script.env("TERM", "xterm").stdin(std::process::Stdio::null()).output()
+        else {
             println!("skipped: progress on a terminal (there is no script(1))");
             return;
         };

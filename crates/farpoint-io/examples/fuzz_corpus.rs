@@ -51,7 +51,7 @@ fn main() -> Result<(), Failure> {
 }
 
 /// Shapes that the writers do not make: lists, extra elements, old headers, count lines.
-const AWKWARD: [(&str, &str, &str); 9] = [
+const AWKWARD: [(&str, &str, &str); 12] = [
     (
         "ply",
         "lists.ply",
@@ -63,6 +63,13 @@ const AWKWARD: [(&str, &str, &str); 9] = [
         "# .PCD v.7\nVERSION .7\nFIELDS x y z _\nSIZE 4 4 4 1\nTYPE F F F U\nCOUNT 1 1 1 4\nWIDTH 1\nHEIGHT 2\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 2\nDATA ascii\n1 2 3 0 0 0 0\nnan nan nan 0 0 0 0\n",
     ),
     ("text", "points.pts", "2\n1 2 3 7\n4 5 6 8\n"),
+    ("text", "survey.csv", "ID,Easting,Northing,Height\n7,1.5,2,3\nB,4,5,6\n"),
+    (
+        "text",
+        "scan.ptx",
+        "1\n2\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n1 2 3 0.5 1 2 3\n0 0 0 0.5 0 0 0\n",
+    ),
+    ("mesh", "colors.off", "CNOFF\n2 0 0\n0 0 0 0 0 1 10 20 30\n1 1 1 0 0 1 10 20 30\n"),
     ("text", "table.csv", "x,y,z,label\n1,2,3,4\n4,5,6,\n"),
     ("text", "semicolons.txt", "//X;Y;Z;I\r\n1;2;3;4\r\n4;5;6;7\r\n"),
     ("mesh", "a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"),

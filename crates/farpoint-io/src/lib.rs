@@ -1,5 +1,5 @@
 //! Point cloud files for farpoint: reads a cloud from PLY, PCD, LAS, LAZ, E57, NPY, NPZ, raw
-//! float32, text, OBJ or OFF, and writes chosen rows of it to PLY, PCD, LAS, LAZ, NPY or text. Where
+//! float32, text, PTX, OBJ or OFF, and writes chosen rows of it to PLY, PCD, LAS, LAZ, NPY or text. Where
 //! the output has the input's format, every attribute of the kept points is kept bit for bit.
 //!
 //! The crate contains formats only, no algorithm, and prints nothing. Input is never trusted: a

@@ -132,6 +132,9 @@ fn messages_say_where() {
         message(b"1,5 2,5 3,5\n", "a.xyz").contains("line 1")
             || message(b"1,5 2,5 3,5\n", "a.xyz").contains("no point")
     );
+    for commas in ["1,5 2,5 3,5\n", "1,5 2,5 3,5\n1,5 2,5 3,5\n", "x;y;z\n1,5;2,5;3,5\n"] {
+        assert!(message(commas.as_bytes(), "a.csv").contains("decimal point"), "{commas}");
+    }
     assert!(message(b"v 1 2 3\nv 1 b 3\n", "a.obj").contains("line 2"));
     assert!(
         message(

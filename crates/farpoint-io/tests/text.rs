@@ -120,6 +120,9 @@ fn surveyors_names_are_understood() {
         "Point,North,East,Elev,Code\nA,2.5,1.5,3.5,tree\nB,5,4,6,\n",
         "Punkt;Rechtswert;Hochwert;Hoehe\nP1;1.5;2.5;3.5\nP2;4;5;6\n",
         "E N H\n1.5 2.5 3.5\n4 5 6\n",
+        "Point ID\tEast [m]\tNorth\tHeight\n7\t1.5\t2.5\t3.5\n9\t4\t5\t6\n",
+        "# Point ID\tEast [m]\tNorth\tHeight\n7\t1.5\t2.5\t3.5\n9\t4\t5\t6\n",
+        "Point ID,East,North,Height\n7,1.5,2.5,3.5,\n9,4,5,6,\n",
         "# Nr Y[m] X[m] Z[m]\nP1 2.5 1.5 3.5\nP2 5 4 6\n",
         "//X Y Z Classification\n1.5 2.5 3.5 2\n4 5 6 2\n",
         "\u{feff}X (m),Y (m),Z (m)\r\n1.5,2.5,3.5\r\n4,5,6\r\n",
@@ -142,6 +145,10 @@ fn what_the_columns_are_is_not_guessed() {
     assert!(error.contains("1 'id', 2 'row', 3 'value', 4 'kind'"), "{error}");
     refused("made by hand\n1 2 3\n", &default);
     refused("x,y,intensity\n1,2,3\n", &default);
+    // Five words over four values, and a name of two words under four.
+    let error = refused("Point ID East North Height\n7 1.5 2.5 3.5\n", &default);
+    assert!(error.contains("5 names for 4 values"), "{error}");
+    refused("Name E N H\nPoint 7 1.5 2.5 3.5\n", &default);
     // PNEZD, with numbers that count or that do not, and names of points.
     let advice = |error: &str| assert!(error.contains("2,3,4; or 3,2,4"), "{error}");
     advice(&refused("1,5000,4000,100,CP\n2,5010,4010,101,EP\n3,5020,4020,102,\n", &default));

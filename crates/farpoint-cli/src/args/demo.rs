@@ -1,6 +1,6 @@
 //! The arguments of the commands that need no file: they make clouds and show what farpoint does.
 
-use super::{CloudOutput, Count, Ratio, Told, Writing};
+use super::{CloudOutput, Count, Ratio, Report, Writing};
 use farpoint_generate::Kind;
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(crate) struct Generate {
     #[command(flatten)]
     pub(crate) output: CloudOutput,
     #[command(flatten)]
-    pub(crate) told: Told,
+    pub(crate) report: Report,
 }
 
 /// Sample a generated room scan and show how it compares with random sampling.
@@ -46,7 +46,7 @@ pub(crate) struct Demo {
     #[command(flatten)]
     pub(crate) writing: Writing,
     #[command(flatten)]
-    pub(crate) told: Told,
+    pub(crate) report: Report,
 }
 
 /// A command that is no longer part of `farpoint`, with whatever it was given.

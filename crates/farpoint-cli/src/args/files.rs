@@ -1,7 +1,7 @@
 //! What is read and written, and how: the options that several commands share.
 
 use super::Length;
-use farpoint_io::{Encoding, Format, Precision, ReadOptions, TextStyle, WriteOptions};
+use farpoint_io::{Encoding, Error, Format, Precision, ReadOptions, TextStyle, WriteOptions};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -119,17 +119,17 @@ impl Writing {
     }
 }
 
-/// How the result is told.
+/// How the result is reported.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Report")]
-pub(crate) struct Told {
+pub(crate) struct Report {
     /// Print one JSON object instead of a table, or with =FILE write it there.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
         default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
 }
 
-impl Told {
+impl Report {
     /// Whether the object goes to stdout.
     pub(crate) fn prints(&self) -> bool {
         self.json.as_deref() == Some(Path::new("-"))
@@ -144,17 +144,8 @@ impl FromStr for InputFormat {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        known(text).map(Self).ok_or_else(|| format!("formats read: {}", extensions(|_| true)))
+        text.parse().map(Self).map_err(|_: Error| format!("formats read: {}", extensions(|_| true)))
     }
-}
-
-/// A format by its name or an extension.
-fn known(text: &str) -> Option<Format> {
-    let text = text.to_ascii_lowercase();
-    let named = |format: &Format| {
-        format.name().to_ascii_lowercase() == text || format.extensions().contains(&text.as_str())
-    };
-    Format::ALL.into_iter().find(named).or((text == "raw").then_some(Format::Raw))
 }
 
 /// The extensions of all formats that `fit`.
@@ -198,15 +189,16 @@ impl FromStr for OutputFormat {
             Some((name, encoding)) => (name, Some(encoding)),
             None => (text, None),
         };
-        let format = known(name).filter(|format| format.can_write());
-        let format = format
-            .ok_or_else(|| format!("formats written: {}", extensions(|format| format.can_write())))?;
+        let format = name.parse().ok().filter(|format: &Format| format.can_write());
+        let format = format.ok_or_else(|| {
+            format!("formats written: {}", extensions(|format| format.can_write()))
+        })?;
         let encoding = encoding.map(|encoding| encoding_of(format, encoding)).transpose()?;
-        let extension = match format.extensions().iter().find(|known| name.eq_ignore_ascii_case(known))
-        {
-            Some(extension) => *extension,
-            None => format.extensions()[0],
-        };
+        let extension =
+            match format.extensions().iter().find(|known| name.eq_ignore_ascii_case(known)) {
+                Some(extension) => *extension,
+                None => format.extensions()[0],
+            };
         // A text named by an extension has that layout; by 'text', that of the output's name.
         let style = (format == Format::Text && !name.eq_ignore_ascii_case(format.name()))
             .then(|| TextStyle::of(Path::new(&format!("output.{extension}"))));
@@ -278,7 +270,8 @@ mod tests {
         for (text, format) in [("ply", Format::Ply), ("LAZ", Format::Laz), ("bin", Format::Raw)] {
             assert_eq!(text.parse(), Ok(InputFormat(format)));
         }
-        for (text, format) in [("raw", Format::Raw), ("text", Format::Text), ("pts", Format::Text)] {
+        for (text, format) in [("raw", Format::Raw), ("text", Format::Text), ("pts", Format::Text)]
+        {
             assert_eq!(text.parse(), Ok(InputFormat(format)));
         }
         assert!("docx".parse::<InputFormat>().unwrap_err().contains("ply, pcd"));

@@ -19,7 +19,9 @@ Examples:
 
 /// Print the manual page, or write one of each command.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  farpoint man | man -l -\n  farpoint man ~/.local/share/man/man1")]
+#[command(
+    after_help = "Examples:\n  farpoint man | man -l -\n  farpoint man ~/.local/share/man/man1"
+)]
 pub(crate) struct Man {
     /// Write farpoint.1, farpoint-sample.1 and so on into this folder.
     #[arg(value_name = "DIR")]

@@ -28,7 +28,9 @@ impl FromStr for Count {
         }
         // Beyond 2^53 a double is no longer every whole number.
         let whole = number.fract() == 0.0 && (0.0..=9e15).contains(&number);
-        whole.then_some(Self(number as usize)).ok_or_else(|| advice("a whole number of at least 0,"))
+        whole
+            .then_some(Self(number as usize))
+            .ok_or_else(|| advice("a whole number of at least 0,"))
     }
 }
 
@@ -148,7 +150,9 @@ mod tests {
         }
         assert_eq!("1.5M".parse(), Ok(Count(1_500_000)));
         assert_eq!("9007199254740993".parse(), Ok(Count(9_007_199_254_740_993)));
-        for text in ["many", "-5", "", "k", "1,00", "10,00", ",100", "1.5", "inf", "nan", "1_", "-1k"] {
+        for text in
+            ["many", "-5", "", "k", "1,00", "10,00", ",100", "1.5", "inf", "nan", "1_", "-1k"]
+        {
             let error = text.parse::<Count>().unwrap_err();
             assert!(error.starts_with("give") && error.contains("10,000"), "{error}");
         }

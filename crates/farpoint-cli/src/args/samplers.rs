@@ -1,6 +1,6 @@
 //! Arguments of the approximate samplers, and of the command that compares them.
 
-use super::{Count, Input, Ratio, Told};
+use super::{Count, Input, Ratio, Report};
 use clap::ArgGroup;
 use farpoint::Amount;
 use std::path::{Path, PathBuf};
@@ -111,7 +111,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "FILE.csv", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) told: Told,
+    pub(crate) report: Report,
 }
 
 impl Compare {

@@ -8,7 +8,7 @@ use crate::args::{self, Count, Which};
 use crate::check;
 use crate::input::{self, each_precision};
 use crate::output;
-use crate::picture::{Panel, Panels, panels};
+use crate::picture::{Panel, Panels, Unit, panels};
 use crate::progress::Progress;
 use crate::report;
 use anyhow::{Result, anyhow, ensure};
@@ -55,13 +55,17 @@ pub(crate) fn run(args: &args::Compare) -> Result<()> {
     let path = &args.input.input;
     let (cloud, _) = input::read(path, &args.input.reading.options())?;
     let points = input::prepare(&cloud, path, args.input.rows)?;
-    each_precision!(&points, points => compare(points, args))
+    let unit = Unit::of(&cloud);
+    each_precision!(&points, points => compare(points, unit, args))
 }
 
 /// What can be refused before the input is read.
 fn check(args: &args::Compare) -> Result<()> {
     check::amount(args.amount())?;
-    ensure!(args.count != Some(Count(0)), "--count 0 leaves nothing to compare; ask for at least 1");
+    ensure!(
+        args.count != Some(Count(0)),
+        "--count 0 leaves nothing to compare; ask for at least 1"
+    );
     let input = args.input.input.as_path();
     let stdout = Path::new("-");
     ensure!(
@@ -74,10 +78,10 @@ fn check(args: &args::Compare) -> Result<()> {
     if let Some(path) = &args.csv {
         check::file("--csv", path, &["csv"], &[input])?;
     }
-    check::told(&args.told, &[input])
+    check::report(&args.report, &[input])
 }
 
-fn compare<T: Scalar>(rows: &[[T; 3]], args: &args::Compare) -> Result<()> {
+fn compare<T: Scalar>(rows: &[[T; 3]], unit: Unit, args: &args::Compare) -> Result<()> {
     let usable = |row: &&[T; 3]| row.iter().all(|value| Scalar::is_finite(*value));
     let points: Vec<[T; 3]> = rows.iter().filter(usable).copied().collect();
     let asked = asked(points.len(), args)?;
@@ -96,7 +100,7 @@ fn compare<T: Scalar>(rows: &[[T; 3]], args: &args::Compare) -> Result<()> {
     }
     if let Some(path) = args.picture() {
         let progress = Progress::start("drawing", "");
-        let picture = draw(&points, &asked, &judged)?;
+        let picture = draw(&points, unit, &asked, &judged)?;
         drop(progress);
         let svg = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
         let bytes = if svg { write::svg(&picture) } else { picture.png };
@@ -107,7 +111,7 @@ fn compare<T: Scalar>(rows: &[[T; 3]], args: &args::Compare) -> Result<()> {
     }
     let drawn = args.picture().map(|path| format!("\npicture: {}\n", path.display()));
     let table = write::table(&asked, &judged) + &drawn.unwrap_or_default();
-    report::tell(&args.told, write::json(&asked, &judged), &table, false)
+    report::print(&args.report, write::json(&asked, &judged), &table, false)
 }
 
 fn asked(points: usize, args: &args::Compare) -> Result<Asked> {
@@ -156,11 +160,12 @@ fn judge<T: Scalar>(
 
 fn draw<T: Scalar>(
     points: &[[T; 3]],
+    unit: Unit,
     asked: &Asked,
     judged: &[Judged],
 ) -> Result<crate::picture::Picture> {
     let points: Vec<[f64; 3]> = points.iter().map(|point| point.map(T::to_f64)).collect();
-    // The exact sample stays in the calm colors.
+    // The exact sample stays in the darker half of the colors.
     let exact = judged.iter().filter(|judged| judged.exact).map(|j| j.quality.coverage.max);
     let best = judged.iter().map(|judged| judged.quality.coverage.max);
     let scale = exact.reduce(f64::max).or(best.reduce(f64::min)).unwrap_or(0.0);
@@ -171,7 +176,9 @@ fn draw<T: Scalar>(
     panels(&Panels {
         points: &points,
         title: format!("{name}: {}", of(asked.samples, asked.points)),
+        asked: asked.samples,
         scale: 2.0 * scale,
+        unit,
         panels: judged
             .iter()
             .map(|judged| Panel {

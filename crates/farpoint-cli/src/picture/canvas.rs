@@ -1,22 +1,19 @@
 //! An RGB image with text, from the pre-drawn Noto Sans Mono.
 
+use super::color::{Color, mix};
+use super::palette::indexed;
 use anyhow::Result;
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 
-/// Red, green, blue, 0 to 1.
-pub(super) type Color = [f32; 3];
-
-/// What every picture is drawn on, and what is written in.
-pub(super) const PAPER: Color = [0.055, 0.065, 0.085];
-pub(super) const INK: Color = [0.95, 0.96, 0.98];
-pub(super) const FAINT: Color = [0.66, 0.7, 0.76];
+/// Width of a picture: what is written in it can be read where it is shown 400 pixels wide.
+pub(super) const WIDE: usize = 976;
+pub(super) const GAP: usize = 12;
 
 /// How large and strong text is.
 #[derive(Clone, Copy)]
 pub(super) enum Text {
     Title,
     Body,
-    Small,
 }
 
 impl Text {
@@ -24,7 +21,6 @@ impl Text {
         match self {
             Self::Title => (FontWeight::Bold, RasterHeight::Size32),
             Self::Body => (FontWeight::Regular, RasterHeight::Size24),
-            Self::Small => (FontWeight::Regular, RasterHeight::Size20),
         }
     }
 
@@ -79,15 +75,35 @@ impl Canvas {
 
     /// The outline of a rectangle between two corners.
     pub(super) fn frame(&mut self, [low, high]: [[f32; 2]; 2], color: Color) {
-        let end = |at: f32, end: usize| (at.max(0.0) as usize).min(end.saturating_sub(1));
+        const THICK: usize = 3;
+        let end = |at: f32, end: usize| (at.max(0.0) as usize).min(end.saturating_sub(THICK));
         let [left, right] = [end(low[0], self.width), end(high[0], self.width)];
         let [top, bottom] = [end(low[1], self.height), end(high[1], self.height)];
-        for x in left..=right {
-            [top, bottom].into_iter().for_each(|y| self.blend(x, y, color, 0.9));
+        for y in [top, bottom] {
+            self.fill([left, y], [right - left + THICK, THICK], color);
         }
-        for y in top..=bottom {
-            [left, right].into_iter().for_each(|x| self.blend(x, y, color, 0.9));
+        for x in [left, right] {
+            self.fill([x, top], [THICK, bottom - top + THICK], color);
         }
+    }
+
+    /// Mixes a color into a rectangle.
+    pub(super) fn shade(&mut self, [x, y]: [usize; 2], size: [usize; 2], color: Color, share: f32) {
+        for row in y..y + size[1] {
+            (x..x + size[0]).for_each(|column| self.blend(column, row, color, share));
+        }
+    }
+
+    /// One line of text in at most so many pixels: what is too long loses its middle.
+    pub(super) fn text_within(
+        &mut self,
+        at: [usize; 2],
+        kind: Text,
+        text: &str,
+        color: Color,
+        wide: usize,
+    ) {
+        self.text(at, kind, &shortened(text, wide / kind.width("m")), color);
     }
 
     /// One line of text, its top left corner at (x, y); letters the font lacks become '?'.
@@ -113,20 +129,47 @@ impl Canvas {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn pixel(&self, x: usize, y: usize) -> Color {
+        self.pixels[y * self.width + x]
+    }
+
     /// The image as a PNG file.
     pub(super) fn png(&self) -> Result<Vec<u8>> {
-        let byte = |value: f32| (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
-        let bytes: Vec<u8> = self.pixels.iter().flatten().map(|&value| byte(value)).collect();
+        let (palette, indices) = indexed(&self.pixels);
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, self.width as u32, self.height as u32);
-        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_color(png::ColorType::Indexed);
         encoder.set_depth(png::BitDepth::Eight);
-        encoder.write_header()?.write_image_data(&bytes)?;
+        encoder.set_palette(palette.concat());
+        encoder.set_compression(png::Compression::High);
+        // Neighboring indices are not similar numbers.
+        encoder.set_filter(png::Filter::NoFilter);
+        encoder.write_header()?.write_image_data(&indices)?;
         Ok(file)
     }
 }
 
-/// `share` of `b`, the rest of `a`.
-pub(super) fn mix(a: Color, b: Color, share: f32) -> Color {
-    std::array::from_fn(|k| a[k] + (b[k] - a[k]) * share)
+/// At most so many letters of a text: its beginning and its end.
+fn shortened(text: &str, most: usize) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    if letters.len() <= most {
+        return text.to_owned();
+    }
+    let kept = most.saturating_sub(3);
+    let end = &letters[letters.len() - kept / 2..];
+    let begin = &letters[..kept - kept / 2];
+    begin.iter().copied().chain("...".chars()).chain(end.iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn long_texts_lose_their_middle() {
+        assert_eq!(shortened("points.ply", 10), "points.ply");
+        assert_eq!(shortened("a-very-long-name.ply", 11), "a-ve....ply");
+        assert_eq!(shortened("abcdef", 2), "...");
+    }
 }

@@ -1,13 +1,23 @@
 //! Pictures of point clouds, drawn in memory and written as PNG. No system font, no window.
 
 mod canvas;
-mod compare;
+mod color;
+mod demo;
 mod deviation;
-mod nearest;
+mod legend;
+mod open;
+mod palette;
 mod panels;
-mod plan;
+mod ramp;
+mod scene;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod unit;
+mod vector;
 mod view;
 
-pub(crate) use compare::{Comparison, compare};
+pub(crate) use demo::{Candidate, Comparison, compare};
 pub(crate) use deviation::{Deviation, deviation};
 pub(crate) use panels::{Panel, Panels, Picture, panels};
+pub(crate) use unit::Unit;

@@ -1,10 +1,15 @@
-//! Samplers side by side, after the paper's figures 12 and 13: a panel for each, in it the whole
-//! cloud from above, colored by the distance to the nearest sample, and below a close-up of the
-//! sample itself. All panels show the same places.
+//! Samplers side by side, after the paper's figures 12 and 13: a panel for each, in it the whole cloud,
+//! colored by the distance to the nearest sample, and below a close-up of the sample itself. All panels
+//! show the same places.
 
-use super::canvas::{Canvas, Color, FAINT, INK, PAPER, Text, mix};
-use super::compare::ramp;
-use super::plan::Plan;
+use super::canvas::{Canvas, GAP, Text, WIDE};
+use super::color::{EXACT, FAINT, INK, OTHER, PAPER};
+use super::legend::{COLOR_BAR, SCALE_BAR, color_bar, rounded_up, scale_bar};
+use super::open::open;
+use super::scene::Scene;
+use super::shape::Shape;
+use super::unit::Unit;
+use super::view::{Pixel, View};
 use crate::output::{count, number};
 use anyhow::Result;
 use rayon::prelude::*;
@@ -13,8 +18,11 @@ use rayon::prelude::*;
 pub(crate) struct Panels<'a> {
     pub(crate) points: &'a [[f64; 3]],
     pub(crate) title: String,
+    /// Samples that each sampler was asked for.
+    pub(crate) asked: usize,
     /// The distance at the end of the colors.
     pub(crate) scale: f64,
+    pub(crate) unit: Unit,
     pub(crate) panels: Vec<Panel<'a>>,
 }
 
@@ -37,117 +45,134 @@ pub(crate) struct Picture {
 }
 
 /// Panels side by side at most.
-const COLUMNS: usize = 3;
-const WIDE: usize = 620;
-const WHOLE: usize = 400;
-const CLOSE: usize = 400;
+const COLUMNS: usize = 2;
+const PANEL: usize = (WIDE - (COLUMNS + 1) * GAP) / COLUMNS;
+/// The whole cloud is between so many pixels high.
+const WHOLE: [f64; 2] = [230.0, 470.0];
+const CLOSE: usize = 230;
+/// Of the picture, and of a panel.
+const HEAD: usize = 92;
 const TITLE: usize = 78;
-const GAP: usize = 14;
-const HEAD: usize = 62;
 
-const GROUND: Color = [0.02, 0.025, 0.035];
-const EXACT: Color = [0.33, 0.83, 0.95];
-const APPROXIMATE: Color = [1.0, 0.72, 0.36];
+/// A close-up shows about so many samples, ...
+const SHOWN: usize = 450;
+
+/// ... but is only so many times larger than the whole.
+const CLOSER: [f64; 2] = [4.0, 60.0];
 
 /// Draws the picture.
 pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
-    let columns = all.panels.len().clamp(1, COLUMNS);
-    let rows = all.panels.len().div_ceil(columns);
-    let high = TITLE + WHOLE + 4 + CLOSE;
-    let size = [columns * (WIDE + GAP) + GAP, HEAD + rows * (high + GAP)];
+    let shape = Shape::of(all.points);
+    let whole = (PANEL as f64 * View::form(all.points, &shape)).clamp(WHOLE[0], WHOLE[1]) as usize;
+    let rows = all.panels.len().div_ceil(COLUMNS);
+    let high = TITLE + whole + SCALE_BAR + CLOSE + 2 * GAP;
+    let size = [WIDE, HEAD + COLOR_BAR + GAP + rows * high];
     let mut canvas = Canvas::new(size[0], size[1], PAPER);
-    let whole = Plan::around(all.points, [WIDE, WHOLE]);
-    let close = whole.close_up(all.points, [WIDE, CLOSE]);
-    let order = from_below(all.points);
-    let drawn: Vec<_> = all
-        .panels
-        .par_iter()
-        .map(|panel| {
-            let mut above = colored(&whole, all, panel, &order);
-            above.frame(close.corners_in(&whole), INK);
-            (above, dotted(&close, all.points, panel, &order))
-        })
-        .collect();
-    for (k, (panel, (above, below))) in all.panels.iter().zip(&drawn).enumerate() {
-        let x = GAP + k % columns * (WIDE + GAP);
-        let y = HEAD + k / columns * (high + GAP);
-        let accent = if panel.exact { EXACT } else { APPROXIMATE };
-        canvas.text([x + 2, y + 4], Text::Title, &panel.title, accent);
-        let words = if panel.exact { "exact" } else { "approximate" };
-        let end = x + WIDE - Text::Small.width(words) - 2;
-        canvas.text([end, y + 12], Text::Small, words, accent);
-        let body = format!(
-            "{} points, covering radius {}, mean {}",
-            count(panel.samples),
-            number(panel.radius),
-            number(panel.mean)
-        );
-        canvas.text([x + 2, y + 44], Text::Small, &body, INK);
+
+    let view = View::of(all.points, &shape, [PANEL, whole]);
+    let close = close_up(&view, all);
+    let (shown, complete) = open(all.points, &shape);
+    let near = Scene::new(close, all.points, &shown);
+    let far = Scene::new(view, all.points, &shown);
+    let scale = rounded_up(all.scale);
+    let dot = near.dot(all.panels.first().map_or(&[], |panel| panel.sample));
+    let draw = |panel: &Panel<'_>| {
+        let accent = if panel.exact { EXACT } else { OTHER };
+        let mut above = far.by_distance(panel.distances, scale);
+        above.frame(near.view.corners_in(&far.view), INK);
+        let mut below = near.dots(panel.sample, accent, dot);
+        let bar = [0, CLOSE - SCALE_BAR + 4];
+        scale_bar(&mut below, bar, PANEL, near.view.pixels_per_unit(), all.unit);
+        [above, below]
+    };
+    let drawn: Vec<_> = all.panels.par_iter().map(draw).collect();
+
+    canvas.text_within([GAP, 6], Text::Title, &all.title, INK, WIDE - 2 * GAP);
+    canvas.text_within([GAP, 50], Text::Body, &shape.words(complete), FAINT, WIDE - 2 * GAP);
+    let caption =
+        format!("distance to the nearest sample, in {} (largest on top)", all.unit.name());
+    color_bar(&mut canvas, HEAD, scale, &caption, "more");
+    for (k, (panel, [above, below])) in all.panels.iter().zip(&drawn).enumerate() {
+        let x = GAP + k % COLUMNS * (PANEL + GAP);
+        let y = HEAD + COLOR_BAR + GAP + k / COLUMNS * high;
+        title(&mut canvas, [x, y], panel, all.asked);
         canvas.paste([x, y + TITLE], above);
-        canvas.paste([x, y + TITLE + WHOLE + 4], below);
+        canvas.paste([x, y + TITLE + whole + SCALE_BAR], below);
+        let bar = [x, y + TITLE + whole + 2];
+        scale_bar(&mut canvas, bar, PANEL, far.view.pixels_per_unit(), all.unit);
     }
-    heading(&mut canvas, all, size[0]);
     Ok(Picture { png: canvas.png()?, size })
 }
 
-/// The title on the left, what the colors mean on the right, where there is room for it.
-fn heading(canvas: &mut Canvas, all: &Panels<'_>, wide: usize) {
-    let y = 18;
-    canvas.text([GAP + 2, y], Text::Body, &all.title, INK);
-    let end = format!("{} and more", number(all.scale));
-    let words = "distance to the nearest sample  0";
-    let length = 260;
-    let needed = Text::Small.width(words) + length + Text::Small.width(&end) + 2 * GAP + 20;
-    if needed + Text::Body.width(&all.title) + 4 * GAP > wide {
-        return;
+/// What ran, and how well it covers the cloud.
+fn title(canvas: &mut Canvas, [x, y]: [usize; 2], panel: &Panel<'_>, asked: usize) {
+    let (accent, words) = match panel.exact {
+        true => (EXACT, "exact"),
+        false => (OTHER, "approximate"),
+    };
+    let wide = PANEL - Text::Body.width(words) - GAP;
+    canvas.text_within([x, y], Text::Title, &panel.title, accent, wide);
+    canvas.text([x + PANEL - Text::Body.width(words), y + 6], Text::Body, words, accent);
+    let mut line = format!("largest {}, mean {}", number(panel.radius), number(panel.mean));
+    if panel.samples != asked {
+        line = format!("{} samples, {line}", count(panel.samples));
     }
-    let x = wide - needed;
-    canvas.text([x, y + 3], Text::Small, words, FAINT);
-    let bar = x + Text::Small.width(words) + 10;
-    for k in 0..length {
-        canvas.fill([bar + k, y + 5], [1, 18], ramp(k as f32 / length as f32));
-    }
-    canvas.text([bar + length + 10, y + 3], Text::Small, &end, FAINT);
+    canvas.text_within([x, y + 42], Text::Body, &line, INK, PANEL);
 }
 
-/// Points from the lowest up, so that what is above hides what is below.
-fn from_below(points: &[[f64; 3]]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..points.len() as u32).collect();
-    order.sort_by(|&a, &b| points[a as usize][2].total_cmp(&points[b as usize][2]));
-    order
+/// Places for a close-up that are looked at, along each side.
+const PLACES: usize = 24;
+
+/// A place's points are counted by the cells of so fine a raster that they fill.
+const RASTER: usize = 16;
+
+/// A close-up of few enough samples to tell them apart.
+fn close_up(view: &View, all: &Panels<'_>) -> View {
+    let Some(first) = all.panels.first() else { return view.clone() };
+    let mut times = CLOSER[0];
+    loop {
+        let close = best_place(view, all.points, times);
+        let seen = |place: &&[f64; 3]| close.holds(close.project(**place));
+        if times >= CLOSER[1] || first.sample.iter().filter(seen).count() <= SHOWN {
+            return close;
+        }
+        times *= 1.3;
+    }
 }
 
-/// The whole cloud, each point in the color of its distance to the sample. Far points are drawn
-/// last: none of them is hidden.
-fn colored(plan: &Plan, all: &Panels<'_>, panel: &Panel<'_>, order: &[u32]) -> Canvas {
-    let mut canvas = Canvas::new(plan.size[0], plan.size[1], GROUND);
-    let scale = all.scale.max(f64::MIN_POSITIVE);
-    let radius = plan.dot(all.points.len(), 0.7, 2.2);
-    let alarming = |k: &&u32| panel.distances[**k as usize] > 0.5 * scale;
-    let calm = order.iter().filter(|k| !alarming(k));
-    for &k in calm.chain(order.iter().filter(alarming)) {
-        if let Some([x, y]) = plan.project(all.points[k as usize]) {
-            let share = panel.distances[k as usize] / scale;
-            canvas.dot(x, y, radius, ramp(share as f32));
+/// The part of a view, so many times larger, that shows most: whose raster is filled most, the sparse
+/// middle of nothing and a single wall being equally dull.
+fn best_place(view: &View, points: &[[f64; 3]], times: f64) -> View {
+    let size = [PANEL, CLOSE];
+    // Of a cell, and how many there are in the view.
+    let side = size.map(|side| side as f64 / times / RASTER as f64);
+    let cells = [0, 1].map(|axis| (view.size[axis] as f64 / side[axis]).ceil() as usize);
+    let mut filled = vec![0u32; cells[0] * cells[1]];
+    for Pixel { x, y, .. } in points.iter().map(|point| view.project(*point)) {
+        let at = [x, y].map(f64::from);
+        let [x, y] = [0, 1].map(|k| ((at[k] / side[k]) as usize).min(cells[k] - 1));
+        filled[y * cells[0] + x] += 1;
+    }
+    let place = |k: usize, axis: usize| k * cells[axis].saturating_sub(RASTER) / (PLACES - 1);
+    let mut best = (0.0, [0, 0]);
+    for k in 0..PLACES * PLACES {
+        let first = [place(k % PLACES, 0), place(k / PLACES, 1)];
+        let worth = worth(&filled, cells, first);
+        if worth > best.0 {
+            best = (worth, first);
         }
     }
-    canvas
+    let middle = [0, 1].map(|axis| (best.1[axis] + RASTER / 2) as f64 * side[axis]);
+    view.closer(middle, times, size)
 }
 
-/// The sample as dots over the faint cloud.
-fn dotted(plan: &Plan, points: &[[f64; 3]], panel: &Panel<'_>, order: &[u32]) -> Canvas {
-    let mut canvas = Canvas::new(plan.size[0], plan.size[1], GROUND);
-    let faint = mix(GROUND, FAINT, 0.33);
-    for &k in order {
-        if let Some([x, y]) = plan.project(points[k as usize]) {
-            canvas.dot(x, y, 1.0, faint);
+/// How much there is to see: cells that are filled, less where points are many in few of them.
+fn worth(filled: &[u32], cells: [usize; 2], first: [usize; 2]) -> f64 {
+    let mut worth = 0.0;
+    for row in first[1]..(first[1] + RASTER).min(cells[1]) {
+        for column in first[0]..(first[0] + RASTER).min(cells[0]) {
+            worth += f64::from(filled[row * cells[0] + column]).min(8.0).sqrt();
         }
     }
-    let accent = if panel.exact { EXACT } else { APPROXIMATE };
-    let seen: Vec<_> = panel.sample.iter().filter_map(|place| plan.project(*place)).collect();
-    let radius = plan.dot(seen.len(), 1.6, 4.0);
-    for [x, y] in seen {
-        canvas.dot(x, y, radius, accent);
-    }
-    canvas
+    worth
 }

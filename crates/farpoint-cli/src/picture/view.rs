@@ -1,123 +1,175 @@
-//! A camera, and what of a cloud it sees: hidden points are found through a depth image of the
-//! whole cloud, and that image is shaded where depth jumps, so that forms are seen.
+//! From where a cloud is drawn: parallel projections, in which a scale bar is true everywhere, and the
+//! choice of one in which the whole cloud is seen.
 
-/// A perspective camera and its image size.
-#[derive(Clone)]
+use super::shape::Shape;
+use super::vector::dot;
+
+/// Pixels that stay free around a cloud.
+const MARGIN: f64 = 14.0;
+
+/// A parallel projection of space onto an image.
+#[derive(Clone, Debug)]
 pub(super) struct View {
-    eye: [f32; 3],
-    right: [f32; 3],
-    up: [f32; 3],
-    forward: [f32; 3],
-    focal: f32,
-    pub(super) width: usize,
-    pub(super) height: usize,
+    /// The cloud's middle and half its longest side: between them all numbers are near 1.
+    middle: [f64; 3],
+    reach: f64,
+    /// What points to the right, upwards and towards the viewer.
+    axes: [[f64; 3]; 3],
+    /// What is seen in the middle of the image, along the first two axes.
+    center: [f64; 2],
+    /// Pixels that `reach` spans.
+    zoom: f64,
+    pub(super) size: [usize; 2],
 }
 
-fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-fn normalized(a: [f32; 3]) -> [f32; 3] {
-    let length = dot(a, a).sqrt();
-    a.map(|value| value / length)
-}
-
-impl View {
-    /// Looks from `eye` to `target`; `focal` pixels make one unit at distance one.
-    pub(super) fn new(eye: [f32; 3], target: [f32; 3], focal: f32, size: [usize; 2]) -> Self {
-        let forward = normalized(std::array::from_fn(|k| target[k] - eye[k]));
-        let right = normalized(cross(forward, [0.0, 0.0, 1.0]));
-        let up = cross(right, forward);
-        Self { eye, right, up, forward, focal, width: size[0], height: size[1] }
-    }
-
-    /// Pixel and depth of a point, if it is in the image.
-    pub(super) fn project(&self, point: [f32; 3]) -> Option<Pixel> {
-        let from: [f32; 3] = std::array::from_fn(|k| point[k] - self.eye[k]);
-        let depth = dot(from, self.forward);
-        if depth <= 0.05 {
-            return None;
-        }
-        let x = self.width as f32 / 2.0 + dot(from, self.right) / depth * self.focal;
-        let y = self.height as f32 / 2.0 - dot(from, self.up) / depth * self.focal;
-        let inside = x >= 0.0 && y >= 0.0 && x < self.width as f32 && y < self.height as f32;
-        inside.then_some(Pixel { x, y, depth })
-    }
-
-    /// Pixels that a length spans at this depth.
-    pub(super) fn pixels(&self, length: f32, depth: f32) -> f32 {
-        length / depth * self.focal
-    }
-}
-
-/// Where a point is seen.
-#[derive(Clone, Copy)]
+/// Where a point is seen; a smaller depth is nearer. All in pixels.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pixel {
     pub(super) x: f32,
     pub(super) y: f32,
     pub(super) depth: f32,
 }
 
-/// The nearest depth at every pixel, and which point it belongs to.
-pub(super) struct Depths {
-    width: usize,
-    nearest: Vec<(f32, u32)>,
+impl View {
+    /// All points, as large as they fit into the image, from the side that suits their shape.
+    pub(super) fn of(points: &[[f64; 3]], shape: &Shape, size: [usize; 2]) -> Self {
+        let mut view = Self {
+            middle: shape.middle,
+            reach: shape.reach,
+            axes: shape.axes,
+            center: [0.0; 2],
+            zoom: 1.0,
+            size,
+        };
+        let [low, high] = view.ends(points);
+        view.center = [0, 1].map(|k| (low[k] + high[k]) / 2.0);
+        view.zoom = [0, 1]
+            .map(|k| (size[k] as f64 - 2.0 * MARGIN).max(1.0) / (high[k] - low[k]))
+            .into_iter()
+            .filter(|zoom| zoom.is_normal())
+            .reduce(f64::min)
+            .unwrap_or(1.0);
+        view
+    }
+
+    /// The part of this view around a pixel, so many times larger.
+    pub(super) fn closer(&self, middle: [f64; 2], times: f64, size: [usize; 2]) -> Self {
+        let off = [0, 1].map(|k| (middle[k] - self.size[k] as f64 / 2.0) / self.zoom);
+        let center = [self.center[0] + off[0], self.center[1] - off[1]];
+        Self { center, zoom: self.zoom * times, size, ..self.clone() }
+    }
+
+    /// Height over width of what this view fits into its image.
+    pub(super) fn form(points: &[[f64; 3]], shape: &Shape) -> f64 {
+        let [low, high] = Self::of(points, shape, [1, 1]).ends(points);
+        let form = (high[1] - low[1]) / (high[0] - low[0]);
+        if form.is_finite() { form } else { 1.0 }
+    }
+
+    /// The least and greatest of all points along the image's axes.
+    fn ends(&self, points: &[[f64; 3]]) -> [[f64; 2]; 2] {
+        let mut ends = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
+        for point in points {
+            let [right, up, _] = self.along(*point);
+            for (k, value) in [right, up].into_iter().enumerate() {
+                ends[0][k] = ends[0][k].min(value);
+                ends[1][k] = ends[1][k].max(value);
+            }
+        }
+        if points.is_empty() { [[0.0; 2]; 2] } else { ends }
+    }
+
+    /// A point along the image's axes, in units of `reach`.
+    fn along(&self, point: [f64; 3]) -> [f64; 3] {
+        let local: [f64; 3] =
+            std::array::from_fn(|axis| (point[axis] - self.middle[axis]) / self.reach);
+        self.axes.map(|axis| dot(axis, local))
+    }
+
+    /// The pixel of a point, which may lie outside of the image.
+    pub(super) fn project(&self, point: [f64; 3]) -> Pixel {
+        let [right, up, toward] = self.along(point);
+        let x = self.size[0] as f64 / 2.0 + (right - self.center[0]) * self.zoom;
+        let y = self.size[1] as f64 / 2.0 - (up - self.center[1]) * self.zoom;
+        Pixel { x: x as f32, y: y as f32, depth: (-toward * self.zoom) as f32 }
+    }
+
+    /// Whether a pixel is in the image.
+    pub(super) fn holds(&self, pixel: Pixel) -> bool {
+        let inside = |at: f32, end: usize| at >= 0.0 && at < end as f32;
+        inside(pixel.x, self.size[0]) && inside(pixel.y, self.size[1])
+    }
+
+    /// Pixels that a unit of the cloud spans.
+    pub(super) fn pixels_per_unit(&self) -> f64 {
+        self.zoom / self.reach
+    }
+
+    /// Two corners of what this view shows, as pixels of another view from the same side.
+    pub(super) fn corners_in(&self, other: &Self) -> [[f32; 2]; 2] {
+        let corner = |sign: f64| {
+            [0, 1].map(|k| {
+                let turn = if k == 0 { 1.0 } else { -1.0 };
+                let half = self.size[k] as f64 / 2.0 / self.zoom * other.zoom;
+                let middle = (self.center[k] - other.center[k]) * turn * other.zoom;
+                (middle + other.size[k] as f64 / 2.0 + sign * half) as f32
+            })
+        };
+        [corner(-1.0), corner(1.0)]
+    }
 }
 
-impl Depths {
-    /// Draws every point as a square of `size` (in the unit of the cloud, at least a pixel).
-    pub(super) fn new(view: &View, points: &[[f32; 3]], size: f32) -> Self {
-        let mut nearest = vec![(f32::INFINITY, u32::MAX); view.width * view.height];
-        for (index, point) in points.iter().enumerate() {
-            let Some(pixel) = view.project(*point) else { continue };
-            let reach = (view.pixels(size, pixel.depth) / 2.0).max(0.5);
-            let range = |at: f32, end: usize| {
-                let first = (at - reach).max(0.0) as usize;
-                first..=((at + reach) as usize).min(end - 1)
-            };
-            for y in range(pixel.y, view.height) {
-                for x in range(pixel.x, view.width) {
-                    let at = &mut nearest[y * view.width + x];
-                    if pixel.depth < at.0 {
-                        *at = (pixel.depth, index as u32);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::shape::tests::corners;
+
+    /// Boxes of any form, far from the origin or not, tiny or huge: all points and all corners of the
+    /// box lie within the margin.
+    #[test]
+    fn everything_is_seen() {
+        let sides = [[1.0, 1.0, 1.0], [930.0, 510.0, 1600.0], [9.0, 1e-3, 2.0], [0.0, 0.0, 5.0]];
+        let offsets = [[0.0; 3], [637_000.0, 5e6, -100.0], [-3.0, 0.04, 1e9]];
+        for (side, offset) in sides.iter().flat_map(|s| offsets.iter().map(move |o| (s, o))) {
+            for factor in [1e-9, 1.0, 1e100] {
+                let place = |unit: [f64; 3]| -> [f64; 3] {
+                    std::array::from_fn(|k| (offset[k] + unit[k] * side[k]) * factor)
+                };
+                let inner = farpoint_generate::cube(500, 3).into_iter().map(|p| p.map(f64::from));
+                let mut points: Vec<_> = inner.map(place).collect();
+                points.extend(corners([0.0; 3], [1.0; 3]).map(place));
+                let shape = Shape::of(&points);
+                for size in [[470, 300], [300, 470], [976, 560]] {
+                    let view = View::of(&points, &shape, size);
+                    for point in &points {
+                        let Pixel { x, y, .. } = view.project(*point);
+                        let within = |at: f32, end: usize| at > 10.0 && at < end as f32 - 10.0;
+                        assert!(within(x, size[0]) && within(y, size[1]), "{shape:?} {x} {y}");
                     }
                 }
             }
         }
-        Self { width: view.width, nearest }
     }
 
-    /// The point seen at a pixel.
-    pub(super) fn point(&self, x: usize, y: usize) -> Option<usize> {
-        let (depth, index) = self.nearest[y * self.width + x];
-        depth.is_finite().then_some(index as usize)
+    /// As large as it fits: on two sides only the margin is left.
+    #[test]
+    fn nothing_is_wasted() {
+        let points = farpoint_generate::sphere(2000, 1).into_iter().map(|p| p.map(f64::from));
+        let points: Vec<_> = points.collect();
+        let view = View::of(&points, &Shape::of(&points), [400, 300]);
+        let high = points.iter().map(|point| view.project(*point).y).fold(0.0, f32::max);
+        assert!((high - (300.0 - MARGIN as f32)).abs() < 0.01, "{high}");
+        let unit = view.pixels_per_unit();
+        assert!((130.0..140.0).contains(&unit), "a sphere of radius 1 spans 272 pixels: {unit}");
     }
 
-    /// Whether a projected point is not behind something.
-    pub(super) fn sees(&self, pixel: Pixel, slack: f32) -> bool {
-        let at = pixel.y as usize * self.width + pixel.x as usize;
-        pixel.depth <= self.nearest[at].0 + slack
-    }
-
-    /// Light at a pixel, 1 on flat ground, less where nearer things stand around it
-    /// (eye-dome lighting, after C. Boucheny). Jumps below `rough` cast no shade.
-    pub(super) fn light(&self, x: usize, y: usize, rough: f32) -> f32 {
-        let height = self.nearest.len() / self.width;
-        let here = self.nearest[y * self.width + x].0;
-        let mut shade = 0.0;
-        for (dx, dy) in [(-2, 0), (2, 0), (0, -2), (0, 2), (-1, -1), (1, 1), (1, -1), (-1, 1)] {
-            let (Some(x), Some(y)) = (x.checked_add_signed(dx), y.checked_add_signed(dy)) else {
-                continue;
-            };
-            if x < self.width && y < height {
-                let there = self.nearest[y * self.width + x].0;
-                shade += ((here / there).ln() - rough).clamp(0.0, 0.05);
-            }
-        }
-        (-14.0 * shade).exp()
+    #[test]
+    fn a_closer_view_shows_the_place() {
+        let points = corners([0.0; 3], [100.0, 60.0, 2.0]);
+        let view = View::of(&points, &Shape::of(&points), [400, 300]);
+        let close = view.closer([100.0, 80.0], 4.0, [200, 100]);
+        let [low, high] = close.corners_in(&view);
+        assert_eq!(([low, high]), [[75.0, 67.5], [125.0, 92.5]]);
+        assert!((close.pixels_per_unit() / view.pixels_per_unit() - 4.0).abs() < 1e-9);
     }
 }

@@ -13,6 +13,8 @@ use std::io::{Read, Seek, SeekFrom};
 
 /// Bytes of the longest header.
 const LONGEST: u64 = 375;
+/// LAS is not older; some writers put zeros or ones for a date.
+const FIRST_YEAR: u16 = 2000;
 /// Larger records after the points hold no description of the file.
 const LARGEST: u64 = 16 << 20;
 
@@ -49,7 +51,9 @@ fn tell(header: &LasHeader, summary: &mut Summary) {
     let transforms = transforms(raw);
     let bounds = [[raw.min_x, raw.min_y, raw.min_z], [raw.max_x, raw.max_y, raw.max_z]];
     let sound = |axis: usize| bounds[0][axis] <= bounds[1][axis] && bounds[1][axis].is_finite();
-    summary.bounds = (summary.points > 0 && (0..3).all(sound)).then_some(bounds);
+    // Some writers leave zeros there.
+    let stated = summary.points == 1 || bounds[0] != bounds[1];
+    summary.bounds = (summary.points > 0 && stated && (0..3).all(sound)).then_some(bounds);
     summary.crs = Crs::of_las(header);
     summary.scale = Some(transforms.map(|(scale, _)| scale));
     summary.offset = Some(transforms.map(|(_, offset)| offset));
@@ -105,7 +109,7 @@ fn date(year: u16, day: u16) -> Option<String> {
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let lengths = [31, 28 + u16::from(leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let mut left = day.checked_sub(1)?;
-    if year == 0 {
+    if year < FIRST_YEAR {
         return None;
     }
     for (month, length) in lengths.into_iter().enumerate() {
@@ -127,7 +131,7 @@ mod tests {
         assert_eq!(date(2024, 60).as_deref(), Some("2024-02-29"));
         assert_eq!(date(2024, 366).as_deref(), Some("2024-12-31"));
         assert_eq!(date(2023, 366), None);
-        assert_eq!(date(0, 1), None);
+        assert_eq!(date(1, 1), None);
         assert_eq!(date(2023, 0), None);
     }
 }

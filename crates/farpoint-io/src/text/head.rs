@@ -1,7 +1,10 @@
 //! What stands before the first point of a text: comments, a count, a header.
 
 use super::label;
-use super::lines::{bad_line, is_comment, is_labeled, numbers, parse, spans, whole_number, words};
+use super::lines::{
+    DECIMAL_COMMAS, bad_line, has_decimal_commas, is_comment, is_labeled, numbers, parse, spans,
+    whole_number, words,
+};
 use super::names::{self, Axes};
 use crate::TextStyle;
 use crate::cloud::unused;
@@ -72,7 +75,9 @@ pub(super) fn find(bytes: &[u8], xyz: Option<&[String; 3]>) -> Result<Head, Faul
         axes_of(&names, names.len(), xyz).is_ok()
     };
     if promised.is_some_and(|n| n > 0) || !named.is_none_or(header_alone) {
-        return Err(Fault::new("there is no point in the file").fix("put a point a line: x y z"));
+        let commas = named.is_some_and(|(line, _)| has_decimal_commas(line));
+        let fix = if commas { DECIMAL_COMMAS } else { "put a point a line: x y z" };
+        return Err(Fault::new("there is no point in the file").fix(fix));
     }
     header.preamble = bytes.to_vec();
     let axes = Axes::of([0, 1, 2]);
@@ -103,6 +108,39 @@ fn axes_of(names: &[String], columns: usize, xyz: Option<&[String; 3]>) -> Resul
     }
 }
 
+/// The names in a header. Names hold spaces where the values do not, which commas or tabs between them
+/// show.
+fn header_names(header: &[u8], split: Split, columns: usize) -> Vec<String> {
+    let tabbed = || header.split(|&b| b == b'\t').map(|name| words(name, Split::Space).join(" "));
+    match split == Split::Space && header.contains(&b'\t') && tabbed().count() == columns {
+        true => tabbed().collect(),
+        false => words(header, split),
+    }
+}
+
+/// Refuses axes by name where names and values may be shifted: between spaces, `Point ID East North Up`
+/// are five words for four values.
+fn aligned(
+    names: &[String],
+    axes: Axes,
+    values: &[&[u8]],
+    split: Split,
+    xyz: Option<&[String; 3]>,
+) -> Result<Axes, Fault> {
+    let numbered = xyz.is_some_and(|xyz| xyz.iter().all(|c| c.trim().parse::<usize>().is_ok()));
+    let first = axes.columns.iter().all(|&column| column < 3);
+    let separated = matches!(split, Split::Comma | Split::Semicolon);
+    if numbered || first || separated || names.len() == values.len() {
+        return Ok(axes);
+    }
+    let what = format!(
+        "the header has {} names for {} values, so which is which cannot be told",
+        names.len(),
+        values.len()
+    );
+    Err(Fault::new(what).fix(names::ADVICE_NUMBERS))
+}
+
 /// Whether a line is a point, after the header and comment that stand before it.
 fn first_point(
     line: &[u8],
@@ -114,9 +152,10 @@ fn first_point(
     let tokens: Vec<_> = Tokens::new(line, split).collect();
     let has_numbers = numbers(line) >= 3;
     if let Some((header, end)) = named {
-        // Names hold spaces where the values do not.
-        let names = words(header, split);
-        return match axes_of(&names, tokens.len(), xyz) {
+        let names = header_names(header, split, tokens.len());
+        return match axes_of(&names, tokens.len(), xyz)
+            .and_then(|axes| aligned(&names, axes, &tokens, split, xyz))
+        {
             Ok(axes) => Ok(Some(Found { names: Some(names), names_end: Some(end), axes })),
             Err(fault) if has_numbers || is_labeled(line) => Err(fault),
             Err(_) => Ok(None),
@@ -159,7 +198,8 @@ fn commented_names(
     let line = line.trim_ascii();
     let text = &line[line.iter().position(|&b| b != b'#' && b != b'/').unwrap_or(line.len())..];
     let text = text.trim_ascii();
-    let all = [words(text, split), words(text, Split::Space), words(text, Split::Any)];
+    let tabbed = header_names(text, Split::Space, columns);
+    let all = [words(text, split), tabbed, words(text, Split::Any)];
     let says = |names: &Vec<String>| {
         names.len() == columns
             && (names::recognized(names).is_some()

@@ -67,7 +67,18 @@ pub(super) fn bad_line(number: usize, line: &[u8], axes: [usize; 3]) -> Fault {
             format!("'{shown}' has no numbers in the columns {x}, {y} and {z}")
         }
     };
-    Fault::new(what)
-        .at(Place::Line(number))
-        .fix("put a point a line, a header in the first line only, comments after '#'")
+    Fault::new(what).at(Place::Line(number)).fix(match has_decimal_commas(line) {
+        true => DECIMAL_COMMAS,
+        false => "put a point a line, a header in the first line only, comments after '#'",
+    })
+}
+
+/// What to do about numbers such as `1,5`.
+pub(super) const DECIMAL_COMMAS: &str =
+    "write numbers with a decimal point; commas are read as separators";
+
+/// Whether a line has three numbers as soon as commas are decimal points.
+pub(super) fn has_decimal_commas(line: &[u8]) -> bool {
+    let pointed: Vec<u8> = line.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
+    line.contains(&b',') && (numbers(&pointed) >= 3 || is_labeled(&pointed))
 }

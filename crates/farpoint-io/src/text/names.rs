@@ -19,6 +19,10 @@ impl Axes {
 /// What to do where the columns cannot be told.
 pub(super) const ADVICE: &str = "give the columns of x, y and z by --xyz COL,COL,COL (in Python: xyz=), names or numbers from 1";
 
+/// The same where names do not help.
+pub(super) const ADVICE_NUMBERS: &str =
+    "give the columns of x, y and z by --xyz COL,COL,COL (in Python: xyz=) as numbers from 1";
+
 /// Words that stand beside x, y or z in one name: `Point_X`, `x-coordinate`.
 const BESIDE: [&str; 6] = ["coord", "coordinate", "koordinate", "point", "pos", "position"];
 const EAST: [&str; 13] = [
@@ -183,7 +187,7 @@ fn column(wanted: &str, names: Option<&[String]>, columns: usize) -> Result<usiz
     }
     let Some(names) = names else {
         let what = format!("there is no header that could name a column '{wanted}'");
-        return Err(Fault::new(what).fix("give the columns of x, y and z as numbers from 1"));
+        return Err(Fault::new(what).fix(ADVICE_NUMBERS));
     };
     let exact = names.iter().position(|n| n.trim().eq_ignore_ascii_case(wanted));
     let alike = || names.iter().position(|n| plain(n) == plain(wanted));

@@ -6,7 +6,7 @@ use farpoint_io::{Crs, Field, Format, Summary};
 use serde_json::{Map, Value, json};
 
 /// All that is known.
-pub(super) struct Told {
+pub(super) struct Description {
     pub(super) file: String,
     pub(super) format: Option<Format>,
     pub(super) description: String,
@@ -26,7 +26,7 @@ pub(super) struct Told {
     pub(super) attributes: Attributes,
 }
 
-impl Told {
+impl Description {
     pub(super) fn empty() -> Self {
         Self {
             file: String::new(),
@@ -50,7 +50,7 @@ impl Told {
 
     /// What a header says; all formats with a summary are read as doubles.
     pub(super) fn of_header(file: String, summary: Summary) -> Self {
-        let told = Self {
+        let description = Self {
             file,
             format: Some(summary.format),
             description: summary.description.clone(),
@@ -61,7 +61,7 @@ impl Told {
             scale: summary.scale,
             ..Self::empty()
         };
-        told.with_origin(Some(summary))
+        description.with_origin(Some(summary))
     }
 
     /// With what only a header tells.
@@ -133,7 +133,9 @@ impl Told {
             ("maximum", self.corner(1)),
             ("size", self.size()),
         ];
-        let numbers = |numbers: [f64; 3]| numbers.map(|number| number.to_string()).join("  ");
+        // Adding 0.0 takes the sign off zero.
+        let numbers =
+            |numbers: [f64; 3]| numbers.map(|number| (number + 0.0).to_string()).join("  ");
         let mut given = |name, value: Option<String>| rows.extend(value.map(|value| (name, value)));
         given("CRS", self.crs.as_ref().map(crs));
         given("scale", self.scale.map(numbers));
@@ -151,7 +153,10 @@ impl Told {
         let Some(found) = &self.rows else { return };
         let share = |part: usize| match part {
             0 => "0".to_owned(),
-            _ => format!("{} ({:.2} %)", count(part), 100.0 * part as f64 / self.points as f64),
+            _ => match 100.0 * part as f64 / self.points as f64 {
+                ..0.01 => format!("{} (less than 0.01 %)", count(part)),
+                percent => format!("{} ({percent:.2} %)", count(part)),
+            },
         };
         rows.push(("NaN rows", share(found.not_finite)));
         rows.push(("zero rows", share(found.zeros)));
@@ -179,8 +184,7 @@ impl Told {
 
     fn size(&self) -> String {
         let Some([low, high]) = self.bounds else { return "none".to_owned() };
-        let sides: [String; 3] =
-            std::array::from_fn(|axis| output::number(high[axis] - low[axis]));
+        let sides: [String; 3] = std::array::from_fn(|axis| output::number(high[axis] - low[axis]));
         sides.join(" x ")
     }
 }
@@ -203,5 +207,9 @@ fn crs(crs: &Crs) -> String {
 }
 
 fn object(counts: &Counts) -> Value {
-    counts.iter().map(|(value, points)| (value.to_string(), (*points).into())).collect::<Map<_, _>>().into()
+    counts
+        .iter()
+        .map(|(value, points)| (value.to_string(), (*points).into()))
+        .collect::<Map<_, _>>()
+        .into()
 }
