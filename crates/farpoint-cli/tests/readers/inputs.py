@@ -309,7 +309,7 @@ def e57_of_two_scans(path):
     colors = truth.bytes_of_color()
     intensity = truth.random().uniform(0, 300, truth.POINTS).astype(np.float32)
     cut = truth.POINTS // 3
-    scans, xyz, turned = [], [], []
+    scans, xyz = [], []
     for part, move in zip([slice(0, cut), slice(cut, None)], moves):
         columns = axes_of_e57(own[part], e57_file.double)
         columns |= {"intensity": (intensity[part], e57_file.single)} | colors_of_e57(colors[part])

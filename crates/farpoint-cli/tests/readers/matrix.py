@@ -173,7 +173,10 @@ MATTERS = [
         "Other attributes",
         "others",
         "Under their own names; `extra`: in the LAS field of that name if there is one and the values"
-        " fit, else in an extra dimension.",
+        " fit, else in an extra dimension. LAS has `scan` of E57 and PTX as `point_source_id`,"
+        " `return_index` of E57 as `return_number`, which counts from 1, and whole degrees in"
+        " `scan_angle_rank` as `scan_angle`, in steps of 0.006 degrees. PCD has `label` as uint32 and"
+        " `curvature` as float32, the types that PCL knows.",
         {
             "PLY": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
             "PCD": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],

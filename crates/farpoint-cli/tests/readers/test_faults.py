@@ -203,6 +203,51 @@ def test_columns_of_e57_come_in_the_order_of_the_file(made):
     assert out.names == ["x", "y", "z", "intensity", "red", "green", "blue", "scan"]
 
 
+NAMES = {
+    "classification": ["classification", "Classification", "class", "scalar_Classification"],
+    "gps_time": ["gps_time", "GpsTime", "scalar_GpsTime"],
+    "intensity": ["intensity", "Intensity", "scalar_Intensity"],
+    "nx": ["nx", "normal_x", "NormalX"],
+}
+
+
+@pytest.mark.parametrize(("wanted", "name"), [(n, name) for n, names in NAMES.items() for name in names])
+def test_an_attribute_has_one_name_in_every_format(tmp_path, wanted, name):
+    values = truth.times() if wanted == "gps_time" else truth.classes().astype("f8")
+    np.save(tmp_path / "in.npy", inputs.record(inputs.axes(truth.local("f8"), "f8") | {name: values}))
+    special = {("nx", "pcd"): "normal_x", ("nx", "laz"): "NormalX"}
+    for extension in ["ply", "pcd", "laz", "csv"]:
+        target = str(tmp_path / f"out.{extension}")
+        rows, _ = command.convert(tmp_path / "in.npy", target)
+        found = readers.read(target).columns[special.get((wanted, extension), wanted)]
+        np.testing.assert_array_equal(found, values[rows])
+
+
+def test_fields_that_las_has_in_another_form(tmp_path):
+    degrees = truth.random().integers(-90, 91, truth.POINTS).astype(np.int8)
+    index = (np.arange(truth.POINTS) % 5).astype(np.uint8)
+    columns = inputs.axes(truth.local("f8"), "f8") | {"scan_angle_rank": degrees, "return_index": index}
+    np.save(tmp_path / "in.npy", inputs.record(columns))
+    rows, _ = command.convert(tmp_path / "in.npy", str(tmp_path / "out.laz"))
+    cloud = laspy.read(tmp_path / "out.laz")
+    np.testing.assert_allclose(np.array(cloud.scan_angle) * 0.006, degrees[rows], rtol=0, atol=0.003)
+    np.testing.assert_array_equal(np.array(cloud.return_number), index[rows] + 1)
+
+
+@pytest.mark.parametrize("kind", ["u1", "i4", "f8"])
+def test_pcd_has_the_types_that_pcl_matches(tmp_path, kind):
+    values = truth.classes().astype(kind)
+    columns = inputs.axes(truth.local("f8"), "f8") | {
+        name: values for name in ["label", "curvature", "intensity", "nx", "ny", "nz"]
+    }
+    np.save(tmp_path / "in.npy", inputs.record(columns))
+    rows, _ = command.convert(tmp_path / "in.npy", str(tmp_path / "out.pcd"))
+    out = readers.read(str(tmp_path / "out.pcd"))
+    assert out.columns.pop("label").dtype == np.uint32
+    assert {column.dtype for column in out.columns.values()} == {np.dtype("f4")}
+    np.testing.assert_array_equal(out.columns["curvature"], values[rows].astype("f4"))
+
+
 COPIES = {
     "ply": ["ply_float", "ply_double", "ply_ascii", "ply_big_endian"],
     "pcd": ["pcd_colored", "pcd_double"],
