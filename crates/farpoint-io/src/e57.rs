@@ -4,8 +4,9 @@ mod summary;
 
 pub(crate) use summary::summary;
 
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
 use crate::column::{Column, Scalar};
+use crate::coordinates::Coordinates;
 use crate::crs::Crs;
 use crate::error::{Fault, Place};
 use crate::format::Format;
