@@ -3,14 +3,14 @@
 //! Environments are kept under `target/python-test` and made anew only when they are damaged, since
 //! PyTorch is large. It is tested on its CPU path. What is skipped is said.
 
-use crate::process::{output, run, show, target_folder, works};
+use crate::process::{output, run, target_folder, works};
+use crate::pytest::run_pytest;
 use crate::tasks;
-use anyhow::{Context, Result, ensure};
-use std::collections::BTreeSet;
+use anyhow::{Context, Result};
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 /// The oldest Python that the package supports.
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
@@ -19,6 +19,9 @@ const OLDEST_PYTHON: (u32, u32) = (3, 10);
 /// typing-extensions is a dependency on Python 3.10 only.
 const NEEDED: [&str; 3] = ["numpy", "pytest", "typing-extensions"];
 const WANTED: [&str; 5] = ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict"];
+
+/// They take minutes.
+const LIMIT: Duration = Duration::from_secs(3600);
 
 /// Checks types; another release would find other faults.
 const MYPY: &str = "mypy==2.4.1";
@@ -199,19 +202,6 @@ impl Environment {
         let mut command = Command::new(&self.python);
         command.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
         command.args(["-c", "pyproject.toml", "bindings/python/tests"]);
-        let mut child = command.stdout(Stdio::piped()).spawn().context("can't start pytest")?;
-        let lines = BufReader::new(child.stdout.take().context("no standard output")?).lines();
-        let mut skipped = BTreeSet::new();
-        for line in lines {
-            let line = line?;
-            match line.strip_prefix("SKIPPED ").and_then(|skip| skip.split_once(": ")) {
-                // Many tests are skipped for one reason.
-                Some((_, reason)) => drop(skipped.insert(reason.to_owned())),
-                None => println!("{line}"),
-            }
-        }
-        let status = child.wait()?;
-        ensure!(status.success(), "{} ({status})", show(&command));
-        Ok(skipped.into_iter().collect())
+        run_pytest(&mut command, LIMIT)
     }
 }

@@ -2,16 +2,25 @@
 
 mod algorithm;
 mod demo;
+mod files;
+mod manual;
+mod numbers;
+mod place;
 mod samplers;
 mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
 pub(crate) use demo::{Demo, Generate, Moved};
+pub(crate) use files::{Input, Reading, Rows, Told, Writing};
+pub(crate) use manual::{Completions, Man};
+pub(crate) use numbers::{Count, Length, Ratio};
+pub(crate) use place::{Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 pub(crate) use which::Which;
 
+use crate::messages::Verbosity;
 use clap::{ArgGroup, Parser, Subcommand};
-use farpoint::{Amount, Level, Start};
+use farpoint::{Amount, Level};
 use std::path::PathBuf;
 
 /// Exact farthest point sampling of point clouds.
@@ -20,6 +29,29 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) messages: Messages,
+}
+
+/// How much is said on stderr.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Messages {
+    /// Say nothing but errors: no warnings, notes or progress.
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = None::<&str>)]
+    quiet: bool,
+    /// Say what is done and how long each stage takes.
+    #[arg(short, long, global = true, help_heading = None::<&str>)]
+    verbose: bool,
+}
+
+impl Messages {
+    pub(crate) fn verbosity(self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        }
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -31,7 +63,7 @@ Examples:
   farpoint order scan.ply -o ordered.ply           every prefix is a level of detail
   farpoint chamfer before.ply after.ply            how far apart two clouds are
   farpoint compare scan.ply --ratio 0.25 -o look.png    samplers side by side
-  farpoint info scan.e57
+  farpoint info scan.e57                           what is in a file
 
 Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF; '-' is stdin
 or stdout.";
@@ -60,6 +92,8 @@ pub(crate) enum Command {
     Info(Info),
     Generate(Generate),
     Demo(Demo),
+    Completions(Completions),
+    Man(Man),
     #[command(hide = true)]
     Bench(Moved),
     #[command(hide = true)]
@@ -72,53 +106,75 @@ pub(crate) enum Command {
     group(ArgGroup::new("amount").required(true).args(["count", "ratio", "spacing", "cell"])))]
 pub(crate) struct Sample {
     #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    #[command(flatten)]
     pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) output: SampleOutput,
+    #[command(flatten)]
+    pub(crate) told: Told,
+    /// Count distances, updates, boxes tested and pruned, and show counts and times.
+    #[arg(long, help_heading = "Report")]
+    pub(crate) stats: bool,
+    #[command(flatten)]
+    pub(crate) run: Run,
+    #[command(flatten)]
+    pub(crate) approximate: Approximate,
+    #[command(flatten)]
+    pub(crate) place: Where,
+}
+
+/// How many points are chosen; clap sees to it that one of the four is given.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Amount, one of")]
+pub(crate) struct Wanted {
+    /// How many points to choose: 10000, 10,000, 10k or 1e4.
+    #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
+    pub(crate) count: Option<Count>,
+    /// Which share of the points to choose, 0 to 1 or in percent (25%).
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    pub(crate) ratio: Option<Ratio>,
+    /// Choose points until every point is within this distance of a chosen one: 0.05, in the unit of
+    /// the file, or 5cm (also mm, m, km, ft, in). A file that states no unit is taken to be in
+    /// meters.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) spacing: Option<Length>,
+    /// grid only: one point of every occupied cell of this size, however many there are.
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    pub(crate) cell: Option<Length>,
+}
+
+/// What 'sample' writes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct SampleOutput {
     /// Write the sampled points here, with all their attributes if the format is the input's.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// How many points to choose.
-    #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
-    pub(crate) count: Option<usize>,
-    /// Which share of the points to choose, 0 to 1.
-    #[arg(long, value_name = "R", allow_negative_numbers = true)]
-    pub(crate) ratio: Option<f64>,
-    /// Choose points until every point is within this distance of a chosen one.
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    pub(crate) spacing: Option<f64>,
-    /// grid only: one point of every occupied cell of this size, however many there are.
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
-    pub(crate) cell: Option<f64>,
-    #[command(flatten)]
-    pub(crate) run: Run,
     /// Write the chosen rows of the input (int64, in order of choice) here.
     #[arg(long, value_name = "FILE.npy")]
     pub(crate) indices: Option<PathBuf>,
-    /// Count distances, updates, boxes tested and pruned, and show counts and times.
-    #[arg(long)]
-    pub(crate) stats: bool,
-    /// Print one JSON object instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) approximate: Approximate,
+    pub(crate) writing: Writing,
 }
 
 const SAMPLE_EXAMPLES: &str = "\
 Examples:
   farpoint sample scan.laz -o small.laz --ratio 0.25
-  farpoint sample scan.ply -o even.ply --spacing 0.05      at most 5 cm from any point to a sample
+  farpoint sample scan.ply -o even.ply --spacing 5cm       at most 5 cm from any point to a sample
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
-  farpoint sample scan.ply -o thin.ply --algorithm grid --cell 0.05       approximate
+  farpoint sample scan.ply -o thin.ply --algorithm grid --cell 5cm        approximate
+  farpoint sample survey.csv -o few.laz -n 10k --xyz Easting,Northing,Height
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 
-impl Sample {
-    /// How many samples; clap has seen that one of the four is given.
-    pub(crate) fn amount(&self) -> Amount {
+impl Wanted {
+    /// How many samples; `length` turns a length into the unit of the file.
+    pub(crate) fn amount(&self, length: impl Fn(Length) -> f64) -> Amount {
         match (self.count, self.ratio, self.cell, self.spacing) {
-            (Some(count), ..) => Amount::Count(count),
-            (_, Some(ratio), ..) => Amount::Ratio(ratio),
-            (_, _, Some(cell), _) => Amount::Cell(cell),
-            (.., spacing) => Amount::Spacing(spacing.unwrap_or(f64::NAN)),
+            (Some(count), ..) => Amount::Count(count.0),
+            (_, Some(ratio), ..) => Amount::Ratio(ratio.0),
+            (_, _, Some(cell), _) => Amount::Cell(length(cell)),
+            (.., spacing) => Amount::Spacing(spacing.map_or(f64::NAN, length)),
         }
     }
 }
@@ -132,102 +188,25 @@ impl Sample {
 pub(crate) struct Order {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// Write the points here.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: CloudOutput,
+    #[command(flatten)]
+    pub(crate) told: Told,
     #[command(flatten)]
     pub(crate) run: Run,
-    /// Print one JSON object instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// What is read, and how.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Input {
-    /// The point cloud; '-' is stdin.
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
-    /// Numbers per row of a raw float32 file (KITTI has 4, nuScenes 5).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
-    pub(crate) columns: Option<u8>,
-    /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
-    #[arg(long)]
-    pub(crate) drop_zeros: bool,
-    /// Sample double coordinates in single precision, after subtracting their minimum corner.
-    #[arg(long)]
-    pub(crate) f32: bool,
-}
-
-/// How the sampler runs.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Run {
-    #[command(flatten)]
-    pub(crate) sampler: Chosen,
-    /// Row to start at, several separated by commas to go on from a sample, or 'random'
-    /// [default: the first row]. For exact algorithms, npdu and fastpoint.
-    #[arg(long, value_name = "I|random")]
-    pub(crate) start: Option<StartAt>,
-    /// Seed of the random start, of random, and of grid with --keep random.
-    #[arg(long, value_name = "K")]
-    pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) place: Where,
 }
 
-/// Where a job runs.
+/// A cloud that is written.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Where {
-    /// Where to run: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one and it pays).
-    #[arg(long, value_name = "D", default_value = "auto")]
-    pub(crate) device: Device,
-    /// Which GPU, the first being 0 [default: 0].
-    #[arg(long, value_name = "N")]
-    pub(crate) gpu: Option<usize>,
-    /// CPU only: threads to use [default: one per core].
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
-    /// CPU only, instruction set: portable, avx2 or avx512 [default: the best of this machine].
-    #[arg(long, value_name = "LEVEL")]
-    pub(crate) simd: Option<Level>,
-}
-
-/// Value of `--start`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum StartAt {
-    Rows(Vec<usize>),
-    Random,
-}
-
-impl std::str::FromStr for StartAt {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "random" {
-            return Ok(Self::Random);
-        }
-        let rows = text.split(',').map(|row| row.trim().parse());
-        let rows: Result<_, _> = rows.collect();
-        rows.map(Self::Rows).map_err(|_| "give a row number (the first is 0) or 'random'".into())
-    }
-}
-
-impl StartAt {
-    pub(crate) fn with_seed(&self, seed: u64) -> Start {
-        match self {
-            Self::Random => Start::Random(seed),
-            Self::Rows(rows) if rows.len() == 1 => Start::Index(rows[0]),
-            Self::Rows(rows) => Start::Indices(rows.clone()),
-        }
-    }
-}
-
-/// Value of `--device`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Device {
-    Auto,
-    Cpu,
-    Cuda,
+#[command(next_help_heading = "Output")]
+pub(crate) struct CloudOutput {
+    /// Write the points here.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
 }
 
 /// Measure how far apart two clouds are: Chamfer and Hausdorff distance, F-score.
@@ -243,42 +222,47 @@ pub(crate) struct Chamfer {
     /// The second point cloud.
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
-    /// Also show which share of the points is within this distance, and the F-score.
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
-    pub(crate) threshold: Option<f64>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
+    #[arg(long, help_heading = "Input")]
+    pub(crate) drop_zeros: bool,
     /// Write A with an attribute 'distance' here, and a picture of it beside, as .png.
-    #[arg(long, value_name = "OUT.ply")]
+    #[arg(long, value_name = "OUT", help_heading = "Output")]
     pub(crate) per_point: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) writing: Writing,
+    /// Also show which share of the points is within this distance, and the F-score.
+    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Report")]
+    pub(crate) threshold: Option<Length>,
+    #[command(flatten)]
+    pub(crate) told: Told,
+    #[command(flatten)]
     pub(crate) place: Where,
-    /// Numbers per row of raw float32 files (KITTI has 4, nuScenes 5).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
-    pub(crate) columns: Option<u8>,
-    /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
-    #[arg(long)]
-    pub(crate) drop_zeros: bool,
-    /// Print one JSON object instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 const CHAMFER_EXAMPLES: &str = "\
 Examples:
   farpoint chamfer before.ply after.ply
-  farpoint chamfer made.ply truth.laz --threshold 0.05 --json
+  farpoint chamfer made.ply truth.laz --threshold 5cm --json
   farpoint chamfer before.bin after.bin --per-point where.ply    also draws where.png";
 
 /// Show what is in a file.
+///
+/// Of LAS, LAZ and E57 only the header is read, as far as it says all this.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  farpoint info scan.laz --json")]
+#[command(after_help = "Examples:\n  farpoint info scan.laz --json\n  farpoint info scan.laz --points\
+    \n")]
 pub(crate) struct Info {
     /// The point cloud; '-' is stdin.
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
-    /// Numbers per row of a raw float32 file.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
-    pub(crate) columns: Option<u8>,
-    /// Print one JSON object instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// Read all points: bounds, intensities, classes and returns as they are, and how many rows hold
+    /// NaN, zeros, or coordinates that occurred before.
+    #[arg(long, help_heading = "Report")]
+    pub(crate) points: bool,
+    #[command(flatten)]
+    pub(crate) told: Told,
 }

@@ -1,7 +1,8 @@
 //! `farpoint chamfer`: how far apart two clouds are, as numbers, as an attribute of every point
 //! and as a picture.
 
-use crate::args;
+use crate::args::{self, Rows};
+use crate::check;
 use crate::device;
 use crate::input::{self, Points};
 use crate::outcome::RanOn;
@@ -9,10 +10,11 @@ use crate::output::{self, count, number, seconds};
 use crate::picture::{Deviation, Unit, deviation};
 use crate::progress::Progress;
 use crate::report;
+use crate::units;
 use anyhow::{Result, ensure};
 use farpoint::{BadRows, Chamfer, Cpu, FScore, Matcher, Nearest, Scalar};
 use farpoint_cuda::{CudaScalar, Gpu};
-use farpoint_io::{Cloud, Column, Format, WriteOptions};
+use farpoint_io::{Cloud, Column, WriteOptions};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
@@ -22,29 +24,26 @@ const DISTANCE: &str = "distance";
 
 pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
     check(args)?;
-    let inputs = [&args.a, &args.b].map(|path| args::Input {
-        input: path.clone(),
-        columns: args.columns,
-        drop_zeros: args.drop_zeros,
-        f32: false,
-    });
-    let (mut cloud, read_a) = input::read(&args.a, args.columns)?;
-    let (other, read_b) = input::read(&args.b, args.columns)?;
-    let points = input::prepare(&cloud, &inputs[0])?;
-    let others = input::prepare(&other, &inputs[1])?;
+    let rows = Rows { drop_zeros: args.drop_zeros, f32: false };
+    let reading = args.reading.options();
+    let (mut cloud, read_a) = input::read(&args.a, &reading)?;
+    let (other, read_b) = input::read(&args.b, &reading)?;
+    let lengths = [("--threshold", args.threshold), ("--scale", args.writing.scale)];
+    let unit = units::of(&cloud, &input::name(&args.a), &lengths)?;
+    let threshold = args.threshold.map(|length| length.in_units_of(unit));
+    let points = input::prepare(&cloud, &args.a, rows)?;
+    let others = input::prepare(&other, &args.b, rows)?;
     let outcome = match (points, others) {
-        (Points::F32(a), Points::F32(b)) => compare(&a, &b, args)?,
+        (Points::F32(a), Points::F32(b)) => compare(&a, &b, args, threshold)?,
         // The more precise of the two.
-        (a, b) => compare(&widened(a), &widened(b), args)?,
+        (a, b) => compare(&widened(a), &widened(b), args, threshold)?,
     };
     if let Some(path) = &args.per_point {
-        write(path, &mut cloud, &outcome, args)?;
+        let scale = args.writing.scale.map(|scale| scale.in_units_of(unit));
+        write(path, &mut cloud, &outcome, args, &args.writing.options(scale))?;
     }
-    let text = match args.json {
-        true => format!("{}\n", as_json(&outcome, read_a + read_b)),
-        false => as_table(args, &outcome, read_a + read_b),
-    };
-    output::print(&text)
+    let read = read_a + read_b;
+    report::tell(&args.told, as_json(args, &outcome, read), &as_table(args, &outcome, read), false)
 }
 
 /// What can be refused before the inputs are read.
@@ -56,22 +55,22 @@ fn check(args: &args::Chamfer) -> Result<()> {
         "only one of the two clouds can come from stdin; name a file for the other"
     );
     if let Some(threshold) = args.threshold {
+        let number = threshold.in_meters();
         ensure!(
-            threshold >= 0.0 && threshold.is_finite(),
+            number >= 0.0 && number.is_finite(),
             "--threshold {threshold} is no finite number of at least 0"
         );
     }
-    if let Some(path) = &args.per_point {
-        let name = path.display();
-        let ply = Format::from_path(path) == Some(Format::Ply);
-        ensure!(ply, "--per-point {name}: points are written as .ply; give a name that ends so");
-        farpoint_io::check_output(path, &[&args.a, &args.b], &WriteOptions::default())?;
-        let picture = path.with_extension("png");
-        ensure!(
-            picture != args.a && picture != args.b,
-            "--per-point {name}: the picture would overwrite an input; give another name"
-        );
-    }
+    check::told(&args.told, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
+    let Some(path) = &args.per_point else { return check::unused(&args.writing, "--per-point") };
+    let name = path.display();
+    ensure!(path != stdin, "--per-point -: a picture goes beside it; give the name of a file");
+    check::cloud(path, &[&args.a, &args.b], &args.writing)?;
+    let picture = path.with_extension("png");
+    ensure!(
+        picture != args.a && picture != args.b,
+        "--per-point {name}: the picture would overwrite an input; give another name"
+    );
     Ok(())
 }
 
@@ -117,12 +116,17 @@ impl Side {
     }
 }
 
-fn compare<T: CudaScalar>(a: &[[T; 3]], b: &[[T; 3]], args: &args::Chamfer) -> Result<Outcome> {
+fn compare<T: CudaScalar>(
+    a: &[[T; 3]],
+    b: &[[T; 3]],
+    args: &args::Chamfer,
+    threshold: Option<f64>,
+) -> Result<Outcome> {
     let names = format!("{} and {}", input::name(&args.a), input::name(&args.b));
     let pays = || farpoint_cuda::neighbors::pays(a.len(), b.len());
     let place = device::choose(&args.place, &|_| Ok(()), pays)?;
     let threads = device::threads(&args.place);
-    let progress = Progress::start(format!("comparing {names}"));
+    let progress = Progress::start("comparing", &names);
     let found =
         place.run(|cpu| on_cpu(a, b, cpu, threads, &progress), |gpu| on_gpu(a, b, gpu, &progress));
     drop(progress);
@@ -132,8 +136,8 @@ fn compare<T: CudaScalar>(a: &[[T; 3]], b: &[[T; 3]], args: &args::Chamfer) -> R
         sides: [Side::new(first), Side::new(&chamfer.b_to_a)],
         sum: chamfer.sum(),
         hausdorff: chamfer.hausdorff().to_f64(),
-        score: args.threshold.map(|threshold| chamfer.f_score(threshold)),
-        threshold: args.threshold,
+        score: threshold.map(|threshold| chamfer.f_score(threshold)),
+        threshold,
         distances: (0..first.len()).map(|row| first.distance(row).to_f64()).collect(),
         single: size_of::<T>() == 4,
         ran_on,
@@ -171,17 +175,23 @@ fn on_gpu<T: CudaScalar>(
 }
 
 /// Writes the first cloud with its distances, and the picture beside it.
-fn write(path: &Path, cloud: &mut Cloud, outcome: &Outcome, args: &args::Chamfer) -> Result<()> {
+fn write(
+    path: &Path,
+    cloud: &mut Cloud,
+    outcome: &Outcome,
+    args: &args::Chamfer,
+    options: &WriteOptions,
+) -> Result<()> {
     let rows: Vec<usize> =
         (0..cloud.len()).filter(|&row| !outcome.distances[row].is_nan()).collect();
-    let progress = Progress::start("drawing");
+    let progress = Progress::start("drawing", "");
     let picture = deviation(&Deviation {
         points: rows.iter().map(|&row| cloud.coordinates().get(row)).collect(),
         distances: rows.iter().map(|&row| outcome.distances[row]).collect(),
         from: file_name(&args.a),
         to: file_name(&args.b),
         unit: Unit::of(cloud),
-        threshold: args.threshold,
+        threshold: outcome.threshold,
     })?;
     drop(progress);
     let distances = outcome.distances.iter().copied();
@@ -190,7 +200,7 @@ fn write(path: &Path, cloud: &mut Cloud, outcome: &Outcome, args: &args::Chamfer
         false => Column::F64(distances.collect()),
     };
     cloud.add_column(DISTANCE, column);
-    output::write_cloud(path, cloud, &rows)?;
+    output::write_cloud(path, cloud, &rows, options)?;
     output::write_file(&path.with_extension("png"), &picture)
 }
 
@@ -198,7 +208,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn as_json(outcome: &Outcome, read_seconds: f64) -> Value {
+fn as_json(args: &args::Chamfer, outcome: &Outcome, read_seconds: f64) -> Value {
     let side = |side: &Side| json!({"mean_squared": side.mean_squared, "mean": side.mean, "max": side.max});
     let [a, b] = &outcome.sides;
     let (device, gpu, threads) = match &outcome.ran_on {
@@ -206,6 +216,9 @@ fn as_json(outcome: &Outcome, read_seconds: f64) -> Value {
         RanOn::Gpu { name } => ("cuda", Some(name), None),
     };
     json!({
+        "a": input::name(&args.a),
+        "b": input::name(&args.b),
+        "output": args.per_point.as_ref().map(|path| path.display().to_string()),
         "a_points": a.points,
         "b_points": b.points,
         "a_dropped": a.dropped,

@@ -1,12 +1,15 @@
 //! What can be refused before an input is read: options that contradict each other, and names that
 //! can't be written. Numbers out of range are found by the library.
 
-use crate::args::{self, Approximate, Device, Keep, Method, Run, StartAt};
+use crate::args::{
+    self, Approximate, CloudOutput, Device, Keep, Length, Method, Run, SampleOutput, StartAt, Told,
+    Where, Writing,
+};
 use crate::device;
 use crate::output::count;
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::{Algorithm, Amount, approximate};
-use farpoint_io::WriteOptions;
+use farpoint_io::memory;
 use std::path::Path;
 
 /// All of `farpoint sample`.
@@ -14,40 +17,42 @@ pub(crate) fn sample(args: &args::Sample) -> Result<()> {
     let Run { sampler, .. } = &args.run;
     unfit(args, sampler.method.name())?;
     match sampler.method {
-        Method::Exact(algorithm) => exact(&args.run, algorithm)?,
+        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
         Method::Approximate(method) => approximate(args, method)?,
     }
-    amount(args.amount())?;
+    amount(args.wanted.amount(Length::in_meters))?;
+    let SampleOutput { output, indices, writing } = &args.output;
+    let input = &args.input.input;
     let stdout = Path::new("-");
-    let taken = [args.output.as_deref() == Some(stdout), args.indices.as_deref() == Some(stdout)];
+    let taken = [output.as_deref() == Some(stdout), indices.as_deref() == Some(stdout)];
     ensure!(
-        usize::from(args.json) + taken.iter().filter(|taken| **taken).count() <= 1,
+        usize::from(args.told.prints()) + taken.iter().filter(|taken| **taken).count() <= 1,
         "only one of --output, --indices and --json can go to stdout; write the others to files"
     );
-    if let Some(path) = &args.output {
-        output(path, &args.input.input)?;
+    match output {
+        Some(path) => cloud(path, &[input], writing)?,
+        None => unused(writing, "--output")?,
     }
-    if let Some(path) = &args.indices {
-        indices(path, args)?;
+    if let Some(path) = indices {
+        file("--indices", path, &["npy"], &[input])?;
+        different("--indices", path, "--output", output.as_deref())?;
     }
-    Ok(())
+    told(&args.told, &[input, output.as_deref().unwrap_or(stdout)])
 }
 
 /// All of `farpoint order`.
 pub(crate) fn order(args: &args::Order) -> Result<()> {
     match args.run.sampler.method {
-        Method::Exact(algorithm) => exact(&args.run, algorithm)?,
+        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
         Method::Approximate(method) => bail!(
             "--algorithm {method}: an approximate sampler, which can't put a cloud into \
              farthest-first order; choose an exact algorithm"
         ),
     }
-    output(&args.output, &args.input.input)?;
-    ensure!(
-        !(args.json && args.output == Path::new("-")),
-        "only one of --output and --json can go to stdout; write the points to a file"
-    );
-    Ok(())
+    let CloudOutput { output, writing } = &args.output;
+    cloud(output, &[&args.input.input], writing)?;
+    told(&args.told, &[&args.input.input, output])?;
+    stdout_once(output, &args.told)
 }
 
 /// Amounts that no cloud can give.
@@ -64,40 +69,93 @@ pub(crate) fn amount(amount: Amount) -> Result<()> {
 /// As many points as a cloud may have.
 const MOST: usize = u32::MAX as usize - 1;
 
-/// Refuses what can't be an index, or won't fit in memory.
-pub(crate) fn points(points: usize) -> Result<()> {
+/// Refuses to make more points than a cloud may have, or than fit in memory with their row numbers.
+pub(crate) fn points(points: usize, output: &Path) -> Result<()> {
     ensure!(
-        points <= MOST && Vec::<[f32; 3]>::new().try_reserve_exact(points).is_ok(),
-        "{} points are too many for this machine or for a cloud (at most {}); ask for fewer",
+        points <= MOST,
+        "{} points are too many for a cloud (at most {}); ask for fewer",
         count(points),
         count(MOST)
     );
-    Ok(())
+    let bytes = points * (size_of::<[f32; 3]>() + size_of::<usize>());
+    Ok(memory::require(&output.display().to_string(), bytes as u64)?)
 }
 
-/// Whether the output can be written, and is not the input.
-pub(crate) fn output(path: &Path, input: &Path) -> Result<()> {
-    farpoint_io::check_output(path, &[input], &WriteOptions::default())?;
-    Ok(())
+/// Whether a cloud can be written to `path` in the way that was asked for.
+pub(crate) fn cloud(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()> {
+    let options = writing.options(writing.scale.map(Length::in_meters));
+    let format = farpoint_io::check_output(path, inputs, &options)?;
+    let refused = writing.check(format).err();
+    let stdout = Path::new("-");
+    if refused.is_some() && path == stdout && inputs == [stdout] && options.format.is_none() {
+        bail!("{}: add --format, because no name tells it", writing.given().unwrap_or_default());
+    }
+    refused.map_or(Ok(()), |refused| Err(anyhow!(refused)))
 }
 
-fn indices(path: &Path, args: &args::Sample) -> Result<()> {
+/// Refuses options about an output that is not asked for.
+pub(crate) fn unused(writing: &Writing, output: &str) -> Result<()> {
+    match writing.given() {
+        Some(option) => bail!("{option} is about the points written; add {output}, or leave it out"),
+        None => Ok(()),
+    }
+}
+
+/// Whether a file other than a cloud can be written to `path`, whose name must have one of these
+/// endings.
+pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]) -> Result<()> {
     if path == Path::new("-") {
         return Ok(());
     }
     let name = path.display();
-    let npy = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
-    ensure!(npy, "--indices {name}: indices are written as .npy; give a name that ends so");
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     ensure!(
-        args.output.as_deref() != Some(path),
-        "--indices {name}: --output names the same file; give two names"
+        endings.iter().any(|wanted| ending.eq_ignore_ascii_case(wanted)),
+        "{option} {name}: written as .{}; give a name that ends so",
+        endings.join(" or .")
     );
-    output(path, &args.input.input)
+    let parent = path.parent().filter(|folder| *folder != Path::new(""));
+    parent.map_or(Ok(()), folder)?;
+    ensure!(!path.is_dir(), "{option} {name}: is a folder; give the name of a file");
+    ensure!(!inputs.contains(&path), "{option} {name}: is the input; write to another name");
+    Ok(())
 }
 
-fn exact(run: &Run, algorithm: Algorithm) -> Result<()> {
+/// Whether a folder for outputs is there: no command makes one.
+pub(crate) fn folder(path: &Path) -> Result<()> {
+    let name = path.display();
+    ensure!(
+        path.is_dir(),
+        "{name}: the folder is not there; create it first, or write elsewhere"
+    );
+    Ok(())
+}
+
+/// Refuses two outputs of one name.
+fn different(option: &str, path: &Path, other: &str, taken: Option<&Path>) -> Result<()> {
+    let name = path.display();
+    ensure!(taken != Some(path), "{option} {name}: {other} names the same file; give two names");
+    Ok(())
+}
+
+/// Whether `--json=FILE` can be written; `others` are files read or written.
+pub(crate) fn told(told: &Told, others: &[&Path]) -> Result<()> {
+    let Some(path) = told.json.as_deref().filter(|_| !told.prints()) else { return Ok(()) };
+    file("--json", path, &["json"], others)
+}
+
+/// Refuses a cloud and an object that both go to stdout.
+pub(crate) fn stdout_once(output: &Path, told: &Told) -> Result<()> {
+    ensure!(
+        !(told.prints() && output == Path::new("-")),
+        "only one of --output and --json can go to stdout; write the points to a file"
+    );
+    Ok(())
+}
+
+fn exact(run: &Run, place: &Where, algorithm: Algorithm) -> Result<()> {
     let what = format!("--algorithm {algorithm}");
-    device::check(&run.place, &what, &|kind| algorithm.check(kind))?;
+    device::check(place, &what, &|kind| algorithm.check(kind))?;
     ensure!(
         run.seed.is_none() || run.start == Some(StartAt::Random),
         "--seed is for a random start; add --start random, or leave it out"
@@ -109,7 +167,7 @@ fn exact(run: &Run, algorithm: Algorithm) -> Result<()> {
 fn unfit(args: &args::Sample, name: &str) -> Result<()> {
     let Approximate { keep, bits, window, npdu_order, estimator, first_stage } = &args.approximate;
     let options = [
-        (args.cell.is_some(), "--cell", "grid"),
+        (args.wanted.cell.is_some(), "--cell", "grid"),
         (keep.is_some(), "--keep", "grid"),
         (bits.is_some(), "--bits", "morton"),
         (window.is_some(), "--window", "npdu"),
@@ -128,10 +186,10 @@ fn unfit(args: &args::Sample, name: &str) -> Result<()> {
 fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
     let (run, name) = (&args.run, method.name());
     let exact_only = [
-        (args.spacing.is_some(), "--spacing"),
-        (run.place.device == Device::Cuda, "--device cuda"),
-        (run.place.gpu.is_some(), "--gpu"),
-        (run.place.simd.is_some(), "--simd"),
+        (args.wanted.spacing.is_some(), "--spacing"),
+        (args.place.device == Device::Cuda, "--device cuda"),
+        (args.place.gpu.is_some(), "--gpu"),
+        (args.place.simd.is_some(), "--simd"),
     ];
     if let Some((_, option)) = exact_only.into_iter().find(|(given, _)| *given) {
         bail!(
@@ -151,11 +209,11 @@ fn approximate(args: &args::Sample, method: approximate::Method) -> Result<()> {
     );
     if keep == Some(Keep::Centroid) {
         ensure!(
-            args.indices.is_none(),
+            args.output.indices.is_none(),
             "--keep centroid makes new points, which have no rows for --indices; leave it out"
         );
         ensure!(
-            !args.input.f32,
+            !args.input.rows.f32,
             "--f32 moves the cloud, and --keep centroid would write it there; leave one out"
         );
     }

@@ -1,38 +1,36 @@
 //! `farpoint demo`: what a newcomer runs first. Samples a generated room scan, shows how it
 //! compares with random sampling, and draws it.
 
-use crate::interrupt::guarded;
+use crate::args::Length;
 use crate::output::{count, number, table};
 use crate::picture::{Candidate, Comparison, compare};
 use crate::progress::Progress;
+use crate::report::tell;
 use crate::{args, check, output};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use farpoint::approximate::{ApproximateSampler, Method};
 use farpoint::measure::{Spacing, covering_radius, spacing};
 use farpoint::{Amount, RanOn, Sampler};
-use farpoint_io::{Cloud, Coordinates, WriteOptions};
-use std::fs;
+use farpoint_io::{Cloud, Coordinates};
+use serde_json::{Value, json};
+use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn run(args: &args::Demo) -> Result<()> {
-    check::amount(Amount::Ratio(args.ratio))?;
-    ensure!(args.points >= 1000, "--points {}: a room needs at least 1,000", args.points);
-    let wanted = Amount::Ratio(args.ratio).limit(args.points)?;
-    ensure!(wanted >= 2, "--ratio {} leaves fewer than two points; raise it", args.ratio);
-    check::points(args.points)?;
-    fs::create_dir_all(&args.out_dir).with_context(|| {
-        format!("--out-dir {}: can't be made; name another folder", args.out_dir.display())
-    })?;
-    let cloud_path = args.out_dir.join("farpoint-demo.ply");
+    check(args)?;
+    let cloud_path =
+        args.out_dir.join("farpoint-demo").with_extension(args.writing.extension().unwrap_or("ply"));
     let picture_path = args.out_dir.join("farpoint-demo.png");
+    check::cloud(&cloud_path, &[], &args.writing)?;
 
-    let points = farpoint_generate::room(args.points, args.seed);
-    let farthest = farthest(&points, args.ratio)?;
+    let points = farpoint_generate::room(args.points.0, args.seed);
+    let farthest = farthest(&points, args.ratio.0)?;
     let random = random(&points, farthest.rows.len(), args.seed)?;
     let both = [judged(&points, farthest)?, judged(&points, random)?];
-    output::print(&report(points.len(), &both))?;
+    let object = as_json(points.len(), &both, [&cloud_path, &picture_path]);
+    let table = report(points.len(), &both);
 
-    let progress = Progress::start("drawing");
+    let progress = Progress::start("drawing", "");
     let picture = compare(&Comparison {
         points: &points,
         samples: [candidate("Random", &both[1]), candidate("Farthest point", &both[0])],
@@ -41,13 +39,26 @@ pub(crate) fn run(args: &args::Demo) -> Result<()> {
     output::write_file(&picture_path, &picture)?;
     drop(progress);
     let cloud = Cloud::new(Coordinates::F32(points));
-    let rows = &both[0].sample.rows;
-    guarded(|| farpoint_io::write(&cloud_path, &cloud, rows, &WriteOptions::default()))?;
-    output::print(&format!(
+    let options = args.writing.options(args.writing.scale.map(Length::in_meters));
+    output::write_cloud(&cloud_path, &cloud, &both[0].sample.rows, &options)?;
+    let wrote = format!(
         "\nwrote {} (the sample) and {} (look at it)\n",
         cloud_path.display(),
         picture_path.display()
-    ))
+    );
+    tell(&args.told, object, &(table + &wrote), false)
+}
+
+/// What can be refused before any work.
+fn check(args: &args::Demo) -> Result<()> {
+    let (points, ratio) = (args.points.0, args.ratio.0);
+    check::amount(Amount::Ratio(ratio))?;
+    ensure!(points >= 1000, "--points {points}: a room needs at least 1,000");
+    let wanted = Amount::Ratio(ratio).limit(points)?;
+    ensure!(wanted >= 2, "--ratio {ratio} leaves fewer than two points; raise it");
+    check::points(points, &args.out_dir)?;
+    check::folder(&args.out_dir)?;
+    check::told(&args.told, &[])
 }
 
 /// A sample and how it was made.
@@ -65,7 +76,7 @@ struct Judged {
 }
 
 fn farthest(points: &[[f32; 3]], ratio: f64) -> Result<Sample> {
-    let progress = Progress::start("sampling");
+    let progress = Progress::start("sampling", "the room");
     let start = Instant::now();
     let sample = Sampler::ratio(ratio).sample_with(points, &mut |step| progress.step(step))?;
     let seconds = start.elapsed().as_secs_f64();
@@ -93,6 +104,26 @@ fn judged(points: &[[f32; 3]], sample: Sample) -> Result<Judged> {
 
 fn candidate<'a>(title: &'static str, judged: &'a Judged) -> Candidate<'a> {
     Candidate { title, rows: &judged.sample.rows, radius: judged.radius }
+}
+
+/// What `--json` prints.
+fn as_json(points: usize, both: &[Judged; 2], [cloud, picture]: [&Path; 2]) -> Value {
+    let of = |judged: &Judged| {
+        let Judged { sample, radius, spacing } = judged;
+        json!({
+            "sampler": sample.name,
+            "seconds": sample.seconds,
+            "covering_radius": radius,
+            "spacing": {"min": spacing.min, "mean": spacing.mean, "max": spacing.max},
+        })
+    };
+    json!({
+        "output": cloud.display().to_string(),
+        "picture": picture.display().to_string(),
+        "points": points,
+        "samples": both[0].sample.rows.len(),
+        "samplers": both.iter().map(of).collect::<Vec<_>>(),
+    })
 }
 
 /// A column for each sample.

@@ -1,7 +1,7 @@
 //! Where a run takes place: what the options allow, what the machine has, what pays.
 
 use crate::args::{Device, Where};
-use crate::output;
+use crate::messages;
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::{Cpu, DeviceKind};
 use farpoint_cuda::Gpu;
@@ -27,7 +27,7 @@ impl Place {
             Self::Gpu(gpu) => Ok(on_gpu(gpu)?),
             Self::Either(gpu, cpu) => on_gpu(gpu).or_else(|error| {
                 if !matches!(error, farpoint_cuda::Error::Sampling(_)) {
-                    output::warn(&format!("{error}; going on without the GPU"));
+                    messages::warn(&format!("{error}; going on without the GPU"));
                 }
                 Ok(on_cpu(cpu)?)
             }),

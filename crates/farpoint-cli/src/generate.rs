@@ -1,17 +1,35 @@
 //! `farpoint generate`: a seeded cloud into a file.
 
+use crate::args::{CloudOutput, Length};
 use crate::output::write_cloud;
 use crate::progress::Progress;
-use crate::{args, check};
+use crate::{args, check, report};
 use anyhow::Result;
-use farpoint_io::{Cloud, Coordinates, WriteOptions};
+use farpoint_io::{Cloud, Coordinates};
+use serde_json::json;
+use std::path::Path;
+use std::time::Instant;
 
 pub(crate) fn run(args: &args::Generate) -> Result<()> {
-    check::points(args.count)?;
-    farpoint_io::check_output(&args.output, &[], &WriteOptions::default())?;
-    let progress = Progress::start(format!("generating {}", args.kind));
-    let points = farpoint_generate::generate(args.kind, args.count, args.seed);
+    let CloudOutput { output, writing } = &args.output;
+    check::points(args.count.0, output)?;
+    check::cloud(output, &[], writing)?;
+    check::told(&args.told, &[output])?;
+    check::stdout_once(output, &args.told)?;
+    let start = Instant::now();
+    let progress = Progress::start("generating", args.kind.name());
+    let points = farpoint_generate::generate(args.kind, args.count.0, args.seed);
     drop(progress);
     let rows: Vec<_> = (0..points.len()).collect();
-    write_cloud(&args.output, &Cloud::new(Coordinates::F32(points)), &rows)
+    let options = writing.options(writing.scale.map(Length::in_meters));
+    write_cloud(output, &Cloud::new(Coordinates::F32(points)), &rows, &options)?;
+    let time = start.elapsed().as_secs_f64();
+    let object = json!({
+        "output": output.display().to_string(),
+        "kind": args.kind.name(),
+        "points": rows.len(),
+        "seed": args.seed,
+        "seconds": time,
+    });
+    report::tell(&args.told, object, "", output == Path::new("-"))
 }

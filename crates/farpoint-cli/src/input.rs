@@ -1,10 +1,11 @@
 //! From a file to points that can be sampled, with the warnings a user should see.
 
-use crate::args;
-use crate::output::{count, note, warn};
+use crate::args::Rows;
+use crate::messages::{note, warn};
+use crate::output::count;
 use crate::progress::Progress;
 use anyhow::{Result, anyhow};
-use farpoint_io::{Cloud, Coordinates, ReadOptions};
+use farpoint_io::{Cloud, Coordinates, Format, ReadOptions};
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
@@ -17,17 +18,30 @@ const MANY_ZEROS: f64 = 0.01;
 /// # Errors
 ///
 /// If the file can't be read; the text names it.
-pub fn read(path: &Path, columns: Option<u8>) -> Result<(Cloud, f64)> {
-    let progress = Progress::start(format!("reading {}", name(path)));
+pub fn read(path: &Path, options: &ReadOptions) -> Result<(Cloud, f64)> {
+    let name = name(path);
+    let progress = Progress::start("reading", &name);
     let start = Instant::now();
-    let options = ReadOptions::default().columns(columns.map(usize::from));
-    let cloud = farpoint_io::read(path, &options)?;
+    let cloud = farpoint_io::read(path, options)?;
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
-    for warning in cloud.warnings() {
-        warn(&format!("{}: {warning}", name(path)));
-    }
+    unused_options(&name, &cloud, options);
+    cloud.warnings().iter().for_each(|warning| warn(&format!("{name}: {warning}")));
     Ok((cloud, seconds))
+}
+
+/// Warns of options that mean nothing to the format.
+fn unused_options(name: &str, cloud: &Cloud, options: &ReadOptions) {
+    let Some(format) = cloud.format() else { return };
+    let xyz = options.xyz.is_some() && !matches!(format, Format::Text | Format::Raw);
+    let columns = options.columns.is_some() && format != Format::Raw;
+    for (unused, option, kind) in
+        [(xyz, "--xyz", "text and raw files"), (columns, "--columns", "raw files")]
+    {
+        if unused {
+            warn(&format!("{name}: {option} is for {kind} and changes nothing in {format}"));
+        }
+    }
 }
 
 /// What to call a path in messages.
@@ -115,10 +129,10 @@ fn zero<T: Number>(row: &[T; 3]) -> bool {
     row.iter().all(|value| value.wide() == 0.0)
 }
 
-/// Applies `--drop-zeros` and `--f32`, and warns of what a user may not expect in the file.
-pub(crate) fn prepare<'a>(cloud: &'a Cloud, args: &args::Input) -> Result<Points<'a>> {
+/// Applies `--drop-zeros` and `--f32`, and warns of what a user may not expect in the file at `path`.
+pub(crate) fn prepare<'a>(cloud: &'a Cloud, path: &Path, args: Rows) -> Result<Points<'a>> {
     let mut points = Points::of(cloud);
-    let name = name(&args.input);
+    let name = name(path);
     let (all, bad, zeros) = (points.len(), points.unusable(), points.zeros());
     if bad > 0 {
         let (bad, all) = (count(bad), count(all));

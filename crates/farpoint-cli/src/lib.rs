@@ -19,6 +19,8 @@ mod info;
 pub mod input;
 pub mod interrupt;
 mod job;
+mod manual;
+mod messages;
 mod order;
 mod outcome;
 pub mod output;
@@ -26,6 +28,7 @@ mod picture;
 mod progress;
 mod report;
 mod sample;
+mod units;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -34,7 +37,7 @@ use std::io;
 use std::process::ExitCode;
 
 /// Exit status of bad input, as of bad usage.
-const BAD_INPUT: u8 = 2;
+pub const BAD_INPUT: u8 = 2;
 
 /// The whole program; what it returns is the exit status of the process.
 pub fn main() -> ExitCode {
@@ -42,6 +45,7 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage(&error),
     };
+    messages::set_verbosity(args.messages.verbosity());
     interrupt::install();
     let result = match args.command {
         Command::Sample(args) => sample::run(&args),
@@ -51,6 +55,8 @@ pub fn main() -> ExitCode {
         Command::Info(args) => info::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
         Command::Bench(given) => Err(given.error("bench")),
         Command::Paper(given) => Err(given.error("paper")),
     };
@@ -58,7 +64,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            output::complain("error", &format!("{error}"));
+            messages::complain("error", &format!("{error}"));
             ExitCode::from(BAD_INPUT)
         }
     }
@@ -82,7 +88,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        output::complain("error", "no command given; 'farpoint --help' lists them");
+        messages::complain("error", "no command given; 'farpoint --help' lists them");
         return ExitCode::from(BAD_INPUT);
     }
     let what: Vec<_> = text
@@ -91,6 +97,6 @@ fn usage(error: &clap::Error) -> ExitCode {
         .map(|line| line.trim().trim_start_matches("error: "))
         .filter(|line| !line.is_empty())
         .collect();
-    output::complain("error", &format!("{}; --help shows the usage", what.join(" ")));
+    messages::complain("error", &format!("{}; --help shows the usage", what.join(" ")));
     ExitCode::from(BAD_INPUT)
 }

@@ -1,5 +1,10 @@
 //! Starts the command line of [`farpoint_cli`].
 
+mod allocator;
+
+#[global_allocator]
+static MEMORY: allocator::OrExit = allocator::OrExit;
+
 fn main() -> std::process::ExitCode {
     farpoint_cli::main()
 }

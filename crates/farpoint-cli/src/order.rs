@@ -4,11 +4,11 @@ use crate::input::{self, Points};
 use crate::job::{self, Job};
 use crate::outcome::Outcome;
 use crate::progress::Progress;
-use crate::report::{self, Times};
-use crate::{args, check, output};
+use crate::report::{self, Files, Times};
+use crate::{args, check, output, units};
 use anyhow::{Result, anyhow};
 use farpoint::Amount;
-use farpoint_io::{Cloud, Column};
+use farpoint_io::{Cloud, Column, memory};
 use std::path::Path;
 use std::time::Instant;
 
@@ -17,28 +17,30 @@ const SPACING: &str = "spacing";
 
 pub(crate) fn run(args: &args::Order) -> Result<()> {
     check::order(args)?;
-    let (mut cloud, read) = input::read(&args.input.input, args.input.columns)?;
-    let points = input::prepare(&cloud, &args.input)?;
+    let (path, name) = (&args.input.input, input::name(&args.input.input));
+    let (mut cloud, read) = input::read(path, &args.input.reading.options())?;
+    let points = input::prepare(&cloud, path, args.input.rows)?;
+    let writing = &args.output.writing;
+    let unit = units::of(&cloud, &name, &[("--scale", writing.scale)])?;
     let (all, single) = (points.len(), matches!(points, Points::F32(_)));
-    let start = job::start(&points, &args.run, args.input.drop_zeros)?;
+    let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
     let job = Job::new(&args.run, None, Amount::All, start, false);
-    let name = input::name(&args.input.input);
-    let progress = Progress::start(format!("sampling {name}"));
-    let outcome = job.run(&points, &args.run.place, false, &progress);
+    memory::require(&name, job.bytes(&points))?;
+    let progress = Progress::start("sampling", &name);
+    let outcome = job.run(&points, &args.place, false, &progress);
     drop(progress);
     let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
     drop(points);
     add_spacing(&mut cloud, &outcome, single);
     let start = Instant::now();
-    output::write_cloud(&args.output, &cloud, &outcome.indices)?;
+    let scale = writing.scale.map(|scale| scale.in_units_of(unit));
+    let output = &args.output.output;
+    output::write_cloud(output, &cloud, &outcome.indices, &writing.options(scale))?;
     let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };
-    if args.json {
-        output::print(&format!("{}\n", report::as_json(&outcome, all, &times)))
-    } else if args.output == Path::new("-") {
-        Ok(())
-    } else {
-        output::print(&report::as_table(&args.input.input, &outcome, all, &times))
-    }
+    let files = Files { input: path, output: Some(output) };
+    let object = report::as_json(&files, &outcome, all, &times);
+    let table = report::as_table(&files, &outcome, all, &times);
+    report::tell(&args.told, object, &table, output == Path::new("-"))
 }
 
 /// Adds the selection distance of each row, in the precision of the coordinates; NaN in rows

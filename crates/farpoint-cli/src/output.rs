@@ -1,6 +1,7 @@
-//! What the user sees on stdout and stderr. Nothing here panics when a pipe is closed.
+//! What goes to stdout and into files. Nothing here panics when a pipe is closed.
 
 use crate::interrupt::guarded;
+pub use crate::messages::{complain, note, warn};
 use crate::progress::Progress;
 use anyhow::{Context, Result};
 use farpoint_io::{Cloud, WriteOptions};
@@ -13,10 +14,20 @@ use std::path::Path;
 ///
 /// If stdout is closed.
 pub fn print(text: &str) -> Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// Writes bytes to stdout.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    out.write_all(bytes)?;
     out.flush()?;
     Ok(())
+}
+
+/// Writes text for people to stderr, while stdout carries data.
+pub(crate) fn print_error(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Writes a file, whole or not at all.
@@ -44,28 +55,17 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Writes these rows of a cloud, whole or not at all, and passes on the writer's warnings.
-pub(crate) fn write_cloud(path: &Path, cloud: &Cloud, rows: &[usize]) -> Result<()> {
-    let progress = Progress::start(format!("writing {}", path.display()));
-    let warnings = guarded(|| farpoint_io::write(path, cloud, rows, &WriteOptions::default()))?;
+pub(crate) fn write_cloud(
+    path: &Path,
+    cloud: &Cloud,
+    rows: &[usize],
+    options: &WriteOptions,
+) -> Result<()> {
+    let progress = Progress::start("writing", &path.display().to_string());
+    let warnings = guarded(|| farpoint_io::write(path, cloud, rows, options))?;
     drop(progress);
     warnings.iter().for_each(|warning| warn(&format!("{}: {warning}", path.display())));
     Ok(())
-}
-
-/// Writes one line to stderr: `farpoint: warning: ...`. Line breaks in it become spaces.
-pub fn complain(kind: &str, text: &str) {
-    let line: Vec<_> = text.split_whitespace().collect();
-    let _ = writeln!(io::stderr(), "farpoint: {kind}: {}", line.join(" "));
-}
-
-/// Writes a warning to stderr.
-pub fn warn(text: &str) {
-    complain("warning", text);
-}
-
-/// Writes a note to stderr.
-pub fn note(text: &str) {
-    complain("note", text);
 }
 
 /// Rows of text in aligned columns: the first left, the others right.

@@ -1,5 +1,7 @@
 //! A progress bar on stderr, for people only: on a terminal, and for work over a second.
 
+use crate::messages::{self, Verbosity};
+use crate::output::seconds;
 use farpoint::Progress as Step;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
@@ -8,42 +10,70 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use terminal_size::{Width, terminal_size_of};
 
 /// Work that takes less shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
-/// The bar, once the number of samples is known.
-const TEMPLATE: &str = "{msg} [{bar:40}] {human_pos}/{human_len} samples, {eta} left";
+/// The bar, once the number of samples is known; the message is cut to fit.
+const WIDE: &str = "{msg} [{wide_bar}] {human_pos}/{human_len} samples, {eta} left";
+/// The same where there is no room for all that.
+const NARROW: &str = "{msg} {percent}%, {eta} left";
+const WITHOUT_SIZE: &str = "{spinner} {msg}";
+/// Columns that the wide bar needs.
+const ROOM: usize = 100;
+/// Columns of a terminal that does not tell.
+const USUAL: usize = 80;
 
 /// How far the work is, shared with the thread that draws.
 struct Shared {
     done: AtomicU64,
     wanted: AtomicU64,
-    /// What is being done.
+    /// What is being done, to which file or cloud.
+    verb: &'static str,
     what: String,
+}
+
+impl Shared {
+    /// What is being done, in at most so many characters: names of files are cut at their start.
+    fn message(&self, room: usize) -> String {
+        let room = room.saturating_sub(self.verb.len() + 1);
+        let length = self.what.chars().count();
+        if self.what.is_empty() || room < 4 {
+            return self.verb.to_owned();
+        }
+        if length <= room {
+            return format!("{} {}", self.verb, self.what);
+        }
+        let end: String = self.what.chars().skip(length - (room - 3)).collect();
+        format!("{} ...{end}", self.verb)
+    }
 }
 
 /// Shows that work is going on until it is dropped.
 pub(crate) struct Progress {
     shared: Arc<Shared>,
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
+    start: Instant,
 }
 
 impl Progress {
-    /// Starts the clock. `what` is the work's name, like "reading room.ply".
-    pub(crate) fn start(what: impl Into<String>) -> Self {
+    /// Starts the clock. The work's name is a verb and what it is done to: "reading", "room.ply".
+    pub(crate) fn start(verb: &'static str, what: &str) -> Self {
         let shared = Arc::new(Shared {
             done: AtomicU64::new(0),
             wanted: AtomicU64::new(0),
-            what: what.into(),
+            verb,
+            what: what.to_owned(),
         });
-        let drawing = stderr().is_terminal().then(|| {
+        let drawn = stderr().is_terminal() && messages::says(Verbosity::Normal);
+        let drawing = drawn.then(|| {
             let (stop, stopped) = channel();
             let shared = Arc::clone(&shared);
             (stop, std::thread::spawn(move || draw(&shared, &stopped)))
         });
-        Self { shared, drawing }
+        Self { shared, drawing, start: Instant::now() }
     }
 
     /// Reports how far sampling is; called from the sampler's observer.
@@ -60,6 +90,8 @@ impl Drop for Progress {
             drop(stop);
             let _ = thread.join();
         }
+        let time = seconds(self.start.elapsed().as_secs_f64());
+        messages::stage(&self.shared.message(usize::MAX), &time);
     }
 }
 
@@ -68,17 +100,20 @@ fn draw(shared: &Shared, stopped: &Receiver<()>) {
     if stopped.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
         return;
     }
-    let bar = ProgressBar::new_spinner().with_message(shared.what.clone());
-    let mut sized = false;
+    let bar = ProgressBar::new_spinner();
+    let mut shown = "";
     loop {
         let wanted = shared.wanted.load(Ordering::Relaxed);
-        if wanted > 0 && !sized {
-            sized = true;
-            if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+        // The width may change while this runs.
+        let (template, message) = layout(shared, wanted > 0, columns());
+        if shown != template {
+            shown = template;
+            if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }
         }
-        if sized {
+        bar.set_message(message);
+        if wanted > 0 {
             bar.set_length(wanted);
             bar.set_position(shared.done.load(Ordering::Relaxed));
         } else {
@@ -89,4 +124,41 @@ fn draw(shared: &Shared, stopped: &Receiver<()>) {
         }
     }
     bar.finish_and_clear();
+}
+
+/// The template and the message that fit into so many columns.
+fn layout(shared: &Shared, sized: bool, columns: usize) -> (&'static str, String) {
+    // Room for "100%, 59m left", and for two numbers with separators beside a bar.
+    let (template, taken) = match sized {
+        false => (WITHOUT_SIZE, 3),
+        true if columns < ROOM => (NARROW, 17),
+        true => (WIDE, 70),
+    };
+    (template, shared.message(columns.saturating_sub(taken + 1)))
+}
+
+/// Columns of the terminal.
+fn columns() -> usize {
+    terminal_size_of(stderr()).map_or(USUAL, |(Width(columns), _)| usize::from(columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(what: &str, room: usize) -> String {
+        let (done, wanted) = (AtomicU64::new(0), AtomicU64::new(0));
+        Shared { done, wanted, verb: "reading", what: what.to_owned() }.message(room)
+    }
+
+    #[test]
+    fn names_are_cut_at_their_start() {
+        assert_eq!(message("/data/2024/scan.laz", 80), "reading /data/2024/scan.laz");
+        assert_eq!(message("/data/2024/scan.laz", 20), "reading .../scan.laz");
+        assert_eq!(message("scan.laz", 5), "reading");
+        assert_eq!(message("", 80), "reading");
+        for room in 11..40 {
+            assert!(message("/data/2024/scan.laz", room).chars().count() <= room, "{room}");
+        }
+    }
 }

@@ -2,7 +2,8 @@
 
 use crate::outcome::{Figure, Outcome, RanOn};
 use crate::output::{self, count, number, seconds};
-use crate::{args, input};
+use crate::args::Told;
+use crate::{input, messages};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -14,36 +15,36 @@ pub(crate) struct Times {
     pub(crate) write: Option<f64>,
 }
 
-/// Prints the result where it does not mix with the data.
-pub(crate) fn print(
-    args: &args::Sample,
-    outcome: &Outcome,
-    points: usize,
-    times: &Times,
-) -> Result<()> {
-    if args.json {
-        return output::print(&format!("{}\n", as_json(outcome, points, times)));
-    }
-    let text = as_table(&args.input.input, outcome, points, times);
-    let stdout = Path::new("-");
-    if args.output.as_deref() != Some(stdout) && args.indices.as_deref() != Some(stdout) {
-        return output::print(&text);
-    }
-    if args.stats {
-        eprint(&text);
-    }
-    Ok(())
+/// What was read and written.
+pub(crate) struct Files<'a> {
+    pub(crate) input: &'a Path,
+    pub(crate) output: Option<&'a Path>,
 }
 
-/// Text for people while stdout carries data.
-fn eprint(text: &str) {
-    use std::io::Write;
-    let _ = std::io::stderr().write_all(text.as_bytes());
+/// Prints the table, or the object if that was asked for; `taken` says that stdout carries data. The
+/// object repeats all warnings.
+pub(crate) fn tell(told: &Told, mut object: Value, table: &str, taken: bool) -> Result<()> {
+    object["warnings"] = messages::warnings().into();
+    let text = format!("{object}\n");
+    if told.prints() {
+        return output::print(&text);
+    }
+    if let Some(path) = &told.json {
+        output::write_file(path, text.as_bytes())?;
+    }
+    if taken { Ok(()) } else { output::print(table) }
 }
 
 /// The object that `--json` prints.
-pub(crate) fn as_json(outcome: &Outcome, points: usize, times: &Times) -> Value {
+pub(crate) fn as_json(
+    files: &Files<'_>,
+    outcome: &Outcome,
+    points: usize,
+    times: &Times,
+) -> Value {
     let mut object = json!({
+        "input": input::name(files.input),
+        "output": files.output.map(|path| path.display().to_string()),
         "points": points,
         "dropped": outcome.dropped,
         "samples": outcome.indices.len(),
@@ -118,12 +119,17 @@ fn detail(value: &Value) -> Option<String> {
 }
 
 /// The table that is printed otherwise.
-pub(crate) fn as_table(input: &Path, outcome: &Outcome, points: usize, times: &Times) -> String {
+pub(crate) fn as_table(
+    files: &Files<'_>,
+    outcome: &Outcome,
+    points: usize,
+    times: &Times,
+) -> String {
     let samples = outcome.indices.len();
     let pace = samples as f64 / outcome.seconds.max(1e-9);
     let on = place(&outcome.ran_on);
     let mut rows = vec![
-        ("input", input::name(input)),
+        ("input", input::name(files.input)),
         ("points", count(points)),
         ("left out", count(outcome.dropped)),
         ("samples", count(samples)),

@@ -1,38 +1,77 @@
 //! `farpoint sample`: check everything, read, sample, write, report.
 
+use crate::args::{Length, SampleOutput};
 use crate::interrupt::guarded;
 use crate::job::{self, Job};
-use crate::output::note;
+use crate::messages::note;
+use crate::outcome::Outcome;
 use crate::progress::Progress;
-use crate::report::{self, Times};
-use crate::{args, check, input, output};
+use crate::report::{self, Files, Times};
+use crate::{args, check, input, output, units};
 use anyhow::{Result, anyhow};
-use farpoint_io::Cloud;
+use farpoint_io::{Cloud, memory};
+use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn run(args: &args::Sample) -> Result<()> {
     check::sample(args)?;
-    let (cloud, read) = input::read(&args.input.input, args.input.columns)?;
-    let points = input::prepare(&cloud, &args.input)?;
-    let start = job::start(&points, &args.run, args.input.drop_zeros)?;
-    let job = Job::new(&args.run, Some(&args.approximate), args.amount(), start, args.stats);
-    let name = input::name(&args.input.input);
-    let progress = Progress::start(format!("sampling {name}"));
-    let outcome = job.run(&points, &args.run.place, args.stats, &progress);
+    let (path, name) = (&args.input.input, input::name(&args.input.input));
+    let (cloud, read) = input::read(path, &args.input.reading.options())?;
+    let points = input::prepare(&cloud, path, args.input.rows)?;
+    let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
+    let unit = units::of(&cloud, &name, &lengths(args))?;
+    let amount = args.wanted.amount(|length| length.in_units_of(unit));
+    let job = Job::new(&args.run, Some(&args.approximate), amount, start, args.stats);
+    memory::require(&name, job.bytes(&points))?;
+    let progress = Progress::start("sampling", &name);
+    let outcome = job.run(&points, &args.place, args.stats, &progress);
     drop(progress);
     let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
     let start = Instant::now();
-    if let Some(path) = &args.output {
+    let wrote = write(args, &cloud, &outcome, unit)?;
+    let times = Times { read, write: wrote.then(|| start.elapsed().as_secs_f64()) };
+    tell(args, &outcome, points.len(), &times)
+}
+
+/// The options that are lengths.
+fn lengths(args: &args::Sample) -> [(&'static str, Option<Length>); 3] {
+    let wanted = &args.wanted;
+    let scale = args.output.writing.scale;
+    [("--spacing", wanted.spacing), ("--cell", wanted.cell), ("--scale", scale)]
+}
+
+/// Writes what was asked for; `unit` is that of the cloud in meters. Returns whether that was
+/// anything.
+fn write(args: &args::Sample, cloud: &Cloud, outcome: &Outcome, unit: f64) -> Result<bool> {
+    let SampleOutput { output, indices, writing } = &args.output;
+    if let Some(path) = output {
         if outcome.made.is_some() {
+            let name = input::name(&args.input.input);
             note(&format!("{name}: centroids keep no attributes but their positions"));
         }
-        let written: &Cloud = outcome.made.as_ref().unwrap_or(&cloud);
-        output::write_cloud(path, written, &outcome.indices)?;
+        let scale = writing.scale.map(|scale| scale.in_units_of(unit));
+        let written: &Cloud = outcome.made.as_ref().unwrap_or(cloud);
+        output::write_cloud(path, written, &outcome.indices, &writing.options(scale))?;
     }
-    if let Some(path) = &args.indices {
+    if let Some(path) = indices {
         guarded(|| farpoint_io::write_indices(path, &outcome.indices))?;
     }
-    let wrote = args.output.is_some() || args.indices.is_some();
-    let write = wrote.then(|| start.elapsed().as_secs_f64());
-    report::print(args, &outcome, points.len(), &Times { read, write })
+    Ok(output.is_some() || indices.is_some())
+}
+
+/// Reports the result where it does not mix with the data.
+fn tell(args: &args::Sample, outcome: &Outcome, points: usize, times: &Times) -> Result<()> {
+    let SampleOutput { output, indices, .. } = &args.output;
+    let files = Files { input: &args.input.input, output: output.as_deref() };
+    let table = report::as_table(&files, outcome, points, times);
+    let stdout = Some(Path::new("-"));
+    let taken = output.as_deref() == stdout || indices.as_deref() == stdout;
+    if taken && args.stats {
+        output::print_error(&table);
+    }
+    report::tell(&args.told, report::as_json(&files, outcome, points, times), &table, taken)?;
+    if times.write.is_none() && args.told.json.is_none() {
+        note("nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows");
+    }
+    Ok(())
 }

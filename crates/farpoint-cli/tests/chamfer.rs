@@ -140,7 +140,7 @@ fn what_cannot_be_done_is_refused() {
     folder.fails("chamfer a.ply b.ply --device cuda --gpu 99", &["--device cuda", "--device cpu"]);
     folder.fails("chamfer a.ply b.ply --threshold -1", &["--threshold -1"]);
     folder.fails("chamfer a.ply b.ply --threshold nan", &["--threshold NaN"]);
-    folder.fails("chamfer a.ply b.ply --per-point out.las", &["out.las", ".ply"]);
+    folder.fails("chamfer a.ply b.ply --per-point out.doc", &["out.doc", "ply"]);
     folder.fails("chamfer a.ply b.ply --per-point a.ply", &["a.ply"]);
     folder.fails("chamfer a.ply b.ply --per-point no/where/b.ply", &["no/where"]);
     folder.fails("chamfer a.ply b.ply --threads 0", &["--threads", "0"]);

@@ -40,14 +40,14 @@ fn ordered_prefixes_are_samples() {
 fn info_counts_rows() {
     let folder = Folder::new();
     folder.write("few.xyz", "0 0 0\n1 2 3\n1 2 3\nnan 1 1\n-1 5 2.5\n");
-    let json = folder.ok("info few.xyz --json").json();
+    let json = folder.ok("info few.xyz --points --json").json();
     assert_eq!(json["points"], 5);
     assert_eq!(json["not_finite"], 1);
     assert_eq!(json["zeros"], 1);
     assert_eq!(json["repeated"], 1);
     assert_eq!(json["min"], serde_json::json!([-1.0, 0.0, 0.0]));
     assert_eq!(json["max"], serde_json::json!([1.0, 5.0, 3.0]));
-    let table = folder.ok("info few.xyz").text();
+    let table = folder.ok("info few.xyz --points").text();
     assert!(table.contains("repeated rows  1 (20.00 %)"), "{table}");
 }
 
@@ -70,7 +70,8 @@ fn generate_makes_every_kind_in_every_format() {
 #[test]
 fn demo_writes_a_cloud_and_a_picture() {
     let folder = Folder::new();
-    let said = folder.ok("demo --points 5000 --out-dir made");
+    std::fs::create_dir(folder.path("made")).unwrap();
+    let said = folder.ok("demo --points 5k --ratio 25% --out-dir made");
     let text = said.text();
     for word in ["5,000", "1,250", "farthest point", "random", "covering radius", "spacing"] {
         assert!(text.contains(word), "{word}: {text}");
@@ -97,7 +98,7 @@ fn version_tells_simd_and_gpu() {
 #[test]
 fn help_has_examples() {
     let folder = Folder::new();
-    for command in ["", "sample", "order", "chamfer", "info", "generate", "compare"] {
+    for command in ["", "sample", "order", "chamfer", "info", "generate", "compare", "man", "completions"] {
         let text = folder.ok(&format!("{command} --help")).text();
         assert!(text.contains("Example") && text.contains("farpoint "), "{command}: {text}");
     }

@@ -74,7 +74,7 @@ fn npdu_and_fastpoint_start_where_they_are_told() {
 fn approximate_samples_say_so_and_keep_attributes() {
     let folder = Folder::new();
     let room = folder.room("room.ply", 2000);
-    let table = folder.ok("sample room.ply -n 500 --algorithm npdu").text();
+    let table = folder.ok("-q sample room.ply -n 500 --algorithm npdu").text();
     assert!(table.contains("npdu (approximate)"), "{table}");
     let json = folder.ok("sample room.ply -n 500 --algorithm fastpoint --json --stats").json();
     assert_eq!((json["exact"].as_bool(), json["samples"].as_u64()), (Some(false), Some(500)));
@@ -150,7 +150,7 @@ fn every_sampler_is_compared() {
     let folder = Folder::new();
     let room = folder.room("room.ply", 2000);
     let said = folder.ok(&format!(
-        "compare room.ply --ratio 0.25 --algorithms {ALL} --csv a.csv --json a.json -o a.png"
+        "compare room.ply --ratio 0.25 --algorithms {ALL} --csv a.csv --json=a.json -o a.png"
     ));
     let table = said.text();
     for name in ALL.split(',') {
@@ -181,7 +181,7 @@ fn every_sampler_is_compared() {
 fn comparisons_can_be_printed_and_drawn_as_svg() {
     let folder = Folder::new();
     folder.room("room.ply", 500);
-    let said = folder.ok("compare room.ply -n 50 --algorithms quick,random --json - -o a.svg");
+    let said = folder.ok("compare room.ply -n 50 --algorithms quick,random --json -o a.svg");
     assert_eq!(said.json()["samplers"].as_array().unwrap().len(), 2);
     let svg = String::from_utf8(folder.read("a.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("data:image/png;base64,iVBOR"));
@@ -221,7 +221,7 @@ fn a_real_scan_is_compared() {
     let Some(path) = shared("kitti/odometry_seq00_000000.bin") else { return };
     let folder = Folder::new();
     let path = path.display();
-    let said = folder.ok(&format!("compare {path} --ratio 0.25 -o a.png --json a.json"));
+    let said = folder.ok(&format!("compare {path} --ratio 0.25 -o a.png --json=a.json"));
     assert!(said.text().contains("fastpoint"), "{}", said.text());
     let json: serde_json::Value = serde_json::from_slice(&folder.read("a.json")).unwrap();
     let radius = |k: usize| json["samplers"][k]["covering_radius"].as_f64().unwrap();

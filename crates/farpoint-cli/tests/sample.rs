@@ -70,7 +70,7 @@ fn statistics_are_given_if_asked() {
     assert!(statistics["distance_evaluations"].as_u64().unwrap() >= 9000, "{statistics}");
     assert!(statistics["effective_updates"].is_u64());
     assert_eq!(statistics["effective_by_step"].as_array().unwrap().len(), 10);
-    let table = folder.ok("sample room.ply -n 10 --stats").text();
+    let table = folder.ok("-q sample room.ply -n 10 --stats").text();
     assert!(table.contains("distance evaluations"), "{table}");
 }
 
@@ -78,7 +78,7 @@ fn statistics_are_given_if_asked() {
 fn without_outputs_a_table_is_printed() {
     let folder = Folder::new();
     folder.room("room.ply", 1000);
-    let table = folder.ok("sample room.ply --ratio 0.1").text();
+    let table = folder.ok("-q sample room.ply --ratio 0.1").text();
     for word in ["points", "1,000", "samples", "100", "covering radius", "auto"] {
         // The algorithm that ran is named, not auto.
         assert_eq!(table.contains(word), word != "auto", "{word}: {table}");

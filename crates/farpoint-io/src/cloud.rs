@@ -191,6 +191,18 @@ impl Cloud {
         fields
     }
 
+    /// The values of the attribute of that name, one for each row; the first value of one that has
+    /// several. `None` if there is none, or it is no number.
+    pub fn column(&self, name: &str) -> Option<Column> {
+        if let Some(added) = self.added.iter().find(|a| a.name == name) {
+            return Some(added.column.clone());
+        }
+        let table = self.table.as_ref()?;
+        let slot = table.slots.iter().position(|slot| slot.name == name)?;
+        let rows: Vec<usize> = (0..self.len()).collect();
+        table.column(slot, 0, &rows)
+    }
+
     /// Adds an attribute, one value for each row of the cloud. If the name is taken, a number is
     /// appended.
     ///

@@ -75,6 +75,21 @@ fn refuse_compressed(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
     }
 }
 
+/// Bytes at the start of a file that tell LAS, LAZ and E57.
+pub(crate) const SIGNATURE: u64 = 105;
+
+/// The format of a file that starts so, if its header tells of all points.
+pub(crate) fn with_header(start: &[u8], options: &ReadOptions) -> Option<Format> {
+    let las = || start.starts_with(b"LASF").then(|| las_or_laz(start));
+    let e57 = || start.starts_with(b"ASTM-E57").then_some(Format::E57);
+    match options.format {
+        None => las().or_else(e57),
+        Some(Format::Las | Format::Laz) => las(),
+        Some(Format::E57) => e57(),
+        Some(_) => None,
+    }
+}
+
 /// The format identified by the first bytes. Raw rows, text and OBJ have no signature.
 fn from_content(bytes: &[u8]) -> Option<Format> {
     let start = bytes.trim_ascii_start();

@@ -1,10 +1,15 @@
 //! E57: cartesian and spherical scans, each moved by its pose; several scans become one cloud.
 
+mod summary;
+
+pub(crate) use summary::summary;
+
 use crate::cloud::{Cloud, Coordinates};
 use crate::column::{Column, Scalar};
 use crate::crs::Crs;
 use crate::error::{Fault, Place};
 use crate::format::Format;
+use crate::memory;
 use crate::quiet::guarded;
 use ::e57::{
     CartesianCoordinate, E57Reader, PointCloud, Record, RecordDataType, RecordName, RecordValue,
@@ -39,19 +44,14 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
     let mut ends = Vec::new();
     for scan in &scans {
         check(scan, bytes.len())?;
+        memory::fits(scan.records, 24 + 8 * scan.prototype.len())?;
         let first = points.len();
         without_place += positions(&mut reader, scan, &mut points)?;
         columns.read(&mut reader, scan, first, points.len())?;
         ends.push(points.len());
     }
-    let number = match scans.len() {
-        1 => "1 scan".to_owned(),
-        n => format!("{n} scans"),
-    };
-    let spherical = scans.iter().any(|s| s.has_spherical() && !s.has_cartesian());
-    let kind = if spherical { "spherical" } else { "cartesian" };
     let coordinates = Coordinates::F64(points);
-    let mut cloud = Cloud::from_file(Format::E57, format!("E57 {kind}, {number}"), coordinates);
+    let mut cloud = Cloud::from_file(Format::E57, described(&scans), coordinates);
     for (name, column) in columns.finish(cloud.len()) {
         cloud.add_column(&name, column);
     }
@@ -70,6 +70,15 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
         cloud.warnings.push("the images in the file are left out".into());
     }
     Ok(cloud)
+}
+
+fn described(scans: &[PointCloud]) -> String {
+    let number = match scans.len() {
+        1 => "1 scan".to_owned(),
+        n => format!("{n} scans"),
+    };
+    let spherical = scans.iter().any(|s| s.has_spherical() && !s.has_cartesian());
+    format!("E57 {}, {number}", if spherical { "spherical" } else { "cartesian" })
 }
 
 /// Which scan each point is of, the first being 0.
@@ -213,6 +222,19 @@ impl Kind {
         }
     }
 
+    /// The type that holds its values.
+    fn scalar(self) -> Scalar {
+        match self {
+            Kind::Single => Scalar::F32,
+            Kind::Whole(0.., ..=255) => Scalar::U8,
+            Kind::Whole(0.., ..=65535) => Scalar::U16,
+            Kind::Whole(a, b) if i32::try_from(a).is_ok() && i32::try_from(b).is_ok() => {
+                Scalar::I32
+            }
+            _ => Scalar::F64,
+        }
+    }
+
     /// What holds the values of both.
     fn joined(self, other: Kind) -> Kind {
         match (self, other) {
@@ -275,19 +297,12 @@ impl Columns {
         for Values { name, kind, mut values } in self.all {
             values.resize(len, f64::NAN);
             let full = values.iter().all(|v| !v.is_nan());
-            let column = match kind {
-                Kind::Single => Column::F32(values.into_iter().map(|v| v as f32).collect()),
-                Kind::Whole(0.., ..=255) if full => {
-                    Column::U8(values.into_iter().map(|v| v as u8).collect())
-                }
-                Kind::Whole(0.., ..=65535) if full => {
-                    Column::U16(values.into_iter().map(|v| v as u16).collect())
-                }
-                Kind::Whole(a, b)
-                    if full && i32::try_from(a).is_ok() && i32::try_from(b).is_ok() =>
-                {
-                    Column::I32(values.into_iter().map(|v| v as i32).collect())
-                }
+            let kind = if full || kind == Kind::Single { kind } else { Kind::Double };
+            let column = match kind.scalar() {
+                Scalar::F32 => Column::F32(values.into_iter().map(|v| v as f32).collect()),
+                Scalar::U8 => Column::U8(values.into_iter().map(|v| v as u8).collect()),
+                Scalar::U16 => Column::U16(values.into_iter().map(|v| v as u16).collect()),
+                Scalar::I32 => Column::I32(values.into_iter().map(|v| v as i32).collect()),
                 _ => Column::F64(values),
             };
             out.push((name, column));

@@ -84,6 +84,19 @@ pub enum Error {
         /// What to do about it.
         fix: String,
     },
+    /// There is less memory free than the work needs.
+    #[error(
+        "{name}: needs about {} of memory, {} are free; split the file, or use a machine with more",
+        size(*needed), size(*free)
+    )]
+    TooLarge {
+        /// The file, as the user named it.
+        name: String,
+        /// Bytes that are needed at least.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
     /// A row to be written is not in the cloud.
     #[error("row {row} is not in the cloud of {len} points; give rows below {len}")]
     RowOutOfRange {
@@ -101,12 +114,46 @@ fn at_place(format: &Format, at: &Option<Place>) -> String {
     }
 }
 
+/// Less memory than is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shortage {
+    pub(crate) needed: u64,
+    pub(crate) free: u64,
+}
+
+impl Shortage {
+    pub(crate) fn named(self, name: &str) -> Error {
+        Error::TooLarge { name: name.to_owned(), needed: self.needed, free: self.free }
+    }
+}
+
+/// `12.3 GiB`.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let digits = if value < 10.0 { 1 } else { 0 };
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
 /// A problem inside one file, before the file's name is known.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) at: Option<Place>,
     pub(crate) what: String,
     pub(crate) fix: String,
+    /// Memory that is missing; all else says nothing then.
+    pub(crate) shortage: Option<Shortage>,
+}
+
+impl From<Shortage> for Fault {
+    fn from(shortage: Shortage) -> Fault {
+        Fault { shortage: Some(shortage), ..Fault::new("too large") }
+    }
 }
 
 impl Fault {
@@ -115,6 +162,7 @@ impl Fault {
             at: None,
             what: what.into(),
             fix: "the file is damaged or not of this format".into(),
+            shortage: None,
         }
     }
 
@@ -133,6 +181,9 @@ impl Fault {
     }
 
     pub(crate) fn named(self, name: &str, format: Format) -> Error {
+        if let Some(shortage) = self.shortage {
+            return shortage.named(name);
+        }
         Error::Malformed {
             name: name.to_owned(),
             format,
@@ -140,5 +191,18 @@ impl Fault {
             what: self.what,
             fix: self.fix,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_read_well() {
+        assert_eq!(size(0), "0.0 KiB");
+        assert_eq!(size(12 << 30), "12 GiB");
+        assert_eq!(size((3 << 30) / 2), "1.5 GiB");
+        assert_eq!(size(u64::MAX), "16384 PiB");
     }
 }

@@ -7,8 +7,10 @@
 mod fields;
 mod placing;
 mod points;
+mod summary;
 mod write;
 
+pub(crate) use summary::summary;
 pub(crate) use write::write;
 
 use crate::cloud::{Cloud, Coordinates};
@@ -16,6 +18,7 @@ use crate::crs::Crs;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, LasHeader, Record};
+use crate::memory;
 use crate::table::{Store, Table, part};
 use laz::LazVlr;
 use rayon::prelude::*;
@@ -42,19 +45,26 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     let store = Store::Records { bytes: records, stride };
     let extra = header.records.iter().chain(&header.extended).find(|r| r.is("LASF_Spec", 4));
     let slots = fields::slots(header.format, stride, extra.map(Record::data));
-    if header.records.iter().any(|r| r.user == b"copc") {
-        warnings.push("COPC is read as LAZ; its octree is left out".into());
-    }
+    warn_of_copc(&header, &mut warnings);
     let table = Table { slots, store, big_endian: false, xyz: [0, 1, 2] };
     let format = if compressed { Format::Laz } else { Format::Las };
-    let version = raw.version;
-    let description =
-        format!("{format} {}.{}, point format {}", version.major, version.minor, header.format);
+    let description = described(&header, format);
     let (crs, scale) = (Crs::of_las(&header), transforms(&header.raw).map(|(scale, _)| scale));
     let header = Header::Las(Box::new(header));
     let mut cloud = Cloud::from_table(format, description, coordinates, table, header);
     (cloud.crs, cloud.scale, cloud.warnings) = (crs, Some(scale), warnings);
     Ok(cloud)
+}
+
+fn warn_of_copc(header: &LasHeader, warnings: &mut Vec<String>) {
+    if header.records.iter().any(|r| r.user == b"copc") {
+        warnings.push("COPC is read as LAZ; its octree is left out".into());
+    }
+}
+
+fn described(header: &LasHeader, format: Format) -> String {
+    let version = header.raw.version;
+    format!("{format} {}.{}, point format {}", version.major, version.minor, header.format)
 }
 
 /// LAS 1.4 counts in 64 bits and may leave the old count 0.
@@ -66,6 +76,14 @@ fn point_count(raw: &las::raw::Header) -> u64 {
 }
 
 fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
+    let (mut header, compressed) = head(bytes)?;
+    let mut warnings = Vec::new();
+    (header.extended, header.extended_start) = extended_records(bytes, &header.raw, &mut warnings);
+    Ok((header, compressed, warnings))
+}
+
+/// The header without the records after the points, and whether these are compressed.
+fn head(bytes: &[u8]) -> Result<(LasHeader, bool), Fault> {
     if !bytes.starts_with(b"LASF") {
         return Err(Fault::new("the file does not start with 'LASF'").at(Place::Byte(0)));
     }
@@ -107,14 +125,10 @@ fn read_header(bytes: &[u8]) -> Result<(LasHeader, bool, Vec<String>), Fault> {
         return Err(Fault::truncated(what));
     }
     let padding = bytes.get(at..start).unwrap_or_default().to_vec();
-    let mut warnings = Vec::new();
-    let (extended, extended_start) = extended_records(bytes, &raw, &mut warnings);
     let compressed = code & 0xC0 != 0;
-    Ok((
-        LasHeader { raw, format, records, padding, extended, extended_start },
-        compressed,
-        warnings,
-    ))
+    let header =
+        LasHeader { raw, format, records, padding, extended: Vec::new(), extended_start: 0 };
+    Ok((header, compressed))
 }
 
 fn extended_records(
@@ -149,6 +163,7 @@ fn stored(bytes: Cow<'_, [u8]>, start: usize, count: u64, stride: usize) -> Resu
         let there = room / stride;
         Fault::truncated(format!("the header promises {count} points, the file has {there}"))
     })?;
+    memory::fits(count, size_of::<[f64; 3]>())?;
     Ok(part(bytes, start..start + length))
 }
 

@@ -26,6 +26,7 @@ mod format;
 mod header;
 mod las;
 mod lzf;
+pub mod memory;
 mod mesh;
 mod npy;
 mod output;
@@ -36,6 +37,7 @@ mod ptx;
 mod quiet;
 mod raw;
 mod resolution;
+mod summary;
 mod table;
 mod text;
 
@@ -45,9 +47,11 @@ pub use crs::Crs;
 pub use error::{Error, Place};
 pub use format::Format;
 pub use output::{check_output, write, write_bytes, write_indices};
+pub use summary::Summary;
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 /// How to read. The default detects everything.
@@ -182,8 +186,38 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
         return decode(Cow::Owned(bytes), "standard input", options);
     }
+    let length = std::fs::metadata(path).map_err(fail)?.len();
+    memory::require(&name, length)?;
     let bytes = std::fs::read(path).map_err(fail)?;
     decode(Cow::Owned(bytes), &name, options)
+}
+
+/// What the header of a file tells without its points being read, however many there are; `None` for
+/// formats other than LAS, LAZ and E57, whose headers tell little, and for standard input.
+///
+/// # Errors
+/// As [`read`]. Damage behind the header is not found.
+pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Error> {
+    if path == Path::new("-") {
+        return Ok(None);
+    }
+    let name = path.display().to_string();
+    let fail = |source| Error::Read { name: name.clone(), source };
+    let mut file = File::open(path).map_err(fail)?;
+    let length = file.metadata().map_err(fail)?;
+    if !length.is_file() {
+        // A pipe can be read once only.
+        return Ok(None);
+    }
+    let mut start = Vec::new();
+    file.by_ref().take(detect::SIGNATURE).read_to_end(&mut start).map_err(fail)?;
+    let Some(format) = detect::with_header(&start, options) else { return Ok(None) };
+    file.rewind().map_err(fail)?;
+    let summary = match format {
+        Format::E57 => e57::summary(file),
+        _ => las::summary(&mut file, length.len()),
+    };
+    summary.map(Some).map_err(|fault| fault.named(&name, format))
 }
 
 /// Reads a cloud from bytes in memory; `name` helps to detect the format and appears in messages.

@@ -13,6 +13,7 @@ use crate::column::{Column, Scalar};
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, NpyHeader};
+use crate::memory;
 use crate::quiet::guarded;
 use crate::table::{Slot, Store, Table};
 use npyz::{DType, Endianness, Order, TypeChar, TypeStr};
@@ -180,6 +181,7 @@ fn plain(parsed: &Parsed, kind: &TypeStr, data: &[u8]) -> Result<(Table, NpyHead
     let too_large = || Fault::new(format!("the shape {words} is too large"));
     let stride = columns.checked_mul(stored.size()).ok_or_else(too_large)?;
     let data = payload(data, rows, stride)?;
+    memory::fits(rows as u64, stride + size_of::<[f32; 3]>())?;
     let mut bytes = match parsed.order {
         Order::C => data.to_vec(),
         Order::Fortran => transposed(data, rows, columns, stored.size()),

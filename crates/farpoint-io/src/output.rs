@@ -6,6 +6,7 @@
 use crate::column::Column;
 use crate::error::Error;
 use crate::format::{Format, writable};
+use crate::resolution::step_text;
 use crate::{Cloud, TextStyle, WriteOptions, las, npy, pcd, ply, text};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -153,7 +154,7 @@ fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
     let crs = cloud.crs().filter(|crs| !las(format) || crs.wkt.is_none());
     let crs = crs.map(|crs| format!("the coordinate system ({})", crs.name));
     let scale = cloud.scale().filter(|_| from_las);
-    let scale = scale.map(|[x, y, z]| match x == y && y == z {
+    let scale = scale.map(|scale| scale.map(step_text)).map(|[x, y, z]| match x == y && y == z {
         true => format!("the scale ({x}) of LAS"),
         false => format!("the scale ({x} {y} {z}) of LAS"),
     });

@@ -13,6 +13,7 @@ use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, PcdHeader};
 use crate::lzf;
+use crate::memory;
 use crate::table::{Slot, Split, Store, Table, Tokens};
 use pcd_rs::{DataKind, PcdMeta, ValueKind};
 
@@ -171,7 +172,10 @@ fn binary_rows(data: &[u8], meta: &PcdMeta, count: usize, stride: usize) -> Resu
     let there = data.len() / stride.max(1);
     match there < count {
         true => Err(too_many(meta, there)),
-        false => Ok(Store::Records { bytes: data[..count * stride].to_vec(), stride }),
+        false => {
+            memory::fits(count as u64, stride + size_of::<[f32; 3]>())?;
+            Ok(Store::Records { bytes: data[..count * stride].to_vec(), stride })
+        }
     }
 }
 

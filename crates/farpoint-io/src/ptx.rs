@@ -132,6 +132,8 @@ impl Points {
         }
         if scans > 1 {
             cloud.add_column("scan", Column::U16(self.scan));
+            let what = "scans become one cloud; the attribute 'scan' numbers them";
+            cloud.warnings.push(format!("{scans} {what}"));
         }
         if self.invalid > 0 {
             cloud.warnings.push(format!(

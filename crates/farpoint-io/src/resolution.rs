@@ -44,11 +44,19 @@ pub(crate) fn is_single(coordinates: &Coordinates) -> bool {
     }
 }
 
-/// The power of ten closest to a step.
-fn power_of_ten(step: f64) -> f64 {
-    let digits = step.log10().round();
-    // As written, which is closer to what a reader expects than the computed power.
-    format!("1e{digits}").parse().unwrap_or(1.0)
+/// `10^-digits`, as written: closer to what a reader expects than the computed power.
+fn power_of_ten(digits: i32) -> f64 {
+    format!("1e{}", -digits).parse().unwrap_or(1.0)
+}
+
+/// The largest power of ten that is hardly above the spacing of float32 at a size.
+fn float_step(size: f64) -> f64 {
+    power_of_ten(-(float_spacing(size) * 1.1).max(1e-12).log10().floor() as i32)
+}
+
+/// A step as text, without dozens of zeros.
+pub(crate) fn step_text(step: f64) -> String {
+    if step < 1e-4 { format!("{step:e}") } else { step.to_string() }
 }
 
 /// Digits after the decimal point of the numbers of an axis, at most [`MOST_DECIMALS`]; `None` if
@@ -94,24 +102,21 @@ pub(crate) fn meaningful_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
 }
 
 /// A step for storing the coordinates as integers: that of the format they come from, or their
-/// decimals, or the spacing of float32 at their size.
+/// decimals, or what float32 would keep of the cloud at the origin.
 pub(crate) fn integer_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
     if let Some(scale) = cloud.scale() {
         return scale.map(f64::abs);
     }
     let coordinates = cloud.coordinates();
     let Some([low, high]) = bounds(coordinates) else { return [0.01; 3] };
-    let single = is_single(coordinates);
-    let largest = (0..3).map(|axis| match single {
-        true => low[axis].abs().max(high[axis].abs()),
-        // Of doubles, what float32 would keep of the cloud at the origin.
-        false => high[axis] - low[axis],
-    });
-    let spacing = power_of_ten(float_spacing(largest.fold(0.0, f64::max)).max(1e-9));
+    let extent = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
+    let float = float_step(extent);
+    // More decimals than that are digits of a computed number. Floats have none beyond it.
+    let least = if is_single(coordinates) { float } else { float / 10.0 };
     let steps = std::array::from_fn(|axis| match decimals(coordinates, axis, rows) {
-        Some(digits) if single => power_of_ten(10f64.powi(-(digits as i32))).max(spacing),
-        Some(digits) => power_of_ten(10f64.powi(-(digits as i32))),
-        None => spacing,
+        Some(digits) if power_of_ten(digits as i32) > least => power_of_ten(digits as i32),
+        Some(_) => least,
+        None => float,
     });
     let finest = steps.into_iter().fold(f64::INFINITY, f64::min);
     // One step for all axes, unless they differ as degrees and meters do.
@@ -141,15 +146,22 @@ mod tests {
     #[test]
     fn numbers_without_decimals_have_the_step_of_float32() {
         let third = 1.0 / 3.0;
-        let doubles = vec![[third, 0.0, 0.0], [100.0, 0.0, 0.0]];
-        assert_eq!(step(Coordinates::F64(doubles))[0], 1e-5);
-        let floats = vec![[third as f32, 100.0, 0.0]];
-        assert_eq!(step(Coordinates::F32(floats)), [1e-5, 1.0, 1.0]);
+        let doubles = vec![[third, third, third], [100.0, 0.0, 0.0]];
+        assert_eq!(step(Coordinates::F64(doubles)), [1e-6; 3]);
+        // Heights keep their resolution where x and y have little.
+        let height = 295.0 + third as f32;
+        let floats = vec![[513_000.03f32, 5_400_000.5, height], [513_100.0, 5_400_100.0, 300.7]];
+        assert_eq!(step(Coordinates::F32(floats)), [0.01, 0.1, 1e-5]);
+        // Numbers of six digits have many decimals where they are small.
+        let six = vec![[-0.000_012_345, 0.0, 0.0], [0.456_789, 0.5, 1.0]];
+        assert_eq!(step(Coordinates::F64(six))[0], 1e-8);
     }
 
     #[test]
     fn float32_has_a_spacing() {
         assert_eq!(float_spacing(637_000.0), 0.0625);
         assert_eq!(float_spacing(-1.0), f64::from(f32::EPSILON));
+        assert_eq!((float_step(10.0), float_step(160.0)), (1e-6, 1e-5));
+        assert_eq!((step_text(1e-7), step_text(0.01)), ("1e-7".into(), "0.01".into()));
     }
 }

@@ -26,7 +26,8 @@ fn scans_are_moved_by_their_matrix() {
     assert_eq!(cloud.coordinates().get(2), [1.0, 2.0, 3.0]);
     // A direction without an echo keeps its row.
     assert!(cloud.coordinates().get(3).iter().all(|v| v.is_nan()));
-    assert!(cloud.warnings()[0].starts_with("1 directions without an echo"));
+    assert!(cloud.warnings()[0].starts_with("2 scans become one cloud"));
+    assert!(cloud.warnings()[1].starts_with("1 directions without an echo"));
     let columns = cloud.fields().into_iter().map(|f| f.name).collect::<Vec<_>>();
     assert_eq!(columns, ["x", "y", "z", "intensity", "scan"]);
 }

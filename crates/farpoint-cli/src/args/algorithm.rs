@@ -112,11 +112,13 @@ impl clap::Args for Chosen {
         let algorithm = Arg::new(ALGORITHM)
             .long(ALGORITHM)
             .value_name("A")
+            .help_heading("Sampling")
             .default_value(Algorithm::Auto.name())
             .value_parser(ValueParser::new(|text: &str| text.parse::<Method>()))
             .help(StyledStr::from(about));
         options().into_iter().fold(command.arg(algorithm), |command, option| {
             let arg = Arg::new(option.name).long(flag(option)).help(StyledStr::from(help(option)));
+            let arg = arg.help_heading("Exact algorithms");
             command.arg(match is_switch(option) {
                 true => arg.action(ArgAction::SetTrue),
                 false => arg.value_name(option.value).allow_negative_numbers(true),

@@ -1,5 +1,6 @@
 //! The arguments of the commands that need no file: they make clouds and show what farpoint does.
 
+use super::{CloudOutput, Count, Ratio, Told, Writing};
 use farpoint_generate::Kind;
 use std::path::PathBuf;
 
@@ -8,38 +9,44 @@ use std::path::PathBuf;
 /// room, lidar and object are life-like; cube, sphere, clusters, lattice, line, equal and
 /// duplicated are for tests.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  farpoint generate room -n 1000000 --seed 1 -o room.ply")]
+#[command(after_help = "Example:\n  farpoint generate room -n 1M --seed 1 -o room.ply")]
 pub(crate) struct Generate {
     /// room, lidar, object, cube, lattice, line, equal, duplicated, clusters or sphere.
     pub(crate) kind: Kind,
-    /// How many points.
-    #[arg(short = 'n', long, value_name = "N")]
-    pub(crate) count: usize,
+    /// How many points: 10000, 10,000, 10k or 1e4.
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) count: Count,
     /// Another seed, another cloud.
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Write the points here.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: CloudOutput,
+    #[command(flatten)]
+    pub(crate) told: Told,
 }
 
 /// Sample a generated room scan and show how it compares with random sampling.
 ///
-/// Writes farpoint-demo.ply (the sample) and farpoint-demo.png (the comparison).
+/// Writes farpoint-demo.ply (the sample; --format gives it another ending) and farpoint-demo.png (the
+/// comparison).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Demo {
-    /// Points of the scan.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    pub(crate) points: usize,
-    /// Share of them to choose, 0 to 1.
-    #[arg(long, value_name = "R", default_value_t = 0.25)]
-    pub(crate) ratio: f64,
+    /// Points of the scan: 10000, 10,000, 10k or 1e4.
+    #[arg(long, value_name = "N", default_value = "1000000", allow_negative_numbers = true)]
+    pub(crate) points: Count,
+    /// Share of them to choose, 0 to 1 or in percent (25%).
+    #[arg(long, value_name = "R", default_value = "0.25", allow_negative_numbers = true)]
+    pub(crate) ratio: Ratio,
     /// Seed of the scan and of the random sample.
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Folder for the two files.
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Output")]
     pub(crate) out_dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+    #[command(flatten)]
+    pub(crate) told: Told,
 }
 
 /// A command that is no longer part of `farpoint`, with whatever it was given.

@@ -1,6 +1,6 @@
 //! Arguments of the approximate samplers, and of the command that compares them.
 
-use super::Input;
+use super::{Count, Input, Ratio, Told};
 use clap::ArgGroup;
 use farpoint::Amount;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,10 @@ pub(crate) enum Estimator {
     Fit,
 }
 
+const AMOUNT: &str = "Amount, one of";
+const SAMPLING: &str = "Sampling";
+const OUTPUT: &str = "Output";
+
 /// Run several samplers on one cloud: a table of how well each covers it, and a picture.
 ///
 /// Distances are in the unit of the file. 'radius' is the largest distance of a point to its
@@ -70,12 +74,13 @@ pub(crate) enum Estimator {
 pub(crate) struct Compare {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// How many points to choose.
-    #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
-    pub(crate) count: Option<usize>,
-    /// Which share of the points to choose, 0 to 1.
-    #[arg(long, value_name = "R", allow_negative_numbers = true)]
-    pub(crate) ratio: Option<f64>,
+    /// How many points to choose: 10000, 10,000, 10k or 1e4.
+    #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true,
+        help_heading = AMOUNT)]
+    pub(crate) count: Option<Count>,
+    /// Which share of the points to choose, 0 to 1 or in percent (25%).
+    #[arg(long, value_name = "R", allow_negative_numbers = true, help_heading = AMOUNT)]
+    pub(crate) ratio: Option<Ratio>,
     /// Samplers, separated by commas. Exact: auto, peak, tree, radius, quick, naive, reference,
     /// one option each after a colon (quick:height=9).
     /// Approximate: fastpoint, fastpoint:fit, npdu, npdu:morton, npdu:neighbors, grid (of center),
@@ -84,35 +89,37 @@ pub(crate) struct Compare {
         long,
         value_name = "A,B,..",
         value_delimiter = ',',
-        default_value = "auto,fastpoint,npdu:morton,grid,morton,random"
+        default_value = "auto,fastpoint,npdu:morton,grid,morton,random",
+        help_heading = SAMPLING
     )]
     pub(crate) algorithms: Vec<super::Which>,
     /// Seed of random and grid:random.
-    #[arg(long, value_name = "K", default_value_t = 0)]
+    #[arg(long, value_name = "K", default_value_t = 0, help_heading = SAMPLING)]
     pub(crate) seed: u64,
     /// Threads to use [default: one per core].
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..),
+        help_heading = SAMPLING)]
     pub(crate) threads: Option<u16>,
     /// Draw a panel for each sampler here: the whole cloud from above, and a close-up.
-    #[arg(short, long, value_name = "FILE.png|FILE.svg", default_value = "farpoint-compare.png")]
+    #[arg(short, long, value_name = "FILE.png|FILE.svg", default_value = "farpoint-compare.png",
+        help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
     /// Draw nothing.
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with = "output", help_heading = OUTPUT)]
     pub(crate) no_picture: bool,
     /// Write the table as CSV here.
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
-    /// Write the table as JSON here; '-' prints it instead of the table.
-    #[arg(long, value_name = "FILE.json")]
-    pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) told: Told,
 }
 
 impl Compare {
     /// How many samples; clap has seen that one of the two is given.
     pub(crate) fn amount(&self) -> Amount {
         match self.count {
-            Some(count) => Amount::Count(count),
-            None => Amount::Ratio(self.ratio.unwrap_or(f64::NAN)),
+            Some(count) => Amount::Count(count.0),
+            None => Amount::Ratio(self.ratio.map_or(f64::NAN, |ratio| ratio.0)),
         }
     }
 

@@ -4,12 +4,13 @@
 mod job;
 mod write;
 
-use crate::args::{self, Which};
+use crate::args::{self, Count, Which};
 use crate::check;
 use crate::input::{self, each_precision};
 use crate::output;
 use crate::picture::{Panel, Panels, Unit, panels};
 use crate::progress::Progress;
+use crate::report;
 use anyhow::{Result, anyhow, ensure};
 use farpoint::Scalar;
 use farpoint::measure::{Quality, quality, quality_of};
@@ -51,8 +52,9 @@ struct Asked {
 
 pub(crate) fn run(args: &args::Compare) -> Result<()> {
     check(args)?;
-    let (cloud, _) = input::read(&args.input.input, args.input.columns)?;
-    let points = input::prepare(&cloud, &args.input)?;
+    let path = &args.input.input;
+    let (cloud, _) = input::read(path, &args.input.reading.options())?;
+    let points = input::prepare(&cloud, path, args.input.rows)?;
     let unit = Unit::of(&cloud);
     each_precision!(&points, points => compare(points, unit, args))
 }
@@ -60,32 +62,20 @@ pub(crate) fn run(args: &args::Compare) -> Result<()> {
 /// What can be refused before the input is read.
 fn check(args: &args::Compare) -> Result<()> {
     check::amount(args.amount())?;
-    ensure!(args.count != Some(0), "--count 0 leaves nothing to compare; ask for at least 1");
-    let outputs = [
-        ("--output", args.picture(), &["png", "svg"][..]),
-        ("--csv", args.csv.as_deref(), &["csv"]),
-        ("--json", args.json.as_deref(), &["json"]),
-    ];
-    for (option, path, endings) in outputs {
-        let Some(path) = path.filter(|path| *path != Path::new("-")) else { continue };
-        let name = path.display();
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        ensure!(
-            endings.iter().any(|wanted| ending.eq_ignore_ascii_case(wanted)),
-            "{option} {name}: written as .{}; give a name that ends so",
-            endings.join(" or .")
-        );
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        let folder = folder.unwrap_or(Path::new("."));
-        ensure!(folder.is_dir(), "{option} {name}: there is no folder {}", folder.display());
-        ensure!(path != args.input.input, "{option} {name}: that is the input; give another name");
-    }
+    ensure!(args.count != Some(Count(0)), "--count 0 leaves nothing to compare; ask for at least 1");
+    let input = args.input.input.as_path();
     let stdout = Path::new("-");
     ensure!(
         args.picture() != Some(stdout) && args.csv.as_deref() != Some(stdout),
         "only --json can go to stdout; give --output and --csv names"
     );
-    Ok(())
+    if let Some(path) = args.picture() {
+        check::file("--output", path, &["png", "svg"], &[input])?;
+    }
+    if let Some(path) = &args.csv {
+        check::file("--csv", path, &["csv"], &[input])?;
+    }
+    check::told(&args.told, &[input])
 }
 
 fn compare<T: Scalar>(rows: &[[T; 3]], unit: Unit, args: &args::Compare) -> Result<()> {
@@ -94,7 +84,7 @@ fn compare<T: Scalar>(rows: &[[T; 3]], unit: Unit, args: &args::Compare) -> Resu
     let asked = asked(points.len(), args)?;
     let mut judged = Vec::with_capacity(args.algorithms.len());
     for which in &args.algorithms {
-        let progress = Progress::start(format!("sampling with {which}"));
+        let progress = Progress::start("sampling with", &which.to_string());
         let job = Job {
             points: &points,
             samples: asked.samples,
@@ -106,7 +96,7 @@ fn compare<T: Scalar>(rows: &[[T; 3]], unit: Unit, args: &args::Compare) -> Resu
         judged.push(result.map_err(|error| anyhow!("{}: {which}: {error}", asked.input))?);
     }
     if let Some(path) = args.picture() {
-        let progress = Progress::start("drawing");
+        let progress = Progress::start("drawing", "");
         let picture = draw(&points, unit, &asked, &judged)?;
         drop(progress);
         let svg = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
@@ -116,19 +106,9 @@ fn compare<T: Scalar>(rows: &[[T; 3]], unit: Unit, args: &args::Compare) -> Resu
     if let Some(path) = &args.csv {
         output::write_file(path, write::csv(&asked, &judged).as_bytes())?;
     }
-    match args.json.as_deref() {
-        Some(path) if path == Path::new("-") => {
-            output::print(&format!("{}\n", write::json(&asked, &judged)))
-        }
-        path => {
-            if let Some(path) = path {
-                let text = format!("{:#}\n", write::json(&asked, &judged));
-                output::write_file(path, text.as_bytes())?;
-            }
-            let drawn = args.picture().map(|path| format!("\npicture: {}\n", path.display()));
-            output::print(&(write::table(&asked, &judged) + &drawn.unwrap_or_default()))
-        }
-    }
+    let drawn = args.picture().map(|path| format!("\npicture: {}\n", path.display()));
+    let table = write::table(&asked, &judged) + &drawn.unwrap_or_default();
+    report::tell(&args.told, write::json(&asked, &judged), &table, false)
 }
 
 fn asked(points: usize, args: &args::Compare) -> Result<Asked> {

@@ -1,6 +1,7 @@
 //! Decompressing LAZ points, in parallel over chunks, never allocating on a header's word alone.
 
 use crate::error::{Fault, Place};
+use crate::memory;
 use crate::quiet::guarded;
 use laz::laszip::{ChunkTable, ChunkTableEntry, CompressorType};
 use laz::{LasZipDecompressor, LazItemType, LazVlr};
@@ -166,6 +167,8 @@ fn layers_fit(chunk: &[u8], vlr: &LazVlr, stride: usize) -> bool {
 }
 
 fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fault> {
+    let points: usize = chunks.iter().map(|chunk| chunk.points).sum();
+    memory::fits(points as u64, stride + size_of::<[f64; 3]>())?;
     let mut out = Vec::new();
     let mut rest = chunks;
     while !rest.is_empty() {

@@ -5,13 +5,13 @@ use super::fields::{base_length, description, slots};
 use super::placing::Fields;
 use super::{integers, transforms};
 use crate::WriteOptions;
-use crate::cloud::Cloud;
+use crate::cloud::{Cloud, Coordinates};
 use crate::column::{Attribute, Column, Scalar};
 use crate::conversion::{self, Target};
 use crate::error::{Fault, Place};
 use crate::header::{Header, LasHeader, Record};
 use crate::quiet::guarded;
-use crate::resolution::integer_step;
+use crate::resolution::{integer_step, step_text};
 use crate::table::{Slot, Table};
 use laz::{LazVlr, LazVlrBuilder, ParLasZipCompressor};
 use std::io::Cursor;
@@ -366,8 +366,10 @@ fn from_columns(
         let at = points.len();
         points.resize(at + base_length(format), 0);
         let record = &mut points[at..];
-        let position = cloud.coordinates.get(row);
-        exact &= set_position(record, position, &transforms);
+        exact &= match &cloud.coordinates {
+            Coordinates::F32(rows) => set_single(record, rows[row], &transforms),
+            Coordinates::F64(rows) => set_position(record, rows[row], &transforms),
+        };
         // A point without returns is a single return.
         record[14] = 0x11;
         known.iter().for_each(|(slot, column)| set(record, slot, column, i));
@@ -384,10 +386,7 @@ fn from_columns(
 }
 
 fn rounded(steps: [f64; 3]) -> String {
-    let [x, y, z] = steps.map(|step| match step < 1e-4 {
-        true => format!("{step:e}"),
-        false => step.to_string(),
-    });
+    let [x, y, z] = steps.map(step_text);
     let steps = if x == y && y == z { x } else { format!("{x}, {y} and {z}") };
     format!("coordinates are rounded to multiples of {steps}; --scale sets another step")
 }
@@ -395,6 +394,16 @@ fn rounded(steps: [f64; 3]) -> String {
 fn too_fine(scale: f64) -> Fault {
     Fault::new(format!("the coordinates reach too far for a step of {scale} in 32 bits"))
         .fix("give a larger scale")
+}
+
+/// As [`set_position`], of float32: whether reading gives back the same float32.
+fn set_single(record: &mut [u8], position: [f32; 3], transforms: &[(f64, f64); 3]) -> bool {
+    set_position(record, position.map(f64::from), transforms)
+        || integers(record)
+            .into_iter()
+            .zip(transforms)
+            .zip(position)
+            .all(|((n, (scale, offset)), value)| (f64::from(n) * scale + offset) as f32 == value)
 }
 
 /// Writes the nearest integers into the record; returns whether they give back the position, but for

@@ -4,6 +4,7 @@ use super::{Element, Parsed};
 use crate::cloud::Coordinates;
 use crate::column::Column;
 use crate::error::{Fault, Place};
+use crate::memory;
 use crate::table::{Slot, Split, Store, Table, Tokens, list_length, part};
 use std::borrow::Cow;
 
@@ -75,6 +76,7 @@ pub(super) fn binary(
         if there < element.count {
             return Err(short(element, there));
         }
+        memory::fits(element.count as u64, size_of::<[f32; 3]>())?;
         let bytes = part(bytes, at..at + element.count * stride);
         return Ok(Store::Records { bytes, stride });
     }

@@ -1,0 +1,85 @@
+//! Memory from the system. Where there is none left, one line says so and the process ends with the
+//! status of bad input; without this it would abort.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The system's allocator, whose failure ends the process.
+pub(crate) struct OrExit;
+
+// SAFETY: every request goes unchanged to the system's allocator, which meets the trait's contract, and
+// what it returns goes back unchanged unless it is null; then nothing is returned at all.
+unsafe impl GlobalAlloc for OrExit {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `alloc`, which is the system's.
+        there(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`, which is the system's.
+        there(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller passes what one of the other functions returned, which is the system's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as for `dealloc`; the caller passes a size that the contract of `realloc` allows.
+        there(unsafe { System.realloc(pointer, layout, size) }, size)
+    }
+}
+
+/// The pointer, unless the system had no memory for so many bytes.
+fn there(pointer: *mut u8, bytes: usize) -> *mut u8 {
+    if pointer.is_null() { out_of_memory(bytes) } else { pointer }
+}
+
+/// Says that memory has run out, and ends the process. Nothing here may allocate.
+#[cold]
+fn out_of_memory(bytes: usize) -> ! {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if SAID.swap(true, Ordering::SeqCst) {
+        // Another thread is at it, and one line is enough.
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+    let mut text = Text { bytes: [0; 200], length: 0 };
+    let mebibytes = bytes.div_ceil(1 << 20);
+    // A text that is cut short is better than none.
+    let _ = writeln!(
+        text,
+        "farpoint: error: out of memory, where {mebibytes} MiB more were needed; split the file, or \
+         use a machine with more"
+    );
+    let _ = std::io::stderr().write_all(&text.bytes[..text.length]);
+    // What runs at a usual exit may allocate.
+    _exit(i32::from(farpoint_cli::BAD_INPUT))
+}
+
+unsafe extern "C" {
+    /// Of the C library: ends the process at once. It needs nothing of its caller.
+    safe fn _exit(status: i32) -> !;
+}
+
+/// A line on the stack, so that it is written at once.
+struct Text {
+    bytes: [u8; 200],
+    length: usize,
+}
+
+impl Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let room = (&mut self.bytes[self.length..]).write(bytes)?;
+        self.length += room;
+        Ok(room)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

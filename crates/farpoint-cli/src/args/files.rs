@@ -1,0 +1,310 @@
+//! What is read and written, and how: the options that several commands share.
+
+use super::Length;
+use farpoint_io::{Encoding, Format, Precision, ReadOptions, TextStyle, WriteOptions};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// How files are read.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct Reading {
+    /// Format of the input where name and content do not tell it, by its extension: ply, las, csv,
+    /// bin (raw float32), ...
+    #[arg(long, value_name = "FORMAT")]
+    input_format: Option<InputFormat>,
+    /// Columns of a text or raw file that hold x, y and z: names of its header, or numbers from 1.
+    #[arg(long, value_name = "COL,COL,COL")]
+    xyz: Option<Axes>,
+    /// Numbers per row of a raw float32 file (KITTI has 4, nuScenes 5).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
+    columns: Option<u8>,
+}
+
+impl Reading {
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions::default()
+            .format(self.input_format.map(|format| format.0))
+            .columns(self.columns.map(usize::from))
+            .xyz(self.xyz.clone().map(|axes| axes.0))
+    }
+}
+
+/// What is read, and which of its rows.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct Input {
+    /// The point cloud; '-' is stdin.
+    #[arg(value_name = "IN", help_heading = None::<&str>)]
+    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) rows: Rows,
+}
+
+/// Which rows are used, and in which precision.
+#[derive(Debug, Clone, Copy, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct Rows {
+    /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
+    #[arg(long)]
+    pub(crate) drop_zeros: bool,
+    /// Sample double coordinates in single precision, after subtracting their minimum corner.
+    #[arg(long)]
+    pub(crate) f32: bool,
+}
+
+/// How clouds are written.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Writing {
+    /// Format of the points written, if not by the output's name: ply, pcd, las, laz, npy, xyz, csv
+    /// or pts; for ply with :ascii, :binary or :binary-big-endian, for pcd with :ascii, :binary or
+    /// :compressed.
+    #[arg(long, value_name = "FORMAT[:ENCODING]")]
+    format: Option<OutputFormat>,
+    /// Type of the coordinates written: single or double [default: the input's; for PCD single].
+    #[arg(long, value_name = "P")]
+    precision: Option<PrecisionName>,
+    /// LAS and LAZ: step of the coordinates written, 0.001 or 1mm [default: the input's].
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) scale: Option<Length>,
+}
+
+impl Writing {
+    /// The options, `scale` in the unit of the file.
+    pub(crate) fn options(&self, scale: Option<f64>) -> WriteOptions {
+        let format = self.format.as_ref();
+        WriteOptions::default()
+            .format(format.map(|given| given.format))
+            .encoding(format.and_then(|given| given.encoding))
+            .style(format.and_then(|given| given.style))
+            .precision(self.precision.map(PrecisionName::value))
+            .scale(scale)
+    }
+
+    /// The option that was given, if any.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let options = [
+            (self.format.is_some(), "--format"),
+            (self.precision.is_some(), "--precision"),
+            (self.scale.is_some(), "--scale"),
+        ];
+        options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
+    /// The usual extension of the format that was asked for.
+    pub(crate) fn extension(&self) -> Option<&str> {
+        self.format.as_ref().map(|format| format.extension.as_str())
+    }
+
+    /// Refuses what a format does not have.
+    pub(crate) fn check(&self, format: Format) -> Result<(), String> {
+        let las = matches!(format, Format::Las | Format::Laz);
+        if let Some(scale) = self.scale {
+            let number = scale.in_meters();
+            if !(number > 0.0 && number.is_finite()) {
+                return Err(format!("--scale {scale}: give a step above 0, such as 0.001 or 1mm"));
+            }
+            if !las {
+                return Err(format!("--scale is for LAS and LAZ, not {format}; leave it out"));
+            }
+        }
+        match las && self.precision.is_some() {
+            true => Err(format!("--precision is not for {format}; --scale sets its step")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// How the result is told.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Report")]
+pub(crate) struct Told {
+    /// Print one JSON object instead of a table, or with =FILE write it there.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
+        default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+impl Told {
+    /// Whether the object goes to stdout.
+    pub(crate) fn prints(&self) -> bool {
+        self.json.as_deref() == Some(Path::new("-"))
+    }
+}
+
+/// Value of `--input-format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct InputFormat(Format);
+
+impl FromStr for InputFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        known(text).map(Self).ok_or_else(|| format!("formats read: {}", extensions(|_| true)))
+    }
+}
+
+/// A format by its name or an extension.
+fn known(text: &str) -> Option<Format> {
+    let text = text.to_ascii_lowercase();
+    let named = |format: &Format| {
+        format.name().to_ascii_lowercase() == text || format.extensions().contains(&text.as_str())
+    };
+    Format::ALL.into_iter().find(named).or((text == "raw").then_some(Format::Raw))
+}
+
+/// The extensions of all formats that `fit`.
+fn extensions(fit: impl Fn(Format) -> bool) -> String {
+    let formats = Format::ALL.into_iter().filter(|format| fit(*format));
+    formats.flat_map(Format::extensions).copied().collect::<Vec<_>>().join(", ")
+}
+
+/// Value of `--format`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct OutputFormat {
+    format: Format,
+    encoding: Option<Encoding>,
+    style: Option<TextStyle>,
+    /// What file names end in.
+    extension: String,
+}
+
+/// Encodings by name.
+const ENCODINGS: [(&str, Encoding); 4] = [
+    ("ascii", Encoding::Ascii),
+    ("binary", Encoding::Binary),
+    ("binary-big-endian", Encoding::BinaryBigEndian),
+    ("compressed", Encoding::BinaryCompressed),
+];
+
+/// The names of the encodings that a format has.
+fn encodings(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::Ply => &["ascii", "binary", "binary-big-endian"],
+        Format::Pcd => &["ascii", "binary", "compressed"],
+        _ => &[],
+    }
+}
+
+impl FromStr for OutputFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, encoding) = match text.split_once(':') {
+            Some((name, encoding)) => (name, Some(encoding)),
+            None => (text, None),
+        };
+        let format = known(name).filter(|format| format.can_write());
+        let format = format
+            .ok_or_else(|| format!("formats written: {}", extensions(|format| format.can_write())))?;
+        let encoding = encoding.map(|encoding| encoding_of(format, encoding)).transpose()?;
+        let extension = match format.extensions().iter().find(|known| name.eq_ignore_ascii_case(known))
+        {
+            Some(extension) => *extension,
+            None => format.extensions()[0],
+        };
+        // A text named by an extension has that layout; by 'text', that of the output's name.
+        let style = (format == Format::Text && !name.eq_ignore_ascii_case(format.name()))
+            .then(|| TextStyle::of(Path::new(&format!("output.{extension}"))));
+        Ok(Self { format, encoding, style, extension: extension.to_owned() })
+    }
+}
+
+fn encoding_of(format: Format, name: &str) -> Result<Encoding, String> {
+    let names = encodings(format);
+    let found = ENCODINGS.into_iter().find(|(known, _)| *known == name && names.contains(known));
+    found.map(|(_, encoding)| encoding).ok_or_else(|| match names {
+        [] => format!("{format} has one encoding; leave out ':{name}'"),
+        _ => format!("{format} has the encodings {}", names.join(", ")),
+    })
+}
+
+/// Value of `--precision`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum PrecisionName {
+    Single,
+    Double,
+}
+
+impl PrecisionName {
+    fn value(self) -> Precision {
+        match self {
+            Self::Single => Precision::Single,
+            Self::Double => Precision::Double,
+        }
+    }
+}
+
+/// Value of `--xyz`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Axes([String; 3]);
+
+impl FromStr for Axes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        let advice = "give three columns, by name or by number from 1, such as \
+                      Easting,Northing,Height or 2,3,4";
+        match <[String; 3]>::try_from(names) {
+            Ok(names) if names.iter().any(|name| name.is_empty() || name == "0") => {
+                Err(advice.into())
+            }
+            Ok([x, y, z]) if x == y || y == z || x == z => {
+                Err(format!("a column is named twice; {advice}"))
+            }
+            Ok(names) => Ok(Self(names)),
+            Err(_) => Err(advice.into()),
+        }
+    }
+}
+
+impl fmt::Display for InputFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_by_name_and_extension() {
+        for (text, format) in [("ply", Format::Ply), ("LAZ", Format::Laz), ("bin", Format::Raw)] {
+            assert_eq!(text.parse(), Ok(InputFormat(format)));
+        }
+        for (text, format) in [("raw", Format::Raw), ("text", Format::Text), ("pts", Format::Text)] {
+            assert_eq!(text.parse(), Ok(InputFormat(format)));
+        }
+        assert!("docx".parse::<InputFormat>().unwrap_err().contains("ply, pcd"));
+    }
+
+    #[test]
+    fn outputs_with_encodings_and_styles() {
+        let parsed = |text: &str| text.parse::<OutputFormat>();
+        let pcd = parsed("pcd:compressed").unwrap();
+        assert_eq!((pcd.format, pcd.encoding), (Format::Pcd, Some(Encoding::BinaryCompressed)));
+        let csv = parsed("CSV").unwrap();
+        assert_eq!((csv.format, csv.style), (Format::Text, Some(TextStyle::Csv)));
+        assert_eq!(parsed("pts").unwrap().style, Some(TextStyle::Pts));
+        assert_eq!(parsed("text").unwrap().style, None);
+        assert_eq!(parsed("xyz").unwrap().extension, "xyz");
+        assert!(parsed("e57").unwrap_err().starts_with("formats written: ply, pcd"));
+        assert!(parsed("las:ascii").unwrap_err().contains("leave out ':ascii'"));
+        assert!(parsed("ply:compressed").unwrap_err().contains("ascii, binary, binary-big-endian"));
+    }
+
+    #[test]
+    fn three_columns() {
+        let axes = "Easting, Northing,Height".parse::<Axes>().unwrap();
+        assert_eq!(axes.0, ["Easting", "Northing", "Height"]);
+        for text in ["1,2", "1,2,3,4", "1,,3", "0,1,2", "1,1,2", ""] {
+            assert!(text.parse::<Axes>().unwrap_err().contains("2,3,4"), "{text}");
+        }
+    }
+}

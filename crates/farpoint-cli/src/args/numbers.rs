@@ -1,0 +1,186 @@
+//! Numbers as people write them: lengths with a unit, shares in percent, counts with separators.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How many: `10000`, `10,000`, `10_000`, `10k`, `1.5M`, `1e4`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Count(pub(crate) usize);
+
+impl FromStr for Count {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let advice = |what: &str| format!("give {what} such as 10000, 10,000, 10k or 1e4");
+        let (digits, thousands) = match text.as_bytes().last() {
+            Some(b'k' | b'K') => (&text[..text.len() - 1], 3),
+            Some(b'M') => (&text[..text.len() - 1], 6),
+            _ => (text, 0),
+        };
+        let plain = ungrouped(digits).ok_or_else(|| advice("a whole number"))?;
+        if let (Ok(count), 0) = (plain.parse(), thousands) {
+            return Ok(Self(count));
+        }
+        let number = plain.parse::<f64>().map_err(|_| advice("a whole number"))?;
+        let number = number * 10f64.powi(thousands);
+        if number > 0.0 && number < 1.0 {
+            return Err(format!("give a whole number, or --ratio {text} for a share"));
+        }
+        // Beyond 2^53 a double is no longer every whole number.
+        let whole = number.fract() == 0.0 && (0.0..=9e15).contains(&number);
+        whole.then_some(Self(number as usize)).ok_or_else(|| advice("a whole number of at least 0,"))
+    }
+}
+
+/// The digits without `_` and without commas, which must stand before groups of three.
+fn ungrouped(text: &str) -> Option<String> {
+    let starts = text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
+    let (first, rest) = text.split_once(',').unwrap_or((text, ""));
+    let grouped = |part: &str| part.len() == 3 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let groups = match text.contains(',') {
+        true => (1..=3).contains(&first.len()) && rest.split(',').all(grouped),
+        false => true,
+    };
+    (starts && groups && !text.ends_with('_')).then(|| text.replace(['_', ','], ""))
+}
+
+/// A share: `0.25` or `25%`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ratio(pub(crate) f64);
+
+impl FromStr for Ratio {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let advice = || "give a share such as 0.25 or 25%".to_owned();
+        match text.strip_suffix('%') {
+            Some(percent) => Ok(Self(percent.trim().parse::<f64>().map_err(|_| advice())? / 100.0)),
+            None => text.parse().map(Self).map_err(|_| advice()),
+        }
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A length: `0.05`, in the unit of the file, or `5cm`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Length {
+    number: f64,
+    unit: Option<Unit>,
+}
+
+/// A unit by its symbol: a meter has so many of it, or it is so many meters, whichever is a whole
+/// number; `5cm` is then 0.05 to the last bit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Unit {
+    symbol: &'static str,
+    in_meter: f64,
+    meters: f64,
+}
+
+const fn unit(symbol: &'static str, in_meter: f64, meters: f64) -> Unit {
+    Unit { symbol, in_meter, meters }
+}
+
+const UNITS: [Unit; 6] = [
+    unit("mm", 1000.0, 1.0),
+    unit("cm", 100.0, 1.0),
+    unit("m", 1.0, 1.0),
+    unit("km", 1.0, 1000.0),
+    unit("ft", 10_000.0, 3048.0),
+    unit("in", 10_000.0, 254.0),
+];
+
+impl Length {
+    /// The number where the file's unit is so many meters.
+    pub(crate) fn in_units_of(self, meters: f64) -> f64 {
+        match self.unit {
+            None => self.number,
+            Some(unit) => self.number * unit.meters / unit.in_meter / meters,
+        }
+    }
+
+    /// The number where the file is in meters.
+    pub(crate) fn in_meters(self) -> f64 {
+        self.in_units_of(1.0)
+    }
+
+    /// Whether a unit was given.
+    pub(crate) fn has_unit(self) -> bool {
+        self.unit.is_some()
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.number, self.unit.map_or("", |unit| unit.symbol))
+    }
+}
+
+impl FromStr for Length {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let advice = || "give a length such as 0.05, 5cm or 50mm".to_owned();
+        // The longest symbol that fits: 5cm ends in m too.
+        let unit = UNITS
+            .into_iter()
+            .filter(|unit| text.ends_with(unit.symbol))
+            .max_by_key(|unit| unit.symbol.len());
+        let digits = &text[..text.len() - unit.map_or(0, |unit| unit.symbol.len())];
+        let number = digits.trim_end().parse().map_err(|_| advice())?;
+        Ok(Self { number, unit })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts() {
+        for text in ["10000", "10,000", "10_000", "10k", "10K", "1e4", "0.01M", "1E4", "+10000"] {
+            assert_eq!(text.parse(), Ok(Count(10_000)), "{text}");
+        }
+        assert_eq!("1.5M".parse(), Ok(Count(1_500_000)));
+        assert_eq!("9007199254740993".parse(), Ok(Count(9_007_199_254_740_993)));
+        for text in ["many", "-5", "", "k", "1,00", "10,00", ",100", "1.5", "inf", "nan", "1_", "-1k"] {
+            let error = text.parse::<Count>().unwrap_err();
+            assert!(error.starts_with("give") && error.contains("10,000"), "{error}");
+        }
+        assert!("0.25".parse::<Count>().unwrap_err().contains("--ratio 0.25"));
+    }
+
+    #[test]
+    fn ratios() {
+        assert_eq!("10%".parse(), Ok(Ratio(0.1)));
+        assert_eq!("12.5 %".parse(), Ok(Ratio(0.125)));
+        assert_eq!("0.25".parse(), Ok(Ratio(0.25)));
+        assert_eq!("150%".parse(), Ok(Ratio(1.5)));
+        assert!("a quarter".parse::<Ratio>().unwrap_err().contains("25%"));
+        assert!("%".parse::<Ratio>().is_err());
+    }
+
+    #[test]
+    fn lengths() {
+        for text in ["0.05", "5e-2", "5cm", "50mm", "50 mm", "0.05m", "0.00005km"] {
+            let length = text.parse::<Length>().unwrap();
+            assert_eq!(length.in_meters(), 0.05, "{text}");
+        }
+        let length = |text: &str| text.parse::<Length>().unwrap();
+        assert_eq!(length("10ft").in_meters(), 3.048);
+        assert_eq!(length("10ft").in_units_of(0.3048), 10.0);
+        assert_eq!(length("7").in_units_of(0.3048), 7.0);
+        assert_eq!(length("1in").in_meters(), 0.0254);
+        assert_eq!(length("5 cm").to_string(), "5cm");
+        let error = "5 furlongs".parse::<Length>().unwrap_err();
+        assert_eq!(error, "give a length such as 0.05, 5cm or 50mm");
+        for text in ["", "m", "cm", "5cmm", "5 c m"] {
+            assert!(text.parse::<Length>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! How the sampler runs and where.
+
+use super::Chosen;
+use farpoint::{Level, Start};
+
+/// How the sampler runs.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) sampler: Chosen,
+    /// Row to start at, several separated by commas to go on from a sample, or 'random'
+    /// [default: the first row]. For exact algorithms, npdu and fastpoint.
+    #[arg(long, value_name = "I|random", help_heading = "Sampling")]
+    pub(crate) start: Option<StartAt>,
+    /// Seed of the random start, of random, and of grid with --keep random.
+    #[arg(long, value_name = "K", help_heading = "Sampling")]
+    pub(crate) seed: Option<u64>,
+}
+
+/// Where a job runs.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Device")]
+pub(crate) struct Where {
+    /// Where to run: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one and it pays).
+    #[arg(long, value_name = "D", default_value = "auto")]
+    pub(crate) device: Device,
+    /// Which GPU, the first being 0 [default: 0].
+    #[arg(long, value_name = "N")]
+    pub(crate) gpu: Option<usize>,
+    /// CPU only: threads to use [default: one per core].
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// CPU only, instruction set: portable, avx2 or avx512 [default: the best of this machine].
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) simd: Option<Level>,
+}
+
+/// Value of `--start`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StartAt {
+    Rows(Vec<usize>),
+    Random,
+}
+
+impl std::str::FromStr for StartAt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "random" {
+            return Ok(Self::Random);
+        }
+        let rows = text.split(',').map(|row| row.trim().parse());
+        let rows: Result<_, _> = rows.collect();
+        rows.map(Self::Rows).map_err(|_| "give a row number (the first is 0) or 'random'".into())
+    }
+}
+
+impl StartAt {
+    pub(crate) fn with_seed(&self, seed: u64) -> Start {
+        match self {
+            Self::Random => Start::Random(seed),
+            Self::Rows(rows) if rows.len() == 1 => Start::Index(rows[0]),
+            Self::Rows(rows) => Start::Indices(rows.clone()),
+        }
+    }
+}
+
+/// Value of `--device`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Device {
+    Auto,
+    Cpu,
+    Cuda,
+}

@@ -1,0 +1,161 @@
+//! What is counted of the points of a file.
+
+use super::column;
+use crate::input::{Points, each_precision};
+use farpoint::Scalar;
+use farpoint_io::{Cloud, Column};
+use std::collections::BTreeMap;
+
+/// What is counted of the coordinates.
+pub(super) struct Rows {
+    /// Corners of the box around the usable rows.
+    pub(super) bounds: Option<[[f64; 3]; 2]>,
+    pub(super) not_finite: usize,
+    pub(super) zeros: usize,
+    /// Rows whose coordinates occurred before, if that was asked for: it takes a sort.
+    pub(super) repeated: Option<usize>,
+}
+
+impl Rows {
+    pub(super) fn of(points: &Points<'_>, all: bool) -> Self {
+        Self {
+            bounds: each_precision!(points, points => bounds(points)),
+            not_finite: points.unusable(),
+            zeros: points.zeros(),
+            repeated: all.then(|| each_precision!(points, points => repeated(points))),
+        }
+    }
+}
+
+fn usable<T: Scalar>(points: &[[T; 3]]) -> impl Iterator<Item = [f64; 3]> {
+    let rows = points.iter().filter(|row| row.iter().all(|value| value.is_finite()));
+    rows.map(|row| row.map(Scalar::to_f64))
+}
+
+fn bounds<T: Scalar>(points: &[[T; 3]]) -> Option<[[f64; 3]; 2]> {
+    usable(points).map(|row| [row, row]).reduce(|[low, high], [row, _]| {
+        [
+            std::array::from_fn(|axis| low[axis].min(row[axis])),
+            std::array::from_fn(|axis| high[axis].max(row[axis])),
+        ]
+    })
+}
+
+/// Number of usable rows whose coordinates occurred before.
+fn repeated<T: Scalar>(points: &[[T; 3]]) -> usize {
+    // Adding 0.0 makes -0.0 and 0.0 one.
+    let mut keys: Vec<_> =
+        usable(points).map(|row| row.map(|value| (value + 0.0).to_bits())).collect();
+    keys.sort_unstable();
+    keys.windows(2).filter(|pair| pair[0] == pair[1]).count()
+}
+
+/// What is counted of the usual attributes, of those that are there.
+#[derive(Default)]
+pub(super) struct Attributes {
+    /// Least and largest.
+    pub(super) intensity: Option<[f64; 2]>,
+    /// Points of each class.
+    pub(super) classes: Option<Counts>,
+    /// Points of each return number.
+    pub(super) returns: Option<Counts>,
+}
+
+/// How often each value occurs.
+pub(super) type Counts = BTreeMap<u64, usize>;
+
+/// More classes than this are no classes.
+const MOST: usize = 256;
+
+impl Attributes {
+    pub(super) fn of(cloud: &Cloud) -> Self {
+        let intensity =
+            column(cloud, &["intensity", "Intensity", "scalar_Intensity", "reflectance", "i"]);
+        let classes =
+            column(cloud, &["classification", "Classification", "class", "scalar_Classification"]);
+        let returns = column(cloud, &["return_number", "return_index"]);
+        Self {
+            intensity: intensity.as_ref().and_then(range),
+            classes: classes.as_ref().and_then(counts),
+            returns: returns.as_ref().and_then(counts),
+        }
+    }
+}
+
+fn values(column: &Column) -> impl Iterator<Item = f64> {
+    (0..column.len()).map(|row| column.get(row)).filter(|value| value.is_finite())
+}
+
+fn range(column: &Column) -> Option<[f64; 2]> {
+    values(column).map(|value| [value, value]).reduce(|[a, b], [c, _]| [a.min(c), b.max(c)])
+}
+
+/// `None` if the values are no small whole numbers.
+fn counts(column: &Column) -> Option<Counts> {
+    let mut counts = Counts::new();
+    for value in values(column) {
+        if value < 0.0 || value.fract() != 0.0 || counts.len() > MOST {
+            return None;
+        }
+        *counts.entry(value as u64).or_default() += 1;
+    }
+    Some(counts)
+}
+
+/// The name of a class, as ASPRS defines it for LAS 1.4.
+pub(super) fn class_name(class: u64) -> &'static str {
+    const NAMES: [&str; 23] = [
+        "never classified",
+        "unclassified",
+        "ground",
+        "low vegetation",
+        "medium vegetation",
+        "high vegetation",
+        "building",
+        "low noise",
+        "model key point",
+        "water",
+        "rail",
+        "road surface",
+        "overlap",
+        "wire, guard",
+        "wire, conductor",
+        "transmission tower",
+        "wire connector",
+        "bridge deck",
+        "high noise",
+        "overhead structure",
+        "ignored ground",
+        "snow",
+        "temporal exclusion",
+    ];
+    match usize::try_from(class) {
+        Ok(class) if class < NAMES.len() => NAMES[class],
+        Ok(64..) => "user defined",
+        _ => "reserved",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeats_are_counted_beyond_the_first() {
+        let rows = [[0.0f32, 1.0, 2.0], [-0.0, 1.0, 2.0], [f32::NAN, 0.0, 0.0], [0.0, 1.0, 2.0]];
+        assert_eq!(repeated(&rows), 2);
+        assert_eq!(bounds(&rows), Some([[0.0, 1.0, 2.0]; 2]));
+    }
+
+    #[test]
+    fn classes_have_names() {
+        assert_eq!(class_name(2), "ground");
+        assert_eq!(class_name(22), "temporal exclusion");
+        assert_eq!(class_name(23), "reserved");
+        assert_eq!(class_name(200), "user defined");
+        let counted = counts(&Column::U8(vec![2, 6, 2])).unwrap();
+        assert_eq!(counted.into_iter().collect::<Vec<_>>(), [(2, 2), (6, 1)]);
+        assert!(counts(&Column::F32(vec![0.5])).is_none());
+        assert_eq!(range(&Column::F32(vec![0.5, f32::NAN, -1.0])), Some([-1.0, 0.5]));
+    }
+}

@@ -1,0 +1,207 @@
+//! What is told of a file, as a table and as JSON.
+
+use super::facts::{Attributes, Counts, Rows, class_name};
+use crate::output::{self, count};
+use farpoint_io::{Crs, Field, Format, Summary};
+use serde_json::{Map, Value, json};
+
+/// All that is known.
+pub(super) struct Told {
+    pub(super) file: String,
+    pub(super) format: Option<Format>,
+    pub(super) description: String,
+    pub(super) points: u64,
+    pub(super) precision: &'static str,
+    pub(super) fields: Vec<Field>,
+    pub(super) bounds: Option<[[f64; 3]; 2]>,
+    pub(super) crs: Option<Crs>,
+    pub(super) scale: Option<[f64; 3]>,
+    pub(super) offset: Option<[f64; 3]>,
+    pub(super) software: Option<String>,
+    pub(super) system: Option<String>,
+    pub(super) created: Option<String>,
+    pub(super) gps_time: Option<&'static str>,
+    /// `None` if the points were not read.
+    pub(super) rows: Option<Rows>,
+    pub(super) attributes: Attributes,
+}
+
+impl Told {
+    pub(super) fn empty() -> Self {
+        Self {
+            file: String::new(),
+            format: None,
+            description: String::new(),
+            points: 0,
+            precision: "f64",
+            fields: Vec::new(),
+            bounds: None,
+            crs: None,
+            scale: None,
+            offset: None,
+            software: None,
+            system: None,
+            created: None,
+            gps_time: None,
+            rows: None,
+            attributes: Attributes::default(),
+        }
+    }
+
+    /// What a header says; all formats with a summary are read as doubles.
+    pub(super) fn of_header(file: String, summary: Summary) -> Self {
+        let told = Self {
+            file,
+            format: Some(summary.format),
+            description: summary.description.clone(),
+            points: summary.points,
+            fields: summary.fields.clone(),
+            bounds: summary.bounds,
+            crs: summary.crs.clone(),
+            scale: summary.scale,
+            ..Self::empty()
+        };
+        told.with_origin(Some(summary))
+    }
+
+    /// With what only a header tells.
+    pub(super) fn with_origin(self, summary: Option<Summary>) -> Self {
+        let Some(summary) = summary else { return self };
+        Self {
+            offset: summary.offset,
+            software: summary.software,
+            system: summary.system,
+            created: summary.created,
+            gps_time: summary.gps_time,
+            ..self
+        }
+    }
+
+    pub(super) fn as_json(&self) -> Value {
+        let fields: Vec<_> = self
+            .fields
+            .iter()
+            .map(|field| {
+                json!({ "name": field.name, "type": field.kind.to_string(), "count": field.count })
+            })
+            .collect();
+        let crs = self.crs.as_ref().map(|crs| {
+            json!({
+                "name": crs.name,
+                "epsg": crs.epsg,
+                "geographic": crs.geographic,
+                "meters_per_unit": crs.meters,
+                "wkt": crs.wkt,
+            })
+        });
+        let rows = self.rows.as_ref();
+        let Attributes { intensity, classes, returns } = &self.attributes;
+        json!({
+            "file": self.file,
+            "format": self.format.map(|format| format.to_string()),
+            "description": self.description,
+            "points": self.points,
+            "precision": self.precision,
+            "fields": fields,
+            "min": self.bounds.map(|bounds| bounds[0]),
+            "max": self.bounds.map(|bounds| bounds[1]),
+            "crs": crs,
+            "scale": self.scale,
+            "offset": self.offset,
+            "software": self.software,
+            "system": self.system,
+            "created": self.created,
+            "gps_time": self.gps_time,
+            "points_read": rows.is_some(),
+            "not_finite": rows.map(|rows| rows.not_finite),
+            "zeros": rows.map(|rows| rows.zeros),
+            "repeated": rows.and_then(|rows| rows.repeated),
+            "intensity": intensity,
+            "classes": classes.as_ref().map(object),
+            "returns": returns.as_ref().map(object),
+        })
+    }
+
+    pub(super) fn as_table(&self) -> String {
+        let mut rows = vec![
+            ("file", self.file.clone()),
+            ("format", self.description.clone()),
+            ("points", count(self.points)),
+            ("precision", self.precision.to_owned()),
+            ("fields", self.fields.iter().map(field).collect::<Vec<_>>().join(", ")),
+            ("minimum", self.corner(0)),
+            ("maximum", self.corner(1)),
+            ("size", self.size()),
+        ];
+        let numbers = |numbers: [f64; 3]| numbers.map(|number| number.to_string()).join("  ");
+        let mut given = |name, value: Option<String>| rows.extend(value.map(|value| (name, value)));
+        given("CRS", self.crs.as_ref().map(crs));
+        given("scale", self.scale.map(numbers));
+        given("offset", self.offset.map(numbers));
+        given("software", self.software.clone());
+        given("system", self.system.clone());
+        given("created", self.created.clone());
+        given("GPS time", self.gps_time.map(str::to_owned));
+        self.counted(&mut rows);
+        rows.iter().map(|(name, value)| format!("{name:<13}  {value}\n")).collect()
+    }
+
+    /// What is known of points that were read.
+    fn counted(&self, rows: &mut Vec<(&'static str, String)>) {
+        let Some(found) = &self.rows else { return };
+        let share = |part: usize| match part {
+            0 => "0".to_owned(),
+            _ => format!("{} ({:.2} %)", count(part), 100.0 * part as f64 / self.points as f64),
+        };
+        rows.push(("NaN rows", share(found.not_finite)));
+        rows.push(("zero rows", share(found.zeros)));
+        rows.extend(found.repeated.map(|repeated| ("repeated rows", share(repeated))));
+        let Attributes { intensity, classes, returns } = &self.attributes;
+        rows.extend(intensity.map(|[low, high]| ("intensity", format!("{low} to {high}"))));
+        for (number, points) in returns.iter().flatten() {
+            rows.push(("return", format!("{number}: {}", share(*points))));
+        }
+        for (class, points) in classes.iter().flatten() {
+            rows.push(("class", format!("{class} {}: {}", class_name(*class), share(*points))));
+        }
+    }
+
+    fn corner(&self, at: usize) -> String {
+        match self.bounds {
+            // In the file's own precision, a number has no more digits than it needs.
+            Some(bounds) if self.precision == "f32" => {
+                bounds[at].map(|value| (value as f32).to_string()).join("  ")
+            }
+            Some(bounds) => bounds[at].map(|value| value.to_string()).join("  "),
+            None => "none".to_owned(),
+        }
+    }
+
+    fn size(&self) -> String {
+        let Some([low, high]) = self.bounds else { return "none".to_owned() };
+        let sides: [String; 3] =
+            std::array::from_fn(|axis| output::number(high[axis] - low[axis]));
+        sides.join(" x ")
+    }
+}
+
+fn field(field: &Field) -> String {
+    match field.count {
+        1 => format!("{} {}", field.name, field.kind),
+        count => format!("{} {}[{count}]", field.name, field.kind),
+    }
+}
+
+/// Its name and unit.
+fn crs(crs: &Crs) -> String {
+    match crs.meters {
+        _ if crs.geographic => format!("{}, degrees", crs.name),
+        Some(1.0) => format!("{}, meters", crs.name),
+        Some(meters) => format!("{}, units of {} m", crs.name, output::number(meters)),
+        None => crs.name.clone(),
+    }
+}
+
+fn object(counts: &Counts) -> Value {
+    counts.iter().map(|(value, points)| (value.to_string(), (*points).into())).collect::<Map<_, _>>().into()
+}

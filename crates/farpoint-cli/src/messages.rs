@@ -1,0 +1,68 @@
+//! Messages on stderr: errors, warnings and notes of one line each, and what `--quiet` and `--verbose`
+//! do with them. Warnings are kept, because reports in JSON repeat them.
+
+use std::io::{self, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// How much is said on stderr.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub(crate) enum Verbosity {
+    /// Errors only.
+    Quiet,
+    /// Warnings, notes and progress too.
+    Normal,
+    /// Every stage with its time too.
+    Verbose,
+}
+
+static VERBOSITY: AtomicU8 = AtomicU8::new(Verbosity::Normal as u8);
+static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Sets how much is said from now on.
+pub(crate) fn set_verbosity(verbosity: Verbosity) {
+    VERBOSITY.store(verbosity as u8, Ordering::Relaxed);
+}
+
+/// Whether so much is said.
+pub(crate) fn says(verbosity: Verbosity) -> bool {
+    VERBOSITY.load(Ordering::Relaxed) >= verbosity as u8
+}
+
+/// Writes one line to stderr: `farpoint: warning: ...`. Line breaks in it become spaces.
+pub fn complain(kind: &str, text: &str) {
+    let _ = writeln!(io::stderr(), "farpoint: {kind}: {}", one_line(text));
+}
+
+/// Writes a warning to stderr, and keeps it for the report.
+pub fn warn(text: &str) {
+    if let Ok(mut warnings) = WARNINGS.lock() {
+        warnings.push(one_line(text));
+    }
+    if says(Verbosity::Normal) {
+        complain("warning", text);
+    }
+}
+
+/// Writes a note to stderr.
+pub fn note(text: &str) {
+    if says(Verbosity::Normal) {
+        complain("note", text);
+    }
+}
+
+/// Writes what was done and how long it took, if that is wanted.
+pub(crate) fn stage(what: &str, time: &str) {
+    if says(Verbosity::Verbose) {
+        complain("stage", &format!("{what}: {time}"));
+    }
+}
+
+/// All warnings so far.
+pub(crate) fn warnings() -> Vec<String> {
+    WARNINGS.lock().map(|warnings| warnings.clone()).unwrap_or_default()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

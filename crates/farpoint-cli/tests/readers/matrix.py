@@ -1,0 +1,235 @@
+"""What becomes of each attribute from each format to each other: one table, which the tests check
+cell by cell and the document shows (`python matrix.py DOCUMENT` writes it there)."""
+
+import sys
+import textwrap
+from dataclasses import dataclass
+
+OUTPUTS = ["PLY", "PCD", "LAS, LAZ", "NPY", "text", "PTS"]
+EXTENSIONS = {
+    "PLY": ["ply"],
+    "PCD": ["pcd"],
+    "LAS, LAZ": ["las", "laz"],
+    "NPY": ["npy"],
+    "text": ["xyz", "csv"],
+    "PTS": ["pts"],
+}
+
+# Cells: an outcome, whose check is the function of the same name in outcomes.py.
+NONE = "–"
+KEPT = "kept"
+WARNED = "left out"
+SINGLE = "float32"
+STEPS = "steps"
+BYTES = "8 bits"
+PACKED = "`rgb`"
+WORDS = "16 bits"
+FITTED = "fitted"
+OWN = "extra"
+
+
+@dataclass
+class Matter:
+    """An attribute: where it is called what, and what the outcomes mean."""
+
+    name: str
+    field: str
+    about: str
+    rows: dict[str, list[str]]
+
+
+MATTERS = [
+    Matter(
+        "Coordinates",
+        "coordinates",
+        "`float32`: PCD holds float32; where those would lose more than the input's step, the minimum"
+        " corner is subtracted. `steps`: LAS holds whole numbers of steps. See"
+        " [precision](#precision).",
+        {
+            "PLY": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
+            "PCD": [KEPT, KEPT, STEPS, KEPT, KEPT, KEPT],
+            "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT],
+            "E57, PTX": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
+            "NPY, NPZ": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
+            "raw": [KEPT, KEPT, STEPS, KEPT, KEPT, KEPT],
+            "text": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
+            "PTS": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
+            "OBJ, OFF": [KEPT, SINGLE, STEPS, KEPT, KEPT, KEPT],
+        },
+    ),
+    Matter(
+        "Colors",
+        "colors",
+        "`8 bits`: 0 to 255; of 16 bits the upper 8, with a warning if the lower are lost; numbers"
+        " from 0 to 1 times 255. `rgb`: the same, packed into one field as PCL does (`rgba` if there is"
+        " an alpha). Fields of 16 bits in which no value is above 255 hold 8 bits. `16 bits`: 8 bits"
+        " times 256, as the LAS specification says; numbers from 0 to 1 times 65535.",
+        {
+            "PLY": [KEPT, PACKED, WORDS, KEPT, KEPT, BYTES],
+            "PCD": [BYTES, KEPT, WORDS, BYTES, BYTES, BYTES],
+            "LAS, LAZ": [BYTES, PACKED, KEPT, KEPT, KEPT, BYTES],
+            "E57, PTX": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
+            "NPY, NPZ": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
+            "raw": [NONE] * 6,
+            "text": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
+            "PTS": [BYTES, PACKED, WORDS, KEPT, KEPT, KEPT],
+            "OBJ, OFF": [BYTES, PACKED, WORDS, KEPT, KEPT, BYTES],
+        },
+    ),
+    Matter(
+        "Intensity",
+        "intensity",
+        "`float32`: the same numbers in that type. `fitted`: whole numbers from 0 to 65535 are kept;"
+        " others from 0 to 1 are multiplied by 65535, with a warning; all others go into the extra"
+        " dimension `original_intensity`, with a warning.",
+        {
+            "PLY": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
+            "PCD": [KEPT, KEPT, FITTED, KEPT, KEPT, KEPT],
+            "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, KEPT],
+            "E57, PTX": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
+            "NPY, NPZ": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
+            "raw": [KEPT, KEPT, FITTED, KEPT, KEPT, KEPT],
+            "text": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
+            "PTS": [KEPT, SINGLE, FITTED, KEPT, KEPT, KEPT],
+            "OBJ, OFF": [NONE] * 6,
+        },
+    ),
+    Matter(
+        "Classification",
+        "classification",
+        "Called `classification` in every output; read from `classification`, `Classification`,"
+        " `class` and `scalar_Classification`.",
+        {
+            "PLY": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "E57, PTX": [NONE] * 6,
+            "NPY, NPZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "raw": [NONE] * 6,
+            "text": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "PTS": [NONE] * 6,
+            "OBJ, OFF": [NONE] * 6,
+        },
+    ),
+    Matter(
+        "Normals",
+        "normals",
+        "Called `nx ny nz` in PLY, NPY and text, `normal_x normal_y normal_z` in PCD, and `NormalX"
+        " NormalY NormalZ`, which are extra dimensions, in LAS; read under any of these names."
+        " `float32`: in that type, which is the one that PCL knows.",
+        {
+            "PLY": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
+            "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "LAS, LAZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
+            "E57, PTX": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
+            "NPY, NPZ": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
+            "raw": [NONE] * 6,
+            "text": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
+            "PTS": [NONE] * 6,
+            "OBJ, OFF": [KEPT, SINGLE, KEPT, KEPT, KEPT, WARNED],
+        },
+    ),
+    Matter(
+        "Time",
+        "time",
+        "GPS time, a double called `gps_time`; read from `gps_time`, `GpsTime` and"
+        " `scalar_GpsTime`. Other clocks, such as `time_stamp` of E57, are other attributes.",
+        {
+            "PLY": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "PCD": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "E57, PTX": [NONE] * 6,
+            "NPY, NPZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "raw": [NONE] * 6,
+            "text": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "PTS": [NONE] * 6,
+            "OBJ, OFF": [NONE] * 6,
+        },
+    ),
+    Matter(
+        "Coordinate reference system",
+        "crs",
+        "Kept as it stands in the file, well-known text or GeoTIFF keys.",
+        {
+            "PLY": [NONE] * 6,
+            "PCD": [NONE] * 6,
+            "LAS, LAZ": [WARNED, WARNED, KEPT, WARNED, WARNED, WARNED],
+            "E57, PTX": [WARNED, WARNED, KEPT, WARNED, WARNED, WARNED],
+            "NPY, NPZ": [NONE] * 6,
+            "raw": [NONE] * 6,
+            "text": [NONE] * 6,
+            "PTS": [NONE] * 6,
+            "OBJ, OFF": [NONE] * 6,
+        },
+    ),
+    Matter(
+        "Other attributes",
+        "others",
+        "Under their own names; `extra`: in the LAS field of that name if there is one and the values"
+        " fit, else in an extra dimension.",
+        {
+            "PLY": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
+            "PCD": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
+            "LAS, LAZ": [KEPT, KEPT, KEPT, KEPT, KEPT, WARNED],
+            "E57, PTX": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
+            "NPY, NPZ": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
+            "raw": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
+            "text": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
+            "PTS": [NONE] * 6,
+            "OBJ, OFF": [KEPT, KEPT, OWN, KEPT, KEPT, WARNED],
+        },
+    ),
+]
+
+INPUTS = list(MATTERS[0].rows)
+
+
+def cell(matter, row, output):
+    return matter.rows[row][OUTPUTS.index(output)]
+
+
+def cells():
+    """Every cell that promises something: matter, row and output."""
+    for matter in MATTERS:
+        for row in INPUTS:
+            for output in OUTPUTS:
+                if cell(matter, row, output) != NONE:
+                    yield matter, row, output
+
+
+BEGIN, END = "<!-- matrix: begin -->\n", "<!-- matrix: end -->\n"
+
+
+def markdown():
+    """The tables, rows that are alike joined."""
+    parts = []
+    for matter in MATTERS:
+        alike = {}
+        for row in INPUTS:
+            alike.setdefault(tuple(matter.rows[row]), []).append(row)
+        lines = [
+            f"### {matter.name}",
+            "",
+            textwrap.fill(matter.about, 110, break_on_hyphens=False),
+            "",
+            f"| from \\ to | {' | '.join(OUTPUTS)} |",
+            f"|---|{'---|' * len(OUTPUTS)}",
+        ]
+        for cells, names in alike.items():
+            lines.append(f"| {', '.join(names)} | {' | '.join(cells)} |")
+        parts.append("\n".join(lines))
+    return "\n" + "\n\n".join(parts) + "\n\n"
+
+
+def with_matrix(document):
+    before, rest = document.split(BEGIN)
+    _, after = rest.split(END)
+    return before + BEGIN + markdown() + END + after
+
+
+if __name__ == "__main__":
+    path = sys.argv[1]
+    with open(path) as file:
+        text = file.read()
+    with open(path, "w") as file:
+        file.write(with_matrix(text))

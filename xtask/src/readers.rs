@@ -1,0 +1,45 @@
+//! What the command writes, read by software that is not ours: laspy, plyfile, pypcd4, NumPy, and where
+//! they are installed Open3D and PCL's tools.
+
+use crate::process::{cargo, run, target_folder, works};
+use crate::pytest::run_pytest;
+use crate::venv::Venv;
+use anyhow::Result;
+use std::path::Path;
+use std::time::Duration;
+
+const TESTS: &str = "crates/farpoint-cli/tests/readers";
+const REQUIREMENTS: &str = "crates/farpoint-cli/tests/readers/requirements.txt";
+
+/// Set to 1, it installs Open3D, which takes 600 MB with what it needs.
+const WITH_OPEN3D: &str = "FARPOINT_OPEN3D";
+/// On Linux there is one without what a GPU needs.
+const OPEN3D: &str = match cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+    true => "open3d-cpu==0.20.0",
+    false => "open3d==0.20.0",
+};
+
+/// They take ten seconds.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Runs the tests; what was skipped, and why.
+pub(crate) fn check() -> Result<Vec<String>> {
+    let venv = match Venv::with("readers", Path::new(REQUIREMENTS)) {
+        Ok(venv) => venv,
+        Err(error) => return Ok(vec![format!("the readers can't be installed ({error:#})")]),
+    };
+    let mut skipped = Vec::new();
+    let wanted = std::env::var_os(WITH_OPEN3D).is_some_and(|value| value == "1");
+    if wanted && !works(venv.tool("python").args(["-c", "import open3d"])) {
+        let failed = venv.install(&[OPEN3D.as_ref()]).err();
+        skipped.extend(failed.map(|error| format!("{OPEN3D} can't be installed ({error:#})")));
+    }
+    run(&mut cargo(&["build", "--quiet", "--package", "farpoint-cli"]))?;
+    let name = format!("farpoint{}", std::env::consts::EXE_SUFFIX);
+    let mut pytest = venv.tool("python");
+    pytest.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
+    pytest.args(["-c", "pyproject.toml", TESTS]);
+    pytest.env("FARPOINT", target_folder().join("debug").join(name));
+    skipped.extend(run_pytest(&mut pytest, LIMIT)?);
+    Ok(skipped)
+}
