@@ -104,6 +104,10 @@ fn judged(points: &[[f32; 3]], sample: Sample) -> Result<Judged> {
     Ok(Judged { sample, radius, spacing })
 }
 
+fn candidate<'a>(title: &'static str, judged: &'a Judged) -> Candidate<'a> {
+    Candidate { title, rows: &judged.sample.rows, radius: judged.radius }
+}
+
 /// What `--json` prints.
 fn as_json(points: usize, both: &[Judged; 2], [cloud, picture]: [&Path; 2]) -> Value {
     let of = |judged: &Judged| {
@@ -122,10 +126,6 @@ fn as_json(points: usize, both: &[Judged; 2], [cloud, picture]: [&Path; 2]) -> V
         "samples": both[0].sample.rows.len(),
         "samplers": both.iter().map(of).collect::<Vec<_>>(),
     })
-}
-
-fn candidate<'a>(title: &'static str, judged: &'a Judged) -> Candidate<'a> {
-    Candidate { title, rows: &judged.sample.rows, radius: judged.radius }
 }
 
 /// A column for each sample.

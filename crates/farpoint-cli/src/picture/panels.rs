@@ -70,8 +70,8 @@ pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
     let mut canvas = Canvas::new(size[0], size[1], PAPER);
 
     let view = View::of(all.points, &shape, [PANEL, whole]);
-    let close = close_up(&view, all);
     let (shown, complete) = open(all.points, &shape);
+    let close = close_up(&view, all, &shown);
     let near = Scene::new(close, all.points, &shown);
     let far = Scene::new(view, all.points, &shown);
     let scale = rounded_up(all.scale);
@@ -127,11 +127,13 @@ const PLACES: usize = 24;
 const RASTER: usize = 16;
 
 /// A close-up of few enough samples to tell them apart.
-fn close_up(view: &View, all: &Panels<'_>) -> View {
+fn close_up(view: &View, all: &Panels<'_>, shown: &[bool]) -> View {
     let Some(first) = all.panels.first() else { return view.clone() };
+    let points = all.points.par_iter().zip(shown).filter(|(_, shown)| **shown);
+    let pixels: Vec<Pixel> = points.map(|(point, _)| view.project(*point)).collect();
     let mut times = CLOSER[0];
     loop {
-        let close = best_place(view, all.points, times);
+        let close = best_place(view, &pixels, times);
         let seen = |place: &&[f64; 3]| close.holds(close.project(**place));
         if times >= CLOSER[1] || first.sample.iter().filter(seen).count() <= SHOWN {
             return close;
@@ -142,14 +144,14 @@ fn close_up(view: &View, all: &Panels<'_>) -> View {
 
 /// The part of a view, so many times larger, that shows most: whose raster is filled most, the sparse
 /// middle of nothing and a single wall being equally dull.
-fn best_place(view: &View, points: &[[f64; 3]], times: f64) -> View {
+fn best_place(view: &View, pixels: &[Pixel], times: f64) -> View {
     let size = [PANEL, CLOSE];
     // Of a cell, and how many there are in the view.
     let side = size.map(|side| side as f64 / times / RASTER as f64);
     let cells = [0, 1].map(|axis| (view.size[axis] as f64 / side[axis]).ceil() as usize);
     let mut filled = vec![0u32; cells[0] * cells[1]];
-    for Pixel { x, y, .. } in points.iter().map(|point| view.project(*point)) {
-        let at = [x, y].map(f64::from);
+    for Pixel { x, y, .. } in pixels {
+        let at = [*x, *y].map(f64::from);
         let [x, y] = [0, 1].map(|k| ((at[k] / side[k]) as usize).min(cells[k] - 1));
         filled[y * cells[0] + x] += 1;
     }

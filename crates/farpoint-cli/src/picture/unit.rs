@@ -1,6 +1,6 @@
 //! The unit of a cloud's coordinates, as far as its file states it.
 
-use farpoint_io::{Cloud, Crs, Format};
+use farpoint_io::{Cloud, Format};
 
 /// A unit of length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,49 +11,25 @@ pub(crate) enum Unit {
     Unknown,
 }
 
-/// Degrees of latitude and longitude, or no length that is known, leave the unit open.
-const UNITS: [(&str, Unit); 5] = [
-    ("metre", Unit::Meters),
-    ("meter", Unit::Meters),
-    ("us survey foot", Unit::Feet),
-    ("foot_us", Unit::Feet),
-    ("foot", Unit::Feet),
-];
-
 impl Unit {
     /// E57 files are in meters; others say it, if at all, in their coordinate reference system.
     pub(crate) fn of(cloud: &Cloud) -> Self {
-        match cloud.format() {
-            Some(Format::E57) => Self::Meters,
-            _ => cloud.crs().map_or(Self::Unknown, Self::of_crs),
-        }
-    }
-
-    fn of_crs(crs: &Crs) -> Self {
-        match (&crs.wkt, crs.epsg) {
-            (Some(wkt), _) => Self::of_wkt(wkt),
-            // UTM on WGS 84, ETRS89 and NAD83.
-            (None, Some(32601..=32660 | 32701..=32760 | 25828..=25838 | 26901..=26923)) => {
-                Self::Meters
-            }
+        match (cloud.format(), cloud.crs()) {
+            (Some(Format::E57), _) => Self::Meters,
+            (_, Some(crs)) if !crs.geographic => crs.meters.map_or(Self::Unknown, Self::of_meters),
             _ => Self::Unknown,
         }
     }
 
-    /// From well-known text: the unit of a projected system is its last horizontal one.
-    fn of_wkt(wkt: &str) -> Self {
-        let text = wkt.to_lowercase();
-        // The heights of a compound system may have a unit of their own.
-        let text = text.split("vert_cs").next().unwrap_or_default();
-        let text = text.split("vertcrs").next().unwrap_or_default();
-        if !(text.contains("projcs[") || text.contains("projcrs[")) {
-            return Self::Unknown;
+    /// The unit that is so many meters long.
+    fn of_meters(meters: f64) -> Self {
+        // International and US survey feet differ by 2 millionths.
+        let is = |wanted: f64| (meters / wanted - 1.0).abs() < 1e-5;
+        match meters {
+            _ if is(1.0) => Self::Meters,
+            _ if is(0.3048) => Self::Feet,
+            _ => Self::Unknown,
         }
-        let Some(last) = text.rsplit("unit[\"").find(|part| !part.starts_with("degree")) else {
-            return Self::Unknown;
-        };
-        let found = UNITS.iter().find(|(name, _)| last.starts_with(name));
-        found.map_or(Self::Unknown, |(_, unit)| *unit)
     }
 
     /// What follows "distance, in".
@@ -93,22 +69,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_of_coordinate_systems() {
-        let utm = "PROJCS[\"WGS 84 / UTM zone 13N\",GEOGCS[\"WGS 84\",UNIT[\"degree\",0.0174]],\
-                   PROJECTION[\"Transverse_Mercator\"],UNIT[\"metre\",1]]";
-        let feet = "COMPD_CS[\"a\",PROJCS[\"b\",GEOGCS[\"c\",UNIT[\"degree\",0.0174]],\
-                    UNIT[\"US survey foot\",0.3048006]],VERT_CS[\"d\",UNIT[\"metre\",1]]]";
-        let new = "PROJCRS[\"x\",BASEGEOGCRS[\"y\",LENGTHUNIT[\"metre\",1]],\
-                   CS[Cartesian,2],LENGTHUNIT[\"metre\",1]]";
-        let degrees = "GEOGCS[\"WGS 84\",SPHEROID[\"s\",6378137,298.2],UNIT[\"degree\",0.0174]]";
-        let cases = [
-            (utm, Unit::Meters),
-            (feet, Unit::Feet),
-            (new, Unit::Meters),
-            (degrees, Unit::Unknown),
-        ];
-        for (wkt, unit) in cases {
-            assert_eq!(Unit::of_wkt(wkt), unit, "{wkt}");
+    fn units_by_their_length() {
+        for (meters, unit) in [
+            (1.0, Unit::Meters),
+            (0.3048, Unit::Feet),
+            (1200.0 / 3937.0, Unit::Feet),
+            (0.9144, Unit::Unknown),
+        ] {
+            assert_eq!(Unit::of_meters(meters), unit);
         }
     }
 
