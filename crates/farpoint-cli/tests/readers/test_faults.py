@@ -203,6 +203,58 @@ def test_columns_of_e57_come_in_the_order_of_the_file(made):
     assert out.names == ["x", "y", "z", "intensity", "red", "green", "blue", "scan"]
 
 
+def surveyed_lines(tmp_path, head, order):
+    """A file of numbered points, with their coordinates in this order."""
+    xyz = truth.surveyed()
+    columns = [[str(i + 1) for i in range(truth.POINTS)]]
+    columns += [inputs.words(xyz[:, axis], 3) for axis in order]
+    inputs.lines(tmp_path / "survey.csv", zip(*columns), ",", head)
+    return xyz
+
+
+@pytest.mark.parametrize("extension", ["laz", "ply", "pcd", "npy"])
+@pytest.mark.parametrize(
+    ("head", "order"),
+    [("ID,Easting,Northing,Height\n", [0, 1, 2]), ("Point,North,East,Elevation\n", [1, 0, 2])],
+)
+def test_columns_of_surveyors_are_found_by_their_names(tmp_path, head, order, extension):
+    xyz = surveyed_lines(tmp_path, head, order)
+    target = str(tmp_path / f"out.{extension}")
+    rows, _ = command.convert(tmp_path / "survey.csv", target)
+    out = readers.read(target)
+    moved = out.xyz + (0 if out.offset is None else out.offset)
+    np.testing.assert_allclose(moved, xyz[rows], rtol=0, atol=1e-5)
+    name = head.split(",")[0]
+    np.testing.assert_array_equal(out.columns[name], rows + 1)
+
+
+def test_numbered_points_without_a_header_are_not_guessed(tmp_path):
+    xyz = surveyed_lines(tmp_path, "", [1, 0, 2])
+    target = str(tmp_path / "out.laz")
+    refused = command.run("sample", tmp_path / "survey.csv", "-o", target, "-n", 3, check=False)
+    assert refused.status == 2 and "--xyz" in refused.stderr
+    assert not (tmp_path / "out.laz").exists()
+    rows, _ = command.convert(tmp_path / "survey.csv", target, "--xyz", "3,2,4")
+    np.testing.assert_allclose(readers.read(target).xyz, xyz[rows], rtol=0, atol=1e-6)
+
+
+def test_raw_rows_of_another_length_are_not_guessed(tmp_path):
+    """A room with colors, six values a row, of a size that four values a row would fit."""
+    room = np.column_stack(
+        [
+            truth.random().uniform([0, 0, 0], [8, 6, 2.5], (6000, 3)),
+            truth.random().integers(0, 256, (6000, 3)),
+        ]
+    ).astype(np.float32)
+    room.tofile(tmp_path / "room.bin")
+    target = str(tmp_path / "out.ply")
+    refused = command.run("sample", tmp_path / "room.bin", "-o", target, "-n", 3, check=False)
+    assert refused.status == 2 and "--columns 6" in refused.stderr
+    rows = str(tmp_path / "rows.npy")
+    command.run("sample", tmp_path / "room.bin", "-o", target, "-n", 90, "--columns", 6, "--indices", rows)
+    np.testing.assert_array_equal(readers.read(target).xyz, room[np.load(rows), :3])
+
+
 NAMES = {
     "classification": ["classification", "Classification", "class", "scalar_Classification"],
     "gps_time": ["gps_time", "GpsTime", "scalar_GpsTime"],
