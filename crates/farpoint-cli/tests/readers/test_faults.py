@@ -9,8 +9,8 @@ from plyfile import PlyData
 from pypcd4 import PointCloud
 
 import command
-import inputs
 import readers
+import sources
 import truth
 
 OF_DOUBLES = [
@@ -81,8 +81,8 @@ def fields_of_las():
 def test_values_that_fit_no_field_of_las_get_another_name(tmp_path, extension):
     values = truth.random().normal(0, 1e6, truth.POINTS)
     names = fields_of_las()
-    columns = inputs.axes(truth.local("f8"), "f8") | {name: values for name in names}
-    np.save(tmp_path / "in.npy", inputs.record(columns))
+    columns = sources.axes(truth.local("f8"), "f8") | {name: values for name in names}
+    np.save(tmp_path / "in.npy", sources.record(columns))
     target = str(tmp_path / f"out.{extension}")
     rows, _ = command.convert(tmp_path / "in.npy", target)
     out = readers.read(target)
@@ -91,11 +91,11 @@ def test_values_that_fit_no_field_of_las_get_another_name(tmp_path, extension):
 
 
 def test_values_that_fit_stand_in_the_fields_of_las(tmp_path):
-    columns = inputs.axes(truth.local("f8"), "f8")
+    columns = sources.axes(truth.local("f8"), "f8")
     wanted = {"return_number": 3, "number_of_returns": 5, "user_data": 200, "point_source_id": 999}
     wanted |= {"scan_angle": -2000, "synthetic": 1, "edge_of_flight_line": 1, "classification": 40}
     columns |= {name: np.full(truth.POINTS, value, "f8") for name, value in wanted.items()}
-    np.save(tmp_path / "in.npy", inputs.record(columns))
+    np.save(tmp_path / "in.npy", sources.record(columns))
     command.convert(tmp_path / "in.npy", str(tmp_path / "out.laz"))
     cloud = laspy.read(tmp_path / "out.laz")
     assert list(cloud.point_format.extra_dimension_names) == []
@@ -207,8 +207,8 @@ def surveyed_lines(tmp_path, head, order):
     """A file of numbered points, with their coordinates in this order."""
     xyz = truth.surveyed()
     columns = [[str(i + 1) for i in range(truth.POINTS)]]
-    columns += [inputs.words(xyz[:, axis], 3) for axis in order]
-    inputs.lines(tmp_path / "survey.csv", zip(*columns), ",", head)
+    columns += [sources.words(xyz[:, axis], 3) for axis in order]
+    sources.lines(tmp_path / "survey.csv", zip(*columns), ",", head)
     return xyz
 
 
@@ -266,7 +266,7 @@ NAMES = {
 @pytest.mark.parametrize(("wanted", "name"), [(n, name) for n, names in NAMES.items() for name in names])
 def test_an_attribute_has_one_name_in_every_format(tmp_path, wanted, name):
     values = truth.times() if wanted == "gps_time" else truth.classes().astype("f8")
-    np.save(tmp_path / "in.npy", inputs.record(inputs.axes(truth.local("f8"), "f8") | {name: values}))
+    np.save(tmp_path / "in.npy", sources.record(sources.axes(truth.local("f8"), "f8") | {name: values}))
     special = {("nx", "pcd"): "normal_x", ("nx", "laz"): "NormalX"}
     for extension in ["ply", "pcd", "laz", "csv"]:
         target = str(tmp_path / f"out.{extension}")
@@ -278,8 +278,8 @@ def test_an_attribute_has_one_name_in_every_format(tmp_path, wanted, name):
 def test_fields_that_las_has_in_another_form(tmp_path):
     degrees = truth.random().integers(-90, 91, truth.POINTS).astype(np.int8)
     index = (np.arange(truth.POINTS) % 5).astype(np.uint8)
-    columns = inputs.axes(truth.local("f8"), "f8") | {"scan_angle_rank": degrees, "return_index": index}
-    np.save(tmp_path / "in.npy", inputs.record(columns))
+    columns = sources.axes(truth.local("f8"), "f8") | {"scan_angle_rank": degrees, "return_index": index}
+    np.save(tmp_path / "in.npy", sources.record(columns))
     rows, _ = command.convert(tmp_path / "in.npy", str(tmp_path / "out.laz"))
     cloud = laspy.read(tmp_path / "out.laz")
     np.testing.assert_allclose(np.array(cloud.scan_angle) * 0.006, degrees[rows], rtol=0, atol=0.003)
@@ -289,10 +289,10 @@ def test_fields_that_las_has_in_another_form(tmp_path):
 @pytest.mark.parametrize("kind", ["u1", "i4", "f8"])
 def test_pcd_has_the_types_that_pcl_matches(tmp_path, kind):
     values = truth.classes().astype(kind)
-    columns = inputs.axes(truth.local("f8"), "f8") | {
+    columns = sources.axes(truth.local("f8"), "f8") | {
         name: values for name in ["label", "curvature", "intensity", "nx", "ny", "nz"]
     }
-    np.save(tmp_path / "in.npy", inputs.record(columns))
+    np.save(tmp_path / "in.npy", sources.record(columns))
     rows, _ = command.convert(tmp_path / "in.npy", str(tmp_path / "out.pcd"))
     out = readers.read(str(tmp_path / "out.pcd"))
     assert out.columns.pop("label").dtype == np.uint32
