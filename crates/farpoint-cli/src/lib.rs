@@ -28,6 +28,7 @@ mod picture;
 mod progress;
 mod report;
 mod sample;
+mod text;
 mod units;
 
 use args::{Args, Command};

@@ -3,6 +3,7 @@
 use crate::interrupt::guarded;
 pub use crate::messages::{complain, note, warn};
 use crate::progress::Progress;
+pub use crate::text::{count, number, seconds, table};
 use anyhow::{Context, Result};
 use farpoint_io::{Cloud, WriteOptions};
 use std::io::{self, Write};
@@ -66,86 +67,4 @@ pub(crate) fn write_cloud(
     drop(progress);
     warnings.iter().for_each(|warning| warn(&format!("{}: {warning}", path.display())));
     Ok(())
-}
-
-/// Rows of text in aligned columns: the first left, the others right.
-pub fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
-    };
-    let widths: Vec<_> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells: Vec<_> = row
-            .iter()
-            .zip(&widths)
-            .enumerate()
-            .map(|(column, (cell, &width))| match column {
-                0 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
-            })
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
-}
-
-/// `1234567` as `1,234,567`.
-pub fn count(number: impl TryInto<u64>) -> String {
-    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
-    let mut text = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A measured number with four significant digits, without an exponent where possible.
-pub fn number(value: f64) -> String {
-    if !value.is_finite() {
-        return value.to_string();
-    }
-    let size = value.abs();
-    if size != 0.0 && !(1e-6..1e9).contains(&size) {
-        return format!("{value:.3e}");
-    }
-    let whole = if size == 0.0 { 1 } else { size.log10().floor() as i32 + 1 };
-    format!("{value:.*}", (4 - whole).clamp(0, 9) as usize)
-}
-
-/// A duration.
-pub fn seconds(value: f64) -> String {
-    match value {
-        v if v < 1e-3 => format!("{:.1} us", v * 1e6),
-        v if v < 1.0 => format!("{:.2} ms", v * 1e3),
-        v => format!("{} s", number(v)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_read_well() {
-        assert_eq!(count(0usize), "0");
-        assert_eq!(count(123usize), "123");
-        assert_eq!(count(1_234_567usize), "1,234,567");
-        assert_eq!(number(0.0), "0.000");
-        assert_eq!(number(0.012_345), "0.01235");
-        assert_eq!(number(12.345), "12.35");
-        assert_eq!(number(123_456.0), "123456");
-        assert_eq!(number(f64::INFINITY), "inf");
-    }
-
-    #[test]
-    fn tables_align() {
-        let rows = [vec!["a".into(), "1".into()], vec!["bcd".into(), "234".into()]];
-        assert_eq!(table(&rows), "a      1\nbcd  234\n");
-    }
 }

@@ -1,7 +1,7 @@
 //! A progress bar on stderr, for people only: on a terminal, and for work over a second.
 
 use crate::messages::{self, Verbosity};
-use crate::output::seconds;
+use crate::text::seconds;
 use farpoint::Progress as Step;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};

@@ -1,12 +1,33 @@
-//! Detection of a file's format: by its content first, then by its name.
+//! Detection of a file's format: by its content first, then by its name; and formats as users name
+//! them.
 
 use crate::ReadOptions;
 use crate::error::Error;
 use crate::format::Format;
 use crate::text::looks_like_points;
 use std::path::Path;
+use std::str::FromStr;
 
 const ADVICE: &str = "if the name is wrong, give the format by --input-format (in Python: format=)";
+
+impl FromStr for Format {
+    type Err = Error;
+
+    /// A format by its name or by one of its extensions, in upper or lower case: `ply`, `.LAZ`, `text`.
+    fn from_str(text: &str) -> Result<Format, Error> {
+        let wanted = text.trim().trim_start_matches('.').to_ascii_lowercase();
+        let called = |f: &Format| match f {
+            Format::Raw => wanted == "raw",
+            _ => f.name().eq_ignore_ascii_case(&wanted),
+        };
+        let named = |f: &Format| called(f) || f.extensions().contains(&wanted.as_str());
+        Format::ALL.into_iter().find(named).ok_or_else(|| Error::UnknownFormat {
+            name: format!("'{text}'"),
+            what: "no such format".into(),
+            fix: format!("use one of {}", Format::ALL.map(|f| f.extensions()[0]).join(", ")),
+        })
+    }
+}
 
 /// Decides the format of `bytes`, which came from a file called `name`.
 pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Format, Error> {

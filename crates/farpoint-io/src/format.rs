@@ -1,10 +1,8 @@
 //! The formats: names, extensions, and which can be written.
 
 use crate::TextStyle;
-use crate::error::Error;
 use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,25 +99,6 @@ impl Format {
     pub fn from_path(path: &Path) -> Option<Format> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Format::ALL.into_iter().find(|f| f.extensions().contains(&extension.as_str()))
-    }
-}
-
-impl FromStr for Format {
-    type Err = Error;
-
-    /// A format by its name or by one of its extensions, in upper or lower case: `ply`, `.LAZ`, `text`.
-    fn from_str(text: &str) -> Result<Format, Error> {
-        let wanted = text.trim().trim_start_matches('.').to_ascii_lowercase();
-        let called = |f: &Format| match f {
-            Format::Raw => wanted == "raw",
-            _ => f.name().eq_ignore_ascii_case(&wanted),
-        };
-        let named = |f: &Format| called(f) || f.extensions().contains(&wanted.as_str());
-        Format::ALL.into_iter().find(named).ok_or_else(|| Error::UnknownFormat {
-            name: format!("'{text}'"),
-            what: "no such format".into(),
-            fix: format!("use one of {}", Format::ALL.map(|f| f.extensions()[0]).join(", ")),
-        })
     }
 }
 

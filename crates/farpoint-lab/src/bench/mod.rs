@@ -47,7 +47,10 @@ pub(crate) fn run(args: &args::Bench) -> Result<()> {
         given: Vec::new(),
     };
     for path in &args.clouds {
-        let (cloud, _) = input::read(path, &farpoint_io::ReadOptions::default().columns(args.columns.map(usize::from)))?;
+        let (cloud, _) = input::read(
+            path,
+            &farpoint_io::ReadOptions::default().columns(args.columns.map(usize::from)),
+        )?;
         let points = match Points::of(&cloud) {
             Points::F32(points) => Points::F32(Cow::Owned(points.into_owned())),
             Points::F64(points) => Points::F64(Cow::Owned(points.into_owned())),
