@@ -52,6 +52,7 @@ pub(crate) fn file(error: farpoint_io::Error) -> PyErr {
             PyFileNotFoundError::new_err(error.to_string())
         }
         Error::Read { .. } | Error::Write { .. } => PyOSError::new_err(error.to_string()),
+        Error::TooLarge { .. } => PyMemoryError::new_err(error.to_string()),
         Error::RowOutOfRange { .. } => PyIndexError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),
     }

@@ -36,10 +36,10 @@ pub(crate) struct Args {
 /// How much is said on stderr.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Messages {
-    /// Say nothing but errors: no warnings, notes or progress.
+    /// Print results and errors only: no warnings, notes or progress.
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = None::<&str>)]
     quiet: bool,
-    /// Say what is done and how long each stage takes.
+    /// Say on stderr what is done and how long each stage takes.
     #[arg(short, long, global = true, help_heading = None::<&str>)]
     verbose: bool,
 }
@@ -249,7 +249,7 @@ Examples:
 
 /// Show what is in a file.
 ///
-/// Of LAS, LAZ and E57 only the header is read, as far as it says all this.
+/// Of LAS, LAZ and E57 only the header is read where that is enough.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  farpoint info scan.laz --json\n  farpoint info scan.laz --points\

@@ -70,7 +70,7 @@ pub(crate) fn amount(amount: Amount) -> Result<()> {
 const MOST: usize = u32::MAX as usize - 1;
 
 /// Refuses to make more points than a cloud may have, or than fit in memory with their row numbers.
-pub(crate) fn points(points: usize, output: &Path) -> Result<()> {
+pub(crate) fn points(points: usize) -> Result<()> {
     ensure!(
         points <= MOST,
         "{} points are too many for a cloud (at most {}); ask for fewer",
@@ -78,7 +78,12 @@ pub(crate) fn points(points: usize, output: &Path) -> Result<()> {
         count(MOST)
     );
     let bytes = points * (size_of::<[f32; 3]>() + size_of::<usize>());
-    Ok(memory::require(&output.display().to_string(), bytes as u64)?)
+    ensure!(
+        memory::available().is_none_or(|free| bytes as u64 <= free),
+        "{} points take more memory than is free; ask for fewer",
+        count(points)
+    );
+    Ok(())
 }
 
 /// Whether a cloud can be written to `path` in the way that was asked for.

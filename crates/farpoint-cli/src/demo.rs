@@ -58,7 +58,7 @@ fn check(args: &args::Demo) -> Result<()> {
     ensure!(points >= 1000, "--points {points}: a room needs at least 1,000");
     let wanted = Amount::Ratio(ratio).limit(points)?;
     ensure!(wanted >= 2, "--ratio {ratio} leaves fewer than two points; raise it");
-    check::points(points, &args.out_dir)?;
+    check::points(points)?;
     check::folder(&args.out_dir)?;
     check::report(&args.report, &[])
 }

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &args::Generate) -> Result<()> {
     let CloudOutput { output, writing } = &args.output;
-    check::points(args.count.0, output)?;
+    check::points(args.count.0)?;
     check::cloud(output, &[], writing)?;
     check::report(&args.report, &[output])?;
     check::stdout_once(output, &args.report)?;

@@ -80,7 +80,7 @@ fn demo_writes_a_cloud_and_a_picture() {
     let picture = folder.read("made/farpoint-demo.png");
     assert_eq!(&picture[..8], b"\x89PNG\r\n\x1a\n");
     let wide = u32::from_be_bytes(picture[16..20].try_into().unwrap());
-    assert!(wide > 1000);
+    assert!(wide > 900, "{wide}");
 }
 
 #[test]

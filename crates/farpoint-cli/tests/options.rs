@@ -228,9 +228,9 @@ fn every_option_stands_under_its_heading() {
                 heading = name;
             }
             let option = line.split_whitespace().find(|word| word.starts_with("--"));
-            let Some(option) = option.filter(|_| line.trim_start().starts_with('-')) else {
-                continue;
-            };
+            // Deeper lines are wrapped text.
+            let starts = line.starts_with("  -") || line.starts_with("      -");
+            let Some(option) = option.filter(|_| starts) else { continue };
             let option = option.split(['[', '=']).next().unwrap_or(option);
             let expected = match option {
                 "--help" | "--quiet" | "--verbose" => "Options",

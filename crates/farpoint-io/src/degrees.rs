@@ -1,7 +1,7 @@
 //! Degrees of longitude and latitude beside heights in another unit, for which a distance in space has
 //! no meaning.
 
-use crate::cloud::Coordinates;
+use crate::coordinates::Coordinates;
 
 /// What a reader says of such a cloud.
 pub(crate) const WARNING: &str = "x and y are degrees while z is a length, so distances mix units; \
@@ -37,7 +37,7 @@ pub(crate) fn beside_lengths(coordinates: &Coordinates) -> bool {
 #[cfg(test)]
 mod tests {
     use super::beside_lengths;
-    use crate::cloud::Coordinates;
+    use crate::coordinates::Coordinates;
 
     fn cloud(origin: [f64; 3], extent: [f64; 3]) -> Coordinates {
         let at = |t: f64| [0, 1, 2].map(|a| origin[a] + t * extent[a]);

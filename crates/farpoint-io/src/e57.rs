@@ -4,8 +4,9 @@ mod summary;
 
 pub(crate) use summary::summary;
 
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
 use crate::column::{Column, Scalar};
+use crate::coordinates::Coordinates;
 use crate::crs::Crs;
 use crate::error::{Fault, Place};
 use crate::format::Format;
@@ -44,7 +45,8 @@ fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
     let mut ends = Vec::new();
     for scan in &scans {
         check(scan, bytes.len())?;
-        memory::fits(scan.records, 24 + 8 * scan.prototype.len())?;
+        let attributes = scan.prototype.len().saturating_sub(3);
+        memory::fits(scan.records, size_of::<[f64; 3]>() + attributes * size_of::<f64>())?;
         let first = points.len();
         without_place += positions(&mut reader, scan, &mut points)?;
         columns.read(&mut reader, scan, first, points.len())?;

@@ -13,7 +13,8 @@ mod write;
 pub(crate) use summary::summary;
 pub(crate) use write::write;
 
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
+use crate::coordinates::Coordinates;
 use crate::crs::Crs;
 use crate::error::{Fault, Place};
 use crate::format::Format;

@@ -17,6 +17,7 @@
 mod cloud;
 mod column;
 mod conversion;
+mod coordinates;
 mod crs;
 mod degrees;
 mod detect;
@@ -41,8 +42,9 @@ mod summary;
 mod table;
 mod text;
 
-pub use cloud::{Cloud, Coordinates, Field};
+pub use cloud::{Cloud, Field};
 pub use column::{Column, Scalar};
+pub use coordinates::Coordinates;
 pub use crs::Crs;
 pub use error::{Error, Place};
 pub use format::Format;

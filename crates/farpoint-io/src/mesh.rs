@@ -1,8 +1,9 @@
 //! The vertices of meshes: Wavefront OBJ and OFF. Faces are left out, with a warning; neither format is
 //! written.
 
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
 use crate::column::Column;
+use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 

@@ -8,8 +8,9 @@ mod write;
 pub(crate) use archive::read_archive;
 pub(crate) use write::{one_column, write};
 
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
 use crate::column::{Column, Scalar};
+use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, NpyHeader};

@@ -7,8 +7,9 @@ mod write;
 
 pub(crate) use write::write;
 
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
 use crate::column::{Column, Scalar};
+use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, PcdHeader};

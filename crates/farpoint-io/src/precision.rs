@@ -4,8 +4,9 @@
 //! than the step of the coordinates, the minimum corner is subtracted first.
 
 use crate::Precision;
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
 use crate::column::{Column, Scalar};
+use crate::coordinates::Coordinates;
 use crate::resolution::{bounds, float_spacing, is_single, meaningful_step};
 
 impl Precision {

@@ -1,8 +1,9 @@
 //! PTX (Leica): scans one after another, each with its size, its position and a matrix, then the points
 //! of a grid as the scanner saw them. Several scans become one cloud.
 
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
 use crate::column::Column;
+use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 

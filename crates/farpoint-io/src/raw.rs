@@ -3,8 +3,9 @@
 mod layout;
 
 use crate::ReadOptions;
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
 use crate::column::Scalar;
+use crate::coordinates::Coordinates;
 use crate::error::Fault;
 use crate::format::Format;
 use crate::header::Header;

@@ -1,7 +1,8 @@
 //! The resolution of coordinates: the step that a format states or that the numbers show, and what
 //! float32 would keep of it.
 
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
+use crate::coordinates::Coordinates;
 use rayon::prelude::*;
 
 /// Digits after the decimal point that are looked for.

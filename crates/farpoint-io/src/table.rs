@@ -3,8 +3,8 @@
 //! Keeping the stored bytes is what makes writing back exact: a kept point is a copied record (or
 //! line), never a number read and written again. Typed columns are taken out only to change format.
 
-use crate::cloud::Coordinates;
 use crate::column::{Column, Scalar, collect_as};
+use crate::coordinates::Coordinates;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;

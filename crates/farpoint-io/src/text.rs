@@ -12,8 +12,9 @@ mod write;
 pub(crate) use lines::looks_like_points;
 pub(crate) use write::write;
 
-use crate::cloud::{Cloud, Coordinates};
+use crate::cloud::Cloud;
 use crate::column::Scalar;
+use crate::coordinates::Coordinates;
 use crate::degrees;
 use crate::error::{Fault, Place};
 use crate::format::Format;

@@ -14,10 +14,16 @@ pub(crate) struct Generate {
     /// room, lidar, object, cube, lattice, line, equal, duplicated, clusters or sphere.
     pub(crate) kind: Kind,
     /// How many points: 10000, 10,000, 10k or 1e4.
-    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Cloud"
+    )]
     pub(crate) count: Count,
     /// Another seed, another cloud.
-    #[arg(long, value_name = "K", default_value_t = 0)]
+    #[arg(long, value_name = "K", default_value_t = 0, help_heading = "Cloud")]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) output: CloudOutput,
@@ -32,13 +38,25 @@ pub(crate) struct Generate {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Demo {
     /// Points of the scan: 10000, 10,000, 10k or 1e4.
-    #[arg(long, value_name = "N", default_value = "1000000", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1000000",
+        allow_negative_numbers = true,
+        help_heading = "Cloud"
+    )]
     pub(crate) points: Count,
     /// Share of them to choose, 0 to 1 or in percent (25%).
-    #[arg(long, value_name = "R", default_value = "0.25", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "R",
+        default_value = "0.25",
+        allow_negative_numbers = true,
+        help_heading = "Sampling"
+    )]
     pub(crate) ratio: Ratio,
     /// Seed of the scan and of the random sample.
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, help_heading = "Cloud")]
     pub(crate) seed: u64,
     /// Folder for the two files.
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Output")]

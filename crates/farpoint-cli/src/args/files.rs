@@ -65,10 +65,11 @@ pub(crate) struct Writing {
     /// :compressed.
     #[arg(long, value_name = "FORMAT[:ENCODING]")]
     format: Option<OutputFormat>,
-    /// Type of the coordinates written: single or double [default: the input's; for PCD single].
-    #[arg(long, value_name = "P")]
+    /// Type of the coordinates written: single or double [default: as in the input; single for PCD].
+    #[arg(long, value_name = "P", hide_possible_values = true)]
     precision: Option<PrecisionName>,
-    /// LAS and LAZ: step of the coordinates written, 0.001 or 1mm [default: the input's].
+    /// LAS and LAZ: step of the coordinates written, 0.001 or 1mm [default: that of the input, or as
+    /// fine as its numbers are].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) scale: Option<Length>,
 }

@@ -12,7 +12,7 @@ pub(crate) struct Run {
     /// [default: the first row]. For exact algorithms, npdu and fastpoint.
     #[arg(long, value_name = "I|random", help_heading = "Sampling")]
     pub(crate) start: Option<StartAt>,
-    /// Seed of the random start, of random, and of grid with --keep random.
+    /// Seed of --start random; in 'sample' also of random, and of grid with --keep random.
     #[arg(long, value_name = "K", help_heading = "Sampling")]
     pub(crate) seed: Option<u64>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Run {
 #[command(next_help_heading = "Device")]
 pub(crate) struct Where {
     /// Where to run: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one and it pays).
-    #[arg(long, value_name = "D", default_value = "auto")]
+    #[arg(long, value_name = "D", default_value = "auto", hide_possible_values = true)]
     pub(crate) device: Device,
     /// Which GPU, the first being 0 [default: 0].
     #[arg(long, value_name = "N")]

@@ -12,7 +12,7 @@ pub(crate) struct Approximate {
     /// grid: which point of a cell to keep: first, random (--seed), center (nearest to it), or
     /// centroid, which is no point of the file: positions are written, and how many points each
     /// stands for [default: center].
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", hide_possible_values = true)]
     pub(crate) keep: Option<Keep>,
     /// morton: bits per axis, 1 to 21 [default: 10].
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=21))]
@@ -23,10 +23,10 @@ pub(crate) struct Approximate {
     pub(crate) window: Option<u32>,
     /// npdu: in which order these lie: input, morton, or neighbors (in space)
     /// [default: input].
-    #[arg(long, value_name = "O")]
+    #[arg(long, value_name = "O", hide_possible_values = true)]
     pub(crate) npdu_order: Option<NpduOrder>,
     /// fastpoint: how the distances to come are predicted: network or fit [default: network].
-    #[arg(long, value_name = "E")]
+    #[arg(long, value_name = "E", hide_possible_values = true)]
     pub(crate) estimator: Option<Estimator>,
     /// fastpoint: exact algorithm of its first tenth [default: auto].
     #[arg(long, value_name = "A")]

@@ -1,8 +1,8 @@
 //! Cutting the vertices out of a PLY payload, without changing a byte of them.
 
 use super::{Element, Parsed};
-use crate::cloud::Coordinates;
 use crate::column::Column;
+use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::memory;
 use crate::table::{Slot, Split, Store, Table, Tokens, list_length, part};

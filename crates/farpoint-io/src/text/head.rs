@@ -108,14 +108,28 @@ fn axes_of(names: &[String], columns: usize, xyz: Option<&[String; 3]>) -> Resul
     }
 }
 
-/// The names in a header. Names hold spaces where the values do not, which commas or tabs between them
-/// show.
+/// The names in a header. Where the values stand between spaces, names may stand between tabs or commas;
+/// the number of columns decides.
 fn header_names(header: &[u8], split: Split, columns: usize) -> Vec<String> {
-    let tabbed = || header.split(|&b| b == b'\t').map(|name| words(name, Split::Space).join(" "));
-    match split == Split::Space && header.contains(&b'\t') && tabbed().count() == columns {
-        true => tabbed().collect(),
-        false => words(header, split),
+    let own = with_units(words(header, split));
+    if split != Split::Space || own.len() == columns {
+        return own;
     }
+    let tabbed = header.split(|&b| b == b'\t').map(|name| words(name, Split::Space).join(" "));
+    let others = [tabbed.collect(), with_units(words(header, Split::Any))];
+    others.into_iter().find(|names: &Vec<String>| names.len() == columns).unwrap_or(own)
+}
+
+/// A unit in brackets belongs to the name before it: `X [m]` is one name.
+fn with_units(words: Vec<String>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for word in words {
+        match names.last_mut().filter(|_| word.starts_with(['[', '('])) {
+            Some(name) => *name = format!("{name} {word}"),
+            None => names.push(word),
+        }
+    }
+    names
 }
 
 /// Refuses axes by name where names and values may be shifted: between spaces, `Point ID East North Up`
@@ -198,8 +212,7 @@ fn commented_names(
     let line = line.trim_ascii();
     let text = &line[line.iter().position(|&b| b != b'#' && b != b'/').unwrap_or(line.len())..];
     let text = text.trim_ascii();
-    let tabbed = header_names(text, Split::Space, columns);
-    let all = [words(text, split), tabbed, words(text, Split::Any)];
+    let all = [words(text, split), header_names(text, Split::Space, columns)];
     let says = |names: &Vec<String>| {
         names.len() == columns
             && (names::recognized(names).is_some()

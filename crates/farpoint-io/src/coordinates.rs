@@ -1,0 +1,62 @@
+//! The places of the points.
+
+use crate::column::{Column, Scalar};
+
+/// The x, y and z of every point, in the precision of the file: f32 stays f32; doubles, scaled
+/// integers and text are f64.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Coordinates {
+    F32(Vec<[f32; 3]>),
+    F64(Vec<[f64; 3]>),
+}
+
+impl Coordinates {
+    /// How many points there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Coordinates::F32(v) => v.len(),
+            Coordinates::F64(v) => v.len(),
+        }
+    }
+
+    /// Whether there are no points.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Point `row` as f64, which represents either precision exactly.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn get(&self, row: usize) -> [f64; 3] {
+        match self {
+            Coordinates::F32(v) => v[row].map(f64::from),
+            Coordinates::F64(v) => v[row],
+        }
+    }
+
+    /// One axis of the given rows as a column.
+    pub(crate) fn axis(&self, axis: usize, rows: &[usize]) -> Column {
+        match self {
+            Coordinates::F32(v) => Column::F32(rows.iter().map(|&r| v[r][axis]).collect()),
+            Coordinates::F64(v) => Column::F64(rows.iter().map(|&r| v[r][axis]).collect()),
+        }
+    }
+
+    pub(crate) fn kind(&self) -> Scalar {
+        match self {
+            Coordinates::F32(_) => Scalar::F32,
+            Coordinates::F64(_) => Scalar::F64,
+        }
+    }
+
+    /// Puts three columns together. Only three f32 columns make f32 points.
+    pub(crate) fn from_columns(x: &Column, y: &Column, z: &Column) -> Coordinates {
+        if let (Column::F32(x), Column::F32(y), Column::F32(z)) = (x, y, z) {
+            let points = x.iter().zip(y).zip(z).map(|((&x, &y), &z)| [x, y, z]);
+            return Coordinates::F32(points.collect());
+        }
+        Coordinates::F64((0..x.len()).map(|i| [x.get(i), y.get(i), z.get(i)]).collect())
+    }
+}
