@@ -9,8 +9,8 @@ from plyfile import PlyData
 from pypcd4 import PointCloud
 
 import command
-import inputs
 import readers
+import sources
 import truth
 
 OF_DOUBLES = [
@@ -81,8 +81,8 @@ def fields_of_las():
 def test_values_that_fit_no_field_of_las_get_another_name(tmp_path, extension):
     values = truth.random().normal(0, 1e6, truth.POINTS)
     names = fields_of_las()
-    columns = inputs.axes(truth.local("f8"), "f8") | {name: values for name in names}
-    np.save(tmp_path / "in.npy", inputs.record(columns))
+    columns = sources.axes(truth.local("f8"), "f8") | {name: values for name in names}
+    np.save(tmp_path / "in.npy", sources.record(columns))
     target = str(tmp_path / f"out.{extension}")
     rows, _ = command.convert(tmp_path / "in.npy", target)
     out = readers.read(target)
@@ -91,11 +91,11 @@ def test_values_that_fit_no_field_of_las_get_another_name(tmp_path, extension):
 
 
 def test_values_that_fit_stand_in_the_fields_of_las(tmp_path):
-    columns = inputs.axes(truth.local("f8"), "f8")
+    columns = sources.axes(truth.local("f8"), "f8")
     wanted = {"return_number": 3, "number_of_returns": 5, "user_data": 200, "point_source_id": 999}
     wanted |= {"scan_angle": -2000, "synthetic": 1, "edge_of_flight_line": 1, "classification": 40}
     columns |= {name: np.full(truth.POINTS, value, "f8") for name, value in wanted.items()}
-    np.save(tmp_path / "in.npy", inputs.record(columns))
+    np.save(tmp_path / "in.npy", sources.record(columns))
     command.convert(tmp_path / "in.npy", str(tmp_path / "out.laz"))
     cloud = laspy.read(tmp_path / "out.laz")
     assert list(cloud.point_format.extra_dimension_names) == []
@@ -203,6 +203,58 @@ def test_columns_of_e57_come_in_the_order_of_the_file(made):
     assert out.names == ["x", "y", "z", "intensity", "red", "green", "blue", "scan"]
 
 
+def surveyed_lines(tmp_path, head, order):
+    """A file of numbered points, with their coordinates in this order."""
+    xyz = truth.surveyed()
+    columns = [[str(i + 1) for i in range(truth.POINTS)]]
+    columns += [sources.words(xyz[:, axis], 3) for axis in order]
+    sources.lines(tmp_path / "survey.csv", zip(*columns), ",", head)
+    return xyz
+
+
+@pytest.mark.parametrize("extension", ["laz", "ply", "pcd", "npy"])
+@pytest.mark.parametrize(
+    ("head", "order"),
+    [("ID,Easting,Northing,Height\n", [0, 1, 2]), ("Point,North,East,Elevation\n", [1, 0, 2])],
+)
+def test_columns_of_surveyors_are_found_by_their_names(tmp_path, head, order, extension):
+    xyz = surveyed_lines(tmp_path, head, order)
+    target = str(tmp_path / f"out.{extension}")
+    rows, _ = command.convert(tmp_path / "survey.csv", target)
+    out = readers.read(target)
+    moved = out.xyz + (0 if out.offset is None else out.offset)
+    np.testing.assert_allclose(moved, xyz[rows], rtol=0, atol=1e-5)
+    name = head.split(",")[0]
+    np.testing.assert_array_equal(out.columns[name], rows + 1)
+
+
+def test_numbered_points_without_a_header_are_not_guessed(tmp_path):
+    xyz = surveyed_lines(tmp_path, "", [1, 0, 2])
+    target = str(tmp_path / "out.laz")
+    refused = command.run("sample", tmp_path / "survey.csv", "-o", target, "-n", 3, check=False)
+    assert refused.status == 2 and "--xyz" in refused.stderr
+    assert not (tmp_path / "out.laz").exists()
+    rows, _ = command.convert(tmp_path / "survey.csv", target, "--xyz", "3,2,4")
+    np.testing.assert_allclose(readers.read(target).xyz, xyz[rows], rtol=0, atol=1e-6)
+
+
+def test_raw_rows_of_another_length_are_not_guessed(tmp_path):
+    """A room with colors, six values a row, of a size that four values a row would fit."""
+    room = np.column_stack(
+        [
+            truth.random().uniform([0, 0, 0], [8, 6, 2.5], (6000, 3)),
+            truth.random().integers(0, 256, (6000, 3)),
+        ]
+    ).astype(np.float32)
+    room.tofile(tmp_path / "room.bin")
+    target = str(tmp_path / "out.ply")
+    refused = command.run("sample", tmp_path / "room.bin", "-o", target, "-n", 3, check=False)
+    assert refused.status == 2 and "--columns 6" in refused.stderr
+    rows = str(tmp_path / "rows.npy")
+    command.run("sample", tmp_path / "room.bin", "-o", target, "-n", 90, "--columns", 6, "--indices", rows)
+    np.testing.assert_array_equal(readers.read(target).xyz, room[np.load(rows), :3])
+
+
 NAMES = {
     "classification": ["classification", "Classification", "class", "scalar_Classification"],
     "gps_time": ["gps_time", "GpsTime", "scalar_GpsTime"],
@@ -214,7 +266,7 @@ NAMES = {
 @pytest.mark.parametrize(("wanted", "name"), [(n, name) for n, names in NAMES.items() for name in names])
 def test_an_attribute_has_one_name_in_every_format(tmp_path, wanted, name):
     values = truth.times() if wanted == "gps_time" else truth.classes().astype("f8")
-    np.save(tmp_path / "in.npy", inputs.record(inputs.axes(truth.local("f8"), "f8") | {name: values}))
+    np.save(tmp_path / "in.npy", sources.record(sources.axes(truth.local("f8"), "f8") | {name: values}))
     special = {("nx", "pcd"): "normal_x", ("nx", "laz"): "NormalX"}
     for extension in ["ply", "pcd", "laz", "csv"]:
         target = str(tmp_path / f"out.{extension}")
@@ -226,8 +278,8 @@ def test_an_attribute_has_one_name_in_every_format(tmp_path, wanted, name):
 def test_fields_that_las_has_in_another_form(tmp_path):
     degrees = truth.random().integers(-90, 91, truth.POINTS).astype(np.int8)
     index = (np.arange(truth.POINTS) % 5).astype(np.uint8)
-    columns = inputs.axes(truth.local("f8"), "f8") | {"scan_angle_rank": degrees, "return_index": index}
-    np.save(tmp_path / "in.npy", inputs.record(columns))
+    columns = sources.axes(truth.local("f8"), "f8") | {"scan_angle_rank": degrees, "return_index": index}
+    np.save(tmp_path / "in.npy", sources.record(columns))
     rows, _ = command.convert(tmp_path / "in.npy", str(tmp_path / "out.laz"))
     cloud = laspy.read(tmp_path / "out.laz")
     np.testing.assert_allclose(np.array(cloud.scan_angle) * 0.006, degrees[rows], rtol=0, atol=0.003)
@@ -237,10 +289,10 @@ def test_fields_that_las_has_in_another_form(tmp_path):
 @pytest.mark.parametrize("kind", ["u1", "i4", "f8"])
 def test_pcd_has_the_types_that_pcl_matches(tmp_path, kind):
     values = truth.classes().astype(kind)
-    columns = inputs.axes(truth.local("f8"), "f8") | {
+    columns = sources.axes(truth.local("f8"), "f8") | {
         name: values for name in ["label", "curvature", "intensity", "nx", "ny", "nz"]
     }
-    np.save(tmp_path / "in.npy", inputs.record(columns))
+    np.save(tmp_path / "in.npy", sources.record(columns))
     rows, _ = command.convert(tmp_path / "in.npy", str(tmp_path / "out.pcd"))
     out = readers.read(str(tmp_path / "out.pcd"))
     assert out.columns.pop("label").dtype == np.uint32
