@@ -2,7 +2,9 @@
 //! float32 would keep of it.
 
 use crate::cloud::Cloud;
+use crate::column::Column;
 use crate::coordinates::Coordinates;
+use crate::header::Header;
 use rayon::prelude::*;
 
 /// Digits after the decimal point that are looked for.
@@ -87,6 +89,30 @@ fn decimals(coordinates: &Coordinates, axis: usize, rows: &[usize]) -> Option<u3
     };
     let most = rows.par_chunks(1 << 16).map(of_rows).max().unwrap_or(0);
     (most <= MOST_DECIMALS).then_some(most)
+}
+
+/// An axis as it is shown in text: multiples of a decimal scale without the digits that computing them
+/// in binary adds, `849393.95` and not `849393.9500000001`.
+pub(crate) fn shown_axis(cloud: &Cloud, axis: usize, rows: &[usize]) -> Column {
+    let column = cloud.coordinates().axis(axis, rows);
+    let (Column::F64(values), Header::Las(header)) = (&column, &cloud.header) else {
+        return column;
+    };
+    let raw = &header.raw;
+    let scale = [raw.x_scale_factor, raw.y_scale_factor, raw.z_scale_factor][axis];
+    let offset = [raw.x_offset, raw.y_offset, raw.z_offset][axis];
+    let has = |digits: &u32| {
+        let power = 10f64.powi(*digits as i32);
+        [scale, offset].iter().all(|value| (value * power).round() / power == *value)
+    };
+    let Some(digits) = (0..=MOST_DECIMALS).find(has) else { return column };
+    let power = 10f64.powi(digits as i32);
+    let shown = |value: &f64| {
+        let decimal = (value * power).round() / power;
+        // Too large for so many digits, or not of this file.
+        if (decimal - value).abs() <= scale.abs() * 1e-3 { decimal } else { *value }
+    };
+    Column::F64(values.iter().map(shown).collect())
 }
 
 /// The step below which differences of the coordinates mean nothing, for each axis.

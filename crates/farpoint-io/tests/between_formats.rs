@@ -2,8 +2,8 @@
 //! software reads such files in the tests of the command line.
 
 use farpoint_io::{
-    Cloud, Column, Coordinates, Format, Precision, ReadOptions, WriteOptions, read_bytes,
-    write_bytes,
+    Cloud, Column, Coordinates, Format, Precision, ReadOptions, TextStyle, WriteOptions,
+    read_bytes, write_bytes,
 };
 
 /// A place on a map, in steps of a centimeter.
@@ -80,6 +80,18 @@ fn las_takes_the_step_of_the_numbers() {
     // An input of the same format is stored anew.
     let (coarse, _) = through(&back, &to(Format::Las).scale(0.25));
     assert_eq!(coarse.coordinates().get(0), [637_012.25, 849_000.5, 406.25]);
+}
+
+#[test]
+fn text_shows_the_decimals_of_las() {
+    let cloud =
+        Cloud::new(Coordinates::F64(vec![[849_393.95, 0.1, -3.07], [849_393.96, 0.2, 7.0]]));
+    let (las, _) = through(&cloud, &to(Format::Las));
+    for style in [TextStyle::Spaces, TextStyle::Pts] {
+        let (bytes, _) = write_bytes(&las, &[0], &to(Format::Text).style(style)).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.lines().any(|line| line.starts_with("849393.95 0.1 -3.07")), "{text}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::lines::parse;
 use crate::cloud::Cloud;
 use crate::column::{Attribute, Column};
+use crate::resolution::shown_axis;
 use crate::table::{Split, Tokens};
 
 /// Lines that are looked at; colors that are none show soon.
@@ -57,7 +58,7 @@ pub(super) fn lines(
     let is_color = |i: usize| colors.is_some_and(|all| all.iter().any(|(place, _)| *place == i));
     let left = (0..attributes.len()).filter(|&i| intensity != Some(i) && !is_color(i));
     warn_of(left.map(|i| attributes[i].name.as_str()), warnings);
-    let axes: Vec<_> = (0..3).map(|a| cloud.coordinates.axis(a, rows)).collect();
+    let axes: Vec<_> = (0..3).map(|a| shown_axis(cloud, a, rows)).collect();
     let mut out = format!("{}\n", rows.len()).into_bytes();
     for row in 0..rows.len() {
         for (k, axis) in axes.iter().enumerate() {

@@ -10,6 +10,7 @@ use crate::column::Attribute;
 use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::header::{Header, TextHeader};
+use crate::resolution::shown_axis;
 use crate::table::{Split, Table, Tokens};
 
 /// Writes the kept lines, or makes lines of the attributes. Without a style, a text keeps its own.
@@ -90,7 +91,7 @@ fn new_lines(cloud: &Cloud, rows: &[usize], style: TextStyle, attributes: &[Attr
             b' '
         }
     };
-    let axes: Vec<_> = (0..3).map(|a| cloud.coordinates.axis(a, rows)).collect();
+    let axes: Vec<_> = (0..3).map(|a| shown_axis(cloud, a, rows)).collect();
     for i in 0..rows.len() {
         for (k, column) in axes.iter().chain(attributes.iter().map(|a| &a.column)).enumerate() {
             if k > 0 {
