@@ -1,0 +1,390 @@
+//! A statement of the paper, what was measured for it, and the rule by which both are compared.
+//! The verdict follows from rule and numbers in one place, [`Claim::verdict`]; none is written by
+//! hand. Notes explain, and must hold whatever the verdict is.
+
+use super::published::Workload;
+use super::table::{Row, range};
+use farpoint_cli::output::{count, number};
+
+/// One statement of the paper beside what was measured.
+pub(super) struct Claim {
+    /// Section, table or figure of the paper.
+    at: &'static str,
+    /// What the paper says there, with its number where it prints one.
+    says: String,
+    /// What the measured values are, and how they are written.
+    quantity: &'static str,
+    unit: Unit,
+    cases: Vec<Found>,
+    judge: Judge,
+    /// The cases that the statement is about; `None`: all.
+    scope: Option<Workload>,
+    /// What must be known to read the numbers.
+    note: &'static str,
+    /// Shown only where the verdict is [`Verdict::Differs`].
+    why: &'static str,
+}
+
+/// A measured value and what it was measured on.
+#[derive(Clone)]
+pub(super) struct Found {
+    cloud: String,
+    points: f64,
+    /// Sample size or variant; may be empty.
+    detail: String,
+    value: f64,
+}
+
+/// When measured numbers agree with the statement. Every case in scope has to satisfy it.
+#[derive(Clone, Copy)]
+pub(super) enum Rule {
+    /// Within a factor of the paper's number, or of its range.
+    Within { factor: f64, paper: [f64; 2] },
+    AtMost(f64),
+    AtLeast(f64),
+    Above(f64),
+    Below(f64),
+}
+
+/// How a claim is judged.
+enum Judge {
+    By(Rule),
+    /// Not at all, and why.
+    Not(&'static str),
+}
+
+/// How a value is written.
+#[derive(Clone, Copy)]
+pub(super) enum Unit {
+    Times,
+    Percent,
+    Megabytes,
+    Voxels,
+}
+
+/// What follows from a rule and the numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Agrees,
+    Differs,
+    /// With the reason.
+    Incomparable(String),
+}
+
+/// Failing cases that are named, at most.
+const NAMED: usize = 3;
+
+impl Claim {
+    /// A claim that every case has to satisfy.
+    pub(super) fn new(
+        at: &'static str,
+        says: impl Into<String>,
+        (quantity, unit): (&'static str, Unit),
+        cases: Vec<Found>,
+        rule: Rule,
+    ) -> Self {
+        let (says, judge) = (says.into(), Judge::By(rule));
+        Self { at, says, quantity, unit, cases, judge, scope: None, note: "", why: "" }
+    }
+
+    /// A statement that nothing measured here can be compared with.
+    pub(super) fn incomparable(
+        at: &'static str,
+        says: impl Into<String>,
+        reason: &'static str,
+    ) -> Self {
+        let (judge, unit) = (Judge::Not(reason), Unit::Times);
+        let (says, cases) = (says.into(), Vec::new());
+        Self { at, says, quantity: "", unit, cases, judge, scope: None, note: "", why: "" }
+    }
+
+    /// Judged by the clouds like this workload of the paper; the others are reported only.
+    pub(super) fn on(self, workload: Workload) -> Self {
+        Self { scope: Some(workload), ..self }
+    }
+
+    pub(super) fn note(self, note: &'static str) -> Self {
+        Self { note, ..self }
+    }
+
+    pub(super) fn why(self, why: &'static str) -> Self {
+        Self { why, ..self }
+    }
+
+    pub(super) fn at(&self) -> &'static str {
+        self.at
+    }
+
+    pub(super) fn says(&self) -> &str {
+        &self.says
+    }
+
+    /// The verdict, from rule and numbers alone.
+    pub(super) fn verdict(&self) -> Verdict {
+        let rule = match self.judge {
+            Judge::By(rule) => rule,
+            Judge::Not(reason) => return Verdict::Incomparable(reason.into()),
+        };
+        let values: Vec<_> = self.within_scope().map(|case| case.value).collect();
+        match (values.is_empty(), self.scope) {
+            (true, Some(workload)) => Verdict::Incomparable(format!(
+                "no cloud like the paper's {} was measured",
+                workload.described()
+            )),
+            (true, None) => Verdict::Incomparable("nothing was measured for it".into()),
+            (false, _) if values.iter().all(|value| rule.holds(*value)) => Verdict::Agrees,
+            (false, _) => Verdict::Differs,
+        }
+    }
+
+    /// The rule in words.
+    pub(super) fn rule(&self) -> String {
+        let Judge::By(rule) = self.judge else { return "none".into() };
+        let bound = rule.described(self.unit);
+        match self.scope {
+            Some(workload) => format!("{}: {bound}, on the {}", self.quantity, workload.name()),
+            None => format!("{}: {bound}, in every case", self.quantity),
+        }
+    }
+
+    /// The measured numbers in words.
+    pub(super) fn found(&self) -> String {
+        let Judge::By(rule) = self.judge else { return "-".into() };
+        let inside: Vec<_> = self.within_scope().collect();
+        let others: Vec<_> = self.cases.iter().filter(|case| !self.counts(case)).collect();
+        let mut text = match inside.is_empty() {
+            true => "-".to_owned(),
+            false => self.described(rule, &inside),
+        };
+        if !others.is_empty() {
+            text += &format!(". Other clouds: {}", self.described(rule, &others));
+        }
+        text
+    }
+
+    /// What to know, and why it differs if it does.
+    pub(super) fn remarks(&self) -> String {
+        let mut parts = vec![self.note];
+        match self.verdict() {
+            Verdict::Agrees => {}
+            Verdict::Differs => parts.push(self.why),
+            Verdict::Incomparable(reason) => {
+                let known = parts.join(" ");
+                return [capital(&reason) + ".", known].join(" ").trim().to_owned();
+            }
+        }
+        parts.retain(|part| !part.is_empty());
+        parts.join(" ")
+    }
+
+    fn counts(&self, case: &Found) -> bool {
+        self.scope.is_none_or(|workload| workload.is_like(&case.cloud, case.points))
+    }
+
+    fn within_scope(&self) -> impl Iterator<Item = &Found> {
+        self.cases.iter().filter(|case| self.counts(case))
+    }
+
+    /// The range of some cases, how many satisfy the rule, and the first that don't.
+    fn described(&self, rule: Rule, cases: &[&Found]) -> String {
+        let [low, high] = range(cases.iter().map(|case| case.value));
+        let span = match low == high {
+            true => self.unit.of(low),
+            false => format!("{} to {}", short(low), self.unit.of(high)),
+        };
+        if let [case] = cases {
+            return format!("{} ({})", self.unit.of(case.value), case.name());
+        }
+        let failing: Vec<_> = cases.iter().filter(|case| !rule.holds(case.value)).collect();
+        let held = cases.len() - failing.len();
+        let named = failing.iter().take(NAMED);
+        let named: Vec<_> =
+            named.map(|case| format!("{} {}", case.name(), self.unit.of(case.value))).collect();
+        let more = match failing.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {} more", count(more)),
+        };
+        match (held, named.is_empty()) {
+            (_, true) => format!("{span}; so in all {} cases", count(cases.len())),
+            (held, false) => format!(
+                "{span}; so in {} of {} cases, not: {}{more}",
+                count(held),
+                count(cases.len()),
+                named.join(", ")
+            ),
+        }
+    }
+}
+
+impl Found {
+    /// A value of the cloud that this row is of.
+    pub(super) fn of(row: &Row<'_>, detail: impl Into<String>, value: f64) -> Self {
+        let cloud = row.text("cloud").to_owned();
+        Self { cloud, points: row.number("points"), detail: detail.into(), value }
+    }
+
+    pub(super) fn is_of_same_cloud(&self, other: &Self) -> bool {
+        self.cloud == other.cloud
+    }
+
+    fn name(&self) -> String {
+        format!("{} {}", self.cloud, self.detail).trim().to_owned()
+    }
+}
+
+impl Rule {
+    /// Within a factor of one number.
+    pub(super) fn within(factor: f64, paper: f64) -> Self {
+        Self::Within { factor, paper: [paper; 2] }
+    }
+
+    /// Whether a value satisfies it. A value that is no number never does.
+    fn holds(self, value: f64) -> bool {
+        match self {
+            Self::Within { factor, paper: [low, high] } => {
+                (low / factor..=high * factor).contains(&value)
+            }
+            Self::AtMost(bound) => value <= bound,
+            Self::AtLeast(bound) => value >= bound,
+            Self::Above(bound) => value > bound,
+            Self::Below(bound) => value < bound,
+        }
+    }
+
+    fn described(self, unit: Unit) -> String {
+        match self {
+            Self::Within { factor, paper: [low, high] } => {
+                let from_to = match low == high {
+                    true => unit.of(low),
+                    false => format!("{} to {}", short(low), unit.of(high)),
+                };
+                format!(
+                    "within a factor of {factor} of {from_to} ({} to {})",
+                    short(low / factor),
+                    short(high * factor)
+                )
+            }
+            Self::AtMost(bound) => format!("at most {}", unit.of(bound)),
+            Self::AtLeast(bound) => format!("at least {}", unit.of(bound)),
+            Self::Above(bound) => format!("above {}", unit.of(bound)),
+            Self::Below(bound) => format!("below {}", unit.of(bound)),
+        }
+    }
+}
+
+impl Unit {
+    fn of(self, value: f64) -> String {
+        let text = short(value);
+        match self {
+            Self::Times => format!("{text} times"),
+            Self::Percent => format!("{text} %"),
+            Self::Megabytes => format!("{text} MB"),
+            Self::Voxels => format!("{text} voxels"),
+        }
+    }
+}
+
+/// A value without its unit, to four digits.
+fn short(value: f64) -> String {
+    let text = number(value);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Verdict::{Agrees, Differs, Incomparable};
+    use super::*;
+
+    fn case(cloud: &str, points: f64, value: f64) -> Found {
+        Found { cloud: cloud.into(), points, detail: String::new(), value }
+    }
+
+    fn claim(rule: Rule, values: &[f64]) -> Claim {
+        let cases = values.iter().map(|value| case("room-1000000", 1e6, *value)).collect();
+        Claim::new("5.6.2", "says", ("speed-up", Unit::Times), cases, rule)
+    }
+
+    fn verdict(rule: Rule, values: &[f64]) -> Verdict {
+        claim(rule, values).verdict()
+    }
+
+    #[test]
+    fn what_issue_13_found_differs() {
+        // FPS + NPDU at most 5.8 times as fast as FPS; found: 0.7 to 134.
+        assert_eq!(verdict(Rule::AtMost(5.8), &[0.7, 3.2, 134.0]), Differs);
+        // 186.56 times as fast; found: 1,074 over the plain loop and 83 over the vectorized one.
+        assert_eq!(verdict(Rule::within(2.0, 186.56), &[1074.0]), Differs);
+        assert_eq!(verdict(Rule::within(2.0, 186.56), &[83.0]), Differs);
+        assert_eq!(verdict(Rule::within(2.0, 186.56), &[102.0]), Agrees);
+    }
+
+    #[test]
+    fn each_rule_has_its_bounds() {
+        let range = Rule::Within { factor: 2.0, paper: [50.0, 52.4] };
+        for (rule, inside, outside) in [
+            (Rule::within(2.0, 10.0), [5.0, 20.0], [4.99, 20.01]),
+            (range, [25.0, 104.8], [24.9, 104.9]),
+            (Rule::AtMost(5.8), [-1.0, 5.8], [5.81, f64::INFINITY]),
+            (Rule::AtLeast(5.8), [5.8, f64::INFINITY], [5.79, 0.0]),
+            (Rule::Above(1.0), [1.01, f64::INFINITY], [1.0, 0.99]),
+            (Rule::Below(1.0), [0.99, 0.0], [1.0, 1.01]),
+        ] {
+            assert_eq!(verdict(rule, &inside), Agrees);
+            for value in outside {
+                // One case outside is enough.
+                assert_eq!(verdict(rule, &[inside[0], value]), Differs, "{value}");
+            }
+            assert_eq!(verdict(rule, &[inside[0], f64::NAN]), Differs, "a lost measurement");
+        }
+    }
+
+    #[test]
+    fn nothing_measured_is_no_agreement() {
+        assert!(matches!(verdict(Rule::AtMost(5.8), &[]), Incomparable(_)));
+        let claim = claim(Rule::AtMost(5.8), &[1.0]).on(Workload::Dragon);
+        assert!(matches!(claim.verdict(), Incomparable(why) if why.contains("dragon")));
+        let reason = Claim::incomparable("5.2", "says", "no network is trained here");
+        assert_eq!(reason.verdict(), Incomparable("no network is trained here".into()));
+        assert_eq!(reason.remarks(), "No network is trained here.");
+    }
+
+    #[test]
+    fn a_workload_is_judged_by_clouds_like_it() {
+        let cases =
+            || vec![case("room-1000000", 1e6, 150.0), case("stanford/dragon_0", 41e3, 3.0)];
+        let speed = ("speed-up", Unit::Times);
+        let rule = Rule::within(2.0, 186.56);
+        let claim = |cases| Claim::new("5.6.2", "says", speed, cases, rule).on(Workload::Room);
+        assert_eq!(claim(cases()).verdict(), Agrees);
+        assert_eq!(
+            claim(cases()).found(),
+            "150 times (room-1000000). Other clouds: 3 times (stanford/dragon_0)"
+        );
+        // Too small to be the paper's room.
+        let small = vec![case("room-40000", 4e4, 150.0)];
+        assert!(matches!(claim(small).verdict(), Incomparable(_)));
+    }
+
+    #[test]
+    fn words_follow_the_numbers() {
+        let claim = claim(Rule::AtMost(5.8), &[0.7, 134.0]).note("Note.").why("Because.");
+        assert_eq!(claim.rule(), "speed-up: at most 5.8 times, in every case");
+        assert_eq!(
+            claim.found(),
+            "0.7 to 134 times; so in 1 of 2 cases, not: room-1000000 134 times"
+        );
+        assert_eq!(claim.remarks(), "Note. Because.");
+        let agreeing = super::tests::claim(Rule::AtMost(5.8), &[0.7]).note("Note.").why("Because.");
+        assert_eq!(agreeing.remarks(), "Note.");
+    }
+}
