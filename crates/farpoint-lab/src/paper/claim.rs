@@ -39,7 +39,10 @@ pub(super) struct Found {
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
     /// Within a factor of the paper's number, or of its range.
-    Within { factor: f64, paper: [f64; 2] },
+    Within {
+        factor: f64,
+        paper: [f64; 2],
+    },
     AtMost(f64),
     AtLeast(f64),
     Above(f64),
@@ -150,11 +153,11 @@ impl Claim {
     /// The measured numbers in words.
     pub(super) fn found(&self) -> String {
         let Judge::By(rule) = self.judge else { return "-".into() };
-        let inside: Vec<_> = self.within_scope().collect();
-        let others: Vec<_> = self.cases.iter().filter(|case| !self.counts(case)).collect();
+        let (inside, others): (Vec<_>, Vec<_>) =
+            self.cases.iter().partition(|case| self.counts(case));
         let mut text = match inside.is_empty() {
             true => "-".to_owned(),
-            false => self.described(rule, &inside),
+            false => self.described(rule, &inside) + &failing(rule, self.unit, &inside),
         };
         if !others.is_empty() {
             text += &format!(". Other clouds: {}", self.described(rule, &others));
@@ -185,35 +188,39 @@ impl Claim {
         self.cases.iter().filter(|case| self.counts(case))
     }
 
-    /// The range of some cases, how many satisfy the rule, and the first that don't.
+    /// The range of some cases, and how many satisfy the rule.
     fn described(&self, rule: Rule, cases: &[&Found]) -> String {
-        let [low, high] = range(cases.iter().map(|case| case.value));
-        let span = match low == high {
-            true => self.unit.of(low),
-            false => format!("{} to {}", short(low), self.unit.of(high)),
-        };
         if let [case] = cases {
             return format!("{} ({})", self.unit.of(case.value), case.name());
         }
-        let failing: Vec<_> = cases.iter().filter(|case| !rule.holds(case.value)).collect();
-        let held = cases.len() - failing.len();
-        let named = failing.iter().take(NAMED);
-        let named: Vec<_> =
-            named.map(|case| format!("{} {}", case.name(), self.unit.of(case.value))).collect();
-        let more = match failing.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {} more", count(more)),
+        let [low, high] = range(cases.iter().map(|case| case.value));
+        let span = match low == high {
+            true => self.unit.of(low),
+            false => format!("{} to {}", self.unit.of(low), self.unit.of(high)),
         };
-        match (held, named.is_empty()) {
-            (_, true) => format!("{span}; so in all {} cases", count(cases.len())),
-            (held, false) => format!(
-                "{span}; so in {} of {} cases, not: {}{more}",
-                count(held),
-                count(cases.len()),
-                named.join(", ")
-            ),
+        let held = cases.iter().filter(|case| rule.holds(case.value)).count();
+        match held == cases.len() {
+            true => format!("{span}; holds in all {} cases", count(held)),
+            false => format!("{span}; holds in {} of {} cases", count(held), count(cases.len())),
         }
     }
+}
+
+/// The cases that don't satisfy the rule, the farthest from it first.
+fn failing(rule: Rule, unit: Unit, cases: &[&Found]) -> String {
+    let mut failing: Vec<_> = cases.iter().filter(|case| !rule.holds(case.value)).collect();
+    if failing.is_empty() || cases.len() == 1 {
+        return String::new();
+    }
+    failing.sort_by(|a, b| rule.distance(b.value).total_cmp(&rule.distance(a.value)));
+    let named = failing.iter().take(NAMED);
+    let named: Vec<_> =
+        named.map(|case| format!("{} ({})", case.name(), unit.of(case.value))).collect();
+    let more = match failing.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {} more", count(more)),
+    };
+    format!(", not for {}{more}", named.join(", "))
 }
 
 impl Found {
@@ -251,32 +258,60 @@ impl Rule {
         }
     }
 
+    /// How far a value is from the rule's bound, as a factor; what is no number comes first.
+    fn distance(self, value: f64) -> f64 {
+        let bound = match self {
+            Self::Within { paper: [low, high], .. } => (low * high).sqrt(),
+            Self::AtMost(bound)
+            | Self::AtLeast(bound)
+            | Self::Above(bound)
+            | Self::Below(bound) => bound,
+        };
+        match (value / bound).ln().abs() {
+            off if off.is_nan() => f64::INFINITY,
+            off => off,
+        }
+    }
+
     fn described(self, unit: Unit) -> String {
+        let of = |value| unit.with(exact(value));
         match self {
             Self::Within { factor, paper: [low, high] } => {
-                let from_to = match low == high {
-                    true => unit.of(low),
-                    false => format!("{} to {}", short(low), unit.of(high)),
+                let paper = match low == high {
+                    true => of(low),
+                    false => format!("{} to {}", of(low), of(high)),
                 };
-                format!(
-                    "within a factor of {factor} of {from_to} ({} to {})",
-                    short(low / factor),
-                    short(high * factor)
-                )
+                let [least, most] = [of(low / factor), of(high * factor)];
+                format!("within a factor of {factor} of {paper} ({least} to {most})")
             }
-            Self::AtMost(bound) => format!("at most {}", unit.of(bound)),
-            Self::AtLeast(bound) => format!("at least {}", unit.of(bound)),
-            Self::Above(bound) => format!("above {}", unit.of(bound)),
-            Self::Below(bound) => format!("below {}", unit.of(bound)),
+            Self::AtMost(bound) => format!("at most {}", of(bound)),
+            Self::AtLeast(bound) => format!("at least {}", of(bound)),
+            Self::Above(bound) => format!("above {}", of(bound)),
+            Self::Below(bound) => format!("below {}", of(bound)),
         }
     }
 }
 
 impl Unit {
+    /// A measured value, to three digits.
     fn of(self, value: f64) -> String {
-        let text = short(value);
+        let size = value.abs();
+        let text = match size {
+            _ if size == 0.0 || size >= 100.0 => format!("{value:.0}"),
+            _ if (0.001..100.0).contains(&size) => {
+                // 99.98 percent must not become 100.
+                let digits = if matches!(self, Self::Percent) { 4 } else { 3 };
+                let places = digits - 1 - size.log10().floor() as i32;
+                trimmed(&format!("{value:.*}", places.max(0) as usize))
+            }
+            _ => trimmed(&number(value)),
+        };
+        self.with(text)
+    }
+
+    fn with(self, text: String) -> String {
         match self {
-            Self::Times => format!("{text} times"),
+            Self::Times => format!("{text}x"),
             Self::Percent => format!("{text} %"),
             Self::Megabytes => format!("{text} MB"),
             Self::Voxels => format!("{text} voxels"),
@@ -284,12 +319,15 @@ impl Unit {
     }
 }
 
-/// A value without its unit, to four digits.
-fn short(value: f64) -> String {
-    let text = number(value);
+/// The number of a rule: what the paper prints, to two places.
+fn exact(value: f64) -> String {
+    trimmed(&format!("{value:.2}"))
+}
+
+fn trimmed(text: &str) -> String {
     match text.contains('.') && !text.contains('e') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+        false => text.to_owned(),
     }
 }
 
@@ -360,15 +398,14 @@ mod tests {
 
     #[test]
     fn a_workload_is_judged_by_clouds_like_it() {
-        let cases =
-            || vec![case("room-1000000", 1e6, 150.0), case("stanford/dragon_0", 41e3, 3.0)];
+        let cases = || vec![case("room-1000000", 1e6, 150.0), case("stanford/dragon_0", 41e3, 3.0)];
         let speed = ("speed-up", Unit::Times);
         let rule = Rule::within(2.0, 186.56);
         let claim = |cases| Claim::new("5.6.2", "says", speed, cases, rule).on(Workload::Room);
         assert_eq!(claim(cases()).verdict(), Agrees);
         assert_eq!(
             claim(cases()).found(),
-            "150 times (room-1000000). Other clouds: 3 times (stanford/dragon_0)"
+            "150x (room-1000000). Other clouds: 3x (stanford/dragon_0)"
         );
         // Too small to be the paper's room.
         let small = vec![case("room-40000", 4e4, 150.0)];
@@ -377,14 +414,26 @@ mod tests {
 
     #[test]
     fn words_follow_the_numbers() {
-        let claim = claim(Rule::AtMost(5.8), &[0.7, 134.0]).note("Note.").why("Because.");
-        assert_eq!(claim.rule(), "speed-up: at most 5.8 times, in every case");
+        let claim = |values: &[f64]| {
+            super::tests::claim(Rule::AtMost(5.8), values).note("Note.").why("Because.")
+        };
+        let differs = claim(&[0.7234, 9.0, 134.3]);
+        assert_eq!(differs.rule(), "speed-up: at most 5.8x, in every case");
         assert_eq!(
-            claim.found(),
-            "0.7 to 134 times; so in 1 of 2 cases, not: room-1000000 134 times"
+            differs.found(),
+            "0.723x to 134x; holds in 1 of 3 cases, not for room-1000000 (134x), room-1000000 (9x)"
         );
-        assert_eq!(claim.remarks(), "Note. Because.");
-        let agreeing = super::tests::claim(Rule::AtMost(5.8), &[0.7]).note("Note.").why("Because.");
-        assert_eq!(agreeing.remarks(), "Note.");
+        assert_eq!(differs.remarks(), "Note. Because.");
+        let agrees = claim(&[0.7]);
+        assert_eq!(
+            (agrees.found().as_str(), agrees.remarks().as_str()),
+            ("0.7x (room-1000000)", "Note.")
+        );
+        assert_eq!(Unit::Percent.of(99.978), "99.98 %");
+        assert!(
+            Rule::within(2.0, 186.56)
+                .described(Unit::Times)
+                .contains("186.56x (93.28x to 373.12x)")
+        );
     }
 }

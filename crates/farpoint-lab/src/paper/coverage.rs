@@ -59,11 +59,7 @@ const ITEMS: [Item; 20] = [
         shows: "accuracy and end-to-end time of PointMetaBase with ten samplers",
         here: Here::Not(NETWORKS),
     },
-    Item {
-        name: "Table 3",
-        shows: "the same of PointVector",
-        here: Here::Not(NETWORKS),
-    },
+    Item { name: "Table 3", shows: "the same of PointVector", here: Here::Not(NETWORKS) },
     Item {
         name: "Figure 11",
         shows: "speed-up of inference and of sampling inside both networks",

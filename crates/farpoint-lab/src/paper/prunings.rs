@@ -1,8 +1,8 @@
 //! Table 4: what each pruning of radius is worth on the CPU, each fusion on a GPU.
 
+use super::claim::{Claim, Found, Rule, Unit};
 use super::clouds::Cloud;
 use super::cuda;
-use super::claim::{Claim, Found, Rule, Unit};
 use super::figure::{Context, Figure, Rows, row, short};
 use super::published::{FUSIONS, PRUNINGS};
 use super::table::{Row, Table};
@@ -240,8 +240,10 @@ fn prunings_claimed(table: &Table) -> Vec<Claim> {
             ratios(table, alone, both),
             Rule::Above(1.0),
         )
-        .why("farpoint computes 8 or 16 distances by one instruction, so that the test costs about \
-              what it saves."),
+        .why(
+            "farpoint computes 8 or 16 distances by one instruction, so that the test costs about \
+              what it saves.",
+        ),
         Claim::new(
             PLACE,
             "Point skip alone is fastest.",
@@ -249,8 +251,10 @@ fn prunings_claimed(table: &Table) -> Vec<Claim> {
             ratios(table, both, skip),
             Rule::Above(1.0),
         )
-        .why("The paper calls its row a negative control in which voxels go out of step. Here every \
-              combination keeps them right, so that skip alone still looks at all voxels."),
+        .why(
+            "The paper calls its row a negative control in which voxels go out of step. Here every \
+              combination keeps them right, so that skip alone still looks at all voxels.",
+        ),
         Claim::incomparable(
             PLACE,
             format!("Point skip alone samples wrongly (mIoU {accuracy} %)."),

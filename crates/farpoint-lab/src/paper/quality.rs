@@ -1,7 +1,7 @@
 //! Table 5, as far as it needs no network: how well each sampler covers a cloud, in place of mIoU.
 
-use super::clouds::Cloud;
 use super::claim::{Claim, Found, Rule, Unit};
+use super::clouds::Cloud;
 use super::figure::{Context, Figure, Rows, percent, row, short};
 use super::published::{SAMPLERS, SEGMENTATION};
 use super::table::{Row, Table};
@@ -303,7 +303,7 @@ const ORDER: [Statement; 7] = [
         why: FAR_FIELD,
     },
     Statement {
-        says: "FPS+NPDU is the worst of all, below random sampling.",
+        says: "FPS+NPDU is worse than random sampling.",
         quantity: "distance of 99 %, npdu in the order of the input over random",
         sampler: "npdu, input order",
         other: Some("random"),
@@ -321,7 +321,8 @@ const ORDER: [Statement; 7] = [
     },
 ];
 
-const FAR_FIELD: &str = "On LiDAR turns it leaves the sparse far field thin, as random sampling does.";
+const FAR_FIELD: &str =
+    "On LiDAR turns it leaves the sparse far field thin, as random sampling does.";
 
 impl Statement {
     fn claim(&self, table: &Table) -> Claim {
@@ -342,9 +343,7 @@ impl Statement {
 /// Another sampler's row of the same cloud and share.
 fn of_sampler<'a>(table: &'a Table, row: &Row<'a>, sampler: &str) -> Option<Row<'a>> {
     let mut rows = table.iter().filter(|other| other.text("cloud") == row.text("cloud"));
-    rows.find(|other| {
-        other.text("sampler") == sampler && other.text("ratio") == row.text("ratio")
-    })
+    rows.find(|other| other.text("sampler") == sampler && other.text("ratio") == row.text("ratio"))
 }
 
 fn exactness(table: &Table) -> Claim {
@@ -395,14 +394,17 @@ fn panel(table: &Table, cloud: &str) -> Panel {
         let row = rows.find(|row| row.text("sampler") == sampler && row.text("ratio") == ratio)?;
         relative(table, &row, column)
     };
+    let measured = table.each("sampler");
+    let samplers = APPROXIMATE.into_iter().map(|(sampler, _)| sampler);
+    let samplers: Vec<_> = samplers.filter(|name| measured.contains(name)).collect();
     let series = MEASURES.map(|(name, column)| {
-        let values = APPROXIMATE.iter().map(|(sampler, _)| value(sampler, column)).collect();
+        let values = samplers.iter().map(|sampler| value(sampler, column)).collect();
         (name.to_owned(), values)
     });
     Panel::Dots(Dots {
         title: short(table, cloud).into(),
         x: Axis::log("times the distance of FPS").holding(drawn(table)),
-        rows: APPROXIMATE.iter().map(|(sampler, _)| (*sampler).to_owned()).collect(),
+        rows: samplers.into_iter().map(str::to_owned).collect(),
         series: series.into(),
         base: 1.0,
     })

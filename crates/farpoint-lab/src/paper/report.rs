@@ -69,8 +69,13 @@ pub(super) fn claim_rows(claims: &[Claim]) -> Rows {
 /// The tables of `docs/paper.md`.
 fn verdicts(record: &Record) -> String {
     let claims: Vec<_> = record.parts.iter().flat_map(claims).collect();
-    let rows = claim_rows(&claims);
-    let statements: Rows = rows.into_iter().map(|row| row[..4].to_vec()).collect();
+    let rows = claim_rows(&claims).into_iter().map(|cells| match &cells[..] {
+        [says, rule, found, verdict, remarks] if verdict != AGREES && verdict != "verdict" => {
+            row([says, rule, found, format!("**{verdict}**. {remarks}").trim()])
+        }
+        cells => cells[..4].to_vec(),
+    });
+    let statements: Rows = rows.collect();
     let mut text = format!("Measured on {}. {}\n\n", record.machine, summary(record));
     markdown(&mut text, &statements);
     text.push('\n');

@@ -1,7 +1,7 @@
 //! Figure 2: how even a farthest point sample is, beside a random one.
 
-use super::clouds::Cloud;
 use super::claim::{Claim, Found, Rule, Unit};
+use super::clouds::Cloud;
 use super::figure::{Context, Figure, Rows, percent, row, short};
 use super::published::Workload;
 use super::table::{Row, Table};
@@ -116,7 +116,11 @@ impl Figure for Spacings {
     fn claims(&self, table: &Table) -> Vec<Claim> {
         let pairs = || table.with("sampler", SAMPLERS[0]).zip(table.with("sampler", SAMPLERS[1]));
         let over = |of: fn(&Row<'_>) -> f64| -> Vec<Found> {
-            let ratio = |(farthest, random): &(Row<'_>, Row<'_>)| of(random) / of(farthest);
+            // Both are 0 where points repeat.
+            let ratio = |(farthest, random): &(Row<'_>, Row<'_>)| match (of(random), of(farthest)) {
+                (random, farthest) if random == farthest => 1.0,
+                (random, farthest) => random / farthest,
+            };
             pairs().map(|pair| Found::of(&pair.0, share(&pair.0), ratio(&pair))).collect()
         };
         let encloses = "The range of random sampling completely encompasses that of FPS.";
@@ -137,7 +141,7 @@ impl Figure for Spacings {
                 .note(ISOLATED),
             Claim::new(
                 PLACE,
-                "FPS keeps a consistent distance between samples, random sampling does not.",
+                "FPS keeps a more consistent distance between samples than random sampling.",
                 ("largest over smallest spacing, random over FPS", Unit::Times),
                 spreads.collect(),
                 Rule::Above(1.0),

@@ -1,7 +1,7 @@
 //! Figure 3: how many of brute force's distance updates change nothing.
 
-use super::clouds::Cloud;
 use super::claim::{Claim, Found, Rule, Unit};
+use super::clouds::Cloud;
 use super::figure::{Context, Figure, Rows, percent, row, short};
 use super::table::{Row, Table};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
@@ -123,7 +123,10 @@ impl Figure for Updates {
             Claim::new(
                 PLACE,
                 "Updates that change nothing rapidly dominate after the initial stage.",
-                ("samples until more than 90 % are in vain, as a share of the points", Unit::Percent),
+                (
+                    "samples until more than 90 % are in vain, as a share of the points",
+                    Unit::Percent,
+                ),
                 firsts.collect(),
                 Rule::AtMost(1.0),
             )

@@ -26,6 +26,13 @@ pub(super) struct Ticked {
     ticks: Vec<f64>,
 }
 
+impl Ticked {
+    /// The largest width of what is written at the ticks.
+    pub(super) fn widest(&self, width: impl Fn(f64) -> i32) -> i32 {
+        self.ticks.iter().map(|tick| width(*tick)).max().unwrap_or(0)
+    }
+}
+
 impl Ranged for Ticked {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;

@@ -20,7 +20,7 @@ pub(crate) struct Dots {
 /// Height of a row; room for the title above, and for ticks and unit below.
 const ROW: i32 = 34;
 const ABOVE: i32 = 34;
-const BELOW: i32 = 62;
+const BELOW: i32 = 58;
 const RIGHT: i32 = 22;
 
 /// Pixels between ticks, at least.

@@ -36,12 +36,11 @@ const MARKED: usize = 20;
 
 /// Room for title and unit above, ticks left, ticks and unit below, and beside the names.
 const ABOVE: i32 = 60;
-const LEFT: i32 = 66;
-const BELOW: i32 = 62;
+const BELOW: i32 = 58;
 const GAP: i32 = 14;
 
 /// Pixels between ticks, at least.
-const TICK: [i32; 2] = [62, 40];
+const TICK: [i32; 2] = [50, 40];
 
 /// Height of a name, which no other may touch.
 const NAME: i32 = TEXT as i32 + 2;
@@ -58,18 +57,17 @@ impl Lines {
         let x = self.x.range(points().map(|point| point.0));
         let y = self.y.range(points().map(|p| p.1).chain(bands.flat_map(|b| [b[1], b[2]])));
         let (wide, high) = area.dim_in_pixel();
+        let up = high as i32 - ABOVE - BELOW;
+        let up = self.y.ticked(y.clone(), (up / TICK[1]).max(2) as usize);
+        let left = up.widest(|place| width(&self.y.text(place), TEXT)) + GAP;
         let right = self.names().iter().map(|name| width(name, TEXT)).max().unwrap_or(0) + 2 * GAP;
-        let room = [wide as i32 - LEFT - right, high as i32 - ABOVE - BELOW];
-        let most = [0, 1].map(|k| (room[k] / TICK[k]).max(2) as usize);
+        let most = ((wide as i32 - left - right) / TICK[0]).max(2) as usize;
         let mut chart = ChartBuilder::on(area)
             .margin_top(ABOVE)
             .margin_right(right)
             .x_label_area_size(BELOW)
-            .y_label_area_size(LEFT)
-            .build_cartesian_2d(
-                self.x.ticked(x.clone(), most[0]),
-                self.y.ticked(y.clone(), most[1]),
-            )?;
+            .y_label_area_size(left)
+            .build_cartesian_2d(self.x.ticked(x.clone(), most), up)?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
@@ -90,17 +88,16 @@ impl Lines {
             (a - base.0, b - base.1)
         };
         for series in &self.series {
+            series.draw_band(area, style(place_of(names, &series.name)), &pixel)?;
+        }
+        for series in &self.series {
             series.draw(area, style(place_of(names, &series.name)), &pixel)?;
         }
-        let at = |y| (LEFT, y);
-        area.draw(&Text::new(self.title.as_str(), at(2), bold(TEXT)))?;
-        area.draw(&Text::new(
-            self.y.label.as_str(),
-            (4, 4 + NAME + 4),
-            font(SMALL, HPos::Left, VPos::Top),
-        ))?;
-        let left = (wide as i32) - right + GAP;
-        self.draw_names(area, names, left, [ABOVE, high as i32 - BELOW], &pixel)
+        area.draw(&Text::new(self.title.as_str(), (4, 2), bold(TEXT)))?;
+        let unit = font(SMALL, HPos::Left, VPos::Top);
+        area.draw(&Text::new(self.y.label.as_str(), (4, 4 + NAME + 4), unit))?;
+        let beside = wide as i32 - right + GAP;
+        self.draw_names(area, names, beside, [ABOVE, high as i32 - BELOW], &pixel)
     }
 
     /// The names at the ends of the lines, moved apart where they would touch.
@@ -135,19 +132,34 @@ impl Lines {
 }
 
 impl Series {
-    /// Band, line and markers.
+    /// The shaded range between two thin lines.
+    fn draw_band(
+        &self,
+        area: &Area<'_>,
+        style: Style,
+        pixel: &dyn Fn(f64, f64) -> (i32, i32),
+    ) -> Result<()> {
+        if self.band.is_empty() {
+            return Ok(());
+        }
+        let up: Vec<_> = self.band.iter().map(|[x, _, high]| pixel(*x, *high)).collect();
+        let down: Vec<_> = self.band.iter().rev().map(|[x, low, _]| pixel(*x, *low)).collect();
+        let edge = style.color.mix(0.7).stroke_width(2);
+        let outline = [&up[..], &down].concat();
+        area.draw(&Polygon::new(outline, style.color.mix(0.15).filled()))?;
+        for line in [up, down] {
+            area.draw(&PathElement::new(line, edge))?;
+        }
+        Ok(())
+    }
+
+    /// Line and markers.
     fn draw(
         &self,
         area: &Area<'_>,
         style: Style,
         pixel: &dyn Fn(f64, f64) -> (i32, i32),
     ) -> Result<()> {
-        let up = self.band.iter().map(|[x, _, high]| pixel(*x, *high));
-        let down = self.band.iter().rev().map(|[x, low, _]| pixel(*x, *low));
-        let outline: Vec<_> = up.chain(down).collect();
-        if !outline.is_empty() {
-            area.draw(&Polygon::new(outline, style.color.mix(0.2).filled()))?;
-        }
         let line: Vec<_> = self.points.iter().map(|(x, y)| pixel(*x, *y)).collect();
         if self.faint {
             return Ok(area.draw(&PathElement::new(line, FAINT.stroke_width(2)))?);
