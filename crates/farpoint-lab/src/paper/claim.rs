@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_issue_13_found_differs() {
+    fn numbers_far_from_the_papers_differ() {
         // FPS + NPDU at most 5.8 times as fast as FPS; found: 0.7 to 134.
         assert_eq!(verdict(Rule::AtMost(5.8), &[0.7, 3.2, 134.0]), Differs);
         // 186.56 times as fast; found: 1,074 over the plain loop and 83 over the vectorized one.
