@@ -31,14 +31,16 @@ pub(crate) enum Device {
 
 /// Measure and draw the RadiusFPS paper's figures and tables (arXiv 2606.06255).
 ///
-/// Measures on generated clouds of the paper's sizes and on those given. Writes a CSV and a plot
-/// for each figure and report.html, which shows all of them beside the paper's own numbers. What
-/// an interrupted run has measured is kept in the folder and not measured again.
+/// Measures on generated clouds of the paper's sizes and on those given. Writes a CSV and plots
+/// for each figure and report.html, which shows all of them beside the paper's own numbers and
+/// judges each statement of the paper by a rule. What an interrupted run has measured is kept in
+/// the folder and not measured again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask lab paper --quick -o results
   cargo xtask lab paper --data scans --data dragon.ply -o results
-  cargo xtask lab paper --data scans --device cuda -o results")]
+  cargo xtask lab paper --data scans --device cuda -o results
+  cargo xtask lab paper --from results -o results")]
 pub(crate) struct Paper {
     /// A cloud, or a folder of clouds: of each folder below it the largest is taken, up to 8 in
     /// all; may be repeated.
@@ -56,6 +58,9 @@ pub(crate) struct Paper {
     /// Only these, separated by commas: figure2, figure3, table4, figure14, figure15, table5.
     #[arg(long, value_name = "FIGURES", value_delimiter = ',')]
     pub(crate) only: Vec<Which>,
+    /// Measure nothing: draw and judge what an earlier run left in this folder.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "device", "gpu", "quick"])]
+    pub(crate) from: Option<PathBuf>,
     /// Write everything into this folder.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,

@@ -4,6 +4,7 @@ mod common;
 
 use common::Folder;
 use farpoint_generate::Kind;
+use std::path::Path;
 
 /// Figures with the rows of each cloud and the columns that must hold finite numbers.
 const FIGURES: [(&str, usize, &[&str]); 6] = [
@@ -75,6 +76,16 @@ fn quick_makes_every_figure_and_goes_on_where_it_was() {
     assert_eq!(folder.read("out/figure14.csv"), before);
 }
 
+/// The plots of a figure.
+fn plots(figure: &str) -> Vec<String> {
+    match figure {
+        "figure14" => {
+            ["latency", "memory", "throughput"].map(|what| format!("figure14-{what}")).into()
+        }
+        name => vec![name.to_owned()],
+    }
+}
+
 fn check_files(folder: &Folder, clouds: usize) {
     let page = folder.read("out/report.html");
     for (name, rows_a_cloud, numbers) in FIGURES {
@@ -89,12 +100,93 @@ fn check_files(folder: &Folder, clouds: usize) {
                 assert!(number.is_finite(), "{name}: {column} is '{}' in {row:?}", row[at]);
             }
         }
-        let svg = folder.read(&format!("out/{name}.svg"));
-        assert!(svg.starts_with("<svg") && svg.contains("cores") && well_formed(&svg), "{name}");
-        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
-        assert!(page.contains(&format!("id=\"{name}\"")) && page.contains(&svg), "{name}");
+        for plot in plots(name) {
+            let svg = folder.read(&format!("out/{plot}.svg"));
+            assert!(
+                svg.starts_with("<svg") && svg.contains("cores") && well_formed(&svg),
+                "{plot}"
+            );
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{plot}");
+            assert!(page.contains(&format!("id=\"{name}\"")) && page.contains(&svg), "{plot}");
+        }
     }
     assert!(page.contains("RadiusFPS") && page.contains("186.56") && !page.contains("NaN"));
+}
+
+/// A file of the repository.
+fn committed(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn the_committed_reports_follow_from_the_recorded_numbers() {
+    let document = committed("docs/paper.md");
+    for device in ["cpu", "cuda"] {
+        let folder = Folder::new();
+        let record = format!("benches/records/paper/{device}");
+        for name in FIGURES.map(|(name, ..)| format!("{name}.csv")).iter().map(String::as_str) {
+            folder.write(name, committed(&format!("{record}/{name}")));
+        }
+        folder.write("run.json", committed(&format!("{record}/run.json")));
+        let text = folder.ok("paper --from . -o out");
+        assert!(text.contains("statements of the paper") && counts(&text).is_empty(), "{text}");
+        let mut made = vec!["report.html".to_owned(), "verdicts.md".into(), "run.json".into()];
+        for (name, ..) in FIGURES {
+            made.push(format!("{name}.csv"));
+            made.extend(plots(name).into_iter().map(|plot| format!("{plot}.svg")));
+        }
+        for name in made {
+            assert!(
+                folder.read(&format!("out/{name}")) == committed(&format!("{record}/{name}")),
+                "{record}/{name}: `cargo xtask lab paper --from {record} -o {record}` makes another"
+            );
+        }
+        let verdicts = folder.read("out/verdicts.md");
+        assert!(
+            document.contains(verdicts.trim()),
+            "docs/paper.md does not quote {record}/verdicts.md"
+        );
+        statements_are_judged_by_their_numbers(device, &verdicts);
+    }
+}
+
+/// The two statements whose verdicts were once written by hand.
+fn statements_are_judged_by_their_numbers(device: &str, verdicts: &str) {
+    let line = |words: [&str; 2]| {
+        let found = verdicts.lines().find(|line| words.iter().all(|word| line.contains(word)));
+        found.unwrap_or_else(|| panic!("no statement with {words:?}")).to_owned()
+    };
+    if device == "cpu" {
+        let npdu = line(["FPS+NPDU is at most 5.8 times", "at most 5.8x"]);
+        assert!(npdu.contains("134x") && npdu.contains("**differs**"), "{npdu}");
+        let room = line(["186.56 times", "within a factor of 2 of 186.56x (93.28x to 373.12x)"]);
+        assert!(room.contains("79.6x") && room.contains("**differs**"), "{room}");
+    }
+    let tables = line(["Table 2 ", "not made"]);
+    assert!(tables.contains("pretrained networks"), "{tables}");
+}
+
+#[test]
+fn a_record_is_read_as_it_was_written_or_refused() {
+    let folder = Folder::new();
+    folder.ok("paper --quick --only figure3,figure2 -o out");
+    folder.ok("paper --from out -o again");
+    for name in ["figure2.csv", "figure3.svg", "report.html", "verdicts.md", "run.json"] {
+        assert!(
+            folder.read(&format!("out/{name}")) == folder.read(&format!("again/{name}")),
+            "{name}"
+        );
+    }
+    assert!(folder.read("out/report.html").contains("`--only figure15` makes it"));
+    folder.ok("paper --from out --only figure2 -o less");
+    assert!(folder.path("less/figure2.svg").exists() && !folder.path("less/figure3.svg").exists());
+    folder.fails("paper --from out --only table5 -o x", &["--from out", "table5", "--only"]);
+    folder.fails("paper --from nowhere -o x", &["--from nowhere", "run.json"]);
+    folder.write("out/figure2.csv", "cloud,other\na,1\n");
+    folder.fails("paper --from out -o x", &["figure2.csv", "columns", "measure again"]);
+    folder.write("out/run.json", "{");
+    folder.fails("paper --from out -o x", &["run.json", "measure again"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What a figure is, and what it may use.
 
+use super::claim::Claim;
 use super::clouds::Cloud;
 use super::table::Table;
 use crate::plot::Sheet;
@@ -62,26 +63,16 @@ pub(super) trait Figure {
     fn head(&self) -> &'static [&'static str];
     /// The rows of one cloud.
     fn measure(&self, context: &Context, cloud: &Cloud) -> Result<Rows>;
-    /// The plot of all rows.
-    fn plot(&self, table: &Table, foot: &str) -> Sheet;
+    /// The plots of all rows, with the names of their files.
+    fn plots(&self, table: &Table, foot: &str) -> Vec<(String, Sheet)>;
     /// What people read: the first row names the columns.
     fn readable(&self, table: &Table) -> Rows;
     /// The paper's own numbers in the same form, where it prints any.
     fn published(&self) -> Rows {
         Vec::new()
     }
-    /// The paper's statements beside what was found here.
-    fn findings(&self, table: &Table) -> Vec<Finding>;
-}
-
-/// One statement of the paper, and what was found here.
-pub(super) struct Finding {
-    pub(super) paper: String,
-    pub(super) ours: String,
-    /// Whether they agree; `None` where they can't be compared.
-    pub(super) agrees: Option<bool>,
-    /// Why they differ, or what must be known to compare them.
-    pub(super) why: &'static str,
+    /// The paper's statements, each with what was measured for it and the rule to judge by.
+    fn claims(&self, table: &Table) -> Vec<Claim>;
 }
 
 /// A share of a cloud's points, as text.
@@ -90,6 +81,13 @@ pub(super) fn percent(share: f64) -> String {
         whole if whole >= 10.0 => format!("{whole:.1} %"),
         few => format!("{} %", number(few)),
     }
+}
+
+/// What a cloud is called in plots: its folder's name, where no other cloud has the same.
+pub(super) fn short<'a>(table: &'a Table, cloud: &'a str) -> &'a str {
+    let folder = |name: &'a str| name.split('/').next().unwrap_or(name);
+    let of_it = table.each("cloud").into_iter().filter(|other| folder(other) == folder(cloud));
+    if of_it.count() == 1 { folder(cloud) } else { cloud }
 }
 
 /// A row of text.

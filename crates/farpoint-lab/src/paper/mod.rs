@@ -1,15 +1,20 @@
 //! `farpoint-lab paper`: the figures and tables of the RadiusFPS paper (arXiv 2606.06255), measured
-//! here. A figure is a file: it measures a cloud at a time into rows of a table, and makes plot,
-//! readable table and findings from the table alone ([`mod@figure`]). Rows are kept in the output
-//! folder as they come ([`state`]), so that an interrupted run goes on; [`html`] puts all on a page.
+//! here, in two steps. Measuring: a figure is a file that measures a cloud at a time into rows of a
+//! table ([`mod@figure`]); rows are kept in the output folder as they come ([`state`]), so that an
+//! interrupted run goes on. Reporting: from the tables alone ([`record`]) come plots, page and
+//! verdicts ([`report`]), in the same run or later.
 
+mod claim;
 mod clouds;
+mod coverage;
 mod cuda;
 mod figure;
 mod html;
 mod prunings;
 mod published;
 mod quality;
+mod record;
+mod report;
 mod sizes;
 mod spacing;
 mod state;
@@ -23,10 +28,10 @@ use crate::machine::Machine;
 use crate::timing::Effort;
 use anyhow::{Context as _, Result, anyhow, ensure};
 use clouds::Cloud;
-use farpoint_cli::csv::csv;
 use farpoint_cli::output::{self, count, seconds};
 use figure::{Context, Figure};
 use indicatif::{ProgressBar, ProgressStyle};
+use record::{About, Part, Record};
 use state::{State, Unit};
 use std::fs;
 use std::path::Path;
@@ -44,44 +49,58 @@ fn figure(which: Which) -> Box<dyn Figure> {
     }
 }
 
-/// A figure whose rows are all there.
-struct Done {
-    figure: Box<dyn Figure>,
-    table: Table,
-    /// Where and when it was measured.
-    foot: String,
-    /// Clouds measured now, and those kept from a run before.
-    measured: usize,
-    kept: usize,
-    seconds: f64,
+/// These figures, or all, in the paper's order.
+fn figures(only: &[Which]) -> Vec<Box<dyn Figure>> {
+    let all = <Which as clap::ValueEnum>::value_variants();
+    let wanted = |which: &&Which| only.is_empty() || only.contains(which);
+    all.iter().filter(wanted).map(|which| figure(*which)).collect()
 }
 
 pub(crate) fn run(args: &args::Paper) -> Result<()> {
-    let context = context(args)?;
-    clouds::check(&args.data)?;
     let folder = &args.output;
+    let record = match &args.from {
+        Some(from) => Record::read(from, &args.only)?,
+        None => measured(args)?,
+    };
+    made(folder)?;
+    record.write(folder)?;
+    report::write(&record, folder)?;
+    let page = folder.join("report.html");
+    output::print(&format!("{}\nwrote {}\n", report::summary(&record), page.display()))
+}
+
+fn made(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| {
         format!("--output {}: can't be made; name another folder", folder.display())
-    })?;
+    })
+}
+
+/// Measures what is missing in the output folder.
+fn measured(args: &args::Paper) -> Result<Record> {
+    let context = context(args)?;
+    clouds::check(&args.data)?;
+    made(&args.output)?;
     let clouds = clouds::all(&args.data, args.quick)?;
     output::print(&format!("{}\n{}", context.machine, clouds::described(&clouds)))?;
-    let mut state = State::open(folder)?;
-    let all = <Which as clap::ValueEnum>::value_variants();
-    let wanted = |which: &&Which| args.only.is_empty() || args.only.contains(which);
-    let figures: Vec<_> = all.iter().filter(wanted).map(|which| figure(*which)).collect();
+    let mut state = State::open(&args.output)?;
+    let figures = figures(&args.only);
     let progress = progress(figures.len() * clouds.len());
-    let mut done = Vec::new();
+    let mut parts = Vec::new();
     for figure in figures {
-        let finished = measure(&context, &clouds, figure, &mut state, &progress)?;
-        write(folder, &finished)?;
-        progress.suspend(|| output::print(&said(&finished)))?;
-        done.push(finished);
+        let start = Instant::now();
+        let (part, kept) = measure(&context, &clouds, figure, &mut state, &progress)?;
+        part.write(&args.output)?;
+        let said = said(&part, clouds.len(), kept, start.elapsed().as_secs_f64());
+        progress.suspend(|| output::print(&said))?;
+        parts.push(part);
     }
     progress.finish_and_clear();
-    let page = html::page(&context, &clouds, &done)?;
-    let path = folder.join("report.html");
-    output::write_file(&path, page.as_bytes())?;
-    output::print(&format!("wrote {}\n", path.display()))
+    let about = |cloud: &Cloud| About {
+        name: cloud.name().to_owned(),
+        points: cloud.points().len(),
+        note: cloud.note.clone(),
+    };
+    Ok(Record { machine: context.machine, clouds: clouds.iter().map(about).collect(), parts })
 }
 
 /// Where to run and how long, or what is wrong with that.
@@ -121,17 +140,16 @@ fn progress(clouds: usize) -> ProgressBar {
     }
 }
 
-/// All rows of a figure: those kept from before, the others measured now.
+/// All rows of a figure, and of how many clouds they were kept from before; the others are measured.
 fn measure(
     context: &Context,
     clouds: &[Cloud],
     figure: Box<dyn Figure>,
     state: &mut State,
     progress: &ProgressBar,
-) -> Result<Done> {
-    let start = Instant::now();
+) -> Result<(Part, usize)> {
     let mut table = Table::new(figure.head());
-    let (mut foot, mut measured, mut kept) = (context.machine.clone(), 0, 0);
+    let (mut foot, mut kept) = (context.machine.clone(), 0);
     for cloud in clouds {
         progress.set_message(format!("{}, {}", figure.name(), cloud.name()));
         let key = format!("{} {}", figure.name(), cloud.name());
@@ -144,7 +162,6 @@ fn measure(
             None => {
                 let rows = figure.measure(context, cloud);
                 let rows = rows.map_err(|error| anyhow!("{key}: {error}"))?;
-                measured += 1;
                 let unit = Unit { settings, machine: context.machine.clone(), rows };
                 state.keep(key, unit.clone())?;
                 unit
@@ -154,27 +171,12 @@ fn measure(
         table.rows.extend(unit.rows);
         progress.inc(1);
     }
-    let seconds = start.elapsed().as_secs_f64();
-    Ok(Done { figure, table, foot, measured, kept, seconds })
+    Ok((Part { figure, table, foot }, kept))
 }
 
-/// The CSV and the plot.
-fn write(folder: &Path, done: &Done) -> Result<()> {
-    let name = done.figure.name();
-    let table = csv(done.table.head, &done.table.rows);
-    output::write_file(&folder.join(format!("{name}.csv")), table.as_bytes())?;
-    let plot = done.figure.plot(&done.table, &done.foot).svg()?;
-    output::write_file(&folder.join(format!("{name}.svg")), plot.as_bytes())
-}
-
-fn said(done: &Done) -> String {
-    let Done { figure, measured, kept, .. } = done;
-    let kept = if *kept > 0 { format!(", {} kept", count(*kept)) } else { String::new() };
-    format!(
-        "{:<9} {}: {} measured{kept}, {}\n",
-        figure.name(),
-        figure.title(),
-        count(*measured),
-        seconds(done.seconds)
-    )
+fn said(part: &Part, clouds: usize, kept: usize, took: f64) -> String {
+    let measured = count(clouds - kept);
+    let kept = if kept > 0 { format!(", {} kept", count(kept)) } else { String::new() };
+    let (name, title) = (part.figure.name(), part.figure.title());
+    format!("{name:<9} {title}: {measured} measured{kept}, {}\n", seconds(took))
 }

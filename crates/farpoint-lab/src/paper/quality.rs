@@ -1,10 +1,11 @@
 //! Table 5, as far as it needs no network: how well each sampler covers a cloud, in place of mIoU.
 
+use super::claim::{Claim, Found, Rule, Unit};
 use super::clouds::Cloud;
-use super::figure::{Context, Figure, Finding, Rows, percent, row};
+use super::figure::{Context, Figure, Rows, percent, row, short};
 use super::published::{SAMPLERS, SEGMENTATION};
-use super::table::{Row, Table, range};
-use crate::plot::{Axis, Bars, Panel, Sheet};
+use super::table::{Row, Table};
+use crate::plot::{Axis, Dots, Panel, Sheet};
 use crate::timing::{Effort, Job, OnCpu, Once, Record, measure};
 use anyhow::Result;
 use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
@@ -70,7 +71,7 @@ impl Figure for Quality {
          judged: the distance of every point of the cloud to its nearest sample (mean, 99th \
          percentile, largest = covering radius), the spacing inside the sample, and the Chamfer \
          distance to the whole cloud. The plot shows distances over those of exact farthest point \
-         sampling, a quarter of the points; 1 is as good. Times are of one thread, medians of three runs or \
+         sampling, a quarter of the points; 1 (the line) is as good. Times are of one thread, medians of three runs or \
          fewer long ones."
     }
 
@@ -97,14 +98,10 @@ impl Figure for Quality {
         Ok(rows)
     }
 
-    fn plot(&self, table: &Table, foot: &str) -> Sheet {
-        let measures = [
-            ("mean distance to the sample", "mean_distance"),
-            ("99th percentile", "p99_distance"),
-            ("largest: covering radius", "covering_radius"),
-        ];
-        let panels = measures.map(|(title, column)| panel(table, title, column)).into();
-        Sheet { title: self.title().into(), foot: foot.into(), columns: 1, panels }
+    fn plots(&self, table: &Table, foot: &str) -> Vec<(String, Sheet)> {
+        let panels = table.each("cloud").into_iter().map(|cloud| panel(table, cloud)).collect();
+        let title = "Table 5: distances of the cloud to each sample, over those of FPS".into();
+        vec![(self.name().into(), Sheet { title, foot: foot.into(), columns: 1, panels })]
     }
 
     fn readable(&self, table: &Table) -> Rows {
@@ -158,8 +155,10 @@ impl Figure for Quality {
         std::iter::once(head).chain(SEGMENTATION.map(line)).collect()
     }
 
-    fn findings(&self, table: &Table) -> Vec<Finding> {
-        vec![exactness(table), simple(table), between(table), windows(table), predicted(table)]
+    fn claims(&self, table: &Table) -> Vec<Claim> {
+        let mut claims = vec![exactness(table), accuracy()];
+        claims.extend(ORDER.iter().map(|statement| statement.claim(table)));
+        claims
     }
 }
 
@@ -246,129 +245,176 @@ fn relative(table: &Table, row: &Row<'_>, column: &str) -> Option<f64> {
     Some(row.number(column) / exact_twin(table, row)?.number(column))
 }
 
-/// A measure of a sampler over that of exact sampling, on every cloud and size.
-fn over_exact(table: &Table, sampler: &str, column: &str) -> Vec<f64> {
-    table.with("sampler", sampler).filter_map(|row| relative(table, &row, column)).collect()
+const PLACE: &str = "section 5.5.1, table 5";
+const INSTEAD: &str = "Judged by the distance within which 99 % of the cloud's points have a sample, \
+    in place of mIoU.";
+
+/// A statement that one sampler is better or worse than another.
+struct Statement {
+    says: &'static str,
+    quantity: &'static str,
+    /// Its distance is taken over that of the other (`None`: FPS).
+    sampler: &'static str,
+    other: Option<&'static str>,
+    rule: Rule,
+    why: &'static str,
 }
 
-fn from_to(values: &[f64]) -> String {
-    let [low, high] = range(values.iter().copied());
-    format!("{} to {}", number(low), number(high))
-}
-
-fn exactness(table: &Table) -> Finding {
-    let exact: Vec<_> = table.with("exact", "true").collect();
-    let same = |row: &&Row<'_>| {
-        exact_twin(table, row).is_some_and(|twin| twin.text("checksum") == row.text("checksum"))
-    };
-    let agreeing = exact.iter().filter(same).count();
-    Finding {
-        paper: "RadiusFPS keeps the mIoU of FPS; RadiusFPS-G differs by up to 0.5 either way."
-            .into(),
-        ours: format!(
-            "All exact algorithms choose the same points in the same order in {agreeing} of {} \
-             cases, so that no network can tell them apart.",
-            exact.len()
-        ),
-        agrees: Some(agreeing == exact.len()),
-        why: "Differences in the paper come from ties and a random first point; farpoint's rules \
-              fix both.",
-    }
-}
-
-fn simple(table: &Table) -> Finding {
-    let p99 = over_exact(table, "random", "p99_distance");
-    let radius = over_exact(table, "random", "covering_radius");
-    Finding {
-        paper: "Random sampling loses much: mIoU 40.90 % against 49.72 % on SemanticKITTI.".into(),
-        ours: format!(
-            "99 % of the points are within a distance {} times that of FPS, the covering radius is \
-             {} times as large.",
-            from_to(&p99),
-            from_to(&radius)
-        ),
-        agrees: Some(p99.iter().all(|ratio| *ratio > 1.0)),
+/// What the mIoU of table 5 say of the samplers' order.
+const ORDER: [Statement; 7] = [
+    Statement {
+        says: "Random sampling is worse than FPS.",
+        quantity: "distance of 99 %, random over FPS",
+        sampler: "random",
+        other: None,
+        rule: Rule::Above(1.0),
         why: "",
-    }
-}
-
-fn between(table: &Table) -> Finding {
-    let random = over_exact(table, "random", "p99_distance");
-    let share = |sampler: &str| {
-        let own = over_exact(table, sampler, "p99_distance");
-        let inside = own.iter().zip(&random).filter(|(own, random)| own < random).count();
-        (own, inside)
-    };
-    let ((grid, grid_inside), (morton, morton_inside)) = (share("grid"), share("morton (EdgePC)"));
-    let most = |inside: usize| 2 * inside > random.len();
-    Finding {
-        paper: "Grid sampling and EdgePC lie between random sampling and FPS.".into(),
-        ours: format!(
-            "By the 99th percentile grid is {} times FPS, below random in {grid_inside} of {n} \
-             cases; morton {} times, below random in {morton_inside} of {n}.",
-            from_to(&grid),
-            from_to(&morton),
-            n = random.len()
-        ),
-        agrees: Some(most(grid_inside) && most(morton_inside)),
-        why: "On LiDAR turns both leave the sparse far field thin, as random sampling does.",
-    }
-}
-
-fn windows(table: &Table) -> Finding {
-    let random = over_exact(table, "random", "p99_distance");
-    let input = over_exact(table, "npdu, input order", "p99_distance");
-    let morton = over_exact(table, "npdu, Morton order", "p99_distance");
-    let worse = input.iter().zip(&random).filter(|(input, random)| input > random).count();
-    Finding {
-        paper: "FPS+NPDU is the worst of all, below random sampling (33.97 % on SemanticKITTI)."
-            .into(),
-        ours: format!(
-            "In the input's order its 99th percentile is {} times that of FPS, worse than random in \
-             {worse} of {} cases; in Morton order {} times.",
-            from_to(&input),
-            random.len(),
-            from_to(&morton)
-        ),
-        agrees: Some(2 * worse > random.len()),
+    },
+    Statement {
+        says: "Grid sampling is worse than FPS.",
+        quantity: "distance of 99 %, grid over FPS",
+        sampler: "grid",
+        other: None,
+        rule: Rule::Above(1.0),
+        why: "",
+    },
+    Statement {
+        says: "Grid sampling is better than random sampling.",
+        quantity: "distance of 99 %, grid over random",
+        sampler: "grid",
+        other: Some("random"),
+        rule: Rule::Below(1.0),
+        why: FAR_FIELD,
+    },
+    Statement {
+        says: "EdgePC is worse than FPS.",
+        quantity: "distance of 99 %, morton over FPS",
+        sampler: "morton (EdgePC)",
+        other: None,
+        rule: Rule::Above(1.0),
+        why: "",
+    },
+    Statement {
+        says: "EdgePC is better than random sampling.",
+        quantity: "distance of 99 %, morton over random",
+        sampler: "morton (EdgePC)",
+        other: Some("random"),
+        rule: Rule::Below(1.0),
+        why: FAR_FIELD,
+    },
+    Statement {
+        says: "FPS+NPDU is worse than random sampling.",
+        quantity: "distance of 99 %, npdu in the order of the input over random",
+        sampler: "npdu, input order",
+        other: Some("random"),
+        rule: Rule::Above(1.0),
         why: "NPDU takes neighbors in the order for neighbors in space. Clouds that a loader has \
-              shuffled or hashed break that; scans in the order of their sensor, and any cloud in \
-              Morton order, do not.",
-    }
-}
-
-fn predicted(table: &Table) -> Finding {
-    let network = over_exact(table, "fastpoint, network", "p99_distance");
-    let fit = over_exact(table, "fastpoint, fit", "p99_distance");
-    Finding {
-        paper: "FastPoint is as good as FPS but for SemanticKITTI (49.26 % against 49.72 %)."
-            .into(),
-        ours: format!(
-            "Its 99th percentile is {} times that of FPS by the network, {} times by the fit.",
-            from_to(&network),
-            from_to(&fit)
-        ),
-        agrees: Some(network.iter().all(|ratio| *ratio < 1.25)),
+              shuffled or hashed break that; scans in the order of their sensor do not.",
+    },
+    Statement {
+        says: "FastPoint is as good as FPS.",
+        quantity: "distance of 99 %, fastpoint with its network over FPS",
+        sampler: "fastpoint, network",
+        other: None,
+        rule: Rule::Within { factor: 1.1, paper: [1.0; 2] },
         why: "The network here is farpoint's own, trained on its own curves.",
+    },
+];
+
+const FAR_FIELD: &str =
+    "On LiDAR turns it leaves the sparse far field thin, as random sampling does.";
+
+impl Statement {
+    fn claim(&self, table: &Table) -> Claim {
+        let distance = |row: &Row<'_>| row.number("p99_distance");
+        let found = table.with("sampler", self.sampler).filter_map(|row| {
+            let other = match self.other {
+                None => exact_twin(table, &row)?,
+                Some(other) => of_sampler(table, &row, other)?,
+            };
+            let value = distance(&row) / distance(&other);
+            Some(Found::of(&row, percent(row.number("ratio")), value))
+        });
+        let (quantity, found) = ((self.quantity, Unit::Times), found.collect());
+        Claim::new(PLACE, self.says, quantity, found, self.rule).note(INSTEAD).why(self.why)
     }
 }
 
-/// Groups of bars: each approximate sampler over FPS.
-fn panel(table: &Table, title: &str, column: &str) -> Panel {
-    let clouds = table.each("cloud");
+/// Another sampler's row of the same cloud and share.
+fn of_sampler<'a>(table: &'a Table, row: &Row<'a>, sampler: &str) -> Option<Row<'a>> {
+    let mut rows = table.iter().filter(|other| other.text("cloud") == row.text("cloud"));
+    rows.find(|other| other.text("sampler") == sampler && other.text("ratio") == row.text("ratio"))
+}
+
+fn exactness(table: &Table) -> Claim {
+    let found = table.each("cloud").into_iter().filter_map(|cloud| {
+        let exact: Vec<_> =
+            table.with("cloud", cloud).filter(|row| row.text("exact") == "true").collect();
+        let same = |row: &&Row<'_>| {
+            exact_twin(table, row).is_some_and(|twin| twin.text("checksum") == row.text("checksum"))
+        };
+        let share = exact.iter().filter(same).count() as f64 / exact.len() as f64;
+        Some(Found::of(exact.first()?, "", 100.0 * share))
+    });
+    Claim::new(
+        "section 3, table 5",
+        "RadiusFPS samples as FPS does.",
+        ("exact algorithms that choose the same indices in the same order", Unit::Percent),
+        found.collect(),
+        Rule::AtLeast(100.0),
+    )
+    .note("So that no network can tell them apart; farpoint's rules fix the first point and ties.")
+}
+
+fn accuracy() -> Claim {
+    let off = SEGMENTATION.map(|(.., miou)| (miou[7] - miou[0]).abs());
+    let most = off.into_iter().fold(0.0, f64::max);
+    Claim::incomparable(
+        PLACE,
+        format!(
+            "The mIoU of two networks on S3DIS, ScanNet and SemanticKITTI, with eight samplers: \
+             RadiusFPS-G differs from FPS by up to {most:.2} percentage points."
+        ),
+        "no network is trained here, and the data sets are not part of farpoint",
+    )
+}
+
+/// The measures that are drawn, and what they are called.
+const MEASURES: [(&str, &str); 3] = [
+    ("mean", "mean_distance"),
+    ("99th percentile", "p99_distance"),
+    ("largest (covering radius)", "covering_radius"),
+];
+
+/// A row for each approximate sampler.
+fn panel(table: &Table, cloud: &str) -> Panel {
     let ratio = RATIOS[1].to_string();
-    let value = |cloud: &str, sampler: &str| {
+    let value = |sampler: &str, column: &str| {
         let mut rows = table.with("cloud", cloud);
         let row = rows.find(|row| row.text("sampler") == sampler && row.text("ratio") == ratio)?;
         relative(table, &row, column)
     };
-    let series = APPROXIMATE.map(|(name, _)| {
-        (name.to_owned(), clouds.iter().map(|cloud| value(cloud, name)).collect())
+    let measured = table.each("sampler");
+    let samplers = APPROXIMATE.into_iter().map(|(sampler, _)| sampler);
+    let samplers: Vec<_> = samplers.filter(|name| measured.contains(name)).collect();
+    let series = MEASURES.map(|(name, column)| {
+        let values = samplers.iter().map(|sampler| value(sampler, column)).collect();
+        (name.to_owned(), values)
     });
-    Panel::Bars(Bars {
-        title: title.into(),
-        y: Axis::log("times that of FPS"),
-        groups: clouds.iter().map(|cloud| (*cloud).to_owned()).collect(),
+    Panel::Dots(Dots {
+        title: short(table, cloud).into(),
+        x: Axis::log("times the distance of FPS").holding(drawn(table)),
+        rows: samplers.into_iter().map(str::to_owned).collect(),
         series: series.into(),
+        base: 1.0,
     })
+}
+
+/// All that is drawn on any cloud, so that panels can be compared.
+fn drawn(table: &Table) -> Vec<f64> {
+    let ratio = RATIOS[1].to_string();
+    let rows = table.iter().filter(|row| row.text("ratio") == ratio);
+    rows.flat_map(|row| MEASURES.map(|(_, column)| relative(table, &row, column)))
+        .flatten()
+        .collect()
 }

@@ -1,8 +1,10 @@
 //! Figure 2: how even a farthest point sample is, beside a random one.
 
+use super::claim::{Claim, Found, Rule, Unit};
 use super::clouds::Cloud;
-use super::figure::{Context, Figure, Finding, Rows, percent, row};
-use super::table::{Row, Table, range};
+use super::figure::{Context, Figure, Rows, percent, row, short};
+use super::published::Workload;
+use super::table::{Row, Table};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
 use anyhow::Result;
 use farpoint::approximate::{ApproximateSampler, Method};
@@ -76,9 +78,10 @@ impl Figure for Spacings {
         Ok(rows)
     }
 
-    fn plot(&self, table: &Table, foot: &str) -> Sheet {
+    fn plots(&self, table: &Table, foot: &str) -> Vec<(String, Sheet)> {
         let panels = table.each("cloud").into_iter().map(|cloud| panel(table, cloud)).collect();
-        Sheet { title: self.title().into(), foot: foot.into(), columns: 3, panels }
+        let title = format!("{}: mean (line), smallest to largest (shaded)", self.title());
+        vec![(self.name().into(), Sheet { title, foot: foot.into(), columns: 2, panels })]
     }
 
     fn readable(&self, table: &Table) -> Rows {
@@ -110,56 +113,58 @@ impl Figure for Spacings {
         rows
     }
 
-    fn findings(&self, table: &Table) -> Vec<Finding> {
-        let pairs: Vec<_> =
-            table.with("sampler", SAMPLERS[0]).zip(table.with("sampler", SAMPLERS[1])).collect();
-        let encloses = |(farthest, random): &&(Row<'_>, Row<'_>)| {
-            random.number("min_spacing") <= farthest.number("min_spacing")
-                && random.number("max_spacing") >= farthest.number("max_spacing")
+    fn claims(&self, table: &Table) -> Vec<Claim> {
+        let pairs = || table.with("sampler", SAMPLERS[0]).zip(table.with("sampler", SAMPLERS[1]));
+        let over = |of: fn(&Row<'_>) -> f64| -> Vec<Found> {
+            // Both are 0 where points repeat.
+            let ratio = |(farthest, random): &(Row<'_>, Row<'_>)| match (of(random), of(farthest)) {
+                (random, farthest) if random == farthest => 1.0,
+                (random, farthest) => random / farthest,
+            };
+            pairs().map(|pair| Found::of(&pair.0, share(&pair.0), ratio(&pair))).collect()
         };
-        let enclosed = pairs.iter().filter(encloses).count();
-        let mut not: Vec<_> = pairs.iter().filter(|pair| !encloses(pair)).collect();
-        not.dedup_by_key(|pair| pair.0.text("cloud"));
-        let not: Vec<_> = not.iter().map(|pair| pair.0.text("cloud")).collect();
-        let [low, high] = range(pairs.iter().map(|(farthest, _)| spread(farthest)));
-        let [random_low, random_high] = range(pairs.iter().map(|(_, random)| spread(random)));
+        let encloses = "The range of random sampling completely encompasses that of FPS.";
+        let uneven = |pair: &(Row<'_>, Row<'_>)| spread(&pair.1).is_finite();
+        let spreads = pairs().filter(uneven).map(|(farthest, random)| {
+            Found::of(&farthest, share(&farthest), spread(&random) / spread(&farthest))
+        });
+        let (least, most) = (
+            ("smallest spacing of random samples over that of FPS", Unit::Times),
+            ("largest spacing of random samples over that of FPS", Unit::Times),
+        );
         vec![
-            Finding {
-                paper: "The range of random sampling completely encompasses that of farthest \
-                        point sampling."
-                    .into(),
-                ours: match not.is_empty() {
-                    true => format!("So it is in all {enclosed} samples."),
-                    false => format!(
-                        "So it is in {enclosed} of {} samples; not in all of: {}.",
-                        pairs.len(),
-                        not.join(", ")
-                    ),
-                },
-                agrees: Some(enclosed == pairs.len()),
-                why: "These clouds have isolated points, or half of them is sampled. Farthest point \
-                      sampling takes isolated points first, and its largest spacing is theirs; a \
-                      random sample misses most. The paper shows the dragon only.",
-            },
-            Finding {
-                paper: "Farthest point sampling maintains a consistent distance between samples; \
-                        random sampling is too dense or too sparse."
-                    .into(),
-                ours: format!(
-                    "Largest spacing over smallest: {} to {} for farthest point samples, {} to {} \
-                     for random ones.",
-                    number(low),
-                    number(high),
-                    number(random_low),
-                    number(random_high)
-                ),
-                agrees: Some(pairs.iter().all(|(farthest, random)| {
-                    spread(farthest) < spread(random) || !spread(random).is_finite()
-                })),
-                why: "Infinite where points repeat and both are sampled.",
-            },
+            Claim::new(PLACE, encloses, least, over(smallest), Rule::AtMost(1.0))
+                .on(Workload::Dragon)
+                .note("Clouds with repeated points have a smallest spacing of 0 in both."),
+            Claim::new(PLACE, encloses, most, over(largest), Rule::AtLeast(1.0))
+                .on(Workload::Dragon)
+                .note(ISOLATED),
+            Claim::new(
+                PLACE,
+                "FPS keeps a more consistent distance between samples than random sampling.",
+                ("largest over smallest spacing, random over FPS", Unit::Times),
+                spreads.collect(),
+                Rule::Above(1.0),
+            )
+            .note("Random samples that hold a point twice are left out: their ratio is infinite."),
         ]
     }
+}
+
+const PLACE: &str = "figure 2";
+const ISOLATED: &str = "FPS takes isolated points first, and its largest spacing is theirs; a random \
+    sample misses most of them. The paper shows the dragon only.";
+
+fn smallest(row: &Row<'_>) -> f64 {
+    row.number("min_spacing")
+}
+
+fn largest(row: &Row<'_>) -> f64 {
+    row.number("max_spacing")
+}
+
+fn share(row: &Row<'_>) -> String {
+    percent(row.number("ratio"))
 }
 
 /// So many samples are a share of the points: at least two, which have a spacing.
@@ -168,23 +173,21 @@ fn samples(points: usize, ratio: f64) -> usize {
 }
 
 fn spread(row: &Row<'_>) -> f64 {
-    row.number("max_spacing") / row.number("min_spacing")
+    largest(row) / smallest(row)
 }
 
 fn panel(table: &Table, cloud: &str) -> Panel {
-    let series = SAMPLERS.map(|sampler| {
+    let series = [(SAMPLERS[0], "FPS"), (SAMPLERS[1], "random")].map(|(sampler, name)| {
         let of_it = || table.with("cloud", cloud).filter(|row| row.text("sampler") == sampler);
         let share = |row: &Row<'_>| 100.0 * row.number("ratio");
         let points = of_it().map(|row| (share(&row), row.number("mean_spacing"))).collect();
-        let band = of_it()
-            .map(|row| [share(&row), row.number("min_spacing"), row.number("max_spacing")])
-            .collect();
-        Series { band, ..Series::new(sampler, points) }
+        let band = of_it().map(|row| [share(&row), smallest(&row), largest(&row)]).collect();
+        Series { band, ..Series::new(name, points) }
     });
     Panel::Lines(Lines {
-        title: cloud.into(),
-        x: Axis::log("sampled points, percent"),
-        y: Axis::log("spacing, unit of the cloud"),
+        title: short(table, cloud).into(),
+        x: Axis::log("share sampled, percent"),
+        y: Axis::log("spacing, in the cloud's unit"),
         series: series.into(),
     })
 }

@@ -84,10 +84,15 @@ pub(super) fn gain(row: &Row<'_>) -> String {
     format!("{}x", number(row.number("times_naive")))
 }
 
+/// "cpu" or "cuda", as the first row says.
+pub(super) fn device(table: &Table) -> &str {
+    table.iter().next().map_or("cpu", |row| row.text("device"))
+}
+
 /// Where it ran, for titles.
 pub(super) fn place(table: &Table) -> &'static str {
-    match table.iter().next().map(|row| row.text("device")) {
-        Some("cuda") => "GPU",
+    match device(table) {
+        "cuda" => "GPU",
         _ => "CPU, one thread",
     }
 }

@@ -1,8 +1,9 @@
 //! Figure 3: how many of brute force's distance updates change nothing.
 
+use super::claim::{Claim, Found, Rule, Unit};
 use super::clouds::Cloud;
-use super::figure::{Context, Figure, Finding, Rows, percent, row};
-use super::table::{Row, Table, range};
+use super::figure::{Context, Figure, Rows, percent, row, short};
+use super::table::{Row, Table};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
 use crate::timing::OnCpu;
 use anyhow::Result;
@@ -36,8 +37,8 @@ impl Figure for Updates {
     fn about(&self) -> &'static str {
         "Brute force compares every new sample with all points; the share of them whose distance \
          to the nearest sample stays as it was, averaged over short runs of steps. A smaller \
-         ratio is the beginning of the same curve. On the right the rest, those that do change, on a \
-         logarithmic axis. Up to half of the points are sampled, fewer of \
+         ratio is the beginning of the same curve. The axis shows 90, 99, 99.9 percent at equal \
+         distances. Up to half of the points are sampled, fewer of \
          large clouds. Counted on the CPU."
     }
 
@@ -70,15 +71,10 @@ impl Figure for Updates {
         Ok(rows)
     }
 
-    fn plot(&self, table: &Table, foot: &str) -> Sheet {
-        let vain = |row: &Row<'_>| 100.0 * row.number("ineffective_share");
-        let panels = vec![
-            panel(table, Axis::linear("points whose distance stays, percent"), vain),
-            panel(table, Axis::log("points whose distance falls, percent"), |row| {
-                100.0 - vain(row)
-            }),
-        ];
-        Sheet { title: self.title().into(), foot: foot.into(), columns: 2, panels }
+    fn plots(&self, table: &Table, foot: &str) -> Vec<(String, Sheet)> {
+        let panels = table.each("cloud").into_iter().map(|cloud| panel(table, cloud)).collect();
+        let title = format!("{}, step by step (gray: the other clouds)", self.title());
+        vec![(self.name().into(), Sheet { title, foot: foot.into(), columns: 2, panels })]
     }
 
     fn readable(&self, table: &Table) -> Rows {
@@ -105,45 +101,56 @@ impl Figure for Updates {
         rows
     }
 
-    fn findings(&self, table: &Table) -> Vec<Finding> {
-        let last = |cloud| table.with("cloud", cloud).last();
-        let clouds = table.each("cloud");
-        let shares = clouds.iter().filter_map(|cloud| last(cloud));
-        let [least, most] = range(shares.map(|row| row.number("steps_above_90_percent")));
-        let firsts = clouds.iter().filter_map(|cloud| {
-            let mut rows = table.with("cloud", cloud);
-            rows.find(|row| row.number("ineffective_share") > 0.9)
-                .map(|row| row.number("step_from"))
+    fn claims(&self, table: &Table) -> Vec<Claim> {
+        let clouds = || table.each("cloud").into_iter();
+        let lasts = clouds().filter_map(|cloud| table.with("cloud", cloud).last());
+        let most = lasts
+            .map(|row| Found::of(&row, "", 100.0 * row.number("steps_above_90_percent")))
+            .collect();
+        let dominated = |row: &Row<'_>| row.number("ineffective_share") > 0.9;
+        let firsts = clouds().filter_map(|cloud| {
+            let row = table.with("cloud", cloud).find(dominated)?;
+            Some(Found::of(&row, "", 100.0 * row.number("step_from") / row.number("points")))
         });
-        let [_, latest] = range(firsts);
-        vec![Finding {
-            paper: "Ineffective updates rapidly dominate after the initial stage and remain above \
-                    90 % in most later iterations."
-                .into(),
-            ours: format!(
-                "{} to {} of the steps have more than 90 % in vain; on every cloud it is so at the \
-                 latest from step {latest} on average.",
-                percent(least),
-                percent(most)
+        vec![
+            Claim::new(
+                PLACE,
+                "More than 90 % of the updates change nothing in most later iterations.",
+                ("share of the steps with more than 90 % in vain", Unit::Percent),
+                most,
+                Rule::Above(50.0),
             ),
-            agrees: Some(least > 0.5),
-            why: "",
-        }]
+            Claim::new(
+                PLACE,
+                "Updates that change nothing rapidly dominate after the initial stage.",
+                (
+                    "samples until more than 90 % are in vain, as a share of the points",
+                    Unit::Percent,
+                ),
+                firsts.collect(),
+                Rule::AtMost(1.0),
+            )
+            .note("The paper prints no number for the initial stage; 1 % is this report's."),
+        ]
     }
 }
 
-/// A line for each cloud.
-fn panel(table: &Table, y: Axis, value: impl Fn(&Row<'_>) -> f64) -> Panel {
+const PLACE: &str = "section 2.2, figure 3";
+
+/// One cloud's line before those of all others.
+fn panel(table: &Table, cloud: &str) -> Panel {
     let point = |row: Row<'_>| {
         let middle = (row.number("step_from") * row.number("step_to")).sqrt();
-        (middle, value(&row))
+        (middle, 100.0 * row.number("ineffective_share"))
     };
-    let line = |cloud: &str| Series::new(cloud, table.with("cloud", cloud).map(&point).collect());
+    let line = |cloud: &str| table.with("cloud", cloud).map(&point).collect::<Vec<_>>();
+    let others = table.each("cloud").into_iter().filter(|other| *other != cloud);
+    let others = others.map(|other| Series { faint: true, ..Series::new("", line(other)) });
     Panel::Lines(Lines {
-        title: String::new(),
+        title: short(table, cloud).into(),
         x: Axis::log("step: samples taken"),
-        y,
-        series: table.each("cloud").into_iter().map(line).collect(),
+        y: Axis::nines("points whose distance stays, percent"),
+        series: others.chain([Series::new("", line(cloud))]).collect(),
     })
 }
 

@@ -1,7 +1,6 @@
-//! Axes: their range, the ticks of a logarithmic one, and how numbers at ticks are written.
+//! Axes: where a value lies, which numbers stand at ticks, and how they are written.
 
-use plotters::coord::combinators::{BindKeyPoints, LogCoord, WithKeyPoints};
-use plotters::prelude::IntoLogRange;
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use std::ops::Range;
 
 /// One axis.
@@ -9,47 +8,121 @@ use std::ops::Range;
 pub(crate) struct Axis {
     /// Its name and unit.
     pub(crate) label: String,
-    pub(crate) log: bool,
+    scale: Scale,
+    /// Values that are on it at least, so that panels can be compared.
+    held: Vec<f64>,
 }
+
+#[derive(Clone, Copy)]
+enum Scale {
+    Log,
+    /// Percent up to 100, as far from it as its logarithm: 0, 90, 99, 99.9.
+    Nines,
+}
+
+/// A range of places with the ticks on it.
+pub(super) struct Ticked {
+    range: Range<f64>,
+    ticks: Vec<f64>,
+}
+
+impl Ticked {
+    /// The largest width of what is written at the ticks.
+    pub(super) fn widest(&self, width: impl Fn(f64) -> i32) -> i32 {
+        self.ticks.iter().map(|tick| width(*tick)).max().unwrap_or(0)
+    }
+}
+
+impl Ranged for Ticked {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, place: &f64, (start, end): (i32, i32)) -> i32 {
+        let share = (place - self.range.start) / (self.range.end - self.range.start);
+        start + (f64::from(end - start) * share).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
+        self.ticks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+/// Shares above this lie with it: 99.9999 %.
+const MOST_NINES: f64 = 6.0;
 
 impl Axis {
     pub(crate) fn log(label: &str) -> Self {
-        Self { label: label.into(), log: true }
+        Self::new(label, Scale::Log)
     }
 
-    pub(crate) fn linear(label: &str) -> Self {
-        Self { label: label.into(), log: false }
+    pub(crate) fn nines(label: &str) -> Self {
+        Self::new(label, Scale::Nines)
     }
 
-    /// A range that holds all values, with a little room. A linear axis begins at zero.
+    fn new(label: &str, scale: Scale) -> Self {
+        Self { label: label.into(), scale, held: Vec::new() }
+    }
+
+    /// The same with room for these values.
+    pub(crate) fn holding(self, values: impl IntoIterator<Item = f64>) -> Self {
+        Self { held: values.into_iter().collect(), ..self }
+    }
+
+    /// Where a value lies; `None` if nowhere.
+    pub(super) fn place(&self, value: f64) -> Option<f64> {
+        let place = match self.scale {
+            Scale::Log => value.log10(),
+            Scale::Nines => (-(1.0 - value / 100.0).log10()).min(MOST_NINES),
+        };
+        place.is_finite().then_some(place)
+    }
+
+    /// The places of all values, with a little room.
     pub(super) fn range(&self, values: impl Iterator<Item = f64>) -> Range<f64> {
-        let values = values.filter(|v| v.is_finite() && (!self.log || *v > 0.0));
-        let (low, high) = values
+        let places = values.chain(self.held.iter().copied()).filter_map(|v| self.place(v));
+        let (low, high) = places
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
         if low > high {
-            return 1.0..10.0;
+            return 0.0..1.0;
         }
-        if self.log {
-            let room = (high / low).powf(0.06).max(1.12);
-            return low / room..high * room;
+        let room = (0.05 * (high - low)).max(0.05);
+        low - room..high + room
+    }
+
+    /// A range with round numbers at its ticks, at most `most` of them.
+    pub(super) fn ticked(&self, range: Range<f64>, most: usize) -> Ticked {
+        let ticks = match self.scale {
+            Scale::Log => log_ticks(&range, most),
+            Scale::Nines => {
+                let (first, last) = (range.start.ceil() as i32, range.end.floor() as i32);
+                (first..=last).map(f64::from).collect()
+            }
+        };
+        Ticked { range, ticks }
+    }
+
+    /// What is written at a place.
+    pub(super) fn text(&self, place: f64) -> String {
+        match self.scale {
+            Scale::Log => short(10f64.powf(place)),
+            Scale::Nines => {
+                let digits = (place.round() as usize).saturating_sub(2);
+                format!("{:.digits$}", 100.0 - 10f64.powf(2.0 - place))
+            }
         }
-        let (low, high) = (low.min(0.0), high.max(0.0));
-        low..high + 0.06 * (high - low).max(1e-12)
     }
 }
 
-/// A logarithmic range with round numbers at its ticks, at most `most` of them. The library's own
-/// are whole powers of ten, of which a short axis has none.
-pub(super) fn log_scale(range: Range<f64>, most: usize) -> WithKeyPoints<LogCoord<f64>> {
-    let ticks = log_ticks(&range, most);
-    range.log_scale().with_key_points(ticks)
-}
-
+/// The logarithms of round numbers.
 fn log_ticks(range: &Range<f64>, most: usize) -> Vec<f64> {
-    let (first, last) = (range.start.log10().floor() as i32, range.end.log10().ceil() as i32);
+    let (first, last) = (range.start.floor() as i32, range.end.ceil() as i32);
     let within = |every: i32, steps: &[f64]| -> Vec<f64> {
         let powers = (first..=last).filter(|e| e.rem_euclid(every) == 0);
-        let all = powers.flat_map(|e| steps.iter().map(move |s| s * 10f64.powi(e)));
+        let all = powers.flat_map(|e| steps.iter().map(move |s| s.log10() + f64::from(e)));
         all.filter(|tick| range.contains(tick)).collect()
     };
     [&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0][..], &[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]]
@@ -60,11 +133,11 @@ fn log_ticks(range: &Range<f64>, most: usize) -> Vec<f64> {
 }
 
 /// A number at a tick: 2000000 as 2M.
-pub(super) fn short(value: f64) -> String {
+fn short(value: f64) -> String {
     let (scaled, unit) = match value.abs() {
-        v if v >= 1e6 => (value / 1e6, "M"),
-        v if v >= 1e3 => (value / 1e3, "k"),
-        v if v >= 1e-3 || v == 0.0 => (value, ""),
+        v if v > 0.9995e6 => (value / 1e6, "M"),
+        v if v > 0.9995e3 => (value / 1e3, "k"),
+        v if v > 0.9995e-3 || v == 0.0 => (value, ""),
         _ => return format!("{value:.0e}"),
     };
     let digits = format!("{scaled:.3}");
@@ -75,21 +148,35 @@ pub(super) fn short(value: f64) -> String {
 mod tests {
     use super::*;
 
+    fn ticks(low: f64, high: f64, most: usize) -> Vec<String> {
+        let axis = Axis::log("");
+        let ticks = log_ticks(&(low.log10()..high.log10()), most);
+        ticks.into_iter().map(|tick| axis.text(tick)).collect()
+    }
+
     #[test]
     fn ticks_are_round_and_inside() {
-        assert_eq!(log_ticks(&(0.02..300.0), 4), [0.1, 1.0, 10.0, 100.0]);
-        assert!(log_ticks(&(0.02..300.0), 12).len() > 4);
-        assert_eq!(log_ticks(&(5e-7..2e6), 4), [1e-4, 1.0, 1e4]);
-        assert_eq!(log_ticks(&(1.4..3.3), 9), [1.5, 2.0, 3.0]);
+        assert_eq!(ticks(0.02, 300.0, 4), ["0.1", "1", "10", "100"]);
+        assert!(ticks(0.02, 300.0, 12).len() > 4);
+        assert_eq!(ticks(5e-7, 2e6, 4), ["1e-4", "1", "10k"]);
+        assert_eq!(ticks(1.4, 3.3, 9), ["1.5", "2", "3"]);
     }
 
     #[test]
     fn ranges_hold_what_has_a_place() {
         let log = Axis::log("").range([0.0, 3.0, f64::NAN, 200.0].into_iter());
-        assert!(log.start > 2.0 && log.contains(&3.0) && log.contains(&200.0));
-        let linear = Axis::linear("").range([3.0, 47.0].into_iter());
-        assert!(linear.start == 0.0 && linear.contains(&47.0));
+        assert!(log.start > 0.3 && log.contains(&3f64.log10()) && log.contains(&200f64.log10()));
         assert!(!Axis::log("").range(std::iter::empty()).is_empty());
+        assert!(Axis::log("").holding([1e3]).range([1.0].into_iter()).contains(&3.0));
+    }
+
+    #[test]
+    fn nines_are_written_as_such() {
+        let axis = Axis::nines("");
+        let texts = [0.0, 1.0, 2.0, 3.0, 5.0].map(|place| axis.text(place));
+        assert_eq!(texts, ["0", "90", "99", "99.9", "99.999"]);
+        assert!((axis.place(99.0).unwrap() - 2.0).abs() < 1e-9);
+        assert_eq!(axis.place(100.0), Some(MOST_NINES));
     }
 
     #[test]

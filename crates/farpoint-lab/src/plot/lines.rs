@@ -1,12 +1,11 @@
-//! Lines over a common axis.
+//! Lines over a common axis, each with its name at its end.
 
-use super::axis::{log_scale, short};
-use super::{Area, Axis, INK, MESH, Name, color, font};
+use super::style::Style;
+use super::{Area, Axis, FAINT, INK, MESH, SMALL, TEXT, bold, font, place_of, style, width};
 use anyhow::Result;
-use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
-use std::ops::Range;
 
 /// One line.
 pub(crate) struct Series {
@@ -14,12 +13,13 @@ pub(crate) struct Series {
     pub(crate) points: Vec<(f64, f64)>,
     /// A shaded range: x, smallest, largest.
     pub(crate) band: Vec<[f64; 3]>,
-    pub(crate) dashed: bool,
+    /// Drawn thin and gray without a name, for comparison.
+    pub(crate) faint: bool,
 }
 
 impl Series {
     pub(crate) fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, band: Vec::new(), dashed: false }
+        Self { name: name.into(), points, band: Vec::new(), faint: false }
     }
 }
 
@@ -31,92 +31,176 @@ pub(crate) struct Lines {
     pub(crate) series: Vec<Series>,
 }
 
-/// More points than these are not marked one by one.
-const MARKED_POINTS: usize = 40;
-const MARKED_SERIES: usize = 6;
+/// Lines of more points are not marked at each.
+const MARKED: usize = 20;
+
+/// Room for title and unit above, ticks left, ticks and unit below, and beside the names.
+const ABOVE: i32 = 60;
+const BELOW: i32 = 58;
+const GAP: i32 = 14;
 
 /// Pixels between ticks, at least.
-const TICK: [u32; 2] = [52, 26];
+const TICK: [i32; 2] = [50, 40];
+
+/// Height of a name, which no other may touch.
+const NAME: i32 = TEXT as i32 + 2;
 
 impl Lines {
-    pub(super) fn names(&self) -> Vec<Name> {
-        self.series.iter().map(|series| (series.name.clone(), series.dashed)).collect()
+    pub(super) fn names(&self) -> Vec<String> {
+        let named = self.series.iter().filter(|series| !series.faint && !series.name.is_empty());
+        named.map(|series| series.name.clone()).collect()
     }
 
-    /// The ranges of both axes.
-    fn ranges(&self) -> [Range<f64>; 2] {
+    pub(super) fn draw(&self, area: &Area<'_>, names: &[String]) -> Result<()> {
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let bands = || self.series.iter().flat_map(|series| &series.band);
+        let bands = self.series.iter().flat_map(|series| &series.band);
         let x = self.x.range(points().map(|point| point.0));
-        [x, self.y.range(points().map(|p| p.1).chain(bands().flat_map(|b| [b[1], b[2]])))]
-    }
-
-    pub(super) fn draw(&self, area: &Area<'_>, names: &[Name]) -> Result<()> {
-        let [x, y] = self.ranges();
+        let y = self.y.range(points().map(|p| p.1).chain(bands.flat_map(|b| [b[1], b[2]])));
         let (wide, high) = area.dim_in_pixel();
-        let most = [(wide - 86) / TICK[0], (high - 98) / TICK[1]].map(|most| most as usize);
-        match (self.x.log, self.y.log) {
-            (true, true) => self.on(area, names, log_scale(x, most[0]), log_scale(y, most[1])),
-            (true, false) => self.on(area, names, log_scale(x, most[0]), y),
-            (false, true) => self.on(area, names, x, log_scale(y, most[1])),
-            (false, false) => self.on(area, names, x, y),
-        }
-    }
-
-    /// Draws on axes of these kinds.
-    fn on<X, Y>(&self, area: &Area<'_>, names: &[Name], x: X, y: Y) -> Result<()>
-    where
-        X: AsRangedCoord<Value = f64>,
-        Y: AsRangedCoord<Value = f64>,
-        X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
-        Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
-    {
-        let [across, along] = self.ranges();
+        let up = high as i32 - ABOVE - BELOW;
+        let up = self.y.ticked(y.clone(), (up / TICK[1]).max(2) as usize);
+        let left = up.widest(|place| width(&self.y.text(place), TEXT)) + GAP;
+        let right = self.names().iter().map(|name| width(name, TEXT)).max().unwrap_or(0) + 2 * GAP;
+        let most = ((wide as i32 - left - right) / TICK[0]).max(2) as usize;
         let mut chart = ChartBuilder::on(area)
-            .caption(self.title.as_str(), font(14, HPos::Center, VPos::Top))
-            .margin_top(10)
-            .margin_right(18)
-            .x_label_area_size(48)
-            .y_label_area_size(64)
-            .build_cartesian_2d(x, y)?;
+            .margin_top(ABOVE)
+            .margin_right(right)
+            .x_label_area_size(BELOW)
+            .y_label_area_size(left)
+            .build_cartesian_2d(self.x.ticked(x.clone(), most), up)?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(MESH)
-            .disable_x_mesh()
             .axis_style(INK)
             .x_desc(self.x.label.as_str())
-            .y_desc(self.y.label.as_str())
-            .axis_desc_style(font(13, HPos::Center, VPos::Top))
-            .label_style(font(12, HPos::Center, VPos::Center))
-            .x_label_formatter(&|value| short(*value))
-            .y_label_formatter(&|value| short(*value))
+            .axis_desc_style(font(TEXT, HPos::Center, VPos::Top))
+            .label_style(font(TEXT, HPos::Center, VPos::Center))
+            .x_label_formatter(&|place| self.x.text(*place))
+            .y_label_formatter(&|place| self.y.text(*place))
             .draw()?;
-        // What has no place on a logarithmic axis lies on the edge: a range from zero.
-        let inside =
-            |[a, b]: [f64; 2]| (a.clamp(across.start, across.end), b.clamp(along.start, along.end));
-        for series in self.series.iter().filter(|series| !series.band.is_empty()) {
-            let up = series.band.iter().map(|[a, _, high]| inside([*a, *high]));
-            let down = series.band.iter().rev().map(|[a, low, _]| inside([*a, *low]));
-            let outline: Vec<_> = up.chain(down).collect();
-            let fill = color(names, &series.name).mix(0.18).filled();
-            chart.draw_series([Polygon::new(outline, fill)])?;
+        let base = area.get_base_pixel();
+        // What has no place on an axis lies on its edge: a range from zero.
+        let pixel = |a: f64, b: f64| {
+            let a = self.x.place(a).unwrap_or(x.start).clamp(x.start, x.end);
+            let b = self.y.place(b).unwrap_or(y.start).clamp(y.start, y.end);
+            let (a, b) = chart.backend_coord(&(a, b));
+            (a - base.0, b - base.1)
+        };
+        for series in &self.series {
+            series.draw_band(area, style(place_of(names, &series.name)), &pixel)?;
         }
         for series in &self.series {
-            let seen = |(a, b): &&(f64, f64)| across.contains(a) && along.contains(b);
-            let points: Vec<_> = series.points.iter().filter(seen).copied().collect();
-            let color = color(names, &series.name);
-            let style = color.stroke_width(2);
-            if series.dashed {
-                chart.draw_series(DashedLineSeries::new(points, 7, 4, style))?;
-                continue;
-            }
-            if points.len() <= MARKED_POINTS && self.series.len() <= MARKED_SERIES {
-                let mark = |&point: &_| Circle::new(point, 3, color.filled());
-                chart.draw_series(points.iter().map(mark))?;
-            }
-            chart.draw_series(LineSeries::new(points, style))?;
+            series.draw(area, style(place_of(names, &series.name)), &pixel)?;
+        }
+        area.draw(&Text::new(self.title.as_str(), (4, 2), bold(TEXT)))?;
+        let unit = font(SMALL, HPos::Left, VPos::Top);
+        area.draw(&Text::new(self.y.label.as_str(), (4, 4 + NAME + 4), unit))?;
+        let beside = wide as i32 - right + GAP;
+        self.draw_names(area, names, beside, [ABOVE, high as i32 - BELOW], &pixel)
+    }
+
+    /// The names at the ends of the lines, moved apart where they would touch.
+    fn draw_names(
+        &self,
+        area: &Area<'_>,
+        names: &[String],
+        left: i32,
+        [top, bottom]: [i32; 2],
+        pixel: &dyn Fn(f64, f64) -> (i32, i32),
+    ) -> Result<()> {
+        let named = self.series.iter().filter(|series| !series.faint && !series.name.is_empty());
+        let mut ends: Vec<_> = named
+            .filter_map(|series| {
+                let (x, y) = *series.points.last()?;
+                Some((pixel(x, y), series.name.as_str()))
+            })
+            .collect();
+        ends.sort_by_key(|((_, y), _)| *y);
+        let wanted: Vec<_> = ends.iter().map(|((_, y), _)| *y).collect();
+        let half = NAME / 2;
+        let places = apart(&wanted, NAME, [top + half, bottom - half]);
+        for (((x, y), name), place) in ends.into_iter().zip(places) {
+            let color = style(place_of(names, name)).color;
+            let lead = [(x + 7, y), (left - 3, place)];
+            area.draw(&PathElement::new(lead, color.mix(0.6).stroke_width(1)))?;
+            let text = font(TEXT, HPos::Left, VPos::Center);
+            area.draw(&Text::new(name, (left, place), text.color(&INK)))?;
         }
         Ok(())
+    }
+}
+
+impl Series {
+    /// The shaded range between two thin lines.
+    fn draw_band(
+        &self,
+        area: &Area<'_>,
+        style: Style,
+        pixel: &dyn Fn(f64, f64) -> (i32, i32),
+    ) -> Result<()> {
+        if self.band.is_empty() {
+            return Ok(());
+        }
+        let up: Vec<_> = self.band.iter().map(|[x, _, high]| pixel(*x, *high)).collect();
+        let down: Vec<_> = self.band.iter().rev().map(|[x, low, _]| pixel(*x, *low)).collect();
+        let edge = style.color.mix(0.7).stroke_width(2);
+        let outline = [&up[..], &down].concat();
+        area.draw(&Polygon::new(outline, style.color.mix(0.15).filled()))?;
+        for line in [up, down] {
+            area.draw(&PathElement::new(line, edge))?;
+        }
+        Ok(())
+    }
+
+    /// Line and markers.
+    fn draw(
+        &self,
+        area: &Area<'_>,
+        style: Style,
+        pixel: &dyn Fn(f64, f64) -> (i32, i32),
+    ) -> Result<()> {
+        let line: Vec<_> = self.points.iter().map(|(x, y)| pixel(*x, *y)).collect();
+        if self.faint {
+            return Ok(area.draw(&PathElement::new(line, FAINT.stroke_width(2)))?);
+        }
+        let stroke = style.color.stroke_width(4);
+        match style.dash {
+            None => area.draw(&PathElement::new(line.clone(), stroke))?,
+            Some([on, off]) => {
+                area.draw(&DashedPathElement::new(line.clone(), on, off, stroke))?;
+            }
+        }
+        if line.len() <= MARKED {
+            line.into_iter().try_for_each(|at| style.mark(area, at))?;
+        }
+        Ok(())
+    }
+}
+
+/// Sorted places at least this far apart and inside, as near to the wanted ones as that allows.
+fn apart(wanted: &[i32], least: i32, [top, bottom]: [i32; 2]) -> Vec<i32> {
+    let mut places: Vec<i32> = Vec::new();
+    for want in wanted {
+        let free = places.last().map_or(top, |last| last + least);
+        places.push((*want).max(free));
+    }
+    let mut limit = bottom;
+    for place in places.iter_mut().rev() {
+        *place = (*place).min(limit);
+        limit = *place - least;
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::apart;
+
+    #[test]
+    fn names_do_not_touch() {
+        assert_eq!(apart(&[10, 12, 60], 20, [0, 100]), [10, 30, 60]);
+        assert_eq!(apart(&[90, 95, 99], 20, [0, 100]), [60, 80, 100]);
+        assert_eq!(apart(&[], 20, [0, 100]), [0; 0]);
     }
 }

@@ -1,25 +1,27 @@
-//! Plots as SVG, drawn by `plotters`: panels of lines or bars under one legend, the machine beneath.
+//! Plots as SVG, drawn by `plotters`: panels of lines or dots, the machine beneath. A sheet is
+//! 800 pixels wide with text of 20, so that it can still be read on half that width.
 
 mod axis;
-mod bars;
+mod dots;
 mod lines;
+mod style;
 
 pub(crate) use axis::Axis;
-pub(crate) use bars::Bars;
+pub(crate) use dots::Dots;
 pub(crate) use lines::{Lines, Series};
 
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
-use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use style::style;
 
 /// A picture of panels, row by row.
 pub(crate) struct Sheet {
     pub(crate) title: String,
     /// The line beneath: machine and date.
     pub(crate) foot: String,
-    /// Panels of a row.
+    /// Panels of a row: one or two.
     pub(crate) columns: usize,
     pub(crate) panels: Vec<Panel>,
 }
@@ -27,49 +29,39 @@ pub(crate) struct Sheet {
 /// One field of a plot.
 pub(crate) enum Panel {
     Lines(Lines),
-    Bars(Bars),
+    Dots(Dots),
 }
 
 /// What all is drawn on.
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// A series' name, and whether its line is dashed. Its place is its color.
-type Name = (String, bool);
 
-/// Around everything.
-const MARGIN: i32 = 16;
-/// Height of the title, of a line of the legend, and of the foot.
-const TITLE: i32 = 44;
-const LEGEND: i32 = 22;
-const FOOT: i32 = 28;
+/// Width of everything, and the room around it.
+const WIDE: i32 = 800;
+const MARGIN: i32 = 12;
+/// Sizes of text: titles, what stands in panels, and the foot.
+const TITLE: u32 = 24;
+const TEXT: u32 = 20;
+const SMALL: u32 = 18;
+const FOOT: u32 = 16;
+/// Heights of panels of lines: one beside another, or alone.
+const PANEL: i32 = 320;
+const ALONE: i32 = 440;
+/// Between panels.
+const BETWEEN: i32 = 16;
 
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 const MESH: RGBColor = RGBColor(0xe4, 0xe4, 0xe4);
-
-/// Colors that also the color-blind can tell apart (after Okabe and Ito), and some more.
-const COLORS: [RGBColor; 12] = [
-    RGBColor(0x00, 0x72, 0xb2),
-    RGBColor(0xd5, 0x5e, 0x00),
-    RGBColor(0x00, 0x9e, 0x73),
-    RGBColor(0xcc, 0x79, 0xa7),
-    RGBColor(0xe6, 0x9f, 0x00),
-    RGBColor(0x56, 0xb4, 0xe9),
-    RGBColor(0x55, 0x55, 0x55),
-    RGBColor(0x8b, 0x5a, 0x2b),
-    RGBColor(0xb8, 0xa8, 0x00),
-    RGBColor(0x7b, 0x4f, 0xb8),
-    RGBColor(0xc2, 0x18, 0x5b),
-    RGBColor(0x00, 0x83, 0x8f),
-];
-
-/// The color of the series of this name.
-fn color(names: &[Name], name: &str) -> RGBColor {
-    let place = names.iter().position(|(known, _)| known == name).unwrap_or(0);
-    COLORS[place % COLORS.len()]
-}
+const FAINT: RGBColor = RGBColor(0xc0, 0xc0, 0xc0);
 
 /// Text of this size, anchored so.
 fn font(size: u32, across: HPos, along: VPos) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&INK).pos(Pos::new(across, along))
+}
+
+/// Bold text from its upper left corner on.
+fn bold(size: u32) -> TextStyle<'static> {
+    let font = ("sans-serif", size).into_font().style(FontStyle::Bold);
+    font.color(&INK).pos(Pos::new(HPos::Left, VPos::Top))
 }
 
 impl Sheet {
@@ -87,56 +79,68 @@ impl Sheet {
     }
 
     fn draw(&self, svg: &mut String) -> Result<()> {
-        let columns = self.columns.clamp(1, self.panels.len().max(1));
-        let [wide, high] = self.panel_size(columns);
-        let rows = self.panels.len().div_ceil(columns);
-        let total = columns as i32 * wide + 2 * MARGIN;
+        let room = WIDE - 2 * MARGIN;
+        let [title, foot] = [(&self.title, TITLE), (&self.foot, FOOT)]
+            .map(|(text, size)| (wrapped(text, size, room), size));
         let names = self.names();
-        let (places, lines) = legend(&names, total - 2 * MARGIN);
-        let top = TITLE + lines * LEGEND;
-        let height = top + rows as i32 * high + FOOT;
-        let root = SVGBackend::with_string(svg, (total as u32, height as u32)).into_drawing_area();
+        let legend = if self.has_legend() { legend(&names, room) } else { Vec::new() };
+        let tall = |(lines, size): &(Vec<String>, u32)| lines.len() as i32 * (*size as i32 + 6);
+        let lines = legend.iter().map(|[_, line]| line + 1).max().unwrap_or(0);
+        let under_title = MARGIN + tall(&title) + 6;
+        let mut top = under_title + lines * (TEXT as i32 + 10);
+        let rows: Vec<_> = self.panels.chunks(self.columns.clamp(1, 2)).collect();
+        let heights = rows.iter().map(|row| self.height(row) + BETWEEN);
+        let height = top + heights.sum::<i32>() + tall(&foot) + MARGIN;
+        let root = SVGBackend::with_string(svg, (WIDE as u32, height as u32)).into_drawing_area();
         root.fill(&WHITE)?;
-        let [title, foot] = [(18, 14), (11, height - 19)];
-        for (text, (size, y)) in [(&self.title, title), (&self.foot, foot)] {
-            root.draw(&Text::new(text.as_str(), (MARGIN, y), font(size, HPos::Left, VPos::Top)))?;
+        text(&root, &title, MARGIN, bold(TITLE))?;
+        text(&root, &foot, height - tall(&foot) - 4, font(FOOT, HPos::Left, VPos::Top))?;
+        for ((k, name), [x, line]) in names.iter().enumerate().zip(legend) {
+            let at = (MARGIN + x + 10, under_title + line * (TEXT as i32 + 10) + 12);
+            style(k).mark(&root, at)?;
+            let text = font(TEXT, HPos::Left, VPos::Center);
+            root.draw(&Text::new(name.as_str(), (at.0 + 16, at.1), text))?;
         }
-        for (name, [x, y]) in names.iter().zip(places) {
-            draw_name(&root, name, color(&names, &name.0), (MARGIN + x, TITLE + 4 + y))?;
-        }
-        for (k, panel) in self.panels.iter().enumerate() {
-            let (column, row) = ((k % columns) as i32, (k / columns) as i32);
-            let (left, upper) = (MARGIN + column * wide, top + row * high);
-            let area = root.clone().shrink((left, upper), (wide, high));
-            match panel {
-                Panel::Lines(lines) => lines.draw(&area, &names)?,
-                Panel::Bars(bars) => bars.draw(&area, &names)?,
+        for row in rows {
+            let wide = room / self.columns.clamp(1, 2) as i32;
+            for (column, panel) in row.iter().enumerate() {
+                let corner = (MARGIN + column as i32 * wide, top);
+                let area = root.clone().shrink(corner, (wide, self.height(row)));
+                match panel {
+                    Panel::Lines(lines) => lines.draw(&area, &names)?,
+                    Panel::Dots(dots) => dots.draw(&area, &names)?,
+                }
             }
+            top += self.height(row) + BETWEEN;
         }
         root.present()?;
         Ok(())
     }
 
-    /// Width and height of each panel.
-    fn panel_size(&self, columns: usize) -> [i32; 2] {
-        let crowded = |panel: &Panel| matches!(panel, Panel::Bars(bars) if bars.is_crowded());
-        match columns {
-            1 if self.panels.iter().any(crowded) => [1170, 350],
-            1 => [800, 420],
-            2 => [520, 340],
-            _ => [390, 300],
-        }
+    /// The height of a row of panels.
+    fn height(&self, row: &[Panel]) -> i32 {
+        let height = |panel: &Panel| match panel {
+            Panel::Dots(dots) => dots.height(),
+            Panel::Lines(_) if self.columns == 1 => ALONE,
+            Panel::Lines(_) => PANEL,
+        };
+        row.iter().map(height).max().unwrap_or(0)
     }
 
-    /// The names of all series, each once.
-    fn names(&self) -> Vec<Name> {
-        let mut names: Vec<Name> = Vec::new();
+    /// Lines have their names beside them.
+    fn has_legend(&self) -> bool {
+        self.panels.iter().any(|panel| matches!(panel, Panel::Dots(_)))
+    }
+
+    /// The names of all series, each once. Their places decide how they look.
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
         let all = self.panels.iter().flat_map(|panel| match panel {
             Panel::Lines(lines) => lines.names(),
-            Panel::Bars(bars) => bars.names(),
+            Panel::Dots(dots) => dots.names(),
         });
         for name in all {
-            if names.iter().all(|(known, _)| *known != name.0) {
+            if !names.contains(&name) {
                 names.push(name);
             }
         }
@@ -144,40 +148,55 @@ impl Sheet {
     }
 }
 
-/// The line of a series beside its name.
-fn draw_name(
+fn place_of(names: &[String], name: &str) -> usize {
+    names.iter().position(|known| known == name).unwrap_or(0)
+}
+
+/// Lines of text below each other.
+fn text(
     root: &Area<'_>,
-    (name, dashed): &Name,
-    color: RGBColor,
-    at: (i32, i32),
+    (lines, size): &(Vec<String>, u32),
+    top: i32,
+    style: TextStyle<'_>,
 ) -> Result<()> {
-    let (x, y) = at;
-    let (line, style) = ([(x, y), (x + 24, y)], color.stroke_width(2));
-    match dashed {
-        true => root.draw(&DashedPathElement::new(line, 7, 4, style))?,
-        false => root.draw(&PathElement::new(line, style))?,
+    for (k, line) in lines.iter().enumerate() {
+        let at = (MARGIN, top + k as i32 * (*size as i32 + 6));
+        root.draw(&Text::new(line.as_str(), at, style.clone()))?;
     }
-    root.draw(&Text::new(name.as_str(), (x + 30, y), font(13, HPos::Left, VPos::Center)))?;
     Ok(())
 }
 
-/// Where each name of the legend goes, in as many lines as it takes, and their number.
-fn legend(names: &[Name], room: i32) -> (Vec<[i32; 2]>, i32) {
-    let (mut places, mut x, mut lines) = (Vec::new(), 0, 1);
-    for (name, _) in names {
-        let wide = 46 + width(name, 13);
+/// Where each name of the legend goes: pixels from the left, and the line.
+fn legend(names: &[String], room: i32) -> Vec<[i32; 2]> {
+    let (mut places, mut x, mut line) = (Vec::new(), 0, 0);
+    for name in names {
+        let wide = 50 + width(name, TEXT);
         if x > 0 && x + wide > room {
-            (x, lines) = (0, lines + 1);
+            (x, line) = (0, line + 1);
         }
-        places.push([x, (lines - 1) * LEGEND]);
+        places.push([x, line]);
         x += wide;
     }
-    (places, lines)
+    places
+}
+
+/// Text in lines of at most this width, broken between words.
+fn wrapped(text: &str, size: u32, room: i32) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_inclusive(' ') {
+        let last = lines.len() - 1;
+        if !lines[last].is_empty() && width(&lines[last], size) + width(word, size) > room {
+            lines.push(word.to_owned());
+        } else {
+            lines[last].push_str(word);
+        }
+    }
+    lines
 }
 
 /// About as wide as this text is, whatever font a viewer takes.
 fn width(text: &str, size: u32) -> i32 {
-    (0.6 * f64::from(size) * text.chars().count() as f64) as i32
+    (0.58 * f64::from(size) * text.chars().count() as f64) as i32
 }
 
 #[cfg(test)]
@@ -185,38 +204,40 @@ mod tests {
     use super::*;
 
     fn lines(names: &[&str]) -> Panel {
-        let (x, y) = (Axis::linear("x"), Axis::log("y"));
+        let (x, y) = (Axis::log("x"), Axis::log("y"));
         let series = names.iter().map(|name| Series::new(*name, vec![(1.0, 2.0), (3.0, 0.0)]));
         Panel::Lines(Lines { title: "p".into(), x, y, series: series.collect() })
     }
 
     #[test]
-    fn names_are_escaped_and_shared() {
+    fn names_are_escaped_and_stand_at_their_lines() {
         let panels = vec![lines(&["a<b", "c"]), lines(&["c"])];
         let sheet = Sheet { title: "t".into(), foot: "f".into(), columns: 2, panels };
         let svg = sheet.svg().unwrap();
         assert_eq!(svg.matches("a&lt;b").count(), 1);
-        assert_eq!(svg.matches("\nc\n").count(), 1, "one legend for both panels: {svg}");
+        assert_eq!(svg.matches("\nc\n").count(), 2, "one in each panel: {svg}");
         assert!(svg.trim_end().ends_with("</svg>") && !svg.contains("NaN"));
     }
 
     #[test]
     fn nothing_to_draw_is_no_error() {
-        let bars = Bars {
+        let dots = Dots {
             title: String::new(),
-            y: Axis::log("y"),
-            groups: vec!["a".into()],
+            x: Axis::log("x"),
+            rows: vec!["a".into()],
             series: vec![("s".into(), vec![None])],
+            base: 1.0,
         };
-        for panel in [lines(&[]), Panel::Bars(bars)] {
+        for panel in [lines(&[]), Panel::Dots(dots)] {
             assert!(Sheet::single("t", "f", panel).svg().is_ok());
         }
     }
 
     #[test]
-    fn legends_wrap() {
-        let names: Vec<_> = (0..6).map(|k| (format!("series number {k}"), false)).collect();
-        assert_eq!(legend(&names, 10_000).1, 1);
-        assert_eq!(legend(&names, 400).1, 3);
+    fn text_wraps() {
+        let names: Vec<_> = (0..6).map(|k| format!("series number {k}")).collect();
+        assert_eq!(legend(&names, 10_000).last().unwrap()[1], 0);
+        assert_eq!(legend(&names, 500).last().unwrap()[1], 2);
+        assert_eq!(wrapped("one two three", 20, 100), ["one two ", "three"]);
     }
 }
