@@ -65,7 +65,8 @@ pub(crate) struct Writing {
     /// :compressed.
     #[arg(long, value_name = "FORMAT[:ENCODING]")]
     format: Option<OutputFormat>,
-    /// Type of the coordinates written: single or double [default: as in the input; single for PCD].
+    /// PLY, PCD and NPY: type of the coordinates written, single or double [default: as in the input;
+    /// single for PCD].
     #[arg(long, value_name = "P", hide_possible_values = true)]
     precision: Option<PrecisionName>,
     /// LAS and LAZ: step of the coordinates written, 0.001 or 1mm [default: that of the input, or as
@@ -113,9 +114,12 @@ impl Writing {
                 return Err(format!("--scale is for LAS and LAZ, not {format}; leave it out"));
             }
         }
-        match las && self.precision.is_some() {
-            true => Err(format!("--precision is not for {format}; --scale sets its step")),
-            false => Ok(()),
+        match self.precision.is_some() {
+            true if las => Err(format!("--precision is not for {format}; --scale sets its step")),
+            true if format == Format::Text => {
+                Err("--precision is not for text, which holds any number; leave it out".into())
+            }
+            _ => Ok(()),
         }
     }
 }

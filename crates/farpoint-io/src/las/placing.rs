@@ -10,6 +10,8 @@ use crate::conversion::key;
 use crate::table::Slot;
 use std::collections::HashSet;
 
+/// Whole numbers up to this are doubles.
+const EXACT: f64 = (1u64 << 53) as f64;
 /// Longest name of an extra dimension in bytes.
 const LONGEST: usize = 32;
 
@@ -88,7 +90,9 @@ fn holds(slot: &Slot, column: &Column) -> bool {
         (None, Scalar::U16) => column.whole_within(0.0, 65535.0),
         (None, Scalar::I8) => column.whole_within(-128.0, 127.0),
         (None, Scalar::I16) => column.whole_within(-32768.0, 32767.0),
-        (None, Scalar::F64) => column.kind().fits_in(Scalar::F64),
+        (None, Scalar::F64) => {
+            column.kind().fits_in(Scalar::F64) || column.whole_within(-EXACT, EXACT)
+        }
         _ => false,
     }
 }
