@@ -19,6 +19,7 @@ pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 pub(crate) use which::Which;
 
 use crate::messages::Verbosity;
+use crate::picture::Up;
 use clap::{ArgGroup, Parser, Subcommand};
 use farpoint::{Amount, Level};
 use std::path::PathBuf;
@@ -230,6 +231,9 @@ pub(crate) struct Chamfer {
     /// Write A with an attribute 'distance' here, and a picture of it beside, as .png.
     #[arg(long, value_name = "OUT", help_heading = "Output")]
     pub(crate) per_point: Option<PathBuf>,
+    /// Which axis points up in the picture [default: guessed from the form of the cloud].
+    #[arg(long, value_name = "AXIS", requires = "per_point", help_heading = "Output")]
+    pub(crate) up: Option<Up>,
     #[command(flatten)]
     pub(crate) writing: Writing,
     /// Also show which share of the points is within this distance, and the F-score.

@@ -199,6 +199,7 @@ fn write(
         from: file_name(&args.a),
         to: file_name(&args.b),
         unit: Unit::of(cloud),
+        up: args.up,
         threshold: outcome.threshold,
     })?;
     drop(progress);

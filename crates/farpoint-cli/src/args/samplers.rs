@@ -100,10 +100,13 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..),
         help_heading = SAMPLING)]
     pub(crate) threads: Option<u16>,
-    /// Draw a panel for each sampler here: the whole cloud from above, and a close-up.
+    /// Draw a panel for each sampler here: the whole cloud and a close-up.
     #[arg(short, long, value_name = "FILE.png|FILE.svg", default_value = "farpoint-compare.png",
         help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
+    /// Which axis points up in the picture [default: guessed from the form of the cloud].
+    #[arg(long, value_name = "AXIS", conflicts_with = "no_picture", help_heading = OUTPUT)]
+    pub(crate) up: Option<crate::picture::Up>,
     /// Draw nothing.
     #[arg(long, conflicts_with = "output", help_heading = OUTPUT)]
     pub(crate) no_picture: bool,

@@ -8,7 +8,7 @@ use crate::args::{self, Count, Which};
 use crate::check;
 use crate::input::{self, each_precision};
 use crate::output;
-use crate::picture::{Panel, Panels, Unit, panels};
+use crate::picture::{Panel, Panels, Unit, Up, panels};
 use crate::progress::Progress;
 use crate::report;
 use anyhow::{Result, anyhow, ensure};
@@ -100,7 +100,7 @@ fn compare<T: Scalar>(rows: &[[T; 3]], unit: Unit, args: &args::Compare) -> Resu
     }
     if let Some(path) = args.picture() {
         let progress = Progress::start("drawing", "");
-        let picture = draw(&points, unit, &asked, &judged)?;
+        let picture = draw(&points, unit, args.up, &asked, &judged)?;
         drop(progress);
         let svg = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
         let bytes = if svg { write::svg(&picture) } else { picture.png };
@@ -161,6 +161,7 @@ fn judge<T: Scalar>(
 fn draw<T: Scalar>(
     points: &[[T; 3]],
     unit: Unit,
+    up: Option<Up>,
     asked: &Asked,
     judged: &[Judged],
 ) -> Result<crate::picture::Picture> {
@@ -179,6 +180,7 @@ fn draw<T: Scalar>(
         asked: asked.samples,
         scale: 2.0 * scale,
         unit,
+        up,
         panels: judged
             .iter()
             .map(|judged| Panel {

@@ -49,7 +49,7 @@ const SAMPLES: f64 = 250_000.0;
 pub(crate) fn compare(comparison: &Comparison<'_>) -> Result<Vec<u8>> {
     let wide = |point: &[f32; 3]| point.map(f64::from);
     let points: Vec<[f64; 3]> = comparison.points.iter().map(wide).collect();
-    let shape = Shape::of(&points);
+    let shape = Shape::of(&points, None);
     let view = View::of(&points, &shape, [PANEL, ROOM]);
     let middle = view.project(TABLE);
     let share = comparison.samples[0].rows.len() as f64 / SAMPLES;

@@ -6,7 +6,7 @@ use super::color::{FAINT, INK, PAPER};
 use super::legend::{COLOR_BAR, SCALE_BAR, color_bar, rounded_up, scale_bar};
 use super::open::open;
 use super::scene::Scene;
-use super::shape::Shape;
+use super::shape::{Shape, Up};
 use super::unit::Unit;
 use super::view::View;
 use crate::output::{count, number};
@@ -20,6 +20,8 @@ pub(crate) struct Deviation {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) unit: Unit,
+    /// What points up; guessed unless given.
+    pub(crate) up: Option<Up>,
     /// The distance from which points are alarming, if one was given.
     pub(crate) threshold: Option<f64>,
 }
@@ -34,7 +36,7 @@ const WITHIN: f64 = 0.99;
 /// Draws the picture; returns a PNG file.
 pub(crate) fn deviation(deviation: &Deviation) -> Result<Vec<u8>> {
     let points = &deviation.points;
-    let shape = Shape::of(points);
+    let shape = Shape::of(points, deviation.up);
     let wide = WIDE - 2 * GAP;
     let high = (wide as f64 * View::form(points, &shape)).clamp(SCENE[0], SCENE[1]) as usize;
     let legend = HEAD + high + SCALE_BAR;
@@ -104,7 +106,15 @@ mod tests {
         let of = |distances: Vec<f64>, threshold| {
             let points = vec![[0.0; 3]; distances.len()];
             let [from, to] = [String::new(), String::new()];
-            scale(&Deviation { points, distances, from, to, unit: Unit::Unknown, threshold })
+            scale(&Deviation {
+                points,
+                distances,
+                from,
+                to,
+                unit: Unit::Unknown,
+                up: None,
+                threshold,
+            })
         };
         let mut distances = vec![0.25; 995];
         distances.extend([90.0; 5]);

@@ -20,4 +20,5 @@ mod view;
 pub(crate) use demo::{Candidate, Comparison, compare};
 pub(crate) use deviation::{Deviation, deviation};
 pub(crate) use panels::{Panel, Panels, Picture, panels};
+pub(crate) use shape::Up;
 pub(crate) use unit::Unit;

@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_room_is_opened() {
         let room = points(farpoint_generate::room(20_000, 1));
-        let shape = Shape::of(&room);
+        let shape = Shape::of(&room, None);
         let (shown, all) = open(&room, &shape);
         assert!(!all);
         let left: Vec<_> = room.iter().zip(&shown).filter(|(_, shown)| **shown).collect();
@@ -82,7 +82,7 @@ mod tests {
             farpoint_generate::sphere(5000, 1),
         ] {
             let cloud = points(cloud);
-            let (shown, all) = open(&cloud, &Shape::of(&cloud));
+            let (shown, all) = open(&cloud, &Shape::of(&cloud, None));
             assert!(all && shown.iter().all(|shown| *shown));
         }
     }

@@ -7,7 +7,7 @@ use super::color::{EXACT, FAINT, INK, OTHER, PAPER};
 use super::legend::{COLOR_BAR, SCALE_BAR, color_bar, rounded_up, scale_bar};
 use super::open::open;
 use super::scene::Scene;
-use super::shape::Shape;
+use super::shape::{Shape, Up};
 use super::unit::Unit;
 use super::view::{Pixel, View};
 use crate::output::{count, number};
@@ -23,6 +23,8 @@ pub(crate) struct Panels<'a> {
     /// The distance at the end of the colors.
     pub(crate) scale: f64,
     pub(crate) unit: Unit,
+    /// What points up; guessed unless given.
+    pub(crate) up: Option<Up>,
     pub(crate) panels: Vec<Panel<'a>>,
 }
 
@@ -62,7 +64,7 @@ const CLOSER: [f64; 2] = [4.0, 60.0];
 
 /// Draws the picture.
 pub(crate) fn panels(all: &Panels<'_>) -> Result<Picture> {
-    let shape = Shape::of(all.points);
+    let shape = Shape::of(all.points, all.up);
     let whole = (PANEL as f64 * View::form(all.points, &shape)).clamp(WHOLE[0], WHOLE[1]) as usize;
     let rows = all.panels.len().div_ceil(COLUMNS);
     let high = TITLE + whole + SCALE_BAR + CLOSE + 2 * GAP;

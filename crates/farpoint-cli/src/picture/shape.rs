@@ -3,6 +3,14 @@
 
 use super::vector::{cross, normalized};
 
+/// The axis that points up in a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Up {
+    X,
+    Y,
+    Z,
+}
+
 /// How a cloud lies in space, and the view that suits it.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
@@ -80,15 +88,18 @@ impl Side {
 }
 
 impl Shape {
-    /// Of points with finite coordinates.
-    pub(super) fn of(points: &[[f64; 3]]) -> Self {
+    /// Of points with finite coordinates; what points up is guessed unless given.
+    pub(super) fn of(points: &[[f64; 3]], up: Option<Up>) -> Self {
         let whole = [0, 1, 2].map(|axis| ends(points, axis));
         let middle = whole.map(|side| side.low / 2.0 + side.high / 2.0);
         let reach = whole.iter().fold(0.0, |most: f64, side| most.max(side.half()));
         let reach = if reach > 0.0 { reach } else { 1.0 };
         let step = points.len().div_ceil(MEASURED).max(1);
         let some: Vec<[f64; 3]> = points.iter().step_by(step).copied().collect();
-        let (axes, words) = direction(&some);
+        let (axes, words) = match up {
+            None => guessed(&some),
+            Some(up) => upright([0, 1, 2].map(|axis| most(&some, axis).half()), up),
+        };
         let room = words.starts_with(LOW_WORDS);
         Self { middle, reach, ends: whole.map(|side| [side.low, side.high]), axes, room, words }
     }
@@ -127,10 +138,53 @@ fn most(points: &[[f64; 3]], axis: usize) -> Side {
 }
 
 /// Right, up and towards the viewer, and the view in words.
-fn direction(points: &[[f64; 3]]) -> ([[f64; 3]; 3], &'static str) {
+type Direction = ([[f64; 3]; 3], &'static str);
+
+fn back(axis: [f64; 3]) -> [f64; 3] {
+    axis.map(|value| -value)
+}
+
+/// Where it is known what points up: flat clouds from above, others obliquely.
+fn upright(half: [f64; 3], up: Up) -> Direction {
+    let [x, y, z] = UNIT;
+    let others = (0..3).filter(|&axis| axis != up as usize).map(|axis| half[axis]);
+    if half[up as usize] > FLAT * others.fold(f64::INFINITY, f64::min) {
+        return obliquely(half, up);
+    }
+    match up {
+        Up::X => ([y, z, x], "view from above (along x)"),
+        Up::Y => ([x, back(z), y], "view from above (along y)"),
+        Up::Z => ([x, y, z], "view from above (along z)"),
+    }
+}
+
+/// From the longer side, and higher if the cloud is low.
+fn obliquely(half: [f64; 3], up: Up) -> Direction {
+    let [x, y, z] = UNIT;
+    let low = (0..3).all(|k| k == up as usize || half[up as usize] < LOW * half[k]);
+    let (upwards, front, side) = match up {
+        Up::X => (x, y, z),
+        Up::Y => (y, z, x),
+        Up::Z => (z, back(y), x),
+    };
+    let along = |axis: [f64; 3]| half.iter().zip(axis).map(|(half, k)| half * k.abs()).sum::<f64>();
+    let deep = along(front) > 1.3 * along(side);
+    let (front, side) = if deep { (side, back(front)) } else { (front, side) };
+    let words = match (up, low) {
+        (Up::X, true) => "oblique view from above (x up)",
+        (Up::Y, true) => "oblique view from above (y up)",
+        (Up::Z, true) => "oblique view from above (z up)",
+        (Up::X, false) => "oblique view (x up)",
+        (Up::Y, false) => "oblique view (y up)",
+        (Up::Z, false) => "oblique view (z up)",
+    };
+    (oblique(upwards, front, side, if low { 45.0 } else { 20.0 }), words)
+}
+
+/// The same for any cloud, by its form.
+fn guessed(points: &[[f64; 3]]) -> Direction {
     let sides = [0, 1, 2].map(|axis| most(points, axis));
     let [x, y, z] = UNIT;
-    let back = |axis: [f64; 3]| axis.map(|value: f64| -value);
     let half = sides.map(Side::half);
     let mut order = [2, 1, 0];
     order.sort_by(|&a, &b| half[a].total_cmp(&half[b]));
@@ -148,23 +202,11 @@ fn direction(points: &[[f64; 3]]) -> ([[f64; 3]; 3], &'static str) {
         // Depth cameras: x to the right, y down, z ahead.
         return ([x, back(y), back(z)], "view from the origin (along z, y down)");
     }
-    let y_up = y_is_up(points, sides);
-    if !y_up && thickness(points, sides) < FIELD {
-        return ([x, y, z], "view from above (along z)");
+    match y_is_up(points, sides) {
+        true => obliquely(half, Up::Y),
+        false if thickness(points, sides) < FIELD => ([x, y, z], "view from above (along z)"),
+        false => obliquely(half, Up::Z),
     }
-    let low = |up: usize| (0..3).all(|k| k == up || half[up] < LOW * half[k]);
-    let (up, front, side) = if y_up { (y, z, x) } else { (z, back(y), x) };
-    let is_low = low(if y_up { 1 } else { 2 });
-    // From the longer side.
-    let depth = half.iter().zip(front).map(|(half, k)| half * k.abs()).sum::<f64>();
-    let (front, side) = if depth > 1.3 * half[0] { (side, back(front)) } else { (front, side) };
-    let words = match (y_up, is_low) {
-        (true, true) => "oblique view from above (y up)",
-        (true, false) => "oblique view (y up)",
-        (false, true) => "oblique view from above (z up)",
-        (false, false) => "oblique view (z up)",
-    };
-    (oblique(up, front, side, if is_low { 45.0 } else { 20.0 }), words)
 }
 
 /// Whether y points up: turntable scans stand above the plane y = 0; statues have a base, and buildings
@@ -226,7 +268,7 @@ pub(super) mod tests {
     }
 
     fn words(low: [f64; 3], high: [f64; 3]) -> &'static str {
-        Shape::of(&corners(low, high)).words
+        Shape::of(&corners(low, high), None).words
     }
 
     #[test]
@@ -254,7 +296,7 @@ pub(super) mod tests {
     }
 
     fn said(points: impl IntoIterator<Item = [f64; 3]>) -> &'static str {
-        Shape::of(&points.into_iter().collect::<Vec<_>>()).words
+        Shape::of(&points.into_iter().collect::<Vec<_>>(), None).words
     }
 
     /// The same points with another axis up.
@@ -269,6 +311,24 @@ pub(super) mod tests {
         let dome = ball.map(|[x, y, z]| [x, 1.2 * y.max(-0.7), z]);
         assert_eq!(said(dome.clone()), "oblique view (y up)");
         assert_eq!(said(dome.map(|[x, y, z]| [x, -z, y])), "oblique view (z up)");
+    }
+
+    #[test]
+    fn what_points_up_can_be_said() {
+        let cube = corners([0.0; 3], [1.0; 3]);
+        for (up, axis) in [(Up::X, 0), (Up::Y, 1), (Up::Z, 2)] {
+            let shape = Shape::of(&cube, Some(up));
+            assert!(shape.axes[1][axis] > 0.9, "{up:?}: {:?}", shape.axes);
+            assert!(shape.words.contains(&format!("({} up)", ["x", "y", "z"][axis])));
+            let [right, upwards, toward] = shape.axes;
+            assert!(dot(cross(right, upwards), toward) > 0.99, "{up:?} is mirrored");
+            let mut flat = [1.0; 3];
+            flat[axis] = 0.1;
+            let shape = Shape::of(&corners([0.0; 3], flat), Some(up));
+            assert!(shape.axes[2][axis] > 0.99, "{up:?}: {:?}", shape.axes);
+            let [right, upwards, toward] = shape.axes;
+            assert!(dot(cross(right, upwards), toward) > 0.99, "{up:?} is mirrored");
+        }
     }
 
     #[test]
@@ -292,7 +352,7 @@ pub(super) mod tests {
             [9.0, 8.0, 7.0],
         ];
         for (high, low) in highs.iter().flat_map(|h| [(h, [0.0; 3]), (h, [-4.0, -4.0, 0.9])]) {
-            let [right, up, toward] = Shape::of(&corners(low, *high)).axes;
+            let [right, up, toward] = Shape::of(&corners(low, *high), None).axes;
             let turned = cross(right, up);
             for k in 0..3 {
                 assert!((turned[k] - toward[k]).abs() < 1e-12, "{low:?} {high:?}");

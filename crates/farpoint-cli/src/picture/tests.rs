@@ -15,7 +15,7 @@ const EDGE: usize = 3;
 
 /// The whole cloud in the form of its panel, every point alarming: even hidden ones are drawn.
 fn drawn(points: &[[f64; 3]], size: [usize; 2]) -> Canvas {
-    let shape = Shape::of(points);
+    let shape = Shape::of(points, None);
     let (shown, _) = open(points, &shape);
     let scene = Scene::new(View::of(points, &shape, size), points, &shown);
     scene.by_distance(&vec![1.0; points.len()], 1.0)

@@ -138,7 +138,7 @@ mod tests {
                 let inner = farpoint_generate::cube(500, 3).into_iter().map(|p| p.map(f64::from));
                 let mut points: Vec<_> = inner.map(place).collect();
                 points.extend(corners([0.0; 3], [1.0; 3]).map(place));
-                let shape = Shape::of(&points);
+                let shape = Shape::of(&points, None);
                 for size in [[470, 300], [300, 470], [976, 560]] {
                     let view = View::of(&points, &shape, size);
                     for point in &points {
@@ -156,7 +156,7 @@ mod tests {
     fn nothing_is_wasted() {
         let points = farpoint_generate::sphere(2000, 1).into_iter().map(|p| p.map(f64::from));
         let points: Vec<_> = points.collect();
-        let view = View::of(&points, &Shape::of(&points), [400, 300]);
+        let view = View::of(&points, &Shape::of(&points, None), [400, 300]);
         let high = points.iter().map(|point| view.project(*point).y).fold(0.0, f32::max);
         assert!((high - (300.0 - MARGIN as f32)).abs() < 0.01, "{high}");
         let unit = view.pixels_per_unit();
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_closer_view_shows_the_place() {
         let points = corners([0.0; 3], [100.0, 60.0, 2.0]);
-        let view = View::of(&points, &Shape::of(&points), [400, 300]);
+        let view = View::of(&points, &Shape::of(&points, None), [400, 300]);
         let close = view.closer([100.0, 80.0], 4.0, [200, 100]);
         let [low, high] = close.corners_in(&view);
         assert_eq!(([low, high]), [[75.0, 67.5], [125.0, 92.5]]);
