@@ -3,8 +3,9 @@
 //! hand. Notes explain, and must hold whatever the verdict is.
 
 use super::published::Workload;
+use super::rule::{Rule, Unit};
 use super::table::{Row, range};
-use farpoint_cli::output::{count, number};
+use farpoint_cli::output::count;
 
 /// One statement of the paper beside what was measured.
 pub(super) struct Claim {
@@ -35,34 +36,11 @@ pub(super) struct Found {
     value: f64,
 }
 
-/// When measured numbers agree with the statement. Every case in scope has to satisfy it.
-#[derive(Clone, Copy)]
-pub(super) enum Rule {
-    /// Within a factor of the paper's number, or of its range.
-    Within {
-        factor: f64,
-        paper: [f64; 2],
-    },
-    AtMost(f64),
-    AtLeast(f64),
-    Above(f64),
-    Below(f64),
-}
-
 /// How a claim is judged.
 enum Judge {
     By(Rule),
     /// Not at all, and why.
     Not(&'static str),
-}
-
-/// How a value is written.
-#[derive(Clone, Copy)]
-pub(super) enum Unit {
-    Times,
-    Percent,
-    Megabytes,
-    Voxels,
 }
 
 /// What follows from a rule and the numbers.
@@ -236,98 +214,6 @@ impl Found {
 
     fn name(&self) -> String {
         format!("{} {}", self.cloud, self.detail).trim().to_owned()
-    }
-}
-
-impl Rule {
-    /// Within a factor of one number.
-    pub(super) fn within(factor: f64, paper: f64) -> Self {
-        Self::Within { factor, paper: [paper; 2] }
-    }
-
-    /// Whether a value satisfies it. A value that is no number never does.
-    fn holds(self, value: f64) -> bool {
-        match self {
-            Self::Within { factor, paper: [low, high] } => {
-                (low / factor..=high * factor).contains(&value)
-            }
-            Self::AtMost(bound) => value <= bound,
-            Self::AtLeast(bound) => value >= bound,
-            Self::Above(bound) => value > bound,
-            Self::Below(bound) => value < bound,
-        }
-    }
-
-    /// How far a value is from the rule's bound, as a factor; what is no number comes first.
-    fn distance(self, value: f64) -> f64 {
-        let bound = match self {
-            Self::Within { paper: [low, high], .. } => (low * high).sqrt(),
-            Self::AtMost(bound)
-            | Self::AtLeast(bound)
-            | Self::Above(bound)
-            | Self::Below(bound) => bound,
-        };
-        match (value / bound).ln().abs() {
-            off if off.is_nan() => f64::INFINITY,
-            off => off,
-        }
-    }
-
-    fn described(self, unit: Unit) -> String {
-        let of = |value| unit.with(exact(value));
-        match self {
-            Self::Within { factor, paper: [low, high] } => {
-                let paper = match low == high {
-                    true => of(low),
-                    false => format!("{} to {}", of(low), of(high)),
-                };
-                let [least, most] = [of(low / factor), of(high * factor)];
-                format!("within a factor of {factor} of {paper} ({least} to {most})")
-            }
-            Self::AtMost(bound) => format!("at most {}", of(bound)),
-            Self::AtLeast(bound) => format!("at least {}", of(bound)),
-            Self::Above(bound) => format!("above {}", of(bound)),
-            Self::Below(bound) => format!("below {}", of(bound)),
-        }
-    }
-}
-
-impl Unit {
-    /// A measured value, to three digits.
-    fn of(self, value: f64) -> String {
-        let size = value.abs();
-        let text = match size {
-            _ if size == 0.0 || size >= 100.0 => format!("{value:.0}"),
-            _ if (0.001..100.0).contains(&size) => {
-                // 99.98 percent must not become 100.
-                let digits = if matches!(self, Self::Percent) { 4 } else { 3 };
-                let places = digits - 1 - size.log10().floor() as i32;
-                trimmed(&format!("{value:.*}", places.max(0) as usize))
-            }
-            _ => trimmed(&number(value)),
-        };
-        self.with(text)
-    }
-
-    fn with(self, text: String) -> String {
-        match self {
-            Self::Times => format!("{text}x"),
-            Self::Percent => format!("{text} %"),
-            Self::Megabytes => format!("{text} MB"),
-            Self::Voxels => format!("{text} voxels"),
-        }
-    }
-}
-
-/// The number of a rule: what the paper prints, to two places.
-fn exact(value: f64) -> String {
-    trimmed(&format!("{value:.2}"))
-}
-
-fn trimmed(text: &str) -> String {
-    match text.contains('.') && !text.contains('e') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
     }
 }
 

@@ -85,8 +85,9 @@ fn section(page: &mut String, part: &Part) -> Result<()> {
     Ok(())
 }
 
-/// Text as it must stand in HTML.
+/// Text as it must stand in HTML, without the marks of code in Markdown.
 fn escaped(text: &str) -> String {
+    let text = text.replace('`', "");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -15,6 +15,7 @@ mod published;
 mod quality;
 mod record;
 mod report;
+mod rule;
 mod sizes;
 mod spacing;
 mod state;

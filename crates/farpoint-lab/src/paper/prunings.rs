@@ -1,10 +1,11 @@
 //! Table 4: what each pruning of radius is worth on the CPU, each fusion on a GPU.
 
-use super::claim::{Claim, Found, Rule, Unit};
+use super::claim::{Claim, Found};
 use super::clouds::Cloud;
 use super::cuda;
 use super::figure::{Context, Figure, Rows, row, short};
 use super::published::{FUSIONS, PRUNINGS};
+use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
 use super::timed;
 use crate::plot::{Axis, Dots, Panel, Sheet};

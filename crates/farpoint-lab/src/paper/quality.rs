@@ -1,9 +1,10 @@
 //! Table 5, as far as it needs no network: how well each sampler covers a cloud, in place of mIoU.
 
-use super::claim::{Claim, Found, Rule, Unit};
+use super::claim::{Claim, Found};
 use super::clouds::Cloud;
 use super::figure::{Context, Figure, Rows, percent, row, short};
 use super::published::{SAMPLERS, SEGMENTATION};
+use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
 use crate::plot::{Axis, Dots, Panel, Sheet};
 use crate::timing::{Effort, Job, OnCpu, Once, Record, measure};
@@ -262,46 +263,19 @@ struct Statement {
 
 /// What the mIoU of table 5 say of the samplers' order.
 const ORDER: [Statement; 7] = [
-    Statement {
-        says: "Random sampling is worse than FPS.",
-        quantity: "distance of 99 %, random over FPS",
-        sampler: "random",
-        other: None,
-        rule: Rule::Above(1.0),
-        why: "",
-    },
-    Statement {
-        says: "Grid sampling is worse than FPS.",
-        quantity: "distance of 99 %, grid over FPS",
-        sampler: "grid",
-        other: None,
-        rule: Rule::Above(1.0),
-        why: "",
-    },
-    Statement {
-        says: "Grid sampling is better than random sampling.",
-        quantity: "distance of 99 %, grid over random",
-        sampler: "grid",
-        other: Some("random"),
-        rule: Rule::Below(1.0),
-        why: FAR_FIELD,
-    },
-    Statement {
-        says: "EdgePC is worse than FPS.",
-        quantity: "distance of 99 %, morton over FPS",
-        sampler: "morton (EdgePC)",
-        other: None,
-        rule: Rule::Above(1.0),
-        why: "",
-    },
-    Statement {
-        says: "EdgePC is better than random sampling.",
-        quantity: "distance of 99 %, morton over random",
-        sampler: "morton (EdgePC)",
-        other: Some("random"),
-        rule: Rule::Below(1.0),
-        why: FAR_FIELD,
-    },
+    worse("Random sampling is worse than FPS.", "distance of 99 %, random over FPS", "random"),
+    worse("Grid sampling is worse than FPS.", "distance of 99 %, grid over FPS", "grid"),
+    better(
+        "Grid sampling is better than random sampling.",
+        "distance of 99 %, grid over random",
+        "grid",
+    ),
+    worse("EdgePC is worse than FPS.", "distance of 99 %, morton over FPS", "morton (EdgePC)"),
+    better(
+        "EdgePC is better than random sampling.",
+        "distance of 99 %, morton over random",
+        "morton (EdgePC)",
+    ),
     Statement {
         says: "FPS+NPDU is worse than random sampling.",
         quantity: "distance of 99 %, npdu in the order of the input over random",
@@ -320,6 +294,15 @@ const ORDER: [Statement; 7] = [
         why: "The network here is farpoint's own, trained on its own curves.",
     },
 ];
+
+const fn worse(says: &'static str, quantity: &'static str, sampler: &'static str) -> Statement {
+    Statement { says, quantity, sampler, other: None, rule: Rule::Above(1.0), why: "" }
+}
+
+const fn better(says: &'static str, quantity: &'static str, sampler: &'static str) -> Statement {
+    let (other, rule) = (Some("random"), Rule::Below(1.0));
+    Statement { says, quantity, sampler, other, rule, why: FAR_FIELD }
+}
 
 const FAR_FIELD: &str =
     "On LiDAR turns it leaves the sparse far field thin, as random sampling does.";

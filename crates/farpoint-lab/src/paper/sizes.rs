@@ -1,9 +1,10 @@
 //! Figure 14: latency, memory and throughput against the sample size.
 
-use super::claim::{Claim, Found, Rule, Unit};
+use super::claim::{Claim, Found};
 use super::clouds::Cloud;
 use super::figure::{Context, Figure, Rows, row, short};
 use super::published::{ROOM_QUICK_MB, ROOM_RADIUS_MB, TURN_FPS_MS, TURN_RADIUS_MS, Workload};
+use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
 use super::timed;
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};

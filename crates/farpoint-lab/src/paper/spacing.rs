@@ -1,9 +1,10 @@
 //! Figure 2: how even a farthest point sample is, beside a random one.
 
-use super::claim::{Claim, Found, Rule, Unit};
+use super::claim::{Claim, Found};
 use super::clouds::Cloud;
 use super::figure::{Context, Figure, Rows, percent, row, short};
 use super::published::Workload;
+use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
 use anyhow::Result;

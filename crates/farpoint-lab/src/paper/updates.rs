@@ -1,8 +1,9 @@
 //! Figure 3: how many of brute force's distance updates change nothing.
 
-use super::claim::{Claim, Found, Rule, Unit};
+use super::claim::{Claim, Found};
 use super::clouds::Cloud;
 use super::figure::{Context, Figure, Rows, percent, row, short};
+use super::rule::{Rule, Unit};
 use super::table::{Row, Table};
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
 use crate::timing::OnCpu;

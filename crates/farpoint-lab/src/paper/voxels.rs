@@ -1,10 +1,11 @@
 //! Figure 15: speed-up of radius over brute force against the number of voxels.
 
-use super::claim::{Claim, Found, Rule, Unit};
+use super::claim::{Claim, Found};
 use super::clouds::Cloud;
 use super::cuda;
 use super::figure::{Context, Figure, Rows, row, short};
 use super::published::{NPDU_CPU, VOXELS_CPU, VOXELS_GPU, Workload};
+use super::rule::{Rule, Unit};
 use super::table::{Row, Table, range};
 use super::timed;
 use crate::plot::{Axis, Lines, Panel, Series, Sheet};
