@@ -203,6 +203,27 @@ fn a_picture_is_drawn_unless_it_is_not_wanted() {
 
 /// One point, equal points, a line far from the origin, numbers near the largest.
 #[test]
+fn what_points_up_in_a_picture_can_be_said() {
+    let folder = Folder::new();
+    folder.room("a.ply", 2000);
+    folder.ok("generate room -n 2000 --seed 4 -o b.ply");
+    let mut pictures = Vec::new();
+    for up in ["", "--up z", "--up x"] {
+        folder.ok(&format!("chamfer a.ply b.ply --per-point out.ply {up}"));
+        let chamfer = folder.read("out.png");
+        folder.ok(&format!("compare a.ply -n 200 --algorithms random -o out2.png {up}"));
+        pictures.push([chamfer, folder.read("out2.png")]);
+    }
+    // A room has z up, which is guessed.
+    let head = |picture: &[u8]| picture[..8] == *b"\x89PNG\r\n\x1a\n";
+    assert!(pictures.iter().flatten().all(|picture| head(picture)));
+    assert!(pictures[0] == pictures[1] && pictures[1][0] != pictures[2][0]);
+    assert!(pictures[1][1] != pictures[2][1]);
+    folder.fails("chamfer a.ply b.ply --up z", &["--per-point"]);
+    folder.fails("compare a.ply -n 200 --up w", &["--up", "x, y, z"]);
+}
+
+#[test]
 fn any_cloud_can_be_compared() {
     let folder = Folder::new();
     let line: String = (0..50).map(|k| format!("{}.25 0 0.001\n", 5_000_000 + k)).collect();
