@@ -249,6 +249,21 @@ impl Column {
         });
     }
 
+    /// Writes the values from row `first` on into records of `stride` bytes, each at byte `at`.
+    pub(crate) fn write_into(
+        &self,
+        first: usize,
+        records: &mut [u8],
+        stride: usize,
+        at: usize,
+        big_endian: bool,
+    ) {
+        each!(self, v => for (record, value) in records.chunks_exact_mut(stride).zip(&v[first..]) {
+            let bytes = if big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
+            record[at..at + bytes.len()].copy_from_slice(&bytes);
+        });
+    }
+
     /// Appends value `row` as the shortest text that reads back as the same value.
     pub(crate) fn push_text(&self, row: usize, out: &mut Vec<u8>) {
         use std::io::Write;

@@ -37,6 +37,7 @@ mod precision;
 mod ptx;
 mod quiet;
 mod raw;
+mod records;
 mod resolution;
 mod summary;
 mod table;

@@ -140,7 +140,8 @@ impl Table {
         }
         if let Some((first, number)) = s.bits {
             let mask = ((1u16 << number) - 1) as u8;
-            let values = rows.iter().map(|&r| (self.row(r)[s.offset] >> first) & mask);
+            let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
+            let values = rows.map(|&r| (self.row(r)[s.offset] >> first) & mask);
             return Some(Column::U8(values.collect()));
         }
         let raw = self.binary_column(slot, k, rows)?;
@@ -156,6 +157,19 @@ impl Table {
         let kind = self.slots[slot].kind;
         let fixed = self.slots[..slot].iter().all(|s| s.list.is_none());
         let skip = k * kind.size();
+        if let (Store::Records { stride, .. }, true) = (&self.store, fixed) {
+            let at = self.slots[slot].offset + skip;
+            if at + kind.size() > *stride {
+                return None;
+            }
+            let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
+            return collect_as!(kind, T => rows
+                .map(|&row| {
+                    let bytes = number::<{ size_of::<T>() }>(self.row(row), at);
+                    if self.big_endian { T::from_be_bytes(bytes) } else { T::from_le_bytes(bytes) }
+                })
+                .collect());
+        }
         let place = |record: &[u8]| match fixed {
             true => Some(self.slots[slot].offset),
             false => binary_offset(&self.slots, record, slot, self.big_endian),

@@ -12,13 +12,18 @@ use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::header::{Header, LasHeader, Record};
 use crate::quiet::guarded;
+use crate::records;
 use crate::resolution::{integer_step, step_text};
 use crate::table::{Slot, Table};
 use laz::{LazVlr, LazVlrBuilder, ParLasZipCompressor};
+use rayon::prelude::*;
 use std::io::Cursor;
 
 /// Bytes of points in a chunk, which laz reserves; the usual 50,000 points unless they are huge.
 const CHUNK: usize = 16 << 20;
+
+/// Records that a thread takes at a time.
+const BLOCK: usize = 1 << 13;
 
 /// The largest integer that a coordinate becomes.
 const LARGEST: f64 = 2.0e9;
@@ -36,7 +41,7 @@ pub(crate) fn write(
     }
     if let (Header::Las(header), Some(table)) = (&cloud.header, &cloud.table) {
         let mut header = (**header).clone();
-        let mut points = records(table, rows, &cloud.added(rows));
+        let mut points = kept(table, rows, &cloud.added(rows));
         describe_kept(&mut header, &cloud.added, warnings)?;
         if let Some(scale) = options.scale {
             rescale(&mut header.raw, &mut points, scale, warnings)?;
@@ -47,12 +52,9 @@ pub(crate) fn write(
 }
 
 /// The kept records, each with the added values after it.
-fn records(table: &Table, rows: &[usize], added: &[Attribute]) -> Vec<u8> {
+fn kept(table: &Table, rows: &[usize], added: &[Attribute]) -> Vec<u8> {
     let mut points = Vec::new();
-    for (i, &row) in rows.iter().enumerate() {
-        points.extend_from_slice(table.row(row));
-        added.iter().for_each(|a| a.column.push_bytes(i, false, &mut points));
-    }
+    records::append(&mut points, Some((table, rows)), rows.len(), added, false);
     points
 }
 
@@ -361,28 +363,36 @@ fn from_columns(
     let mut header = new_header(cloud, rows, format, scale)?;
     let Fields { known, added } = Fields::of(attributes, format, warnings);
     let transforms = transforms(&header.raw);
-    let mut points = Vec::new();
-    let mut exact = true;
-    for (i, &row) in rows.iter().enumerate() {
-        let at = points.len();
-        points.resize(at + base_length(format), 0);
-        let record = &mut points[at..];
-        exact &= match &cloud.coordinates {
-            Coordinates::F32(rows) => set_single(record, rows[row], &transforms),
-            Coordinates::F64(rows) => set_position(record, rows[row], &transforms),
-        };
-        // A point without returns is a single return.
-        record[14] = 0x11;
-        known.iter().for_each(|(slot, column)| set(record, slot, column, i));
-        added.iter().for_each(|a| a.column.push_bytes(i, false, &mut points));
-    }
+    let length = base_length(format);
+    let extra: usize = added.iter().map(|a| a.column.kind().size()).sum();
+    let stride = length + extra;
+    let mut points = vec![0; rows.len() * stride];
+    let blocks = points.par_chunks_mut(BLOCK * stride).zip(rows.par_chunks(BLOCK)).enumerate();
+    let fill = |(block, (records, rows)): (usize, (&mut [u8], &[usize]))| {
+        let mut exact = true;
+        let first = block * BLOCK;
+        for (i, (record, &row)) in records.chunks_exact_mut(stride).zip(rows).enumerate() {
+            exact &= match &cloud.coordinates {
+                Coordinates::F32(points) => set_single(record, points[row], &transforms),
+                Coordinates::F64(points) => set_position(record, points[row], &transforms),
+            };
+            // A point without returns is a single return.
+            record[14] = 0x11;
+            known.iter().for_each(|(slot, column)| set(record, slot, column, first + i));
+        }
+        let mut at = length;
+        for a in &added {
+            a.column.write_into(first, records, stride, at, false);
+            at += a.column.kind().size();
+        }
+        exact
+    };
+    let exact = blocks.map(fill).reduce(|| true, |a, b| a && b);
     if !exact {
         warnings.push(rounded(transforms.map(|(scale, _)| scale)));
     }
-    let length = base_length(format);
     describe(&mut header, length, &added);
-    let extra: usize = added.iter().map(|a| a.column.kind().size()).sum();
-    header.raw.point_data_record_length = record_length(length + extra)?;
+    header.raw.point_data_record_length = record_length(stride)?;
     assemble(header, points, compress)
 }
 

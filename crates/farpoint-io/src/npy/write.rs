@@ -9,7 +9,8 @@ use crate::error::Fault;
 use crate::format::Format;
 use crate::header::{Header, NpyHeader};
 use crate::precision::placed;
-use crate::table::{Store, Table};
+use crate::records;
+use crate::table::Table;
 use npyz::{DType, Field};
 
 /// Writes the rows.
@@ -40,9 +41,7 @@ pub(crate) fn write(
         true => header(&type_code(kind, false), &[rows.len(), all.len()]),
         false => header(&descr(&[], &all, false)?.descr(), &[rows.len()]),
     };
-    for i in 0..rows.len() {
-        all.iter().for_each(|a| a.column.push_bytes(i, false, &mut out));
-    }
+    records::append(&mut out, None, rows.len(), &all, false);
     Ok(out)
 }
 
@@ -89,11 +88,7 @@ fn same_rows(
             (header(&descr(fields, &added, table.big_endian)?.descr(), &[rows.len()]), added)
         }
     };
-    debug_assert!(matches!(table.store, Store::Records { .. }));
-    for (i, &row) in rows.iter().enumerate() {
-        out.extend_from_slice(table.row(row));
-        added.iter().for_each(|a| a.column.push_bytes(i, table.big_endian, &mut out));
-    }
+    records::append(&mut out, Some((table, rows)), rows.len(), &added, table.big_endian);
     Ok(out)
 }
 

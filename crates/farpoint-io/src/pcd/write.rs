@@ -8,6 +8,7 @@ use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::header::{Header, PcdHeader};
 use crate::precision::placed;
+use crate::records;
 use crate::table::{Slot, Store, Table};
 use crate::{Encoding, Precision, WriteOptions, lzf};
 use pcd_rs::DataKind;
@@ -202,24 +203,23 @@ fn body(
     rows: &[usize],
     columns: &[Attribute],
 ) -> Result<Vec<u8>, Fault> {
-    if data == DataKind::BinaryCompressed {
-        return compressed_body(out, table, rows, columns);
-    }
-    for (i, &row) in rows.iter().enumerate() {
-        let stored = table.row(row);
-        out.extend_from_slice(stored);
-        for (k, a) in columns.iter().enumerate() {
-            if data == DataKind::Ascii {
-                if k > 0 || !stored.is_empty() {
-                    out.push(b' ');
-                }
-                a.column.push_text(i, &mut out);
-            } else {
-                a.column.push_bytes(i, false, &mut out);
-            }
+    match data {
+        DataKind::BinaryCompressed => return compressed_body(out, table, rows, columns),
+        DataKind::Binary => {
+            records::append(&mut out, Some((table, rows)), rows.len(), columns, false);
         }
-        if data == DataKind::Ascii {
-            out.push(b'\n');
+        DataKind::Ascii => {
+            for (i, &row) in rows.iter().enumerate() {
+                let stored = table.row(row);
+                out.extend_from_slice(stored);
+                for (k, a) in columns.iter().enumerate() {
+                    if k > 0 || !stored.is_empty() {
+                        out.push(b' ');
+                    }
+                    a.column.push_text(i, &mut out);
+                }
+                out.push(b'\n');
+            }
         }
     }
     Ok(out)

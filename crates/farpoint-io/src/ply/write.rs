@@ -7,7 +7,8 @@ use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::header::{Header, HeaderLine, PlyHeader};
 use crate::precision::placed;
-use crate::table::Table;
+use crate::records;
+use crate::table::{Store, Table};
 use crate::{Encoding, Precision, WriteOptions};
 use std::collections::HashSet;
 
@@ -103,20 +104,25 @@ fn same_rows(
         }
     }
     line(b"end_header");
-    let ascii = header.encoding == PlyEncoding::Ascii;
-    for (i, &row) in rows.iter().enumerate() {
-        let stored = table.row(row);
-        out.extend_from_slice(if ascii { stored.trim_ascii_end() } else { stored });
-        for a in &added {
-            if ascii {
-                out.push(b' ');
-                a.column.push_text(i, &mut out);
-            } else {
-                a.column.push_bytes(i, table.big_endian, &mut out);
+    match &table.store {
+        Store::Records { .. } => {
+            records::append(&mut out, Some((table, rows)), rows.len(), &added, table.big_endian);
+        }
+        Store::Spans { .. } => {
+            for (i, &row) in rows.iter().enumerate() {
+                out.extend_from_slice(table.row(row));
+                added.iter().for_each(|a| a.column.push_bytes(i, table.big_endian, &mut out));
             }
         }
-        if ascii {
-            out.extend_from_slice(header.line_end);
+        Store::Lines { .. } => {
+            for (i, &row) in rows.iter().enumerate() {
+                out.extend_from_slice(table.row(row).trim_ascii_end());
+                for a in &added {
+                    out.push(b' ');
+                    a.column.push_text(i, &mut out);
+                }
+                out.extend_from_slice(header.line_end);
+            }
         }
     }
     out
@@ -136,21 +142,19 @@ fn from_columns(
     all.extend(attributes.into_iter().map(|a| suited(a, warnings)));
     distinct(&mut all, HashSet::new());
     let mut out = new_header(cloud, rows.len(), encoding, &all, offset);
+    if encoding != PlyEncoding::Ascii {
+        let big_endian = encoding == PlyEncoding::BinaryBigEndian;
+        records::append(&mut out, None, rows.len(), &all, big_endian);
+        return out;
+    }
     for i in 0..rows.len() {
         for (k, a) in all.iter().enumerate() {
-            match encoding {
-                PlyEncoding::Ascii => {
-                    if k > 0 {
-                        out.push(b' ');
-                    }
-                    a.column.push_text(i, &mut out);
-                }
-                binary => a.column.push_bytes(i, binary == PlyEncoding::BinaryBigEndian, &mut out),
+            if k > 0 {
+                out.push(b' ');
             }
+            a.column.push_text(i, &mut out);
         }
-        if encoding == PlyEncoding::Ascii {
-            out.push(b'\n');
-        }
+        out.push(b'\n');
     }
     out
 }
