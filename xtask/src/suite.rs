@@ -140,7 +140,10 @@ const COMMANDS: [&str; 3] = ["README.md", "docs/quick-start.md", "docs/guide/com
 fn readme_commands() -> Result<Skipped> {
     // The command line tests need the program, so this builds it, or finds it built by them.
     run_command(&mut cargo(&["test", "--workspace", "--tests", "--no-run", "--quiet"]))?;
-    let program = target_folder().join("debug");
+    let debug = std::path::absolute(target_folder().join("debug"))?;
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(debug).chain(std::env::split_paths(&others));
+    let path = std::env::join_paths(folders)?;
     let folder = target_folder().join("readme");
     std::fs::remove_dir_all(&folder).or_else(ignore_absent)?;
     std::fs::create_dir_all(&folder)?;
@@ -150,9 +153,9 @@ fn readme_commands() -> Result<Skipped> {
         let lines = documents::blocks(&text, "sh").flat_map(|block| block.lines());
         for line in lines.filter(|line| line.starts_with("farpoint ")) {
             eprintln!("$ {line}");
-            let mut words = line.split_whitespace();
-            let name = words.next().unwrap_or_default();
-            run_command(Command::new(program.join(name)).args(words).current_dir(&folder))?;
+            // By a shell, since some write into a file.
+            let mut command = Command::new("sh");
+            run_command(command.args(["-c", line]).env("PATH", &path).current_dir(&folder))?;
             commands += 1;
         }
     }
