@@ -85,7 +85,11 @@ def must_warn(case, pattern):
 
 
 def coordinates_kept(case):
-    equal(case.out.xyz, case.truth.xyz, POSE if case.row in POSED else 0)
+    tolerance = POSE if case.row in POSED else 0
+    if case.row == "LAS, LAZ" and case.output in ["text", "PTS"]:
+        # Decimals as the scale has them, without the last bits that computing them in binary adds.
+        tolerance = 2 * np.spacing(np.abs(case.truth.xyz).max())
+    equal(case.out.xyz, case.truth.xyz, tolerance)
     if case.output in ["PLY", "NPY", "PCD"]:
         kinds = {case.out.columns[axis].dtype.newbyteorder("=") for axis in "xyz"}
         assert kinds == {case.truth.xyz.dtype}, kinds
