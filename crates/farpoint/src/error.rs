@@ -83,6 +83,12 @@ pub enum Error {
     /// A spacing that is negative, NaN or infinite.
     #[error("spacing {0} is not a finite number of at least 0")]
     BadSpacing(f64),
+    /// No neighbor is asked for.
+    #[error("0 neighbors are asked for; ask for at least 1")]
+    NoNeighbors,
+    /// A radius that is negative or NaN.
+    #[error("radius {0} is not a number of at least 0")]
+    BadRadius(f64),
     /// Zero threads, or a pool that could not be started.
     #[error("{0} threads cannot be used: {1}")]
     BadThreads(usize, String),

@@ -33,7 +33,7 @@
 //!
 //! # Jobs and devices
 //!
-//! A job ([`Sampler`], [`Matcher`]) says what is wanted, a [`Device`] where the work is done: [`Cpu`] with
+//! A job ([`Sampler`], [`Matcher`]; [`Searcher`] on the CPU only) says what is wanted, a [`Device`] where the work is done: [`Cpu`] with
 //! its threads and instruction set, or a GPU of the crate `farpoint-cuda`. The same [`Sample`],
 //! [`Nearest`] or [`Chamfer`] comes back, bit by bit.
 //!
@@ -84,14 +84,15 @@ pub use cpu::Cpu;
 pub use device::{Device, On, chamfer, nearest, reference};
 pub use error::Error;
 pub use job::{
-    Algorithm, AlgorithmOption, Amount, BadRows, Matcher, Method, Norm, Observer, PeakOptions,
-    Progress, QuickOptions, RadiusOptions, Sampler, Start, Traits,
+    Algorithm, AlgorithmOption, Amount, BadRows, Ball, Matcher, Method, Norm, Observer, Order,
+    PeakOptions, Progress, QuickOptions, RadiusOptions, Sampler, Searcher, Start, Traits,
 };
 pub use machine::{DeviceKind, Level};
 pub use parse::ParseError;
 pub use points::{Axes, Points, Strided, padded, ragged};
 pub use result::{
-    Bytes, Chamfer, FScore, Gradients, Measured, Nearest, RanOn, Sample, Stages, Statistics,
+    Bytes, Chamfer, FScore, Gradients, Measured, Nearest, Neighbors, RanOn, Sample, Stages,
+    Statistics,
 };
 pub use scalar::Scalar;
 

@@ -77,6 +77,17 @@ pub(crate) mod number {
         /// The key that sorts selections: larger values first, among equals the lower index.
         /// `self` must not be negative or NaN.
         fn key(self, index: u32) -> Self::Key;
+        /// The key that sorts neighbors: smaller values first, among equals the lower index.
+        /// `self` must not be negative or NaN.
+        fn near_key(self, index: u32) -> Self::Key;
+        /// The key that sorts neighbors by index; the distance is carried along.
+        fn index_key(index: u32, distance: Self) -> Self::Key;
+        /// The distance and index of such a key.
+        fn of_index_key(key: Self::Key) -> (Self, u32);
+        /// The value of a key by distance.
+        fn near_value(key: Self::Key) -> Self;
+        /// The largest key.
+        const LAST_KEY: Self::Key;
         /// The value of a key.
         fn key_value(key: Self::Key) -> Self;
         /// The index of a key.
@@ -153,6 +164,24 @@ macro_rules! scalar {
                 // Bits of non-negative floats sort like the floats. The sign of -0.0 goes.
                 let bits = $bits::MAX - (self + 0.0).to_bits();
                 ((bits as $key) << 32) | index as $key
+            }
+            const LAST_KEY: $key = $key::MAX;
+
+            #[inline(always)]
+            fn near_key(self, index: u32) -> $key {
+                (((self + 0.0).to_bits() as $key) << 32) | index as $key
+            }
+            #[inline(always)]
+            fn index_key(index: u32, distance: $float) -> $key {
+                ((index as $key) << $bits::BITS) | (distance + 0.0).to_bits() as $key
+            }
+            #[inline(always)]
+            fn of_index_key(key: $key) -> ($float, u32) {
+                ($float::from_bits(key as $bits), (key >> $bits::BITS) as u32)
+            }
+            #[inline(always)]
+            fn near_value(key: $key) -> $float {
+                $float::from_bits((key >> 32) as $bits)
             }
             #[inline(always)]
             fn key_value(key: $key) -> $float {

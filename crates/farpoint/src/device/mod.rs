@@ -4,6 +4,7 @@ mod cpu;
 mod matching;
 mod on;
 mod sampling;
+mod searching;
 
 pub use matching::{chamfer, nearest};
 pub use on::On;

@@ -12,6 +12,7 @@ mod method;
 mod options;
 mod progress;
 mod sampler;
+mod searcher;
 mod traits;
 
 pub use algorithm::Algorithm;
@@ -21,4 +22,5 @@ pub use method::{Method, Norm};
 pub use options::{AlgorithmOption, PeakOptions, QuickOptions, RadiusOptions};
 pub use progress::{Observer, Progress};
 pub use sampler::{BadRows, Sampler, Start};
+pub use searcher::{Ball, Order, Searcher};
 pub use traits::Traits;

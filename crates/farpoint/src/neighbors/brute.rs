@@ -38,7 +38,16 @@ impl<T: Scalar> Blocks<T> {
         Self { dims, numbers, points }
     }
 
-    fn block(&self, k: usize) -> Block<'_, T> {
+    /// Number of blocks.
+    pub(super) fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    pub(super) fn dims(&self) -> usize {
+        self.dims
+    }
+
+    pub(super) fn block(&self, k: usize) -> Block<'_, T> {
         let numbers = &self.numbers[k * self.dims * LEAF..][..self.dims * LEAF];
         Block { numbers, points: &self.points[k] }
     }

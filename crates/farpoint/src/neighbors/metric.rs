@@ -1,6 +1,7 @@
 //! How far apart two points are: one trait, so that every search is written once for both norms.
 
 use crate::Scalar;
+use crate::cloud::Cloud;
 use crate::simd::Simd;
 
 /// A distance that is a sum over the axes, left to right. Every operation rounds on its own and
@@ -67,4 +68,17 @@ pub(super) fn bound<T, S: Simd<T>, M: Metric>(
         M::of_gap(simd, simd.max(outside, zero))
     };
     simd.add(simd.add(gap(0), gap(1)), gap(2))
+}
+
+/// The distance of a query and a target, axis by axis from the left.
+pub(super) fn distance<T: Scalar, M: Metric>(
+    queries: &Cloud<T>,
+    query: u32,
+    targets: &Cloud<T>,
+    target: u32,
+) -> T {
+    let part = |axis: usize| {
+        M::part(queries.axes[axis][query as usize], targets.axes[axis][target as usize])
+    };
+    (1..queries.dims()).fold(part(0), |sum, axis| sum + part(axis))
 }

@@ -14,6 +14,8 @@
 //!   fixed order (docs/chamfer.md), so that means and gradients are the same bits on every run, too, and
 //!   on every device.
 //!
+//! [`crate::Searcher`] asks for several neighbors of each point, which `several` finds by the same means.
+//!
 //! Searches use `crate::simd` for vectors and `crate::spatial` for structures, never each other.
 
 mod auto;
@@ -27,6 +29,7 @@ pub(crate) mod prepared;
 mod reduce;
 mod reference;
 pub(crate) mod run;
+pub(crate) mod several;
 mod tree;
 
 pub use backward::backward;

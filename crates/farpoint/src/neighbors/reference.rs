@@ -1,6 +1,6 @@
 //! The obvious loop. What it returns is what every other way must return.
 
-use super::metric::Metric;
+use super::metric::{Metric, distance};
 use super::output::Output;
 use crate::Scalar;
 use crate::cloud::Cloud;
@@ -26,17 +26,4 @@ pub(super) fn search<T: Scalar, M: Metric>(
         // SAFETY: this loop is the only one that writes, and has each query once.
         unsafe { output.set(query, nearest, best) };
     }
-}
-
-/// The distance of a query and a target, axis by axis from the left.
-fn distance<T: Scalar, M: Metric>(
-    queries: &Cloud<T>,
-    query: u32,
-    targets: &Cloud<T>,
-    target: u32,
-) -> T {
-    let part = |axis: usize| {
-        M::part(queries.axes[axis][query as usize], targets.axes[axis][target as usize])
-    };
-    (1..queries.dims()).fold(part(0), |sum, axis| sum + part(axis))
 }

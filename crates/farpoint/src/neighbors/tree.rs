@@ -256,14 +256,18 @@ fn bring_to_front<T: Scalar>(parts: &mut [Part<T>], limit: T, most: usize) -> us
 
 /// The points of a leaf.
 #[inline(always)]
-fn block<T: Scalar>(tree: &BoxTree<T>, leaf: usize) -> Block<'_, T> {
+pub(super) fn block<T: Scalar>(tree: &BoxTree<T>, leaf: usize) -> Block<'_, T> {
     let points = tree.points[leaf * LEAF..].first_chunk().expect("leaves are whole");
     Block { numbers: &tree.leaves[leaf * tree.stride()..][..tree.stride()], points }
 }
 
 /// The box of a leaf, in every lane.
 #[inline(always)]
-fn around<T: Scalar, S: Simd<T>>(simd: S, tree: &BoxTree<T>, leaf: usize) -> [[S::V; 3]; 2] {
+pub(super) fn around<T: Scalar, S: Simd<T>>(
+    simd: S,
+    tree: &BoxTree<T>,
+    leaf: usize,
+) -> [[S::V; 3]; 2] {
     let boxes = tree.levels[0].boxes.siblings(leaf / FANOUT);
     let row = |k: usize| simd.splat(boxes[k * FANOUT + leaf % FANOUT]);
     [[row(0), row(1), row(2)], [row(3), row(4), row(5)]]
