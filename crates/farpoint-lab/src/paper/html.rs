@@ -4,7 +4,8 @@
 use super::figure::Rows;
 use super::published::{MACHINE, SOURCE};
 use super::record::{Part, Record};
-use super::{coverage, report, timed};
+use super::statements::{claim_rows, claims, summary};
+use super::{coverage, timed};
 use anyhow::Result;
 use farpoint_cli::output::count;
 use std::fmt::Write;
@@ -35,7 +36,7 @@ pub(super) fn page(record: &Record) -> Result<String> {
         escaped(&record.machine),
         escaped(SOURCE),
         escaped(timed::COMPUTED),
-        report::summary(record)
+        summary(record)
     );
     page.push_str("<nav>");
     for Part { figure, .. } in &record.parts {
@@ -69,7 +70,7 @@ fn section(page: &mut String, part: &Part) -> Result<()> {
         escaped(figure.title()),
         escaped(figure.about())
     );
-    table(page, &report::claim_rows(&report::claims(part)), "words");
+    table(page, &claim_rows(&claims(part)), "words");
     for (_, sheet) in figure.plots(numbers, foot) {
         page.push_str(&sheet.svg()?);
     }

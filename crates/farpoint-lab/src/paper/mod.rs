@@ -19,6 +19,7 @@ mod rule;
 mod sizes;
 mod spacing;
 mod state;
+mod statements;
 mod table;
 mod timed;
 mod updates;
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &args::Paper) -> Result<()> {
     record.write(folder)?;
     report::write(&record, folder)?;
     let page = folder.join("report.html");
-    output::print(&format!("{}\nwrote {}\n", report::summary(&record), page.display()))
+    output::print(&format!("{}\nwrote {}\n", statements::summary(&record), page.display()))
 }
 
 fn made(folder: &Path) -> Result<()> {

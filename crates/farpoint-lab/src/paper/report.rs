@@ -1,9 +1,9 @@
 //! From a record to what people read: plots, `report.html`, and `verdicts.md`, the tables that
 //! `docs/paper.md` quotes. Nothing is measured here.
 
-use super::claim::{Claim, Verdict};
 use super::figure::{Rows, row};
-use super::record::{Part, Record};
+use super::record::Record;
+use super::statements::{AGREES, claim_rows, claims, summary};
 use super::{coverage, html};
 use anyhow::Result;
 use farpoint_cli::output;
@@ -19,51 +19,6 @@ pub(super) fn write(record: &Record, folder: &Path) -> Result<()> {
     }
     output::write_file(&folder.join("verdicts.md"), verdicts(record).as_bytes())?;
     output::write_file(&folder.join("report.html"), html::page(record)?.as_bytes())
-}
-
-/// How many statements agree, differ and can't be compared, in words.
-pub(super) fn summary(record: &Record) -> String {
-    let claims = || record.parts.iter().flat_map(claims);
-    let of = |kind: &str| claims().filter(|claim| word(&claim.verdict()) == kind).count();
-    format!(
-        "Of {} statements of the paper {} agree, {} differ and {} cannot be compared.",
-        claims().count(),
-        of(AGREES),
-        of(DIFFERS),
-        of(INCOMPARABLE)
-    )
-}
-
-pub(super) fn claims(part: &Part) -> Vec<Claim> {
-    part.figure.claims(&part.table)
-}
-
-const AGREES: &str = "agrees";
-const DIFFERS: &str = "differs";
-const INCOMPARABLE: &str = "cannot be compared";
-
-/// A verdict as it is printed everywhere.
-pub(super) fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Agrees => AGREES,
-        Verdict::Differs => DIFFERS,
-        Verdict::Incomparable(_) => INCOMPARABLE,
-    }
-}
-
-/// A table of some statements, the first row naming the columns.
-pub(super) fn claim_rows(claims: &[Claim]) -> Rows {
-    let head = row(["the paper says", "rule", "found here", "verdict", "what to know"]);
-    let line = |claim: &Claim| {
-        vec![
-            format!("{} ({})", claim.says().trim_end_matches('.'), claim.at()),
-            claim.rule(),
-            claim.found(),
-            word(&claim.verdict()).to_owned(),
-            claim.remarks(),
-        ]
-    };
-    std::iter::once(head).chain(claims.iter().map(line)).collect()
 }
 
 /// The tables of `docs/paper.md`.

@@ -23,6 +23,7 @@ pub(crate) mod backward;
 pub(crate) mod batch;
 mod block;
 mod brute;
+mod descent;
 mod metric;
 mod output;
 pub(crate) mod prepared;

@@ -8,24 +8,20 @@
 //! and little is left to be looked for in others. In every leaf the queries that may find
 //! something are picked out by bounds of their own, a vector at a time.
 
-use super::block::{Block, Bounds, Group, TOGETHER};
-use super::metric::{Metric, bound};
+use super::block::{Bounds, Group, TOGETHER};
+use super::descent::{Part, around, block, children, insert, spread};
+use super::metric::Metric;
 use super::output::Output;
 use crate::Scalar;
-use crate::memory;
 use crate::simd::{Kernel, Simd};
-use crate::spatial::{BoxTree, FANOUT, LEAF};
-use crate::threads::prelude::*;
+use crate::spatial::BoxTree;
 use crate::watch::Watch;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Leaves of queries that a thread takes at a time, at least and at most: the first of them has
-/// no neighbor to learn from.
-const LEAVES_A_JOB: (usize, usize) = (32, 128);
-
-/// Jobs for each thread, where there are leaves enough: some take longer than others.
-const JOBS_A_THREAD: usize = 8;
+/// Leaves of queries that a thread takes at least at a time: the first of them has no neighbor to learn
+/// from.
+const LEAST_LEAVES: usize = 32;
 
 /// Leaves are as good as equally near if their bounds differ by a smaller factor.
 const EQUALLY_NEAR: f64 = 1.0625;
@@ -44,15 +40,7 @@ pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric>(
         simd.vectorize(Walk { queries, targets, leaves, output, watch, metric: PhantomData::<M> });
     };
     // Each leaf of queries is one job's, and comes once.
-    match threads {
-        1 => walk(0..leaves),
-        _ => {
-            let (least, most) = LEAVES_A_JOB;
-            let size = (leaves / (threads * JOBS_A_THREAD)).clamp(least, most);
-            let jobs = (0..leaves.div_ceil(size)).into_par_iter();
-            jobs.for_each(|job| walk(job * size..((job + 1) * size).min(leaves)));
-        }
-    }
+    spread(leaves, LEAST_LEAVES, threads, walk);
 }
 
 struct Walk<'a, 'b, T, M> {
@@ -63,14 +51,6 @@ struct Walk<'a, 'b, T, M> {
     output: &'a Output<'a, T>,
     watch: &'a Watch<'b>,
     metric: PhantomData<M>,
-}
-
-/// A part of the tree that may hold a nearest point.
-#[derive(Clone, Copy)]
-struct Part<T> {
-    bound: T,
-    level: usize,
-    entry: usize,
 }
 
 /// What is still to be visited for a leaf of queries.
@@ -122,9 +102,8 @@ impl<T: Scalar, M: Metric> Walk<'_, '_, T, M> {
         }
         let mut worst = group.worst(simd);
         let mut begun = false;
-        let top = Part { bound: T::ZERO, level: self.targets.levels.len() - 1, entry: 0 };
         ahead.nodes.clear();
-        ahead.nodes.push(top);
+        ahead.nodes.push(Part::top(self.targets));
         ahead.least = T::INFINITY;
         loop {
             let next = ahead.nodes.pop();
@@ -158,33 +137,14 @@ impl<T: Scalar, M: Metric> Walk<'_, '_, T, M> {
         node: Part<T>,
         ahead: &mut Ahead<T>,
     ) {
-        let level = node.level - 1;
-        let boxes = self.targets.levels[level].boxes.siblings(node.entry);
-        let (worst, zero, end) = (simd.splat(worst), simd.splat(T::ZERO), simd.splat(T::INFINITY));
-        let (mut bounds, mut near) = ([T::ZERO; FANOUT], 0);
-        for at in (0..FANOUT).step_by(S::LANES) {
-            // SAFETY: siblings have `6 * FANOUT` numbers, and no vector is longer than `FANOUT`.
-            unsafe {
-                let row = |k: usize| memory::load(simd, boxes, k * FANOUT + at);
-                let other = [[row(0), row(1), row(2)], [row(3), row(4), row(5)]];
-                let bound = bound::<T, S, M>(simd, around, other, zero);
-                memory::store(simd, &mut bounds, at, bound);
-                // Where there is no child, the box begins at infinity.
-                near |= (simd.le(bound, worst) & simd.lt(other[0][0], end)) << at;
-            }
-        }
-        while near != 0 {
-            let lane = near.trailing_zeros() as usize % FANOUT;
-            near &= near - 1;
-            let bound = bounds[lane];
-            let part = Part { bound, level, entry: node.entry * FANOUT + lane };
-            if level == 0 {
+        children::<T, S, M>(simd, self.targets, around, worst, node, |part| {
+            if part.level == 0 {
                 ahead.leaves.push(part);
-                ahead.least = if bound < ahead.least { bound } else { ahead.least };
+                ahead.least = if part.bound < ahead.least { part.bound } else { ahead.least };
             } else {
                 insert(&mut ahead.nodes, part);
             }
-        }
+        });
     }
 
     /// Looks through the nearest leaves ahead, each query first through the one that it is
@@ -229,18 +189,6 @@ impl<T: Scalar, M: Metric> Walk<'_, '_, T, M> {
     }
 }
 
-/// Inserts a part where it belongs: the nearest are last.
-#[inline(always)]
-fn insert<T: Scalar>(parts: &mut Vec<Part<T>>, part: Part<T>) {
-    let mut place = parts.len();
-    parts.push(part);
-    while place > 0 && parts[place - 1].bound < part.bound {
-        parts[place] = parts[place - 1];
-        place -= 1;
-    }
-    parts[place] = part;
-}
-
 /// Brings parts within the limit to the front, `most` of them; returns how many.
 #[inline(always)]
 fn bring_to_front<T: Scalar>(parts: &mut [Part<T>], limit: T, most: usize) -> usize {
@@ -252,23 +200,4 @@ fn bring_to_front<T: Scalar>(parts: &mut [Part<T>], limit: T, most: usize) -> us
         }
     }
     count
-}
-
-/// The points of a leaf.
-#[inline(always)]
-pub(super) fn block<T: Scalar>(tree: &BoxTree<T>, leaf: usize) -> Block<'_, T> {
-    let points = tree.points[leaf * LEAF..].first_chunk().expect("leaves are whole");
-    Block { numbers: &tree.leaves[leaf * tree.stride()..][..tree.stride()], points }
-}
-
-/// The box of a leaf, in every lane.
-#[inline(always)]
-pub(super) fn around<T: Scalar, S: Simd<T>>(
-    simd: S,
-    tree: &BoxTree<T>,
-    leaf: usize,
-) -> [[S::V; 3]; 2] {
-    let boxes = tree.levels[0].boxes.siblings(leaf / FANOUT);
-    let row = |k: usize| simd.splat(boxes[k * FANOUT + leaf % FANOUT]);
-    [[row(0), row(1), row(2)], [row(3), row(4), row(5)]]
 }

@@ -1,0 +1,110 @@
+//! Going down a box tree with a leaf of queries: what both searches through trees share.
+
+use super::block::Block;
+use super::metric::{Metric, bound};
+use crate::Scalar;
+use crate::memory;
+use crate::simd::Simd;
+use crate::spatial::{BoxTree, FANOUT, LEAF};
+use crate::threads::prelude::*;
+use std::ops::Range;
+
+/// Leaves of queries that a thread takes at most at a time.
+const MOST_LEAVES: usize = 128;
+
+/// Jobs for each thread, where there are leaves enough: some take longer than others.
+const JOBS_A_THREAD: usize = 8;
+
+/// Gives every leaf of queries to one walk, at least so many at a time.
+pub(super) fn spread(
+    leaves: usize,
+    least: usize,
+    threads: usize,
+    walk: impl Fn(Range<usize>) + Sync + Send,
+) {
+    if threads == 1 {
+        return walk(0..leaves);
+    }
+    let size = (leaves / (threads * JOBS_A_THREAD)).clamp(least, MOST_LEAVES);
+    let jobs = (0..leaves.div_ceil(size)).into_par_iter();
+    jobs.for_each(|job| walk(job * size..((job + 1) * size).min(leaves)));
+}
+
+/// A part of the tree that may hold neighbors.
+#[derive(Clone, Copy)]
+pub(super) struct Part<T> {
+    pub(super) bound: T,
+    pub(super) level: usize,
+    pub(super) entry: usize,
+}
+
+impl<T: Scalar> Part<T> {
+    /// The whole tree.
+    #[inline(always)]
+    pub(super) fn top(tree: &BoxTree<T>) -> Self {
+        Self { bound: T::ZERO, level: tree.levels.len() - 1, entry: 0 }
+    }
+}
+
+/// Passes the children of a node that are within `worst` of a box to `each`.
+#[inline(always)]
+pub(super) fn children<T: Scalar, S: Simd<T>, M: Metric>(
+    simd: S,
+    tree: &BoxTree<T>,
+    around: [[S::V; 3]; 2],
+    worst: T,
+    node: Part<T>,
+    mut each: impl FnMut(Part<T>),
+) {
+    let level = node.level - 1;
+    let boxes = tree.levels[level].boxes.siblings(node.entry);
+    let (worst, zero, end) = (simd.splat(worst), simd.splat(T::ZERO), simd.splat(T::INFINITY));
+    let (mut bounds, mut near) = ([T::ZERO; FANOUT], 0);
+    for at in (0..FANOUT).step_by(S::LANES) {
+        // SAFETY: siblings have `6 * FANOUT` numbers, and no vector is longer than `FANOUT`.
+        unsafe {
+            let row = |k: usize| memory::load(simd, boxes, k * FANOUT + at);
+            let other = [[row(0), row(1), row(2)], [row(3), row(4), row(5)]];
+            let bound = bound::<T, S, M>(simd, around, other, zero);
+            memory::store(simd, &mut bounds, at, bound);
+            // Where there is no child, the box begins at infinity.
+            near |= (simd.le(bound, worst) & simd.lt(other[0][0], end)) << at;
+        }
+    }
+    while near != 0 {
+        let lane = near.trailing_zeros() as usize % FANOUT;
+        near &= near - 1;
+        each(Part { bound: bounds[lane], level, entry: node.entry * FANOUT + lane });
+    }
+}
+
+/// Inserts a part where it belongs: the nearest are last.
+#[inline(always)]
+pub(super) fn insert<T: Scalar>(parts: &mut Vec<Part<T>>, part: Part<T>) {
+    let mut place = parts.len();
+    parts.push(part);
+    while place > 0 && parts[place - 1].bound < part.bound {
+        parts[place] = parts[place - 1];
+        place -= 1;
+    }
+    parts[place] = part;
+}
+
+/// The points of a leaf.
+#[inline(always)]
+pub(super) fn block<T: Scalar>(tree: &BoxTree<T>, leaf: usize) -> Block<'_, T> {
+    let points = tree.points[leaf * LEAF..].first_chunk().expect("leaves are whole");
+    Block { numbers: &tree.leaves[leaf * tree.stride()..][..tree.stride()], points }
+}
+
+/// The box of a leaf, in every lane.
+#[inline(always)]
+pub(super) fn around<T: Scalar, S: Simd<T>>(
+    simd: S,
+    tree: &BoxTree<T>,
+    leaf: usize,
+) -> [[S::V; 3]; 2] {
+    let boxes = tree.levels[0].boxes.siblings(leaf / FANOUT);
+    let row = |k: usize| simd.splat(boxes[k * FANOUT + leaf % FANOUT]);
+    [[row(0), row(1), row(2)], [row(3), row(4), row(5)]]
+}
