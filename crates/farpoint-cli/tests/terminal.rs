@@ -32,7 +32,8 @@ fn progress_fits_into_the_terminal() {
         assert!(widest <= columns, "{columns}: {widest} in {drawn:?}");
         // Nothing wraps: no frame needs the cursor to go up.
         assert!(!drawn.contains("\x1b[1A"), "{columns}: {drawn:?}");
-        assert!(drawn.contains("terminal.npy"), "{columns}: {drawn:?}");
+        // At 40 columns "sampling ...rminal.npy": the end of the name stays.
+        assert!(drawn.contains("rminal.npy"), "{columns}: {drawn:?}");
     }
 }
 
