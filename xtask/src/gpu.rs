@@ -97,7 +97,10 @@ fn steps(data: Option<&Path>, quick: bool) -> Vec<Step> {
         step.arguments.extend(data());
         step
     };
-    vec![test, check("sanitize"), measure("first-call"), bench("bench"), bench("bench-chamfer")]
+    let measured = ["bench", "bench-chamfer", "bench-search", "bench-values"].map(bench);
+    let mut steps = vec![test, check("sanitize"), measure("first-call")];
+    steps.extend(measured);
+    steps
 }
 
 /// What to do on a machine with a GPU; the programs are in `folder`.

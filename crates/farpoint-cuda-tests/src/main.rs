@@ -21,11 +21,13 @@ mod real;
 mod report;
 mod resident;
 mod runner;
+mod search;
 mod small;
 mod streams;
 mod tally;
 mod together;
 mod truth;
+mod values;
 mod variants;
 mod wide;
 
@@ -161,6 +163,8 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(give_up::groups());
     groups.extend(together::groups());
     groups.extend(neighbors::groups(quick));
+    groups.extend(search::groups(quick));
+    groups.extend(values::groups(quick));
     groups.extend(OLDER.into_iter().flat_map(older));
     if !quick {
         groups.push(equality::ten_million());

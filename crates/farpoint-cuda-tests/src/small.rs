@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::report::write_file;
 use crate::runner::Group;
 use crate::variants::{self, ALL};
-use crate::{awkward, batches, graphs, neighbors, pointers, streams};
+use crate::{awkward, batches, graphs, neighbors, pointers, search, streams, values};
 use anyhow::{Context, Result};
 use farpoint_generate::Kind;
 use std::io::{BufRead, BufReader};
@@ -38,6 +38,8 @@ pub(crate) fn groups() -> Vec<Group> {
     groups.extend(streams::small());
     groups.extend(graphs::small());
     groups.extend(neighbors::small());
+    groups.extend(search::small());
+    groups.extend(values::small());
     groups
 }
 
@@ -54,6 +56,7 @@ pub(crate) fn alone() -> Vec<Group> {
         awkward::axes::<f64>(5, &[300]),
     ];
     groups.extend(neighbors::alone());
+    groups.extend(values::small());
     for group in &mut groups {
         // It would choose teams of several blocks.
         group.parts.retain(|part| *part != "auto");

@@ -1,7 +1,10 @@
 //! GPUs as devices of [`farpoint`]: jobs on clouds in host memory.
 
-use crate::{CudaScalar, Error, Gpu, Gpus, fps, neighbors};
-use farpoint::{Chamfer, Device, Gradients, Matcher, Nearest, Observer, Points, Sample, Sampler};
+use crate::{CudaScalar, Error, Gpu, Gpus, fps, neighbors, search};
+use farpoint::{
+    Chamfer, Device, Gradients, Matcher, Nearest, Neighbors, Observer, Points, Sample, Sampler,
+    Searcher, WithinBall,
+};
 use std::slice;
 
 impl Gpu {
@@ -85,6 +88,46 @@ macro_rules! device {
                 gradients: [&[T]; 2],
             ) -> Result<Gradients<T>, Error> {
                 neighbors::run::backward(&self.as_slice()[0], chamfer, a, b, gradients)
+            }
+
+            fn search<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
+                &self,
+                job: &Searcher,
+                x: &X,
+                y: &Y,
+                observer: Option<Observer<'_>>,
+            ) -> Result<Neighbors<T>, Error> {
+                search::run::search(&self.as_slice()[0], job, x, y, observer)
+            }
+
+            fn search_batch<X: Points<T>, Y: Points<T>>(
+                &self,
+                job: &Searcher,
+                x: &[X],
+                y: &[Y],
+                observer: Option<Observer<'_>>,
+            ) -> Result<Vec<Neighbors<T>>, Error> {
+                search::run::search_batch(self.as_slice(), job, x, y, observer)
+            }
+
+            fn within<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
+                &self,
+                job: &Searcher,
+                x: &X,
+                y: &Y,
+                observer: Option<Observer<'_>>,
+            ) -> Result<WithinBall<T>, Error> {
+                search::run::within(&self.as_slice()[0], job, x, y, observer)
+            }
+
+            fn within_batch<X: Points<T>, Y: Points<T>>(
+                &self,
+                job: &Searcher,
+                x: &[X],
+                y: &[Y],
+                observer: Option<Observer<'_>>,
+            ) -> Result<Vec<WithinBall<T>>, Error> {
+                search::run::within_batch(self.as_slice(), job, x, y, observer)
             }
         }
     };

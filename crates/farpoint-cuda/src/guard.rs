@@ -12,6 +12,8 @@ pub(crate) enum Kernel {
     Persistent = 2,
     Tree = 3,
     Backward = 4,
+    Index = 5,
+    SearchBackward = 6,
 }
 
 /// `struct Guard` of `kernels/common/guard.cuh`: the first field of such a kernel's argument.
@@ -94,6 +96,8 @@ mod tests {
             (Kernel::Persistent, "persistent"),
             (Kernel::Tree, "tree"),
             (Kernel::Backward, "backward"),
+            (Kernel::Index, "index"),
+            (Kernel::SearchBackward, "search_backward"),
         ];
         for ((kernel, name), (code, word)) in
             kernels.into_iter().flat_map(|kernel| words.map(|word| (kernel, word)))

@@ -65,8 +65,10 @@ mod once;
 mod progress;
 mod properties;
 mod scalar;
+pub mod search;
 mod stream;
 mod team;
+pub mod values;
 mod watch;
 
 pub use driver::{available, device_count, device_of};
@@ -81,7 +83,12 @@ pub use module::Loaded;
 pub use neighbors::{DeviceGradients, DevicePairs, DeviceSide, DeviceValues, ValueGradient};
 pub use properties::Properties;
 pub use scalar::{CudaScalar, Element};
+pub use search::{DeviceClouds, DeviceIndex, DeviceSearch, DeviceSearchGradients, DeviceWithin};
 pub use stream::Stream;
+pub use values::{
+    DeviceGatherMaxGradients, DeviceInterpolateGradients, DeviceRows, GradientMemory, IndexKind,
+    ValueKind,
+};
 
 /// The examples of the README, which are tested as documentation.
 #[cfg(doctest)]

@@ -44,4 +44,4 @@ macro_rules! element {
         impl Element for $number {}
     )* };
 }
-element!(f32, f64, u8, u32, i32, u64, i64);
+element!(f32, f64, u8, u16, u32, i32, u64, i64);

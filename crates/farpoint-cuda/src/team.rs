@@ -103,7 +103,7 @@ pub(crate) fn tree_bytes<T: CudaScalar>(rows: usize, team: usize) -> usize {
 }
 
 /// Blocks of 32 children in a tree over this many groups.
-fn blocks_of_children(mut nodes: usize) -> usize {
+pub(crate) fn blocks_of_children(mut nodes: usize) -> usize {
     let mut blocks = 0;
     loop {
         nodes = nodes.div_ceil(32);

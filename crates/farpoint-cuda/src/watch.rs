@@ -149,6 +149,8 @@ pub(crate) fn error(told: u32, patience: Duration) -> Error {
         2 => "persistent",
         3 => "tree",
         4 => "backward",
+        5 => "index",
+        6 => "search_backward",
         _ => "unknown",
     };
     // `enum Waiting` of `kernels/common/guard.cuh`.

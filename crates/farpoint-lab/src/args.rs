@@ -83,7 +83,8 @@ pub(crate) struct Bench {
     /// Write CSV and SVG into this folder.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Only these parts, separated by commas: algorithms, growth, threads, ties, small.
+    /// Only these parts, separated by commas: algorithms, growth, threads, ties, small,
+    /// operators.
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     pub(crate) only: Vec<Part>,
     /// Only the given clouds, no generated ones (where a part allows).
@@ -116,6 +117,8 @@ pub(crate) enum Part {
     Ties,
     /// Small clouds, one by one and in batches.
     Small,
+    /// Several neighbors of each point: k nearest, balls.
+    Operators,
 }
 
 /// A figure or table of the paper.

@@ -37,3 +37,27 @@ fn small_clouds_are_sampled_alone_and_in_batches() {
     assert!(text.contains("auto, batch of 32, 2 threads"), "{text}");
     assert_eq!(folder.read("out/small.csv").lines().count(), 1 + 3 * 7);
 }
+
+#[test]
+fn operators_agree_on_threads_and_methods() {
+    let folder = Folder::new();
+    folder.cloud("given.ply", Kind::Lidar, 3000);
+    let options = "--quick --runs 1 --no-generated --threads 3 -o out given.ply";
+    let text = folder.ok(&format!("bench --only operators {options}"));
+    for word in [
+        "given.ply, 3,000 points, 750 in its quarter",
+        "16 nearest",
+        "ball of its quarter",
+        "brute",
+    ] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    // Four operators: on 1, 2 and 3 threads, all pairs, and with indexes; one checksum each.
+    let csv = folder.read("out/operators.csv");
+    let lines: Vec<Vec<_>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines.len(), 1 + 4 * 5, "{csv}");
+    let sum = lines[0].iter().position(|cell| *cell == "checksum").unwrap();
+    for same in lines[1..].chunks(5) {
+        assert!(same.iter().all(|line| line[sum] == same[0][sum]), "{csv}");
+    }
+}

@@ -7,6 +7,7 @@ pub use crate::fps::prepared::Prepared as PreparedCloud;
 pub use crate::approximate::estimator;
 pub use crate::neighbors::backward::check as check_backward;
 pub use crate::neighbors::prepared::Prepared as PreparedPair;
+pub use crate::neighbors::several::{Found as FoundNeighbors, Limits as SearchLimits};
 pub use crate::random::SplitMix64;
 pub use crate::sum::total;
 pub use crate::threads::spread;

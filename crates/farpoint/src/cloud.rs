@@ -112,6 +112,15 @@ impl<T: Scalar> Cloud<T> {
         }
     }
 
+    /// Whether the other cloud has the same points in the same rows.
+    pub(crate) fn equals(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Aligned<T>, &Aligned<T>)| a[..self.len] == b[..other.len];
+        std::ptr::eq(self, other)
+            || self.dims() == other.dims()
+                && self.rows == other.rows
+                && self.axes.iter().zip(&other.axes).all(same)
+    }
+
     /// Squared distance of two points, in the operation order that the crate promises.
     #[inline]
     pub(crate) fn squared_distance(&self, a: u32, b: u32) -> T {

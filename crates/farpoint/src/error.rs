@@ -86,6 +86,12 @@ pub enum Error {
     /// No neighbor is asked for.
     #[error("0 neighbors are asked for; ask for at least 1")]
     NoNeighbors,
+    /// All neighbors in a ball are asked for, without a ball.
+    #[error("all neighbors in a ball are asked for, but the search has no radius; set one")]
+    NoBall,
+    /// More neighbors than memory has room for.
+    #[error("{0} neighbors do not fit in memory; ask for fewer, or in smaller balls")]
+    TooManyNeighbors(usize),
     /// A radius that is negative or NaN.
     #[error("radius {0} is not a number of at least 0")]
     BadRadius(f64),
@@ -175,6 +181,19 @@ pub enum Error {
         index: usize,
         /// Points in the cloud.
         points: usize,
+    },
+    /// An index of a row of values that is neither -1 nor a row.
+    #[error(
+        "index {index} at place {place} of the indices, counted one after another, names no row of {rows}; \
+         give 0 to below {rows}, or -1 for none"
+    )]
+    IndexOutOfRange {
+        /// Where it is among the indices.
+        place: usize,
+        /// The index given.
+        index: i64,
+        /// Rows that there are.
+        rows: usize,
     },
     /// A cloud of a batch is at fault.
     #[error("cloud {cloud} of the batch: {source}")]

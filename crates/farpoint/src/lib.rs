@@ -33,9 +33,9 @@
 //!
 //! # Jobs and devices
 //!
-//! A job ([`Sampler`], [`Matcher`]; [`Searcher`] on the CPU only) says what is wanted, a [`Device`] where the work is done: [`Cpu`] with
-//! its threads and instruction set, or a GPU of the crate `farpoint-cuda`. The same [`Sample`],
-//! [`Nearest`] or [`Chamfer`] comes back, bit by bit.
+//! A job ([`Sampler`], [`Matcher`], [`Searcher`]) says what is wanted, a [`Device`] where the work is
+//! done: [`Cpu`] with its threads and instruction set, or a GPU of the crate `farpoint-cuda`. The same
+//! [`Sample`], [`Nearest`], [`Chamfer`], [`Neighbors`] or [`WithinBall`] comes back, bit by bit.
 //!
 //! # Features
 //!
@@ -77,6 +77,7 @@ mod simd;
 mod spatial;
 mod sum;
 mod threads;
+pub mod values;
 mod watch;
 
 pub use approximate::{ApproximateSample, ApproximateSampler};
@@ -88,11 +89,12 @@ pub use job::{
     PeakOptions, Progress, QuickOptions, RadiusOptions, Sampler, Searcher, Start, Traits,
 };
 pub use machine::{DeviceKind, Level};
+pub use neighbors::Index;
 pub use parse::ParseError;
 pub use points::{Axes, Points, Strided, padded, ragged};
 pub use result::{
     Bytes, Chamfer, FScore, Gradients, Measured, Nearest, Neighbors, RanOn, Sample, Stages,
-    Statistics,
+    Statistics, WithinBall,
 };
 pub use scalar::Scalar;
 

@@ -1,6 +1,7 @@
 //! How callers hand over coordinates: one small trait, three layouts, no cloud type.
 
 use crate::{Error, Scalar};
+use std::any::Any;
 
 /// A cloud of `len` points with `dim` coordinates each.
 ///
@@ -16,6 +17,11 @@ pub trait Points<T: Scalar>: Sync {
     /// Whether there is no point.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+    /// The `Index` that this is, if it is one; its type is not known here.
+    #[doc(hidden)]
+    fn index(&self) -> Option<&dyn Any> {
+        None
     }
 }
 
@@ -68,6 +74,9 @@ impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for &P {
     #[inline(always)]
     fn coordinate(&self, index: usize, axis: usize) -> T {
         (**self).coordinate(index, axis)
+    }
+    fn index(&self) -> Option<&dyn Any> {
+        (**self).index()
     }
 }
 

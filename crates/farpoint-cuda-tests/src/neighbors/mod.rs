@@ -17,6 +17,7 @@ use farpoint::{Matcher, Method};
 use farpoint_cuda::{Error, Gpu};
 use std::path::Path;
 
+pub(crate) use expected::grads;
 pub(crate) use resident::Resident;
 pub(crate) use streams::Answer;
 

@@ -14,7 +14,8 @@ struct Curve {
     u32 most;
 };
 
-__device__ inline Box bounds_of_part(const Cloud& cloud, u32 first, u32 step) {
+template <typename Rows>
+__device__ inline Box bounds_of_part(const Rows& cloud, u32 first, u32 step) {
     Box b;
     for (u32 a = 0; a < 3; ++a) {
         b.low[a] = infinity();
@@ -31,7 +32,8 @@ __device__ inline Box bounds_of_part(const Cloud& cloud, u32 first, u32 step) {
 }
 
 // The bounds of the whole cloud, in every thread. `parts` has room for one a block.
-__device__ inline Box team_bounds(Team& team, const Cloud& cloud, Box* parts, Box* shared) {
+template <typename Rows>
+__device__ inline Box team_bounds(Team& team, const Rows& cloud, Box* parts, Box* shared) {
     u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
     Box mine = warp_box(bounds_of_part(cloud, team.thread(), team.threads()));
     if (lane == 0) shared[warp] = mine;
@@ -110,8 +112,10 @@ union OrderShared {
     Box bounds[MOST_WARPS];
 };
 
-// Sorts the rows of a cloud into neighbor order; they end up in the values of pairs[0].
-__device__ inline void order_cloud(Team& team, const Cloud& cloud, const Ordering& ordering, OrderShared& shared) {
+// Sorts the rows of a cloud into neighbor order; they end up in the values of pairs[0]. `cloud` is a Cloud, or
+// has `at` and `length` as one.
+template <typename Rows>
+__device__ inline void order_cloud(Team& team, const Rows& cloud, const Ordering& ordering, OrderShared& shared) {
     Box bounds = team_bounds(team, cloud, ordering.parts, shared.bounds);
     u32 passes = cloud.length > 1u << 16 ? 4 : 3;
     Curve curve = curve_over(bounds, passes * 8);

@@ -78,8 +78,8 @@ __device__ __forceinline__ u32 longest_axis(u32 id, u32 size, Refining<SIZE>& sh
 
 // Rearranges the rows of a block of SIZE threads, a row each; all threads take part. The threads
 // from `count` on have rows that only fill up the block; these stay at its end.
-template <u32 SIZE>
-__device__ __forceinline__ u32 refine(const Cloud& cloud, u32 row, u32 count, Refining<SIZE>& shared) {
+template <u32 SIZE, typename Rows>
+__device__ __forceinline__ u32 refine(const Rows& cloud, u32 row, u32 count, Refining<SIZE>& shared) {
     u32 t = threadIdx.x;
     __syncthreads();
     for (u32 a = 0; a < 3; ++a) shared.point[a][t] = cloud.at(row, a);
@@ -98,8 +98,8 @@ __device__ __forceinline__ u32 refine(const Cloud& cloud, u32 row, u32 count, Re
 
 // The row that belongs at this thread's place, for a team of blocks of SIZE threads that goes through
 // a cloud in curve order block by block, from point `begin` on. Places past the end have the last row.
-template <u32 SIZE>
-__device__ __forceinline__ u32 refined_row(const Cloud& cloud, const Points& points, u32 begin, Refining<SIZE>& shared) {
+template <u32 SIZE, typename Rows>
+__device__ __forceinline__ u32 refined_row(const Rows& cloud, const Points& points, u32 begin, Refining<SIZE>& shared) {
     u32 row = points.order[min(begin + threadIdx.x, points.length - 1)];
     return refine(cloud, row, points.length - begin, shared);
 }

@@ -55,11 +55,11 @@ impl Shape {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Names of the fields of a C++ structure, in order.
-    pub(in crate::neighbors) fn fields(source: &str, name: &str) -> String {
+    pub(crate) fn fields(source: &str, name: &str) -> String {
         let (_, rest) = source.split_once(&format!("struct {name} {{")).expect("the structure");
         let (body, _) = rest.split_once("};").expect("its end");
         let field = |line: &str| {

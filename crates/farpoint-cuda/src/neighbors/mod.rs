@@ -21,6 +21,11 @@ pub(crate) mod run;
 mod tree;
 mod values;
 
+#[cfg(test)]
+pub(crate) use matching::tests::fields;
+pub(crate) use pointers::in_side;
+pub(crate) use run::Size;
+
 pub use auto::pays;
 pub use gradients::DeviceGradients;
 pub use pointers::{DevicePairs, DeviceSide};

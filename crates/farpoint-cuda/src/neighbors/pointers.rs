@@ -187,7 +187,7 @@ impl<T: CudaScalar> DevicePairs<T> {
 }
 
 /// Adds to an error which of the two clouds is at fault.
-pub(super) fn in_side(which: usize, result: Result<(), Error>) -> Result<(), Error> {
+pub(crate) fn in_side(which: usize, result: Result<(), Error>) -> Result<(), Error> {
     result.map_err(|error| match error {
         Error::Sampling(source) => {
             let which = ["first", "second"][which];

@@ -341,18 +341,18 @@ where
 /// The size of a cloud, read once: a user's [`Points`] may return another one each time, and kernels
 /// rely on the sizes that were checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Size {
-    rows: usize,
-    dims: usize,
+pub(crate) struct Size {
+    pub(crate) rows: usize,
+    pub(crate) dims: usize,
 }
 
 impl Size {
-    fn of<T: CudaScalar>(points: &(impl Points<T> + ?Sized)) -> Self {
+    pub(crate) fn of<T: CudaScalar>(points: &(impl Points<T> + ?Sized)) -> Self {
         Self { rows: points.len(), dims: points.dim() }
     }
 
     /// Dense rows, of this size.
-    fn dense<T: CudaScalar>(self, points: &(impl Points<T> + ?Sized)) -> Vec<T> {
+    pub(crate) fn dense<T: CudaScalar>(self, points: &(impl Points<T> + ?Sized)) -> Vec<T> {
         (0..self.rows)
             .flat_map(|row| (0..self.dims).map(move |axis| points.coordinate(row, axis)))
             .collect()

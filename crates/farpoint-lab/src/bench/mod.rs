@@ -2,6 +2,7 @@
 //! `farpoint-lab paper`). Every part prints a table and writes records and plots; see [`parts`].
 //! Times are never compared with a limit here.
 
+mod operators;
 mod parts;
 mod small;
 mod write;
@@ -79,6 +80,7 @@ impl Bench<'_> {
             Part::Threads => parts::threads(self),
             Part::Ties => parts::ties(self),
             Part::Small => small::small(self),
+            Part::Operators => operators::operators_of_clouds(self),
         }
     }
 

@@ -4,6 +4,8 @@
 mod first_call;
 mod matching;
 mod sampling;
+mod searching;
+mod values;
 mod words;
 
 use crate::timing::Effort;
@@ -18,6 +20,10 @@ pub(crate) enum Command {
     Bench(sampling::Bench),
     /// Measure nearest points, Chamfer distance and gradients.
     BenchChamfer(matching::Bench),
+    /// Measure searches for several neighbors, and their gradients.
+    BenchSearch(searching::Bench),
+    /// Measure operators on values: gather, gather_max, interpolate, and their gradients.
+    BenchValues(values::Bench),
     /// Measure a grid of shapes, for the rules of `auto`.
     Sweep(sampling::Sweep),
     /// Measure the first call of a fresh process, with machine code and with PTX.
@@ -29,6 +35,8 @@ pub(crate) fn run(command: &Command) -> Result<bool> {
     match command {
         Command::Bench(bench) => bench.run(),
         Command::BenchChamfer(bench) => bench.run(),
+        Command::BenchSearch(bench) => bench.run(),
+        Command::BenchValues(bench) => bench.run(),
         Command::Sweep(sweep) => sweep.run(),
         Command::FirstCall(first) => first.run(),
     }

@@ -3,8 +3,8 @@
 use super::Device;
 use crate::watch::Watch;
 use crate::{
-    Chamfer, Cpu, Error, Gradients, Matcher, Nearest, Observer, Points, Sample, Sampler, Scalar,
-    fps, neighbors,
+    Chamfer, Cpu, Error, Gradients, Matcher, Nearest, Neighbors, Observer, Points, Sample, Sampler,
+    Scalar, Searcher, WithinBall, fps, neighbors,
 };
 
 impl<T: Scalar> Device<T> for Cpu {
@@ -78,5 +78,47 @@ impl<T: Scalar> Device<T> for Cpu {
         gradients: [&[T]; 2],
     ) -> Result<Gradients<T>, Error> {
         neighbors::backward::run(self.threads, chamfer, a, b, gradients)
+    }
+
+    fn search<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
+        &self,
+        job: &Searcher,
+        x: &X,
+        y: &Y,
+        observer: Option<Observer<'_>>,
+    ) -> Result<Neighbors<T>, Error> {
+        let watch = Watch::new(observer, x.len());
+        neighbors::several::run::search(self, job, x, y, &watch)
+    }
+
+    fn search_batch<X: Points<T>, Y: Points<T>>(
+        &self,
+        job: &Searcher,
+        x: &[X],
+        y: &[Y],
+        observer: Option<Observer<'_>>,
+    ) -> Result<Vec<Neighbors<T>>, Error> {
+        neighbors::batch::search(self, job, x, y, observer)
+    }
+
+    fn within<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
+        &self,
+        job: &Searcher,
+        x: &X,
+        y: &Y,
+        observer: Option<Observer<'_>>,
+    ) -> Result<WithinBall<T>, Error> {
+        let watch = Watch::new(observer, x.len().saturating_mul(2));
+        neighbors::several::run::within(self, job, x, y, &watch)
+    }
+
+    fn within_batch<X: Points<T>, Y: Points<T>>(
+        &self,
+        job: &Searcher,
+        x: &[X],
+        y: &[Y],
+        observer: Option<Observer<'_>>,
+    ) -> Result<Vec<WithinBall<T>>, Error> {
+        neighbors::batch::within(self, job, x, y, observer)
     }
 }

@@ -1,6 +1,7 @@
 //! Where jobs run: the trait that a device implements, and a job that was given one.
 
 mod cpu;
+mod indexed;
 mod matching;
 mod on;
 mod sampling;
@@ -11,12 +12,13 @@ pub use on::On;
 pub use sampling::reference;
 
 use crate::{
-    Chamfer, Error, Gradients, Matcher, Nearest, Observer, Points, Sample, Sampler, Scalar,
+    Chamfer, Error, Gradients, Matcher, Nearest, Neighbors, Observer, Points, Sample, Sampler,
+    Scalar, Searcher, WithinBall,
 };
 
 /// Something that does jobs for numbers of type `T`. Every device gives the same results, bit by bit.
 ///
-/// Users call these methods through [`Sampler::on`] and [`Matcher::on`]. An observer, where one is
+/// Users call these methods through [`Sampler::on`], [`Matcher::on`] and [`Searcher::on`]. An observer, where one is
 /// given, is called now and then and can cancel the run; how often, a device says.
 pub trait Device<T: Scalar> {
     /// What can go wrong on this device.
@@ -103,4 +105,52 @@ pub trait Device<T: Scalar> {
         b: &B,
         gradients: [&[T]; 2],
     ) -> Result<Gradients<T>, Self::Error>;
+
+    /// Several neighbors in `y` of each point of `x`.
+    ///
+    /// # Errors
+    /// What [`Searcher::search`] refuses, and failures of the device.
+    fn search<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
+        &self,
+        job: &Searcher,
+        x: &X,
+        y: &Y,
+        observer: Option<Observer<'_>>,
+    ) -> Result<Neighbors<T>, Self::Error>;
+
+    /// [`Device::search`] for many pairs of clouds.
+    ///
+    /// # Errors
+    /// As [`Device::search`], naming the first pair at fault.
+    fn search_batch<X: Points<T>, Y: Points<T>>(
+        &self,
+        job: &Searcher,
+        x: &[X],
+        y: &[Y],
+        observer: Option<Observer<'_>>,
+    ) -> Result<Vec<Neighbors<T>>, Self::Error>;
+
+    /// All neighbors in the ball of each point of `x`.
+    ///
+    /// # Errors
+    /// What [`Searcher::within`] refuses, and failures of the device.
+    fn within<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
+        &self,
+        job: &Searcher,
+        x: &X,
+        y: &Y,
+        observer: Option<Observer<'_>>,
+    ) -> Result<WithinBall<T>, Self::Error>;
+
+    /// [`Device::within`] for many pairs of clouds.
+    ///
+    /// # Errors
+    /// As [`Device::within`], naming the first pair at fault.
+    fn within_batch<X: Points<T>, Y: Points<T>>(
+        &self,
+        job: &Searcher,
+        x: &[X],
+        y: &[Y],
+        observer: Option<Observer<'_>>,
+    ) -> Result<Vec<WithinBall<T>>, Self::Error>;
 }

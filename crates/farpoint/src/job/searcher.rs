@@ -5,6 +5,8 @@ use crate::Error;
 
 /// A search for several neighbors of each point: the k nearest, or those within a ball.
 ///
+/// [`Searcher::search`] keeps at most `k` neighbors of a point, [`Searcher::within`] all of a ball.
+///
 /// ```
 /// use farpoint::Searcher;
 ///
@@ -20,7 +22,7 @@ use crate::Error;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Searcher {
-    /// Most neighbors of a point.
+    /// Most neighbors of a point. A search for all in a ball does not look at it.
     pub k: usize,
     /// The ball around a point in which neighbors lie; anywhere unless set.
     pub ball: Option<Ball>,
@@ -40,8 +42,12 @@ pub struct Searcher {
 pub struct Ball {
     /// Points nearer than this are neighbors.
     pub radius: f64,
-    /// Points nearer than this are none, unless they are at the very place.
+    /// Points nearer than this are none, unless `near` says otherwise.
     pub min_radius: f64,
+    /// Points up to this far away are neighbors whatever `min_radius` is: 0, the very place, unless set.
+    pub near: f64,
+    /// Whether the three are distances as they are computed, that is squares with [`Norm::Two`].
+    pub raw: bool,
     /// Whether points at the very radius are neighbors.
     pub inclusive: bool,
     /// Which neighbors are kept where there are more than `k`, and in which order.
@@ -74,13 +80,35 @@ impl Searcher {
 
     /// At most `k` points nearer than `radius`, those of lowest index.
     pub fn ball(radius: f64, k: usize) -> Self {
-        let ball = Ball { radius, min_radius: 0.0, inclusive: false, order: Order::Index };
+        let (min_radius, near, raw, inclusive) = (0.0, 0.0, false, false);
+        let ball = Ball { radius, min_radius, near, raw, inclusive, order: Order::Index };
         Self { ball: Some(ball), ..Self::nearest(k) }
+    }
+
+    /// [`Searcher::ball`] whose radii are distances as they are computed: squares with [`Norm::Two`].
+    /// What is given is rounded to the points' type and compared as it is.
+    ///
+    /// ```
+    /// use farpoint::Searcher;
+    ///
+    /// let (x, y) = ([[0.0f32]], [[1.0f32], [2.0], [3.0]]);
+    /// assert_eq!(Searcher::raw_ball(9.0, 3).search(&x, &y)?.indices(0), [0, 1]); // d * d < 9
+    /// # Ok::<(), farpoint::Error>(())
+    /// ```
+    pub fn raw_ball(limit: f64, k: usize) -> Self {
+        let ball = Self::ball(limit, k).ball.map(|ball| Ball { raw: true, ..ball });
+        Self { ball, ..Self::nearest(k) }
     }
 
     /// Points nearer than this are no neighbors, unless they are at the very place. For balls.
     pub fn min_radius(self, min_radius: f64) -> Self {
         Self { ball: self.ball.map(|ball| Ball { min_radius, ..ball }), ..self }
+    }
+
+    /// Points up to this far away are neighbors whatever [`Searcher::min_radius`] is; those at the very
+    /// place are unless set. For balls.
+    pub fn near(self, near: f64) -> Self {
+        Self { ball: self.ball.map(|ball| Ball { near, ..ball }), ..self }
     }
 
     /// Whether points at the very radius are neighbors; they are not unless set. For balls.
@@ -122,8 +150,22 @@ impl Searcher {
         if self.k == 0 {
             return Err(Error::NoNeighbors);
         }
-        let Some(Ball { radius, min_radius, .. }) = self.ball else { return Ok(()) };
-        match [radius, min_radius].into_iter().find(|radius| radius.is_nan() || *radius < 0.0) {
+        self.ball.map_or(Ok(()), |ball| ball.check())
+    }
+
+    /// The same for a search for all in the ball, whatever `k` is.
+    ///
+    /// # Errors
+    /// [`Error::NoBall`] and [`Error::BadRadius`].
+    pub fn check_within(&self) -> Result<(), Error> {
+        self.ball.ok_or(Error::NoBall)?.check()
+    }
+}
+
+impl Ball {
+    fn check(self) -> Result<(), Error> {
+        let radii = [self.radius, self.min_radius, self.near];
+        match radii.into_iter().find(|radius| radius.is_nan() || *radius < 0.0) {
             Some(radius) => Err(Error::BadRadius(radius)),
             None => Ok(()),
         }

@@ -34,6 +34,11 @@ impl<'a, T> Shared<'a, T> {
         Self { start: array.as_mut_ptr(), len: array.len(), array: PhantomData }
     }
 
+    /// Places of the array.
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+
     /// The numbers of a range.
     ///
     /// # Safety

@@ -8,16 +8,19 @@ use crate::Method;
 /// Trees cost about as much as this many pairs for each point of both clouds.
 const PAIRS_A_POINT: usize = 200;
 
-/// The method to run: the one that is wanted, or the fastest.
-pub(super) fn choose(wanted: Method, a: usize, b: usize) -> Method {
+/// The method to run: the one that is wanted, or the fastest. `unbuilt` says for which of the clouds a
+/// tree would have to be built.
+pub(super) fn choose(wanted: Method, points: [usize; 2], unbuilt: [bool; 2]) -> Method {
     match wanted {
-        Method::Auto => fastest(a, b),
+        Method::Auto => fastest(points, unbuilt),
         method => method,
     }
 }
 
-fn fastest(a: usize, b: usize) -> Method {
-    if a.saturating_mul(b) <= PAIRS_A_POINT.saturating_mul(a.saturating_add(b)) {
+fn fastest([a, b]: [usize; 2], unbuilt: [bool; 2]) -> Method {
+    // The walk takes about as long as building the queries a tree.
+    let built = a.saturating_add(if unbuilt[1] { b } else { 0 });
+    if a.saturating_mul(b) <= PAIRS_A_POINT.saturating_mul(built) {
         Method::Brute
     } else {
         Method::Tree
@@ -30,9 +33,16 @@ mod tests {
 
     #[test]
     fn small_clouds_and_few_queries_are_not_built_a_tree_for() {
-        assert_eq!(fastest(300, 300), Method::Brute);
-        assert_eq!(fastest(100, 1_000_000), Method::Brute);
-        assert_eq!(fastest(600, 600), Method::Tree);
-        assert_eq!(fastest(1_000_000, 1_000_000), Method::Tree);
+        assert_eq!(fastest([300, 300], [true; 2]), Method::Brute);
+        assert_eq!(fastest([100, 1_000_000], [true; 2]), Method::Brute);
+        assert_eq!(fastest([600, 600], [true; 2]), Method::Tree);
+        assert_eq!(fastest([1_000_000, 1_000_000], [true; 2]), Method::Tree);
+    }
+
+    #[test]
+    fn a_tree_that_is_there_is_used() {
+        assert_eq!(fastest([1, 1_000_000], [true, false]), Method::Tree);
+        assert_eq!(fastest([300, 300], [false; 2]), Method::Tree);
+        assert_eq!(fastest([300, 150], [true, false]), Method::Brute);
     }
 }

@@ -1,8 +1,9 @@
 //! All pairs, in vectors. Fastest for small clouds, and for few queries of a large one.
 
-use super::block::{Block, Group};
+use super::block::Block;
+use super::gather::{Group, Search};
 use super::metric::Metric;
-use super::output::Output;
+
 use crate::Scalar;
 use crate::cloud::Cloud;
 use crate::memory::Aligned;
@@ -38,65 +39,57 @@ impl<T: Scalar> Blocks<T> {
         Self { dims, numbers, points }
     }
 
-    /// Number of blocks.
-    pub(super) fn len(&self) -> usize {
-        self.points.len()
-    }
-
-    pub(super) fn dims(&self) -> usize {
-        self.dims
-    }
-
-    pub(super) fn block(&self, k: usize) -> Block<'_, T> {
+    fn block(&self, k: usize) -> Block<'_, T> {
         let numbers = &self.numbers[k * self.dims * LEAF..][..self.dims * LEAF];
         Block { numbers, points: &self.points[k] }
     }
 }
 
-/// For each point of `queries` the nearest of `targets`, unless the watch stops it.
-pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric>(
+/// Searches for all points of the first cloud in all of the second, unless the watch stops it.
+pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric, O: Search<T>>(
     simd: S,
-    queries: &Blocks<T>,
-    targets: &Blocks<T>,
+    [queries, targets]: [&Blocks<T>; 2],
     threads: usize,
-    output: &Output<'_, T>,
+    output: &O,
     watch: &Watch<'_>,
 ) {
     let pass = |blocks: Range<usize>| {
-        simd.vectorize(Pass { queries, targets, blocks, output, watch, metric: PhantomData::<M> });
+        let metric = PhantomData::<M>;
+        simd.vectorize(Pass { queries, targets, blocks, output, watch, metric });
     };
+    let count = queries.points.len();
     // Each block of queries is one job's, and comes once.
     match threads {
-        1 => pass(0..queries.points.len()),
-        _ => (0..queries.points.len()).into_par_iter().for_each(|block| pass(block..block + 1)),
+        1 => pass(0..count),
+        _ => (0..count).into_par_iter().for_each(|block| pass(block..block + 1)),
     }
 }
 
 /// The watch is asked whenever a block of queries has met this many blocks: some milliseconds.
 const MEETINGS: usize = 1 << 12;
 
-struct Pass<'a, 'b, T, M> {
+struct Pass<'a, 'b, T, M, O> {
     queries: &'a Blocks<T>,
     targets: &'a Blocks<T>,
     /// Blocks of queries, which no other pass to the same output has.
     blocks: Range<usize>,
-    output: &'a Output<'a, T>,
+    output: &'a O,
     watch: &'a Watch<'b>,
     metric: PhantomData<M>,
 }
 
-impl<T: Scalar, M: Metric> Kernel<T> for Pass<'_, '_, T, M> {
+impl<T: Scalar, M: Metric, O: Search<T>> Kernel<T> for Pass<'_, '_, T, M, O> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        let targets = self.targets.points.len();
+        let (targets, dims) = (self.targets.points.len(), self.targets.dims);
+        let mut group = self.output.group();
         for k in self.blocks {
-            let mut group = Group::new(self.queries.block(k));
-            let all = group.all();
+            group.begin(self.queries.block(k));
             for first in (0..targets).step_by(MEETINGS) {
                 for target in first..(first + MEETINGS).min(targets) {
-                    group.meet::<S, M>(simd, self.targets.block(target), all, self.targets.dims);
+                    group.meet::<S, M>(simd, self.targets.block(target), dims, target == 0);
                 }
                 let found = if first + MEETINGS < targets { 0 } else { group.len() };
                 if !self.watch.step(found) {
@@ -105,7 +98,7 @@ impl<T: Scalar, M: Metric> Kernel<T> for Pass<'_, '_, T, M> {
             }
             // SAFETY: every point of the cloud is in one block, and the block is this pass's
             // alone (`search` gives each out once).
-            unsafe { self.output.write(&group) };
+            unsafe { group.write(simd) };
         }
     }
 }

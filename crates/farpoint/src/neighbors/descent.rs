@@ -1,12 +1,15 @@
-//! Going down a box tree with a leaf of queries: what both searches through trees share.
+//! Going down a box tree with a leaf of queries: what all searches through trees share.
 
 use super::block::Block;
+use super::gather::{Group, Search};
 use super::metric::{Metric, bound};
 use crate::Scalar;
 use crate::memory;
-use crate::simd::Simd;
+use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF};
 use crate::threads::prelude::*;
+use crate::watch::Watch;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Leaves of queries that a thread takes at most at a time.
@@ -15,19 +18,57 @@ const MOST_LEAVES: usize = 128;
 /// Jobs for each thread, where there are leaves enough: some take longer than others.
 const JOBS_A_THREAD: usize = 8;
 
-/// Gives every leaf of queries to one walk, at least so many at a time.
-pub(super) fn spread(
-    leaves: usize,
-    least: usize,
+/// Searches for all points of the first cloud in the tree of the second, unless the watch stops it.
+pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric, O: Search<T>>(
+    simd: S,
+    [queries, targets]: [&BoxTree<T>; 2],
     threads: usize,
-    walk: impl Fn(Range<usize>) + Sync + Send,
+    output: &O,
+    watch: &Watch<'_>,
 ) {
+    let walk = |leaves: Range<usize>| {
+        let metric = PhantomData::<M>;
+        simd.vectorize(Walk { queries, targets, leaves, output, watch, metric });
+    };
+    // Each leaf of queries is one job's, and comes once.
+    let leaves = queries.levels[0].len;
     if threads == 1 {
         return walk(0..leaves);
     }
-    let size = (leaves / (threads * JOBS_A_THREAD)).clamp(least, MOST_LEAVES);
+    let size = (leaves / (threads * JOBS_A_THREAD)).clamp(O::LEAST_LEAVES, MOST_LEAVES);
     let jobs = (0..leaves.div_ceil(size)).into_par_iter();
     jobs.for_each(|job| walk(job * size..((job + 1) * size).min(leaves)));
+}
+
+struct Walk<'a, 'b, T, M, O> {
+    queries: &'a BoxTree<T>,
+    targets: &'a BoxTree<T>,
+    /// Leaves of queries, which no other walk to the same output has.
+    leaves: Range<usize>,
+    output: &'a O,
+    watch: &'a Watch<'b>,
+    metric: PhantomData<M>,
+}
+
+impl<T: Scalar, M: Metric, O: Search<T>> Kernel<T> for Walk<'_, '_, T, M, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let mut group = self.output.group();
+        for leaf in self.leaves {
+            group.begin(block(self.queries, leaf));
+            if group.len() > 0 {
+                group.descend::<S, M>(simd, self.queries, leaf, self.targets);
+                if !self.watch.step(group.len()) {
+                    return;
+                }
+                // SAFETY: every point of the cloud is in one leaf, and the leaf is this walk's
+                // alone (`search` gives each out once).
+                unsafe { group.write(simd) };
+            }
+        }
+    }
 }
 
 /// A part of the tree that may hold neighbors.

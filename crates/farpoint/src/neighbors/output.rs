@@ -1,6 +1,5 @@
 //! Where searches write what they find.
 
-use super::block::Group;
 use crate::cloud::Cloud;
 use crate::memory::Shared;
 use crate::{Nearest, Scalar};
@@ -8,8 +7,7 @@ use crate::{Nearest, Scalar};
 /// Where the threads of a search from one cloud to another write what they find, each for queries
 /// of its own. Those of a thread are neighbors in space and lie anywhere in the result, so that
 /// it cannot be split into slices.
-#[allow(unreachable_pub)]
-pub struct Output<'a, T> {
+pub(super) struct Output<'a, T> {
     pub(super) queries: &'a Cloud<T>,
     pub(super) targets: &'a Cloud<T>,
     distances: Shared<'a, T>,
@@ -28,17 +26,6 @@ impl<'a, T: Scalar> Output<'a, T> {
         let distances = Shared::new(&mut found.raw_distances);
         let indices = Shared::new(&mut found.indices);
         Self { queries, targets, distances, indices, rows }
-    }
-
-    /// Writes what was found for each query of a group.
-    ///
-    /// # Safety
-    /// While this runs, no other thread may write what it found for one of these queries.
-    pub(super) unsafe fn write(&self, group: &Group<'_, T>) {
-        for (query, nearest, distance) in group.found() {
-            // SAFETY: the query is of the group, which no other thread writes for.
-            unsafe { self.set(query, nearest, distance) };
-        }
     }
 
     /// Writes what was found for a query.

@@ -4,18 +4,20 @@
 
 use crate::cloud::Cloud;
 use crate::threads::{self, both, on_threads};
-use crate::{Error, Matcher, Nearest, Norm, Points, Scalar};
+use crate::{
+    BadRows, Error, Matcher, Nearest, Neighbors, Norm, Points, Scalar, Searcher, WithinBall,
+};
 
 /// With fewer points in both clouds, waking other threads would take longer than the work.
 const SMALL: usize = 1 << 13;
 
 /// Two clouds without their bad rows, neither of them empty.
 pub struct Prepared<T> {
-    pub(super) clouds: [Cloud<T>; 2],
+    clouds: [Cloud<T>; 2],
     /// Rows of the caller's clouds, bad ones among them.
     rows: [usize; 2],
     dims: usize,
-    pub(super) norm: Norm,
+    norm: Norm,
 }
 
 impl<T: Scalar> Prepared<T> {
@@ -28,7 +30,25 @@ impl<T: Scalar> Prepared<T> {
         A: Points<T> + ?Sized,
         B: Points<T> + ?Sized,
     {
-        with(None, matcher, a, b, |pair, _| pair)
+        Self::on(None, matcher, a, b)
+    }
+
+    fn on<A, B>(threads: Option<usize>, matcher: &Matcher, a: &A, b: &B) -> Result<Self, Error>
+    where
+        A: Points<T> + ?Sized,
+        B: Points<T> + ?Sized,
+    {
+        let threads = threads_for(threads, a, b)?;
+        on_threads(threads, || {
+            let share = share(threads, a.len(), b.len());
+            let (first, second) = both(
+                threads,
+                || copy(matcher.bad_rows, a, share, "first"),
+                || copy(matcher.bad_rows, b, share, "second"),
+            );
+            let (rows, dims) = ([a.len(), b.len()], a.dim());
+            Ok(Self { clouds: [first?, second?], rows, dims, norm: matcher.norm })
+        })
     }
 
     /// The same for each pair of a batch; the error names the first pair at fault.
@@ -40,7 +60,7 @@ impl<T: Scalar> Prepared<T> {
         a: &[A],
         b: &[B],
     ) -> Result<Vec<Self>, Error> {
-        each(None, a, b, |threads, a, b| with(Some(threads), matcher, a, b, |pair, _| pair))
+        each(None, a, b, |threads, a, b| Self::on(Some(threads), matcher, a, b))
     }
 
     /// Points of a cloud that are left.
@@ -65,48 +85,118 @@ impl<T: Scalar> Prepared<T> {
         if distances.len() != own.len || indices.len() != own.len {
             return None;
         }
-        let mut found = self.empty(side);
+        let mut found = empty(self.rows[side], own.len, self.norm);
         for (point, (&distance, &index)) in (0u32..).zip(distances.iter().zip(indices)) {
-            let nearest =
-                u32::try_from(index).ok().filter(|&index| (index as usize) < other.len)?;
             let row = own.row(point);
             found.raw_distances[row] = distance;
-            found.indices[row] = other.row(nearest) as u32;
+            found.indices[row] = row_of(other, index)?;
         }
         Some(found)
     }
 
-    /// A result for one of the clouds, to be filled in.
-    pub(super) fn empty(&self, side: usize) -> Nearest<T> {
-        let (rows, kept) = (self.rows[side], self.clouds[side].len);
-        let (distance, index) = match rows == kept {
-            true => (T::ZERO, 0),
-            false => (T::from_f64(f64::NAN), Nearest::<T>::NONE),
-        };
-        Nearest {
-            raw_distances: vec![distance; rows],
-            indices: vec![index; rows],
-            norm: self.norm,
-            dropped: rows - kept,
+    /// For each point of the first cloud the point of the second that is the same row, or -1: what a
+    /// search with `exclude_self` leaves out.
+    pub fn own(&self) -> Vec<i64> {
+        let [x, y] = &self.clouds;
+        (0..x.len as u32).map(|query| y.point(x.row(query)).map_or(-1, i64::from)).collect()
+    }
+
+    /// What was found for the points of the first cloud, `k` places each, as it is for the rows of the
+    /// input. Places from a point's count on are not looked at. `None` if a number does not fit.
+    pub fn neighbors(
+        &self,
+        searcher: &Searcher,
+        distances: &[T],
+        indices: &[i64],
+        counts: &[i64],
+    ) -> Option<Neighbors<T>> {
+        let (k, [x, y], rows) = (searcher.k, &self.clouds, self.rows[0]);
+        let fits = |len: usize| Some(len) == x.len.checked_mul(k);
+        if counts.len() != x.len || !fits(distances.len()) || !fits(indices.len()) {
+            return None;
         }
+        let mut found = Neighbors {
+            all_distances: vec![T::INFINITY; rows * k],
+            all_indices: vec![Neighbors::<T>::NONE; rows * k],
+            counts: vec![0; rows],
+            k,
+            norm: self.norm,
+            dropped: rows - x.len,
+        };
+        for (query, &count) in counts.iter().enumerate() {
+            let row = x.row(query as u32);
+            let count = usize::try_from(count).ok().filter(|&count| count <= k)?;
+            found.counts[row] = count as u32;
+            for place in 0..count {
+                let from = query * k + place;
+                found.all_indices[row * k + place] = row_of(y, indices[from])?;
+                found.all_distances[row * k + place] = distances[from];
+            }
+        }
+        Some(found)
+    }
+
+    /// All neighbors of the points of the first cloud, those of point `i` from `offsets[i]` on, as they
+    /// are for the rows of the input. `None` if a number does not fit.
+    pub fn within(
+        &self,
+        offsets: &[usize],
+        distances: Vec<T>,
+        indices: &[i64],
+    ) -> Option<WithinBall<T>> {
+        let ([x, y], rows) = (&self.clouds, self.rows[0]);
+        let ends = (offsets.first(), offsets.last());
+        let all = indices.len();
+        let ascend = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
+        if offsets.len() != x.len + 1 || !ascend || ends != (Some(&0), Some(&all)) {
+            return None;
+        }
+        let indices: Option<Vec<u32>> = indices.iter().map(|&index| row_of(y, index)).collect();
+        // Rows left out have no neighbors, so that only the offsets are spread.
+        let mut of_rows = vec![0; rows + 1];
+        for query in 0..x.len {
+            of_rows[x.row(query as u32) + 1] = offsets[query + 1] - offsets[query];
+        }
+        (1..=rows).for_each(|row| of_rows[row] += of_rows[row - 1]);
+        let whole = distances.len() == all;
+        whole.then_some(WithinBall {
+            indices: indices?,
+            raw_distances: distances,
+            offsets: of_rows,
+            norm: self.norm,
+            dropped: rows - x.len,
+        })
     }
 }
 
-/// Checks and copies both clouds, then works on them on so many threads; `work` is given their
-/// number.
-pub(super) fn with<T: Scalar, A, B, R: Send>(
-    threads: Option<usize>,
-    matcher: &Matcher,
+/// A result for a cloud of so many rows and points, to be filled in.
+pub(super) fn empty<T: Scalar>(rows: usize, points: usize, norm: Norm) -> Nearest<T> {
+    let (distance, index) = match rows == points {
+        true => (T::ZERO, 0),
+        false => (T::from_f64(f64::NAN), Nearest::<T>::NONE),
+    };
+    let (raw_distances, indices) = (vec![distance; rows], vec![index; rows]);
+    Nearest { raw_distances, indices, norm, dropped: rows - points }
+}
+
+/// The row of a point that a backend names; `None` if there is no such point.
+fn row_of<T: Scalar>(cloud: &Cloud<T>, index: i64) -> Option<u32> {
+    let point = u32::try_from(index).ok().filter(|&point| (point as usize) < cloud.len)?;
+    Some(cloud.row(point) as u32)
+}
+
+/// The threads that a search uses, of those that are wanted; an error if the points of both clouds have
+/// different numbers of coordinates.
+pub(super) fn threads_for<T: Scalar, A, B>(
+    wanted: Option<usize>,
     a: &A,
     b: &B,
-    work: impl FnOnce(Prepared<T>, usize) -> R + Send,
-) -> Result<R, Error>
+) -> Result<usize, Error>
 where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    let large = a.len().saturating_add(b.len()) >= SMALL;
-    let wanted = threads::count_for(large, threads)?;
+    let threads = threads_for_points(wanted, a.len().saturating_add(b.len()))?;
     if a.dim() != b.dim() {
         return Err(Error::Shape(format!(
             "points of {} coordinates cannot be compared with points of {}",
@@ -114,18 +204,14 @@ where
             b.dim()
         )));
     }
-    let threads = if large { wanted } else { 1 };
-    on_threads(threads, || {
-        let share = share(threads, a.len(), b.len());
-        let (first, second) = both(
-            threads,
-            || copy(matcher, a, share, "first"),
-            || copy(matcher, b, share, "second"),
-        );
-        let clouds = [first?, second?];
-        let (rows, dims) = ([a.len(), b.len()], a.dim());
-        Ok(work(Prepared { clouds, rows, dims, norm: matcher.norm }, threads))
-    })
+    Ok(threads)
+}
+
+/// The threads that so many points are worth, of those that are wanted.
+pub(super) fn threads_for_points(wanted: Option<usize>, points: usize) -> Result<usize, Error> {
+    let large = points >= SMALL;
+    let wanted = threads::count_for(large, wanted)?;
+    Ok(if large { wanted } else { 1 })
 }
 
 /// The threads for each of two pieces of work side by side: half of them if the clouds are of
@@ -154,13 +240,13 @@ pub(super) fn each<T: Scalar, A: Points<T>, B: Points<T>, R: Send>(
 }
 
 /// The working copy of a cloud.
-fn copy<T: Scalar, P: Points<T> + ?Sized>(
-    matcher: &Matcher,
+pub(super) fn copy<T: Scalar, P: Points<T> + ?Sized>(
+    bad_rows: BadRows,
     points: &P,
     threads: usize,
     which: &'static str,
 ) -> Result<Cloud<T>, Error> {
-    let copied = Cloud::new(points, matcher.bad_rows, threads);
+    let copied = Cloud::new(points, bad_rows, threads);
     let filled = copied.and_then(|cloud| match cloud.len {
         0 => Err(Error::EmptyCloud),
         _ => Ok(cloud),
@@ -171,7 +257,6 @@ fn copy<T: Scalar, P: Points<T> + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::BadRows;
 
     /// What a backend finds for points is translated to rows.
     #[test]
@@ -191,5 +276,25 @@ mod tests {
             assert!(pair.nearest(0, &[1.0, 1.0], &wrong).is_none());
         }
         assert!(pair.nearest(0, &[1.0], &[0]).is_none());
+    }
+
+    #[test]
+    fn several_neighbors_of_points_become_those_of_rows() {
+        let searcher = Searcher::ball(2.5, 2).bad_rows(BadRows::Skip);
+        let matcher = Matcher::new().bad_rows(BadRows::Skip);
+        let x = [[1.0f32], [f32::NAN], [5.0]];
+        let y = [[f32::INFINITY], [2.0f32], [4.0]];
+        let pair = Prepared::new(&matcher, &x[..], &y[..]).unwrap();
+        assert_eq!(pair.own(), [-1, 1]);
+        let found = pair.neighbors(&searcher, &[1.0, 9.0, 1.0, 9.0], &[0, 7, 1, -1], &[1, 1]);
+        assert_eq!(found, Some(searcher.search(&x, &y).unwrap()));
+        assert!(pair.neighbors(&searcher, &[1.0; 4], &[0, 2, 0, 0], &[2, 0]).is_none());
+        assert!(pair.neighbors(&searcher, &[1.0; 4], &[0; 4], &[3, 0]).is_none());
+        assert!(pair.neighbors(&searcher, &[1.0; 3], &[0; 4], &[1, 0]).is_none());
+        let found = pair.within(&[0, 1, 2], vec![1.0, 1.0], &[0, 1]);
+        assert_eq!(found, Some(searcher.within(&x, &y).unwrap()));
+        assert!(pair.within(&[0, 1, 2], vec![1.0], &[0, 1]).is_none());
+        assert!(pair.within(&[0, 2, 1], vec![1.0; 2], &[0, 1]).is_none());
+        assert!(pair.within(&[0, 1, 2], vec![1.0; 2], &[0, 2]).is_none());
     }
 }

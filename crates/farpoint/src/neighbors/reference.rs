@@ -3,15 +3,10 @@
 use super::metric::{Metric, distance};
 use super::output::Output;
 use crate::Scalar;
-use crate::cloud::Cloud;
 use crate::watch::Watch;
 
-pub(super) fn search<T: Scalar, M: Metric>(
-    queries: &Cloud<T>,
-    targets: &Cloud<T>,
-    output: &Output<'_, T>,
-    watch: &Watch<'_>,
-) {
+pub(super) fn search<T: Scalar, M: Metric>(output: &Output<'_, T>, watch: &Watch<'_>) {
+    let (queries, targets) = (output.queries, output.targets);
     for query in 0..queries.len as u32 {
         let (mut nearest, mut best) = (0, distance::<T, M>(queries, query, targets, 0));
         for target in 1..targets.len as u32 {

@@ -1,19 +1,17 @@
 //! From a [`Matcher`] and two clouds to nearest points on the CPU: check, choose a method, run it.
 
-use super::brute::{self, Blocks};
-use super::metric::{Absolute, Metric, Squared};
+use super::gather::{Kind, Search};
+use super::metric::Metric;
 use super::output::Output;
-use super::prepared::{self, Prepared, share};
-use super::{auto, tree};
-use crate::scalar::number::EitherPrecision;
-use crate::simd::{self, Program, Simd};
-use crate::spatial::BoxTree;
-use crate::threads::both;
+use super::pair::{self, Pair, Structure};
+use super::prepared::empty;
+use super::search::Job;
+use super::tree::Walk;
+use crate::simd;
 use crate::watch::Watch;
 use crate::{
     Chamfer, Cpu, DeviceKind, Error, Level, Matcher, Method, Nearest, Norm, Points, Scalar,
 };
-use std::marker::PhantomData;
 
 /// The nearest of `b`, under a watch.
 pub(crate) fn nearest<T: Scalar, A, B>(
@@ -27,11 +25,7 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    on_checked(cpu, matcher, a, b, watch, |run| {
-        let mut found = run.pair.empty(0);
-        run.search(&mut found, None);
-        found
-    })
+    on_checked(cpu, matcher, a, b, watch, |run| run.nearest(0))
 }
 
 /// Both directions, under a watch.
@@ -47,9 +41,8 @@ where
     B: Points<T> + ?Sized,
 {
     on_checked(cpu, matcher, a, b, watch, |run| {
-        let (mut a_to_b, mut b_to_a) = (run.pair.empty(0), run.pair.empty(1));
-        run.search(&mut a_to_b, Some(&mut b_to_a));
-        Chamfer { a_to_b, b_to_a }
+        // Both directions share what is built of the clouds.
+        Chamfer { a_to_b: run.nearest(0), b_to_a: run.nearest(1) }
     })
 }
 
@@ -74,7 +67,8 @@ where
     chamfer(&Cpu::new(), &job, a, b, &Watch::off())
 }
 
-/// Checks and copies both clouds, then works on them on the device's threads.
+/// Checks and copies both clouds and builds what the method needs, then works on them on the device's
+/// threads.
 fn on_checked<T: Scalar, A, B, R: Send>(
     cpu: &Cpu,
     matcher: &Matcher,
@@ -89,119 +83,65 @@ where
 {
     let level = simd::choose(cpu.level)?;
     matcher.method.check(DeviceKind::Cpu)?;
-    let found = prepared::with(cpu.threads, matcher, a, b, |pair, threads| {
-        let method = auto::choose(matcher.method, pair.points(0), pair.points(1));
-        let run = Run { pair, method, level, threads, watch };
-        let found = work(&run);
-        let [a, b] = run.pair.clouds;
-        give_back(threads, a, b);
-        found
-    })?;
+    let norm = matcher.norm;
+    let found = pair::with(cpu.threads, matcher.bad_rows, a, b, |pair| {
+        pair.build(matcher.method, watch, |structure| {
+            Ok(work(&Run { pair, structure, norm, level, watch }))
+        })
+    });
     watch.end(Error::SearchCancelled)?;
-    Ok(found)
-}
-
-/// Drops each on the thread that most likely made it: threads keep memory for their next run.
-fn give_back<X: Send>(threads: usize, a: X, b: X) {
-    both(threads, || drop(a), || drop(b));
+    found
 }
 
 /// A search that has been checked.
-struct Run<'a, 'b, T> {
-    pair: Prepared<T>,
-    method: Method,
+struct Run<'a, 'b, T: Scalar> {
+    pair: &'a Pair<'a, T>,
+    structure: Structure<'a, T>,
+    norm: Norm,
     level: Level,
-    threads: usize,
     watch: &'a Watch<'b>,
 }
 
 impl<T: Scalar> Run<'_, '_, T> {
-    fn search(&self, a_to_b: &mut Nearest<T>, b_to_a: Option<&mut Nearest<T>>) {
-        let [a, b] = &self.pair.clouds;
-        let job = Job {
-            method: self.method,
-            norm: self.pair.norm,
-            threads: self.threads,
+    /// The nearest of one cloud for each point of the other.
+    fn nearest(&self, side: usize) -> Nearest<T> {
+        let [own, other] = [self.pair.clouds[side], self.pair.clouds[1 - side]];
+        let mut found = empty(self.pair.rows[side], own.len, self.norm);
+        if !self.watch.step(0) {
+            return found;
+        }
+        let job = Job::<T, OneNearest> {
+            structure: if side == 0 { self.structure } else { self.structure.turned() },
+            norm: self.norm,
+            threads: self.pair.threads,
             watch: self.watch,
-            a_to_b: Output::new(a_to_b, a, b),
-            b_to_a: b_to_a.map(|found| Output::new(found, b, a)),
+            output: Output::new(&mut found, own, other),
         };
-        T::run::<Start<'_, '_>>((self.level, job));
+        job.run(self.level);
+        found
     }
 }
 
-/// Starts searches in either precision.
-struct Start<'a, 'b>(PhantomData<Job<'a, 'b, f32>>);
+/// One nearest point for each query.
+struct OneNearest;
 
-impl<'a, 'b> EitherPrecision for Start<'a, 'b> {
-    type Of<T: Scalar> = (Level, Job<'a, 'b, T>);
-    type Output = ();
-
-    fn single((level, job): Self::Of<f32>) {
-        simd::dispatch(level, job);
-    }
-
-    fn double((level, job): Self::Of<f64>) {
-        simd::dispatch(level, job);
-    }
+impl Kind for OneNearest {
+    type Of<'a, T: Scalar> = Output<'a, T>;
 }
 
-/// What a search is started with.
-#[allow(unreachable_pub)]
-pub struct Job<'a, 'b, T> {
-    method: Method,
-    norm: Norm,
-    threads: usize,
-    watch: &'a Watch<'b>,
-    a_to_b: Output<'a, T>,
-    b_to_a: Option<Output<'a, T>>,
-}
+impl<T: Scalar> Search<T> for Output<'_, T> {
+    type Group<'g>
+        = Walk<'g, T>
+    where
+        Self: 'g;
+    /// The first of them has no neighbor to learn from.
+    const LEAST_LEAVES: usize = 32;
 
-impl<T: Scalar> Program<T> for Job<'_, '_, T> {
-    type Output = ();
-
-    fn run<S: Simd<T>>(self, simd: S) {
-        match self.norm {
-            Norm::One => self.search::<S, Absolute>(simd),
-            Norm::Two => self.search::<S, Squared>(simd),
-        }
+    fn group(&self) -> Walk<'_, T> {
+        Walk::new(self)
     }
-}
 
-impl<T: Scalar> Job<'_, '_, T> {
-    /// Searches until done or canceled.
-    fn search<S: Simd<T>, M: Metric>(self, simd: S) {
-        let Self { method, threads, watch, a_to_b, b_to_a, .. } = self;
-        let (a, b) = (a_to_b.queries, a_to_b.targets);
-        // Both directions share what is built of the clouds.
-        match method {
-            Method::Auto | Method::Plain => unreachable!("resolved, and checked"),
-            Method::Reference => {
-                super::reference::search::<T, M>(a, b, &a_to_b, watch);
-                if let Some(output) = b_to_a.filter(|_| watch.step(0)) {
-                    super::reference::search::<T, M>(b, a, &output, watch);
-                }
-            }
-            Method::Brute => {
-                let (a, b) = (Blocks::new(a), Blocks::new(b));
-                brute::search::<T, S, M>(simd, &a, &b, threads, &a_to_b, watch);
-                if let Some(output) = b_to_a.filter(|_| watch.step(0)) {
-                    brute::search::<T, S, M>(simd, &b, &a, threads, &output, watch);
-                }
-            }
-            Method::Tree => {
-                let share = share(threads, a.len, b.len);
-                let build = |cloud| move || BoxTree::new(cloud, share);
-                if !watch.step(0) {
-                    return;
-                }
-                let (a, b) = both(threads, build(a), build(b));
-                tree::search::<T, S, M>(simd, &a, &b, threads, &a_to_b, watch);
-                if let Some(output) = b_to_a.filter(|_| watch.step(0)) {
-                    tree::search::<T, S, M>(simd, &b, &a, threads, &output, watch);
-                }
-                give_back(threads, a, b);
-            }
-        }
+    fn reference<M: Metric>(&self, watch: &Watch<'_>) {
+        super::reference::search::<T, M>(self, watch);
     }
 }

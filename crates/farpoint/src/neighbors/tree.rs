@@ -8,50 +8,18 @@
 //! and little is left to be looked for in others. In every leaf the queries that may find
 //! something are picked out by bounds of their own, a vector at a time.
 
-use super::block::{Bounds, Group, TOGETHER};
-use super::descent::{Part, around, block, children, insert, spread};
+use super::block::Block;
+use super::descent::{Part, around, block, children, insert};
+use super::gather::Group;
 use super::metric::Metric;
+use super::nearest::{Bounds, Queries, TOGETHER};
 use super::output::Output;
 use crate::Scalar;
-use crate::simd::{Kernel, Simd};
+use crate::simd::Simd;
 use crate::spatial::BoxTree;
-use crate::watch::Watch;
-use std::marker::PhantomData;
-use std::ops::Range;
-
-/// Leaves of queries that a thread takes at least at a time: the first of them has no neighbor to learn
-/// from.
-const LEAST_LEAVES: usize = 32;
 
 /// Leaves are as good as equally near if their bounds differ by a smaller factor.
 const EQUALLY_NEAR: f64 = 1.0625;
-
-/// For each point of `queries` the nearest of `targets`, unless the watch stops it.
-pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric>(
-    simd: S,
-    queries: &BoxTree<T>,
-    targets: &BoxTree<T>,
-    threads: usize,
-    output: &Output<'_, T>,
-    watch: &Watch<'_>,
-) {
-    let leaves = queries.levels[0].len;
-    let walk = |leaves: Range<usize>| {
-        simd.vectorize(Walk { queries, targets, leaves, output, watch, metric: PhantomData::<M> });
-    };
-    // Each leaf of queries is one job's, and comes once.
-    spread(leaves, LEAST_LEAVES, threads, walk);
-}
-
-struct Walk<'a, 'b, T, M> {
-    queries: &'a BoxTree<T>,
-    targets: &'a BoxTree<T>,
-    /// Leaves of queries, which no other walk to the same output has.
-    leaves: Range<usize>,
-    output: &'a Output<'a, T>,
-    watch: &'a Watch<'b>,
-    metric: PhantomData<M>,
-}
 
 /// What is still to be visited for a leaf of queries.
 struct Ahead<T> {
@@ -62,82 +30,104 @@ struct Ahead<T> {
     least: T,
 }
 
-impl<T: Scalar, M: Metric> Kernel<T> for Walk<'_, '_, T, M> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd<T>>(self, simd: S) {
-        let mut ahead = Ahead { nodes: Vec::new(), leaves: Vec::new(), least: T::INFINITY };
-        let mut last = None;
-        for leaf in self.leaves.clone() {
-            let mut group = Group::new(block(self.queries, leaf));
-            if group.len() > 0 {
-                last = self.serve(simd, &mut group, leaf, last, &mut ahead);
-                if !self.watch.step(group.len()) {
-                    return;
-                }
-                // SAFETY: every point of the cloud is in one leaf, and the leaf is this walk's
-                // alone (`search` gives each out once).
-                unsafe { self.output.write(&group) };
-            }
-        }
-    }
+/// A nearest point for each query, group by group.
+pub(super) struct Walk<'a, T: Scalar> {
+    queries: Queries<'a, T>,
+    output: &'a Output<'a, T>,
+    ahead: Ahead<T>,
+    /// A leaf of targets where the last group found most of its nearest points.
+    last: Option<usize>,
 }
 
-impl<T: Scalar, M: Metric> Walk<'_, '_, T, M> {
-    /// Finds the nearest points of a leaf of queries. `last` is a leaf that may be near; a
-    /// better one for the next queries is returned.
+impl<'a, T: Scalar> Group<'a, T> for Walk<'a, T> {
     #[inline(always)]
-    fn serve<S: Simd<T>>(
-        &self,
+    fn begin(&mut self, queries: Block<'a, T>) {
+        self.queries = Queries::new(queries);
+    }
+
+    fn len(&self) -> usize {
+        self.queries.len()
+    }
+
+    #[inline(always)]
+    fn meet<S: Simd<T>, M: Metric>(
+        &mut self,
         simd: S,
-        group: &mut Group<'_, T>,
+        block: Block<'_, T>,
+        dims: usize,
+        _first: bool,
+    ) {
+        self.queries.meet::<S, M>(simd, block, self.queries.all(), dims);
+    }
+
+    #[inline(always)]
+    fn descend<S: Simd<T>, M: Metric>(
+        &mut self,
+        simd: S,
+        queries: &BoxTree<T>,
         leaf: usize,
-        mut last: Option<usize>,
-        ahead: &mut Ahead<T>,
-    ) -> Option<usize> {
-        let mine = around(simd, self.queries, leaf);
-        if let Some(last) = last {
-            group.sample::<S, M>(simd, block(self.targets, last), self.targets.dims);
+        targets: &BoxTree<T>,
+    ) {
+        let mine = around(simd, queries, leaf);
+        if let Some(last) = self.last {
+            self.queries.sample::<S, M>(simd, block(targets, last), targets.dims);
         }
-        let mut worst = group.worst(simd);
+        let mut worst = self.queries.worst(simd);
         let mut begun = false;
-        ahead.nodes.clear();
-        ahead.nodes.push(Part::top(self.targets));
-        ahead.least = T::INFINITY;
+        self.ahead.nodes.clear();
+        self.ahead.nodes.push(Part::top(targets));
+        self.ahead.least = T::INFINITY;
         loop {
-            let next = ahead.nodes.pop();
+            let next = self.ahead.nodes.pop();
             // No leaf to come is as near as the nearest so far.
-            if !begun && next.is_none_or(|next| next.bound > ahead.least) {
+            if !begun && next.is_none_or(|next| next.bound > self.ahead.least) {
                 begun = true;
-                last = self.visit_nearest(simd, group, ahead);
+                self.last = self.visit_nearest::<S, M>(simd, targets);
             }
             if begun {
-                worst = group.worst(simd);
+                worst = self.queries.worst(simd);
+                let Self { queries, ahead, .. } = self;
                 for leaf in ahead.leaves.drain(..) {
-                    if leaf.bound <= worst && self.visit(simd, group, leaf.entry) {
-                        worst = group.worst(simd);
+                    if leaf.bound <= worst && visit::<T, S, M>(simd, queries, targets, leaf.entry) {
+                        worst = queries.worst(simd);
                     }
                 }
             }
             match next {
-                Some(next) if next.bound <= worst => self.open(simd, mine, worst, next, ahead),
-                _ => return last,
+                Some(next) if next.bound <= worst => {
+                    self.open::<S, M>(simd, mine, worst, next, targets);
+                }
+                _ => return,
             }
         }
     }
 
+    unsafe fn write<S: Simd<T>>(&mut self, _: S) {
+        for (query, nearest, distance) in self.queries.found() {
+            // SAFETY: the query is of the group, which no other thread writes for.
+            unsafe { self.output.set(query, nearest, distance) };
+        }
+    }
+}
+
+impl<'a, T: Scalar> Walk<'a, T> {
+    pub(super) fn new(output: &'a Output<'a, T>) -> Self {
+        let ahead = Ahead { nodes: Vec::new(), leaves: Vec::new(), least: T::INFINITY };
+        Self { queries: Queries::new(Block::EMPTY), output, ahead, last: None }
+    }
+
     /// Adds the children of a node to what is ahead.
     #[inline(always)]
-    fn open<S: Simd<T>>(
-        &self,
+    fn open<S: Simd<T>, M: Metric>(
+        &mut self,
         simd: S,
         around: [[S::V; 3]; 2],
         worst: T,
         node: Part<T>,
-        ahead: &mut Ahead<T>,
+        targets: &BoxTree<T>,
     ) {
-        children::<T, S, M>(simd, self.targets, around, worst, node, |part| {
+        let ahead = &mut self.ahead;
+        children::<T, S, M>(simd, targets, around, worst, node, |part| {
             if part.level == 0 {
                 ahead.leaves.push(part);
                 ahead.least = if part.bound < ahead.least { part.bound } else { ahead.least };
@@ -150,43 +140,47 @@ impl<T: Scalar, M: Metric> Walk<'_, '_, T, M> {
     /// Looks through the nearest leaves ahead, each query first through the one that it is
     /// nearest to. Returns the leaf that most queries are nearest to.
     #[inline(always)]
-    fn visit_nearest<S: Simd<T>>(
-        &self,
+    fn visit_nearest<S: Simd<T>, M: Metric>(
+        &mut self,
         simd: S,
-        group: &mut Group<'_, T>,
-        ahead: &mut Ahead<T>,
+        targets: &BoxTree<T>,
     ) -> Option<usize> {
-        let dims = self.targets.dims;
+        let Self { queries, ahead, .. } = self;
+        let dims = targets.dims;
         let limit = ahead.least * T::from_f64(EQUALLY_NEAR);
         let count = bring_to_front(&mut ahead.leaves, limit, TOGETHER);
         let leaves = &ahead.leaves[..count];
         let mut bounds = Bounds::new();
         for (k, leaf) in leaves.iter().enumerate() {
-            let around = around(simd, self.targets, leaf.entry);
-            group.add_bounds::<S, M>(simd, around, &mut bounds, k);
+            let around = around(simd, targets, leaf.entry);
+            queries.add_bounds::<S, M>(simd, around, &mut bounds, k);
         }
         for (k, leaf) in leaves.iter().enumerate() {
-            let first = bounds.nearest[k] & group.all();
-            group.meet::<S, M>(simd, block(self.targets, leaf.entry), first, dims);
+            let first = bounds.nearest[k] & queries.all();
+            queries.meet::<S, M>(simd, block(targets, leaf.entry), first, dims);
         }
         for (k, leaf) in leaves.iter().enumerate() {
-            let reached = group.within(simd, &bounds, k) & !bounds.nearest[k];
-            group.meet::<S, M>(simd, block(self.targets, leaf.entry), reached, dims);
+            let reached = queries.within(simd, &bounds, k) & !bounds.nearest[k];
+            queries.meet::<S, M>(simd, block(targets, leaf.entry), reached, dims);
         }
         let most = (0..count).max_by_key(|&k| bounds.nearest[k].count_ones());
         let most = most.map(|k| leaves[k].entry);
         ahead.leaves.drain(..count);
         most
     }
+}
 
-    /// Looks through a leaf for those queries that may find something there; whether there are
-    /// any.
-    #[inline(always)]
-    fn visit<S: Simd<T>>(&self, simd: S, group: &mut Group<'_, T>, leaf: usize) -> bool {
-        let reached = group.reached::<S, M>(simd, around(simd, self.targets, leaf));
-        group.meet::<S, M>(simd, block(self.targets, leaf), reached, self.targets.dims);
-        reached != 0
-    }
+/// Looks through a leaf for those queries that may find something there; whether there are any.
+#[inline(always)]
+fn visit<T: Scalar, S: Simd<T>, M: Metric>(
+    simd: S,
+    queries: &mut Queries<'_, T>,
+    targets: &BoxTree<T>,
+    leaf: usize,
+) -> bool {
+    let reached = queries.reached::<S, M>(simd, around(simd, targets, leaf));
+    queries.meet::<S, M>(simd, block(targets, leaf), reached, targets.dims);
+    reached != 0
 }
 
 /// Brings parts within the limit to the front, `most` of them; returns how many.

@@ -4,8 +4,10 @@ mod nearest;
 mod neighbors;
 mod sample;
 mod statistics;
+mod within;
 
 pub use nearest::{Chamfer, FScore, Gradients, Nearest};
 pub use neighbors::Neighbors;
 pub use sample::{RanOn, Sample};
 pub use statistics::{Bytes, Measured, Stages, Statistics};
+pub use within::WithinBall;

@@ -65,6 +65,8 @@ pub trait Simd<T>: Copy + Send + Sync + 'static {
     fn lt(self, a: Self::V, b: Self::V) -> u32;
     /// Lanes where `a <= b`.
     fn le(self, a: Self::V, b: Self::V) -> u32;
+    /// `counts` with 1 added in lanes where `a < b`.
+    fn count_lt(self, counts: Self::V, a: Self::V, b: Self::V) -> Self::V;
     /// Lanes where `a == b`.
     fn eq(self, a: Self::V, b: Self::V) -> u32;
     /// The largest lane.

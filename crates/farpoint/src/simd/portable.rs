@@ -84,6 +84,11 @@ macro_rules! portable {
                 Self::mask(a, b, $float::le)
             }
             #[inline(always)]
+            fn count_lt(self, counts: Self::V, a: Self::V, b: Self::V) -> Self::V {
+                let one = Self::zip(a, b, |a, b| if a < b { 1.0 } else { 0.0 });
+                Self::zip(counts, one, |count, one| count + one)
+            }
+            #[inline(always)]
             fn eq(self, a: Self::V, b: Self::V) -> u32 {
                 Self::mask(a, b, $float::eq)
             }

@@ -7,7 +7,8 @@ macro_rules! x86 {
     (
         $name:ident, $float:ident, $vector:ident, $lanes:literal, $features:literal,
         $splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident,
-        $min:ident, $max:ident, $compare:ident, $largest:ident, $compress:ident
+        $min:ident, $max:ident, $compare:ident, $count:ident, $largest:ident,
+        $compress:ident
     ) => {
         /// One set for one precision.
         #[derive(Debug, Clone, Copy)]
@@ -88,6 +89,11 @@ macro_rules! x86 {
                 unsafe { lanes::$compare::<_CMP_LE_OQ>(a, b) }
             }
             #[inline(always)]
+            fn count_lt(self, counts: $vector, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
+                unsafe { lanes::$count(counts, a, b) }
+            }
+            #[inline(always)]
             fn eq(self, a: $vector, b: $vector) -> u32 {
                 // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { lanes::$compare::<_CMP_EQ_OQ>(a, b) }
@@ -134,6 +140,38 @@ mod lanes {
     pub(super) unsafe fn mask_f64x8<const OP: i32>(a: __m512d, b: __m512d) -> u32 {
         // SAFETY: the caller ensures that the machine has AVX-512.
         unsafe { u32::from(_mm512_cmp_pd_mask::<OP>(a, b)) }
+    }
+    #[inline(always)]
+    pub(super) unsafe fn count_f32x8(counts: __m256, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: the caller ensures that the machine has AVX2.
+        unsafe {
+            let less = _mm256_cmp_ps::<_CMP_LT_OQ>(a, b);
+            _mm256_add_ps(counts, _mm256_and_ps(less, _mm256_set1_ps(1.0)))
+        }
+    }
+    #[inline(always)]
+    pub(super) unsafe fn count_f64x4(counts: __m256d, a: __m256d, b: __m256d) -> __m256d {
+        // SAFETY: the caller ensures that the machine has AVX2.
+        unsafe {
+            let less = _mm256_cmp_pd::<_CMP_LT_OQ>(a, b);
+            _mm256_add_pd(counts, _mm256_and_pd(less, _mm256_set1_pd(1.0)))
+        }
+    }
+    #[inline(always)]
+    pub(super) unsafe fn count_f32x16(counts: __m512, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: the caller ensures that the machine has AVX-512.
+        unsafe {
+            let less = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b);
+            _mm512_mask_add_ps(counts, less, counts, _mm512_set1_ps(1.0))
+        }
+    }
+    #[inline(always)]
+    pub(super) unsafe fn count_f64x8(counts: __m512d, a: __m512d, b: __m512d) -> __m512d {
+        // SAFETY: the caller ensures that the machine has AVX-512.
+        unsafe {
+            let less = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b);
+            _mm512_mask_add_pd(counts, less, counts, _mm512_set1_pd(1.0))
+        }
     }
     /// Lanes one by one: AVX2 has no instruction for it.
     macro_rules! compress {
@@ -214,6 +252,7 @@ x86!(
     _mm256_min_ps,
     _mm256_max_ps,
     mask_f32x8,
+    count_f32x8,
     largest_f32x8,
     compress_f32x8
 );
@@ -232,6 +271,7 @@ x86!(
     _mm256_min_pd,
     _mm256_max_pd,
     mask_f64x4,
+    count_f64x4,
     largest_f64x4,
     compress_f64x4
 );
@@ -250,6 +290,7 @@ x86!(
     _mm512_min_ps,
     _mm512_max_ps,
     mask_f32x16,
+    count_f32x16,
     largest_f32x16,
     compress_f32x16
 );
@@ -268,6 +309,7 @@ x86!(
     _mm512_min_pd,
     _mm512_max_pd,
     mask_f64x8,
+    count_f64x8,
     largest_f64x8,
     compress_f64x8
 );

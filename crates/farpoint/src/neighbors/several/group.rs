@@ -1,21 +1,28 @@
 //! Up to 64 queries that go through a search together, each with its candidates so far.
 
+use super::best::Sorted;
 use super::limits::Limits;
 use super::output::Output;
+use super::seed::Seed;
 use crate::Scalar;
 use crate::memory;
-use crate::neighbors::block::Block;
-use crate::neighbors::metric::{Metric, bound};
+use crate::neighbors::block::{Block, all, largest};
+use crate::neighbors::descent::{Part, around, block, children, insert};
+use crate::neighbors::gather;
+use crate::neighbors::metric::Metric;
 use crate::simd::Simd;
-use crate::spatial::{LEAF, NONE};
+use crate::spatial::{BoxTree, LEAF, NONE};
 
 /// The queries, and the keys of what may be their neighbors.
 #[repr(align(64))]
-pub(super) struct Group<'a, 'b, T: Scalar> {
+pub(super) struct Group<'a, T: Scalar> {
     /// The largest distance that still helps each query; -1 in places without a query.
     limit: [T; LEAF],
-    /// Keys of each query.
+    /// Keys of each query, or its neighbors where they are only counted.
     counts: [u32; LEAF],
+    seed: Seed<T>,
+    /// Leaves to be seeded with.
+    seeds: usize,
     /// Of each query, the point that is the query itself and does not count.
     own: [u32; LEAF],
     queries: Block<'a, T>,
@@ -23,138 +30,175 @@ pub(super) struct Group<'a, 'b, T: Scalar> {
     limits: Limits<T>,
     /// Places for keys of each query: more than `k`, so that only now and then the best are picked out.
     room: usize,
-    keys: &'b mut [T::Key],
+    keys: Vec<T::Key>,
+    sorted: Sorted<T>,
+    output: &'a Output<'a, T>,
+    /// Whether neighbors are counted, not kept.
+    counts_only: bool,
+    /// Parts of the tree that are still to be visited, the nearest last.
+    ahead: Vec<Part<T>>,
 }
 
-/// Most neighbors for which limits are seeded; with more, that takes longer than it saves.
-const SEEDED: usize = 33;
+/// Leaves that limits are seeded with before any of them is looked through.
+const SEEDS: usize = 3;
 
 /// The distances of a block, aligned for vectors.
 #[repr(align(64))]
 struct Distances<T>([T; LEAF]);
 
-impl<'a, 'b, T: Scalar> Group<'a, 'b, T> {
-    /// `keys` is memory to be used, of any length.
+impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
     #[inline(always)]
-    pub(super) fn new(
-        queries: Block<'a, T>,
-        output: &Output<'_, T>,
-        keys: &'b mut Vec<T::Key>,
-    ) -> Self {
-        let (len, limits) = (queries.len(), output.limits);
-        let room = limits.k + limits.k / 2 + 2 * LEAF;
-        keys.resize(room * LEAF, T::LAST_KEY);
-        let mut limit = [limits.most; LEAF];
-        limit[len..].fill(T::from_f64(-1.0));
-        let mut own = [NONE; LEAF];
-        for (own, &query) in own.iter_mut().zip(&queries.points[..len]) {
-            *own = output.own(query).unwrap_or(NONE);
+    fn begin(&mut self, queries: Block<'a, T>) {
+        self.queries = queries;
+        self.len = queries.len();
+        let k = self.output.most(&queries.points[..self.len]);
+        self.limits.k = k;
+        if !self.counts_only {
+            // Where there is no limit yet, picking out the best makes one.
+            let spare = if self.limits.most < T::INFINITY { LEAF } else { LEAF / 2 };
+            self.room = k + k / 2 + spare + LEAF;
+            if self.keys.len() < self.room * LEAF {
+                self.keys.resize(self.room * LEAF, T::LAST_KEY);
+            }
         }
-        Self { limit, counts: [0; LEAF], own, queries, len, limits, room, keys }
+        let none = k == 0 && !self.counts_only;
+        self.limit = [if none { T::from_f64(-1.0) } else { self.limits.most }; LEAF];
+        self.limit[self.len..].fill(T::from_f64(-1.0));
+        self.counts = [0; LEAF];
+        for (own, &query) in self.own.iter_mut().zip(&queries.points[..self.len]) {
+            *own = self.output.own(query).unwrap_or(NONE);
+        }
+        // A smallest distance leaves points out, which must not lower the limit.
+        let Limits { most, least, by_index, .. } = self.limits;
+        let whole = !self.counts_only && !by_index && least <= T::ZERO && k > 0;
+        let wanted = k + usize::from(self.output.exclude_self);
+        // In a ball there is a limit already.
+        let seeds = if most < T::INFINITY { 1 } else { SEEDS };
+        self.seeds = if whole && self.seed.begin(wanted) { seeds } else { 0 };
     }
 
-    /// Number of queries.
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.len
     }
 
-    /// All queries, of which there is one.
-    pub(super) fn all(&self) -> u64 {
-        u64::MAX >> (LEAF - self.len)
-    }
-
-    /// The largest distance that helps any query; negative if none does.
     #[inline(always)]
-    pub(super) fn worst<S: Simd<T>>(&self, simd: S) -> T {
-        let mut worst = simd.splat(T::from_f64(-1.0));
-        for at in (0..LEAF).step_by(S::LANES) {
-            // SAFETY: whole vectors of an array of `LEAF` numbers.
-            worst = simd.max(worst, unsafe { memory::load(simd, &self.limit, at) });
-        }
-        simd.largest(worst)
-    }
-
-    /// The queries for which a box may hold a neighbor.
-    #[inline(always)]
-    pub(super) fn reached<S: Simd<T>, M: Metric>(&self, simd: S, around: [[S::V; 3]; 2]) -> u64 {
-        let zero = simd.splat(T::ZERO);
-        let numbers = &self.queries.numbers[..3 * LEAF];
-        let mut reached = 0;
-        for at in (0..LEAF).step_by(S::LANES) {
-            // SAFETY: whole vectors of rows of `LEAF` numbers, of which there are three, and of
-            // `limit`.
-            let (query, limit) = unsafe {
-                let row = |axis: usize| memory::load(simd, numbers, axis * LEAF + at);
-                ([row(0), row(1), row(2)], memory::load(simd, &self.limit, at))
-            };
-            let bound = bound::<T, S, M>(simd, [query; 2], around, zero);
-            reached |= u64::from(simd.le(bound, limit)) << at;
-        }
-        reached
-    }
-
-    /// Lowers every query's limit to the distance of its k-th nearest point in a block, if that has so
-    /// many. The queries are lanes here and the best distances are sorted by minima and maxima, so that
-    /// no branch has to be predicted.
-    #[inline(always)]
-    pub(super) fn seed<S: Simd<T>, M: Metric>(
+    fn meet<S: Simd<T>, M: Metric>(
         &mut self,
         simd: S,
         block: Block<'_, T>,
         dims: usize,
+        first: bool,
     ) {
-        assert!(block.numbers.len() >= dims * LEAF && self.queries.numbers.len() >= dims * LEAF);
-        let own = self.own.iter().any(|&own| own != NONE);
-        let (wanted, there) = (self.limits.k + usize::from(own), block.len());
-        // A smallest distance leaves points out, which must not lower the limit.
-        let all_count = self.limits.least <= T::ZERO;
-        if there < wanted || wanted > SEEDED || self.limits.by_index || !all_count {
-            return;
+        if first && self.seeds > 0 {
+            self.seed.lower::<S, M>(simd, &mut self.limit, self.queries, block, dims);
         }
-        for at in (0..LEAF).step_by(S::LANES) {
-            let mut best = [simd.splat(T::INFINITY); SEEDED];
-            for place in 0..there {
-                // SAFETY: the assertion; places below `LEAF`.
-                let mut distance = unsafe {
-                    let part = |axis: usize| {
-                        let of = simd.splat(*block.numbers.get_unchecked(axis * LEAF + place));
-                        M::parts(
-                            simd,
-                            memory::load(simd, self.queries.numbers, axis * LEAF + at),
-                            of,
-                        )
-                    };
-                    let mut sum = simd.add(simd.add(part(0), part(1)), part(2));
-                    for axis in 3..dims {
-                        sum = simd.add(sum, part(axis));
-                    }
-                    sum
-                };
-                for kept in &mut best[..wanted] {
-                    let less = simd.min(distance, *kept);
-                    distance = simd.max(distance, *kept);
-                    *kept = less;
+        self.look_through::<S, M>(simd, block, all(self.len), dims);
+    }
+
+    /// The nearest parts of the tree first. Parts beyond the largest limit are left out; within a leaf, only
+    /// those queries compute distances whose limit reaches it.
+    #[inline(always)]
+    fn descend<S: Simd<T>, M: Metric>(
+        &mut self,
+        simd: S,
+        queries: &BoxTree<T>,
+        leaf: usize,
+        targets: &BoxTree<T>,
+    ) {
+        let mine = around(simd, queries, leaf);
+        self.ahead.clear();
+        self.ahead.push(Part::top(targets));
+        let mut worst = largest(simd, &self.limit);
+        // The first leaves set limits before any of them is looked through.
+        let (mut first, mut held) = ([0; SEEDS], 0);
+        let mut seeding = self.seeds > 0;
+        loop {
+            let next = self.ahead.pop().filter(|next| next.bound <= worst);
+            match next {
+                Some(next) if next.level > 0 => {
+                    let ahead = &mut self.ahead;
+                    let each = |part| insert(ahead, part);
+                    children::<T, S, M>(simd, targets, mine, worst, next, each);
                 }
-            }
-            // SAFETY: whole vectors of `limit`.
-            unsafe {
-                let limit = memory::load(simd, &self.limit, at);
-                memory::store(simd, &mut self.limit, at, simd.min(limit, best[wanted - 1]));
+                Some(next) if seeding => {
+                    let (limit, there) = (&mut self.limit, block(targets, next.entry));
+                    self.seed.lower::<S, M>(simd, limit, self.queries, there, targets.dims);
+                    first[held] = next.entry;
+                    held += 1;
+                    seeding = held < self.seeds;
+                    worst = largest(simd, &self.limit);
+                }
+                next => {
+                    seeding = false;
+                    let last = next.map(|next| next.entry);
+                    for leaf in first[..std::mem::take(&mut held)].iter().copied().chain(last) {
+                        self.visit::<S, M>(simd, targets, leaf);
+                    }
+                    if next.is_none() {
+                        return;
+                    }
+                    worst = largest(simd, &self.limit);
+                }
             }
         }
     }
 
+    #[inline(always)]
+    unsafe fn write<S: Simd<T>>(&mut self, simd: S) {
+        for lane in 0..self.len {
+            let (query, count) = (self.queries.points[lane], self.counts[lane]);
+            if self.counts_only {
+                // SAFETY: the query is of the group, which no other thread writes for.
+                unsafe { self.output.set_count(query, count) };
+                continue;
+            }
+            let list = &mut self.keys[lane * self.room..][..count as usize];
+            let count = self.sorted.bring_best(simd, list, self.limits.k);
+            // SAFETY: the query is of the group, which no other thread writes for.
+            unsafe { self.output.set(query, &list[..count]) };
+        }
+    }
+}
+
+impl<'a, T: Scalar> Group<'a, T> {
+    pub(super) fn new(output: &'a Output<'a, T>) -> Self {
+        Self {
+            limit: [T::ZERO; LEAF],
+            counts: [0; LEAF],
+            seed: Seed::new(),
+            seeds: 0,
+            own: [NONE; LEAF],
+            queries: Block::EMPTY,
+            len: 0,
+            limits: output.limits,
+            room: 0,
+            keys: Vec::new(),
+            sorted: Sorted::new(output.limits.by_index),
+            output,
+            counts_only: output.counts_only(),
+            ahead: Vec::new(),
+        }
+    }
+
+    /// Looks through a leaf for those queries that may find something there.
+    #[inline(always)]
+    fn visit<S: Simd<T>, M: Metric>(&mut self, simd: S, targets: &BoxTree<T>, leaf: usize) {
+        let around = around(simd, targets, leaf);
+        let reached = self.queries.reaching::<S, M>(simd, &self.limit, around);
+        self.look_through::<S, M>(simd, block(targets, leaf), reached, targets.dims);
+    }
+
     /// Looks through a block for the queries of `wanted`.
     #[inline(always)]
-    pub(super) fn meet<S: Simd<T>, M: Metric>(
+    fn look_through<S: Simd<T>, M: Metric>(
         &mut self,
         simd: S,
         block: Block<'_, T>,
         mut wanted: u64,
         dims: usize,
     ) {
-        assert!(block.numbers.len() >= dims * LEAF && self.queries.numbers.len() >= dims * LEAF);
-        let there = u64::MAX >> (LEAF - block.len().max(1));
+        assert!(block.has(dims) && self.queries.has(dims));
+        let there = all(block.len());
         let mut distances = Distances([T::ZERO; LEAF]);
         while wanted != 0 {
             let lane = wanted.trailing_zeros() as usize;
@@ -162,74 +206,73 @@ impl<'a, 'b, T: Scalar> Group<'a, 'b, T> {
             let limit = simd.splat(self.limit[lane]);
             let mut near = 0;
             for at in (0..LEAF).step_by(S::LANES) {
-                // SAFETY: the assertion; lanes and places below `LEAF`.
+                // SAFETY: the assertion; lanes and places below `LEAF`, of which vectors are parts.
                 let distance = unsafe {
-                    let part = |axis: usize| {
-                        let of =
-                            simd.splat(*self.queries.numbers.get_unchecked(axis * LEAF + lane));
-                        M::parts(simd, memory::load(simd, block.numbers, axis * LEAF + at), of)
-                    };
-                    let mut sum = simd.add(simd.add(part(0), part(1)), part(2));
-                    for axis in 3..dims {
-                        sum = simd.add(sum, part(axis));
-                    }
-                    memory::store(simd, &mut distances.0, at, sum);
-                    sum
+                    let found = block.distances::<S, M, false>(simd, at, self.queries, lane, dims);
+                    memory::store(simd, &mut distances.0, at, found);
+                    found
                 };
                 near |= u64::from(simd.le(distance, limit)) << at;
             }
             near &= there;
-            if near != 0 {
-                self.offer(lane, near, &distances.0, block.points);
+            if near == 0 {
+                continue;
             }
+            if self.counts_only {
+                self.count(lane, near, &distances.0, block.points);
+            } else {
+                self.offer(simd, lane, near, &distances.0, block.points);
+            }
+        }
+    }
+
+    /// Counts the candidates in `near`.
+    #[inline(always)]
+    fn count(&mut self, lane: usize, mut near: u64, distances: &[T; LEAF], points: &[u32; LEAF]) {
+        while near != 0 {
+            let place = near.trailing_zeros() as usize;
+            near &= near - 1;
+            let counts = self.limits.reaches(distances[place]);
+            self.counts[lane] += u32::from(counts & (points[place] != self.own[lane]));
         }
     }
 
     /// Adds the candidates in `near`, and leaves the best when there are many.
     #[inline(always)]
-    fn offer(&mut self, lane: usize, mut near: u64, distances: &[T; LEAF], points: &[u32; LEAF]) {
+    fn offer<S: Simd<T>>(
+        &mut self,
+        simd: S,
+        lane: usize,
+        mut near: u64,
+        distances: &[T; LEAF],
+        points: &[u32; LEAF],
+    ) {
+        let (limits, own) = (self.limits, self.own[lane]);
         let list = &mut self.keys[lane * self.room..][..self.room];
         let mut count = self.counts[lane] as usize;
-        let least = self.limits.least;
+        // Most searches leave nothing out.
+        if own == NONE && limits.least <= T::ZERO && !limits.by_index {
+            while near != 0 {
+                let place = near.trailing_zeros() as usize;
+                near &= near - 1;
+                list[count] = distances[place].near_key(points[place]);
+                count += 1;
+            }
+        }
         while near != 0 {
             let place = near.trailing_zeros() as usize;
             near &= near - 1;
             let (distance, point) = (distances[place], points[place]);
             // Written in any case, so that there is no branch.
-            list[count] = self.limits.key_of(distance, point);
-            let counts = (distance >= least) | (distance <= T::ZERO);
-            count += usize::from(counts & (point != self.own[lane]));
+            list[count] = limits.key_of(distance, point);
+            count += usize::from(limits.reaches(distance) & (point != own));
         }
         if count > self.room - LEAF {
-            count = pick(&mut list[..count], self.limits.k);
-            if !self.limits.by_index {
+            count = self.sorted.bring_best(simd, &mut list[..count], limits.k);
+            if !limits.by_index {
                 self.limit[lane] = T::near_value(list[count - 1]);
             }
         }
         self.counts[lane] = count as u32;
     }
-
-    /// Writes the neighbors of all queries.
-    ///
-    /// # Safety
-    /// While this runs, no other thread may write what it found for one of these queries.
-    #[inline(always)]
-    pub(super) unsafe fn write(&mut self, output: &Output<'_, T>) {
-        for lane in 0..self.len {
-            let list = &mut self.keys[lane * self.room..][..self.counts[lane] as usize];
-            let count = pick(list, self.limits.k);
-            list[..count].sort_unstable();
-            // SAFETY: the query is of the group, which no other thread writes for.
-            unsafe { output.set(self.queries.points[lane], &list[..count]) };
-        }
-    }
-}
-
-/// Brings the `k` smallest keys to the front, the largest of them last; how many there are.
-#[inline(always)]
-fn pick<K: Ord>(list: &mut [K], k: usize) -> usize {
-    if list.len() > k {
-        list.select_nth_unstable(k - 1);
-    }
-    list.len().min(k)
 }

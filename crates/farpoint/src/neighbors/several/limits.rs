@@ -3,48 +3,55 @@
 use crate::job::{Ball, Order, Searcher};
 use crate::{Norm, Scalar};
 
-/// The limits of a search.
+/// The limits of a search: a target counts if `d <= most && (d >= least || d <= near)`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits<T> {
-    /// The largest distance that counts.
-    pub(super) most: T,
-    /// The smallest that counts beside 0.
-    pub(super) least: T,
+pub struct Limits<T> {
+    /// The largest distance that counts; -1 if none does.
+    pub most: T,
+    /// The smallest that counts, beside those up to `near`.
+    pub least: T,
+    /// Distances up to this count, whatever `least` is.
+    pub near: T,
     /// Whether those of lowest index are kept, not the nearest.
-    pub(super) by_index: bool,
+    pub by_index: bool,
     /// Neighbors that are kept.
-    pub(super) k: usize,
+    pub k: usize,
 }
 
 impl<T: Scalar> Limits<T> {
     /// `d < r * r`, with `r` rounded to the points' type first and the product rounded in it.
-    pub(super) fn of(searcher: &Searcher) -> Self {
+    pub fn of(searcher: &Searcher) -> Self {
+        let k = searcher.k;
+        let Some(ball) = searcher.ball else {
+            let (most, zero) = (T::INFINITY, T::ZERO);
+            return Self { most, least: zero, near: zero, by_index: false, k };
+        };
+        let Ball { radius, min_radius, near, raw, inclusive, order } = ball;
         let raw = |radius: f64| {
             let radius = T::from_f64(radius);
-            if searcher.norm == Norm::Two { radius * radius } else { radius }
+            if searcher.norm == Norm::Two && !raw { radius * radius } else { radius }
         };
-        let k = searcher.k;
-        match searcher.ball {
-            None => Self { most: T::INFINITY, least: T::ZERO, by_index: false, k },
-            Some(Ball { radius, min_radius, inclusive, order }) => Self {
-                // Nothing is nearer than 0, and -1 stands for that.
-                most: match raw(radius) {
-                    most if inclusive => most,
-                    most if most > T::ZERO => most.next_down(),
-                    _ => T::from_f64(-1.0),
-                },
-                least: raw(min_radius),
-                by_index: order == Order::Index,
-                k,
-            },
-        }
+        let most = match raw(radius) {
+            most if inclusive => most,
+            most if most > T::ZERO => most.next_down(),
+            // Nothing is nearer than 0.
+            _ => T::from_f64(-1.0),
+        };
+        let (least, near, by_index) = (raw(min_radius), raw(near), order == Order::Index);
+        Self { most, least, near, by_index, k }
     }
 
     /// The key of a candidate; `None` if it does not count.
     #[inline(always)]
     pub(super) fn key(&self, distance: T, point: u32) -> Option<T::Key> {
-        let counts = distance <= self.most && (distance >= self.least || distance <= T::ZERO);
+        let counts = distance <= self.most && self.reaches(distance);
         counts.then(|| self.key_of(distance, point))
+    }
+
+    /// Whether a distance that is not too large is large enough.
+    #[inline(always)]
+    pub(super) fn reaches(&self, distance: T) -> bool {
+        (distance >= self.least) | (distance <= self.near)
     }
 
     /// The key of a candidate that counts.

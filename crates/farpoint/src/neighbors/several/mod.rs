@@ -4,10 +4,15 @@
 //! comparison decides between two, and among equals the lower index counts. Whatever finds the
 //! candidates, the best keys are the same; `reference` is the obvious loop.
 
-mod brute;
+pub(crate) mod backward;
+mod best;
+mod found;
 mod group;
 mod limits;
 mod output;
 mod reference;
 pub(crate) mod run;
-mod tree;
+mod seed;
+
+pub use found::Found;
+pub use limits::Limits;

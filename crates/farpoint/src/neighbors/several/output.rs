@@ -1,9 +1,9 @@
 //! Where searches write what they find.
 
 use super::limits::Limits;
+use crate::Scalar;
 use crate::cloud::Cloud;
 use crate::memory::Shared;
-use crate::{Neighbors, Scalar};
 
 /// Where the threads of a search write the neighbors that they find, each for queries of its own.
 pub(super) struct Output<'a, T> {
@@ -11,57 +11,84 @@ pub(super) struct Output<'a, T> {
     pub(super) targets: &'a Cloud<T>,
     pub(super) limits: Limits<T>,
     /// Whether a query's own row is none of its neighbors.
-    exclude_self: bool,
-    distances: Shared<'a, T>,
-    indices: Shared<'a, u32>,
-    counts: Shared<'a, u32>,
-    rows: usize,
+    pub(super) exclude_self: bool,
+    pub(super) places: Places<'a, T>,
 }
 
-impl<'a, T: Scalar> Output<'a, T> {
-    pub(super) fn new(
-        found: &'a mut Neighbors<T>,
-        [queries, targets]: [&'a Cloud<T>; 2],
-        limits: Limits<T>,
-        exclude_self: bool,
-    ) -> Self {
-        let rows = found.counts.len();
-        assert!(found.all_indices.len() == rows * limits.k);
-        assert!(found.all_distances.len() == rows * limits.k);
-        Self {
-            queries,
-            targets,
-            limits,
-            exclude_self,
-            distances: Shared::new(&mut found.all_distances),
-            indices: Shared::new(&mut found.all_indices),
-            counts: Shared::new(&mut found.counts),
-            rows,
-        }
-    }
+/// What is wanted of each row, and the arrays for it.
+pub(super) enum Places<'a, T> {
+    /// The number of its neighbors.
+    Counts(Shared<'a, u32>),
+    /// The best neighbors, `k` places a row, and their number.
+    Best { distances: Shared<'a, T>, indices: Shared<'a, u32>, counts: Shared<'a, u32> },
+    /// All neighbors, from the row's offset to the next.
+    All { distances: Shared<'a, T>, indices: Shared<'a, u32>, offsets: &'a [usize] },
+}
 
+impl<T: Scalar> Output<'_, T> {
     /// The target that is the query itself and does not count.
     pub(super) fn own(&self, query: u32) -> Option<u32> {
         self.exclude_self.then(|| self.targets.point(self.queries.row(query)))?
     }
 
-    /// Writes the neighbors of a query, at most `k` keys.
+    /// Whether neighbors are counted, not kept.
+    pub(super) fn counts_only(&self) -> bool {
+        matches!(self.places, Places::Counts(_))
+    }
+
+    /// Most neighbors that are kept of any of these queries.
+    pub(super) fn most(&self, queries: &[u32]) -> usize {
+        match self.places {
+            Places::Counts(_) => 0,
+            Places::Best { .. } => self.limits.k,
+            Places::All { offsets, .. } => {
+                let count = |row: usize| offsets[row + 1] - offsets[row];
+                queries.iter().map(|&query| count(self.queries.row(query))).max().unwrap_or(0)
+            }
+        }
+    }
+
+    /// Writes the neighbors of a query, by their keys in order.
     ///
     /// # Safety
     /// While this runs, no other thread may write what it found for this query.
     pub(super) unsafe fn set(&self, query: u32, keys: &[T::Key]) {
         let row = self.queries.row(query);
-        assert!(row < self.rows && keys.len() <= self.limits.k, "no place for these neighbors");
-        for (place, &key) in keys.iter().enumerate() {
+        let (distances, indices, first, room) = match self.places {
+            // SAFETY: the row is the query's, which no other thread writes for.
+            Places::Counts(_) => return unsafe { self.set_count(query, keys.len() as u32) },
+            Places::Best { distances, indices, .. } => {
+                // SAFETY: the row is the query's, which no other thread writes for.
+                unsafe { self.set_count(query, keys.len() as u32) };
+                (distances, indices, row * self.limits.k, self.limits.k)
+            }
+            Places::All { distances, indices, offsets } => {
+                (distances, indices, offsets[row], offsets[row + 1] - offsets[row])
+            }
+        };
+        let end = first + room;
+        assert!(keys.len() <= room, "no place for these neighbors");
+        assert!(end <= distances.len() && end <= indices.len(), "a query that is no row");
+        for (place, &key) in (first..).zip(keys) {
             let (distance, point) = self.limits.found(key);
-            // SAFETY: the place is one of the row's, and the row is in all arrays, which are mutably
-            // borrowed for as long as this lives. Different queries have different rows.
+            // SAFETY: the place is in both arrays, by the assertions, and they are mutably borrowed for
+            // as long as this lives. Different queries have different rows.
             unsafe {
-                self.distances.write(row * self.limits.k + place, distance);
-                self.indices.write(row * self.limits.k + place, self.targets.row(point) as u32);
+                distances.write(place, distance);
+                indices.write(place, self.targets.row(point) as u32);
             }
         }
-        // SAFETY: as above.
-        unsafe { self.counts.write(row, keys.len() as u32) };
+    }
+
+    /// Writes how many neighbors a query has.
+    ///
+    /// # Safety
+    /// While this runs, no other thread may write what it found for this query.
+    pub(super) unsafe fn set_count(&self, query: u32, count: u32) {
+        let (Places::Counts(counts) | Places::Best { counts, .. }) = self.places else { return };
+        let row = self.queries.row(query);
+        assert!(row < counts.len(), "a query that is no row");
+        // SAFETY: the row is in the array, by the assertion, and different queries have different rows.
+        unsafe { counts.write(row, count) };
     }
 }

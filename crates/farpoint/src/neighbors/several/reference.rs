@@ -16,7 +16,9 @@ pub(super) fn search<T: Scalar, M: Metric>(output: &Output<'_, T>, watch: &Watch
             })
             .collect();
         keys.sort_unstable();
-        keys.truncate(limits.k);
+        if !output.counts_only() {
+            keys.truncate(output.most(&[query]));
+        }
         if !watch.step(1) {
             return;
         }

@@ -1,22 +1,16 @@
 //! From a [`Searcher`] and two clouds to neighbors on the CPU: check, choose a method, run it.
 
+use super::group::Group;
 use super::limits::Limits;
-use super::output::Output;
-use super::{brute, reference, tree};
-use crate::cloud::Cloud;
-use crate::neighbors::auto;
-use crate::neighbors::brute::Blocks;
-use crate::neighbors::metric::{Absolute, Metric, Squared};
-use crate::neighbors::prepared::{self, Prepared, share};
-use crate::scalar::number::EitherPrecision;
-use crate::simd::{self, Program, Simd};
-use crate::spatial::BoxTree;
-use crate::threads::both;
+use super::output::{Output, Places};
+use crate::memory::Shared;
+use crate::neighbors::gather::{Kind, Search};
+use crate::neighbors::metric::Metric;
+use crate::neighbors::pair::{self, Pair, Structure};
+use crate::neighbors::search::Job;
+use crate::simd;
 use crate::watch::Watch;
-use crate::{
-    Cpu, DeviceKind, Error, Level, Matcher, Method, Neighbors, Norm, Points, Scalar, Searcher,
-};
-use std::marker::PhantomData;
+use crate::{Cpu, DeviceKind, Error, Level, Neighbors, Points, Scalar, Searcher, WithinBall};
 
 /// The neighbors in `y` of each point of `x`, under a watch.
 pub(crate) fn search<T: Scalar, X, Y>(
@@ -31,105 +25,148 @@ where
     Y: Points<T> + ?Sized,
 {
     searcher.check()?;
+    on_checked(cpu, searcher, x, y, watch, |run| run.best())
+}
+
+/// All neighbors in the ball of each point of `x`, under a watch.
+pub(crate) fn within<T: Scalar, X, Y>(
+    cpu: &Cpu,
+    searcher: &Searcher,
+    x: &X,
+    y: &Y,
+    watch: &Watch<'_>,
+) -> Result<WithinBall<T>, Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
+    searcher.check_within()?;
+    on_checked(cpu, searcher, x, y, watch, |run| run.all())
+}
+
+/// Checks and copies both clouds and builds what the method needs of them, then searches on the device's
+/// threads.
+fn on_checked<T: Scalar, X, Y, R: Send>(
+    cpu: &Cpu,
+    searcher: &Searcher,
+    x: &X,
+    y: &Y,
+    watch: &Watch<'_>,
+    work: impl FnOnce(&Run<'_, '_, T>) -> Result<R, Error> + Send,
+) -> Result<R, Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
     let level = simd::choose(cpu.level)?;
     searcher.method.check(DeviceKind::Cpu)?;
-    let matcher = Matcher::new().norm(searcher.norm).bad_rows(searcher.bad_rows);
-    let (rows, k) = (x.len(), searcher.k);
-    rows.checked_mul(k)
-        .filter(|&all| all <= isize::MAX as usize / 16)
-        .ok_or(Error::TooManyPoints(rows))?;
-    let found = prepared::with(cpu.threads, &matcher, x, y, |pair, threads| {
-        let [queries, targets] = &pair.clouds;
-        let mut found = empty(&pair, rows, searcher);
-        let job = Job {
-            method: auto::choose(searcher.method, queries.len, targets.len),
-            norm: searcher.norm,
-            threads,
-            watch,
-            output: Output::new(
-                &mut found,
-                [queries, targets],
-                Limits::of(searcher),
-                searcher.exclude_self,
-            ),
-        };
-        T::run::<Start<'_, '_>>((level, job));
-        found
-    })?;
+    let found = pair::with(cpu.threads, searcher.bad_rows, x, y, |pair| {
+        pair.build(searcher.method, watch, |structure| {
+            work(&Run { pair, structure, searcher, level, watch })
+        })
+    });
     watch.end(Error::SearchCancelled)?;
-    Ok(found)
+    found
 }
 
-/// A result without a neighbor.
-fn empty<T: Scalar>(pair: &Prepared<T>, rows: usize, searcher: &Searcher) -> Neighbors<T> {
-    let k = searcher.k;
-    Neighbors {
-        all_distances: vec![T::INFINITY; rows * k],
-        all_indices: vec![Neighbors::<T>::NONE; rows * k],
-        counts: vec![0; rows],
-        k,
-        norm: searcher.norm,
-        dropped: rows - pair.points(0),
-    }
-}
-
-/// Starts searches in either precision.
-struct Start<'a, 'b>(PhantomData<Job<'a, 'b, f32>>);
-
-impl<'a, 'b> EitherPrecision for Start<'a, 'b> {
-    type Of<T: Scalar> = (Level, Job<'a, 'b, T>);
-    type Output = ();
-
-    fn single((level, job): Self::Of<f32>) {
-        simd::dispatch(level, job);
-    }
-
-    fn double((level, job): Self::Of<f64>) {
-        simd::dispatch(level, job);
-    }
-}
-
-/// What a search is started with.
-#[allow(unreachable_pub)]
-pub struct Job<'a, 'b, T> {
-    method: Method,
-    norm: Norm,
-    threads: usize,
+/// A search that has been checked.
+struct Run<'a, 'b, T: Scalar> {
+    pair: &'a Pair<'a, T>,
+    structure: Structure<'a, T>,
+    searcher: &'a Searcher,
+    level: Level,
     watch: &'a Watch<'b>,
-    output: Output<'a, T>,
 }
 
-impl<T: Scalar> Program<T> for Job<'_, '_, T> {
-    type Output = ();
+impl<T: Scalar> Run<'_, '_, T> {
+    /// The best `k` of each row.
+    fn best(&self) -> Result<Neighbors<T>, Error> {
+        let (rows, k) = (self.pair.rows[0], self.searcher.k);
+        let all = rows.checked_mul(k).ok_or(Error::TooManyNeighbors(usize::MAX))?;
+        let mut found = Neighbors {
+            all_distances: filled(all, T::INFINITY)?,
+            all_indices: filled(all, Neighbors::<T>::NONE)?,
+            counts: vec![0; rows],
+            k,
+            norm: self.searcher.norm,
+            dropped: self.pair.dropped(0),
+        };
+        let distances = Shared::new(&mut found.all_distances);
+        let indices = Shared::new(&mut found.all_indices);
+        let counts = Shared::new(&mut found.counts);
+        self.pass(Places::Best { distances, indices, counts });
+        Ok(found)
+    }
 
-    fn run<S: Simd<T>>(self, simd: S) {
-        match self.norm {
-            Norm::One => self.search::<S, Absolute>(simd),
-            Norm::Two => self.search::<S, Squared>(simd),
+    /// All of each row: counted first, then written one row after another.
+    fn all(&self) -> Result<WithinBall<T>, Error> {
+        let rows = self.pair.rows[0];
+        let mut counts = vec![0; rows];
+        self.pass(Places::Counts(Shared::new(&mut counts)));
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0usize);
+        for count in counts {
+            let end = offsets[offsets.len() - 1].checked_add(count as usize);
+            offsets.push(end.ok_or(Error::TooManyNeighbors(usize::MAX))?);
         }
+        let all = offsets[rows];
+        let (mut indices, mut raw_distances) = (filled(all, 0)?, filled(all, T::ZERO)?);
+        if self.watch.step(0) {
+            let (indices, offsets) = (Shared::new(&mut indices), &offsets[..]);
+            let distances = Shared::new(&mut raw_distances);
+            self.pass(Places::All { distances, indices, offsets });
+        }
+        let (norm, dropped) = (self.searcher.norm, self.pair.dropped(0));
+        Ok(WithinBall { indices, raw_distances, offsets, norm, dropped })
+    }
+
+    fn pass(&self, places: Places<'_, T>) {
+        let [queries, targets] = self.pair.clouds;
+        let (limits, exclude_self) = (Limits::of(self.searcher), self.searcher.exclude_self);
+        let job = Job::<T, Several> {
+            structure: self.structure,
+            norm: self.searcher.norm,
+            threads: self.pair.threads,
+            watch: self.watch,
+            output: Output { queries, targets, limits, exclude_self, places },
+        };
+        job.run(self.level);
     }
 }
 
-impl<T: Scalar> Job<'_, '_, T> {
-    /// Searches until done or canceled.
-    fn search<S: Simd<T>, M: Metric>(self, simd: S) {
-        let Self { method, threads, watch, output, .. } = self;
-        let [x, y]: [&Cloud<T>; 2] = [output.queries, output.targets];
-        match method {
-            Method::Auto | Method::Plain => unreachable!("resolved, and checked"),
-            Method::Reference => reference::search::<T, M>(&output, watch),
-            Method::Brute => {
-                let (x, y) = (Blocks::new(x), Blocks::new(y));
-                brute::search::<T, S, M>(simd, &x, &y, threads, &output, watch);
-            }
-            Method::Tree => {
-                let share = share(threads, x.len, y.len);
-                let build = |cloud| move || BoxTree::new(cloud, share);
-                if watch.step(0) {
-                    let (x, y) = both(threads, build(x), build(y));
-                    tree::search::<T, S, M>(simd, &x, &y, threads, &output, watch);
-                }
-            }
-        }
+/// No machine has memory for more neighbors, nor are their bytes counted in `isize`.
+const MOST: usize = isize::MAX as usize / 16;
+
+/// So many copies of a value.
+fn filled<V: Copy>(len: usize, value: V) -> Result<Vec<V>, Error> {
+    if len > MOST {
+        return Err(Error::TooManyNeighbors(len));
+    }
+    let mut values = Vec::new();
+    values.try_reserve_exact(len).map_err(|_| Error::TooManyNeighbors(len))?;
+    values.resize(len, value);
+    Ok(values)
+}
+
+/// Several neighbors of each query.
+struct Several;
+
+impl Kind for Several {
+    type Of<'a, T: Scalar> = Output<'a, T>;
+}
+
+impl<T: Scalar> Search<T> for Output<'_, T> {
+    type Group<'g>
+        = Group<'g, T>
+    where
+        Self: 'g;
+    const LEAST_LEAVES: usize = 8;
+
+    fn group(&self) -> Group<'_, T> {
+        Group::new(self)
+    }
+
+    fn reference<M: Metric>(&self, watch: &Watch<'_>) {
+        super::reference::search::<T, M>(self, watch);
     }
 }

@@ -1,11 +1,18 @@
 //! Several neighbors by every method, on every instruction set, with one, two and three threads, are what
 //! the obvious loop finds: distances bit for bit, indices one by one.
 
+mod awkward;
+mod backward;
+mod batch;
+#[path = "../common/mod.rs"]
 mod common;
+mod index;
+mod within;
 
 use common::{integers, narrow, uniform};
 use farpoint::{
     BadRows, Cpu, Error, Level, Method, Neighbors, Norm, Order, Points, Scalar, Searcher,
+    WithinBall,
 };
 use farpoint_generate::{Kind, generate};
 use proptest::prelude::*;
@@ -16,6 +23,7 @@ fn searchers(radius: f64) -> Vec<Searcher> {
     for k in [1, 3, 16, 33, 70] {
         all.push(Searcher::nearest(k));
         all.push(Searcher::nearest(k).exclude_self(true));
+        all.push(Searcher::raw_ball(radius, k).min_radius(radius / 3.0).near(radius / 9.0));
         all.push(Searcher::ball(radius, k));
         all.push(Searcher::ball(radius, k).order(Order::Nearest).inclusive(true));
         let hollow = Searcher::ball(radius, k).min_radius(radius / 2.0);
@@ -34,6 +42,16 @@ fn same<T: Scalar>(name: &str, found: &Neighbors<T>, truth: &Neighbors<T>) {
     assert_eq!(bits(found), bits(truth), "{name}");
 }
 
+/// All neighbors, as the reference has them.
+fn same_balls<T: Scalar>(name: &str, found: &WithinBall<T>, truth: &WithinBall<T>) {
+    assert_eq!(found.offsets, truth.offsets, "{name}");
+    assert_eq!(found.indices, truth.indices, "{name}");
+    let bits = |all: &WithinBall<T>| -> Vec<u64> {
+        all.raw_distances.iter().map(|d| d.to_f64().to_bits()).collect()
+    };
+    assert_eq!(bits(found), bits(truth), "{name}");
+}
+
 fn check<T: Scalar, X, Y>(name: &str, x: &X, y: &Y, radius: f64, threads: &[usize])
 where
     X: Points<T> + ?Sized,
@@ -42,14 +60,19 @@ where
     for norm in [Norm::Two, Norm::One] {
         for searcher in searchers(radius) {
             let searcher = searcher.norm(norm);
-            let truth = searcher.clone().method(Method::Reference).search(x, y).unwrap();
+            let reference = searcher.clone().method(Method::Reference);
+            let truth = reference.search(x, y).unwrap();
+            let all = searcher.ball.map(|_| reference.within(x, y).unwrap());
             for method in [Method::Auto, Method::Brute, Method::Tree] {
                 for level in Level::available() {
                     for &threads in threads {
                         let searcher = searcher.clone().method(method);
+                        let name = format!("{name}: {searcher:?} {level} {threads}");
                         let cpu = Cpu::new().level(level).threads(threads);
-                        let found = searcher.on(&cpu).search(x, y).unwrap();
-                        same(&format!("{name}: {searcher:?} {level} {threads}"), &found, &truth);
+                        same(&name, &searcher.on(&cpu).search(x, y).unwrap(), &truth);
+                        if let Some(all) = &all {
+                            same_balls(&name, &searcher.on(&cpu).within(x, y).unwrap(), all);
+                        }
                     }
                 }
             }
@@ -165,10 +188,18 @@ proptest! {
         let [x, y] = [x, y].map(|cloud| -> Vec<[f32; 3]> {
             cloud.into_iter().map(|row| row.map(f32::from)).collect()
         });
-        for searcher in [Searcher::nearest(k), Searcher::ball(radius, k).order(Order::Nearest)] {
-            let truth = searcher.clone().method(Method::Reference).search(&x, &y).unwrap();
+        let ball = Searcher::ball(radius, k);
+        let hollow = ball.clone().min_radius(radius / 2.0).inclusive(true).exclude_self(true);
+        for searcher in [Searcher::nearest(k), ball.clone().order(Order::Nearest), ball, hollow] {
+            let reference = searcher.clone().method(Method::Reference);
+            let truth = reference.search(&x, &y).unwrap();
+            let all = searcher.ball.map(|_| reference.within(&x, &y).unwrap());
             for method in [Method::Brute, Method::Tree] {
-                same("any", &searcher.clone().method(method).search(&x, &y).unwrap(), &truth);
+                let searcher = searcher.clone().method(method);
+                same("any", &searcher.search(&x, &y).unwrap(), &truth);
+                if let Some(all) = &all {
+                    same_balls("any", &searcher.within(&x, &y).unwrap(), all);
+                }
             }
         }
     }

@@ -1,0 +1,159 @@
+//! Gradients of the distances of searches, compared with an obvious loop.
+
+use super::asks::{Ask, Look, Side};
+use super::expected::{Expected, same};
+use crate::clouds::Cloud;
+use crate::guarded::Guarded;
+use crate::neighbors::grads;
+use crate::runner::Group;
+use crate::tally::Tally;
+use anyhow::Result;
+use farpoint::{Norm, Points, Searcher};
+use farpoint_cuda::{Buffer, CudaScalar, DeviceSearchGradients, Gpu, Stream};
+use farpoint_generate::Kind;
+use std::marker::PhantomData;
+
+pub(super) fn groups() -> Vec<Group> {
+    let asks = vec![
+        Ask::of(Look::Kind(Kind::Room), 2, [700, 900]),
+        Ask::of(Look::Kind(Kind::Equal), 1, [90, 40]),
+        Ask::of(Look::Kind(Kind::Lidar), 1, [9_000, 3_000]),
+        Ask { dims: 5, ..Ask::of(Look::Random, 3, [100, 200]) },
+        Ask::lists([true, false]),
+        Ask::lists([false, true]),
+    ];
+    vec![group::<f32>(asks.clone()), group::<f64>(asks)]
+}
+
+pub(super) fn small() -> Vec<Group> {
+    vec![group::<f32>(vec![Ask::of(Look::Tied, 2, [40, 130]), Ask::lists([true, false])])]
+}
+
+fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
+    Group::new(format!("search gradients {}", T::SUFFIX), &["backward"], move || {
+        let mut cases = Vec::new();
+        for ask in asks {
+            for (norm, whole) in [(Norm::Two, false), (Norm::One, true)] {
+                cases.push(Case::<T>::new(ask.clone(), norm, whole)?);
+            }
+        }
+        Ok(move |device: &Gpu, _: &str, tally: &mut Tally| {
+            cases.iter().try_for_each(|case| case.compare(device, tally))
+        })
+    })
+}
+
+struct Case<T> {
+    ask: Ask,
+    norm: Norm,
+    whole: bool,
+    clouds: [Vec<Cloud<T>>; 2],
+    k: usize,
+    found: Expected<T>,
+    grads: Vec<T>,
+    truth: [Vec<T>; 2],
+}
+
+impl<T: CudaScalar> Case<T> {
+    fn new(ask: Ask, norm: Norm, whole: bool) -> Result<Self> {
+        let k = 7;
+        let clouds = [ask.clouds(0), ask.clouds(1)];
+        let job = Searcher::nearest(k).norm(norm);
+        let found = Expected::of(&ask, [&clouds[0], &clouds[1]], &job, whole)?;
+        let grads = grads(found.indices.len(), 5);
+        let mut case =
+            Self { ask, norm, whole, clouds, k, found, grads, truth: [Vec::new(), Vec::new()] };
+        case.truth = case.expected();
+        Ok(case)
+    }
+
+    /// The rule, by an obvious loop.
+    fn expected(&self) -> [Vec<T>; 2] {
+        let dims = self.ask.dims;
+        let mut sums = [0, 1].map(|side| vec![T::ZERO; self.ask.all_rows(side) * dims]);
+        let begins = [self.ask.begins(0), self.ask.begins(1)];
+        for (cloud, (x, y)) in self.clouds[0].iter().zip(&self.clouds[1]).enumerate() {
+            for row in 0..x.len() {
+                let at = begins[0][cloud] + row;
+                for place in at * self.k..(at + 1) * self.k {
+                    let index = self.found.indices[place];
+                    if index < 0 {
+                        continue;
+                    }
+                    let base = if self.whole { begins[1][cloud] } else { 0 };
+                    let other = index as usize - base;
+                    for axis in 0..dims {
+                        let (p, q) = (x.coordinate(row, axis), y.coordinate(other, axis));
+                        let part = part(self.norm, self.grads[place], p, q);
+                        let own = &mut sums[0][at * dims + axis];
+                        *own = *own + part;
+                        let sent = &mut sums[1][(begins[1][cloud] + other) * dims + axis];
+                        *sent = *sent - part;
+                    }
+                }
+            }
+        }
+        sums
+    }
+
+    fn compare(&self, device: &Gpu, tally: &mut Tally) -> Result<()> {
+        let stream = Stream::new(device)?;
+        let x = Side::new(&stream, &self.ask, 0, &self.clouds[0])?;
+        let y = Side::new(&stream, &self.ask, 1, &self.clouds[1])?;
+        let indices = Buffer::upload(&stream, &self.found.indices, "indices")?;
+        let grads = Buffer::upload(&stream, &self.grads, "gradients of distances")?;
+        let gradients = [
+            Guarded::<T>::new(&stream, self.truth[0].len())?,
+            Guarded::<T>::new(&stream, self.truth[1].len())?,
+        ];
+        let mut wanted = DeviceSearchGradients::<T> {
+            x: x.clouds,
+            y: y.clouds,
+            dims: self.ask.dims,
+            clouds: self.ask.lengths[0].len(),
+            k: self.k,
+            offsets: None,
+            indices: indices.pointer(),
+            narrow: false,
+            whole: self.whole,
+            norm: self.norm,
+            grads: grads.pointer(),
+            gradients: gradients.each_ref().map(|side| Some(side.pointer())),
+            scratch: None,
+            precision: PhantomData,
+        };
+        let rows = self.ask.all_rows(0);
+        let sums: Vec<i64> = (0..=rows as i64).map(|row| row * self.k as i64).collect();
+        let sums = Buffer::upload(&stream, &sums, "offsets")?;
+        for ragged in [false, true] {
+            wanted.offsets = ragged.then(|| (sums.pointer(), self.ask.rows()[0] * self.k));
+            let bytes = device.search_gradients_scratch_bytes(&wanted);
+            let scratch = Guarded::<u8>::new(&stream, bytes)?;
+            wanted.scratch = ragged.then(|| (scratch.pointer(), bytes));
+            // SAFETY: the arrays have the sizes given and outlive the stream's work.
+            let queued = unsafe { device.enqueue_search_gradients(&stream, &wanted) };
+            let what = format!("{}, {:?}, ragged {ragged}", self.ask.name, self.norm);
+            if tally.take(&what, queued).is_none() {
+                continue;
+            }
+            stream.synchronize()?;
+            scratch.read("scratch memory")?;
+            for (side, (found, truth)) in gradients.iter().zip(&self.truth).enumerate() {
+                let same = same(&found.read("gradients")?, truth, self.ask.dims);
+                tally.check(format!("{what}, side {side}"), same);
+            }
+        }
+        anyhow::ensure!(x.points.len() + y.lists() > 0, "kept until here");
+        Ok(())
+    }
+}
+
+/// The gradient of the distance of `p` and `q` along an axis, times `g`.
+fn part<T: CudaScalar>(norm: Norm, g: T, p: T, q: T) -> T {
+    match norm {
+        Norm::Two => (g + g) * (p - q),
+        _ if p > q => g,
+        _ if p < q => T::ZERO - g,
+        _ => T::ZERO,
+    }
+}

@@ -1,0 +1,67 @@
+//! Searches of clouds in host memory, alone and in batches.
+
+use super::{METHODS, method};
+use crate::clouds::Cloud;
+use crate::runner::Group;
+use crate::tally::Tally;
+use farpoint::{BadRows, Order, Searcher};
+use farpoint_cuda::{CudaScalar, Gpu, Gpus};
+use farpoint_generate::Kind;
+
+pub(super) fn groups() -> Vec<Group> {
+    vec![group::<f32>(), group::<f64>()]
+}
+
+fn jobs() -> Vec<Searcher> {
+    let ball = Searcher::ball(0.5, 20);
+    vec![
+        Searcher::nearest(5),
+        Searcher::nearest(40).exclude_self(true),
+        ball.clone(),
+        ball.order(Order::Nearest).min_radius(0.1),
+    ]
+}
+
+/// Pairs of clouds; some rows of one are bad.
+fn pairs<T: CudaScalar>() -> [Vec<Cloud<T>>; 2] {
+    let side = |side: u64, sizes: [usize; 3]| {
+        let cloud = |(seed, n): (u64, usize)| Cloud::of(Kind::Room, n, 2 * seed + side);
+        (0..).zip(sizes).map(cloud).collect::<Vec<_>>()
+    };
+    let [x, mut y] = [side(0, [500, 33, 1]), side(1, [900, 1_200, 4])];
+    y[0].data[7] = T::from_f64(f64::NAN);
+    y[0].data[300] = T::from_f64(f64::INFINITY);
+    [x, y]
+}
+
+fn group<T: CudaScalar>() -> Group {
+    Group::new(format!("search host memory {}", T::SUFFIX), METHODS, || {
+        let [x, y] = pairs::<T>();
+        let jobs = jobs().into_iter().map(|job| job.bad_rows(BadRows::Skip));
+        let jobs = jobs
+            .map(|job| {
+                let within = job.ball.map(|_| job.within_batch(&x, &y)).transpose()?;
+                Ok((job.search_batch(&x, &y)?, within, job))
+            })
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        Ok(move |device: &Gpu, part: &str, tally: &mut Tally| {
+            for (truth, within, job) in &jobs {
+                let (job, what) = (job.clone().method(method(part)), format!("{job:?}"));
+                let differs = |same: bool| if same { Ok(()) } else { Err("differs".to_owned()) };
+                if let Some(found) = tally.take(&what, job.on(device).search_batch(&x, &y)) {
+                    tally.check(&what, differs(found == *truth));
+                }
+                if let Some(found) = tally.take(&what, job.on(device).search(&y[0], &y[0])) {
+                    let own = job.clone().method(farpoint::Method::Auto).search(&y[0], &y[0])?;
+                    tally.check(&what, differs(found == own));
+                }
+                let Some(within) = within else { continue };
+                let both = Gpus::new(vec![device.clone(), device.clone()])?;
+                if let Some(found) = tally.take(&what, job.on(&both).within_batch(&x, &y)) {
+                    tally.check(&what, differs(found == *within));
+                }
+            }
+            Ok(())
+        })
+    })
+}

@@ -1,0 +1,36 @@
+//! Several neighbors: every method in every form gives what the CPU gives, bit for bit.
+
+mod asks;
+mod expected;
+mod gradients;
+mod host;
+mod pointers;
+mod within;
+
+use crate::runner::Group;
+use farpoint::Method;
+
+/// The names of all methods, in the order of the report.
+const METHODS: &[&str] = &["plain", "brute", "tree", "auto"];
+
+/// The method of a part's name.
+fn method(part: &str) -> Method {
+    part.parse().expect("parts are named after methods")
+}
+
+/// All checks; without the large clouds if `quick`.
+pub(crate) fn groups(quick: bool) -> Vec<Group> {
+    let mut groups = pointers::groups(quick);
+    groups.extend(within::groups());
+    groups.extend(gradients::groups());
+    groups.extend(host::groups());
+    groups
+}
+
+/// A few seconds of everything, for compute-sanitizer and older cards.
+pub(crate) fn small() -> Vec<Group> {
+    let mut groups = pointers::small();
+    groups.extend(within::small());
+    groups.extend(gradients::small());
+    groups
+}

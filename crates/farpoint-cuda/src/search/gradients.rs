@@ -1,0 +1,176 @@
+//! Gradients of the distances of several neighbors, of clouds in device memory.
+
+use super::parameter::{self, Clouds};
+use super::pointers::{DeviceClouds, null};
+use super::sorted;
+use crate::launch::Launch;
+use crate::neighbors::in_side;
+use crate::{CudaScalar, Error, Gpu, Stream, input};
+use farpoint::Norm;
+use std::marker::PhantomData;
+
+/// Gradients of the distances that a search has found, and where those of the coordinates go. All
+/// addresses are of device memory.
+///
+/// The distance of a row `p` of `x` to its neighbor `q` with gradient `g` sends `(2 * g) * (p - q)` to `p`
+/// and the negative to `q`; with norm 1 `g` times the sign of the difference. A row of `x` adds up its
+/// places by their order, a row of `y` what it is sent by the order of the rows of `x` and their places: the
+/// same bits on every run. Index -1 sends nothing; rows that pad a cloud get 0.
+///
+/// # Safety
+/// As for [`DeviceSearch`](super::DeviceSearch); indices out of range send nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceSearchGradients<T> {
+    /// Those who asked; the index is not looked at.
+    pub x: DeviceClouds,
+    /// Those who were searched.
+    pub y: DeviceClouds,
+    /// Coordinates of a row.
+    pub dims: usize,
+    /// Clouds on either side.
+    pub clouds: usize,
+    /// Places of a row of `x`; not looked at if there are offsets.
+    pub k: usize,
+    /// Where each row's places begin, and the end of the last, of all within balls; and the most places that
+    /// a cloud has.
+    pub offsets: Option<(u64, usize)>,
+    /// The indices that the search gave.
+    pub indices: u64,
+    /// Whether they are `i32`, not `i64`.
+    pub narrow: bool,
+    /// Whether they count from the first row of `y`, not of the cloud.
+    pub whole: bool,
+    /// The norm of the search.
+    pub norm: Norm,
+    /// The gradient of each distance, laid out as the distances are.
+    pub grads: u64,
+    /// Where the gradients of the coordinates of `x` and of `y` go, if wanted: dense, coordinate `a` of row
+    /// `i` of a side's batch at `i * dims + a`.
+    pub gradients: [Option<u64>; 2],
+    /// Address and size of scratch memory: at least [`Gpu::search_gradients_scratch_bytes`], aligned to 256
+    /// bytes; from the pool if not given.
+    pub scratch: Option<(u64, usize)>,
+    /// The precision.
+    pub precision: PhantomData<T>,
+}
+
+/// `struct BackwardArgs` of `kernels/search/search_backward.cu` without what the cooperative launch adds.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(super) struct Asked {
+    pub(super) sides: [Clouds; 2],
+    pub(super) grads: u64,
+    pub(super) indices: u64,
+    pub(super) offsets: u64,
+    pub(super) gradients: [u64; 2],
+}
+
+impl<T: CudaScalar> DeviceSearchGradients<T> {
+    /// Places of the largest cloud of `x`.
+    pub(super) fn most(&self) -> usize {
+        self.offsets.map_or(self.x.rows.saturating_mul(self.k), |(_, most)| most)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        input::check_batch(self.clouds, self.dims)?;
+        in_side(0, self.x.check::<T>(self.clouds))?;
+        in_side(1, self.y.check::<T>(self.clouds))?;
+        let offsets = self.offsets.map(|(address, _)| address);
+        let some = self.clouds > 0 && self.most() > 0;
+        let addresses = [
+            (Some(self.grads), "gradients of the distances"),
+            (Some(self.indices), "indices"),
+            (offsets, "offsets"),
+            (self.gradients[0], "gradients of the first clouds"),
+            (self.gradients[1], "gradients of the second clouds"),
+        ];
+        for (address, what) in addresses {
+            if some && address == Some(0) {
+                return Err(null(what));
+            }
+        }
+        input::check_aligned::<T>(self.grads, "gradients of the distances")?;
+        for gradients in self.gradients.into_iter().flatten() {
+            input::check_aligned::<T>(gradients, "gradients")?;
+        }
+        input::check_aligned::<i64>(offsets.unwrap_or(0), "offsets")?;
+        match self.narrow {
+            true => input::check_aligned::<i32>(self.indices, "indices")?,
+            false => input::check_aligned::<i64>(self.indices, "indices")?,
+        }
+        self.check_most()
+    }
+
+    fn check_most(&self) -> Result<(), Error> {
+        if self.most() > input::MOST_ROWS {
+            return Err(Error::Unsupported(format!(
+                "{} neighbors of one cloud are more than the {} whose gradients a GPU can sort; take \
+                 fewer rows at a time",
+                self.most(),
+                input::MOST_ROWS
+            )));
+        }
+        Ok(())
+    }
+
+    pub(super) fn asked(&self) -> Asked {
+        Asked {
+            sides: [Clouds::of(&self.x), Clouds::of(&self.y)],
+            grads: self.grads,
+            indices: self.indices,
+            offsets: self.offsets.map_or(0, |(address, _)| address),
+            gradients: self.gradients.map(Option::unwrap_or_default),
+        }
+    }
+}
+
+/// Threads of a block for the gradients of `x`, and blocks at most.
+const THREADS: u32 = 256;
+const MOST_BLOCKS: usize = 1 << 20;
+
+/// Gradients of searches.
+impl Gpu {
+    /// Queues the gradients of a search of clouds in device memory and returns without waiting; see
+    /// [`DeviceSearchGradients`].
+    ///
+    /// # Errors
+    /// If sizes or addresses are wrong as far as the host can tell, and if the driver refuses a call.
+    ///
+    /// # Safety
+    /// See [`DeviceSearchGradients`].
+    pub unsafe fn enqueue_search_gradients<T: CudaScalar>(
+        &self,
+        stream: &Stream,
+        wanted: &DeviceSearchGradients<T>,
+    ) -> Result<(), Error> {
+        stream.check_of(self)?;
+        wanted.check()?;
+        let rows = |side: usize, clouds: &DeviceClouds| match wanted.gradients[side] {
+            Some(_) => wanted.clouds * clouds.rows,
+            None => 0,
+        };
+        if rows(0, &wanted.x) > 0 {
+            let function = self.function::<T>("search_backward", "search_backward_own")?;
+            let numbers = rows(0, &wanted.x).saturating_mul(wanted.dims);
+            let blocks = numbers.div_ceil(THREADS as usize).min(MOST_BLOCKS) as u32;
+            let args = sorted::Args::new(stream, wanted, parameter::number(wanted.norm));
+            // SAFETY: `Args` mirrors the kernel's parameter, whose addresses are valid by this function's
+            // contract.
+            unsafe { Launch::new(blocks, THREADS).start(stream, function, &args)? };
+        }
+        if rows(1, &wanted.y) > 0 {
+            // SAFETY: as above.
+            unsafe { sorted::enqueue(self, stream, wanted, parameter::number(wanted.norm))? };
+        }
+        Ok(())
+    }
+
+    /// Bytes of device memory that [`Gpu::enqueue_search_gradients`] uses besides input and answer; 0 if the
+    /// GPU can't run the kernel.
+    pub fn search_gradients_scratch_bytes<T: CudaScalar>(
+        &self,
+        wanted: &DeviceSearchGradients<T>,
+    ) -> usize {
+        sorted::scratch_bytes(self, wanted)
+    }
+}

@@ -1,0 +1,184 @@
+//! From the name of a method to its kernel: the one place that starts searches.
+
+use super::parameter::{Parameter, Shape, THREADS};
+use super::pointers::DeviceSearch;
+use super::{auto, tree};
+use crate::launch::Launch;
+use crate::{CudaScalar, Error, Gpu, Stream};
+use farpoint::{DeviceKind, Method, Norm, Searcher};
+
+/// A method that GPUs have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Choice {
+    method: Method,
+}
+
+/// What one launch does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// The best `k` of each row.
+    Best,
+    /// How many there are in each ball.
+    Count,
+    /// All in each ball, from where the offsets at this address say.
+    Fill(u64),
+}
+
+/// `struct BruteArgs` of `kernels/search/search_brute.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct BruteArgs<T> {
+    search: Parameter<T>,
+    offsets: u64,
+    chunks: u32,
+}
+
+/// `struct PlainArgs` of `kernels/search/search_plain.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct PlainArgs<T> {
+    search: Parameter<T>,
+    chunks: u32,
+}
+
+impl Choice {
+    /// Refuses methods and norms that GPUs do not have, in the words of the CPU library.
+    pub(crate) fn new(job: &Searcher) -> Result<Self, Error> {
+        job.method.check(DeviceKind::Gpu)?;
+        match job.norm {
+            Norm::One | Norm::Two => Ok(Self { method: job.method }),
+            norm => Err(Error::Unsupported(format!("there are no kernels for the norm {norm:?}"))),
+        }
+    }
+
+    /// The method that is meant.
+    pub(super) fn method<T: CudaScalar>(
+        self,
+        gpu: &Gpu,
+        wanted: &DeviceSearch<T>,
+        k: usize,
+    ) -> Method {
+        match self.method {
+            Method::Auto => {
+                let indexed = wanted.y.index.is_some();
+                auto::choose(gpu.properties(), wanted.shape(k), indexed)
+            }
+            method => method,
+        }
+    }
+
+    /// Bytes of scratch memory that `enqueue` uses; 0 if the GPU can't run the method.
+    pub(super) fn scratch_bytes<T: CudaScalar>(
+        self,
+        gpu: &Gpu,
+        wanted: &DeviceSearch<T>,
+        k: usize,
+    ) -> usize {
+        match self.method(gpu, wanted, k) {
+            Method::Tree if !wanted.shape(k).is_empty() => tree::scratch_bytes(gpu, wanted),
+            _ => 0,
+        }
+    }
+
+    /// Queues a search.
+    ///
+    /// # Safety
+    /// What is in device memory must be as [`DeviceSearch`] requires.
+    pub(super) unsafe fn enqueue<T: CudaScalar>(
+        self,
+        stream: &Stream,
+        wanted: &DeviceSearch<T>,
+        parameter: &Parameter<T>,
+        work: Work,
+    ) -> Result<(), Error> {
+        let k = parameter.k as usize;
+        let shape = wanted.shape(k);
+        if shape.is_empty() || parameter.is_idle() {
+            return Ok(());
+        }
+        let method = self.method(stream.gpu(), wanted, k);
+        // SAFETY: each of these has this function's contract.
+        unsafe {
+            match (method, work) {
+                (Method::Tree, work) => {
+                    let kernel = match work {
+                        Work::Best if parameter.by_index == 1 => ("tree_lowest", 0),
+                        Work::Best => ("tree_nearest", 0),
+                        Work::Count => ("tree_count", 0),
+                        Work::Fill(offsets) => ("tree_fill", offsets),
+                    };
+                    tree::enqueue(stream, wanted, parameter, kernel, shape)
+                }
+                (Method::Plain, Work::Best) => plain(stream, parameter, shape),
+                // Counting has no simpler way than all pairs.
+                (Method::Plain | Method::Brute, work) => brute(stream, parameter, work, shape),
+                (other, _) => Err(Error::Unsupported(format!("there is no kernel of {other}"))),
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`Choice::enqueue`].
+unsafe fn plain<T: CudaScalar>(
+    stream: &Stream,
+    parameter: &Parameter<T>,
+    shape: Shape,
+) -> Result<(), Error> {
+    let function = stream.gpu().function::<T>("search_plain", "search_plain")?;
+    let chunks = shape.rows[0].div_ceil(THREADS as usize) as u32;
+    let args = PlainArgs { search: *parameter, chunks };
+    let blocks = shape.blocks_of(chunks)?;
+    // SAFETY: `PlainArgs` mirrors the kernel's parameter, whose addresses are valid by this function's
+    // contract; the blocks cover all rows.
+    unsafe { Launch::new(blocks, THREADS).start(stream, function, &args) }
+}
+
+/// # Safety
+/// As [`Choice::enqueue`].
+unsafe fn brute<T: CudaScalar>(
+    stream: &Stream,
+    parameter: &Parameter<T>,
+    work: Work,
+    shape: Shape,
+) -> Result<(), Error> {
+    let (name, offsets) = match work {
+        Work::Best if parameter.by_index == 1 => ("all_lowest", 0),
+        Work::Best => ("all_nearest", 0),
+        Work::Count => ("all_count", 0),
+        Work::Fill(offsets) => ("all_fill", offsets),
+    };
+    let function = stream.gpu().function::<T>("search_brute", name)?;
+    let args = BruteArgs { search: *parameter, offsets, chunks: shape.chunks() };
+    let blocks = shape.blocks_of(args.chunks)?;
+    // SAFETY: `BruteArgs` mirrors the kernel's parameter, whose addresses are valid by this function's
+    // contract; the blocks cover all rows.
+    unsafe { Launch::new(blocks, THREADS).start(stream, function, &args) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::neighbors::fields;
+    use std::mem::offset_of;
+
+    #[test]
+    fn laid_out_as_in_the_kernels() {
+        let source = include_str!("../../kernels/search/search_brute.cu");
+        assert_eq!(fields(source, "BruteArgs"), "search offsets chunks");
+        assert_eq!(offset_of!(BruteArgs<f32>, chunks), 176);
+        let source = include_str!("../../kernels/search/search_plain.cu");
+        assert_eq!(fields(source, "PlainArgs"), "search chunks");
+        assert_eq!(offset_of!(PlainArgs<f32>, chunks), 168);
+    }
+
+    #[test]
+    fn what_gpus_do_not_have_is_refused_with_what_they_have() {
+        for method in Method::of(DeviceKind::Gpu) {
+            assert!(Choice::new(&Searcher::nearest(1).method(method)).is_ok(), "{method}");
+        }
+        let reference = Searcher::nearest(1).method(Method::Reference);
+        let text = Choice::new(&reference).unwrap_err().to_string();
+        assert!(text.contains("reference") && text.contains("auto, plain, brute, tree"), "{text}");
+    }
+}

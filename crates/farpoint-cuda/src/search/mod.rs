@@ -1,0 +1,26 @@
+//! Several neighbors of each point on a GPU: the k nearest, or those in a ball; one file per method.
+//!
+//! `run` takes jobs on clouds in host memory, [`Gpu::enqueue_search`](crate::Gpu::enqueue_search) clouds
+//! in device memory. Both end in `method`, which starts one of
+//!
+//! * `plain`: a thread a query, one scan of all points per neighbor: the yardstick;
+//! * `brute`: all pairs, a warp a query;
+//! * `tree`: a warp a query through a box tree over `y`, which `index` builds; it can be kept and asked again.
+//!
+//! `within` finds all neighbors in a ball, in two passes; `gradients` are those of the distances.
+
+mod auto;
+mod gradients;
+mod index;
+mod method;
+mod parameter;
+mod pointers;
+pub(crate) mod run;
+mod sorted;
+mod tree;
+mod within;
+
+pub use gradients::DeviceSearchGradients;
+pub use index::DeviceIndex;
+pub use pointers::{DeviceClouds, DeviceSearch};
+pub use within::DeviceWithin;

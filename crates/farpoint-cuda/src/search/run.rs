@@ -1,0 +1,291 @@
+//! Searches of clouds in host memory: check, upload, launch, download.
+//!
+//! Rows that are to be left out go to the GPU as they are: there they have no neighbors and are none.
+
+use super::method::Choice;
+use super::pointers::{DeviceClouds, DeviceSearch};
+use super::within::DeviceWithin;
+use crate::gpus::spread;
+use crate::input::{impossible, sums};
+use crate::memory::Buffer;
+use crate::neighbors::Size;
+use crate::progress::Watch;
+use crate::{CudaScalar, Error, Gpu, Stream};
+use farpoint::backend::{FoundNeighbors, PreparedPair};
+use farpoint::{BadRows, Matcher, Neighbors, Observer, Points, Searcher, WithinBall};
+
+/// Several neighbors in `y` of each point of `x`.
+pub(crate) fn search<T: CudaScalar, X, Y>(
+    gpu: &Gpu,
+    job: &Searcher,
+    x: &X,
+    y: &Y,
+    observer: Option<Observer<'_>>,
+) -> Result<Neighbors<T>, Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
+    job.check()?;
+    let pair = [Pair::new(job, x, y)?];
+    let watch = Watch::new(observer, rows(&pair), farpoint::Error::SearchCancelled);
+    Ok(best(gpu, job, &pair, &watch)?.remove(0))
+}
+
+/// The same for many pairs, on one GPU or several.
+pub(crate) fn search_batch<T: CudaScalar, X: Points<T>, Y: Points<T>>(
+    gpus: &[Gpu],
+    job: &Searcher,
+    x: &[X],
+    y: &[Y],
+    observer: Option<Observer<'_>>,
+) -> Result<Vec<Neighbors<T>>, Error> {
+    job.check()?;
+    let pairs = Pair::batch(job, x, y)?;
+    let watch = Watch::new(observer, rows(&pairs), farpoint::Error::SearchCancelled);
+    spread(gpus, &pairs, Pair::work, |gpu, pairs| best(gpu, job, pairs, &watch))
+}
+
+/// All neighbors in the ball of each point of `x`.
+pub(crate) fn within<T: CudaScalar, X, Y>(
+    gpu: &Gpu,
+    job: &Searcher,
+    x: &X,
+    y: &Y,
+    observer: Option<Observer<'_>>,
+) -> Result<WithinBall<T>, Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
+    job.check_within()?;
+    let pair = [Pair::new(job, x, y)?];
+    let watch = Watch::new(observer, 2 * rows(&pair), farpoint::Error::SearchCancelled);
+    Ok(all(gpu, job, &pair, &watch)?.remove(0))
+}
+
+/// The same for many pairs, on one GPU or several.
+pub(crate) fn within_batch<T: CudaScalar, X: Points<T>, Y: Points<T>>(
+    gpus: &[Gpu],
+    job: &Searcher,
+    x: &[X],
+    y: &[Y],
+    observer: Option<Observer<'_>>,
+) -> Result<Vec<WithinBall<T>>, Error> {
+    job.check_within()?;
+    let pairs = Pair::batch(job, x, y)?;
+    let watch = Watch::new(observer, 2 * rows(&pairs), farpoint::Error::SearchCancelled);
+    spread(gpus, &pairs, Pair::work, |gpu, pairs| all(gpu, job, pairs, &watch))
+}
+
+/// Two clouds that were checked, as dense rows.
+struct Pair<T> {
+    sizes: [Size; 2],
+    points: [Vec<T>; 2],
+    /// Rows of the first that were to be left out.
+    dropped: usize,
+}
+
+impl<T: CudaScalar> Pair<T> {
+    fn new<X, Y>(job: &Searcher, x: &X, y: &Y) -> Result<Self, Error>
+    where
+        X: Points<T> + ?Sized,
+        Y: Points<T> + ?Sized,
+    {
+        Choice::new(job)?;
+        Ok(Self::of(&PreparedPair::new(&matcher(job), x, y)?, x, y))
+    }
+
+    fn batch<X: Points<T>, Y: Points<T>>(
+        job: &Searcher,
+        x: &[X],
+        y: &[Y],
+    ) -> Result<Vec<Self>, Error> {
+        Choice::new(job)?;
+        let prepared = PreparedPair::batch(&matcher(job), x, y)?;
+        let pairs = prepared.iter().zip(x.iter().zip(y));
+        Ok(pairs.map(|(prepared, (x, y))| Self::of(prepared, x, y)).collect())
+    }
+
+    fn of<X, Y>(prepared: &PreparedPair<T>, x: &X, y: &Y) -> Self
+    where
+        X: Points<T> + ?Sized,
+        Y: Points<T> + ?Sized,
+    {
+        let sizes = [Size::of(x), Size::of(y)];
+        let points = [sizes[0].dense(x), sizes[1].dense(y)];
+        let dropped = sizes[0].rows.saturating_sub(prepared.points(0));
+        Self { sizes, points, dropped }
+    }
+
+    fn work(&self) -> usize {
+        self.sizes[0].rows + self.sizes[1].rows
+    }
+}
+
+fn matcher(job: &Searcher) -> Matcher {
+    Matcher::new().norm(job.norm).bad_rows(job.bad_rows)
+}
+
+fn rows<T>(pairs: &[Pair<T>]) -> usize {
+    pairs.iter().map(|pair| pair.sizes[0].rows).sum()
+}
+
+/// One side of all pairs in device memory.
+struct Side<T> {
+    points: Buffer<T>,
+    offsets: Buffer<i64>,
+    longest: usize,
+}
+
+impl<T: CudaScalar> Side<T> {
+    fn upload(stream: &Stream, pairs: &[Pair<T>], side: usize, dims: usize) -> Result<Self, Error> {
+        let mut all = Vec::new();
+        for pair in pairs {
+            let size = pair.sizes[side];
+            if size.dims == dims {
+                all.extend_from_slice(&pair.points[side]);
+                continue;
+            }
+            // A cloud with fewer axes than others gets zeros, which change no distance.
+            for row in 0..size.rows {
+                all.extend_from_slice(&pair.points[side][row * size.dims..][..size.dims]);
+                all.resize(all.len() + dims - size.dims, T::ZERO);
+            }
+        }
+        let lengths = || pairs.iter().map(|pair| pair.sizes[side].rows);
+        Ok(Self {
+            points: Buffer::upload(stream, &all, "the points")?,
+            offsets: Buffer::upload(stream, &sums(lengths()), "the offsets of the clouds")?,
+            longest: lengths().max().unwrap_or(0),
+        })
+    }
+
+    fn clouds(&self, dims: usize) -> DeviceClouds {
+        let (points, offsets) = (self.points.pointer(), self.offsets.pointer());
+        DeviceClouds::ragged(points, offsets, self.longest, dims)
+    }
+}
+
+/// A batch of pairs in device memory.
+struct Batch<T> {
+    stream: Stream,
+    sides: [Side<T>; 2],
+    dims: usize,
+    clouds: usize,
+}
+
+impl<T: CudaScalar> Batch<T> {
+    fn upload(gpu: &Gpu, pairs: &[Pair<T>]) -> Result<Self, Error> {
+        let stream = Stream::new(gpu)?;
+        let dims = pairs.iter().map(|pair| pair.sizes[0].dims).max().unwrap_or(1).max(1);
+        let sides =
+            [Side::upload(&stream, pairs, 0, dims)?, Side::upload(&stream, pairs, 1, dims)?];
+        Ok(Self { stream, sides, dims, clouds: pairs.len() })
+    }
+
+    fn search(&self) -> DeviceSearch<T> {
+        let [x, y] = self.sides.each_ref().map(|side| side.clouds(self.dims));
+        DeviceSearch { narrow: true, ..DeviceSearch::new(x, y, self.clouds, self.dims) }
+    }
+}
+
+/// The job for rows as they are.
+fn on_all_rows(job: &Searcher) -> Searcher {
+    job.clone().bad_rows(BadRows::Error)
+}
+
+/// Indices as they are on the device, -1 for none, as numbers without a sign.
+fn unsigned(indices: Vec<i32>) -> Vec<u32> {
+    indices.into_iter().map(|index| index as u32).collect()
+}
+
+/// The best `k` of each row, by one launch.
+fn best<T: CudaScalar>(
+    gpu: &Gpu,
+    job: &Searcher,
+    pairs: &[Pair<T>],
+    watch: &Watch<'_>,
+) -> Result<Vec<Neighbors<T>>, Error> {
+    let (rows, k) = (rows(pairs), job.k);
+    let mut part = watch.part(rows);
+    part.reach(0)?;
+    let batch = Batch::upload(gpu, pairs)?;
+    let all = rows.checked_mul(k).ok_or(farpoint::Error::TooManyNeighbors(usize::MAX))?;
+    let distances = Buffer::<T>::new(&batch.stream, all, "the distances")?;
+    let indices = Buffer::<i32>::new(&batch.stream, all, "the indices")?;
+    let counts = Buffer::<i32>::new(&batch.stream, rows, "the numbers of neighbors")?;
+    let answers = [distances.pointer(), indices.pointer(), counts.pointer()].map(Some);
+    let wanted = batch.search().answers(answers[0], answers[1], answers[2]);
+    // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order.
+    unsafe { gpu.enqueue_search(&on_all_rows(job), &batch.stream, &wanted)? };
+    batch.stream.wait("search")?;
+    part.end()?;
+    let (distances, indices, counts) =
+        (distances.download(all)?, unsigned(indices.download(all)?), counts.download(rows)?);
+    let mut from = 0;
+    let one = |pair: &Pair<T>| {
+        let here = from..from + pair.sizes[0].rows;
+        from = here.end;
+        let found = FoundNeighbors {
+            distances: distances[here.start * k..here.end * k].to_vec(),
+            indices: indices[here.start * k..here.end * k].to_vec(),
+            counts: unsigned(counts[here].to_vec()),
+            dropped: pair.dropped,
+        };
+        // Never trust a kernel's number with memory.
+        found.neighbors(job, pair.sizes[1].rows).ok_or_else(|| impossible("search", -1))
+    };
+    pairs.iter().map(one).collect()
+}
+
+/// All neighbors in each ball: counted by one launch, written by another.
+fn all<T: CudaScalar>(
+    gpu: &Gpu,
+    job: &Searcher,
+    pairs: &[Pair<T>],
+    watch: &Watch<'_>,
+) -> Result<Vec<WithinBall<T>>, Error> {
+    let rows = rows(pairs);
+    let mut part = watch.part(2 * rows);
+    part.reach(0)?;
+    let batch = Batch::upload(gpu, pairs)?;
+    let counts = Buffer::<i32>::new(&batch.stream, rows, "the numbers of neighbors")?;
+    let (searched, job) = (job, &on_all_rows(job));
+    let wanted = batch.search().answers(None, None, Some(counts.pointer()));
+    // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order.
+    unsafe { gpu.enqueue_search_counts(job, &batch.stream, &wanted)? };
+    let counts = unsigned(counts.download(rows)?);
+    part.reach(rows)?;
+    let offsets = sums(counts.iter().map(|&count| count as usize));
+    let all = offsets[rows] as usize;
+    let offsets_there = Buffer::upload(&batch.stream, &offsets, "the offsets of the rows")?;
+    let distances = Buffer::<T>::new(&batch.stream, all, "the distances")?;
+    let indices = Buffer::<i32>::new(&batch.stream, all, "the indices")?;
+    let (found, offsets_at) = ([distances.pointer(), indices.pointer()], offsets_there.pointer());
+    let search = batch.search().answers(Some(found[0]), Some(found[1]), None);
+    // SAFETY: as above; the offsets are the running sums of the counts.
+    unsafe {
+        let within = DeviceWithin { search, offsets: offsets_at };
+        gpu.enqueue_search_fill(job, &batch.stream, &within)?;
+    }
+    batch.stream.wait("search")?;
+    part.end()?;
+    let (distances, indices) = (distances.download(all)?, unsigned(indices.download(all)?));
+    let mut from = 0;
+    let one = |pair: &Pair<T>| {
+        let here = from..from + pair.sizes[0].rows;
+        from = here.end;
+        let [begin, end] = [here.start, here.end].map(|row| offsets[row] as usize);
+        let own = offsets[here.start..=here.end].iter().map(|&at| at as usize - begin).collect();
+        let found = FoundNeighbors {
+            distances: distances[begin..end].to_vec(),
+            indices: indices[begin..end].to_vec(),
+            counts: Vec::new(),
+            dropped: pair.dropped,
+        };
+        let result = found.within(searched, own, pair.sizes[1].rows);
+        result.ok_or_else(|| impossible("search", -1))
+    };
+    pairs.iter().map(one).collect()
+}

@@ -1,0 +1,159 @@
+//! Gradients of those who were searched: one cooperative launch, in which a team of blocks sorts the places of
+//! a cloud by the row that they name. Scratch: 16 bytes a place, 8 a row of `y` and 1 KB a block, for the
+//! clouds that are worked on at the same time.
+
+use super::gradients::{Asked, DeviceSearchGradients};
+use crate::guard::{Guard, Kernel};
+use crate::launch::Launch;
+use crate::memory::Scratch;
+use crate::module::Function;
+use crate::team::{self, Teams, aligned};
+use crate::{CudaScalar, Error, Gpu, Stream};
+
+/// `struct BackwardArgs` of `kernels/search/search_backward.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Args {
+    guard: Guard,
+    asked: Asked,
+    headers: u64,
+    scratch: u64,
+    header_stride: u64,
+    stride: u64,
+    team: u32,
+    k: u32,
+    narrow: u32,
+    whole: u32,
+    norm: u32,
+    dims: u32,
+    clouds: u32,
+    rows: [u32; 2],
+    most: u32,
+}
+
+/// Threads of a block, and bytes of a team's header.
+const THREADS: u32 = 1024;
+const HEADER: usize = 256;
+
+impl Args {
+    /// Without teams.
+    pub(super) fn new<T: CudaScalar>(
+        stream: &Stream,
+        wanted: &DeviceSearchGradients<T>,
+        norm: u32,
+    ) -> Self {
+        Self {
+            guard: Guard::new(stream, Kernel::SearchBackward),
+            asked: wanted.asked(),
+            headers: 0,
+            scratch: 0,
+            header_stride: HEADER as u64,
+            stride: 0,
+            team: 1,
+            k: wanted.k as u32,
+            narrow: u32::from(wanted.narrow),
+            whole: u32::from(wanted.whole),
+            norm,
+            dims: wanted.dims as u32,
+            clouds: wanted.clouds as u32,
+            rows: [wanted.x.rows as u32, wanted.y.rows as u32],
+            most: wanted.most() as u32,
+        }
+    }
+}
+
+/// How a batch is laid over the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Layout {
+    teams: Teams,
+    /// Bytes of a team's arrays.
+    arrays: usize,
+}
+
+impl Layout {
+    /// For a card that runs `blocks` blocks at the same time.
+    fn new(blocks: usize, clouds: usize, places: usize, rows: usize) -> Self {
+        let teams = Teams::new(blocks, clouds, places.max(rows), None);
+        // Digit counts; keys and places, twice; begin and end of each row's.
+        let arrays = [4 * 256 * teams.team, 4 * 4 * places, 2 * 4 * rows];
+        Self { teams, arrays: arrays.into_iter().map(aligned).sum() }
+    }
+
+    fn bytes(&self) -> usize {
+        self.teams.count.saturating_mul(self.arrays.saturating_add(HEADER))
+    }
+}
+
+fn kernel<T: CudaScalar>(gpu: &Gpu) -> Result<(Function, Launch), Error> {
+    let function = gpu.function::<T>("search_backward", "search_backward_sent")?;
+    Ok((function, Launch::new(1, THREADS).cooperative()))
+}
+
+fn layout<T: CudaScalar>(gpu: &Gpu, wanted: &DeviceSearchGradients<T>) -> Result<Layout, Error> {
+    let (function, launch) = kernel::<T>(gpu)?;
+    let blocks = team::blocks_at_once(gpu, function, launch)?;
+    Ok(Layout::new(blocks, wanted.clouds, wanted.most(), wanted.y.rows))
+}
+
+/// Bytes of scratch memory; 0 where the device cannot run the kernel, or need not.
+pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, wanted: &DeviceSearchGradients<T>) -> usize {
+    match wanted.gradients[1] {
+        Some(_) if wanted.clouds > 0 && wanted.y.rows > 0 => {
+            layout(gpu, wanted).map_or(0, |layout| layout.bytes())
+        }
+        _ => 0,
+    }
+}
+
+/// Queues the kernel.
+///
+/// # Safety
+/// What is in device memory must be as [`DeviceSearchGradients`] requires.
+pub(super) unsafe fn enqueue<T: CudaScalar>(
+    gpu: &Gpu,
+    stream: &Stream,
+    wanted: &DeviceSearchGradients<T>,
+    norm: u32,
+) -> Result<(), Error> {
+    let (function, launch) = kernel::<T>(gpu)?;
+    let layout = layout(gpu, wanted)?;
+    let scratch = Scratch::new(stream, wanted.scratch, layout.bytes())?;
+    let headers = layout.teams.count * HEADER;
+    let args = Args {
+        headers: scratch.pointer(),
+        scratch: scratch.pointer() + headers as u64,
+        stride: layout.arrays as u64,
+        team: layout.teams.team as u32,
+        ..Args::new(stream, wanted, norm)
+    };
+    let headers = (scratch.pointer(), headers);
+    // SAFETY: headers lie at the start of the scratch memory. `Args` mirrors the kernel's parameter; `arrays`
+    // is what it places; scratch memory is freed in stream order; the rest is as this function's contract
+    // says.
+    unsafe { layout.teams.start(stream, function, launch, &args, headers) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::neighbors::fields;
+    use std::mem::offset_of;
+
+    #[test]
+    fn laid_out_as_in_search_backward_cu() {
+        let source = include_str!("../../kernels/search/search_backward.cu");
+        let theirs = "guard sides grads indices offsets gradients headers scratch header_stride stride \
+                      team k narrow whole norm dims clouds rows most";
+        assert_eq!(fields(source, "BackwardArgs"), theirs);
+        assert_eq!((offset_of!(Args, asked), size_of::<Asked>()), (24, 136));
+        assert_eq!((offset_of!(Args, team), offset_of!(Args, rows)), (192, 220));
+        assert_eq!((offset_of!(Args, most), size_of::<Args>()), (228, 232));
+    }
+
+    #[test]
+    fn scratch_is_what_the_documentation_says() {
+        let layout = Layout::new(132, 1, 2_000_000, 100_000);
+        let bytes = 16 * 2_000_000 + 8 * 100_000 + 1024 * layout.teams.team;
+        assert!(layout.bytes() >= bytes && layout.bytes() < bytes + 1024);
+    }
+}

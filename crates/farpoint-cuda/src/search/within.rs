@@ -1,0 +1,146 @@
+//! All points within balls, in two passes: counted, then written one row after another.
+
+use super::method::{Choice, Work};
+use super::parameter::{Parameter, Shape, THREADS};
+use super::pointers::{DeviceSearch, null};
+use crate::launch::Launch;
+use crate::{CudaScalar, Error, Gpu, Stream, input};
+use farpoint::{Method, Order, Searcher};
+
+/// All neighbors in balls of clouds in device memory, once they are counted.
+///
+/// `search.indices` and `search.distances` have room for all of them, those of row `i` of `x` from
+/// `offsets[i]` on, `offsets[i + 1] - offsets[i]` in number; `search.counts` is not written.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceWithin<T> {
+    /// The clouds, and where indices and distances go. Nearest first needs the distances.
+    pub search: DeviceSearch<T>,
+    /// Where each row's begin, and the end of the last, `i64`: one number more than the batch has rows.
+    pub offsets: u64,
+}
+
+/// `struct SortArgs` of `kernels/search/search_within.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct SortArgs<T> {
+    search: Parameter<T>,
+    offsets: u64,
+    groups: u32,
+}
+
+/// All neighbors in balls.
+impl Gpu {
+    /// Queues the counting of all neighbors in balls and returns without waiting: `wanted.counts` gets one
+    /// number per row of `x`, 0 for rows that pad a cloud.
+    ///
+    /// # Errors
+    /// If there is no ball or no place for the counts; else as [`Gpu::enqueue_search`].
+    ///
+    /// # Safety
+    /// See [`DeviceSearch`].
+    pub unsafe fn enqueue_search_counts<T: CudaScalar>(
+        &self,
+        job: &Searcher,
+        stream: &Stream,
+        wanted: &DeviceSearch<T>,
+    ) -> Result<(), Error> {
+        let (choice, shape) = self.check_within(job, stream, wanted)?;
+        if wanted.counts.is_none() && !shape.is_empty() {
+            return Err(null("numbers of neighbors"));
+        }
+        let counted = DeviceSearch { distances: None, indices: None, ..*wanted };
+        // SAFETY: what is in device memory is as `DeviceSearch` requires, by this function's contract; what
+        // the host knows was checked.
+        unsafe { choice.enqueue(stream, &counted, &parameter(&counted, job), Work::Count) }
+    }
+
+    /// Queues the writing of all neighbors in balls and returns without waiting. Offsets are the running
+    /// sums of what [`Gpu::enqueue_search_counts`] has counted; rows that have less room keep what fits.
+    ///
+    /// # Errors
+    /// If there is no ball, or nearest first is asked for without distances; else as
+    /// [`Gpu::enqueue_search`].
+    ///
+    /// # Safety
+    /// See [`DeviceSearch`] and [`DeviceWithin`].
+    pub unsafe fn enqueue_search_fill<T: CudaScalar>(
+        &self,
+        job: &Searcher,
+        stream: &Stream,
+        within: &DeviceWithin<T>,
+    ) -> Result<(), Error> {
+        let wanted = DeviceSearch { counts: None, ..within.search };
+        let (choice, shape) = self.check_within(job, stream, &wanted)?;
+        let (parameter, indices) = (parameter(&wanted, job), wanted.indices);
+        if shape.is_empty() || (indices.is_none() && wanted.distances.is_none()) {
+            return Ok(());
+        }
+        if within.offsets == 0 || indices.is_none() {
+            return Err(null(if indices.is_none() { "indices" } else { "offsets" }));
+        }
+        input::check_aligned::<i64>(within.offsets, "offsets")?;
+        if parameter.by_index == 0 && wanted.distances.is_none() {
+            return Err(Error::Unsupported(
+                "all neighbors in a ball, the nearest first, are sorted by their distances; give \
+                 memory for these, too"
+                    .into(),
+            ));
+        }
+        let by_rows = choice.method(self, &wanted, 1) != Method::Tree;
+        // SAFETY: as above; the second launch reads what the first has written, in the order of the stream.
+        unsafe {
+            choice.enqueue(stream, &wanted, &parameter, Work::Fill(within.offsets))?;
+            // All pairs come by in order of index.
+            if by_rows && parameter.by_index == 1 {
+                return Ok(());
+            }
+            sort(stream, &parameter, within.offsets, shape)
+        }
+    }
+
+    fn check_within<T: CudaScalar>(
+        &self,
+        job: &Searcher,
+        stream: &Stream,
+        wanted: &DeviceSearch<T>,
+    ) -> Result<(Choice, Shape), Error> {
+        stream.check_of(self)?;
+        job.check_within()?;
+        input::check_bad_rows(job.bad_rows)?;
+        Ok((Choice::new(job)?, wanted.check(1)?))
+    }
+}
+
+/// The kernels' view; the number of neighbors is not looked at.
+fn parameter<T: CudaScalar>(wanted: &DeviceSearch<T>, job: &Searcher) -> Parameter<T> {
+    let by_index = job.ball.is_some_and(|ball| ball.order == Order::Index);
+    Parameter { k: 1, by_index: u32::from(by_index), ..wanted.parameter(job) }
+}
+
+/// # Safety
+/// As [`Gpu::enqueue_search_fill`].
+unsafe fn sort<T: CudaScalar>(
+    stream: &Stream,
+    parameter: &Parameter<T>,
+    offsets: u64,
+    shape: Shape,
+) -> Result<(), Error> {
+    let function = stream.gpu().function::<T>("search_within", "sort_within")?;
+    let args = SortArgs { search: *parameter, offsets, groups: shape.groups() };
+    // SAFETY: `SortArgs` mirrors the kernel's parameter, whose addresses are valid by this function's
+    // contract.
+    unsafe { Launch::new(shape.blocks_of_groups()?, THREADS).start(stream, function, &args) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::neighbors::fields;
+
+    #[test]
+    fn laid_out_as_in_search_within_cu() {
+        let source = include_str!("../../kernels/search/search_within.cu");
+        assert_eq!(fields(source, "SortArgs"), "search offsets groups");
+        assert_eq!(std::mem::offset_of!(SortArgs<f64>, groups), 184);
+    }
+}

@@ -1,0 +1,55 @@
+//! Searching an [`Index`], on the CPU with all threads. On other threads, in batches or with an
+//! observer it is given to a job in place of a cloud.
+
+use crate::{Error, Index, Matcher, Nearest, Neighbors, Points, Scalar, Searcher, WithinBall};
+
+impl<T: Scalar> Index<T> {
+    /// The neighbors of each point of `x` in this cloud, at most `k`: [`Searcher::search`].
+    ///
+    /// # Errors
+    /// As [`Searcher::search`].
+    pub fn search<X>(&self, job: &Searcher, x: &X) -> Result<Neighbors<T>, Error>
+    where
+        X: Points<T> + ?Sized,
+    {
+        job.search(x, self)
+    }
+
+    /// The neighbors of each point of this cloud in itself.
+    ///
+    /// # Errors
+    /// As [`Searcher::check`].
+    pub fn search_self(&self, job: &Searcher) -> Result<Neighbors<T>, Error> {
+        job.search(self, self)
+    }
+
+    /// All points of this cloud in the ball of each point of `x`: [`Searcher::within`].
+    ///
+    /// # Errors
+    /// As [`Searcher::within`].
+    pub fn within<X>(&self, job: &Searcher, x: &X) -> Result<WithinBall<T>, Error>
+    where
+        X: Points<T> + ?Sized,
+    {
+        job.within(x, self)
+    }
+
+    /// All points of this cloud in the ball of each of them.
+    ///
+    /// # Errors
+    /// As [`Searcher::check_within`], and [`Error::TooManyNeighbors`].
+    pub fn within_self(&self, job: &Searcher) -> Result<WithinBall<T>, Error> {
+        job.within(self, self)
+    }
+
+    /// For each point of `x` the nearest of this cloud: [`Matcher::nearest`].
+    ///
+    /// # Errors
+    /// As [`Matcher::nearest`].
+    pub fn nearest<X>(&self, job: &Matcher, x: &X) -> Result<Nearest<T>, Error>
+    where
+        X: Points<T> + ?Sized,
+    {
+        job.nearest(x, self)
+    }
+}

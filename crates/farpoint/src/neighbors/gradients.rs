@@ -1,0 +1,146 @@
+//! How gradients of distances become those of coordinates: in an order that is always the same, by
+//! stretches of a cloud, which several threads share.
+
+use crate::threads::prelude::*;
+use crate::{Error, Neighbors, Norm, Points, Scalar};
+use std::ops::Range;
+
+/// Distances from rows of a cloud (`senders`) to rows of another, and the gradient of each.
+#[derive(Clone, Copy)]
+pub(super) struct Distances<'a, T> {
+    /// The row of the other cloud; [`Neighbors::NONE`] where there is no distance.
+    pub(super) indices: &'a [u32],
+    pub(super) gradients: &'a [T],
+    pub(super) places: Places<'a>,
+    pub(super) norm: Norm,
+}
+
+/// Which distances are a row's.
+#[derive(Clone, Copy)]
+pub(super) enum Places<'a> {
+    /// So many of each row.
+    Each(usize),
+    /// Those from its offset to the next.
+    Offsets(&'a [usize]),
+}
+
+impl Places<'_> {
+    fn of(self, row: usize) -> Range<usize> {
+        match self {
+            Self::Each(k) => row * k..(row + 1) * k,
+            Self::Offsets(offsets) => offsets[row]..offsets[row + 1],
+        }
+    }
+}
+
+impl<T: Scalar> Distances<'_, T> {
+    /// Checks that they are distances from `rows` rows to `others`.
+    ///
+    /// # Errors
+    /// On other numbers of indices and gradients, and on an index outside the other cloud.
+    pub(super) fn check(&self, rows: usize, others: usize) -> Result<(), Error> {
+        let all = match self.places {
+            Places::Each(k) => rows.checked_mul(k),
+            Places::Offsets(offsets) => {
+                let ascend = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
+                let whole = offsets.len() == rows + 1 && offsets[0] == 0 && ascend;
+                whole.then(|| offsets[rows])
+            }
+        };
+        let (indices, gradients) = (self.indices.len(), self.gradients.len());
+        if all != Some(indices) || indices != gradients {
+            return Err(Error::Shape(format!(
+                "{rows} points, but {indices} nearest points and {gradients} gradients"
+            )));
+        }
+        let wrong = |index: &u32| *index as usize >= others && *index != Neighbors::<T>::NONE;
+        match self.indices.iter().position(wrong) {
+            None => Ok(()),
+            Some(place) => {
+                let row = match self.places {
+                    Places::Each(k) => place / k,
+                    Places::Offsets(offsets) => offsets.partition_point(|&end| end <= place) - 1,
+                };
+                let index = self.indices[place] as usize;
+                Err(Error::NearestOutOfRange { row, index, points: others })
+            }
+        }
+    }
+
+    /// What the senders from `first` on get by their own distances, added to `from` by ascending place;
+    /// 0 where there are none.
+    pub(super) fn own<A, B>(&self, senders: &A, others: &B, first: usize, rows: &mut [T], from: T)
+    where
+        A: Points<T> + ?Sized,
+        B: Points<T> + ?Sized,
+    {
+        let dim = senders.dim();
+        for (sender, row) in (first..).zip(rows.chunks_exact_mut(dim)) {
+            let places = self.places.of(sender);
+            let mut there = places.filter(|&place| self.indices[place] != Neighbors::<T>::NONE);
+            let Some(one) = there.next() else { continue };
+            row.fill(from);
+            for place in std::iter::once(one).chain(there) {
+                let other = self.indices[place] as usize;
+                for (axis, value) in row.iter_mut().enumerate() {
+                    let (p, q) = (senders.coordinate(sender, axis), others.coordinate(other, axis));
+                    *value = *value + part(self.norm, self.gradients[place], p, q);
+                }
+            }
+        }
+    }
+
+    /// What the points from `first` on are sent by the distances to them, by ascending sender and place.
+    pub(super) fn sent<A, B>(&self, points: &A, senders: &B, first: usize, rows: &mut [T])
+    where
+        A: Points<T> + ?Sized,
+        B: Points<T> + ?Sized,
+    {
+        let dim = points.dim();
+        let count = rows.len() / dim;
+        for sender in 0..senders.len() {
+            for place in self.places.of(sender) {
+                // Not in this stretch, or none.
+                let at = (self.indices[place] as usize).wrapping_sub(first);
+                if at >= count {
+                    continue;
+                }
+                for (axis, value) in rows[at * dim..][..dim].iter_mut().enumerate() {
+                    let p = senders.coordinate(sender, axis);
+                    let q = points.coordinate(first + at, axis);
+                    *value = *value - part(self.norm, self.gradients[place], p, q);
+                }
+            }
+        }
+    }
+}
+
+/// Gradients of a cloud: `fill` is given each stretch's first row, and its numbers, which are 0.
+pub(super) fn by_stretches<T: Scalar>(
+    [points, dim]: [usize; 2],
+    parts: usize,
+    fill: impl Fn(usize, &mut [T]) + Send + Sync,
+) -> Vec<T> {
+    if dim == 0 {
+        return Vec::new();
+    }
+    let mut gradients = vec![T::ZERO; points * dim];
+    let stretch = points.div_ceil(parts).max(1);
+    let fill = |(k, rows): (usize, &mut [T])| fill(k * stretch, rows);
+    match parts {
+        1 => gradients.chunks_mut(stretch * dim).enumerate().for_each(fill),
+        _ => gradients.par_chunks_mut(stretch * dim).enumerate().for_each(fill),
+    }
+    gradients
+}
+
+/// The gradient of the distance of `p` and `q` along an axis, times `g`.
+#[inline(always)]
+fn part<T: Scalar>(norm: Norm, g: T, p: T, q: T) -> T {
+    match norm {
+        Norm::Two => (g + g) * (p - q),
+        Norm::One if p > q => g,
+        Norm::One if p < q => T::ZERO - g,
+        Norm::One => T::ZERO,
+    }
+}

@@ -1,0 +1,100 @@
+//! A cloud that is searched several times: checked, copied and built a tree for once.
+
+use super::prepared::threads_for_points;
+use crate::cloud::Cloud;
+use crate::spatial::BoxTree;
+use crate::threads::on_threads;
+use crate::{BadRows, Cpu, Error, Points, Scalar};
+use std::any::Any;
+use std::fmt;
+
+/// A cloud with the tree by which the CPU searches it. Networks ask a cloud three times; the tree is then
+/// built once.
+///
+/// An index is [`Points`], and can be given wherever clouds are: as the first cloud, the second, or both,
+/// in batches, to any device. A search on a [`Cpu`] then takes the cloud and the tree as they are. The
+/// result is the same without.
+///
+/// ```
+/// use farpoint::{Index, Matcher, Searcher};
+///
+/// let index = Index::new(&[[3.0f32], [1.0], [-1.0], [9.0]])?;
+/// assert_eq!(index.search(&Searcher::nearest(2), &[[0.0f32]])?.indices(0), [1, 2]);
+/// assert_eq!(index.nearest(&Matcher::new(), &[[8.0f32]])?.indices, [3]);
+/// let others = index.search_self(&Searcher::nearest(1).exclude_self(true))?;
+/// assert_eq!(others.all_indices, [1, 0, 1, 0]);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+pub struct Index<T> {
+    pub(super) cloud: Cloud<T>,
+    pub(super) tree: BoxTree<T>,
+    rows: usize,
+    dims: usize,
+}
+
+impl<T: Scalar> Index<T> {
+    /// Builds the index on all threads. Rows with NaN or infinity are an error.
+    ///
+    /// # Errors
+    /// On bad rows, and on a cloud without points.
+    pub fn new<P: Points<T> + ?Sized>(points: &P) -> Result<Self, Error> {
+        Self::build(&Cpu::new(), points, BadRows::Error)
+    }
+
+    /// Builds the index on the threads of `cpu`. Rows that are left out remain so in every search, whatever
+    /// its own [`BadRows`] says of other clouds; indices still count all rows.
+    ///
+    /// # Errors
+    /// As [`Index::new`].
+    pub fn build<P: Points<T> + ?Sized>(
+        cpu: &Cpu,
+        points: &P,
+        bad_rows: BadRows,
+    ) -> Result<Self, Error> {
+        let threads = threads_for_points(cpu.threads, points.len())?;
+        on_threads(threads, || {
+            let cloud = Cloud::new(points, bad_rows, threads)?;
+            if cloud.len == 0 {
+                return Err(Error::EmptyCloud);
+            }
+            let tree = BoxTree::new(&cloud, threads);
+            Ok(Self { cloud, tree, rows: points.len(), dims: points.dim() })
+        })
+    }
+
+    /// Rows left out because they hold NaN or infinity.
+    pub fn dropped(&self) -> usize {
+        self.rows - self.cloud.len
+    }
+
+    /// The index behind points, if they are one.
+    pub(super) fn of<P: Points<T> + ?Sized>(points: &P) -> Option<&Self> {
+        points.index()?.downcast_ref()
+    }
+}
+
+/// The points that the index was built of; rows that were left out are NaN.
+impl<T: Scalar> Points<T> for Index<T> {
+    fn len(&self) -> usize {
+        self.rows
+    }
+    fn dim(&self) -> usize {
+        self.dims
+    }
+    #[inline(always)]
+    fn coordinate(&self, index: usize, axis: usize) -> T {
+        match self.cloud.point(index) {
+            Some(point) => self.cloud.axes[axis][point as usize],
+            None => T::from_f64(f64::NAN),
+        }
+    }
+    fn index(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+}
+
+impl<T: Scalar> fmt::Debug for Index<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Index of {} points with {} coordinates", self.rows, self.dims)
+    }
+}

@@ -1,0 +1,134 @@
+//! Two clouds as the CPU searches them: checked and copied now, or before as an [`Index`], and what
+//! a method needs of both.
+
+use super::auto;
+use super::brute::Blocks;
+use super::index::Index;
+use super::prepared::{copy, share, threads_for};
+use crate::cloud::Cloud;
+use crate::spatial::BoxTree;
+use crate::threads::{both, on_threads};
+use crate::watch::Watch;
+use crate::{BadRows, Error, Method, Points, Scalar};
+
+/// Two clouds without their bad rows, neither of them empty.
+pub(super) struct Pair<'a, T> {
+    pub(super) clouds: [&'a Cloud<T>; 2],
+    /// Trees that were built before.
+    trees: [Option<&'a BoxTree<T>>; 2],
+    /// Whether the second cloud is the first: what is built of one serves for both.
+    same: bool,
+    /// Rows of the caller's clouds, bad ones among them.
+    pub(super) rows: [usize; 2],
+    pub(super) threads: usize,
+}
+
+/// What a method needs of both clouds.
+#[derive(Clone, Copy)]
+pub(super) enum Structure<'a, T> {
+    Reference,
+    Brute([&'a Blocks<T>; 2]),
+    Tree([&'a BoxTree<T>; 2]),
+}
+
+impl<T> Structure<'_, T> {
+    /// For the search in the other direction.
+    pub(super) fn turned(self) -> Self {
+        match self {
+            Self::Reference => Self::Reference,
+            Self::Brute([a, b]) => Self::Brute([b, a]),
+            Self::Tree([a, b]) => Self::Tree([b, a]),
+        }
+    }
+}
+
+/// Checks and copies what is no [`Index`], then works on both clouds on so many threads.
+pub(super) fn with<T: Scalar, A, B, R: Send>(
+    threads: Option<usize>,
+    bad_rows: BadRows,
+    a: &A,
+    b: &B,
+    work: impl FnOnce(&Pair<'_, T>) -> Result<R, Error> + Send,
+) -> Result<R, Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    let threads = threads_for(threads, a, b)?;
+    let indexes = [Index::of(a), Index::of(b)];
+    on_threads(threads, || {
+        let share = share(threads, a.len(), b.len());
+        let (first, second) = both(
+            threads,
+            || indexes[0].is_none().then(|| copy(bad_rows, a, share, "first")).transpose(),
+            || indexes[1].is_none().then(|| copy(bad_rows, b, share, "second")).transpose(),
+        );
+        let (first, second) = (first?, second?);
+        let [one, other] = indexes.map(|index| index.map(|index| &index.cloud));
+        let clouds = [first.as_ref().or(one), second.as_ref().or(other)];
+        let clouds = clouds.map(|cloud| cloud.expect("an index or a copy"));
+        let trees = indexes.map(|index| index.map(|index| &index.tree));
+        let (same, rows) = (clouds[0].equals(clouds[1]), [a.len(), b.len()]);
+        let found = work(&Pair { clouds, trees, same, rows, threads });
+        give_back(threads, first, second);
+        found
+    })
+}
+
+/// Drops each on the thread that most likely made it: threads keep memory for their next run.
+fn give_back<X: Send>(threads: usize, a: X, b: X) {
+    both(threads, || drop(a), || drop(b));
+}
+
+impl<T: Scalar> Pair<'_, T> {
+    /// Rows of a cloud that were left out.
+    pub(super) fn dropped(&self, side: usize) -> usize {
+        self.rows[side] - self.clouds[side].len
+    }
+
+    /// Builds what a method needs, unless the watch stops it, and works with that.
+    ///
+    /// # Errors
+    /// [`Error::SearchCancelled`], and what `work` returns.
+    pub(super) fn build<R: Send>(
+        &self,
+        method: Method,
+        watch: &Watch<'_>,
+        work: impl FnOnce(Structure<'_, T>) -> Result<R, Error> + Send,
+    ) -> Result<R, Error> {
+        if !watch.step(0) {
+            return Err(Error::SearchCancelled(0));
+        }
+        let [a, b] = self.clouds;
+        let wanted = [self.tree(0).is_none(), self.tree(1).is_none() && !self.same];
+        match auto::choose(method, [a.len, b.len], wanted) {
+            Method::Auto | Method::Plain => unreachable!("resolved, and checked"),
+            Method::Reference => work(Structure::Reference),
+            Method::Brute => {
+                let first = Blocks::new(a);
+                let second = (!self.same).then(|| Blocks::new(b));
+                work(Structure::Brute([&first, second.as_ref().unwrap_or(&first)]))
+            }
+            Method::Tree => {
+                let share = if wanted[0] && wanted[1] {
+                    share(self.threads, a.len, b.len)
+                } else {
+                    self.threads
+                };
+                let build =
+                    |side: usize| wanted[side].then(|| BoxTree::new(self.clouds[side], share));
+                let (first, second) = both(self.threads, || build(0), || build(1));
+                let one = self.tree(0).or(first.as_ref()).expect("there, or built");
+                let other = self.tree(1).or(second.as_ref()).unwrap_or(one);
+                let found = work(Structure::Tree([one, other]));
+                give_back(self.threads, first, second);
+                found
+            }
+        }
+    }
+
+    /// A tree that was built before.
+    fn tree(&self, side: usize) -> Option<&BoxTree<T>> {
+        self.trees[side].or(if self.same { self.trees[1 - side] } else { None })
+    }
+}

@@ -1,0 +1,128 @@
+//! Gradients of the distances of several neighbors.
+
+use crate::neighbors::gradients::{Distances, Places, by_stretches};
+use crate::threads::{self, both, on_threads};
+use crate::{Error, Gradients, Neighbors, Points, Scalar, WithinBall};
+
+/// The gradients of both clouds, from those of `found.all_distances`, one number per place. What is in
+/// places without a neighbor does not count.
+///
+/// The distance of a point `p` of `x` to its neighbor `q` with gradient `g` sends `(2 * g) * (p - q)` to
+/// `p` and the negative of it to `q` ([`crate::Norm::One`]: `g` times the sign of the difference, 0 at
+/// 0). A point of `x` adds its parts by ascending place, a point of `y` what it is sent by ascending
+/// row of `x` and place, both from 0. So the same bits come out on every run, whatever the number of
+/// threads.
+///
+/// ```
+/// use farpoint::{Searcher, neighbors::search_backward};
+///
+/// let (x, y) = ([[0.0f32]], [[1.0f32], [-3.0]]);
+/// let found = Searcher::nearest(2).search(&x, &y)?;
+/// let gradients = search_backward(&found, &x, &y, &[1.0, 0.5])?;
+/// assert_eq!((gradients.a, gradients.b), (vec![-2.0 + 3.0], vec![2.0, -3.0]));
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+///
+/// [`crate::Searcher::on`] runs it on a given number of threads.
+///
+/// # Errors
+/// If clouds, result and gradients do not fit each other.
+pub fn search_backward<T: Scalar, X, Y>(
+    found: &Neighbors<T>,
+    x: &X,
+    y: &Y,
+    gradients: &[T],
+) -> Result<Gradients<T>, Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
+    best(None, found, x, y, gradients)
+}
+
+/// [`search_backward`] for all neighbors in balls: from the gradients of `found.raw_distances`.
+///
+/// # Errors
+/// If clouds, result and gradients do not fit each other.
+pub fn within_backward<T: Scalar, X, Y>(
+    found: &WithinBall<T>,
+    x: &X,
+    y: &Y,
+    gradients: &[T],
+) -> Result<Gradients<T>, Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
+    all(None, found, x, y, gradients)
+}
+
+/// The gradients through the best neighbors, on so many threads.
+pub(crate) fn best<T: Scalar, X, Y>(
+    threads: Option<usize>,
+    found: &Neighbors<T>,
+    x: &X,
+    y: &Y,
+    gradients: &[T],
+) -> Result<Gradients<T>, Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
+    let (indices, places) = (&found.all_indices, Places::Each(found.k));
+    run(threads, Distances { indices, gradients, places, norm: found.norm }, x, y)
+}
+
+/// The gradients through all neighbors, on so many threads.
+pub(crate) fn all<T: Scalar, X, Y>(
+    threads: Option<usize>,
+    found: &WithinBall<T>,
+    x: &X,
+    y: &Y,
+    gradients: &[T],
+) -> Result<Gradients<T>, Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
+    let (indices, places) = (&found.indices, Places::Offsets(&found.offsets));
+    run(threads, Distances { indices, gradients, places, norm: found.norm }, x, y)
+}
+
+/// Fewer distances are handled by one thread.
+const SMALL: usize = 1 << 14;
+
+fn run<T: Scalar, X, Y>(
+    threads: Option<usize>,
+    distances: Distances<'_, T>,
+    x: &X,
+    y: &Y,
+) -> Result<Gradients<T>, Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
+    if x.dim() != y.dim() {
+        let (x, y) = (x.dim(), y.dim());
+        return Err(Error::Shape(format!("points of {x} coordinates against points of {y}")));
+    }
+    distances.check(x.len(), y.len())?;
+    let large = distances.indices.len() >= SMALL;
+    let wanted = threads::count_for(large, threads)?;
+    let threads = if large { wanted } else { 1 };
+    let parts = threads.div_ceil(2);
+    on_threads(threads, || {
+        let of_x = || {
+            by_stretches([x.len(), x.dim()], parts, |first, rows| {
+                distances.own(x, y, first, rows, T::ZERO);
+            })
+        };
+        let of_y = || {
+            by_stretches([y.len(), y.dim()], parts, |first, rows| {
+                distances.sent(y, x, first, rows);
+            })
+        };
+        let (a, b) = both(threads, of_x, of_y);
+        Ok(Gradients { a, b })
+    })
+}

@@ -1,0 +1,101 @@
+//! Limits of queries before anything is collected: how far the k-th nearest of some blocks is.
+
+use crate::Scalar;
+use crate::memory;
+use crate::neighbors::block::Block;
+use crate::neighbors::metric::Metric;
+use crate::simd::Simd;
+use crate::spatial::LEAF;
+
+/// Most neighbors for which limits are seeded, and one that is the query itself; with more, that takes
+/// longer than it saves.
+const MOST: usize = 33;
+
+/// The nearest distances of each query in the blocks that it was seeded with.
+#[repr(align(64))]
+pub(super) struct Seed<T> {
+    nearest: [[T; LEAF]; MOST],
+    /// How many distances are kept: the last of them is a limit.
+    wanted: usize,
+}
+
+impl<T: Scalar> Seed<T> {
+    pub(super) fn new() -> Self {
+        Self { nearest: [[T::INFINITY; LEAF]; MOST], wanted: 0 }
+    }
+
+    /// For other queries, which want so many neighbors; whether there is something to seed.
+    pub(super) fn begin(&mut self, wanted: usize) -> bool {
+        self.wanted = wanted;
+        let useful = (1..=MOST).contains(&wanted);
+        if useful {
+            // Up to twice as many are kept.
+            self.nearest[..MOST.min(2 * wanted + 3)].fill([T::INFINITY; LEAF]);
+        }
+        useful
+    }
+
+    /// Lowers every query's limit to the distance of its k-th nearest point in this block and those
+    /// before.
+    #[inline(always)]
+    pub(super) fn lower<S: Simd<T>, M: Metric>(
+        &mut self,
+        simd: S,
+        limits: &mut [T; LEAF],
+        queries: Block<'_, T>,
+        block: Block<'_, T>,
+        dims: usize,
+    ) {
+        // Few distances fit in registers if their number is known.
+        match self.wanted {
+            1..=4 => self.sort::<S, M, 4>(simd, limits, queries, block, dims),
+            5..=8 => self.sort::<S, M, 8>(simd, limits, queries, block, dims),
+            9..=17 => self.sort::<S, M, 17>(simd, limits, queries, block, dims),
+            _ => self.sort::<S, M, MOST>(simd, limits, queries, block, dims),
+        }
+    }
+
+    /// The queries are lanes here and the best distances are sorted by minima and maxima, so that no branch
+    /// has to be predicted.
+    #[inline(always)]
+    fn sort<S: Simd<T>, M: Metric, const MANY: usize>(
+        &mut self,
+        simd: S,
+        limits: &mut [T; LEAF],
+        queries: Block<'_, T>,
+        block: Block<'_, T>,
+        dims: usize,
+    ) {
+        assert!(block.has(dims) && queries.has(dims));
+        let nearest: &mut [[T; LEAF]; MANY] = self.nearest.first_chunk_mut().expect("fewer");
+        let many = if MANY == MOST { self.wanted } else { MANY };
+        let last = self.wanted - 1;
+        for at in (0..LEAF).step_by(S::LANES) {
+            let mut best = [simd.splat(T::INFINITY); MANY];
+            for (best, nearest) in best[..many].iter_mut().zip(&*nearest) {
+                // SAFETY: whole vectors of a row of `LEAF` numbers.
+                *best = unsafe { memory::load(simd, nearest, at) };
+            }
+            for place in 0..block.len() {
+                // SAFETY: the assertion; places below `LEAF`, of which vectors are parts.
+                let mut distance =
+                    unsafe { queries.distances::<S, M, false>(simd, at, block, place, dims) };
+                for kept in &mut best[..many] {
+                    let less = simd.min(distance, *kept);
+                    distance = simd.max(distance, *kept);
+                    *kept = less;
+                }
+            }
+            for (best, nearest) in best[..many].iter().zip(&mut *nearest) {
+                // SAFETY: whole vectors of a row of `LEAF` numbers.
+                unsafe { memory::store(simd, nearest, at, *best) };
+            }
+            // SAFETY: whole vectors of `limits` and a row, of `LEAF` numbers each.
+            unsafe {
+                let seeded = memory::load(simd, &nearest[last], at);
+                let limit = memory::load(simd, limits, at);
+                memory::store(simd, limits, at, simd.min(limit, seeded));
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Rows of values by their indices, and back.
+
+use super::shape::{check_indices, check_len};
+use super::{RowIndex, ValueShape, parts};
+use crate::{Cpu, Error, Scalar};
+
+/// The rows of `values` that `indices` name: `(clouds, places, k, channels)`, zeros for index -1.
+///
+/// `values` are `(clouds, rows, channels)`, `indices` `(clouds, places, k)`.
+///
+/// ```
+/// use farpoint::{Cpu, values::{ValueShape, gather}};
+/// let shape = ValueShape { clouds: 1, rows: 2, places: 3, k: 1, channels: 2 };
+/// let rows = gather(&Cpu::new(), &shape, &[1.0f32, 2.0, 3.0, 4.0], &[1i64, -1, 1])?;
+/// assert_eq!(rows, [3.0, 4.0, 0.0, 0.0, 3.0, 4.0]);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+///
+/// # Errors
+/// If arrays are not of these sizes, and if an index is neither -1 nor a row of its cloud.
+pub fn gather<T: Scalar, I: RowIndex>(
+    cpu: &Cpu,
+    shape: &ValueShape,
+    values: &[T],
+    indices: &[I],
+) -> Result<Vec<T>, Error> {
+    check_len("values", values.len(), shape.values()?)?;
+    let numbers = shape.gathered()?;
+    check_indices(cpu, shape, indices)?;
+    let mut gathered = vec![T::ZERO; numbers];
+    let (channels, of_cloud) = (shape.channels, shape.places * shape.k);
+    parts::rows(cpu, numbers, &mut gathered, channels, |first, rows| {
+        let named = rows.chunks_exact_mut(channels).zip(&indices[first..]);
+        for (place, (row, index)) in (first..).zip(named) {
+            if let Some(from) = index.row() {
+                let from = (place / of_cloud * shape.rows + from) * channels;
+                row.copy_from_slice(&values[from..][..channels]);
+            }
+        }
+    })?;
+    Ok(gathered)
+}
+
+/// The gradient of the values from `grad`, that of what [`gather`] gave: a row adds up what the places
+/// that name it were given, by ascending flat place.
+///
+/// # Errors
+/// As [`gather`].
+pub fn gather_backward<T: Scalar, I: RowIndex>(
+    cpu: &Cpu,
+    shape: &ValueShape,
+    indices: &[I],
+    grad: &[T],
+) -> Result<Vec<T>, Error> {
+    check_len("gradients", grad.len(), shape.gathered()?)?;
+    check_indices(cpu, shape, indices)?;
+    let mut gradients = vec![T::ZERO; shape.values()?];
+    let channels = shape.channels;
+    parts::destinations(cpu, grad.len(), &mut gradients, channels, |range, rows| {
+        let of_cloud = shape.places * shape.k;
+        for cloud in shape.clouds_of(&range) {
+            let places = cloud * of_cloud..(cloud + 1) * of_cloud;
+            for (place, index) in places.clone().zip(&indices[places]) {
+                let Some(to) = shape.row_in(&range, cloud, *index) else { continue };
+                let row = &mut rows[to * channels..][..channels];
+                let sent = &grad[place * channels..][..channels];
+                for (sum, &sent) in row.iter_mut().zip(sent) {
+                    *sum = *sum + sent;
+                }
+            }
+        }
+    })?;
+    Ok(gradients)
+}

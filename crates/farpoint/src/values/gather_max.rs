@@ -1,0 +1,183 @@
+//! The largest of several rows of values, channel by channel, and its gradients.
+
+use super::shape::{check_indices, check_len};
+use super::{RowIndex, ValueShape, parts};
+use crate::{Cpu, Error, Scalar};
+
+/// What [`gather_max`] gives: `(clouds, places, channels)` both.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GatherMax<T> {
+    /// The maxima.
+    pub values: Vec<T>,
+    /// The `j` of each, which gradients go by; -1 where no index names a row.
+    pub chosen: Vec<i32>,
+}
+
+/// What [`gather_max_backward`] gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GatherMaxGradients<T> {
+    /// Of the values, `(clouds, rows, channels)`.
+    pub values: Vec<T>,
+    /// Of what was added, `(clouds, places, k, channels)`, if wanted.
+    pub add: Option<Vec<T>>,
+}
+
+/// The largest of `values[i[m, j], c] + add[m, j, c]` over `j`, for each place `m` and channel `c`.
+/// Nothing of the size of `add` is made.
+///
+/// `values` are `(clouds, rows, channels)`, `indices` `(clouds, places, k)`, `add` is
+/// `(clouds, places, k, channels)`. Index -1 takes no part; a place without any row gets 0. Among equals
+/// the lowest `j` is chosen. NaN is larger than any number, and the first one is chosen.
+///
+/// ```
+/// use farpoint::{Cpu, values::{ValueShape, gather_max}};
+/// let shape = ValueShape { clouds: 1, rows: 2, places: 1, k: 3, channels: 2 };
+/// let largest = gather_max(&Cpu::new(), &shape, &[1.0f32, 4.0, 3.0, 2.0], &[-1i64, 0, 1], None)?;
+/// assert_eq!(largest.values, [3.0, 4.0]);
+/// assert_eq!(largest.chosen, [2, 1]);
+/// # Ok::<(), farpoint::Error>(())
+/// ```
+///
+/// # Errors
+/// If arrays are not of these sizes, if an index is neither -1 nor a row of its cloud, and if `k` is
+/// above `i32::MAX`.
+pub fn gather_max<T: Scalar, I: RowIndex>(
+    cpu: &Cpu,
+    shape: &ValueShape,
+    values: &[T],
+    indices: &[I],
+    add: Option<&[T]>,
+) -> Result<GatherMax<T>, Error> {
+    check_len("values", values.len(), shape.values()?)?;
+    check_k(shape)?;
+    if let Some(add) = add {
+        check_len("what is added", add.len(), shape.gathered()?)?;
+    }
+    check_indices(cpu, shape, indices)?;
+    let numbers = shape.reduced()?;
+    let mut largest = GatherMax { values: vec![T::ZERO; numbers], chosen: vec![-1; numbers] };
+    let output = (&mut largest.values[..], &mut largest.chosen[..]);
+    let (channels, k) = (shape.channels, shape.k);
+    let work = numbers.saturating_mul(k);
+    parts::rows_of_two(cpu, work, output, channels, |first, best, chosen| {
+        let rows = best.chunks_exact_mut(channels).zip(chosen.chunks_exact_mut(channels));
+        for (place, (best, chosen)) in (first..).zip(rows) {
+            for (j, index) in indices[place * k..][..k].iter().enumerate() {
+                let Some(row) = index.row() else { continue };
+                let row = (place / shape.places * shape.rows + row) * channels;
+                let add = add.map(|add| &add[(place * k + j) * channels..][..channels]);
+                raise(best, chosen, &values[row..][..channels], add, j as i32);
+            }
+        }
+    })?;
+    Ok(largest)
+}
+
+/// Raises the maxima of a place to a row's values.
+fn raise<T: Scalar>(best: &mut [T], chosen: &mut [i32], row: &[T], add: Option<&[T]>, j: i32) {
+    let raise = |(best, chosen): (&mut T, &mut i32), sum: T| {
+        let larger = sum > *best || is_nan(sum);
+        if *chosen < 0 || (larger && !is_nan(*best)) {
+            (*best, *chosen) = (sum, j);
+        }
+    };
+    let slots = best.iter_mut().zip(chosen);
+    match add {
+        None => slots.zip(row).for_each(|(slot, &value)| raise(slot, value)),
+        Some(add) => slots.zip(row.iter().zip(add)).for_each(|(slot, (&a, &b))| raise(slot, a + b)),
+    }
+}
+
+#[inline(always)]
+fn is_nan<T: Scalar>(value: T) -> bool {
+    value.partial_cmp(&value).is_none()
+}
+
+/// The gradients from `grad`, that of the maxima: each goes to the place that `chosen` names. A row of
+/// values adds up what it is sent by ascending place.
+///
+/// `chosen` is what [`gather_max`] gave with these `indices`.
+///
+/// # Errors
+/// As [`gather_max`], and if a number of `chosen` is outside `-1..k`.
+pub fn gather_max_backward<T: Scalar, I: RowIndex>(
+    cpu: &Cpu,
+    shape: &ValueShape,
+    indices: &[I],
+    chosen: &[i32],
+    grad: &[T],
+    with_add: bool,
+) -> Result<GatherMaxGradients<T>, Error> {
+    let numbers = shape.reduced()?;
+    check_len("gradients", grad.len(), numbers)?;
+    check_len("chosen places", chosen.len(), numbers)?;
+    check_k(shape)?;
+    check_indices(cpu, shape, indices)?;
+    check_chosen(cpu, shape, chosen)?;
+    let mut gradients = GatherMaxGradients { values: vec![T::ZERO; shape.values()?], add: None };
+    let channels = shape.channels;
+    parts::destinations(cpu, numbers, &mut gradients.values, channels, |range, rows| {
+        for cloud in shape.clouds_of(&range) {
+            for place in cloud * shape.places..(cloud + 1) * shape.places {
+                let sent = &grad[place * channels..][..channels];
+                let chosen = &chosen[place * channels..][..channels];
+                let of_place = &indices[place * shape.k..][..shape.k];
+                for (c, (&sent, &j)) in sent.iter().zip(chosen).enumerate() {
+                    let index = usize::try_from(j).ok().map(|j| of_place[j]);
+                    if let Some(to) = index.and_then(|index| shape.row_in(&range, cloud, index)) {
+                        let sum = &mut rows[to * channels + c];
+                        *sum = *sum + sent;
+                    }
+                }
+            }
+        }
+    })?;
+    if with_add {
+        gradients.add = Some(of_added(cpu, shape, chosen, grad)?);
+    }
+    Ok(gradients)
+}
+
+/// The gradient of what was added.
+fn of_added<T: Scalar>(
+    cpu: &Cpu,
+    shape: &ValueShape,
+    chosen: &[i32],
+    grad: &[T],
+) -> Result<Vec<T>, Error> {
+    let (numbers, channels) = (shape.gathered()?, shape.channels);
+    let mut added = vec![T::ZERO; numbers];
+    parts::rows(cpu, numbers, &mut added, channels, |first, rows| {
+        for (flat, row) in (first..).zip(rows.chunks_exact_mut(channels)) {
+            let (place, j) = (flat / shape.k, (flat % shape.k) as i32);
+            let of_place = place * channels..(place + 1) * channels;
+            let sent = grad[of_place.clone()].iter().zip(&chosen[of_place]);
+            for (gradient, (&sent, &chosen)) in row.iter_mut().zip(sent) {
+                *gradient = if chosen == j { sent } else { T::ZERO };
+            }
+        }
+    })?;
+    Ok(added)
+}
+
+fn check_k(shape: &ValueShape) -> Result<(), Error> {
+    match i32::try_from(shape.k) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::Shape(format!(
+            "k = {} is more than the {} that a maximum can be chosen from",
+            shape.k,
+            i32::MAX
+        ))),
+    }
+}
+
+fn check_chosen(cpu: &Cpu, shape: &ValueShape, chosen: &[i32]) -> Result<(), Error> {
+    let wrong = |&j: &i32| j < -1 || j >= shape.k as i32;
+    match parts::first(cpu, chosen, wrong)? {
+        None => Ok(()),
+        Some(at) => Err(Error::Shape(format!(
+            "chosen place {} of number {at} is outside -1..{}; give what gather_max gave",
+            chosen[at], shape.k
+        ))),
+    }
+}

@@ -1,0 +1,121 @@
+//! Spreading rows over threads. What a thread writes never depends on how many there are.
+
+use crate::threads::prelude::*;
+use crate::threads::{count_for, on_threads};
+use crate::{Cpu, Error};
+use std::ops::Range;
+
+/// Numbers that one thread handles as fast as several would.
+const SMALL: usize = 1 << 15;
+
+/// Numbers of a part, at least.
+const LEAST: usize = 1 << 12;
+
+/// Fills rows of `width` numbers, side by side on the threads of a CPU: `fill` is given the number of a
+/// first row, and some rows from there on. `work` counts the numbers read and written.
+pub(super) fn rows<A: Send>(
+    cpu: &Cpu,
+    work: usize,
+    output: &mut [A],
+    width: usize,
+    fill: impl Fn(usize, &mut [A]) + Send + Sync,
+) -> Result<(), Error> {
+    let threads = threads(cpu, work)?;
+    if output.is_empty() {
+        return Ok(());
+    }
+    let each = stretch(output.len() / width, width, threads);
+    on_threads(threads, || {
+        match threads {
+            1 => fill(0, output),
+            _ => output
+                .par_chunks_mut(each * width)
+                .enumerate()
+                .for_each(|(part, rows)| fill(part * each, rows)),
+        }
+        Ok(())
+    })
+}
+
+/// The same for two arrays with a row of as many numbers each.
+pub(super) fn rows_of_two<A: Send, B: Send>(
+    cpu: &Cpu,
+    work: usize,
+    (a, b): (&mut [A], &mut [B]),
+    width: usize,
+    fill: impl Fn(usize, &mut [A], &mut [B]) + Send + Sync,
+) -> Result<(), Error> {
+    let threads = threads(cpu, work)?;
+    if a.is_empty() {
+        return Ok(());
+    }
+    let each = stretch(a.len() / width, width, threads);
+    on_threads(threads, || {
+        match threads {
+            1 => fill(0, a, b),
+            _ => a
+                .par_chunks_mut(each * width)
+                .zip(b.par_chunks_mut(each * width))
+                .enumerate()
+                .for_each(|(part, (a, b))| fill(part * each, a, b)),
+        }
+        Ok(())
+    })
+}
+
+/// Fills rows of `width` numbers that are put together from all over a list: one part per thread, since
+/// each part reads the list. `fill` is given the rows of its part by number.
+pub(super) fn destinations<A: Send>(
+    cpu: &Cpu,
+    work: usize,
+    output: &mut [A],
+    width: usize,
+    fill: impl Fn(Range<usize>, &mut [A]) + Send + Sync,
+) -> Result<(), Error> {
+    let threads = threads(cpu, work)?;
+    if output.is_empty() {
+        return Ok(());
+    }
+    let each = (output.len() / width).div_ceil(threads);
+    let part = |(part, rows): (usize, &mut [A])| {
+        let first = part * each;
+        fill(first..first + rows.len() / width, rows);
+    };
+    on_threads(threads, || {
+        match threads {
+            1 => part((0, output)),
+            _ => output.par_chunks_mut(each * width).enumerate().for_each(part),
+        }
+        Ok(())
+    })
+}
+
+/// The first of several things that is wrong.
+pub(super) fn first<A: Sync>(
+    cpu: &Cpu,
+    things: &[A],
+    wrong: impl Fn(&A) -> bool + Send + Sync,
+) -> Result<Option<usize>, Error> {
+    let threads = threads(cpu, things.len())?;
+    let each = stretch(things.len(), 1, threads);
+    on_threads(threads, || {
+        if threads == 1 {
+            return Ok(things.iter().position(wrong));
+        }
+        let found = things.par_chunks(each).enumerate().map(|(part, things)| {
+            things.iter().position(&wrong).map_or(usize::MAX, |at| part * each + at)
+        });
+        let found = found.reduce(|| usize::MAX, usize::min);
+        Ok((found != usize::MAX).then_some(found))
+    })
+}
+
+fn threads(cpu: &Cpu, work: usize) -> Result<usize, Error> {
+    let wanted = count_for(work >= SMALL, cpu.threads)?;
+    Ok(if work >= SMALL { wanted } else { 1 })
+}
+
+/// Rows of a part: several parts a thread, for threads that are slower than others.
+fn stretch(rows: usize, width: usize, threads: usize) -> usize {
+    rows.div_ceil(4 * threads).max(LEAST.div_ceil(width)).max(1)
+}

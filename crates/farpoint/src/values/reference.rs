@@ -1,0 +1,218 @@
+//! The obvious loops that define the results of all operators on values. They check nothing: arrays must
+//! have the sizes of the shape, and indices be -1 or a row.
+
+use super::{GatherMax, GatherMaxGradients, InverseDistance, RowIndex, ValueShape};
+use crate::Scalar;
+
+/// Calls `visit` with each place of the batch, its flat index place, and the row of the batch that is
+/// named there, if one is.
+fn each<I: RowIndex>(
+    shape: &ValueShape,
+    indices: &[I],
+    mut visit: impl FnMut(usize, usize, Option<usize>),
+) {
+    for cloud in 0..shape.clouds {
+        for place in cloud * shape.places..(cloud + 1) * shape.places {
+            let of_place = place * shape.k..(place + 1) * shape.k;
+            for (flat, index) in of_place.clone().zip(&indices[of_place]) {
+                visit(place, flat, index.row().map(|row| cloud * shape.rows + row));
+            }
+        }
+    }
+}
+
+/// [`super::gather`].
+pub fn gather<T: Scalar, I: RowIndex>(shape: &ValueShape, values: &[T], indices: &[I]) -> Vec<T> {
+    let mut gathered = Vec::new();
+    each(shape, indices, |_, _, row| {
+        for c in 0..shape.channels {
+            gathered.push(row.map_or(T::ZERO, |row| values[row * shape.channels + c]));
+        }
+    });
+    gathered
+}
+
+/// [`super::gather_backward`].
+pub fn gather_backward<T: Scalar, I: RowIndex>(
+    shape: &ValueShape,
+    indices: &[I],
+    grad: &[T],
+) -> Vec<T> {
+    let channels = shape.channels;
+    let mut sums = vec![T::ZERO; shape.clouds * shape.rows * channels];
+    for c in 0..channels {
+        each(shape, indices, |_, flat, row| {
+            if let Some(row) = row {
+                sums[row * channels + c] = sums[row * channels + c] + grad[flat * channels + c];
+            }
+        });
+    }
+    sums
+}
+
+/// [`super::gather_max`].
+pub fn gather_max<T: Scalar, I: RowIndex>(
+    shape: &ValueShape,
+    values: &[T],
+    indices: &[I],
+    add: Option<&[T]>,
+) -> GatherMax<T> {
+    let channels = shape.channels;
+    let numbers = shape.clouds * shape.places * channels;
+    let mut largest = GatherMax { values: vec![T::ZERO; numbers], chosen: vec![-1; numbers] };
+    for c in 0..channels {
+        each(shape, indices, |place, flat, row| {
+            let Some(row) = row else { return };
+            let value = values[row * channels + c];
+            let sum = add.map_or(value, |add| value + add[flat * channels + c]);
+            let at = place * channels + c;
+            let best = largest.values[at].to_f64();
+            let first_nan = sum.to_f64().is_nan() && !best.is_nan();
+            if largest.chosen[at] == -1 || sum.to_f64() > best || first_nan {
+                largest.values[at] = sum;
+                largest.chosen[at] = (flat % shape.k) as i32;
+            }
+        });
+    }
+    largest
+}
+
+/// [`super::gather_max_backward`], with the gradient of what was added.
+pub fn gather_max_backward<T: Scalar, I: RowIndex>(
+    shape: &ValueShape,
+    indices: &[I],
+    chosen: &[i32],
+    grad: &[T],
+) -> GatherMaxGradients<T> {
+    let channels = shape.channels;
+    let mut sums = vec![T::ZERO; shape.clouds * shape.rows * channels];
+    let mut added = vec![T::ZERO; indices.len() * channels];
+    for c in 0..channels {
+        each(shape, indices, |place, flat, row| {
+            let at = place * channels + c;
+            if let Some(row) = row.filter(|_| chosen[at] == (flat % shape.k) as i32) {
+                sums[row * channels + c] = sums[row * channels + c] + grad[at];
+                added[flat * channels + c] = grad[at];
+            }
+        });
+    }
+    GatherMaxGradients { values: sums, add: Some(added) }
+}
+
+/// [`super::interpolate`].
+pub fn interpolate<T: Scalar, I: RowIndex>(
+    shape: &ValueShape,
+    values: &[T],
+    indices: &[I],
+    weights: &[T],
+) -> Vec<T> {
+    let channels = shape.channels;
+    let mut sums = vec![T::ZERO; shape.clouds * shape.places * channels];
+    for c in 0..channels {
+        each(shape, indices, |place, flat, row| {
+            if let Some(row) = row {
+                let at = place * channels + c;
+                sums[at] = sums[at] + weights[flat] * values[row * channels + c];
+            }
+        });
+    }
+    sums
+}
+
+/// [`super::interpolate_backward`].
+pub fn interpolate_backward<T: Scalar, I: RowIndex>(
+    shape: &ValueShape,
+    indices: &[I],
+    weights: &[T],
+    grad: &[T],
+) -> Vec<T> {
+    let channels = shape.channels;
+    let mut sums = vec![T::ZERO; shape.clouds * shape.rows * channels];
+    for c in 0..channels {
+        each(shape, indices, |place, flat, row| {
+            if let Some(row) = row {
+                let at = row * channels + c;
+                sums[at] = sums[at] + weights[flat] * grad[place * channels + c];
+            }
+        });
+    }
+    sums
+}
+
+/// [`super::interpolate_weights_backward`].
+pub fn interpolate_weights_backward<T: Scalar, I: RowIndex>(
+    shape: &ValueShape,
+    values: &[T],
+    indices: &[I],
+    grad: &[T],
+) -> Vec<T> {
+    let channels = shape.channels;
+    let mut gradients = vec![T::ZERO; indices.len()];
+    each(shape, indices, |place, flat, row| {
+        let Some(row) = row else { return };
+        let mut parts = vec![T::ZERO; 32];
+        for c in 0..channels {
+            let product = grad[place * channels + c] * values[row * channels + c];
+            parts[c % 32] = parts[c % 32] + product;
+        }
+        while parts.len() > 1 {
+            let upper = parts.split_off(parts.len() / 2);
+            parts = parts.iter().zip(&upper).map(|(&a, &b)| a + b).collect();
+        }
+        gradients[flat] = parts[0];
+    });
+    gradients
+}
+
+fn divided<T: Scalar>(a: T, b: T) -> T {
+    T::from_f64(a.to_f64() / b.to_f64())
+}
+
+/// `1 / (d^power + eps)` of each distance, and their sum.
+fn terms<T: Scalar>(distances: &[T], how: InverseDistance) -> (Vec<T>, T) {
+    let one = T::from_f64(1.0);
+    let power = |d: T| if how.power == 2 { d * d } else { d };
+    let term = |&d: &T| divided(one, power(d) + T::from_f64(how.eps));
+    let terms: Vec<T> = distances.iter().map(term).collect();
+    let sum = terms.iter().fold(T::ZERO, |sum, &term| sum + term);
+    (terms, sum)
+}
+
+/// [`super::inverse_distance_weights`].
+pub fn inverse_distance_weights<T: Scalar>(
+    k: usize,
+    distances: &[T],
+    how: InverseDistance,
+) -> Vec<T> {
+    let mut weights = Vec::new();
+    for distances in distances.chunks(k.max(1)) {
+        let (terms, sum) = terms(distances, how);
+        let weight = |&term: &T| if sum == T::ZERO { T::ZERO } else { divided(term, sum) };
+        weights.extend(terms.iter().map(weight));
+    }
+    weights
+}
+
+/// [`super::inverse_distance_weights_backward`].
+pub fn inverse_distance_weights_backward<T: Scalar>(
+    k: usize,
+    distances: &[T],
+    how: InverseDistance,
+    grad: &[T],
+) -> Vec<T> {
+    let mut gradients = Vec::new();
+    for (distances, grad) in distances.chunks(k.max(1)).zip(grad.chunks(k.max(1))) {
+        let (terms, sum) = terms(distances, how);
+        let mut mean = T::ZERO;
+        for (&grad, &term) in grad.iter().zip(&terms) {
+            mean = mean + grad * divided(term, sum);
+        }
+        for ((&distance, &grad), &term) in distances.iter().zip(grad).zip(&terms) {
+            let slope = if how.power == 2 { distance + distance } else { T::from_f64(1.0) };
+            let gradient = T::ZERO - (divided(grad - mean, sum) * (term * term)) * slope;
+            let none = sum == T::ZERO || distance == T::INFINITY;
+            gradients.push(if none { T::ZERO } else { gradient });
+        }
+    }
+    gradients
+}
