@@ -4,6 +4,7 @@ mod algorithm;
 mod demo;
 mod files;
 mod manual;
+mod neighbors;
 mod numbers;
 mod place;
 mod samplers;
@@ -13,6 +14,7 @@ pub(crate) use algorithm::{Chosen, Method};
 pub(crate) use demo::{Demo, Generate, Moved};
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
 pub(crate) use manual::{Completions, Man};
+pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{Count, Length, Ratio};
 pub(crate) use place::{Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
@@ -63,6 +65,7 @@ Examples:
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint order scan.ply -o ordered.ply           every prefix is a level of detail
   farpoint chamfer before.ply after.ply            how far apart two clouds are
+  farpoint neighbors scan.ply -k 16 -o near.npz    the 16 nearest of each point
   farpoint compare scan.ply --ratio 0.25 -o look.png    samplers side by side
   farpoint info scan.e57                           what is in a file
 
@@ -89,6 +92,7 @@ pub(crate) enum Command {
     Sample(Box<Sample>),
     Order(Order),
     Chamfer(Chamfer),
+    Neighbors(Box<Neighbors>),
     Compare(Compare),
     Info(Info),
     Generate(Generate),

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
     let outcome = match (points, others) {
         (Points::F32(a), Points::F32(b)) => compare(&a, &b, args, threshold)?,
         // The more precise of the two.
-        (a, b) => compare(&widened(a), &widened(b), args, threshold)?,
+        (a, b) => compare(&a.widened(), &b.widened(), args, threshold)?,
     };
     if let Some(path) = &args.per_point {
         let scale = args.writing.scale.map(|scale| scale.in_units_of(unit));
@@ -77,13 +77,6 @@ fn check(args: &args::Chamfer) -> Result<()> {
         "--per-point {name}: the picture would overwrite an input; give another name"
     );
     Ok(())
-}
-
-fn widened(points: Points<'_>) -> Vec<[f64; 3]> {
-    match points {
-        Points::F32(points) => points.iter().map(|row| row.map(f64::from)).collect(),
-        Points::F64(points) => points.into_owned(),
-    }
 }
 
 /// A [`Chamfer`] of either precision, as far as it is reported.

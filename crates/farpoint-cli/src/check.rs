@@ -152,11 +152,11 @@ pub(crate) fn report(report: &Report, others: &[&Path]) -> Result<()> {
     file("--json", path, &["json"], others)
 }
 
-/// Refuses a cloud and an object that both go to stdout.
+/// Refuses an output and an object that both go to stdout.
 pub(crate) fn stdout_once(output: &Path, report: &Report) -> Result<()> {
     ensure!(
         !(report.prints() && output == Path::new("-")),
-        "only one of --output and --json can go to stdout; write the points to a file"
+        "only one of --output and --json can go to stdout; write the other to a file"
     );
     Ok(())
 }

@@ -80,6 +80,14 @@ impl<'a> Points<'a> {
         }
     }
 
+    /// The points in double precision.
+    pub(crate) fn widened(self) -> Vec<[f64; 3]> {
+        match self {
+            Self::F32(points) => points.iter().map(|row| row.map(f64::from)).collect(),
+            Self::F64(points) => points.into_owned(),
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         each_precision!(self, points => points.len())

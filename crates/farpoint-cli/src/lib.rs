@@ -21,6 +21,7 @@ pub mod interrupt;
 mod job;
 mod manual;
 mod messages;
+mod neighbors;
 mod order;
 mod outcome;
 pub mod output;
@@ -52,6 +53,7 @@ pub fn main() -> ExitCode {
         Command::Sample(args) => sample::run(&args),
         Command::Order(args) => order::run(&args),
         Command::Chamfer(args) => chamfer::run(&args),
+        Command::Neighbors(args) => neighbors::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Generate(args) => generate::run(&args),

@@ -98,9 +98,18 @@ fn version_tells_simd_and_gpu() {
 #[test]
 fn help_has_examples() {
     let folder = Folder::new();
-    for command in
-        ["", "sample", "order", "chamfer", "info", "generate", "compare", "man", "completions"]
-    {
+    for command in [
+        "",
+        "sample",
+        "order",
+        "chamfer",
+        "neighbors",
+        "info",
+        "generate",
+        "compare",
+        "man",
+        "completions",
+    ] {
         let text = folder.ok(&format!("{command} --help")).text();
         assert!(text.contains("Example") && text.contains("farpoint "), "{command}: {text}");
     }

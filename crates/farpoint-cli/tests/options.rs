@@ -220,7 +220,9 @@ fn no_command_makes_a_folder() {
 #[test]
 fn every_option_stands_under_its_heading() {
     let folder = Folder::new();
-    for command in ["sample", "order", "chamfer", "compare", "info", "generate", "demo"] {
+    for command in
+        ["sample", "order", "chamfer", "neighbors", "compare", "info", "generate", "demo"]
+    {
         let help = folder.ok(&format!("{command} --help")).text();
         let mut heading = "";
         for line in help.lines() {
@@ -340,7 +342,9 @@ fn options(text: &str) -> Vec<String> {
 fn messages_name_only_options_that_exist() {
     let folder = Folder::new();
     let mut known = vec!["version".to_owned()];
-    for command in ["sample", "order", "chamfer", "compare", "info", "generate", "demo"] {
+    for command in
+        ["sample", "order", "chamfer", "neighbors", "compare", "info", "generate", "demo"]
+    {
         known.extend(options(&folder.ok(&format!("{command} --help")).text()));
     }
     let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -39,6 +39,7 @@ mod quiet;
 mod raw;
 mod records;
 mod resolution;
+mod sink;
 mod summary;
 mod table;
 mod text;
@@ -49,7 +50,8 @@ pub use coordinates::Coordinates;
 pub use crs::Crs;
 pub use error::{Error, Place};
 pub use format::Format;
-pub use output::{check_output, write, write_bytes, write_indices};
+pub use npy::{Array, Values};
+pub use output::{check_output, write, write_arrays, write_bytes, write_indices};
 pub use summary::Summary;
 
 use std::borrow::Cow;

@@ -3,9 +3,12 @@
 //! The header is read by npyz; the rows are kept as bytes, so that they come back as they were.
 
 mod archive;
+mod arrays;
 mod write;
 
 pub(crate) use archive::read_archive;
+pub(crate) use arrays::write_archive;
+pub use arrays::{Array, Values};
 pub(crate) use write::{one_column, write};
 
 use crate::cloud::Cloud;

@@ -1,16 +1,13 @@
-//! Writing: the choice of the format, and files that are written completely or not at all.
-//!
-//! The output is encoded in memory, written to a temporary file next to its destination and renamed,
-//! so that an interrupted run leaves the old file or none.
+//! Writing: the choice of the format, what it can't keep, and outputs that are refused.
 
 use crate::column::Column;
 use crate::error::Error;
 use crate::format::{Format, writable};
 use crate::resolution::step_text;
+use crate::sink::{folder_of, put, put_by};
 use crate::{Cloud, TextStyle, WriteOptions, las, npy, pcd, ply, text};
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 
 /// Writes the given rows in their order; the path `-` is standard output. Returns warnings, which
 /// name each attribute that the format could not keep.
@@ -58,6 +55,19 @@ pub fn write_bytes(
 pub fn write_indices(path: &Path, indices: &[usize]) -> Result<(), Error> {
     let values = Column::I64(indices.iter().map(|&i| i as i64).collect());
     put(path, &npy::one_column(&values))
+}
+
+/// Writes arrays as an NPZ archive, from where they are: memory for a piece of one is all that it takes.
+///
+/// # Errors
+/// [`Error::Output`] if an array has not as many values as its shape, [`Error::Write`] if the system
+/// refuses.
+pub fn write_arrays(path: &Path, arrays: &[npy::Array<'_>]) -> Result<(), Error> {
+    if let Some(what) = arrays.iter().find_map(npy::Array::wrong) {
+        let fix = "give as many values as the shape has places".to_owned();
+        return Err(Error::Output { name: path.display().to_string(), what, fix });
+    }
+    put_by(path, |sink| npy::write_archive(sink, arrays))
 }
 
 /// Checks an output before heavy work: its format can be written, its folder exists, and it is not
@@ -160,46 +170,6 @@ fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
     });
     let lost: Vec<String> = crs.into_iter().chain(scale).collect();
     (!lost.is_empty()).then(|| format!("{} cannot be kept in {format}", lost.join(" and ")))
-}
-
-/// Writes the bytes to `path`, completely or not at all.
-fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let written = if path == Path::new("-") {
-        let mut out = io::stdout().lock();
-        out.write_all(bytes).and_then(|()| out.flush())
-    } else {
-        put_file(path, bytes)
-    };
-    written.map_err(|source| Error::Write { name: path.display().to_string(), source })
-}
-
-fn put_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A link is followed, so that renaming replaces what it points to and not the link.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let there = fs::metadata(&target).ok();
-    if there.as_ref().is_some_and(|m| !m.is_file()) {
-        // A pipe or a device cannot be renamed over.
-        return File::options().write(true).open(&target)?.write_all(bytes);
-    }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".farpoint-").suffix(".tmp");
-    // Private by default, which would be a surprise in a shared folder.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder_of(&target))?;
-    file.write_all(bytes)?;
-    if let Some(there) = there {
-        file.as_file().set_permissions(there.permissions())?;
-    }
-    file.persist(&target).map_err(|e| e.error)?;
-    Ok(())
-}
-
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
 }
 
 /// Whether two paths lead to one file, through links too.

@@ -124,7 +124,7 @@ fn descr(fields: &[Field], added: &[Attribute], big_endian: bool) -> Result<DTyp
 }
 
 /// The magic, version and description, padded so that the values start at a multiple of 64.
-fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+pub(super) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let shape = super::shape_words(shape);
     let mut text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
     // Version 1 counts to 65535, version 2 further, version 3 is UTF-8.

@@ -1,0 +1,88 @@
+//! The outcome as a table and as JSON.
+
+use super::{Job, Outcome};
+use crate::input;
+use crate::outcome::RanOn;
+use crate::output::{count, number, seconds};
+use crate::report;
+use anyhow::Result;
+use farpoint::Order;
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub(super) fn print(job: &Job<'_>, outcome: &Outcome, read_seconds: f64) -> Result<()> {
+    let taken = job.args.output == Path::new("-");
+    let (object, table) =
+        (as_json(job, outcome, read_seconds), as_table(job, outcome, read_seconds));
+    report::print(&job.args.report, object, &table, taken)
+}
+
+fn as_json(job: &Job<'_>, outcome: &Outcome, read_seconds: f64) -> Value {
+    let Job { args, searcher } = job;
+    let Outcome { points, dropped, spread, ran_on, .. } = outcome;
+    let (device, gpu, threads) = match ran_on {
+        RanOn::Cpu { threads, .. } => ("cpu", None, Some(threads)),
+        RanOn::Gpu { name } => ("cuda", Some(name), None),
+    };
+    let ball = searcher.ball;
+    let order = ball.map(|ball| if ball.order == Order::Nearest { "nearest" } else { "index" });
+    json!({
+        "a": input::name(&args.a),
+        "b": args.b.as_deref().map(input::name),
+        "output": args.output.display().to_string(),
+        "a_points": points[0],
+        "b_points": points[1],
+        "a_dropped": dropped[0],
+        "b_dropped": dropped[1],
+        "k": args.k.map(|k| k.0),
+        "radius": ball.map(|ball| ball.radius),
+        "min_radius": ball.map(|ball| ball.min_radius),
+        "inclusive": args.inclusive,
+        "order": order,
+        "exclude_self": args.exclude_self,
+        "norm": if searcher.norm == farpoint::Norm::One { 1 } else { 2 },
+        "squared": args.squared,
+        "neighbors": spread.neighbors,
+        "fewest": spread.fewest,
+        "most": spread.most,
+        "without": spread.without,
+        "farthest": spread.farthest,
+        "device": device,
+        "gpu": gpu,
+        "threads": threads,
+        "read_seconds": read_seconds,
+        "search_seconds": outcome.search_seconds,
+        "write_seconds": outcome.write_seconds,
+    })
+}
+
+fn as_table(job: &Job<'_>, outcome: &Outcome, read_seconds: f64) -> String {
+    let args = job.args;
+    let Outcome { points, dropped, spread, .. } = outcome;
+    let cloud = |path: &Path, side: usize| {
+        let left_out = match dropped[side] {
+            0 => String::new(),
+            dropped => format!(", {} left out", count(dropped)),
+        };
+        format!("{}, {} points{left_out}", input::name(path), count(points[side]))
+    };
+    let mut rows = vec![("neighbors of", cloud(&args.a, 0))];
+    rows.push(("in", args.b.as_deref().map_or("the same".to_owned(), |path| cloud(path, 1))));
+    let range = match (spread.fewest, spread.most) {
+        (fewest, most) if fewest == most => count(most),
+        (fewest, most) => format!("{} to {}", count(fewest), count(most)),
+    };
+    rows.push(("found", format!("{}, {range} a point", count(spread.neighbors))));
+    if spread.without > 0 {
+        rows.push(("without a neighbor", count(spread.without)));
+    }
+    if spread.neighbors > 0 {
+        let squared = if args.squared { " (squared)" } else { "" };
+        rows.push(("farthest", format!("{}{squared}", number(spread.farthest))));
+    }
+    rows.push(("read", seconds(read_seconds)));
+    let on = report::place(&outcome.ran_on);
+    rows.push(("search", format!("{} on {on}", seconds(outcome.search_seconds))));
+    rows.push(("write", seconds(outcome.write_seconds)));
+    rows.iter().map(|(name, value)| format!("{name:<20}  {value}\n")).collect()
+}

@@ -1,0 +1,131 @@
+//! Running the search: whether memory has room for what it finds, on which device, and writing it.
+
+use super::found::{Found, Stored};
+use super::{Job, Outcome};
+use crate::outcome::RanOn;
+use crate::progress::Progress;
+use crate::{device, input};
+use anyhow::{Result, anyhow};
+use farpoint::{Device, Index, Points, Scalar, Searcher};
+use farpoint_cuda::CudaScalar;
+use farpoint_io::memory;
+use std::time::Instant;
+
+/// Most rows whose neighbors are counted to tell how many all have, and how many pairs of points
+/// may be in them.
+const COUNTED: usize = 1024;
+const PAIRS: usize = 1 << 24;
+
+impl Job<'_> {
+    /// Searches `y` for the neighbors of `x` and writes them.
+    pub(super) fn run<T: CudaScalar + Stored>(
+        &self,
+        x: &[[T; 3]],
+        y: &[[T; 3]],
+    ) -> Result<Outcome> {
+        let Self { args, searcher } = self;
+        let names = match &args.b {
+            None => input::name(&args.a),
+            Some(b) => format!("{} and {}", input::name(&args.a), input::name(b)),
+        };
+        self.fits(&names, x, y)?;
+        let pays = || farpoint_cuda::neighbors::pays(x.len(), y.len());
+        let place = device::choose(&args.place, &|kind| searcher.method.check(kind), pays)?;
+        let threads = device::threads(&args.place);
+        let progress = Progress::start("searching", &names);
+        let all = args.k.is_none();
+        let start = Instant::now();
+        let found = place.run(
+            |cpu| {
+                let found = match args.b {
+                    Some(_) => search(searcher, all, x, y, cpu, &progress)?,
+                    // One tree serves both sides.
+                    None => {
+                        let own = Index::build(cpu, x, searcher.bad_rows)?;
+                        search(searcher, all, &own, &own, cpu, &progress)?
+                    }
+                };
+                Ok((found, RanOn::Cpu { threads, level: None }))
+            },
+            |gpu| {
+                let found = search(searcher, all, x, y, gpu, &progress)?;
+                Ok((found, RanOn::Gpu { name: gpu.properties().name.clone() }))
+            },
+        );
+        let search_seconds = start.elapsed().as_secs_f64();
+        drop(progress);
+        let (mut found, ran_on) = found.map_err(|error| anyhow!("{names}: {error}"))?;
+        if !args.squared {
+            found.plain();
+        }
+        let output = &args.output;
+        let (progress, start) = (Progress::start("writing", &input::name(output)), Instant::now());
+        found.write(output)?;
+        drop(progress);
+        let used = |row: &usize| x[*row].iter().all(|value| Scalar::is_finite(*value));
+        Ok(Outcome {
+            points: [x.len(), y.len()],
+            dropped: [found.dropped(), dropped(y)],
+            spread: found.spread((0..x.len()).filter(used)),
+            ran_on,
+            search_seconds,
+            write_seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// Refuses results that memory has no room for.
+    fn fits<T: Scalar>(&self, names: &str, x: &[[T; 3]], y: &[[T; 3]]) -> Result<()> {
+        let size = |rows: usize, bytes: usize| (rows as u64).saturating_mul(bytes as u64);
+        // A copy of both clouds, and another in the order of a tree.
+        let copies = size(x.len() + y.len(), 2 * (size_of::<[T; 3]>() + size_of::<u32>()));
+        let place = size_of::<T>() + size_of::<u32>();
+        let needs = |places: u64, row: usize| {
+            let places = places.saturating_mul(place as u64);
+            copies.saturating_add(places).saturating_add(size(x.len(), row))
+        };
+        let Some(k) = self.args.k else {
+            let row = size_of::<usize>();
+            if memory::require(names, needs(size(x.len(), y.len()), row)).is_ok() {
+                return Ok(());
+            }
+            let expected = expected(&self.searcher, x, y, &device::cpu(&self.args.place));
+            return Ok(memory::require(names, needs(expected, row))?);
+        };
+        Ok(memory::require(names, needs(size(x.len(), k.0), size_of::<u32>()))?)
+    }
+}
+
+/// About how many neighbors there are, from rows here and there; 0 where the search itself has
+/// something to refuse.
+fn expected<T: Scalar>(
+    searcher: &Searcher,
+    x: &[[T; 3]],
+    y: &[[T; 3]],
+    cpu: &farpoint::Cpu,
+) -> u64 {
+    let rows = (PAIRS / y.len().max(1)).clamp(1, COUNTED).min(x.len());
+    let some: Vec<_> = x.iter().copied().step_by((x.len() / rows.max(1)).max(1)).collect();
+    let found = searcher.clone().exclude_self(false).on(cpu).within(&some, y);
+    let found = found.map_or(0, |found| found.indices.len());
+    (found as f64 / some.len().max(1) as f64 * x.len() as f64) as u64
+}
+
+/// Rows that hold NaN or infinity.
+fn dropped<T: Scalar>(points: &[[T; 3]]) -> usize {
+    points.iter().filter(|row| !row.iter().all(|value| Scalar::is_finite(*value))).count()
+}
+
+fn search<T: Scalar, D: Device<T>, X: Points<T> + ?Sized>(
+    searcher: &Searcher,
+    all: bool,
+    x: &X,
+    y: &X,
+    device: &D,
+    progress: &Progress,
+) -> Result<Found<T>, D::Error> {
+    let (job, observer) = (searcher.on(device), &mut |step| progress.step(step));
+    Ok(match all {
+        true => Found::Ragged(job.within_with(x, y, observer)?),
+        false => Found::Places(job.search_with(x, y, observer)?),
+    })
+}
