@@ -15,5 +15,6 @@ documents! {
     quick_start: "quick-start.md",
     rust: "guide/rust.md",
     chamfer: "chamfer.md",
+    operators: "operators.md",
     cuda: "cuda.md",
 }

@@ -1,8 +1,8 @@
 """Checks the built site: ``check.py FOLDER PACKAGE ALGORITHMS``.
 
 Every link within the site leads to a page that exists, and its anchor too; every public name of the
-Python package (``__all__`` of the modules without an underscore in the folder PACKAGE) has an entry;
-and every algorithm (a list with commas) is named on the page of algorithms.
+Python package (``__all__`` of the modules without an underscore in the folder PACKAGE) has an entry, in
+one of the modules that have it; and every algorithm (a list with commas) is named on the page of algorithms.
 """
 
 import ast
@@ -58,21 +58,40 @@ def broken_links(folder, pages):
 
 
 def public_names(package):
-    """Module and name of all that is public, found without importing the package."""
+    """Module and name of all that is public, and where it is made; found without importing the package."""
+    modules = {}
     for path in sorted(package.rglob("*.py")):
         parts = path.relative_to(package.parent).with_suffix("").parts
-        module = [part for part in parts if part != "__init__"]
+        modules[tuple(part for part in parts if part != "__init__")] = path
+    made = {module: imported(module, path) for module, path in modules.items()}
+    for module, path in modules.items():
         if any(part.startswith("_") for part in module):
             continue
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == "__all__":
-                names = ast.literal_eval(node.value)
-                # Modules of ``compat`` are public names of it, with entries for what they hold.
-                yield from (
-                    (".".join(module), name)
-                    for name in names
-                    if not name.startswith("__") and not (path.parent / f"{name}.py").exists()
-                )
+                # Modules are public names of their package, with entries for what they hold.
+                for name in ast.literal_eval(node.value):
+                    if not name.startswith("__") and (*module, name) not in modules:
+                        yield ".".join(module), name, origin(module, name, made)
+
+
+def imported(module, path):
+    """What a module has from others of the package: by name, the module and the name there."""
+    package = module if path.name == "__init__.py" else module[:-1]
+    found = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        # Without a module it is modules that are imported.
+        if isinstance(node, ast.ImportFrom) and node.level and node.module:
+            source = (*package[: len(package) - node.level + 1], *node.module.split("."))
+            found |= {alias.asname or alias.name: (source, alias.name) for alias in node.names}
+    return found
+
+
+def origin(module, name, made):
+    """The module that makes a name, and the name there."""
+    while name in made.get(module, {}):
+        module, name = made[module][name]
+    return module, name
 
 
 def main(folder, package, algorithms):
@@ -85,11 +104,8 @@ def main(folder, package, algorithms):
     ]
     anchors = set().union(*(page.anchors for page in reference))
     names = list(public_names(Path(package)))
-    wrong += [
-        f"{module}.{name} has no entry"
-        for module, name in names
-        if not {f"{module}.{name}", f"farpoint.{name}"} & anchors
-    ]
+    there = {made for module, name, made in names if f"{module}.{name}" in anchors}
+    wrong += [f"{module}.{name} has no entry" for module, name, made in names if made not in there]
     text = (folder / "docs/algorithms/index.html").read_text(encoding="utf-8")
     wanted = algorithms.split(",")
     wrong += [f"the algorithm {n} is not listed" for n in wanted if f"<code>{n}</code>" not in text]

@@ -26,6 +26,9 @@ pub(crate) fn sampling(error: farpoint::Error, about: &str) -> PyErr {
         farpoint::Error::Cancelled(_) | farpoint::Error::SearchCancelled(_) => {
             PyKeyboardInterrupt::new_err(error.to_string())
         }
+        farpoint::Error::IndexOutOfRange { .. } => {
+            PyIndexError::new_err(format!("{error} ({about})"))
+        }
         _ => PyValueError::new_err(format!("{error} ({about})")),
     }
 }

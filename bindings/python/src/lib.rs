@@ -3,7 +3,7 @@
 //!
 //! From the top down, each using only those below it:
 //!
-//! * `sampling`, `approximate`, `measures`, `neighbors`, `files`: the functions that Python calls.
+//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`: the functions that Python calls.
 //! * `batch`, `watch`: clouds side by side; progress, and Ctrl-C.
 //! * `device`: clouds in device memory. `arrays`: arrays of NumPy, capsules of DLPack, memory of our own.
 //! * `error`: errors as exceptions.
@@ -19,6 +19,8 @@ mod files;
 mod measures;
 mod neighbors;
 mod sampling;
+mod searching;
+mod values;
 mod watch;
 
 use pyo3::prelude::*;
@@ -37,5 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     approximate::add(module)?;
     measures::add(module)?;
     neighbors::add(module)?;
+    searching::add(module)?;
+    values::add(module)?;
     files::add(module)
 }

@@ -302,12 +302,15 @@ def test_results_say_whether_distances_are_squared():
 def test_int32_refuses_rows_that_it_does_not_reach(monkeypatch):
     """Tensors of such shapes without memory for them."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    from farpoint.compat import chamfer_3d, pointnet2_ops
+    from farpoint.compat import chamfer_3d, mmcv, openpoints, pointnet2_ops
 
     def not_reached(*arguments, **options):
         raise AssertionError("it would have been sampled, and the indices cut")
 
-    for name in ("pointnet2_ops.sample", "pointnet2_ops.sample_ragged", "chamfer_3d.nearest_both"):
+    for name in (
+        "_batch.knn", "_batch.neighbors_within", "_batch.sample", "_stack.sample_ragged",
+        "pointops.sample_ragged", "chamfer_3d.nearest_both",
+    ):
         monkeypatch.setattr(f"farpoint.compat.{name}", not_reached)
     small, large = torch.zeros(1, 5, 3), torch.zeros(1, 1, 1).expand(1, 2**31 + 1, 3)
     most = torch.zeros(1, 1, 1).expand(1, 2**31, 3)
@@ -316,6 +319,10 @@ def test_int32_refuses_rows_that_it_does_not_reach(monkeypatch):
         lambda xyz: pointnet2_ops.FurthestPointSampling.apply(xyz, 2),
         lambda xyz: pointnet2_ops.stack_farthest_point_sample(xyz[0], torch.tensor([5]), 2),
         lambda xyz: pointnet2_ops.farthest_point_sampling(xyz[0], torch.tensor([5]), torch.tensor([2])),
+        lambda xyz: pointnet2_ops.ball_query(1.0, 2, xyz, small),
+        lambda xyz: pointnet2_ops.three_nn(small, xyz),
+        lambda xyz: mmcv.knn(2, xyz, small),
+        lambda xyz: openpoints.KNN(2)(xyz, small),
         lambda xyz: chamfer_3d.chamfer_3DDist()(xyz, small),
         lambda xyz: chamfer_3d.chamfer_3DFunction.apply(small, xyz),
     ]

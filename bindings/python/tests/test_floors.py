@@ -14,7 +14,7 @@ FLOORS = [
     ["farpoint"],
     ["farpoint.compat"],
     ["farpoint.sampling", "farpoint.approximate", "farpoint.neighbors", "farpoint.measures", "farpoint.files",
-     "farpoint.devices"],
+     "farpoint.devices", "farpoint.several", "farpoint.operators", "farpoint.index"],
     ["farpoint._arrays"],
     ["farpoint._torch"],
     ["farpoint._arguments", "farpoint._progress", "farpoint._typing", "farpoint._native"],

@@ -1,4 +1,4 @@
-"""The Python examples of the README and the quick start work as printed."""
+"""The Python examples of the READMEs, the quick start and the page of operators work as printed."""
 
 import importlib.util
 import pathlib
@@ -7,10 +7,14 @@ import re
 import pytest
 
 README = pathlib.Path(__file__).parents[1] / "README.md"
-QUICK_START = pathlib.Path(__file__).parents[3] / "docs" / "quick-start.md"
+REPOSITORY = pathlib.Path(__file__).parents[3]
+QUICK_START = REPOSITORY / "docs" / "quick-start.md"
+OPERATORS = REPOSITORY / "docs" / "operators.md"
 
 
-@pytest.mark.parametrize(("document", "least"), [(README, 6), (QUICK_START, 2)])
+@pytest.mark.parametrize(
+    ("document", "least"), [(README, 6), (REPOSITORY / "README.md", 1), (QUICK_START, 2), (OPERATORS, 1)]
+)
 def test_examples_work_as_printed(document, least, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", document.read_text(), re.MULTILINE | re.DOTALL)

@@ -27,6 +27,14 @@ assert_type(farpoint.nearest(tensor, tensor), farpoint.Nearest[torch.Tensor])
 assert_type(farpoint.nearest(tensor, tensor, squared=False), farpoint.PlainNearest[torch.Tensor])
 assert_type(farpoint.nearest(tensor, tensor, norm=1), farpoint.PlainNearest[torch.Tensor])
 
+# With k there are places, without it all in the ball.
+assert_type(farpoint.knn(tensor, tensor, 3, index_dtype=torch.int32), farpoint.Neighbors[torch.Tensor])
+assert_type(farpoint.ball_query(tensor, tensor, 0.1, 8), farpoint.Neighbors[torch.Tensor])
+assert_type(farpoint.ball_query(tensor, tensor, 0.1, None), farpoint.BallNeighbors[torch.Tensor])
+assert_type(farpoint.Index(tensor).knn(tensor, 3).indices, torch.Tensor)
+assert_type(farpoint.gather(tensor, tensor), torch.Tensor)
+assert_type(farpoint.inverse_distance_weights(tensor, power=2), torch.Tensor)
+
 assert_type(cloud["intensity"], NDArray[Any])
 assert_type(cloud[:10], farpoint.Cloud)
 

@@ -8,8 +8,9 @@ those taken: an even subset of which every prefix is an even subset.
 >>> farpoint.sample(cloud, 4).shape
 (4,)
 
-``sample`` and ``order`` choose points, ``nearest`` and ``chamfer`` compare clouds, ``read`` and ``write``
-handle the usual files. All take NumPy arrays, PyTorch tensors, CuPy and JAX arrays, on the CPU or a GPU,
+``sample`` and ``order`` choose points, ``nearest`` and ``chamfer`` compare clouds, ``knn``, ``ball_query``,
+``gather``, ``gather_max`` and ``interpolate`` are what networks do with neighbors, ``read`` and ``write`` handle
+the usual files. All take NumPy arrays, PyTorch tensors, CuPy and JAX arrays, on the CPU or a GPU,
 and return arrays of the same library on the same device. ``farpoint.compat`` has drop-in replacements
 for other libraries.
 
@@ -23,26 +24,38 @@ from ._torch import arrival
 from .approximate import Centroids, centroids, sample_approximate
 from .devices import warm_up
 from .files import Cloud, read, write
+from .index import Index
 from .measures import Quality, check, quality
 from .neighbors import Nearest, PlainNearest, chamfer, nearest
+from .operators import gather, gather_max, interpolate, inverse_distance_weights
 from .sampling import Order, Sample, order, sample
+from .several import BallNeighbors, Neighbors, ball_query, knn
 
 # Operators are known as soon as farpoint and PyTorch both are imported: exported programs rely on it.
 arrival.watch()
 
 __all__ = [
+    "BallNeighbors",
     "Centroids",
     "Cloud",
     "CudaUnavailable",
+    "Index",
     "Nearest",
+    "Neighbors",
     "Order",
     "PlainNearest",
     "Quality",
     "Sample",
     "__version__",
+    "ball_query",
     "centroids",
     "chamfer",
     "check",
+    "gather",
+    "gather_max",
+    "interpolate",
+    "inverse_distance_weights",
+    "knn",
     "nearest",
     "order",
     "quality",

@@ -49,3 +49,30 @@ def exact(algorithm: Any) -> None:
             f'algorithm "{algorithm}" is approximate, and this function is exact; for an approximate '
             f'sample call farpoint.sample_approximate(points, count, method="{algorithm}")'
         )
+
+
+def is_narrow(index_dtype: Any) -> bool:
+    """Whether indices have 32 bits, by a name or the type of any library; 64 unless set."""
+    if index_dtype is None:
+        return False
+    name = index_dtype
+    if not isinstance(name, str):
+        name = getattr(index_dtype, "__name__", None) or str(index_dtype)
+    short = name.rpartition(".")[2]
+    if short not in ("int32", "int64"):
+        raise ValueError(f'index_dtype is {index_dtype!r}; it must be "int64" or "int32"')
+    return bool(short == "int32")
+
+
+def number(value: Any, name: str) -> float:
+    """The value as a float, if it is a number and not NaN."""
+    found = value
+    if not isinstance(value, float):
+        try:
+            found = float(value)
+        except (TypeError, ValueError):
+            text = f"{name} must be a number, not {value!r} ({type(value).__name__})"
+            raise TypeError(text) from None
+    if found != found:
+        raise ValueError(f"{name} is NaN; it must be a number")
+    return float(found)

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._records import Approximation, Batches, Found, Gradients, Input, Output, Reduction
+from ._records import Approximation, Batches, Clouds, Found, Gradients, Input, Neighborhood, Output, Reduction
 
 __all__ = [
     "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "random_word", "random_start",
@@ -16,7 +16,9 @@ __all__ = [
     "DeviceArray",
     "match_clouds", "match_backward", "cuda_match", "cuda_match_backward",
     "cuda_match_scratch_bytes", "chamfer_clouds", "chamfer_backward", "CudaChamfer", "cuda_device_of",
-    "sample_approximate", "centroids", "quality",
+    "sample_approximate", "centroids", "quality", "search", "within", "Index", "search_backward", "CudaSearch", "CudaValues", "cuda_weights",
+    "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
+    "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
 ]
 
 __version__: str
@@ -216,3 +218,94 @@ class CudaChamfer:
         of_y: int,
         scratch: int,
     ) -> None: ...
+def search_backward(
+    x: NDArray[Any], y: NDArray[Any], indices: NDArray[np.int64], grad: NDArray[Any], norm: int
+) -> tuple[NDArray[Any], NDArray[Any]] | None: ...
+@final
+class Index:
+    def __new__(cls, y: Clouds, threads: int | None) -> Index: ...
+
+@final
+class CudaSearch:
+    scratch: tuple[int, int]
+    backward_scratch: int
+    index_bytes: tuple[int, int]
+    def __new__(
+        cls, device: int, wide: bool, shape: tuple[int, int, int, int],
+        strides: tuple[tuple[int, int], tuple[int, int]], ragged: bool, request: Neighborhood,
+    ) -> CudaSearch: ...
+    def search(
+        self, step: _Step, distances: int, indices: int, counts: int, scratch: int
+    ) -> None: ...
+    def count(self, step: _Step, counts: int, scratch: int) -> None: ...
+    def fill(
+        self, step: _Step, offsets: int, distances: int, indices: int, scratch: int
+    ) -> None: ...
+    def backward(
+        self, stream: int, x: int, y: int, indices: int, grad: int, of_x: int, of_y: int, scratch: int
+    ) -> None: ...
+    def index(self, step: _Step, scratch: int) -> None: ...
+
+@final
+class CudaValues:
+    scratch: int
+    def __new__(cls, device: int, sizes: _Sizes, kind: str, wide_indices: bool) -> CudaValues: ...
+    def gather(self, stream: int, values: int, indices: int, output: int) -> None: ...
+    def gather_backward(
+        self, stream: int, indices: int, grad: int, output: int, scratch: int
+    ) -> None: ...
+    def gather_max(
+        self, stream: int, values: int, indices: int, add: int, output: int, chosen: int
+    ) -> None: ...
+    def gather_max_backward(
+        self, stream: int, indices: int, chosen: int, grad: int, of_values: int, of_add: int,
+        scratch: int,
+    ) -> None: ...
+    def interpolate(
+        self, stream: int, values: int, indices: int, weights: int, output: int
+    ) -> None: ...
+    def interpolate_backward(
+        self, stream: int, values: int, indices: int, weights: int, grad: int, of_values: int,
+        of_weights: int, scratch: int,
+    ) -> None: ...
+    def check_indices(self, stream: int, indices: int, found: int) -> None: ...
+
+def cuda_weights(
+    device: int, stream: int, wide: bool, shape: tuple[int, int], power: int, eps: float,
+    distances: int, grad: int, output: int,
+) -> None: ...
+def within(
+    x: Clouds, y: Clouds, request: Neighborhood
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]: ...
+
+#: Stream, points of both sides, their lengths and offsets, the tree of y, whether x is the same.
+_Step = tuple[int, tuple[int, int], tuple[int, int], tuple[int, int], int, bool]
+#: Clouds, rows, places, k, channels.
+_Sizes = tuple[int, int, int, int, int]
+
+def values_gather(
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any]
+) -> NDArray[Any]: ...
+def values_gather_backward(
+    sizes: _Sizes, indices: NDArray[Any], grad: NDArray[Any]
+) -> NDArray[Any]: ...
+def values_gather_max(
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], add: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[np.int32]]: ...
+def values_gather_max_backward(
+    sizes: _Sizes, indices: NDArray[Any], chosen: NDArray[np.int32], grad: NDArray[Any], with_add: bool
+) -> tuple[NDArray[Any], NDArray[Any] | None]: ...
+def values_interpolate(
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any]
+) -> NDArray[Any]: ...
+def values_interpolate_backward(
+    sizes: _Sizes, values: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any],
+    grad: NDArray[Any], wanted: tuple[bool, bool],
+) -> tuple[NDArray[Any] | None, NDArray[Any] | None]: ...
+def values_weights(k: int, distances: NDArray[Any], power: int, eps: float) -> NDArray[Any]: ...
+def values_weights_backward(
+    k: int, distances: NDArray[Any], power: int, eps: float, grad: NDArray[Any]
+) -> NDArray[Any]: ...
+def search(
+    x: Clouds, y: Clouds, request: Neighborhood
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...

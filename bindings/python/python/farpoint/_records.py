@@ -52,6 +52,46 @@ class Reduction(NamedTuple):
     threads: int | None
 
 
+class Neighborhood(NamedTuple):
+    """Checked arguments of ``knn`` and ``ball_query``."""
+
+    #: Most neighbors of a point; all in the ball for None.
+    k: int | None
+    #: "nearest", "ball", or "raw" for limits of distances as they are computed.
+    kind: str
+    #: Of a ball radius, smallest radius and 0; raw the largest distance, the smallest, and up to which
+    #: distance one counts all the same.
+    limits: tuple[float, float, float]
+    inclusive: bool
+    by_index: bool
+    exclude_self: bool
+    norm: int
+    #: Indices of 32 bits, not 64.
+    narrow: bool
+    threads: int | None
+
+
+class Sides(NamedTuple):
+    """Rows of each cloud that count, or where clouds that lie one after another begin and end."""
+
+    x_lengths: Any = None
+    y_lengths: Any = None
+    x_offsets: Any = None
+    y_offsets: Any = None
+    #: The tree of y, if it was built before.
+    tree: Any = None
+
+
+class Clouds(NamedTuple):
+    """One side of a search on the CPU."""
+
+    points: np.ndarray
+    lengths: list[int] | None = None
+    offsets: list[int] | None = None
+    #: Trees of the clouds, if they were built before.
+    tree: Any = None
+
+
 class Approximation(NamedTuple):
     """Checked arguments of ``sample_approximate`` and ``centroids``."""
 

@@ -33,6 +33,8 @@ OnBad = Literal["error", "skip"]
 Algorithm = Union[
     Literal["auto", "reference", "naive", "radius", "tree", "peak", "quick", "persistent"], str
 ]
+#: The type of indices: a name, or a type of NumPy or PyTorch.
+IndexType = Any
 Method = Literal["random", "grid", "morton", "npdu", "fastpoint"]
 
 if TYPE_CHECKING:
@@ -85,3 +87,21 @@ if TYPE_CHECKING:
         x_lengths: Integers | None
         y_lengths: Integers | None
         threads: int | None
+
+    class AskingOptions(TypedDict, total=False):
+        x_lengths: Integers | None
+        x_offsets: Integers | None
+        exclude_self: bool
+        squared: bool
+        norm: Literal[1, 2]
+        index_dtype: IndexType
+        threads: int | None
+
+    class IndexBallOptions(AskingOptions, total=False):
+        min_radius: float
+        order: Literal["index", "nearest"]
+        inclusive: bool
+
+    class BallOptions(IndexBallOptions, total=False):
+        y_lengths: Integers | None
+        y_offsets: Integers | None

@@ -1,4 +1,5 @@
-"""Nearest points between clouds, and the Chamfer distance: ``nearest``, ``nearest_both`` and ``chamfer``."""
+"""Nearest points between clouds, and the Chamfer distance: ``nearest``, ``nearest_both`` and ``chamfer``. Several
+neighbors of each point: ``knn``, ``ball_query`` and ``ball_query_raw``."""
 
 from __future__ import annotations
 
@@ -8,13 +9,17 @@ from . import _arguments
 from ._arrays import library_of_pair
 from ._records import Search
 from ._typing import ArrayT, Integers, NamedTuple
+from .several import BallNeighbors, Neighbors, ball_query, ball_query_raw, knn
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._typing import SearchOptions
 
-__all__ = ["Nearest", "PlainNearest", "chamfer", "nearest", "nearest_both"]
+__all__ = [
+    "BallNeighbors", "Nearest", "Neighbors", "PlainNearest", "ball_query", "ball_query_raw", "chamfer", "knn",
+    "nearest", "nearest_both",
+]
 
 
 class Nearest(NamedTuple, Generic[ArrayT]):

@@ -23,7 +23,9 @@ pub(crate) struct DeviceArray {
 enum Memory {
     Single(Arc<Buffer<f32>>),
     Double(Arc<Buffer<f64>>),
+    Half(Arc<Buffer<u16>>),
     Whole(Arc<Buffer<i64>>),
+    Narrow(Arc<Buffer<i32>>),
 }
 
 /// A stream that someone else owns.
@@ -58,7 +60,9 @@ impl Memory {
         match self {
             Self::Single(buffer) => Self::Single(buffer.clone()),
             Self::Double(buffer) => Self::Double(buffer.clone()),
+            Self::Half(buffer) => Self::Half(buffer.clone()),
             Self::Whole(buffer) => Self::Whole(buffer.clone()),
+            Self::Narrow(buffer) => Self::Narrow(buffer.clone()),
         }
     }
 
@@ -66,7 +70,9 @@ impl Memory {
         match self {
             Self::Single(buffer) => buffer.pointer(),
             Self::Double(buffer) => buffer.pointer(),
+            Self::Half(buffer) => buffer.pointer(),
             Self::Whole(buffer) => buffer.pointer(),
+            Self::Narrow(buffer) => buffer.pointer(),
         }
     }
 
@@ -75,14 +81,16 @@ impl Memory {
         match self {
             Self::Single(_) => (2, 32),
             Self::Double(_) => (2, 64),
+            Self::Half(_) => (2, 16),
             Self::Whole(_) => (0, 64),
+            Self::Narrow(_) => (0, 32),
         }
     }
 }
 
 #[pymethods]
 impl DeviceArray {
-    /// Room for an array of `kind` "f4", "f8" or "i8", in the order of a stream that is there
+    /// Room for an array of `kind` "f2", "f4", "f8", "i4" or "i8", in the order of a stream that is there
     /// as long as the array (0 is the legacy default stream). Every byte is `byte`, if given.
     #[new]
     #[pyo3(signature = (device, stream, shape, kind, byte = None))]
@@ -100,6 +108,8 @@ impl DeviceArray {
             Ok(match kind {
                 "f4" => Memory::Single(filled(&stream, len, byte)?),
                 "f8" => Memory::Double(filled(&stream, len, byte)?),
+                "f2" => Memory::Half(filled(&stream, len, byte)?),
+                "i4" => Memory::Narrow(filled(&stream, len, byte)?),
                 _ => Memory::Whole(filled(&stream, len, byte)?),
             })
         };
@@ -140,7 +150,9 @@ impl DeviceArray {
         match self.memory {
             Memory::Single(_) => "float32",
             Memory::Double(_) => "float64",
+            Memory::Half(_) => "float16",
             Memory::Whole(_) => "int64",
+            Memory::Narrow(_) => "int32",
         }
     }
 
@@ -159,7 +171,9 @@ impl DeviceArray {
             match self.memory {
                 Memory::Single(_) => "<f4",
                 Memory::Double(_) => "<f8",
+                Memory::Half(_) => "<f2",
                 Memory::Whole(_) => "<i8",
+                Memory::Narrow(_) => "<i4",
             },
         )?;
         dict.set_item("data", (self.memory.address(), false))?;

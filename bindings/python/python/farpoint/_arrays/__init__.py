@@ -12,7 +12,7 @@ from .._torch import presence
 from . import conversion, numpy
 from .interface import Library
 
-__all__ = ["Library", "library_of", "library_of_pair", "numpy"]
+__all__ = ["Library", "library_of", "library_of_pair", "library_of_values", "numpy"]
 
 
 def library_of(array: Any) -> Library:
@@ -37,3 +37,15 @@ def library_of_pair(x: Any, y: Any) -> Library:
         )
     library = library_of(x)
     return library_of(y) if library is numpy else library
+
+
+def library_of_values(values: Any, *others: Any) -> Library:
+    """The module for values, and indices and the like beside them; refuses arrays of different libraries."""
+    library = library_of(values)
+    for other in others:
+        if other is not None and library_of(other) is not library:
+            raise TypeError(
+                "values, indices and what is beside them must be of one library, on one device "
+                f"({conversion.name(values)}; {conversion.name(other)})"
+            )
+    return library

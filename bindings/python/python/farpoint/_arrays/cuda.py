@@ -10,13 +10,17 @@ import numpy as np
 
 from .. import _native
 from .._records import Found, Output, Sampling, Search
-from .._torch.presence import is_tensor
 from . import whole_numbers
-from .conversion import is_on_gpu, name, refuse_narrow
+from .conversion import name, refuse_narrow
+from .cuda_arguments import fitting, pair_of, search_lengths, wait_for
+from .cuda_operators import (
+    check_indices, gather, gather_max, interpolate, search, tree_of, weights, within,
+)
 from .device import KINDS, Array, describe
 
 __all__ = [
-    "bad_rows", "chamfer", "fill", "like", "nearest", "on_host", "sample", "sample_ragged",
+    "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
+    "on_host", "sample", "sample_ragged", "search", "tree_of", "weights", "within",
 ]
 
 
@@ -81,7 +85,7 @@ def _most(points: Any, rows: int, request: Sampling) -> int:
 def _sample_lengths(points: Any, source: Array, request: Sampling) -> np.ndarray:
     if not source.batch:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({name(points)})")
-    return _fitting(request.lengths, "lengths", source)
+    return fitting(request.lengths, "lengths", source)
 
 
 def _starts(points: Any, source: Array, request: Sampling, lengths: Any) -> np.ndarray | None:
@@ -168,15 +172,6 @@ def bad_rows(points: Any) -> tuple[list[int], list[int]]:
     _native.cuda_check(source.input(), source.pointer(counts), source.pointer(firsts))
     return source.numbers(counts), source.numbers(firsts)
 
-def _fitting(values: Any, what: str, source: Array) -> np.ndarray:
-    """Lengths, within the clouds: kernels rely on it."""
-    lengths = whole_numbers.integers(values, what, 1)
-    whole_numbers.refuse_negative(lengths, "length")
-    clouds, rows, _ = source.shape
-    if len(lengths) != clouds or (lengths > rows).any():
-        raise ValueError(f"{what} {lengths.tolist()} do not fit ({name(source.array)})")
-    return lengths
-
 
 # ------------------------------------------------------------------------------- nearest points
 
@@ -223,9 +218,9 @@ def _reduce(source: Array, distances: Any, lengths: Any, reduction: str) -> Any:
 
 def _search(x: Any, y: Any, search: Search, both: bool) -> tuple[Array, list[Any]]:
     """The source of x, and distances and indices of x, and of y if both are wanted."""
-    a, b = _pair(x, y)
+    a, b = pair_of(x, y)
     given = ((search.x_lengths, "x_lengths", a), (search.y_lengths, "y_lengths", b))
-    lengths = [_search_lengths(values, what, source) for values, what, source in given]
+    lengths = [search_lengths(values, what, source) for values, what, source in given]
     found = []
     for source in (a, b) if both else (a,):
         shape = source.shape[:2] if source.batch else source.shape[1:2]
@@ -234,39 +229,9 @@ def _search(x: Any, y: Any, search: Search, both: bool) -> tuple[Array, list[Any
         # Names for what is sent, so that nothing is given back before it is used.
         sent = [None if values is None else a.upload(values) for values in lengths]
         # Everything is queued on the stream of x, once the work on that of y is done.
-        if b.stream != a.stream:
-            _native.DeviceArray(b.device, b.stream, [1], "i8").wait()
+        wait_for(a, b)
         inputs = a.input(sent[0]), b.input(sent[1])._replace(stream=a.stream)
         addresses = [a.pointer(part) for part in found] + [0] * (4 - len(found))
         wanted = Found((addresses[0], addresses[2]), (addresses[1], addresses[3]))
         _native.cuda_match(*inputs, wanted, search.norm)
     return a, found
-
-
-def _pair(x: Any, y: Any) -> tuple[Array, Array]:
-    for array in (x, y):
-        if isinstance(array, np.ndarray) or is_tensor(array) or not is_on_gpu(array):
-            raise TypeError(
-                f"both clouds must be of one library on one GPU ({name(x)}; {name(y)})"
-            )
-    a, b = describe(x), describe(y)
-    about = f"{name(x)}; {name(y)}"
-    if a.library != b.library or a.device != b.device or a.dtype != b.dtype:
-        raise TypeError(f"both clouds must be of one library and type on one GPU ({about})")
-    if a.batch != b.batch or a.shape[0] != b.shape[0] or a.shape[2] != b.shape[2]:
-        raise ValueError(
-            f"both must be clouds (N, D), or batches (B, N, D) of the same B and D ({about})"
-        )
-    if a.shape[0] > 0 and 0 in (a.shape[1], b.shape[1]):
-        raise ValueError(f"an empty cloud ({about})")
-    return a, b
-
-
-def _search_lengths(values: Any, what: str, source: Array) -> np.ndarray | None:
-    if values is None:
-        return None
-    if not source.batch:
-        raise ValueError(f"{what} are for a batch of shape (B, N, D)")
-    lengths = _fitting(values, what, source)
-    whole_numbers.refuse_empty(lengths.tolist(), True, name(source.array))
-    return lengths

@@ -19,6 +19,22 @@ def describe(array: Any) -> Array:
     return _LIBRARIES.get(type(array).__module__.partition(".")[0], Array)(array)
 
 
+def describe_numbers(array: Any) -> Array:
+    """An array of any shape and type, whose numbers lie one after another."""
+    kind = _LIBRARIES.get(type(array).__module__.partition(".")[0], Array)
+    found = kind.__new__(kind)
+    found.array, found.library = array, type(array).__module__.partition(".")[0]
+    found._locate(array)
+    step = 1
+    for extent, stride in zip(reversed(found.shape), reversed(found.strides)):
+        if extent > 1 and stride != step:
+            raise ValueError(
+                f"the numbers of this array are not one after another; give a contiguous copy ({name(array)})"
+            )
+        step *= extent
+    return found
+
+
 class Array:
     """An array on a GPU: where it lies, what keeps it there, and room beside it. Of a library that is not
     known by name: answers are in memory of our own, which it can take over by DLPack."""
@@ -86,7 +102,9 @@ class Array:
         # The producer makes the legacy default stream wait for the array.
         self.held = _native.Imported(array.__dlpack__(stream=1))
         code, bits, lanes = self.held.kind
-        self.dtype = np.dtype(f"f{bits // 8}") if (code, lanes) == (2, 1) and bits >= 16 else None
+        kind = {0: "i", 2: "f"}.get(code)
+        known = kind is not None and lanes == 1 and bits >= 16
+        self.dtype = np.dtype(f"{kind}{bits // 8}") if known else None
         self.shape, self.strides = tuple(self.held.shape), tuple(self.held.strides)
         self.address, self.device, self.stream = self.held.address, self.held.device[1], 0
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._records import Sampling, Search
+from .._records import Neighborhood, Sampling, Search, Sides
 
 
 class Library(Protocol):
@@ -31,6 +31,36 @@ class Library(Protocol):
 
     def chamfer(self, x: Any, y: Any, search: Search, reduction: str, both: bool) -> Any:
         """One value per pair of clouds."""
+
+    def search(
+        self, x: Any, y: Any, sides: Sides, request: Neighborhood, plain: bool
+    ) -> tuple[Any, ...]:
+        """Distances, indices and counts of the neighbors of each point of x."""
+
+    def within(
+        self, x: Any, y: Any, sides: Sides, request: Neighborhood, plain: bool
+    ) -> tuple[Any, ...]:
+        """Distances and indices of all neighbors, and where those of each point begin."""
+
+    def tree_of(
+        self, y: Any, lengths: Any, offsets: Any, threads: int | None
+    ) -> tuple[Any, Any]:
+        """The tree of clouds for many searches, and what has to be kept with it."""
+
+    def gather(self, values: Any, indices: Any) -> Any:
+        """The rows of values that the indices name."""
+
+    def gather_max(self, values: Any, indices: Any, add: Any) -> Any:
+        """The largest of k rows of values, or of sums of them and ``add``, channel by channel."""
+
+    def interpolate(self, values: Any, indices: Any, weights: Any) -> Any:
+        """Weighted sums of k rows of values."""
+
+    def weights(self, distances: Any, power: int, eps: float) -> Any:
+        """Weights of neighbors from their distances."""
+
+    def check_indices(self, indices: Any, rows: int) -> None:
+        """Raises IndexError if one of the indices is neither -1 nor a row."""
 
     def bad_rows(self, points: Any) -> tuple[list[int], list[int]]:
         """How many rows of each cloud hold NaN or infinity, and which is the first."""

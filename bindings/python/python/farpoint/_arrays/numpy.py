@@ -10,11 +10,14 @@ import numpy as np
 from .. import _native, _progress
 from .._records import Reduction, Sampling, Search
 from .conversion import like, name, refuse_narrow, to_numpy
+from .numpy_operators import (
+    check_indices, gather, gather_max, interpolate, search, tree_of, weights, within,
+)
 from .whole_numbers import lengths_of, starts_of
 
 __all__ = [
-    "bad_rows", "chamfer", "fill", "like", "nearest", "on_host", "sample", "sample_array",
-    "sample_ragged",
+    "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
+    "on_host", "sample", "sample_array", "sample_ragged", "search", "tree_of", "weights", "within",
 ]
 
 

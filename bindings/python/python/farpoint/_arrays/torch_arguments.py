@@ -105,7 +105,7 @@ def lengths_of(lengths: Any, clouds: Tensor) -> Tensor:
     rows = clouds.shape[1]
     found: Tensor
     if isinstance(lengths, Tensor):
-        _refuse_fractions(lengths, "lengths", 1)
+        refuse_fractions(lengths, "lengths", 1)
         found = sent(lengths, clouds.device)
     else:
         given = whole_numbers.integers(lengths, "lengths", 1)
@@ -139,7 +139,7 @@ def starts_of(start: Any, clouds: Tensor, batch: bool, lengths: Tensor | None) -
                 raise ValueError(f"a start index is given twice in {several.tolist()}")
         start = numbers(given.reshape(-1).tolist(), clouds.device).reshape(given.shape)
     else:
-        _refuse_fractions(start, "start")
+        refuse_fractions(start, "start")
         if start.dim() < 2:
             start = start.reshape(-1, 1) if batch and start.dim() == 1 else start.reshape(1, -1)
     if start.dim() != 2 or start.shape[0] not in (1, clouds.shape[0]) or start.shape[1] == 0:
@@ -147,7 +147,7 @@ def starts_of(start: Any, clouds: Tensor, batch: bool, lengths: Tensor | None) -
     return sent(start, clouds.device)
 
 
-def _refuse_fractions(values: Tensor, what: str, ndim: int | None = None) -> None:
+def refuse_fractions(values: Tensor, what: str, ndim: int | None = None) -> None:
     if values.dtype == torch.bool or values.is_floating_point() or values.is_complex():
         raise whole_numbers.not_whole(values, what, ndim)
 

@@ -9,6 +9,9 @@ From the bottom up, each using only those before it:
 * ``memory``, ``transfer``: addresses and shapes of tensors; whole numbers on their way to a device.
 * ``registration``: how an operator is registered, with its rules for ``torch.vmap`` and autocast.
 * ``sampling``, ``neighbors``: the operators, on the CPU and on a GPU.
+* ``values_kernels``, ``several_kernels``: kernels of the point operators, on the CPU and on a GPU; ``calls``: by
+  which of kernel and operator a call goes.
+* ``values``, ``interpolation``, ``several``: the point operators with their gradients.
 * ``derivatives``: derivatives of nearest distances beyond the first, and inside ``torch.func``.
 * ``search``: nearest points by whichever of these a call needs.
 * ``chamfer``: the Chamfer distance as one operator.

@@ -81,6 +81,11 @@ def is_differentiated() -> bool:
     return any(level.key() in (modes.Grad, modes.Jvp) for level in levels)
 
 
+def is_transformed() -> bool:
+    """Whether dual numbers or derivatives of ``torch.func`` may be what is running."""
+    return is_dual() or is_differentiated()
+
+
 def is_batched(tensor: Tensor) -> bool:
     """Whether ``torch.vmap`` stands behind the tensor. True if this cannot be known."""
     return not _TELLS_LEVELS or bool(torch._C._functorch.is_batchedtensor(tensor))

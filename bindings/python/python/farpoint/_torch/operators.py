@@ -1,5 +1,5 @@
 """All operators: importing this registers them."""
 
-from . import chamfer, sampling
+from . import chamfer, interpolation, sampling, several, values
 
-__all__ = ["chamfer", "sampling"]
+__all__ = ["chamfer", "interpolation", "sampling", "several", "values"]

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import fast_path
+
 _library = torch.library.Library("farpoint", "DEF")
 
 #: Types that are converted to float32 without loss.
@@ -20,13 +22,15 @@ HALVES = (torch.float16, torch.bfloat16)
 
 def define(
     schema: str, fake: Any, kernel: Any, on_cuda: Any = None, *, folds: bool = True,
-    starts: int | None = None,
+    starts: int | None = None, rule: Callable[..., Any] | None = None, widens: bool = True,
 ) -> Any:
     """Registers an operator and returns it: looking it up by name would take time on every call.
 
     ``fake`` gives the shapes, ``kernel`` the result on the CPU, and on a GPU unless ``on_cuda`` does.
     ``folds``: whether ``torch.vmap`` may make one call with a larger batch, since the first argument is
     clouds (N, D) or batches (B, N, D). ``starts``: the place of the argument that has starts.
+    ``rule`` makes another rule for ``torch.vmap`` of the operator. ``widens``: whether autocast has it compute
+    in float32.
     """
     name = schema.partition("(")[0]
     _library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
@@ -34,9 +38,12 @@ def define(
     _library.impl(name, on_cuda or kernel, "CUDA")
     torch.library.register_fake(f"farpoint::{name}", fake, lib=_library)
     call = getattr(torch.ops.farpoint, name).default
-    if folds:
+    if rule is not None:
+        map_by(name, rule(call))
+    elif folds:
         map_by(name, vmapped(call, starts))
-    _widen(name, call)
+    if widens:
+        _widen(name, call)
     return call
 
 
@@ -45,6 +52,33 @@ def differentiate(name: str, backward: Any, setup: Any) -> None:
     torch.library.register_autograd(
         f"farpoint::{name}", backward, setup_context=setup, lib=_library
     )
+
+
+def differentiate_anywhere(
+    name: str, operator: Any, rule: Callable[..., Any], backward: Any, setup: Any
+) -> Callable[..., Any]:
+    """Registers the gradient of an operator, and returns a call of it that the transforms of ``torch.func``
+    can take apart, too. ``rule`` makes the rule for ``torch.vmap`` of a call."""
+    differentiate(name, backward, setup)
+
+    def vmap(info: Any, in_dims: Any, *arguments: Any) -> Any:
+        return rule(apply)(info, in_dims, *arguments)
+
+    def forward(*arguments: Any) -> Any:
+        return operator(*arguments)
+
+    parts = {"forward": forward, "setup_context": setup, "backward": backward, "vmap": vmap}
+    body = {part: staticmethod(function) for part, function in parts.items()}
+    function: Any = type(name, (torch.autograd.Function,), body)
+    apply = function.apply
+
+    def call(*arguments: Any) -> Any:
+        # torch.compile traces no function of autograd inside transforms.
+        if torch.compiler.is_compiling() or not fast_path.is_transformed():
+            return operator(*arguments)
+        return apply(*arguments)
+
+    return call
 
 
 def map_by(name: str, rule: Callable[..., Any]) -> None:
@@ -73,7 +107,46 @@ def vmapped(call: Callable[..., Any], starts: int | None = None) -> Callable[...
         found = call(*folded)
         if isinstance(found, Tensor):
             return _unfolded(found, size, clouds), 0
-        return tuple([_unfolded(part, size, clouds) for part in found]), (0,) * len(found)
+        # What is not wanted is an empty tensor without the axes of the others.
+        none = [part.dim() == 1 and part.numel() == 0 for part in found]
+        parts = [part if no else _unfolded(part, size, clouds) for part, no in zip(found, none)]
+        return tuple(parts), tuple([None if no else 0 for no in none])
+
+    return rule
+
+
+def vmapped_by_flag(flag: int, call: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule for an operator one of whose arguments says whether tensors are of a batch."""
+
+    def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
+        size, folded, clouds = info.batch_size, list(arguments), None
+        for place, (value, dim) in enumerate(zip(arguments, in_dims)):
+            if isinstance(value, Tensor):
+                value = value.unsqueeze(0) if dim is None else value.movedim(dim, 0)
+                clouds = value.shape[1] if arguments[flag] else None
+                folded[place] = _folded(value, size, clouds)
+        folded[flag] = True
+        found = call(*folded)
+        if isinstance(found, Tensor):
+            return _unfolded(found, size, clouds), 0
+        # What is not wanted is an empty tensor.
+        parts = [part if part.dim() == 1 else _unfolded(part, size, clouds) for part in found]
+        return tuple(parts), tuple([None if part.dim() == 1 else 0 for part in found])
+
+    return rule
+
+
+def vmapped_along(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule for an operator whose tensors may have any axes before the last."""
+
+    def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
+        moved = []
+        for value, dim in zip(arguments, in_dims):
+            if isinstance(value, Tensor):
+                value = value.unsqueeze(0) if dim is None else value.movedim(dim, 0)
+                value = value.expand(info.batch_size, *value.shape[1:])
+            moved.append(value)
+        return call(*moved), 0
 
     return rule
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -58,8 +59,33 @@ def _reduce(distances: Tensor, indices: Tensor | None, reduction: str) -> Tensor
 
 def root(squares: Tensor) -> Tensor:
     """Square roots whose gradient at 0 is 0 and not infinite."""
-    if not squares.requires_grad and fast_path.only_kernels_see(squares):
-        return squares.sqrt()
+    if fast_path.only_kernels_see(squares):
+        if squares.is_cpu:
+            found: Tensor = _exact_root(squares)
+            return found
+        if not squares.requires_grad:
+            return squares.sqrt()
     # Not `where` with numbers, which it would copy to a GPU and wait.
     zero = squares == 0
     return squares.masked_fill(zero, 1).sqrt().masked_fill(zero, 0)
+
+
+class _ExactRoot(torch.autograd.Function):
+    """NumPy's roots, which are rounded as on a GPU: PyTorch's on the CPU may be an ulp off."""
+
+    @staticmethod
+    def forward(ctx: Any, squares: Tensor) -> Tensor:
+        found = torch.from_numpy(np.sqrt(squares.detach().numpy()))
+        ctx.save_for_backward(found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        (found,) = ctx.saved_tensors
+        zero = found == 0
+        twice = 2 * found.masked_fill(zero, 1)
+        of_squares: Tensor = (grad / twice).masked_fill(zero, 0)
+        return of_squares
+
+
+_exact_root = fast_path.apply_of(_ExactRoot)

@@ -3,18 +3,28 @@
 Change one import line, for example
 
     from torch_cluster import fps                  ->  from farpoint.compat.torch_cluster import fps
+    from torch_geometric.nn import radius          ->  from farpoint.compat.torch_geometric.nn import radius
+    from pytorch3d.ops import knn_points           ->  from farpoint.compat.pytorch3d.ops import knn_points
     from pointnet2_ops import pointnet2_utils      ->  from farpoint.compat import pointnet2_ops as pointnet2_utils
 
 Every docstring says where the result differs on purpose. In common: ties go to the lowest index,
 distances are not fused and start at infinity, no point is skipped, bad arguments are ValueError or
-TypeError, and tensors may be on the CPU as well as on a GPU.
+TypeError, and tensors may be on the CPU as well as on a GPU. NaN and infinity are ValueError on the
+CPU; on a GPU they are never neighbors, what is sampled from a cloud with them is meaningless, and
+``farpoint.check`` finds them.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # each is imported on its own: most need torch
-    from . import chamfer_3d, fpsample, kaolin, open3d, pointnet2_ops, pytorch3d, torch_cluster
+    from . import (
+        chamfer2D, chamfer3D, chamfer5D, chamfer6D, chamfer_3d, fpsample, fscore, kaolin, mmcv, open3d,
+        openpoints, pointnet2_batch, pointnet2_ops, pointnet2_stack, pointops, pyg_lib, pytorch3d,
+        torch_cluster, torch_geometric,
+    )
 
 __all__ = [
-    "chamfer_3d", "fpsample", "kaolin", "open3d", "pointnet2_ops", "pytorch3d", "torch_cluster",
+    "chamfer2D", "chamfer3D", "chamfer5D", "chamfer6D", "chamfer_3d", "fpsample", "fscore", "kaolin", "mmcv",
+    "open3d", "openpoints", "pointnet2_batch", "pointnet2_ops", "pointnet2_stack", "pointops", "pyg_lib",
+    "pytorch3d", "torch_cluster", "torch_geometric",
 ]

@@ -1,4 +1,15 @@
-"""In place of ChamferDistancePytorch (``chamfer3D.dist_chamfer_3D``, ``chamfer_3DDist``)."""
+"""In place of ChamferDistancePytorch, whose modules are also under their own names:
+
+    import chamfer3D.dist_chamfer_3D, fscore    ->    from farpoint.compat import chamfer3D, fscore
+    from chamfer3D import dist_chamfer_3D       ->    from farpoint.compat.chamfer3D import dist_chamfer_3D
+
+and ``chamfer2D``, ``chamfer5D`` and ``chamfer6D`` alike. All differ on purpose: inputs are not made
+contiguous or moved to the GPU, gradients are the same bits on every run, ties go to the lowest index;
+float64, any number of coordinates in each of them and the CPU are allowed, and float16 and bfloat16,
+whose distances are float32. Arrays are TypeError. NaN and infinity are ValueError on the CPU; on a GPU
+such points are infinitely far from all others, and ``farpoint.check`` finds them. Empty clouds are
+ValueError on the CPU.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +18,18 @@ from torch import Tensor, nn
 
 from ..neighbors import nearest_both
 from ._common import refuse_beyond_int32, refuse_single
+from ._tensors import require
 
-__all__ = ["chamfer_3DDist", "chamfer_3DFunction"]
+__all__ = [
+    "chamfer_2DDist", "chamfer_2DFunction", "chamfer_3DDist", "chamfer_3DFunction", "chamfer_5DDist",
+    "chamfer_5DFunction", "chamfer_6DDist", "chamfer_6DFunction", "fscore",
+]
 
 
 def _distances(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """(B, N, 3) and (B, M, 3) tensors -> squared distances (B, N) and (B, M) of each point to its
+    """(B, N, D) and (B, M, D) tensors -> squared distances (B, N) and (B, M) of each point to its
     nearest of the other cloud, and that point's index, int32."""
+    require(xyz1=xyz1, xyz2=xyz2)
     refuse_beyond_int32(xyz1)
     refuse_beyond_int32(xyz2)
     refuse_single(xyz1, xyz2)
@@ -32,12 +48,48 @@ class chamfer_3DFunction:
 class chamfer_3DDist(nn.Module):
     """``dist1, dist2, idx1, idx2 = chamfer_3DDist()(points1, points2)``.
 
-    points1 (B, N, 3) and points2 (B, M, 3), float32 -> squared distances (B, N) and (B, M), which can be
-    differentiated, and indices of the nearest points, int32. Differs on purpose: inputs are not
-    made contiguous or moved to the GPU, gradients are the same bits on every run, ties go to the
-    lowest index; float64, any number of coordinates and the CPU are allowed, and float16 and
-    bfloat16, whose distances are float32.
+    points1 (B, N, 3) and points2 (B, M, 3) -> squared distances (B, N) and (B, M), which can be
+    differentiated, and indices of the nearest points, int32. Differs on purpose as all here.
     """
 
     def forward(self, input1: Tensor, input2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         return _distances(input1, input2)
+
+
+class chamfer_2DFunction(chamfer_3DFunction):
+    """For code that calls ``chamfer_2DFunction.apply(xyz1, xyz2)``."""
+
+
+class chamfer_5DFunction(chamfer_3DFunction):
+    """For code that calls ``chamfer_5DFunction.apply(xyz1, xyz2)``."""
+
+
+class chamfer_6DFunction(chamfer_3DFunction):
+    """For code that calls ``chamfer_6DFunction.apply(xyz1, xyz2)``."""
+
+
+class chamfer_2DDist(chamfer_3DDist):
+    """As ``chamfer_3DDist`` for (B, N, 2) and (B, M, 2) points."""
+
+
+class chamfer_5DDist(chamfer_3DDist):
+    """As ``chamfer_3DDist`` for (B, N, 5) and (B, M, 5) points."""
+
+
+class chamfer_6DDist(chamfer_3DDist):
+    """As ``chamfer_3DDist`` for (B, N, 6) and (B, M, 6) points."""
+
+
+def fscore(
+    dist1: Tensor, dist2: Tensor, threshold: float = 0.001
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Squared distances (B, N) and (B, M), as ``chamfer_3DDist`` gives them -> (B,) F-score, and the
+    shares of each below the threshold, which is a squared distance, too; float32, without a gradient.
+
+    As ``fscore.fscore``: where no distance is below the threshold the score is 0. Differs on purpose:
+    arrays are TypeError; NaN, as for points with NaN on a GPU, is not below it, as in the original.
+    """
+    require(dist1=dist1, dist2=dist2)
+    shares = [(distances < threshold).float().mean(dim=1) for distances in (dist1, dist2)]
+    score = 2 * shares[0] * shares[1] / (shares[0] + shares[1])
+    return score.nan_to_num(nan=0.0), shares[0], shares[1]

@@ -1,8 +1,13 @@
-"""In place of methods of Open3D's point clouds: as functions, or put into Open3D by ``install()``.
+"""In place of methods of Open3D's point clouds: as functions of a cloud, or put into Open3D by
+``install()``.
 
     from farpoint.compat import open3d as fast
     small = fast.farthest_point_down_sample(cloud, 1000)     # cloud.farthest_point_down_sample(1000)
     fast.install()                                           # from here on Open3D's own methods
+
+``open3d.geometry.KDTreeFlann`` and ``open3d.core.nns`` are not here: ``farpoint.Index`` answers many
+queries at once. All functions differ on purpose: ties go to the lowest index, NaN, infinity and other
+bad arguments are ValueError where Open3D raises RuntimeError or goes on.
 """
 
 from __future__ import annotations
@@ -25,18 +30,23 @@ def farthest_point_down_sample(cloud: Any, num_samples: int, start_index: int = 
     in the order of the input, not of choice (use ``farpoint.sample`` for that). For an (N, 3) array:
     the chosen rows in the same order.
 
-    Differs on purpose: exactly num_samples points also where points repeat (``t.geometry`` drops
-    repeats), ties go to the lowest index, whole numbers work, clouds in GPU memory are sampled by
-    their copy on the CPU, errors are ValueError where Open3D raises RuntimeError.
+    Differs on purpose as all functions here; exactly num_samples points also where points repeat
+    (``t.geometry`` drops repeats), whole numbers work, clouds in GPU memory are sampled by their copy on
+    the CPU, no samples of an empty cloud are an empty cloud.
     """
-    rows = np.sort(sample(_points(cloud), num_samples, start=start_index))
+    points = _points(cloud)
+    if num_samples == 0:
+        start_index = 0  # An empty cloud has no row to start from.
+    rows = np.sort(sample(points, num_samples, start=start_index) if len(points) or num_samples else [])
     if isinstance(cloud, np.ndarray):
-        return cloud[rows]
+        return cloud[rows.astype(np.int64)]
     if _is_tensor(cloud):
         import open3d
 
+        if not len(points):
+            return cloud.clone()
         return cloud.select_by_index(open3d.core.Tensor(rows, device=cloud.device))
-    return cloud.select_by_index(rows.tolist())
+    return cloud.select_by_index(rows.astype(np.int64).tolist())
 
 
 def compute_point_cloud_distance(source: Any, target: Any) -> np.ndarray:
@@ -44,9 +54,12 @@ def compute_point_cloud_distance(source: Any, target: Any) -> np.ndarray:
     unit of the coordinates.
 
     As ``open3d.geometry.PointCloud.compute_point_cloud_distance``; a NumPy array instead of a
-    ``DoubleVector``. Also for ``t.geometry`` and (N, 3) arrays.
+    ``DoubleVector``. Also for ``t.geometry`` and (N, 3) arrays. An empty source has no distances;
+    those to an empty target are 0, as in the original. Differs on purpose as all functions here.
     """
     x, y = _points(source), _points(target)
+    if not (len(x) and len(y)):
+        return np.zeros(len(x))
     kind = np.result_type(x, y)
     found = nearest(x.astype(kind, copy=False), y.astype(kind, copy=False), squared=False)
     return np.asarray(found.distances, np.float64)
@@ -74,7 +87,18 @@ def _points(cloud: Any) -> np.ndarray:
     """Coordinates (N, 3), in place where they are floating point."""
     points: np.ndarray
     if _is_tensor(cloud):
+        if "positions" not in cloud.point:
+            return np.zeros((0, 3))
         points = cloud.point.positions.cpu().numpy()
+    elif hasattr(cloud, "points"):
+        points = np.asarray(cloud.points)
+    elif isinstance(cloud, (np.ndarray, list, tuple)):
+        points = np.asarray(cloud)
     else:
-        points = np.asarray(cloud.points if hasattr(cloud, "points") else cloud)
+        raise TypeError(
+            f"a {type(cloud).__module__}.{type(cloud).__qualname__} is no point cloud; give one of "
+            "open3d.geometry or open3d.t.geometry, or an array (N, 3)"
+        )
+    if points.ndim != 2:
+        raise ValueError(f"the points have shape {points.shape}; it must be (N, 3)")
     return points if points.dtype in (np.float32, np.float64) else points.astype(np.float64)

@@ -1,40 +1,56 @@
-"""In place of ``torch_cluster.fps``, which is also ``torch_geometric.nn.fps``."""
+"""In place of ``torch_cluster``: farthest point sampling, nearest neighbors, balls and voxels.
+Functions on graphs (``graclus_cluster``, ``random_walk``, ``neighbor_sampler``) are not here.
+
+Clouds lie one after another in a tensor; ``batch`` has the number of the cloud of each row, ascending
+from 0. All functions take tensors of float32 and float64 with any number of coordinates, float16 and
+bfloat16, which are computed in float32, and whole numbers, which are computed in float64. They can be
+compiled by ``torch.jit.script``; under ``torch.compile`` they break the graph.
+
+All differ on purpose: CPU and GPU agree index by index, ties go to the lowest index, batches that are
+not sorted and other bad arguments are ValueError, arrays TypeError. NaN and infinity are ValueError on
+the CPU; on a GPU a search never finds such points, what ``fps`` gives is meaningless, and
+``farpoint.check`` finds them. A cloud may be empty: nothing is sampled from it, and queries in it have
+no neighbors. ``num_workers`` and ``use_triton`` are ignored.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
+from torch.jit import is_scripting  # type: ignore[attr-defined]
 
-from ..sampling import sample_ragged
-from ._common import about, any_of, ends, random_rows, whole
+from . import _edges
+from ._clouds import Pair, by_batches, check_ends, first_rows, rows_of
+from ._common import whole
+from ._fps import sample_clouds
+from ._scripted import define
+from ._voxels import grid_cluster
 
-__all__ = ["fps"]
-
-_HALVES = (torch.float16, torch.bfloat16)
+__all__ = [
+    "fps", "grid_cluster", "knn", "knn_graph", "nearest", "radius", "radius_graph",
+]
 
 
 def fps(
     src: Tensor,
     batch: Tensor | None = None,
-    ratio: Any = None,
+    ratio: Tensor | float | None = None,
     random_start: bool = True,
     batch_size: int | None = None,
-    ptr: Any = None,
+    ptr: Tensor | list[int] | None = None,
 ) -> Tensor:
-    """Farthest point sampling of clouds that follow one another.
+    """Farthest point sampling of clouds that lie one after another.
 
     Parameters
     ----------
     src:
-        (N, F) or (N,) tensor of points, float32 or float64; float16 and bfloat16 are converted to
-        float32 without loss.
+        (N, F) points, or (N,) of one coordinate; further axes are flattened.
     batch:
         (N,) cloud of each point, ascending from 0; one cloud if None.
     ratio:
         ``ceil(ratio * n)`` points of each cloud of n; a number or a tensor, () or (B,). 0.5 if
-        None. Computed in the precision of src, as the original does, and in float32 at least.
+        None. The product is that of float32, as in the original; in float64 for a (B,) tensor of
+        float64.
     random_start:
         Start at a random point, drawn by PyTorch's generator (``torch.manual_seed``); else at
         each cloud's first.
@@ -48,50 +64,262 @@ def fps(
     (M,) int64 rows of src, one cloud after another, each in order of choice.
 
     Differs on purpose: coordinates may be more than 224 apart (torch_cluster starts from a distance
-    of 5e4 on CUDA), no index comes twice, CPU and CUDA agree index by index, ties go to the lowest
-    index, ratios outside 0 to 1 are a ValueError and 0 gives nothing. Random starts are other ones.
+    of 5e4 on CUDA), no index comes twice, ratios outside 0 to 1 are a ValueError and 0 gives nothing,
+    ratios of float16 clouds are not rounded to float16. Random starts are other ones.
     """
-    points = src.reshape(-1, 1) if src.dim() == 1 else src
-    points = points.detach()
-    if points.dtype in _HALVES:
-        points = points.float()
-    offsets = _offsets(points, batch, batch_size, ptr)
-    # On the CPU, whatever the default is.
-    lengths = torch.tensor(
-        [b - a for a, b in zip(offsets, offsets[1:])], dtype=torch.int64, device="cpu"
+    if not is_scripting():
+        points = rows_of(src, "src")
+        if ptr is None:
+            offsets = first_rows(points, batch, batch_size)
+        else:
+            offsets = whole(ptr)
+            check_ends(offsets, len(points), "ptr")
+        return sample_clouds(points, offsets, ratio, random_start)
+    if ratio is None:
+        share = torch.tensor(0.5)
+    elif isinstance(ratio, float):
+        share = torch.tensor(ratio)
+    else:
+        share = ratio
+    if ptr is None:
+        first: Tensor | None = None
+    elif isinstance(ptr, Tensor):
+        first = ptr
+    else:
+        first = torch.tensor(ptr)
+    found: Tensor = torch.ops.farpoint.cluster_fps(src, batch, share, random_start, batch_size, first)
+    return found
+
+
+def knn(
+    x: Tensor,
+    y: Tensor,
+    k: int,
+    batch_x: Tensor | None = None,
+    batch_y: Tensor | None = None,
+    cosine: bool = False,
+    num_workers: int = 1,
+    batch_size: int | None = None,
+    use_triton: bool = False,
+) -> Tensor:
+    """The k nearest points of x for each point of y.
+
+    Parameters
+    ----------
+    x, y:
+        (N, F) and (M, F) points of the same type.
+    k:
+        Neighbors of each point, 1 or more; all where a cloud has fewer.
+    batch_x, batch_y:
+        (N,) and (M,) cloud of each point, ascending from 0; one cloud if None.
+    cosine:
+        By the angle from the origin, not the distance.
+    batch_size:
+        Number of clouds, if known: then nothing waits for a GPU to tell it.
+
+    Returns
+    -------
+    (2, E) int64 edges: rows of y, ascending, above rows of x, the nearest first.
+
+    Differs on purpose: k may be above 100 on CUDA; cosine works on the CPU, too: points are divided by
+    their lengths, so that angles almost equal may be in another order, and a point at the origin,
+    which has no angle, counts as NaN.
+    """
+    if not is_scripting():
+        return _edges.knn_edges(_pair(x, y, batch_x, batch_y, batch_size, cosine), k)
+    found: Tensor = torch.ops.farpoint.cluster_knn(
+        x, y, k, batch_x, batch_y, cosine, num_workers, batch_size
     )
-    wanted = _ratio(ratio, points)
-    counts = (lengths.to(wanted.dtype) * wanted).ceil().long()
-    counts = torch.minimum(counts, lengths)
-    starts = random_rows(offsets, points.device) if random_start else None
-    return sample_ragged(points, offsets, counts.tolist(), start=starts)
+    return found
 
 
-def _ratio(ratio: Any, points: Tensor) -> Tensor:
-    """On the CPU, in the precision of the points, a tensor in its own; float32 at least."""
-    if isinstance(ratio, Tensor):
-        wanted = ratio.detach().cpu()
-        wanted = wanted.float() if wanted.dtype in _HALVES else wanted
-    else:
-        ratio = 0.5 if ratio is None else ratio
-        wanted = torch.tensor(ratio, dtype=points.dtype, device="cpu")
-    if isinstance(ratio, (int, float)):
-        wrong = not 0 <= ratio <= 1
-    else:
-        wrong = any_of(~((wanted >= 0) & (wanted <= 1)))
-    if wrong:
-        raise ValueError(f"ratio {ratio} is outside 0..=1 ({about(points)})")
-    return wanted
+def knn_graph(
+    x: Tensor,
+    k: int,
+    batch: Tensor | None = None,
+    loop: bool = False,
+    flow: str = "source_to_target",
+    cosine: bool = False,
+    num_workers: int = 1,
+    batch_size: int | None = None,
+    use_triton: bool = False,
+) -> Tensor:
+    """Edges to the k nearest points of each point's own cloud.
+
+    Parameters
+    ----------
+    x, k, batch, cosine, batch_size:
+        As for ``knn``.
+    loop:
+        Whether a point is its own neighbor.
+    flow:
+        "source_to_target": neighbors above the points that they are neighbors of; "target_to_source":
+        the other way.
+
+    Returns
+    -------
+    (2, E) int64 edges, by ascending point, the nearest neighbor first.
+
+    Differs on purpose: as ``knn``; exactly k neighbors without a loop also where more than k points
+    are in one place (the original asks for k + 1 and drops the point, if it is among them).
+    """
+    if not is_scripting():
+        pair = _graph(x, batch, batch_size, cosine)
+        return _edges.flowing(_edges.knn_edges(pair, k, not loop), flow)
+    found: Tensor = torch.ops.farpoint.cluster_knn_graph(
+        x, k, batch, loop, flow, cosine, num_workers, batch_size
+    )
+    return found
 
 
-def _offsets(points: Tensor, batch: Tensor | None, batch_size: int | None, ptr: Any) -> list[int]:
-    """First row of each cloud, and the end."""
-    if ptr is not None:
-        return whole(ptr)
-    if batch is None:
-        return [0, len(points)]
-    if batch.shape != points.shape[:1]:
-        raise ValueError(f"batch of shape {tuple(batch.shape)} ({about(points)})")
-    if any_of(batch[1:] < batch[:-1]):
-        raise ValueError(f"batch must ascend ({about(points)})")
-    return ends(whole(torch.bincount(batch, minlength=batch_size or 0)))
+def radius(
+    x: Tensor,
+    y: Tensor,
+    r: float,
+    batch_x: Tensor | None = None,
+    batch_y: Tensor | None = None,
+    max_num_neighbors: int | None = 32,
+    num_workers: int = 1,
+    batch_size: int | None = None,
+    ignore_same_index: bool = False,
+    use_triton: bool = False,
+) -> Tensor:
+    """The points of x nearer than r to each point of y.
+
+    Parameters
+    ----------
+    x, y, batch_x, batch_y, batch_size:
+        As for ``knn``.
+    r:
+        Radius: points at the very radius are not neighbors.
+    max_num_neighbors:
+        Most neighbors of each point: those of lowest index. None for all.
+    ignore_same_index:
+        Whether row i of x is no neighbor of row i of y.
+
+    Returns
+    -------
+    (2, E) int64 edges: rows of y, ascending, above rows of x, ascending. Waits for a GPU.
+
+    Differs on purpose: the neighbors kept are those of lowest index on the CPU, too, where the original
+    keeps the first of its tree; r below 0 and no neighbor at all are a ValueError.
+    """
+    if not is_scripting():
+        pair = _pair(x, y, batch_x, batch_y, batch_size)
+        return _edges.radius_edges(pair, r, max_num_neighbors, ignore_same_index, x is y)
+    found: Tensor = torch.ops.farpoint.cluster_radius(
+        x, y, r, batch_x, batch_y, max_num_neighbors, num_workers, batch_size, ignore_same_index
+    )
+    return found
+
+
+def radius_graph(
+    x: Tensor,
+    r: float,
+    batch: Tensor | None = None,
+    loop: bool = False,
+    max_num_neighbors: int | None = 32,
+    flow: str = "source_to_target",
+    num_workers: int = 1,
+    batch_size: int | None = None,
+    use_triton: bool = False,
+) -> Tensor:
+    """Edges to the points of each point's own cloud that are nearer than r.
+
+    Parameters
+    ----------
+    x, r, batch, max_num_neighbors, batch_size:
+        As for ``radius``.
+    loop, flow:
+        As for ``knn_graph``.
+
+    Returns
+    -------
+    (2, E) int64 edges, by ascending point and neighbor. Waits for a GPU.
+
+    Differs on purpose: as ``radius``; never more than max_num_neighbors edges of a point.
+    """
+    if not is_scripting():
+        pair = _graph(x, batch, batch_size)
+        return _edges.flowing(_edges.radius_edges(pair, r, max_num_neighbors, not loop, True), flow)
+    found: Tensor = torch.ops.farpoint.cluster_radius_graph(
+        x, r, batch, loop, max_num_neighbors, flow, num_workers, batch_size
+    )
+    return found
+
+
+def nearest(
+    x: Tensor,
+    y: Tensor,
+    batch_x: Tensor | None = None,
+    batch_y: Tensor | None = None,
+    use_triton: bool = False,
+) -> Tensor:
+    """(N, F) and (M, F) points -> (N,) int64: the row of y nearest to each point of x.
+
+    Differs on purpose: distances are exact (on the CPU the original scales all clouds to 0..1 and tells
+    them apart by one coordinate more). A cloud of x without points in y is a ValueError; clouds of y
+    without points in x are none.
+    """
+    if not is_scripting():
+        points, queries = rows_of(y, "y"), rows_of(x, "x")
+        names = ("batch_y", "batch_x")
+        pair = _nearest_pair(points, queries, batch_y, batch_x)
+        return _edges.nearest_rows(pair, names)
+    found: Tensor = torch.ops.farpoint.cluster_nearest(x, y, batch_x, batch_y)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------
+
+
+def _pair(
+    x: Tensor, y: Tensor, batch_x: Tensor | None, batch_y: Tensor | None,
+    batch_size: int | None, cosine: bool = False,
+) -> Pair:
+    points = rows_of(x, "x")
+    queries = points if y is x else rows_of(y, "y")
+    pair = by_batches(points, queries, (batch_x, batch_y), ("batch_x", "batch_y"), batch_size)
+    return _edges.turned(pair) if cosine else pair
+
+
+def _graph(x: Tensor, batch: Tensor | None, batch_size: int | None, cosine: bool = False) -> Pair:
+    points = rows_of(x, "x")
+    pair = by_batches(points, points, (batch, batch), ("batch", "batch"), batch_size)
+    return _edges.turned(pair) if cosine else pair
+
+
+def _nearest_pair(
+    points: Tensor, queries: Tensor, batch_points: Tensor | None, batch_queries: Tensor | None
+) -> Pair:
+    """As for the other functions, but a missing batch is one cloud, whatever the other has."""
+    batches = [batch_points, batch_queries]
+    if any(batch is not None for batch in batches):
+        for k, rows in enumerate((points, queries)):
+            if batches[k] is None:
+                batches[k] = torch.zeros(len(rows), dtype=torch.int64, device=rows.device)
+    return by_batches(points, queries, (batches[0], batches[1]), ("batch_y", "batch_x"), None)
+
+
+# What torch.jit.script calls: it compiles neither these functions nor those below them.
+define(
+    "cluster_fps(Tensor src, Tensor? batch, Tensor ratio, bool random_start, int? batch_size, "
+    "Tensor? ptr) -> Tensor", fps,
+)
+define(
+    "cluster_knn(Tensor x, Tensor y, int k, Tensor? batch_x, Tensor? batch_y, bool cosine, "
+    "int num_workers, int? batch_size) -> Tensor", knn,
+)
+define(
+    "cluster_knn_graph(Tensor x, int k, Tensor? batch, bool loop, str flow, bool cosine, "
+    "int num_workers, int? batch_size) -> Tensor", knn_graph,
+)
+define(
+    "cluster_radius(Tensor x, Tensor y, float r, Tensor? batch_x, Tensor? batch_y, int? most, "
+    "int num_workers, int? batch_size, bool ignore_same_index) -> Tensor", radius,
+)
+define(
+    "cluster_radius_graph(Tensor x, float r, Tensor? batch, bool loop, int? most, str flow, "
+    "int num_workers, int? batch_size) -> Tensor", radius_graph,
+)
+define("cluster_nearest(Tensor x, Tensor y, Tensor? batch_x, Tensor? batch_y) -> Tensor", nearest)

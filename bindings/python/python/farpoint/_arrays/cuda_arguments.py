@@ -1,0 +1,58 @@
+"""Arguments beside arrays in GPU memory that are not PyTorch's: pairs of clouds, lengths, streams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from .._torch.presence import is_tensor
+from . import whole_numbers
+from .conversion import is_on_gpu, name
+from .device import Array, describe
+
+
+def fitting(values: Any, what: str, source: Array) -> np.ndarray:
+    """Lengths, within the clouds: kernels rely on it."""
+    lengths = whole_numbers.integers(values, what, 1)
+    whole_numbers.refuse_negative(lengths, "length")
+    clouds, rows, _ = source.shape
+    if len(lengths) != clouds or (lengths > rows).any():
+        raise ValueError(f"{what} {lengths.tolist()} do not fit ({name(source.array)})")
+    return lengths
+
+
+def pair_of(x: Any, y: Any) -> tuple[Array, Array]:
+    for array in (x, y):
+        if isinstance(array, np.ndarray) or is_tensor(array) or not is_on_gpu(array):
+            raise TypeError(
+                f"both clouds must be of one library on one GPU ({name(x)}; {name(y)})"
+            )
+    a, b = describe(x), describe(y)
+    about = f"{name(x)}; {name(y)}"
+    if a.library != b.library or a.device != b.device or a.dtype != b.dtype:
+        raise TypeError(f"both clouds must be of one library and type on one GPU ({about})")
+    if a.batch != b.batch or a.shape[0] != b.shape[0] or a.shape[2] != b.shape[2]:
+        raise ValueError(
+            f"both must be clouds (N, D), or batches (B, N, D) of the same B and D ({about})"
+        )
+    if a.shape[0] > 0 and 0 in (a.shape[1], b.shape[1]):
+        raise ValueError(f"an empty cloud ({about})")
+    return a, b
+
+
+def search_lengths(values: Any, what: str, source: Array) -> np.ndarray | None:
+    if values is None:
+        return None
+    if not source.batch:
+        raise ValueError(f"{what} are for a batch of shape (B, N, D)")
+    lengths = fitting(values, what, source)
+    whole_numbers.refuse_empty(lengths.tolist(), True, name(source.array))
+    return lengths
+
+
+def wait_for(first: Array, other: Array) -> None:
+    """Waits for an array that is not on the stream of the first, on which the work is queued."""
+    if other.stream != first.stream:
+        _native.DeviceArray(other.device, other.stream, [1], "i8").wait()

@@ -1,0 +1,156 @@
+"""The point operators on everything that the CPU reads. The functions are those of ``interface.Library``."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from .._records import Clouds, Neighborhood, Sides
+from .conversion import like, name, refuse_narrow, to_numpy
+from .value_shapes import Sizes, check_beside, check_shapes, sizes_of, wrong_index
+from .whole_numbers import integers, lengths_of, listed
+
+# ------------------------------------------------------------------------------------- searches
+
+
+def search(
+    x: Any, y: Any, sides: Sides, request: Neighborhood, plain: bool
+) -> tuple[Any, Any, Any]:
+    """Distances, indices and counts of the neighbors of each point."""
+    return _answer(x, _native.search(*_clouds(x, y, sides), request), plain)
+
+
+def within(
+    x: Any, y: Any, sides: Sides, request: Neighborhood, plain: bool
+) -> tuple[Any, Any, Any]:
+    """Distances and indices of all neighbors, and where those of each point begin."""
+    return _answer(x, _native.within(*_clouds(x, y, sides), request), plain)
+
+
+def _answer(x: Any, found: tuple[Any, Any, Any], plain: bool) -> tuple[Any, Any, Any]:
+    distances, indices, counts = found
+    if plain:
+        distances = np.sqrt(distances)
+    return like(distances, x), like(indices, x), like(counts, x)
+
+
+def _clouds(x: Any, y: Any, sides: Sides) -> tuple[Clouds, Clouds]:
+    """Both sides as the compiled module takes them."""
+    refuse_narrow(x, y)
+    a, b = to_numpy(x), to_numpy(y)
+    if a.ndim not in (2, 3) or a.ndim != b.ndim:
+        raise ValueError(
+            f"both must be clouds (N, D), or both batches (B, N, D): {name(a)} and {name(b)}"
+        )
+    same = x is y and sides.x_lengths is sides.y_lengths and sides.x_offsets is sides.y_offsets
+    lengths = _lengths(sides.y_lengths, b, "y_lengths")
+    searched = Clouds(b, lengths, _offsets(sides.y_offsets, "y_offsets"), sides.tree)
+    if same:
+        return searched, searched
+    lengths = _lengths(sides.x_lengths, a, "x_lengths")
+    return Clouds(a, lengths, _offsets(sides.x_offsets, "x_offsets")), searched
+
+
+def tree_of(y: Any, lengths: Any, offsets: Any, threads: int | None) -> tuple[Any, Any]:
+    """The tree of clouds for many searches, and what has to be kept with it."""
+    points = to_numpy(y)
+    given = _lengths(lengths, points, "y_lengths"), _offsets(offsets, "y_offsets")
+    return _native.Index(Clouds(points, *given), threads), None
+
+
+def _lengths(lengths: Any, points: np.ndarray, what: str) -> list[int] | None:
+    if lengths is not None and points.ndim == 2:
+        raise ValueError(f"{what} are for a batch of shape (B, N, D)")
+    return lengths_of(lengths, what)
+
+
+def _offsets(offsets: Any, what: str) -> list[int] | None:
+    return None if offsets is None else listed(offsets, what)
+
+
+# --------------------------------------------------------------------------------------- values
+
+
+def gather(values: Any, indices: Any) -> Any:
+    """The rows that the indices name."""
+    of, rows, sizes = _values(values, indices, False)
+    found = _native.values_gather(sizes, _working(of), rows)
+    return _like(found, of, (*rows.shape, sizes[-1]), values)
+
+
+def gather_max(values: Any, indices: Any, add: Any) -> Any:
+    """The largest of the rows that the indices name."""
+    of, rows, sizes = _values(values, indices, True)
+    more = None
+    if add is not None:
+        more = to_numpy(add)
+        _refuse_other_type("add", more, of)
+        check_beside("add", more, (*rows.shape, sizes[-1]), partial(_about, of, rows))
+        more = _working(more)
+    found, _ = _native.values_gather_max(sizes, _working(of), rows, more)
+    return _like(found, of, (*rows.shape[:-1], sizes[-1]), values)
+
+
+def interpolate(values: Any, indices: Any, weights: Any) -> Any:
+    """Weighted sums of the rows that the indices name."""
+    of, rows, sizes = _values(values, indices, True)
+    shares = to_numpy(weights)
+    if not (of.dtype == np.float16 and shares.dtype == np.float32):
+        _refuse_other_type("weights", shares, of)
+    check_beside("weights", shares, rows.shape, partial(_about, of, rows))
+    found = _native.values_interpolate(sizes, _working(of), rows, _working(shares))
+    return _like(found, of, (*rows.shape[:-1], sizes[-1]), values)
+
+
+def weights(distances: Any, power: int, eps: float) -> Any:
+    """Weights of neighbors at these distances."""
+    given = to_numpy(distances)
+    if given.dtype not in (np.float32, np.float64):
+        raise TypeError(f"distances must be float32 or float64, not {name(distances)}")
+    if given.ndim == 0:
+        raise ValueError("distances must be of shape (..., k), not a number")
+    found = _native.values_weights(given.shape[-1], np.ascontiguousarray(given), power, eps)
+    return like(found.reshape(given.shape), distances)
+
+
+def check_indices(indices: Any, rows: int) -> None:
+    """Raises IndexError if one of the indices is neither -1 nor a row."""
+    given = integers(indices, "indices")
+    wrong = ((given < -1) | (given >= rows)).reshape(-1)
+    if wrong.any():
+        place = int(wrong.argmax())
+        raise wrong_index(int(wrong.sum()), place, int(given.reshape(-1)[place]), rows)
+
+
+def _values(values: Any, indices: Any, several: bool) -> tuple[np.ndarray, np.ndarray, Sizes]:
+    """Values, indices as the compiled module takes them, and sizes."""
+    of = to_numpy(values)
+    rows = np.asarray(indices)
+    if rows.dtype not in (np.int64, np.int32):
+        rows = integers(indices, "indices")
+    if of.dtype not in (np.float32, np.float64, np.float16):
+        raise TypeError(f"values must be float16, float32 or float64 ({_about(of, rows)})")
+    check_shapes(of, rows, several, partial(_about, of, rows))
+    return of, np.ascontiguousarray(rows), sizes_of(of, rows)
+
+
+def _working(array: np.ndarray) -> np.ndarray:
+    """The same numbers as they are computed with."""
+    kind = np.float32 if array.dtype == np.float16 else array.dtype
+    return np.ascontiguousarray(array, kind)
+
+
+def _like(found: np.ndarray, of: np.ndarray, shape: tuple[int, ...], values: Any) -> Any:
+    return like(found.reshape(shape).astype(of.dtype, copy=False), values)
+
+
+def _about(of: np.ndarray, rows: np.ndarray) -> str:
+    return f"values {of.shape}, {of.dtype}; indices {rows.shape}, {rows.dtype}"
+
+
+def _refuse_other_type(what: str, array: np.ndarray, of: np.ndarray) -> None:
+    if array.dtype != of.dtype:
+        raise TypeError(f"{what} must be of the type of the values, {of.dtype}, not {array.dtype}")

@@ -1,0 +1,226 @@
+"""The point operators on tensors. The functions are those of ``interface.Library``; ``torch.compile`` traces
+them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._records import Neighborhood, Sides
+from .._torch import interpolation, several
+from .._torch import several_kernels as kernels
+from .._torch import values as operators
+from .._torch.presence import untraced
+from .._torch.registration import HALVES
+from .._torch.search import root
+from .._torch.transfer import numbers, sent
+from . import whole_numbers
+from .conversion import name
+from .torch_arguments import (
+    about, about_pair, check_threads, checked, lengths_of, refuse_fractions,
+)
+from .value_shapes import check_beside, check_shapes, wrong_index
+
+_VALUES = (torch.float32, torch.float64, *HALVES)
+
+# ------------------------------------------------------------------------------------- searches
+
+
+def search(
+    x: Tensor, y: Any, sides: Sides, request: Neighborhood, plain: bool
+) -> tuple[Tensor, ...]:
+    """Distances, indices and counts of the neighbors of each point."""
+    x, y, sides = _arguments(x, y, sides, request)
+    found = several.search(x, y, sides, request)
+    return (root(found[0]), *found[1:]) if plain else found
+
+
+def within(
+    x: Tensor, y: Any, sides: Sides, request: Neighborhood, plain: bool
+) -> tuple[Tensor, ...]:
+    """Distances and indices of all neighbors, and where those of each point begin."""
+    x, y, sides = _arguments(x, y, sides, request)
+    found = several.within(x, y, sides, request)
+    return (root(found[0]), *found[1:]) if plain else found
+
+
+def tree_of(y: Tensor, lengths: Any, offsets: Any, threads: int | None) -> tuple[Tensor, Any]:
+    """The tree of clouds for many searches, and what has to be kept with it."""
+    y = checked(y.detach() if y.requires_grad else y)
+    check_threads(threads)
+    if offsets is not None:
+        if y.dim() == 3:
+            raise ValueError(f"offsets are for a tensor of shape (N, D) ({about(y)})")
+        return kernels.tree_of(y, None, _offsets(offsets, y, "y"), threads)
+    return kernels.tree_of(y, _lengths(lengths, y), None, threads)
+
+
+def _arguments(
+    x: Tensor, y: Any, sides: Sides, request: Neighborhood
+) -> tuple[Tensor, Tensor, Sides]:
+    """Clouds, lengths and offsets as the operators take them."""
+    if not isinstance(y, Tensor):
+        raise TypeError(
+            f"x is a tensor and y is none ({about(x)}; {name(y)}); give a tensor, as "
+            "torch.as_tensor(y, device=x.device) makes"
+        )
+    same = y is x
+    x = checked(x)
+    y = x if same else checked(y)
+    check_threads(request.threads)
+    _refuse_other_clouds(x, y, sides)
+    if request.narrow and y.shape[-2] >= 2**31:
+        raise ValueError(f"indices of 32 bits do not reach all {y.shape[-2]} rows ({about(y)})")
+    if sides.x_offsets is not None:
+        begins = _offsets(sides.x_offsets, x, "x")
+        both = same and sides.x_offsets is sides.y_offsets
+        offsets = begins, begins if both else _offsets(sides.y_offsets, y, "y")
+        if offsets[0].shape != offsets[1].shape:
+            clouds = [len(part) - 1 for part in offsets]
+            raise ValueError(
+                f"{clouds[0]} clouds cannot be searched in {clouds[1]} ({about_pair(x, y)})"
+            )
+        return x, y, Sides(None, None, *offsets, sides.tree)
+    if sides.x_lengths is None and sides.y_lengths is None:
+        return x, y, sides
+    own = _lengths(sides.x_lengths, x)
+    both = same and sides.x_lengths is sides.y_lengths
+    lengths = own, own if both else _lengths(sides.y_lengths, y)
+    return x, y, sides._replace(x_lengths=lengths[0], y_lengths=lengths[1])
+
+
+def _refuse_other_clouds(x: Tensor, y: Tensor, sides: Sides) -> None:
+    """Refuses what is no pair of clouds."""
+    if x.dtype != y.dtype or x.device != y.device:
+        raise TypeError(f"both clouds must be of one type on one device ({about_pair(x, y)})")
+    shape, other, batch = x.shape, y.shape, x.dim() == 3
+    same = x.dim() == y.dim() and shape[-1] == other[-1]
+    if not same or (batch and shape[0] != other[0]):
+        raise ValueError(
+            "both must be clouds (N, D), or batches (B, N, D) of the same B and D "
+            f"({about_pair(x, y)})"
+        )
+    if batch and sides.x_offsets is not None:
+        raise ValueError(f"offsets are for a tensor of shape (N, D) ({about(x)})")
+    asked = shape[-2] > 0 and not (batch and shape[0] == 0)
+    if asked and other[-2] == 0:
+        raise ValueError(
+            f"the cloud has no usable point in which neighbors could be ({about_pair(x, y)})"
+        )
+
+
+def _lengths(given: Any, cloud: Tensor) -> Tensor | None:
+    if given is None:
+        return None
+    if cloud.dim() == 2:
+        raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(cloud)})")
+    return lengths_of(given, cloud)
+
+
+def _offsets(given: Any, cloud: Tensor, side: str) -> Tensor:
+    """Where clouds begin and end, as int64 on the device of the clouds. Those of a GPU are not looked at;
+    kernels read no row outside of the array whatever they are."""
+    what = f"{side}_offsets"
+    if isinstance(given, Tensor):
+        refuse_fractions(given, what, 1)
+        if given.dim() != 1 or given.shape[0] == 0:
+            raise ValueError(f"{what} of shape {tuple(given.shape)}; one more is needed than clouds")
+        return sent(given, cloud.device)
+    listed = whole_numbers.listed(given, what)
+    rows = cloud.shape[0]
+    ascends = all(before <= after for before, after in zip(listed, listed[1:]))
+    if not ascends or listed[:1] != [0] or listed[-1] != rows:
+        raise ValueError(f"{what} {listed} must ascend from 0 to {rows} ({about(cloud)})")
+    return numbers(listed, cloud.device)
+
+
+# --------------------------------------------------------------------------------------- values
+
+
+def gather(values: Tensor, indices: Tensor) -> Tensor:
+    """The rows that the indices name."""
+    _check(values, indices, False)
+    return operators.gather(values, _whole(indices))
+
+
+def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
+    """The largest of the rows that the indices name."""
+    _check(values, indices, True)
+    if add is not None:
+        _check_beside("add", add, (*indices.shape, values.shape[-1]), values, indices)
+        if add.dtype != values.dtype:
+            raise TypeError(
+                f"add must be of the type of the values, {values.dtype}, not {add.dtype}"
+            )
+    return operators.gather_max(values, _whole(indices), add)
+
+
+def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
+    """Weighted sums of the rows that the indices name."""
+    _check(values, indices, True)
+    _check_beside("weights", weights, tuple(indices.shape), values, indices)
+    if values.dtype in HALVES and weights.dtype in (torch.float32, values.dtype):
+        weights = weights.float()
+    elif weights.dtype != values.dtype:
+        kinds = f"{values.dtype}" + (" or float32" if values.dtype in HALVES else "")
+        raise TypeError(f"weights must be of type {kinds}, not {weights.dtype}")
+    return interpolation.interpolate(values, _whole(indices), weights)
+
+
+def weights(distances: Tensor, power: int, eps: float) -> Tensor:
+    """Weights of neighbors at these distances."""
+    if distances.dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"distances must be float32 or float64, not {distances.dtype}")
+    if distances.dim() == 0:
+        raise ValueError("distances must be of shape (..., k), not a number")
+    return interpolation.inverse_distance_weights(distances, power, eps)
+
+
+@untraced
+def check_indices(indices: Tensor, rows: int) -> None:
+    """Raises IndexError if one of the indices is neither -1 nor a row."""
+    refuse_fractions(indices, "indices")
+    wrong = ((indices < -1) | (indices >= rows)).reshape(-1)
+    count = int(wrong.sum())
+    if count:
+        place = int(wrong.int().argmax())
+        raise wrong_index(count, place, int(indices.reshape(-1)[place]), rows)
+
+
+def _check(values: Tensor, indices: Tensor, several: bool) -> None:
+    """Refuses what the operators do not take."""
+    if values.dtype not in _VALUES:
+        raise TypeError(
+            "values must be float32, float64, float16 or bfloat16 "
+            f"({_about(values, indices)})"
+        )
+    if values.device != indices.device or not (values.is_cpu or values.is_cuda):
+        raise TypeError(
+            f"values and indices must be on the CPU or on one CUDA device ({_about(values, indices)})"
+        )
+    refuse_fractions(indices, "indices")
+    check_shapes(values, indices, several, lambda: _about(values, indices))
+
+
+def _check_beside(
+    what: str, found: Tensor, wanted: tuple[Any, ...], values: Tensor, indices: Tensor
+) -> None:
+    check_beside(what, found, wanted, lambda: _about(values, indices))
+    if found.device != values.device:
+        raise TypeError(
+            f"{what} must be on {values.device}, not {found.device} ({_about(values, indices)})"
+        )
+
+
+def _about(values: Tensor, indices: Tensor) -> str:
+    return (
+        f"values {tuple(values.shape)}, {values.dtype}, {values.device}; indices "
+        f"{tuple(indices.shape)}, {indices.dtype}, {indices.device}"
+    )
+
+
+def _whole(indices: Tensor) -> Tensor:
+    """Indices of a type that kernels read."""
+    return indices if indices.dtype in (torch.int64, torch.int32) else indices.long()

@@ -1,0 +1,49 @@
+"""Shapes of values, of indices that name their rows, and of what is beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+#: What the arrays are, for messages.
+About = Callable[[], str]
+
+#: Clouds, rows, places, k and channels, for the compiled module.
+Sizes = tuple[int, int, int, int, int]
+
+
+def sizes_of(values: Any, indices: Any) -> Sizes:
+    """The sizes of values (N, C) or (B, N, C) and indices (M,) or (M, k), or (B, M) or (B, M, k)."""
+    shape, of_indices = values.shape, indices.shape
+    batch = len(shape) == 3
+    rest = of_indices[1:] if batch else of_indices
+    k = rest[1] if len(rest) == 2 else 1
+    return (shape[0] if batch else 1, shape[-2], rest[0], k, shape[-1])
+
+
+def check_shapes(values: Any, indices: Any, several: bool, about: About) -> None:
+    """Refuses shapes that do not fit. ``several``: whether indices have an axis of k."""
+    shape, of_indices = values.shape, indices.shape
+    axes, more = len(shape), len(shape) - len(of_indices)
+    if axes not in (2, 3):
+        raise ValueError(f"values must be of shape (N, C) or (B, N, C) ({about()})")
+    if more != 0 and (several or more != 1):
+        before = "B, " if axes == 3 else ""
+        shapes = f"({before}M, k)" if several else f"({before}M) or ({before}M, k)"
+        raise ValueError(f"indices must be of shape {shapes} for these values ({about()})")
+    if axes == 3 and of_indices[0] != shape[0]:
+        raise ValueError(f"indices of {of_indices[0]} clouds for values of {shape[0]} ({about()})")
+
+
+def check_beside(what: str, found: Any, wanted: tuple[Any, ...], about: About) -> None:
+    """Refuses what is beside the indices in another shape."""
+    if tuple(found.shape) != wanted:
+        raise ValueError(f"{what} must be of shape {wanted}, not {tuple(found.shape)} ({about()})")
+
+
+def wrong_index(count: int, place: int, index: int, rows: int) -> IndexError:
+    """That some indices name no row."""
+    return IndexError(
+        f"{count} of the indices are neither -1 nor one of {rows} rows, the first is {index} at place "
+        f"{place} of all"
+    )

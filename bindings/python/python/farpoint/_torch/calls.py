@@ -1,0 +1,41 @@
+"""How an operator on values is called: by its kernel where only that would see the call, which takes half as
+long, or else as an operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import fast_path
+
+
+def is_plain(*tensors: Tensor | None) -> bool:
+    """Whether nobody but the kernel has to see a call in a backward pass."""
+    return not torch.is_grad_enabled() and fast_path.only_kernels_see(*tensors)
+
+
+def differentiably(kernel: Any, backward: Any, keep: Any) -> Any:
+    """A kernel with its gradient, without the operator, for calls that only kernels would see."""
+
+    def forward(ctx: Any, *arguments: Any) -> Any:
+        found = kernel(*arguments)
+        keep(ctx, arguments, found)
+        return found
+
+    body = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return fast_path.apply_of(type(kernel.__name__, (torch.autograd.Function,), body))
+
+
+def call(
+    operator: Any, kernel: Any, with_gradient: Any, tensors: tuple[Any, ...], *rest: Any
+) -> Any:
+    """The result by whichever of them the call needs."""
+    if not fast_path.only_kernels_see(*tensors):
+        return operator(*tensors, *rest)
+    if torch.is_grad_enabled():
+        for tensor in tensors:
+            if tensor is not None and tensor.requires_grad:
+                return with_gradient(*tensors, *rest)
+    return kernel(*tensors, *rest)

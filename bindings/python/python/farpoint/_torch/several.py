@@ -1,0 +1,169 @@
+"""Several neighbors of each point as operators with a gradient. ``search`` has k places for each point;
+``within`` finds all in a ball, so that the size of its answer is in the data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._records import Neighborhood, Sides
+from . import several_kernels as kernels
+from .calls import call, differentiably, is_plain
+from .registration import define, differentiate, differentiate_anywhere, map_by, vmapped
+from .values import gather_backward_call, gather_call
+
+_ARGUMENTS = (
+    "(Tensor x, Tensor y, Tensor? x_lengths, Tensor? y_lengths, Tensor? x_offsets, Tensor? y_offsets, "
+    "Tensor? tree, SymInt? k, str kind, float[] limits, bool inclusive, bool by_index, "
+    "bool exclude_self, int norm, bool narrow, int? threads)"
+)
+
+#: How many arguments that is.
+_COUNT = 7 + len(Neighborhood._fields)
+
+
+# -------------------------------------------------------------------------------- operators
+
+
+def _fake_search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    request, rows = Neighborhood(*rest[5:]), x.shape[:-1]
+    places, whole = (*rows, request.k), kernels.index_type(request.narrow)
+    return (
+        x.new_empty(places), x.new_empty(places, dtype=whole), x.new_empty(rows, dtype=whole)
+    )
+
+
+def _fake_within(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    request, rows = Neighborhood(*rest[5:]), math.prod(x.shape[:-1])
+    found = torch.library.get_ctx().new_dynamic_size()
+    return (
+        x.new_empty(found), x.new_empty(found, dtype=kernels.index_type(request.narrow)),
+        x.new_empty(rows + 1, dtype=torch.int64),
+    )
+
+
+def _vmapped(call: Any) -> Any:
+    def rule(info: Any, in_dims: tuple[Any, ...], *arguments: Any) -> Any:
+        if any(part is not None for part in arguments[4:7]):
+            raise NotImplementedError(
+                "torch.vmap of a search in clouds with offsets, or of an Index: give batches (B, N, D), "
+                "with lengths"
+            )
+        return vmapped(call)(info, in_dims, *arguments)
+
+    return rule
+
+
+search_operator = define(
+    f"search{_ARGUMENTS} -> (Tensor, Tensor, Tensor)", _fake_search, kernels.search, rule=_vmapped
+)
+within_operator = define(
+    f"within{_ARGUMENTS} -> (Tensor, Tensor, Tensor)", _fake_within, kernels.within, folds=False
+)
+
+
+def _not_vmapped(info: Any, in_dims: tuple[Any, ...], *arguments: Any) -> Any:
+    raise NotImplementedError(
+        "torch.vmap of ball_query with k=None, whose answers differ in size; give k, or call it for a batch"
+    )
+
+
+map_by("within", _not_vmapped)
+
+
+# -------------------------------------------------------------------------------- gradients
+
+
+def _fake_backward(
+    x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int, of_x: bool, of_y: bool
+) -> tuple[Tensor, Tensor]:
+    return x.new_empty(x.shape if of_x else 0), y.new_empty(y.shape if of_y else 0)
+
+
+backward_operator = define(
+    "search_backward(Tensor x, Tensor y, Tensor indices, Tensor grad, int norm, bool of_x, "
+    "bool of_y) -> (Tensor, Tensor)",
+    _fake_backward, kernels.backward,
+)
+
+
+def _composed(
+    x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int
+) -> tuple[Tensor, Tensor]:
+    """The same by operators that have gradients of their own."""
+    parts = kernels.parts(x.unsqueeze(-2) - gather_call(y, indices), grad, norm)
+    parts = parts.masked_fill((indices < 0).unsqueeze(-1), 0)
+    rows = torch.arange(x.shape[-2], device=x.device).unsqueeze(-1).expand(indices.shape)
+    batch = x.dim() == 3
+    return (
+        gather_backward_call(rows, parts, x.shape[-2], batch),
+        gather_backward_call(indices, -parts, y.shape[-2], batch),
+    )
+
+
+def _keep_search(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+    ctx.mark_non_differentiable(*output[1:])
+    ctx.save_for_backward(inputs[0], inputs[1], output[1])
+    ctx.norm = Neighborhood(*inputs[7:]).norm
+
+
+def _send_search(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
+    x, y, indices = ctx.saved_tensors
+    if torch.is_grad_enabled():
+        return (*_composed(x, y, indices, grad, ctx.norm), *_NONE)
+    wanted = ctx.needs_input_grad[:2]
+    run = kernels.backward if is_plain(x, y, indices, grad) else backward_operator
+    sent = run(x, y, indices, grad, ctx.norm, *wanted)
+    return (*[part if want else None for part, want in zip(sent, wanted)], *_NONE)
+
+
+#: Gradients of the arguments that have none.
+_NONE = (None,) * (_COUNT - 2)
+
+
+def _keep_within(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+    ctx.mark_non_differentiable(*output[1:])
+    ctx.save_for_backward(inputs[0], inputs[1], *output[1:])
+    ctx.norm = Neighborhood(*inputs[7:]).norm
+
+
+def _send_within(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
+    x, y, indices, offsets = ctx.saved_tensors
+    dims = x.shape[-1]
+    own, other = x.reshape(-1, dims), y.reshape(-1, dims)
+    rows = torch.arange(own.shape[0], device=x.device)
+    rows = rows.repeat_interleave(offsets.diff(), output_size=indices.shape[0])
+    if x.dim() == 3:
+        indices = indices + rows // x.shape[1] * y.shape[1]
+    parts = kernels.parts(gather_call(own, rows) - gather_call(other, indices), grad, ctx.norm)
+    of_x = gather_backward_call(rows, parts, own.shape[0], False)
+    of_y = gather_backward_call(indices, -parts, other.shape[0], False)
+    return (of_x.view(x.shape), of_y.view(y.shape), *_NONE)
+
+
+search_call = differentiate_anywhere(
+    "search", search_operator, _vmapped, _send_search, _keep_search
+)
+differentiate("within", _send_within, _keep_within)
+
+
+# ------------------------------------------------------------------------------------- calls
+
+_differentiably = differentiably(kernels.search, _send_search, _keep_search)
+
+
+def search(x: Tensor, y: Tensor, sides: Sides, request: Neighborhood) -> tuple[Tensor, ...]:
+    """Distances, indices and counts, of arguments that were checked."""
+    tensors = (x, y, *sides)
+    found: tuple[Tensor, ...]
+    found = call(search_call, kernels.search, _differentiably, tensors, *request)
+    return found
+
+
+def within(x: Tensor, y: Tensor, sides: Sides, request: Neighborhood) -> tuple[Tensor, ...]:
+    """Distances, indices and offsets of all neighbors in a ball."""
+    found: tuple[Tensor, ...] = within_operator(x, y, *sides, *request)
+    return found

@@ -1,0 +1,263 @@
+"""Kernels of searches for several neighbors: on the CPU in NumPy arrays of the same memory; on a GPU queued on the
+current stream, in memory of PyTorch's allocator. Arguments were checked, or come from the operators."""
+
+from __future__ import annotations
+
+import secrets
+import weakref
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _native
+from .._records import Clouds, Neighborhood, Sides
+from . import fast_path, memory
+from .values_kernels import gather_backward
+
+
+def index_type(narrow: bool) -> torch.dtype:
+    return torch.int32 if narrow else torch.int64
+
+
+# ------------------------------------------------------------------------------------ on the CPU
+
+#: Trees of clouds on the CPU. A tensor can't hold one, so that it holds its name, which is random: programs that
+#: were exported may name trees of another process.
+_trees: weakref.WeakValueDictionary[tuple[int, ...], Any] = weakref.WeakValueDictionary()
+
+
+def _named(tree: Tensor | None) -> Any:
+    """The tree of this name, if it is still there; results are the same without."""
+    return None if tree is None else _trees.get(tuple(tree.tolist()))
+
+
+def _clouds(x: Tensor, y: Tensor, sides: Sides) -> tuple[Clouds, Clouds]:
+    """Both sides for the compiled module."""
+    parts = [None if part is None else part.tolist() for part in sides[:4]]
+    tree = _named(sides.tree)
+    own = tree if _is_itself(x, y, sides) else None
+    return (
+        Clouds(memory.array_of(x), parts[0], parts[2], own),
+        Clouds(memory.array_of(y), parts[1], parts[3], tree),
+    )
+
+
+def _is_itself(x: Tensor, y: Tensor, sides: Sides) -> bool:
+    """Whether the tree of y is one of x, too."""
+    if sides.tree is None or x.data_ptr() != y.data_ptr() or x.shape != y.shape:
+        return False
+    strides = x.stride() == y.stride()
+    return strides and sides.x_lengths is sides.y_lengths and sides.x_offsets is sides.y_offsets
+
+
+def _tensors(found: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    return tuple([torch.from_numpy(part) for part in found])
+
+
+# ------------------------------------------------------------------------------------- on a GPU
+
+#: Plans of shapes that were met, and how many are kept at most.
+_plans: dict[Any, Any] = {}
+_MOST_PLANS = 1024
+
+
+def _plan_of(x: Tensor, y: Tensor, clouds: int, request: tuple[Any, ...]) -> Any:
+    """What is the same in every step with clouds of some shape. ``clouds``: how many lie one after another, or 0."""
+    key = (
+        x.shape, y.shape, x.stride(), y.stride(), x.dtype, y.dtype, x.get_device(), clouds, request
+    )
+    plan = _plans.get(key)
+    if plan is None:
+        if len(_plans) >= _MOST_PLANS:
+            _plans.clear()
+        plan = _plans[key] = _new_plan(x, y, clouds, Neighborhood(*request))
+    return plan
+
+
+def _new_plan(x: Tensor, y: Tensor, clouds: int, request: Neighborhood) -> Any:
+    memory.refuse_other_types(x)
+    if x.dtype != y.dtype:
+        raise TypeError(f"both clouds must be of one type, not {x.dtype} and {y.dtype}")
+    (_, x_strides), (_, y_strides) = memory.addressable(x), memory.addressable(y)
+    batch, n, dims = memory.batch_shape(x)
+    return _native.CudaSearch(
+        x.get_device(), x.dtype == torch.float64, (clouds or batch, n, y.shape[-2], dims),
+        (x_strides, y_strides), clouds > 0, request,
+    )
+
+
+def _plan_and_step(
+    x: Tensor, y: Tensor, sides: Sides, request: tuple[Any, ...]
+) -> tuple[Any, Any, Any]:
+    """The plan, the addresses of a step, and what has to be kept until it is queued."""
+    clouds = 0 if sides.x_offsets is None else sides.x_offsets.shape[0] - 1
+    plan = _plan_of(x, y, clouds, request)
+    tree, itself = sides.tree, _is_itself(x, y, sides)
+    even = _even(x), _even(y)
+    xl, yl, xo, yo, tree = sides
+    step = (
+        fast_path.current_stream(x.get_device()), (even[0].data_ptr(), even[1].data_ptr()),
+        memory.addresses_of(xl, yl), memory.addresses_of(xo, yo), memory.address_of(tree), itself,
+    )
+    return plan, step, even
+
+
+def _even(clouds: Tensor) -> Tensor:
+    """A copy of clouds whose rows are not evenly spaced."""
+    return clouds if clouds.is_contiguous() else memory.addressable(clouds)[0]
+
+
+def _scratch(size: int, like: Tensor) -> Tensor | None:
+    return like.new_empty(size, dtype=torch.uint8) if size else None
+
+
+# -------------------------------------------------------------------------------------- searches
+
+
+#: The places of some of a request's fields.
+_LIMITS, _NARROW = Neighborhood._fields.index("limits"), Neighborhood._fields.index("narrow")
+
+
+def _hashable(request: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The fields of a request; operators have a list of limits."""
+    limits = request[_LIMITS]
+    if type(limits) is tuple:
+        return request
+    return (*request[:_LIMITS], tuple(limits), *request[_LIMITS + 1:])
+
+
+def search(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    """Distances, indices and counts."""
+    sides, request = Sides(*rest[:5]), _hashable(rest[5:])
+    if x.is_cpu:
+        return _tensors(_native.search(*_clouds(x, y, sides), Neighborhood(*request)))
+    rows, kind = x.shape[:-1], index_type(request[_NARROW])
+    distances = x.new_empty((*rows, request[0]))
+    indices, counts = torch.empty_like(distances, dtype=kind), x.new_empty(rows, dtype=kind)
+    if counts.numel() == 0:  # memory of no bytes has no address
+        return distances, indices, counts
+    plan, step, _kept = _plan_and_step(x, y, sides, request)
+    scratch = _scratch(plan.scratch[sides.tree is not None], x)
+    plan.search(
+        step, distances.data_ptr(), indices.data_ptr(), counts.data_ptr(),
+        memory.address_of(scratch),
+    )
+    return distances, indices, counts
+
+
+def within(x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    """Distances, indices and offsets. Waits for a GPU: how many there are is in the data."""
+    sides, request = Sides(*rest[:5]), _hashable(rest[5:])
+    if x.is_cpu:
+        return _tensors(_native.within(*_clouds(x, y, sides), Neighborhood(*request)))
+    rows, kind = x.shape[:-1].numel(), index_type(request[_NARROW])
+    offsets = x.new_zeros(rows + 1, dtype=torch.int64)
+    if rows == 0:
+        return x.new_empty(0), x.new_empty(0, dtype=kind), offsets
+    plan, step, _kept = _plan_and_step(x, y, sides, request)
+    scratch = _scratch(plan.scratch[sides.tree is not None], x)
+    counts = x.new_empty(rows, dtype=torch.int64)
+    plan.count(step, counts.data_ptr(), memory.address_of(scratch))
+    torch.cumsum(counts, 0, out=offsets[1:])
+    total = int(offsets[-1])
+    distances, indices = x.new_empty(total), x.new_empty(total, dtype=kind)
+    if total:
+        plan.fill(
+            step, offsets.data_ptr(), distances.data_ptr(), indices.data_ptr(),
+            memory.address_of(scratch),
+        )
+    return distances, indices, offsets
+
+
+# ------------------------------------------------------------------------------------- gradients
+
+
+def backward(
+    x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int, of_x: bool, of_y: bool
+) -> tuple[Tensor, Tensor]:
+    """Gradients of both clouds from that of the distances; empty where they are not wanted."""
+    if x.is_cpu:
+        return _backward_on_cpu(x, y, indices, grad, norm, of_x, of_y)
+    narrow = indices.dtype == torch.int32
+    request = Neighborhood(
+        indices.shape[-1], "nearest", (0.0, 0.0, 0.0), False, False, False, norm, narrow, None
+    )
+    plan, kept = _plan_of(x, y, 0, request), (_even(x), _even(y))
+    indices, grad = indices.contiguous(), grad.contiguous()
+    # Dense, as promised to torch.compile, whatever the strides of the clouds.
+    gx, gy = x.new_empty(x.shape if of_x else 0), y.new_empty(y.shape if of_y else 0)
+    if indices.numel() == 0:
+        return gx.zero_(), gy.zero_()
+    scratch = _scratch(plan.backward_scratch, x)
+    plan.backward(
+        fast_path.current_stream(x.get_device()), kept[0].data_ptr(), kept[1].data_ptr(),
+        indices.data_ptr(), grad.data_ptr(), gx.data_ptr(), gy.data_ptr(),
+        memory.address_of(scratch),
+    )
+    return gx, gy
+
+
+def _backward_on_cpu(
+    x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int, of_x: bool, of_y: bool
+) -> tuple[Tensor, Tensor]:
+    """The compiled module takes indices as a search has left them; others are a case of ``gather``."""
+    found = _native.search_backward(
+        memory.batch_of(x), memory.batch_of(y), memory.batch_of(indices.long()),
+        memory.batch_of(grad), norm,
+    )
+    if found is None:
+        return _gathered_backward(x, y, indices, grad, norm, of_x, of_y)
+    sent = zip(found, (x, y), (of_x, of_y))
+    first, second = [
+        torch.from_numpy(part).view(cloud.shape) if wanted else cloud.new_empty(0)
+        for part, cloud, wanted in sent
+    ]
+    return first, second
+
+
+def _gathered_backward(
+    x: Tensor, y: Tensor, indices: Tensor, grad: Tensor, norm: int, of_x: bool, of_y: bool
+) -> tuple[Tensor, Tensor]:
+    """What each distance sends, added up as gathered rows are."""
+    base = indices.clamp(min=0).long()
+    if x.dim() == 3:
+        base = base + torch.arange(x.shape[0]).view(-1, 1, 1) * y.shape[1]
+    rows = y.reshape(-1, y.shape[-1])[base.reshape(-1)].view(*indices.shape, y.shape[-1])
+    sent = parts(x.unsqueeze(-2) - rows, grad, norm)
+    sent = sent.masked_fill((indices < 0).unsqueeze(-1), 0)
+    own = torch.arange(x.shape[-2]).unsqueeze(-1).expand(indices.shape)
+    batch, none = x.dim() == 3, x.new_empty(0)
+    return (
+        gather_backward(own, sent, x.shape[-2], batch) if of_x else none,
+        gather_backward(indices, -sent, y.shape[-2], batch) if of_y else none,
+    )
+
+
+def parts(apart: Tensor, grad: Tensor, norm: int) -> Tensor:
+    """What each distance sends to the point that asked, whose neighbor is so far apart."""
+    grad = grad.unsqueeze(-1)
+    return (grad + grad) * apart if norm == 2 else grad * apart.sign()
+
+
+# ----------------------------------------------------------------------------------------- trees
+
+
+def tree_of(
+    y: Tensor, lengths: Tensor | None, offsets: Tensor | None, threads: int | None
+) -> tuple[Tensor, Any]:
+    """The tree of clouds for many searches, as a tensor, and what has to be kept with it."""
+    if y.is_cpu:
+        listed = [None if part is None else part.tolist() for part in (lengths, offsets)]
+        index = _native.Index(Clouds(memory.array_of(y), *listed), threads)
+        name = secrets.randbits(63), secrets.randbits(63)
+        _trees[name] = index
+        return torch.tensor(name, dtype=torch.int64, device="cpu"), index
+    request = Neighborhood(1, "nearest", (0.0, 0.0, 0.0), False, False, False, 2, False, None)
+    sides = Sides(None, lengths, offsets, offsets)
+    plan, step, _kept = _plan_and_step(y, y, sides, request)
+    size, scratch = plan.index_bytes
+    tree, room = y.new_empty(size, dtype=torch.uint8), _scratch(scratch, y)
+    if size:
+        plan.index((*step[:4], tree.data_ptr(), False), memory.address_of(room))
+    return tree, None

@@ -1,0 +1,252 @@
+"""Kernels of the operators on values: on the CPU in NumPy arrays of the same memory; on a GPU queued on the
+current stream, in memory of PyTorch's allocator. Arguments were checked, or come from the operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _native
+from . import fast_path, memory
+from .registration import HALVES
+
+#: Clouds, rows, places, k, channels.
+Sizes = tuple[int, int, int, int, int]
+
+
+def sizes_of(indices: Tensor, rows: int, channels: int, batch: bool) -> Sizes:
+    """The sizes of values with so many rows and channels, and of indices."""
+    rest = indices.shape[1:] if batch else indices.shape
+    clouds = indices.shape[0] if batch else 1
+    return (clouds, rows, rest[0], rest[1] if len(rest) == 2 else 1, channels)
+
+
+def _sizes(values: Tensor, indices: Tensor) -> Sizes:
+    shape = values.shape
+    return sizes_of(indices, shape[-2], shape[-1], len(shape) == 3)
+
+
+def shape_of_values(sizes: Sizes, batch: bool) -> tuple[int, ...]:
+    """The shape of the values."""
+    return (sizes[0], sizes[1], sizes[4]) if batch else (sizes[1], sizes[4])
+
+
+# ------------------------------------------------------------------------------------ on the CPU
+
+
+def array_of(tensor: Tensor) -> Any:
+    """Numbers for the compiled module: dense, float16 and bfloat16 as float32."""
+    wide = tensor.float() if tensor.dtype in HALVES else tensor
+    return memory.array_of(wide.contiguous())
+
+
+def tensor_of(found: Any, shape: tuple[int, ...], like: Tensor) -> Tensor:
+    """Its answer; float16 and bfloat16 are rounded here, once."""
+    return torch.from_numpy(found).view(shape).to(like.dtype)
+
+
+# ------------------------------------------------------------------------------------- on a GPU
+
+_KINDS = {
+    torch.float32: "f4", torch.float64: "f8", torch.float16: "f2", torch.bfloat16: "b2",
+}
+
+#: Plans of sizes that were met, and how many are kept at most.
+_plans: dict[Any, Any] = {}
+_MOST_PLANS = 1024
+
+
+def plan_of(like: Tensor, indices: Tensor, sizes: Sizes) -> Any:
+    """What is the same in every step with values of a type and these sizes."""
+    key = like.get_device(), like.dtype, indices.dtype, sizes
+    plan = _plans.get(key)
+    if plan is None:
+        kind = _KINDS.get(like.dtype)
+        if kind is None or indices.dtype not in (torch.int64, torch.int32):
+            raise TypeError(
+                "values must be float32, float64, float16 or bfloat16 and indices int64 or int32, not "
+                f"{like.dtype} and {indices.dtype}"
+            )
+        if len(_plans) >= _MOST_PLANS:
+            _plans.clear()
+        wide = indices.dtype == torch.int64
+        plan = _plans[key] = _native.CudaValues(key[0], sizes, kind, wide)
+    return plan
+
+
+def _stream(tensor: Tensor) -> int:
+    return fast_path.current_stream(tensor.get_device())
+
+
+def _scratch(plan: Any, like: Tensor) -> Tensor:
+    """Memory in which gradients of values are made."""
+    return like.new_empty(max(plan.scratch, 1), dtype=torch.uint8)
+
+
+# --------------------------------------------------------------------------------------- gather
+
+
+def gather(values: Tensor, indices: Tensor) -> Tensor:
+    """The rows that the indices name."""
+    sizes, shape = _sizes(values, indices), (*indices.shape, values.shape[-1])
+    if values.is_cpu:
+        return tensor_of(_native.values_gather(sizes, array_of(values), array_of(indices)), shape, values)
+    plan, values, indices = plan_of(values, indices, sizes), values.contiguous(), indices.contiguous()
+    found = values.new_empty(shape)
+    plan.gather(_stream(values), values.data_ptr(), indices.data_ptr(), found.data_ptr())
+    return found
+
+
+def gather_backward(indices: Tensor, grad: Tensor, rows: int, batch: bool) -> Tensor:
+    """The gradient of the values from that of the rows."""
+    sizes = sizes_of(indices, rows, grad.shape[-1], batch)
+    shape = shape_of_values(sizes, batch)
+    if grad.is_cpu:
+        found = _native.values_gather_backward(sizes, array_of(indices), array_of(grad))
+        return tensor_of(found, shape, grad)
+    plan, indices, grad = plan_of(grad, indices, sizes), indices.contiguous(), grad.contiguous()
+    sent, scratch = grad.new_empty(shape), _scratch(plan, grad)
+    plan.gather_backward(
+        _stream(grad), indices.data_ptr(), grad.data_ptr(), sent.data_ptr(), scratch.data_ptr()
+    )
+    return sent
+
+
+# ----------------------------------------------------------------------------------- gather_max
+
+
+def gather_max(
+    values: Tensor, indices: Tensor, add: Tensor | None, keep: bool = True
+) -> tuple[Tensor, Tensor]:
+    """The largest sums; if they are to be kept, which of the k each is."""
+    sizes, shape = _sizes(values, indices), (*indices.shape[:-1], values.shape[-1])
+    if values.is_cpu:
+        more = None if add is None else array_of(add)
+        found, which = _native.values_gather_max(sizes, array_of(values), array_of(indices), more)
+        return tensor_of(found, shape, values), torch.from_numpy(which).view(shape)
+    plan, values, indices = plan_of(values, indices, sizes), values.contiguous(), indices.contiguous()
+    add = None if add is None else add.contiguous()
+    largest = values.new_empty(shape)
+    chosen = values.new_empty(shape if keep else 0, dtype=torch.int32)
+    plan.gather_max(
+        _stream(values), values.data_ptr(), indices.data_ptr(), memory.address_of(add),
+        largest.data_ptr(), chosen.data_ptr(),
+    )
+    return largest, chosen
+
+
+def gather_max_backward(
+    indices: Tensor, chosen: Tensor, grad: Tensor, rows: int, add: bool, batch: bool,
+    values: bool = True,
+) -> tuple[Tensor, Tensor]:
+    """The gradients of the values and of what was added; empty where they are not wanted."""
+    sizes = sizes_of(indices, rows, grad.shape[-1], batch)
+    shape, whole = shape_of_values(sizes, batch), (*indices.shape, grad.shape[-1])
+    if grad.is_cpu:
+        found, added = _native.values_gather_max_backward(
+            sizes, array_of(indices), array_of(chosen), array_of(grad), add
+        )
+        more = grad.new_empty(0) if added is None else tensor_of(added, whole, grad)
+        return tensor_of(found, shape, grad), more
+    plan, indices, grad = plan_of(grad, indices, sizes), indices.contiguous(), grad.contiguous()
+    chosen = chosen.contiguous()
+    of_values, of_add = grad.new_empty(shape if values else 0), grad.new_empty(whole if add else 0)
+    scratch = _scratch(plan, grad)
+    plan.gather_max_backward(
+        _stream(grad), indices.data_ptr(), chosen.data_ptr(), grad.data_ptr(),
+        of_values.data_ptr(), of_add.data_ptr(), scratch.data_ptr(),
+    )
+    return of_values, of_add
+
+
+# ---------------------------------------------------------------------------------- interpolate
+
+
+def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
+    """Weighted sums of the rows that the indices name."""
+    sizes, shape = _sizes(values, indices), (*indices.shape[:-1], values.shape[-1])
+    if values.is_cpu:
+        found = _native.values_interpolate(
+            sizes, array_of(values), array_of(indices), array_of(weights)
+        )
+        return tensor_of(found, shape, values)
+    plan, values, indices = plan_of(values, indices, sizes), values.contiguous(), indices.contiguous()
+    weights, sums = _weights_for(weights, values), values.new_empty(shape)
+    plan.interpolate(
+        _stream(values), values.data_ptr(), indices.data_ptr(), weights.data_ptr(), sums.data_ptr()
+    )
+    return sums
+
+
+def interpolate_backward(
+    values: Tensor, indices: Tensor, weights: Tensor, grad: Tensor, of_values: bool,
+    of_weights: bool,
+) -> tuple[Tensor, Tensor]:
+    """The gradients of values and weights; empty where they are not wanted."""
+    sizes = _sizes(values, indices)
+    if values.is_cpu:
+        found = _native.values_interpolate_backward(
+            sizes, array_of(values), array_of(indices), array_of(weights), array_of(grad),
+            (of_values, of_weights),
+        )
+        pairs = zip(found, (values, weights))
+        first, second = [
+            like.new_empty(0) if part is None else tensor_of(part, tuple(like.shape), like)
+            for part, like in pairs
+        ]
+        return first, second
+    plan, values, indices = plan_of(values, indices, sizes), values.contiguous(), indices.contiguous()
+    weights, grad = _weights_for(weights, values), grad.contiguous()
+    to_values = values.new_empty(values.shape if of_values else 0)
+    to_weights = weights.new_empty(weights.shape if of_weights else 0)
+    scratch = _scratch(plan, values)
+    plan.interpolate_backward(
+        _stream(values), values.data_ptr(), indices.data_ptr(), weights.data_ptr(),
+        grad.data_ptr(), to_values.data_ptr(), to_weights.data_ptr(), scratch.data_ptr(),
+    )
+    return to_values, to_weights
+
+
+def _weights_for(weights: Tensor, values: Tensor) -> Tensor:
+    """Dense weights of the type that the kernels read."""
+    wanted = torch.float64 if values.dtype == torch.float64 else torch.float32
+    if weights.dtype != wanted:
+        raise TypeError(f"weights must be {wanted} for values of {values.dtype}, not {weights.dtype}")
+    return weights.contiguous()
+
+
+# -------------------------------------------------------------------------------------- weights
+
+
+def weights(distances: Tensor, power: int, eps: float) -> Tensor:
+    """Weights of neighbors at these distances."""
+    if distances.is_cpu:
+        found = _native.values_weights(distances.shape[-1], array_of(distances), power, eps)
+        return tensor_of(found, tuple(distances.shape), distances)
+    return _weights_on_cuda(distances.contiguous(), None, power, eps)
+
+
+def weights_backward(distances: Tensor, grad: Tensor, power: int, eps: float) -> Tensor:
+    """The gradient of the distances."""
+    if distances.is_cpu:
+        found = _native.values_weights_backward(
+            distances.shape[-1], array_of(distances), power, eps, array_of(grad)
+        )
+        return tensor_of(found, tuple(distances.shape), distances)
+    return _weights_on_cuda(distances.contiguous(), grad.contiguous(), power, eps)
+
+
+def _weights_on_cuda(distances: Tensor, grad: Tensor | None, power: int, eps: float) -> Tensor:
+    memory.refuse_other_types(distances)
+    found = torch.empty_like(distances, memory_format=torch.contiguous_format)
+    places, k = distances.shape[:-1].numel(), distances.shape[-1]
+    if found.numel():
+        device = distances.get_device()
+        _native.cuda_weights(
+            device, fast_path.current_stream(device), distances.dtype == torch.float64,
+            (places, k), power, eps, distances.data_ptr(), memory.address_of(grad),
+            found.data_ptr(),
+        )
+    return found

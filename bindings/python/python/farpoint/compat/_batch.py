@@ -1,0 +1,187 @@
+"""What the kin of PointNet++ share: clouds (B, N, 3), features with their channels first (B, C, N),
+int32 indices, and groups whose missing neighbors repeat the first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as functional
+from torch import Tensor, nn
+
+from ..neighbors import ball_query as neighbors_within
+from ..neighbors import knn
+from ..operators import gather, interpolate
+from ..sampling import sample
+from ._common import refuse_beyond_int32
+
+
+def refuse_shape(name: str, given: Any, shape: str) -> None:
+    """Raises unless it is a tensor with as many dimensions as the shape."""
+    if not isinstance(given, Tensor):
+        raise TypeError(
+            f"{name} must be a torch.Tensor, not {type(given).__name__}; the functions of farpoint itself "
+            "take arrays of other libraries"
+        )
+    if given.dim() != shape.count(",") + 1:
+        raise ValueError(f"{name} must be of shape ({shape}), not {tuple(given.shape)}")
+
+
+def detached(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Both without gradients. One cloud stays one, which searches in itself are told by."""
+    own = x.detach()
+    return own, own if y is x else y.detach()
+
+
+def furthest_point_sample(xyz: Tensor, npoint: int, /) -> Tensor:
+    """(B, N, 3) tensor, number of points -> indices (B, npoint), int32, from point 0 on.
+
+    As the function of that name in pointnet2_ops, OpenPCDet, mmcv and openpoints. Differs on purpose:
+    points near the origin are not skipped (pointnet2_ops skips |p|^2 <= 1e-3), coordinates may span
+    more than 1e5, ties go to the lowest index and not to the lowest thread, so that a result may part
+    from theirs after some hundred points of equal distance; no index comes twice while there are
+    others; float64, other numbers of coordinates, strides and the CPU are allowed.
+
+    ``npoint`` above N: all N points in order, then index 0 again and again, as in these libraries, which
+    networks rely on that fill small clouds (OpenPCDet's PV-RCNN repeats the first N itself).
+    ``farpoint.sample`` refuses that.
+    """
+    refuse_shape("xyz", xyz, "B, N, 3")
+    refuse_beyond_int32(xyz)
+    points = xyz.shape[1]
+    # An empty cloud is an error.
+    rows: Tensor = sample(xyz, min(npoint, points) if points else npoint)
+    return functional.pad(rows.to(torch.int32), (0, max(npoint - points, 0)))
+
+
+def repeat_first(indices: Tensor) -> Tensor:
+    """Indices (.., k) whose missing ones (-1) repeat the first, or are 0 where there is none."""
+    return torch.where(indices < 0, indices[..., :1].clamp(min=0), indices)
+
+
+def ball_query(
+    radius: float, nsample: int, xyz: Tensor, new_xyz: Tensor, min_radius: float = 0.0
+) -> Tensor:
+    """Indices (B, M, nsample) of the first of xyz (B, N, 3) around each of new_xyz (B, M, 3)."""
+    refuse_shape("xyz", xyz, "B, N, 3")
+    refuse_shape("new_xyz", new_xyz, "B, npoint, 3")
+    refuse_beyond_int32(xyz)
+    centers, points = detached(new_xyz, xyz)
+    found = neighbors_within(
+        centers, points, radius, nsample, min_radius=min_radius, index_dtype=torch.int32
+    )
+    return repeat_first(found.indices)
+
+
+def nearest_k(k: int, xyz: Tensor, new_xyz: Tensor) -> tuple[Tensor, Tensor]:
+    """Plain distances and int32 indices (B, M, k) of the nearest of xyz; infinity and 0 where
+    missing."""
+    refuse_beyond_int32(xyz)
+    centers, points = detached(new_xyz, xyz)
+    found = knn(centers, points, k, squared=False, index_dtype=torch.int32)
+    return found.distances, found.indices.clamp(min=0)
+
+
+def three_nn(unknown: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
+    """(B, n, 3) and (B, m, 3) tensors -> plain distances (B, n, 3) of the three nearest known points,
+    and their indices, int32.
+
+    With fewer than three known points the rest has distance infinity and index 0, so that its weight
+    1 / distance is 0. Distances have no gradient, as in the original. Differs on purpose: they are not
+    fused, ties go to the lowest index, float64, other numbers of coordinates and the CPU are allowed;
+    no known point at all is a ValueError on the CPU.
+    """
+    refuse_shape("unknown", unknown, "B, n, 3")
+    refuse_shape("known", known, "B, m, 3")
+    return nearest_k(3, known, unknown)
+
+
+def three_interpolate(features: Tensor, idx: Tensor, weight: Tensor) -> Tensor:
+    """(B, C, m) features, (B, n, 3) indices, (B, n, 3) weights -> (B, C, n) weighted sums.
+
+    Differs on purpose: gradients are the same bits on every run, and weights have one, too; any index
+    type, number of neighbors, device, and float64 and half precision, which is summed in float32; an
+    index outside is an IndexError or ValueError on the CPU, and counts as 0 on a GPU.
+    """
+    refuse_shape("features", features, "B, C, m")
+    refuse_shape("idx", idx, "B, n, 3")
+    refuse_shape("weight", weight, "B, n, 3")
+    kind = torch.promote_types(features.dtype, torch.float32)
+    rows = features.transpose(1, 2).contiguous()
+    result: Tensor = interpolate(rows, idx.contiguous(), weight.to(kind).contiguous())
+    return result.transpose(1, 2).contiguous()
+
+
+def gather_operation(features: Tensor, idx: Tensor) -> Tensor:
+    """(B, C, N) features, (B, npoint) indices -> (B, C, npoint).
+
+    Differs on purpose: gradients are the same bits on every run; any index type (int64 is not read as
+    int32), device and type of features; an index outside is an error on the CPU and 0 on a GPU.
+    """
+    refuse_shape("features", features, "B, C, N")
+    refuse_shape("idx", idx, "B, npoint")
+    return gather_channels(features, idx)
+
+
+def grouping_operation(features: Tensor, idx: Tensor) -> Tensor:
+    """(B, C, N) features, (B, npoint, nsample) indices -> (B, C, npoint, nsample).
+
+    Differs as ``gather_operation``.
+    """
+    refuse_shape("features", features, "B, C, N")
+    refuse_shape("idx", idx, "B, npoint, nsample")
+    return gather_channels(features, idx)
+
+
+def gather_channels(features: Tensor, idx: Tensor) -> Tensor:
+    """(B, C, N), (B, ..) -> (B, C, ..). Rows are gathered, as they lie together."""
+    rows: Tensor = gather(features.transpose(1, 2).contiguous(), idx.contiguous())
+    return rows.movedim(-1, 1).contiguous()
+
+
+def grouped(xyz: Tensor, new_xyz: Tensor, idx: Tensor, features: Tensor | None) -> list[Tensor]:
+    """Positions around each center (B, M, k, 3), and features (B, M, k, C) if there are any."""
+    idx = idx.contiguous()
+    offsets = gather(xyz.contiguous(), idx) - new_xyz.unsqueeze(2)
+    if features is None:
+        return [offsets]
+    refuse_shape("features", features, "B, C, N")
+    return [offsets, gather(features.transpose(1, 2).contiguous(), idx)]
+
+
+def channels_first(parts: list[Tensor]) -> Tensor:
+    """(B, M, k, C) tensors side by side -> (B, C, M, k)."""
+    whole = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+    return whole.movedim(-1, 1).contiguous()
+
+
+def spread_evenly(idx: Tensor) -> tuple[Tensor, Tensor]:
+    """Indices (B, M, k) with each of a group once, ascending, then drawn from them at random; and how
+    many differ, (B, M)."""
+    ascending = idx.sort(dim=-1).values
+    again = functional.pad(ascending[..., 1:] == ascending[..., :-1], (1, 0))
+    once = ascending.gather(-1, again.to(torch.uint8).sort(dim=-1, stable=True).indices)
+    counts = (~again).sum(dim=-1)
+    drawn = (torch.rand(idx.shape, device=idx.device) * counts.unsqueeze(-1)).long()
+    drawn = torch.minimum(drawn, counts.unsqueeze(-1) - 1)
+    places = torch.arange(idx.shape[-1], device=idx.device)
+    return once.gather(-1, torch.where(places < counts.unsqueeze(-1), places, drawn)), counts
+
+
+class GroupAll(nn.Module):
+    """All points as one group: (B, 3 + C, 1, N), or (B, C, 1, N) without ``use_xyz``.
+
+    ``new_xyz`` is ignored. Without features the positions are the result.
+    """
+
+    def __init__(self, use_xyz: bool = True) -> None:
+        super().__init__()
+        self.use_xyz = use_xyz
+
+    def forward(self, xyz: Tensor, new_xyz: Tensor | None, features: Tensor | None = None) -> Tensor:
+        refuse_shape("xyz", xyz, "B, N, 3")
+        positions = xyz.transpose(1, 2).unsqueeze(2)
+        if features is None:
+            return positions
+        described = features.unsqueeze(2)
+        return torch.cat([positions, described], dim=1) if self.use_xyz else described

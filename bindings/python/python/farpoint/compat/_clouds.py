@@ -1,0 +1,182 @@
+"""Clouds that lie one after another, as torch_cluster, PyTorch Geometric and pyg-lib have them: each
+row has the number of its cloud (``batch``), or each cloud its first row (``ptr``)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .._torch.presence import untraced
+from ._common import about, ends, whole
+from ._tensors import require
+
+__all__ = ["Pair", "by_batches", "by_pointers", "first_rows", "rows_of"]
+
+
+class Pair(NamedTuple):
+    """Points, and queries that ask for neighbors among them: each query in its own cloud.
+
+    Offsets are None for one cloud, lists on the CPU, and tensors on a GPU, which are not looked at.
+    """
+
+    points: Tensor
+    queries: Tensor
+    point_offsets: Any = None
+    query_offsets: Any = None
+
+    @property
+    def listed(self) -> bool:
+        """Whether the number of points in each cloud is known."""
+        return not isinstance(self.point_offsets, Tensor)
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """Points and queries of each cloud."""
+        if self.point_offsets is None:
+            return [(len(self.points), len(self.queries))]
+        a, b = self.point_offsets, self.query_offsets
+        return [(a[k + 1] - a[k], b[k + 1] - b[k]) for k in range(len(a) - 1)]
+
+
+def rows_of(points: Any, name: str) -> Tensor:
+    """Points (N, D) without a gradient: numbers are points of one coordinate, further axes are
+    flattened, whole numbers become float64."""
+    require(**{name: points})
+    if points.dim() == 0:
+        raise ValueError(f"{name} has no rows ({about(points)})")
+    flat: Tensor = points.detach()
+    flat = flat.unsqueeze(-1) if flat.dim() == 1 else flat.flatten(1)
+    return flat if flat.is_floating_point() else flat.double()
+
+
+@untraced
+def by_batches(
+    points: Tensor, queries: Tensor, batches: tuple[Any, Any], names: tuple[str, str],
+    batch_size: int | None,
+) -> Pair:
+    """The pair for the number of the cloud of each point and query; waits for a GPU that has these
+    numbers, unless batch_size says how many clouds there are."""
+    if _all_none(batches) and (batch_size is None or batch_size == 1):
+        return Pair(points, queries)
+    missing = [name for batch, name in zip(batches, names) if batch is None]
+    given = [
+        torch.zeros(len(rows), dtype=torch.int64, device=rows.device) if batch is None
+        else _checked(batch, rows, name)
+        for batch, rows, name in zip(batches, (points, queries), names)
+    ]
+    same = given[0] is given[1]
+    offsets: list[Any]
+    if points.device.type == "cpu":
+        counts = [_counts(batch, name) for batch, name in zip(given[: 1 if same else 2], names)]
+        batch_size = _clouds(max(map(len, counts)), batch_size, " or ".join(sorted(set(names))))
+        offsets = [ends(count + [0] * (batch_size - len(count))) for count in counts]
+    else:
+        if batch_size is None:
+            highest = [_highest(batch, name) for batch, name in zip(given[: 1 if same else 2], names)]
+            batch_size = max(highest) + 1
+        offsets = [_offsets(batch, batch_size) for batch in given[: 1 if same else 2]]
+    if missing and batch_size > 1:
+        raise ValueError(f"{missing[0]} is None, but there are {batch_size} clouds; give both")
+    if batch_size == 1:
+        return Pair(points, queries)
+    return Pair(points, queries, offsets[0], offsets[-1])
+
+
+def _all_none(given: tuple[Any, Any]) -> bool:
+    return all(one is None for one in given)
+
+
+def _checked(batch: Any, rows: Tensor, name: str) -> Tensor:
+    require(**{name: batch})
+    if batch.shape != rows.shape[:1]:
+        raise ValueError(f"{name} has shape {tuple(batch.shape)} ({about(rows)})")
+    if batch.is_floating_point() or batch.dtype == torch.bool:
+        raise TypeError(f"{name} is of {batch.dtype}; it must be of whole numbers")
+    checked: Tensor = batch.to(rows.device)
+    return checked
+
+
+def _clouds(found: int, given: int | None, name: str) -> int:
+    """The number of clouds, if that given holds those found."""
+    if given is not None and found > given:
+        raise ValueError(f"{name} has cloud {found - 1}, but batch_size is {given}")
+    return found if given is None else given
+
+
+def _counts(batch: Tensor, name: str) -> list[int]:
+    """Rows of each cloud, on the CPU."""
+    array = batch.numpy()
+    if len(array) and (array[0] < 0 or (array[1:] < array[:-1]).any()):
+        raise _unsorted(name)
+    counts: list[int] = np.bincount(array).tolist()
+    return counts
+
+
+def _highest(batch: Tensor, name: str) -> int:
+    """The number of the last cloud, -1 if there is none; waits for a GPU."""
+    if not len(batch):
+        return -1
+    descends = (batch[1:] < batch[:-1]).any()
+    first, last, wrong = torch.stack([batch[0].long(), batch[-1].long(), descends.long()]).tolist()
+    if wrong or first < 0:
+        raise _unsorted(name)
+    return int(last)
+
+
+def _unsorted(name: str) -> ValueError:
+    return ValueError(f"{name} must ascend from 0: it is not sorted, or has numbers below 0")
+
+
+def _offsets(batch: Tensor, clouds: int) -> Tensor:
+    numbers = torch.arange(clouds + 1, device=batch.device, dtype=batch.dtype)
+    return torch.searchsorted(batch, numbers)
+
+
+@untraced
+def by_pointers(
+    points: Tensor, queries: Tensor, pointers: tuple[Any, Any], names: tuple[str, str]
+) -> Pair:
+    """The pair for the first row of each cloud of the points and of the queries."""
+    if _all_none(pointers):
+        return Pair(points, queries)
+    require(**dict(zip(names, pointers)))
+    given: list[Tensor] = []
+    for pointer, rows, name in zip(pointers, (points, queries), names):
+        if pointer is None:
+            pointer = torch.tensor([0, len(rows)], device=rows.device)
+        if pointer.dim() != 1 or len(pointer) < 1:
+            raise ValueError(f"{name} has shape {tuple(pointer.shape)}; it must be (clouds + 1,)")
+        given.append(pointer.to(rows.device))
+    if len(given[0]) != len(given[1]):
+        clouds = [len(pointer) - 1 for pointer in given]
+        raise ValueError(f"{names[0]} has {clouds[0]} clouds and {names[1]} {clouds[1]}")
+    if points.device.type != "cpu":
+        return Pair(points, queries, *given)
+    listed = [whole(pointer) for pointer in given]
+    for offsets, rows, name in zip(listed, (points, queries), names):
+        check_ends(offsets, len(rows), name)
+    return Pair(points, queries, *listed)
+
+
+def check_ends(offsets: list[int], rows: int, name: str) -> None:
+    """Raises ValueError unless clouds that begin there fill the rows."""
+    ascends = all(a <= b for a, b in zip(offsets, offsets[1:]))
+    if not ascends or offsets[0] != 0 or offsets[-1] != rows:
+        raise ValueError(f"{name} {offsets} must ascend from 0 to the {rows} rows")
+
+
+@untraced
+def first_rows(points: Tensor, batch: Any, batch_size: int | None) -> list[int]:
+    """The first row of each cloud, and the end; waits for a GPU."""
+    if batch is None:
+        return [0, len(points)]
+    batch = _checked(batch, points, "batch")
+    if batch.is_cpu:
+        counts = _counts(batch, "batch")
+    else:
+        highest = _highest(batch, "batch")
+        counts = whole(torch.bincount(batch, minlength=highest + 1))
+    clouds = _clouds(len(counts), batch_size, "batch")
+    return ends(counts + [0] * (clouds - len(counts)))

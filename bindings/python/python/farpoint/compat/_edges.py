@@ -1,0 +1,164 @@
+"""Edges between points and their neighbors, as torch_cluster, PyTorch Geometric and pyg-lib have
+them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._torch.presence import untraced
+from ..neighbors import ball_query_raw, knn
+from ._clouds import Pair
+
+__all__ = ["answerable", "flowing", "knn_edges", "nearest_rows", "radius_edges", "turned"]
+
+#: Above so many places for neighbors only those that are found get memory.
+_MANY_PLACES = 1 << 24
+
+
+@untraced
+def knn_edges(pair: Pair, k: int, exclude_self: bool = False) -> Tensor:
+    """(2, E): queries, ascending, and the k nearest points of each, the nearest first."""
+    if k > 0 and not (pair.points.numel() and pair.queries.numel()):
+        return _none(pair)
+    # No more places than could be filled.
+    k = min(k, len(pair.points))
+    pair, rows = answerable(pair)
+    found = knn(
+        pair.queries, pair.points, k, x_offsets=pair.query_offsets, y_offsets=pair.point_offsets,
+        exclude_self=exclude_self,
+    ).indices
+    fewest = min((own for own, asked in pair.sizes() if asked), default=0) if pair.listed else 0
+    return _edges(found, rows, fewest - exclude_self >= k)
+
+
+@untraced
+def radius_edges(
+    pair: Pair, r: float, most: int | None, exclude_self: bool = False, same: bool = False
+) -> Tensor:
+    """(2, E): queries, ascending, and the points nearer than r: the ``most`` of lowest index, ascending.
+
+    exclude_self leaves out the point with the number of the query; same: of a cloud searched in itself.
+    """
+    if not float(r) >= 0:
+        raise ValueError(f"r is {r}; it must be a number of at least 0")
+    if most is not None and most < 1:
+        raise ValueError(f"max_num_neighbors is {most}; it must be 1 or more")
+    if not (pair.points.numel() and pair.queries.numel()):
+        return _none(pair)
+    longest = max(own for own, _ in pair.sizes()) if pair.listed else len(pair.points)
+    k = longest if most is None else min(most, longest)
+    pair, rows = answerable(pair)
+    # One more for the query itself, unless the search leaves it out.
+    places = k + 1 if exclude_self and not same else k
+    many = len(pair.queries) * places > _MANY_PLACES
+    # The square is rounded once, from double precision.
+    found: Any = ball_query_raw(
+        pair.queries, pair.points, None if many else places, most=float(r) * float(r),
+        x_offsets=pair.query_offsets, y_offsets=pair.point_offsets, exclude_self=exclude_self and same,
+    )
+    edges = _all_edges(found, rows) if many else _edges(found.indices, rows, False)
+    if places > k:
+        edges = edges[:, edges[0] != edges[1]]
+    return _cut(edges, k) if many or places > k else edges
+
+
+@untraced
+def nearest_rows(pair: Pair, names: tuple[str, str]) -> Tensor:
+    """The row of the nearest point for each query; names are those of points and queries."""
+    if not len(pair.queries):
+        return torch.empty(0, dtype=torch.int64, device=pair.queries.device)
+    if _any_lost(pair):
+        raise ValueError(f"some clouds occur in {names[1]} that do not occur in {names[0]}")
+    found = knn(
+        pair.queries, pair.points, 1, x_offsets=pair.query_offsets, y_offsets=pair.point_offsets
+    )
+    nearest: Tensor = found.indices[:, 0]
+    return nearest
+
+
+def turned(pair: Pair) -> Pair:
+    """The points and queries at distance 1 in their directions, whose squared distances are in the
+    order of angles; NaN for those of length 0, which have none."""
+    points = _directions(pair.points)
+    same = pair.queries is pair.points
+    return pair._replace(points=points, queries=points if same else _directions(pair.queries))
+
+
+def _directions(points: Tensor) -> Tensor:
+    points = points.float() if points.dtype in (torch.float16, torch.bfloat16) else points
+    lengths = points.double().square().sum(1, keepdim=True).sqrt()
+    directions: Tensor = (points / lengths).to(points.dtype)
+    return directions
+
+
+def flowing(edges: Tensor, flow: str) -> Tensor:
+    """Edges (query, neighbor) in the direction of messages."""
+    if flow not in ("source_to_target", "target_to_source"):
+        raise ValueError(f'flow is {flow!r}; it must be "source_to_target" or "target_to_source"')
+    return edges.flip(0) if flow == "source_to_target" else edges
+
+
+# ------------------------------------------------------------------------------------------------
+
+
+def _none(pair: Pair) -> Tensor:
+    return torch.empty((2, 0), dtype=torch.int64, device=pair.points.device)
+
+
+def _lost(pair: Pair) -> list[int]:
+    """Clouds with queries and no points."""
+    return [k for k, (own, asked) in enumerate(pair.sizes()) if asked and not own]
+
+
+def _any_lost(pair: Pair) -> bool:
+    if pair.listed:
+        return bool(_lost(pair))
+    own, asked = [offsets[1:] > offsets[:-1] for offsets in pair[2:]]
+    return bool((asked & ~own).any())
+
+
+def answerable(pair: Pair) -> tuple[Pair, Tensor | None]:
+    """The pair without queries whose cloud has no points, and the rows of the queries that are left;
+    None if all are. On a GPU such queries find nothing."""
+    if pair.point_offsets is None or not pair.listed or not _lost(pair):
+        return pair, None
+    counts = [asked if own else 0 for own, asked in pair.sizes()]
+    begins = [begin for begin, count in zip(pair.query_offsets, counts) if count]
+    rows = torch.cat([
+        torch.arange(begin, begin + count, device=pair.queries.device)
+        for begin, count in zip(begins, [count for count in counts if count])
+    ]) if begins else torch.empty(0, dtype=torch.int64, device=pair.queries.device)
+    offsets = [sum(counts[:k]) for k in range(len(counts) + 1)]
+    return Pair(pair.points, pair.queries[rows], pair.point_offsets, offsets), rows
+
+
+def _edges(indices: Tensor, rows: Tensor | None, full: bool) -> Tensor:
+    """Edges of (M, k) neighbors, -1 for none; ``full`` if there is none of these, so that nothing
+    waits for a GPU."""
+    count, k = indices.shape
+    if full:
+        queries = torch.arange(count, device=indices.device).unsqueeze(-1).expand(-1, k).reshape(-1)
+        found = indices.flatten()
+    else:
+        queries, place = (indices >= 0).nonzero(as_tuple=True)
+        found = indices[queries, place]
+    return torch.stack([queries if rows is None else rows[queries], found])
+
+
+def _all_edges(found: Any, rows: Tensor | None) -> Tensor:
+    """Edges of all neighbors in a ball."""
+    counts = found.offsets[1:] - found.offsets[:-1]
+    queries = torch.arange(len(counts), device=counts.device).repeat_interleave(
+        counts, output_size=len(found.indices)
+    )
+    return torch.stack([queries if rows is None else rows[queries], found.indices])
+
+
+def _cut(edges: Tensor, k: int) -> Tensor:
+    """The first k edges of each query."""
+    queries = edges[0].contiguous()
+    place = torch.arange(len(queries), device=queries.device) - torch.searchsorted(queries, queries)
+    return edges[:, place < k]

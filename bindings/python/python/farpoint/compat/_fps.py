@@ -1,0 +1,46 @@
+"""Farthest point sampling of clouds that lie one after another, as torch_cluster and pyg-lib count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..sampling import sample_ragged
+from ._common import about, any_of, random_rows
+
+__all__ = ["sample_clouds"]
+
+
+def sample_clouds(points: Tensor, offsets: list[int], ratio: Any, random_start: bool) -> Tensor:
+    """Rows of ``ceil(ratio * n)`` points of each cloud of n, one cloud after another.
+
+    The product is that of float32, as the originals have it, which for 100 points and 0.28 is 28; a
+    tensor of one float64 ratio for each cloud multiplies in float64.
+    """
+    # On the CPU, whatever the default is.
+    lengths = torch.tensor(
+        [b - a for a, b in zip(offsets, offsets[1:])], dtype=torch.int64, device="cpu"
+    )
+    wanted = _ratios(ratio, points, len(lengths))
+    counts = torch.minimum((lengths.to(wanted.dtype) * wanted).ceil().long(), lengths)
+    starts = random_rows(offsets, points.device) if random_start else None
+    rows: Tensor = sample_ragged(points, offsets, counts.tolist(), start=starts)
+    return rows
+
+
+def _ratios(ratio: Any, points: Tensor, clouds: int) -> Tensor:
+    """On the CPU, float32 or float64."""
+    if isinstance(ratio, Tensor):
+        wanted = ratio.detach().cpu()
+        if wanted.dim() > 1 or wanted.numel() not in (1, clouds):
+            raise ValueError(f"ratio has shape {tuple(wanted.shape)}; it must be () or ({clouds},)")
+        wrong = any_of(~((wanted >= 0) & (wanted <= 1)))
+    else:
+        ratio = 0.5 if ratio is None else ratio
+        wanted = torch.tensor(ratio, dtype=torch.float32, device="cpu")
+        wrong = not 0 <= ratio <= 1
+    if wrong:
+        raise ValueError(f"ratio {ratio} is outside 0..=1 ({about(points)})")
+    return wanted if wanted.dtype == torch.float64 and wanted.dim() else wanted.float()

@@ -1,0 +1,20 @@
+"""Operators for ``torch.jit.script``, which compiles neither our functions nor those that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+__all__ = ["define"]
+
+_library = torch.library.Library("farpoint", "FRAGMENT")
+
+
+def define(schema: str, function: Callable[..., Any]) -> None:
+    """Makes ``torch.ops.farpoint.NAME`` of a function whose result has no gradient."""
+    name = schema.partition("(")[0]
+    _library.define(schema)
+    for device in ("CPU", "CUDA"):
+        _library.impl(name, function, device)

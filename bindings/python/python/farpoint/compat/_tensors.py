@@ -1,0 +1,20 @@
+"""What replacements of PyTorch libraries refuse before they look at an argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+__all__ = ["require"]
+
+
+def require(**given: Any) -> None:
+    """Raises TypeError unless each is a tensor, or None for one left out."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, Tensor):
+            kind = type(value)
+            raise TypeError(
+                f"{name} is a {kind.__module__}.{kind.__qualname__}; this function takes tensors, as "
+                f"torch.as_tensor({name}) makes"
+            )

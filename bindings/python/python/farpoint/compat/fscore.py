@@ -1,0 +1,5 @@
+"""In place of ChamferDistancePytorch's ``fscore``: see ``farpoint.compat.chamfer_3d``."""
+
+from .chamfer_3d import fscore
+
+__all__ = ["fscore"]

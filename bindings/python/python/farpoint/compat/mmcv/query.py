@@ -1,0 +1,115 @@
+"""Searches, gathering and interpolation, as in ``mmcv.ops``."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...neighbors import ball_query as neighbors_within
+from ...neighbors import nearest_both
+from .. import _batch, _stack
+from .._batch import gather_operation, three_interpolate
+from .._common import refuse_beyond_int32
+
+__all__ = [
+    "KNN", "BallQuery", "GatherPoints", "ThreeInterpolate", "ThreeNN", "ball_query", "chamfer_distance",
+    "gather_points", "knn", "three_interpolate", "three_nn",
+]
+
+gather_points = gather_operation
+
+
+def ball_query(
+    min_radius: float, max_radius: float, sample_num: int, xyz: Tensor, center_xyz: Tensor,
+    xyz_batch_cnt: Tensor | None = None, center_xyz_batch_cnt: Tensor | None = None,
+) -> Tensor:
+    """Radii, number, (B, N, 3) points, (B, npoint, 3) centers -> indices (B, npoint, sample_num),
+    int32; or of stacks (N1 + N2 .., 3) and (M1 + M2 .., 3) with their counts (M1 + M2 .., sample_num),
+    within the cloud.
+
+    The first ``sample_num`` points by index at a distance of 0, or from min_radius to below max_radius;
+    left over places repeat the first of them. Where there is none all are 0; in stacks the first is -1.
+    Differs on purpose: stacks heed min_radius.
+    """
+    if not min_radius < max_radius:
+        raise ValueError(f"min_radius is {min_radius}, max_radius {max_radius}; it must be smaller")
+    if xyz_batch_cnt is None or center_xyz_batch_cnt is None:
+        return _batch.ball_query(max_radius, sample_num, xyz, center_xyz, min_radius)
+    find = functools.partial(_within, max_radius, sample_num, min_radius)
+    idx, empty = _stack.ball_indices(
+        find, sample_num, xyz, xyz_batch_cnt, center_xyz, center_xyz_batch_cnt
+    )
+    idx[:, 0].masked_fill_(empty, -1)
+    return idx
+
+
+def _within(radius: float, k: int, least: float, x: Tensor, y: Tensor, **options: Any) -> Any:
+    return neighbors_within(x, y, radius, k, min_radius=least, **options)
+
+
+def knn(
+    k: int, xyz: Tensor, center_xyz: Tensor | None = None, transposed: bool = False
+) -> Tensor:
+    """Number, (B, N, 3) points, (B, npoint, 3) centers (the points unless given), or (B, 3, N) and (B,
+    3, npoint) if transposed -> indices (B, k, npoint), int32, of the nearest points; 0 where there are
+    fewer.
+
+    Differs on purpose: k may be 100 and more.
+    """
+    if transposed:
+        xyz = xyz.transpose(1, 2).contiguous()
+        center_xyz = None if center_xyz is None else center_xyz.transpose(1, 2).contiguous()
+    center_xyz = xyz if center_xyz is None else center_xyz
+    _batch.refuse_shape("xyz", xyz, "B, N, 3")
+    _batch.refuse_shape("center_xyz", center_xyz, "B, npoint, 3")
+    return _batch.nearest_k(k, xyz, center_xyz)[1].transpose(1, 2).contiguous()
+
+
+def three_nn(target: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
+    """(B, N, 3) and (B, M, 3) tensors -> plain distances (B, N, 3) of the three nearest of source, and
+    their indices, int32; with fewer than three the rest is infinity and 0. Distances have no gradient,
+    as in the original."""
+    return _batch.three_nn(target, source)
+
+
+def chamfer_distance(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """(B, N, 2) and (B, M, 2) tensors -> squared distances (B, N) and (B, M) to the nearest of the
+    other, which can be differentiated, and its index, int32. Any number of coordinates."""
+    for name, cloud in (("xyz1", xyz1), ("xyz2", xyz2)):
+        _batch.refuse_shape(name, cloud, "B, N, 2")
+        refuse_beyond_int32(cloud)
+    (first, rows), (second, back) = nearest_both(xyz1, xyz2)
+    return first, second, rows.to(torch.int32), back.to(torch.int32)
+
+
+class BallQuery:
+    """For code that calls ``BallQuery.apply``."""
+
+    apply = staticmethod(ball_query)
+
+
+class KNN:
+    """For code that calls ``KNN.apply(k, xyz, center_xyz, transposed)``."""
+
+    apply = staticmethod(knn)
+
+
+class GatherPoints:
+    """For code that calls ``GatherPoints.apply(features, indices)``."""
+
+    apply = staticmethod(gather_operation)
+
+
+class ThreeInterpolate:
+    """For code that calls ``ThreeInterpolate.apply(features, indices, weight)``."""
+
+    apply = staticmethod(three_interpolate)
+
+
+class ThreeNN:
+    """For code that calls ``ThreeNN.apply(target, source)``."""
+
+    apply = staticmethod(three_nn)

@@ -1,0 +1,122 @@
+"""In place of ``pointnet2_ops.pointnet2_utils``: sampling, ball queries, grouping and interpolation.
+
+Shapes and types are the original's: clouds (B, N, 3), features (B, C, N), indices int32. Differs on
+purpose in all of them: distances are not fused and CPU and GPU agree bit for bit, gradients are the
+same bits on every run, tensors may have strides, be float64 or lie on the CPU, and clouds of any width
+are right.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from .. import _batch
+from .._batch import (
+    GroupAll, furthest_point_sample, gather_operation, grouping_operation, three_interpolate, three_nn,
+)
+from .._stack import stack_farthest_point_sample
+from ..pointops import farthest_point_sampling
+
+__all__ = [
+    "BallQuery", "FurthestPointSampling", "GatherOperation", "GroupAll", "GroupingOperation",
+    "QueryAndGroup", "ThreeInterpolate", "ThreeNN", "ball_query", "farthest_point_sample",
+    "farthest_point_sampling", "furthest_point_sample", "gather_operation", "grouping_operation",
+    "stack_farthest_point_sample", "three_interpolate", "three_nn",
+]
+
+farthest_point_sample = furthest_point_sample
+
+
+def ball_query(radius: float, nsample: int, xyz: Tensor, new_xyz: Tensor) -> Tensor:
+    """Radius, number, (B, N, 3) points, (B, npoint, 3) centers -> indices (B, npoint, nsample), int32.
+
+    The first ``nsample`` points by index with a distance below the radius; left over places repeat the
+    first of them, and are 0 where there is none. Differs on purpose: squares are not fused, so that
+    points on the edge may differ by one rounding.
+    """
+    return _batch.ball_query(radius, nsample, xyz, new_xyz)
+
+
+class BallQuery:
+    """For code that calls ``BallQuery.apply(radius, nsample, xyz, new_xyz)``."""
+
+    apply = staticmethod(ball_query)
+
+
+class FurthestPointSampling:
+    """For code that calls ``FurthestPointSampling.apply(xyz, npoint)``."""
+
+    apply = staticmethod(furthest_point_sample)
+
+
+class GatherOperation:
+    """For code that calls ``GatherOperation.apply(features, idx)``."""
+
+    apply = staticmethod(gather_operation)
+
+
+class GroupingOperation:
+    """For code that calls ``GroupingOperation.apply(features, idx)``."""
+
+    apply = staticmethod(grouping_operation)
+
+
+class ThreeInterpolate:
+    """For code that calls ``ThreeInterpolate.apply(features, idx, weight)``."""
+
+    apply = staticmethod(three_interpolate)
+
+
+class ThreeNN:
+    """For code that calls ``ThreeNN.apply(unknown, known)``."""
+
+    apply = staticmethod(three_nn)
+
+
+class QueryAndGroup(nn.Module):
+    """Groups the points within a radius around each center.
+
+    Parameters
+    ----------
+    radius, nsample:
+        Of the ball query.
+    use_xyz:
+        Put positions relative to the center before the features.
+    ret_grouped_xyz, normalize_xyz, sample_uniformly, ret_unique_cnt:
+        Of VoteNet's fork: return these positions too, after the first result; divide them by the radius;
+        fill left over places with points of the ball drawn at random; return how many points of each
+        group differ, (B, npoint), last.
+
+    Differs on purpose: as the functions; the points drawn at random are other ones.
+    """
+
+    def __init__(
+        self, radius: float, nsample: int, use_xyz: bool = True, ret_grouped_xyz: bool = False,
+        normalize_xyz: bool = False, sample_uniformly: bool = False, ret_unique_cnt: bool = False,
+    ) -> None:
+        super().__init__()
+        if ret_unique_cnt and not sample_uniformly:
+            raise ValueError("ret_unique_cnt needs sample_uniformly")
+        self.radius, self.nsample, self.use_xyz = radius, nsample, use_xyz
+        self.ret_grouped_xyz, self.normalize_xyz = ret_grouped_xyz, normalize_xyz
+        self.sample_uniformly, self.ret_unique_cnt = sample_uniformly, ret_unique_cnt
+
+    def forward(self, xyz: Tensor, new_xyz: Tensor, features: Tensor | None = None) -> Any:
+        """(B, N, 3) points, (B, npoint, 3) centers, (B, C, N) features -> (B, 3 + C, npoint,
+        nsample)."""
+        if features is None and not self.use_xyz:
+            raise ValueError("without features, use_xyz must be true")
+        idx = ball_query(self.radius, self.nsample, xyz, new_xyz)
+        if self.sample_uniformly:
+            idx, counts = _batch.spread_evenly(idx)
+        parts = _batch.grouped(xyz, new_xyz, idx, features)
+        if self.normalize_xyz:
+            parts[0] = parts[0] / self.radius
+        result = [_batch.channels_first(parts if self.use_xyz else parts[1:])]
+        if self.ret_grouped_xyz:
+            result.append(_batch.channels_first(parts[:1]))
+        if self.ret_unique_cnt:
+            result.append(counts)
+        return result[0] if len(result) == 1 else tuple(result)

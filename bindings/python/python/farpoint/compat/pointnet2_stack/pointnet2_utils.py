@@ -1,0 +1,154 @@
+"""In place of ``pcdet.ops.pointnet2.pointnet2_stack.pointnet2_utils``: clouds that follow one another.
+
+Clouds are (N1 + N2 + .., 3) with a count of each (B,), features (N1 + N2 + .., C), indices int32.
+Differs on purpose in all of them: distances are not fused and CPU and GPU agree bit for bit, gradients
+are the same bits on every run; clouds without points (OpenPCDet #947), strides, float64 and the CPU are
+allowed. Counts that do not add up to the rows are a ValueError on the CPU; nothing waits for a GPU but
+``stack_farthest_point_sample``.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+from torch import Tensor, nn
+
+from ...neighbors import ball_query as neighbors_within
+from ...neighbors import knn
+from ...operators import gather, interpolate
+from .. import _stack
+from .._batch import furthest_point_sample, refuse_shape
+from .._stack import grouping_operation, stack_farthest_point_sample
+
+__all__ = [
+    "BallQuery", "FarthestPointSampling", "GroupingOperation", "QueryAndGroup",
+    "StackFarthestPointSampling", "ThreeInterpolate", "ThreeNN", "ball_query", "farthest_point_sample",
+    "furthest_point_sample", "grouping_operation", "stack_farthest_point_sample", "three_interpolate",
+    "three_nn",
+]
+
+farthest_point_sample = furthest_point_sample
+
+
+def ball_query(
+    radius: float, nsample: int, xyz: Tensor, xyz_batch_cnt: Tensor, new_xyz: Tensor,
+    new_xyz_batch_cnt: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """Radius, number, points, their counts, centers, their counts -> indices (M1 + M2 .., nsample),
+    int32, within the cloud; and which balls are empty, (M1 + M2 ..), whose indices are 0.
+
+    The first ``nsample`` points by index with a distance below the radius; left over places repeat the
+    first of them.
+    """
+    find = functools.partial(_within, radius=radius, k=nsample)
+    return _stack.ball_indices(find, nsample, xyz, xyz_batch_cnt, new_xyz, new_xyz_batch_cnt)
+
+
+def _within(x: Tensor, y: Tensor, *, radius: float, k: int, **options: object) -> object:
+    return neighbors_within(x, y, radius, k, **options)  # type: ignore[call-overload]
+
+
+def three_nn(
+    unknown: Tensor, unknown_batch_cnt: Tensor, known: Tensor, known_batch_cnt: Tensor
+) -> tuple[Tensor, Tensor]:
+    """(N1 + N2 .., 3) and (M1 + M2 .., 3) points and their counts -> plain distances (N1 + N2 .., 3) of
+    the three nearest known points of the cloud, and their rows among all known points, int32.
+
+    With fewer than three known points the rest has distance infinity and the first row of the cloud; in
+    a cloud without any the row is -1, which ``three_interpolate`` takes for 0. Distances have no
+    gradient, as in the original.
+    """
+    refuse_shape("unknown", unknown, "N1 + N2 .., 3")
+    refuse_shape("known", known, "M1 + M2 .., 3")
+    offsets = _stack.offsets_of(unknown_batch_cnt, unknown, "unknown_batch_cnt")
+    known_offsets = _stack.offsets_of(known_batch_cnt, known, "known_batch_cnt")
+    find = functools.partial(knn, k=3, squared=False)
+    distances, rows = _stack.search(find, unknown, offsets, known, known_offsets, 3)
+    first = known_offsets[_stack.clouds_of(offsets, len(rows))].to(torch.int32)
+    first = torch.where(rows[:, 0] < 0, -1, first).unsqueeze(-1)
+    return distances, torch.where(rows < 0, first, rows)
+
+
+def three_interpolate(features: Tensor, idx: Tensor, weight: Tensor) -> Tensor:
+    """(M1 + M2 .., C) features, (N1 + N2 .., 3) rows of all of them, (N1 + N2 .., 3) weights ->
+    (N1 + N2 .., C) weighted sums. Weights have a gradient, too, which the original leaves out."""
+    refuse_shape("features", features, "M1 + M2 .., C")
+    refuse_shape("idx", idx, "N1 + N2 .., 3")
+    refuse_shape("weight", weight, "N1 + N2 .., 3")
+    kind = torch.promote_types(features.dtype, torch.float32)
+    found: Tensor = interpolate(features.contiguous(), idx.contiguous(), weight.to(kind).contiguous())
+    return found
+
+
+class BallQuery:
+    """For code that calls ``BallQuery.apply``."""
+
+    apply = staticmethod(ball_query)
+
+
+class FarthestPointSampling:
+    """For code that calls ``FarthestPointSampling.apply(xyz, npoint)``."""
+
+    apply = staticmethod(furthest_point_sample)
+
+
+class GroupingOperation:
+    """For code that calls ``GroupingOperation.apply``."""
+
+    apply = staticmethod(grouping_operation)
+
+
+class StackFarthestPointSampling:
+    """For code that calls ``StackFarthestPointSampling.apply(xyz, xyz_batch_cnt, npoint)``."""
+
+    apply = staticmethod(stack_farthest_point_sample)
+
+
+class ThreeInterpolate:
+    """For code that calls ``ThreeInterpolate.apply(features, idx, weight)``."""
+
+    apply = staticmethod(three_interpolate)
+
+
+class ThreeNN:
+    """For code that calls ``ThreeNN.apply``."""
+
+    apply = staticmethod(three_nn)
+
+
+class QueryAndGroup(nn.Module):
+    """Groups the points within a radius around each center; empty balls give 0.
+
+    Parameters
+    ----------
+    radius, nsample:
+        Of the ball query.
+    use_xyz:
+        Put positions relative to the center before the features.
+    """
+
+    def __init__(self, radius: float, nsample: int, use_xyz: bool = True) -> None:
+        super().__init__()
+        self.radius, self.nsample, self.use_xyz = radius, nsample, use_xyz
+
+    def forward(
+        self, xyz: Tensor, xyz_batch_cnt: Tensor, new_xyz: Tensor, new_xyz_batch_cnt: Tensor,
+        features: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Points, their counts, centers, their counts, (N1 + N2 .., C) features -> groups
+        (M1 + M2 .., 3 + C, nsample), and the indices within the clouds."""
+        if features is None and not self.use_xyz:
+            raise ValueError("without features, use_xyz must be true")
+        idx, empty = ball_query(
+            self.radius, self.nsample, xyz, xyz_batch_cnt, new_xyz, new_xyz_batch_cnt
+        )
+        rows = _stack.rows_of(xyz, xyz_batch_cnt, idx, new_xyz_batch_cnt)
+        rows = rows.masked_fill(empty.unsqueeze(-1), -1)
+        parts = []
+        if self.use_xyz:
+            positions = gather(xyz.contiguous(), rows) - new_xyz.unsqueeze(1)
+            parts.append(positions.masked_fill(empty.view(-1, 1, 1), 0))
+        if features is not None:
+            parts.append(gather(features.contiguous(), rows))
+        return torch.cat(parts, dim=-1).transpose(1, 2).contiguous(), idx

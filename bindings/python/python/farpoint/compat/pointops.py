@@ -1,0 +1,345 @@
+"""In place of Pointcept's ``pointops``: clouds that follow one another, channels last.
+
+Clouds are (n, 3) with the end of each, ``offset`` (B,); features (n, c), indices int32 rows of all
+clouds, -1 where there is no neighbor. Differs on purpose in all of them: distances are not fused and
+CPU and GPU agree bit for bit, gradients are the same bits on every run, any number of neighbors, index
+type, strides, float64 and the CPU are allowed; places without a neighbor count as 0 everywhere, where
+the original reads another row.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as functional
+from torch import Tensor
+
+from .._torch.transfer import sent
+from ..neighbors import ball_query_raw, knn
+from ..operators import gather, interpolate, inverse_distance_weights
+from ..sampling import sample_ragged
+from ._batch import detached, refuse_shape
+from ._common import refuse_beyond_int32, whole
+from ._stack import on_its_device, search
+
+__all__ = [
+    "aggregation", "attention_fusion_step", "attention_relation_step", "ball_query",
+    "ball_query_and_group", "batch2offset", "farthest_point_sampling", "grouping", "grouping2",
+    "interpolation", "interpolation2", "knn_query", "knn_query_and_group", "offset2batch",
+    "query_and_group", "random_ball_query", "subtraction",
+]
+
+#: Squared distance up to which a point is in every ball, also within the least radius.
+_NEAR = 1e-5
+
+#: Distance of places without a neighbor.
+_MISSING = 1e5
+
+
+def farthest_point_sampling(xyz: Tensor, offset: Tensor, new_offset: Tensor) -> Tensor:
+    """(N, 3) tensor, (B,) end of each cloud, (B,) end of each cloud's samples -> rows of xyz,
+    int32.
+
+    As Pointcept's ``pointops.farthest_point_sampling``. Differs as ``furthest_point_sample`` of
+    ``farpoint.compat.pointnet2_ops``, but more samples than a cloud has points are a ValueError; waits
+    for a GPU that has the offsets, as the original does.
+    """
+    refuse_shape("xyz", xyz, "N, 3")
+    refuse_beyond_int32(xyz)
+    new_ends = [0, *whole(new_offset)]
+    counts = [end - begin for begin, end in zip(new_ends, new_ends[1:])]
+    return sample_ragged(xyz, [0, *whole(offset)], counts).to(torch.int32)
+
+
+def _clouds(
+    xyz: Tensor, offset: Any, new_xyz: Tensor | None, new_offset: Any
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Points, first rows of the clouds and the end, centers and theirs; the points themselves unless
+    both are given."""
+    if new_xyz is None or new_offset is None:
+        new_xyz, new_offset = xyz, offset
+    refuse_shape("xyz", xyz, "n, 3")
+    refuse_shape("new_xyz", new_xyz, "m, 3")
+    begins = _begins(offset, xyz, "offset")
+    if new_xyz is xyz and new_offset is offset:
+        return xyz, begins, xyz, begins
+    return xyz, begins, new_xyz, _begins(new_offset, new_xyz, "new_offset")
+
+
+def _begins(ends: Any, rows: Tensor, name: str) -> Tensor:
+    """First row of each cloud and the end, int64 where the rows are. Those on a GPU are not checked."""
+    ends = on_its_device(ends, name)
+    if ends.is_cpu and len(rows) != [0, *whole(ends)][-1]:
+        raise ValueError(f"{name} must end with the {len(rows)} rows, not as {whole(ends)}")
+    return functional.pad(sent(ends, rows.device), (1, 0))
+
+
+def knn_query(
+    nsample: int, xyz: Tensor, offset: Tensor, new_xyz: Tensor | None = None,
+    new_offset: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Number, (n, 3) points and the clouds' ends, (m, 3) centers and theirs (the points unless given)
+    -> rows (m, nsample), int32, of the nearest points, and plain distances; -1 and 1e5 where a cloud
+    has fewer.
+
+    Differs on purpose: any number (the original overruns above 128), points farther than 1e5 are found.
+    Distances have no gradient, as in the original.
+    """
+    points, begins, centers, new_begins = _clouds(xyz, offset, new_xyz, new_offset)
+    find = functools.partial(knn, k=nsample, squared=False)
+    distances, rows = search(find, centers, new_begins, points, begins, nsample)
+    return rows, distances.masked_fill(rows < 0, _MISSING)
+
+
+def _limits(points: Tensor, min_radius: float, max_radius: float) -> dict[str, Any]:
+    """Limits of a search in squares, in the type of the points."""
+    if not min_radius < max_radius:
+        raise ValueError(f"min_radius is {min_radius}, max_radius {max_radius}; it must be smaller")
+    kind = np.float64 if points.dtype == torch.float64 else np.float32
+    with np.errstate(over="ignore"):
+        least, most = (float(kind(radius) * kind(radius)) for radius in (min_radius, max_radius))
+    return {"most": most, "least": least, "near": _NEAR}
+
+
+def ball_query(
+    nsample: int, max_radius: float, min_radius: float, xyz: Tensor, offset: Tensor,
+    new_xyz: Tensor | None = None, new_offset: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Number, radii, points and the clouds' ends, centers and theirs (the points unless given) -> rows
+    (m, nsample), int32, nearest first, and plain distances; -1 and 1e5 where there are fewer.
+
+    Points at a distance from min_radius to below max_radius, or with a squared one of at most 1e-5. If
+    there are c > nsample, place i has the int(c / nsample * i)-th nearest. Differs on purpose: what is
+    returned is sorted, and distances are distances (as released they are neither, and over 2,048 points
+    overrun). Waits for a GPU.
+    """
+    points, begins, centers, new_begins = _clouds(xyz, offset, new_xyz, new_offset)
+    refuse_beyond_int32(points)
+    limits = _limits(points, min_radius, max_radius)
+
+    def find(x: Tensor, y: Tensor, **options: Any) -> Any:
+        found = ball_query_raw(x, y, None, order="nearest", squared=False, **limits, **options)
+        return _Spread(*_every(nsample, *found))
+
+    distances, rows = search(find, centers, new_begins, points, begins, nsample)
+    return rows, distances.masked_fill(rows < 0, _MISSING)
+
+
+class _Spread:
+    """What a search returns."""
+
+    def __init__(self, distances: Tensor, indices: Tensor) -> None:
+        self.distances, self.indices = distances, indices
+
+
+def _every(k: int, distances: Tensor, indices: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
+    """Of each ragged row all, or, of c > k, the int(c / k * i)-th: (rows, k) distances and indices."""
+    counts = (offsets[1:] - offsets[:-1]).unsqueeze(-1)
+    place = torch.arange(k, device=offsets.device)
+    # In float32, as the original.
+    spread = (counts.float() / k * place.float()).long()
+    place = torch.minimum(torch.where(counts > k, spread, place), counts - 1)
+    place = torch.where(torch.arange(k, device=offsets.device) < counts, place, -1)
+    rows = torch.where(place < 0, 0, place + offsets[:-1].unsqueeze(-1))
+    if len(indices) == 0:
+        shape = place.shape
+        return distances.new_full(shape, torch.inf), indices.new_full(shape, -1)
+    missing = place < 0
+    return distances[rows].masked_fill(missing, torch.inf), indices[rows].masked_fill(missing, -1)
+
+
+def random_ball_query(
+    nsample: int, max_radius: float, min_radius: float, xyz: Tensor, offset: Tensor,
+    new_xyz: Tensor | None = None, new_offset: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """As ``ball_query``, but the first ``nsample`` found in an order that ``torch.randperm`` draws for
+    each cloud, on the device of ``offset`` as in the original. Waits for a GPU that has the offsets."""
+    points, begins, centers, new_begins = _clouds(xyz, offset, new_xyz, new_offset)
+    limits = _limits(points, min_radius, max_radius)
+    drawn_on = offset.device if isinstance(offset, Tensor) else points.device
+    ends = whole(begins)
+    orders = [
+        torch.randperm(end - begin, dtype=torch.int32, device=drawn_on) + begin
+        for begin, end in zip(ends, ends[1:])
+    ]
+    order = torch.cat(orders).to(points.device) if orders else begins.new_zeros(0, dtype=torch.int32)
+    find = functools.partial(ball_query_raw, k=nsample, squared=False, **limits)
+    centers, shuffled = detached(centers, points)
+    distances, found = search(find, centers, new_begins, shuffled[order.long()], begins, nsample)
+    missing = found < 0
+    rows = order[found.clamp(min=0).long()] if len(order) else found
+    return rows.masked_fill(missing, -1), distances.masked_fill(missing, _MISSING)
+
+
+def grouping2(input: Tensor, idx: Tensor) -> Tensor:
+    """(n, c) features, (m, nsample) rows -> (m, nsample, c); 0 for -1."""
+    refuse_shape("input", input, "n, c")
+    refuse_shape("idx", idx, "m, nsample")
+    found: Tensor = gather(input.contiguous(), idx.contiguous())
+    return found
+
+
+def grouping(
+    idx: Tensor, feat: Tensor, xyz: Tensor, new_xyz: Tensor | None = None, with_xyz: bool = False
+) -> Tensor:
+    """(m, nsample) rows, (n, c) features, (n, 3) points, (m, 3) centers (the points unless given) ->
+    (m, nsample, c), or with positions relative to the centers before them (m, nsample, 3 + c); 0 for
+    -1."""
+    found = grouping2(feat, idx)
+    if not with_xyz:
+        return found
+    positions = grouping2(xyz, idx) - (xyz if new_xyz is None else new_xyz).unsqueeze(1)
+    return torch.cat([positions.masked_fill((idx < 0).unsqueeze(-1), 0), found], dim=-1)
+
+
+def interpolation(
+    xyz: Tensor, new_xyz: Tensor, feat: Tensor, offset: Tensor, new_offset: Tensor, k: int = 3
+) -> Tensor:
+    """(m, 3) points, (n, 3) new points, (m, c) features, the ends of the clouds of both -> (n, c): the
+    features of the k nearest points, weighted by 1 / (distance + 1e-8).
+
+    Differs on purpose: with fewer than k points only those count (the original adds the last row of
+    all), and points of clouds without any get 0.
+    """
+    points, begins, centers, new_begins = _clouds(xyz, offset, new_xyz, new_offset)
+    find = functools.partial(knn, k=k, squared=False)
+    distances, rows = search(find, centers, new_begins, points, begins, k)
+    weights = inverse_distance_weights(distances)
+    kind = torch.promote_types(feat.dtype, torch.float32)
+    found: Tensor = interpolate(feat.contiguous(), rows, weights.to(kind))
+    return found
+
+
+def interpolation2(
+    xyz: Tensor, new_xyz: Tensor, input: Tensor, offset: Tensor, new_offset: Tensor, k: int = 3
+) -> Tensor:
+    """As ``interpolation``."""
+    return interpolation(xyz, new_xyz, input, offset, new_offset, k)
+
+
+def subtraction(input1: Tensor, input2: Tensor, idx: Tensor) -> Tensor:
+    """(n, c) and (n, c) features, (n, nsample) rows -> (n, nsample, c): ``input1[i] - input2[idx[i,
+    j]]``; 0 for -1."""
+    refuse_shape("input1", input1, "n, c")
+    difference = input1.unsqueeze(1) - grouping2(input2, idx)
+    return difference.masked_fill((idx < 0).unsqueeze(-1), 0)
+
+
+def aggregation(input: Tensor, position: Tensor, weight: Tensor, idx: Tensor) -> Tensor:
+    """(n, c) features, (n, nsample, c) positions, (n, nsample, c') weights, (n, nsample) rows -> (n,
+    c): the sum over j of ``(input[idx[i, j]] + position[i, j]) * weight[i, j]``, where channel c takes
+    weight c modulo c'; -1 adds nothing."""
+    refuse_shape("position", position, "n, nsample, c")
+    refuse_shape("weight", weight, "n, nsample, c'")
+    channels, shares = position.shape[-1], weight.shape[-1]
+    weights = weight.repeat(1, 1, -(-channels // shares))[..., :channels]
+    parts = (grouping2(input, idx) + position) * weights
+    return parts.masked_fill((idx < 0).unsqueeze(-1), 0).sum(dim=1)
+
+
+def attention_relation_step(
+    query: Tensor, key: Tensor, weight: Tensor, index_target: Tensor, index_refer: Tensor
+) -> Tensor:
+    """(n, g, c) queries and keys, (c,) weights, (m,) rows of queries and of keys -> (m, g): sums over c
+    of ``query[target] * key[refer] * weight``. Weights have a gradient, too, which the original leaves
+    out."""
+    parts = _pick(query, index_target) * _pick(key, index_refer) * weight
+    return parts.sum(dim=-1)
+
+
+def attention_fusion_step(
+    weight: Tensor, value: Tensor, index_target: Tensor, index_refer: Tensor
+) -> Tensor:
+    """(m, g) weights, (n, g, c) values, (m,) rows of the result and of the values -> (n, g, c): row
+    ``target[i]`` adds ``weight[i] * value[refer[i]]``."""
+    parts = weight.unsqueeze(-1) * _pick(value, index_refer)
+    result = torch.zeros_like(value, dtype=parts.dtype)
+    if value.is_cpu:
+        return result.index_add(0, index_target.long(), parts)
+    # Sorted on a GPU, not added by atomics.
+    return result.index_put((index_target.long(),), parts, accumulate=True)
+
+
+def _pick(values: Tensor, rows: Tensor) -> Tensor:
+    """(n, g, c), (m,) -> (m, g, c)."""
+    refuse_shape("values", values, "n, g, c")
+    return gather(values.flatten(1), rows.contiguous()).view(-1, *values.shape[1:])
+
+
+def knn_query_and_group(
+    feat: Tensor, xyz: Tensor, offset: Tensor | None = None, new_xyz: Tensor | None = None,
+    new_offset: Tensor | None = None, idx: Tensor | None = None, nsample: int | None = None,
+    with_xyz: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """``grouping`` by ``idx``, or by ``knn_query`` unless it is given; and the rows."""
+    if idx is None:
+        if nsample is None or offset is None:
+            raise ValueError("without idx, nsample and offset must be given")
+        idx = knn_query(nsample, xyz, offset, new_xyz, new_offset)[0]
+    return grouping(idx, feat, xyz, new_xyz, with_xyz), idx
+
+
+def ball_query_and_group(
+    feat: Tensor, xyz: Tensor, offset: Tensor | None = None, new_xyz: Tensor | None = None,
+    new_offset: Tensor | None = None, idx: Tensor | None = None, max_radio: float | None = None,
+    min_radio: float = 0, nsample: int | None = None, with_xyz: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """``grouping`` by ``idx``, or by ``ball_query`` unless it is given; and the rows."""
+    if idx is None:
+        if nsample is None or offset is None or max_radio is None:
+            raise ValueError("without idx, nsample, offset and max_radio must be given")
+        idx = ball_query(nsample, max_radio, min_radio, xyz, offset, new_xyz, new_offset)[0]
+    return grouping(idx, feat, xyz, new_xyz, with_xyz), idx
+
+
+def query_and_group(
+    nsample: int, xyz: Tensor, new_xyz: Tensor | None, feat: Tensor, idx: Tensor | None, offset: Tensor,
+    new_offset: Tensor, dilation: int = 0, with_feat: bool = True, with_xyz: bool = True,
+) -> Any:
+    """Groups each center with every (dilation + 1)-th of its nearest neighbors -> (m, nsample, 3 + c),
+    or (m, nsample, c) without positions, and the rows (m, nsample); without features only the rows.
+
+    A cloud with fewer than 1 + (nsample - 1) * (dilation + 1) points takes neighbors evenly spread over
+    all that it has, so that some may repeat. Differs on purpose: ``new_xyz`` may be None and nsample 1,
+    where the original fails.
+    """
+    if new_xyz is None:
+        new_xyz, new_offset = xyz, offset
+    if idx is None:
+        total = 1 + (nsample - 1) * (dilation + 1)
+        nearest = knn_query(total, xyz, offset, new_xyz, new_offset)[0]
+        begins, new_begins = _clouds(xyz, offset, new_xyz, new_offset)[1::2]
+        sizes = begins[1:] - begins[:-1]
+        places = _dilated(nsample, dilation, total, sizes)
+        cloud = torch.searchsorted(
+            new_begins[1:], torch.arange(len(nearest), device=xyz.device), right=True
+        )
+        idx = nearest.gather(1, places[cloud])
+    if not with_feat:
+        return idx
+    return grouping(idx, feat, xyz, new_xyz, with_xyz), idx
+
+
+def _dilated(nsample: int, dilation: int, total: int, sizes: Tensor) -> Tensor:
+    """Which of the nearest each cloud takes, (B, nsample)."""
+    place = torch.arange(nsample, device=sizes.device)
+    # Rounded as in the original, which takes 1 off and adds it again.
+    spread = ((sizes.unsqueeze(-1) - 1).double() / max(nsample - 1, 1) - 1 + 1) * place
+    places = torch.where((sizes < total).unsqueeze(-1), spread.long(), place * (dilation + 1))
+    return places.clamp(0, total - 1)
+
+
+def offset2batch(offset: Tensor) -> Tensor:
+    """(B,) end of each cloud -> cloud of each row, int64. Waits for a GPU."""
+    begins = functional.pad(offset.long(), (1, 0))
+    return torch.repeat_interleave(
+        torch.arange(len(offset), device=offset.device), begins[1:] - begins[:-1]
+    )
+
+
+def batch2offset(batch: Tensor) -> Tensor:
+    """Cloud of each row, ascending -> (B,) end of each cloud, int32. Waits for a GPU."""
+    return batch.bincount().cumsum(0).int()

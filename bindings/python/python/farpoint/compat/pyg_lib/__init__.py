@@ -1,0 +1,8 @@
+"""In place of ``pyg_lib``: ``pyg_lib.ops`` has its functions on points.
+
+    import pyg_lib    ->    from farpoint.compat import pyg_lib
+"""
+
+from . import ops
+
+__all__ = ["ops"]

@@ -1,0 +1,89 @@
+"""Searches in batches whose clouds may be empty, which PyTorch3D counts as no neighbors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._common import about, any_of, whole
+from .._tensors import require
+
+__all__ = ["beyond", "check_lengths", "refuse_outside", "search"]
+
+
+def check_lengths(lengths: Any, points: Tensor, name: str) -> Tensor | None:
+    """Rows of each cloud that count, int64. Those on a GPU are not looked at."""
+    require(**{name: lengths})
+    if lengths is None:
+        return None
+    if lengths.shape != points.shape[:1]:
+        raise ValueError(f"Expected {name} of shape (N,), not {tuple(lengths.shape)} ({about(points)})")
+    if lengths.is_cpu:
+        refuse_outside(lengths, points, name)
+    return lengths.to(torch.int64)  # type: ignore[no-any-return]
+
+
+def refuse_outside(lengths: Tensor, points: Tensor, name: str) -> None:
+    """Raises ValueError for lengths that no cloud can have; waits for a GPU that has them."""
+    if any_of((lengths > points.shape[1]) | (lengths < 0)):
+        raise ValueError(
+            f"A length value was too long, or negative: {name} {whole(lengths)} ({about(points)})"
+        )
+
+
+def _linked(*sources: Tensor) -> Tensor:
+    """Zero, differentiable with respect to these."""
+    zero: Tensor = sum(source[..., :0].sum() for source in sources)  # type: ignore[assignment]
+    return zero
+
+
+def beyond(lengths: Tensor, rows: int, device: torch.device) -> Tensor:
+    """(N, rows): whether a row is beyond the length of its cloud."""
+    return torch.arange(rows, device=device) >= lengths.to(device).unsqueeze(-1)
+
+
+def search(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None,
+    find: Callable[..., list[Tensor]], shapes: Sequence[tuple[int, ...]],
+) -> list[Tensor]:
+    """What ``find(x, y, x_lengths=, y_lengths=)`` gives: distances and indices in turn, of these
+    shapes for a cloud. Clouds that are empty on either side are left out, with distance 0 and index
+    -1."""
+    full = _full(x, y, x_lengths, y_lengths)
+    if full is not None and len(full) == len(x):
+        return find(x, y, x_lengths=x_lengths, y_lengths=y_lengths)
+    if full is None:  # Lengths on a GPU: nothing is found in empty clouds, infinitely far.
+        found = find(x, y, x_lengths=x_lengths, y_lengths=y_lengths)
+        for k in range(0, len(found), 2):
+            found[k] = found[k].masked_fill(found[k + 1] < 0, 0)
+        return found
+    kind = torch.float64 if x.dtype == torch.float64 else torch.float32
+    empty = [
+        x.new_zeros((len(x), *shape), dtype=kind) + _linked(x, y).to(kind) if k % 2 == 0
+        else x.new_full((len(x), *shape), -1, dtype=torch.int64)
+        for k, shape in enumerate(shapes)
+    ]
+    if not full:
+        return empty
+    rows = torch.tensor(full, device=x.device)
+    own, other = [None if part is None else part.to(x.device)[rows] for part in (x_lengths, y_lengths)]
+    found = find(x[rows], y[rows], x_lengths=own, y_lengths=other)
+    return [whole.index_copy(0, rows, part) for whole, part in zip(empty, found)]
+
+
+def _full(
+    x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None
+) -> list[int] | None:
+    """Clouds with points on both sides; None where that is known to a GPU only."""
+    if not (len(x) and x.shape[1] and y.shape[1]):
+        return []
+    counts = []
+    for lengths in (x_lengths, y_lengths):
+        if lengths is not None:
+            if not lengths.is_cpu:
+                return None
+            counts.append(whole(lengths))
+    return [cloud for cloud in range(len(x)) if all(lengths[cloud] > 0 for lengths in counts)]

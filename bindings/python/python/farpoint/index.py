@@ -1,0 +1,196 @@
+"""A cloud that is searched several times: ``Index``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
+
+from . import _arguments, several
+from ._arrays import library_of
+from ._typing import ArrayT, Integers
+from .neighbors import Nearest, PlainNearest
+from .several import BallNeighbors, Neighbors
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._typing import IndexBallOptions, IndexType
+
+__all__ = ["Index"]
+
+
+class Index(Generic[ArrayT]):
+    """A cloud or batch with the trees by which it is searched, built once.
+
+    Results are those of ``knn``, ``ball_query`` and ``nearest`` with the cloud as y, bit by bit, gradients among
+    them. The cloud must not be changed while the index is used.
+
+    Parameters
+    ----------
+    y : array, (M, D) or (B, M, D)
+        The cloud or batch, of any library and type that ``knn`` takes.
+    y_lengths : array of int, (B,), optional
+        Rows of each cloud that count; the rest is padding.
+    y_offsets : array of int, (B + 1,), optional
+        Where clouds that lie one after another in y (M, D) begin and end. Searches are given ``x_offsets``.
+    threads : int, optional
+        Number of threads on the CPU to build it; all cores unless set.
+
+    Attributes
+    ----------
+    y : array
+        The cloud or batch.
+
+    Raises
+    ------
+    ValueError, TypeError, farpoint.CudaUnavailable
+        As for ``knn``.
+
+    Notes
+    -----
+    Building takes O(M log M). On a GPU nothing waits, and the trees are in memory of the array's library:
+    17 bytes a row for float32, 30 for float64. ``torch.compile`` takes an index that was made outside of what is
+    compiled.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> index = farpoint.Index(numpy.array([[3.0], [1.0], [-1.0]]))
+    >>> index.knn(numpy.array([[0.0]]), 2).indices
+    array([[1, 2]])
+    >>> index.nearest(numpy.array([[2.5]]))
+    Nearest(distances=array([0.25]), indices=array([0]), squared=True)
+    """
+
+    def __init__(
+        self,
+        y: ArrayT,
+        *,
+        y_lengths: Integers | None = None,
+        y_offsets: Integers | None = None,
+        threads: int | None = None,
+    ) -> None:
+        if y_lengths is not None and y_offsets is not None:
+            raise ValueError(
+                "lengths are for padded batches (B, M, D), offsets for rows (M, D); give one of them"
+            )
+        threads = _arguments.threads(threads)
+        self.y = y
+        self._sides = {"y_lengths": y_lengths, "y_offsets": y_offsets}
+        self._tree, self._kept = library_of(y).tree_of(y, y_lengths, y_offsets, threads)
+
+    def knn(
+        self,
+        x: ArrayT,
+        k: int,
+        *,
+        x_lengths: Integers | None = None,
+        x_offsets: Integers | None = None,
+        exclude_self: bool = False,
+        squared: bool = True,
+        norm: Literal[1, 2] = 2,
+        index_dtype: IndexType = None,
+        threads: int | None = None,
+    ) -> Neighbors[ArrayT]:
+        """Find the k nearest points of the cloud for each point of x, as ``farpoint.knn``.
+
+        Parameters
+        ----------
+        x, k, x_lengths, x_offsets, exclude_self, squared, norm, index_dtype, threads
+            As for ``farpoint.knn``. x may be the cloud itself.
+
+        Returns
+        -------
+        Neighbors
+            Distances, indices and counts.
+
+        Raises
+        ------
+        ValueError, TypeError, farpoint.CudaUnavailable
+            As for ``farpoint.knn``.
+        """
+        return several.knn_by_tree(
+            x, self.y, k, self._tree, **self._both(x, x_lengths, x_offsets),
+            exclude_self=exclude_self, squared=squared, norm=norm, index_dtype=index_dtype,
+            threads=threads,
+        )
+
+    @overload
+    def ball_query(
+        self, x: ArrayT, radius: float, k: int, **options: Unpack[IndexBallOptions]
+    ) -> Neighbors[ArrayT]: ...
+    @overload
+    def ball_query(
+        self, x: ArrayT, radius: float, k: None, **options: Unpack[IndexBallOptions]
+    ) -> BallNeighbors[ArrayT]: ...
+    @overload
+    def ball_query(
+        self, x: ArrayT, radius: float, k: int | None, **options: Unpack[IndexBallOptions]
+    ) -> Neighbors[ArrayT] | BallNeighbors[ArrayT]: ...
+    def ball_query(
+        self, x: Any, radius: float, k: int | None, **options: Any
+    ) -> Neighbors[Any] | BallNeighbors[Any]:
+        """Find the points of the cloud in the ball around each point of x, as ``farpoint.ball_query``.
+
+        Parameters
+        ----------
+        x, radius, k
+            As for ``farpoint.ball_query``. x may be the cloud itself.
+        **options
+            ``x_lengths``, ``x_offsets``, ``min_radius``, ``order``, ``inclusive``, ``exclude_self``, ``squared``,
+            ``norm``, ``index_dtype`` and ``threads``, as for ``farpoint.ball_query``.
+
+        Returns
+        -------
+        Neighbors or BallNeighbors
+            As ``farpoint.ball_query``.
+
+        Raises
+        ------
+        ValueError, TypeError, farpoint.CudaUnavailable
+            As for ``farpoint.ball_query``.
+        """
+        sides = self._both(x, options.pop("x_lengths", None), options.pop("x_offsets", None))
+        return several.ball_query_by_tree(x, self.y, radius, k, self._tree, **sides, **options)
+
+    def nearest(
+        self,
+        x: ArrayT,
+        *,
+        x_lengths: Integers | None = None,
+        x_offsets: Integers | None = None,
+        squared: bool = True,
+        norm: Literal[1, 2] = 2,
+        threads: int | None = None,
+    ) -> Nearest[ArrayT] | PlainNearest[ArrayT]:
+        """Find the nearest point of the cloud for each point of x, as ``farpoint.nearest``.
+
+        Parameters
+        ----------
+        x, x_lengths, squared, norm, threads
+            As for ``farpoint.nearest``.
+        x_offsets
+            As for ``farpoint.knn``.
+
+        Returns
+        -------
+        Nearest or PlainNearest
+            Distances and indices.
+
+        Raises
+        ------
+        ValueError, TypeError, farpoint.CudaUnavailable
+            As for ``farpoint.nearest``.
+        """
+        found: Any = self.knn(
+            x, 1, x_lengths=x_lengths, x_offsets=x_offsets, squared=squared, norm=norm,
+            threads=threads,
+        )
+        kind = Nearest if norm == 2 and squared else PlainNearest
+        return kind(found.distances[..., 0], found.indices[..., 0])
+
+    def _both(self, x: Any, x_lengths: Any, x_offsets: Any) -> dict[str, Any]:
+        """Lengths and offsets of both sides; the cloud in itself has its own."""
+        sides = self._sides
+        if x is self.y and x_lengths is None and x_offsets is None:
+            x_lengths, x_offsets = sides["y_lengths"], sides["y_offsets"]
+        return {"x_lengths": x_lengths, "x_offsets": x_offsets, **sides}

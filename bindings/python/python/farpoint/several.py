@@ -1,0 +1,387 @@
+"""Several neighbors of each point: the k nearest (``knn``) and those in a ball (``ball_query``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
+
+from . import _arguments
+from ._arrays import library_of_pair
+from ._records import Neighborhood, Sides
+from ._typing import ArrayT, Integers, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._typing import BallOptions, IndexType
+
+__all__ = ["BallNeighbors", "Neighbors", "ball_query", "ball_query_raw", "knn"]
+
+
+class Neighbors(NamedTuple, Generic[ArrayT]):
+    """What ``knn`` and ``ball_query`` return: k places for each point of x, filled from the first.
+
+    Attributes
+    ----------
+    distances : array, (N, k) or (B, N, k)
+        Distance of each neighbor, in the type of the coordinates, squared unless set otherwise; infinity in
+        places without a neighbor, 0 in rows of padding.
+    indices : array of int64 or int32, (N, k) or (B, N, k)
+        Rows of y, counted from the first of its cloud, with offsets from the first of all; -1 in places
+        without a neighbor.
+    counts : array of the type of the indices, (N,) or (B, N)
+        How many neighbors a point has.
+    """
+
+    distances: ArrayT
+    indices: ArrayT
+    counts: ArrayT
+
+
+class BallNeighbors(NamedTuple, Generic[ArrayT]):
+    """What ``ball_query`` returns with ``k=None``: all neighbors, those of a point after those of the last.
+
+    Attributes
+    ----------
+    distances : array, (E,)
+        Distance of each neighbor, in the type of the coordinates, squared unless set otherwise.
+    indices : array of int64 or int32, (E,)
+        Rows of y, counted from the first of its cloud, with offsets from the first of all.
+    offsets : array of int64, (N + 1,) or (B * N + 1,)
+        Those of point i are ``offsets[i]:offsets[i + 1]``; points of a batch count on over its clouds, and
+        padding has none.
+    """
+
+    distances: ArrayT
+    indices: ArrayT
+    offsets: ArrayT
+
+
+def knn(
+    x: ArrayT,
+    y: ArrayT,
+    k: int,
+    *,
+    x_lengths: Integers | None = None,
+    y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
+    exclude_self: bool = False,
+    squared: bool = True,
+    norm: Literal[1, 2] = 2,
+    index_dtype: IndexType = None,
+    threads: int | None = None,
+) -> Neighbors[ArrayT]:
+    """Find the k nearest points of y for each point of x, the nearest first.
+
+    Among points equally near those of lower index come first. All devices, methods and numbers of threads
+    give the same bits.
+
+    Parameters
+    ----------
+    x, y : array, (N, D) and (M, D), or (B, N, D) and (B, M, D)
+        Clouds or batches of clouds, of any library and type that ``nearest`` takes. They may be the same
+        array.
+    k : int
+        Neighbors of each point, 1 or more. Points of y may be fewer: places are left over then.
+    x_lengths, y_lengths : array of int, (B,), optional
+        Rows of each cloud that count; the rest is padding.
+    x_offsets, y_offsets : array of int, (B + 1,), optional
+        Both, for B clouds that lie one after another in x and y, (N, D) and (M, D): cloud c is the rows
+        ``offsets[c]:offsets[c + 1]``. Indices are then rows of the whole y.
+    exclude_self : bool, optional
+        Whether the row of y with the number of the point is none of its neighbors, as for the neighbors of
+        a cloud in itself.
+    squared : bool, optional
+        Squared distances, or plain ones in the unit of the coordinates.
+    norm : {2, 1}, optional
+        The Euclidean norm, or 1 for sums of absolute differences, which are never squared.
+    index_dtype : {"int64", "int32"}, optional
+        Type of indices and counts, as a name or the type of a library; int64 unless set.
+    threads : int, optional
+        Number of threads on the CPU; all cores unless set.
+
+    Returns
+    -------
+    Neighbors
+        Distances, indices and counts, in the library of x and on its device. For tensors the distances can
+        be differentiated with respect to x and y; gradients have the same bits on every run.
+
+    Raises
+    ------
+    ValueError
+        k of 0, NaN or infinity (on the CPU), points asked for neighbors in an empty cloud (on the CPU; on a
+        GPU where the shape says it), offsets that do not ascend from 0 to the number of rows, shapes that do
+        not fit. Offsets and lengths that lie on a GPU are not checked.
+    TypeError
+        Neither float32 nor float64, or not both the same; arrays of different libraries.
+    farpoint.CudaUnavailable
+        Arrays on a GPU, and no driver that can be used.
+
+    Notes
+    -----
+    Time on the CPU: O((N + M) log M + N k) by a tree for large clouds, O(N M) for small ones. Source: Friedman,
+    Bentley, Finkel, "An algorithm for finding best matches in logarithmic expected time", ACM Transactions
+    on Mathematical Software, 1977.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> x, y = numpy.array([[0.0]]), numpy.array([[3.0], [1.0], [-1.0]])
+    >>> farpoint.knn(x, y, 2)
+    Neighbors(distances=array([[1., 1.]]), indices=array([[1, 2]]), counts=array([2]))
+    """
+    return knn_by_tree(
+        x, y, k, None, x_lengths, y_lengths, x_offsets, y_offsets, exclude_self, squared, norm,
+        index_dtype, threads,
+    )
+
+
+def knn_by_tree(
+    x: ArrayT,
+    y: ArrayT,
+    k: int,
+    tree: Any,
+    x_lengths: Integers | None = None,
+    y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
+    exclude_self: bool = False,
+    squared: bool = True,
+    norm: Literal[1, 2] = 2,
+    index_dtype: IndexType = None,
+    threads: int | None = None,
+) -> Neighbors[ArrayT]:
+    """``knn`` with the tree of y, if there is one."""
+    sides = _sides(x_lengths, y_lengths, x_offsets, y_offsets, tree)
+    request = _request(
+        _places(k), "nearest", (0.0, 0.0, 0.0), False, False, exclude_self, norm, index_dtype,
+        threads,
+    )
+    plain = norm == 2 and not squared
+    return Neighbors(*library_of_pair(x, y).search(x, y, sides, request, plain))
+
+
+@overload
+def ball_query(
+    x: ArrayT, y: ArrayT, radius: float, k: int, **options: Unpack[BallOptions]
+) -> Neighbors[ArrayT]: ...
+@overload
+def ball_query(
+    x: ArrayT, y: ArrayT, radius: float, k: None, **options: Unpack[BallOptions]
+) -> BallNeighbors[ArrayT]: ...
+@overload
+def ball_query(
+    x: ArrayT, y: ArrayT, radius: float, k: int | None, **options: Unpack[BallOptions]
+) -> Neighbors[ArrayT] | BallNeighbors[ArrayT]: ...
+def ball_query(
+    x: Any,
+    y: Any,
+    radius: float,
+    k: int | None,
+    *,
+    x_lengths: Integers | None = None,
+    y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
+    min_radius: float = 0.0,
+    order: Literal["index", "nearest"] = "index",
+    inclusive: bool = False,
+    exclude_self: bool = False,
+    squared: bool = True,
+    norm: Literal[1, 2] = 2,
+    index_dtype: IndexType = None,
+    threads: int | None = None,
+) -> Neighbors[Any] | BallNeighbors[Any]:
+    """Find the points of y in the ball of this radius around each point of x: k of them, or all.
+
+    Parameters
+    ----------
+    x, y, x_lengths, y_lengths, x_offsets, y_offsets, exclude_self, squared, norm, index_dtype, threads
+        As for ``knn``.
+    radius : float
+        In the unit of the coordinates, 0 or more. Points nearer than this are neighbors: with norm 2 those of
+        ``d * d < r * r``, with r rounded to the type of the coordinates first, and its square again.
+    k : int or None
+        Most neighbors of each point, 1 or more; None for all of them, which waits for a GPU.
+    min_radius : float, optional
+        Points nearer than this are no neighbors, except those at distance 0.
+    order : {"index", "nearest"}, optional
+        Which neighbors are kept where there are more than k, and how they are sorted: those of lowest index,
+        as PointNet++ does, or the nearest as by ``knn``.
+    inclusive : bool, optional
+        Whether points at the very radius are neighbors.
+
+    Returns
+    -------
+    Neighbors or BallNeighbors
+        As ``knn``; with ``k=None`` all neighbors one after another, and offsets.
+
+    Raises
+    ------
+    ValueError
+        As for ``knn``; a radius that is negative or NaN.
+    TypeError, farpoint.CudaUnavailable
+        As for ``knn``.
+
+    Notes
+    -----
+    Source: Qi, Yi, Su, Guibas, "PointNet++: deep hierarchical feature learning on point sets in a metric
+    space", NeurIPS 2017.
+
+    Examples
+    --------
+    >>> import numpy, farpoint
+    >>> x, y = numpy.array([[0.0]]), numpy.array([[3.0], [1.0], [-1.0], [0.5]])
+    >>> farpoint.ball_query(x, y, 2.0, 2).indices
+    array([[1, 2]])
+    >>> farpoint.ball_query(x, y, 2.0, 2, order="nearest").indices
+    array([[3, 1]])
+    >>> farpoint.ball_query(x, y, 2.0, None).offsets
+    array([0, 3])
+    """
+    return ball_query_by_tree(
+        x, y, radius, k, None, x_lengths, y_lengths, x_offsets, y_offsets, min_radius, order,
+        inclusive, exclude_self, squared, norm, index_dtype, threads,
+    )
+
+
+def ball_query_by_tree(
+    x: Any,
+    y: Any,
+    radius: float,
+    k: int | None,
+    tree: Any,
+    x_lengths: Integers | None = None,
+    y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
+    min_radius: float = 0.0,
+    order: Literal["index", "nearest"] = "index",
+    inclusive: bool = False,
+    exclude_self: bool = False,
+    squared: bool = True,
+    norm: Literal[1, 2] = 2,
+    index_dtype: IndexType = None,
+    threads: int | None = None,
+) -> Neighbors[Any] | BallNeighbors[Any]:
+    """``ball_query`` with the tree of y, if there is one."""
+    sides = _sides(x_lengths, y_lengths, x_offsets, y_offsets, tree)
+    limits = (_radius(radius, "radius"), _radius(min_radius, "min_radius"), 0.0)
+    places = None if k is None else _places(k)
+    request = _request(
+        places, "ball", limits, inclusive, _by_index(order), exclude_self, norm, index_dtype, threads
+    )
+    return _found(x, y, sides, request, norm == 2 and not squared)
+
+
+def ball_query_raw(
+    x: ArrayT,
+    y: ArrayT,
+    k: int | None,
+    *,
+    most: float,
+    least: float = 0.0,
+    near: float = 0.0,
+    inclusive: bool = False,
+    order: Literal["index", "nearest"] = "index",
+    x_lengths: Integers | None = None,
+    y_lengths: Integers | None = None,
+    x_offsets: Integers | None = None,
+    y_offsets: Integers | None = None,
+    exclude_self: bool = False,
+    squared: bool = True,
+    norm: Literal[1, 2] = 2,
+    index_dtype: IndexType = None,
+    threads: int | None = None,
+) -> Neighbors[ArrayT] | BallNeighbors[ArrayT]:
+    """Find the points of y by limits of distances as they are computed: of squares for norm 2.
+
+    For replacements of libraries that round their squares in another way than ``ball_query``. A point at
+    distance d is a neighbor if ``d < most`` (``inclusive``: ``<=``), and ``d >= least`` or ``d <= near``.
+
+    Parameters
+    ----------
+    x, y, k, inclusive, order
+        As for ``ball_query``.
+    x_lengths, y_lengths, x_offsets, y_offsets, exclude_self, squared, norm, index_dtype, threads
+        As for ``knn``.
+    most, least, near : float
+        Limits, squared for norm 2, rounded to the type of the coordinates.
+
+    Returns
+    -------
+    Neighbors or BallNeighbors
+        As ``ball_query``.
+
+    Raises
+    ------
+    ValueError, TypeError, farpoint.CudaUnavailable
+        As for ``ball_query``.
+
+    Examples
+    --------
+    >>> import numpy, farpoint.neighbors
+    >>> x, y = numpy.array([[0.0]]), numpy.array([[3.0], [2.0], [-1.0]])
+    >>> farpoint.neighbors.ball_query_raw(x, y, 2, most=4.0, inclusive=True).indices
+    array([[1, 2]])
+    """
+    sides = _sides(x_lengths, y_lengths, x_offsets, y_offsets, None)
+    given = ((most, "most"), (least, "least"), (near, "near"))
+    limits = tuple([_arguments.number(value, name) for value, name in given])
+    places = None if k is None else _places(k)
+    request = _request(
+        places, "raw", limits, inclusive, _by_index(order), exclude_self, norm, index_dtype, threads
+    )
+    return _found(x, y, sides, request, norm == 2 and not squared)
+
+
+def _found(
+    x: Any, y: Any, sides: Sides, request: Neighborhood, plain: bool
+) -> Neighbors[Any] | BallNeighbors[Any]:
+    library = library_of_pair(x, y)
+    if request.k is None:
+        return BallNeighbors(*library.within(x, y, sides, request, plain))
+    return Neighbors(*library.search(x, y, sides, request, plain))
+
+
+# ------------------------------------------------------------------------------ checked arguments
+
+
+def _places(k: Any) -> int:
+    return _arguments.integer(k, "k", 1)
+
+
+def _radius(value: Any, name: str) -> float:
+    radius = _arguments.number(value, name)
+    if not radius >= 0:
+        raise ValueError(f"{name} is {radius}; it must be a number of at least 0")
+    return radius
+
+
+def _by_index(order: Any) -> bool:
+    if order not in ("index", "nearest"):
+        raise ValueError(f'order is {order!r}; it must be "index" or "nearest"')
+    return bool(order == "index")
+
+
+def _sides(x_lengths: Any, y_lengths: Any, x_offsets: Any, y_offsets: Any, tree: Any) -> Sides:
+    if (x_offsets is None) != (y_offsets is None):
+        given, other = ("x", "y") if y_offsets is None else ("y", "x")
+        raise ValueError(f"{given}_offsets are given without {other}_offsets; give both or none")
+    if x_offsets is not None and not (x_lengths is None and y_lengths is None):
+        raise ValueError("lengths are for padded batches (B, N, D), offsets for rows (N, D); give one of them")
+    return Sides(x_lengths, y_lengths, x_offsets, y_offsets, tree)
+
+
+def _request(
+    k: int | None, kind: str, limits: Any, inclusive: bool, by_index: bool, exclude_self: bool,
+    norm: int, index_dtype: Any, threads: int | None,
+) -> Neighborhood:
+    if norm not in (1, 2):
+        raise ValueError(f"norm is {norm!r}; it must be 1 or 2")
+    if threads is not None:
+        threads = _arguments.threads(threads)
+    narrow = _arguments.is_narrow(index_dtype)
+    return Neighborhood(
+        k, kind, limits, bool(inclusive), by_index, bool(exclude_self), norm, narrow, threads
+    )

@@ -1,0 +1,98 @@
+//! Gradients of the distances of several neighbors in NumPy arrays. The same bits on every run and any number of
+//! threads.
+
+use crate::arrays::{about, clouds, in_precision};
+use crate::batch::side_by_side;
+use crate::{error, watch};
+use farpoint::backend::FoundNeighbors;
+use farpoint::neighbors::search_backward;
+use farpoint::{Error, Gradients, Neighbors, Norm, Points, Scalar, Searcher};
+use numpy::{
+    Element, IntoPyArray, PyArrayDyn, PyArrayMethods, PyReadonlyArray3, PyUntypedArray,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(backward, module)?)
+}
+
+/// Gradients `(b, n, d)` and `(b, m, d)` of both batches from those of the distances `(b, n, k)`, by the indices
+/// that a search has found. Nothing if the indices are none of a search, which has all missing ones last.
+#[pyfunction]
+#[pyo3(name = "search_backward")]
+fn backward<'py>(
+    x: &Bound<'py, PyUntypedArray>,
+    y: &Bound<'py, PyUntypedArray>,
+    indices: PyReadonlyArray3<'py, i64>,
+    grad: &Bound<'py, PyUntypedArray>,
+    norm: u8,
+) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let norm = if norm == 1 { Norm::One } else { Norm::Two };
+    in_precision!(x, y, |a, b| gradients([a, b], &indices, &grad.extract()?, norm))
+}
+
+fn gradients<'py, T: Scalar + Element>(
+    arrays: [&Bound<'py, PyArrayDyn<T>>; 2],
+    indices: &PyReadonlyArray3<'py, i64>,
+    grad: &PyReadonlyArray3<'py, T>,
+    norm: Norm,
+) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let (py, text) = (grad.py(), about(arrays[0].as_untyped()));
+    let ([xs, ys], [b, n, k]) = ([clouds(arrays[0])?.0, clouds(arrays[1])?.0], shape(indices));
+    let fits = grad.shape() == indices.shape() && xs.iter().all(|x| x.len() == n);
+    if !fits || xs.len() != b || ys.len() != b {
+        let shapes = format!("indices ({b}, {n}, {k}), gradients {:?}", grad.shape());
+        return Err(PyValueError::new_err(format!("{shapes} do not fit ({text})")));
+    }
+    let (indices, grad) = (indices.as_array(), grad.as_array());
+    let found = (0..b).map(|cloud| {
+        let rows: Vec<_> =
+            indices.index_axis(numpy::ndarray::Axis(0), cloud).iter().copied().collect();
+        let grad: Vec<T> =
+            grad.index_axis(numpy::ndarray::Axis(0), cloud).iter().copied().collect();
+        Some((neighbors(&rows, k, ys[cloud].len(), norm)?, grad))
+    });
+    let Some(found) = found.collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let sizes: Vec<_> = xs.iter().map(|x| x.len().saturating_mul(k)).collect();
+    let one = |cloud: usize, _: usize| -> Result<Gradients<T>, Error> {
+        let (found, grad) = &found[cloud];
+        search_backward(found, &xs[cloud], &ys[cloud], grad)
+    };
+    let sent = watch::several(py, false, |stop| side_by_side(None, &sizes, stop, one))?;
+    let sent = sent.map_err(|error| error::sampling(error, &text))?;
+    let (mut of_x, mut of_y) = (Vec::new(), Vec::new());
+    for Gradients { a, b } in sent {
+        of_x.extend(a);
+        of_y.extend(b);
+    }
+    let of_x = of_x.into_pyarray(py).reshape(arrays[0].shape())?;
+    let of_y = of_y.into_pyarray(py).reshape(arrays[1].shape())?;
+    Ok(Some((of_x, of_y).into_pyobject(py)?))
+}
+
+fn shape(array: &PyReadonlyArray3<'_, i64>) -> [usize; 3] {
+    array.shape().try_into().unwrap_or_default()
+}
+
+/// What a search has found, without the distances; `None` if none does.
+fn neighbors<T: Scalar>(
+    rows: &[i64],
+    k: usize,
+    targets: usize,
+    norm: Norm,
+) -> Option<Neighbors<T>> {
+    let index = |&row: &i64| match row {
+        -1 => Some(Neighbors::<T>::NONE),
+        _ => u32::try_from(row).ok(),
+    };
+    let indices = rows.iter().map(index).collect::<Option<Vec<_>>>()?;
+    let there =
+        |row: &[u32]| row.iter().take_while(|&&at| at != Neighbors::<T>::NONE).count() as u32;
+    let counts = indices.chunks(k.max(1)).map(there).collect();
+    let distances = vec![T::ZERO; indices.len()];
+    let found = FoundNeighbors { distances, indices, counts, dropped: 0 };
+    found.neighbors(&Searcher::nearest(k).norm(norm), targets)
+}

@@ -1,0 +1,189 @@
+//! Several neighbors of the points of NumPy arrays.
+
+use super::Request;
+use super::side::{Cloud, Side, Source};
+use crate::arrays::in_precision;
+use crate::batch::side_by_side;
+use crate::{error, watch};
+use farpoint::{Cpu, Error, Neighbors, Observer, Points, Scalar, WithinBall};
+use numpy::{Element, IntoPyArray, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(search, module)?)?;
+    module.add_function(wrap_pyfunction!(within, module)?)
+}
+
+/// The neighbors in `y` of each point of `x`: distances `(.., k)` as the norm gives them (2: squared),
+/// indices and counts. In places without a neighbor infinity and -1; rows of padding have 0 and -1.
+#[pyfunction]
+fn search<'py>(x: Source<'py>, y: Source<'py>, request: Request) -> PyResult<Bound<'py, PyTuple>> {
+    let (a, b) = (&x.points, &y.points);
+    in_precision!(a, b, |a, b| {
+        let sides = [x.side(a)?, y.side(b)?];
+        let about = format!("{} and {}", x.about(), y.about());
+        found(a.py(), &sides, &request, &about)
+    })
+}
+
+fn found<'py, T: Scalar + Element>(
+    py: Python<'py>,
+    sides: &[Side<'_, T>; 2],
+    request: &Request,
+    about: &str,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let (job, k) = (request.searcher()?, request.k.unwrap_or(0));
+    check(sides, k, request, about)?;
+    job.check().map_err(|error| error::sampling(error, about))?;
+    let found = each(py, request.threads, sides, |cpu, x, y, observer| {
+        job.on(cpu).search_with(x, y, observer)
+    })?;
+    let found = found.map_err(|error| error::sampling(error, about))?;
+    let [x, y] = sides;
+    let shape = [&x.shape[..], &[k]].concat();
+    let (distances, indices, counts) = py.detach(|| whole(found, x, y, k));
+    let distances = distances.into_pyarray(py).reshape(&shape[..])?;
+    let (indices, counts) = match request.narrow {
+        true => (narrow(py, indices, &shape)?, narrow(py, counts, &x.shape)?),
+        false => (wide(py, indices, &shape)?, wide(py, counts, &x.shape)?),
+    };
+    (distances, indices, counts).into_pyobject(py)
+}
+
+/// Refuses sides that do not fit each other, and answers that can't be.
+fn check<T: Scalar>(
+    [x, y]: &[Side<'_, T>; 2],
+    k: usize,
+    request: &Request,
+    about: &str,
+) -> PyResult<()> {
+    let refuse = |text: String| Err(PyValueError::new_err(format!("{text} ({about})")));
+    let (xs, ys) = (x.clouds.len(), y.clouds.len());
+    if xs != ys || x.shape.len() != y.shape.len() || x.ragged != y.ragged {
+        return refuse(format!("{xs} clouds cannot be searched in {ys}"));
+    }
+    if x.rows.checked_mul(k).is_none_or(|places| places > isize::MAX as usize / 16) {
+        return refuse(format!("{} rows have no {k} places each", x.rows));
+    }
+    if request.narrow && y.rows > i32::MAX as usize {
+        return refuse(format!("indices of 32 bits do not reach all {} rows", y.rows));
+    }
+    Ok(())
+}
+
+/// What `one` finds for every pair, without the GIL; Ctrl-C is heard if it may take long. Clouds without a
+/// point ask for nothing.
+fn each<T: Scalar, R: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    [x, y]: &[Side<'_, T>; 2],
+    one: impl Fn(&Cpu, &Cloud<'_, T>, &Cloud<'_, T>, Observer<'_>) -> Result<R, Error> + Send + Sync,
+) -> PyResult<Result<Vec<Option<R>>, Error>> {
+    let long = watch::is_long(x.sizes().zip(y.sizes()));
+    let sizes: Vec<_> = x.sizes().zip(y.sizes()).map(|(x, y)| x.saturating_add(y)).collect();
+    watch::several(py, long, |stop| {
+        side_by_side(threads, &sizes, stop, |cloud, threads| {
+            let (x, y) = (&x.clouds[cloud], &y.clouds[cloud]);
+            let observer = &mut |_| stop.answer();
+            let one = || one(&Cpu::new().threads(threads), x, y, observer);
+            (!x.is_empty()).then(one).transpose()
+        })
+    })
+}
+
+/// Distances, indices and counts of the whole.
+fn whole<T: Scalar>(
+    found: Vec<Option<Neighbors<T>>>,
+    x: &Side<'_, T>,
+    y: &Side<'_, T>,
+    k: usize,
+) -> (Vec<T>, Vec<u32>, Vec<u32>) {
+    if let [Some(only)] = &found[..]
+        && only.len() == x.rows
+    {
+        let only = found.into_iter().flatten().next().expect("one");
+        return (only.all_distances, only.all_indices, only.counts);
+    }
+    let mut distances = vec![T::ZERO; x.rows * k];
+    let mut indices = vec![Neighbors::<T>::NONE; x.rows * k];
+    let mut counts = vec![0; x.rows];
+    for (cloud, found) in found.iter().enumerate() {
+        let Some(found) = found else { continue };
+        let (first, base) = (x.firsts[cloud], y.base(cloud) as u32);
+        let places = first * k..(first + found.len()) * k;
+        distances[places.clone()].copy_from_slice(&found.all_distances);
+        counts[first..first + found.len()].copy_from_slice(&found.counts);
+        for (to, &index) in indices[places].iter_mut().zip(&found.all_indices) {
+            *to = if index == Neighbors::<T>::NONE { index } else { base + index };
+        }
+    }
+    (distances, indices, counts)
+}
+
+/// Numbers of 32 bits as they lie in memory; what stands for none becomes -1.
+fn narrow<'py>(py: Python<'py>, values: Vec<u32>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    let array = values.into_pyarray(py).reshape(shape)?;
+    array.call_method1("view", ("i4",))
+}
+
+/// Numbers of 64 bits; -1 for none.
+fn wide<'py>(py: Python<'py>, values: Vec<u32>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    let whole = |&value: &u32| if value == u32::MAX { -1 } else { i64::from(value) };
+    let values: Vec<i64> = py.detach(|| values.iter().map(whole).collect());
+    Ok(values.into_pyarray(py).reshape(shape)?.into_any())
+}
+
+/// All neighbors within a ball: distances and indices one after another, and where those of each row begin.
+#[pyfunction]
+fn within<'py>(x: Source<'py>, y: Source<'py>, request: Request) -> PyResult<Bound<'py, PyTuple>> {
+    let (a, b) = (&x.points, &y.points);
+    in_precision!(a, b, |a, b| {
+        let sides = [x.side(a)?, y.side(b)?];
+        let about = format!("{} and {}", x.about(), y.about());
+        all_found(a.py(), &sides, &request, &about)
+    })
+}
+
+fn all_found<'py, T: Scalar + Element>(
+    py: Python<'py>,
+    sides: &[Side<'_, T>; 2],
+    request: &Request,
+    about: &str,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let job = request.searcher()?;
+    check(sides, 0, request, about)?;
+    job.check_within().map_err(|error| error::sampling(error, about))?;
+    let found = each(py, request.threads, sides, |cpu, x, y, observer| {
+        job.on(cpu).within_with(x, y, observer)
+    })?;
+    let found = found.map_err(|error| error::sampling(error, about))?;
+    let (distances, indices, offsets) = py.detach(|| joined(found, &sides[0], &sides[1]));
+    let shape = [indices.len()];
+    let indices =
+        if request.narrow { narrow(py, indices, &shape)? } else { wide(py, indices, &shape)? };
+    (distances.into_pyarray(py), indices, offsets.into_pyarray(py)).into_pyobject(py)
+}
+
+/// The neighbors of all rows of the whole, those of padding being none.
+fn joined<T: Scalar>(
+    found: Vec<Option<WithinBall<T>>>,
+    x: &Side<'_, T>,
+    y: &Side<'_, T>,
+) -> (Vec<T>, Vec<u32>, Vec<i64>) {
+    let total = found.iter().flatten().map(|found| found.indices.len()).sum();
+    let (mut distances, mut indices) = (Vec::with_capacity(total), Vec::with_capacity(total));
+    let mut offsets = Vec::with_capacity(x.rows + 1);
+    for (cloud, found) in found.into_iter().enumerate() {
+        let Some(found) = found else { continue };
+        let (base, before) = (y.base(cloud) as u32, indices.len());
+        // Rows that pad the cloud before have nothing.
+        offsets.resize(x.firsts[cloud], before as i64);
+        offsets.extend(found.offsets[..found.len()].iter().map(|&row| (before + row) as i64));
+        distances.extend_from_slice(&found.raw_distances);
+        indices.extend(found.indices.iter().map(|&index| base + index));
+    }
+    offsets.resize(x.rows + 1, indices.len() as i64);
+    (distances, indices, offsets)
+}

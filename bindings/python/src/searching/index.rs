@@ -1,0 +1,63 @@
+//! Clouds whose trees are built once, for searches of NumPy arrays.
+
+use super::side::Source;
+use crate::arrays::in_precision;
+use crate::batch::side_by_side;
+use crate::{error, watch};
+use farpoint::{BadRows, Cpu, Points, Scalar};
+use numpy::Element;
+use pyo3::prelude::*;
+use std::any::Any;
+
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Index>()
+}
+
+/// The trees of all clouds of one side.
+#[pyclass(frozen, weakref, module = "farpoint._native")]
+pub(super) struct Index {
+    /// `Vec<Option<farpoint::Index<T>>>`: none for clouds without a point.
+    trees: Box<dyn Any + Send + Sync>,
+    /// Rows of each cloud.
+    sizes: Vec<usize>,
+}
+
+#[pymethods]
+impl Index {
+    #[new]
+    fn new(y: Source<'_>, threads: Option<usize>) -> PyResult<Self> {
+        let points = &y.points;
+        in_precision!(points, |array| Self::build(&y, array, threads))
+    }
+}
+
+impl Index {
+    fn build<'py, T: Scalar + Element>(
+        y: &Source<'py>,
+        array: &Bound<'py, numpy::PyArrayDyn<T>>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let side = y.side(array)?;
+        let sizes: Vec<_> = side.sizes().collect();
+        let long = watch::is_long(sizes.iter().map(|&size| (size, 64)));
+        let trees = watch::several(array.py(), long, |stop| {
+            side_by_side(threads, &sizes, stop, |cloud, threads| {
+                let points = &side.clouds[cloud];
+                let cpu = Cpu::new().threads(threads);
+                let build = || farpoint::Index::build(&cpu, points, BadRows::Error);
+                (!points.is_empty()).then(build).transpose()
+            })
+        })?;
+        let trees = trees.map_err(|error| error::sampling(error, &y.about()))?;
+        Ok(Self { trees: Box::new(trees), sizes })
+    }
+
+    /// The tree of each cloud, if they are of these clouds: of this precision and these numbers of rows.
+    pub(super) fn trees<T: Scalar>(
+        &self,
+        sizes: impl Iterator<Item = usize>,
+    ) -> Option<&[Option<farpoint::Index<T>>]> {
+        let trees: &Vec<Option<farpoint::Index<T>>> = self.trees.downcast_ref()?;
+        sizes.eq(self.sizes.iter().copied()).then_some(trees)
+    }
+}

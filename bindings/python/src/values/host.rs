@@ -1,0 +1,151 @@
+//! Gathering and interpolating the values of NumPy arrays, all of them dense. Answers are flat: Python gives
+//! them their shape.
+
+use super::{Numbers, Sizes, about, in_indices, in_values, shape_of};
+use crate::{error, watch};
+use farpoint::values;
+use numpy::{IntoPyArray, PyUntypedArray};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(gather, module)?)?;
+    module.add_function(wrap_pyfunction!(gather_backward, module)?)?;
+    module.add_function(wrap_pyfunction!(gather_max, module)?)?;
+    module.add_function(wrap_pyfunction!(gather_max_backward, module)?)?;
+    module.add_function(wrap_pyfunction!(interpolate, module)?)?;
+    module.add_function(wrap_pyfunction!(interpolate_backward, module)?)
+}
+
+type Array<'a, 'py> = &'a Bound<'py, PyUntypedArray>;
+
+/// The rows that the indices name.
+#[pyfunction]
+#[pyo3(name = "values_gather")]
+fn gather<'py>(
+    py: Python<'py>,
+    sizes: Sizes,
+    values: Array<'_, 'py>,
+    indices: Array<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    in_values!(values, |values| in_indices!(indices, |indices| {
+        let (values, indices) = (values.slice()?, indices.slice()?);
+        let cpu = watch::cpu(None);
+        let found = py.detach(|| values::gather(&cpu, &shape_of(sizes), values, indices));
+        let found = found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        Ok(found.into_pyarray(py).into_any())
+    }))
+}
+
+/// The gradient of the values from that of the rows.
+#[pyfunction]
+#[pyo3(name = "values_gather_backward")]
+fn gather_backward<'py>(
+    py: Python<'py>,
+    sizes: Sizes,
+    indices: Array<'_, 'py>,
+    grad: Array<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    in_values!(grad, |grad| in_indices!(indices, |indices| {
+        let (grad, indices) = (grad.slice()?, indices.slice()?);
+        let cpu = watch::cpu(None);
+        let found = py.detach(|| values::gather_backward(&cpu, &shape_of(sizes), indices, grad));
+        let found = found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        Ok(found.into_pyarray(py).into_any())
+    }))
+}
+
+/// The largest sums, and which of the k each is.
+#[pyfunction]
+#[pyo3(name = "values_gather_max")]
+fn gather_max<'py>(
+    py: Python<'py>,
+    sizes: Sizes,
+    values: Array<'_, 'py>,
+    indices: Array<'_, 'py>,
+    add: Option<Array<'_, 'py>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    in_values!(values, |values| in_indices!(indices, |indices| {
+        let add = add.map(|add| values.like(add, "what is added")).transpose()?;
+        let add = add.as_ref().map(Numbers::slice).transpose()?;
+        let (values, indices) = (values.slice()?, indices.slice()?);
+        let cpu = watch::cpu(None);
+        let found = py.detach(|| values::gather_max(&cpu, &shape_of(sizes), values, indices, add));
+        let found = found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        (found.values.into_pyarray(py), found.chosen.into_pyarray(py)).into_pyobject(py)
+    }))
+}
+
+/// The gradients of the values, and of what was added if wanted.
+#[pyfunction]
+#[pyo3(name = "values_gather_max_backward")]
+fn gather_max_backward<'py>(
+    py: Python<'py>,
+    sizes: Sizes,
+    indices: Array<'_, 'py>,
+    chosen: Array<'_, 'py>,
+    grad: Array<'_, 'py>,
+    with_add: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let chosen = Numbers::<i32>::required(chosen, "chosen places")?;
+    in_values!(grad, |grad| in_indices!(indices, |indices| {
+        let (grad, indices, chosen) = (grad.slice()?, indices.slice()?, chosen.slice()?);
+        let (cpu, shape) = (watch::cpu(None), shape_of(sizes));
+        let found = py
+            .detach(|| values::gather_max_backward(&cpu, &shape, indices, chosen, grad, with_add));
+        let found = found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        let add = found.add.map(|add| add.into_pyarray(py));
+        (found.values.into_pyarray(py), add).into_pyobject(py)
+    }))
+}
+
+/// Weighted sums of the rows that the indices name.
+#[pyfunction]
+#[pyo3(name = "values_interpolate")]
+fn interpolate<'py>(
+    py: Python<'py>,
+    sizes: Sizes,
+    values: Array<'_, 'py>,
+    indices: Array<'_, 'py>,
+    weights: Array<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    in_values!(values, |values| in_indices!(indices, |indices| {
+        let weights = values.like(weights, "weights")?;
+        let (values, indices, weights) = (values.slice()?, indices.slice()?, weights.slice()?);
+        let (cpu, shape) = (watch::cpu(None), shape_of(sizes));
+        let found = py.detach(|| values::interpolate(&cpu, &shape, values, indices, weights));
+        let found = found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        Ok(found.into_pyarray(py).into_any())
+    }))
+}
+
+/// The gradients of the values and of the weights, those that are wanted.
+#[pyfunction]
+#[pyo3(name = "values_interpolate_backward")]
+fn interpolate_backward<'py>(
+    py: Python<'py>,
+    sizes: Sizes,
+    values: Array<'_, 'py>,
+    indices: Array<'_, 'py>,
+    weights: Array<'_, 'py>,
+    grad: Array<'_, 'py>,
+    wanted: [bool; 2],
+) -> PyResult<Bound<'py, PyTuple>> {
+    in_values!(values, |values| in_indices!(indices, |indices| {
+        let (weights, grad) = (values.like(weights, "weights")?, values.like(grad, "gradients")?);
+        let (values, indices) = (values.slice()?, indices.slice()?);
+        let (weights, grad) = (weights.slice()?, grad.slice()?);
+        let (cpu, shape) = (watch::cpu(None), shape_of(sizes));
+        let found = py.detach(|| {
+            let of_values = || values::interpolate_backward(&cpu, &shape, indices, weights, grad);
+            let of_weights =
+                || values::interpolate_weights_backward(&cpu, &shape, values, indices, grad);
+            let of_values = wanted[0].then(of_values).transpose()?;
+            Ok((of_values, wanted[1].then(of_weights).transpose()?))
+        });
+        let (of_values, of_weights) =
+            found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        let array = |numbers: Option<Vec<_>>| numbers.map(|numbers| numbers.into_pyarray(py));
+        (array(of_values), array(of_weights)).into_pyobject(py)
+    }))
+}

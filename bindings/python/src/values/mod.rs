@@ -1,0 +1,87 @@
+//! Operators on the values of points: of NumPy arrays (`host`, `weights`), and by addresses of device memory
+//! (`device`).
+
+mod device;
+mod host;
+mod weights;
+
+use farpoint::values::ValueShape;
+use numpy::{Element, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    host::add(module)?;
+    weights::add(module)?;
+    device::add(module)
+}
+
+/// Clouds, rows, places, k, channels.
+type Sizes = [usize; 5];
+
+fn shape_of([clouds, rows, places, k, channels]: Sizes) -> ValueShape {
+    ValueShape { clouds, rows, places, k, channels }
+}
+
+/// Sizes for messages.
+fn about([clouds, rows, places, k, channels]: Sizes) -> String {
+    format!("values ({clouds}, {rows}, {channels}), indices ({clouds}, {places}, {k})")
+}
+
+/// An array of numbers of one type, held while they are read.
+struct Numbers<'py, T: Element>(PyReadonlyArrayDyn<'py, T>);
+
+impl<'py, T: Element> Numbers<'py, T> {
+    /// The numbers of an array; `None` if they are of another type.
+    fn of(array: &Bound<'py, PyUntypedArray>) -> Option<Self> {
+        Some(Self(array.cast::<PyArrayDyn<T>>().ok()?.readonly()))
+    }
+
+    /// The same, or an error.
+    fn required(array: &Bound<'py, PyUntypedArray>, what: &str) -> PyResult<Self> {
+        Self::of(array).ok_or_else(|| other_type(array, what))
+    }
+
+    /// Another array of the same type.
+    fn like(&self, array: &Bound<'py, PyUntypedArray>, what: &str) -> PyResult<Self> {
+        Self::required(array, what)
+    }
+
+    fn slice(&self) -> PyResult<&[T]> {
+        let refuse = |_| PyValueError::new_err("the numbers of this array are not contiguous");
+        self.0.as_slice().map_err(refuse)
+    }
+}
+
+fn other_type(array: &Bound<'_, PyUntypedArray>, what: &str) -> PyErr {
+    use numpy::PyUntypedArrayMethods;
+    pyo3::exceptions::PyTypeError::new_err(format!("{what} of another type: {}", array.dtype()))
+}
+
+/// Evaluates an expression with an array of either precision.
+macro_rules! in_values {
+    ($array:expr, |$v:ident| $body:expr) => {{
+        let array = $array;
+        if let Some($v) = $crate::values::Numbers::<f32>::of(array) {
+            $body
+        } else {
+            let $v = $crate::values::Numbers::<f64>::required(array, "values")?;
+            $body
+        }
+    }};
+}
+use in_values;
+
+/// Evaluates an expression with indices of either width.
+macro_rules! in_indices {
+    ($array:expr, |$i:ident| $body:expr) => {{
+        let array = $array;
+        if let Some($i) = $crate::values::Numbers::<i64>::of(array) {
+            $body
+        } else {
+            let $i = $crate::values::Numbers::<i32>::required(array, "indices")?;
+            $body
+        }
+    }};
+}
+use in_indices;

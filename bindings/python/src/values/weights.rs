@@ -1,0 +1,53 @@
+//! Weights from distances in NumPy arrays.
+
+use super::in_values;
+use crate::{error, watch};
+use farpoint::values::{self, InverseDistance};
+use numpy::{IntoPyArray, PyUntypedArray};
+use pyo3::prelude::*;
+
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(inverse_distance_weights, module)?)?;
+    module.add_function(wrap_pyfunction!(inverse_distance_weights_backward, module)?)
+}
+
+/// The weights of `k` neighbors of each place, flat.
+#[pyfunction]
+#[pyo3(name = "values_weights")]
+fn inverse_distance_weights<'py>(
+    py: Python<'py>,
+    k: usize,
+    distances: &Bound<'py, PyUntypedArray>,
+    power: u32,
+    eps: f64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (cpu, how) = (watch::cpu(None), InverseDistance { power, eps });
+    in_values!(distances, |distances| {
+        let distances = distances.slice()?;
+        let found = py.detach(|| values::inverse_distance_weights(&cpu, k, distances, how));
+        let found = found.map_err(|error| error::sampling(error, "weights of distances"))?;
+        Ok(found.into_pyarray(py).into_any())
+    })
+}
+
+/// The gradient of the distances from that of the weights, flat.
+#[pyfunction]
+#[pyo3(name = "values_weights_backward")]
+fn inverse_distance_weights_backward<'py>(
+    py: Python<'py>,
+    k: usize,
+    distances: &Bound<'py, PyUntypedArray>,
+    power: u32,
+    eps: f64,
+    grad: &Bound<'py, PyUntypedArray>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (cpu, how) = (watch::cpu(None), InverseDistance { power, eps });
+    in_values!(distances, |distances| {
+        let grad = distances.like(grad, "gradients")?;
+        let (distances, grad) = (distances.slice()?, grad.slice()?);
+        let found =
+            py.detach(|| values::inverse_distance_weights_backward(&cpu, k, distances, how, grad));
+        let found = found.map_err(|error| error::sampling(error, "weights of distances"))?;
+        Ok(found.into_pyarray(py).into_any())
+    })
+}

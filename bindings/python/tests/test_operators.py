@@ -1,0 +1,222 @@
+"""The point operators on NumPy arrays, bit by bit as the obvious loops give them."""
+
+import numpy as np
+import operators_reference as reference
+import pytest
+
+import farpoint
+from farpoint import neighbors
+
+
+def ties(shape, dtype, seed=1):
+    """Clouds most of whose points are equally far from each other, and many in one place."""
+    return (np.random.default_rng(seed).integers(0, 5, shape) / 4).astype(dtype)
+
+
+def same(found, wanted):
+    """Types, shapes and bits."""
+    found, wanted = (part if isinstance(part, tuple) else (part,) for part in (found, wanted))
+    assert len(found) == len(wanted)
+    for a, b in zip(found, wanted):
+        a = np.asarray(a)
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        assert a.tobytes() == b.tobytes()
+
+
+@pytest.fixture(params=[np.float32, np.float64], ids=["f4", "f8"])
+def dtype(request):
+    return request.param
+
+
+LENGTHS = {"x_lengths": [40, 3, 7], "y_lengths": [1, 50, 9]}
+OFFSETS = {"x_offsets": [0, 10, 10, 40], "y_offsets": [0, 20, 49, 50]}
+
+
+def batch(dtype, d=3):
+    return ties((3, 40, d), dtype), ties((3, 50, d), dtype, 2)
+
+
+@pytest.mark.parametrize("k", [1, 5, 60])
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_knn(dtype, k, d):
+    x, y = batch(dtype, d)
+    same(farpoint.knn(x, y, k), reference.knn(x, y, k))
+    same(farpoint.knn(x, y, k, **LENGTHS), reference.knn(x, y, k, **LENGTHS))
+    for norm, squared in ((1, True), (2, False)):
+        options = {"norm": norm, "squared": squared}
+        same(farpoint.knn(x[0], y[0], k, **options), reference.knn(x[0], y[0], k, **options))
+
+
+@pytest.mark.parametrize("index_dtype", ["int32", np.int32, np.dtype("int32"), "int64", None])
+def test_knn_of_clouds_one_after_another(dtype, index_dtype):
+    x, y = (part[0] for part in batch(dtype))
+    found = farpoint.knn(x, y, 4, index_dtype=index_dtype, **OFFSETS)
+    same(found, reference.knn(x, y, 4, index_dtype=index_dtype, **OFFSETS))
+    assert found.counts.dtype == found.indices.dtype
+
+
+def test_a_cloud_in_itself(dtype):
+    x = ties((60, 3), dtype)
+    for exclude_self in (False, True):
+        wanted = reference.knn(x, x, 3, exclude_self=exclude_self)
+        same(farpoint.knn(x, x, 3, exclude_self=exclude_self), wanted)
+        wanted = reference.ball_query(x, x, 0.5, 4, exclude_self=exclude_self)
+        same(farpoint.ball_query(x, x, 0.5, 4, exclude_self=exclude_self), wanted)
+
+
+BALLS = [
+    {}, {"order": "nearest"}, {"inclusive": True}, {"min_radius": 0.25}, {"norm": 1},
+    {"min_radius": 0.25, "order": "nearest", "inclusive": True, "squared": False},
+]
+
+
+@pytest.mark.parametrize("options", BALLS)
+@pytest.mark.parametrize("k", [1, 4, 60, None])
+def test_ball_query(dtype, options, k):
+    x, y = batch(dtype)
+    for radius in (0.0, 0.5, 0.7, np.inf):
+        for more in ({}, LENGTHS):
+            found = farpoint.ball_query(x, y, radius, k, **options, **more)
+            same(found, reference.ball_query(x, y, radius, k, **options, **more))
+        found = farpoint.ball_query(x[0], y[0], radius, k, **options, **OFFSETS)
+        same(found, reference.ball_query(x[0], y[0], radius, k, **options, **OFFSETS))
+
+
+@pytest.mark.parametrize("k", [3, None])
+def test_ball_query_by_raw_limits(dtype, k):
+    x, y = batch(dtype)
+    for inclusive in (False, True):
+        for least, near in ((0.0, 0.0), (0.2, 0.0), (0.2, 0.0625)):
+            limits = {"most": 0.25, "least": least, "near": near, "inclusive": inclusive}
+            found = neighbors.ball_query_raw(x, y, k, **limits)
+            same(found, reference.ball_query_raw(x, y, k, **limits))
+
+
+def test_large_clouds_are_searched_through_trees(dtype):
+    rng = np.random.default_rng(3)
+    x, y = rng.random((300, 3)).astype(dtype), rng.random((4000, 3)).astype(dtype)
+    for threads in (1, 3):
+        same(farpoint.knn(x, y, 16, threads=threads), reference.knn(x, y, 16))
+        for k in (8, None):
+            found = farpoint.ball_query(x, y, 0.1, k, threads=threads)
+            same(found, reference.ball_query(x, y, 0.1, k))
+
+
+def test_strides_and_lists():
+    x, y = batch(np.float64)
+    wanted = reference.knn(x[0], y[0], 3)
+    same(farpoint.knn(np.asfortranarray(x[0]), y[0][::-1][::-1], 3), wanted)
+    same(farpoint.knn(x[0].tolist(), y[0].tolist(), 3), wanted)
+
+
+def test_nothing_asks_for_nothing():
+    found = farpoint.knn(np.zeros((0, 3)), np.zeros((4, 3)), 2)
+    assert found.indices.shape == (0, 2) and found.counts.shape == (0,)
+    found = farpoint.knn(np.zeros((0, 5, 3)), np.zeros((0, 4, 3)), 2)
+    assert found.distances.shape == (0, 5, 2)
+    offsets = {"x_offsets": [0, 0, 2], "y_offsets": [0, 0, 3]}
+    found = farpoint.knn(np.zeros((2, 3)), np.zeros((3, 3)), 1, **offsets)
+    assert found.indices.tolist() == [[0], [0]]
+    assert farpoint.ball_query(np.zeros((0, 3)), np.zeros((4, 3)), 1.0, None).offsets.tolist() == [0]
+
+
+# --------------------------------------------------------------------------------------- values
+
+
+def rows_of(rng, shape, rows, dtype=np.int64):
+    """Indices, some of which name no row."""
+    return rng.integers(-1, rows, shape).astype(dtype)
+
+
+KINDS = [np.float32, np.float64, np.float16]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("index_type", [np.int64, np.int32])
+@pytest.mark.parametrize("channels", [1, 5, 70])
+def test_gather(kind, index_type, channels):
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=(2, 11, channels)).astype(kind)
+    for shape in ((2, 7), (2, 7, 3)):
+        indices = rows_of(rng, shape, 11, index_type)
+        same(farpoint.gather(values, indices), reference.gather(values, indices))
+        same(farpoint.gather(values[0], indices[0]), reference.gather(values[0], indices[0]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gather_max(kind):
+    rng = np.random.default_rng(6)
+    values = ties((2, 11, 6), kind)
+    values[0, 3, 2] = np.nan
+    indices = rows_of(rng, (2, 7, 4), 11)
+    indices[1, 2] = -1
+    add = ties((2, 7, 4, 6), kind)
+    for more in (None, add):
+        wanted = reference.gather_max(values, indices, more)
+        same(farpoint.gather_max(values, indices, more), wanted)
+    same(farpoint.gather_max(values[1], indices[1]), reference.gather_max(values[1], indices[1]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_interpolate(kind):
+    rng = np.random.default_rng(7)
+    values = rng.normal(size=(2, 11, 6)).astype(kind)
+    indices = rows_of(rng, (2, 9, 3), 11)
+    weights = rng.random((2, 9, 3)).astype(np.float32 if kind == np.float16 else kind)
+    wanted = reference.interpolate(values, indices, weights)
+    same(farpoint.interpolate(values, indices, weights), wanted)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_inverse_distance_weights(dtype, power):
+    distances = np.random.default_rng(8).random((2, 9, 3)).astype(dtype)
+    distances[0, 1, 2] = distances[1, 3] = np.inf
+    distances[0, 2, 0] = 0
+    wanted = reference.inverse_distance_weights(distances, power)
+    same(farpoint.inverse_distance_weights(distances, power), wanted)
+    assert (wanted[1, 3] == 0).all()
+
+
+def test_features_of_a_cloud_on_another():
+    """What a network does: three neighbors, weights, interpolation."""
+    rng = np.random.default_rng(9)
+    x, y, values = (rng.random(shape).astype(np.float32) for shape in ((50, 3), (20, 3), (20, 8)))
+    found = farpoint.knn(x, y, 3)
+    weights = farpoint.inverse_distance_weights(found.distances)
+    np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-6)
+    result = farpoint.interpolate(values, found.indices, weights)
+    plain = (values[found.indices] * weights[..., None]).sum(1)
+    np.testing.assert_allclose(result, plain, rtol=1e-5, atol=1e-6)
+
+
+# ---------------------------------------------------------------------------------------- Index
+
+
+def test_index(dtype):
+    rng = np.random.default_rng(10)
+    x, y = rng.random((2, 40, 3)).astype(dtype), rng.random((2, 900, 3)).astype(dtype)
+    index = farpoint.Index(y)
+    for _ in range(2):
+        same(index.knn(x, 4), reference.knn(x, y, 4))
+        same(index.knn(y, 4, exclude_self=True), reference.knn(y, y, 4, exclude_self=True))
+        options = {"order": "nearest", "min_radius": 0.05, "index_dtype": "int32"}
+        for k in (5, None):
+            found = index.ball_query(x, 0.2, k, **options)
+            same(found, reference.ball_query(x, y, 0.2, k, **options))
+    for squared, norm in ((True, 2), (False, 2), (True, 1)):
+        found = index.nearest(x, squared=squared, norm=norm)
+        wanted = farpoint.nearest(x, y, squared=squared, norm=norm)
+        assert type(found) is type(wanted)
+        same(found, wanted)
+
+
+def test_index_of_lengths_and_offsets(dtype):
+    x, y = batch(dtype)
+    index = farpoint.Index(y, y_lengths=[50, 2, 7], threads=2)
+    lengths = {"x_lengths": [40, 1, 2], "y_lengths": [50, 2, 7]}
+    same(index.knn(x, 4, x_lengths=[40, 1, 2]), reference.knn(x, y, 4, **lengths))
+    own = {"x_lengths": [50, 2, 7], "y_lengths": [50, 2, 7]}
+    same(index.knn(index.y, 4), reference.knn(y, y, 4, **own))
+    index = farpoint.Index(y[0], y_offsets=OFFSETS["y_offsets"])
+    found = index.knn(x[0], 4, x_offsets=OFFSETS["x_offsets"])
+    same(found, reference.knn(x[0], y[0], 4, **OFFSETS))

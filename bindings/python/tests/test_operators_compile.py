@@ -1,0 +1,141 @@
+"""The point operators under torch.compile, torch.export and opcheck, on the CPU."""
+
+import numpy as np
+import pytest
+
+import farpoint
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+
+def normal(shape, seed=1, dtype=torch.float32):
+    return torch.tensor(np.random.default_rng(seed).normal(size=shape), dtype=dtype)
+
+
+def indices_of(shape, rows, seed=4):
+    return torch.tensor(np.random.default_rng(seed).integers(-1, rows, shape))
+
+
+def layer(x, y, values, add):
+    """A set abstraction: a ball, a maximum; three neighbors, interpolation."""
+    ball = farpoint.ball_query(x, y, 1.0, 4, index_dtype=torch.int32)
+    near = farpoint.knn(x, y, 3, squared=False)
+    weights = farpoint.inverse_distance_weights(near.distances)
+    largest = farpoint.gather_max(values, ball.indices, add)
+    return largest + farpoint.interpolate(values, near.indices, weights) + farpoint.gather(
+        values, near.indices
+    ).sum(-2)
+
+
+def inputs(b=2, n=20, m=30, c=8):
+    return normal((b, n, 3)), normal((b, m, 3), 2), normal((b, m, c), 3), normal((b, n, 4, c), 4)
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_compiled_as_one_graph(dynamic):
+    torch._dynamo.reset()
+    compiled = torch.compile(layer, fullgraph=True, dynamic=dynamic)
+    for sizes in ({}, {"n": 25, "m": 31}):
+        parts = [part.requires_grad_() for part in inputs(**sizes)]
+        found, wanted = compiled(*parts), layer(*parts)
+        torch.testing.assert_close(found, wanted)
+        grad = normal(found.shape, 9)
+        for a, b in zip(torch.autograd.grad(found, parts, grad),
+                        torch.autograd.grad(wanted, parts, grad)):
+            torch.testing.assert_close(a, b)
+
+
+def test_compiled_with_lengths_and_offsets():
+    torch._dynamo.reset()
+    x, y, *_ = inputs()
+    lengths = torch.tensor([20, 7])
+
+    def padded(x, y, lengths):
+        return farpoint.knn(x, y, 3, x_lengths=lengths, exclude_self=True, norm=1)
+
+    def ragged(x, y, ends):
+        return farpoint.ball_query(x, y, 1.0, 3, x_offsets=ends, y_offsets=ends, order="nearest")
+
+    found = torch.compile(padded, fullgraph=True)(x, y, lengths)
+    assert all(torch.equal(a, b) for a, b in zip(found, padded(x, y, lengths)))
+    ends = torch.tensor([0, 5, 20])
+    found = torch.compile(ragged, fullgraph=True)(x[0], y[0, :20], ends)
+    assert all(torch.equal(a, b) for a, b in zip(found, ragged(x[0], y[0, :20], ends)))
+
+
+def test_compiled_all_in_a_ball():
+    torch._dynamo.reset()
+
+    def distances(x, y):
+        found = farpoint.ball_query(x, y, 1.0, None)
+        return found.distances * 2, found.indices, found.offsets
+
+    x, y, *_ = inputs()
+    found = torch.compile(distances, fullgraph=True)(x, y)
+    assert all(torch.equal(a, b) for a, b in zip(found, distances(x, y)))
+
+
+def test_exported():
+    class Layer(torch.nn.Module):
+        def forward(self, x, y, values, add):
+            return layer(x, y, values, add)
+
+    parts = inputs()
+    program = torch.export.export(Layer(), parts)
+    names = {str(node.target) for node in program.graph.nodes}
+    assert {"farpoint.search.default", "farpoint.gather_max.default"} <= names
+    torch.testing.assert_close(program.module()(*parts), layer(*parts))
+
+
+REQUEST = ("ball", [0.9, 0.1, 0.0], False, True, False, 2, True, None)
+
+
+def samples():
+    """Calls of every operator: name, and arguments."""
+    x, y, values, add = inputs()
+    indices, weights = indices_of((2, 20, 4), 30), normal((2, 20, 4), 6).abs()
+    sides = (torch.tensor([20, 4]), None, None, None, None)
+    ends = (None, None, torch.tensor([0, 20]), torch.tensor([0, 4, 30])[[0, 2]], None)
+    grad, long = normal((2, 20, 4), 7), normal((2, 20, 4, 8), 8)
+    values, add, weights, x, y = (part.requires_grad_() for part in (values, add, weights, x, y))
+    chosen = torch.ops.farpoint.gather_max.default(values, indices, add)[1]
+    return [
+        ("search", (x, y, *sides, 4, *REQUEST)),
+        ("search", (x[0].detach(), y[0].detach(), *ends, 4, *REQUEST)),
+        ("within", (x, y, *sides, None, *REQUEST)),
+        ("search_backward", (x.detach(), y.detach(), indices, grad, 2)),
+        ("gather", (values, indices)),
+        ("gather", (values[0].detach(), indices[0, :, 0].int())),
+        ("gather_backward", (indices, long.requires_grad_(), 30, True)),
+        ("gather_max", (values, indices, add)),
+        ("gather_max", (values, indices, None)),
+        ("gather_max_backward", (indices, chosen, normal((2, 20, 8)).requires_grad_(), 30, True, True)),
+        ("gather_max_backward", (indices, chosen, normal((2, 20, 8)), 30, False, True)),
+        ("interpolate", (values, indices, weights)),
+        ("interpolate_backward", (values, indices, weights, normal((2, 20, 8)), True, True)),
+        ("inverse_distance_weights", (weights, 2, 1e-8)),
+        ("inverse_distance_weights_backward", (weights, grad, 1, 1e-8)),
+    ]
+
+
+@pytest.mark.parametrize("number", range(15))
+def test_opcheck(number):
+    name, arguments = samples()[number]
+    operator = getattr(torch.ops.farpoint, name).default
+    tests = ["test_schema", "test_faketensor", "test_autograd_registration"]
+    if name != "within":
+        tests.append("test_aot_dispatch_dynamic")
+    torch.library.opcheck(operator, arguments, test_utils=tests)
+
+
+def test_compiled_with_an_index():
+    torch._dynamo.reset()
+    x, y, *_ = inputs()
+    index = farpoint.Index(y)
+
+    def near(x):
+        return index.knn(x, 4), index.ball_query(x, 0.5, 3, order="nearest")
+
+    found, wanted = torch.compile(near, fullgraph=True)(x), near(x)
+    for a, b in zip(found, wanted):
+        assert all(torch.equal(one, other) for one, other in zip(a, b))

@@ -1,0 +1,209 @@
+"""What the point operators refuse, with the numbers at fault; of NumPy arrays and of tensors alike."""
+
+import numpy as np
+import pytest
+
+import farpoint
+from farpoint import neighbors
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+X, Y = np.zeros((4, 3)), np.arange(15.0).reshape(5, 3)
+
+
+@pytest.fixture(params=[np.asarray, torch.as_tensor], ids=["numpy", "torch"])
+def of(request):
+    return request.param
+
+
+def refused(kind, *words):
+    return pytest.raises(kind, match="(?s)" + ".*".join(words))
+
+
+def test_k(of):
+    x, y = of(X), of(Y)
+    for k in (0, -3):
+        with refused(ValueError, f"k is {k}; it must be 1 or more"):
+            farpoint.knn(x, y, k)
+    with refused(ValueError, "k is 0"):
+        farpoint.ball_query(x, y, 1.0, 0)
+    with refused(TypeError, "k must be an integer, not 2.5"):
+        farpoint.knn(x, y, 2.5)
+    assert farpoint.knn(x, y, 9).counts.tolist() == [5] * 4  # fewer points than k
+
+
+@pytest.mark.parametrize("radius", [-1.0, np.nan, -np.inf])
+def test_radius(of, radius):
+    x, y = of(X), of(Y)
+    for k in (3, None):
+        with refused(ValueError, "^radius is .*(number|at least 0)"):
+            farpoint.ball_query(x, y, radius, k)
+        with refused(ValueError, "^min_radius is .*(number|at least 0)"):
+            farpoint.ball_query(x, y, 1.0, k, min_radius=radius)
+    with refused(TypeError, "radius must be a number, not 'far'"):
+        farpoint.ball_query(x, y, "far", 3)
+
+
+def test_options(of):
+    x, y = of(X), of(Y)
+    with refused(ValueError, 'order is .*"index" or "nearest"'):
+        farpoint.ball_query(x, y, 1.0, 3, order="random")
+    with refused(ValueError, "norm is 3; it must be 1 or 2"):
+        farpoint.knn(x, y, 3, norm=3)
+    with refused(ValueError, "index_dtype is 'int16'"):
+        farpoint.knn(x, y, 3, index_dtype="int16")
+    with refused(ValueError, "threads is 0"):
+        farpoint.knn(x, y, 3, threads=0)
+    with refused(ValueError, "most is NaN"):
+        neighbors.ball_query_raw(x, y, 3, most=np.nan)
+
+
+def test_shapes_and_types(of):
+    x, y = of(X), of(Y)
+    for a, b in ((X[0], Y), (X[:, :2], Y), (X[None], Y), (X[None], np.stack([Y, Y]))):
+        with refused(ValueError, "."):
+            farpoint.knn(of(a), of(b), 3)
+    with refused(TypeError, "both clouds must be of one type"):
+        farpoint.knn(of(X.astype(np.float32)), y, 3)
+    with refused(TypeError, "float32 or float64"):
+        farpoint.knn(of(X.astype(np.int64)), of(Y.astype(np.int64)), 3)
+    with refused(ValueError, "lengths are for a batch"):
+        farpoint.knn(x, y, 3, x_lengths=[3])
+
+
+def test_lengths(of):
+    x, y = of(np.stack([X, X])), of(np.stack([Y, Y]))
+    with refused(ValueError, "6.* over 5"):
+        farpoint.knn(x, y, 3, y_lengths=[6, 2])
+    with refused(ValueError, "length -1"):
+        farpoint.knn(x, y, 3, x_lengths=[-1, 2])
+    with refused(ValueError, "."):
+        farpoint.knn(x, y, 3, x_lengths=[1, 2, 3])
+
+
+@pytest.mark.parametrize("offsets", [[0, 3, 2, 4], [1, 4], [0, 3], [0, 5], []])
+def test_offsets(of, offsets):
+    x, y = of(X), of(Y)
+    own = np.linspace(0, 5, max(len(offsets), 2)).astype(int).tolist()
+    for given in (offsets, np.array(offsets, np.int64)):
+        with refused(ValueError, "offset"):
+            farpoint.knn(x, y, 3, x_offsets=given, y_offsets=own)
+
+
+def test_offsets_of_one_side(of):
+    x, y = of(X), of(Y)
+    with refused(ValueError, "x_offsets are given without y_offsets"):
+        farpoint.knn(x, y, 3, x_offsets=[0, 4])
+    with refused(ValueError, "give one of them"):
+        farpoint.knn(x, y, 3, x_offsets=[0, 4], y_offsets=[0, 5], x_lengths=[4])
+    with refused(ValueError, "2 clouds .* 1"):
+        farpoint.knn(x, y, 3, x_offsets=[0, 2, 4], y_offsets=[0, 5])
+
+
+def test_nobody_to_be_found(of):
+    with refused(ValueError, "no usable point"):
+        farpoint.knn(of(X), of(Y[:0]), 3)
+    with refused(ValueError, "cloud 1 .*no usable point"):
+        farpoint.knn(of(X), of(Y), 3, x_offsets=[0, 2, 4], y_offsets=[0, 5, 5])
+    with refused(ValueError, "cloud 1 .*no usable point"):
+        farpoint.knn(of(np.stack([X, X])), of(np.stack([Y, Y])), 3, y_lengths=[5, 0])
+
+
+def test_rows_with_nan(of):
+    bad = Y.copy()
+    bad[3, 1] = np.nan
+    with refused(ValueError, "1 of 5 rows .*NaN.* row 3"):
+        farpoint.knn(of(X), of(bad), 3)
+    with refused(ValueError, "NaN"):
+        farpoint.ball_query(of(bad), of(X), 1.0, None)
+    with refused(ValueError, "NaN"):
+        farpoint.Index(of(bad))
+
+
+def test_indices_of_32_bits():
+    few = np.broadcast_to(np.zeros((1, 1), np.float32), (2**31 + 1, 1))
+    for of in (np.asarray, torch.as_tensor):
+        with refused(ValueError, "32 bits do not reach all 2147483649 rows"):
+            farpoint.knn(of(np.zeros((2, 1), np.float32)), of(few), 1, index_dtype="int32")
+
+
+def test_two_libraries():
+    with refused(TypeError, "one library"):
+        farpoint.knn(X, torch.as_tensor(Y), 3)
+    with refused(TypeError, "one library"):
+        farpoint.gather(torch.as_tensor(Y), np.zeros(3, np.int64))
+
+
+# --------------------------------------------------------------------------------------- values
+
+
+@pytest.mark.parametrize("index", [5, -2, 2**40, -(2**40)])
+def test_indices_out_of_range(of, index):
+    values, indices = of(Y), np.zeros((4, 3), np.int64)
+    indices[2, 1] = index
+    for call in (
+        lambda i: farpoint.gather(values, i),
+        lambda i: farpoint.gather_max(values, i),
+        lambda i: farpoint.interpolate(values, i, of(np.ones((4, 3)))),
+        lambda i: farpoint.operators.check_indices(i, 5),
+    ):
+        with refused(IndexError, "."):
+            call(of(indices))
+    with refused(IndexError, f"index {index} at place 7 .* 5"):
+        farpoint.gather(values, of(indices))
+    with refused(IndexError, f"1 of the indices .* 5 rows, .* is {index} at place 7"):
+        farpoint.operators.check_indices(of(indices), 5)
+    farpoint.operators.check_indices(of(np.array([-1, 4])), 5)
+
+
+def test_shapes_of_values(of):
+    values, indices = of(Y), of(np.zeros((4, 3), np.int64))
+    with refused(ValueError, r"\(N, C\) or"):
+        farpoint.gather(values[0], indices)
+    with refused(ValueError, r"\(M\) or \(M, k\)"):
+        farpoint.gather(values, indices[None])
+    with refused(ValueError, r"\(M, k\)"):
+        farpoint.gather_max(values, indices[0])
+    with refused(ValueError, "2 clouds for values of 1"):
+        farpoint.gather(values[None], of(np.zeros((2, 4, 3), np.int64)))
+    with refused(ValueError, r"add must be of shape \(4, 3, 3\), not \(4, 3\)"):
+        farpoint.gather_max(values, indices, of(np.ones((4, 3))))
+    with refused(ValueError, r"weights must be of shape \(4, 3\), not \(4, 2\)"):
+        farpoint.interpolate(values, indices, of(np.ones((4, 2))))
+
+
+def test_types_of_values(of):
+    values, indices = of(Y), of(np.zeros((4, 3), np.int64))
+    with refused(TypeError, "values must be float"):
+        farpoint.gather(of(Y.astype(np.int64)), indices)
+    with refused(TypeError, "indices must be .*whole numbers"):
+        farpoint.gather(values, of(np.zeros((4, 3))))
+    with refused(TypeError, "add must be of the type of the values"):
+        farpoint.gather_max(values, indices, of(np.ones((4, 3, 3), np.float32)))
+    with refused(TypeError, "weights must be"):
+        farpoint.interpolate(values, indices, of(np.ones((4, 3), np.float32)))
+
+
+def test_weights(of):
+    with refused(ValueError, "power.* 3 "):
+        farpoint.inverse_distance_weights(of(X), 3)
+    with refused(ValueError, "eps is -1.0"):
+        farpoint.inverse_distance_weights(of(X), eps=-1.0)
+    with refused(TypeError, "distances must be float"):
+        farpoint.inverse_distance_weights(of(np.zeros((2, 3), np.int64)))
+    with refused(ValueError, "not a number"):
+        farpoint.inverse_distance_weights(of(np.float64(1.0)) if of is torch.as_tensor else np.array(1.0))
+
+
+def test_an_index_of_other_clouds():
+    index = farpoint.Index(Y)
+    with refused(ValueError, "give one of them"):
+        farpoint.Index(Y, y_lengths=[5], y_offsets=[0, 5])
+    with refused(ValueError, "index is of other clouds"):
+        neighbors.knn(X, Y, 2) and index.__class__.knn(changed(index, Y[:4]), X, 2)
+
+
+def changed(index, y):
+    """An index whose cloud was replaced."""
+    index.y = y
+    return index

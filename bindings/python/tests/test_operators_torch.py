@@ -1,0 +1,296 @@
+"""The point operators on tensors on the CPU: values, gradients, transforms, types."""
+
+import numpy as np
+import operators_reference as reference
+import pytest
+
+import farpoint
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+
+def ties(shape, seed=1, dtype=torch.float64):
+    return torch.tensor(np.random.default_rng(seed).integers(0, 5, shape) / 4, dtype=dtype)
+
+
+def normal(shape, seed=1, dtype=torch.float64):
+    return torch.tensor(np.random.default_rng(seed).normal(size=shape), dtype=dtype)
+
+
+def same(found, wanted):
+    """Types, shapes and bits."""
+    found, wanted = (part if isinstance(part, tuple) else (part,) for part in (found, wanted))
+    for a, b in zip(found, wanted):
+        a = np.asarray(a.detach() if hasattr(a, "detach") else a)
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        assert a.tobytes() == b.tobytes()
+
+
+SIDES = [
+    {}, {"x_lengths": torch.tensor([12, 3]), "y_lengths": [15, 4]}, {"x_lengths": [5, 12]},
+]
+
+
+@pytest.mark.parametrize("sides", SIDES)
+def test_searches(sides):
+    x, y = ties((2, 12, 3)), ties((2, 15, 3), 2)
+    plain = {name: np.asarray(value) for name, value in sides.items()}
+    same(farpoint.knn(x, y, 3, **sides), reference.knn(x.numpy(), y.numpy(), 3, **plain))
+    for k in (3, None):
+        found = farpoint.ball_query(x, y, 0.6, k, **sides)
+        same(found, reference.ball_query(x.numpy(), y.numpy(), 0.6, k, **plain))
+
+
+def test_clouds_one_after_another():
+    x, y = ties((12, 3)), ties((15, 3), 2)
+    for kind in (list, torch.tensor):
+        sides = {"x_offsets": kind([0, 5, 12]), "y_offsets": kind([0, 8, 15])}
+        plain = {name: list(map(int, value)) for name, value in sides.items()}
+        found = farpoint.knn(x, y, 3, index_dtype=torch.int32, **sides)
+        same(found, reference.knn(x.numpy(), y.numpy(), 3, index_dtype=np.int32, **plain))
+        found = farpoint.ball_query(x, y, 0.6, None, **sides)
+        same(found, reference.ball_query(x.numpy(), y.numpy(), 0.6, None, **plain))
+
+
+@pytest.mark.parametrize("half", [torch.float16, torch.bfloat16])
+def test_halves(half):
+    x, y = ties((12, 3), dtype=half), ties((15, 3), 2, half)
+    found, wanted = farpoint.knn(x, y, 3), farpoint.knn(x.float(), y.float(), 3)
+    assert all(torch.equal(a, b) for a, b in zip(found, wanted))
+    values = normal((15, 6), 3, half)
+    assert torch.equal(farpoint.gather(values, found.indices), values[found.indices])
+    largest = farpoint.gather_max(values, found.indices)
+    assert torch.equal(largest, values[found.indices].amax(-2))
+    add = normal((12, 3, 6), 4, half)
+    sums = (values[found.indices].float() + add.float()).amax(-2).to(half)
+    assert torch.equal(farpoint.gather_max(values, found.indices, add), sums)
+    weights = farpoint.inverse_distance_weights(found.distances)
+    result = farpoint.interpolate(values, found.indices, weights)
+    assert result.dtype == half
+    wanted = farpoint.interpolate(values.float(), found.indices, weights).to(half)
+    assert torch.equal(result, wanted)
+
+
+# ------------------------------------------------------------------------------------- gradients
+
+
+@pytest.mark.parametrize("squared, norm", [(True, 2), (False, 2), (True, 1)])
+@pytest.mark.parametrize("sides", SIDES)
+def test_gradients_of_distances(sides, squared, norm):
+    x, y = normal((2, 12, 3)).requires_grad_(), normal((2, 15, 3), 2).requires_grad_()
+    found = farpoint.knn(x, y, 3, squared=squared, norm=norm, **sides)
+    grad = normal(found.distances.shape, 3)
+    found.distances.backward(grad)
+    arrays = x.detach().numpy(), y.detach().numpy()
+    plain = type(found)(*[part.detach().numpy() for part in found])
+    wanted = reference.knn_backward(*arrays, plain, grad.numpy(), squared=squared, norm=norm)
+    if squared or norm == 1:
+        same((x.grad, y.grad), wanted)
+    else:
+        for a, b in zip((x.grad, y.grad), wanted):
+            np.testing.assert_allclose(a.numpy(), b, rtol=1e-12, atol=1e-15)
+
+
+def test_gradients_of_a_cloud_in_itself():
+    x = normal((20, 3)).requires_grad_()
+    found = farpoint.knn(x, x, 4, exclude_self=True)
+    found.distances.sum().backward()
+    both = reference.knn_backward(
+        x.detach().numpy(), x.detach().numpy(), type(found)(*[p.detach().numpy() for p in found]),
+        np.ones(found.distances.shape),
+    )
+    same(x.grad, both[0] + both[1])
+
+
+def test_gradients_of_all_in_a_ball():
+    x, y = normal((2, 6, 3)).requires_grad_(), normal((2, 7, 3), 2).requires_grad_()
+    lengths = {"x_lengths": [6, 4], "y_lengths": [7, 5]}
+
+    def distances(x, y):
+        return farpoint.ball_query(x, y, 1.5, None, **lengths).distances
+
+    assert distances(x, y).numel() > 6
+    assert torch.autograd.gradcheck(distances, (x, y))
+    flat = x.detach()[0].requires_grad_(), y.detach()[0].requires_grad_()
+    offsets = {"x_offsets": [0, 2, 6], "y_offsets": [0, 4, 7]}
+    assert torch.autograd.gradcheck(
+        lambda x, y: farpoint.ball_query(x, y, 2.0, None, **offsets).distances, flat
+    )
+
+
+def indices_of(shape, rows, seed=4, dtype=torch.int64):
+    return torch.tensor(np.random.default_rng(seed).integers(-1, rows, shape), dtype=dtype)
+
+
+@pytest.mark.parametrize("index_type", [torch.int64, torch.int32])
+def test_gradients_of_gather(index_type):
+    values = normal((2, 7, 5)).requires_grad_()
+    for shape in ((2, 6), (2, 6, 4)):
+        indices = indices_of(shape, 7, dtype=index_type)
+        found = farpoint.gather(values, indices)
+        grad = normal(found.shape, 5)
+        (sent,) = torch.autograd.grad(found, values, grad)
+        wanted = reference.gather_backward(values.detach().numpy(), indices.numpy(), grad.numpy())
+        same(sent, wanted)
+
+
+def test_gradients_of_gather_max():
+    values, add = ties((2, 7, 5)).requires_grad_(), ties((2, 6, 4, 5), 2).requires_grad_()
+    indices = indices_of((2, 6, 4), 7)
+    found = farpoint.gather_max(values, indices, add)
+    grad = normal(found.shape, 5)
+    sent = torch.autograd.grad(found, (values, add), grad)
+    arrays = values.detach().numpy(), indices.numpy()
+    chosen = reference.gather_max_with_places(*arrays, add.detach().numpy())[1]
+    same(sent, reference.gather_max_backward(*arrays, chosen, grad.numpy(), add.detach().numpy()))
+
+
+def test_gradients_of_interpolate():
+    values, weights = normal((2, 7, 40)).requires_grad_(), normal((2, 6, 3), 2).requires_grad_()
+    indices = indices_of((2, 6, 3), 7)
+    found = farpoint.interpolate(values, indices, weights)
+    grad = normal(found.shape, 5)
+    sent = torch.autograd.grad(found, (values, weights), grad)
+    arrays = values.detach().numpy(), indices.numpy(), weights.detach().numpy()
+    same(sent, reference.interpolate_backward(*arrays, grad.numpy()))
+
+
+def test_gradients_of_weights():
+    distances = normal((2, 6, 3)).square()
+    distances[0, 1, 2] = distances[1, 3] = torch.inf
+    distances.requires_grad_()
+    for power in (1, 2):
+        found = farpoint.inverse_distance_weights(distances, power)
+        grad = normal(found.shape, 5)
+        (sent,) = torch.autograd.grad(found, distances, grad)
+        wanted = reference.inverse_distance_weights_backward(
+            distances.detach().numpy(), grad.numpy(), power
+        )
+        np.testing.assert_allclose(sent.numpy(), wanted, rtol=1e-9, atol=1e-12)
+
+
+FUNCTIONS = {
+    "knn": (lambda x, y: farpoint.knn(x, y, 3).distances, ((2, 5, 3), (2, 6, 3))),
+    "ball": (lambda x, y: farpoint.ball_query(x, y, 9.0, 4).distances, ((2, 5, 3), (2, 6, 3))),
+    "gather": (lambda v: farpoint.gather(v, indices_of((2, 5, 3), 6)), ((2, 6, 4),)),
+    "gather_max": (
+        lambda v, a: farpoint.gather_max(v, indices_of((2, 5, 3), 6), a), ((2, 6, 4), (2, 5, 3, 4)),
+    ),
+    "interpolate": (
+        lambda v, w: farpoint.interpolate(v, indices_of((2, 5, 3), 6), w), ((2, 6, 4), (2, 5, 3)),
+    ),
+    "weights": (lambda d: farpoint.inverse_distance_weights(d.square(), 1), ((2, 5, 3),)),
+    "weights_2": (lambda d: farpoint.inverse_distance_weights(d, 2), ((5, 3),)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gradcheck(name):
+    function, shapes = FUNCTIONS[name]
+    inputs = [normal(shape, k + 1).requires_grad_() for k, shape in enumerate(shapes)]
+    assert torch.autograd.gradcheck(function, inputs)
+    assert torch.autograd.gradgradcheck(function, inputs)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_same_bits_on_every_run(name):
+    function, shapes = FUNCTIONS[name]
+    inputs = [normal(shape, k + 1).requires_grad_() for k, shape in enumerate(shapes)]
+    runs = []
+    for threads in (1, 2, 1):
+        torch.set_num_threads(threads)
+        found = function(*inputs)
+        grads = torch.autograd.grad(found, inputs, torch.ones_like(found))
+        runs.append([part.detach().numpy().tobytes() for part in (found, *grads)])
+    assert runs[0] == runs[1] == runs[2]
+
+
+# ------------------------------------------------------------------------------------ transforms
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_vmap(name):
+    function, shapes = FUNCTIONS[name]
+    inputs = [normal((3, *shape), k + 1) for k, shape in enumerate(shapes)]
+    together = torch.vmap(function)(*inputs)
+    alone = torch.stack([function(*(part[k] for part in inputs)) for k in range(3)])
+    assert torch.equal(together, alone)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_func_grad(name):
+    function, shapes = FUNCTIONS[name]
+    inputs = [normal((3, *shape), k + 1) for k, shape in enumerate(shapes)]
+
+    def total(*parts):
+        return function(*parts).square().sum()
+
+    found = torch.func.vmap(torch.func.grad(total))(*inputs)
+    for k in range(3):
+        own = [part[k].clone().requires_grad_() for part in inputs]
+        total(*own).backward()
+        torch.testing.assert_close(found[k], own[0].grad)
+
+
+def test_vmap_of_what_it_cannot_do():
+    x, y = normal((2, 6, 3)), normal((2, 7, 3), 2)
+    with pytest.raises(NotImplementedError, match="k=None"):
+        torch.vmap(lambda x, y: farpoint.ball_query(x, y, 1.0, None).distances)(x, y)
+    with pytest.raises(NotImplementedError, match="offsets"):
+        torch.vmap(
+            lambda x, y: farpoint.knn(x, y, 1, x_offsets=[0, 6], y_offsets=[0, 7]).distances
+        )(x, y)
+
+
+def test_autocast():
+    x, y, values = (normal(shape, dtype=torch.float32) for shape in ((9, 3), (12, 3), (12, 4)))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = farpoint.knn(x.bfloat16(), y.bfloat16(), 3)
+        half = farpoint.gather(values.bfloat16(), found.indices)
+        weights = farpoint.inverse_distance_weights(found.distances)
+        sums = farpoint.interpolate(values.bfloat16(), found.indices, weights)
+    assert found.distances.dtype == weights.dtype == torch.float32
+    assert torch.equal(found.distances, farpoint.knn(x.bfloat16(), y.bfloat16(), 3).distances)
+    assert half.dtype == sums.dtype == torch.bfloat16
+
+
+def test_index():
+    x, y = normal((2, 40, 3)), normal((2, 900, 3), 2)
+    index = farpoint.Index(y)
+    for _ in range(2):
+        same(index.knn(x, 4), reference.knn(x.numpy(), y.numpy(), 4))
+        same(index.knn(y, 4), reference.knn(y.numpy(), y.numpy(), 4))
+        same(index.ball_query(x, 0.3, None), reference.ball_query(x.numpy(), y.numpy(), 0.3, None))
+    x.requires_grad_()
+    (sent,) = torch.autograd.grad(index.knn(x, 3).distances.sum(), x)
+    (wanted,) = torch.autograd.grad(farpoint.knn(x, y, 3).distances.sum(), x)
+    assert torch.equal(sent, wanted)
+    half = farpoint.Index(y.half())
+    assert torch.equal(half.knn(x.half(), 3).indices, farpoint.knn(x.half(), y.half(), 3).indices)
+
+
+def test_trees_go_with_their_index():
+    from farpoint._torch import several_kernels
+
+    before = len(several_kernels._trees)
+    index = farpoint.Index(normal((50, 3)))
+    assert len(several_kernels._trees) == before + 1
+    del index
+    assert len(several_kernels._trees) == before
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_plain_distances_are_rounded_roots(dtype):
+    x, y = normal((300, 3), 1, dtype), normal((900, 3), 2, dtype)
+    wanted = reference.knn(x.numpy(), y.numpy(), 4, squared=False)
+    same(farpoint.knn(x, y, 4, squared=False), wanted)
+    same(farpoint.knn(x.requires_grad_(), y, 4, squared=False), wanted)
+    found = farpoint.nearest(x.detach(), y, squared=False)
+    assert torch.equal(found.distances, farpoint.knn(x.detach(), y, 1, squared=False).distances[:, 0])
+
+
+def test_second_derivatives_of_plain_distances():
+    x, y = normal((5, 3)).requires_grad_(), normal((6, 3), 2).requires_grad_()
+    function = lambda x, y: farpoint.knn(x, y, 3, squared=False).distances  # noqa: E731
+    assert torch.autograd.gradcheck(function, (x, y))
+    assert torch.autograd.gradgradcheck(function, (x, y))
