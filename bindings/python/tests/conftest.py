@@ -10,6 +10,9 @@ from farpoint import _native
 # JAX would take most of a GPU's memory, which others test on too.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
+# Code that was compiled before, perhaps for operators with other arguments, is not used again.
+os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"
+
 needs_gpu = pytest.mark.skipif(
     _native.cuda_obstacle() is not None, reason=f"no GPU: {_native.cuda_obstacle()}"
 )

@@ -377,4 +377,5 @@ class TestNetworks:
         torch.manual_seed(3)
         net, points, features = networks.EdgeNetwork(4).eval(), tensor(clouds(n=60)), torch.rand(2, 4, 60)
         compiled = torch.compile(net, fullgraph=True, backend="aot_eager")
-        assert torch.equal(compiled(points, features), net(points, features))
+        # Convolutions and norms may be rounded otherwise where they are compiled.
+        torch.testing.assert_close(compiled(points, features), net(points, features))

@@ -103,7 +103,7 @@ def samples():
         ("search", (x, y, *sides, 4, *REQUEST)),
         ("search", (x[0].detach(), y[0].detach(), *ends, 4, *REQUEST)),
         ("within", (x, y, *sides, None, *REQUEST)),
-        ("search_backward", (x.detach(), y.detach(), indices, grad, 2)),
+        ("search_backward", (x.detach(), y.detach(), indices, grad, 2, True, True)),
         ("gather", (values, indices)),
         ("gather", (values[0].detach(), indices[0, :, 0].int())),
         ("gather_backward", (indices, long.requires_grad_(), 30, True)),

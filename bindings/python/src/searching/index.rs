@@ -1,25 +1,15 @@
 //! Clouds whose trees are built once, for searches of NumPy arrays.
 
-use super::side::Source;
+use super::side::{Index, Source};
 use crate::arrays::in_precision;
 use crate::batch::side_by_side;
 use crate::{error, watch};
 use farpoint::{BadRows, Cpu, Points, Scalar};
 use numpy::Element;
 use pyo3::prelude::*;
-use std::any::Any;
 
 pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Index>()
-}
-
-/// The trees of all clouds of one side.
-#[pyclass(frozen, weakref, module = "farpoint._native")]
-pub(super) struct Index {
-    /// `Vec<Option<farpoint::Index<T>>>`: none for clouds without a point.
-    trees: Box<dyn Any + Send + Sync>,
-    /// Rows of each cloud.
-    sizes: Vec<usize>,
 }
 
 #[pymethods]
@@ -50,14 +40,5 @@ impl Index {
         })?;
         let trees = trees.map_err(|error| error::sampling(error, &y.about()))?;
         Ok(Self { trees: Box::new(trees), sizes })
-    }
-
-    /// The tree of each cloud, if they are of these clouds: of this precision and these numbers of rows.
-    pub(super) fn trees<T: Scalar>(
-        &self,
-        sizes: impl Iterator<Item = usize>,
-    ) -> Option<&[Option<farpoint::Index<T>>]> {
-        let trees: &Vec<Option<farpoint::Index<T>>> = self.trees.downcast_ref()?;
-        sizes.eq(self.sizes.iter().copied()).then_some(trees)
     }
 }

@@ -1,6 +1,5 @@
 //! One side of a search: the clouds of an array, padded or one after another.
 
-use super::index::Index;
 use crate::arrays::{View, about, clouds, cut};
 use farpoint::{Points, Scalar};
 use numpy::{Element, PyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
@@ -16,6 +15,26 @@ pub(super) struct Source<'py> {
     lengths: Option<Vec<usize>>,
     offsets: Option<Vec<i64>>,
     tree: Option<Py<Index>>,
+}
+
+/// The trees of all clouds of one side.
+#[pyclass(frozen, weakref, module = "farpoint._native")]
+pub(super) struct Index {
+    /// `Vec<Option<farpoint::Index<T>>>`: none for clouds without a point.
+    pub(super) trees: Box<dyn Any + Send + Sync>,
+    /// Rows of each cloud.
+    pub(super) sizes: Vec<usize>,
+}
+
+impl Index {
+    /// The tree of each cloud, if they are of these clouds: of this precision and these numbers of rows.
+    fn trees<T: Scalar>(
+        &self,
+        sizes: impl Iterator<Item = usize>,
+    ) -> Option<&[Option<farpoint::Index<T>>]> {
+        let trees: &Vec<Option<farpoint::Index<T>>> = self.trees.downcast_ref()?;
+        sizes.eq(self.sizes.iter().copied()).then_some(trees)
+    }
 }
 
 /// A cloud, and its tree if there is one already.

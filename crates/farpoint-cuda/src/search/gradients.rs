@@ -1,11 +1,9 @@
-//! Gradients of the distances of several neighbors, of clouds in device memory.
+//! What gradients of the distances of several neighbors are given, and where they go.
 
-use super::parameter::{self, Clouds};
-use super::pointers::{DeviceClouds, null};
-use super::sorted;
-use crate::launch::Launch;
+use super::clouds::{DeviceClouds, null};
+use super::parameter::Clouds;
 use crate::neighbors::in_side;
-use crate::{CudaScalar, Error, Gpu, Stream, input};
+use crate::{CudaScalar, Error, input};
 use farpoint::Norm;
 use std::marker::PhantomData;
 
@@ -47,7 +45,7 @@ pub struct DeviceSearchGradients<T> {
     /// Where the gradients of the coordinates of `x` and of `y` go, if wanted: dense, coordinate `a` of row
     /// `i` of a side's batch at `i * dims + a`.
     pub gradients: [Option<u64>; 2],
-    /// Address and size of scratch memory: at least [`Gpu::search_gradients_scratch_bytes`], aligned to 256
+    /// Address and size of scratch memory: at least [`Gpu::search_gradients_scratch_bytes`](crate::Gpu::search_gradients_scratch_bytes), aligned to 256
     /// bytes; from the pool if not given.
     pub scratch: Option<(u64, usize)>,
     /// The precision.
@@ -71,7 +69,7 @@ impl<T: CudaScalar> DeviceSearchGradients<T> {
         self.offsets.map_or(self.x.rows.saturating_mul(self.k), |(_, most)| most)
     }
 
-    fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self) -> Result<(), Error> {
         input::check_batch(self.clouds, self.dims)?;
         in_side(0, self.x.check::<T>(self.clouds))?;
         in_side(1, self.y.check::<T>(self.clouds))?;
@@ -121,56 +119,5 @@ impl<T: CudaScalar> DeviceSearchGradients<T> {
             offsets: self.offsets.map_or(0, |(address, _)| address),
             gradients: self.gradients.map(Option::unwrap_or_default),
         }
-    }
-}
-
-/// Threads of a block for the gradients of `x`, and blocks at most.
-const THREADS: u32 = 256;
-const MOST_BLOCKS: usize = 1 << 20;
-
-/// Gradients of searches.
-impl Gpu {
-    /// Queues the gradients of a search of clouds in device memory and returns without waiting; see
-    /// [`DeviceSearchGradients`].
-    ///
-    /// # Errors
-    /// If sizes or addresses are wrong as far as the host can tell, and if the driver refuses a call.
-    ///
-    /// # Safety
-    /// See [`DeviceSearchGradients`].
-    pub unsafe fn enqueue_search_gradients<T: CudaScalar>(
-        &self,
-        stream: &Stream,
-        wanted: &DeviceSearchGradients<T>,
-    ) -> Result<(), Error> {
-        stream.check_of(self)?;
-        wanted.check()?;
-        let rows = |side: usize, clouds: &DeviceClouds| match wanted.gradients[side] {
-            Some(_) => wanted.clouds * clouds.rows,
-            None => 0,
-        };
-        if rows(0, &wanted.x) > 0 {
-            let function = self.function::<T>("search_backward", "search_backward_own")?;
-            let numbers = rows(0, &wanted.x).saturating_mul(wanted.dims);
-            let blocks = numbers.div_ceil(THREADS as usize).min(MOST_BLOCKS) as u32;
-            let args = sorted::Args::new(stream, wanted, parameter::number(wanted.norm));
-            // SAFETY: `Args` mirrors the kernel's parameter, whose addresses are valid by this function's
-            // contract.
-            unsafe { Launch::new(blocks, THREADS).start(stream, function, &args)? };
-        }
-        if rows(1, &wanted.y) > 0 {
-            // SAFETY: as above.
-            unsafe { sorted::enqueue(self, stream, wanted, parameter::number(wanted.norm))? };
-        }
-        Ok(())
-    }
-
-    /// Bytes of device memory that [`Gpu::enqueue_search_gradients`] uses besides input and answer; 0 if the
-    /// GPU can't run the kernel.
-    pub fn search_gradients_scratch_bytes<T: CudaScalar>(
-        &self,
-        wanted: &DeviceSearchGradients<T>,
-    ) -> usize {
-        sorted::scratch_bytes(self, wanted)
     }
 }

@@ -1,8 +1,8 @@
 //! Indexes: neighbor order and a box tree of each cloud of a batch (`kernels/search/index.cuh`), in the
 //! caller's memory or in scratch.
 
+use super::clouds::{DeviceClouds, null};
 use super::parameter::Clouds;
-use super::pointers::DeviceClouds;
 use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
 use crate::memory::Scratch;
@@ -239,6 +239,24 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     // is what it places; scratch memory is freed in stream order; clouds and indexes are valid by this
     // function's contract.
     unsafe { layout.teams.start(stream, function, launch, &args, headers) }
+}
+
+impl DeviceClouds {
+    /// Refuses memory that is too small for an index, if one is given.
+    pub(super) fn check_index<T: CudaScalar>(&self, clouds: usize) -> Result<(), Error> {
+        let wanted = bytes::<T>(clouds, self.rows);
+        match self.index {
+            Some((address, bytes)) if bytes < wanted || !address.is_multiple_of(256) => {
+                Err(Error::Unsupported(format!(
+                    "the index has {bytes} bytes at {address:#x}; one of {clouds} clouds of {} rows \
+                     needs {wanted} bytes, aligned to 256",
+                    self.rows
+                )))
+            }
+            Some((0, _)) if wanted > 0 => Err(null("index")),
+            _ => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! From the name of a method to its kernel: the one place that starts searches.
 
 use super::parameter::{Parameter, Shape, THREADS};
-use super::pointers::DeviceSearch;
+use super::wanted::DeviceSearch;
 use super::{auto, tree};
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Gpu, Stream};

@@ -7,9 +7,12 @@
 //! * `brute`: all pairs, a warp a query;
 //! * `tree`: a warp a query through a box tree over `y`, which `index` builds; it can be kept and asked again.
 //!
-//! `within` finds all neighbors in a ball, in two passes; `gradients` are those of the distances.
+//! `within` finds all neighbors in a ball, in two passes; `backward` are the gradients of the distances. What
+//! callers give is in `clouds`, `wanted` and `gradients`.
 
 mod auto;
+mod backward;
+mod clouds;
 mod gradients;
 mod index;
 mod method;
@@ -18,9 +21,11 @@ mod pointers;
 pub(crate) mod run;
 mod sorted;
 mod tree;
+mod wanted;
 mod within;
 
+pub use clouds::DeviceClouds;
 pub use gradients::DeviceSearchGradients;
 pub use index::DeviceIndex;
-pub use pointers::{DeviceClouds, DeviceSearch};
+pub use wanted::DeviceSearch;
 pub use within::DeviceWithin;

@@ -1,6 +1,6 @@
 //! The parameter of the kernels: `struct Search` of `kernels/search/search.cuh`, field by field.
 
-use super::pointers::DeviceClouds;
+use super::clouds::DeviceClouds;
 use crate::{CudaScalar, Error};
 use farpoint::Norm;
 

@@ -2,8 +2,9 @@
 //!
 //! Rows that are to be left out go to the GPU as they are: there they have no neighbors and are none.
 
+use super::clouds::DeviceClouds;
 use super::method::Choice;
-use super::pointers::{DeviceClouds, DeviceSearch};
+use super::wanted::DeviceSearch;
 use super::within::DeviceWithin;
 use crate::gpus::spread;
 use crate::input::{impossible, sums};

@@ -6,7 +6,7 @@
 
 use super::index::{self, Build, Indexes};
 use super::parameter::{Parameter, Shape, THREADS};
-use super::pointers::DeviceSearch;
+use super::wanted::DeviceSearch;
 use crate::launch::Launch;
 use crate::memory::Scratch;
 use crate::{CudaScalar, Error, Gpu, Stream};
@@ -102,7 +102,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::pointers::DeviceClouds;
+    use super::super::clouds::DeviceClouds;
     use super::*;
     use crate::neighbors::fields;
     use std::mem::offset_of;

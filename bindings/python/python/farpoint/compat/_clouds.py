@@ -167,11 +167,15 @@ def check_ends(offsets: list[int], rows: int, name: str) -> None:
         raise ValueError(f"{name} {offsets} must ascend from 0 to the {rows} rows")
 
 
-@untraced
 def first_rows(points: Tensor, batch: Any, batch_size: int | None) -> list[int]:
-    """The first row of each cloud, and the end; waits for a GPU."""
+    """The first row of each cloud, and the end; waits for a GPU if there is a batch."""
     if batch is None:
         return [0, len(points)]
+    return _first_rows(points, batch, batch_size)
+
+
+@untraced
+def _first_rows(points: Tensor, batch: Any, batch_size: int | None) -> list[int]:
     batch = _checked(batch, points, "batch")
     if batch.is_cpu:
         counts = _counts(batch, "batch")

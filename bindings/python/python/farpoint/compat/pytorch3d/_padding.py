@@ -15,13 +15,13 @@ __all__ = ["beyond", "check_lengths", "refuse_outside", "search"]
 
 
 def check_lengths(lengths: Any, points: Tensor, name: str) -> Tensor | None:
-    """Rows of each cloud that count, int64. Those on a GPU are not looked at."""
+    """Rows of each cloud that count, int64. They are looked at unless they, or the clouds, are on a GPU."""
     require(**{name: lengths})
     if lengths is None:
         return None
     if lengths.shape != points.shape[:1]:
         raise ValueError(f"Expected {name} of shape (N,), not {tuple(lengths.shape)} ({about(points)})")
-    if lengths.is_cpu:
+    if lengths.is_cpu and points.is_cpu:
         refuse_outside(lengths, points, name)
     return lengths.to(torch.int64)  # type: ignore[no-any-return]
 
