@@ -14,7 +14,7 @@ const WHICH: &str = "Which";
 /// 'distances' in the type of the coordinates and 'indices' (int64, rows of B, from 0), both with k
 /// columns, and 'counts' (int64). Places without a neighbor have the index -1 and an infinite
 /// distance. With --radius and without -k all points within the radius are written, one row after
-/// the other: those of row i of A from offsets[i] to offsets[i + 1].
+/// the other, each row of A from its offset to the next.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES,
     group(ArgGroup::new("wanted").required(true).multiple(true).args(["k", "radius"])))]
