@@ -23,12 +23,14 @@ impl<T: CudaScalar> Expected<T> {
         let (rows, k) = (ask.all_rows(0), job.k);
         let infinite = T::from_f64(f64::INFINITY);
         let mut all = Self {
-            distances: vec![infinite; rows * k],
+            // Of padding; what is in a cloud follows.
+            distances: vec![T::ZERO; rows * k],
             indices: vec![-1; rows * k],
             counts: vec![0; rows],
         };
         let begins = [ask.begins(0), ask.begins(1)];
         for (cloud, (x, y)) in x.iter().zip(y).enumerate() {
+            all.distances[begins[0][cloud] * k..][..x.len() * k].fill(infinite);
             let Some(found) = search(job, x, y)? else { continue };
             let base = if whole { begins[1][cloud] as i64 } else { 0 };
             for row in 0..x.len() {

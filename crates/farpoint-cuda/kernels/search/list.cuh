@@ -131,11 +131,13 @@ __device__ __forceinline__ void write_lane(const Search& search, const Part& x, 
     write_place(search, (x.begin + row) * search.k + place, here ? d : infinity(), here ? base + other : -1);
 }
 
-// Fills a row's places from `place` on, by a warp, and writes its number of neighbors.
+// Fills a row's places from `place` on, by a warp, and writes its number of neighbors. Rows of padding are at
+// distance 0.
 __device__ __forceinline__ void finish(const Search& search, const Part& x, u32 row, u32 place, u32 found) {
     u32 lane = threadIdx.x & 31;
     i64 at = x.begin + row;
-    for (u32 k = place + lane; k < search.k; k += 32) write_place(search, at * search.k + k, infinity(), -1);
+    real missing = row < x.cloud.length ? infinity() : (real)0;
+    for (u32 k = place + lane; k < search.k; k += 32) write_place(search, at * search.k + k, missing, -1);
     if (lane == 0) write_count(search, at, found);
 }
 

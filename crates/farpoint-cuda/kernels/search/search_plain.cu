@@ -38,11 +38,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) KERNEL(search_plain)(const
     i64 base = search.whole ? y.begin : 0, at = (x.begin + row) * search.k;
     Key key = Key::last();
     u32 found = 0;
+    // Rows of padding are at distance 0.
+    real missing = row < x.cloud.length ? infinity() : (real)0;
     for (u32 place = 0; place < search.k; ++place) {
         if (asks) key = next_key(search, x.cloud, row, y.cloud, key, place == 0);
         asks = asks && key < Key::last();
         found += asks;
-        write_place(search, at + place, asks ? key.distance(search.by_index) : infinity(), asks ? base + key.row(search.by_index) : -1);
+        write_place(search, at + place, asks ? key.distance(search.by_index) : missing, asks ? base + key.row(search.by_index) : -1);
     }
     write_count(search, x.begin + row, found);
 }

@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 /// For each row of `x` at most `k` neighbors in the cloud of `y` of the same number are found: place `j` of
 /// row `i` of the batch is at `i * k + j` of `indices` and `distances` (squared with norm 2), their number
 /// at `i` of `counts`. Indices count from the cloud's own first row, or with `whole` from the first of `y`.
-/// Places without a neighbor get -1 and infinity, as do rows that pad a cloud. A row with NaN or infinity
+/// Places without a neighbor get -1 and infinity, rows that pad a cloud -1 and 0. A row with NaN or infinity
 /// has no neighbors and is none.
 ///
 /// # What is checked, and what is not
