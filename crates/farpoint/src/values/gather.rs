@@ -41,11 +41,11 @@ pub fn gather<T: Scalar, I: RowIndex>(
     Ok(gathered)
 }
 
-/// The gradient of the values from `grad`, that of what [`gather`] gave: a row adds up what the places
+/// The gradient of the values from `grad`, that of what [`gather()`] gave: a row adds up what the places
 /// that name it were given, by ascending flat place.
 ///
 /// # Errors
-/// As [`gather`].
+/// As [`gather()`].
 pub fn gather_backward<T: Scalar, I: RowIndex>(
     cpu: &Cpu,
     shape: &ValueShape,

@@ -4,7 +4,7 @@ use super::shape::{check_indices, check_len};
 use super::{RowIndex, ValueShape, parts};
 use crate::{Cpu, Error, Scalar};
 
-/// What [`gather_max`] gives: `(clouds, places, channels)` both.
+/// What [`gather_max()`] gives: `(clouds, places, channels)` both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GatherMax<T> {
     /// The maxima.
@@ -96,10 +96,10 @@ fn is_nan<T: Scalar>(value: T) -> bool {
 /// The gradients from `grad`, that of the maxima: each goes to the place that `chosen` names. A row of
 /// values adds up what it is sent by ascending place.
 ///
-/// `chosen` is what [`gather_max`] gave with these `indices`.
+/// `chosen` is what [`gather_max()`] gave with these `indices`.
 ///
 /// # Errors
-/// As [`gather_max`], and if a number of `chosen` is outside `-1..k`.
+/// As [`gather_max()`], and if a number of `chosen` is outside `-1..k`.
 pub fn gather_max_backward<T: Scalar, I: RowIndex>(
     cpu: &Cpu,
     shape: &ValueShape,

@@ -52,11 +52,11 @@ fn add_weighted<T: Scalar>(sums: &mut [T], weight: T, values: &[T]) {
     }
 }
 
-/// The gradient of the values from `grad`, that of what [`interpolate`] gave: a row adds up
+/// The gradient of the values from `grad`, that of what [`interpolate()`] gave: a row adds up
 /// `weights[m, j] * grad[m, c]` of the places that name it, by ascending flat place.
 ///
 /// # Errors
-/// As [`interpolate`].
+/// As [`interpolate()`].
 pub fn interpolate_backward<T: Scalar, I: RowIndex>(
     cpu: &Cpu,
     shape: &ValueShape,
@@ -83,11 +83,11 @@ pub fn interpolate_backward<T: Scalar, I: RowIndex>(
     Ok(gradients)
 }
 
-/// The gradient of the weights from `grad`, that of what [`interpolate`] gave: for each index the sum of
+/// The gradient of the weights from `grad`, that of what [`interpolate()`] gave: for each index the sum of
 /// `grad[m, c] * values[i[m, j], c]` over the channels, as 32 partial sums; 0 for index -1.
 ///
 /// # Errors
-/// As [`interpolate`].
+/// As [`interpolate()`].
 pub fn interpolate_weights_backward<T: Scalar, I: RowIndex>(
     cpu: &Cpu,
     shape: &ValueShape,

@@ -3,9 +3,9 @@
 //!
 //! | operator | of row `m`, channel `c` | gradients |
 //! |---|---|---|
-//! | [`gather`] | `values[i[m, j], c]` for each `j` | [`gather_backward`] |
-//! | [`gather_max`] | the largest of `values[i[m, j], c] + add[m, j, c]` over `j` | [`gather_max_backward`] |
-//! | [`interpolate`] | the sum of `weights[m, j] * values[i[m, j], c]` over `j` | [`interpolate_backward`], [`interpolate_weights_backward`] |
+//! | [`gather()`] | `values[i[m, j], c]` for each `j` | [`gather_backward`] |
+//! | [`gather_max()`] | the largest of `values[i[m, j], c] + add[m, j, c]` over `j` | [`gather_max_backward`] |
+//! | [`interpolate()`] | the sum of `weights[m, j] * values[i[m, j], c]` over `j` | [`interpolate_backward`], [`interpolate_weights_backward`] |
 //! | [`inverse_distance_weights`] | the weights of `interpolate` from distances | [`inverse_distance_weights_backward`] |
 //!
 //! # Shapes

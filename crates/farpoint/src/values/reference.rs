@@ -21,7 +21,7 @@ fn each<I: RowIndex>(
     }
 }
 
-/// [`super::gather`].
+/// [`super::gather()`].
 pub fn gather<T: Scalar, I: RowIndex>(shape: &ValueShape, values: &[T], indices: &[I]) -> Vec<T> {
     let mut gathered = Vec::new();
     each(shape, indices, |_, _, row| {
@@ -50,7 +50,7 @@ pub fn gather_backward<T: Scalar, I: RowIndex>(
     sums
 }
 
-/// [`super::gather_max`].
+/// [`super::gather_max()`].
 pub fn gather_max<T: Scalar, I: RowIndex>(
     shape: &ValueShape,
     values: &[T],
@@ -99,7 +99,7 @@ pub fn gather_max_backward<T: Scalar, I: RowIndex>(
     GatherMaxGradients { values: sums, add: Some(added) }
 }
 
-/// [`super::interpolate`].
+/// [`super::interpolate()`].
 pub fn interpolate<T: Scalar, I: RowIndex>(
     shape: &ValueShape,
     values: &[T],

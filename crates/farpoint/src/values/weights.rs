@@ -59,7 +59,7 @@ fn total<T: Scalar>(terms: impl Iterator<Item = T>) -> T {
     terms.fold(T::ZERO, |sum, term| sum + term)
 }
 
-/// Weights for [`super::interpolate`] from the distances of the `k` neighbors of each place: `u / S` with
+/// Weights for [`super::interpolate()`] from the distances of the `k` neighbors of each place: `u / S` with
 /// `u = 1 / (d^power + eps)` and `S` the sum of the `u` over `j` ascending.
 ///
 /// `distances` are `(.., k)`, of any number of places. A distance of infinity (no neighbor) gets 0, a
