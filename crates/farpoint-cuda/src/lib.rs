@@ -1,4 +1,4 @@
-//! Exact farthest point sampling and nearest points on NVIDIA GPUs: the results of [`farpoint`], bit
+//! Exact farthest point sampling, neighbors and point operators on NVIDIA GPUs: the results of [`farpoint`], bit
 //! for bit.
 //!
 //! A [`Gpu`] is a device of [`farpoint`]: it does the jobs that the CPU does and returns the same
@@ -34,6 +34,8 @@
 //! * [`Gpu::enqueue_sample`] and [`Gpu::enqueue_nearest`] take addresses of device memory, PyTorch's
 //!   for example, queue their work on the caller's [`Stream`] and return; CUDA graphs can capture
 //!   them. [`Gpu::enqueue_values`] and [`Gpu::enqueue_gradients`] continue from nearest points.
+//!   [`Gpu::enqueue_search`] finds several neighbors, [`Gpu::enqueue_gather`] and its like are the operators on
+//!   values.
 //!
 //! # Progress
 //! An observer ([`farpoint::On::sample_with`]) is called before each launch and when its kernels are
