@@ -13,6 +13,31 @@ impl Gpu {
     }
 }
 
+/// Searches of one pair of clouds, and of many.
+macro_rules! pairs {
+    ($($one:ident, $many:ident: $job:ident -> $found:ident by $module:ident::$run:ident;)*) => { $(
+        fn $one<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
+            &self,
+            job: &$job,
+            x: &X,
+            y: &Y,
+            observer: Option<Observer<'_>>,
+        ) -> Result<$found<T>, Error> {
+            $module::$run::$one(&self.as_slice()[0], job, x, y, observer)
+        }
+
+        fn $many<X: Points<T>, Y: Points<T>>(
+            &self,
+            job: &$job,
+            x: &[X],
+            y: &[Y],
+            observer: Option<Observer<'_>>,
+        ) -> Result<Vec<$found<T>>, Error> {
+            $module::$run::$many(self.as_slice(), job, x, y, observer)
+        }
+    )* };
+}
+
 /// The same for one GPU and several: a single job is the first one's.
 macro_rules! device {
     ($(#[$about:meta])* $device:ty) => {
@@ -38,46 +63,11 @@ macro_rules! device {
                 fps::run::many(self.as_slice(), jobs, clouds, observer)
             }
 
-            fn nearest<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(
-                &self,
-                job: &Matcher,
-                a: &A,
-                b: &B,
-                observer: Option<Observer<'_>>,
-            ) -> Result<Nearest<T>, Error> {
-                neighbors::run::nearest(&self.as_slice()[0], job, a, b, observer)
-            }
-
-            fn chamfer<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(
-                &self,
-                job: &Matcher,
-                a: &A,
-                b: &B,
-                observer: Option<Observer<'_>>,
-            ) -> Result<Chamfer<T>, Error> {
-                let (chamfer, _) =
-                    neighbors::run::chamfer(&self.as_slice()[0], job, a, b, observer)?;
-                Ok(chamfer)
-            }
-
-            fn nearest_batch<A: Points<T>, B: Points<T>>(
-                &self,
-                job: &Matcher,
-                a: &[A],
-                b: &[B],
-                observer: Option<Observer<'_>>,
-            ) -> Result<Vec<Nearest<T>>, Error> {
-                neighbors::run::nearest_batch(self.as_slice(), job, a, b, observer)
-            }
-
-            fn chamfer_batch<A: Points<T>, B: Points<T>>(
-                &self,
-                job: &Matcher,
-                a: &[A],
-                b: &[B],
-                observer: Option<Observer<'_>>,
-            ) -> Result<Vec<Chamfer<T>>, Error> {
-                neighbors::run::chamfer_batch(self.as_slice(), job, a, b, observer)
+            pairs! {
+                nearest, nearest_batch: Matcher -> Nearest by neighbors::run;
+                chamfer, chamfer_batch: Matcher -> Chamfer by neighbors::run;
+                search, search_batch: Searcher -> Neighbors by search::run;
+                within, within_batch: Searcher -> WithinBall by search::run;
             }
 
             fn backward<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(
@@ -88,46 +78,6 @@ macro_rules! device {
                 gradients: [&[T]; 2],
             ) -> Result<Gradients<T>, Error> {
                 neighbors::run::backward(&self.as_slice()[0], chamfer, a, b, gradients)
-            }
-
-            fn search<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
-                &self,
-                job: &Searcher,
-                x: &X,
-                y: &Y,
-                observer: Option<Observer<'_>>,
-            ) -> Result<Neighbors<T>, Error> {
-                search::run::search(&self.as_slice()[0], job, x, y, observer)
-            }
-
-            fn search_batch<X: Points<T>, Y: Points<T>>(
-                &self,
-                job: &Searcher,
-                x: &[X],
-                y: &[Y],
-                observer: Option<Observer<'_>>,
-            ) -> Result<Vec<Neighbors<T>>, Error> {
-                search::run::search_batch(self.as_slice(), job, x, y, observer)
-            }
-
-            fn within<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
-                &self,
-                job: &Searcher,
-                x: &X,
-                y: &Y,
-                observer: Option<Observer<'_>>,
-            ) -> Result<WithinBall<T>, Error> {
-                search::run::within(&self.as_slice()[0], job, x, y, observer)
-            }
-
-            fn within_batch<X: Points<T>, Y: Points<T>>(
-                &self,
-                job: &Searcher,
-                x: &[X],
-                y: &[Y],
-                observer: Option<Observer<'_>>,
-            ) -> Result<Vec<WithinBall<T>>, Error> {
-                search::run::within_batch(self.as_slice(), job, x, y, observer)
             }
         }
     };

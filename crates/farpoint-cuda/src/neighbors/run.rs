@@ -38,6 +38,21 @@ pub(crate) fn chamfer<T: CudaScalar, A, B>(
     a: &A,
     b: &B,
     observer: Option<Observer<'_>>,
+) -> Result<Chamfer<T>, Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    measured(gpu, job, a, b, observer).map(|(chamfer, _)| chamfer)
+}
+
+/// Both directions, with the time and memory that they took.
+fn measured<T: CudaScalar, A, B>(
+    gpu: &Gpu,
+    job: &Matcher,
+    a: &A,
+    b: &B,
+    observer: Option<Observer<'_>>,
 ) -> Result<(Chamfer<T>, Statistics), Error>
 where
     A: Points<T> + ?Sized,
@@ -184,7 +199,7 @@ impl Gpu {
         A: Points<T> + ?Sized,
         B: Points<T> + ?Sized,
     {
-        chamfer(self, job, a, b, None)
+        measured(self, job, a, b, None)
     }
 }
 

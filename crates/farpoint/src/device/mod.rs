@@ -4,6 +4,7 @@ mod cpu;
 mod indexed;
 mod matching;
 mod on;
+mod pairs;
 mod sampling;
 mod searching;
 

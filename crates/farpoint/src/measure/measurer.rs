@@ -3,7 +3,8 @@
 use super::quality::{Coverage, Quality, covered, different_places, different_rows, rows};
 use super::{SMALL, Spacing, check, spaced};
 use crate::cloud::Cloud;
-use crate::neighbors::run;
+use crate::neighbors::run::{BothWays, OneWay};
+use crate::neighbors::start;
 use crate::threads::{self, on_threads};
 use crate::watch::Watch;
 use crate::{BadRows, Chamfer, Cpu, Error, Matcher, Nearest, Observer, Points, Scalar};
@@ -201,7 +202,8 @@ impl Taking<'_> {
         points: &P,
         sample: &S,
     ) -> Result<Nearest<T>, Error> {
-        let found = run::nearest(&self.cpu, &Matcher::new(), points, sample, &self.watch);
+        let found =
+            start::watched(&self.cpu, &OneWay(&Matcher::new()), points, sample, &self.watch);
         found.map_err(|error| match error {
             Error::InPair { source, .. } => *source,
             error => error,
@@ -213,7 +215,7 @@ impl Taking<'_> {
         points: &P,
         sample: &S,
     ) -> Result<Chamfer<T>, Error> {
-        run::chamfer(&self.cpu, &Matcher::new(), points, sample, &self.watch)
+        start::watched(&self.cpu, &BothWays(&Matcher::new()), points, sample, &self.watch)
     }
 
     fn spacing<T: Scalar, P: Points<T> + ?Sized>(

@@ -1,7 +1,6 @@
 //! Gradients: from those of the distances to those of the coordinates.
 
-use super::gradients::{Distances, Places, by_stretches};
-use crate::threads::{self, both, on_threads};
+use super::gradients::{Distances, Places, check_dims, of_both};
 use crate::{Chamfer, Error, Gradients, Nearest, Points, Scalar};
 
 /// The gradients of both clouds, from the gradients `grad_a` of `chamfer.a_to_b.raw_distances` and
@@ -55,38 +54,24 @@ where
     B: Points<T> + ?Sized,
 {
     check(chamfer, a, b, grad_a, grad_b)?;
-    let large = a.len().saturating_add(b.len()) >= SMALL;
-    let wanted = threads::count_for(large, threads)?;
-    let threads = if large { wanted } else { 1 };
     let (a_to_b, b_to_a) = (side(&chamfer.a_to_b, grad_a), side(&chamfer.b_to_a, grad_b));
-    let parts = threads.div_ceil(2);
     // A single part is left as it is, the sign of a zero too.
     let from = T::from_f64(-0.0);
-    on_threads(threads, || {
-        let of_a = || {
-            by_stretches([a.len(), a.dim()], parts, |first, rows| {
-                a_to_b.own(a, b, first, rows, from);
-                b_to_a.sent(a, b, first, rows);
-            })
-        };
-        let of_b = || {
-            by_stretches([b.len(), b.dim()], parts, |first, rows| {
-                b_to_a.own(b, a, first, rows, from);
-                a_to_b.sent(b, a, first, rows);
-            })
-        };
-        let (a, b) = both(threads, of_a, of_b);
-        Ok(Gradients { a, b })
-    })
+    let of_a = |first, rows: &mut [T]| {
+        a_to_b.own(a, b, first, rows, from);
+        b_to_a.sent(a, b, first, rows);
+    };
+    let of_b = |first, rows: &mut [T]| {
+        b_to_a.own(b, a, first, rows, from);
+        a_to_b.sent(b, a, first, rows);
+    };
+    of_both(threads, a.len().saturating_add(b.len()), (a, b), of_a, of_b)
 }
 
 fn side<'a, T: Scalar>(nearest: &'a Nearest<T>, gradients: &'a [T]) -> Distances<'a, T> {
     let (indices, norm) = (&nearest.indices, nearest.norm);
     Distances { indices, gradients, places: Places::Each(1), norm }
 }
-
-/// Fewer points are handled by one thread.
-const SMALL: usize = 1 << 14;
 
 /// Checks that clouds, result and gradients fit each other; backends outside this crate call it too.
 ///
@@ -103,10 +88,7 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    if a.dim() != b.dim() {
-        let (a, b) = (a.dim(), b.dim());
-        return Err(Error::Shape(format!("points of {a} coordinates against points of {b}")));
-    }
+    check_dims(a, b)?;
     let in_cloud = |which, checked: Result<(), Error>| {
         checked.map_err(|source| Error::InPair { which, source: Box::new(source) })
     };

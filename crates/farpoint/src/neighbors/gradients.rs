@@ -2,7 +2,8 @@
 //! stretches of a cloud, which several threads share.
 
 use crate::threads::prelude::*;
-use crate::{Error, Neighbors, Norm, Points, Scalar};
+use crate::threads::{self, both, on_threads};
+use crate::{Error, Gradients, Neighbors, Norm, Points, Scalar};
 use std::ops::Range;
 
 /// Distances from rows of a cloud (`senders`) to rows of another, and the gradient of each.
@@ -115,8 +116,52 @@ impl<T: Scalar> Distances<'_, T> {
     }
 }
 
+/// Fewer distances are handled by one thread.
+const SMALL: usize = 1 << 14;
+
+/// The gradients of both clouds, from so many distances, on so many threads: each cloud's are filled in by a
+/// function, which is given the first row of each stretch and the stretch's numbers, which are 0.
+pub(super) fn of_both<T: Scalar, A, B>(
+    threads: Option<usize>,
+    distances: usize,
+    (a, b): (&A, &B),
+    of_a: impl Fn(usize, &mut [T]) + Send + Sync,
+    of_b: impl Fn(usize, &mut [T]) + Send + Sync,
+) -> Result<Gradients<T>, Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    let large = distances >= SMALL;
+    let wanted = threads::count_for(large, threads)?;
+    let threads = if large { wanted } else { 1 };
+    let parts = threads.div_ceil(2);
+    let (a, b) = ([a.len(), a.dim()], [b.len(), b.dim()]);
+    on_threads(threads, || {
+        let of_a = || by_stretches(a, parts, of_a);
+        let of_b = || by_stretches(b, parts, of_b);
+        let (a, b) = both(threads, of_a, of_b);
+        Ok(Gradients { a, b })
+    })
+}
+
+/// Checks that the points of two clouds have as many coordinates.
+///
+/// # Errors
+/// If they have not.
+pub(super) fn check_dims<T: Scalar, A, B>(a: &A, b: &B) -> Result<(), Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    match (a.dim(), b.dim()) {
+        (a, b) if a == b => Ok(()),
+        (a, b) => Err(Error::Shape(format!("points of {a} coordinates against points of {b}"))),
+    }
+}
+
 /// Gradients of a cloud: `fill` is given each stretch's first row, and its numbers, which are 0.
-pub(super) fn by_stretches<T: Scalar>(
+fn by_stretches<T: Scalar>(
     [points, dim]: [usize; 2],
     parts: usize,
     fill: impl Fn(usize, &mut [T]) + Send + Sync,

@@ -1,6 +1,6 @@
 //! Nearest neighbors between two clouds, the Chamfer distance and what else follows from them.
 //!
-//! A [`crate::Matcher`] says what is wanted, `prepared` checks it, `run` starts a search, and
+//! A [`crate::Matcher`] says what is wanted, `prepared` checks it, `start` starts a search, and
 //! [`crate::Nearest`] (one direction) or [`crate::Chamfer`] (both) comes back: for each point the
 //! distance to its nearest neighbor in the other cloud and that neighbor's index. Means, maxima and
 //! shares within a threshold follow from those; [`backward()`] computes gradients, [`reduce()`] one
@@ -20,7 +20,6 @@
 
 mod auto;
 pub(crate) mod backward;
-pub(crate) mod batch;
 mod block;
 mod brute;
 mod descent;
@@ -37,6 +36,7 @@ mod reference;
 pub(crate) mod run;
 mod search;
 pub(crate) mod several;
+pub(crate) mod start;
 mod tree;
 
 pub use backward::backward;

@@ -1,49 +1,52 @@
-//! From a [`Matcher`] and two clouds to nearest points on the CPU: check, choose a method, run it.
+//! The nearest points of two clouds on the CPU, in one direction or in both.
 
 use super::gather::{Kind, Search};
 use super::metric::Metric;
 use super::output::Output;
-use super::pair::{self, Pair, Structure};
 use super::prepared::empty;
-use super::search::Job;
+use super::start::{Ask, Options, Ready, one};
 use super::tree::Walk;
-use crate::simd;
 use crate::watch::Watch;
-use crate::{
-    Chamfer, Cpu, DeviceKind, Error, Level, Matcher, Method, Nearest, Norm, Points, Scalar,
-};
+use crate::{Chamfer, Cpu, Error, Matcher, Method, Nearest, Points, Scalar};
 
-/// The nearest of `b`, under a watch.
-pub(crate) fn nearest<T: Scalar, A, B>(
-    cpu: &Cpu,
-    matcher: &Matcher,
-    a: &A,
-    b: &B,
-    watch: &Watch<'_>,
-) -> Result<Nearest<T>, Error>
-where
-    A: Points<T> + ?Sized,
-    B: Points<T> + ?Sized,
-{
-    on_checked(cpu, matcher, a, b, watch, |run| run.nearest(0))
+/// For each point of the first cloud the nearest of the second.
+pub(crate) struct OneWay<'a>(pub(crate) &'a Matcher);
+
+impl<T: Scalar> Ask<T> for OneWay<'_> {
+    type Found = Nearest<T>;
+
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    fn options(&self) -> Options {
+        self.0.into()
+    }
+    fn steps(&self, a: usize, _: usize) -> usize {
+        a
+    }
+    fn find(&self, ready: &Ready<'_, '_, T>) -> Result<Nearest<T>, Error> {
+        Ok(nearest(ready, 0))
+    }
 }
 
-/// Both directions, under a watch.
-pub(crate) fn chamfer<T: Scalar, A, B>(
-    cpu: &Cpu,
-    matcher: &Matcher,
-    a: &A,
-    b: &B,
-    watch: &Watch<'_>,
-) -> Result<Chamfer<T>, Error>
-where
-    A: Points<T> + ?Sized,
-    B: Points<T> + ?Sized,
-{
-    on_checked(cpu, matcher, a, b, watch, |run| {
-        // Both directions share what is built of the clouds.
-        Chamfer { a_to_b: run.nearest(0), b_to_a: run.nearest(1) }
-    })
+/// Both directions, which share what is built of the clouds.
+pub(crate) struct BothWays<'a>(pub(crate) &'a Matcher);
+
+impl<T: Scalar> Ask<T> for BothWays<'_> {
+    type Found = Chamfer<T>;
+
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    fn options(&self) -> Options {
+        self.0.into()
+    }
+    fn steps(&self, a: usize, b: usize) -> usize {
+        a.saturating_add(b)
+    }
+    fn find(&self, ready: &Ready<'_, '_, T>) -> Result<Chamfer<T>, Error> {
+        Ok(Chamfer { a_to_b: nearest(ready, 0), b_to_a: nearest(ready, 1) })
+    }
 }
 
 /// Both directions by the obvious loop: O(points of `a` * points of `b`) time.
@@ -64,62 +67,17 @@ where
     B: Points<T> + ?Sized,
 {
     let job = Matcher::new().method(Method::Reference);
-    chamfer(&Cpu::new(), &job, a, b, &Watch::off())
+    one(&Cpu::new(), BothWays(&job), a, b, None)
 }
 
-/// Checks and copies both clouds and builds what the method needs, then works on them on the device's
-/// threads.
-fn on_checked<T: Scalar, A, B, R: Send>(
-    cpu: &Cpu,
-    matcher: &Matcher,
-    a: &A,
-    b: &B,
-    watch: &Watch<'_>,
-    work: impl FnOnce(&Run<'_, '_, T>) -> R + Send,
-) -> Result<R, Error>
-where
-    A: Points<T> + ?Sized,
-    B: Points<T> + ?Sized,
-{
-    let level = simd::choose(cpu.level)?;
-    matcher.method.check(DeviceKind::Cpu)?;
-    let norm = matcher.norm;
-    let found = pair::with(cpu.threads, matcher.bad_rows, a, b, |pair| {
-        pair.build(matcher.method, watch, |structure| {
-            Ok(work(&Run { pair, structure, norm, level, watch }))
-        })
-    });
-    watch.end(Error::SearchCancelled)?;
-    found
-}
-
-/// A search that has been checked.
-struct Run<'a, 'b, T: Scalar> {
-    pair: &'a Pair<'a, T>,
-    structure: Structure<'a, T>,
-    norm: Norm,
-    level: Level,
-    watch: &'a Watch<'b>,
-}
-
-impl<T: Scalar> Run<'_, '_, T> {
-    /// The nearest of one cloud for each point of the other.
-    fn nearest(&self, side: usize) -> Nearest<T> {
-        let [own, other] = [self.pair.clouds[side], self.pair.clouds[1 - side]];
-        let mut found = empty(self.pair.rows[side], own.len, self.norm);
-        if !self.watch.step(0) {
-            return found;
-        }
-        let job = Job::<T, OneNearest> {
-            structure: if side == 0 { self.structure } else { self.structure.turned() },
-            norm: self.norm,
-            threads: self.pair.threads,
-            watch: self.watch,
-            output: Output::new(&mut found, own, other),
-        };
-        job.run(self.level);
-        found
+/// The nearest of one cloud for each point of the other.
+fn nearest<T: Scalar>(ready: &Ready<'_, '_, T>, side: usize) -> Nearest<T> {
+    let [own, other] = [ready.pair.clouds[side], ready.pair.clouds[1 - side]];
+    let mut found = empty(ready.pair.rows[side], own.len, ready.norm);
+    if ready.watch.step(0) {
+        ready.search::<OneNearest>(side, Output::new(&mut found, own, other));
     }
+    found
 }
 
 /// One nearest point for each query.

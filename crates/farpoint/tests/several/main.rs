@@ -20,7 +20,7 @@ use proptest::prelude::*;
 /// What is asked for.
 fn searchers(radius: f64) -> Vec<Searcher> {
     let mut all = Vec::new();
-    for k in [1, 3, 16, 33, 70] {
+    for k in [1, 3, 4, 16, 33, 70] {
         all.push(Searcher::nearest(k));
         all.push(Searcher::nearest(k).exclude_self(true));
         all.push(Searcher::raw_ball(radius, k).min_radius(radius / 3.0).near(radius / 9.0));

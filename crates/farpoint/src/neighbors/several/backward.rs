@@ -1,7 +1,6 @@
 //! Gradients of the distances of several neighbors.
 
-use crate::neighbors::gradients::{Distances, Places, by_stretches};
-use crate::threads::{self, both, on_threads};
+use crate::neighbors::gradients::{Distances, Places, check_dims, of_both};
 use crate::{Error, Gradients, Neighbors, Points, Scalar, WithinBall};
 
 /// The gradients of both clouds, from those of `found.all_distances`, one number per place. What is in
@@ -89,9 +88,6 @@ where
     run(threads, Distances { indices, gradients, places, norm: found.norm }, x, y)
 }
 
-/// Fewer distances are handled by one thread.
-const SMALL: usize = 1 << 14;
-
 fn run<T: Scalar, X, Y>(
     threads: Option<usize>,
     distances: Distances<'_, T>,
@@ -102,27 +98,9 @@ where
     X: Points<T> + ?Sized,
     Y: Points<T> + ?Sized,
 {
-    if x.dim() != y.dim() {
-        let (x, y) = (x.dim(), y.dim());
-        return Err(Error::Shape(format!("points of {x} coordinates against points of {y}")));
-    }
+    check_dims(x, y)?;
     distances.check(x.len(), y.len())?;
-    let large = distances.indices.len() >= SMALL;
-    let wanted = threads::count_for(large, threads)?;
-    let threads = if large { wanted } else { 1 };
-    let parts = threads.div_ceil(2);
-    on_threads(threads, || {
-        let of_x = || {
-            by_stretches([x.len(), x.dim()], parts, |first, rows| {
-                distances.own(x, y, first, rows, T::ZERO);
-            })
-        };
-        let of_y = || {
-            by_stretches([y.len(), y.dim()], parts, |first, rows| {
-                distances.sent(y, x, first, rows);
-            })
-        };
-        let (a, b) = both(threads, of_x, of_y);
-        Ok(Gradients { a, b })
-    })
+    let of_x = |first, rows: &mut [T]| distances.own(x, y, first, rows, T::ZERO);
+    let of_y = |first, rows: &mut [T]| distances.sent(y, x, first, rows);
+    of_both(threads, distances.indices.len(), (x, y), of_x, of_y)
 }

@@ -8,6 +8,9 @@ use crate::simd::Simd;
 /// comparisons than sorting needs, but all in vectors and without a branch.
 const RANKED: usize = 128;
 
+/// Up to so many keys are picked out by keeping them in order while the list goes by.
+const FEW: usize = 4;
+
 /// Sorts keys; one for each thread.
 #[repr(align(64))]
 pub(super) struct Sorted<T: Scalar> {
@@ -40,7 +43,10 @@ impl<T: Scalar> Sorted<T> {
         k: usize,
     ) -> usize {
         let count = k.min(list.len());
-        if list.len() > 1 && !(self.by_rank && list.len() <= RANKED && self.rank(simd, list, count))
+        if k <= FEW {
+            few::<T>(list, count);
+        } else if list.len() > 1
+            && !(self.by_rank && list.len() <= RANKED && self.rank(simd, list, count))
         {
             if list.len() > k {
                 list.select_nth_unstable(k - 1);
@@ -90,6 +96,23 @@ impl<T: Scalar> Sorted<T> {
     }
 }
 
+/// Brings the `count` smallest keys to the front, ascending. Which of two is smaller cannot be predicted, so
+/// that both go where they belong without a branch.
+#[inline(always)]
+fn few<T: Scalar>(list: &mut [T::Key], count: usize) {
+    let mut best = [T::LAST_KEY; FEW];
+    for &key in &*list {
+        let mut key = key;
+        for kept in &mut best {
+            let smaller = key < *kept;
+            (*kept, key) = if smaller { (key, *kept) } else { (*kept, key) };
+        }
+    }
+    for (place, key) in list[..count].iter_mut().zip(best) {
+        *place = key;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,7 +136,7 @@ mod tests {
                     if self.0 { T::index_key(index, distance) } else { distance.near_key(index) }
                 });
                 let keys: Vec<T::Key> = keys.collect();
-                for k in [1, 2, 3, 16, 32, 150, 300] {
+                for k in [1, 2, 3, 4, 5, 16, 32, 150, 300] {
                     let mut expected = keys.clone();
                     expected.sort_unstable();
                     expected.truncate(k);

@@ -1,13 +1,14 @@
 //! Up to 64 queries that go through a search together, each with its candidates so far.
 
+use super::ahead::Ahead;
 use super::best::Sorted;
 use super::limits::Limits;
-use super::output::Output;
+use super::output::{Output, Task};
 use super::seed::Seed;
 use crate::Scalar;
 use crate::memory;
 use crate::neighbors::block::{Block, all, largest};
-use crate::neighbors::descent::{Part, around, block, children, insert};
+use crate::neighbors::descent::{around, block, children};
 use crate::neighbors::gather;
 use crate::neighbors::metric::Metric;
 use crate::simd::Simd;
@@ -18,7 +19,7 @@ use crate::spatial::{BoxTree, LEAF, NONE};
 pub(super) struct Group<'a, T: Scalar> {
     /// The largest distance that still helps each query; -1 in places without a query.
     limit: [T; LEAF],
-    /// Keys of each query, or its neighbors where they are only counted.
+    /// Keys of each query, or its neighbors where no keys are kept.
     counts: [u32; LEAF],
     seed: Seed<T>,
     /// Leaves to be seeded with.
@@ -33,10 +34,8 @@ pub(super) struct Group<'a, T: Scalar> {
     keys: Vec<T::Key>,
     sorted: Sorted<T>,
     output: &'a Output<'a, T>,
-    /// Whether neighbors are counted, not kept.
-    counts_only: bool,
-    /// Parts of the tree that are still to be visited, the nearest last.
-    ahead: Vec<Part<T>>,
+    task: Task,
+    ahead: Ahead<T>,
 }
 
 /// Leaves that limits are seeded with before any of them is looked through.
@@ -51,9 +50,8 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
     fn begin(&mut self, queries: Block<'a, T>) {
         self.queries = queries;
         self.len = queries.len();
-        let k = self.output.most(&queries.points[..self.len]);
-        self.limits.k = k;
-        if !self.counts_only {
+        let (k, choose) = (self.limits.k, self.task == Task::Choose);
+        if choose {
             // Where there is no limit yet, picking out the best makes one.
             let spare = if self.limits.most < T::INFINITY { LEAF } else { LEAF / 2 };
             self.room = k + k / 2 + spare + LEAF;
@@ -61,8 +59,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
                 self.keys.resize(self.room * LEAF, T::LAST_KEY);
             }
         }
-        let none = k == 0 && !self.counts_only;
-        self.limit = [if none { T::from_f64(-1.0) } else { self.limits.most }; LEAF];
+        self.limit = [if choose && k == 0 { T::from_f64(-1.0) } else { self.limits.most }; LEAF];
         self.limit[self.len..].fill(T::from_f64(-1.0));
         self.counts = [0; LEAF];
         for (own, &query) in self.own.iter_mut().zip(&queries.points[..self.len]) {
@@ -70,7 +67,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         }
         // A smallest distance leaves points out, which must not lower the limit.
         let Limits { most, least, by_index, .. } = self.limits;
-        let whole = !self.counts_only && !by_index && least <= T::ZERO && k > 0;
+        let whole = choose && !by_index && least <= T::ZERO && k > 0;
         let wanted = k + usize::from(self.output.exclude_self);
         // In a ball there is a limit already.
         let seeds = if most < T::INFINITY { 1 } else { SEEDS };
@@ -106,18 +103,16 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         targets: &BoxTree<T>,
     ) {
         let mine = around(simd, queries, leaf);
-        self.ahead.clear();
-        self.ahead.push(Part::top(targets));
+        self.ahead.begin(targets);
         let mut worst = largest(simd, &self.limit);
         // The first leaves set limits before any of them is looked through.
         let (mut first, mut held) = ([0; SEEDS], 0);
         let mut seeding = self.seeds > 0;
         loop {
-            let next = self.ahead.pop().filter(|next| next.bound <= worst);
+            let next = self.ahead.next(worst);
             match next {
                 Some(next) if next.level > 0 => {
-                    let ahead = &mut self.ahead;
-                    let each = |part| insert(ahead, part);
+                    let each = |part| self.ahead.add(part);
                     children::<T, S, M>(simd, targets, mine, worst, next, each);
                 }
                 Some(next) if seeding => {
@@ -135,6 +130,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
                         self.visit::<S, M>(simd, targets, leaf);
                     }
                     if next.is_none() {
+                        self.ahead.end(worst);
                         return;
                     }
                     worst = largest(simd, &self.limit);
@@ -147,15 +143,18 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
     unsafe fn write<S: Simd<T>>(&mut self, simd: S) {
         for lane in 0..self.len {
             let (query, count) = (self.queries.points[lane], self.counts[lane]);
-            if self.counts_only {
-                // SAFETY: the query is of the group, which no other thread writes for.
-                unsafe { self.output.set_count(query, count) };
-                continue;
-            }
-            let list = &mut self.keys[lane * self.room..][..count as usize];
-            let count = self.sorted.bring_best(simd, list, self.limits.k);
             // SAFETY: the query is of the group, which no other thread writes for.
-            unsafe { self.output.set(query, &list[..count]) };
+            unsafe {
+                match self.task {
+                    Task::Count => self.output.set_count(query, count),
+                    Task::Choose => {
+                        let list = &mut self.keys[lane * self.room..][..count as usize];
+                        let count = self.sorted.bring_best(simd, list, self.limits.k);
+                        self.output.set(query, &list[..count]);
+                    }
+                    Task::Keep => self.sort(simd, query),
+                }
+            }
         }
     }
 }
@@ -175,8 +174,8 @@ impl<'a, T: Scalar> Group<'a, T> {
             keys: Vec::new(),
             sorted: Sorted::new(output.limits.by_index),
             output,
-            counts_only: output.counts_only(),
-            ahead: Vec::new(),
+            task: output.task(),
+            ahead: Ahead::new(),
         }
     }
 
@@ -194,10 +193,29 @@ impl<'a, T: Scalar> Group<'a, T> {
         &mut self,
         simd: S,
         block: Block<'_, T>,
-        mut wanted: u64,
+        wanted: u64,
         dims: usize,
     ) {
         assert!(block.has(dims) && self.queries.has(dims));
+        // SAFETY: the assertion.
+        unsafe {
+            match dims {
+                3 => self.pairs::<S, M, true>(simd, block, wanted, 3),
+                _ => self.pairs::<S, M, false>(simd, block, wanted, dims),
+            }
+        }
+    }
+
+    /// # Safety
+    /// The queries and the block must have `dims` rows of coordinates, three if `PLAIN`.
+    #[inline(always)]
+    unsafe fn pairs<S: Simd<T>, M: Metric, const PLAIN: bool>(
+        &mut self,
+        simd: S,
+        block: Block<'_, T>,
+        mut wanted: u64,
+        dims: usize,
+    ) {
         let there = all(block.len());
         let mut distances = Distances([T::ZERO; LEAF]);
         while wanted != 0 {
@@ -206,9 +224,9 @@ impl<'a, T: Scalar> Group<'a, T> {
             let limit = simd.splat(self.limit[lane]);
             let mut near = 0;
             for at in (0..LEAF).step_by(S::LANES) {
-                // SAFETY: the assertion; lanes and places below `LEAF`, of which vectors are parts.
+                // SAFETY: as the caller ensures; lanes and places below `LEAF`, of which vectors are parts.
                 let distance = unsafe {
-                    let found = block.distances::<S, M, false>(simd, at, self.queries, lane, dims);
+                    let found = block.distances::<S, M, PLAIN>(simd, at, self.queries, lane, dims);
                     memory::store(simd, &mut distances.0, at, found);
                     found
                 };
@@ -218,10 +236,10 @@ impl<'a, T: Scalar> Group<'a, T> {
             if near == 0 {
                 continue;
             }
-            if self.counts_only {
-                self.count(lane, near, &distances.0, block.points);
-            } else {
-                self.offer(simd, lane, near, &distances.0, block.points);
+            match self.task {
+                Task::Count => self.count(lane, near, &distances.0, block.points),
+                Task::Choose => self.offer(simd, lane, near, &distances.0, block.points),
+                Task::Keep => self.keep(lane, near, &distances.0, block.points),
             }
         }
     }
@@ -235,6 +253,41 @@ impl<'a, T: Scalar> Group<'a, T> {
             let counts = self.limits.reaches(distances[place]);
             self.counts[lane] += u32::from(counts & (points[place] != self.own[lane]));
         }
+    }
+
+    /// Writes the candidates in `near` where they will stay.
+    #[inline(always)]
+    fn keep(&mut self, lane: usize, mut near: u64, distances: &[T; LEAF], points: &[u32; LEAF]) {
+        let query = self.queries.points[lane];
+        // SAFETY: the query is of the group, which no other thread writes for, and nothing is borrowed when
+        // this returns.
+        let Some((to, indices)) = (unsafe { self.output.room(query) }) else { return };
+        while near != 0 {
+            let place = near.trailing_zeros() as usize;
+            near &= near - 1;
+            let (distance, point) = (distances[place], points[place]);
+            if self.limits.reaches(distance) & (point != self.own[lane]) {
+                let count = &mut self.counts[lane];
+                (to[*count as usize], indices[*count as usize]) = (distance, point);
+                *count += 1;
+            }
+        }
+    }
+
+    /// Brings all neighbors of a query in order.
+    ///
+    /// # Safety
+    /// While this runs, no other thread may write for the query.
+    #[inline(always)]
+    unsafe fn sort<S: Simd<T>>(&mut self, simd: S, query: u32) {
+        // SAFETY: as the caller ensures; the borrow ends before `set` writes.
+        let Some((distances, points)) = (unsafe { self.output.room(query) }) else { return };
+        let found = distances.iter().zip(&*points);
+        self.keys.clear();
+        self.keys.extend(found.map(|(&distance, &point)| self.limits.key_of(distance, point)));
+        let count = self.sorted.bring_best(simd, &mut self.keys, points.len());
+        // SAFETY: as the caller ensures.
+        unsafe { self.output.set(query, &self.keys[..count]) };
     }
 
     /// Adds the candidates in `near`, and leaves the best when there are many.

@@ -4,6 +4,7 @@
 //! comparison decides between two, and among equals the lower index counts. Whatever finds the
 //! candidates, the best keys are the same; `reference` is the obvious loop.
 
+mod ahead;
 pub(crate) mod backward;
 mod best;
 mod found;

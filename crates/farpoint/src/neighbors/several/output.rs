@@ -25,27 +25,49 @@ pub(super) enum Places<'a, T> {
     All { distances: Shared<'a, T>, indices: Shared<'a, u32>, offsets: &'a [usize] },
 }
 
-impl<T: Scalar> Output<'_, T> {
+/// What is done with candidates.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Task {
+    /// They are counted.
+    Count,
+    /// The best are kept.
+    Choose,
+    /// All are kept, where they will stay: lists of keys would take many times the memory of a ball.
+    Keep,
+}
+
+impl<'a, T: Scalar> Output<'a, T> {
     /// The target that is the query itself and does not count.
     pub(super) fn own(&self, query: u32) -> Option<u32> {
         self.exclude_self.then(|| self.targets.point(self.queries.row(query)))?
     }
 
-    /// Whether neighbors are counted, not kept.
-    pub(super) fn counts_only(&self) -> bool {
-        matches!(self.places, Places::Counts(_))
+    /// What is done with candidates.
+    pub(super) fn task(&self) -> Task {
+        match self.places {
+            Places::Counts(_) => Task::Count,
+            Places::Best { .. } => Task::Choose,
+            Places::All { .. } => Task::Keep,
+        }
     }
 
-    /// Most neighbors that are kept of any of these queries.
-    pub(super) fn most(&self, queries: &[u32]) -> usize {
-        match self.places {
-            Places::Counts(_) => 0,
-            Places::Best { .. } => self.limits.k,
-            Places::All { offsets, .. } => {
-                let count = |row: usize| offsets[row + 1] - offsets[row];
-                queries.iter().map(|&query| count(self.queries.row(query))).max().unwrap_or(0)
-            }
-        }
+    /// The places of all neighbors of a query, as many as were counted.
+    ///
+    /// # Safety
+    /// As long as these are used, no other thread may write what it found for this query, and there may be no
+    /// other borrow of them.
+    #[inline(always)]
+    pub(super) unsafe fn room(&self, query: u32) -> Option<(&'a mut [T], &'a mut [u32])> {
+        let Places::All { distances, indices, offsets } = self.places else { return None };
+        let row = self.queries.row(query);
+        let places = offsets[row]..offsets[row + 1];
+        assert!(
+            places.end <= distances.len() && places.end <= indices.len(),
+            "offsets beyond arrays"
+        );
+        // SAFETY: the places are in both arrays, by the assertion, and only this thread's, as the caller
+        // ensures: different queries have different rows.
+        unsafe { Some((distances.part(places.clone()), indices.part(places))) }
     }
 
     /// Writes the neighbors of a query, by their keys in order.

@@ -1,6 +1,6 @@
 //! The obvious loop. What it returns is what every other way must return.
 
-use super::output::Output;
+use super::output::{Output, Task};
 use crate::Scalar;
 use crate::neighbors::metric::{Metric, distance};
 use crate::watch::Watch;
@@ -16,8 +16,8 @@ pub(super) fn search<T: Scalar, M: Metric>(output: &Output<'_, T>, watch: &Watch
             })
             .collect();
         keys.sort_unstable();
-        if !output.counts_only() {
-            keys.truncate(output.most(&[query]));
+        if output.task() == Task::Choose {
+            keys.truncate(limits.k);
         }
         if !watch.step(1) {
             return;

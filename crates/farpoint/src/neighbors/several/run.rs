@@ -1,4 +1,4 @@
-//! From a [`Searcher`] and two clouds to neighbors on the CPU: check, choose a method, run it.
+//! Several neighbors of each point on the CPU: the best, or all in a ball.
 
 use super::group::Group;
 use super::limits::Limits;
@@ -6,103 +6,64 @@ use super::output::{Output, Places};
 use crate::memory::Shared;
 use crate::neighbors::gather::{Kind, Search};
 use crate::neighbors::metric::Metric;
-use crate::neighbors::pair::{self, Pair, Structure};
-use crate::neighbors::search::Job;
-use crate::simd;
+use crate::neighbors::start::{Ask, Options, Ready};
 use crate::watch::Watch;
-use crate::{Cpu, DeviceKind, Error, Level, Neighbors, Points, Scalar, Searcher, WithinBall};
+use crate::{Error, Neighbors, Scalar, Searcher, WithinBall};
 
-/// The neighbors in `y` of each point of `x`, under a watch.
-pub(crate) fn search<T: Scalar, X, Y>(
-    cpu: &Cpu,
-    searcher: &Searcher,
-    x: &X,
-    y: &Y,
-    watch: &Watch<'_>,
-) -> Result<Neighbors<T>, Error>
-where
-    X: Points<T> + ?Sized,
-    Y: Points<T> + ?Sized,
-{
-    searcher.check()?;
-    on_checked(cpu, searcher, x, y, watch, |run| run.best())
-}
+/// The best `k` neighbors of each row.
+pub(crate) struct Best<'a>(pub(crate) &'a Searcher);
 
-/// All neighbors in the ball of each point of `x`, under a watch.
-pub(crate) fn within<T: Scalar, X, Y>(
-    cpu: &Cpu,
-    searcher: &Searcher,
-    x: &X,
-    y: &Y,
-    watch: &Watch<'_>,
-) -> Result<WithinBall<T>, Error>
-where
-    X: Points<T> + ?Sized,
-    Y: Points<T> + ?Sized,
-{
-    searcher.check_within()?;
-    on_checked(cpu, searcher, x, y, watch, |run| run.all())
-}
+impl<T: Scalar> Ask<T> for Best<'_> {
+    type Found = Neighbors<T>;
 
-/// Checks and copies both clouds and builds what the method needs of them, then searches on the device's
-/// threads.
-fn on_checked<T: Scalar, X, Y, R: Send>(
-    cpu: &Cpu,
-    searcher: &Searcher,
-    x: &X,
-    y: &Y,
-    watch: &Watch<'_>,
-    work: impl FnOnce(&Run<'_, '_, T>) -> Result<R, Error> + Send,
-) -> Result<R, Error>
-where
-    X: Points<T> + ?Sized,
-    Y: Points<T> + ?Sized,
-{
-    let level = simd::choose(cpu.level)?;
-    searcher.method.check(DeviceKind::Cpu)?;
-    let found = pair::with(cpu.threads, searcher.bad_rows, x, y, |pair| {
-        pair.build(searcher.method, watch, |structure| {
-            work(&Run { pair, structure, searcher, level, watch })
-        })
-    });
-    watch.end(Error::SearchCancelled)?;
-    found
-}
-
-/// A search that has been checked.
-struct Run<'a, 'b, T: Scalar> {
-    pair: &'a Pair<'a, T>,
-    structure: Structure<'a, T>,
-    searcher: &'a Searcher,
-    level: Level,
-    watch: &'a Watch<'b>,
-}
-
-impl<T: Scalar> Run<'_, '_, T> {
-    /// The best `k` of each row.
-    fn best(&self) -> Result<Neighbors<T>, Error> {
-        let (rows, k) = (self.pair.rows[0], self.searcher.k);
+    fn check(&self) -> Result<(), Error> {
+        self.0.check()
+    }
+    fn options(&self) -> Options {
+        self.0.into()
+    }
+    fn steps(&self, x: usize, _: usize) -> usize {
+        x
+    }
+    fn find(&self, ready: &Ready<'_, '_, T>) -> Result<Neighbors<T>, Error> {
+        let (rows, k) = (ready.pair.rows[0], self.0.k);
         let all = rows.checked_mul(k).ok_or(Error::TooManyNeighbors(usize::MAX))?;
         let mut found = Neighbors {
             all_distances: filled(all, T::INFINITY)?,
             all_indices: filled(all, Neighbors::<T>::NONE)?,
             counts: vec![0; rows],
             k,
-            norm: self.searcher.norm,
-            dropped: self.pair.dropped(0),
+            norm: ready.norm,
+            dropped: ready.pair.dropped(0),
         };
         let distances = Shared::new(&mut found.all_distances);
         let indices = Shared::new(&mut found.all_indices);
         let counts = Shared::new(&mut found.counts);
-        self.pass(Places::Best { distances, indices, counts });
+        pass(ready, self.0, Places::Best { distances, indices, counts });
         Ok(found)
     }
+}
 
-    /// All of each row: counted first, then written one row after another.
-    fn all(&self) -> Result<WithinBall<T>, Error> {
-        let rows = self.pair.rows[0];
+/// All neighbors of each row in its ball.
+pub(crate) struct All<'a>(pub(crate) &'a Searcher);
+
+impl<T: Scalar> Ask<T> for All<'_> {
+    type Found = WithinBall<T>;
+
+    fn check(&self) -> Result<(), Error> {
+        self.0.check_within()
+    }
+    fn options(&self) -> Options {
+        self.0.into()
+    }
+    /// Every point twice: when its neighbors are counted, and when they are written.
+    fn steps(&self, x: usize, _: usize) -> usize {
+        x.saturating_mul(2)
+    }
+    fn find(&self, ready: &Ready<'_, '_, T>) -> Result<WithinBall<T>, Error> {
+        let rows = ready.pair.rows[0];
         let mut counts = vec![0; rows];
-        self.pass(Places::Counts(Shared::new(&mut counts)));
+        pass(ready, self.0, Places::Counts(Shared::new(&mut counts)));
         let mut offsets = Vec::with_capacity(rows + 1);
         offsets.push(0usize);
         for count in counts {
@@ -111,27 +72,21 @@ impl<T: Scalar> Run<'_, '_, T> {
         }
         let all = offsets[rows];
         let (mut indices, mut raw_distances) = (filled(all, 0)?, filled(all, T::ZERO)?);
-        if self.watch.step(0) {
+        if ready.watch.step(0) {
             let (indices, offsets) = (Shared::new(&mut indices), &offsets[..]);
             let distances = Shared::new(&mut raw_distances);
-            self.pass(Places::All { distances, indices, offsets });
+            pass(ready, self.0, Places::All { distances, indices, offsets });
         }
-        let (norm, dropped) = (self.searcher.norm, self.pair.dropped(0));
+        let (norm, dropped) = (ready.norm, ready.pair.dropped(0));
         Ok(WithinBall { indices, raw_distances, offsets, norm, dropped })
     }
+}
 
-    fn pass(&self, places: Places<'_, T>) {
-        let [queries, targets] = self.pair.clouds;
-        let (limits, exclude_self) = (Limits::of(self.searcher), self.searcher.exclude_self);
-        let job = Job::<T, Several> {
-            structure: self.structure,
-            norm: self.searcher.norm,
-            threads: self.pair.threads,
-            watch: self.watch,
-            output: Output { queries, targets, limits, exclude_self, places },
-        };
-        job.run(self.level);
-    }
+/// Searches once for all rows.
+fn pass<'c, T: Scalar>(ready: &'c Ready<'_, '_, T>, job: &Searcher, places: Places<'c, T>) {
+    let [queries, targets] = ready.pair.clouds;
+    let (limits, exclude_self) = (Limits::of(job), job.exclude_self);
+    ready.search::<Several>(0, Output { queries, targets, limits, exclude_self, places });
 }
 
 /// No machine has memory for more neighbors, nor are their bytes counted in `isize`.

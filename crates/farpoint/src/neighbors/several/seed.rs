@@ -30,7 +30,7 @@ impl<T: Scalar> Seed<T> {
         let useful = (1..=MOST).contains(&wanted);
         if useful {
             // Up to twice as many are kept.
-            self.nearest[..MOST.min(2 * wanted + 3)].fill([T::INFINITY; LEAF]);
+            self.nearest[..MOST.min(2 * wanted + 1)].fill([T::INFINITY; LEAF]);
         }
         useful
     }
@@ -48,7 +48,8 @@ impl<T: Scalar> Seed<T> {
     ) {
         // Few distances fit in registers if their number is known.
         match self.wanted {
-            1..=4 => self.sort::<S, M, 4>(simd, limits, queries, block, dims),
+            1..=3 => self.sort::<S, M, 3>(simd, limits, queries, block, dims),
+            4 => self.sort::<S, M, 4>(simd, limits, queries, block, dims),
             5..=8 => self.sort::<S, M, 8>(simd, limits, queries, block, dims),
             9..=17 => self.sort::<S, M, 17>(simd, limits, queries, block, dims),
             _ => self.sort::<S, M, MOST>(simd, limits, queries, block, dims),
@@ -67,6 +68,26 @@ impl<T: Scalar> Seed<T> {
         dims: usize,
     ) {
         assert!(block.has(dims) && queries.has(dims));
+        // SAFETY: the assertion.
+        unsafe {
+            match dims {
+                3 => self.insert::<S, M, MANY, true>(simd, limits, queries, block, 3),
+                _ => self.insert::<S, M, MANY, false>(simd, limits, queries, block, dims),
+            }
+        }
+    }
+
+    /// # Safety
+    /// The queries and the block must have `dims` rows of coordinates, three if `PLAIN`.
+    #[inline(always)]
+    unsafe fn insert<S: Simd<T>, M: Metric, const MANY: usize, const PLAIN: bool>(
+        &mut self,
+        simd: S,
+        limits: &mut [T; LEAF],
+        queries: Block<'_, T>,
+        block: Block<'_, T>,
+        dims: usize,
+    ) {
         let nearest: &mut [[T; LEAF]; MANY] = self.nearest.first_chunk_mut().expect("fewer");
         let many = if MANY == MOST { self.wanted } else { MANY };
         let last = self.wanted - 1;
@@ -77,9 +98,9 @@ impl<T: Scalar> Seed<T> {
                 *best = unsafe { memory::load(simd, nearest, at) };
             }
             for place in 0..block.len() {
-                // SAFETY: the assertion; places below `LEAF`, of which vectors are parts.
+                // SAFETY: as the caller ensures; places below `LEAF`, of which vectors are parts.
                 let mut distance =
-                    unsafe { queries.distances::<S, M, false>(simd, at, block, place, dims) };
+                    unsafe { queries.distances::<S, M, PLAIN>(simd, at, block, place, dims) };
                 for kept in &mut best[..many] {
                     let less = simd.min(distance, *kept);
                     distance = simd.max(distance, *kept);

@@ -1,0 +1,135 @@
+//! From two clouds, and what is asked of them, to results: check, copy, choose a method, search; one pair or
+//! many.
+
+use super::gather::Kind;
+use super::pair::{self, Pair, Structure};
+use super::prepared::each;
+use super::search::Job;
+use crate::simd;
+use crate::watch::Watch;
+use crate::{
+    BadRows, Cpu, DeviceKind, Error, Level, Matcher, Method, Norm, Observer, Points, Scalar,
+    Searcher,
+};
+
+/// What can be asked of two clouds.
+pub(crate) trait Ask<T: Scalar>: Sync {
+    /// The answer.
+    type Found: Send;
+
+    /// Checks what does not depend on clouds.
+    ///
+    /// # Errors
+    /// On options that contradict each other.
+    fn check(&self) -> Result<(), Error>;
+    /// By which method and norm, and what is done with bad rows.
+    fn options(&self) -> Options;
+    /// Points of which an observer is told, of clouds of so many.
+    fn steps(&self, x: usize, y: usize) -> usize;
+    /// Searches.
+    fn find(&self, ready: &Ready<'_, '_, T>) -> Result<Self::Found, Error>;
+}
+
+/// What all searches are told.
+pub(crate) struct Options {
+    method: Method,
+    norm: Norm,
+    bad_rows: BadRows,
+}
+
+impl From<&Matcher> for Options {
+    fn from(job: &Matcher) -> Self {
+        Self { method: job.method, norm: job.norm, bad_rows: job.bad_rows }
+    }
+}
+
+impl From<&Searcher> for Options {
+    fn from(job: &Searcher) -> Self {
+        Self { method: job.method, norm: job.norm, bad_rows: job.bad_rows }
+    }
+}
+
+/// Asks two clouds.
+pub(crate) fn one<T: Scalar, X, Y, A: Ask<T>>(
+    cpu: &Cpu,
+    ask: A,
+    x: &X,
+    y: &Y,
+    observer: Option<Observer<'_>>,
+) -> Result<A::Found, Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
+    watched(cpu, &ask, x, y, &Watch::new(observer, ask.steps(x.len(), y.len())))
+}
+
+/// Asks many pairs of clouds, spread over the cores. A pair's result does not depend on its batch.
+pub(crate) fn many<T: Scalar, X: Points<T>, Y: Points<T>, A: Ask<T>>(
+    cpu: &Cpu,
+    ask: A,
+    x: &[X],
+    y: &[Y],
+    observer: Option<Observer<'_>>,
+) -> Result<Vec<A::Found>, Error> {
+    ask.check()?;
+    let watch = Watch::new(observer, ask.steps(points(x), points(y)));
+    let found =
+        each(cpu.threads, x, y, |threads, x, y| watched(&cpu.threads(threads), &ask, x, y, &watch));
+    // That the observer canceled is no fault of a pair.
+    watch.end(Error::SearchCancelled).and(found)
+}
+
+/// Points of all clouds.
+fn points<T: Scalar, P: Points<T>>(clouds: &[P]) -> usize {
+    clouds.iter().fold(0, |sum, cloud| sum.saturating_add(cloud.len()))
+}
+
+/// Checks and copies both clouds and builds what the method needs of them, then searches on the device's
+/// threads, under a watch.
+pub(crate) fn watched<T: Scalar, X, Y, A: Ask<T>>(
+    cpu: &Cpu,
+    ask: &A,
+    x: &X,
+    y: &Y,
+    watch: &Watch<'_>,
+) -> Result<A::Found, Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
+    ask.check()?;
+    let Options { method, norm, bad_rows } = ask.options();
+    let level = simd::choose(cpu.level)?;
+    method.check(DeviceKind::Cpu)?;
+    let found = pair::with(cpu.threads, bad_rows, x, y, |pair| {
+        pair.build(method, watch, |structure| {
+            ask.find(&Ready { pair, structure, norm, level, watch })
+        })
+    });
+    watch.end(Error::SearchCancelled)?;
+    found
+}
+
+/// Two clouds that were checked, and what the method needs of them.
+pub(crate) struct Ready<'a, 'b, T: Scalar> {
+    pub(super) pair: &'a Pair<'a, T>,
+    structure: Structure<'a, T>,
+    pub(super) norm: Norm,
+    level: Level,
+    pub(super) watch: &'a Watch<'b>,
+}
+
+impl<T: Scalar> Ready<'_, '_, T> {
+    /// Searches for each point of the first cloud in the second (`side` 1: the other direction).
+    pub(super) fn search<'c, K: Kind>(&'c self, side: usize, output: K::Of<'c, T>) {
+        let job = Job::<T, K> {
+            structure: if side == 0 { self.structure } else { self.structure.turned() },
+            norm: self.norm,
+            threads: self.pair.threads,
+            watch: self.watch,
+            output,
+        };
+        job.run(self.level);
+    }
+}
