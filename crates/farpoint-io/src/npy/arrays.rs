@@ -72,10 +72,10 @@ impl Array<'_> {
         }
     }
 
-    fn is_large(&self, large: usize) -> bool {
+    fn is_large(&self) -> bool {
         self.places()
             .and_then(|places| places.checked_mul(self.kind().1))
-            .is_none_or(|b| b >= large)
+            .is_none_or(|b| b >= LARGE)
     }
 }
 
@@ -97,25 +97,17 @@ fn put<const N: usize>(
 /// Writes the archive.
 pub(crate) fn write_archive(sink: Sink<'_>, arrays: &[Array<'_>]) -> io::Result<()> {
     match sink {
-        Sink::File(file) => archive(ZipWriter::new(file), arrays, LARGE)?,
-        Sink::Stream(stream) => {
-            archive(ZipWriter::new_stream(BufWriter::new(stream)), arrays, LARGE)?;
-        }
+        Sink::File(file) => archive(ZipWriter::new(file), arrays)?,
+        Sink::Stream(stream) => archive(ZipWriter::new_stream(BufWriter::new(stream)), arrays)?,
     }
     Ok(())
 }
 
-/// Entries from `large` bytes on have the fields of zip64.
-fn archive<W: Write + Seek>(
-    mut archive: ZipWriter<W>,
-    arrays: &[Array<'_>],
-    large: usize,
-) -> ZipResult<()> {
+fn archive<W: Write + Seek>(mut archive: ZipWriter<W>, arrays: &[Array<'_>]) -> ZipResult<()> {
     // What has no date is the same from run to run.
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for array in arrays {
-        let options = options.large_file(array.is_large(large));
-        archive.start_file(format!("{}.npy", array.name), options)?;
+        archive.start_file(format!("{}.npy", array.name), options.large_file(array.is_large()))?;
         array.write(&mut archive)?;
     }
     archive.finish()?.flush()?;
@@ -125,7 +117,7 @@ fn archive<W: Write + Seek>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Cursor, Read, SeekFrom};
+    use std::io::{Cursor, Read};
     use zip::ZipArchive;
 
     fn unpacked(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
@@ -182,72 +174,8 @@ mod tests {
     fn entries_beyond_four_gibibytes_are_marked() {
         let at = |_: usize| 0;
         let array = |places: usize| {
-            Array { name: "a", shape: &[places], values: Values::I64(&at) }.is_large(LARGE)
+            Array { name: "a", shape: &[places], values: Values::I64(&at) }.is_large()
         };
         assert!(!array(500_000_000) && array(540_000_000) && array(usize::MAX));
-    }
-    /// A file whose first [`BEFORE`](Self::BEFORE) bytes are zeros that take no memory.
-    struct Sparse(Cursor<Vec<u8>>);
-
-    impl Sparse {
-        const BEFORE: u64 = 5 << 30;
-    }
-
-    impl Write for Sparse {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.write(bytes)
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl Read for Sparse {
-        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-            self.0.read(bytes)
-        }
-    }
-
-    impl Seek for Sparse {
-        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-            let to = match to {
-                SeekFrom::Start(at) => SeekFrom::Start(
-                    at.checked_sub(Self::BEFORE)
-                        .ok_or(io::Error::other("these zeros are nobody's"))?,
-                ),
-                to => to,
-            };
-            Ok(self.0.seek(to)? + Self::BEFORE)
-        }
-    }
-
-    /// What an archive of more than 4 GiB has: larger fields for sizes, and for places beyond.
-    #[test]
-    fn entries_are_found_beyond_four_gibibytes() {
-        let rows = |place: usize| place as i64;
-        let arrays =
-            ["first", "last"].map(|name| Array { name, shape: &[3], values: Values::I64(&rows) });
-        let mut file = Sparse(Cursor::new(Vec::new()));
-        archive(ZipWriter::new(&mut file), &arrays, 0).unwrap();
-        let plain = {
-            let mut plain = Cursor::new(Vec::new());
-            archive(ZipWriter::new(&mut plain), &arrays, usize::MAX).unwrap();
-            plain.into_inner()
-        };
-        let mut found = ZipArchive::new(file).unwrap();
-        for (name, bytes) in unpacked(&plain) {
-            let mut entry = found.by_name(&name).unwrap();
-            assert!(entry.header_start() >= Sparse::BEFORE);
-            let mut there = Vec::new();
-            entry.read_to_end(&mut there).unwrap();
-            assert_eq!(there, bytes);
-        }
-        // The field of zip64 follows the name of the first entry.
-        let written = found.into_inner().0.into_inner();
-        let after = 30 + "first.npy".len();
-        assert_eq!(
-            (&written[after..after + 2], &plain[after..after + 2]),
-            (&[1, 0][..], &b"\x93N"[..])
-        );
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
         if selection.count {
             selection.statistics.effective_by_step.push(effective);
         }
-        farthest(&distance, &largest)
+        simd.vectorize(Farthest { distance: &distance, largest: &largest })
     };
     let mut next = None;
     for start in selection.starts.clone() {
@@ -57,17 +57,38 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
 }
 
 /// The largest distance and the lowest point that has it; `None` when all are chosen.
-fn farthest<T: Scalar>(distance: &[T], largest: &[T]) -> Option<(u32, T)> {
-    let mut block = 0;
-    for (other, value) in largest.iter().enumerate() {
-        if *value > largest[block] {
-            block = other;
+struct Farthest<'a, T> {
+    distance: &'a [T],
+    largest: &'a [T],
+}
+
+impl<T: Scalar> Kernel<T> for Farthest<'_, T> {
+    type Output = Option<(u32, T)>;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) -> Self::Output {
+        let mut block = 0;
+        for (other, value) in self.largest.iter().enumerate() {
+            if *value > self.largest[block] {
+                block = other;
+            }
         }
+        let value = self.largest[block];
+        if value < T::ZERO {
+            return None;
+        }
+        let end = (block * BLOCK + BLOCK).min(self.distance.len());
+        for at in (block * BLOCK..end).step_by(S::LANES) {
+            // SAFETY: the length of `distance` is a multiple of the widest set's lanes, as is `at`,
+            // which is below it.
+            let here = unsafe { memory::load(simd, self.distance, at) };
+            let equal = simd.eq(here, simd.splat(value));
+            if equal != 0 {
+                return Some(((at + equal.trailing_zeros() as usize) as u32, value));
+            }
+        }
+        None
     }
-    let value = largest[block];
-    let start = block * BLOCK;
-    let at = distance[start..].iter().position(|&d| d == value)?;
-    (value >= T::ZERO).then_some(((start + at) as u32, value))
 }
 
 /// Lowers all distances by one sample, in `parts` at a time; counts effective updates.
