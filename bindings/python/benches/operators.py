@@ -43,6 +43,10 @@ def table(columns, lines):
     return "\n".join([*text, *(f"| {' | '.join(map(shown, line))} |" for line in lines)]) + "\n"
 
 
+def apart(more, less):
+    return None if more is None or less is None else more - less
+
+
 def reached(value, goal):
     return "" if goal is None or value is None else "yes" if value <= goal else f"no, {value / goal:.2f} x"
 
@@ -54,8 +58,8 @@ def gpu_text(record):
                "elsewhere, ms"]
     lines = [[row["work"], row["kernels"], row["call"], row["goal"], reached(row["kernels"], row["goal"]),
               *(row["peers"].get(name) for name in here), row["elsewhere"]] for row in record["rows"]]
-    calls = [[row["operator"], row["compiled_half"], row["call"], row["call"] - row["compiled_half"],
-              row["compat"], row["compat"] and row["compat"] - row["call"]] for row in record["overhead"]]
+    calls = [[row["operator"], row["compiled_half"], row["call"], apart(row["call"], row["compiled_half"]),
+              row["compat"], apart(row["compat"], row["call"])] for row in record["overhead"]]
     return "\n".join([
         table(columns, lines),
         "Results and gradients were compared with the CPU's bit for bit. \"Elsewhere\": public kernels, measured "

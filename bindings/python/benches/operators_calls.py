@@ -8,7 +8,8 @@ import torch
 
 import farpoint
 
-ROUNDS = 180
+#: Calls of a round: more than it takes to be warm, fewer than a queue holds.
+CALLS, ROUNDS = 100, 25
 
 
 class Recorder:
@@ -31,11 +32,20 @@ class Recorder:
         return call
 
 
+def forget_plans():
+    """Plans that are kept would lead past a recorder, or through one that is done."""
+    for name, module in sys.modules.items():
+        if name.startswith("farpoint._"):
+            for kept in ("_plans", "_met"):
+                getattr(module, kept, {}).clear()
+
+
 def compiled_half(call):
     """Makes again the calls into the compiled half that the second of two calls made."""
     native, calls, held = farpoint._native, [], []
     users = [module for name, module in sys.modules.items()
              if name.startswith("farpoint") and getattr(module, "_native", None) is native]
+    forget_plans()
     for module in users:
         module._native = Recorder(native, calls)
     try:
@@ -45,51 +55,58 @@ def compiled_half(call):
     finally:
         for module in users:
             module._native = native
+        forget_plans()
+    if not calls:
+        raise RuntimeError("no call into the compiled half was seen")
     recorded = list(calls)
     # What the calls write to stays alive with the results.
     return lambda held=held: [found(*arguments, **options) for found, arguments, options, _ in recorded]
 
 
 def on_host(call):
-    """Microseconds on the host, which the GPU does not hold up: few calls at a time."""
+    """Microseconds on the host, which the GPU does not hold up: its queue is empty before each round."""
 
     rounds = []
     for _ in range(ROUNDS):
         torch.cuda.synchronize()
         begin = time.perf_counter()
-        for _ in range(10):
+        for _ in range(CALLS):
             call()
-        rounds.append((time.perf_counter() - begin) / 10 * 1e6)
+        rounds.append((time.perf_counter() - begin) / CALLS * 1e6)
     return statistics.median(rounds)
 
 
 def overheads():
     """Rows of the table of calls: the operator, and a drop-in with the same result."""
-    from farpoint.compat import pointnet2_ops
+    for name, (operator, dropin) in calls(64).items():
+        half = on_host(compiled_half(operator)) if operator else None
+        figures = {"operator": name, "compiled_half": half, "call": operator and on_host(operator),
+                   "compat": dropin and on_host(dropin)}
+        print(f"{name}: {figures}", flush=True)
+        yield figures
+
+
+def calls(points):
+    """By name a call of an operator, and one of a drop-in; either may be None."""
+    from farpoint.compat import pointnet2_ops, torch_cluster
     from farpoint.compat.pytorch3d import ops as pytorch3d
 
-    def tensors(points):
-        x, values = torch.rand(2, points, 3, device="cuda"), torch.rand(2, points, 8, device="cuda")
-        indices = torch.randint(points, (2, points, 4), device="cuda")
-        weights = torch.rand(2, points, 4, device="cuda")
-        return x, values, indices, weights, values.transpose(1, 2).contiguous(), indices.int()
-
-    def calls(points):
-        x, values, indices, weights, first, narrow = tensors(points)
-        three = narrow[..., :3].contiguous(), weights[..., :3].contiguous()
-        return {
-            "knn": (lambda: farpoint.knn(x, x, 4), lambda: pytorch3d.knn_points(x, x, K=4)),
-            "ball_query": (lambda: farpoint.ball_query(x, x, 0.2, 4), lambda: pointnet2_ops.ball_query(0.2, 4, x, x)),
-            "gather": (lambda: farpoint.gather(values, indices), lambda: pointnet2_ops.grouping_operation(first, narrow)),
-            "gather_max": (lambda: farpoint.gather_max(values, indices), None),
-            "interpolate": (lambda: farpoint.interpolate(values, indices, weights),
-                            lambda: pointnet2_ops.three_interpolate(first, *three)),
-        }
-
-    # Recorded with another size, so that no plan that is kept leads through the recorder.
-    for (name, (operator, dropin)), (other, _) in zip(calls(64).items(), calls(65).values(), strict=True):
-        half = on_host(compiled_half(other))
-        figures = {"operator": name, "compiled_half": half, "call": on_host(operator),
-                   "compat": dropin and on_host(dropin)}
-        print(f"{name}: {half:.1f} us compiled, {figures['call']:.1f} a call, drop-in {figures['compat']}")
-        yield figures
+    x, values = torch.rand(2, points, 3, device="cuda"), torch.rand(2, points, 8, device="cuda")
+    indices, weights = torch.randint(points, (2, points, 4), device="cuda"), torch.rand(2, points, 4, device="cuda")
+    first, narrow, index = values.transpose(1, 2).contiguous(), indices.int(), farpoint.Index(x)
+    three = narrow[..., :3].contiguous(), weights[..., :3].contiguous()
+    graded, cloud = values.clone().requires_grad_(), x[0].contiguous()
+    batch = torch.arange(2, device="cuda").repeat_interleave(points)
+    return {
+        "knn": (lambda: farpoint.knn(x, x, 4), lambda: pytorch3d.knn_points(x, x, K=4)),
+        "knn, with an index": (lambda: index.knn(x, 4), None),
+        "knn of a cloud": (lambda: farpoint.knn(cloud, cloud, 4), lambda: torch_cluster.knn_graph(cloud, 4)),
+        "knn_graph of clouds in a batch": (None, lambda: torch_cluster.knn_graph(x.view(-1, 3), 4, batch)),
+        "ball_query": (lambda: farpoint.ball_query(x, x, 0.2, 4), lambda: pointnet2_ops.ball_query(0.2, 4, x, x)),
+        "gather": (lambda: farpoint.gather(values, indices), lambda: pointnet2_ops.grouping_operation(first, narrow)),
+        "gather, differentiable": (lambda: farpoint.gather(graded, indices), None),
+        "gather_max": (lambda: farpoint.gather_max(values, indices), None),
+        "interpolate": (lambda: farpoint.interpolate(values, indices, weights),
+                        lambda: pointnet2_ops.three_interpolate(first, *three)),
+        "inverse_distance_weights": (lambda: farpoint.inverse_distance_weights(weights), None),
+    }

@@ -367,3 +367,59 @@ def test_torch_cluster_agrees(dtype):
                 assert torch.equal(mine.fps(x, of_x, ratio, False), theirs.fps(x, of_x, ratio, False))
         size = torch.tensor([0.1, 0.2, 0.3], dtype=dtype)
         assert torch.equal(mine.grid_cluster(x, size), theirs.grid_cluster(x, size))
+
+
+class TestOffsetsOnAGpu:
+    """What a GPU is asked for: the same on the CPU."""
+
+    @pytest.mark.parametrize("sizes", [[3, 4], [2, 2, 2], [0, 3, 0, 1, 0], [5]])
+    @pytest.mark.parametrize("batch_size", [None, 7])
+    def test_as_on_the_cpu(self, sizes, batch_size):
+        from farpoint.compat import _clouds
+
+        batch = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
+        other = torch.tensor([0, 0, 1]) if len(sizes) > 1 else torch.tensor([0, 0, 0])
+        points, queries = torch.rand(len(batch), 3), torch.rand(3, 3)
+        for given, asked in (([batch], points), ([batch, other], queries)):
+            found, wanted = (
+                pair(points, asked, given, ("batch_x", "batch_y"), batch_size)
+                for pair in (_clouds._pair_on_gpu, _clouds._pair_on_cpu)
+            )
+            assert found.ends == wanted.ends and found.finite and found.sizes() == wanted.sizes()
+            assert found.point_offsets.tolist() == wanted.point_offsets
+            assert found.query_offsets.tolist() == wanted.query_offsets
+
+    def test_errors_and_numbers_that_are_not_finite(self):
+        from farpoint.compat import _clouds
+
+        def pair(batch, batch_size=None, points=None):
+            batch = torch.tensor(batch)
+            points = torch.rand(len(batch), 3) if points is None else points
+            return _clouds._pair_on_gpu(points, points, [batch], ("batch", "batch"), batch_size)
+
+        for wrong in ([0, 1, 0, 1], [-1, 0, 1], [1, 0], [0, -1]):
+            with pytest.raises(ValueError, match="batch must ascend from 0"):
+                pair(wrong)
+        with pytest.raises(ValueError, match="batch_size is 2"):
+            pair([0, 1, 2], 2)
+        for value in (float("nan"), float("inf")):
+            points = torch.rand(4, 3)
+            points[2, 1] = value
+            assert not pair([0, 0, 1, 1], None, points).finite
+        assert pair([0, 0, 1, 1], None, torch.full((4, 3), 3e38)).finite
+
+    @pytest.mark.parametrize("sizes", [[6, 6, 6], [4, 9, 6]])
+    @pytest.mark.parametrize("k", [2, 5])
+    @pytest.mark.parametrize("turned", [False, True])
+    def test_edges(self, sizes, k, turned):
+        from farpoint.compat import _clouds
+
+        batch = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
+        points = torch.randint(3, (len(batch), 3)).double()
+        for one, queries in ((True, points), (False, points + 0.5)):
+            given = [batch] if one else [batch, batch.clone()]
+            found, wanted = (
+                _edges.knn_edges(pair(points, queries, given, ("batch", "batch"), None), k, one, turned)
+                for pair in (_clouds._pair_on_gpu, _clouds._pair_on_cpu)
+            )
+            assert torch.equal(found, wanted) and found.is_contiguous()

@@ -237,6 +237,10 @@ class CudaSearch:
     def search(
         self, step: _Step, distances: int, indices: int, counts: int, scratch: int
     ) -> None: ...
+    def search_whole(
+        self, stream: int, x: int, y: int, tree: int, itself: bool, distances: int, indices: int,
+        counts: int, scratch: int,
+    ) -> None: ...
     def count(self, step: _Step, counts: int, scratch: int) -> None: ...
     def fill(
         self, step: _Step, offsets: int, distances: int, indices: int, scratch: int
@@ -255,7 +259,7 @@ class CudaValues:
         self, stream: int, indices: int, grad: int, output: int, scratch: int
     ) -> None: ...
     def gather_max(
-        self, stream: int, values: int, indices: int, add: int, output: int, chosen: int
+        self, stream: int, values: int, indices: int, add: int, output: int, chosen: int = 0
     ) -> None: ...
     def gather_max_backward(
         self, stream: int, indices: int, chosen: int, grad: int, of_values: int, of_add: int,

@@ -82,6 +82,10 @@ class Sides(NamedTuple):
     tree: Any = None
 
 
+#: All rows of clouds that were given as they are.
+WHOLE = Sides()
+
+
 class Clouds(NamedTuple):
     """One side of a search on the CPU."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 from . import _arguments, several
 from ._arrays import library_of
+from ._records import Sides
 from ._typing import ArrayT, Integers
 from .neighbors import Nearest, PlainNearest
 from .several import BallNeighbors, Neighbors
@@ -75,7 +76,7 @@ class Index(Generic[ArrayT]):
             )
         threads = _arguments.threads(threads)
         self.y = y
-        self._sides = {"y_lengths": y_lengths, "y_offsets": y_offsets}
+        self._lengths_and_offsets = y_lengths, y_offsets
         self._tree, self._kept = library_of(y).tree_of(y, y_lengths, y_offsets, threads)
 
     def knn(
@@ -108,11 +109,10 @@ class Index(Generic[ArrayT]):
         ValueError, TypeError, farpoint.CudaUnavailable
             As for ``farpoint.knn``.
         """
-        return several.knn_by_tree(
-            x, self.y, k, self._tree, **self._both(x, x_lengths, x_offsets),
-            exclude_self=exclude_self, squared=squared, norm=norm, index_dtype=index_dtype,
-            threads=threads,
-        )
+        request = several.nearest_request(k, exclude_self, norm, index_dtype, threads)
+        sides = self._both(x, x_lengths, x_offsets)
+        found: Neighbors[ArrayT] = several.search(x, self.y, sides, request, squared)
+        return found
 
     @overload
     def ball_query(
@@ -150,7 +150,11 @@ class Index(Generic[ArrayT]):
             As for ``farpoint.ball_query``.
         """
         sides = self._both(x, options.pop("x_lengths", None), options.pop("x_offsets", None))
-        return several.ball_query_by_tree(x, self.y, radius, k, self._tree, **sides, **options)
+        squared = options.pop("squared", True)
+        request = several.ball_request(radius, k, **options)
+        found: Neighbors[Any] | BallNeighbors[Any]
+        found = several.search(x, self.y, sides, request, squared)
+        return found
 
     def nearest(
         self,
@@ -188,9 +192,9 @@ class Index(Generic[ArrayT]):
         kind = Nearest if norm == 2 and squared else PlainNearest
         return kind(found.distances[..., 0], found.indices[..., 0])
 
-    def _both(self, x: Any, x_lengths: Any, x_offsets: Any) -> dict[str, Any]:
-        """Lengths and offsets of both sides; the cloud in itself has its own."""
-        sides = self._sides
+    def _both(self, x: Any, x_lengths: Any, x_offsets: Any) -> Sides:
+        """What is known of both sides; the cloud in itself has its own lengths and offsets."""
+        y_lengths, y_offsets = self._lengths_and_offsets
         if x is self.y and x_lengths is None and x_offsets is None:
-            x_lengths, x_offsets = sides["y_lengths"], sides["y_offsets"]
-        return {"x_lengths": x_lengths, "x_offsets": x_offsets, **sides}
+            x_lengths, x_offsets = y_lengths, y_offsets
+        return several.sides_of(x_lengths, y_lengths, x_offsets, y_offsets, self._tree)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 from . import _arguments
 from ._arrays import library_of_pair
-from ._records import Neighborhood, Sides
+from ._records import WHOLE, Neighborhood, Sides
+from ._torch import presence
 from ._typing import ArrayT, Integers, NamedTuple
 
 if TYPE_CHECKING:
@@ -130,35 +132,10 @@ def knn(
     >>> farpoint.knn(x, y, 2)
     Neighbors(distances=array([[1., 1.]]), indices=array([[1, 2]]), counts=array([2]))
     """
-    return knn_by_tree(
-        x, y, k, None, x_lengths, y_lengths, x_offsets, y_offsets, exclude_self, squared, norm,
-        index_dtype, threads,
-    )
-
-
-def knn_by_tree(
-    x: ArrayT,
-    y: ArrayT,
-    k: int,
-    tree: Any,
-    x_lengths: Integers | None = None,
-    y_lengths: Integers | None = None,
-    x_offsets: Integers | None = None,
-    y_offsets: Integers | None = None,
-    exclude_self: bool = False,
-    squared: bool = True,
-    norm: Literal[1, 2] = 2,
-    index_dtype: IndexType = None,
-    threads: int | None = None,
-) -> Neighbors[ArrayT]:
-    """``knn`` with the tree of y, if there is one."""
-    sides = _sides(x_lengths, y_lengths, x_offsets, y_offsets, tree)
-    request = _request(
-        _places(k), "nearest", (0.0, 0.0, 0.0), False, False, exclude_self, norm, index_dtype,
-        threads,
-    )
-    plain = norm == 2 and not squared
-    return Neighbors(*library_of_pair(x, y).search(x, y, sides, request, plain))
+    sides = sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
+    request = nearest_request(k, exclude_self, norm, index_dtype, threads)
+    found: Neighbors[ArrayT] = search(x, y, sides, request, squared)
+    return found
 
 
 @overload
@@ -239,39 +216,12 @@ def ball_query(
     >>> farpoint.ball_query(x, y, 2.0, None).offsets
     array([0, 3])
     """
-    return ball_query_by_tree(
-        x, y, radius, k, None, x_lengths, y_lengths, x_offsets, y_offsets, min_radius, order,
-        inclusive, exclude_self, squared, norm, index_dtype, threads,
+    sides = sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
+    request = ball_request(
+        radius, k, min_radius, order, inclusive, exclude_self, norm, index_dtype, threads
     )
-
-
-def ball_query_by_tree(
-    x: Any,
-    y: Any,
-    radius: float,
-    k: int | None,
-    tree: Any,
-    x_lengths: Integers | None = None,
-    y_lengths: Integers | None = None,
-    x_offsets: Integers | None = None,
-    y_offsets: Integers | None = None,
-    min_radius: float = 0.0,
-    order: Literal["index", "nearest"] = "index",
-    inclusive: bool = False,
-    exclude_self: bool = False,
-    squared: bool = True,
-    norm: Literal[1, 2] = 2,
-    index_dtype: IndexType = None,
-    threads: int | None = None,
-) -> Neighbors[Any] | BallNeighbors[Any]:
-    """``ball_query`` with the tree of y, if there is one."""
-    sides = _sides(x_lengths, y_lengths, x_offsets, y_offsets, tree)
-    limits = (_radius(radius, "radius"), _radius(min_radius, "min_radius"), 0.0)
-    places = None if k is None else _places(k)
-    request = _request(
-        places, "ball", limits, inclusive, _by_index(order), exclude_self, norm, index_dtype, threads
-    )
-    return _found(x, y, sides, request, norm == 2 and not squared)
+    found: Neighbors[Any] | BallNeighbors[Any] = search(x, y, sides, request, squared)
+    return found
 
 
 def ball_query_raw(
@@ -325,30 +275,52 @@ def ball_query_raw(
     >>> farpoint.neighbors.ball_query_raw(x, y, 2, most=4.0, inclusive=True).indices
     array([[1, 2]])
     """
-    sides = _sides(x_lengths, y_lengths, x_offsets, y_offsets, None)
+    sides = sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
     given = ((most, "most"), (least, "least"), (near, "near"))
     limits = tuple([_arguments.number(value, name) for value, name in given])
-    places = None if k is None else _places(k)
     request = _request(
-        places, "raw", limits, inclusive, _by_index(order), exclude_self, norm, index_dtype, threads
+        _places(k), "raw", limits, inclusive, order, exclude_self, norm, index_dtype, threads
     )
-    return _found(x, y, sides, request, norm == 2 and not squared)
-
-
-def _found(
-    x: Any, y: Any, sides: Sides, request: Neighborhood, plain: bool
-) -> Neighbors[Any] | BallNeighbors[Any]:
-    library = library_of_pair(x, y)
-    if request.k is None:
-        return BallNeighbors(*library.within(x, y, sides, request, plain))
-    return Neighbors(*library.search(x, y, sides, request, plain))
+    found: Neighbors[ArrayT] | BallNeighbors[ArrayT] = search(x, y, sides, request, squared)
+    return found
 
 
 # ------------------------------------------------------------------------------ checked arguments
 
 
-def _places(k: Any) -> int:
-    return _arguments.integer(k, "k", 1)
+def search(x: Any, y: Any, sides: Sides, request: Neighborhood, squared: bool) -> Any:
+    """What is asked for, as ``Neighbors``, or ``BallNeighbors`` of all."""
+    library, plain = library_of_pair(x, y), request.norm == 2 and not squared
+    if request.k is None:
+        return BallNeighbors(*library.within(x, y, sides, request, plain))
+    return Neighbors(*library.search(x, y, sides, request, plain))
+
+
+def nearest_request(
+    k: int, exclude_self: bool = False, norm: int = 2, index_dtype: IndexType = None,
+    threads: int | None = None,
+) -> Neighborhood:
+    """What ``knn`` asks for."""
+    if k is None:
+        raise TypeError("k must be an integer, not None (NoneType)")
+    return _request(
+        _places(k), "nearest", (0.0, 0.0, 0.0), False, "nearest", exclude_self, norm, index_dtype, threads
+    )
+
+
+def ball_request(
+    radius: float, k: int | None, min_radius: float = 0.0, order: str = "index", inclusive: bool = False,
+    exclude_self: bool = False, norm: int = 2, index_dtype: IndexType = None, threads: int | None = None,
+) -> Neighborhood:
+    """What ``ball_query`` asks for."""
+    limits = _radius(radius, "radius"), _radius(min_radius, "min_radius"), 0.0
+    return _request(
+        _places(k), "ball", limits, inclusive, order, exclude_self, norm, index_dtype, threads
+    )
+
+
+def _places(k: Any) -> int | None:
+    return None if k is None else _arguments.integer(k, "k", 1)
 
 
 def _radius(value: Any, name: str) -> float:
@@ -358,13 +330,12 @@ def _radius(value: Any, name: str) -> float:
     return radius
 
 
-def _by_index(order: Any) -> bool:
-    if order not in ("index", "nearest"):
-        raise ValueError(f'order is {order!r}; it must be "index" or "nearest"')
-    return bool(order == "index")
-
-
-def _sides(x_lengths: Any, y_lengths: Any, x_offsets: Any, y_offsets: Any, tree: Any) -> Sides:
+def sides_of(
+    x_lengths: Any, y_lengths: Any, x_offsets: Any, y_offsets: Any, tree: Any = None
+) -> Sides:
+    """What is known of both sides, and the tree of y if there is one."""
+    if x_lengths is None and y_lengths is None and x_offsets is None and y_offsets is None:
+        return WHOLE if tree is None else Sides(tree=tree)
     if (x_offsets is None) != (y_offsets is None):
         given, other = ("x", "y") if y_offsets is None else ("y", "x")
         raise ValueError(f"{given}_offsets are given without {other}_offsets; give both or none")
@@ -374,14 +345,33 @@ def _sides(x_lengths: Any, y_lengths: Any, x_offsets: Any, y_offsets: Any, tree:
 
 
 def _request(
-    k: int | None, kind: str, limits: Any, inclusive: bool, by_index: bool, exclude_self: bool,
-    norm: int, index_dtype: Any, threads: int | None,
+    k: int | None, kind: str, limits: Any, inclusive: bool, order: str, exclude_self: bool, norm: int,
+    index_dtype: Any, threads: int | None,
 ) -> Neighborhood:
+    """The record of a search: the same one for the same arguments, unless ``torch.compile`` traces this."""
+    threads = None if threads is None else _arguments.threads(threads)
+    inclusive, exclude_self = bool(inclusive), bool(exclude_self)
+    given = (k, kind, limits, inclusive, order, exclude_self, norm, index_dtype, threads)
+    if type(norm) is int and not presence.is_compiling():
+        try:
+            return _kept_request(*given)
+        except TypeError:  # a type of indices that has no hash
+            pass
+    return _new_request(*given)
+
+
+def _new_request(
+    k: int | None, kind: str, limits: tuple[float, float, float], inclusive: bool, order: str,
+    exclude_self: bool, norm: int, index_dtype: Any, threads: int | None,
+) -> Neighborhood:
+    if order not in ("index", "nearest"):
+        raise ValueError(f'order is {order!r}; it must be "index" or "nearest"')
     if norm not in (1, 2):
         raise ValueError(f"norm is {norm!r}; it must be 1 or 2")
-    if threads is not None:
-        threads = _arguments.threads(threads)
     narrow = _arguments.is_narrow(index_dtype)
     return Neighborhood(
-        k, kind, limits, bool(inclusive), by_index, bool(exclude_self), norm, narrow, threads
+        k, kind, limits, inclusive, order == "index", exclude_self, norm, narrow, threads
     )
+
+
+_kept_request = lru_cache(maxsize=1024, typed=True)(_new_request)

@@ -100,11 +100,26 @@ impl CudaSearch {
         counts: u64,
         scratch: u64,
     ) -> PyResult<()> {
-        let (step, answers) = (Step::of(step), [distances, indices, counts]);
-        self.queue(py, step.stream, |stream| match self.wide {
-            false => self.enqueue::<f32>(stream, &step, answers, scratch),
-            true => self.enqueue::<f64>(stream, &step, answers, scratch),
-        })
+        self.queue_search(py, &Step::of(step), [distances, indices, counts], scratch)
+    }
+
+    /// The same in clouds without lengths and offsets.
+    #[expect(clippy::too_many_arguments, reason = "Python passes numbers faster than tuples")]
+    fn search_whole(
+        &self,
+        py: Python<'_>,
+        stream: u64,
+        x: u64,
+        y: u64,
+        tree: u64,
+        itself: bool,
+        distances: u64,
+        indices: u64,
+        counts: u64,
+        scratch: u64,
+    ) -> PyResult<()> {
+        let step = Step { stream, points: [x, y], tree, itself, ..Step::default() };
+        self.queue_search(py, &step, [distances, indices, counts], scratch)
     }
 
     /// Queues the counting of all neighbors within balls.
@@ -195,6 +210,19 @@ impl CudaSearch {
         // SAFETY: it is the caller's current stream of this device, which outlives the call.
         let stream = unsafe { Stream::borrowed(&self.gpu, stream) };
         py.detach(|| work(&stream)).map_err(|error| failed(error, &self.about()))
+    }
+
+    fn queue_search(
+        &self,
+        py: Python<'_>,
+        step: &Step,
+        answers: [u64; 3],
+        scratch: u64,
+    ) -> PyResult<()> {
+        self.queue(py, step.stream, |stream| match self.wide {
+            false => self.enqueue::<f32>(stream, step, answers, scratch),
+            true => self.enqueue::<f64>(stream, step, answers, scratch),
+        })
     }
 
     /// The clouds of either side; an index of `y` is that of `x`, too, if it is the same.

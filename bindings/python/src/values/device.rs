@@ -87,6 +87,7 @@ impl CudaValues {
     }
 
     #[expect(clippy::too_many_arguments, reason = "Python passes numbers faster than tuples")]
+    #[pyo3(signature = (stream, values, indices, add, output, chosen = 0))]
     fn gather_max(
         &self,
         py: Python<'_>,

@@ -1,9 +1,9 @@
 //! Gathering and interpolating the values of NumPy arrays, all of them dense. Answers are flat: Python gives
 //! them their shape.
 
-use super::{Numbers, Sizes, about, in_indices, in_values, shape_of};
-use crate::{error, watch};
-use farpoint::values;
+use super::{Numbers, Sizes, about, in_indices, in_values, run, shape_of};
+use farpoint::Cpu;
+use farpoint::values::{self, ValueShape};
 use numpy::{IntoPyArray, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -19,6 +19,15 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 type Array<'a, 'py> = &'a Bound<'py, PyUntypedArray>;
 
+/// What an operator gives for values of these sizes.
+fn of<R: Send>(
+    py: Python<'_>,
+    sizes: Sizes,
+    work: impl FnOnce(&Cpu, &ValueShape) -> Result<R, farpoint::Error> + Send,
+) -> PyResult<R> {
+    run(py, || about(sizes), |cpu| work(cpu, &shape_of(sizes)))
+}
+
 /// The rows that the indices name.
 #[pyfunction]
 #[pyo3(name = "values_gather")]
@@ -30,9 +39,7 @@ fn gather<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     in_values!(values, |values| in_indices!(indices, |indices| {
         let (values, indices) = (values.slice()?, indices.slice()?);
-        let cpu = watch::cpu(None);
-        let found = py.detach(|| values::gather(&cpu, &shape_of(sizes), values, indices));
-        let found = found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        let found = of(py, sizes, |cpu, shape| values::gather(cpu, shape, values, indices))?;
         Ok(found.into_pyarray(py).into_any())
     }))
 }
@@ -48,9 +55,7 @@ fn gather_backward<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     in_values!(grad, |grad| in_indices!(indices, |indices| {
         let (grad, indices) = (grad.slice()?, indices.slice()?);
-        let cpu = watch::cpu(None);
-        let found = py.detach(|| values::gather_backward(&cpu, &shape_of(sizes), indices, grad));
-        let found = found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        let found = of(py, sizes, |cpu, shape| values::gather_backward(cpu, shape, indices, grad))?;
         Ok(found.into_pyarray(py).into_any())
     }))
 }
@@ -69,9 +74,8 @@ fn gather_max<'py>(
         let add = add.map(|add| values.like(add, "what is added")).transpose()?;
         let add = add.as_ref().map(Numbers::slice).transpose()?;
         let (values, indices) = (values.slice()?, indices.slice()?);
-        let cpu = watch::cpu(None);
-        let found = py.detach(|| values::gather_max(&cpu, &shape_of(sizes), values, indices, add));
-        let found = found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        let found =
+            of(py, sizes, |cpu, shape| values::gather_max(cpu, shape, values, indices, add))?;
         (found.values.into_pyarray(py), found.chosen.into_pyarray(py)).into_pyobject(py)
     }))
 }
@@ -90,10 +94,9 @@ fn gather_max_backward<'py>(
     let chosen = Numbers::<i32>::required(chosen, "chosen places")?;
     in_values!(grad, |grad| in_indices!(indices, |indices| {
         let (grad, indices, chosen) = (grad.slice()?, indices.slice()?, chosen.slice()?);
-        let (cpu, shape) = (watch::cpu(None), shape_of(sizes));
-        let found = py
-            .detach(|| values::gather_max_backward(&cpu, &shape, indices, chosen, grad, with_add));
-        let found = found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        let found = of(py, sizes, |cpu, shape| {
+            values::gather_max_backward(cpu, shape, indices, chosen, grad, with_add)
+        })?;
         let add = found.add.map(|add| add.into_pyarray(py));
         (found.values.into_pyarray(py), add).into_pyobject(py)
     }))
@@ -112,9 +115,8 @@ fn interpolate<'py>(
     in_values!(values, |values| in_indices!(indices, |indices| {
         let weights = values.like(weights, "weights")?;
         let (values, indices, weights) = (values.slice()?, indices.slice()?, weights.slice()?);
-        let (cpu, shape) = (watch::cpu(None), shape_of(sizes));
-        let found = py.detach(|| values::interpolate(&cpu, &shape, values, indices, weights));
-        let found = found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        let found =
+            of(py, sizes, |cpu, shape| values::interpolate(cpu, shape, values, indices, weights))?;
         Ok(found.into_pyarray(py).into_any())
     }))
 }
@@ -135,16 +137,13 @@ fn interpolate_backward<'py>(
         let (weights, grad) = (values.like(weights, "weights")?, values.like(grad, "gradients")?);
         let (values, indices) = (values.slice()?, indices.slice()?);
         let (weights, grad) = (weights.slice()?, grad.slice()?);
-        let (cpu, shape) = (watch::cpu(None), shape_of(sizes));
-        let found = py.detach(|| {
-            let of_values = || values::interpolate_backward(&cpu, &shape, indices, weights, grad);
+        let (of_values, of_weights) = of(py, sizes, |cpu, shape| {
+            let of_values = || values::interpolate_backward(cpu, shape, indices, weights, grad);
             let of_weights =
-                || values::interpolate_weights_backward(&cpu, &shape, values, indices, grad);
+                || values::interpolate_weights_backward(cpu, shape, values, indices, grad);
             let of_values = wanted[0].then(of_values).transpose()?;
             Ok((of_values, wanted[1].then(of_weights).transpose()?))
-        });
-        let (of_values, of_weights) =
-            found.map_err(|error| error::sampling(error, &about(sizes)))?;
+        })?;
         let array = |numbers: Option<Vec<_>>| numbers.map(|numbers| numbers.into_pyarray(py));
         (array(of_values), array(of_weights)).into_pyobject(py)
     }))

@@ -5,6 +5,8 @@ mod device;
 mod host;
 mod weights;
 
+use crate::{error, watch};
+use farpoint::Cpu;
 use farpoint::values::ValueShape;
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
@@ -26,6 +28,16 @@ fn shape_of([clouds, rows, places, k, channels]: Sizes) -> ValueShape {
 /// Sizes for messages.
 fn about([clouds, rows, places, k, channels]: Sizes) -> String {
     format!("values ({clouds}, {rows}, {channels}), indices ({clouds}, {places}, {k})")
+}
+
+/// What an operator gives, which runs without Python's lock; `about` says in errors what it was given.
+fn run<R: Send>(
+    py: Python<'_>,
+    about: impl FnOnce() -> String,
+    work: impl FnOnce(&Cpu) -> Result<R, farpoint::Error> + Send,
+) -> PyResult<R> {
+    let cpu = watch::cpu(None);
+    py.detach(|| work(&cpu)).map_err(|error| error::sampling(error, &about()))
 }
 
 /// An array of numbers of one type, held while they are read.

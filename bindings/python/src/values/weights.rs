@@ -1,7 +1,6 @@
 //! Weights from distances in NumPy arrays.
 
-use super::in_values;
-use crate::{error, watch};
+use super::{in_values, run};
 use farpoint::values::{self, InverseDistance};
 use numpy::{IntoPyArray, PyUntypedArray};
 use pyo3::prelude::*;
@@ -9,6 +8,10 @@ use pyo3::prelude::*;
 pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(inverse_distance_weights, module)?)?;
     module.add_function(wrap_pyfunction!(inverse_distance_weights_backward, module)?)
+}
+
+fn about() -> String {
+    "weights of distances".into()
 }
 
 /// The weights of `k` neighbors of each place, flat.
@@ -21,11 +24,10 @@ fn inverse_distance_weights<'py>(
     power: u32,
     eps: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (cpu, how) = (watch::cpu(None), InverseDistance { power, eps });
+    let how = InverseDistance { power, eps };
     in_values!(distances, |distances| {
         let distances = distances.slice()?;
-        let found = py.detach(|| values::inverse_distance_weights(&cpu, k, distances, how));
-        let found = found.map_err(|error| error::sampling(error, "weights of distances"))?;
+        let found = run(py, about, |cpu| values::inverse_distance_weights(cpu, k, distances, how))?;
         Ok(found.into_pyarray(py).into_any())
     })
 }
@@ -41,13 +43,13 @@ fn inverse_distance_weights_backward<'py>(
     eps: f64,
     grad: &Bound<'py, PyUntypedArray>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (cpu, how) = (watch::cpu(None), InverseDistance { power, eps });
+    let how = InverseDistance { power, eps };
     in_values!(distances, |distances| {
         let grad = distances.like(grad, "gradients")?;
         let (distances, grad) = (distances.slice()?, grad.slice()?);
-        let found =
-            py.detach(|| values::inverse_distance_weights_backward(&cpu, k, distances, how, grad));
-        let found = found.map_err(|error| error::sampling(error, "weights of distances"))?;
+        let found = run(py, about, |cpu| {
+            values::inverse_distance_weights_backward(cpu, k, distances, how, grad)
+        })?;
         Ok(found.into_pyarray(py).into_any())
     })
 }

@@ -30,20 +30,25 @@ def library_of(array: Any) -> Library:
 
 def library_of_pair(x: Any, y: Any) -> Library:
     """The module for both clouds of a pair; refuses a tensor beside an array of another library."""
-    if presence.is_tensor(x) != presence.is_tensor(y):
+    tensor = presence.is_tensor(x)
+    if tensor != presence.is_tensor(y):
         raise TypeError(
             "both clouds must be of one library; convert one of them, by torch.as_tensor(array) "
             f"or tensor.numpy() ({conversion.name(x)}; {conversion.name(y)})"
         )
     library = library_of(x)
+    if tensor:
+        return library
     return library_of(y) if library is numpy else library
 
 
 def library_of_values(values: Any, *others: Any) -> Library:
     """The module for values, and indices and the like beside them; refuses arrays of different libraries."""
-    library = library_of(values)
+    library, tensors = library_of(values), presence.is_tensor(values)
     for other in others:
-        if other is not None and library_of(other) is not library:
+        if other is None or (tensors and presence.is_tensor(other)):
+            continue
+        if tensors or library_of(other) is not library:
             raise TypeError(
                 "values, indices and what is beside them must be of one library, on one device "
                 f"({conversion.name(values)}; {conversion.name(other)})"

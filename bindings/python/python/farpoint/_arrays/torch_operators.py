@@ -8,10 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._records import Neighborhood, Sides
-from .._torch import interpolation, several
+from .._records import WHOLE, Neighborhood, Sides
+from .._torch import interpolation, met, several
 from .._torch import several_kernels as kernels
 from .._torch import values as operators
+from .._torch import values_kernels as of_values
+from .._torch.calls import wants_gradient
 from .._torch.presence import untraced
 from .._torch.registration import HALVES
 from .._torch.search import root
@@ -32,9 +34,20 @@ def search(
     x: Tensor, y: Any, sides: Sides, request: Neighborhood, plain: bool
 ) -> tuple[Tensor, ...]:
     """Distances, indices and counts of the neighbors of each point."""
-    x, y, sides = _arguments(x, y, sides, request)
-    found = several.search(x, y, sides, request)
+    whole = sides is WHOLE or not any([part is not None for part in sides[:4]])
+    ready = met.ready(request, _ready_search, x, y) if whole else None
+    if ready is None:
+        found = several.search(*_arguments(x, y, sides, request), request)
+    elif wants_gradient(x, y):
+        found = several.search_differentiably(x, y, *sides, *request, ready)
+    else:
+        found = kernels.answer(ready, x, y, *sides)
     return (root(found[0]), *found[1:]) if plain else found
+
+
+def _ready_search(request: Neighborhood, x: Tensor, y: Tensor, _: None) -> Any:
+    given = _arguments(x, y, WHOLE, request)
+    return kernels.ready(x, y, request) if given[0] is x and given[1] is y else None
 
 
 def within(
@@ -141,41 +154,73 @@ def _offsets(given: Any, cloud: Tensor, side: str) -> Tensor:
 
 def gather(values: Tensor, indices: Tensor) -> Tensor:
     """The rows that the indices name."""
+    ready = met.ready("gather", _ready_values, values, indices)
+    if ready is not None:
+        if wants_gradient(values):
+            found: Tensor = operators.gather_differentiably(values, indices, ready)
+            return found
+        return of_values.answer(ready, values, indices)
     _check(values, indices, False)
     return operators.gather(values, _whole(indices))
 
 
 def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
     """The largest of the rows that the indices name."""
-    _check(values, indices, True)
-    if add is not None:
-        _check_beside("add", add, (*indices.shape, values.shape[-1]), values, indices)
-        if add.dtype != values.dtype:
-            raise TypeError(
-                f"add must be of the type of the values, {values.dtype}, not {add.dtype}"
-            )
+    ready = met.ready("gather_max", _ready_values, values, indices, add)
+    if ready is not None:
+        if wants_gradient(values, add):
+            found: Tensor = operators.gather_max_differentiably(values, indices, add, None)[0]
+            return found
+        return of_values.answer_max(ready, values, indices, add)
+    _check_added(values, indices, add)
     return operators.gather_max(values, _whole(indices), add)
 
 
 def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
     """Weighted sums of the rows that the indices name."""
-    _check(values, indices, True)
-    _check_beside("weights", weights, tuple(indices.shape), values, indices)
-    if values.dtype in HALVES and weights.dtype in (torch.float32, values.dtype):
-        weights = weights.float()
-    elif weights.dtype != values.dtype:
-        kinds = f"{values.dtype}" + (" or float32" if values.dtype in HALVES else "")
-        raise TypeError(f"weights must be of type {kinds}, not {weights.dtype}")
+    ready = met.ready("interpolate", _ready_values, values, indices, weights)
+    if ready is not None:
+        if wants_gradient(values, weights):
+            found: Tensor = interpolation.interpolate_differentiably(values, indices, weights, ready)
+            return found
+        return of_values.answer(ready, values, indices, weights)
+    weights = _checked_weights(values, indices, weights)
     return interpolation.interpolate(values, _whole(indices), weights)
+
+
+def _ready_values(name: str, values: Tensor, indices: Tensor, more: Tensor | None) -> Any:
+    """What one of these needs of such tensors; None where one has to be converted."""
+    if name == "gather":
+        _check(values, indices, False)
+    elif name == "gather_max":
+        _check_added(values, indices, more)
+    elif more is not None and _checked_weights(values, indices, more) is not more:
+        return None
+    return of_values.ready(name, values, indices, more) if _whole(indices) is indices else None
 
 
 def weights(distances: Tensor, power: int, eps: float) -> Tensor:
     """Weights of neighbors at these distances."""
+    ready = met.ready(("weights", power, eps), _ready_weights, distances, distances)
+    if ready is not None:
+        if wants_gradient(distances):
+            found: Tensor = interpolation.weights_differentiably(distances, power, eps, None)
+            return found
+        return of_values.answer(ready, distances)
+    _check_distances(distances)
+    return interpolation.inverse_distance_weights(distances, power, eps)
+
+
+def _ready_weights(request: tuple[str, int, float], distances: Tensor, *_: Any) -> Any:
+    _check_distances(distances)
+    return of_values.ready_weights(distances, *request[1:])
+
+
+def _check_distances(distances: Tensor) -> None:
     if distances.dtype not in (torch.float32, torch.float64):
         raise TypeError(f"distances must be float32 or float64, not {distances.dtype}")
     if distances.dim() == 0:
         raise ValueError("distances must be of shape (..., k), not a number")
-    return interpolation.inverse_distance_weights(distances, power, eps)
 
 
 @untraced
@@ -202,6 +247,28 @@ def _check(values: Tensor, indices: Tensor, several: bool) -> None:
         )
     refuse_fractions(indices, "indices")
     check_shapes(values, indices, several, lambda: _about(values, indices))
+
+
+def _check_added(values: Tensor, indices: Tensor, add: Tensor | None) -> None:
+    _check(values, indices, True)
+    if add is not None:
+        _check_beside("add", add, (*indices.shape, values.shape[-1]), values, indices)
+        if add.dtype != values.dtype:
+            raise TypeError(
+                f"add must be of the type of the values, {values.dtype}, not {add.dtype}"
+            )
+
+
+def _checked_weights(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
+    """The weights in the type that sums are made in."""
+    _check(values, indices, True)
+    _check_beside("weights", weights, tuple(indices.shape), values, indices)
+    if values.dtype in HALVES and weights.dtype in (torch.float32, values.dtype):
+        return weights.float()
+    if weights.dtype != values.dtype:
+        kinds = f"{values.dtype}" + (" or float32" if values.dtype in HALVES else "")
+        raise TypeError(f"weights must be of type {kinds}, not {weights.dtype}")
+    return weights
 
 
 def _check_beside(

@@ -9,6 +9,7 @@ From the bottom up, each using only those before it:
 * ``memory``, ``transfer``: addresses and shapes of tensors; whole numbers on their way to a device.
 * ``registration``: how an operator is registered, with its rules for ``torch.vmap`` and autocast.
 * ``sampling``, ``neighbors``: the operators, on the CPU and on a GPU.
+* ``met``: calls whose arguments were met before.
 * ``values_kernels``, ``several_kernels``: kernels of the point operators, on the CPU and on a GPU; ``calls``: by
   which of kernel and operator a call goes.
 * ``values``, ``interpolation``, ``several``: the point operators with their gradients.

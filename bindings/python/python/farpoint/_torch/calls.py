@@ -16,16 +16,31 @@ def is_plain(*tensors: Tensor | None) -> bool:
     return not torch.is_grad_enabled() and fast_path.only_kernels_see(*tensors)
 
 
-def differentiably(kernel: Any, backward: Any, keep: Any) -> Any:
-    """A kernel with its gradient, without the operator, for calls that only kernels would see."""
+def differentiably(kernel: Any, backward: Any, keep: Any, answer: Any = None) -> Any:
+    """A kernel with its gradient, without the operator, for calls that only kernels would see. The last
+    argument of the call is None, or what ``met`` has kept for such arguments, from which ``answer`` makes the
+    result."""
 
-    def forward(ctx: Any, *arguments: Any) -> Any:
-        found = kernel(*arguments)
+    def forward(ctx: Any, *given: Any) -> Any:
+        *arguments, ready = given
+        found = kernel(*arguments) if ready is None or answer is None else answer(ready, *arguments)
         keep(ctx, arguments, found)
         return found
 
-    body = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    def send(ctx: Any, *grads: Any) -> Any:
+        return *backward(ctx, *grads), None
+
+    body = {"forward": staticmethod(forward), "backward": staticmethod(send)}
     return fast_path.apply_of(type(kernel.__name__, (torch.autograd.Function,), body))
+
+
+def wants_gradient(*tensors: Any) -> bool:
+    """Whether a call has to be differentiable."""
+    if torch.is_grad_enabled():
+        for tensor in tensors:
+            if tensor is not None and tensor.requires_grad:
+                return True
+    return False
 
 
 def call(
@@ -34,8 +49,6 @@ def call(
     """The result by whichever of them the call needs."""
     if not fast_path.only_kernels_see(*tensors):
         return operator(*tensors, *rest)
-    if torch.is_grad_enabled():
-        for tensor in tensors:
-            if tensor is not None and tensor.requires_grad:
-                return with_gradient(*tensors, *rest)
+    if wants_gradient(*tensors):
+        return with_gradient(*tensors, *rest, None)
     return kernel(*tensors, *rest)

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
+from torch.compiler import is_compiling
 from torch.nn import Parameter
 
 #: Whether PyTorch has names for the level of dual numbers and the transforms that are running.
@@ -44,25 +45,32 @@ def _bits(*names: str) -> int:
 
 #: Keys for which the dispatcher only finds the kernel of the device, gradients aside. A view that is
 #: negated when read, a mode, a transform, a tracer: all of them add others.
-_USUAL_OF_TENSORS = _bits(
+_UNUSUAL_OF_TENSORS = ~_bits(
     "CPU", "CUDA", "ADInplaceOrView", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA"
 )
-_USUAL_OF_THREADS = _bits("BackendSelect", "ADInplaceOrView")
+_keys_of: Any = getattr(torch._C, "_dispatch_keys", None)
+_UNUSUAL_OF_THREADS = ~_bits("BackendSelect", "ADInplaceOrView")
+_keys_of_thread: Any = getattr(torch._C, "_dispatch_tls_local_include_set", None)
+
+
+def is_watched() -> bool:
+    """Whether a tracer, a mode or a transform of this thread would see a call. True if this cannot be known."""
+    if is_compiling() or not _TELLS_KEYS or forward_ad._current_level >= 0:
+        return True
+    return bool(_keys_of_thread().raw_repr() & _UNUSUAL_OF_THREADS)
 
 
 def only_kernels_see(*tensors: Tensor | None) -> bool:
     """Whether a call of an operator would only call its kernel, gradients aside. Then the kernel can be
     called directly, which takes half as long."""
-    if torch.compiler.is_compiling() or not _TELLS_KEYS or forward_ad._current_level >= 0:
-        return False
-    if torch._C._dispatch_tls_local_include_set().raw_repr() & ~_USUAL_OF_THREADS:
+    if is_watched():
         return False
     for tensor in tensors:
         if tensor is None:
             continue
         if type(tensor) is not Tensor and type(tensor) is not Parameter:
             return False
-        if torch._C._dispatch_keys(tensor).raw_repr() & ~_USUAL_OF_TENSORS:
+        if _keys_of(tensor).raw_repr() & _UNUSUAL_OF_TENSORS:
             return False
     return True
 

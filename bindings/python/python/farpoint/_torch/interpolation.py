@@ -156,17 +156,17 @@ weights_backward_call = differentiate_anywhere(
 
 # ------------------------------------------------------------------------------------- calls
 
-_interpolate_differentiably = differentiably(
-    kernels.interpolate, _send_interpolate, _keep_interpolate
+interpolate_differentiably = differentiably(
+    kernels.interpolate, _send_interpolate, _keep_interpolate, kernels.answer
 )
-_weights_differentiably = differentiably(kernels.weights, _send_weights, _keep_weights)
+weights_differentiably = differentiably(kernels.weights, _send_weights, _keep_weights)
 
 
 def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
     """Weighted sums of the rows that the indices name, of arguments that were checked."""
     tensors = values, indices, weights
     found: Tensor
-    found = call(interpolate_call, kernels.interpolate, _interpolate_differentiably, tensors)
+    found = call(interpolate_call, kernels.interpolate, interpolate_differentiably, tensors)
     return found
 
 
@@ -174,6 +174,6 @@ def inverse_distance_weights(distances: Tensor, power: int, eps: float) -> Tenso
     """Weights of neighbors at these distances."""
     found: Tensor
     found = call(
-        weights_call, kernels.weights, _weights_differentiably, (distances,), power, eps
+        weights_call, kernels.weights, weights_differentiably, (distances,), power, eps
     )
     return found

@@ -27,12 +27,17 @@ def is_tensor(array: Any) -> bool:
     return (_torch is not None or note_torch()) and isinstance(array, _torch.Tensor)
 
 
+def is_compiling() -> bool:
+    """Whether ``torch.compile`` traces what is running."""
+    return _torch is not None and _torch.compiler.is_compiling()
+
+
 def untraced(function: _Function) -> _Function:
     """The function, with a graph break at its calls under ``torch.compile``."""
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
-        if _torch is not None and _torch.compiler.is_compiling():
+        if is_compiling():
             from . import tracing
 
             return tracing.eagerly(function, *arguments, **options)

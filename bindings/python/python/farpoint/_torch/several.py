@@ -152,14 +152,14 @@ differentiate("within", _send_within, _keep_within)
 
 # ------------------------------------------------------------------------------------- calls
 
-_differentiably = differentiably(kernels.search, _send_search, _keep_search)
+search_differentiably = differentiably(kernels.search, _send_search, _keep_search, kernels.answer)
 
 
 def search(x: Tensor, y: Tensor, sides: Sides, request: Neighborhood) -> tuple[Tensor, ...]:
     """Distances, indices and counts, of arguments that were checked."""
     tensors = (x, y, *sides)
     found: tuple[Tensor, ...]
-    found = call(search_call, kernels.search, _differentiably, tensors, *request)
+    found = call(search_call, kernels.search, search_differentiably, tensors, *request)
     return found
 
 

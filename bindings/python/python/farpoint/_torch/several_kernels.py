@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import secrets
 import weakref
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -113,6 +114,49 @@ def _scratch(size: int, like: Tensor) -> Tensor | None:
 
 
 # -------------------------------------------------------------------------------------- searches
+
+
+class Ready(NamedTuple):
+    """All that a search on a GPU needs for clouds of some shape, without lengths and offsets, but addresses."""
+
+    queue: Callable[..., None]
+    device: int
+    #: Shape and strides of distances and indices, and of counts.
+    places: tuple[tuple[int, ...], tuple[int, ...]]
+    rows: tuple[tuple[int, ...], tuple[int, ...]]
+    index_type: torch.dtype
+    #: Bytes of scratch memory, without a tree and with one.
+    scratch: tuple[int, int]
+
+
+def ready(x: Tensor, y: Tensor, request: Neighborhood) -> Ready | None:
+    """The same for clouds that were checked; None where an answer, or a cloud, takes more than an address."""
+    rows, k = tuple(x.shape[:-1]), request.k
+    if k is None or 0 in rows or _even(x) is not x or _even(y) is not y:
+        return None
+    plan = _plan_of(x, y, 0, request)
+    row_strides = (rows[1], 1) if len(rows) == 2 else (1,)
+    places = (*rows, k), (*[stride * k for stride in row_strides], 1)
+    kind = index_type(request.narrow)
+    return Ready(plan.search_whole, x.get_device(), places, (rows, row_strides), kind, plan.scratch)
+
+
+def answer(ready: Ready, x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    """Distances, indices and counts, of the arguments of ``search``."""
+    tree = rest[4]
+    queue, device, places, rows, kind, scratch = ready
+    # PyTorch makes a tensor of given strides faster than one of a shape.
+    distances = x.new_empty_strided(*places)
+    indices = torch.empty_like(distances, dtype=kind)
+    counts = indices.new_empty_strided(*rows)
+    size = scratch[tree is not None]
+    room = x.new_empty(size, dtype=torch.uint8) if size else None
+    queue(
+        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(),
+        0 if tree is None else tree.data_ptr(), y is x, distances.data_ptr(), indices.data_ptr(),
+        counts.data_ptr(), 0 if room is None else room.data_ptr(),
+    )
+    return distances, indices, counts
 
 
 #: The places of some of a request's fields.

@@ -142,8 +142,10 @@ gather_max_backward_call = differentiate_anywhere(
 
 # ------------------------------------------------------------------------------------- calls
 
-_gather_differentiably = differentiably(kernels.gather, _send_gather, _keep_gather)
-_gather_max_differentiably = differentiably(
+gather_differentiably = differentiably(
+    kernels.gather, _send_gather, _keep_gather, kernels.answer
+)
+gather_max_differentiably = differentiably(
     kernels.gather_max, _send_gather_max, _keep_gather_max
 )
 
@@ -151,14 +153,14 @@ _gather_max_differentiably = differentiably(
 def gather(values: Tensor, indices: Tensor) -> Tensor:
     """The rows that the indices name, of arguments that were checked."""
     tensors = values, indices
-    found: Tensor = call(gather_call, kernels.gather, _gather_differentiably, tensors)
+    found: Tensor = call(gather_call, kernels.gather, gather_differentiably, tensors)
     return found
 
 
 def gather_max(values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
     """The largest of the rows that the indices name."""
     tensors = values, indices, add
-    found: Tensor = call(gather_max_call, _gather_max, _gather_max_differentiably, tensors)[0]
+    found: Tensor = call(gather_max_call, _gather_max, gather_max_differentiably, tensors)[0]
     return found
 
 

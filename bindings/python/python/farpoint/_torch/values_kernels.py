@@ -3,7 +3,9 @@ current stream, in memory of PyTorch's allocator. Arguments were checked, or com
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -83,6 +85,68 @@ def _stream(tensor: Tensor) -> int:
 def _scratch(plan: Any, like: Tensor) -> Tensor:
     """Memory in which gradients of values are made."""
     return like.new_empty(max(plan.scratch, 1), dtype=torch.uint8)
+
+
+# ------------------------------------------------------------------------- arguments met before
+
+
+class Ready(NamedTuple):
+    """All that an operator on values on a GPU needs for arguments of some shapes, but addresses."""
+
+    queue: Callable[..., None]
+    device: int
+    #: Shape and strides of the answer.
+    places: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def ready(name: str, values: Tensor, indices: Tensor, more: Tensor | None = None) -> Ready | None:
+    """The same for arguments that were checked; None where one of them takes more than an address. ``name`` is
+    "gather", "gather_max" or "interpolate"."""
+    given = (values, indices) if more is None else (values, indices, more)
+    if not all([part.is_contiguous() and part.numel() for part in given]):
+        return None
+    plan = plan_of(values, indices, _sizes(values, indices))
+    rows = indices.shape if name == "gather" else indices.shape[:-1]
+    shape = (*rows, values.shape[-1])
+    return Ready(getattr(plan, name), values.get_device(), (shape, _dense(shape)))
+
+
+def answer(ready: Ready, values: Tensor, *others: Tensor) -> Tensor:
+    """The answer for values, indices and what else the operator takes."""
+    queue, device, places = ready
+    found = values.new_empty_strided(*places)
+    addresses = [other.data_ptr() for other in others]
+    queue(fast_path.current_stream(device), values.data_ptr(), *addresses, found.data_ptr())
+    return found
+
+
+def answer_max(ready: Ready, values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
+    """The answer of ``gather_max``."""
+    queue, device, places = ready
+    found = values.new_empty_strided(*places)
+    queue(
+        fast_path.current_stream(device), values.data_ptr(), indices.data_ptr(),
+        memory.address_of(add), found.data_ptr(),
+    )
+    return found
+
+
+def ready_weights(distances: Tensor, power: int, eps: float) -> Ready | None:
+    """The same for weights of distances that were checked."""
+    if not (distances.is_contiguous() and distances.numel()):
+        return None
+    device, shape = distances.get_device(), tuple(distances.shape)
+    wide, sizes = distances.dtype == torch.float64, (math.prod(shape[:-1]), shape[-1])
+
+    def queue(stream: int, distances: int, found: int) -> None:
+        _native.cuda_weights(device, stream, wide, sizes, power, eps, distances, 0, found)
+
+    return Ready(queue, device, (shape, _dense(shape)))
+
+
+def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of a dense tensor."""
+    return tuple([math.prod(shape[axis + 1:]) for axis in range(len(shape))])
 
 
 # --------------------------------------------------------------------------------------- gather

@@ -29,8 +29,10 @@ def refuse_shape(name: str, given: Any, shape: str) -> None:
 
 def detached(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Both without gradients. One cloud stays one, which searches in itself are told by."""
-    own = x.detach()
-    return own, own if y is x else y.detach()
+    own = x.detach() if x.requires_grad else x
+    if y is x:
+        return own, own
+    return own, y.detach() if y.requires_grad else y
 
 
 def furthest_point_sample(xyz: Tensor, npoint: int, /) -> Tensor:
@@ -55,8 +57,9 @@ def furthest_point_sample(xyz: Tensor, npoint: int, /) -> Tensor:
 
 
 def repeat_first(indices: Tensor) -> Tensor:
-    """Indices (.., k) whose missing ones (-1) repeat the first, or are 0 where there is none."""
-    return torch.where(indices < 0, indices[..., :1].clamp(min=0), indices)
+    """Ascending indices (.., k) whose missing ones (-1, the last) repeat the first, or are 0 where there is
+    none."""
+    return torch.maximum(indices, indices[..., :1]).clamp_(min=0)
 
 
 def ball_query(

@@ -3,6 +3,7 @@ row has the number of its cloud (``batch``), or each cloud its first row (``ptr`
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,24 +20,28 @@ __all__ = ["Pair", "by_batches", "by_pointers", "first_rows", "rows_of"]
 class Pair(NamedTuple):
     """Points, and queries that ask for neighbors among them: each query in its own cloud.
 
-    Offsets are None for one cloud, lists on the CPU, and tensors on a GPU, which are not looked at.
+    Offsets are None for one cloud, lists on the CPU, and tensors on a GPU.
     """
 
     points: Tensor
     queries: Tensor
     point_offsets: Any = None
     query_offsets: Any = None
+    #: Both offsets as lists; None for one cloud, and on a GPU unless they were read.
+    ends: tuple[list[int], list[int]] | None = None
+    #: Whether all coordinates are known to be finite where they matter: a search never finds others on a GPU.
+    finite: bool = True
 
     @property
     def listed(self) -> bool:
         """Whether the number of points in each cloud is known."""
-        return not isinstance(self.point_offsets, Tensor)
+        return self.point_offsets is None or self.ends is not None
 
     def sizes(self) -> list[tuple[int, int]]:
         """Points and queries of each cloud."""
-        if self.point_offsets is None:
+        if self.ends is None:
             return [(len(self.points), len(self.queries))]
-        a, b = self.point_offsets, self.query_offsets
+        a, b = self.ends
         return [(a[k + 1] - a[k], b[k + 1] - b[k]) for k in range(len(a) - 1)]
 
 
@@ -66,22 +71,48 @@ def by_batches(
         else _checked(batch, rows, name)
         for batch, rows, name in zip(batches, (points, queries), names)
     ]
-    same = given[0] is given[1]
-    offsets: list[Any]
-    if points.device.type == "cpu":
-        counts = [_counts(batch, name) for batch, name in zip(given[: 1 if same else 2], names)]
-        batch_size = _clouds(max(map(len, counts)), batch_size, " or ".join(sorted(set(names))))
-        offsets = [ends(count + [0] * (batch_size - len(count))) for count in counts]
-    else:
-        if batch_size is None:
-            highest = [_highest(batch, name) for batch, name in zip(given[: 1 if same else 2], names)]
-            batch_size = max(highest) + 1
-        offsets = [_offsets(batch, batch_size) for batch in given[: 1 if same else 2]]
-    if missing and batch_size > 1:
-        raise ValueError(f"{missing[0]} is None, but there are {batch_size} clouds; give both")
-    if batch_size == 1:
-        return Pair(points, queries)
-    return Pair(points, queries, offsets[0], offsets[-1])
+    if given[0] is given[1]:
+        given = given[:1]
+    on_cpu = points.device.type == "cpu"
+    pair = (_pair_on_cpu if on_cpu else _pair_on_gpu)(points, queries, given, names, batch_size)
+    clouds = 1 if pair.ends is None else len(pair.ends[0]) - 1
+    if missing and clouds > 1:
+        raise ValueError(f"{missing[0]} is None, but there are {clouds} clouds; give both")
+    return Pair(points, queries, finite=pair.finite) if clouds == 1 else pair
+
+
+def _pair_on_cpu(
+    points: Tensor, queries: Tensor, given: list[Tensor], names: tuple[str, str], batch_size: int | None
+) -> Pair:
+    counts = [_counts(batch, name) for batch, name in zip(given, names)]
+    batch_size = _clouds(max(map(len, counts)), batch_size, " or ".join(sorted(set(names))))
+    listed = [ends(count + [0] * (batch_size - len(count))) for count in counts]
+    return Pair(points, queries, listed[0], listed[-1], (listed[0], listed[-1]))
+
+
+def _pair_on_gpu(
+    points: Tensor, queries: Tensor, given: list[Tensor], names: tuple[str, str], batch_size: int | None
+) -> Pair:
+    """Waits for the number of clouds unless it is given, and once for all else."""
+    if batch_size is None:
+        last = [batch[-1:] for batch in given]
+        batch_size = max(torch.cat(last).tolist(), default=-1) + 1
+    batch_size = max(batch_size, 0)
+    offsets = [_offsets(batch, batch_size) for batch in given]
+    descends = [(batch[1:] < batch[:-1]).any().unsqueeze(0) for batch in given]
+    # Sums of numbers that are not all finite are not.
+    clouds = [points] if queries is points else [points, queries]
+    sums = [cloud.sum(dtype=torch.float64).unsqueeze(0) for cloud in clouds]
+    facts = torch.cat([*offsets, *descends, *sums]).tolist()  # all as float64
+    listed = []
+    for k, (batch, name) in enumerate(zip(given, names)):
+        listed.append([int(end) for end in facts[k * (batch_size + 1):(k + 1) * (batch_size + 1)]])
+        if facts[len(given) * (batch_size + 1) + k] or listed[k][0] > 0:
+            raise _unsorted(name)
+        if listed[k][-1] != len(batch):
+            raise ValueError(f"{name} has clouds from {batch_size} on, but batch_size is {batch_size}")
+    finite = all(math.isfinite(total) for total in facts[-len(sums):])
+    return Pair(points, queries, offsets[0], offsets[-1], (listed[0], listed[-1]), finite)
 
 
 def _all_none(given: tuple[Any, Any]) -> bool:
@@ -153,11 +184,11 @@ def by_pointers(
         clouds = [len(pointer) - 1 for pointer in given]
         raise ValueError(f"{names[0]} has {clouds[0]} clouds and {names[1]} {clouds[1]}")
     if points.device.type != "cpu":
-        return Pair(points, queries, *given)
+        return Pair(points, queries, given[0], given[1])
     listed = [whole(pointer) for pointer in given]
     for offsets, rows, name in zip(listed, (points, queries), names):
         check_ends(offsets, len(rows), name)
-    return Pair(points, queries, *listed)
+    return Pair(points, queries, listed[0], listed[1], (listed[0], listed[1]))
 
 
 def check_ends(offsets: list[int], rows: int, name: str) -> None:

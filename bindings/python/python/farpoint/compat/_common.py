@@ -51,6 +51,12 @@ def refuse_beyond_int32(clouds: Tensor) -> None:
         )
 
 
+def with_apply(name: str, function: Any) -> Any:
+    """A class for code that calls ``name.apply(..)``, as of a function of autograd."""
+    text = f"For code that calls ``{name}.apply``: it is ``{function.__name__}``."
+    return type(name, (), {"apply": staticmethod(function), "__doc__": text})
+
+
 def ends(counts: list[int]) -> list[int]:
     """Offsets of clouds that follow one another: 0 and the sum of the first k counts."""
     offsets = [0]
@@ -68,5 +74,5 @@ def random_rows(offsets: list[int], device: torch.device) -> Tensor:
 
 __all__ = [
     "about", "any_of", "ends", "random_rows", "refuse_beyond_int32", "refuse_single", "sample_ragged",
-    "whole",
+    "whole", "with_apply",
 ]

@@ -12,35 +12,51 @@ from .._torch.presence import untraced
 from ..neighbors import ball_query_raw, knn
 from ._clouds import Pair
 
-__all__ = ["answerable", "flowing", "knn_edges", "nearest_rows", "radius_edges", "turned"]
+__all__ = ["answerable", "directed", "knn_edges", "nearest_rows", "radius_edges", "to_target"]
 
 #: Above so many places for neighbors only those that are found get memory.
 _MANY_PLACES = 1 << 24
 
 
 @untraced
-def knn_edges(pair: Pair, k: int, exclude_self: bool = False) -> Tensor:
-    """(2, E): queries, ascending, and the k nearest points of each, the nearest first."""
+def knn_edges(pair: Pair, k: int, exclude_self: bool = False, turned: bool = False) -> Tensor:
+    """(2, E): queries, ascending, and the k nearest points of each, the nearest first; the other way round if
+    ``turned``."""
     if k > 0 and not (pair.points.numel() and pair.queries.numel()):
         return _none(pair)
     # No more places than could be filled.
     k = min(k, len(pair.points))
     pair, rows = answerable(pair)
-    found = knn(
+    fewest = min((own for own, asked in pair.sizes() if asked), default=0) if pair.listed else 0
+    full = fewest - exclude_self >= k and pair.finite
+    return _edges(_nearest(pair, k, exclude_self, full), rows, full, turned)
+
+
+def _nearest(pair: Pair, k: int, exclude_self: bool, full: bool) -> Tensor:
+    """Rows of the k nearest points of each query."""
+    if full and pair.ends is not None and isinstance(pair.point_offsets, Tensor):
+        clouds, sizes = len(pair.ends[0]) - 1, pair.sizes()
+        if all(size == sizes[0] for size in sizes):  # a batch, whose small clouds are known to be small
+            queries = pair.queries.unflatten(0, (clouds, -1))
+            points = queries if pair.points is pair.queries else pair.points.unflatten(0, (clouds, -1))
+            rows: Tensor = knn(queries, points, k, exclude_self=exclude_self).indices
+            return rows.add_(pair.point_offsets[:-1].view(-1, 1, 1)).flatten(0, 1)
+    found: Tensor = knn(
         pair.queries, pair.points, k, x_offsets=pair.query_offsets, y_offsets=pair.point_offsets,
         exclude_self=exclude_self,
     ).indices
-    fewest = min((own for own, asked in pair.sizes() if asked), default=0) if pair.listed else 0
-    return _edges(found, rows, fewest - exclude_self >= k)
+    return found
 
 
 @untraced
 def radius_edges(
-    pair: Pair, r: float, most: int | None, exclude_self: bool = False, same: bool = False
+    pair: Pair, r: float, most: int | None, exclude_self: bool = False, same: bool = False,
+    turned: bool = False,
 ) -> Tensor:
     """(2, E): queries, ascending, and the points nearer than r: the ``most`` of lowest index, ascending.
 
-    exclude_self leaves out the point with the number of the query; same: of a cloud searched in itself.
+    exclude_self leaves out the point with the number of the query; same: of a cloud searched in itself; turned:
+    the points come first.
     """
     if not float(r) >= 0:
         raise ValueError(f"r is {r}; it must be a number of at least 0")
@@ -59,10 +75,13 @@ def radius_edges(
         pair.queries, pair.points, None if many else places, most=float(r) * float(r),
         x_offsets=pair.query_offsets, y_offsets=pair.point_offsets, exclude_self=exclude_self and same,
     )
-    edges = _all_edges(found, rows) if many else _edges(found.indices, rows, False)
+    if not many and places == k:
+        return _edges(found.indices, rows, False, turned)
+    edges = _all_edges(found, rows) if many else _edges(found.indices, rows, False, False)
     if places > k:
         edges = edges[:, edges[0] != edges[1]]
-    return _cut(edges, k) if many or places > k else edges
+    edges = _cut(edges, k)
+    return edges.flip(0) if turned else edges
 
 
 @untraced
@@ -79,12 +98,13 @@ def nearest_rows(pair: Pair, names: tuple[str, str]) -> Tensor:
     return nearest
 
 
-def turned(pair: Pair) -> Pair:
+def directed(pair: Pair) -> Pair:
     """The points and queries at distance 1 in their directions, whose squared distances are in the
     order of angles; NaN for those of length 0, which have none."""
     points = _directions(pair.points)
     same = pair.queries is pair.points
-    return pair._replace(points=points, queries=points if same else _directions(pair.queries))
+    queries = points if same else _directions(pair.queries)
+    return pair._replace(points=points, queries=queries, finite=pair.points.is_cpu)
 
 
 def _directions(points: Tensor) -> Tensor:
@@ -94,11 +114,11 @@ def _directions(points: Tensor) -> Tensor:
     return directions
 
 
-def flowing(edges: Tensor, flow: str) -> Tensor:
-    """Edges (query, neighbor) in the direction of messages."""
+def to_target(flow: str) -> bool:
+    """Whether messages go to the points whose neighbors are wanted."""
     if flow not in ("source_to_target", "target_to_source"):
         raise ValueError(f'flow is {flow!r}; it must be "source_to_target" or "target_to_source"')
-    return edges.flip(0) if flow == "source_to_target" else edges
+    return flow == "source_to_target"
 
 
 # ------------------------------------------------------------------------------------------------
@@ -116,14 +136,14 @@ def _lost(pair: Pair) -> list[int]:
 def _any_lost(pair: Pair) -> bool:
     if pair.listed:
         return bool(_lost(pair))
-    own, asked = [offsets[1:] > offsets[:-1] for offsets in pair[2:]]
+    own, asked = [offsets[1:] > offsets[:-1] for offsets in pair[2:4]]
     return bool((asked & ~own).any())
 
 
 def answerable(pair: Pair) -> tuple[Pair, Tensor | None]:
     """The pair without queries whose cloud has no points, and the rows of the queries that are left;
     None if all are. On a GPU such queries find nothing."""
-    if pair.point_offsets is None or not pair.listed or not _lost(pair):
+    if pair.ends is None or isinstance(pair.point_offsets, Tensor) or not _lost(pair):
         return pair, None
     counts = [asked if own else 0 for own, asked in pair.sizes()]
     begins = [begin for begin, count in zip(pair.query_offsets, counts) if count]
@@ -132,20 +152,23 @@ def answerable(pair: Pair) -> tuple[Pair, Tensor | None]:
         for begin, count in zip(begins, [count for count in counts if count])
     ]) if begins else torch.empty(0, dtype=torch.int64, device=pair.queries.device)
     offsets = [sum(counts[:k]) for k in range(len(counts) + 1)]
-    return Pair(pair.points, pair.queries[rows], pair.point_offsets, offsets), rows
+    ends = pair.ends[0], offsets
+    return Pair(pair.points, pair.queries[rows], pair.point_offsets, offsets, ends), rows
 
 
-def _edges(indices: Tensor, rows: Tensor | None, full: bool) -> Tensor:
+def _edges(indices: Tensor, rows: Tensor | None, full: bool, turned: bool) -> Tensor:
     """Edges of (M, k) neighbors, -1 for none; ``full`` if there is none of these, so that nothing
     waits for a GPU."""
     count, k = indices.shape
     if full:
-        queries = torch.arange(count, device=indices.device).unsqueeze(-1).expand(-1, k).reshape(-1)
-        found = indices.flatten()
+        own = torch.arange(count, device=indices.device) if rows is None else rows
+        queries, found = own.unsqueeze(-1).expand(-1, k), indices
     else:
         queries, place = (indices >= 0).nonzero(as_tuple=True)
         found = indices[queries, place]
-    return torch.stack([queries if rows is None else rows[queries], found])
+        queries = queries if rows is None else rows[queries]
+    edges = torch.stack([found, queries] if turned else [queries, found])
+    return edges.flatten(1)
 
 
 def _all_edges(found: Any, rows: Tensor | None) -> Tensor:

@@ -165,7 +165,7 @@ def knn_graph(
     """
     if not is_scripting():
         pair = _graph(x, batch, batch_size, cosine)
-        return _edges.flowing(_edges.knn_edges(pair, k, not loop), flow)
+        return _edges.knn_edges(pair, k, not loop, _edges.to_target(flow))
     found: Tensor = torch.ops.farpoint.cluster_knn_graph(
         x, k, batch, loop, flow, cosine, num_workers, batch_size
     )
@@ -241,7 +241,8 @@ def radius_graph(
     """
     if not is_scripting():
         pair = _graph(x, batch, batch_size)
-        return _edges.flowing(_edges.radius_edges(pair, r, max_num_neighbors, not loop, True), flow)
+        turned = _edges.to_target(flow)
+        return _edges.radius_edges(pair, r, max_num_neighbors, not loop, True, turned)
     found: Tensor = torch.ops.farpoint.cluster_radius_graph(
         x, r, batch, loop, max_num_neighbors, flow, num_workers, batch_size
     )
@@ -280,13 +281,13 @@ def _pair(
     points = rows_of(x, "x")
     queries = points if y is x else rows_of(y, "y")
     pair = by_batches(points, queries, (batch_x, batch_y), ("batch_x", "batch_y"), batch_size)
-    return _edges.turned(pair) if cosine else pair
+    return _edges.directed(pair) if cosine else pair
 
 
 def _graph(x: Tensor, batch: Tensor | None, batch_size: int | None, cosine: bool = False) -> Pair:
     points = rows_of(x, "x")
     pair = by_batches(points, points, (batch, batch), ("batch", "batch"), batch_size)
-    return _edges.turned(pair) if cosine else pair
+    return _edges.directed(pair) if cosine else pair
 
 
 def _nearest_pair(

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from .. import _batch, _stack
 from .._batch import GroupAll
+from .._common import with_apply
 from .query import ball_query, knn
 
 __all__ = ["GroupAll", "GroupingOperation", "QueryAndGroup", "grouping_operation"]
@@ -28,10 +29,7 @@ def grouping_operation(
     return _stack.grouping_operation(features, features_batch_cnt, indices, indices_batch_cnt)
 
 
-class GroupingOperation:
-    """For code that calls ``GroupingOperation.apply``."""
-
-    apply = staticmethod(grouping_operation)
+GroupingOperation = with_apply("GroupingOperation", grouping_operation)
 
 
 class QueryAndGroup(nn.Module):

@@ -12,7 +12,7 @@ from ...neighbors import ball_query as neighbors_within
 from ...neighbors import nearest_both
 from .. import _batch, _stack
 from .._batch import gather_operation, three_interpolate
-from .._common import refuse_beyond_int32
+from .._common import refuse_beyond_int32, with_apply
 
 __all__ = [
     "KNN", "BallQuery", "GatherPoints", "ThreeInterpolate", "ThreeNN", "ball_query", "chamfer_distance",
@@ -85,31 +85,8 @@ def chamfer_distance(xyz1: Tensor, xyz2: Tensor) -> tuple[Tensor, Tensor, Tensor
     return first, second, rows.to(torch.int32), back.to(torch.int32)
 
 
-class BallQuery:
-    """For code that calls ``BallQuery.apply``."""
-
-    apply = staticmethod(ball_query)
-
-
-class KNN:
-    """For code that calls ``KNN.apply(k, xyz, center_xyz, transposed)``."""
-
-    apply = staticmethod(knn)
-
-
-class GatherPoints:
-    """For code that calls ``GatherPoints.apply(features, indices)``."""
-
-    apply = staticmethod(gather_operation)
-
-
-class ThreeInterpolate:
-    """For code that calls ``ThreeInterpolate.apply(features, indices, weight)``."""
-
-    apply = staticmethod(three_interpolate)
-
-
-class ThreeNN:
-    """For code that calls ``ThreeNN.apply(target, source)``."""
-
-    apply = staticmethod(three_nn)
+BallQuery = with_apply("BallQuery", ball_query)
+KNN = with_apply("KNN", knn)
+GatherPoints = with_apply("GatherPoints", gather_operation)
+ThreeInterpolate = with_apply("ThreeInterpolate", three_interpolate)
+ThreeNN = with_apply("ThreeNN", three_nn)

@@ -9,7 +9,7 @@ import torch.nn.functional as functional
 from torch import Tensor, nn
 
 from .._batch import furthest_point_sample, refuse_shape
-from .._common import refuse_beyond_int32
+from .._common import refuse_beyond_int32, with_apply
 
 __all__ = [
     "DFPSSampler", "FFPSSampler", "FSSampler", "FurthestPointSampling", "FurthestPointSamplingWithDist",
@@ -46,16 +46,8 @@ def furthest_point_sample_with_dist(points_dist: Tensor, num_points: int, /) -> 
     return functional.pad(found, (0, num_points - found.shape[1]))
 
 
-class FurthestPointSampling:
-    """For code that calls ``FurthestPointSampling.apply(points_xyz, num_points)``."""
-
-    apply = staticmethod(furthest_point_sample)
-
-
-class FurthestPointSamplingWithDist:
-    """For code that calls ``FurthestPointSamplingWithDist.apply(points_dist, num_points)``."""
-
-    apply = staticmethod(furthest_point_sample_with_dist)
+FurthestPointSampling = with_apply("FurthestPointSampling", furthest_point_sample)
+FurthestPointSamplingWithDist = with_apply("FurthestPointSamplingWithDist", furthest_point_sample_with_dist)
 
 
 def calc_square_dist(point_feat_a: Tensor, point_feat_b: Tensor, norm: bool = True) -> Tensor:

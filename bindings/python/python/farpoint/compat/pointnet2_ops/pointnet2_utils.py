@@ -16,6 +16,7 @@ from .. import _batch
 from .._batch import (
     GroupAll, furthest_point_sample, gather_operation, grouping_operation, three_interpolate, three_nn,
 )
+from .._common import with_apply
 from .._stack import stack_farthest_point_sample
 from ..pointops import farthest_point_sampling
 
@@ -39,40 +40,12 @@ def ball_query(radius: float, nsample: int, xyz: Tensor, new_xyz: Tensor) -> Ten
     return _batch.ball_query(radius, nsample, xyz, new_xyz)
 
 
-class BallQuery:
-    """For code that calls ``BallQuery.apply(radius, nsample, xyz, new_xyz)``."""
-
-    apply = staticmethod(ball_query)
-
-
-class FurthestPointSampling:
-    """For code that calls ``FurthestPointSampling.apply(xyz, npoint)``."""
-
-    apply = staticmethod(furthest_point_sample)
-
-
-class GatherOperation:
-    """For code that calls ``GatherOperation.apply(features, idx)``."""
-
-    apply = staticmethod(gather_operation)
-
-
-class GroupingOperation:
-    """For code that calls ``GroupingOperation.apply(features, idx)``."""
-
-    apply = staticmethod(grouping_operation)
-
-
-class ThreeInterpolate:
-    """For code that calls ``ThreeInterpolate.apply(features, idx, weight)``."""
-
-    apply = staticmethod(three_interpolate)
-
-
-class ThreeNN:
-    """For code that calls ``ThreeNN.apply(unknown, known)``."""
-
-    apply = staticmethod(three_nn)
+BallQuery = with_apply("BallQuery", ball_query)
+FurthestPointSampling = with_apply("FurthestPointSampling", furthest_point_sample)
+GatherOperation = with_apply("GatherOperation", gather_operation)
+GroupingOperation = with_apply("GroupingOperation", grouping_operation)
+ThreeInterpolate = with_apply("ThreeInterpolate", three_interpolate)
+ThreeNN = with_apply("ThreeNN", three_nn)
 
 
 class QueryAndGroup(nn.Module):

@@ -19,6 +19,7 @@ from ...neighbors import knn
 from ...operators import gather, interpolate
 from .. import _stack
 from .._batch import furthest_point_sample, refuse_shape
+from .._common import with_apply
 from .._stack import grouping_operation, stack_farthest_point_sample
 
 __all__ = [
@@ -81,40 +82,12 @@ def three_interpolate(features: Tensor, idx: Tensor, weight: Tensor) -> Tensor:
     return found
 
 
-class BallQuery:
-    """For code that calls ``BallQuery.apply``."""
-
-    apply = staticmethod(ball_query)
-
-
-class FarthestPointSampling:
-    """For code that calls ``FarthestPointSampling.apply(xyz, npoint)``."""
-
-    apply = staticmethod(furthest_point_sample)
-
-
-class GroupingOperation:
-    """For code that calls ``GroupingOperation.apply``."""
-
-    apply = staticmethod(grouping_operation)
-
-
-class StackFarthestPointSampling:
-    """For code that calls ``StackFarthestPointSampling.apply(xyz, xyz_batch_cnt, npoint)``."""
-
-    apply = staticmethod(stack_farthest_point_sample)
-
-
-class ThreeInterpolate:
-    """For code that calls ``ThreeInterpolate.apply(features, idx, weight)``."""
-
-    apply = staticmethod(three_interpolate)
-
-
-class ThreeNN:
-    """For code that calls ``ThreeNN.apply``."""
-
-    apply = staticmethod(three_nn)
+BallQuery = with_apply("BallQuery", ball_query)
+FarthestPointSampling = with_apply("FarthestPointSampling", furthest_point_sample)
+GroupingOperation = with_apply("GroupingOperation", grouping_operation)
+StackFarthestPointSampling = with_apply("StackFarthestPointSampling", stack_farthest_point_sample)
+ThreeInterpolate = with_apply("ThreeInterpolate", three_interpolate)
+ThreeNN = with_apply("ThreeNN", three_nn)
 
 
 class QueryAndGroup(nn.Module):

@@ -65,8 +65,7 @@ def knn_graph(
     points above their neighbors and "target_to_source" neighbors above the points: the other way
     round.
     """
-    edges = _edges.knn_edges(_pair(x, x, ptr, ptr, cosine), k, not loop)
-    return _edges.flowing(edges, flow).flip(0)
+    return _edges.knn_edges(_pair(x, x, ptr, ptr, cosine), k, not loop, not _edges.to_target(flow))
 
 
 def radius(
@@ -102,8 +101,8 @@ def radius_graph(
 
     As ``farpoint.compat.torch_cluster.radius_graph``, but rows are as in ``knn_graph`` here.
     """
-    edges = _edges.radius_edges(_pair(x, x, ptr, ptr), r, max_num_neighbors, not loop, True)
-    return _edges.flowing(edges, flow).flip(0)
+    turned = not _edges.to_target(flow)
+    return _edges.radius_edges(_pair(x, x, ptr, ptr), r, max_num_neighbors, not loop, True, turned)
 
 
 def nearest(
@@ -121,4 +120,4 @@ def _pair(x: Any, y: Any, ptr_x: Any, ptr_y: Any, cosine: bool = False) -> Pair:
     points = rows_of(x, "x")
     queries = points if y is x else rows_of(y, "y")
     pair = by_pointers(points, queries, (ptr_x, ptr_y), ("ptr_x", "ptr_y"))
-    return _edges.turned(pair) if cosine else pair
+    return _edges.directed(pair) if cosine else pair

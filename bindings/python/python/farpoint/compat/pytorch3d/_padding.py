@@ -16,9 +16,9 @@ __all__ = ["beyond", "check_lengths", "refuse_outside", "search"]
 
 def check_lengths(lengths: Any, points: Tensor, name: str) -> Tensor | None:
     """Rows of each cloud that count, int64. They are looked at unless they, or the clouds, are on a GPU."""
-    require(**{name: lengths})
     if lengths is None:
         return None
+    require(**{name: lengths})
     if lengths.shape != points.shape[:1]:
         raise ValueError(f"Expected {name} of shape (N,), not {tuple(lengths.shape)} ({about(points)})")
     if lengths.is_cpu and points.is_cpu:
@@ -52,6 +52,8 @@ def search(
     """What ``find(x, y, x_lengths=, y_lengths=)`` gives: distances and indices in turn, of these
     shapes for a cloud. Clouds that are empty on either side are left out, with distance 0 and index
     -1."""
+    if x_lengths is None and y_lengths is None and x.numel() and y.shape[1]:
+        return find(x, y, x_lengths=None, y_lengths=None)
     full = _full(x, y, x_lengths, y_lengths)
     if full is not None and len(full) == len(x):
         return find(x, y, x_lengths=x_lengths, y_lengths=y_lengths)

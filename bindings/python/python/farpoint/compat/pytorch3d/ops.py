@@ -147,7 +147,7 @@ def _found(
     """Distances, 0 in places left over, and indices, -1 there."""
     own, other = check_lengths(lengths1, p1, "lengths1"), check_lengths(lengths2, p2, "lengths2")
     dists, idx = search(p1, p2, own, other, find, [(p1.shape[1], K)] * 2)
-    return dists.masked_fill(idx < 0, 0), idx
+    return dists.masked_fill_(idx < 0, 0), idx
 
 
 def knn_gather(x: Tensor, idx: Tensor, lengths: Tensor | None = None) -> Tensor:
