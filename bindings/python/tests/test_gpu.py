@@ -35,7 +35,7 @@ def test_indices_are_those_of_the_cpu(cuda, name):
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak"])
+@pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak", "quick"])
 def test_every_algorithm(cuda, algorithm, kind):
     points = cloud(5000, dtype=kind)
     found = farpoint.sample(cuda.from_numpy(points).cuda(), 700, algorithm=algorithm)
@@ -68,7 +68,7 @@ def test_batches_and_options(cuda, filled, options, kind):
     same(farpoint.sample(on_gpu, **options), wanted.indices)
 
 
-@pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak"])
+@pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak", "quick"])
 def test_places_left_over_are_filled(cuda, filled, algorithm):
     points = np.stack([cloud(2000, seed=s) for s in range(4)])
     on_gpu, lengths = cuda.from_numpy(points).cuda(), [2000, 700, 1, 30]
@@ -82,7 +82,7 @@ def test_places_left_over_are_filled(cuda, filled, algorithm):
         same(found.covering_radius, wanted.covering_radius)
 
 
-@pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak"])
+@pytest.mark.parametrize("algorithm", ["naive", "radius", "persistent", "peak", "quick"])
 def test_clouds_of_length_0(cuda, filled, algorithm):
     """A cloud gives all rows that it has: none, and -1 in its places. Only a spacing wants one at
     least, and is refused as on the CPU: it waits for the GPU anyhow."""

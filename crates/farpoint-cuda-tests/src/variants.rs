@@ -1,10 +1,10 @@
 //! Every algorithm with every switch worth a test.
 
-use farpoint::{Algorithm, PeakOptions, RadiusOptions, Sampler};
+use farpoint::{Algorithm, PeakOptions, QuickOptions, RadiusOptions, Sampler};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The names of all algorithms, in the order of the report.
-pub(crate) const ALL: &[&str] = &["naive", "radius", "persistent", "peak", "auto"];
+pub(crate) const ALL: &[&str] = &["naive", "radius", "persistent", "peak", "quick", "auto"];
 
 /// Whether no block may wait for another: every cloud is worked on by one block.
 static ALONE: AtomicBool = AtomicBool::new(false);
@@ -40,6 +40,11 @@ impl Variant {
         let options = RadiusOptions::default().nvox(nvox);
         let options = options.fuse_selection(fuse_selection).fuse_update(fuse_update);
         Self { name: format!("radius, {name}"), algorithm: Algorithm::Radius(options) }
+    }
+
+    fn quick(height: u32) -> Self {
+        let options = QuickOptions::default().height(height);
+        Self { name: format!("quick, height {height}"), algorithm: Algorithm::Quick(options) }
     }
 
     fn peak(name: &str, options: PeakOptions) -> Self {
@@ -84,6 +89,9 @@ pub(crate) fn odd(part: &str) -> Vec<Variant> {
             variants.push(Variant::radius(&format!("nvox {nvox}"), Some(nvox), true, true));
         }
         variants.push(Variant::radius("nvox 5, nothing fused", Some(5), false, false));
+    }
+    if part == "quick" {
+        variants.extend([0, 1, 5, 20].map(Variant::quick));
     }
     variants
 }

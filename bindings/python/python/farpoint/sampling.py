@@ -135,7 +135,8 @@ def sample(
         ``count`` gives all it has, and -1 in the remaining places.
     algorithm : str, optional
         On the CPU "auto", "reference", "naive", "radius", "tree", "peak" or "quick"; on a GPU "auto",
-        "naive", "radius", "persistent" or "peak". Options follow a colon, as in ``"radius:nvox=24"``.
+        "naive", "radius", "persistent", "peak" or "quick". Options follow a colon, as in
+        ``"radius:nvox=24"``.
         All give the same indices. For approximate samplers see ``sample_approximate``.
     seed : int, optional
         Start at a random point instead (0 to 2**64 - 1), the same on every machine.

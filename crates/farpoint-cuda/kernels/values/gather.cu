@@ -14,25 +14,29 @@ struct MaxArgs {
     u32 lanes;           // logarithm of the lanes of a row
 };
 
-constexpr u32 AHEAD = 4;
+constexpr u32 AHEAD = 2;
 
-// Indices and rows that a lane looks at together.
+// Rows that a lane looks at together.
 template <typename V, u32 N>
 struct Ahead {
-    u32 rows[AHEAD];
     Numbers<V, N> values[AHEAD];
     Numbers<V, N> add[AHEAD];
 };
 
+// The rows that places j.. of k name.
+__device__ __forceinline__ void look_at_indices(const MaxArgs& args, u32 begin, u32 flat, u32 j, u32 (&rows)[AHEAD]) {
+    u32 k = args.rows.k;
+#pragma unroll
+    for (u32 a = 0; a < AHEAD; ++a) rows[a] = j < k && a < k - j ? row_at(args.rows, begin, flat + j + a) : NONE;
+}
+
 template <typename V, u32 N>
-__device__ __forceinline__ void look(const MaxArgs& args, u32 begin, u32 flat, u32 left, u32 channel, Ahead<V, N>& ahead) {
+__device__ __forceinline__ void look(const MaxArgs& args, const u32 (&rows)[AHEAD], u32 flat, u32 channel, Ahead<V, N>& ahead) {
     u32 channels = args.rows.channels;
 #pragma unroll
-    for (u32 a = 0; a < AHEAD; ++a) ahead.rows[a] = a < left ? row_at(args.rows, begin, flat + a) : NONE;
-#pragma unroll
     for (u32 a = 0; a < AHEAD; ++a) {
-        if (ahead.rows[a] == NONE) continue;
-        ahead.values[a] = load<AGAIN, V, N>((const V*)args.values + (u64)ahead.rows[a] * channels + channel);
+        if (rows[a] == NONE) continue;
+        ahead.values[a] = load<AGAIN, V, N>((const V*)args.values + (u64)rows[a] * channels + channel);
         if (args.add) ahead.add[a] = load<ONCE, V, N>((const V*)args.add + (u64)(flat + a) * channels + channel);
     }
 }
@@ -59,14 +63,20 @@ __device__ __forceinline__ void gather_max(const MaxArgs& args) {
         for (u32 channel = group.lane * N; channel < channels; channel += group.lanes * N) {
             real best[N];
             int chosen[N];
+            u32 rows[AHEAD], next[AHEAD];
 #pragma unroll
             for (u32 n = 0; n < N; ++n) best[n] = 0, chosen[n] = -1;
+            look_at_indices(args, begin, flat, 0, next);
             for (u32 j = 0; j < k; j += AHEAD) {
                 Ahead<V, N> ahead;
-                look(args, begin, flat + j, k - j, channel, ahead);
+#pragma unroll
+                for (u32 a = 0; a < AHEAD; ++a) rows[a] = next[a];
+                look(args, rows, flat + j, channel, ahead);
+                // On their way while the rows are compared. Below 2^32: there are 2^20 fewer indices.
+                look_at_indices(args, begin, flat, j + AHEAD, next);
 #pragma unroll
                 for (u32 a = 0; a < AHEAD; ++a) {
-                    if (ahead.rows[a] == NONE) continue;
+                    if (rows[a] == NONE) continue;
 #pragma unroll
                     for (u32 n = 0; n < N; ++n) {
                         real sum = widen(ahead.values[a].at[n]);

@@ -50,7 +50,7 @@ __device__ __forceinline__ void interpolate(const InterpolateArgs& args) {
                     for (u32 n = 0; n < N; ++n) sums[n] = sums[n] + weights[a] * widen(values[a].at[n]);
                 }
             }
-            store<V, N>((V*)args.output + place * channels + channel, sums);
+            store<V, N, ONCE>((V*)args.output + place * channels + channel, sums);
         }
     }
 }

@@ -97,6 +97,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) KERNEL(invert_scan)(const 
 extern "C" __global__ void __launch_bounds__(THREADS) KERNEL(invert_move)(const __grid_constant__ InvertArgs args) {
     // Of each digit, for each warp: how many the warp has; then where they go.
     __shared__ u32 own[WARPS][THREADS];
+    __shared__ u32 away[THREADS], tile_keys[TILE], tile_places[TILE];
     u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     for (u32 w = 0; w < WARPS; ++w) own[w][threadIdx.x] = 0;
     __syncthreads();
@@ -120,23 +121,33 @@ extern "C" __global__ void __launch_bounds__(THREADS) KERNEL(invert_move)(const 
         if (here && (same >> lane) == 1) own[warp][digit] = before + __popc(same);
         __syncwarp();
     }
-    u32 all, digit = threadIdx.x;
+    __syncthreads();
+    // Where a digit begins among those of the tile, and how far from there its place in the whole list is.
+    u32 digit = threadIdx.x, inside, all, count = 0;
     bool is_digit = digit >> args.bits == 0;
-    u32 at = sum_before(is_digit ? args.totals[digit] : 0, &all);
-    if (is_digit) at += args.counts[(u64)digit * args.tiles + blockIdx.x];
+    for (u32 w = 0; w < WARPS; ++w) count += own[w][digit];
+    u32 at = sum_before(count, &inside), to = sum_before(is_digit ? args.totals[digit] : 0, &all);
+    if (is_digit) to += args.counts[(u64)digit * args.tiles + blockIdx.x];
+    away[digit] = to - at;
     for (u32 w = 0; w < WARPS; ++w) {
-        u32 count = own[w][digit];
+        count = own[w][digit];
         own[w][digit] = at;
         at += count;
     }
     __syncthreads();
 #pragma unroll
     for (u32 round = 0; round < ROUNDS; ++round) {
-        u64 from = first + 32 * round;
-        if (from >= args.count) break;
-        u32 to = own[warp][digit_of(args, keys[round])] + ranks[round];
-        args.keys_out[to] = keys[round];
-        args.places_out[to] = places[round];
+        if (first + 32 * round >= args.count) break;
+        u32 within = own[warp][digit_of(args, keys[round])] + ranks[round];
+        tile_keys[within] = keys[round];
+        tile_places[within] = places[round];
+    }
+    __syncthreads();
+    // In the order of the tile, so that lanes write side by side.
+    for (u32 within = threadIdx.x; within < inside; within += THREADS) {
+        u32 key = tile_keys[within], target = away[digit_of(args, key)] + within;
+        args.keys_out[target] = key;
+        args.places_out[target] = tile_places[within];
     }
 }
 

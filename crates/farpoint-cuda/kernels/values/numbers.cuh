@@ -54,7 +54,7 @@ struct Numbers<V, 1> {
     __device__ __forceinline__ Numbers() : at{} {}
 };
 
-// How memory is read: once, so that it need not stay in caches, or again.
+// How memory is read, also after it was written: once, so that it need not stay in caches, or again.
 enum Reads { ONCE, AGAIN };
 
 template <Reads READS, typename V, u32 N>
@@ -70,13 +70,16 @@ __device__ __forceinline__ Numbers<V, N> load(const V* from) {
     return numbers;
 }
 
-template <typename V, u32 N>
+// Rounds numbers and stores them, by default so that caches keep them.
+template <typename V, u32 N, Reads LATER = AGAIN>
 __device__ __forceinline__ void store(V* to, const real (&values)[N]) {
     Numbers<V, N> numbers;
 #pragma unroll
     for (u32 n = 0; n < N; ++n) numbers.at[n] = narrow<V>(values[n]);
     if constexpr (N == 1) {
         *to = numbers.at[0];
+    } else if constexpr (LATER == ONCE) {
+        __stcs((uint4*)to, numbers.unit);
     } else {
         *(uint4*)to = numbers.unit;
     }

@@ -1,7 +1,7 @@
 //! From the name of an algorithm to its kernels: the one place that starts them.
 
 use super::batch::{Batch, Shape};
-use super::{auto, naive, peak, persistent, radius};
+use super::{auto, naive, peak, persistent, quick, radius};
 use crate::progress::Part;
 use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::{Algorithm, DeviceKind, Sampler};
@@ -36,6 +36,7 @@ impl Choice {
             Algorithm::Radius(_) => radius::scratch_bytes::<T>(shape),
             Algorithm::Persistent => persistent::scratch_bytes::<T>(gpu, shape),
             Algorithm::Peak(options) => peak::scratch_bytes::<T>(gpu, shape, &options),
+            Algorithm::Quick(options) => quick::scratch_bytes::<T>(gpu, shape, &options),
             _ => 0,
         }
     }
@@ -75,6 +76,9 @@ impl Choice {
                 Algorithm::Persistent => persistent::enqueue(gpu, s, batch, shape, scratch),
                 Algorithm::Peak(options) => {
                     peak::enqueue(gpu, s, batch, shape, scratch, &options, counters)
+                }
+                Algorithm::Quick(options) => {
+                    quick::enqueue(gpu, s, batch, shape, scratch, &options)
                 }
                 other => Err(Error::Unsupported(format!("there is no kernel of {other}"))),
             }

@@ -16,6 +16,7 @@ mod naive;
 mod peak;
 mod persistent;
 mod pointers;
+mod quick;
 mod radius;
 mod roots;
 pub(crate) mod run;

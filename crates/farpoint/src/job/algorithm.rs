@@ -34,7 +34,7 @@ pub enum Algorithm {
     Tree,
     /// Thousands of samples at a time.
     Peak(PeakOptions),
-    /// QuickFPS: the buckets of a KD-tree of fixed height, with delayed updates. CPU only.
+    /// QuickFPS: the buckets of a KD-tree of fixed height, with delayed updates.
     Quick(QuickOptions),
     /// All points in registers, one launch, one exchange per sample. GPU only.
     Persistent,
@@ -94,8 +94,8 @@ impl Algorithm {
     /// Whether a kind of device has this algorithm.
     pub fn runs_on(self, device: DeviceKind) -> bool {
         match self {
-            Self::Auto | Self::Naive | Self::Radius(_) | Self::Peak(_) => true,
-            Self::Reference | Self::Tree | Self::Quick(_) => device == DeviceKind::Cpu,
+            Self::Auto | Self::Naive | Self::Radius(_) | Self::Peak(_) | Self::Quick(_) => true,
+            Self::Reference | Self::Tree => device == DeviceKind::Cpu,
             Self::Persistent => device == DeviceKind::Gpu,
         }
     }

@@ -1,0 +1,172 @@
+//! QuickFPS: one sample at a time over the buckets of a KD-tree (docs/quick.md).
+//!
+//! One block per cloud, so that nothing waits for other blocks. Scratch: 24 bytes per point in `f32`,
+//! 40 in `f64`, and 544 (1,088) per bucket. A bucket takes shared memory too, which limits their
+//! number: on an H100 a cloud has at most 4,096 in `f32` and 2,048 in `f64`.
+
+use super::batch::{Batch, Shape};
+use crate::launch::Launch;
+use crate::memory::Scratch;
+use crate::team::aligned;
+use crate::{CudaScalar, Error, Gpu, Properties, Stream};
+use farpoint::QuickOptions;
+
+/// Samples that a bucket's list has room for: `PENDING` of `kernels/quick/buckets.cuh`.
+const PENDING: usize = 32;
+
+/// Points of a bucket that are aimed at.
+const POINTS: u32 = 64;
+
+/// Threads of a block: one for each bucket, but at least and at most so many.
+const FEWEST_THREADS: u32 = 128;
+const MOST_THREADS: u32 = 512;
+
+/// `struct QuickArgs` of `kernels/quick/quick.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Args<T> {
+    batch: Batch<T>,
+    scratch: u64,
+    stride: u64,
+    rows: u32,
+    most_height: u32,
+    points: u32,
+}
+
+/// Shared memory that is left to the kernel's own variables: two times 32 `Sample`.
+fn own_shared<T: CudaScalar>() -> u32 {
+    (2 * 32 * 8 * size_of::<T>() + 512) as u32
+}
+
+/// Bytes of shared memory for a bucket: `BUCKET_BYTES` of `kernels/quick/buckets.cuh`.
+fn bucket_bytes<T: CudaScalar>() -> u32 {
+    (10 * size_of::<T>() + 4 * size_of::<u32>()) as u32
+}
+
+/// The trees of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Plan {
+    /// Height of the largest cloud's, and points of a bucket that are aimed at.
+    height: u32,
+    points: u32,
+}
+
+impl Plan {
+    fn new<T: CudaScalar>(card: &Properties, shape: Shape, options: &QuickOptions) -> Self {
+        // A tree that is asked for is as high as asked, unless buckets would be empty.
+        let points = if options.height.is_some() { 1 } else { POINTS };
+        let fits = (card.shared_per_block - own_shared::<T>()) / bucket_bytes::<T>();
+        let useful = (shape.rows / points as usize).clamp(1, fits as usize).ilog2();
+        Self { height: options.height.unwrap_or(u32::MAX).min(useful), points }
+    }
+
+    fn buckets(self) -> usize {
+        1 << self.height
+    }
+
+    /// Bytes of scratch memory of a cloud: what `Buckets` of `kernels/quick/buckets.cuh` takes.
+    fn stride<T: CudaScalar>(self, rows: usize) -> usize {
+        let number = size_of::<T>();
+        let padded = rows.min(usize::MAX / 64).next_multiple_of(64);
+        // Pending samples and boxes; coordinates and distances; rows and buckets.
+        aligned(self.buckets() * (4 * PENDING + 8) * number + padded * (4 * number + 2 * 4))
+    }
+
+    fn launch<T: CudaScalar>(self, clouds: usize) -> Launch {
+        let threads = (self.buckets() as u32).clamp(FEWEST_THREADS, MOST_THREADS);
+        // The places of buckets have an end, too.
+        let shared = self.buckets() as u32 * bucket_bytes::<T>() + size_of::<u32>() as u32;
+        Launch::new(clouds as u32, threads).shared(shared)
+    }
+}
+
+/// Bytes of scratch memory.
+pub(crate) fn scratch_bytes<T: CudaScalar>(
+    gpu: &Gpu,
+    shape: Shape,
+    options: &QuickOptions,
+) -> usize {
+    let plan = Plan::new::<T>(gpu.properties(), shape, options);
+    shape.clouds.saturating_mul(plan.stride::<T>(shape.rows))
+}
+
+/// Queues the sampling of a batch.
+///
+/// # Safety
+/// The addresses in `batch` and `scratch` must be as `shape` says, and stay so until the
+/// stream has finished.
+pub(crate) unsafe fn enqueue<T: CudaScalar>(
+    gpu: &Gpu,
+    stream: &Stream,
+    batch: &Batch<T>,
+    shape: Shape,
+    scratch: Option<(u64, usize)>,
+    options: &QuickOptions,
+) -> Result<(), Error> {
+    let plan = Plan::new::<T>(gpu.properties(), shape, options);
+    let scratch = Scratch::new(stream, scratch, scratch_bytes::<T>(gpu, shape, options))?;
+    let args = Args {
+        batch: *batch,
+        scratch: scratch.pointer(),
+        stride: plan.stride::<T>(shape.rows) as u64,
+        rows: shape.rows as u32,
+        most_height: plan.height,
+        points: plan.points,
+    };
+    let kernel = gpu.function::<T>("quick", "quick")?;
+    // SAFETY: `Args` mirrors the kernel's parameter; `stride` is what it takes for a cloud; the scratch
+    // memory is freed in stream order; the arrays of `batch` are valid by this function's contract.
+    unsafe { plan.launch::<T>(shape.clouds).start(stream, kernel, &args) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::properties::tests::card;
+    use std::mem::offset_of;
+
+    fn shape(rows: usize) -> Shape {
+        Shape { clouds: 1, rows, dims: 3, wanted: rows / 4 }
+    }
+
+    fn height<T: CudaScalar>(shared: u32, rows: usize, options: QuickOptions) -> u32 {
+        let card = Properties { shared_per_block: shared << 10, ..card(90) };
+        Plan::new::<T>(&card, shape(rows), &options).height
+    }
+
+    #[test]
+    fn laid_out_as_in_quick_cu() {
+        assert_eq!(offset_of!(Args<f32>, scratch), 128);
+        assert_eq!((offset_of!(Args<f64>, rows), size_of::<Args<f64>>()), (152, 168));
+        let source = include_str!("../../kernels/quick/buckets.cuh");
+        assert!(source.contains(&format!("PENDING = {PENDING};")));
+        assert!(
+            source.contains("LARGEST = 9, NUMBERS = 10 };") && source.contains("FIRST, WORDS };")
+        );
+    }
+
+    #[test]
+    fn trees_are_as_high_as_points_and_cards_allow() {
+        let given = QuickOptions::default();
+        assert_eq!([0, 1, 127, 128, 10_000].map(|n| height::<f32>(227, n, given)), [0, 0, 0, 1, 7]);
+        assert_eq!(height::<f32>(227, 10_000_000, given), 12);
+        assert_eq!(height::<f64>(227, 10_000_000, given), 11);
+        assert_eq!(height::<f32>(64, 10_000_000, given), 10);
+        assert_eq!(height::<f64>(64, 10_000_000, given), 9);
+        let asked = |wanted: u32| QuickOptions::default().height(wanted);
+        assert_eq!([0, 3, 20].map(|wanted| height::<f32>(227, 100, asked(wanted))), [0, 3, 6]);
+    }
+
+    #[test]
+    fn scratch_is_what_the_documentation_says() {
+        let bytes = |rows, a_row: usize, a_bucket: usize, plan: Plan| {
+            let all = if a_row == 24 { plan.stride::<f32>(rows) } else { plan.stride::<f64>(rows) };
+            let told = a_row * rows + a_bucket * plan.buckets();
+            assert!((told..told + 3 * 1024).contains(&all), "{all} {told}");
+        };
+        bytes(100_001, 24, 544, Plan { height: 7, points: 64 });
+        bytes(100_001, 40, 1088, Plan { height: 7, points: 64 });
+        let plan = Plan { height: 0, points: 1 };
+        assert!(plan.stride::<f64>(usize::MAX) > 1 << 59);
+    }
+}
