@@ -3,7 +3,8 @@
 //!
 //! From the top down, each using only those below it:
 //!
-//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`: the functions that Python calls.
+//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `generate`: the functions
+//!   that Python calls.
 //! * `batch`, `watch`: clouds side by side; progress, and Ctrl-C.
 //! * `device`: clouds in device memory. `arrays`: arrays of NumPy, capsules of DLPack, memory of our own.
 //! * `error`: errors as exceptions.
@@ -16,6 +17,7 @@ mod batch;
 mod device;
 mod error;
 mod files;
+mod generate;
 mod measures;
 mod neighbors;
 mod sampling;
@@ -41,5 +43,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     neighbors::add(module)?;
     searching::add(module)?;
     values::add(module)?;
-    files::add(module)
+    files::add(module)?;
+    generate::add(module)
 }

@@ -11,6 +11,7 @@ ROOT = pathlib.Path(farpoint.__file__).parent
 
 #: From the top down. A module uses those below its own floor, and those of its floor without a circle.
 FLOORS = [
+    ["farpoint.segmentation"],
     ["farpoint"],
     ["farpoint.compat"],
     ["farpoint.sampling", "farpoint.approximate", "farpoint.neighbors", "farpoint.measures", "farpoint.files",

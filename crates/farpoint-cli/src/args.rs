@@ -3,6 +3,7 @@
 mod algorithm;
 mod demo;
 mod files;
+mod generate;
 mod manual;
 mod neighbors;
 mod numbers;
@@ -11,8 +12,9 @@ mod samplers;
 mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
-pub(crate) use demo::{Demo, Generate, Moved};
+pub(crate) use demo::{Demo, Moved};
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
+pub(crate) use generate::{Generate, Made};
 pub(crate) use manual::{Completions, Man};
 pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{Count, Length, Ratio};

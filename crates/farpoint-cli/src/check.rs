@@ -7,7 +7,7 @@ use crate::args::{
 };
 use crate::device;
 use crate::output::count;
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use farpoint::{Algorithm, Amount, approximate};
 use farpoint_io::memory;
 use std::path::Path;
@@ -136,6 +136,15 @@ pub(crate) fn file(option: &str, path: &Path, endings: &[&str], inputs: &[&Path]
 pub(crate) fn folder(path: &Path) -> Result<()> {
     let name = path.display();
     ensure!(path.is_dir(), "{name}: the folder is not there; create it first, or write elsewhere");
+    Ok(())
+}
+
+/// Whether a folder for files of several names is there, without other files that they could mix with.
+pub(crate) fn empty_folder(path: &Path) -> Result<()> {
+    folder(path)?;
+    let name = path.display();
+    let mut entries = path.read_dir().with_context(|| format!("{name}: cannot be read"))?;
+    ensure!(entries.next().is_none(), "{name}: is not empty; give an empty folder");
     Ok(())
 }
 

@@ -1,28 +1,37 @@
-//! `farpoint generate`: a seeded cloud into a file.
+//! `farpoint generate`: a seeded cloud into a file, or scenes with classes into a folder.
 
-use crate::args::{CloudOutput, Length};
-use crate::output::write_cloud;
+use crate::args::{CloudOutput, Length, Made};
+use crate::layout::Layout;
+use crate::output::{count, write_cloud};
 use crate::progress::Progress;
 use crate::{args, check, report};
-use anyhow::Result;
-use farpoint_io::{Cloud, Coordinates};
+use anyhow::{Result, ensure};
+use farpoint_generate::{Labeled, Paint, Setting, UNLABELED};
+use farpoint_io::{Cloud, Column, Coordinates};
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn run(args: &args::Generate) -> Result<()> {
-    let CloudOutput { output, writing } = &args.output;
     check::points(args.count.0)?;
+    if let Some(layout) = args.layout {
+        return folder(args, layout);
+    }
+    let CloudOutput { output, writing } = &args.output;
     check::cloud(output, &[], writing)?;
     check::report(&args.report, &[output])?;
     check::stdout_once(output, &args.report)?;
+    let setting = args.labels.then(|| labeled(args.kind)).transpose()?;
     let start = Instant::now();
     let progress = Progress::start("generating", args.kind.name());
-    let points = farpoint_generate::generate(args.kind, args.count.0, args.seed);
+    let cloud = match setting {
+        Some(setting) => with_columns(farpoint_generate::labeled(setting, args.count.0, args.seed)),
+        None => Cloud::new(Coordinates::F32(args.kind.points(args.count.0, args.seed))),
+    };
     drop(progress);
-    let rows: Vec<_> = (0..points.len()).collect();
+    let rows: Vec<_> = (0..cloud.len()).collect();
     let options = writing.options(writing.scale.map(Length::in_meters));
-    write_cloud(output, &Cloud::new(Coordinates::F32(points)), &rows, &options)?;
+    write_cloud(output, &cloud, &rows, &options)?;
     let time = start.elapsed().as_secs_f64();
     let object = json!({
         "output": output.display().to_string(),
@@ -32,4 +41,77 @@ pub(crate) fn run(args: &args::Generate) -> Result<()> {
         "seconds": time,
     });
     report::print(&args.report, object, "", output == Path::new("-"))
+}
+
+/// The scenes that have classes.
+fn labeled(kind: Made) -> Result<Setting> {
+    let names: Vec<_> = Setting::ALL.iter().map(|setting| setting.name()).collect();
+    kind.setting().ok_or_else(|| {
+        let names = names.join(" and ");
+        anyhow::anyhow!("--labels is for {names}, and {} has no classes; leave it out", kind.name())
+    })
+}
+
+/// A cloud with columns red, green, blue or intensity, and label: -1 for points of no class.
+fn with_columns(scene: Labeled) -> Cloud {
+    let mut cloud = Cloud::new(Coordinates::F32(scene.points));
+    match scene.paint {
+        Paint::Colors(colors) => {
+            for (channel, name) in ["red", "green", "blue"].into_iter().enumerate() {
+                let values = colors.iter().map(|color| color[channel]).collect();
+                cloud.add_column(name, Column::U8(values));
+            }
+        }
+        Paint::Intensity(values) => cloud.add_column("intensity", Column::F32(values)),
+    }
+    let label = |class: u8| if class == UNLABELED { -1 } else { i16::from(class) };
+    cloud.add_column("label", Column::I16(scene.classes.into_iter().map(label).collect()));
+    cloud
+}
+
+/// Several scenes in the layout of a data set.
+fn folder(args: &args::Generate, layout: Layout) -> Result<()> {
+    let CloudOutput { output, writing } = &args.output;
+    let setting = layout.setting();
+    ensure!(
+        labeled(args.kind)? == setting,
+        "--layout {} has the classes of {setting}, not of {}; generate {setting}, or choose another layout",
+        layout.name(),
+        args.kind.name()
+    );
+    ensure!(
+        writing.given().is_none(),
+        "{} is for a single file, and --layout says how its files are; leave one out",
+        writing.given().unwrap_or_default()
+    );
+    check::empty_folder(output)?;
+    check::report(&args.report, &[output])?;
+    let scenes = args.scenes.0;
+    ensure!(scenes > 0, "--scenes 0: give at least 1");
+    let last = args.seed.checked_add(scenes as u64 - 1);
+    ensure!(
+        last.is_some(),
+        "--seed {} with --scenes {}: the last seed is too large",
+        args.seed,
+        count(scenes)
+    );
+    let start = Instant::now();
+    for number in 0..scenes {
+        let seed = args.seed + number as u64;
+        let progress = Progress::start("generating", &format!("scene {} of {scenes}", number + 1));
+        let scene = farpoint_generate::labeled(setting, args.count.0, seed);
+        drop(progress);
+        layout.write(output, number, &scene)?;
+    }
+    layout.finish(output, scenes)?;
+    let object = json!({
+        "output": output.display().to_string(),
+        "kind": args.kind.name(),
+        "layout": layout.name(),
+        "scenes": scenes,
+        "points": args.count.0,
+        "seed": args.seed,
+        "seconds": start.elapsed().as_secs_f64(),
+    });
+    report::print(&args.report, object, "", false)
 }

@@ -15,6 +15,8 @@
 
 #![forbid(unsafe_code)]
 
+mod indoor;
+mod labeled;
 mod lidar;
 mod object;
 mod plain;
@@ -22,7 +24,9 @@ mod random;
 mod room;
 mod vector;
 
-pub use lidar::{Place, Turn, lidar, lidar_turn};
+pub use indoor::indoor;
+pub use labeled::{INDOOR_CLASSES, Labeled, Paint, Setting, TOWN_CLASSES, UNLABELED, labeled};
+pub use lidar::{Place, Turn, lidar, lidar_turn, town};
 pub use object::object;
 pub use plain::{clusters, cube, duplicated, equal, lattice, line, sphere};
 pub use room::room;

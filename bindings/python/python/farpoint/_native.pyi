@@ -19,6 +19,7 @@ __all__ = [
     "sample_approximate", "centroids", "quality", "search", "within", "Index", "search_backward", "CudaSearch", "CudaValues", "cuda_weights",
     "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
     "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
+    "generate_labelled", "labelled_classes",
 ]
 
 __version__: str
@@ -313,3 +314,5 @@ def values_weights_backward(
 def search(
     x: Clouds, y: Clouds, request: Neighborhood
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+def generate_labelled(kind: str, points: int, seed: int) -> dict[str, NDArray[Any]]: ...
+def labelled_classes(kind: str) -> list[str]: ...

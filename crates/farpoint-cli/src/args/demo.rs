@@ -1,35 +1,7 @@
-//! The arguments of the commands that need no file: they make clouds and show what farpoint does.
+//! The arguments of `farpoint demo`, and of commands that are gone.
 
-use super::{CloudOutput, Count, Ratio, Report, Writing};
-use farpoint_generate::Kind;
+use super::{Count, Ratio, Report, Writing};
 use std::path::PathBuf;
-
-/// Make a point cloud, the same on every machine.
-///
-/// room, lidar and object are life-like; cube, sphere, clusters, lattice, line, equal and
-/// duplicated are for tests.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  farpoint generate room -n 1M --seed 1 -o room.ply")]
-pub(crate) struct Generate {
-    /// room, lidar, object, cube, lattice, line, equal, duplicated, clusters or sphere.
-    pub(crate) kind: Kind,
-    /// How many points: 10000, 10,000, 10k or 1e4.
-    #[arg(
-        short = 'n',
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        help_heading = "Cloud"
-    )]
-    pub(crate) count: Count,
-    /// Another seed, another cloud.
-    #[arg(long, value_name = "K", default_value_t = 0, help_heading = "Cloud")]
-    pub(crate) seed: u64,
-    #[command(flatten)]
-    pub(crate) output: CloudOutput,
-    #[command(flatten)]
-    pub(crate) report: Report,
-}
 
 /// Sample a generated room scan and show how it compares with random sampling.
 ///

@@ -1,12 +1,16 @@
 //! One revolution of a rotating LiDAR, in a street or elsewhere.
 
+mod plan;
 mod scene;
 mod suburb;
+mod town;
+mod traffic;
 
+use crate::labeled::{Labeled, Paint, UNLABELED};
 use crate::random::Random;
 use crate::vector::Vector;
 use libm::{cos, sin};
-use scene::Scene;
+use scene::{Scene, Surface};
 use std::f64::consts::TAU;
 
 /// Parameters of [`lidar_turn`]: the sensor and its place. Lengths are in meters. The default is
@@ -38,6 +42,9 @@ pub enum Place {
     /// Roads that may cross, houses at any angle, hedges and trees on rough, sloping ground, and
     /// the roof of the car that carries it; how many of each depends on the seed.
     Suburb,
+    /// A street with all the classes of [`TOWN_CLASSES`](crate::TOWN_CLASSES), which [`town`] tells
+    /// beside the points.
+    Town,
 }
 
 impl Default for Turn {
@@ -73,44 +80,80 @@ pub fn lidar(n: usize, seed: u64) -> Vec<[f32; 3]> {
 /// assert_eq!(lidar_turn(5000, 1, &turn).len(), 5000);
 /// ```
 pub fn lidar_turn(n: usize, seed: u64, turn: &Turn) -> Vec<[f32; 3]> {
-    if n == 0 {
-        return Vec::new();
-    }
-    let mut random = Random::new(seed, 7);
-    let scene = match turn.place {
-        Place::Street => Scene::street(&mut random),
-        Place::Suburb => Scene::suburb(turn.height, &mut random),
-    };
-    // A coarse turn tells how many rays come back; then as many columns as it takes.
-    let coarse = turn.returns(&scene, 256, seed).len();
-    if coarse == 0 {
-        return Vec::new();
-    }
-    let share = coarse as f64 / (256 * turn.rings) as f64;
-    let mut columns = (n as f64 / (share * turn.rings as f64) * 1.01) as usize + 1;
-    let points = loop {
-        let points = turn.returns(&scene, columns, seed);
-        if points.len() >= n {
-            break points;
-        }
-        columns += columns / 50 + 1;
-    };
-    thinned(&points, n)
+    turn.echoes(n, seed).into_iter().map(|echo| echo.point).collect()
 }
 
-/// `n` of the points, evenly chosen, in their order.
-fn thinned(points: &[[f32; 3]], n: usize) -> Vec<[f32; 3]> {
-    let all = points.len() as u128;
-    (0..n as u128).map(|k| points[(k * all / n as u128) as usize]).collect()
+/// One revolution of the LiDAR of [`lidar()`] in a town, with an intensity in `0.0..1.0` and a class of
+/// [`TOWN_CLASSES`](crate::TOWN_CLASSES) for every point: roads with parking, sidewalks, houses, fences, trees,
+/// poles and signs, parked and moving vehicles, two-wheelers and people.
+///
+/// Intensities are those of the materials, with noise. 1 to 5 % of the points are
+/// [`UNLABELED`](crate::UNLABELED): bins and benches, and points here and there.
+pub fn town(n: usize, seed: u64) -> Labeled {
+    let turn = Turn { place: Place::Town, ..Turn::default() };
+    let echoes = turn.echoes(n, seed);
+    let mut random = Random::new(seed, 11);
+    let unknown = random.between(0.012, 0.03);
+    let mut intensity = Vec::with_capacity(n);
+    let mut classes = Vec::with_capacity(n);
+    for echo in &echoes {
+        let Surface { class, reflectance } = echo.surface;
+        let light = reflectance * random.between(0.75, 1.0) + 0.012 * random.normal();
+        intensity.push(light.clamp(0.0, 0.99) as f32);
+        classes.push(if random.unit() < unknown { UNLABELED } else { class });
+    }
+    let points = echoes.iter().map(|echo| echo.point).collect();
+    Labeled { points, paint: Paint::Intensity(intensity), classes }
+}
+
+/// `n` of the echoes, evenly chosen, in their order.
+fn thinned(echoes: &[Echo], n: usize) -> Vec<Echo> {
+    let all = echoes.len() as u128;
+    (0..n as u128).map(|k| echoes[(k * all / n as u128) as usize]).collect()
+}
+
+/// A point, and what it lies on.
+#[derive(Clone, Copy)]
+struct Echo {
+    point: [f32; 3],
+    surface: Surface,
 }
 
 impl Turn {
+    /// `n` echoes of a turn; none if there are no echoes at all.
+    fn echoes(&self, n: usize, seed: u64) -> Vec<Echo> {
+        if n == 0 {
+            return Vec::new();
+        }
+        let mut random = Random::new(seed, 7);
+        let scene = match self.place {
+            Place::Street => Scene::street(&mut random),
+            Place::Suburb => Scene::suburb(self.height, &mut random),
+            Place::Town => Scene::town(&mut random),
+        };
+        // A coarse turn tells how many rays come back; then as many columns as it takes.
+        let coarse = self.returns(&scene, 256, seed).len();
+        if coarse == 0 {
+            return Vec::new();
+        }
+        let share = coarse as f64 / (256 * self.rings) as f64;
+        let mut columns = (n as f64 / (share * self.rings as f64) * 1.01) as usize + 1;
+        let echoes = loop {
+            let echoes = self.returns(&scene, columns, seed);
+            if echoes.len() >= n {
+                break echoes;
+            }
+            columns += columns / 50 + 1;
+        };
+        thinned(&echoes, n)
+    }
+
     /// What comes back from one turn of this many columns, ring by ring.
-    fn returns(&self, scene: &Scene, columns: usize, seed: u64) -> Vec<[f32; 3]> {
+    fn returns(&self, scene: &Scene, columns: usize, seed: u64) -> Vec<Echo> {
         let mut random = Random::new(seed, 8);
         let lasers = self.lasers();
         let sensor = Vector(0.0, 0.0, self.height);
-        let mut returns = vec![[f32::NAN; 3]; columns * self.rings];
+        let mut returns = vec![None; columns * self.rings];
         let mut near = Vec::new();
         for column in 0..columns {
             let azimuth = ((column as f64 + 0.5) / columns as f64 - 0.5) * TAU;
@@ -118,16 +161,17 @@ impl Turn {
             let (c, s) = (cos(azimuth), sin(azimuth));
             for (ring, &(level, up)) in lasers.iter().enumerate() {
                 let along = Vector(c * level, s * level, up);
-                let range = scene.range(&near, sensor, along, &mut random);
+                let hit = scene.hit(&near, sensor, along, &mut random);
+                let range = hit.range;
                 // Weak echoes get lost.
                 if range < self.reach && random.unit() * self.reach > range * self.lost {
                     let range = range + self.noise * random.normal();
-                    returns[ring * columns + column] = (along * range).to_f32();
+                    let point = (along * range).to_f32();
+                    returns[ring * columns + column] = Some(Echo { point, surface: hit.surface });
                 }
             }
         }
-        returns.retain(|point| !point[0].is_nan());
-        returns
+        returns.into_iter().flatten().collect()
     }
 
     /// Cosine and sine of each laser's elevation.

@@ -1,5 +1,7 @@
 //! What stands around the sensor, and what a ray meets in it.
 
+use super::plan::Plan;
+use crate::labeled::UNLABELED;
 use crate::random::Random;
 use crate::vector::Vector;
 use libm::{atan2, cos, sin};
@@ -14,11 +16,31 @@ enum Solid {
     Pole { base: Vector, radius: f64, height: f64 },
     /// Foliage: a ball that rays end inside of.
     Crown { center: Vector, radius: f64 },
+    /// A ball that ends every ray.
+    Ball { center: Vector, radius: f64 },
+}
+
+/// What a surface is: its class, and the share of the light that it returns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Surface {
+    pub(super) class: u8,
+    pub(super) reflectance: f64,
+}
+
+/// Of places without classes.
+const PLAIN: Surface = Surface { class: UNLABELED, reflectance: 0.3 };
+
+/// Where a ray ends, at an infinite range if nowhere, and on what.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hit {
+    pub(super) range: f64,
+    pub(super) surface: Surface,
 }
 
 /// A solid and the azimuths at which it can be met.
 struct Thing {
     solid: Solid,
+    surface: Surface,
     azimuth: f64,
     half_width: f64,
 }
@@ -53,12 +75,37 @@ impl Ground {
 pub(super) struct Scene {
     things: Vec<Thing>,
     pub(super) ground: Ground,
+    /// What is where on the ground, in a place with classes.
+    plan: Option<Plan>,
+    /// Of the things added next.
+    surface: Surface,
 }
 
 impl Scene {
     /// Bare ground.
     pub(super) fn on(ground: Ground) -> Self {
-        Self { things: Vec::new(), ground }
+        Self { things: Vec::new(), ground, plan: None, surface: PLAIN }
+    }
+
+    /// Level ground by a plan.
+    pub(super) fn planned(plan: Plan) -> Self {
+        let ground = Ground { slope: (0.0, 0.0), rough: 0.0 };
+        Self { plan: Some(plan), ..Self::on(ground) }
+    }
+
+    /// Where a street crosses the main street of a plan, and its half width.
+    pub(super) fn crossing(&self) -> Option<(f64, f64)> {
+        self.plan.as_ref().and_then(|plan| plan.crossing)
+    }
+
+    /// Width of the strip for parked cars on the right (-1) or left (1), 0 for none.
+    pub(super) fn strip(&self, side: f64) -> f64 {
+        self.plan.as_ref().map_or(0.0, |plan| plan.parking[usize::from(side > 0.0)])
+    }
+
+    /// What is added from now on has this surface.
+    pub(super) fn made_of(&mut self, surface: Surface) {
+        self.surface = surface;
     }
 
     /// A straight street.
@@ -71,7 +118,7 @@ impl Scene {
         }
         for (x, y) in [(14.0, -1.9), (-22.0, 1.8), (38.0, 1.7), (-48.0, -1.8)] {
             let at = Vector(x + random.between(-3.0, 3.0), y, 0.0);
-            scene.car(at, random.between(-0.04, 0.04));
+            scene.plain_car(at, random.between(-0.04, 0.04));
         }
         scene
     }
@@ -99,7 +146,7 @@ impl Scene {
         let mut x = -70.0;
         while x < 70.0 {
             x += random.between(5.2, 11.0);
-            self.car(Vector(x, side * 4.4, 0.0), random.between(-0.05, 0.05));
+            self.plain_car(Vector(x, side * 4.4, 0.0), random.between(-0.05, 0.05));
         }
     }
 
@@ -117,7 +164,8 @@ impl Scene {
         }
     }
 
-    pub(super) fn car(&mut self, at: Vector, turn: f64) {
+    /// A car without wheels, as the places without classes have it.
+    pub(super) fn plain_car(&mut self, at: Vector, turn: f64) {
         self.block(at, (2.15, 0.88), turn, 0.85);
         self.block(at - Vector(0.25, 0.0, 0.0), (1.15, 0.78), turn, 1.47);
     }
@@ -136,11 +184,16 @@ impl Scene {
         self.add(center, radius, Solid::Crown { center, radius });
     }
 
+    pub(super) fn ball(&mut self, center: Vector, radius: f64) {
+        self.add(center, radius, Solid::Ball { center, radius });
+    }
+
     fn add(&mut self, at: Vector, reach: f64, solid: Solid) {
         let away = (at.0 * at.0 + at.1 * at.1).sqrt();
         // asin(x) <= x * pi / 2 on 0..1.
         let half_width = if away <= reach { PI } else { reach / away * (PI / 2.0) };
-        self.things.push(Thing { solid, azimuth: atan2(at.1, at.0), half_width });
+        let (azimuth, surface) = (atan2(at.1, at.0), self.surface);
+        self.things.push(Thing { solid, surface, azimuth, half_width });
     }
 
     /// Numbers of the things that a ray at this azimuth can meet.
@@ -153,17 +206,23 @@ impl Scene {
         }));
     }
 
-    /// Range at which a ray ends among the things `near` and the ground; infinite if nowhere.
-    pub(super) fn range(
+    /// Where a ray ends among the things `near` and the ground.
+    pub(super) fn hit(
         &self,
         near: &[usize],
         from: Vector,
         along: Vector,
         random: &mut Random,
-    ) -> f64 {
-        let ground = self.ground.range(from, along, random);
+    ) -> Hit {
+        let ground = match &self.plan {
+            Some(plan) => plan.hit(from, along, random),
+            None => Hit { range: self.ground.range(from, along, random), surface: PLAIN },
+        };
         near.iter().fold(ground, |nearest, &k| {
-            nearest.min(self.things[k].solid.range(from, along, nearest, random))
+            let thing = &self.things[k];
+            let range = thing.solid.range(from, along, nearest.range, random);
+            let nearer = range < nearest.range;
+            if nearer { Hit { range, surface: thing.surface } } else { nearest }
         })
     }
 }
@@ -211,6 +270,12 @@ impl Solid {
                 let path = 2.0 * root.sqrt();
                 let depth = random.unit() * 1.5 * path.max(radius * 0.8);
                 if depth < path { -half_b - root.sqrt() + depth } else { f64::INFINITY }
+            }
+            Self::Ball { center, radius } => {
+                let o = from - *center;
+                let half_b = o.dot(along);
+                let root = half_b * half_b - (o.dot(o) - radius * radius);
+                if root < 0.0 { f64::INFINITY } else { -half_b - root.sqrt() }
             }
         }
     }

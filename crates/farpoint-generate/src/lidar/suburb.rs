@@ -109,7 +109,7 @@ impl Scene {
             let (x, y) = road.at(random.between(-70.0, 70.0), side * left);
             if x * x + y * y > 25.0 {
                 let turn = atan2(road.along.1, road.along.0) + random.between(-0.06, 0.06);
-                self.car(self.ground.under(x, y), turn);
+                self.plain_car(self.ground.under(x, y), turn);
             }
         }
     }

@@ -2,7 +2,7 @@
 //! positions.
 
 mod furniture;
-mod shape;
+pub(crate) mod shape;
 
 use crate::random::Random;
 use crate::vector::Vector;
@@ -42,13 +42,13 @@ fn density(point: Vector) -> f64 {
 }
 
 /// Draws numbers with given weights in constant time (the alias method of Vose).
-struct Choice {
+pub(crate) struct Choice {
     /// For each column: its share, and what the rest of the column belongs to.
     columns: Vec<(f64, usize)>,
 }
 
 impl Choice {
-    fn new(weights: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn new(weights: impl Iterator<Item = f64>) -> Self {
         let weights: Vec<f64> = weights.collect();
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let mut columns: Vec<_> =
@@ -68,7 +68,7 @@ impl Choice {
     }
 
     #[inline]
-    fn draw(&self, random: &mut Random) -> usize {
+    pub(crate) fn draw(&self, random: &mut Random) -> usize {
         let k = random.below(self.columns.len());
         let (share, other) = self.columns[k];
         if random.unit() < share { k } else { other }

@@ -6,7 +6,7 @@ use libm::{cos, sin};
 use std::f64::consts::{PI, TAU};
 
 /// A piece of surface.
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// A parallelogram `origin + s*u + t*v` for s, t in 0..1, less the holes
     /// `[s_low, s_high, t_low, t_high]`.
     Patch { origin: Vector, u: Vector, v: Vector, holes: Vec<[f64; 4]> },
@@ -20,7 +20,7 @@ pub(super) enum Shape {
 
 impl Shape {
     /// Area, holes included; for a ball that of the wrapping sphere.
-    pub(super) fn area(&self) -> f64 {
+    pub(crate) fn area(&self) -> f64 {
         match self {
             Self::Patch { u, v, .. } => u.cross(*v).length(),
             Self::Side { radius, height, .. } => PI * (radius[0] + radius[1]) * height,
@@ -31,7 +31,7 @@ impl Shape {
 
     /// A random point of it, none in a hole.
     #[inline]
-    pub(super) fn point(&self, random: &mut Random) -> Option<Vector> {
+    pub(crate) fn point(&self, random: &mut Random) -> Option<Vector> {
         match self {
             Self::Patch { origin, u, v, holes } => {
                 let (s, t) = (random.unit(), random.unit());
@@ -56,21 +56,26 @@ impl Shape {
 }
 
 /// Shapes placed in a frame: an origin and a turn about the vertical.
-pub(super) struct Builder {
-    pub(super) shapes: Vec<Shape>,
+pub(crate) struct Builder {
+    pub(crate) shapes: Vec<Shape>,
     origin: Vector,
     turn: (f64, f64),
 }
 
 impl Builder {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { shapes: Vec::new(), origin: Vector(0.0, 0.0, 0.0), turn: (1.0, 0.0) }
     }
 
     /// What follows stands at `(x, y, z)`, turned by `angle`.
-    pub(super) fn stand(&mut self, x: f64, y: f64, z: f64, angle: f64) {
+    pub(crate) fn stand(&mut self, x: f64, y: f64, z: f64, angle: f64) {
         self.origin = Vector(x, y, z);
         self.turn = (cos(angle), sin(angle));
+    }
+
+    /// The frame: its origin, cosine and sine of its turn.
+    pub(crate) fn frame(&self) -> (Vector, (f64, f64)) {
+        (self.origin, self.turn)
     }
 
     fn turned(&self, v: Vector) -> Vector {
@@ -83,13 +88,13 @@ impl Builder {
     }
 
     /// A parallelogram with holes.
-    pub(super) fn patch(&mut self, origin: Vector, u: Vector, v: Vector, holes: &[[f64; 4]]) {
+    pub(crate) fn patch(&mut self, origin: Vector, u: Vector, v: Vector, holes: &[[f64; 4]]) {
         let (origin, u, v) = (self.placed(origin), self.turned(u), self.turned(v));
         self.shapes.push(Shape::Patch { origin, u, v, holes: holes.to_vec() });
     }
 
     /// All six faces of a box from `low`, of this size.
-    pub(super) fn block(&mut self, low: Vector, size: Vector) {
+    pub(crate) fn block(&mut self, low: Vector, size: Vector) {
         let (x, y, z) =
             (Vector(size.0, 0.0, 0.0), Vector(0.0, size.1, 0.0), Vector(0.0, 0.0, size.2));
         for (u, v, w) in [(x, y, z), (y, z, x), (z, x, y)] {
@@ -99,37 +104,37 @@ impl Builder {
     }
 
     /// A box about the frame's axis: center of its base, and size.
-    pub(super) fn centered(&mut self, base: Vector, size: Vector) {
+    pub(crate) fn centered(&mut self, base: Vector, size: Vector) {
         self.block(base - Vector(size.0 / 2.0, size.1 / 2.0, 0.0), size);
     }
 
     /// An upright cylinder with both ends.
-    pub(super) fn cylinder(&mut self, low: Vector, radius: f64, height: f64) {
+    pub(crate) fn cylinder(&mut self, low: Vector, radius: f64, height: f64) {
         self.cone(low, [radius, radius], height);
         self.disc(low, radius);
         self.disc(low + Vector(0.0, 0.0, height), radius);
     }
 
     /// The side of an upright cone.
-    pub(super) fn cone(&mut self, low: Vector, radius: [f64; 2], height: f64) {
+    pub(crate) fn cone(&mut self, low: Vector, radius: [f64; 2], height: f64) {
         let low = self.placed(low);
         self.shapes.push(Shape::Side { low, radius, height });
     }
 
     /// A level disc.
-    pub(super) fn disc(&mut self, center: Vector, radius: f64) {
+    pub(crate) fn disc(&mut self, center: Vector, radius: f64) {
         let center = self.placed(center);
         self.shapes.push(Shape::Disc { center, radius });
     }
 
     /// An ellipsoid about a vertical axis.
-    pub(super) fn ball(&mut self, center: Vector, radius: f64, half: f64) {
+    pub(crate) fn ball(&mut self, center: Vector, radius: f64, half: f64) {
         let center = self.placed(center);
         self.shapes.push(Shape::Ball { center, radius, half });
     }
 
     /// A vase: cones stacked along a waved profile.
-    pub(super) fn vase(&mut self, low: Vector, radius: f64, height: f64) {
+    pub(crate) fn vase(&mut self, low: Vector, radius: f64, height: f64) {
         let profile = |k: usize| radius * (0.75 + 0.4 * sin(k as f64 / 24.0 * TAU * 0.8));
         for k in 0..24 {
             let step = height / 24.0;

@@ -1,0 +1,168 @@
+"""SemanticKITTI: turns of a LiDAR with a class for each return, and predictions as its server takes them.
+
+``sequences/XX/velodyne/*.bin`` has rows of x, y, z and intensity, ``labels/*.label`` a uint32 for each whose lower
+half is the class. Source: Behley et al., "SemanticKITTI", ICCV 2019.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..recipes import IGNORED, Recipe
+from .scene import Scene, checked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["IDS", "SPLITS", "SemanticKitti", "class_map", "read_scan", "write_labels"]
+
+#: The ids of each class in the files; predictions have the first.
+IDS: tuple[tuple[int, ...], ...] = (
+    (10, 252), (11,), (15,), (18, 258), (13, 16, 20, 256, 257, 259), (30, 254), (31, 253), (32, 255),
+    (40, 60), (44,), (48,), (49,), (50,), (51,), (70,), (71,), (72,), (80,), (81,),
+)
+SPLITS: dict[str, tuple[int, ...]] = {
+    "train": (*range(8), 9, 10), "val": (8,), "test": tuple(range(11, 22)),
+}
+
+
+class SemanticKitti:
+    """Turns of a folder.
+
+    Parameters
+    ----------
+    folder : str or os.PathLike
+        The folder with ``sequences``, or with ``dataset/sequences``.
+    split : {"train", "val", "test"}
+        Turns of the test split have no labels.
+    recipe : Recipe
+        The data set's.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such turns in the folder.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], split: str, recipe: Recipe) -> None:
+        self.recipe = recipe
+        root = Path(folder)
+        places = [root / "sequences", root / "dataset" / "sequences", root]
+        self._root = next((place for place in places if place.is_dir()), root)
+        self._labelled = split != "test"
+        self._names = [
+            f"{sequence:02d}/{path.stem}"
+            for sequence in SPLITS[split]
+            for path in sorted((self._root / f"{sequence:02d}" / "velodyne").glob("*.bin"))
+        ]
+        if not self._names:
+            listed = ", ".join(f"{one:02d}" for one in SPLITS[split])
+            raise FileNotFoundError(
+                f"{self._root}: no turns for {split}; there must be XX/velodyne/*.bin of a sequence of {listed}"
+            )
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self._names
+
+    def read(self, name: str) -> Scene:
+        sequence, _, number = name.partition("/")
+        place = self._root / sequence
+        labels = place / "labels" / f"{number}.label" if self._labelled else None
+        scene = read_scan(place / "velodyne" / f"{number}.bin", labels, class_map(), name)
+        return checked(scene, len(self.recipe.classes), place / "velodyne" / f"{number}.bin")
+
+
+def class_map() -> dict[int, int]:
+    """The class of each id that belongs to one."""
+    return {number: label for label, numbers in enumerate(IDS) for number in numbers}
+
+
+def read_scan(
+    path: str | os.PathLike[str],
+    labels: str | os.PathLike[str] | None,
+    classes: Mapping[int, int],
+    name: str = "",
+) -> Scene:
+    """Read a turn in the data set's layout, which others share.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        Rows of four float32: x, y, z, intensity.
+    labels : str or os.PathLike or None
+        A uint32 for each row; its lower half is the id.
+    classes : mapping of int to int
+        The class of an id; ids that are not in it belong to none.
+    name : str, optional
+        Of the scene; that of the file unless set.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file.
+    ValueError
+        A size that does not fit.
+    """
+    path = Path(path)
+    rows = _words(path, "<f4", 4).reshape(-1, 4)
+    found = np.full(len(rows), IGNORED, np.int64)
+    if labels is not None:
+        labels = Path(labels)
+        if not labels.is_file():
+            raise FileNotFoundError(f"{labels} is not there: the turn has no labels")
+        ids = _words(labels, "<u4", 1) & 0xFFFF
+        if len(ids) != len(rows):
+            raise ValueError(f"{labels}: {len(ids):,} labels for the {len(rows):,} points of {path.name}")
+        table = np.full(0x10000, IGNORED, np.int64)
+        table[list(classes.keys())] = list(classes.values())
+        found = table[ids]
+    points = np.ascontiguousarray(rows[:, :3])
+    return Scene(name or path.stem, points, None, np.ascontiguousarray(rows[:, 3]), found)
+
+
+def _words(path: Path, kind: str, columns: int) -> NDArray[Any]:
+    size = path.stat().st_size
+    if size % (4 * columns) != 0:
+        raise ValueError(f"{path}: {size:,} bytes, which is no multiple of the {4 * columns} of a row")
+    return np.fromfile(path, dtype=kind)
+
+
+def write_labels(path: str | os.PathLike[str], prediction: NDArray[np.int64]) -> Path:
+    """Write a prediction as a ``.label`` file, classes by the first of their ids.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file: for the data set's server ``sequences/XX/predictions/NNNNNN.label``. Folders that are not
+        there are made.
+    prediction : array of int64, (N,)
+        A class for each point; -1 becomes 0.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ValueError
+        A number that is no class.
+    OSError
+        The system refuses to write.
+    """
+    path = Path(path)
+    if prediction.size and not IGNORED <= prediction.min() <= prediction.max() < len(IDS):
+        raise ValueError(
+            f"{path}: predictions from {prediction.min()} to {prediction.max()}; classes are 0 to "
+            f"{len(IDS) - 1}"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ids = np.array([*(numbers[0] for numbers in IDS), 0], "<u4")  # the last, for -1
+    ids[prediction].tofile(path)
+    return path

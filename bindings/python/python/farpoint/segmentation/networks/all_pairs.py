@@ -1,0 +1,75 @@
+"""Ball queries by all pairs, one thread per center, as PointNet++ has them: the yardstick in timings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+__all__ = ["ball_query"]
+
+#: Pairs of which PyTorch makes arrays at once.
+_PAIRS = 1 << 24
+
+#: Centers of a block of threads.
+_CENTERS = 64
+
+
+def ball_query(centers: Tensor, points: Tensor, radius: float, k: int) -> Tensor:
+    """Find the k points of lowest index in each ball by comparing all pairs.
+
+    On a GPU a kernel of Triton's, whose products may be fused: a point at the very edge of a ball may be taken
+    for one outside. On the CPU arrays of PyTorch.
+
+    Parameters
+    ----------
+    centers, points : tensor, (B, M, 3) and (B, N, 3)
+        Clouds.
+    radius : float
+        In the unit of the points.
+    k : int
+        Points of a ball.
+
+    Returns
+    -------
+    tensor of int32, (B, M, k)
+        Ascending; -1 where there are fewer.
+    """
+    found = centers.new_full((*centers.shape[:2], k), -1, dtype=torch.int32)
+    if centers.is_cuda:
+        _on_cuda(centers.contiguous(), points.contiguous(), radius, found)
+        return found
+    rows = max(1, _PAIRS // points.shape[1])
+    for cloud, own, to in zip(points, centers, found):
+        for first in range(0, len(own), rows):
+            to[first : first + rows] = _of_few(own[first : first + rows], cloud, radius, k)
+    return found
+
+
+def _of_few(centers: Tensor, points: Tensor, radius: float, k: int) -> Tensor:
+    squares = centers.new_zeros(len(centers), len(points))
+    for axis in range(3):
+        squares += (centers[:, None, axis] - points[None, :, axis]).square_()
+    limit = torch.tensor(radius, dtype=points.dtype)
+    number = (squares < limit * limit).to(torch.int32).cumsum(1, dtype=torch.int32)
+    # The j-th in the ball is where the count of those inside first reaches j.
+    wanted = torch.arange(1, k + 1, dtype=torch.int32).expand(len(centers), k)
+    place = torch.searchsorted(number, wanted.contiguous(), out_int32=True)
+    return place.masked_fill_(place == len(points), -1)
+
+
+_kernels: list[Any] = []
+
+
+def _on_cuda(centers: Tensor, points: Tensor, radius: float, found: Tensor) -> None:
+    if not _kernels:
+        from ._all_pairs_kernel import scan
+
+        _kernels.append(scan)
+    clouds, rows, k = found.shape
+    blocks = -(-rows // _CENTERS), clouds
+    with torch.cuda.device(centers.device):
+        _kernels[0][blocks](
+            centers, points, found, rows, points.shape[1], radius * radius, K=k, CENTERS=_CENTERS, num_warps=2
+        )

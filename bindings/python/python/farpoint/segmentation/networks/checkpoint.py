@@ -1,0 +1,123 @@
+"""Checkpoints in the form of the authors' code: a ``torch.save`` of a dictionary that holds the parameters."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["load_checkpoint", "save_checkpoint"]
+
+#: What the dictionary's entry with the parameters may be called.
+_NAMES = ("model", "net", "network", "state_dict", "base_model")
+
+#: FastPoint's estimators of distances, which its checkpoints hold in the stem; ours are farpoint's own.
+_ESTIMATOR = re.compile(r"(^|\.)model_(s3dis|scannet|semantickitti)\.fc")
+
+#: How many names an error lists.
+_LISTED = 5
+
+
+def load_checkpoint(module: nn.Module, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Load parameters into a network: all of them, or it is an error.
+
+    Parameters
+    ----------
+    module : Module
+        The network, which stays on its device.
+    path : path
+        A file of ``save_checkpoint`` or of the code of OpenPoints, PointMetaBase, PointVector or FastPoint. No
+        code in it is run (``weights_only``).
+
+    Returns
+    -------
+    dict
+        What else the file holds, such as "epoch" and "best_val".
+
+    Raises
+    ------
+    ValueError
+        It is no such file, or of another network; the text has the names and shapes that do not fit.
+    OSError
+        The file can't be read.
+    """
+    try:
+        held = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError:
+        raise
+    except Exception as error:  # of many kinds, for what is no file of PyTorch's
+        raise ValueError(f"{os.fspath(path)}: no checkpoint that can be read without running code: {error}") from error
+    parameters, rest = _parts(held, path)
+    _check(module, parameters, path)
+    module.load_state_dict(parameters, strict=True)
+    return rest
+
+
+def save_checkpoint(
+    module: nn.Module, path: str | os.PathLike[str], *, optimizer: Any = None, scheduler: Any = None,
+    epoch: int = 0, best_val: float = 0.0,
+) -> None:
+    """Save a network in the form of the authors' code, which can load it.
+
+    Parameters
+    ----------
+    module : Module
+        The network.
+    path : path
+        Where to. A file that is there is replaced as a whole.
+    optimizer, scheduler : optional
+        Anything with a ``state_dict``.
+    epoch, best_val : optional
+        Stored as they are.
+    """
+    held = {
+        "model": module.state_dict(),
+        "optimizer": None if optimizer is None else optimizer.state_dict(),
+        "scheduler": None if scheduler is None else scheduler.state_dict(),
+        "epoch": epoch, "best_val": best_val,
+    }
+    part = f"{os.fspath(path)}.part"
+    torch.save(held, part)
+    os.replace(part, path)
+
+
+def _parts(held: Any, path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The parameters by our names, and what else there is."""
+    if not isinstance(held, dict):
+        raise ValueError(f"{os.fspath(path)}: holds a {type(held).__name__}, not a dictionary with parameters")
+    name = next((name for name in _NAMES if isinstance(held.get(name), dict)), None)
+    found = held if name is None else held[name]
+    rest = {} if name is None else {key: value for key, value in held.items() if key != name}
+    short = {str(key).removeprefix("module."): value for key, value in found.items()}
+    parameters = {key: value for key, value in short.items() if not _ESTIMATOR.search(key)}
+    if not parameters or not all(isinstance(value, Tensor) for value in parameters.values()):
+        raise ValueError(
+            f"{os.fspath(path)}: no parameters under any of {', '.join(_NAMES)}; it holds {_few(held)}"
+        )
+    return parameters, rest
+
+
+def _check(module: nn.Module, parameters: dict[str, Tensor], path: str | os.PathLike[str]) -> None:
+    own = module.state_dict()
+    missing, others = sorted(own.keys() - parameters.keys()), sorted(parameters.keys() - own.keys())
+    shaped = [
+        f"{key} {tuple(parameters[key].shape)}, not {tuple(own[key].shape)}" for key in own
+        if key in parameters and parameters[key].shape != own[key].shape
+    ]
+    told = [
+        f"{len(names)} {what}: {_few(names)}" for names, what in
+        ((missing, "missing"), (others, "of another network"), (shaped, "of another shape")) if names
+    ]
+    if told:
+        raise ValueError(
+            f"{os.fspath(path)}: parameters do not fit {type(module).__name__}: {'; '.join(told)}"
+        )
+
+
+def _few(names: Any) -> str:
+    listed = [str(name) for name in names]
+    more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+    return ", ".join(listed[:_LISTED]) + more

@@ -1,0 +1,71 @@
+"""A forward pass as one CUDA graph: for clouds of one size, without the time of queueing kernels one by one."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..samplers import Sampler
+from .network import Network
+
+__all__ = ["Captured"]
+
+#: Passes before the capture: plans are made, kernels are loaded.
+_WARM_UP = 3
+
+
+class Captured:
+    """The forward pass of a network for clouds of one size, captured once.
+
+    Parameters
+    ----------
+    network : Network
+        In evaluation mode, on a GPU. Its parameters must not be replaced while this is used.
+    points, features : tensor, (B, N, 3) and (B, N, channels)
+        Of the sizes that will come.
+    sampler : str or Sampler, optional
+        One that runs on the GPU.
+
+    Raises
+    ------
+    ValueError
+        The network is in training mode, or something is not on a GPU.
+    """
+
+    def __init__(
+        self, network: Network, points: Tensor, features: Tensor, sampler: str | Sampler = "peak"
+    ) -> None:
+        if network.training or not (points.is_cuda and features.is_cuda):
+            raise ValueError(
+                f"a network in evaluation mode and tensors on a GPU are captured, not training={network.training}, "
+                f"{points.device} and {features.device}"
+            )
+        self._points, self._features = points.clone(), features.clone()
+        with torch.inference_mode():
+            stream = torch.cuda.Stream(points.device)
+            stream.wait_stream(torch.cuda.current_stream(points.device))
+            with torch.cuda.stream(stream):
+                for _ in range(_WARM_UP):
+                    network(self._points, self._features, sampler=sampler)
+            torch.cuda.current_stream(points.device).wait_stream(stream)
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):
+                self._logits: Tensor = network(self._points, self._features, sampler=sampler)
+
+    def __call__(self, points: Tensor, features: Tensor) -> Tensor:
+        """Compute logits, in memory that the next call overwrites.
+
+        Raises
+        ------
+        ValueError
+            Tensors of other sizes.
+        """
+        if points.shape != self._points.shape or features.shape != self._features.shape:
+            raise ValueError(
+                f"the graph is for {tuple(self._points.shape)} and {tuple(self._features.shape)}, not "
+                f"{tuple(points.shape)} and {tuple(features.shape)}"
+            )
+        self._points.copy_(points)
+        self._features.copy_(features)
+        self._graph.replay()
+        return self._logits

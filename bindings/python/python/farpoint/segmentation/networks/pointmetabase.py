@@ -1,0 +1,93 @@
+"""PointMetaBase: neighbors' values plus an embedding of their positions, and the largest of them.
+
+Source: Lin, Zheng, Chao, Li, Zhang, Li, Wang, Ji, "Meta architecture for point cloud analysis", CVPR 2023.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+import farpoint
+
+from .geometry import Ball, Geometry
+from .layers import Layer, Pointwise, rectified
+from .network import Encoder, Network, Sizes
+
+__all__ = ["PointMetaBase"]
+
+
+class _Down(nn.Module):
+    """To the next coarser level."""
+
+    def __init__(self, before: int, after: int) -> None:
+        super().__init__()
+        self.convs1 = nn.Sequential(Layer(before, after, 1))
+        self.convs2 = nn.Sequential(Layer(3, after, 2))
+
+    def forward(self, values: Tensor, ball: Ball) -> Tensor:
+        """(B, N, before) -> (B, M, after)."""
+        sent: Tensor = self.convs1(values)
+        found: Tensor = farpoint.gather_max(sent, ball.indices, self.convs2(ball.offsets))
+        return found
+
+
+class _Block(nn.Module):
+    """Within a level."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.convs = nn.ModuleDict({"convs1": nn.Sequential(Layer(width, width, 1))})
+        self.pwconv = nn.Sequential(Layer(width, width, 1), Layer(width, width, 1, relu=False))
+
+    def forward(self, values: Tensor, ball: Ball, embedded: Tensor) -> Tensor:
+        """Values (B, M, C), and embedded positions (B, M, k, C) -> (B, M, C)."""
+        largest = farpoint.gather_max(self.convs["convs1"](values), ball.indices, embedded)
+        return rectified(self.pwconv(largest) + values)
+
+
+class _Encoder(Encoder):
+    within = 32
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        widths = sizes.widths
+        stem = nn.ModuleDict({"convs1": nn.Sequential(nn.Sequential(
+            Pointwise(sizes.channels, widths[0], 1, bias=True)
+        ))})
+        stages = [nn.ModuleList([stem])]
+        for before, after, blocks in zip(widths, widths[1:], sizes.blocks[1:]):
+            rest = [_Block(after) for _ in range(blocks - 1)]
+            stages.append(nn.ModuleList([_Down(before, after), *rest]))
+        self.encoder = nn.ModuleList(stages)
+        self.pe_encoder = nn.ModuleList(
+            [nn.Sequential(), *[nn.Sequential(Layer(3, width, 2)) for width in widths[1:]]]
+        )
+
+    def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:
+        """(B, N, channels) -> values of all levels, from fine to coarse."""
+        stages: Any = self.encoder
+        values = [stages[0][0]["convs1"](features)]
+        for stage, embed, level in zip(stages[1:], self.pe_encoder[1:], found.levels):
+            inside = stage[0](values[-1], level.down)
+            embedded = embed(level.within.offsets)
+            for block in stage[1:]:
+                inside = block(inside, level.within, embedded)
+            values.append(inside)
+        return values
+
+
+class PointMetaBase(Network):
+    """PointMetaBase for segmentation.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Its sizes.
+    joins_largest : bool, optional
+        Whether the head sees the largest value of the scene in each channel, as on ScanNet.
+    """
+
+    def __init__(self, sizes: Sizes, joins_largest: bool = False) -> None:
+        super().__init__(sizes, _Encoder(sizes), joins_largest)

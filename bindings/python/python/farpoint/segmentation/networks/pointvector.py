@@ -1,0 +1,143 @@
+"""PointVector: vectors in three dimensions that neighbors send, each channel one, added up.
+
+Source: Deng, Zhang, Ding, Zhao, Liu, "PointVector: a vector representation in point cloud analysis", CVPR 2023.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+import farpoint
+
+from .geometry import Ball, Geometry
+from .layers import Layer, Pointwise, is_inference, rectified
+from .network import Encoder, Network, Sizes
+
+__all__ = ["PointVector"]
+
+
+class _Down(nn.Module):
+    """To the next coarser level."""
+
+    def __init__(self, before: int, after: int) -> None:
+        super().__init__()
+        self.convs = nn.Sequential(Layer(3 + before, after, 2))
+
+    def forward(self, values: Tensor, ball: Ball) -> Tensor:
+        """(B, N, before) -> (B, M, after)."""
+        layer: Any = self.convs[0]
+        matrix, offset = layer.affine()
+        # The product with the values is made once a point, not once for each ball that it is in.
+        own = functional.linear(values, matrix[:, 3:])
+        placed = functional.linear(ball.offsets.to(matrix.dtype), matrix[:, :3], offset)
+        if offset is None:  # the normalization needs all sums
+            every: Tensor = layer.finish(farpoint.gather(own, ball.indices) + placed)
+            return every.max(dim=2).values
+        found: Tensor = layer.finish(farpoint.gather_max(own, ball.indices, placed))
+        return found
+
+
+class _VectorAggregation(nn.Module):
+    """Each neighbor sends a vector a channel: a length and two angles; their sum is projected."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.pos_x = Layer(3, width, 2, relu=False)
+        self.theta_x_alpha = Layer(width, width, 2)
+        self.theta_x_beta = Layer(width, width, 2)
+        self.z_x = Pointwise(width, width, 2, bias=False)
+        self.tf_zx = Layer(3 * width, width, 1, relu=False, groups=width)
+        self.result = Layer(width, width, 1, relu=False)
+        self.residual = Layer(width, width, 1, relu=False)
+        self._joined: Any = None
+
+    def forward(self, values: Tensor, ball: Ball) -> Tensor:
+        """(B, M, C) -> (B, M, C)."""
+        near = farpoint.gather(values, ball.indices)
+        sent = rectified(near - values.unsqueeze(2) + self.pos_x(ball.offsets))
+        matrix, offset = self.tf_zx.affine()
+        angles, lengths = self._polar(sent)
+        projected = _projected_sum(angles, lengths, matrix)
+        if offset is not None:
+            projected = projected + offset
+        return rectified(self.result(self.tf_zx.finish(projected)) + self.residual(values))
+
+    def _polar(self, sent: Tensor) -> tuple[Tensor, Tensor]:
+        """Both angles (B, M, k, 2 C) and the length (B, M, k, C) of each vector."""
+        first, second = self.theta_x_alpha.affine(), self.theta_x_beta.affine()
+        if first[1] is None or second[1] is None or not is_inference():
+            angles = torch.cat([self.theta_x_alpha(sent), self.theta_x_beta(sent)], dim=-1)
+            return angles, self.z_x(sent)
+        # One product for both angles.
+        if self._joined is None or self._joined[0] is not first or self._joined[1] is not second:
+            self._joined = first, second, torch.cat([first[0], second[0]]), torch.cat([first[1], second[1]])
+        angles = rectified(functional.linear(sent, *self._joined[2:]))
+        return angles, functional.linear(sent, self.z_x.weight.flatten(1).to(sent.dtype))
+
+
+def _projected_sum(angles: Tensor, lengths: Tensor, matrix: Tensor) -> Tensor:
+    """The sum over all neighbors of vectors of these angles (B, M, k, 2 C) and lengths (B, M, k, C), times a row of
+    three a channel: (B, M, C)."""
+    width = lengths.shape[-1]
+    sines, cosines = angles.sin(), angles.cos()
+    across, along, up = matrix.t().to(lengths.dtype)
+    # Projected vector by vector, which is one sum in place of three.
+    flat = torch.addcmul(cosines[..., :width] * across, sines[..., :width], along) * sines[..., width:]
+    return (torch.addcmul(flat, cosines[..., width:], up) * lengths).sum(dim=2)
+
+
+class _Block(nn.Module):
+    """Within a level."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.convs = nn.ModuleDict({"vpsa": _VectorAggregation(width)})
+
+    def forward(self, values: Tensor, ball: Ball) -> Tensor:
+        """(B, M, C) -> (B, M, C)."""
+        found: Tensor = self.convs["vpsa"](values, ball)
+        return found
+
+
+class _Encoder(Encoder):
+    within = 8
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        widths = sizes.widths
+        stem = nn.ModuleDict({"convs": nn.Sequential(nn.Sequential(
+            Pointwise(sizes.channels, widths[0], 1, bias=True)
+        ))})
+        stages = [nn.ModuleList([stem])]
+        for before, after, blocks in zip(widths, widths[1:], sizes.blocks[1:]):
+            rest = [_Block(after) for _ in range(blocks - 1)]
+            stages.append(nn.ModuleList([_Down(before, after), *rest]))
+        self.encoder = nn.ModuleList(stages)
+
+    def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:
+        """(B, N, channels) -> values of all levels, from fine to coarse."""
+        stages: Any = self.encoder
+        values = [stages[0][0]["convs"](features)]
+        for stage, level in zip(stages[1:], found.levels):
+            inside = stage[0](values[-1], level.down)
+            for block in stage[1:]:
+                inside = block(inside, level.within)
+            values.append(inside)
+        return values
+
+
+class PointVector(Network):
+    """PointVector for segmentation.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Its sizes.
+    """
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__(sizes, _Encoder(sizes), joins_largest=False)

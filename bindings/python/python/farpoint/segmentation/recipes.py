@@ -1,0 +1,206 @@
+"""The numbers of each data set: classes, voxels, crops, radii, channels, and how networks are trained on it.
+
+Source: the configurations of OpenPoints (Qian et al., "PointNeXt", NeurIPS 2022), PointMetaBase (Lin et al.,
+CVPR 2023) and FastPoint (ICCV 2025).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+__all__ = [
+    "DATA", "NETWORKS", "ClassOrder", "Data", "Network", "Recipe", "Schedule", "Training", "known",
+    "recipe", "training",
+]
+
+Data = Literal["s3dis", "scannet", "semantickitti"]
+Network = Literal["pointmetabase-l", "pointmetabase-xl", "pointvector-l", "pointvector-xl"]
+Schedule = Literal["cosine", "steps"]
+ClassOrder = Literal["chair-first", "table-first"]
+
+DATA: tuple[Data, ...] = get_args(Data)
+NETWORKS: tuple[Network, ...] = get_args(Network)
+
+#: The label of points that belong to no class, in every data set.
+IGNORED = -1
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The numbers of a data set that readers, networks and evaluation share. Lengths are in meters."""
+
+    data: Data
+    #: As publications write it.
+    title: str
+    #: Names of the classes, in the order of their numbers.
+    classes: tuple[str, ...]
+    #: Edge of a voxel.
+    voxel: float
+    #: Points of a cloud in training.
+    crop: int
+    #: Radius of the balls by which a network first goes down.
+    radius: float
+    #: By which factor a radius grows from stage to stage.
+    growth: float
+    #: Values of a point that a network is given.
+    channels: int
+    #: Mean and standard deviation of colors from 0 to 1; None without colors.
+    color: tuple[tuple[float, float, float], tuple[float, float, float]] | None
+    #: The lowest and the highest factor by which training scales clouds.
+    scale: tuple[float, float]
+    #: Standard deviation and limit of what training adds to coordinates; None for nothing.
+    jitter: tuple[float, float] | None
+    #: Which mean IoU the data set's own publications print: of ``metrics.iou`` the kind.
+    metric: Literal["openpoints", "semantic-kitti"]
+
+    @property
+    def has_color(self) -> bool:
+        return self.color is not None
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a network is trained on a data set: AdamW, its rate by a schedule, gradients clipped by norm."""
+
+    rate: float
+    schedule: Schedule
+    #: Where a rate by "cosine" ends.
+    floor: float
+    #: Epochs after which a rate by "steps" becomes a tenth.
+    milestones: tuple[int, ...]
+    epochs: int
+    #: How often an epoch goes through all scenes.
+    repeats: int
+    batch: int
+    #: Share of the target that is spread over all classes.
+    smoothing: float
+    weight_decay: float = 1e-4
+    clip: float = 10.0
+    #: Steps in all, in place of epochs.
+    steps: int | None = None
+
+
+_S3DIS = (
+    "ceiling", "floor", "wall", "beam", "column", "window", "door", "chair", "table", "bookcase", "sofa",
+    "board", "clutter",
+)
+_SCANNET = (
+    "wall", "floor", "cabinet", "bed", "chair", "sofa", "table", "door", "window", "bookshelf", "picture",
+    "counter", "desk", "curtain", "refrigerator", "shower curtain", "toilet", "sink", "bathtub",
+    "other furniture",
+)
+_SEMANTICKITTI = (
+    "car", "bicycle", "motorcycle", "truck", "other-vehicle", "person", "bicyclist", "motorcyclist", "road",
+    "parking", "sidewalk", "other-ground", "building", "fence", "vegetation", "trunk", "terrain", "pole",
+    "traffic-sign",
+)
+
+_RECIPES: dict[str, Recipe] = {
+    "s3dis": Recipe(
+        data="s3dis", title="S3DIS", classes=_S3DIS, voxel=0.04, crop=24_000, radius=0.1, growth=2.0,
+        channels=4,
+        color=((0.5136457, 0.49523646, 0.44921124), (0.18308958, 0.18415008, 0.19252081)),
+        scale=(0.9, 1.1), jitter=(0.005, 0.02), metric="openpoints",
+    ),
+    "scannet": Recipe(
+        data="scannet", title="ScanNet", classes=_SCANNET, voxel=0.02, crop=64_000, radius=0.05,
+        growth=2.0, channels=7,
+        color=((0.46259782, 0.46253258, 0.46253258), (0.693565, 0.6852543, 0.68061745)),
+        scale=(0.8, 1.2), jitter=None, metric="openpoints",
+    ),
+    "semantickitti": Recipe(
+        data="semantickitti", title="SemanticKITTI", classes=_SEMANTICKITTI, voxel=0.06, crop=88_000,
+        radius=0.3, growth=2.5, channels=4, color=None, scale=(0.9, 1.1), jitter=(0.008, 0.03),
+        metric="semantic-kitti",
+    ),
+}
+
+_TRAINING: dict[str, Training] = {
+    "s3dis": Training(
+        rate=0.01, schedule="cosine", floor=1e-5, milestones=(), epochs=100, repeats=30, batch=8,
+        smoothing=0.2,
+    ),
+    "scannet": Training(
+        rate=1e-3, schedule="steps", floor=0.0, milestones=(70, 90), epochs=100, repeats=6, batch=2,
+        smoothing=0.0,
+    ),
+    # The sources state no schedule.
+    "semantickitti": Training(
+        rate=1e-3, schedule="cosine", floor=1e-5, milestones=(), epochs=50, repeats=1, batch=6,
+        smoothing=0.0,
+    ),
+}
+
+#: Clouds of a batch where they differ from those of the data set.
+_BATCHES = {
+    ("semantickitti", "pointvector-l"): 4,
+    ("semantickitti", "pointmetabase-xl"): 2,
+    ("semantickitti", "pointvector-xl"): 2,
+}
+
+#: About as many points a batch in all data sets.
+_SMALL_BATCHES = {"s3dis": 8, "scannet": 3, "semantickitti": 2}
+
+
+def known(name: str, names: tuple[str, ...], what: str) -> str:
+    """The name, if it is one of these.
+
+    Raises
+    ------
+    ValueError
+        It is not; the text lists them.
+    """
+    if name not in names:
+        raise ValueError(f"{what} is {name!r}; it must be one of {', '.join(names)}")
+    return name
+
+
+def recipe(data: str, class_order: ClassOrder = "chair-first") -> Recipe:
+    """Return the numbers of a data set.
+
+    Parameters
+    ----------
+    data : {"s3dis", "scannet", "semantickitti"}
+        The data set.
+    class_order : {"chair-first", "table-first"}, optional
+        The numbers of four classes of S3DIS: chair 7, table 8, bookcase 9 and sofa 10 as OpenPoints has
+        them, or table 7, chair 8, sofa 9 and bookcase 10 as other projects do.
+
+    Raises
+    ------
+    ValueError
+        Another name.
+    """
+    found = _RECIPES[known(data, DATA, "data")]
+    known(class_order, get_args(ClassOrder), "class_order")
+    if data != "s3dis" or class_order == "chair-first":
+        return found
+    classes = (*_S3DIS[:7], "table", "chair", "sofa", "bookcase", *_S3DIS[11:])
+    return replace(found, classes=classes)
+
+
+def training(data: str, network: str, *, small: bool = False) -> Training:
+    """Return how the authors trained a network on a data set.
+
+    Parameters
+    ----------
+    data : {"s3dis", "scannet", "semantickitti"}
+        The data set.
+    network : {"pointmetabase-l", "pointmetabase-xl", "pointvector-l", "pointvector-xl"}
+        The network.
+    small : bool, optional
+        3,000 steps on generated scenes instead.
+
+    Raises
+    ------
+    ValueError
+        Another name.
+    """
+    found = _TRAINING[known(data, DATA, "data")]
+    known(network, NETWORKS, "network")
+    if not small:
+        return replace(found, batch=_BATCHES.get((data, network), found.batch))
+    return replace(
+        found, schedule="cosine", floor=1e-5, milestones=(), batch=_SMALL_BATCHES[data], steps=3000
+    )

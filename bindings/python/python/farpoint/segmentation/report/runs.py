@@ -1,0 +1,210 @@
+"""Records as runs: what one network did on the scenes of one data set, by sampler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .. import metrics
+from ..recipes import DATA, NETWORKS, recipe
+from ..records import SceneRecord
+from .published import BASELINE, name_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["RANDOM", "Run", "Score", "Sums", "Taken", "disagreeing", "is_exact", "recipe_title", "runs_of"]
+
+#: Of parameters that were never trained: times count, scores do not.
+RANDOM = "random weights"
+
+
+class Score(NamedTuple):
+    """Percent over all scenes together: the mean over trainings, the lowest and the highest."""
+
+    oa: float
+    miou: float
+    lowest: float
+    highest: float
+    trainings: int
+
+
+class Sums(NamedTuple):
+    """Seconds over scenes, and the most memory in use in bytes."""
+
+    scenes: int
+    all: float
+    sampling: float | None
+    memory: int | None
+
+
+@dataclass
+class Taken:
+    """What one sampler did: records of times, and of scores by training."""
+
+    times: dict[str, SceneRecord] = field(default_factory=dict)
+    scores: dict[tuple[int, str], list[SceneRecord]] = field(default_factory=dict)
+
+    def sums(self, scenes: Iterable[str] | None = None) -> Sums | None:
+        """Sums over these scenes, which must have been timed; over all unless set."""
+        wanted = [self.times[name] for name in (self.times if scenes is None else scenes)]
+        if not wanted:
+            return None
+        whole = [one.seconds.all for one in wanted if one.seconds.all is not None]
+        parts = [one.seconds.sampling for one in wanted if one.seconds.sampling is not None]
+        memory = [one.peak_memory for one in wanted if one.peak_memory is not None]
+        return Sums(
+            len(wanted),
+            sum(whole),
+            sum(parts) if len(parts) == len(wanted) else None,
+            max(memory, default=None),
+        )
+
+    def confused(self) -> set[str]:
+        """The scenes with scores."""
+        return {one.scene for group in self.scores.values() for one in group}
+
+    def confusions(self) -> list[NDArray[np.int64]]:
+        """Of each training, over all of its scenes."""
+        return [
+            np.sum([np.asarray(one.confusion, np.int64) for one in group], axis=0)
+            for _, group in sorted(self.scores.items(), key=lambda item: item[0])
+        ]
+
+
+@dataclass
+class Run:
+    """One network on one data set, on one device."""
+
+    data: str
+    network: str
+    device: str
+    #: Scenes that farpoint generated in place of the data set's.
+    generated: bool
+    #: How the layers between samplers run: "", "bfloat16", "compiled", or both.
+    layers: str
+    protocol: str
+    samplers: dict[str, Taken] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """For headings."""
+        parts = [recipe_title(self.data), self.network, self.device]
+        parts += ["generated scenes"] * self.generated + [self.layers] * bool(self.layers)
+        return ", ".join([*parts, *["protocol test"] * (self.protocol == "test")])
+
+    @property
+    def slug(self) -> str:
+        """For names of files."""
+        words = [self.data, self.network, self.device]
+        words += ["generated"] * self.generated + [self.layers] * bool(self.layers)
+        words += ["test"] * (self.protocol == "test")
+        text = "".join(c if c.isalnum() else "-" for c in "-".join(words).lower())
+        return "-".join(part for part in text.split("-") if part)
+
+    def name(self, sampler: str) -> str:
+        """What the paper calls a sampler, or its own name."""
+        return name_of(sampler, self.device) or sampler
+
+    def of(self, name: str) -> str | None:
+        """The sampler that the paper calls so, if it ran; of several, one without options."""
+        found = [sampler for sampler in self.samplers if self.name(sampler) == name]
+        return min(found, key=len, default=None)
+
+    def score(self, sampler: str) -> Score | None:
+        """By the data set's own mean IoU."""
+        kind = recipe(self.data).metric
+        scores = [metrics.scores(matrix, kind) for matrix in self.samplers[sampler].confusions()]
+        if not scores:
+            return None
+        mious = [100 * one.miou for one in scores]
+        return Score(
+            float(np.mean([100 * one.oa for one in scores])),
+            float(np.mean(mious)),
+            min(mious),
+            max(mious),
+            len(scores),
+        )
+
+    def speed_up(self, sampler: str, part: str = "all", base: str = BASELINE) -> float | None:
+        """How many times faster than what the paper calls ``base``, over the scenes that both were timed on."""
+        against = self.of(base)
+        if against is None:
+            return None
+        there = self.samplers[sampler].times
+        common = [name for name in self.samplers[against].times if name in there]
+        slow, fast = (self.samplers[one].sums(common) for one in (against, sampler))
+        if slow is None or fast is None:
+            return None
+        values = [getattr(one, part) for one in (slow, fast)]
+        return values[0] / values[1] if None not in values and values[1] > 0 else None
+
+
+def recipe_title(data: str) -> str:
+    return recipe(data).title
+
+
+def runs_of(records: Iterable[SceneRecord]) -> list[Run]:
+    """Put records of evaluations and timings together.
+
+    Of records with one key the last counts. Times are those of ``time`` where there are any, else of
+    ``evaluate``; scores are of trained networks alone.
+
+    Raises
+    ------
+    ValueError
+        A record of a data set or a network that there is not.
+    """
+    latest = {record.key: record for record in records}
+    found: dict[tuple[object, ...], Run] = {}
+    # Those of ``time`` last: they replace what ``evaluate`` measured in passing.
+    for record in sorted(latest.values(), key=lambda one: one.task == "time"):
+        if record.data not in DATA or record.network not in NETWORKS:
+            raise ValueError(f"a record of {record.network!r} on {record.data!r}, which there are not")
+        generated = record.options.get("folder") == "generated"
+        layers = _layers(record)
+        protocol = "test" if record.protocol == "test" else "val"
+        key = (record.data, record.network, record.device, generated, layers, protocol)
+        run = found.setdefault(key, Run(*key))
+        _take(run.samplers.setdefault(record.sampler, Taken()), record)
+    order: dict[str, int] = {name: number for number, name in enumerate((*DATA, *NETWORKS))}
+    return sorted(found.values(), key=lambda run: (order[run.data], order[run.network], run.slug))
+
+
+def _layers(record: SceneRecord) -> str:
+    options = (("bfloat16", "bfloat16"), ("compile", "compiled"))
+    return ", ".join(word for name, word in options if record.options.get(name))
+
+
+def _take(taken: Taken, record: SceneRecord) -> None:
+    if record.seconds.all is not None:
+        taken.times[record.scene] = record
+    checkpoint = str(record.options.get("checkpoint"))
+    if record.confusion is not None and checkpoint != RANDOM:
+        taken.scores.setdefault((record.seed, checkpoint), []).append(record)
+
+
+_EXACT = ("auto", "reference", "naive", "radius", "tree", "peak", "quick", "lazy", "persistent")
+
+
+def is_exact(sampler: str) -> bool:
+    """Whether a sampler gives the farthest point sample, on all levels."""
+    plain, _, variant = sampler.partition("@")
+    return variant in ("", "first") and plain.removeprefix("cpu:").partition(":")[0] in _EXACT
+
+
+def disagreeing(run: Run) -> tuple[list[str], list[str]]:
+    """Exact samplers with scores, and those of them whose confusions differ from the first's."""
+    names = [name for name in run.samplers if is_exact(name) and run.samplers[name].scores]
+    differ = []
+    for name in names[1:]:
+        first, other = run.samplers[names[0]].scores, run.samplers[name].scores
+        for training in first.keys() & other.keys():
+            expected = {one.scene: one.confusion for one in first[training]}
+            if any(expected.get(one.scene, one.confusion) != one.confusion for one in other[training]):
+                differ.append(name)
+                break
+    return names, differ

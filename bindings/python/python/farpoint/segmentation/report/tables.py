@@ -1,0 +1,159 @@
+"""Tables 2, 3 and 5 of the paper, ours beside its own: rows of cells for CSV and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .published import BASELINE, FAMILIES, SCENES, TABLE_5, TABLES
+from .runs import Run, recipe_title
+
+__all__ = ["Table", "latency", "quality", "text"]
+
+#: A cell: numbers in full in CSV, rounded on the page; None for what there is not.
+Cell = str | int | float | None
+
+
+class Table(NamedTuple):
+    """A table under one heading.
+
+    Attributes
+    ----------
+    title, note : str
+        What it shows, and of what.
+    head : list of str
+        Names of the columns.
+    rows : list of list
+        Cells.
+    digits : dict
+        Decimals of columns on the page; 2 unless set.
+    """
+
+    title: str
+    note: str
+    head: list[str]
+    rows: list[list[Cell]]
+    digits: dict[str, int]
+
+
+_HEAD = [
+    "sampler",
+    "in the paper",
+    "scenes",
+    "trainings",
+    "OA %",
+    "mIoU %",
+    "mIoU lowest",
+    "mIoU highest",
+    "ms a scene",
+    "sampling ms",
+    "sampling %",
+    "times faster",
+    "peak MiB",
+    "paper OA %",
+    "paper mIoU %",
+    "paper s",
+    "paper times faster",
+]
+_DIGITS = {"sampling %": 1, "peak MiB": 0, "paper s": 3}
+
+
+def latency(number: int, runs: Sequence[Run]) -> Iterator[Table]:
+    """Table 2 (PointMetaBase) or 3 (PointVector): one for each run."""
+    for run in runs:
+        if not run.network.startswith(FAMILIES[number]):
+            continue
+        published = TABLES[number]
+        names = {run.of(name): name for name in published}
+        # In the paper's order, then what it does not have.
+        samplers = [sampler for sampler in names if sampler is not None]
+        samplers += [sampler for sampler in run.samplers if sampler not in names]
+        rows = [_row(run, sampler, run.name(sampler), number) for sampler in samplers]
+        rows += [_row(run, None, name, number) for name in published if run.of(name) is None]
+        note = (
+            f"{run.title}. The paper's seconds are sums over the {SCENES[run.data]:,} scenes of the validation "
+            f"set, ours are means over ours; times faster is relative to {BASELINE} on the same scenes."
+        )
+        yield Table(f"Table {number}: {run.title}", note, _HEAD, rows, _DIGITS)
+
+
+def _row(run: Run, sampler: str | None, name: str, number: int) -> list[Cell]:
+    row: list[Cell] = [sampler, name if name != sampler else None]
+    sums = score = speed = None
+    if sampler is not None:
+        sums, score = run.samplers[sampler].sums(), run.score(sampler)
+        speed = run.speed_up(sampler)
+    scored = len(run.samplers[sampler].confused()) if sampler is not None else 0
+    row += [sums.scenes if sums else scored or None, score.trainings if score else None]
+    row += [score.oa, score.miou, score.lowest, score.highest] if score else [None] * 4
+    if sums is None:
+        row += [None] * 5
+    else:
+        part = sums.sampling
+        row += [1e3 * sums.all / sums.scenes, None if part is None else 1e3 * part / sums.scenes]
+        row += [None if part is None or sums.all == 0 else 100 * part / sums.all, speed]
+        row += [None if sums.memory is None else sums.memory / (1 << 20)]
+    published = TABLES[number].get(name, {}).get(run.data)
+    if published is None:
+        return row + [None] * 4
+    base = TABLES[number][BASELINE][run.data].seconds
+    return [*row, published.oa, published.miou, published.seconds, base / published.seconds]
+
+
+def quality(runs: Sequence[Run]) -> Table | None:
+    """Table 5: mean IoU of eight samplers, a row for each run and sampler; None without scores."""
+    head = [
+        "network",
+        "data",
+        "device",
+        "scenes",
+        "sampler",
+        "in the paper",
+        "mIoU %",
+        "to FPS (GPU)",
+        "paper mIoU %",
+        "paper to FPS (GPU)",
+    ]
+    rows: list[list[Cell]] = []
+    for run in runs:
+        family = run.network.rpartition("-")[0]
+        published = TABLE_5[(family, run.data)]
+        base = run.of(BASELINE) or run.of("FPS (CPU)")
+        first = run.score(base) if base else None
+        for name, miou in published.items():
+            sampler = run.of(name)
+            score = run.score(sampler) if sampler else None
+            if score is None:
+                continue
+            kind = "generated" if run.generated else "of the data set"
+            to = score.miou - first.miou if first else None
+            rows.append(
+                [
+                    run.network,
+                    recipe_title(run.data),
+                    run.device,
+                    kind,
+                    sampler,
+                    name,
+                    score.miou,
+                    to,
+                    miou,
+                    miou - published[BASELINE],
+                ]
+            )
+    if not rows:
+        return None
+    note = (
+        "Mean IoU by the data set's own metric, of trained networks. Differences to FPS (GPU), or to FPS (CPU) where "
+        "only that ran, compare better than the values: those of generated scenes say nothing about the data set."
+    )
+    return Table("Table 5: quality of the samplers", note, head, rows, {})
+
+
+def text(cell: Cell, digits: int = 2) -> str:
+    """A cell for people."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, float):
+        return f"{cell:,.{digits}f}"
+    return f"{cell:,}" if isinstance(cell, int) else cell

@@ -1,0 +1,216 @@
+"""The switch: what chooses the points of a network's levels, by name.
+
+========================= ====================================================================================
+``peak``, ``naive``,      an exact algorithm of ``farpoint.sample``, on the device of the points: all give the
+``radius``, ..            same points. On a GPU ``naive`` is the paper's "FPS (GPU)", ``radius`` its RadiusFPS-G
+``cpu:naive``, ..         the same on the CPU, copies from and to the device included: the paper's "FPS (CPU)",
+                          and ``cpu:radius`` its RadiusFPS
+``random``, ``grid``,     an approximate sampler of ``farpoint.sample_approximate``; ``morton`` is the paper's
+``morton``, ``npdu``,     EdgePC. They run on the CPU
+``fastpoint``
+``fastpoint+radius``, ..  FastPoint, whose exact sample comes from that algorithm: the paper's "FastPoint + X"
+========================= ====================================================================================
+
+Options follow a colon: ``radius:nvox=24``, ``npdu:order=morton,window=64``, ``grid:keep=first``,
+``fastpoint:estimator=fit``, ``morton:bits=21``, ``random:seed=7``. Behind them may stand
+
+* ``@first``: only the first level is sampled so, the others exactly;
+* ``@released``: as the paper's authors released it. ``random`` draws with replacement, on all levels; the others
+  sample the first level, and textbook sampling (``naive``) the others; ``grid`` has cells of 0.08, 0.04 or 0.30 m
+  (S3DIS, ScanNet, SemanticKITTI) and gives as many points as there are cells.
+
+Unless set otherwise all levels are sampled alike, a quarter of the points each, none twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+import farpoint
+
+__all__ = ["TABLE_2", "TABLE_5", "Sampler", "parse"]
+
+#: The samplers of the paper's tables 2 and 3, and of table 5, in its order, and as it names them.
+TABLE_2 = {
+    "cpu:naive": "FPS (CPU)", "npdu": "FPS + NPDU", "naive": "FPS (GPU)", "quick": "QuickFPS",
+    "cpu:radius": "RadiusFPS", "radius": "RadiusFPS-G", "fastpoint+naive": "FastPoint + FPS",
+    "fastpoint+quick": "FastPoint + QuickFPS", "fastpoint+radius": "FastPoint + RadiusFPS-G",
+}
+TABLE_5 = {
+    "naive": "FPS (GPU)", "random": "Random", "grid": "Grid", "morton": "EdgePC", "npdu": "FPS + NPDU",
+    "fastpoint": "FastPoint", "cpu:radius": "RadiusFPS", "radius": "RadiusFPS-G",
+}
+
+_EXACT = ("auto", "reference", "naive", "radius", "tree", "peak", "quick", "persistent")
+_APPROXIMATE = ("random", "grid", "morton", "npdu", "fastpoint")
+
+#: Options of approximate samplers, and what ``sample_approximate`` calls them.
+_OPTIONS: dict[str, dict[str, tuple[str, type]]] = {
+    "random": {"seed": ("seed", int)},
+    "grid": {"keep": ("keep", str), "cell": ("cell", float)},
+    "morton": {"bits": ("bits", int)},
+    "npdu": {"order": ("npdu_order", str), "window": ("window", int)},
+    "fastpoint": {"estimator": ("estimator", str)},
+}
+
+#: Cells of the released grid, in meters.
+_RELEASED_CELLS = {"s3dis": 0.08, "scannet": 0.04, "semantickitti": 0.30}
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """What chooses the points of a network's levels; ``parse`` makes it.
+
+    Attributes
+    ----------
+    name : str
+        What ``parse`` was given.
+    exact : bool
+        Whether it gives the farthest point sample on all levels.
+    device : {"cpu", "input"}
+        Where it runs: on the CPU, wherever the points are, or where they are.
+    """
+
+    name: str
+    exact: bool
+    device: Literal["cpu", "input"]
+    method: str
+    options: dict[str, Any] = field(default_factory=dict)
+    #: What samples the levels after the first, unless it is this one.
+    rest: Sampler | None = None
+    with_replacement: bool = False
+
+    def sample(self, points: Tensor, count: int, level: int) -> Tensor:
+        """Choose the points of a level.
+
+        Parameters
+        ----------
+        points : tensor, (B, N, 3)
+            The finer level.
+        count : int
+            How many of each cloud; a grid of given cells gives as many as there are.
+        level : int
+            1 for the first that is sampled.
+
+        Returns
+        -------
+        tensor of int64, (B, count)
+            Rows, on the device of the points.
+
+        Raises
+        ------
+        ValueError, TypeError, farpoint.CudaUnavailable
+            As ``farpoint.sample`` and ``farpoint.sample_approximate``.
+        """
+        if level > 1 and self.rest is not None:
+            return self.rest.sample(points, count, level)
+        there = points.cpu() if self.device == "cpu" else points
+        return self._chosen(there, count, level).to(points.device)
+
+    def _chosen(self, points: Tensor, count: int, level: int) -> Tensor:
+        if self.method not in _APPROXIMATE:
+            return farpoint.sample(points, count, algorithm=self.method)
+        options = dict(self.options)
+        if self.method == "random":
+            options["seed"] = options.get("seed", 0) + level
+        if self.with_replacement:
+            generator = torch.Generator(points.device).manual_seed(options["seed"])
+            shape = (points.shape[0], count)
+            return torch.randint(points.shape[1], shape, generator=generator, device=points.device)
+        if "cell" not in options:
+            options["count"] = count
+        elif points.shape[0] > 1:
+            raise ValueError(
+                f"{self.name} gives each of {points.shape[0]} clouds another number of points; clouds go one by one"
+            )
+        method: Any = self.method
+        found: Tensor = farpoint.sample_approximate(points, method=method, **options)
+        return found
+
+
+def parse(text: str, data: str | None = None) -> Sampler:
+    """Return the sampler of this name.
+
+    Parameters
+    ----------
+    text : str
+        As above.
+    data : {"s3dis", "scannet", "semantickitti"}, optional
+        The data set, for ``grid@released``.
+
+    Raises
+    ------
+    ValueError
+        No such sampler or option; the text lists those that there are.
+
+    Examples
+    --------
+    >>> parse("cpu:radius").device, parse("npdu").exact, parse("fastpoint+peak").options
+    ('cpu', False, {'first_stage': 'peak'})
+    """
+    body, at, levels = text.partition("@")
+    if at and levels not in ("first", "released"):
+        raise ValueError(f'sampler {text!r} ends with "@{levels}"; it must be "@first" or "@released"')
+    head, _, given = body.partition(":")
+    if head == "cpu":
+        return _levels(_exact(text, given, "cpu"), levels, data)
+    if head in _EXACT:
+        return _levels(_exact(text, body, "input"), levels, data)
+    method, plus, first_stage = head.partition("+")
+    if method not in _APPROXIMATE or (plus and method != "fastpoint"):
+        raise ValueError(
+            f"sampler {text!r} is unknown; there are {', '.join(_EXACT)}, each with cpu: before it or not, "
+            f"{', '.join(_APPROXIMATE)}, and fastpoint+ with one of the first"
+        )
+    options = _options(text, method, given)
+    if plus:
+        if first_stage not in _EXACT:
+            raise ValueError(f"sampler {text!r}: {first_stage!r} is none of {', '.join(_EXACT)}")
+        options["first_stage"] = first_stage
+    return _levels(Sampler(text, False, "cpu", method, options), levels, data)
+
+
+def _exact(text: str, algorithm: str, device: Literal["cpu", "input"]) -> Sampler:
+    name = algorithm.partition(":")[0]
+    if name not in _EXACT:
+        raise ValueError(f"sampler {text!r}: {name!r} is none of {', '.join(_EXACT)}")
+    return Sampler(text, True, device, algorithm)
+
+
+def _options(text: str, method: str, given: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part in given.split(",") if given else []:
+        name, _, value = part.partition("=")
+        if name not in _OPTIONS[method]:
+            raise ValueError(
+                f"sampler {text!r}: {method} has no option {name!r}, but {', '.join(_OPTIONS[method])}"
+            )
+        key, kind = _OPTIONS[method][name]
+        try:
+            found[key] = kind(value)
+        except ValueError:
+            raise ValueError(f"sampler {text!r}: {name} is {value!r}; it must be a number") from None
+    return found
+
+
+def _levels(sampler: Sampler, levels: str, data: str | None) -> Sampler:
+    """The sampler on the levels that the end of its name says."""
+    if not levels:
+        return sampler
+    parts = dict(sampler.__dict__)
+    if levels == "first":
+        return Sampler(**{**parts, "rest": parse("peak")})
+    if sampler.method == "random":
+        return Sampler(**{**parts, "device": "input", "with_replacement": True})
+    if sampler.method == "grid" and "cell" not in sampler.options:
+        if data not in _RELEASED_CELLS:
+            raise ValueError(
+                f"sampler {sampler.name!r}: its cells depend on the data set, which is {data!r}; it must be one of "
+                f"{', '.join(_RELEASED_CELLS)}, or the name says grid:cell=0.08@released"
+            )
+        parts["options"] = {**sampler.options, "cell": _RELEASED_CELLS[data]}
+    return Sampler(**{**parts, "rest": parse("naive")})

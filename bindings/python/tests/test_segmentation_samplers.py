@@ -1,0 +1,143 @@
+"""The switch of samplers, and how long they take."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+import segmentation_reference as reference  # noqa: E402
+
+import farpoint  # noqa: E402
+from farpoint.segmentation import networks, samplers, timing  # noqa: E402
+from farpoint.segmentation.networks import all_pairs  # noqa: E402
+from farpoint.segmentation.records import read_scenes  # noqa: E402
+
+EXACT = ["auto", "reference", "naive", "radius", "tree", "peak", "quick", "radius:nvox=16", "cpu:naive", "cpu:peak"]
+APPROXIMATE = [
+    "random", "grid", "morton", "npdu", "fastpoint", "fastpoint+radius", "random:seed=7", "grid:keep=first",
+    "npdu:order=morton,window=40", "morton:bits=21", "fastpoint:estimator=fit",
+]
+
+
+@pytest.fixture
+def points():
+    return torch.cat([reference.cloud("s3dis", 600, 1 + of) for of in range(2)])
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exact(points, name):
+    sampler = samplers.parse(name)
+    assert sampler.exact and sampler.name == name
+    assert sampler.device == ("cpu" if name.startswith("cpu:") else "input")
+    assert torch.equal(sampler.sample(points, 150, 1), farpoint.sample(points, 150))
+
+
+@pytest.mark.parametrize("name", APPROXIMATE)
+def test_approximate(points, name):
+    sampler = samplers.parse(name)
+    assert not sampler.exact
+    for level in (1, 2):
+        found = sampler.sample(points, 150, level)
+        assert found.shape == (2, 150) and found.dtype == torch.int64
+        assert all(len(cloud.unique()) == 150 for cloud in found)
+        assert torch.equal(found, sampler.sample(points, 150, level))
+    if not name.startswith("fastpoint"):  # which fills up such small samples exactly
+        assert not torch.equal(found, farpoint.sample(points, 150))
+
+
+def test_options_are_passed_on(points):
+    def of(name):
+        return samplers.parse(name).sample(points, 150, 1)
+
+    assert torch.equal(
+        of("npdu:order=morton,window=40"),
+        farpoint.sample_approximate(points, 150, method="npdu", npdu_order="morton", window=40),
+    )
+    assert torch.equal(of("morton"), farpoint.sample_approximate(points, 150, method="morton"))
+    assert torch.equal(of("fastpoint+radius"), of("fastpoint"))
+    assert not torch.equal(of("random"), of("random:seed=7"))
+
+
+def test_first_level_only(points):
+    sampler = samplers.parse("random@first")
+    assert torch.equal(sampler.sample(points, 150, 2), farpoint.sample(points, 150))
+    assert torch.equal(sampler.sample(points, 150, 1), samplers.parse("random").sample(points, 150, 1))
+
+
+def test_as_released(points):
+    twice = samplers.parse("random@released").sample(points, 300, 2)
+    assert all(len(cloud.unique()) < 300 for cloud in twice)
+    one = points[:1]
+    grid = samplers.parse("grid@released", "s3dis")
+    assert torch.equal(
+        grid.sample(one, 150, 1), farpoint.sample_approximate(one, method="grid", cell=0.08)
+    )
+    assert torch.equal(grid.sample(one, 150, 2), farpoint.sample(one, 150))
+    assert torch.equal(samplers.parse("grid:cell=0.08@released").sample(one, 1, 1), grid.sample(one, 1, 1))
+    with pytest.raises(ValueError, match="each of 2 clouds another number of points"):
+        grid.sample(points, 150, 1)
+    npdu = samplers.parse("npdu@released")
+    assert torch.equal(npdu.sample(one, 150, 1), samplers.parse("npdu").sample(one, 150, 1))
+    assert torch.equal(npdu.sample(one, 150, 3), farpoint.sample(one, 150))
+
+
+def test_a_network_takes_as_many_points_as_come():
+    made = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
+    points = reference.cloud("s3dis", 900)
+    found = made.find_geometry(points, samplers.parse("grid@released", "s3dis")).levels
+    count = farpoint.sample_approximate(points, method="grid", cell=0.08).shape[1]
+    assert [level.samples.shape[1] for level in found] == [count, count // 4, count // 16, count // 64]
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("fps", "'fps' is unknown; there are auto, reference"),
+    ("random+peak", "is unknown"),
+    ("fastpoint+random", "'random' is none of"),
+    ("cpu:random", "'random' is none of"),
+    ("npdu:bits=3", "npdu has no option 'bits', but order, window"),
+    ("npdu:window=many", "window is 'many'; it must be a number"),
+    ("peak@all", 'ends with "@all"'),
+    ("grid@released", "its cells depend on the data set, which is None"),
+])
+def test_errors(name, text):
+    with pytest.raises(ValueError, match=text.replace("(", r"\(")):
+        samplers.parse(name)
+
+
+def test_tables_name_samplers():
+    for name in [*samplers.TABLE_2, *samplers.TABLE_5]:
+        assert samplers.parse(name).name == name
+
+
+def test_all_pairs(points):
+    centers = points[:, ::5].contiguous()
+    found = all_pairs.ball_query(centers, points, 0.1, 32)
+    wanted = farpoint.ball_query(centers, points, 0.1, 32, index_dtype="int32").indices
+    assert torch.equal(found, wanted)
+    assert (wanted[..., -1] >= 0).any() and (wanted[..., -1] < 0).any()
+
+
+def test_timing(points, tmp_path):
+    made = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
+    scenes = [timing.Scene(f"room-{of}", points[of], reference.features(points[:1], 4)[0]) for of in range(2)]
+    chosen = ["peak", samplers.parse("random"), "naive+all-pairs"]
+    found = list(timing.run(
+        made, scenes, chosen, tmp_path, data="s3dis", name="pointmetabase-l", rounds=2, warm_up=0
+    ))
+    assert [(one.scene, one.sampler) for one in found] == [
+        (f"room-{of}", name) for of in range(2) for name in ("peak", "random", "naive+all-pairs")
+    ]
+    for one in found:
+        assert one.points == 600 and one.peak_memory is None and one.task == "time"
+        assert 0 < one.seconds.sampling < one.seconds.all
+    assert read_scenes(tmp_path) == found
+    with pytest.raises(ValueError, match="training=True"):
+        next(timing.measure(made.train(), scenes, chosen))
+
+
+def test_all_pairs_give_the_same_network(points):
+    made = networks.build("pointvector-l", "s3dis", seed=0).eval()
+    features = reference.features(points, 4)
+    with torch.inference_mode():
+        wanted = made(points, features)
+        made.ball_query = all_pairs.ball_query
+        assert torch.equal(made(points, features), wanted)

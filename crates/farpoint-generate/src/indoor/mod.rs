@@ -1,0 +1,57 @@
+//! A furnished room or corridor with the classes of S3DIS, seen from a few scanner positions.
+
+mod clutter;
+mod furniture;
+mod interior;
+mod plan;
+mod shell;
+mod walls;
+
+use crate::labeled::{Labeled, Paint};
+use crate::random::Random;
+use crate::room::Choice;
+use crate::room::shape::Shape;
+use crate::vector::Vector;
+use interior::Interior;
+
+/// Standard deviation of the scanner's noise on each axis, in meters.
+const NOISE: f64 = 0.002;
+
+/// A scan of a room with sides of 3 to 12 m, or of a corridor of up to 12 m, with a color and a class of
+/// [`INDOOR_CLASSES`](crate::INDOOR_CLASSES) for every point.
+///
+/// The seed decides the size, what stands there and of which material it is. Denser near the two to four
+/// scanner positions, without what none of them sees; rows in random order, a corner of the floor is the
+/// origin.
+pub fn indoor(n: usize, seed: u64) -> Labeled {
+    let mut random = Random::new(seed, 9);
+    let interior = plan::furnished(&mut random);
+    let shapes = &interior.builder.shapes;
+    let choice = Choice::new(shapes.iter().map(Shape::area));
+    let mut points = Vec::with_capacity(n);
+    let mut colors = Vec::with_capacity(n);
+    let mut classes = Vec::with_capacity(n);
+    let mut random = Random::new(seed, 10);
+    while points.len() < n {
+        let k = choice.draw(&mut random);
+        let Some(point) = shapes[k].point(&mut random) else { continue };
+        if random.unit() < density(&interior, point) {
+            let finish = &interior.finishes[k];
+            points.push((point + random.normals() * NOISE).to_f32());
+            colors.push(finish.color(&mut random));
+            classes.push(finish.class);
+        }
+    }
+    Labeled { points, paint: Paint::Colors(colors), classes }
+}
+
+/// Share of the points that are kept here; none where no scanner sees.
+fn density(interior: &Interior, point: Vector) -> f64 {
+    let seen = interior.stations.iter().filter(|station| interior.sees(**station, point));
+    let light = seen.map(|station| {
+        let d = point - *station;
+        1.0 / (1.5 + d.dot(d))
+    });
+    let light: f64 = light.sum();
+    if light > 0.0 { 0.35 + 0.8 * light } else { 0.0 }
+}

@@ -1,0 +1,152 @@
+//! What kind of room it is, and what goes where.
+
+use super::interior::{Finish, Interior};
+use super::{clutter, furniture, shell, walls};
+use crate::random::Random;
+use crate::vector::Vector as V;
+
+/// Numbers of the classes, in the order of `INDOOR_CLASSES`.
+pub(super) mod class {
+    pub(in super::super) const CEILING: u8 = 0;
+    pub(in super::super) const FLOOR: u8 = 1;
+    pub(in super::super) const WALL: u8 = 2;
+    pub(in super::super) const BEAM: u8 = 3;
+    pub(in super::super) const COLUMN: u8 = 4;
+    pub(in super::super) const WINDOW: u8 = 5;
+    pub(in super::super) const DOOR: u8 = 6;
+    pub(in super::super) const CHAIR: u8 = 7;
+    pub(in super::super) const TABLE: u8 = 8;
+    pub(in super::super) const BOOKCASE: u8 = 9;
+    pub(in super::super) const SOFA: u8 = 10;
+    pub(in super::super) const BOARD: u8 = 11;
+    pub(in super::super) const CLUTTER: u8 = 12;
+}
+
+/// A color of the list, a little lighter or darker.
+pub(super) fn one_of(colors: &[[u8; 3]], random: &mut Random) -> [f64; 3] {
+    let color = colors[random.below(colors.len())];
+    let light = random.between(0.85, 1.12);
+    color.map(|c| (f64::from(c) * light).min(255.0))
+}
+
+pub(super) const WOODS: [[u8; 3]; 6] = [
+    [164, 120, 78],
+    [120, 82, 52],
+    [196, 162, 118],
+    [92, 66, 48],
+    [222, 214, 200],
+    [150, 148, 144],
+];
+pub(super) const FABRICS: [[u8; 3]; 8] = [
+    [38, 38, 42],
+    [58, 72, 112],
+    [120, 42, 40],
+    [76, 92, 70],
+    [138, 130, 120],
+    [96, 74, 58],
+    [52, 60, 66],
+    [178, 150, 96],
+];
+pub(super) const METALS: [[u8; 3]; 3] = [[58, 58, 60], [150, 152, 156], [196, 198, 200]];
+
+/// A finish of this class in one of these colors.
+pub(super) fn finish(class: u8, colors: &[[u8; 3]], grain: f64, random: &mut Random) -> Finish {
+    Finish::new(class, one_of(colors, random), grain)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Use {
+    Corridor,
+    Office,
+    Meeting,
+    Lecture,
+    Lounge,
+}
+
+/// A room with everything in it.
+pub(super) fn furnished(random: &mut Random) -> Interior {
+    let uses = [Use::Corridor, Use::Office, Use::Office, Use::Meeting, Use::Lecture, Use::Lounge];
+    let used_as = uses[random.below(uses.len())];
+    let (x, y) = match used_as {
+        Use::Corridor => (random.between(7.0, 12.0), random.between(2.0, 3.2)),
+        Use::Office => (random.between(3.0, 7.0), random.between(3.0, 6.0)),
+        Use::Meeting | Use::Lounge => (random.between(4.5, 9.0), random.between(4.0, 8.0)),
+        Use::Lecture => (random.between(7.0, 12.0), random.between(6.0, 10.0)),
+    };
+    let mut room = Interior::new(V(x, y, random.between(2.5, 3.6)));
+    openings(&mut room, used_as, random);
+    let sets = furniture::Sets::new(random);
+    for _ in 0..1 + random.below(2) {
+        walls::board(&mut room, random.below(4), random);
+    }
+    match used_as {
+        Use::Meeting => furniture::meeting(&mut room, &sets, random),
+        Use::Lecture => furniture::rows(&mut room, &sets, random),
+        _ => {}
+    }
+    stations(&mut room, random);
+    shell::columns(&mut room, random);
+    fill(&mut room, &sets, used_as, random);
+    shell::shell(&mut room, random);
+    room
+}
+
+fn openings(room: &mut Interior, used_as: Use, random: &mut Random) {
+    let (doors, windows) = match used_as {
+        Use::Corridor => (3 + random.below(3), 1 + random.below(2)),
+        Use::Lecture => (2, 3 + random.below(3)),
+        _ => (1 + random.below(2), 1 + random.below(3)),
+    };
+    let style = walls::DoorStyle::new(random);
+    for _ in 0..doors {
+        walls::door(room, random.below(4), &style, random);
+    }
+    let side = random.below(4);
+    let style = walls::WindowStyle::new(room, random);
+    for k in 0..windows {
+        walls::window(room, (side + k / 3) % 4, &style, random);
+    }
+}
+
+/// Keeps a little floor free for each position of the scanner.
+fn stations(room: &mut Interior, random: &mut Random) {
+    let wanted = 2 + random.below(3);
+    for _ in 0..wanted {
+        let at = room.somewhere((0.4, 0.4), random);
+        room.stations.extend(at.map(|(x, y)| V(x, y, 1.5)));
+    }
+    if room.stations.is_empty() {
+        room.keep_middle();
+        room.stations.push(V(room.size.0 / 2.0, room.size.1 / 2.0, 1.5));
+    }
+}
+
+fn fill(room: &mut Interior, sets: &furniture::Sets, used_as: Use, random: &mut Random) {
+    let (sofas, cases, desks, chairs, loose) = match used_as {
+        Use::Corridor => (random.below(2), 1 + random.below(2), 1, 2, 3),
+        Use::Office => (random.below(2), 1 + random.below(3), 1 + random.below(3), 2, 6),
+        Use::Meeting => (1 + random.below(2), 1 + random.below(2), random.below(2), 2, 4),
+        Use::Lecture => (random.below(3), 1 + random.below(3), 1, 3, 6),
+        Use::Lounge => (2 + random.below(3), 1 + random.below(2), 1, 4, 6),
+    };
+    for _ in 0..sofas {
+        furniture::sofa(room, random);
+    }
+    for _ in 0..cases {
+        furniture::bookcase(room, sets, random);
+    }
+    for _ in 0..desks {
+        furniture::desk(room, sets, random);
+    }
+    if used_as == Use::Lounge {
+        furniture::low_table(room, sets, random);
+    }
+    for _ in 0..chairs {
+        furniture::loose_chair(room, sets, random);
+    }
+    for _ in 0..loose {
+        clutter::on_floor(room, random);
+    }
+    clutter::on_walls(room, random);
+    clutter::lights(room, random);
+}
