@@ -4,19 +4,21 @@
 use crate::clouds::Cloud;
 use crate::neighbors;
 use crate::resident::{Answer, Resident};
+use crate::search::gradients;
 use crate::variants;
 use anyhow::Result;
 use farpoint::{Matcher, Method, Sampler};
 use farpoint_cuda::{Error, Gpu, Stream};
 use farpoint_generate::Kind;
 
-/// The kernels that wait: two of sampling, two of matching.
-pub(crate) const WAITING: &[&str] = &["peak", "persistent", "tree", "backward"];
+/// The kernels that wait: two of sampling, two of matching, one of searches.
+pub(crate) const WAITING: &[&str] = &["peak", "persistent", "tree", "backward", "search_backward"];
 
 /// What a kind of call works on.
 pub(crate) enum Work {
     Sample { rows: usize, wanted: usize, answer: Answer<f32>, cloud: Cloud<f32> },
     Match { rows: [usize; 2], answer: neighbors::Answer },
+    Search { case: gradients::Case<f32> },
 }
 
 impl Work {
@@ -28,6 +30,9 @@ impl Work {
                 rows,
                 answer: neighbors::Answer::new((1, rows), seed as usize)?,
             });
+        }
+        if name == "search_backward" {
+            return Ok(Self::Search { case: gradients::Case::of_rooms([rows, rows - rows / 4])? });
         }
         // All points for each sample are looked at by `persistent`: fewer samples.
         let wanted = if name == "persistent" { 300 } else { rows / 4 };
@@ -42,6 +47,7 @@ pub(crate) enum Call<'a> {
     Sample { batch: Resident<f32>, sampler: Sampler, answer: &'a Answer<f32> },
     Match { batch: neighbors::Resident<f32>, matcher: Matcher, answer: &'a neighbors::Answer },
     Backward { batch: neighbors::Resident<f32>, matcher: Matcher, answer: &'a neighbors::Answer },
+    SearchBackward { batch: gradients::Resident<f32>, case: &'a gradients::Case<f32> },
 }
 
 impl<'a> Call<'a> {
@@ -66,6 +72,9 @@ impl<'a> Call<'a> {
                 stream.synchronize()?;
                 Ok(Self::Backward { batch, matcher, answer })
             }
+            Work::Search { case } => {
+                Ok(Self::SearchBackward { batch: gradients::Resident::new(stream, case)?, case })
+            }
         }
     }
 
@@ -74,6 +83,7 @@ impl<'a> Call<'a> {
             Self::Sample { batch, sampler, .. } => batch.enqueue(device, stream, sampler),
             Self::Match { batch, matcher, .. } => batch.enqueue(stream, matcher),
             Self::Backward { batch, matcher, .. } => batch.enqueue_backward(stream, matcher),
+            Self::SearchBackward { batch, case } => batch.enqueue(stream, case),
         }
     }
 
@@ -83,6 +93,7 @@ impl<'a> Call<'a> {
             Self::Sample { batch, answer, .. } => batch.compare(answer),
             Self::Match { batch, answer, .. } => batch.compare(&answer.truth),
             Self::Backward { batch, answer, .. } => batch.compare_gradients(&answer.truth),
+            Self::SearchBackward { batch, case } => batch.compare(case),
         }
     }
 
@@ -92,6 +103,7 @@ impl<'a> Call<'a> {
             Self::Sample { batch, .. } => batch.is_void(),
             Self::Match { batch, .. } => batch.is_void(),
             Self::Backward { batch, .. } => batch.gradients_are_void(),
+            Self::SearchBackward { batch, .. } => batch.are_void(),
         }
     }
 }

@@ -12,8 +12,7 @@ pub(crate) enum Kernel {
     Persistent = 2,
     Tree = 3,
     Backward = 4,
-    Index = 5,
-    SearchBackward = 6,
+    SearchBackward = 5,
 }
 
 /// `struct Guard` of `kernels/common/guard.cuh`: the first field of such a kernel's argument.
@@ -96,7 +95,6 @@ mod tests {
             (Kernel::Persistent, "persistent"),
             (Kernel::Tree, "tree"),
             (Kernel::Backward, "backward"),
-            (Kernel::Index, "index"),
             (Kernel::SearchBackward, "search_backward"),
         ];
         for ((kernel, name), (code, word)) in

@@ -149,8 +149,7 @@ pub(crate) fn error(told: u32, patience: Duration) -> Error {
         2 => "persistent",
         3 => "tree",
         4 => "backward",
-        5 => "index",
-        6 => "search_backward",
+        5 => "search_backward",
         _ => "unknown",
     };
     // `enum Waiting` of `kernels/common/guard.cuh`.

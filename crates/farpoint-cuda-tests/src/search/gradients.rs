@@ -9,7 +9,7 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use anyhow::Result;
 use farpoint::{Norm, Points, Searcher};
-use farpoint_cuda::{Buffer, CudaScalar, DeviceSearchGradients, Gpu, Stream};
+use farpoint_cuda::{Buffer, CudaScalar, DeviceSearchGradients, Error, Gpu, Stream};
 use farpoint_generate::Kind;
 use std::marker::PhantomData;
 
@@ -43,7 +43,8 @@ fn group<T: CudaScalar>(asks: Vec<Ask>) -> Group {
     })
 }
 
-struct Case<T> {
+/// Clouds, what a search has found in them, and the gradients of its distances.
+pub(crate) struct Case<T> {
     ask: Ask,
     norm: Norm,
     whole: bool,
@@ -65,6 +66,11 @@ impl<T: CudaScalar> Case<T> {
             Self { ask, norm, whole, clouds, k, found, grads, truth: [Vec::new(), Vec::new()] };
         case.truth = case.expected();
         Ok(case)
+    }
+
+    /// A room and another one.
+    pub(crate) fn of_rooms(rows: [usize; 2]) -> Result<Self> {
+        Self::new(Ask::of(Look::Kind(Kind::Room), 1, rows), Norm::Two, false)
     }
 
     /// The rule, by an obvious loop.
@@ -98,30 +104,8 @@ impl<T: CudaScalar> Case<T> {
 
     fn compare(&self, device: &Gpu, tally: &mut Tally) -> Result<()> {
         let stream = Stream::new(device)?;
-        let x = Side::new(&stream, &self.ask, 0, &self.clouds[0])?;
-        let y = Side::new(&stream, &self.ask, 1, &self.clouds[1])?;
-        let indices = Buffer::upload(&stream, &self.found.indices, "indices")?;
-        let grads = Buffer::upload(&stream, &self.grads, "gradients of distances")?;
-        let gradients = [
-            Guarded::<T>::new(&stream, self.truth[0].len())?,
-            Guarded::<T>::new(&stream, self.truth[1].len())?,
-        ];
-        let mut wanted = DeviceSearchGradients::<T> {
-            x: x.clouds,
-            y: y.clouds,
-            dims: self.ask.dims,
-            clouds: self.ask.lengths[0].len(),
-            k: self.k,
-            offsets: None,
-            indices: indices.pointer(),
-            narrow: false,
-            whole: self.whole,
-            norm: self.norm,
-            grads: grads.pointer(),
-            gradients: gradients.each_ref().map(|side| Some(side.pointer())),
-            scratch: None,
-            precision: PhantomData,
-        };
+        let held = Resident::new(&stream, self)?;
+        let mut wanted = held.wanted(self);
         let rows = self.ask.all_rows(0);
         let sums: Vec<i64> = (0..=rows as i64).map(|row| row * self.k as i64).collect();
         let sums = Buffer::upload(&stream, &sums, "offsets")?;
@@ -138,13 +122,74 @@ impl<T: CudaScalar> Case<T> {
             }
             stream.synchronize()?;
             scratch.read("scratch memory")?;
-            for (side, (found, truth)) in gradients.iter().zip(&self.truth).enumerate() {
+            for (side, (found, truth)) in held.gradients.iter().zip(&self.truth).enumerate() {
                 let same = same(&found.read("gradients")?, truth, self.ask.dims);
                 tally.check(format!("{what}, side {side}"), same);
             }
         }
-        anyhow::ensure!(x.points.len() + y.lists() > 0, "kept until here");
         Ok(())
+    }
+}
+
+/// A case in device memory.
+pub(crate) struct Resident<T> {
+    sides: [Side<T>; 2],
+    indices: Buffer<i64>,
+    grads: Buffer<T>,
+    gradients: [Guarded<T>; 2],
+}
+
+impl<T: CudaScalar> Resident<T> {
+    pub(crate) fn new(stream: &Stream, case: &Case<T>) -> Result<Self, Error> {
+        let side = |side: usize| Side::new(stream, &case.ask, side, &case.clouds[side]);
+        let numbers = |side: usize| Guarded::new(stream, case.truth[side].len());
+        Ok(Self {
+            sides: [side(0)?, side(1)?],
+            indices: Buffer::upload(stream, &case.found.indices, "indices")?,
+            grads: Buffer::upload(stream, &case.grads, "gradients of distances")?,
+            gradients: [numbers(0)?, numbers(1)?],
+        })
+    }
+
+    /// All gradients, with scratch memory from the pool.
+    fn wanted(&self, case: &Case<T>) -> DeviceSearchGradients<T> {
+        DeviceSearchGradients {
+            x: self.sides[0].clouds,
+            y: self.sides[1].clouds,
+            dims: case.ask.dims,
+            clouds: case.ask.lengths[0].len(),
+            k: case.k,
+            offsets: None,
+            indices: self.indices.pointer(),
+            narrow: false,
+            whole: case.whole,
+            norm: case.norm,
+            grads: self.grads.pointer(),
+            gradients: self.gradients.each_ref().map(|side| Some(side.pointer())),
+            scratch: None,
+            precision: PhantomData,
+        }
+    }
+
+    pub(crate) fn enqueue(&self, stream: &Stream, case: &Case<T>) -> Result<(), Error> {
+        // SAFETY: the arrays have the sizes given, and are freed in the order of their stream, which every
+        // caller waits for.
+        unsafe { stream.gpu().enqueue_search_gradients(stream, &self.wanted(case)) }
+    }
+
+    /// Waits for the buffers' stream, and compares with the CPU.
+    pub(crate) fn compare(&self, case: &Case<T>) -> Result<Result<(), String>, Error> {
+        for (side, truth) in self.gradients.iter().zip(&case.truth) {
+            if let Err(reason) = same(&side.numbers()?, truth, case.ask.dims) {
+                return Ok(Err(reason));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Whether all gradients that blocks work out together are NaN: those of `y`.
+    pub(crate) fn are_void(&self) -> Result<bool, Error> {
+        Ok(self.gradients[1].numbers()?.iter().all(|number| number.to_f64().is_nan()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod asks;
 mod expected;
-mod gradients;
+pub(crate) mod gradients;
 mod host;
 mod pointers;
 mod within;

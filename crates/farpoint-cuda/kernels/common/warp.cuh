@@ -34,6 +34,16 @@ __device__ __forceinline__ u32 warp_least(u32 value) {
 #endif
 }
 
+// All bits that any lane has.
+__device__ __forceinline__ u32 warp_or(u32 value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(FULL, value);
+#else
+    for (int step = 16; step > 0; step >>= 1) value |= __shfl_xor_sync(FULL, value, step);
+    return value;
+#endif
+}
+
 // The sum of the values of the lanes up to this one.
 __device__ __forceinline__ u32 warp_sum_to(u32 value) {
     u32 lane = threadIdx.x & 31;

@@ -11,11 +11,33 @@ struct Indexes {
     u32 rows;
 };
 
+// A node of the lowest level has the rows of a cell, up to CHUNK of them; a run of rows has a node for each
+// cell, and one more for each CHUNK rows, since cells may be larger. src/search/index.rs computes the same.
+constexpr u32 CHUNK = 1024;
+constexpr u32 RUN = 1u << 18;  // rows that are dealt to cells together
+
+// Cells of so many rows of a run, a power of two.
+__host__ __device__ inline u32 cells_of(u32 rows) {
+    u32 cells = 1;
+    while (cells * CHUNK < rows) cells *= 2;
+    return cells;
+}
+
+__host__ __device__ inline u32 chunks_of_run(u32 rows) { return rows <= CHUNK ? 1 : rows / CHUNK + cells_of(rows); }
+
+// Nodes of the lowest level for so many rows.
+__host__ __device__ inline u32 chunks_of(u32 rows) {
+    u32 whole = rows / RUN, rest = rows % RUN;
+    return whole * chunks_of_run(RUN) + (rest > 0 ? chunks_of_run(rest) : 0);
+}
+
 // Bad rows have infinite coordinates here, so that no distance to them is finite, and are in no box; places
-// past the end have the row NONE, too.
+// without a row have the row NONE, too. Nodes that are not needed have empty boxes, and places that nobody has
+// written.
 struct Indexed {
     Group* sites;
-    u32* order;   // rows, ascending within a group
+    u32* order;     // rows
+    u32* sequence;  // where rows are, one after another without the places that have none
     Tree tree;
     u32 groups;
 };
@@ -23,11 +45,12 @@ struct Indexed {
 // The index of cloud `b`, which has `length` rows.
 __device__ __forceinline__ Indexed index_of(const Indexes& all, u32 b, u32 length) {
     u8* memory = all.memory + all.stride * b;
-    u64 padded = ((u64)all.rows + 31) / 32 * 32;
+    u64 places = (u64)chunks_of(all.rows) * CHUNK;
     Indexed index;
-    index.sites = (Group*)cut(&memory, 3 * padded * sizeof(real));
-    index.order = (u32*)cut(&memory, padded * sizeof(u32));
-    index.groups = (length + 31) / 32;
+    index.sites = (Group*)cut(&memory, 3 * places * sizeof(real));
+    index.order = (u32*)cut(&memory, places * sizeof(u32));
+    index.sequence = (u32*)cut(&memory, (u64)all.rows * sizeof(u32));
+    index.groups = chunks_of(length) * 32;
     Children* nodes = (Children*)memory;
     u32 count = index.groups;
     for (u32 l = 0; l < MOST_LEVELS; ++l) {

@@ -1,8 +1,8 @@
-// What the searches share: a warp looks for the neighbors of one row, at 32 points at a time, and has the best
-// 32 so far, a key a lane. More than 32 take several rounds, each for those that come after the last of the
-// round before.
+// What the searches share: a warp looks for the neighbors of one row, at 32 points at a time, and collects those
+// within a limit that falls. More than 32 neighbors take several rounds, each for those that come after the last
+// of the round before.
 #pragma once
-#include "search/key.cuh"
+#include "common/warp.cuh"
 #include "search/search.cuh"
 
 // The row that a warp searches for.
@@ -19,20 +19,17 @@ __device__ __noinline__ bool is_bad_row_there(const real* row, i64 axis_stride, 
     return bad;
 }
 
-// The distance from the row to this lane's point `other`, of which three axes are at hand; NaN or infinite for
-// a lane without one. Only if it is within the limit all axes are looked at.
-__device__ __forceinline__ real measure(const Search& search, const Part& x, const Part& y, const Query& query, real limit,
-                                        const real (&at)[3], u32 other) {
-    real d = distance_of(search, query.x, query.y, query.z, at[0], at[1], at[2]);
-    if (search.dims > 3 && d <= limit && d < infinity()) d = with_all_axes(search, d, x.cloud, query.row, y.cloud, other);
-    return d;
+// Whether a point that is not bad counts, of those within the limit.
+__device__ __forceinline__ bool is_wanted(const Search& search, const Query& query, real d, u32 other) {
+    // Without branches within a warp.
+    bool wanted = !search.exclude_self | (other != query.row);
+    if (search.limits[1] > 0) wanted &= (d >= search.limits[1]) | (d <= search.limits[2]);
+    return wanted;
 }
 
 // Whether this lane's point counts, of those within the limit.
 __device__ __forceinline__ bool counts(const Search& search, const Part& y, const Query& query, real d, u32 other) {
-    bool good = true;
-    if (search.exclude_self) good = other != query.row;
-    if (search.limits[1] > 0) good = good && reaches(search, d);
+    bool good = is_wanted(search, query, d, other);
     // Infinitely far away are places without a point, bad rows, and points whose distance overflows.
     if (good && d == infinity()) {
         good = other != NONE && !is_bad_row_there(y.cloud.points + (i64)other * y.cloud.row_stride, y.cloud.axis_stride, y.cloud.dims);
@@ -40,126 +37,243 @@ __device__ __forceinline__ bool counts(const Search& search, const Part& y, cons
     return good;
 }
 
-constexpr u32 WAITING = 64;  // keys that wait to be sorted in
-constexpr u32 FEW = 10;      // that are put in their places one by one
+__device__ __forceinline__ u32 lanes_below() {
+    u32 lanes;
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes));
+    return lanes;
+}
 
-// The best so far. BY_INDEX: those of lowest index; the others are the nearest.
+// Whether this lane is one of some.
+__device__ __forceinline__ bool is_among(u32 lanes) { return lanes >> (threadIdx.x & 31) & 1; }
+
+// This lane, asked for anew each time: what follows from it is not kept in registers through loops.
+__device__ __forceinline__ u32 lane_here() {
+    u32 lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+}
+
+__device__ __forceinline__ u32 smaller(u32 a, u32 b) { return min(a, b); }
+__device__ __forceinline__ u32 larger(u32 a, u32 b) { return max(a, b); }
+
+// The lanes' numbers in ascending order (bitonic sort). Of equal ones it does not matter which is which.
+template <typename Number>
+__device__ __forceinline__ Number sort_numbers(Number mine) {
+    u32 lane = lane_here();
+#pragma unroll
+    for (u32 run = 2; run <= 32; run <<= 1) {
+#pragma unroll
+        for (u32 step = run >> 1; step > 0; step >>= 1) {
+            Number other = __shfl_xor_sync(FULL, mine, step);
+            bool keep_less = ((lane & run) == 0) == ((lane & step) == 0);
+            mine = (other < mine) == keep_less ? other : mine;
+        }
+    }
+    return mine;
+}
+
+// Candidates a warp has room for: as many as are kept when there are too many, and a group more.
+constexpr u32 ROOM = 64;
+
+// Candidates in any order; ranks are counted by fours.
+struct Candidates {
+    alignas(16) real distance[ROOM + 4];
+    alignas(16) u32 row[ROOM + 4];
+};
+
+// What candidates are sorted by first: their rows, or their distances.
 template <bool BY_INDEX>
+struct First {
+    typedef real Type;
+    static __device__ __forceinline__ real* of(Candidates& all) { return all.distance; }
+    static __device__ __forceinline__ real last() { return infinity(); }
+    static __device__ __forceinline__ real largest(real value) { return from_bits(warp_largest(to_bits(value))); }
+};
+
+template <>
+struct First<true> {
+    typedef u32 Type;
+    static __device__ __forceinline__ u32* of(Candidates& all) { return all.row; }
+    static __device__ __forceinline__ u32 last() { return NONE; }
+    static __device__ __forceinline__ u32 largest(u32 value) {
+        for (int step = 16; step > 0; step >>= 1) value = max(value, __shfl_xor_sync(FULL, value, step));
+        return value;
+    }
+};
+
+// How many candidates come before one, by distance and row.
+template <bool BY_INDEX>
+__device__ __forceinline__ u32 rank_of(const Candidates& all, u32 count, real d, u32 row) {
+    u32 rank = 0;
+#pragma unroll 1
+    for (u32 i = 0; i < count; ++i) {
+        real other = all.distance[i];
+        rank += BY_INDEX ? all.row[i] < row : other < d || (other == d && all.row[i] < row);
+    }
+    return rank;
+}
+
+// Of more than 32 candidates the best `wanted` stay; the last of these. Not inlined: it is seldom needed.
+template <bool BY_INDEX>
+__device__ __noinline__ typename First<BY_INDEX>::Type keep_best(Candidates& all, u32 count, u32 wanted) {
+    typedef First<BY_INDEX> Order;
+    typedef typename Order::Type Number;
+    u32 lane = threadIdx.x & 31;
+    __syncwarp();
+    bool here[2] = {true, lane + 32 < count}, keep[2];
+    real d[2] = {all.distance[lane], all.distance[lane + 32]};
+    u32 row[2] = {all.row[lane], all.row[lane + 32]}, there[2];
+    Number mine[2] = {Order::of(all)[lane], here[1] ? Order::of(all)[lane + 32] : Order::last()};
+    Number low = sort_numbers(mine[0]), high = sort_numbers(mine[1]);
+    // The first of two ascending runs are the lesser of what lies opposite.
+    Number opposite = __shfl_sync(FULL, high, (wanted - 1 - lane) & 31);
+    Number last = Order::largest(lane < wanted ? smaller(low, opposite) : (Number)0);
+    for (u32 i = 0; i < 2; ++i) {
+        keep[i] = here[i] && mine[i] <= last;
+        there[i] = __ballot_sync(FULL, keep[i]);
+    }
+    if (__popc(there[0]) + __popc(there[1]) > wanted) {
+        // Some are as far away as the last.
+        for (u32 i = 0; i < 2; ++i) {
+            keep[i] = here[i] && rank_of<BY_INDEX>(all, count, d[i], row[i]) < wanted;
+            there[i] = __ballot_sync(FULL, keep[i]);
+        }
+    }
+    __syncwarp();
+    for (u32 i = 0; i < 2; ++i) {
+        u32 at = (i == 0 ? 0 : __popc(there[0])) + __popc(there[i] & lanes_below());
+        if (keep[i]) all.distance[at] = d[i], all.row[at] = row[i];
+    }
+    __syncwarp();
+    return last;
+}
+
+// The best so far. BY_INDEX: those of lowest index; the others are the nearest. ONCE: one round is enough.
+template <bool BY_INDEX, bool ONCE = false>
 struct List {
-    Key kept;     // this lane's, ascending; the last key where there is none
-    Key after;    // neighbors of this round come after this one
-    Key* buffer;  // by index: keys that wait
-    real limit;   // the largest distance that counts
-    u32 bound;    // by index: rows from here on do not count
-    u32 wanted;   // in this round, 32 at most
-    u32 waiting;
-    bool again;   // a round that is not the first
+    typedef First<BY_INDEX> Order;
+    typedef typename Order::Type Number;
+
+    Candidates& all;
+    real limit;         // the largest distance that counts
+    u32 bound;          // by index: rows from here on do not count
+    u32 wanted;         // in this round, 32 at most
+    u32 waiting;        // candidates
+    bool fresh;         // nothing was offered in this round
+    bool again;         // a round that is not the first
+    real after_distance;  // neighbors of such a round come after this one
+    u32 after_row;
+
+    __device__ __forceinline__ explicit List(Candidates& room) : all(room), again(false), after_distance(0), after_row(0) {}
 
     __device__ __forceinline__ void begin(real most, u32 many) {
-        kept = Key::last();
         limit = most;
         bound = NONE;
         wanted = many;
         waiting = 0;
+        fresh = true;
     }
 
-    // This lane's point, if `good`.
-    __device__ __forceinline__ void offer(real d, u32 row, bool good) {
-        u32 lane = threadIdx.x & 31;
-        Key key = Key::of(d, row, BY_INDEX);
-        if (BY_INDEX) good = good && row < bound;
-        if (again) good = good && after < key;
-        u32 there = __ballot_sync(FULL, good);
-        if (!there) return;
-        if (BY_INDEX) {
-            if (good) buffer[waiting + __popc(there & ((1u << lane) - 1u))] = key;
-            waiting += __popc(there);
-            if (waiting >= 32) sort_in();
-        } else if (__popc(there) > FEW) {
-            merge(good ? key : Key::last());
+    __device__ __forceinline__ bool is_new(real d, u32 row) const {
+        if (BY_INDEX) return row > after_row;
+        return (d > after_distance) | ((d == after_distance) & (row > after_row));
+    }
+
+    // The points of some lanes, all of them within the limit.
+    __device__ __forceinline__ void offer(real d, u32 row, u32 lanes) {
+        if (!ONCE && again) lanes &= __ballot_sync(FULL, is_new(d, row));
+        if (BY_INDEX && bound != NONE) lanes &= __ballot_sync(FULL, row < bound);
+        if (!BY_INDEX && fresh) lanes &= start(d, lanes);
+        if (waiting + __popc(lanes) > ROOM) {
             tighten();
-        } else {
-            for (; there; there &= there - 1) insert(key.of_lane(__ffs(there) - 1));
-            tighten();
+            lanes &= __ballot_sync(FULL, BY_INDEX ? row < bound : d <= limit);
         }
+        u32 at = waiting + __popc(lanes & lanes_below());
+        if (is_among(lanes)) all.distance[at] = d, all.row[at] = row;
+        waiting += __popc(lanes);
     }
 
-    // One key at its place.
-    __device__ __forceinline__ void insert(const Key& key) {
-        u32 lane = threadIdx.x & 31, place = __popc(__ballot_sync(FULL, kept < key));
-        Key below = kept.of_lane_below();
-        if (lane > place) kept = below;
-        if (lane == place) kept = key;
+    // The first group says how far away the last neighbor is at most; which lanes are within.
+    __device__ __forceinline__ u32 start(real d, u32 lanes) {
+        fresh = false;
+        if (__popc(lanes) < wanted) return FULL;
+        real sorted = sort_numbers(is_among(lanes) ? d : infinity());
+        limit = smaller(limit, __shfl_sync(FULL, sorted, wanted - 1));
+        return __ballot_sync(FULL, d <= limit);
     }
 
-    // A key of each lane.
-    __device__ __forceinline__ void merge(Key key) {
-        key = sort_keys(key);
-        kept = merge_keys(lesser(kept, key.across(31)));
-    }
-
-    // The first 32 keys that wait; the rest moves up.
-    __device__ __forceinline__ void sort_in() {
-        u32 lane = threadIdx.x & 31, rest = waiting > 32 ? waiting - 32 : 0;
-        __syncwarp();
-        Key key = lane < waiting ? buffer[lane] : Key::last();
-        Key later = lane < rest ? buffer[lane + 32] : Key::last();
-        __syncwarp();
-        if (lane < rest) buffer[lane] = later;
-        waiting = rest;
-        merge(key);
-        tighten();
-        __syncwarp();
-    }
-
-    // The worst that is kept says what is not worth looking at anymore.
+    // There are more than 32.
     __device__ __forceinline__ void tighten() {
-        Key worst = kept.of_lane(wanted - 1);
-        if (!(worst < Key::last())) return;
-        if (BY_INDEX) bound = worst.row(true);
-        else limit = smaller(limit, worst.distance(false));
+        Number last = keep_best<BY_INDEX>(all, waiting, wanted);
+        if (BY_INDEX) bound = (u32)last;
+        else limit = smaller(limit, (real)last);
+        waiting = wanted;
     }
 
-    __device__ __forceinline__ void end() {
-        while (BY_INDEX && waiting > 0) sort_in();
+    // How many numbers come before one; of equal ones the rank is the same.
+    __device__ __forceinline__ u32 rank_of_number(Number mine) const {
+        const Number* numbers = Order::of(all);
+        u32 rank = 0;
+#pragma unroll 1
+        for (u32 i = 0; i < waiting; i += 4) {
+#pragma unroll
+            for (u32 j = 0; j < 4; ++j) rank += numbers[i + j] < mine;
+        }
+        return rank;
+    }
+
+    // This lane's candidate and its place among all; whether there is one.
+    __device__ __forceinline__ bool end(real& d, u32& row, u32& rank) {
+        u32 lane = threadIdx.x & 31;
+        if (waiting > 32) tighten();
+        if (lane < 4) Order::of(all)[waiting + lane] = Order::last();
+        __syncwarp();
+        bool here = lane < waiting;
+        d = all.distance[lane];
+        row = all.row[lane];
+        rank = rank_of_number(Order::of(all)[lane]);
+        if (!BY_INDEX && warp_or(here ? 1u << rank : 0) != (waiting == 32 ? FULL : (1u << waiting) - 1u)) rank = rank_of<BY_INDEX>(all, waiting, d, row);
+        __syncwarp();
+        return here && rank < wanted;
     }
 };
 
-// Writes this lane's place of a row; `here` if it has a neighbor.
-__device__ __forceinline__ void write_lane(const Search& search, const Part& x, const Part& y, u32 row, u32 place, real d, u32 other, bool here) {
+// Writes this lane's place of a row.
+__device__ __forceinline__ void write_lane(const Search& search, const Part& x, const Part& y, u32 row, u32 place, real d, u32 other) {
     i64 base = search.whole ? y.begin : 0;
-    write_place(search, (x.begin + row) * search.k + place, here ? d : infinity(), here ? base + other : -1);
+    write_place(search, (x.begin + row) * search.k + place, d, base + other);
 }
 
 // Fills a row's places from `place` on, by a warp, and writes its number of neighbors. Rows of padding are at
 // distance 0.
-__device__ __forceinline__ void finish(const Search& search, const Part& x, u32 row, u32 place, u32 found) {
+__device__ __forceinline__ void finish(const Search& search, const Part& x, u32 row, u32 found) {
     u32 lane = threadIdx.x & 31;
     i64 at = x.begin + row;
     real missing = row < x.cloud.length ? infinity() : (real)0;
-    for (u32 k = place + lane; k < search.k; k += 32) write_place(search, at * search.k + k, missing, -1);
+    for (u32 k = found + lane; k < search.k; k += 32) write_place(search, at * search.k + k, missing, -1);
     if (lane == 0) write_count(search, at, found);
 }
 
 // All rounds for a row; `pass` has the points of y come by.
-template <bool BY_INDEX, typename Pass>
-__device__ __forceinline__ void search_row(const Search& search, const Part& x, const Part& y, const Query& query, List<BY_INDEX>& list, Pass pass) {
-    u32 lane = threadIdx.x & 31, place = 0, found = 0;
-    list.after = Key::last();
-    list.again = false;
-    while (place < search.k && found == place) {
-        u32 wanted = min(search.k - place, 32u);
+template <bool BY_INDEX, bool ONCE, typename Pass>
+__device__ __forceinline__ void search_row(const Search& search, const Part& x, const Part& y, const Query& query, List<BY_INDEX, ONCE>& list, Pass pass) {
+    u32 found = 0;
+    while (true) {
+        u32 wanted = ONCE ? search.k : min(search.k - found, 32u);
         list.begin(search.limits[0], wanted);
         pass();
-        list.end();
-        bool here = lane < wanted && list.kept < Key::last();
-        if (lane < wanted) write_lane(search, x, y, query.row, place + lane, list.kept.distance(BY_INDEX), list.kept.row(BY_INDEX), here);
-        found += __popc(__ballot_sync(FULL, here));
-        place += wanted;
-        list.after = list.kept.of_lane(wanted - 1);
+        real d;
+        u32 row, rank;
+        bool mine = list.end(d, row, rank);
+        if (mine) write_lane(search, x, y, query.row, found + rank, d, row);
+        found += min(list.waiting, wanted);
+        if (ONCE || list.waiting < wanted || found == search.k) break;
+        u32 last = __ffs(__ballot_sync(FULL, mine && rank == wanted - 1)) - 1;
+        list.after_distance = __shfl_sync(FULL, d, last);
+        list.after_row = __shfl_sync(FULL, row, last);
         list.again = true;
     }
-    finish(search, x, query.row, place, found);
+    finish(search, x, query.row, found);
 }
 
 // A warp's row in a batch: the place'th of its cloud. Blocks take WARPS places each, `chunks` blocks a cloud.

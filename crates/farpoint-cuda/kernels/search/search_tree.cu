@@ -10,156 +10,252 @@ struct TreeArgs {
     Search search;
     Indexes indexes[2];  // of x only where its rows are taken in that order
     const i64* offsets;  // of all within balls: where each row's begin
-    u32 chunks;          // blocks a cloud
     u32 ordered;         // whether x has an index, too
+    u32 each;            // rows a warp
 };
 
-// The way down: on each level the node, its children that are still to be looked at, and their bounds.
-struct Path {
-    real bound[MOST_LEVELS][32];
-    u32 node[MOST_LEVELS];
-    u32 pending[MOST_LEVELS];
-};
+// Registers are left for this many blocks of a multiprocessor.
+#ifdef FARPOINT_F64
+constexpr u32 TREE_OCCUPANCY = 6;
+#else
+constexpr u32 TREE_OCCUPANCY = 8;
+#endif
+constexpr u32 TREE_THREADS = 128;  // of a block; src/search/tree.rs knows
+constexpr u32 TREE_WARPS = TREE_THREADS / 32;
 
-__device__ __forceinline__ real gap(u32 norm, real below, real above) {
-    real outside = larger(larger(below, above), (real)0);
-    return norm == 1 ? outside : outside * outside;
-}
-
-// At most the computed distance of the row to anything in a child's box.
-__device__ __forceinline__ real box_bound(u32 norm, const Children& children, u32 child, const Query& query) {
-    real x = gap(norm, children.low[0][child] - query.x, query.x - children.high[0][child]);
-    real y = gap(norm, children.low[1][child] - query.y, query.y - children.high[1][child]);
-    real z = gap(norm, children.low[2][child] - query.z, query.z - children.high[2][child]);
-    return (x + y) + z;
-}
-
-// Calls `visit` with each group that `limit` reaches, which may fall meanwhile. NEAREST: the nearest first.
-template <bool NEAREST, typename Visit>
-__device__ __forceinline__ void descend(const Search& search, const Tree& tree, const Query& query, Path& path, const real& limit, Visit visit) {
-    u32 lane = threadIdx.x & 31, level = tree.height - 1, node = 0;
-    bool fresh = true;
-    real bound = 0;
-    u32 pending = 0;
-    while (true) {
-        if (fresh) {
-            bound = box_bound(search.norm, in_global(tree.levels[level].blocks)[node], lane, query);
-            pending = __ballot_sync(FULL, node * 32 + lane < tree.levels[level].count);
-            if (level > 0) path.bound[level][lane] = bound;
-            fresh = false;
-        }
-        u32 near = __ballot_sync(FULL, (pending >> lane & 1) && bound <= limit);
-        if (!near) {
-            if (++level == tree.height) return;
-            __syncwarp();
-            bound = path.bound[level][lane];
-            pending = path.pending[level];
-            node = path.node[level];
-            continue;
-        }
-        u32 child = __ffs(near) - 1;
-        if (NEAREST) {
-            real least = warp_smallest(near >> lane & 1 ? bound : infinity());
-            child = __ffs(__ballot_sync(FULL, (near >> lane & 1) && bound == least)) - 1;
-        }
-        // What is out of reach now stays so.
-        pending = near & ~(1u << child);
-        child += node * 32;
-        if (level == 0) {
-            visit(child);
-            continue;
-        }
-        __syncwarp();
-        if (lane == 0) path.pending[level] = pending, path.node[level] = node;
-        --level;
-        node = child;
-        fresh = true;
+// Distances. PLAIN: squared, of at most three axes.
+template <bool PLAIN>
+struct Distances {
+    static __device__ __forceinline__ real gap(u32 norm, real below, real above) {
+        real outside = larger(larger(below, above), (real)0);
+        return !PLAIN && norm == 1 ? outside : outside * outside;
     }
-}
 
-// The row of this warp; false if there is none.
-__device__ __forceinline__ bool query_at(const TreeArgs& args, const Place& place, Query& query) {
-    if (place.at >= place.x.cloud.length) return false;
-    u32 row = place.at;
-    if (args.ordered) row = in_global(index_of(args.indexes[0], blockIdx.x / args.chunks, place.x.cloud.length).order)[place.at];
-    query = query_of(place.x.cloud, row);
-    return true;
-}
+    // At most the computed distance of the row to anything in a child's box.
+    static __device__ __forceinline__ real to_box(const Search& search, const Children& children, u32 child, const Query& query) {
+        real x = gap(search.norm, children.low[0][child] - query.x, query.x - children.high[0][child]);
+        real y = gap(search.norm, children.low[1][child] - query.y, query.y - children.high[1][child]);
+        real z = gap(search.norm, children.low[2][child] - query.z, query.z - children.high[2][child]);
+        return (x + y) + z;
+    }
 
-// This lane's point of a group.
-struct Point {
-    real at[3];
-    u32 row;
+    // The squared distance to the middle of a child's box. It is no bound, but where several boxes hold the row
+    // it tells them apart.
+    static __device__ __forceinline__ real to_middle(const Children& children, u32 child, const Query& query) {
+        real half = (real)0.5;
+        return squared(query.x, query.y, query.z, half * children.low[0][child] + half * children.high[0][child],
+                       half * children.low[1][child] + half * children.high[1][child],
+                       half * children.low[2][child] + half * children.high[2][child]);
+    }
+
+    static __device__ __forceinline__ real to_point(const Search& search, const Query& query, const Group& sites, u32 lane) {
+        real x = sites.x[lane], y = sites.y[lane], z = sites.z[lane];
+        return PLAIN ? squared(query.x, query.y, query.z, x, y, z) : distance_of(search, query.x, query.y, query.z, x, y, z);
+    }
 };
 
-__device__ __forceinline__ Point point_of(const Indexed& index, u32 group) {
-    u32 lane = threadIdx.x & 31;
-    const Group& sites = in_global(index.sites)[group];
-    return {{sites.x[lane], sites.y[lane], sites.z[lane]}, in_global(index.order)[group * 32 + lane]};
+// The tree over a cloud of y. Its shape follows from the number of groups.
+struct Nodes {
+    const Children* all;
+    u32 groups;
+
+    // How many nodes have children on a level.
+    template <u32 LEVEL>
+    __device__ __forceinline__ u32 count() const {
+        return (u32)(((u64)groups + (1ull << 5 * (LEVEL + 1)) - 1) >> 5 * (LEVEL + 1));
+    }
+
+    template <u32 LEVEL>
+    __device__ __forceinline__ bool has() const {
+        return LEVEL == 0 || groups > 1u << 5 * LEVEL;
+    }
+
+    template <u32 LEVEL>
+    __device__ __forceinline__ const Children& at(u32 node) const {
+        if constexpr (LEVEL > 0) node += count<0>();
+        if constexpr (LEVEL > 1) node += count<1>();
+        if constexpr (LEVEL > 2) node += count<2>();
+        return in_global(all)[node];
+    }
+};
+
+// A row of x on its way through the tree of y.
+template <bool PLAIN>
+struct Way {
+    const Search& search;
+    const Part& x;
+    const Part& y;
+    const Group* sites;
+    const u32* order;
+    Nodes nodes;
+    const Query& query;
+    const real& limit;  // what is farther away is not visited; it may fall
+
+    // Calls `take` with this lane's distance, the row of its point and which lanes' points count, if any does.
+    template <typename Take>
+    __device__ __forceinline__ void visit(u32 group, Take take) const {
+        u32 lane = threadIdx.x & 31;
+        const Group& points = in_global(sites)[group];
+        real d = Distances<PLAIN>::to_point(search, query, points, lane);
+        // Places without a point and bad rows have an infinite x.
+        u32 lanes = __ballot_sync(FULL, (d <= limit) & (points.x[lane] < infinity()));
+        if (!lanes) return;
+        u32 row = in_global(order)[group * 32 + lane];
+        if (!PLAIN && search.dims > 3) {
+            if (is_among(lanes)) d = with_all_axes(search, d, x.cloud, query.row, y.cloud, row);
+            lanes &= __ballot_sync(FULL, d <= limit);
+        }
+        if (search.exclude_self || search.limits[1] > 0) {
+            lanes &= __ballot_sync(FULL, is_wanted(search, query, d, row));
+        }
+        take(d, row, lanes);
+    }
+
+    // How far this lane's child of a node is at least, and which children are within the limit.
+    template <u32 LEVEL>
+    __device__ __forceinline__ u32 open(u32 node, real& bound) const {
+        u32 lane = threadIdx.x & 31;
+        const Children& children = nodes.at<LEVEL>(node);
+        bound = Distances<PLAIN>::to_box(search, children, lane, query);
+        // Places without a node have an infinite box.
+        return __ballot_sync(FULL, (bound <= limit) & (children.low[0][lane] < infinity()));
+    }
+
+    // Of some lanes those with the least value.
+    static __device__ __forceinline__ u32 least_of(u32 lanes, real value) {
+        real least = warp_smallest(is_among(lanes) ? value : infinity());
+        return lanes & __ballot_sync(FULL, value == least);
+    }
+
+    // Goes down from a node with children on a level, or from the root of a lower tree. NEAREST: the nearest
+    // children come first; until `first` is false, of several that hold the row that whose middle is nearest.
+    template <u32 LEVEL, bool NEAREST, typename Take>
+    __device__ __forceinline__ void descend(u32 node, u32 done, bool& first, Take take) const {
+        u32 near = 1;
+        real bound = 0;
+        if (nodes.has<LEVEL>()) near = open<LEVEL>(node, bound);
+        while (near) {
+            u32 nearest = NEAREST ? least_of(near, bound) : near;
+            if (NEAREST && first && (nearest & (nearest - 1)) && nodes.has<LEVEL>()) {
+                nearest = least_of(nearest, Distances<PLAIN>::to_middle(nodes.at<LEVEL>(node), threadIdx.x & 31, query));
+            }
+            u32 child = __ffs(nearest) - 1;
+            near &= ~(1u << child);
+            if constexpr (LEVEL > 0) {
+                descend<LEVEL - 1, NEAREST>(node * 32 + child, done, first, take);
+            } else if (node * 32 + child != done) {
+                first = false;
+                visit(node * 32 + child, take);
+            }
+            if (!NEAREST) continue;
+            // What is out of reach now stays so. Bounds of high levels are hardly ever needed again.
+            if (LEVEL < 3) near &= __ballot_sync(FULL, bound <= limit);
+            else if (near) near &= open<LEVEL>(node, bound);
+        }
+    }
+
+    // Goes through the tree, beginning with a group unless it is NONE.
+    template <bool NEAREST, typename Take>
+    __device__ __forceinline__ void go(u32 group, Take take) const {
+        bool first = group == NONE;
+        if (group != NONE) visit(group, take);
+        // Nodes of the fourth level are few.
+        u32 tops = nodes.count<3>();
+        for (u32 top = 0; top < tops; ++top) descend<3, NEAREST>(top, group, first, take);
+    }
+};
+
+// The rows that a warp has: from a place of a cloud on, one after another.
+struct Span {
+    u32 cloud, first, end;
+
+    __device__ __forceinline__ explicit Span(const TreeArgs& args) {
+        cloud = blockIdx.z * gridDim.y + blockIdx.y;
+        first = (blockIdx.x * TREE_WARPS + (threadIdx.x >> 5)) * args.each;
+        end = first + args.each;
+    }
+};
+
+// The row at a place of a cloud of x, and whether it may have neighbors. In order of an index, `place` becomes
+// that in its groups.
+template <bool PLAIN>
+__device__ __forceinline__ bool query_at(const TreeArgs& args, u32 cloud, const Part& x, u32& place, Query& query) {
+    if (args.ordered) {
+        Indexed index = index_of(args.indexes[0], cloud, x.cloud.length);
+        place = in_global(index.sequence)[place];
+        const Group& sites = in_global(index.sites)[place >> 5];
+        query = {sites.x[place & 31], sites.y[place & 31], sites.z[place & 31], in_global(index.order)[place]};
+        return query.x < infinity();
+    }
+    query = query_of(x.cloud, place);
+    if (!PLAIN && x.cloud.dims > 3) return !is_bad_row(x.cloud, place);
+    return !(is_bad(query.x) || is_bad(query.y) || is_bad(query.z));
 }
 
-template <bool BY_INDEX>
+template <bool PLAIN, bool BY_INDEX>
 __device__ __forceinline__ void search_tree(const TreeArgs& args) {
-    __shared__ Indexed index;
-    __shared__ Path paths[WARPS];
-    __shared__ Key buffers[BY_INDEX ? WARPS : 1][WAITING];
+    __shared__ Candidates candidates[TREE_WARPS];
     const Search& search = args.search;
-    u32 warp = threadIdx.x >> 5;
-    Place place(search, args.chunks);
-    if (threadIdx.x == 0) index = index_of(args.indexes[1], blockIdx.x / args.chunks, place.y.cloud.length);
-    __syncthreads();
-    Query query;
-    if (!query_at(args, place, query)) {
-        if (place.at < place.x.cloud.slots) finish(search, place.x, place.at, 0, 0);
-        return;
-    }
-    bool asks = place.y.cloud.length > 0 && !is_bad_row(place.x.cloud, query.row);
-    List<BY_INDEX> list = {};
-    list.buffer = buffers[BY_INDEX ? warp : 0];
-    search_row<BY_INDEX>(search, place.x, place.y, query, list, [&]() {
-        if (!asks) return;
-        descend<!BY_INDEX>(search, index.tree, query, paths[warp], list.limit, [&](u32 group) {
-            Point point = point_of(index, group);
-            real d = measure(search, place.x, place.y, query, list.limit, point.at, point.row);
-            list.offer(d, point.row, d <= list.limit && counts(search, place.y, query, d, point.row));
+    Span span(args);
+    if (span.cloud >= search.clouds) return;
+    Part x = part_of(search.sides[0], search.dims, span.cloud), y = part_of(search.sides[1], search.dims, span.cloud);
+    Indexed index = index_of(args.indexes[1], span.cloud, y.cloud.length);
+    bool itself = !BY_INDEX && args.ordered && args.indexes[0].memory == args.indexes[1].memory;
+#pragma unroll 1
+    for (u32 at = span.first; at < min(span.end, x.cloud.length); ++at) {
+        Query query;
+        u32 place = at;
+        bool asks = query_at<PLAIN>(args, span.cloud, x, place, query) && y.cloud.length > 0;
+        List<BY_INDEX, PLAIN> list(candidates[threadIdx.x >> 5]);
+        Way<PLAIN> way = {search, x, y, index.sites, index.order, {index.tree.levels[0].blocks, index.groups}, query, list.limit};
+        search_row(search, x, y, query, list, [&]() {
+            u32 own = itself ? place >> 5 : NONE;
+            if (asks) way.template go<!BY_INDEX>(own, [&](real d, u32 row, u32 lanes) { list.offer(d, row, lanes); });
         });
-    });
+    }
+    for (u32 place = max(span.first, x.cloud.length); place < min(span.end, x.cloud.slots); ++place) finish(search, x, place, 0);
 }
 
 // All within balls: counted, or written from the row's offset on.
 template <bool FILL>
 __device__ __forceinline__ void within_tree(const TreeArgs& args) {
-    __shared__ Indexed index;
-    __shared__ Path paths[WARPS];
     const Search& search = args.search;
     u32 lane = threadIdx.x & 31;
-    Place place(search, args.chunks);
-    if (threadIdx.x == 0) index = index_of(args.indexes[1], blockIdx.x / args.chunks, place.y.cloud.length);
-    __syncthreads();
-    Query query;
-    if (!query_at(args, place, query)) {
-        if (!FILL && place.at < place.x.cloud.slots && lane == 0) write_count(search, place.x.begin + place.at, 0);
-        return;
-    }
-    i64 at = FILL ? args.offsets[place.x.begin + query.row] : 0, end = FILL ? args.offsets[place.x.begin + query.row + 1] : 0;
-    i64 base = search.whole ? place.y.begin : 0;
-    u32 found = 0;
+    Span span(args);
+    if (span.cloud >= search.clouds) return;
+    Part x = part_of(search.sides[0], search.dims, span.cloud), y = part_of(search.sides[1], search.dims, span.cloud);
+    Indexed index = index_of(args.indexes[1], span.cloud, y.cloud.length);
+    i64 base = search.whole ? y.begin : 0;
     real limit = search.limits[0];
-    if (place.y.cloud.length > 0 && !is_bad_row(place.x.cloud, query.row)) {
-        descend<false>(search, index.tree, query, paths[threadIdx.x >> 5], limit, [&](u32 group) {
-            Point point = point_of(index, group);
-            real d = measure(search, place.x, place.y, query, limit, point.at, point.row);
-            bool good = d <= limit && counts(search, place.y, query, d, point.row);
-            u32 there = __ballot_sync(FULL, good);
-            i64 mine = at + found + __popc(there & ((1u << lane) - 1u));
-            if (FILL && good && mine < end) write_place(search, mine, d, base + point.row);
-            found += __popc(there);
-        });
+#pragma unroll 1
+    for (u32 row = span.first; row < min(span.end, x.cloud.length); ++row) {
+        Query query;
+        u32 place = row;
+        bool asks = query_at<false>(args, span.cloud, x, place, query) && y.cloud.length > 0;
+        const i64* offset = args.offsets + x.begin + query.row;
+        i64 at = FILL ? offset[0] : 0, end = FILL ? offset[1] : 0;
+        u32 found = 0;
+        Way<false> way = {search, x, y, index.sites, index.order, {index.tree.levels[0].blocks, index.groups}, query, limit};
+        if (asks) {
+            way.template go<false>(NONE, [&](real d, u32 row, u32 lanes) {
+                i64 mine = at + found + __popc(lanes & lanes_below());
+                if (FILL && is_among(lanes) && mine < end) write_place(search, mine, d, base + row);
+                found += __popc(lanes);
+            });
+        }
+        if (!FILL && lane == 0) write_count(search, x.begin + query.row, found);
     }
-    if (!FILL && lane == 0) write_count(search, place.x.begin + query.row, found);
+    if constexpr (!FILL) {
+        for (u32 place = max(span.first, x.cloud.length) + lane; place < min(span.end, x.cloud.slots); place += 32) {
+            write_count(search, x.begin + place, 0);
+        }
+    }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) KERNEL(tree_nearest)(const __grid_constant__ TreeArgs args) { search_tree<false>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) KERNEL(tree_lowest)(const __grid_constant__ TreeArgs args) { search_tree<true>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) KERNEL(tree_count)(const __grid_constant__ TreeArgs args) { within_tree<false>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) KERNEL(tree_fill)(const __grid_constant__ TreeArgs args) { within_tree<true>(args); }
+#define BOUNDS __launch_bounds__(TREE_THREADS, TREE_OCCUPANCY)
+extern "C" __global__ void BOUNDS KERNEL(tree_nearest)(const __grid_constant__ TreeArgs args) { search_tree<true, false>(args); }
+extern "C" __global__ void BOUNDS KERNEL(tree_nearest_any)(const __grid_constant__ TreeArgs args) { search_tree<false, false>(args); }
+extern "C" __global__ void BOUNDS KERNEL(tree_lowest)(const __grid_constant__ TreeArgs args) { search_tree<true, true>(args); }
+extern "C" __global__ void BOUNDS KERNEL(tree_lowest_any)(const __grid_constant__ TreeArgs args) { search_tree<false, true>(args); }
+extern "C" __global__ void BOUNDS KERNEL(tree_count)(const __grid_constant__ TreeArgs args) { within_tree<false>(args); }
+extern "C" __global__ void BOUNDS KERNEL(tree_fill)(const __grid_constant__ TreeArgs args) { within_tree<true>(args); }

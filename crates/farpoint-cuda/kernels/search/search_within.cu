@@ -1,6 +1,5 @@
 // Sorts what a search for all points within balls has written, each row's in place: a warp takes 32 rows, one
 // after another.
-#include "search/key.cuh"
 #include "search/search.cuh"
 
 struct SortArgs {

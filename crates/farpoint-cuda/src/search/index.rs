@@ -3,12 +3,10 @@
 
 use super::clouds::{DeviceClouds, null};
 use super::parameter::Clouds;
-use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
-use crate::memory::Scratch;
-use crate::module::Function;
+use crate::memory::{self, Scratch};
 use crate::neighbors::in_side;
-use crate::team::{self, Teams, aligned, padded};
+use crate::team::{self, aligned};
 use crate::{CudaScalar, Error, Gpu, Stream, input};
 use std::marker::PhantomData;
 
@@ -56,9 +54,9 @@ impl Gpu {
         bytes::<T>(clouds, rows)
     }
 
-    /// Bytes of scratch memory that [`Gpu::enqueue_index`] uses; 0 if the GPU can't build indexes.
+    /// Bytes of scratch memory that [`Gpu::enqueue_index`] uses.
     pub fn index_scratch_bytes<T: CudaScalar>(&self, clouds: usize, rows: usize) -> usize {
-        layout::<T>(self, clouds, rows).map_or(0, |layout| layout.bytes())
+        Plan::new(rows).bytes(clouds)
     }
 
     /// Queues the building of an index and returns without waiting; see [`DeviceIndex`].
@@ -112,9 +110,18 @@ pub(super) fn bytes<T: CudaScalar>(clouds: usize, rows: usize) -> usize {
 }
 
 fn bytes_of_one<T: CudaScalar>(rows: usize) -> usize {
-    let (number, padded) = (size_of::<T>(), padded(rows));
-    let boxes = 8 * 32 * number * team::blocks_of_children(padded / 32);
-    [3 * number * padded, 4 * padded, boxes].into_iter().map(aligned).sum()
+    let (number, places) = (size_of::<T>(), chunks(rows) * CHUNK);
+    let boxes = 8 * 32 * number * team::blocks_of_children(places / 32);
+    [3 * number * places, 4 * places, 4 * rows, boxes].into_iter().map(aligned).sum()
+}
+
+/// Nodes of the lowest level for so many rows: `chunks_of` of `kernels/search/index.cuh`.
+fn chunks(rows: usize) -> usize {
+    let of_run = |rows: usize| match rows <= CHUNK {
+        true => rows.min(1),
+        false => rows / CHUNK + rows.div_ceil(CHUNK).next_power_of_two(),
+    };
+    rows / LAST_RUN * of_run(LAST_RUN) + of_run(rows % LAST_RUN)
 }
 
 /// Indexes to be built by one launch: of either side its clouds and where its index goes.
@@ -125,12 +132,8 @@ pub(super) struct Build {
 }
 
 impl Build {
-    fn rows(&self) -> usize {
-        self.sides.iter().flatten().map(|(clouds, _)| clouds.rows).max().unwrap_or(0)
-    }
-
-    fn jobs(&self) -> usize {
-        self.clouds * self.sides.iter().flatten().count()
+    fn sides(&self) -> impl Iterator<Item = &(DeviceClouds, u64)> {
+        self.sides.iter().flatten().filter(|(of, _)| of.rows > 0)
     }
 }
 
@@ -138,67 +141,98 @@ impl Build {
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Args {
-    guard: Guard,
-    sides: [Clouds; 2],
-    indexes: [Indexes; 2],
-    headers: u64,
+    side: Clouds,
+    indexes: Indexes,
+    counters: u64,
+    counters_stride: u64,
     scratch: u64,
-    header_stride: u64,
     stride: u64,
-    team: u32,
     rows: u32,
-    clouds: u32,
-    first: u32,
-    sides_built: u32,
+    run: u32,
+    chunks: u32,
     dims: u32,
+    from: u32,
 }
 
-/// Bytes of a team's header.
-const HEADER: usize = 256;
+/// Rows of a block, which are halved until they are groups.
+const CHUNK: usize = 1024;
 
-/// How a batch is laid over the card.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Layout {
-    teams: Teams,
-    /// Bytes of a team's arrays.
-    arrays: usize,
+/// The most rows that are dealt to cells for the last time, and the most cells.
+const LAST_RUN: usize = 1 << 18;
+const CELLS: usize = LAST_RUN / CHUNK;
+
+/// The most rows of a run: whole chunks that a `u32` can count.
+const MOST_RUN: usize = u32::MAX as usize / CHUNK * CHUNK;
+
+/// `enum From` of the kernels: where rows are.
+const FROM_CLOUD: u32 = 0;
+const FROM_SEQUENCE: u32 = 1;
+const FROM_SCRATCH: u32 = 2;
+
+/// How an index over clouds of at most so many rows is built, and the scratch memory for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Plan {
+    rows: usize,
+    /// Rows that are dealt together in each pass; none for a cloud of one chunk.
+    runs: Vec<usize>,
 }
 
-impl Layout {
-    /// For a card that runs `blocks` blocks at the same time.
-    fn new<T: CudaScalar>(blocks: usize, jobs: usize, rows: usize, team: Option<u32>) -> Self {
-        let teams = Teams::new(blocks, jobs, rows, team);
-        // Bounds of each block's part, digit counts, keys and rows.
-        let arrays = [6 * size_of::<T>() * teams.team, 4 * 256 * teams.team, 3 * 4 * padded(rows)];
-        Self { teams, arrays: arrays.into_iter().map(aligned).sum() }
+impl Plan {
+    fn new(rows: usize) -> Self {
+        let mut runs = Vec::new();
+        if rows > CHUNK {
+            runs.push(rows.next_multiple_of(CHUNK).min(MOST_RUN));
+        }
+        while let Some(&run) = runs.last().filter(|&&run| run > LAST_RUN) {
+            // Runs of the next pass hold eight cells or more, so that few lie across their ends.
+            runs.push((run * 8 / CELLS).next_multiple_of(CHUNK).max(LAST_RUN));
+        }
+        Self { rows, runs }
     }
 
-    fn bytes(&self) -> usize {
-        self.teams.count.saturating_mul(self.arrays.saturating_add(HEADER))
+    fn last_run(&self) -> usize {
+        self.runs.last().copied().unwrap_or(CHUNK)
+    }
+
+    /// Bytes of a cloud's counters: of the cells of each run, and of the blocks that have finished.
+    fn counters(&self) -> usize {
+        match self.runs.is_empty() {
+            true => 0,
+            false => aligned(4 * (CELLS * self.rows.div_ceil(self.last_run()) + 1)),
+        }
+    }
+
+    /// Bytes of a cloud's tickets, and of its rows between two passes.
+    fn arrays(&self) -> usize {
+        match self.runs.len() {
+            0 => 0,
+            1 => aligned(8 * self.rows),
+            _ => aligned(8 * self.rows) + aligned(4 * self.rows),
+        }
+    }
+
+    fn bytes(&self, clouds: usize) -> usize {
+        clouds.saturating_mul(self.counters().saturating_add(self.arrays())).max(256)
+    }
+
+    fn blocks(&self, clouds: usize, of_each: usize) -> Result<u32, Error> {
+        let blocks = clouds.saturating_mul(of_each);
+        i32::try_from(blocks).map(|blocks| blocks as u32).map_err(|_| {
+            Error::Unsupported(format!(
+                "{clouds} clouds of {} rows are more than one launch can build indexes over; take \
+                 fewer clouds at a time",
+                self.rows
+            ))
+        })
     }
 }
 
-fn kernel<T: CudaScalar>(gpu: &Gpu) -> Result<(Function, Launch), Error> {
-    // As many threads as the registers of a block allow.
-    let threads = if size_of::<T>() == 4 { 1024 } else { 512 };
-    Ok((gpu.function::<T>("search_index", "build")?, Launch::new(1, threads).cooperative()))
+/// Bytes of scratch memory.
+pub(super) fn scratch_bytes(build: &Build) -> usize {
+    build.sides().map(|(of, _)| Plan::new(of.rows).bytes(build.clouds)).max().unwrap_or(0)
 }
 
-fn layout<T: CudaScalar>(gpu: &Gpu, jobs: usize, rows: usize) -> Result<Layout, Error> {
-    let (function, launch) = kernel::<T>(gpu)?;
-    let blocks = team::blocks_at_once(gpu, function, launch)?;
-    Ok(Layout::new::<T>(blocks, jobs, rows, gpu.tree_team()))
-}
-
-/// Bytes of scratch memory; 0 where the device cannot build indexes.
-pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, build: &Build) -> usize {
-    if build.jobs() == 0 {
-        return 0;
-    }
-    layout::<T>(gpu, build.jobs(), build.rows()).map_or(0, |layout| layout.bytes())
-}
-
-/// Queues the kernel; at least one side is to be built.
+/// Queues the kernels; at least one side is to be built.
 ///
 /// # Safety
 /// The clouds must be as `build` says, and their indexes' memory must have [`bytes`]; all of it must stay so
@@ -209,36 +243,42 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     build: &Build,
     scratch: Option<(u64, usize)>,
 ) -> Result<(), Error> {
-    let (function, launch) = kernel::<T>(gpu)?;
-    let layout = layout::<T>(gpu, build.jobs(), build.rows())?;
-    let scratch = Scratch::new(stream, scratch, layout.bytes())?;
-    let headers = layout.teams.count * HEADER;
-    let side = |side: &Option<(DeviceClouds, u64)>| {
-        side.as_ref().map_or_else(Default::default, |(clouds, memory)| {
-            (Clouds::of(clouds), Indexes::at::<T>(*memory, clouds.rows))
-        })
-    };
-    let [x, y] = build.sides.each_ref().map(side);
-    let args = Args {
-        guard: Guard::new(stream, Kernel::Index),
-        sides: [x.0, y.0],
-        indexes: [x.1, y.1],
-        headers: scratch.pointer(),
-        scratch: scratch.pointer() + headers as u64,
-        header_stride: HEADER as u64,
-        stride: layout.arrays as u64,
-        team: layout.teams.team as u32,
-        rows: build.rows() as u32,
-        clouds: build.clouds as u32,
-        first: u32::from(build.sides[0].is_none()),
-        sides_built: build.sides.iter().flatten().count() as u32,
-        dims: build.dims as u32,
-    };
-    let headers = (scratch.pointer(), headers);
-    // SAFETY: headers lie at the start of the scratch memory. `Args` mirrors the kernel's parameter; `arrays`
-    // is what it places; scratch memory is freed in stream order; clouds and indexes are valid by this
-    // function's contract.
-    unsafe { layout.teams.start(stream, function, launch, &args, headers) }
+    let scratch = Scratch::new(stream, scratch, scratch_bytes(build))?;
+    for (of, memory) in build.sides() {
+        let plan = Plan::new(of.rows);
+        let counters = plan.counters() * build.clouds;
+        let mut args = Args {
+            side: Clouds::of(of),
+            indexes: Indexes::at::<T>(*memory, of.rows),
+            counters: scratch.pointer(),
+            counters_stride: plan.counters() as u64,
+            scratch: scratch.pointer() + counters as u64,
+            stride: plan.arrays() as u64,
+            rows: of.rows as u32,
+            run: plan.last_run() as u32,
+            chunks: of.rows.div_ceil(CHUNK) as u32,
+            dims: build.dims as u32,
+            from: FROM_CLOUD,
+        };
+        let launch = |blocks| Launch::new(blocks, CHUNK as u32);
+        let dealing = launch(plan.blocks(build.clouds, args.chunks as usize)?);
+        let building = launch(plan.blocks(build.clouds, chunks(of.rows))?);
+        // SAFETY: `Args` mirrors the kernels' parameter; the scratch memory holds what the plan lays out
+        // there, and is freed in stream order; clouds and indexes are valid by this function's contract.
+        unsafe {
+            for &run in &plan.runs {
+                memory::set(stream, scratch.pointer(), 0, counters)?;
+                args.run = run as u32;
+                for name in ["count_cells", "fill_cells"] {
+                    dealing.start(stream, gpu.function::<T>("search_index", name)?, &args)?;
+                }
+                args.from = if args.from == FROM_SEQUENCE { FROM_SCRATCH } else { FROM_SEQUENCE };
+            }
+            args.chunks = chunks(of.rows) as u32;
+            building.start(stream, gpu.function::<T>("search_index", "build_groups")?, &args)?;
+        }
+    }
+    Ok(())
 }
 
 impl DeviceClouds {
@@ -268,23 +308,65 @@ mod tests {
     #[test]
     fn laid_out_as_in_the_kernels() {
         let source = include_str!("../../kernels/search/search_index.cu");
-        let theirs = "guard sides indexes headers scratch header_stride stride team rows clouds first \
-                      sides_built dims";
+        let theirs =
+            "side indexes counters counters_stride scratch stride rows run chunks dims from";
         assert_eq!(fields(source, "IndexArgs"), theirs);
-        assert_eq!((offset_of!(Args, indexes), offset_of!(Args, headers)), (120, 168));
-        assert_eq!((offset_of!(Args, dims), size_of::<Args>()), (220, 224));
+        assert_eq!((offset_of!(Args, indexes), offset_of!(Args, counters)), (48, 72));
+        assert_eq!((offset_of!(Args, from), size_of::<Args>()), (120, 128));
+        assert!(source.contains(&format!("CELLS = {CELLS};")));
+        let from = format!(
+            "enum From {{ FROM_CLOUD = {FROM_CLOUD}, FROM_SEQUENCE = {FROM_SEQUENCE}, FROM_SCRATCH = {FROM_SCRATCH} }};"
+        );
+        assert!(source.contains(&from));
         let source = include_str!("../../kernels/search/index.cuh");
         assert_eq!(fields(source, "Indexes"), "memory stride rows");
+        assert!(source.contains(&format!("CHUNK = {CHUNK};")) && LAST_RUN == 1 << 18);
+        assert!(source.contains("RUN = 1u << 18;"));
         assert_eq!(size_of::<Indexes>(), 24);
     }
 
     #[test]
     fn bytes_are_what_the_documentation_says() {
-        let a_point = |bytes: usize| bytes as f64 / 1e6;
-        assert!((17.0..17.1).contains(&a_point(bytes::<f32>(1, 1_000_000))));
-        assert!((30.0..30.2).contains(&a_point(bytes::<f64>(1, 1_000_000))));
-        assert_eq!(bytes::<f32>(3, 1), 3 * (512 + 256 + 1024));
-        let layout = Layout::new::<f32>(132, 2, 1_000_000, None);
-        assert_eq!((layout.teams.team, layout.teams.count), (66, 2));
+        let a_point = |bytes: usize, rows: usize| bytes as f64 / rows as f64;
+        for rows in [1_500, 5_000, 24_000, 124_668, 1_000_000, 10_000_000] {
+            assert!((37.0..60.0).contains(&a_point(bytes::<f32>(1, rows), rows)), "{rows}");
+            assert!((64.0..100.0).contains(&a_point(bytes::<f64>(1, rows), rows)), "{rows}");
+        }
+        let one = 3 * 4 * 1_024 + 4 * 1_024 + 256 + 1_024;
+        assert_eq!(bytes::<f32>(3, 1), 3 * one);
+    }
+
+    #[test]
+    fn a_run_has_a_node_for_each_cell_and_each_chunk() {
+        let chunks = [1, 1_024, 1_025, 2_048, 4_096, 24_000, 124_668].map(chunks);
+        assert_eq!(chunks, [1, 1, 3, 4, 8, 55, 249]);
+        assert_eq!(
+            [0, LAST_RUN, LAST_RUN + 1, 3 * LAST_RUN + 5_000].map(super::chunks),
+            [0, 512, 513, 1_548]
+        );
+    }
+
+    #[test]
+    fn large_clouds_are_dealt_in_several_passes() {
+        let runs = |rows| Plan::new(rows).runs;
+        assert_eq!(runs(1_024), []);
+        assert_eq!(runs(1_025), [2_048]);
+        assert_eq!(runs(LAST_RUN), [LAST_RUN]);
+        assert_eq!(runs(LAST_RUN + 1), [LAST_RUN + CHUNK, LAST_RUN]);
+        assert_eq!(runs(1 << 30), [1 << 30, 1 << 25, 1 << 20, LAST_RUN]);
+        for rows in [1, 1_025, 300_000, 5_000_000, u32::MAX as usize] {
+            let plan = Plan::new(rows);
+            // What a chunk holds of its buckets, and a run of those before, is most of each.
+            assert!(plan.last_run() <= LAST_RUN.max(CHUNK) && plan.runs.len() <= 5, "{plan:?}");
+            assert!(plan.runs.windows(2).all(|two| two[1] >= two[0] / 32), "{plan:?}");
+        }
+    }
+
+    #[test]
+    fn scratch_is_what_the_documentation_says() {
+        let a_point = |rows| Plan::new(rows).bytes(1) as f64 / rows as f64;
+        assert!((8.0..8.1).contains(&a_point(124_668)));
+        assert!((12.0..12.1).contains(&a_point(10_000_000)));
+        assert_eq!(Plan::new(1_024).bytes(32), 256);
     }
 }

@@ -33,6 +33,18 @@ struct BruteArgs<T> {
     chunks: u32,
 }
 
+/// `struct FewArgs` of `kernels/search/search_few.cu`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct FewArgs<T> {
+    search: Parameter<T>,
+    chunks: u32,
+}
+
+/// The most neighbors and axes of `kernels/search/search_few.cu`.
+const MOST_FEW: usize = 32;
+const MOST_FEW_DIMS: usize = 3;
+
 /// `struct PlainArgs` of `kernels/search/search_plain.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -75,7 +87,7 @@ impl Choice {
         k: usize,
     ) -> usize {
         match self.method(gpu, wanted, k) {
-            Method::Tree if !wanted.shape(k).is_empty() => tree::scratch_bytes(gpu, wanted),
+            Method::Tree if !wanted.shape(k).is_empty() => tree::scratch_bytes(wanted),
             _ => 0,
         }
     }
@@ -100,15 +112,7 @@ impl Choice {
         // SAFETY: each of these has this function's contract.
         unsafe {
             match (method, work) {
-                (Method::Tree, work) => {
-                    let kernel = match work {
-                        Work::Best if parameter.by_index == 1 => ("tree_lowest", 0),
-                        Work::Best => ("tree_nearest", 0),
-                        Work::Count => ("tree_count", 0),
-                        Work::Fill(offsets) => ("tree_fill", offsets),
-                    };
-                    tree::enqueue(stream, wanted, parameter, kernel, shape)
-                }
+                (Method::Tree, work) => tree::enqueue(stream, wanted, parameter, work, shape),
                 (Method::Plain, Work::Best) => plain(stream, parameter, shape),
                 // Counting has no simpler way than all pairs.
                 (Method::Plain | Method::Brute, work) => brute(stream, parameter, work, shape),
@@ -143,7 +147,13 @@ unsafe fn brute<T: CudaScalar>(
     shape: Shape,
 ) -> Result<(), Error> {
     let (name, offsets) = match work {
-        Work::Best if parameter.by_index == 1 => ("all_lowest", 0),
+        Work::Best if parameter.by_index == 1 => {
+            if shape.k <= MOST_FEW && shape.dims <= MOST_FEW_DIMS {
+                // SAFETY: this is this function's contract.
+                return unsafe { few(stream, parameter, shape) };
+            }
+            ("all_lowest", 0)
+        }
         Work::Best => ("all_nearest", 0),
         Work::Count => ("all_count", 0),
         Work::Fill(offsets) => ("all_fill", offsets),
@@ -153,6 +163,23 @@ unsafe fn brute<T: CudaScalar>(
     let blocks = shape.blocks_of(args.chunks)?;
     // SAFETY: `BruteArgs` mirrors the kernel's parameter, whose addresses are valid by this function's
     // contract; the blocks cover all rows.
+    unsafe { Launch::new(blocks, THREADS).start(stream, function, &args) }
+}
+
+/// A lane a row of `x` instead of a warp.
+///
+/// # Safety
+/// As [`Choice::enqueue`].
+unsafe fn few<T: CudaScalar>(
+    stream: &Stream,
+    parameter: &Parameter<T>,
+    shape: Shape,
+) -> Result<(), Error> {
+    let function = stream.gpu().function::<T>("search_few", "few_lowest")?;
+    let args = FewArgs { search: *parameter, chunks: shape.groups() };
+    let blocks = shape.blocks_of(args.chunks)?;
+    // SAFETY: `FewArgs` mirrors the kernel's parameter, whose addresses are valid by this function's contract;
+    // the blocks cover all rows, 32 each.
     unsafe { Launch::new(blocks, THREADS).start(stream, function, &args) }
 }
 
@@ -167,6 +194,10 @@ mod tests {
         let source = include_str!("../../kernels/search/search_brute.cu");
         assert_eq!(fields(source, "BruteArgs"), "search offsets chunks");
         assert_eq!(offset_of!(BruteArgs<f32>, chunks), 176);
+        let source = include_str!("../../kernels/search/search_few.cu");
+        assert_eq!(fields(source, "FewArgs"), "search chunks");
+        assert_eq!(offset_of!(FewArgs<f32>, chunks), 168);
+        assert!(source.contains(&format!("MOST_FEW = {MOST_FEW};")));
         let source = include_str!("../../kernels/search/search_plain.cu");
         assert_eq!(fields(source, "PlainArgs"), "search chunks");
         assert_eq!(offset_of!(PlainArgs<f32>, chunks), 168);

@@ -104,13 +104,16 @@ impl Shape {
     }
 
     fn in_range(&self, blocks: u64) -> Result<u32, Error> {
-        i32::try_from(blocks).map(|blocks| blocks as u32).map_err(|_| {
-            Error::Unsupported(format!(
-                "{} clouds of {} rows are more than one launch of a search may have; take fewer \
-                 clouds at a time",
-                self.clouds, self.rows[0]
-            ))
-        })
+        i32::try_from(blocks).map(|blocks| blocks as u32).map_err(|_| self.too_many())
+    }
+
+    /// Why a launch can't have all blocks.
+    pub(super) fn too_many(&self) -> Error {
+        Error::Unsupported(format!(
+            "{} clouds of {} rows are more than one launch of a search may have; take fewer clouds \
+             at a time",
+            self.clouds, self.rows[0]
+        ))
     }
 }
 

@@ -1,15 +1,16 @@
 //! The method `tree`: an index over `y`, built first unless it is given, then an ordinary launch. Where `x`
 //! has an index, too, its rows are taken in that order, so that neighboring warps look at the same points.
 //!
-//! Scratch: an index that is not given, 17 bytes a row in `f32` and 30 in `f64`, and while it is built 12
-//! bytes a row of the clouds that are built at the same time.
+//! Scratch: an index that is not given, 37 to 60 bytes a row in `f32` and 64 to 100 in `f64` from 1,025 rows on,
+//! and while it is built 8 bytes a row, 12 from 262,145 rows on.
 
 use super::index::{self, Build, Indexes};
-use super::parameter::{Parameter, Shape, THREADS};
+use super::method::Work;
+use super::parameter::{Parameter, Shape};
 use super::wanted::DeviceSearch;
 use crate::launch::Launch;
 use crate::memory::Scratch;
-use crate::{CudaScalar, Error, Gpu, Stream};
+use crate::{CudaScalar, Error, Stream};
 
 /// `struct TreeArgs` of `kernels/search/search_tree.cu`.
 #[derive(Clone, Copy)]
@@ -18,9 +19,22 @@ struct Args<T> {
     search: Parameter<T>,
     indexes: [Indexes; 2],
     offsets: u64,
-    chunks: u32,
     ordered: u32,
+    each: u32,
 }
+
+/// Threads of a block; a warp has some rows of `x`, one after another.
+const THREADS: u32 = 128;
+const WARPS: usize = THREADS as usize / 32;
+
+/// Warps that a multiprocessor runs at a time.
+const RESIDENT: usize = 32;
+
+/// Neighbors that a warp finds in one round.
+const ONE_ROUND: u32 = 32;
+
+/// The most blocks along the second axis of a launch.
+const MOST_ALONG: usize = 65_535;
 
 /// Where indexes are, and whether that over `y` is to be built.
 struct Plan {
@@ -54,16 +68,45 @@ impl Plan {
     }
 }
 
-/// Bytes of scratch memory; 0 where the device cannot run the method.
-pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, wanted: &DeviceSearch<T>) -> usize {
+/// Bytes of scratch memory.
+pub(super) fn scratch_bytes<T: CudaScalar>(wanted: &DeviceSearch<T>) -> usize {
     let plan = Plan::new(wanted, 0);
-    match index::scratch_bytes::<T>(gpu, &plan.build) {
-        0 if plan.is_to_build() => 0,
-        bytes => bytes.saturating_add(plan.own),
+    plan.own.saturating_add(index::scratch_bytes(&plan.build))
+}
+
+/// The kernel of some work, and where the offsets are for that which fills balls. The most common searches
+/// have kernels of their own.
+fn kernel<T>(parameter: &Parameter<T>, work: Work) -> (&'static str, u64) {
+    let common = parameter.dims <= 3 && parameter.norm == 2 && parameter.k <= ONE_ROUND;
+    match work {
+        Work::Best if parameter.by_index == 1 && common => ("tree_lowest", 0),
+        Work::Best if parameter.by_index == 1 => ("tree_lowest_any", 0),
+        Work::Best if common => ("tree_nearest", 0),
+        Work::Best => ("tree_nearest_any", 0),
+        Work::Count => ("tree_count", 0),
+        Work::Fill(offsets) => ("tree_fill", offsets),
     }
 }
 
-/// Queues the search, of one of `search_tree.cu`'s kernels; `offsets` is for that which fills balls.
+/// Rows that a warp has: more than one save instructions at its beginning, but some warps must be left for
+/// multiprocessors that are done early.
+fn rows_a_warp(shape: Shape, multiprocessors: usize) -> usize {
+    let waves = shape.clouds.saturating_mul(shape.rows[0]) / (multiprocessors * RESIDENT).max(1);
+    (waves / 4).clamp(1, 4)
+}
+
+/// A launch whose warps have so many rows each of the largest cloud of `x`, for all clouds.
+fn launch(shape: Shape, each: usize) -> Result<Launch, Error> {
+    let blocks = shape.rows[0].div_ceil(WARPS * each);
+    let along = shape.clouds.min(MOST_ALONG);
+    let above = shape.clouds.div_ceil(along);
+    if blocks > i32::MAX as usize || above > MOST_ALONG {
+        return Err(shape.too_many());
+    }
+    Ok(Launch { grid: [blocks as u32, along as u32, above as u32], ..Launch::new(1, THREADS) })
+}
+
+/// Queues the search.
 ///
 /// # Safety
 /// What is in device memory must be as [`DeviceSearch`] requires.
@@ -71,33 +114,35 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     stream: &Stream,
     wanted: &DeviceSearch<T>,
     parameter: &Parameter<T>,
-    (name, offsets): (&'static str, u64),
+    work: Work,
     shape: Shape,
 ) -> Result<(), Error> {
     let gpu = stream.gpu();
     wanted.x.check_index::<T>(wanted.clouds)?;
     wanted.y.check_index::<T>(wanted.clouds)?;
+    let (name, offsets) = kernel(parameter, work);
     let function = gpu.function::<T>("search_tree", name)?;
-    let scratch = Scratch::new(stream, wanted.scratch, scratch_bytes(gpu, wanted))?;
+    let scratch = Scratch::new(stream, wanted.scratch, scratch_bytes(wanted))?;
     let plan = Plan::new(wanted, scratch.pointer());
     if plan.is_to_build() {
-        let building = index::scratch_bytes::<T>(gpu, &plan.build);
+        let building = index::scratch_bytes(&plan.build);
         let rest = Some((scratch.pointer() + plan.own as u64, building));
         // SAFETY: indexes and what they are built with lie in the scratch memory one after another; the
         // clouds are as this function's contract says.
         unsafe { index::enqueue::<T>(gpu, stream, &plan.build, rest)? };
     }
     let rows = [wanted.x.rows, wanted.y.rows];
+    let each = rows_a_warp(shape, gpu.properties().multiprocessors as usize);
     let args = Args {
         search: *parameter,
         indexes: [0, 1].map(|side: usize| Indexes::at::<T>(plan.at[side], rows[side])),
         offsets,
-        chunks: shape.chunks(),
         ordered: u32::from(plan.at[0] != 0),
+        each: each as u32,
     };
     // SAFETY: `Args` mirrors the kernel's parameter; the indexes are those just built or given; scratch
     // memory is freed in stream order; the rest is as this function's contract says.
-    unsafe { Launch::new(shape.blocks_of(args.chunks)?, THREADS).start(stream, function, &args) }
+    unsafe { launch(shape, each)?.start(stream, function, &args) }
 }
 
 #[cfg(test)]
@@ -105,14 +150,54 @@ mod tests {
     use super::super::clouds::DeviceClouds;
     use super::*;
     use crate::neighbors::fields;
+    use farpoint::{Norm, Searcher};
     use std::mem::offset_of;
 
     #[test]
     fn laid_out_as_in_search_tree_cu() {
         let source = include_str!("../../kernels/search/search_tree.cu");
-        assert_eq!(fields(source, "TreeArgs"), "search indexes offsets chunks ordered");
+        assert_eq!(fields(source, "TreeArgs"), "search indexes offsets ordered each");
         assert_eq!((offset_of!(Args<f32>, indexes), offset_of!(Args<f32>, offsets)), (168, 216));
-        assert_eq!((offset_of!(Args<f64>, indexes), offset_of!(Args<f64>, ordered)), (176, 236));
+        assert_eq!((offset_of!(Args<f64>, indexes), offset_of!(Args<f64>, each)), (176, 236));
+    }
+
+    #[test]
+    fn common_searches_have_their_own_kernels() {
+        assert!(
+            include_str!("../../kernels/search/search_tree.cu")
+                .contains(&format!("TREE_THREADS = {THREADS};"))
+        );
+        let points = DeviceClouds::padded(256, 10, 3);
+        let name = |job: Searcher, dims| {
+            let wanted = DeviceSearch::<f32>::new(points, points, 1, dims);
+            kernel(&wanted.parameter(&job), Work::Best).0
+        };
+        let nearest = Searcher::nearest;
+        assert_eq!(name(nearest(32), 3), "tree_nearest");
+        assert_eq!(name(nearest(33), 3), "tree_nearest_any");
+        assert_eq!(name(nearest(3), 4), "tree_nearest_any");
+        assert_eq!(name(nearest(3).norm(Norm::One), 2), "tree_nearest_any");
+        assert_eq!(name(Searcher::ball(0.1, 8), 2), "tree_lowest");
+        assert_eq!(name(Searcher::ball(0.1, 80), 2), "tree_lowest_any");
+    }
+
+    #[test]
+    fn clouds_are_along_two_axes_of_a_launch() {
+        let shape = Shape { clouds: 3, rows: [9, 1], dims: 3, k: 4 };
+        let grid = |shape, each| launch(shape, each).map(|launch| launch.grid);
+        assert_eq!(grid(shape, 1), Ok([3, 3, 1]));
+        assert_eq!(grid(shape, 2), Ok([2, 3, 1]));
+        assert_eq!(grid(Shape { clouds: 200_000, ..shape }, 4), Ok([1, 65_535, 4]));
+        assert!(grid(Shape { clouds: 1 << 40, ..shape }, 1).is_err());
+    }
+
+    #[test]
+    fn warps_have_several_rows_where_there_are_many() {
+        let shape = |clouds, rows| Shape { clouds, rows: [rows, 1], dims: 3, k: 4 };
+        assert_eq!(rows_a_warp(shape(1, 1_000), 132), 1);
+        assert_eq!(rows_a_warp(shape(8, 6_000), 132), 2);
+        assert_eq!(rows_a_warp(shape(1, 1 << 20), 132), 4);
+        assert_eq!(rows_a_warp(shape(0, 0), 0), 1);
     }
 
     #[test]
