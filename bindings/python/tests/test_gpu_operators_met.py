@@ -65,7 +65,8 @@ def test_layouts(cuda, call):
 
 def test_types_are_told_apart(cuda, call):
     function, given, _ = call
-    for kind in (cuda.float64, cuda.float16):
+    halves = () if function is CALLS["weights"] else (cuda.float16,)  # distances are never halves
+    for kind in (cuda.float64, *halves):
         others = [part.to(kind) if part.is_floating_point() else part.int() for part in given]
         for _ in range(2):
             same(function(*others), function(*[part.cpu() for part in others]))
@@ -118,6 +119,11 @@ def test_whoever_would_see_the_operator_does(cuda, call):
 
 def test_errors(cuda, call):
     function, given, wanted = call
+    if function is CALLS["weights"]:  # of one array
+        with pytest.raises(TypeError):
+            farpoint.inverse_distance_weights(given[3])
+        same(function(*given), wanted)
+        return
     for device in ("cpu", "meta"):
         mixed = [part.to(device) if place % 2 else part for place, part in enumerate(given)]
         with pytest.raises((TypeError, ValueError)):

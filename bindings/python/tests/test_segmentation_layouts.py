@@ -28,7 +28,7 @@ def command():
 
 def written(folder, kind, layout):
     arguments = f"generate {kind} -n {POINTS} --seed {SEED} --labels --layout {layout} --scenes 7 -o {folder}"
-    done = subprocess.run([command(), *arguments.split()], capture_output=True, text=True, check=False)
+    done = subprocess.run([command(), *arguments.split()], capture_output=True, text=True, check=False, timeout=60)
     if "unrecognized subcommand" in done.stderr or "unexpected argument" in done.stderr:
         pytest.skip("the farpoint command is an older one")
     assert (done.returncode, done.stderr) == (0, "")
