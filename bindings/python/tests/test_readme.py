@@ -1,4 +1,4 @@
-"""The Python examples of the READMEs, the quick start and the page of operators work as printed."""
+"""The Python examples of the READMEs and of the pages that are named below work as printed."""
 
 import importlib.util
 import pathlib
@@ -10,10 +10,12 @@ README = pathlib.Path(__file__).parents[1] / "README.md"
 REPOSITORY = pathlib.Path(__file__).parents[3]
 QUICK_START = REPOSITORY / "docs" / "quick-start.md"
 OPERATORS = REPOSITORY / "docs" / "operators.md"
+SEGMENTATION = REPOSITORY / "docs" / "segmentation.md"
 
 
 @pytest.mark.parametrize(
-    ("document", "least"), [(README, 6), (REPOSITORY / "README.md", 1), (QUICK_START, 2), (OPERATORS, 1)]
+    ("document", "least"),
+    [(README, 6), (REPOSITORY / "README.md", 1), (QUICK_START, 2), (OPERATORS, 1), (SEGMENTATION, 1)],
 )
 def test_examples_work_as_printed(document, least, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-//! Indexes: neighbor order and a box tree of each cloud of a batch (`kernels/search/index.cuh`), in the
+//! Indexes: groups of neighboring points and a box tree of each cloud of a batch (`kernels/search/index.cuh`), in the
 //! caller's memory or in scratch.
 
 use super::clouds::{DeviceClouds, null};
@@ -49,7 +49,8 @@ impl<T: CudaScalar> DeviceIndex<T> {
 
 /// Indexes of clouds in device memory.
 impl Gpu {
-    /// Bytes of an index over so many clouds of at most `rows` rows.
+    /// Bytes of an index over so many clouds of at most `rows` rows: 37 to 60 a row in `f32` and 64 to 100 in
+    /// `f64` from 1,025 rows on.
     pub fn index_bytes<T: CudaScalar>(&self, clouds: usize, rows: usize) -> usize {
         bytes::<T>(clouds, rows)
     }

@@ -22,8 +22,9 @@ enum Here {
     Not(&'static str),
 }
 
-const NETWORKS: &str = "needs the pretrained networks PointMetaBase and PointVector and the \
-    validation sets of S3DIS, ScanNet and SemanticKITTI, none of which is part of farpoint";
+const NETWORKS: &str = "needs the authors' checkpoints of PointMetaBase and PointVector and the \
+    validation sets of S3DIS, ScanNet and SemanticKITTI, none of which is part of farpoint; with \
+    them `python -m farpoint.segmentation report` makes it";
 
 /// In the paper's order.
 const ITEMS: [Item; 20] = [
@@ -88,7 +89,7 @@ const ITEMS: [Item; 20] = [
     Item {
         name: "Figure 14",
         shows: "latency, memory and throughput of FPS, QuickFPS and RadiusFPS-G",
-        here: Here::Made("figure14", "QuickFPS on a GPU: farpoint has it on the CPU only"),
+        here: Here::Made("figure14", "QuickFPS on a GPU: it is measured on the CPU only"),
     },
     Item {
         name: "Figure 15",

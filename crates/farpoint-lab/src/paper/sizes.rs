@@ -140,7 +140,7 @@ fn samples(row: &Row<'_>) -> String {
 }
 
 const PLACE: &str = "section 5.6.1, figure 14";
-const NO_QUICK: &str = "farpoint has no quick on a GPU";
+const NO_QUICK: &str = "this record does not measure quick on a GPU";
 const NOT_GPU: &str = "the paper's number is of a GPU, this record of a CPU";
 const PROGRAMS: &str = "The paper compares programs for GPUs; here all are farpoint's own, on the \
     device of this record.";
