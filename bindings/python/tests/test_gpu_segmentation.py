@@ -60,7 +60,7 @@ def test_float32_chooses_the_classes_of_float64(cuda, network):
 def test_exact_samplers_give_the_same_bits(cuda, network):
     made, points, features = moved(*case(network, "semantickitti", 8000, batch=2))
     wanted = ours(made, points, features)
-    for sampler in ("naive", "radius", "persistent", "auto", "cpu:radius", "cpu:quick", "cpu:peak"):
+    for sampler in ("naive", "radius", "quick", "persistent", "auto", "cpu:radius", "cpu:quick", "cpu:peak"):
         assert torch.equal(ours(made, points, features, sampler=sampler), wanted), sampler
     for sampler in ("random", "grid", "morton", "npdu", "fastpoint+radius", "random@released", "npdu@first"):
         first, second = (ours(made, points, features, sampler=sampler) for _ in range(2))
@@ -135,7 +135,7 @@ def test_all_pairs(cuda):
 
 def test_timing(cuda):
     made, points, features = moved(*case("pointmetabase-l", "s3dis", 3000))
-    scene = timing.Scene("room", points[0], features[0])
+    scene = timing.Input("room", points[0], features[0])
     samplers = ("peak", "cpu:peak", "naive+all-pairs")
     for one in timing.measure(made, [scene], samplers):
         assert one.points == 3000 and 0 < one.seconds.sampling < one.seconds.all < 1

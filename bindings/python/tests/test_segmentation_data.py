@@ -106,14 +106,16 @@ class TestS3dis:
         path = tmp_path / "Area_5/a/Annotations/beam_1.txt"  # the first by name
         source = data.open_data(tmp_path, "val", recipe("s3dis"))
         for line, text in (
-            ("1 2 3 4 5 256", "row 0 has color"), ("1 nan 3 4 5 6", "row 0 has coordinates"),
+            ("1 2 3 4 5 6\n1 2 3 4 5 256", r"beam_1\.txt: row 1 has color"),
+            ("1 2 3 4 5 6\n\n1 nan 3 4 5 6", r"beam_1\.txt:3: .*six numbers"),
         ):
             path.write_text(line + "\n")
             with pytest.raises(ValueError, match=text):
                 source.read("Area_5/a")
-        path.write_text("")
-        with pytest.raises(ValueError, match="beam_1.txt: the file is empty"):
-            source.read("Area_5/a")
+        for nothing in ("", "\n \n"):
+            path.write_text(nothing)
+            with pytest.raises(ValueError, match="beam_1.txt: the file is empty"):
+                source.read("Area_5/a")
 
     def test_damaged_npy(self, tmp_path):
         rows = np.ones((5, 7), np.float32)
@@ -170,6 +172,9 @@ class TestScanNet:
         farpoint.write(labels, farpoint.read(labels)[:7])
         with pytest.raises(ValueError, match="7 labels for 1,500 points"):
             source.read("scene0011_00")
+        farpoint.write(labels, cloud())
+        with pytest.raises(ValueError, match=r"labels\.ply: no label; there are x, y, z"):
+            source.read("scene0011_00")
         labels.write_bytes(whole[:-5])
         with pytest.raises(ValueError, match="labels.ply"):
             source.read("scene0011_00")
@@ -216,8 +221,9 @@ class TestScanNet:
     def test_damaged_pth(self, tmp_path):
         array = np.zeros((2, 3), np.float32)
         for parts, text in (
-            ([array], "list; it must be a tuple"), ((array, array[:, :2]), r"colors \(2, 2\)"),
-            ((array, array + 9), "row 0 has color"),
+            ([array], "list; it must be a tuple"), ((array, array[:, :2]), r"colors float32 \(2, 2\)"),
+            ((array, array + 9), "row 0 has color"), (({}, array), r"coordinates object \(\)"),
+            ((array, array, "a"), "classes <U1"),
         ):
             torch.save(parts, tmp_path / "a.pth")
             with pytest.raises(ValueError, match=text):

@@ -124,6 +124,10 @@ class TestVal:
         path.write_text("\n{\n")
         with pytest.raises(ValueError, match=r"scenes\.jsonl:1: no JSON"):
             evaluate(task, [parse("peak")])
+        for damage in ('"seconds": [1]', '"seconds": {"whole": 1}', '"confusion": 3'):
+            path.write_text(f'{{"task": "evaluate", {damage}}}\n')
+            with pytest.raises(ValueError, match=r"scenes\.jsonl:1: seconds or confusion"):
+                evaluate(task, [parse("peak")])
 
     def test_exact_samplers_give_equal_scores(self, rooms, tmp_path):
         names = ("peak", "naive", "radius", "tree", "quick", "cpu:naive")
@@ -286,6 +290,7 @@ class TestUsersPath:
             ((str(folder), *output, "--random-weights", "--samplers", "fps"), "'fps'"),
             ((str(folder), *output, "--checkpoint", "none.pth"), "none.pth: No such file"),
             ((str(tmp_path / "none"), *output, "--random-weights"), "none: no such folder"),
+            ((str(folder), *output, "--random-weights", "--device", "abacus"), "--device abacus: "),
         ):
             assert self.command(*given) == 2
             told = capsys.readouterr().err

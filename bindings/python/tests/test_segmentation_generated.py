@@ -95,3 +95,9 @@ def test_training_and_evaluation_by_command(tmp_path, capsys):
     assert peak[1:5] == radius[1:5]
     first, second = (one for one in records.read_scenes(tmp_path) if one.scene == "town-1000000")
     assert first.confusion == second.confusion and first.options["folder"] == "generated"
+    # Scenes of another size are other scenes.
+    assert main([
+        "evaluate", "generated", *given, "--points", "2500", "--scenes", "1", "--checkpoint", paths[1],
+        "-o", str(tmp_path),
+    ]) == 0
+    assert [one.raw_points for one in records.read_scenes(tmp_path)] == [2000] * 4 + [2500]

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
-from farpoint.segmentation import report
+from farpoint.segmentation import report, samplers
 from farpoint.segmentation.records import SceneRecord, Seconds, append
 from farpoint.segmentation.report import published, remarks
 from farpoint.segmentation.report.runs import disagreeing, is_exact, runs_of
@@ -186,7 +186,15 @@ def test_exact_samplers_that_disagree_are_named(tmp_path):
     (run,) = runs_of([*alike, scored("quick", 79)])
     assert disagreeing(run)[1] == ["quick"]
     assert any("differ from naive in their predictions: quick" in text for text in remarks.findings([run]))
-    assert not is_exact("naive@released") and not is_exact("fastpoint+naive") and is_exact("naive@first")
+    assert is_exact("naive@first") and is_exact("naive@released") and is_exact("cpu:radius:nvox=24")
+    assert not any(map(is_exact, ("fastpoint+naive", "random@first", "naive+all-pairs", "grid@released", "fps")))
+
+
+def test_what_runs_on_the_cpu_is_told(tmp_path):
+    names = ("naive", "cpu:naive", "fastpoint+radius", "random@released", "grid@released", "naive+all-pairs")
+    texts = remarks.limits(runs_of(record(sampler=name) for name in names))
+    assert any("samplers fastpoint+radius, grid@released run on the CPU" in text for text in texts)
+    assert not any("run on the CPU" in text for text in remarks.limits(runs_of([record(), record(sampler="peak")])))
 
 
 @pytest.mark.parametrize(
@@ -210,10 +218,12 @@ def test_names_of_the_paper(sampler, device, name):
 
 
 def test_names_are_those_of_the_switch():
-    samplers = pytest.importorskip("farpoint.segmentation.samplers")
-    for table in (samplers.TABLE_2, samplers.TABLE_5):
-        for sampler, name in table.items():
-            assert published.name_of(sampler, GPU) == name
+    # FastPoint with a first stage on the CPU has no name of its own: all of FastPoint runs there.
+    assert {*samplers.TABLE_2.values(), "FastPoint + RadiusFPS"} == set(published.TABLES[2])
+    for table in published.TABLE_5.values():
+        assert list(samplers.TABLE_5.values()) == list(table)
+    for sampler in ("quick", "random", "fastpoint+quick"):
+        assert published.name_of(sampler, GPU) == {**samplers.TABLE_2, **samplers.TABLE_5}[sampler]
 
 
 def test_the_paper_is_copied_whole():

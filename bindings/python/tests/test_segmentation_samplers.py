@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 import segmentation_reference as reference  # noqa: E402
 
 import farpoint  # noqa: E402
-from farpoint.segmentation import networks, samplers, timing  # noqa: E402
+from farpoint.segmentation import commands, networks, samplers, timing  # noqa: E402
 from farpoint.segmentation.networks import all_pairs  # noqa: E402
 from farpoint.segmentation.records import read_scenes  # noqa: E402
 
@@ -118,7 +118,7 @@ def test_all_pairs(points):
 
 def test_timing(points, tmp_path):
     made = networks.build("pointmetabase-l", "s3dis", seed=0).eval()
-    scenes = [timing.Scene(f"room-{of}", points[of], reference.features(points[:1], 4)[0]) for of in range(2)]
+    scenes = [timing.Input(f"room-{of}", points[of], reference.features(points[:1], 4)[0]) for of in range(2)]
     chosen = ["peak", samplers.parse("random"), "naive+all-pairs"]
     found = list(timing.run(
         made, scenes, chosen, tmp_path, data="s3dis", name="pointmetabase-l", rounds=2, warm_up=0
@@ -141,3 +141,11 @@ def test_all_pairs_give_the_same_network(points):
         wanted = made(points, features)
         made.ball_query = all_pairs.ball_query
         assert torch.equal(made(points, features), wanted)
+
+
+def test_the_samplers_of_the_paper_by_one_word():
+    given = commands._parser().parse_args([
+        "time", "generated", "--data", "s3dis", "--network", "pointvector-l", "--samplers", "peak,paper,npdu", "-o", "a"
+    ])
+    names = commands._sampler_names(given)
+    assert names[0] == "peak" and sorted(names[1:]) == sorted({*samplers.TABLE_2, *samplers.TABLE_5})

@@ -170,6 +170,10 @@ def test_rates():
     steps = training("scannet", "pointmetabase-l")
     for epoch, rate in ((0, 1e-3), (69, 1e-3), (70, 1e-4), (89, 1e-4), (90, 1e-5)):
         assert rate_at(steps, epoch * 30, 30, 3000) == pytest.approx(rate)
+    # The same shares of a training in steps.
+    few = dataclasses.replace(steps, steps=1000)
+    for step, rate in ((0, 1e-3), (699, 1e-3), (700, 1e-4), (899, 1e-4), (900, 1e-5)):
+        assert rate_at(few, step, 30, 1000) == pytest.approx(rate)
     small = training("s3dis", "pointmetabase-l", small=True)
     assert rate_at(small, 0, 1, 3000) == 0.01 > rate_at(small, 1, 1, 3000)
     assert rate_at(small, 2999, 1, 3000) < 1.1e-5

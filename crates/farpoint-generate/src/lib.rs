@@ -22,14 +22,16 @@ mod object;
 mod plain;
 mod random;
 mod room;
+mod setting;
 mod vector;
 
 pub use indoor::indoor;
-pub use labeled::{INDOOR_CLASSES, Labeled, Paint, Setting, TOWN_CLASSES, UNLABELED, labeled};
+pub use labeled::{INDOOR_CLASSES, Labeled, Paint, TOWN_CLASSES, UNLABELED};
 pub use lidar::{Place, Turn, lidar, lidar_turn, town};
 pub use object::object;
 pub use plain::{clusters, cube, duplicated, equal, lattice, line, sphere};
 pub use room::room;
+pub use setting::{Setting, labeled};
 
 use std::fmt;
 use std::str::FromStr;

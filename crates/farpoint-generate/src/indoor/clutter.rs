@@ -1,7 +1,7 @@
 //! Small things: on tables, on the floor, on walls and under the ceiling.
 
 use super::interior::{Finish, Interior};
-use super::plan::{METALS, class, finish};
+use super::materials::{METALS, class, finish};
 use crate::random::Random;
 use crate::vector::Vector as V;
 use std::f64::consts::TAU;

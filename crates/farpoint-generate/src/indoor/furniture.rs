@@ -2,7 +2,7 @@
 
 use super::clutter;
 use super::interior::{Finish, Interior};
-use super::plan::{FABRICS, METALS, WOODS, class, finish, one_of};
+use super::materials::{FABRICS, METALS, WOODS, class, finish, one_of};
 use crate::random::Random;
 use crate::vector::Vector as V;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};

@@ -3,6 +3,7 @@
 mod clutter;
 mod furniture;
 mod interior;
+mod materials;
 mod plan;
 mod shell;
 mod walls;

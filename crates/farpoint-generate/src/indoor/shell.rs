@@ -1,7 +1,7 @@
 //! Floor, ceiling, walls with their holes, beams and columns.
 
 use super::interior::Interior;
-use super::plan::{class, finish};
+use super::materials::{class, finish};
 use crate::random::Random;
 use crate::vector::Vector as V;
 

@@ -1,7 +1,7 @@
 //! What belongs to walls: doors, windows, boards.
 
 use super::interior::{Finish, Interior};
-use super::plan::{METALS, WOODS, class, finish};
+use super::materials::{METALS, WOODS, class, finish};
 use crate::random::Random;
 use crate::vector::Vector as V;
 

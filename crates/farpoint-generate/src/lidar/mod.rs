@@ -3,6 +3,7 @@
 mod plan;
 mod scene;
 mod suburb;
+mod surface;
 mod town;
 mod traffic;
 
@@ -10,8 +11,9 @@ use crate::labeled::{Labeled, Paint, UNLABELED};
 use crate::random::Random;
 use crate::vector::Vector;
 use libm::{cos, sin};
-use scene::{Scene, Surface};
+use scene::Scene;
 use std::f64::consts::TAU;
+use surface::Surface;
 
 /// Parameters of [`lidar_turn`]: the sensor and its place. Lengths are in meters. The default is
 /// that of [`lidar()`].

@@ -1,7 +1,6 @@
 //! What is where on the ground of a town: roads at level 0, all else a kerb higher.
 
-use super::scene::{Hit, Surface};
-use super::town::class;
+use super::surface::{Hit, Surface, class};
 use crate::random::Random;
 use crate::vector::Vector;
 

@@ -1,6 +1,7 @@
 //! What stands around the sensor, and what a ray meets in it.
 
 use super::plan::Plan;
+use super::surface::{Hit, Surface};
 use crate::labeled::UNLABELED;
 use crate::random::Random;
 use crate::vector::Vector;
@@ -20,22 +21,8 @@ enum Solid {
     Ball { center: Vector, radius: f64 },
 }
 
-/// What a surface is: its class, and the share of the light that it returns.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Surface {
-    pub(super) class: u8,
-    pub(super) reflectance: f64,
-}
-
 /// Of places without classes.
 const PLAIN: Surface = Surface { class: UNLABELED, reflectance: 0.3 };
-
-/// Where a ray ends, at an infinite range if nowhere, and on what.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Hit {
-    pub(super) range: f64,
-    pub(super) surface: Surface,
-}
 
 /// A solid and the azimuths at which it can be met.
 struct Thing {

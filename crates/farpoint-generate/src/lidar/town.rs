@@ -1,41 +1,13 @@
 //! A town: a main street, perhaps a crossing, lots with houses and gardens along both sides.
 
 use super::plan::{Area, KERB, Plan};
-use super::scene::{Scene, Surface};
+use super::scene::Scene;
+use super::surface::{class, surface};
 use crate::random::Random;
 use crate::vector::Vector as V;
 
-/// Numbers of the classes, in the order of `TOWN_CLASSES`.
-pub(super) mod class {
-    pub(in super::super) const CAR: u8 = 0;
-    pub(in super::super) const BICYCLE: u8 = 1;
-    pub(in super::super) const MOTORCYCLE: u8 = 2;
-    pub(in super::super) const TRUCK: u8 = 3;
-    pub(in super::super) const OTHER_VEHICLE: u8 = 4;
-    pub(in super::super) const PERSON: u8 = 5;
-    pub(in super::super) const BICYCLIST: u8 = 6;
-    pub(in super::super) const MOTORCYCLIST: u8 = 7;
-    pub(in super::super) const ROAD: u8 = 8;
-    pub(in super::super) const PARKING: u8 = 9;
-    pub(in super::super) const SIDEWALK: u8 = 10;
-    pub(in super::super) const OTHER_GROUND: u8 = 11;
-    pub(in super::super) const BUILDING: u8 = 12;
-    pub(in super::super) const FENCE: u8 = 13;
-    pub(in super::super) const VEGETATION: u8 = 14;
-    pub(in super::super) const TRUNK: u8 = 15;
-    pub(in super::super) const TERRAIN: u8 = 16;
-    pub(in super::super) const POLE: u8 = 17;
-    pub(in super::super) const SIGN: u8 = 18;
-    pub(in super::super) use crate::labeled::UNLABELED;
-}
-
 /// Lots begin no farther away than this along the street.
 const AWAY: f64 = 90.0;
-
-/// A surface of this class; objects of a class differ.
-pub(super) fn surface(class: u8, reflectance: f64, random: &mut Random) -> Surface {
-    Surface { class, reflectance: reflectance * random.between(0.7, 1.3) }
-}
 
 /// A side of the main street.
 #[derive(Clone, Copy)]

@@ -2,7 +2,8 @@
 
 use super::plan::KERB;
 use super::scene::Scene;
-use super::town::{Side, class, surface};
+use super::surface::{class, surface};
+use super::town::Side;
 use crate::random::Random;
 use crate::vector::Vector as V;
 use libm::{cos, sin};

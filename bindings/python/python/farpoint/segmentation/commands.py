@@ -22,7 +22,8 @@ _EPILOG = """examples:
       --checkpoint best.pth --protocol test --predictions -o results
   python -m farpoint.segmentation train generated --recipe small --data s3dis \\
       --network pointmetabase-l --seeds 0,1,2 -o trained
-  python -m farpoint.segmentation time generated --data semantickitti --network pointmetabase-l -o times
+  python -m farpoint.segmentation time generated --data semantickitti --network pointmetabase-l \\
+      --random-weights -o times
   python -m farpoint.segmentation report results times trained -o page
 
 DATASET-FOLDER is where a data set was unpacked, in its published layout, or the word "generated" for
@@ -158,7 +159,8 @@ def _add_network(command: Any, checkpoints: bool = True) -> None:
 def _add_samplers(command: Any) -> None:
     command.add_argument(
         "--samplers", default="peak", type=lambda text: [one for one in _split(text) if one],
-        help="what chooses the points of the levels, by commas: see farpoint.segmentation.samplers",
+        help="what chooses the points of the levels, by commas: see farpoint.segmentation.samplers; paper stands "
+        "for those of the paper's tables",
     )
 
 
@@ -200,7 +202,10 @@ def _network(given: argparse.Namespace, seed: int) -> Any:
     name = given.device or ("cuda" if torch.cuda.is_available() else "cpu")
     if name.partition(":")[0] == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"--device {name}: PyTorch {torch.__version__} finds no GPU")
-    module = module.to(torch.device(name))
+    try:
+        module = module.to(torch.device(name))
+    except RuntimeError as error:
+        raise ValueError(f"--device {name}: {str(error).splitlines()[0]}") from None
     if given.compile:
         module.compile_layers()
     return module
@@ -208,6 +213,7 @@ def _network(given: argparse.Namespace, seed: int) -> Any:
 
 def _loaded(given: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The network with its checkpoint, and what records have of it."""
+    from .data import GENERATED
     from .evaluate import fingerprint
     from .networks import load_checkpoint
 
@@ -218,6 +224,10 @@ def _loaded(given: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         "compile": given.compile, "folder": Path(given.folder).name, "split": given.split,
     }
     module = _network(given, given.seed)
+    if given.folder == GENERATED:
+        options |= {"scene_points": given.points}
+    if given.stride > 1:  # which points "val" takes of voxels depends on the scenes before
+        options |= {"stride": given.stride}
     if given.checkpoint is not None:
         rest = load_checkpoint(module, given.checkpoint)
         state = rest.get("scheduler")
@@ -234,18 +244,21 @@ def _source(given: argparse.Namespace, numbers: Recipe, split: str, scenes: int 
     return open_data(given.folder, split, numbers, scenes=scenes, points=given.points)
 
 
-def _samplers(given: argparse.Namespace) -> list[Any]:
-    from .samplers import parse
+def _sampler_names(given: argparse.Namespace) -> list[str]:
+    """Each name once; "paper" stands for the samplers of its tables."""
+    from .samplers import TABLE_2, TABLE_5
 
-    return [parse(name, given.data) for name in given.samplers]
+    every = [[name] if name != "paper" else [*TABLE_2, *TABLE_5] for name in given.samplers]
+    return list(dict.fromkeys(name for names in every for name in names))
 
 
 def _evaluate(given: argparse.Namespace) -> None:
     from .evaluate import Evaluation, evaluate
+    from .samplers import parse
     from .table import table
 
     numbers = recipe(given.data, given.class_order)
-    samplers = _samplers(given)
+    samplers = [parse(name, given.data) for name in _sampler_names(given)]
     source = _source(given, numbers, given.split, given.scenes)
     module, options = _loaded(given)
     task = Evaluation(
@@ -291,7 +304,8 @@ def _time(given: argparse.Namespace) -> None:
     from .timing import ALL_PAIRS, run
 
     numbers = recipe(given.data, given.class_order)
-    for name in given.samplers:
+    samplers = _sampler_names(given)
+    for name in samplers:
         parse(name.removesuffix(ALL_PAIRS), given.data)
     source = _source(given, numbers, given.split, given.scenes)
     module, options = _loaded(given)
@@ -307,9 +321,9 @@ def _time(given: argparse.Namespace) -> None:
                 device=device_name(next(module.parameters()).device), seed=given.seed, protocol="time",
                 options=options,
             )
-            keys = {name: replace(blank, sampler=name).key for name in given.samplers}
+            keys = {name: replace(blank, sampler=name).key for name in samplers}
             made = run(
-                module, [scene], [name for name in given.samplers if keys[name] not in there], given.output,
+                module, [scene], [name for name in samplers if keys[name] not in there], given.output,
                 data=given.data, name=given.network, seed=given.seed, options=options,
                 rounds=given.repeats, bfloat16=given.bfloat16,
             )

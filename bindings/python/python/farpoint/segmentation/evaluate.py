@@ -173,7 +173,7 @@ def _prepare(task: Evaluation, name: str, state: np.random.RandomState) -> _Prep
 
 def clouds(
     source: Source, names: Sequence[str], recipe: Recipe, network: str, module: nn.Module
-) -> Iterator[timing.Scene]:
+) -> Iterator[timing.Input]:
     """Scenes as "val" gives them to a network, for ``timing``.
 
     Parameters
@@ -187,7 +187,7 @@ def clouds(
 
     Yields
     ------
-    Scene
+    Input
         On the device of the network.
     """
     state, device = np.random.RandomState(0), next(module.parameters()).device
@@ -195,7 +195,7 @@ def clouds(
         cloud = cloud_of(source.read(name), device)
         chosen = choose(voxels(cloud.points, recipe.voxel).compact(), state)
         axis = height_axis(recipe, network, "val")
-        yield timing.Scene(name, *prepare_validation(cloud.rows(chosen), recipe, axis))
+        yield timing.Input(name, *prepare_validation(cloud.rows(chosen), recipe, axis))
 
 
 def _warm_up(task: Evaluation, samplers: Iterable[Sampler], prepared: _Prepared) -> None:

@@ -149,9 +149,12 @@ def read_training(folder: str | os.PathLike[str]) -> list[TrainingRecord]:
 
 def _scene(entry: dict[str, Any], where: str) -> SceneRecord:
     confusion = entry.get("confusion")
-    if confusion is not None:
-        entry["confusion"] = tuple(tuple(row) for row in confusion)
-    entry["seconds"] = Seconds(**entry.get("seconds", {}))
+    try:
+        if confusion is not None:
+            entry["confusion"] = tuple(tuple(row) for row in confusion)
+        entry["seconds"] = Seconds(**entry.get("seconds", {}))
+    except TypeError as error:
+        raise ValueError(f"{where}: seconds or confusion: {error}") from None
     return _made(SceneRecord, entry, where)
 
 

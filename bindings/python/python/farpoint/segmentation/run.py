@@ -130,6 +130,8 @@ def rate_at(training: Training, step: int, epoch_steps: int, steps: int) -> floa
     else:
         done, total = step, steps
     if training.schedule == "steps":
-        return training.rate * 0.1 ** sum(done >= milestone for milestone in training.milestones)
+        # Milestones are epochs; of a training in steps, the same shares of it.
+        passed = sum(done * training.epochs >= milestone * total for milestone in training.milestones)
+        return training.rate * 0.1**passed
     share = 0.5 * (1 + math.cos(math.pi * done / total))
     return training.floor + (training.rate - training.floor) * share

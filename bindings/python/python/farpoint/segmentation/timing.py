@@ -22,14 +22,14 @@ from .records import Option, SceneRecord, Seconds, append
 from .samplers import Sampler, parse
 from .stopwatch import device_name, peak_memory, timed
 
-__all__ = ["ALL_PAIRS", "Measurement", "Scene", "measure", "run"]
+__all__ = ["ALL_PAIRS", "Input", "Measurement", "measure", "run"]
 
 #: Put behind the name of a sampler: ball queries compare all pairs, as in the code of the networks' authors.
 ALL_PAIRS = "+all-pairs"
 
 
-class Scene(NamedTuple):
-    """A cloud as a network is given it."""
+class Input(NamedTuple):
+    """A scene as a network is given it."""
 
     name: str
     #: (N, 3) in meters, and (N, channels), on the CPU or the device.
@@ -50,7 +50,7 @@ class Measurement(NamedTuple):
 
 
 def measure(
-    network: Network, scenes: Iterable[Scene], samplers: Sequence[str | Sampler], *, rounds: int = 3,
+    network: Network, scenes: Iterable[Input], samplers: Sequence[str | Sampler], *, rounds: int = 3,
     warm_up: int = 1, bfloat16: bool = False, data: str | None = None,
 ) -> Iterator[Measurement]:
     """Time forward passes.
@@ -59,11 +59,11 @@ def measure(
     ----------
     network : Network
         In evaluation mode, on the device that is timed.
-    scenes : iterable of Scene
+    scenes : iterable of Input
         Clouds.
     samplers : sequence of str or Sampler
-        What takes turns. ``naive+all-pairs`` is the network as its authors released it: textbook sampling, and ball
-        queries that compare all pairs.
+        What takes turns. ``naive+all-pairs`` is textbook sampling, and ball queries that compare all pairs, as in the
+        code of the networks' authors, which repeats queries that are asked once here.
     rounds : int, optional
         How often each scene is timed with each sampler.
     warm_up : int, optional
@@ -103,7 +103,7 @@ def measure(
 
 
 def run(
-    network: Network, scenes: Iterable[Scene], samplers: Sequence[str | Sampler], output: str | os.PathLike[str],
+    network: Network, scenes: Iterable[Input], samplers: Sequence[str | Sampler], output: str | os.PathLike[str],
     *, data: str, name: str, seed: int = 0, options: Mapping[str, Option] | None = None, rounds: int = 3,
     warm_up: int = 1, bfloat16: bool = False,
 ) -> Iterator[SceneRecord]:

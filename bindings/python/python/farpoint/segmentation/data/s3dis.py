@@ -7,6 +7,7 @@ indoor spaces", CVPR 2016.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -77,19 +78,18 @@ class S3dis:
         return checked(scene, len(self.recipe.classes), path)
 
     def _room(self, name: str, path: Path) -> Scene:
-        parts, labels = [], []
+        parts, colors, labels = [], [], []
         for file in sorted((path / "Annotations").glob("[!.]*.txt")):
             kind = file.stem.rpartition("_")[0]
             classes = self.recipe.classes
             label = classes.index(kind if kind in classes else "clutter")  # stairs, too
             rows = read_rows(file)
-            parts.append(rows)
+            parts.append(rows[:, :3].astype(np.float32))
+            colors.append(colors_of(rows[:, 3:], file))
             labels.append(np.full(len(rows), label, np.int64))
         if not parts:
             raise ValueError(f"{path / 'Annotations'}: no files of classes, such as chair_1.txt")
-        rows = np.concatenate(parts)
-        points, colors = rows[:, :3].astype(np.float32), colors_of(rows[:, 3:], path)
-        return Scene(name, points, colors, None, np.concatenate(labels))
+        return Scene(name, np.concatenate(parts), np.concatenate(colors), None, np.concatenate(labels))
 
     def _npy(self, name: str, path: Path) -> Scene:
         try:
@@ -113,15 +113,15 @@ def read_rows(path: Path) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        A row has not six numbers, or the file none; with the file and the line.
+        A row has not six numbers, or one that is not finite, with the file and the line; the file has no rows.
     """
-    if path.stat().st_size == 0:
+    if not path.read_bytes().strip():
         raise ValueError(f"{path}: the file is empty")
     try:
         rows = np.loadtxt(path, dtype=np.float64, ndmin=2, comments=None)
     except ValueError:
         rows = np.empty((0, 0))  # read again by line, which is slower
-    if rows.shape[1] != 6 or len(rows) == 0:
+    if rows.shape[1] != 6 or not np.isfinite(rows).all():
         rows = np.array(list(_lines(path)))
     return rows
 
@@ -141,14 +141,15 @@ def _lines(path: Path) -> Iterator[list[float]]:
 
 
 def _numbers(line: bytes) -> list[float] | None:
-    """Six numbers, or None."""
+    """Six finite numbers, or None."""
     words = line.split()
     if len(words) != 6:
         return None
     try:
-        return [float(word) for word in words]
+        row = [float(word) for word in words]
     except ValueError:
         return None
+    return row if all(map(math.isfinite, row)) else None
 
 
 def _whole(values: NDArray[Any], path: Path) -> NDArray[np.int64]:

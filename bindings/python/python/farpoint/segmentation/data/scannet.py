@@ -115,7 +115,10 @@ def _nyu40(path: Path, points: int) -> NDArray[np.int64]:
     """Classes from the ids of a file of labels."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not there: the scene has no labels")
-    ids = np.asarray(files.read(path)["label"]).astype(np.int64)
+    cloud = files.read(path)
+    if "label" not in cloud.fields:
+        raise ValueError(f"{path}: no label; there are {', '.join(cloud.fields)}")
+    ids = np.asarray(cloud["label"]).astype(np.int64)
     if len(ids) != points:
         raise ValueError(f"{path}: {len(ids):,} labels for {points:,} points")
     table = np.full(max(int(ids.max(initial=0)), 40) + 1, IGNORED, np.int64)
@@ -154,10 +157,12 @@ def read_pth(path: Path, name: str) -> Scene:
         raise ValueError(f"{path}: {type(parts).__name__}; it must be a tuple: coordinates, colors, classes, ..")
     arrays = [np.asarray(part) for part in parts[:3]]
     for array, what in zip(arrays[:2], ("coordinates", "colors"), strict=True):
-        if array.shape != (len(arrays[0]), 3):
-            raise ValueError(f"{path}: {what} {array.shape}; both must be (N, 3)")
+        if array.shape != (arrays[0].size // 3, 3) or array.dtype.kind not in "fiu":
+            raise ValueError(f"{path}: {what} {array.dtype} {array.shape}; both must be numbers (N, 3)")
     labels = np.full(len(arrays[0]), IGNORED, np.int64)
     if len(arrays) == 3:
+        if arrays[2].dtype.kind not in "fiu":
+            raise ValueError(f"{path}: classes {arrays[2].dtype}; they must be numbers")
         given = arrays[2].astype(np.int64).reshape(-1)
         labels = np.where(given == -100, IGNORED, given)
     colors = colors_of((arrays[1].astype(np.float64) + 1) * 127.5, path)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .. import samplers
+
 __all__ = [
     "BASELINE",
     "DATA",
@@ -110,24 +112,7 @@ FIGURE_1_SHARE = {"s3dis": 77.6, "scannet": 89.0}
 #: Figure 11: the largest speed-up of sampling: "FastPoint + RadiusFPS-G" in PointMetaBase on S3DIS.
 FIGURE_11_MOST = 11.72
 
-_ON_GPU = {
-    "cpu:naive": "FPS (CPU)",
-    "npdu": "FPS + NPDU",
-    "cpu:npdu": "FPS + NPDU",
-    "naive": "FPS (GPU)",
-    "quick": "QuickFPS",
-    "cpu:radius": "RadiusFPS",
-    "radius": "RadiusFPS-G",
-    "fastpoint+naive": "FastPoint + FPS",
-    "fastpoint+quick": "FastPoint + QuickFPS",
-    "cpu:fastpoint+radius": "FastPoint + RadiusFPS",
-    "fastpoint+cpu:radius": "FastPoint + RadiusFPS",
-    "fastpoint+radius": "FastPoint + RadiusFPS-G",
-    "random": "Random",
-    "grid": "Grid",
-    "morton": "EdgePC",
-    "fastpoint": "FastPoint",
-}
+_ON_GPU = {**samplers.TABLE_2, **samplers.TABLE_5}
 #: A network on the CPU has its samplers there.
 _ON_CPU = {**_ON_GPU, "naive": "FPS (CPU)", "radius": "RadiusFPS"}
 

@@ -11,6 +11,7 @@ import numpy as np
 from .. import metrics
 from ..recipes import DATA, NETWORKS, recipe
 from ..records import SceneRecord
+from ..samplers import parse
 from .published import BASELINE, name_of
 
 if TYPE_CHECKING:
@@ -187,13 +188,12 @@ def _take(taken: Taken, record: SceneRecord) -> None:
         taken.scores.setdefault((record.seed, checkpoint), []).append(record)
 
 
-_EXACT = ("auto", "reference", "naive", "radius", "tree", "peak", "quick", "lazy", "persistent")
-
-
 def is_exact(sampler: str) -> bool:
     """Whether a sampler gives the farthest point sample, on all levels."""
-    plain, _, variant = sampler.partition("@")
-    return variant in ("", "first") and plain.removeprefix("cpu:").partition(":")[0] in _EXACT
+    try:
+        return parse(sampler).exact
+    except ValueError:  # of another release, or with all-pairs
+        return False
 
 
 def disagreeing(run: Run) -> tuple[list[str], list[str]]:
