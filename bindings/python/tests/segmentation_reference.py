@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 
 #: Real clouds, where they are; they are not part of the repository.
@@ -16,6 +17,15 @@ SHARED = next(
     (above / "shared" / "data" for above in Path(__file__).resolve().parents if (above / "shared" / "data").exists()),
     Path("shared", "data"),
 )
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """For modules that import it: networks as small as these are slower on several, by far where others compute, too."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @dataclass

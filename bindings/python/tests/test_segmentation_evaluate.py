@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from segmentation_scenes import (  # noqa: E402
     room, turn, write_s3dis, write_s3dis_npy, write_semantickitti,
 )
+from segmentation_reference import one_thread  # noqa: E402, F401
 from segmentation_tiny import Tiny  # noqa: E402
 
 from farpoint.segmentation import data, records  # noqa: E402
@@ -27,15 +28,6 @@ from farpoint.segmentation.table import table  # noqa: E402
 
 LABELLED = pathlib.Path(__file__).parents[4] / "shared" / "data" / "labelled"
 NUMBERS = dataclasses.replace(recipe("s3dis"), voxel=0.3)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Networks as small as these are slower on several."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import segmentation_reference as reference  # noqa: E402
+from segmentation_reference import one_thread  # noqa: E402, F401
 
 from farpoint.segmentation import networks  # noqa: E402
 from farpoint.segmentation.recipes import DATA, NETWORKS  # noqa: E402

@@ -5,6 +5,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import segmentation_reference as reference  # noqa: E402
+from segmentation_reference import one_thread  # noqa: E402, F401
 
 import farpoint  # noqa: E402
 from farpoint.segmentation import commands, networks, samplers, timing  # noqa: E402

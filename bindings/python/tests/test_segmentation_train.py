@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from segmentation_scenes import room, write_s3dis_npy  # noqa: E402
+from segmentation_reference import one_thread  # noqa: E402, F401
 from segmentation_tiny import Tiny  # noqa: E402
 
 from farpoint.segmentation import data, records  # noqa: E402
@@ -18,15 +19,6 @@ from farpoint.segmentation.train import Run, checkpoint_path, rate_at, train  # 
 
 NUMBERS = dataclasses.replace(recipe("s3dis"), voxel=0.1)
 PLAN = dataclasses.replace(training("s3dis", "pointvector-l", small=True), steps=12, batch=2)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Networks as small as these are slower on several."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture
