@@ -4,7 +4,6 @@
 //! batches of a shape.
 
 use super::parameter::Shape;
-use crate::Properties;
 use farpoint::Method;
 
 /// Boxes are over the first three axes: with more axes than this they say too little, and comparing all
@@ -12,18 +11,31 @@ use farpoint::Method;
 const MOST_DIMS: usize = 8;
 
 /// Pairs of points in all up to which comparing all takes no longer than to build a tree and go down it,
-/// measured on an H100: one cloud of 4,096 points, 32 of 512 in 1,024.
-const PAIRS: u128 = 18_000_000;
+/// measured on an H100 for 16 neighbors: 0.031 and 0.045 ms for 4 million (one cloud), 0.051 and 0.035 ms for
+/// 8.4 million (8 clouds), 0.066 and 0.049 ms for 17 million (one cloud).
+const PAIRS: u128 = 8_000_000;
 
 /// The same where the tree is there already.
 const PAIRS_INDEXED: u128 = 2_000_000;
 
-/// The method for a search of this shape; `indexed` if there is a tree over `y` already.
-pub(super) fn choose(card: &Properties, shape: Shape, indexed: bool) -> Method {
+/// The same for neighbors of lowest index by `kernels/search/search_few.cu`: 0.023 and 0.038 ms for 17 million,
+/// 0.032 and 0.064 ms for 34 million, 0.079 and 0.055 ms for 134 million.
+const PAIRS_FEW: u128 = 85_000_000;
+
+/// The same where the tree is there already: 0.023 and 0.025 ms for 17 million, 0.032 and 0.031 ms for 34 million.
+const PAIRS_FEW_INDEXED: u128 = 25_000_000;
+
+/// The method for a search of this shape; `indexed` if there is a tree over `y` already, `few` if comparing all
+/// pairs is for `kernels/search/search_few.cu`.
+pub(super) fn choose(shape: Shape, indexed: bool, few: bool) -> Method {
     let [x, y] = shape.rows.map(|rows| rows as u128);
-    let few = if indexed { PAIRS_INDEXED } else { PAIRS };
-    let can_build = card.cooperative || indexed;
-    match shape.dims > MOST_DIMS || !can_build || shape.clouds as u128 * x * y <= few {
+    let most = match (few, indexed) {
+        (false, false) => PAIRS,
+        (false, true) => PAIRS_INDEXED,
+        (true, false) => PAIRS_FEW,
+        (true, true) => PAIRS_FEW_INDEXED,
+    };
+    match shape.dims > MOST_DIMS || shape.clouds as u128 * x * y <= most {
         true => Method::Brute,
         false => Method::Tree,
     }
@@ -32,27 +44,39 @@ pub(super) fn choose(card: &Properties, shape: Shape, indexed: bool) -> Method {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::properties::tests::card;
 
     fn chosen(clouds: usize, rows: [usize; 2], dims: usize) -> Method {
-        choose(&card(90), Shape { clouds, rows, dims, k: 16 }, false)
+        choose(Shape { clouds, rows, dims, k: 16 }, false, false)
     }
 
     #[test]
     fn each_shape_gets_what_suits_it() {
-        assert_eq!(chosen(32, [512, 1_024], 3), Method::Brute);
+        assert_eq!(chosen(1, [2_048; 2], 3), Method::Brute);
+        assert_eq!(chosen(8, [1_024; 2], 3), Method::Tree);
         assert_eq!(chosen(64, [4_096; 2], 3), Method::Tree);
-        assert_eq!(chosen(1, [4_096; 2], 3), Method::Brute);
-        assert_eq!(chosen(8, [2_048; 2], 3), Method::Tree);
+        assert_eq!(chosen(1, [4_096; 2], 3), Method::Tree);
         assert_eq!(chosen(8, [6_000, 24_000], 3), Method::Tree);
         assert_eq!(chosen(1, [126_356; 2], 3), Method::Tree);
         assert_eq!(chosen(1, [126_356; 2], 9), Method::Brute);
-        // A card that can't wait for all blocks builds no trees, but may be given one.
-        let old = Properties { cooperative: false, ..card(75) };
-        let shape = Shape { clouds: 1, rows: [1_000_000; 2], dims: 3, k: 16 };
-        assert_eq!(choose(&old, shape, false), Method::Brute);
-        assert_eq!(choose(&old, shape, true), Method::Tree);
-        let small = Shape { rows: [4_096; 2], ..shape };
-        assert_eq!(choose(&card(90), small, true), Method::Tree);
+        let small = Shape { clouds: 1, rows: [4_096; 2], dims: 3, k: 16 };
+        assert_eq!(choose(small, true, false), Method::Tree);
+    }
+
+    #[test]
+    fn a_few_of_lowest_index_are_found_among_all_pairs_for_longer() {
+        let chosen =
+            |clouds, rows, indexed| choose(Shape { clouds, rows, dims: 3, k: 32 }, indexed, true);
+        for indexed in [false, true] {
+            assert_eq!(chosen(32, [512, 1_024], indexed), Method::Brute);
+            assert_eq!(chosen(8, [2_048, 8_192], indexed), Method::Tree);
+        }
+        assert_eq!(chosen(8, [1_024, 4_096], false), Method::Brute);
+        assert_eq!(chosen(8, [1_024, 4_096], true), Method::Tree);
+    }
+
+    /// Scratch memory is asked for before it is known whether `few` holds.
+    #[test]
+    fn few_never_needs_a_tree_where_others_do_not() {
+        assert!(PAIRS_FEW >= PAIRS && PAIRS_FEW_INDEXED >= PAIRS_INDEXED);
     }
 }

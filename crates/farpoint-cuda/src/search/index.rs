@@ -4,7 +4,7 @@
 use super::clouds::{DeviceClouds, null};
 use super::parameter::Clouds;
 use crate::launch::Launch;
-use crate::memory::{self, Scratch};
+use crate::memory::Scratch;
 use crate::neighbors::in_side;
 use crate::team::{self, aligned};
 use crate::{CudaScalar, Error, Gpu, Stream, input};
@@ -162,6 +162,12 @@ const CHUNK: usize = 1024;
 const LAST_RUN: usize = 1 << 18;
 const CELLS: usize = LAST_RUN / CHUNK;
 
+/// Bytes of `struct Deal` of the kernels.
+const DEAL: usize = 8 * CELLS + 32;
+
+/// Threads of a block that halves rows.
+const BUILDERS: u32 = 256;
+
 /// The most rows of a run: whole chunks that a `u32` can count.
 const MOST_RUN: usize = u32::MAX as usize / CHUNK * CHUNK;
 
@@ -199,7 +205,7 @@ impl Plan {
     fn counters(&self) -> usize {
         match self.runs.is_empty() {
             true => 0,
-            false => aligned(4 * (CELLS * self.rows.div_ceil(self.last_run()) + 1)),
+            false => aligned(DEAL * self.rows.div_ceil(self.last_run()) + 4),
         }
     }
 
@@ -257,21 +263,29 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
             stride: plan.arrays() as u64,
             rows: of.rows as u32,
             run: plan.last_run() as u32,
-            chunks: of.rows.div_ceil(CHUNK) as u32,
+            chunks: 0,
             dims: build.dims as u32,
             from: FROM_CLOUD,
         };
-        let launch = |blocks| Launch::new(blocks, CHUNK as u32);
-        let dealing = launch(plan.blocks(build.clouds, args.chunks as usize)?);
-        let building = launch(plan.blocks(build.clouds, chunks(of.rows))?);
+        let building = Launch::new(plan.blocks(build.clouds, chunks(of.rows))?, BUILDERS);
         // SAFETY: `Args` mirrors the kernels' parameter; the scratch memory holds what the plan lays out
         // there, and is freed in stream order; clouds and indexes are valid by this function's contract.
         unsafe {
             for &run in &plan.runs {
-                memory::set(stream, scratch.pointer(), 0, counters)?;
                 args.run = run as u32;
-                for name in ["count_cells", "fill_cells"] {
-                    dealing.start(stream, gpu.function::<T>("search_index", name)?, &args)?;
+                let steps = [
+                    ("find_planes", run, BUILDERS),
+                    ("count_cells", CHUNK, 1024),
+                    ("fill_cells", CHUNK, 1024),
+                ];
+                for (name, rows_a_block, threads) in steps {
+                    let blocks = of.rows.div_ceil(rows_a_block);
+                    args.chunks = blocks as u32;
+                    Launch::new(plan.blocks(build.clouds, blocks)?, threads).start(
+                        stream,
+                        gpu.function::<T>("search_index", name)?,
+                        &args,
+                    )?;
                 }
                 args.from = if args.from == FROM_SEQUENCE { FROM_SCRATCH } else { FROM_SEQUENCE };
             }
@@ -315,10 +329,13 @@ mod tests {
         assert_eq!((offset_of!(Args, indexes), offset_of!(Args, counters)), (48, 72));
         assert_eq!((offset_of!(Args, from), size_of::<Args>()), (120, 128));
         assert!(source.contains(&format!("CELLS = {CELLS};")));
+        assert!(source.contains("sizeof(Deal) == 8 * CELLS + 32") && DEAL == 8 * CELLS + 32);
         let from = format!(
             "enum From {{ FROM_CLOUD = {FROM_CLOUD}, FROM_SEQUENCE = {FROM_SEQUENCE}, FROM_SCRATCH = {FROM_SCRATCH} }};"
         );
         assert!(source.contains(&from));
+        let source = include_str!("../../kernels/search/halving.cuh");
+        assert!(source.contains(&format!("BUILDERS = {BUILDERS};")));
         let source = include_str!("../../kernels/search/index.cuh");
         assert_eq!(fields(source, "Indexes"), "memory stride rows");
         assert!(source.contains(&format!("CHUNK = {CHUNK};")) && LAST_RUN == 1 << 18);

@@ -4,7 +4,7 @@ use super::parameter::{Parameter, Shape, THREADS};
 use super::wanted::DeviceSearch;
 use super::{auto, tree};
 use crate::launch::Launch;
-use crate::{CudaScalar, Error, Gpu, Stream};
+use crate::{CudaScalar, Error, Stream};
 use farpoint::{DeviceKind, Method, Norm, Searcher};
 
 /// A method that GPUs have.
@@ -63,31 +63,21 @@ impl Choice {
         }
     }
 
-    /// The method that is meant.
-    pub(super) fn method<T: CudaScalar>(
-        self,
-        gpu: &Gpu,
-        wanted: &DeviceSearch<T>,
-        k: usize,
-    ) -> Method {
+    /// The method that is meant; `few` if all pairs are for [`few`].
+    pub(super) fn method<T>(self, wanted: &DeviceSearch<T>, few: bool) -> Method
+    where
+        T: CudaScalar,
+    {
         match self.method {
-            Method::Auto => {
-                let indexed = wanted.y.index.is_some();
-                auto::choose(gpu.properties(), wanted.shape(k), indexed)
-            }
+            Method::Auto => auto::choose(wanted.shape(1), wanted.y.index.is_some(), few),
             method => method,
         }
     }
 
-    /// Bytes of scratch memory that `enqueue` uses; 0 if the GPU can't run the method.
-    pub(super) fn scratch_bytes<T: CudaScalar>(
-        self,
-        gpu: &Gpu,
-        wanted: &DeviceSearch<T>,
-        k: usize,
-    ) -> usize {
-        match self.method(gpu, wanted, k) {
-            Method::Tree if !wanted.shape(k).is_empty() => tree::scratch_bytes(wanted),
+    /// Bytes of scratch memory that `enqueue` uses at most; 0 if the GPU can't run the method.
+    pub(super) fn scratch_bytes<T: CudaScalar>(self, wanted: &DeviceSearch<T>) -> usize {
+        match self.method(wanted, false) {
+            Method::Tree if !wanted.shape(1).is_empty() => tree::scratch_bytes(wanted),
             _ => 0,
         }
     }
@@ -108,7 +98,8 @@ impl Choice {
         if shape.is_empty() || parameter.is_idle() {
             return Ok(());
         }
-        let method = self.method(stream.gpu(), wanted, k);
+        let few = work == Work::Best && parameter.by_index == 1 && is_few(shape);
+        let method = self.method(wanted, few);
         // SAFETY: each of these has this function's contract.
         unsafe {
             match (method, work) {
@@ -148,7 +139,7 @@ unsafe fn brute<T: CudaScalar>(
 ) -> Result<(), Error> {
     let (name, offsets) = match work {
         Work::Best if parameter.by_index == 1 => {
-            if shape.k <= MOST_FEW && shape.dims <= MOST_FEW_DIMS {
+            if is_few(shape) {
                 // SAFETY: this is this function's contract.
                 return unsafe { few(stream, parameter, shape) };
             }
@@ -164,6 +155,11 @@ unsafe fn brute<T: CudaScalar>(
     // SAFETY: `BruteArgs` mirrors the kernel's parameter, whose addresses are valid by this function's
     // contract; the blocks cover all rows.
     unsafe { Launch::new(blocks, THREADS).start(stream, function, &args) }
+}
+
+/// Whether [`few`] has places for so many neighbors and axes.
+fn is_few(shape: Shape) -> bool {
+    shape.k <= MOST_FEW && shape.dims <= MOST_FEW_DIMS
 }
 
 /// A lane a row of `x` instead of a warp.

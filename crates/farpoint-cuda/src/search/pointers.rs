@@ -35,7 +35,7 @@ impl Gpu {
         job: &Searcher,
         wanted: &DeviceSearch<T>,
     ) -> usize {
-        Choice::new(job).map_or(0, |choice| choice.scratch_bytes(self, wanted, job.k))
+        Choice::new(job).map_or(0, |choice| choice.scratch_bytes(wanted))
     }
 }
 

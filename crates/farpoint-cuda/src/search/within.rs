@@ -87,7 +87,7 @@ impl Gpu {
                     .into(),
             ));
         }
-        let by_rows = choice.method(self, &wanted, 1) != Method::Tree;
+        let by_rows = choice.method(&wanted, false) != Method::Tree;
         // SAFETY: as above; the second launch reads what the first has written, in the order of the stream.
         unsafe {
             choice.enqueue(stream, &wanted, &parameter, Work::Fill(within.offsets))?;

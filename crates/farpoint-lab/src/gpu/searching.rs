@@ -105,6 +105,23 @@ fn table() -> Vec<Row> {
         row("64 x 4,096, k 16", Source::Made(Kind::Object), 64, 4_096, itself),
         row("1 x 4,096, k 16", Source::Made(Kind::Object), 1, 4_096, itself),
         row("8 x 2,048, k 16", Source::Made(Kind::Object), 8, 2_048, itself),
+        row("8 x 1,024, k 16", Source::Made(Kind::Object), 8, 1_024, itself),
+        row("1 x 2,048, k 16", Source::Made(Kind::Object), 1, 2_048, itself),
+        Row {
+            chosen: 1_024,
+            job: || Searcher::ball(0.2, 32),
+            ..row("8 x 4,096, ball r 0.2 k 32 of 1,024", Source::Made(Kind::Object), 8, 4_096, ball)
+        },
+        Row {
+            chosen: 2_048,
+            job: || Searcher::ball(0.1, 32),
+            ..row("8 x 8,192, ball r 0.1 k 32 of 2,048", room, 8, 8_192, ball)
+        },
+        Row {
+            chosen: 75_000,
+            job: || Searcher::ball(0.1, 32),
+            ..row("300,000, ball r 0.1 k 32 of a quarter", room, 1, 300_000, ball)
+        },
         Row { job: || Searcher::nearest(64), ..row("20,000, k 64", room, 1, 20_000, itself) },
         Row {
             job: || Searcher::nearest(17).exclude_self(true),
