@@ -132,6 +132,8 @@ __device__ __forceinline__ void visit(const Cloud& cloud, const Buckets& b, u32 
     }
     u32 who;
     best = warp_choice(best, &who);
+    // All lanes have read what one of them writes.
+    __syncwarp();
     if (lane != who) return;
     b.number(LARGEST, bucket) = value_of(best.key);
     b.word(ROW, bucket) = best.row;
@@ -155,6 +157,8 @@ __device__ __forceinline__ Sample apply_to_warp(const Cloud& cloud, const Bucket
         if (key > mine.key || (key == mine.key && row < mine.row)) mine = {key, row, first + lane};
     }
     mine = warp_choice(mine, &who);
+    // Bucket 0 may be another warp's, which is writing it.
+    if (mine.key == 0) return {{0, 0, 0, NONE}, 0, (real)-1};
     u32 from = mine.bucket;
     Pending point = {b.number(AT, from), b.number(AT + 1, from), b.number(AT + 2, from), mine.row};
     return {point, from, value_of(mine.key)};
