@@ -80,12 +80,12 @@ pub fn spread<R: Send>(
         one(cloud, threads).map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
     };
     on_threads(threads, || {
-        let large = |cloud: usize| points[cloud] >= LARGE;
+        let large = |cloud: usize| points.len() == 1 || points[cloud] >= LARGE;
         each_of_batch(points.len(), threads, large, one).into_iter().collect()
     })
 }
 
-/// A cloud or pair of so many points is worth all threads by itself.
+/// A cloud or pair of so many points is worth all threads by itself, even if there are others.
 const LARGE: usize = 200_000;
 
 #[cfg(test)]
@@ -102,6 +102,14 @@ mod tests {
         assert_eq!(count_for(true, Some(7)), Ok(seven));
         assert!(count_for(false, Some(0)).is_err());
         assert!(count(Some(0)).is_err());
+    }
+
+    #[cfg(feature = "rayon")]
+    #[test]
+    fn a_cloud_alone_has_all_threads() {
+        let given = |points: &[usize]| spread(points, 10, Some(3), |_, threads| Ok(threads));
+        assert_eq!(given(&[500]), Ok(vec![3]));
+        assert_eq!(given(&[500, LARGE, 500]), Ok(vec![1, 3, 1]));
     }
 
     #[cfg(feature = "rayon")]
