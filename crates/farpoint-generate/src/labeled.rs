@@ -3,13 +3,13 @@
 /// The class of points that belong to none.
 pub const UNLABELED: u8 = 255;
 
-/// Classes of [`indoor()`], those of S3DIS in its order.
+/// Classes of [`indoor`](crate::indoor()), those of S3DIS in its order.
 pub const INDOOR_CLASSES: [&str; 13] = [
     "ceiling", "floor", "wall", "beam", "column", "window", "door", "chair", "table", "bookcase",
     "sofa", "board", "clutter",
 ];
 
-/// Classes of [`town`], those of SemanticKITTI in its order.
+/// Classes of [`town`](crate::town()), those of SemanticKITTI in its order.
 pub const TOWN_CLASSES: [&str; 19] = [
     "car",
     "bicycle",

@@ -9,7 +9,7 @@ use std::fmt;
 pub enum Setting {
     /// A room or a corridor with colors, see [`indoor()`].
     Indoor,
-    /// A turn of a LiDAR in a town with intensities, see [`town`].
+    /// A turn of a LiDAR in a town with intensities, see [`town()`].
     Town,
 }
 

@@ -44,7 +44,7 @@ pub enum Place {
     /// Roads that may cross, houses at any angle, hedges and trees on rough, sloping ground, and
     /// the roof of the car that carries it; how many of each depends on the seed.
     Suburb,
-    /// A street with all the classes of [`TOWN_CLASSES`](crate::TOWN_CLASSES), which [`town`] tells
+    /// A street with all the classes of [`TOWN_CLASSES`](crate::TOWN_CLASSES), which [`town()`] tells
     /// beside the points.
     Town,
 }
@@ -90,7 +90,7 @@ pub fn lidar_turn(n: usize, seed: u64, turn: &Turn) -> Vec<[f32; 3]> {
 /// poles and signs, parked and moving vehicles, two-wheelers and people.
 ///
 /// Intensities are those of the materials, with noise. 1 to 5 % of the points are
-/// [`UNLABELED`](crate::UNLABELED): bins and benches, and points here and there.
+/// [`UNLABELED`]: bins and benches, and points here and there.
 pub fn town(n: usize, seed: u64) -> Labeled {
     let turn = Turn { place: Place::Town, ..Turn::default() };
     let echoes = turn.echoes(n, seed);
