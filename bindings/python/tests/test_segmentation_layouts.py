@@ -18,12 +18,13 @@ POINTS, SEED = 6_000, 20
 
 
 def command():
+    """The one that is named, or else the newest that was built here."""
     root = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[3] / "target"))
-    places = [os.environ.get("FARPOINT_COMMAND", ""), root / "release" / "farpoint", root / "debug" / "farpoint"]
-    found = next((str(place) for place in places if str(place) and Path(place).is_file()), None)
+    built = [place for place in (root / "release" / "farpoint", root / "debug" / "farpoint") if place.is_file()]
+    found = os.environ.get("FARPOINT_COMMAND") or max(built, key=lambda place: place.stat().st_mtime, default=None)
     if found is None:
         pytest.skip("no farpoint command in target; set FARPOINT_COMMAND")
-    return found
+    return str(found)
 
 
 def written(folder, kind, layout):
