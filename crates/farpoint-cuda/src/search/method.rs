@@ -1,6 +1,6 @@
 //! From the name of a method to its kernel: the one place that starts searches.
 
-use super::parameter::{Parameter, Shape, THREADS};
+use super::parameter::{Parameter, Shape, THREADS, Work};
 use super::wanted::DeviceSearch;
 use super::{auto, tree};
 use crate::launch::Launch;
@@ -11,17 +11,6 @@ use farpoint::{DeviceKind, Method, Norm, Searcher};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice {
     method: Method,
-}
-
-/// What one launch does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
-    /// The best `k` of each row.
-    Best,
-    /// How many there are in each ball.
-    Count,
-    /// All in each ball, from where the offsets at this address say.
-    Fill(u64),
 }
 
 /// `struct BruteArgs` of `kernels/search/search_brute.cu`.

@@ -1,8 +1,20 @@
-//! The parameter of the kernels: `struct Search` of `kernels/search/search.cuh`, field by field.
+//! What every method's kernels are told: `struct Search` of `kernels/search/search.cuh`, field by field, and what
+//! a launch is for.
 
 use super::clouds::DeviceClouds;
 use crate::{CudaScalar, Error};
 use farpoint::Norm;
+
+/// What one launch does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// The best `k` of each row.
+    Best,
+    /// How many there are in each ball.
+    Count,
+    /// All in each ball, from where the offsets at this address say.
+    Fill(u64),
+}
 
 /// The clouds of one side; addresses are of device memory, 0 for null.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,6 +1,7 @@
 //! Searches of clouds in device memory, whose answers stay there.
 
-use super::method::{Choice, Work};
+use super::method::Choice;
+use super::parameter::Work;
 use super::wanted::DeviceSearch;
 use crate::{CudaScalar, Error, Gpu, Stream, input};
 use farpoint::Searcher;

@@ -5,8 +5,7 @@
 //! and while it is built 8 bytes a row, 12 from 262,145 rows on.
 
 use super::index::{self, Build, Indexes};
-use super::method::Work;
-use super::parameter::{Parameter, Shape};
+use super::parameter::{Parameter, Shape, Work};
 use super::wanted::DeviceSearch;
 use crate::launch::Launch;
 use crate::memory::Scratch;

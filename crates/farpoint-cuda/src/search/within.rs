@@ -1,8 +1,8 @@
 //! All points within balls, in two passes: counted, then written one row after another.
 
 use super::clouds::null;
-use super::method::{Choice, Work};
-use super::parameter::{Parameter, Shape, THREADS};
+use super::method::Choice;
+use super::parameter::{Parameter, Shape, THREADS, Work};
 use super::wanted::DeviceSearch;
 use crate::launch::Launch;
 use crate::{CudaScalar, Error, Gpu, Stream, input};

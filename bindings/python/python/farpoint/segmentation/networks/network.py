@@ -54,6 +54,21 @@ class Encoder(nn.Module):
 
     #: Points of a ball within a level.
     within: int
+    #: The name that the stem's layer has in checkpoints.
+    stem: str
+
+    def __init__(
+        self, sizes: Sizes, down: Callable[[int, int], nn.Module], block: Callable[[int], nn.Module]
+    ) -> None:
+        super().__init__()
+        widths = sizes.widths
+        linear = Pointwise(sizes.channels, widths[0], 1, bias=True)
+        stages = [nn.ModuleList([nn.ModuleDict({self.stem: nn.Sequential(nn.Sequential(linear))})])]
+        for before, after, blocks in zip(widths, widths[1:], sizes.blocks[1:]):
+            # Parameters are drawn in this order.
+            rest = [block(after) for _ in range(blocks - 1)]
+            stages.append(nn.ModuleList([down(before, after), *rest]))
+        self.encoder = nn.ModuleList(stages)
 
     def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:
         """(B, N, channels) -> values of all levels, from fine to coarse."""

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 import farpoint
 
 from .geometry import Ball, Geometry
-from .layers import Layer, Pointwise, rectified
+from .layers import Layer, rectified
 from .network import Encoder, Network, Sizes
 
 __all__ = ["PointMetaBase"]
@@ -49,20 +49,12 @@ class _Block(nn.Module):
 
 class _Encoder(Encoder):
     within = 32
+    stem = "convs1"
 
     def __init__(self, sizes: Sizes) -> None:
-        super().__init__()
-        widths = sizes.widths
-        stem = nn.ModuleDict({"convs1": nn.Sequential(nn.Sequential(
-            Pointwise(sizes.channels, widths[0], 1, bias=True)
-        ))})
-        stages = [nn.ModuleList([stem])]
-        for before, after, blocks in zip(widths, widths[1:], sizes.blocks[1:]):
-            rest = [_Block(after) for _ in range(blocks - 1)]
-            stages.append(nn.ModuleList([_Down(before, after), *rest]))
-        self.encoder = nn.ModuleList(stages)
+        super().__init__(sizes, _Down, _Block)
         self.pe_encoder = nn.ModuleList(
-            [nn.Sequential(), *[nn.Sequential(Layer(3, width, 2)) for width in widths[1:]]]
+            [nn.Sequential(), *[nn.Sequential(Layer(3, width, 2)) for width in sizes.widths[1:]]]
         )
 
     def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:

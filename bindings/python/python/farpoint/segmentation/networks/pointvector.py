@@ -105,18 +105,10 @@ class _Block(nn.Module):
 
 class _Encoder(Encoder):
     within = 8
+    stem = "convs"
 
     def __init__(self, sizes: Sizes) -> None:
-        super().__init__()
-        widths = sizes.widths
-        stem = nn.ModuleDict({"convs": nn.Sequential(nn.Sequential(
-            Pointwise(sizes.channels, widths[0], 1, bias=True)
-        ))})
-        stages = [nn.ModuleList([stem])]
-        for before, after, blocks in zip(widths, widths[1:], sizes.blocks[1:]):
-            rest = [_Block(after) for _ in range(blocks - 1)]
-            stages.append(nn.ModuleList([_Down(before, after), *rest]))
-        self.encoder = nn.ModuleList(stages)
+        super().__init__(sizes, _Down, _Block)
 
     def forward(self, features: Tensor, found: Geometry) -> list[Tensor]:
         """(B, N, channels) -> values of all levels, from fine to coarse."""
