@@ -35,6 +35,8 @@ struct PeakArgs {
     u32 spread;          // and up to this many, they are applied at once (solve.cuh)
     u32 refined;         // whether groups are refined (common/refine.cuh)
     double gamma;        // a band is what lies above gamma times the largest distance
+    const real* known;   // squared distances to the samples that the answer already has, `rows` per cloud, minus
+    const u32* found;    // infinity for those; how many of them each cloud has. Null: it has none
 };
 
 union Work {
@@ -47,7 +49,7 @@ union Work {
 };
 
 // Gathers the points in their order, and boxes each group.
-__device__ void gather_groups(State& state, Team& team, Work& work, bool refined) {
+__device__ void gather_groups(State& state, Team& team, Work& work, bool refined, const real* known) {
     Points& points = state.points;
     for (u32 begin = team.rank * THREADS; begin < points.length; begin += team.size * THREADS) {
         u32 at = begin + threadIdx.x;
@@ -55,16 +57,16 @@ __device__ void gather_groups(State& state, Team& team, Work& work, bool refined
         if (at >> 5 >= points.groups) continue;
         // The last group is filled up with its last point, marked as chosen.
         points.order[at] = row;
-        points.distance[at] = at < points.length ? infinity() : -(real)0;
+        points.distance[at] = at >= points.length ? -(real)0 : known ? known[row] : infinity();
         place_in_group(state.cloud, points, state.tree, at >> 5, row);
     }
 }
 
 // The points in neighbor order, and the tree over them.
-__device__ void build(State& state, Team& team, Work& work, bool refined) {
+__device__ void build(State& state, Team& team, Work& work, bool refined, const real* known) {
     Cloud& cloud = state.cloud;
     order_cloud(team, cloud, {{state.order[0], state.order[1]}, state.digits, state.parts}, work.order);
-    gather_groups(state, team, work, refined);
+    gather_groups(state, team, work, refined, known);
     for (u32 l = 1; l < state.tree.height; ++l) {
         team.sync();
         build_level(team, state.tree.levels[l - 1], state.tree.levels[l]);
@@ -77,13 +79,14 @@ __device__ void build(State& state, Team& team, Work& work, bool refined) {
     team.sync();
 }
 
-// Chooses the start points.
+// Chooses the start points, unless their distances are known.
 template <bool HIGH>
-__device__ void begin(State& state, Team& team, Work& work) {
+__device__ void begin(State& state, Team& team, Work& work, bool known) {
     Cloud& cloud = state.cloud;
+    u32 starts = known ? 0 : cloud.start_count;
     // Their positions borrow the list of accepted points, which is still empty.
     u32* list = (u32*)state.accepted.key;
-    for (u32 k = team.thread(); k < cloud.start_count; k += team.threads()) {
+    for (u32 k = team.thread(); k < starts; k += team.threads()) {
         u32 row = cloud.start(k);
         u32 at = state.witness[row];
         list[k] = at;
@@ -91,7 +94,7 @@ __device__ void begin(State& state, Team& team, Work& work) {
         write_sample(cloud, k, row, infinity());
     }
     team.sync();
-    refresh<HIGH>(state, team, list, cloud.start_count, 1, infinity(), work.staged);
+    refresh<HIGH>(state, team, list, starts, 1, infinity(), work.staged);
     team.sync();
     // The upper levels' maxima are made after the single samples.
     clear_turn(state, team, 0);
@@ -194,14 +197,14 @@ __device__ Pairs<bits> sort_accepted(State& state, Team& team, Work& work, u32 n
 }
 
 template <bool HIGH>
-__device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArgs& args, u32* epoch) {
+__device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArgs& args, const real* known, u32* epoch) {
     Cloud& cloud = state.cloud;
     if (cloud.wanted == 0) {
         finish_cloud(cloud, 0, cloud.length > 0 ? infinity() : (real)0, team.thread(), team.threads());
         return;
     }
-    build(state, team, work, args.refined);
-    begin<HIGH>(state, team, work);
+    build(state, team, work, args.refined, known);
+    begin<HIGH>(state, team, work, known != nullptr);
     lap(state, team, BUILD_NS);
     u32 singles = min(cloud.start_count + args.single, cloud.wanted);
     u32 before = take_singles<HIGH>(state, team, work.single, cloud.start_count, singles, epoch);
@@ -221,6 +224,12 @@ __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArg
     }
     finish_cloud(cloud, min(total, cloud.wanted), covering, team.thread(), team.threads());
     lap(state, team, SORT_NS);
+}
+
+// Goes on from so many samples. NONE: who was to find them has given up, and so there is no answer.
+__device__ __forceinline__ void resume(Cloud& cloud, u32 found) {
+    cloud.start_count = found;
+    if (found == NONE) cloud.wanted = 0;
 }
 
 template <bool HIGH>
@@ -246,11 +255,13 @@ __device__ void peak(const PeakArgs& args) {
     for (u32 b = which; b < args.batch.clouds; b += teams) {
         if (threadIdx.x == 0) {
             state.cloud = cloud_of(args.batch, b);
+            if (args.found) resume(state.cloud, args.found[b]);
             shape_tree(state);
             if (team.rank == 0) header->accepted = 0;
         }
         __syncthreads();
-        sample_cloud<HIGH>(state, team, work, args, &epoch);
+        const real* known = args.known ? args.known + (u64)b * args.rows : nullptr;
+        sample_cloud<HIGH>(state, team, work, args, known, &epoch);
         team.sync();
     }
 }

@@ -52,6 +52,16 @@ struct Args<T> {
     spread: u32,
     refined: u32,
     gamma: f64,
+    known: u64,
+    found: u64,
+}
+
+/// Samples that the answer already has: for each cloud the squared distance of each of `rows` rows to
+/// them, minus infinity for theirs (`T`), and how many there are (`u32`).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    pub(crate) distances: u64,
+    pub(crate) found: u64,
 }
 
 /// Threads of a block: as many as its registers allow.
@@ -132,6 +142,38 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     options: &PeakOptions,
     counters: u64,
 ) -> Result<(), Error> {
+    // SAFETY: this function's contract.
+    unsafe { start(gpu, stream, batch, shape, scratch, options, counters, None) }
+}
+
+/// Queues the filling up of answers that already have some samples; starts are not looked at.
+///
+/// # Safety
+/// As [`enqueue`]; `known` must be as [`Known`] says, when the kernel comes to it.
+pub(crate) unsafe fn fill<T: CudaScalar>(
+    gpu: &Gpu,
+    stream: &Stream,
+    batch: &Batch<T>,
+    shape: Shape,
+    scratch: Option<(u64, usize)>,
+    known: Known,
+) -> Result<(), Error> {
+    let options = PeakOptions::default();
+    // SAFETY: this function's contract.
+    unsafe { start(gpu, stream, batch, shape, scratch, &options, 0, Some(known)) }
+}
+
+#[expect(clippy::too_many_arguments, reason = "what a launch is for")]
+unsafe fn start<T: CudaScalar>(
+    gpu: &Gpu,
+    stream: &Stream,
+    batch: &Batch<T>,
+    shape: Shape,
+    scratch: Option<(u64, usize)>,
+    options: &PeakOptions,
+    counters: u64,
+    known: Option<Known>,
+) -> Result<(), Error> {
     let (function, launch) = kernel::<T>(gpu, shape.dims)?;
     let layout = layout::<T>(gpu, shape, options)?;
     let scratch = Scratch::new(stream, scratch, layout.bytes())?;
@@ -155,6 +197,8 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
         // In a small team, or a large cloud, it costs as much as it saves.
         refined: u32::from(large && shape.rows <= 1 << 18),
         gamma: options.gamma.unwrap_or(0.8),
+        known: known.map_or(0, |known| known.distances),
+        found: known.map_or(0, |known| known.found),
     };
     // SAFETY: headers lie at the start of the scratch memory.
     unsafe { memory::set(stream, scratch.pointer(), 0, headers)? };
@@ -220,7 +264,7 @@ mod tests {
     fn laid_out_as_in_peak_cu() {
         assert_eq!(offset_of!(Args<f32>, headers), 24 + 128);
         assert_eq!(offset_of!(Args<f64>, headers), 24 + 136);
-        assert_eq!(size_of::<Args<f32>>(), 24 + 128 + 40 + 24 + 8);
+        assert_eq!(size_of::<Args<f32>>(), 24 + 128 + 40 + 24 + 8 + 16);
         let source = include_str!("../../kernels/peak/peak.cu");
         let (_, rest) = source.split_once("struct PeakArgs {").unwrap();
         let (body, _) = rest.split_once("};").unwrap();
@@ -230,7 +274,7 @@ mod tests {
             .map(|line| line.rsplit([' ', '*']).next().unwrap())
             .collect();
         let ours = "guard batch headers scratch counters header_stride stride team rows single list \
-                    spread refined gamma";
+                    spread refined gamma known found";
         assert_eq!(theirs.join(" "), ours);
     }
 }
