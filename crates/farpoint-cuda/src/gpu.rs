@@ -1,10 +1,12 @@
 //! A GPU: its primary context, what it can do, and the kernels loaded on it.
 
-use crate::context::{Context, Current};
+use crate::context::{Context, Current, Relaxed};
 use crate::driver::{self, check, sys};
+use crate::memory::Buffer;
 use crate::module::{Function, Loaded, Modules};
+use crate::once::OncePerKey;
 use crate::watch::Watch;
-use crate::{CudaScalar, Error, Properties};
+use crate::{CudaScalar, Error, Properties, Stream};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +27,8 @@ struct Inner {
     most: Option<u32>,
     modules: Modules,
     watch: Watch,
+    /// Where the numbers of FastPoint's estimator are.
+    estimator: OncePerKey<(), u64>,
     /// Blocks that a test has work on one pair of [`farpoint::Method::Tree`]; 0 if none has.
     tree_team: AtomicU32,
     /// Dropped last: the others live in it.
@@ -141,6 +145,18 @@ impl Gpu {
         self.0.modules.function(&self.0.context, module, name, T::SUFFIX)
     }
 
+    /// The address of numbers that stay in device memory as long as the GPU is open; copied on first use.
+    pub(crate) fn estimator(&self, numbers: &[f32]) -> Result<u64, Error> {
+        self.0.estimator.get((), || {
+            let _relaxed = Relaxed::new()?;
+            let stream = Stream::new(self)?;
+            let buffer = Buffer::upload(&stream, numbers, "the estimator")?;
+            let address = buffer.pointer();
+            std::mem::forget(buffer);
+            Ok(address)
+        })
+    }
+
     /// Where kernels report that they gave up.
     pub(crate) fn watch(&self) -> &Watch {
         &self.0.watch
@@ -178,6 +194,7 @@ impl Inner {
         };
         // Machine code is for the card as it is.
         let modules = Modules::new(context.properties.capability, most.is_none());
-        Ok(Self { ordinal, most, modules, watch, tree_team: AtomicU32::new(0), context })
+        let (estimator, tree_team) = (OncePerKey::default(), AtomicU32::new(0));
+        Ok(Self { ordinal, most, modules, watch, estimator, tree_team, context })
     }
 }

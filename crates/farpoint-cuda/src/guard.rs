@@ -13,6 +13,7 @@ pub(crate) enum Kernel {
     Tree = 3,
     Backward = 4,
     SearchBackward = 5,
+    FastPoint = 6,
 }
 
 /// `struct Guard` of `kernels/common/guard.cuh`: the first field of such a kernel's argument.
@@ -96,6 +97,7 @@ mod tests {
             (Kernel::Tree, "tree"),
             (Kernel::Backward, "backward"),
             (Kernel::SearchBackward, "search_backward"),
+            (Kernel::FastPoint, "fastpoint"),
         ];
         for ((kernel, name), (code, word)) in
             kernels.into_iter().flat_map(|kernel| words.map(|word| (kernel, word)))

@@ -47,6 +47,7 @@
 //! [`Error::GaveUp`], and the next call works. After [`Gpu::enqueue_sample`] and its like,
 //! [`Stream::check`] returns it.
 
+pub mod approximate;
 mod archive;
 mod context;
 mod device;
@@ -73,6 +74,7 @@ mod team;
 pub mod values;
 mod watch;
 
+pub use approximate::DeviceApproximate;
 pub use driver::{available, device_count, device_of};
 pub use error::{CudaUnavailable, Error};
 pub use event::Event;

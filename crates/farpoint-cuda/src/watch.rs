@@ -150,6 +150,7 @@ pub(crate) fn error(told: u32, patience: Duration) -> Error {
         3 => "tree",
         4 => "backward",
         5 => "search_backward",
+        6 => "fastpoint",
         _ => "unknown",
     };
     // `enum Waiting` of `kernels/common/guard.cuh`.

@@ -80,7 +80,7 @@ mod threads;
 pub mod values;
 mod watch;
 
-pub use approximate::{ApproximateSample, ApproximateSampler};
+pub use approximate::{ApproximateDevice, ApproximateSample, ApproximateSampler};
 pub use cpu::Cpu;
 pub use device::{Device, On, chamfer, nearest, reference};
 pub use error::Error;

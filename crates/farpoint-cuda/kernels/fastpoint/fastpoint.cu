@@ -25,6 +25,7 @@ struct FastPointArgs {
     i64* first_starts;     // one per cloud
     Result* results;       // one per cloud
     u32* found;            // one per cloud
+    real* known;           // `rows` per cloud
     u8* headers;           // per team
     u8* memory;            // arrays, `stride` bytes per cloud
     u64 header_stride;
@@ -105,7 +106,7 @@ __device__ void apply(const State& state, const Team& team, u32 from, u32 to, re
 __device__ void begin(const State& state, const Team& team) {
     for (u32 k = team.thread(); k < state.cloud.start_count; k += team.threads()) {
         u32 row = state.cloud.start(k);
-        state.cloud.indices[k] = (i64)row;
+        write_sample(state.cloud, k, row, infinity());
         state.distance[state.place[row]] = -(real)1;
     }
 }
@@ -218,7 +219,7 @@ __device__ bool take_level(const State& state, Team& team, u32 until, bool start
         u32 taken = shared.total, room = until > *found ? until - *found : 0, from = *found;
         if (taken <= room) {
             for_taken(state, team, shared, [&](u32 k, u32 row) {
-                state.cloud.indices[from + k] = (i64)row;
+                write_sample(state.cloud, from + k, row, infinity());
                 state.distance[state.place[row]] = -(real)1;
             });
             team.sync();
@@ -277,7 +278,7 @@ __device__ void begin_exact(const State& state, Team& team) {
         }
         state.known[row] = nearest;
     }
-    for (u32 k = team.thread(); k < cloud.start_count; k += team.threads()) cloud.indices[k] = (i64)cloud.start(k);
+    for (u32 k = team.thread(); k < cloud.start_count; k += team.threads()) write_sample(cloud, k, cloud.start(k), infinity());
     if (team.thread() != 0) return;
     *state.found = cloud.start_count;
     state.result->levels = 0;
@@ -319,6 +320,7 @@ __device__ void sample_levels(const FastPointArgs& args) {
             state.result = args.results + b;
             state.found = args.found + b;
             state.guard = &args.guard;
+            state.known = args.known + (u64)args.rows * b;
             place_arrays(state, args.memory + args.stride * b, args.rows);
         }
         __syncthreads();

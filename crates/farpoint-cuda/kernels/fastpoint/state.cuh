@@ -49,7 +49,6 @@ struct State {
 // Of a cloud with up to `rows` rows; src/approximate/fastpoint.rs computes the same sum.
 __device__ inline void place_arrays(State& state, u8* memory, u32 rows) {
     u64 places = (u64)chunks_of(rows) * CHUNK;
-    state.known = (real*)cut(&memory, sizeof(real) * (u64)rows);
     state.distance = (real*)cut(&memory, sizeof(real) * places);
     state.fate = (u32*)cut(&memory, sizeof(u32) * places);
     state.witness = (u32*)cut(&memory, sizeof(u32) * places);

@@ -8,14 +8,14 @@
 //! * `scratch_bytes(gpu, shape)`: the device memory it needs besides input and answer;
 //! * `enqueue(gpu, stream, batch, shape, scratch)`: queues its kernels and returns.
 
-mod algorithm;
+pub(crate) mod algorithm;
 mod auto;
-mod batch;
+pub(crate) mod batch;
 mod check;
 mod naive;
-mod peak;
+pub(crate) mod peak;
 mod persistent;
-mod pointers;
+pub(crate) mod pointers;
 mod quick;
 mod radius;
 mod roots;

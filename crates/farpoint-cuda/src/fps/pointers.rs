@@ -127,7 +127,7 @@ impl<T: CudaScalar> DeviceBatch<T> {
     }
 
     /// The kernels' view of the input.
-    pub(super) fn input(&self, shape: Shape) -> Batch<T> {
+    pub(crate) fn input(&self, shape: Shape) -> Batch<T> {
         let (starts, start_count) = self.starts.unwrap_or((0, 1));
         Batch {
             points: self.points,
@@ -202,7 +202,7 @@ impl Gpu {
 }
 
 /// Checks what the host knows, and returns the size.
-fn check<T: CudaScalar>(job: &Sampler, batch: &DeviceBatch<T>) -> Result<Shape, Error> {
+pub(crate) fn check<T: CudaScalar>(job: &Sampler, batch: &DeviceBatch<T>) -> Result<Shape, Error> {
     let input = batch.check_input()?;
     let wanted = match job.amount.limit(input.rows) {
         // Nothing is a sample of no cloud, and of clouds without rows as far as they have any.

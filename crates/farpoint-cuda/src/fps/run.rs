@@ -116,7 +116,7 @@ fn most<T: CudaScalar>(clouds: &[&Prepared<T>], of: fn(&Prepared<T>) -> usize) -
     clouds.iter().map(|cloud| of(cloud)).max().unwrap_or(0)
 }
 
-fn shape<T: CudaScalar>(clouds: &[&Prepared<T>]) -> Shape {
+pub(crate) fn shape<T: CudaScalar>(clouds: &[&Prepared<T>]) -> Shape {
     Shape {
         clouds: clouds.len(),
         rows: most(clouds, Prepared::points),
@@ -141,7 +141,7 @@ fn nothing<T: CudaScalar>(
     sample
 }
 
-fn batch<T: CudaScalar>(
+pub(crate) fn batch<T: CudaScalar>(
     clouds: &[&Prepared<T>],
     shape: Shape,
     input: &Input<T>,
@@ -172,7 +172,7 @@ fn batch<T: CudaScalar>(
 }
 
 /// The clouds in device memory, one after another, axis by axis.
-struct Input<T> {
+pub(crate) struct Input<T> {
     points: Buffer<T>,
     /// Rows of all clouds together.
     rows: usize,
@@ -183,7 +183,11 @@ struct Input<T> {
 }
 
 impl<T: CudaScalar> Input<T> {
-    fn upload(stream: &Stream, clouds: &[&Prepared<T>], shape: Shape) -> Result<Self, Error> {
+    pub(crate) fn upload(
+        stream: &Stream,
+        clouds: &[&Prepared<T>],
+        shape: Shape,
+    ) -> Result<Self, Error> {
         let rows: usize = clouds.iter().map(|cloud| cloud.points()).sum();
         let points = input::upload(stream, clouds, shape.dims)?;
         let start_count = most(clouds, |cloud| cloud.starts().len());
@@ -232,7 +236,7 @@ fn lists<T: CudaScalar>(clouds: &[&Prepared<T>], start_count: usize) -> [Vec<i64
 }
 
 /// Device memory for the answer.
-struct Answer<T> {
+pub(crate) struct Answer<T> {
     /// Samples chosen per cloud, then the indices.
     numbers: Buffer<i64>,
     /// Covering radius per cloud, then the selection distances.
@@ -242,7 +246,7 @@ struct Answer<T> {
 }
 
 impl<T: CudaScalar> Answer<T> {
-    fn new(stream: &Stream, clouds: &[&Prepared<T>]) -> Result<Self, Error> {
+    pub(crate) fn new(stream: &Stream, clouds: &[&Prepared<T>]) -> Result<Self, Error> {
         let slots: Vec<_> = sums(clouds.iter().map(|cloud| cloud.wanted()))
             .into_iter()
             .map(|sum| sum as usize)
@@ -258,7 +262,7 @@ impl<T: CudaScalar> Answer<T> {
     }
 
     /// Fetches the samples once the kernels are done.
-    fn download(
+    pub(crate) fn download(
         &self,
         gpu: &Gpu,
         clouds: &[&Prepared<T>],

@@ -92,7 +92,7 @@ impl Gpu {
 /// `struct Indexes` of `kernels/search/index.cuh`.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(super) struct Indexes {
+pub(crate) struct Indexes {
     memory: u64,
     stride: u64,
     rows: u32,
@@ -100,13 +100,13 @@ pub(super) struct Indexes {
 
 impl Indexes {
     /// Of clouds with at most `rows` rows, at this address.
-    pub(super) fn at<T: CudaScalar>(memory: u64, rows: usize) -> Self {
+    pub(crate) fn at<T: CudaScalar>(memory: u64, rows: usize) -> Self {
         Self { memory, stride: bytes_of_one::<T>(rows) as u64, rows: rows as u32 }
     }
 }
 
 /// Bytes of all indexes of a side.
-pub(super) fn bytes<T: CudaScalar>(clouds: usize, rows: usize) -> usize {
+pub(crate) fn bytes<T: CudaScalar>(clouds: usize, rows: usize) -> usize {
     clouds.saturating_mul(bytes_of_one::<T>(rows))
 }
 
@@ -114,6 +114,16 @@ fn bytes_of_one<T: CudaScalar>(rows: usize) -> usize {
     let (number, places) = (size_of::<T>(), chunks(rows) * CHUNK);
     let boxes = 8 * 32 * number * team::blocks_of_children(places / 32);
     [3 * number * places, 4 * places, 4 * rows, boxes].into_iter().map(aligned).sum()
+}
+
+/// Places of an index over so many rows, some of which have none.
+pub(crate) fn places(rows: usize) -> usize {
+    chunks(rows) * CHUNK
+}
+
+/// Bytes of scratch memory that building indexes takes.
+pub(crate) fn building_bytes(clouds: usize, rows: usize) -> usize {
+    Plan::new(rows).bytes(clouds)
 }
 
 /// Nodes of the lowest level for so many rows: `chunks_of` of `kernels/search/index.cuh`.
@@ -126,10 +136,10 @@ fn chunks(rows: usize) -> usize {
 }
 
 /// Indexes to be built by one launch: of either side its clouds and where its index goes.
-pub(super) struct Build {
-    pub(super) sides: [Option<(DeviceClouds, u64)>; 2],
-    pub(super) clouds: usize,
-    pub(super) dims: usize,
+pub(crate) struct Build {
+    pub(crate) sides: [Option<(DeviceClouds, u64)>; 2],
+    pub(crate) clouds: usize,
+    pub(crate) dims: usize,
 }
 
 impl Build {
@@ -235,7 +245,7 @@ impl Plan {
 }
 
 /// Bytes of scratch memory.
-pub(super) fn scratch_bytes(build: &Build) -> usize {
+pub(crate) fn scratch_bytes(build: &Build) -> usize {
     build.sides().map(|(of, _)| Plan::new(of.rows).bytes(build.clouds)).max().unwrap_or(0)
 }
 
@@ -244,7 +254,7 @@ pub(super) fn scratch_bytes(build: &Build) -> usize {
 /// # Safety
 /// The clouds must be as `build` says, and their indexes' memory must have [`bytes`]; all of it must stay so
 /// until the stream has finished.
-pub(super) unsafe fn enqueue<T: CudaScalar>(
+pub(crate) unsafe fn enqueue<T: CudaScalar>(
     gpu: &Gpu,
     stream: &Stream,
     build: &Build,
@@ -298,7 +308,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
 
 impl DeviceClouds {
     /// Refuses memory that is too small for an index, if one is given.
-    pub(super) fn check_index<T: CudaScalar>(&self, clouds: usize) -> Result<(), Error> {
+    pub(crate) fn check_index<T: CudaScalar>(&self, clouds: usize) -> Result<(), Error> {
         let wanted = bytes::<T>(clouds, self.rows);
         match self.index {
             Some((address, bytes)) if bytes < wanted || !address.is_multiple_of(256) => {

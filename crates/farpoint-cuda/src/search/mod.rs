@@ -14,7 +14,7 @@ mod auto;
 mod backward;
 mod clouds;
 mod gradients;
-mod index;
+pub(crate) mod index;
 mod method;
 mod parameter;
 mod pointers;

@@ -16,6 +16,7 @@
 //! This module uses `fps` (its checks, and its samples as FastPoint's first) and `spatial`; they do
 //! not use it.
 
+mod device;
 mod fastpoint;
 mod frame;
 mod grid;
@@ -29,6 +30,7 @@ mod sampler;
 mod watch;
 mod work;
 
+pub use device::ApproximateDevice;
 pub use fastpoint::FastPointDetails;
 /// What training the estimator of FastPoint needs.
 #[doc(hidden)]

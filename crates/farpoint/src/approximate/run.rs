@@ -115,6 +115,16 @@ impl<T: Scalar> Checked<T> {
 
 /// What can be refused without the cloud; the number of threads for so many points.
 fn check(cpu: &Cpu, sampler: &ApproximateSampler, points: usize) -> Result<usize, Error> {
+    check_job(sampler)?;
+    // A wrong number is refused even where one thread does the work.
+    match points < SMALL {
+        true => threads::count_for(false, cpu.threads).map(|_| 1),
+        false => threads::count(cpu.threads),
+    }
+}
+
+/// What can be refused without the cloud.
+pub(super) fn check_job(sampler: &ApproximateSampler) -> Result<(), Error> {
     let method = sampler.method;
     match method {
         Method::Morton { bits } if !(1..=morton::MOST_BITS).contains(&bits) => {
@@ -130,9 +140,7 @@ fn check(cpu: &Cpu, sampler: &ApproximateSampler, points: usize) -> Result<usize
         Amount::Cell(_) if !matches!(method, Method::Grid { .. }) => Err(no_cell(method)),
         Amount::Cell(cell) if !(cell > 0.0 && cell.is_finite()) => Err(Error::BadCell(cell)),
         Amount::Spacing(_) => Err(Error::SpacingNotForMethod(method.name())),
-        // A wrong number is refused even where one thread does the work.
-        _ if points < SMALL => threads::count_for(false, cpu.threads).map(|_| 1),
-        _ => threads::count(cpu.threads),
+        _ => Ok(()),
     }
 }
 

@@ -3,7 +3,8 @@
 use super::{Centroids, FastPointDetails, run};
 use crate::parse::{ParseError, by_name};
 use crate::{
-    Algorithm, Amount, BadRows, Cpu, Error, Observer, On, Points, Scalar, Start, Statistics, Traits,
+    Algorithm, Amount, BadRows, Cpu, DeviceKind, Error, On, Points, Scalar, Start, Statistics,
+    Traits,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -116,6 +117,14 @@ impl Method {
         matches!(self, Self::Npdu { .. } | Self::FastPoint { .. })
     }
 
+    /// The kinds of devices that have it.
+    pub fn devices(&self) -> &'static [DeviceKind] {
+        match self {
+            Self::FastPoint { .. } => &[DeviceKind::Cpu, DeviceKind::Gpu],
+            _ => &[DeviceKind::Cpu],
+        }
+    }
+
     /// What this method promises for a count.
     pub fn traits(&self) -> Traits {
         let source = match self {
@@ -204,11 +213,30 @@ impl ApproximateSampler {
         Self { bad_rows, ..self }
     }
 
-    /// This job on so many threads. Besides copying, they make the cells of [`Method::Grid`], the
-    /// order of [`Method::Morton`] and [`Order::Morton`], and the first samples of
-    /// [`Method::FastPoint`]. The result never depends on them.
-    pub fn on<'a>(&'a self, cpu: &'a Cpu) -> On<'a, Self, Cpu> {
-        On { job: self, device: cpu }
+    /// This job on a device: a [`Cpu`], or a GPU, which has some of the methods ([`Method::devices`]). On the CPU,
+    /// besides copying, threads make the cells of [`Method::Grid`], the order of [`Method::Morton`] and
+    /// [`Order::Morton`], and the first samples of [`Method::FastPoint`]. The result never depends on device and
+    /// threads.
+    pub fn on<'a, D: ?Sized>(&'a self, device: &'a D) -> On<'a, Self, D> {
+        On { job: self, device }
+    }
+
+    /// Checks, without a cloud, that amount, start and options fit the method, and that devices of this kind have it.
+    ///
+    /// # Errors
+    /// As [`ApproximateSampler::sample`], and [`Error::NotOnDevice`].
+    pub fn check(&self, device: DeviceKind) -> Result<(), Error> {
+        run::check_job(self)?;
+        if !self.method.devices().contains(&device) {
+            let all = Method::ALL.iter().filter(|method| method.devices().contains(&device));
+            let names: Vec<_> = all.map(Method::name).collect();
+            let (what, instead) = (self.method.name().to_owned(), names.join(", "));
+            return Err(Error::NotOnDevice { what, device, instead });
+        }
+        match self.method {
+            Method::FastPoint { first, .. } => first.check(device),
+            _ => Ok(()),
+        }
     }
 
     /// Samples one cloud with all threads.
@@ -235,60 +263,6 @@ impl ApproximateSampler {
     }
 }
 
-impl On<'_, ApproximateSampler, Cpu> {
-    /// Samples one cloud.
-    ///
-    /// # Errors
-    /// As [`ApproximateSampler::sample`].
-    pub fn sample<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
-    ) -> Result<ApproximateSample, Error> {
-        run::sample(self.device, self.job, points, None)
-    }
-
-    /// [`On::sample`] that reports progress to `observer`, which can cancel the run.
-    ///
-    /// A method that chooses all at the end reports no samples until then, and one that takes
-    /// samples back ([`Method::FastPoint`]) fewer than before. The covering radius is infinite while
-    /// it is not known, and for [`Method::Npdu`] what its windows know.
-    ///
-    /// # Errors
-    /// As [`ApproximateSampler::sample`], and [`Error::Cancelled`].
-    pub fn sample_with<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
-        observer: Observer<'_>,
-    ) -> Result<ApproximateSample, Error> {
-        run::sample(self.device, self.job, points, Some(observer))
-    }
-
-    /// Centroids of occupied cells in place of points of the cloud, as in PCL and KPConv:
-    /// [`Method::Grid`] only, whose `keep` is not used. For a count, there are at most so many: the
-    /// most that bisection on the cell size finds.
-    ///
-    /// # Errors
-    /// As [`ApproximateSampler::sample`].
-    pub fn centroids<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
-    ) -> Result<Centroids<T>, Error> {
-        run::centroids(self.device, self.job, points, None)
-    }
-
-    /// [`On::centroids`] that reports progress to `observer`, which can cancel the run.
-    ///
-    /// # Errors
-    /// As [`ApproximateSampler::sample`], and [`Error::Cancelled`].
-    pub fn centroids_with<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
-        observer: Observer<'_>,
-    ) -> Result<Centroids<T>, Error> {
-        run::centroids(self.device, self.job, points, Some(observer))
-    }
-}
-
 /// An approximate sample: not the farthest point sample. What is known of it is in `details`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -307,6 +281,11 @@ pub struct ApproximateSample {
 }
 
 impl ApproximateSample {
+    /// What a device has found.
+    pub fn new(indices: Vec<usize>, method: Method, details: Details) -> Self {
+        Self { indices, method, details, dropped: 0, statistics: Statistics::default() }
+    }
+
     /// Number of samples.
     pub fn len(&self) -> usize {
         self.indices.len()

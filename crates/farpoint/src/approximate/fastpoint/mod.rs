@@ -66,6 +66,26 @@ pub struct FastPointDetails {
     pub covering_radius: f64,
 }
 
+impl FastPointDetails {
+    /// What a device has found: radii as they were used, the sample's squared covering radius, and the square by which
+    /// the samples of the levels are apart.
+    #[doc(hidden)]
+    pub fn new<T: Scalar>(
+        prefix: usize,
+        found: usize,
+        radii: &[T],
+        [apart, covering]: [T; 2],
+    ) -> Self {
+        Self {
+            prefix,
+            radii: radii.iter().map(|radius| radius.to_f64()).collect(),
+            found,
+            spacing: apart.sqrt().to_f64(),
+            covering_radius: covering.sqrt().to_f64(),
+        }
+    }
+}
+
 pub(super) fn sample<T: Scalar>(
     run: &mut Run<'_, '_, T>,
     job: &Job<'_>,

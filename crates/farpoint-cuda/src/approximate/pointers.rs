@@ -1,0 +1,110 @@
+//! Approximate sampling of clouds in device memory.
+
+use super::fastpoint::{self, Work};
+use crate::fps::DeviceBatch;
+use crate::fps::batch::Shape;
+use crate::fps::pointers;
+use crate::search::DeviceClouds;
+use crate::{CudaScalar, Error, Gpu, Stream};
+use farpoint::approximate::Method;
+use farpoint::{ApproximateSampler, DeviceKind, Sampler, Start};
+
+/// Clouds in device memory to be sampled by an [`ApproximateSampler`], and where their samples go.
+///
+/// # Safety
+/// As for [`DeviceBatch`]; an index must be one that [`Gpu::enqueue_index`] has built over the same clouds on the same
+/// GPU, or builds before this work on its stream.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceApproximate<T> {
+    /// Clouds and answer. Distances of samples are not known, but may be written over; scratch memory is at least
+    /// [`Gpu::approximate_scratch_bytes`].
+    pub batch: DeviceBatch<T>,
+    /// Address and size of an index over the clouds, which saves the time to build one. It may serve searches, too
+    /// ([`DeviceClouds::index`](crate::DeviceClouds::index)).
+    pub index: Option<(u64, usize)>,
+}
+
+impl<T> DeviceApproximate<T> {
+    fn clouds(&self) -> DeviceClouds {
+        DeviceClouds {
+            points: self.batch.points,
+            strides: self.batch.strides,
+            rows: self.batch.rows,
+            offsets: self.batch.offsets,
+            lengths: self.batch.lengths,
+            index: self.index,
+        }
+    }
+}
+
+/// Approximate sampling of clouds in device memory.
+impl Gpu {
+    /// Queues the sampling of clouds in device memory and returns without waiting, as [`Gpu::enqueue_sample`] does; see
+    /// [`DeviceApproximate`]. Graphs can capture it after a first call.
+    ///
+    /// # Errors
+    /// If the job, sizes or addresses are wrong as far as the host can tell, if GPUs do not have the method, and if the
+    /// driver refuses a call.
+    ///
+    /// # Safety
+    /// See [`DeviceApproximate`].
+    pub unsafe fn enqueue_approximate<T: CudaScalar>(
+        &self,
+        job: &ApproximateSampler,
+        stream: &Stream,
+        wanted: &DeviceApproximate<T>,
+    ) -> Result<(), Error> {
+        stream.check_of(self)?;
+        job.check(DeviceKind::Gpu)?;
+        let batch = &wanted.batch;
+        let shape = pointers::check(&exact(job), batch)?;
+        if shape.clouds == 0 {
+            return Ok(());
+        }
+        let starts = batch.starts.map_or(1, |(_, starts)| starts);
+        let Some(work) = work(job, shape, starts, wanted.index.is_some())? else { return Ok(()) };
+        let clouds = wanted.clouds();
+        clouds.check_index::<T>(shape.clouds)?;
+        let view = batch.input(shape);
+        // SAFETY: what is in device memory is as `DeviceApproximate` requires, by this function's contract; what the
+        // host knows was checked.
+        unsafe { fastpoint::enqueue(stream, &view, &work, batch.scratch, &clouds) }
+    }
+
+    /// Bytes of device memory that [`Gpu::enqueue_approximate`] uses besides input, index and answer, for this many
+    /// clouds of at most `rows` rows of `dims` coordinates and `wanted` samples each, with an index or without one; 0 if
+    /// the GPU can't run the method.
+    pub fn approximate_scratch_bytes<T: CudaScalar>(
+        &self,
+        job: &ApproximateSampler,
+        [clouds, rows, dims]: [usize; 3],
+        wanted: usize,
+        indexed: bool,
+    ) -> usize {
+        let shape = Shape { clouds, rows, dims, wanted };
+        match work(job, shape, 1, indexed) {
+            Ok(Some(work)) if job.check(DeviceKind::Gpu).is_ok() => {
+                fastpoint::scratch_bytes::<T>(self, &work)
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// The exact job that is checked in its place.
+pub(super) fn exact(job: &ApproximateSampler) -> Sampler {
+    let start = job.start.clone().unwrap_or(Start::Index(0));
+    Sampler::new(job.amount).start(start).bad_rows(job.bad_rows)
+}
+
+/// What a job is on a GPU that has its method.
+pub(super) fn work(
+    job: &ApproximateSampler,
+    shape: Shape,
+    starts: usize,
+    indexed: bool,
+) -> Result<Option<Work>, Error> {
+    let Method::FastPoint { first, estimator } = job.method else { return Ok(None) };
+    let first = fastpoint::first_stage(first)?;
+    Ok(Some(Work { first, estimator, shape, starts, indexed }))
+}

@@ -1,0 +1,98 @@
+//! Where approximate samplers run.
+
+use super::{ApproximateSample, ApproximateSampler, Centroids, run};
+use crate::{Cpu, Error, Observer, On, Points, Scalar};
+
+/// Something that does approximate sampling jobs for numbers of type `T`. Every device gives the same results.
+///
+/// Users call it through [`ApproximateSampler::on`].
+pub trait ApproximateDevice<T: Scalar> {
+    /// What can go wrong on this device.
+    type Error: From<Error>;
+
+    /// Samples one cloud in host memory.
+    ///
+    /// # Errors
+    /// What [`ApproximateSampler::check`] and [`ApproximateSampler::sample`] refuse, and failures of the device.
+    fn sample_approximate<P: Points<T> + ?Sized>(
+        &self,
+        job: &ApproximateSampler,
+        points: &P,
+        observer: Option<Observer<'_>>,
+    ) -> Result<ApproximateSample, Self::Error>;
+}
+
+impl<T: Scalar> ApproximateDevice<T> for Cpu {
+    type Error = Error;
+
+    fn sample_approximate<P: Points<T> + ?Sized>(
+        &self,
+        job: &ApproximateSampler,
+        points: &P,
+        observer: Option<Observer<'_>>,
+    ) -> Result<ApproximateSample, Error> {
+        run::sample(self, job, points, observer)
+    }
+}
+
+impl<D: ?Sized> On<'_, ApproximateSampler, D> {
+    /// Samples one cloud.
+    ///
+    /// # Errors
+    /// As [`ApproximateSampler::sample`], and failures of the device.
+    pub fn sample<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+    ) -> Result<ApproximateSample, D::Error>
+    where
+        D: ApproximateDevice<T>,
+    {
+        self.device.sample_approximate(self.job, points, None)
+    }
+
+    /// [`On::sample`] that reports progress to `observer`, which can cancel the run.
+    ///
+    /// A method that chooses all at the end reports no samples until then, and one that takes
+    /// samples back ([`FastPoint`](super::Method::FastPoint)) fewer than before. The covering radius is infinite while
+    /// it is not known, and for [`Npdu`](super::Method::Npdu) what its windows know.
+    ///
+    /// # Errors
+    /// As [`ApproximateSampler::sample`], and [`Error::Cancelled`].
+    pub fn sample_with<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        observer: Observer<'_>,
+    ) -> Result<ApproximateSample, D::Error>
+    where
+        D: ApproximateDevice<T>,
+    {
+        self.device.sample_approximate(self.job, points, Some(observer))
+    }
+}
+
+impl On<'_, ApproximateSampler, Cpu> {
+    /// Centroids of occupied cells in place of points of the cloud, as in PCL and KPConv:
+    /// [`Grid`](super::Method::Grid) only, whose `keep` is not used. For a count, there are at most so many: the
+    /// most that bisection on the cell size finds.
+    ///
+    /// # Errors
+    /// As [`ApproximateSampler::sample`].
+    pub fn centroids<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+    ) -> Result<Centroids<T>, Error> {
+        run::centroids(self.device, self.job, points, None)
+    }
+
+    /// [`On::centroids`] that reports progress to `observer`, which can cancel the run.
+    ///
+    /// # Errors
+    /// As [`ApproximateSampler::sample`], and [`Error::Cancelled`].
+    pub fn centroids_with<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        observer: Observer<'_>,
+    ) -> Result<Centroids<T>, Error> {
+        run::centroids(self.device, self.job, points, Some(observer))
+    }
+}
