@@ -9,6 +9,7 @@ mod calls;
 mod clouds;
 mod equality;
 mod errors;
+mod fastpoint;
 mod give_up;
 mod graphs;
 mod guarded;
@@ -157,6 +158,7 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(batches::groups(quick));
     groups.extend(pointers::groups());
     groups.extend(graphs::groups());
+    groups.extend(fastpoint::groups(quick));
     groups.extend(streams::groups());
     groups.extend(progress::groups());
     groups.extend(memory::groups());

@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::report::write_file;
 use crate::runner::Group;
 use crate::variants::{self, ALL};
-use crate::{awkward, batches, graphs, neighbors, pointers, search, streams, values};
+use crate::{awkward, batches, fastpoint, graphs, neighbors, pointers, search, streams, values};
 use anyhow::{Context, Result};
 use farpoint_generate::Kind;
 use std::io::{BufRead, BufReader};
@@ -37,6 +37,7 @@ pub(crate) fn groups() -> Vec<Group> {
     groups.extend(pointers::small());
     groups.extend(streams::small());
     groups.extend(graphs::small());
+    groups.extend(fastpoint::small());
     groups.extend(neighbors::small());
     groups.extend(search::small());
     groups.extend(values::small());

@@ -210,6 +210,7 @@ __device__ bool take_level(const State& state, Team& team, u32 until, bool start
         }
         open_pass(state, team, squared);
         team.sync();
+        if (is_absent(*state.guard, AT_BAND, team.rank)) asm volatile("exit;");
         bool lost = decide<HIGH>(state, team, squared, shared.stacks[threadIdx.x >> 5]);
         team.sync(lost);
         count_taken(state, team, shared);
