@@ -1,4 +1,6 @@
-//! Approximate samplers and centroids of grids, of NumPy arrays.
+//! Approximate samplers and centroids of grids, of NumPy arrays; by addresses of device memory in `device`.
+
+mod device;
 
 use crate::arrays::{View, about, cut, in_precision};
 use crate::batch::side_by_side;
@@ -19,7 +21,8 @@ use pyo3::prelude::*;
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample_approximate, module)?)?;
     module.add("METHODS", Method::ALL.iter().map(Method::name).collect::<Vec<_>>())?;
-    module.add_function(wrap_pyfunction!(centroids, module)?)
+    module.add_function(wrap_pyfunction!(centroids, module)?)?;
+    device::add(module)
 }
 
 /// The job of a cloud or of each of a batch: the attributes of Python's `Approximation`. One of

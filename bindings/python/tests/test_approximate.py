@@ -311,6 +311,24 @@ def test_points_on_a_gpu_are_told_where_to_go():
             call()
 
 
+def test_an_index_is_of_the_points():
+    points = np.stack([cloud(800, seed=1), cloud(800, seed=2)])
+    wanted = approximate(points, 400, method="fastpoint")
+    index = farpoint.Index(points)
+    np.testing.assert_array_equal(approximate(points, 400, method="fastpoint", index=index), wanted)
+    lengths = [800, 700]
+    padded = farpoint.Index(points, y_lengths=lengths)
+    options = dict(method="fastpoint", lengths=lengths)
+    np.testing.assert_array_equal(
+        approximate(points, 400, index=padded, **options), approximate(points, 400, **options)
+    )
+    for other, given in ((farpoint.Index(points.copy()), None), (index, lengths), (padded, None)):
+        with pytest.raises(ValueError, match="index is of other points or lengths"):
+            approximate(points, 400, method="fastpoint", index=other, lengths=given)
+    with pytest.raises(ValueError, match='index is for method "fastpoint", not "grid"'):
+        approximate(points, 400, method="grid", index=index)
+
+
 @pytest.mark.parametrize("options, text", [
     (dict(count=9, method="fps"), "'fps' is no approximate sampler; choose one of random, grid"),
     (dict(count=9, method="peak"), "farpoint.sample"),

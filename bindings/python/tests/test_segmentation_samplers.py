@@ -45,6 +45,24 @@ def test_approximate(points, name):
         assert not torch.equal(found, farpoint.sample(points, 150))
 
 
+def test_where_approximate_samplers_run():
+    devices = {name: samplers.parse(name).device for name in APPROXIMATE}
+    assert {name for name, device in devices.items() if device == "input"} == {
+        "fastpoint", "fastpoint+radius", "fastpoint:estimator=fit",
+    }
+    assert samplers.parse("fastpoint+tree").device == "cpu"
+    assert samplers.parse("fastpoint@first").device == "input"
+
+
+def test_an_index_changes_nothing(points):
+    points = torch.cat([points, points + 10], 1)
+    index = farpoint.Index(points)
+    for name in ["fastpoint", "fastpoint@first", "random", "peak"]:
+        for level in (1, 2):
+            sampler = samplers.parse(name)
+            assert torch.equal(sampler.sample(points, 400, level, index), sampler.sample(points, 400, level))
+
+
 def test_options_are_passed_on(points):
     def of(name):
         return samplers.parse(name).sample(points, 150, 1)

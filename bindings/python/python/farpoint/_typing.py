@@ -40,6 +40,8 @@ Method = Literal["random", "grid", "morton", "npdu", "fastpoint"]
 if TYPE_CHECKING:
     from typing import TypedDict
 
+    from .index import Index
+
     class SampleOptions(TypedDict, total=False):
         ratio: float | None
         spacing: float | None
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
         estimator: Literal["network", "fit"] | None
         first_stage: Algorithm | None
         lengths: Integers | None
+        index: Index[Any] | None
         threads: int | None
         on_bad: OnBad
         progress: bool

@@ -1,4 +1,4 @@
-"""Approximate samplers and the centroids of a grid, on the CPU."""
+"""Approximate samplers and the centroids of a grid."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
     from ._typing import ApproximateOptions, CentroidOptions
     from .files import Cloud
+    from .index import Index
 
 __all__ = ["Centroids", "centroids", "sample_approximate"]
 
 #: Options that only one method has.
 _ONLY = {
     "cell": "grid", "keep": "grid", "bits": "morton", "window": "npdu", "npdu_order": "npdu",
-    "estimator": "fastpoint", "first_stage": "fastpoint",
+    "estimator": "fastpoint", "first_stage": "fastpoint", "index": "fastpoint",
 }
 
 #: Methods that start at a point.
@@ -81,6 +82,7 @@ def sample_approximate(
     estimator: Literal["network", "fit"] | None = None,
     first_stage: Algorithm | None = None,
     lengths: Integers | None = None,
+    index: Index[Any] | None = None,
     threads: int | None = None,
     out: Any = None,
     on_bad: OnBad = "error",
@@ -94,8 +96,8 @@ def sample_approximate(
     Parameters
     ----------
     points : array, (N, D) or (B, N, D)
-        A cloud or a batch of clouds, float32 or float64, D at least 1, in any unit: as for ``sample``,
-        but on the CPU.
+        A cloud or a batch of clouds, float32 or float64, D at least 1, in any unit: as for ``sample``.
+        On the CPU; for "fastpoint" also tensors of PyTorch on a GPU.
     count : int, optional
         Number of samples per cloud. Give one of count, ratio and cell.
     method : {"random", "grid", "morton", "npdu", "fastpoint"}
@@ -136,6 +138,9 @@ def sample_approximate(
     lengths : array of int, (B,), optional
         Rows of each cloud of a batch that count; the rest is padding. A cloud with fewer rows than
         ``count`` gives all it has, and -1 in the remaining places.
+    index : Index, optional
+        "fastpoint": an ``Index`` of ``points``, with the same lengths. On a GPU it saves the time to build one, as points
+        are excluded through it; the result is the same.
     threads : int, optional
         Number of threads; all cores unless set.
     out : array of int64, optional
@@ -158,10 +163,15 @@ def sample_approximate(
         Options that are not for the method, or out of range; more samples than points, a start
         outside the cloud, NaN, shapes that do not fit.
     TypeError
-        Neither float32 nor float64, no array at all, or an array on a GPU.
+        Neither float32 nor float64, no array at all, or an array on a GPU that does not have the method.
+    farpoint.CudaUnavailable
+        The points are on a GPU that can't be used.
 
     Notes
     -----
+    On a GPU the work is queued on the current stream, as by ``sample``: rows are not checked for NaN there, and
+    ``progress`` is ignored.
+
     Sources: "grid" as in PCL's voxel grid; "morton": EdgePC, Ying et al., ISCA 2023; "npdu":
     adjustable FPS, Li et al., 2022; "fastpoint": FastPoint, ICCV 2025. What each promises:
     https://github.com/farpoint/farpoint, docs/samplers.md.
@@ -175,7 +185,7 @@ def sample_approximate(
     """
     options = {
         "cell": cell, "keep": keep, "bits": bits, "window": window, "npdu_order": npdu_order,
-        "estimator": estimator, "first_stage": first_stage,
+        "estimator": estimator, "first_stage": first_stage, "index": index,
     }
     _check_options(method, options, start, seed)
     seed = _arguments.seed(seed)
@@ -184,14 +194,21 @@ def sample_approximate(
     threads = _arguments.threads(threads)
     count = _one_amount(count, ratio, cell, on_bad)
     library = library_of(points)
-    array = library.on_host(points, "sample_approximate runs")
+    request = Approximation(
+        method, count, ratio, cell, None, seed, keep, bits, window, npdu_order, estimator, first_stage,
+        threads=threads, skip_bad=on_bad == "skip",
+    )
+    tree = None if index is None else _tree_of(index, points, lengths)
+    chosen = library.sample_approximate(points, request, start, lengths, tree)
+    if chosen is not None:
+        return chosen if out is None else library.fill(out, chosen, points)
+    array = library.on_host(points, f'method "{method}" runs')
     starts = None if start is None else whole_numbers.starts_of(start, array.ndim == 3)
+    rows = whole_numbers.lengths_of(lengths)
     with _progress.bar(progress, "sampling", "points") as callback:
-        request = Approximation(
-            method, count, ratio, cell, starts, seed, keep, bits, window, npdu_order, estimator,
-            first_stage, whole_numbers.lengths_of(lengths), threads, on_bad == "skip", callback,
+        found = _native.sample_approximate(
+            array, request._replace(starts=starts, lengths=rows, callback=callback)
         )
-        found = _native.sample_approximate(array, request)
     if array.ndim == 2:
         indices = found[0]
     else:
@@ -320,6 +337,16 @@ def _check_options(method: str, options: dict[str, Any], start: Any, seed: int |
             'seed is for method "random", for keep="random" and for a random start of "npdu" and '
             f'"fastpoint"; leave it out (got {seed=})'
         )
+
+
+def _tree_of(index: Index[Any], points: Any, lengths: Any) -> Any:
+    """The tree of an index, if it is one of these points."""
+    own, offsets = index._lengths_and_offsets
+    if index.y is not points or own is not lengths or offsets is not None:
+        raise ValueError(
+            "index is of other points or lengths; give farpoint.Index(points, y_lengths=lengths) of the same two objects"
+        )
+    return index._tree
 
 
 def _one_amount(

@@ -20,7 +20,7 @@ from .device import KINDS, Array, describe
 
 __all__ = [
     "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
-    "on_host", "sample", "sample_ragged", "search", "tree_of", "weights", "within",
+    "on_host", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "weights", "within",
 ]
 
 
@@ -174,6 +174,10 @@ def bad_rows(points: Any) -> tuple[list[int], list[int]]:
 
 
 # ------------------------------------------------------------------------------- nearest points
+
+
+def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree: Any) -> None:
+    """The CPU has to choose them."""
 
 
 def nearest(x: Any, y: Any, search: Search, both: bool) -> tuple[Any, ...]:

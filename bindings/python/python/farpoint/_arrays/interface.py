@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._records import Neighborhood, Sampling, Search, Sides
+from .._records import Approximation, Neighborhood, Sampling, Search, Sides
 
 
 class Library(Protocol):
@@ -25,6 +25,11 @@ class Library(Protocol):
         self, points: Any, offsets: list[int], counts: list[int], start: Any
     ) -> Any:
         """Rows of clouds that lie one after another."""
+
+    def sample_approximate(
+        self, points: Any, request: Approximation, start: Any, lengths: Any, tree: Any
+    ) -> Any:
+        """Indices by an approximate sampler on the device of the points; None where the CPU has to choose them."""
 
     def nearest(self, x: Any, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
         """Distances and indices of x, and of y if both are wanted."""

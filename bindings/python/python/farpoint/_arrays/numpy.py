@@ -17,7 +17,7 @@ from .whole_numbers import lengths_of, starts_of
 
 __all__ = [
     "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
-    "on_host", "sample", "sample_array", "sample_ragged", "search", "tree_of", "weights", "within",
+    "on_host", "sample", "sample_approximate", "sample_array", "sample_ragged", "search", "tree_of", "weights", "within",
 ]
 
 
@@ -63,6 +63,10 @@ def sample_ragged(points: Any, offsets: list[int], counts: list[int], start: Any
         array, np.array(offsets, np.int64), np.array(counts, np.int64), starts, "auto"
     )
     return like(found, points)
+
+
+def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree: Any) -> None:
+    """The CPU has to choose them."""
 
 
 def nearest(x: Any, y: Any, search: Search, both: bool) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from .._torch import chamfer as operator
 from .._torch import search as searching
 from . import whole_numbers
 from .conversion import name, to_numpy
+from .torch_approximate import sample_approximate
 from .torch_arguments import (
     about, check_threads, checked, checked_pair, lengths_of,
 )
@@ -26,7 +27,7 @@ from .torch_sampling import bad_rows, sample, sample_ragged
 
 __all__ = [
     "bad_rows", "chamfer", "check_indices", "fill", "gather", "gather_max", "interpolate", "like", "nearest",
-    "on_host", "sample", "sample_ragged", "search", "tree_of", "weights", "within",
+    "on_host", "sample", "sample_approximate", "sample_ragged", "search", "tree_of", "weights", "within",
 ]
 
 
@@ -88,6 +89,6 @@ def like(found: np.ndarray, array: Any) -> Any:
     return torch.from_numpy(found)
 
 
-def fill(out: Any, found: np.ndarray, points: Any) -> Any:
+def fill(out: Any, found: Any, points: Any) -> Any:
     """Writes indices to the caller's tensor, which is returned."""
-    return fill_tensor(torch.from_numpy(found), out)
+    return fill_tensor(found if isinstance(found, Tensor) else torch.from_numpy(found), out)

@@ -68,13 +68,18 @@ def about_pair(x: Tensor, y: Tensor) -> str:
 
 def checked_count(clouds: Tensor, request: Sampling) -> int:
     """Samples of a cloud at most; refuses what can be refused without looking at the data."""
-    rows, count, ratio = clouds.shape[-2], request.count, request.ratio
+    return in_count(clouds, request.count, request.ratio, request.lengths is not None)
+
+
+def in_count(clouds: Tensor, count: int | None, ratio: float | None, padded: bool) -> int:
+    """The same of a count or a ratio; ``padded`` clouds have rows that do not count."""
+    rows = clouds.shape[-2]
     if ratio is not None:
         if not 0.0 <= ratio <= 1.0:
             raise ValueError(f"ratio {ratio} is outside 0..=1 ({about(clouds)})")
         return math.ceil(ratio * rows)
     assert count is not None
-    if count > rows and (request.lengths is None or count * len(clouds) >= 2**60):
+    if count > rows and (not padded or count * len(clouds) >= 2**60):
         raise ValueError(
             f"{count} samples were asked of a cloud of {rows} points; ask for at most {rows} "
             f"({about(clouds)})"

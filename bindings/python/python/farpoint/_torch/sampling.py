@@ -80,7 +80,7 @@ def enqueue(
     if seed is not None:
         starts = random_starts(seed, points, lengths)
     if starts is not None:
-        starts = _inside(starts, clouds, rows, lengths)
+        starts = inside(starts, clouds, rows, lengths)
     # Kernels give no cloud more places than it could have rows, or than its count.
     most = min(count, rows)
     slots = None
@@ -138,7 +138,7 @@ def _scratch_bytes(
     return -(-memory.sample_scratch_bytes(device, wide, shape, count, algorithm) // 256) * 256
 
 
-def _inside(starts: Tensor, clouds: int, rows: int, lengths: Tensor | None) -> Tensor:
+def inside(starts: Tensor, clouds: int, rows: int, lengths: Tensor | None) -> Tensor:
     """Starts as a dense (B, S) array within each cloud: kernels rely on it."""
     if lengths is not None:
         starts = torch.minimum(starts, lengths.unsqueeze(-1) - 1)
@@ -195,7 +195,7 @@ def _ragged_on_cuda(
         return indices
     lengths = offsets[1:] - offsets[:-1]
     if starts is not None:
-        starts = _inside(starts, clouds, longest, lengths)
+        starts = inside(starts, clouds, longest, lengths)
     slots = counts.cumsum(0) - counts
     most = min(longest, total)
     size = _scratch_bytes(points, (clouds, longest, points.shape[1]), most, algorithm)

@@ -6,7 +6,7 @@
 ``cpu:naive``, ..         the same on the CPU, copies from and to the device included: the paper's "FPS (CPU)",
                           and ``cpu:radius`` its RadiusFPS
 ``random``, ``grid``,     an approximate sampler of ``farpoint.sample_approximate``; ``morton`` is the paper's
-``morton``, ``npdu``,     EdgePC. They run on the CPU
+``morton``, ``npdu``,     EdgePC. They run on the CPU, but ``fastpoint`` on the device of the points
 ``fastpoint``
 ``fastpoint+radius``, ..  FastPoint, whose exact sample comes from that algorithm: the paper's "FastPoint + X"
 ========================= ====================================================================================
@@ -46,6 +46,8 @@ TABLE_5 = {
 }
 
 _EXACT = ("auto", "reference", "naive", "radius", "tree", "peak", "quick", "persistent")
+#: Those that GPUs do not have.
+_ON_CPU = ("reference", "tree")
 _APPROXIMATE = ("random", "grid", "morton", "npdu", "fastpoint")
 
 #: Options of approximate samplers, and what ``sample_approximate`` calls them.
@@ -84,7 +86,9 @@ class Sampler:
     rest: Sampler | None = None
     with_replacement: bool = False
 
-    def sample(self, points: Tensor, count: int, level: int) -> Tensor:
+    def sample(
+        self, points: Tensor, count: int, level: int, index: farpoint.Index[Tensor] | None = None
+    ) -> Tensor:
         """Choose the points of a level.
 
         Parameters
@@ -95,6 +99,8 @@ class Sampler:
             How many of each cloud; a grid of given cells gives as many as there are.
         level : int
             1 for the first that is sampled.
+        index : farpoint.Index, optional
+            Of the points. ``fastpoint`` looks for neighbors in it, and chooses the same without.
 
         Returns
         -------
@@ -107,14 +113,19 @@ class Sampler:
             As ``farpoint.sample`` and ``farpoint.sample_approximate``.
         """
         if level > 1 and self.rest is not None:
-            return self.rest.sample(points, count, level)
-        there = points.cpu() if self.device == "cpu" else points
-        return self._chosen(there, count, level).to(points.device)
+            return self.rest.sample(points, count, level, index)
+        if self.device == "cpu" and not points.is_cpu:
+            return self._chosen(points.cpu(), count, level, None).to(points.device)
+        return self._chosen(points, count, level, index)
 
-    def _chosen(self, points: Tensor, count: int, level: int) -> Tensor:
+    def _chosen(
+        self, points: Tensor, count: int, level: int, index: farpoint.Index[Tensor] | None
+    ) -> Tensor:
         if self.method not in _APPROXIMATE:
             return farpoint.sample(points, count, algorithm=self.method)
         options = dict(self.options)
+        if self.method == "fastpoint":
+            options["index"] = index
         if self.method == "random":
             options["seed"] = options.get("seed", 0) + level
         if self.with_replacement:
@@ -171,7 +182,8 @@ def parse(text: str, data: str | None = None) -> Sampler:
         if first_stage not in _EXACT:
             raise ValueError(f"sampler {text!r}: {first_stage!r} is none of {', '.join(_EXACT)}")
         options["first_stage"] = first_stage
-    return _levels(Sampler(text, False, "cpu", method, options), levels, data)
+    here = method == "fastpoint" and first_stage not in _ON_CPU
+    return _levels(Sampler(text, False, "input" if here else "cpu", method, options), levels, data)
 
 
 def _exact(text: str, algorithm: str, device: Literal["cpu", "input"]) -> Sampler:

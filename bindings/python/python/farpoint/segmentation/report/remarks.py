@@ -104,9 +104,8 @@ def limits(runs: Sequence[Run]) -> list[str]:
     slow = sorted({name for run in runs for name in run.samplers if _leaves_the_gpu(run, name)})
     if slow:
         texts.append(
-            f"The samplers {', '.join(slow)} run on the CPU here, with copies from and to the GPU, FastPoint's first "
-            "stage included; the paper has them on its GPU. Their scores can be compared with the paper's, their times "
-            "can't."
+            f"The samplers {', '.join(slow)} run on the CPU here, with copies from and to the GPU; the paper has them on "
+            "its GPU. Their scores can be compared with the paper's, their times can't."
         )
     if any(run.generated for run in runs):
         texts.append(

@@ -1,0 +1,71 @@
+"""Approximate samplers of tensors on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _native
+from .._records import Approximation
+from .._torch.approximate import enqueue
+from .torch_arguments import checked, in_count, lengths_of, starts_of
+
+
+def sample_approximate(points: Tensor, request: Approximation, start: Any, lengths: Any, tree: Any) -> Any:
+    """Indices of the samples; None where the CPU has to choose them."""
+    points = checked(points.detach() if points.requires_grad else points)
+    if not points.is_cuda or request.method not in _native.CUDA_METHODS:
+        return None
+    batch = points.dim() == 3
+    if lengths is not None and not batch:
+        raise ValueError(f"lengths are for a batch of shape (B, N, D), not {tuple(points.shape)}")
+    if request.skip_bad:
+        return _of_good_rows(points, request, start, lengths)
+    return _chosen(points, request, start, lengths, tree)
+
+
+def _chosen(points: Tensor, request: Approximation, start: Any, lengths: Any, tree: Any) -> Tensor:
+    count = in_count(points, request.count, request.ratio, lengths is not None)
+    clouds = points if points.dim() == 3 else points.unsqueeze(0)
+    own = None if lengths is None else lengths_of(lengths, clouds)
+    counts = starts = None
+    if own is not None and request.ratio is not None:
+        counts = torch.ceil(own.to(torch.float64) * request.ratio).to(torch.int64)
+    if start is not None:
+        starts = starts_of(start, clouds, points.dim() == 3, own)
+        if starts.shape[1] > max(count, 1):
+            raise ValueError(f"{starts.shape[1]} start indices were given for {count} samples")
+    # What is told beside, so that options alone tell apart how much memory is needed.
+    options = request._replace(count=None, ratio=None, seed=None, threads=None, callback=None)
+    return enqueue(points, count, own, counts, starts, request.seed, options, tree)
+
+
+def _of_good_rows(points: Tensor, request: Approximation, start: Any, lengths: Any) -> Tensor:
+    """Samples rows that are finite, a cloud at a time; waits for the GPU."""
+    if points.dim() == 2:
+        return _of_good_rows_of(points, request, start)
+    width = in_count(points, request.count, request.ratio, lengths is not None)
+    rows = [points.shape[1]] * len(points) if lengths is None else lengths_of(lengths, points).tolist()
+    starts: list[Any] = [None] * len(points)
+    if start is not None:
+        starts = starts_of(start, points, True, None).expand(len(points), -1).tolist()
+    found = points.new_full((len(points), width), -1, dtype=torch.int64)
+    for cloud, length, own, to in zip(points, rows, starts, found):
+        alone = request
+        if lengths is not None and request.count is not None:
+            alone = request._replace(count=min(request.count, length))
+        chosen = _of_good_rows_of(cloud[:length], alone, own)
+        to[: len(chosen)] = chosen
+    return found
+
+
+def _of_good_rows_of(cloud: Tensor, request: Approximation, start: Any) -> Tensor:
+    rows = cloud.isfinite().all(dim=-1).nonzero().squeeze(-1)
+    if start is not None:
+        wanted = torch.as_tensor(start, device=cloud.device).reshape(-1)
+        start = torch.searchsorted(rows, wanted).clamp(max=max(len(rows) - 1, 0))
+        if len(rows) == 0 or not bool((rows[start] == wanted).all()):
+            raise ValueError("a start index names a row with NaN or infinity; choose another")
+    return rows[_chosen(cloud[rows], request, start, None, None)]

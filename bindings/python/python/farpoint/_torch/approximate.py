@@ -1,0 +1,51 @@
+"""Approximate samplers on a GPU, queued on the current stream, in memory of PyTorch's allocator."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from .. import _native
+from .._records import Approximation, Output
+from . import memory
+from .sampling import inside, random_starts
+
+#: Bytes of scratch memory: device, whether float64, (B, N, D), samples, method and its options, whether there is an index.
+_scratch_bytes = lru_cache(maxsize=1024)(_native.cuda_approximate_scratch_bytes)
+
+
+def enqueue(
+    points: Tensor, count: int, lengths: Tensor | None, counts: Tensor | None, starts: Tensor | None,
+    seed: int | None, request: Approximation, tree: Tensor | None,
+) -> Tensor:
+    """Queues the sampling of a batch, or of one cloud (N, D); the indices, -1 where clouds give fewer. Of the request the
+    method and its options count, and the tree is one of the clouds. Nothing here waits."""
+    points, strides = memory.addressable(points)
+    clouds, rows, _ = shape = memory.batch_shape(points)
+    most = min(count, rows)
+    room = (*points.shape[:-2], count)
+    if most == 0 or clouds == 0:
+        return points.new_full(room, -1, dtype=torch.int64)
+    if seed is not None:
+        starts = random_starts(seed, points, lengths)
+    if starts is not None:
+        starts = inside(starts, clouds, rows, lengths)
+    # Kernels give no cloud more places than it could have rows, or than its count.
+    slots = torch.arange(0, clouds * count, count, device=points.device) if most < count else None
+    filled = counts is None and slots is None
+    indices = points.new_empty(room, dtype=torch.int64) if filled else points.new_full(room, -1, dtype=torch.int64)
+    size = _scratch_bytes(
+        points.get_device(), points.dtype == torch.float64, shape, most, request, tree is not None
+    )
+    # A name is kept for each, so that none is given back before it is used.
+    scratch = points.new_empty(size, dtype=torch.uint8)
+    output = Output(
+        indices.data_ptr(), memory.address_of(counts), memory.address_of(slots),
+        (memory.address_of(starts), 1 if starts is None else starts.shape[1]),
+        scratch=memory.place_of(scratch),
+    )
+    source = memory.input_of(points, strides, lengths)
+    _native.cuda_sample_approximate(source, output, most, request, memory.place_of(tree))
+    return indices
