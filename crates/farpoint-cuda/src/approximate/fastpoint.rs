@@ -3,7 +3,7 @@
 //!
 //! The levels are one cooperative launch; each cloud has a team of blocks, and points are struck out through an index
 //! (`kernels/search/index.cuh`), which may be one that serves searches, too. Scratch: 32 to 45 bytes per point in `f32`, 40
-//! to 57 in `f64`, an index if none is given, and that of the exact algorithms.
+//! to 65 in `f64`, an index if none is given, and that of the exact algorithms.
 
 use crate::fps::algorithm::Choice;
 use crate::fps::batch::{Batch, Shape};
