@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(Network::SHAPE, [(hidden, inputs), (hidden, hidden), (outputs, hidden)]);
         assert_eq!((FEWEST, size_of::<Levels<f32>>(), size_of::<Levels<f64>>()), (inputs, 28, 56));
         let source = include_str!("../../kernels/fastpoint/state.cuh");
-        assert_eq!(fields(source, "Result"), "radii[LEVELS] levels");
+        assert_eq!(fields(source, "Result"), "radii levels");
         assert!(source.contains("pad[27];") && HEADER == 4 * (5 + 27));
     }
 

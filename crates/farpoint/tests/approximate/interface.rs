@@ -2,8 +2,8 @@
 
 use crate::common::{narrow, uniform};
 use crate::{assert_distinct, methods};
-use farpoint::approximate::{ApproximateSampler, Keep, Method, Order};
-use farpoint::{Algorithm, Amount, BadRows, Cpu, Error, Observer, Sampler, Start};
+use farpoint::approximate::{ApproximateSampler, Estimator, Keep, Method, Order};
+use farpoint::{Algorithm, Amount, BadRows, Cpu, DeviceKind, Error, Observer, Sampler, Start};
 use farpoint_generate::{Kind, generate};
 use std::ops::ControlFlow;
 
@@ -179,4 +179,29 @@ fn documented_traits_are_those_of_the_code() {
         assert_eq!(said(5), traits.deterministic, "{name}: deterministic");
         assert_eq!(cells[6], traits.source, "{name}: source");
     }
+}
+
+#[test]
+fn devices_are_told_what_they_do_not_have() {
+    let fastpoint = |first: &str| {
+        let (first, estimator) = (first.parse().unwrap(), Estimator::Network);
+        ApproximateSampler::count(Method::FastPoint { first, estimator }, 5)
+    };
+    assert_eq!(fastpoint("persistent").check(DeviceKind::Gpu), Ok(()));
+    assert_eq!(fastpoint("tree").check(DeviceKind::Cpu), Ok(()));
+    for (job, device, text) in [
+        (fastpoint("tree"), DeviceKind::Gpu, "does not have the algorithm tree"),
+        (fastpoint("persistent"), DeviceKind::Cpu, "does not have the algorithm persistent"),
+        (ApproximateSampler::count(Method::Random { seed: 1 }, 5), DeviceKind::Gpu, "random"),
+        (
+            ApproximateSampler::cell(fastpoint("peak").method, 1.0),
+            DeviceKind::Gpu,
+            "a cell size is",
+        ),
+    ] {
+        let refused = job.check(device).unwrap_err().to_string();
+        assert!(refused.contains(text), "{refused}");
+    }
+    let refused = ApproximateSampler::count(Method::Morton { bits: 10 }, 5).check(DeviceKind::Gpu);
+    assert_eq!(refused.unwrap_err().to_string(), "the GPU does not have morton; it has fastpoint");
 }
