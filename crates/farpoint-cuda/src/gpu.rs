@@ -1,12 +1,11 @@
 //! A GPU: its primary context, what it can do, and the kernels loaded on it.
 
-use crate::context::{Context, Current, Relaxed};
+use crate::context::{Context, Current};
 use crate::driver::{self, check, sys};
-use crate::memory::Buffer;
 use crate::module::{Function, Loaded, Modules};
 use crate::once::OncePerKey;
 use crate::watch::Watch;
-use crate::{CudaScalar, Error, Properties, Stream};
+use crate::{CudaScalar, Error, Properties};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -145,16 +144,13 @@ impl Gpu {
         self.0.modules.function(&self.0.context, module, name, T::SUFFIX)
     }
 
-    /// The address of numbers that stay in device memory as long as the GPU is open; copied on first use.
-    pub(crate) fn estimator(&self, numbers: &[f32]) -> Result<u64, Error> {
-        self.0.estimator.get((), || {
-            let _relaxed = Relaxed::new()?;
-            let stream = Stream::new(self)?;
-            let buffer = Buffer::upload(&stream, numbers, "the estimator")?;
-            let address = buffer.pointer();
-            std::mem::forget(buffer);
-            Ok(address)
-        })
+    /// Where the numbers of FastPoint's estimator are in device memory, as long as the GPU is open; `copy` puts them
+    /// there on first use.
+    pub(crate) fn estimator(
+        &self,
+        copy: impl FnOnce() -> Result<u64, Error>,
+    ) -> Result<u64, Error> {
+        self.0.estimator.get((), copy)
     }
 
     /// Where kernels report that they gave up.

@@ -5,6 +5,7 @@
 //! (`kernels/search/index.cuh`), which may be one that serves searches, too. Scratch: 32 to 45 bytes per point in `f32`, 40
 //! to 65 in `f64`, an index if none is given, and that of the exact algorithms.
 
+use crate::context::Relaxed;
 use crate::fps::algorithm::Choice;
 use crate::fps::batch::{Batch, Shape};
 use crate::fps::peak::{self, Known};
@@ -242,6 +243,17 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
     }
 }
 
+/// Copies the estimator's numbers to the GPU, where they stay.
+fn weights(gpu: &Gpu) -> Result<u64, Error> {
+    // Also while another stream is captured, which this one has nothing to do with.
+    let _relaxed = Relaxed::new()?;
+    let stream = Stream::new(gpu)?;
+    let buffer = Buffer::upload(&stream, &Network::trained().numbers, "the estimator")?;
+    let address = buffer.pointer();
+    std::mem::forget(buffer);
+    Ok(address)
+}
+
 fn args<T: CudaScalar>(
     stream: &Stream,
     batch: &Batch<T>,
@@ -252,7 +264,7 @@ fn args<T: CudaScalar>(
     let at = |offset: usize| scratch + offset as u64;
     let network = match work.estimator {
         Estimator::Fit => 0,
-        _ => stream.gpu().estimator(&Network::trained().numbers)?,
+        _ => stream.gpu().estimator(|| weights(stream.gpu()))?,
     };
     Ok(Args {
         guard: Guard::new(stream, Kernel::FastPoint),
