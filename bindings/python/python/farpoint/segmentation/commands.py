@@ -90,6 +90,7 @@ def _add_evaluate(commands: Any) -> None:
         help="a scene's voxels once, or clouds of a point each until every point was in one",
     )
     command.add_argument("--split", choices=("train", "val", "test"), default="val")
+    _add_graphs(command, "one CUDA graph for the clouds of a scene in the protocol test (unless --no-graphs)")
     command.add_argument("--predictions", action="store_true", help="write labeled PLY (and .label) files")
     command.add_argument("--per-class", action="store_true", help="print the IoU of each class too")
 
@@ -109,7 +110,7 @@ def _add_train(commands: Any) -> None:
     command.add_argument("--crop", type=_positive, help="points of a cloud, in place of the recipe's")
     command.add_argument("--cache", type=float, default=16.0, help="GiB of scenes kept on the device (16)")
     command.add_argument("--readers", type=_positive, default=4, help="threads that read scenes (4)")
-    command.add_argument("--no-graphs", action="store_true", help="no CUDA graphs: each kernel is launched")
+    _add_graphs(command, "CUDA graphs of steps (unless --no-graphs)")
     command.add_argument("--every", type=_positive, default=100, help="steps between checkpoints (100)")
 
 
@@ -121,6 +122,7 @@ def _add_time(commands: Any) -> None:
     _add_stride(command)
     command.add_argument("--split", choices=("train", "val", "test"), default="val")
     command.add_argument("--repeats", type=_positive, default=3, help="of which the median counts (3)")
+    _add_graphs(command, "time passes also as one CUDA graph, where they can be (unless --no-graphs)")
 
 
 def _add_report(commands: Any) -> None:
@@ -162,6 +164,10 @@ def _add_samplers(command: Any) -> None:
         help="what chooses the points of the levels, by commas: see farpoint.segmentation.samplers; paper stands "
         "for those of the paper's tables",
     )
+
+
+def _add_graphs(command: Any, text: str) -> None:
+    command.add_argument("--graphs", action=argparse.BooleanOptionalAction, default=True, help=text)
 
 
 def _add_stride(command: Any) -> None:
@@ -264,7 +270,8 @@ def _evaluate(given: argparse.Namespace) -> None:
     task = Evaluation(
         recipe=numbers, source=source, network=given.network, module=module, output=given.output,
         protocol=given.protocol, seed=given.seed, options=options,
-        bfloat16=given.bfloat16, predictions=given.predictions, progress=not given.quiet,
+        bfloat16=given.bfloat16, graphs=given.graphs and not given.compile, predictions=given.predictions,
+        progress=not given.quiet,
     )
     names = list(source.names)[:: given.stride][: given.scenes]
     print(table(evaluate(task, samplers, names), numbers, per_class=given.per_class))
@@ -291,7 +298,7 @@ def _train(given: argparse.Namespace) -> None:
             sampler=parse(given.sampler, given.data), training=plan, output=given.output, seed=seed,
             name=given.recipe, crop=given.crop, cache=int(given.cache * (1 << 30)),
             readers=given.readers, every=given.every, bfloat16=given.bfloat16,
-            graphs=not (given.no_graphs or given.compile), progress=not given.quiet,
+            graphs=given.graphs and not given.compile, progress=not given.quiet,
         )
         print(train(run))
 
@@ -299,7 +306,6 @@ def _train(given: argparse.Namespace) -> None:
 def _time(given: argparse.Namespace) -> None:
     from .evaluate import clouds
     from .samplers import parse
-    from .stopwatch import device_name
     from .table import table
     from .timing import ALL_PAIRS, run
 
@@ -310,25 +316,16 @@ def _time(given: argparse.Namespace) -> None:
     source = _source(given, numbers, given.split, given.scenes)
     module, options = _loaded(given)
     module.eval()
-    options = {**options, "rounds": given.repeats}
     names = list(source.names)[:: given.stride][: given.scenes]
-    there = {one.key: one for one in read_scenes(given.output)}
-    found = []
+    found: list[SceneRecord] = []
     with _progress.bar(not given.quiet, "timing", "scenes") as tell:
         for number, scene in enumerate(clouds(source, names, numbers, given.network, module)):
-            blank = SceneRecord(
-                task="time", data=given.data, network=given.network, sampler="", scene=scene.name, points=0,
-                device=device_name(next(module.parameters()).device), seed=given.seed, protocol="time",
-                options=options,
+            found += run(
+                module, [scene], samplers, given.output, data=given.data, name=given.network, seed=given.seed,
+                options=options, rounds=given.repeats, bfloat16=given.bfloat16,
+                graphs=given.graphs and not given.compile,
+                there={one.key: one for one in read_scenes(given.output)},
             )
-            keys = {name: replace(blank, sampler=name).key for name in samplers}
-            made = run(
-                module, [scene], [name for name in samplers if keys[name] not in there], given.output,
-                data=given.data, name=given.network, seed=given.seed, options=options,
-                rounds=given.repeats, bfloat16=given.bfloat16,
-            )
-            there.update({one.key: one for one in made})
-            found += [there[key] for key in keys.values()]
             if tell is not None:
                 tell(number + 1, len(names))
     print(table(found, numbers))

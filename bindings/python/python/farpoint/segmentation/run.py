@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from .data import Source
+from .networks import can_capture
 from .recipes import Recipe, Training
 
 if TYPE_CHECKING:
@@ -83,8 +84,7 @@ class Run:
     @property
     def captured(self) -> bool:
         """Whether steps are recorded as CUDA graphs: what waits for the CPU can't be."""
-        on_gpu = self.device.type == "cuda" and self.sampler.exact and self.sampler.device == "input"
-        return self.graphs and on_gpu
+        return self.graphs and self.device.type == "cuda" and can_capture(self.sampler)
 
     @property
     def device(self) -> torch.device:

@@ -7,6 +7,7 @@ level read the same neighbors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import torch
@@ -63,11 +64,19 @@ class Geometry(NamedTuple):
     """All levels but that of the points themselves, from fine to coarse."""
 
     levels: tuple[Level, ...]
+    #: Of each level found on another stream, what comes behind its last kernel.
+    ready: tuple[torch.cuda.Event, ...] = ()
+
+    def level(self, place: int) -> Level:
+        """One of them; what is queued from now on waits for it."""
+        if self.ready:
+            self.ready[place].wait()
+        return self.levels[place]
 
 
 def geometry(
     points: Tensor, radii: Sequence[Radii], sampler: str | Sampler = "peak", *, down: int = 32, within: int = 32,
-    ball_query: BallQuery | None = None,
+    ball_query: BallQuery | None = None, ahead: bool = False,
 ) -> Geometry:
     """Sample the levels of a network and find all neighbors that it needs.
 
@@ -83,6 +92,10 @@ def geometry(
         Points of a ball, into the finer level and within a level.
     ball_query : callable, optional
         Another ball query, for comparisons.
+    ahead : bool, optional
+        On a GPU, within the capture of a CUDA graph: sample on one stream and search on another, so that coarse
+        levels are sampled while layers of fine ones run. Levels must be taken by ``Geometry.level``, and kept
+        until the pass is through. The same kernels run, so that bits are the same.
 
     Returns
     -------
@@ -102,19 +115,59 @@ def geometry(
             f"a cloud has {points.shape[1]} points; {len(radii)} levels of a quarter each need at least {least}"
         )
     chooser = parse(sampler) if isinstance(sampler, str) else sampler
+    lanes = _Lanes(ahead and chooser.device == "input" and _is_capturing(points))
     levels: list[Level] = []
-    fine = _Searched(points.contiguous(), ball_query)
+    points = points.contiguous()
+    with lanes.searching():
+        fine = _Searched(points, ball_query)
     for level, radius in enumerate(radii, 1):
-        count = fine.points.shape[1] // STRIDE
-        samples = chooser.sample(fine.points, count, level)
-        coarse = _Searched(farpoint.gather(fine.points, samples), ball_query)
-        nearest, weights = coarse.three_nearest(fine.points)
-        levels.append(Level(
-            samples, coarse.points, fine.ball(coarse.points, radius.down, down),
-            coarse.ball(coarse.points, radius.within, within), nearest, weights,
-        ))
+        with lanes.sampling():
+            samples = chooser.sample(fine.points, fine.points.shape[1] // STRIDE, level)
+            chosen = farpoint.gather(fine.points, samples)
+        with lanes.searching(behind_samples=True):
+            coarse = _Searched(chosen, ball_query)
+            nearest, weights = coarse.three_nearest(fine.points)
+            levels.append(Level(
+                samples, chosen, fine.ball(chosen, radius.down, down),
+                coarse.ball(chosen, radius.within, within), nearest, weights,
+            ))
+            lanes.mark()
         fine = coarse
-    return Geometry(tuple(levels))
+    return Geometry(tuple(levels), tuple(lanes.ready))
+
+
+class _Lanes:
+    """Where samples and neighbors are queued: on the current stream, or on two of their own behind what is queued
+    there now, so that samples of a level wait for those of the finer one alone."""
+
+    def __init__(self, apart: bool) -> None:
+        self.ready: list[torch.cuda.Event] = []
+        self._streams: tuple[torch.cuda.Stream, torch.cuda.Stream] | None = None
+        if apart:
+            # All else waits for the samples in the end.
+            self._streams = torch.cuda.Stream(priority=-1), torch.cuda.Stream()
+            for stream in self._streams:
+                stream.wait_stream(torch.cuda.current_stream())
+
+    def sampling(self) -> AbstractContextManager[object]:
+        return nullcontext() if self._streams is None else torch.cuda.stream(self._streams[0])
+
+    def searching(self, behind_samples: bool = False) -> AbstractContextManager[object]:
+        if self._streams is None:
+            return nullcontext()
+        if behind_samples:
+            self._streams[1].wait_stream(self._streams[0])
+        return torch.cuda.stream(self._streams[1])
+
+    def mark(self) -> None:
+        """What is queued until now on the current stream is a level."""
+        if self._streams is not None:
+            self.ready.append(torch.cuda.current_stream().record_event())
+
+
+def _is_capturing(points: Tensor) -> bool:
+    # Elsewhere memory of one stream could come back to it while another still reads it.
+    return points.is_cuda and torch.cuda.is_current_stream_capturing()
 
 
 class _Searched:

@@ -114,7 +114,8 @@ class _Encoder(Encoder):
         """(B, N, channels) -> values of all levels, from fine to coarse."""
         stages: Any = self.encoder
         values = [stages[0][0]["convs"](features)]
-        for stage, level in zip(stages[1:], found.levels):
+        for place, stage in enumerate(stages[1:]):
+            level = found.level(place)
             inside = stage[0](values[-1], level.down)
             for block in stage[1:]:
                 inside = block(inside, level.within)

@@ -85,7 +85,7 @@ class Run:
     device: str
     #: Scenes that farpoint generated in place of the data set's.
     generated: bool
-    #: How the layers between samplers run: "", "bfloat16", "compiled", or both.
+    #: How the layers between samplers run: "", or "bfloat16", "compiled", "CUDA graphs".
     layers: str
     protocol: str
     samplers: dict[str, Taken] = field(default_factory=dict)
@@ -176,8 +176,10 @@ def runs_of(records: Iterable[SceneRecord]) -> list[Run]:
 
 
 def _layers(record: SceneRecord) -> str:
-    options = (("bfloat16", "bfloat16"), ("compile", "compiled"))
-    return ", ".join(word for name, word in options if record.options.get(name))
+    options = (("bfloat16", "bfloat16"), ("compile", "compiled"), ("graph", "CUDA graphs"))
+    # Scores are those of any pass: of "evaluate" it does not matter which.
+    given = {**record.options, "graph": record.task == "time" and record.options.get("graph")}
+    return ", ".join(word for name, word in options if given.get(name))
 
 
 def _take(taken: Taken, record: SceneRecord) -> None:
