@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -115,7 +116,7 @@ def geometry(
             f"a cloud has {points.shape[1]} points; {len(radii)} levels of a quarter each need at least {least}"
         )
     chooser = parse(sampler) if isinstance(sampler, str) else sampler
-    lanes = _Lanes(ahead and chooser.device == "input" and _is_capturing(points))
+    lanes = _Lanes(points.device if ahead and chooser.device == "input" and points.is_cuda else None)
     levels: list[Level] = []
     points = points.contiguous()
     with lanes.searching():
@@ -140,13 +141,14 @@ class _Lanes:
     """Where samples and neighbors are queued: on the current stream, or on two of their own behind what is queued
     there now, so that samples of a level wait for those of the finer one alone."""
 
-    def __init__(self, apart: bool) -> None:
+    def __init__(self, gpu: torch.device | None) -> None:
         self.ready: list[torch.cuda.Event] = []
         self._streams: tuple[torch.cuda.Stream, torch.cuda.Stream] | None = None
-        if apart:
-            # All else waits for the samples in the end.
-            self._streams = torch.cuda.Stream(priority=-1), torch.cuda.Stream()
-            for stream in self._streams:
+        streams = None if gpu is None else _streams(gpu)  # also before a capture, in which none can be made
+        # Elsewhere memory of one stream could come back to it while another still reads it.
+        if streams is not None and torch.cuda.is_current_stream_capturing():
+            self._streams = streams
+            for stream in streams:
                 stream.wait_stream(torch.cuda.current_stream())
 
     def sampling(self) -> AbstractContextManager[object]:
@@ -165,9 +167,10 @@ class _Lanes:
             self.ready.append(torch.cuda.current_stream().record_event())
 
 
-def _is_capturing(points: Tensor) -> bool:
-    # Elsewhere memory of one stream could come back to it while another still reads it.
-    return points.is_cuda and torch.cuda.is_current_stream_capturing()
+@lru_cache(maxsize=16)
+def _streams(gpu: torch.device) -> tuple[torch.cuda.Stream, torch.cuda.Stream]:
+    """For samples, for which all else waits in the end, and for neighbors."""
+    return torch.cuda.Stream(gpu, priority=-1), torch.cuda.Stream(gpu)
 
 
 class _Searched:
