@@ -116,9 +116,9 @@ def geometry(
             f"a cloud has {points.shape[1]} points; {len(radii)} levels of a quarter each need at least {least}"
         )
     chooser = parse(sampler) if isinstance(sampler, str) else sampler
+    points = points.contiguous()
     lanes = _Lanes(points.device if ahead and chooser.device == "input" and points.is_cuda else None)
     levels: list[Level] = []
-    points = points.contiguous()
     with lanes.searching():
         fine = _Searched(points, ball_query)
     for level, radius in enumerate(radii, 1):
