@@ -112,6 +112,14 @@ def _add_train(commands: Any) -> None:
     command.add_argument("--readers", type=_positive, default=4, help="threads that read scenes (4)")
     _add_graphs(command, "CUDA graphs of steps (unless --no-graphs)")
     command.add_argument("--every", type=_positive, default=100, help="steps between checkpoints (100)")
+    command.add_argument(
+        "--validate", type=int,
+        help="steps between scores on the scenes of val, of whose checkpoints the best is kept; an epoch unless set, "
+        "of --recipe small 500, 0 for none",
+    )
+    command.add_argument(
+        "--val-scenes", type=_positive, help="of val only so many, spread over all; of generated ones 4 unless set"
+    )
 
 
 def _add_time(commands: Any) -> None:
@@ -222,6 +230,7 @@ def _loaded(given: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     from .data import GENERATED
     from .evaluate import fingerprint
     from .networks import load_checkpoint
+    from .run import check_trained
 
     if (given.checkpoint is None) != given.random_weights:
         raise ValueError("give either --checkpoint FILE or --random-weights, by which only times count")
@@ -237,7 +246,9 @@ def _loaded(given: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     if given.checkpoint is not None:
         rest = load_checkpoint(module, given.checkpoint)
         state = rest.get("scheduler")
-        state = state if isinstance(state, dict) else {}
+        # Of a checkpoint of another project what is called so is no description.
+        state = state if isinstance(state, dict) and "recipe" in state else {}
+        check_trained(given.checkpoint, state, given.network, recipe(given.data, given.class_order))
         options |= {"checkpoint": fingerprint(given.checkpoint)}
         # Of checkpoints that ``train`` wrote: by what results are put together.
         options |= {"recipe": state.get("recipe"), "trained_seed": state.get("seed")}
@@ -292,15 +303,39 @@ def _train(given: argparse.Namespace) -> None:
     plan = training(given.data, given.network, small=small)
     plan = replace(plan, batch=given.batch or plan.batch, steps=given.steps or plan.steps)
     source = _source(given, numbers, "train", scenes)
+    validation = _validation(given, numbers)
     for seed in given.seeds:
         run = Run(
             recipe=numbers, source=source, network=given.network, module=_network(given, seed),
             sampler=parse(given.sampler, given.data), training=plan, output=given.output, seed=seed,
             name=given.recipe, crop=given.crop, cache=int(given.cache * (1 << 30)),
-            readers=given.readers, every=given.every, bfloat16=given.bfloat16,
+            readers=given.readers, every=given.every, bfloat16=given.bfloat16, validation=validation,
+            folder=Path(given.folder).name, scene_points=given.points,
             graphs=given.graphs and not given.compile, progress=not given.quiet,
         )
+        run = replace(run, validate=given.validate or (500 if small else run.epoch_steps))
         print(train(run))
+
+
+def _validation(given: argparse.Namespace, numbers: Recipe) -> Any:
+    """Scenes for validation; None if there are none, or none are wanted."""
+    from .data import GENERATED, Chosen, Generated
+
+    if given.validate == 0:
+        return None
+    if given.validate is not None and given.validate < 0:
+        raise ValueError(f"--validate {given.validate}: it must be 1 or more, or 0 for no validation")
+    if given.folder == GENERATED:
+        # Others than those that "evaluate" takes, which are not seen before.
+        return Generated(numbers, "val", given.val_scenes or 4, given.points, seed=1)
+    try:
+        found = _source(given, numbers, "val", None)
+    except FileNotFoundError as error:
+        if given.validate is not None or given.val_scenes is not None:
+            raise
+        print(f"no validation: {_text(error)}", file=sys.stderr)
+        return None
+    return found if given.val_scenes is None else Chosen(found, given.val_scenes)
 
 
 def _time(given: argparse.Namespace) -> None:

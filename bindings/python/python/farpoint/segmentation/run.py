@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +21,13 @@ from .recipes import Recipe, Training
 if TYPE_CHECKING:
     from .samplers import Sampler
 
-__all__ = ["Run", "checkpoint_path", "rate_at"]
+__all__ = ["Run", "best_path", "check_trained", "checkpoint_path", "rate_at"]
 
 #: Steps between records, and checkpoints.
 EVERY = 100
+
+#: What checkpoints of older releases do not say of their training.
+_LATER = ("classes", "folder", "scene_points", "names")
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,14 @@ class Run:
         Threads that read scenes.
     every : int
         Steps between checkpoints.
+    validation : Source or None
+        Scenes on which the network is scored; the checkpoint of the best score is kept beside the last.
+    validate : int
+        Steps between validations; the last step is followed by one too.
+    folder : str
+        The name of the data's folder, and
+    scene_points : int or None
+        the points of each scene that is generated: by which a checkpoint is told from one of other data.
     bfloat16 : bool
         Whether the network runs under autocast in that type.
     graphs : bool
@@ -77,6 +91,10 @@ class Run:
     cache: int = 16 << 30
     readers: int = 4
     every: int = EVERY
+    validation: Source | None = None
+    validate: int = 500
+    folder: str = ""
+    scene_points: int | None = None
     bfloat16: bool = False
     graphs: bool = True
     progress: bool = False
@@ -114,12 +132,64 @@ class Run:
             "scenes": len(self.source.names), "bfloat16": self.bfloat16,
             **dataclasses.asdict(dataclasses.replace(self.training, milestones=())),
             "milestones": list(self.training.milestones),
+            "classes": list(self.recipe.classes), "folder": self.folder, "scene_points": self.scene_points,
+            "names": hashlib.sha256("\n".join(self.source.names).encode()).hexdigest()[:12],
         }
+
+    def differs(self, told: Mapping[str, Any]) -> list[str]:
+        """In what a checkpoint's description is not that of this training."""
+        wanted = {key: value for key, value in self.description().items() if key not in _LATER or key in told}
+        return [f"{key} {_short(told.get(key))}, not {_short(value)}" for key, value in wanted.items()
+                if told.get(key) != value]
 
 
 def checkpoint_path(run: Run) -> Path:
-    """Where the checkpoint of a training is."""
+    """Where the last checkpoint of a training is."""
     return run.output / f"{run.network}-{run.recipe.data}-seed{run.seed}.pth"
+
+
+def best_path(run: Run) -> Path:
+    """Where the checkpoint is whose score on the scenes for validation is the highest, if there are any."""
+    return checkpoint_path(run).with_suffix(".best.pth")
+
+
+def check_trained(path: str | os.PathLike[str], told: Mapping[str, Any], network: str, recipe: Recipe) -> None:
+    """Whether a network that was trained so can be evaluated by this recipe.
+
+    Parameters
+    ----------
+    path : path
+        The checkpoint, for the error.
+    told : mapping
+        What it says of its training; nothing in those of other projects.
+    network : str
+        The name of the network.
+    recipe : Recipe
+        By which it is evaluated.
+
+    Raises
+    ------
+    ValueError
+        Another network or data set, or another order of classes.
+    """
+    for key, given, value in (("network", "--network", network), ("data", "--data", recipe.data)):
+        if told.get(key, value) != value:
+            raise ValueError(f"{os.fspath(path)}: of a training with {given} {told[key]}, not {value}")
+    classes = told.get("classes", list(recipe.classes))
+    moved = [
+        f"{number} {before}, not {now}"
+        for number, (before, now) in enumerate(zip(classes, recipe.classes)) if before != now
+    ]
+    if moved or len(classes) != len(recipe.classes):
+        raise ValueError(
+            f"{os.fspath(path)}: trained with classes of other numbers ({'; '.join(moved)}): give the --class-order "
+            "of the training"
+        )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 def rate_at(training: Training, step: int, epoch_steps: int, steps: int) -> float:

@@ -9,11 +9,11 @@ from ..recipes import Recipe, known
 from .generated import Generated
 from .s3dis import S3dis
 from .scannet import ScanNet
-from .scene import Scene, Source, palette, write_prediction
+from .scene import Chosen, Scene, Source, palette, write_prediction
 from .semantickitti import SemanticKitti, read_scan, write_labels
 
 __all__ = [
-    "GENERATED", "Generated", "S3dis", "ScanNet", "Scene", "SemanticKitti", "Source", "Split", "open_data",
+    "GENERATED", "Chosen", "Generated", "S3dis", "ScanNet", "Scene", "SemanticKitti", "Source", "Split", "open_data",
     "palette", "read_scan", "write_labels", "write_prediction",
 ]
 

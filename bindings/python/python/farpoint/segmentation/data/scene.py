@@ -16,7 +16,7 @@ from ..recipes import IGNORED, Recipe
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Scene", "Source", "colors_of", "palette", "write_prediction"]
+__all__ = ["Chosen", "Scene", "Source", "colors_of", "palette", "write_prediction"]
 
 
 class Scene(NamedTuple):
@@ -60,6 +60,31 @@ class Source(Protocol):
         ValueError
             A file is damaged; the text has the file and the line or row.
         """
+
+
+class Chosen:
+    """Some scenes of a source, spread over all.
+
+    Parameters
+    ----------
+    source : Source
+        Has them.
+    count : int
+        How many; all, if there are no more.
+    """
+
+    def __init__(self, source: Source, count: int) -> None:
+        self._source = source
+        names = source.names
+        count = min(count, len(names))
+        self._names = [names[place * len(names) // count] for place in range(count)]
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self._names
+
+    def read(self, name: str) -> Scene:
+        return self._source.read(name)
 
 
 def checked(scene: Scene, classes: int, where: str | os.PathLike[str]) -> Scene:
