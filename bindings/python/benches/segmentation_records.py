@@ -4,8 +4,8 @@
     python benches/segmentation_records.py training FOLDER.. -o ../../benches/records/segmentation
     python benches/segmentation_records.py times FOLDER.. -o ../../benches/records/segmentation
 
-`training`: small-training.md and .jsonl of the twelve small trainings, and of every sampler on scenes that they have not
-seen. What they are of, for each network N (pointmetabase-l, pointvector-l), data set D (s3dis, semantickitti)
+`training`: small-training.md and .jsonl of the twelve small trainings, and of every sampler on scenes that they have
+not seen. What they are of, for each network N (pointmetabase-l, pointvector-l), data set D (s3dis, semantickitti)
 and seed S (0, 1, 2):
 
     python -m farpoint.segmentation train generated --recipe small --bfloat16 --data D --network N --seeds S -o D
@@ -115,8 +115,9 @@ def equal(made):
                 if (one["matrices"], one["scenes"]) != (first["matrices"], first["scenes"]):
                     wrong.append(f"{data} {network} seed {one['seed']}: {one['sampler']}")
                 compared += one["scenes"] if one is not first else 0
-        lines.append(f"- {network}, {PLACES[data]}: {', '.join(sorted(names))}: {compared} matrices compared with those "
-                     "of `peak`")
+        lines.append(
+            f"- {network}, {PLACES[data]}: {', '.join(sorted(names))}; {compared} matrices beside those of `peak`"
+        )
     verdict = "all equal to the last count" if not wrong else f"NOT equal: {'; '.join(wrong)}"
     return f"Confusion matrices of exact samplers, scene by scene: **{verdict}**.\n\n" + "\n".join(lines) + "\n"
 
@@ -125,8 +126,13 @@ def samplers_table(group):
     """mIoU of each sampler over the trainings, and its difference to the exact sample in the same training."""
     by = grouped(group, lambda one: one["sampler"])
     exact = {one["seed"]: one for one in by.get("peak", [])}
-    rows = []
+    same = {}  # exact samplers with equal matrices are one row
     for sampler, own in by.items():
+        key = tuple(one["matrices"] for one in own) if own[0]["exact"] else sampler
+        same.setdefault(key, []).append(sampler)
+    rows = []
+    for names in same.values():
+        sampler, own = ", ".join(names), by[names[0]]
         miou, apart = ([100 * one["miou"] for one in own],
                        [100 * (one["miou"] - exact[one["seed"]]["miou"]) for one in own if one["seed"] in exact])
         rows.append((statistics.fmean(apart) if apart else 0.0, [
@@ -134,12 +140,12 @@ def samplers_table(group):
             spread(apart, sign="+") if apart and not own[0]["exact"] else "0" if apart else "-",
             spread([100 * one["macc"] for one in own]), spread([100 * one["oa"] for one in own]),
         ]))
-    rows.sort(key=lambda row: (row[1][1] != "yes", -row[0], row[1][0] != "peak", row[1][0]))
+    rows.sort(key=lambda row: (row[1][1] != "yes", -row[0], -int(row[1][2]), row[1][0]))
     head = ["sampler", "exact", "trainings", "mIoU, %", "to the exact sample", "mean accuracy, %", "accuracy, %"]
     return table(head, [row for _, row in rows])
 
 
-def classes_table(group, classes, data):
+def classes_table(group, classes):
     """IoU of each class, mean over the trainings."""
     by = grouped(group, lambda one: one["sampler"])
     chosen = [name for name in ("peak", "fastpoint", "npdu", "grid", "morton", "random") if name in by]
@@ -150,23 +156,24 @@ def classes_table(group, classes, data):
     return table(["class", "share of the points, %", *chosen], rows)
 
 
-def training_text(made, evaluated):
+def training_text(made, evaluated, note):
     devices = sorted({one["device"] for one in made + evaluated})
     scenes = sorted({one["scenes"] for one in evaluated})
     seeds = sorted({one["seed"] for one in made})
     parts = [f"""# Small trainings on generated scenes, and every sampler on scenes that they have not seen
 
-{', '.join(devices)}. Made by `bindings/python/benches/segmentation_records.py training`, which has the commands; numbers of
-each training and sampler, with the matrices over all scenes, are in [small-training.jsonl](small-training.jsonl).
+{', '.join(devices)}. Made by `bindings/python/benches/segmentation_records.py training`, which has the commands; numbers
+of each training and sampler, with the matrices over all scenes, are in [small-training.jsonl](small-training.jsonl).
 
 **These are small generated scenes.** Rooms and turns that farpoint makes are simpler than recorded ones, networks are
-trained for 3,000 steps (the authors: 76,500 and more), and tested on {' or '.join(map(str, scenes))} scenes. Scores say
-nothing about S3DIS or SemanticKITTI, and nothing about what the networks reach there. Only large differences between
-samplers show: a difference below the spread of the trainings ({len(seeds)} seeds) is none.
+trained for 3,000 steps (the authors: 76,500 and more), and tested on {' or '.join(map(str, scenes))} scenes that they
+have not seen. Scores say nothing about S3DIS or SemanticKITTI, nor about what the networks reach there. Only large
+differences between samplers show: one below the spread of the trainings ({len(seeds)} seeds) is none.
 
-Networks are trained with the exact sample (`peak`), in bfloat16, and evaluated in float32 by the protocol `val`, with each
-sampler in turn on all levels and the same parameters. mIoU is over all scenes together, by the metric of the data set
-(S3DIS: a class that is absent counts 100 %; SemanticKITTI: it counts 0). "Mean (lowest to highest)" of the trainings.
+Networks are trained with the exact sample (`peak`), in bfloat16. Then they are tested with each sampler in turn, on all
+levels, with the same parameters, in float32, by the protocol `val`: what a sampler loses here is what a network loses
+that was trained with another. mIoU is over all scenes together, by the metric of the data set (S3DIS: a class that is
+absent counts 100 %; SemanticKITTI: it counts 0). Mean, and the lowest to the highest, of the trainings.
 
 ## Trainings
 """]
@@ -176,11 +183,11 @@ sampler in turn on all levels and the same parameters. mIoU is over all scenes t
     head = ["network", "scenes", "seed", "steps", "points a step", "s", "ms a step", "last loss",
             "accuracy of the last batches, %"]
     total = sum(one["seconds"] for one in made)
-    parts += [table(head, rows), f"All together {total / 60:.1f} minutes of a GPU, scenes made before.\n",
+    parts += [table(head, rows), f"All steps together: {total / 60:.1f} minutes of one GPU. {note}".rstrip() + "\n",
               "## Exact samplers\n", equal(evaluated)]
     for (data, network), group in grouped(evaluated, lambda one: (one["data"], one["network"])).items():
-        parts += [f"## {network}, {PLACES[data]}\n", samplers_table(group),
-                  f"IoU of each class in %, means over the trainings:\n\n{classes_table(group, recipe(data).classes, data)}"]
+        parts += [f"## {network}, {PLACES[data]}\n", samplers_table(group), "IoU of each class in %, means of the trainings:\n",
+                  classes_table(group, recipe(data).classes)]
     return "\n".join(parts)
 
 
@@ -192,7 +199,7 @@ def training(given):
     made = trainings(records(given.folders, TrainingRecord))
     if not made or not evaluated:
         raise SystemExit(f"{len(made)} trainings and {len(evaluated)} evaluations in {given.folders}: both are needed")
-    write(given.output, "small-training", training_text(made, evaluated), made + evaluated)
+    write(given.output, "small-training", training_text(made, evaluated, given.note), made + evaluated)
 
 
 # -- Times
@@ -228,8 +235,8 @@ def times_text(found):
     parts = [f"""# Times of segmentation networks by sampler
 
 {device}. Random weights, float32: times count, scores do not. Made by `bindings/python/benches/segmentation_times.py`
-and `segmentation_records.py times`; [times.jsonl](times.jsonl) has each scene, and `farpoint.segmentation report` makes tables
-and figures of a folder that holds it as `scenes.jsonl`.
+and `segmentation_records.py times`; [times.jsonl](times.jsonl) has each scene, and `farpoint.segmentation report` makes
+tables and figures of a folder that holds it as `scenes.jsonl`.
 
 `naive+all-pairs` is the network as its authors released it: textbook sampling, and ball queries that compare all pairs.
 "As a graph": the pass as one CUDA graph, in which coarse levels are sampled while layers of fine ones run, so that
@@ -270,6 +277,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("training", "times"))
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    parser.add_argument("--note", default="", help="what else is to be said of the run of the trainings")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
     given = parser.parse_args()
     (training if given.what == "training" else times)(given)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Forward passes of PointMetaBase-L and PointVector-L with every sampler: the record benches/records/segmentation/times.
+"""Forward passes of PointMetaBase-L and PointVector-L with every sampler: benches/records/segmentation/times.md.
 
     python benches/segmentation_times.py -o times [--data s3dis semantickitti] [--scenes 8] [--quick]
         [--s3dis ROOM.npy ..] [--semantickitti TURN.bin ..]
