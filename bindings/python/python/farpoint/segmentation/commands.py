@@ -109,7 +109,7 @@ def _add_train(commands: Any) -> None:
     command.add_argument("--batch", type=_positive, help="clouds of a batch, in place of the recipe's")
     command.add_argument("--crop", type=_positive, help="points of a cloud, in place of the recipe's")
     command.add_argument("--cache", type=float, default=16.0, help="GiB of scenes kept on the device (16)")
-    command.add_argument("--readers", type=_positive, default=4, help="threads that read scenes (4)")
+    command.add_argument("--readers", type=_positive, help="threads that read scenes (as many as cores, at most 16)")
     _add_graphs(command, "CUDA graphs of steps (unless --no-graphs)")
     command.add_argument("--every", type=_positive, default=100, help="steps between checkpoints (100)")
     command.add_argument(
@@ -289,7 +289,8 @@ def _evaluate(given: argparse.Namespace) -> None:
 
 
 def _train(given: argparse.Namespace) -> None:
-    from .data import GENERATED
+    from .data import GENERATED, Kept
+    from .run import READERS
     from .samplers import parse
     from .train import Run, train
 
@@ -304,12 +305,14 @@ def _train(given: argparse.Namespace) -> None:
     plan = replace(plan, batch=given.batch or plan.batch, steps=given.steps or plan.steps)
     source = _source(given, numbers, "train", scenes)
     validation = _validation(given, numbers)
+    if given.folder == GENERATED and len(given.seeds) > 1:  # takes longer than to train on them
+        source = Kept(source)
     for seed in given.seeds:
         run = Run(
             recipe=numbers, source=source, network=given.network, module=_network(given, seed),
             sampler=parse(given.sampler, given.data), training=plan, output=given.output, seed=seed,
             name=given.recipe, crop=given.crop, cache=int(given.cache * (1 << 30)),
-            readers=given.readers, every=given.every, bfloat16=given.bfloat16, validation=validation,
+            readers=given.readers or READERS, every=given.every, bfloat16=given.bfloat16, validation=validation,
             folder=Path(given.folder).name, scene_points=given.points,
             graphs=given.graphs and not given.compile, progress=not given.quiet,
         )

@@ -26,6 +26,9 @@ __all__ = ["Run", "best_path", "check_trained", "checkpoint_path", "rate_at"]
 #: Steps between records, and checkpoints.
 EVERY = 100
 
+#: Threads that read scenes.
+READERS = min(16, os.cpu_count() or 1)
+
 #: What checkpoints of older releases do not say of their training.
 _LATER = ("classes", "folder", "scene_points", "names")
 
@@ -89,7 +92,7 @@ class Run:
     name: str = "authors"
     crop: int | None = None
     cache: int = 16 << 30
-    readers: int = 4
+    readers: int = READERS
     every: int = EVERY
     validation: Source | None = None
     validate: int = 500

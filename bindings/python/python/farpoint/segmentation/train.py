@@ -203,7 +203,7 @@ class _Pool:
         self._run = run
         self._kept: collections.OrderedDict[str, Cloud] = collections.OrderedDict()
         self._coming: dict[str, Future[Cloud]] = {}
-        self._epoch: tuple[int, list[str]] = (-1, [])
+        self._orders: dict[int, list[str]] = {}
         self._readers = ThreadPoolExecutor(run.readers)
 
     def __enter__(self) -> _Pool:
@@ -213,15 +213,22 @@ class _Pool:
         self._readers.shutdown(cancel_futures=True)
 
     def clouds(self, step: int) -> list[Cloud]:
-        """The scenes of a step; those of the next are asked for."""
-        names = self._names(step)
-        later = self._names(step + 1) if step + 1 < self._run.steps else []
+        """The scenes of a step; those of the next are asked for, as many as there are readers."""
+        names, later = self._names(step), self._later(step)
         for name in (*names, *later):
             if name not in self._kept and name not in self._coming:
                 self._coming[name] = self._readers.submit(self._read, name)
         found = [self._get(name) for name in names]
         self._drop(set(later))
         return found
+
+    def _later(self, step: int) -> list[str]:
+        """The scenes of the steps behind, until every reader has one to read."""
+        later: list[str] = []
+        while step + 1 < self._run.steps and (not later or len(later) < self._run.readers):
+            step += 1
+            later += self._names(step)
+        return later
 
     def _get(self, name: str) -> Cloud:
         if name not in self._kept:
@@ -250,9 +257,11 @@ class _Pool:
     def _names(self, step: int) -> list[str]:
         """Scenes of a batch: each epoch goes through all in another order."""
         epoch, place = divmod(step, self._run.epoch_steps)
-        if self._epoch[0] != epoch:
-            self._epoch = (epoch, self._order(epoch))
-        order = self._epoch[1]
+        for old in [one for one in self._orders if one < epoch - 1]:
+            del self._orders[old]
+        if epoch not in self._orders:
+            self._orders[epoch] = self._order(epoch)
+        order = self._orders[epoch]
         batch = self._run.training.batch
         return [order[(place * batch + one) % len(order)] for one in range(batch)]
 

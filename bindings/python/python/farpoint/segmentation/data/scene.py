@@ -16,7 +16,7 @@ from ..recipes import IGNORED, Recipe
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Chosen", "Scene", "Source", "colors_of", "palette", "write_prediction"]
+__all__ = ["Chosen", "Kept", "Scene", "Source", "colors_of", "palette", "write_prediction"]
 
 
 class Scene(NamedTuple):
@@ -85,6 +85,29 @@ class Chosen:
 
     def read(self, name: str) -> Scene:
         return self._source.read(name)
+
+
+class Kept:
+    """The scenes of a source, which stay in memory once they were read.
+
+    Parameters
+    ----------
+    source : Source
+        Has them.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._scenes: dict[str, Scene] = {}
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self._source.names
+
+    def read(self, name: str) -> Scene:
+        if name not in self._scenes:
+            self._scenes[name] = self._source.read(name)
+        return self._scenes[name]
 
 
 def checked(scene: Scene, classes: int, where: str | os.PathLike[str]) -> Scene:
