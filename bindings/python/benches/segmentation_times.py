@@ -25,8 +25,8 @@ from farpoint.segmentation.evaluate import clouds
 from farpoint.segmentation.networks import build
 from farpoint.segmentation.recipes import recipe
 
-FAST = ("peak", "random", "morton", "fastpoint")
-MIDDLE = ("quick", "radius", "npdu", "grid")
+FAST = ("peak", "random", "morton")
+MIDDLE = ("fastpoint", "quick", "radius", "npdu", "grid")
 SLOW = ("naive", "naive+all-pairs")
 NETWORKS = ("pointmetabase-l", "pointvector-l")
 
@@ -65,33 +65,27 @@ class Read:
 
 def sources(given, data):
     """Each with what its records say of it."""
-    numbers = recipe(data)
-    made = open_data("generated", "val", numbers, scenes=given.scenes, points=POINTS[data])
-    yield Read(made), {"folder": "generated", "scene_points": POINTS[data]}
+    made = open_data("generated", "val", recipe(data), scenes=given.scenes, points=POINTS[data])
+    found = [(Read(made), {"folder": "generated", "scene_points": POINTS[data]})]
     files = getattr(given, data)
-    if files:
-        yield Read(Recorded(files)), {"folder": "recorded clouds"}
+    return found + [(Read(Recorded(files)), {"folder": "recorded clouds"})] if files else found
 
 
-def measure(given, network, data, device):
-    module = build(network, data, seed=0).eval().to(device)
-    samplers = {FAST: 3, MIDDLE: 1} if given.quick else {FAST: 3, MIDDLE: 1, SLOW: 1}
-    for source, told in sources(given, data):
-        options = {
-            "checkpoint": "random weights", "class_order": "chair-first", "compile": False, "split": "val", **told,
-        }
-        for names, rounds in samplers.items():
-            for number, scene in enumerate(clouds(source, source.names, recipe(data), network, module)):
-                found = timing.run(
-                    module, [scene], names, given.out, data=data, name=network, options=options, rounds=rounds,
-                    warm_up=int(rounds > 1 or number == 0), graphs=rounds > 1, bfloat16=given.bfloat16,
-                    there={one.key: one for one in records.read_scenes(given.out)},
-                )
-                for one in found:
-                    kind = "graph" if "graph" in one.options else "launches"
-                    print(f"{data} {network} {one.scene} {one.points} {one.sampler} {kind} "
-                          f"{1e3 * one.seconds.all:.2f} ms, sampling {1e3 * (one.seconds.sampling or 0):.2f}",
-                          flush=True)
+def measure(given, module, source, told, names):
+    """All scenes with these samplers; fast ones thrice in turn, also as graphs."""
+    network, data = told["network"], told["data"]
+    fast = names is FAST
+    options = {"checkpoint": "random weights", "class_order": "chair-first", "compile": False, "split": "val"}
+    for number, scene in enumerate(clouds(source, source.names, recipe(data), network, module)):
+        found = timing.run(
+            module, [scene], names, given.out, data=data, name=network, options={**options, **told["options"]},
+            rounds=3 if fast else 1, warm_up=int(fast or number == 0), graphs=fast, bfloat16=given.bfloat16,
+            there={one.key: one for one in records.read_scenes(given.out)},
+        )
+        for one in found:
+            kind = "graph" if "graph" in one.options else "launches"
+            print(f"{data} {network} {one.scene} {one.points} {one.sampler} {kind} {1e3 * one.seconds.all:.2f} ms, "
+                  f"sampling {1e3 * (one.seconds.sampling or 0):.2f}", flush=True)
 
 
 def main():
@@ -106,9 +100,17 @@ def main():
         parser.add_argument(f"--{data}", type=pathlib.Path, nargs="+", default=[])
     given = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    for data in given.data:
-        for network in given.networks:
-            measure(given, network, data, device)
+    scenes = {data: sources(given, data) for data in given.data}
+    modules = {
+        (network, data): build(network, data, seed=0).eval().to(device)
+        for network in given.networks for data in given.data
+    }
+    # What is fast first, so that less is missing of a run that is stopped.
+    for names in (FAST, MIDDLE) if given.quick else (FAST, MIDDLE, SLOW):
+        for (network, data), module in modules.items():
+            for source, options in scenes[data]:
+                told = {"network": network, "data": data, "options": options}
+                measure(given, module, source, told, names)
 
 
 if __name__ == "__main__":
