@@ -26,6 +26,7 @@ from .networks import can_capture
 from .recipes import Recipe, known
 from .records import Option, SceneRecord, Seconds
 from .stopwatch import Replay, device_name, peak_memory, timed
+from .task import Task
 from .transforms import Cloud, cloud_of, height_axis, prepare_validation
 from .voxels import Voxels, choose, draw, sub_cloud, voxels
 
@@ -40,60 +41,28 @@ PROTOCOLS = ("val", "test")
 _LAUNCHED = 2
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """What is evaluated, and how.
+@dataclass(frozen=True, kw_only=True)
+class Evaluation(Task):
+    """What is evaluated, and how: a ``Task``, whose seed orders points in "test". In "val" it only names the run,
+    voxels' points are those of OpenPoints. In "test" the clouds of a scene, which have one size, go through one CUDA
+    graph, if the sampler can be captured; making it is not timed.
 
     Attributes
     ----------
-    recipe : Recipe
-        The data set's numbers.
-    source : Source
-        Its scenes.
-    network : str
-        The name of the network.
-    module : Module
-        The network itself, on the device on which it runs; called with points (B, N, 3), features (B, N, C) and
-        ``sampler``.
-    output : Path
-        The folder of results.
     protocol : {"val", "test"}
         See above.
-    seed : int
-        For the order of points in "test". In "val" it only names the run: voxels' points are those of
-        OpenPoints.
     options : mapping
         What else the records have, by which runs are told apart.
-    bfloat16 : bool
-        Whether the network runs under autocast in that type.
-    graphs : bool
-        Whether the clouds of a scene, which in "test" have one size, go through one CUDA graph, where there is a GPU
-        and the sampler can be captured. Results have the same bits; making the graph is not timed.
     predictions : bool
         Whether predictions are written, as PLY and for SemanticKITTI as ``.label`` files.
-    progress : bool
-        Show a progress bar (tqdm's, if installed).
     """
 
-    recipe: Recipe
-    source: Source
-    network: str
-    module: nn.Module
-    output: Path
     protocol: Literal["val", "test"] = "val"
-    seed: int = 0
     options: dict[str, Option] = field(default_factory=dict)
-    bfloat16: bool = False
-    graphs: bool = True
     predictions: bool = False
-    progress: bool = False
 
     def __post_init__(self) -> None:
         known(self.protocol, PROTOCOLS, "protocol")
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.module.parameters()).device
 
     def uses_graph(self, sampler: Sampler) -> bool:
         """Whether the clouds of a scene go through a graph."""

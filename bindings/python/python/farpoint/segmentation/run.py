@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import nn
-
 from .data import Source
 from .networks import can_capture
 from .recipes import Recipe, Training
+from .task import Task
 
 if TYPE_CHECKING:
     from .samplers import Sampler
@@ -27,34 +25,23 @@ __all__ = ["Run", "best_path", "check_trained", "checkpoint_path", "rate_at"]
 EVERY = 100
 
 #: Threads that read scenes.
-READERS = min(16, os.cpu_count() or 1)
+READERS = min(16, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 #: What checkpoints of older releases do not say of their training.
 _LATER = ("classes", "folder", "scene_points", "names")
 
 
-@dataclass(frozen=True)
-class Run:
-    """A training.
+@dataclass(frozen=True, kw_only=True)
+class Run(Task):
+    """A training: a ``Task`` whose network has the parameters it begins with, and whose seed decides all other random
+    numbers.
 
     Attributes
     ----------
-    recipe : Recipe
-        The data set's numbers.
-    source : Source
-        Its scenes for training.
-    network : str
-        The name of the network.
-    module : Module
-        The network, on the device on which it is trained, with the parameters it begins with.
     sampler : Sampler
-        What chooses the points of its levels.
+        What chooses the points of the network's levels.
     training : Training
         Rates, batches, steps.
-    output : Path
-        The folder of records and checkpoints.
-    seed : int
-        Decides all random numbers but the first parameters.
     name : str
         Of the recipe, for the records.
     crop : int
@@ -73,22 +60,10 @@ class Run:
         The name of the data's folder, and
     scene_points : int or None
         the points of each scene that is generated: by which a checkpoint is told from one of other data.
-    bfloat16 : bool
-        Whether the network runs under autocast in that type.
-    graphs : bool
-        Whether steps are recorded as CUDA graphs where they can be.
-    progress : bool
-        Show a progress bar (tqdm's, if installed).
     """
 
-    recipe: Recipe
-    source: Source
-    network: str
-    module: nn.Module
     sampler: Sampler
     training: Training
-    output: Path
-    seed: int = 0
     name: str = "authors"
     crop: int | None = None
     cache: int = 16 << 30
@@ -98,18 +73,11 @@ class Run:
     validate: int = 500
     folder: str = ""
     scene_points: int | None = None
-    bfloat16: bool = False
-    graphs: bool = True
-    progress: bool = False
 
     @property
     def captured(self) -> bool:
         """Whether steps are recorded as CUDA graphs: what waits for the CPU can't be."""
         return self.graphs and self.device.type == "cuda" and can_capture(self.sampler)
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.module.parameters()).device
 
     @property
     def points(self) -> int:
