@@ -8,7 +8,7 @@ import segmentation_reference as reference  # noqa: E402
 from segmentation_reference import one_thread  # noqa: E402, F401
 
 import farpoint  # noqa: E402
-from farpoint.segmentation import commands, networks, samplers, timing  # noqa: E402
+from farpoint.segmentation import arguments, commands, networks, samplers, timing  # noqa: E402
 from farpoint.segmentation.networks import all_pairs  # noqa: E402
 from farpoint.segmentation.records import read_scenes  # noqa: E402
 
@@ -145,7 +145,7 @@ def test_all_pairs_give_the_same_network(points):
 
 
 def test_the_samplers_of_the_paper_by_one_word():
-    given = commands._parser().parse_args([
+    given = arguments.parser(dict.fromkeys(("evaluate", "train", "time", "report"))).parse_args([
         "time", "generated", "--data", "s3dis", "--network", "pointvector-l", "--samplers", "peak,paper,npdu", "-o", "a"
     ])
     names = commands._sampler_names(given)
