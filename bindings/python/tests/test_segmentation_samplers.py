@@ -104,6 +104,15 @@ def test_errors(name, text):
         samplers.parse(name)
 
 
+def test_what_can_be_captured():
+    """What is on the GPU and never waits."""
+    for name, wanted in (
+        ("peak", True), ("naive", True), ("radius:nvox=24", True), ("quick", True), ("cpu:peak", False),
+        ("random", False), ("npdu", False), ("grid@released", False), ("morton@first", False),
+    ):
+        assert networks.can_capture(samplers.parse(name, "s3dis")) == wanted, name
+
+
 def test_tables_name_samplers():
     for name in [*samplers.TABLE_2, *samplers.TABLE_5]:
         assert samplers.parse(name).name == name
