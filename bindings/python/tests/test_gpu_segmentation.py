@@ -123,14 +123,20 @@ def test_captured_samplers(cuda, sampler):
     assert torch.equal(captured(points, features), ours(made, points, features))
 
 
-def test_captured_in_bfloat16(cuda):
-    """Parameters that were converted for the graph are there as long as it."""
+def test_captures_of_several_types(cuda):
+    """What was converted for a graph is there as long as it, whatever the network does afterwards."""
     made, points, features = moved(*case("pointvector-l", "s3dis", 3000))
-    with torch.autocast("cuda", torch.bfloat16):
-        wanted = ours(made, points, features)
-        captured = networks.Captured(made, points, features)
-    rubbish = [torch.full((size,), torch.nan, device="cuda") for size in (13, 32, 32 * 4, 13 * 32) for _ in range(50)]
-    assert torch.equal(captured(points, features), wanted) and len(rubbish) == 200
+    captured, wanted = {}, {}
+    for bfloat16 in (False, True):
+        with torch.autocast("cuda", torch.bfloat16, enabled=bfloat16):
+            wanted[bfloat16] = ours(made, points, features)
+            captured[bfloat16] = networks.Captured(made, points, features)
+    made.train()
+    sizes = {part.numel() for part in made.parameters()}
+    rubbish = [torch.full((size,), torch.nan, device="cuda") for size in sizes for _ in range(20)]
+    for bfloat16, one in captured.items():
+        assert torch.equal(one(points, features), wanted[bfloat16]), bfloat16
+    assert len(rubbish) == 20 * len(sizes)
 
 
 def train(network, steps, device="cuda"):

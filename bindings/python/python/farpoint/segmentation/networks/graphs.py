@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ..samplers import Sampler
+from .layers import Layer
 
 __all__ = ["Captured", "can_capture"]
 
@@ -26,7 +27,7 @@ class Captured:
     Parameters
     ----------
     network : Module
-        A ``Network``, in evaluation mode, on a GPU. Its parameters must not be replaced while this is used.
+        A ``Network``, in evaluation mode, on a GPU. Its parameters must not change while this is used.
     points, features : tensor, (B, N, 3) and (B, N, channels)
         Of the sizes that will come.
     sampler : str or Sampler, optional
@@ -60,6 +61,8 @@ class Captured:
             self._graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self._graph):
                 self._logits: Tensor = network(self._points, self._features, sampler=sampler)
+        # Matrices that the graph reads, which layers drop when they need others.
+        self._held = [part._kept for part in network.modules() if isinstance(part, Layer)]
 
     def __call__(self, points: Tensor, features: Tensor) -> Tensor:
         """Compute logits, in memory that the next call overwrites.
