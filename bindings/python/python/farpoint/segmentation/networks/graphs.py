@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from ..samplers import Sampler
-from .layers import Layer
 
 __all__ = ["Captured", "can_capture"]
 
@@ -62,7 +61,7 @@ class Captured:
             with torch.cuda.graph(self._graph):
                 self._logits: Tensor = network(self._points, self._features, sampler=sampler)
         # Matrices that the graph reads, which layers drop when they need others.
-        self._held = [part._kept for part in network.modules() if isinstance(part, Layer)]
+        self._held = [getattr(part, name, None) for part in network.modules() for name in ("_kept", "_joined")]
 
     def __call__(self, points: Tensor, features: Tensor) -> Tensor:
         """Compute logits, in memory that the next call overwrites.
