@@ -159,7 +159,7 @@ def _train(given: argparse.Namespace) -> None:
 
 def _validation(given: argparse.Namespace, numbers: Recipe) -> Any:
     """Scenes for validation; None if there are none, or none are wanted."""
-    from .data import GENERATED, Chosen, Generated
+    from .data import GENERATED, Chosen, Generated, Kept
 
     if given.validate == 0:
         return None
@@ -167,7 +167,7 @@ def _validation(given: argparse.Namespace, numbers: Recipe) -> Any:
         raise ValueError(f"--validate {given.validate}: it must be 1 or more, or 0 for no validation")
     if given.folder == GENERATED:
         # Others than those that "evaluate" takes, which are not seen before.
-        return Generated(numbers, "val", given.val_scenes or 4, given.points, seed=1)
+        return Kept(Generated(numbers, "val", given.val_scenes or 4, given.points, seed=1))
     try:
         found = _source(given, numbers, "val", None)
     except FileNotFoundError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,7 +11,7 @@ import torch
 from torch import Tensor
 
 from . import metrics
-from .data import Source
+from .data import Scene, Source
 from .run import Run
 from .transforms import cloud_of, height_axis, prepare_validation
 from .voxels import choose, voxels
@@ -53,8 +55,8 @@ class Validation:
         run.module.eval()
         try:
             with torch.inference_mode():
-                for place, name in enumerate(source.names):
-                    total += self._confusion(self._scene(source, place, name))
+                for scene in self._scenes(source):
+                    total += self._confusion(scene)
         finally:
             run.module.train()
         if total.sum() == 0:
@@ -72,25 +74,33 @@ class Validation:
         counts: NDArray[np.int64] = matrix.cpu().numpy()
         return counts
 
-    def _scene(self, source: Source, place: int, name: str) -> _Scene:
-        if name in self._kept:
-            return self._kept[name]
-        made = self._read(source, place, name)
+    def _scenes(self, source: Source) -> Iterator[_Scene]:
+        """All, in order; several threads read those that are not kept."""
+        names, readers = list(source.names), self._run.readers
+        with ThreadPoolExecutor(readers) as pool:
+            for first in range(0, len(names), readers):
+                part = names[first : first + readers]
+                coming = {name: pool.submit(source.read, name) for name in part if name not in self._kept}
+                for place, name in enumerate(part, first):
+                    if name in coming:
+                        yield self._made(place, name, coming[name].result())
+                    else:
+                        yield self._kept[name]
+
+    def _made(self, place: int, name: str, scene: Scene) -> _Scene:
+        """As "val" gives it to the network. Kept, if there is room."""
+        run = self._run
+        cloud = cloud_of(scene, run.device)
+        found = voxels(cloud.points, run.recipe.voxel).compact()
+        # A state for each scene, so that it does not matter which are kept.
+        cloud = cloud.rows(choose(found, np.random.RandomState(place)))
+        points, features = prepare_validation(cloud, run.recipe, height_axis(run.recipe, run.network, "val"))
+        made = _Scene(points.cpu(), features.cpu(), cloud.labels.cpu())
         size = sum(part.nbytes for part in made)
         if size <= self._room:
             self._room -= size
             self._kept[name] = made
         return made
-
-    def _read(self, source: Source, place: int, name: str) -> _Scene:
-        run = self._run
-        cloud = cloud_of(source.read(name), run.device)
-        found = voxels(cloud.points, run.recipe.voxel).compact()
-        # A state for each scene, so that it does not matter which are kept.
-        cloud = cloud.rows(choose(found, np.random.RandomState(place)))
-        axis = height_axis(run.recipe, run.network, "val")
-        points, features = prepare_validation(cloud, run.recipe, axis)
-        return _Scene(points.cpu(), features.cpu(), cloud.labels.cpu())
 
 
 class _Scene(NamedTuple):
