@@ -101,7 +101,6 @@ class Replay:
     def __init__(self, module: nn.Module, points: Tensor, features: Tensor, sampler: Sampler) -> None:
         watched: Any = TimedSampler(sampler)
         self._watched = watched if _TIMES_GRAPHS else None
-        # Who captures has run the pass before.
         self._pass = Captured(module, points, features, watched if _TIMES_GRAPHS else sampler, warm_up=1)
 
     def __call__(self, points: Tensor, features: Tensor) -> tuple[Tensor, Seconds]:

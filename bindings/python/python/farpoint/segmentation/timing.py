@@ -12,7 +12,7 @@ import dataclasses
 import os
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
@@ -199,39 +199,37 @@ def _turn(sampler: str | Sampler, data: str | None) -> _Turn:
 
 
 class _Pass:
-    """A forward pass of one scene with one sampler, and of a graph the memory that making it took."""
+    """A forward pass of one scene with one sampler. A graph is captured at once: this gives memory back, which passes
+    that are timed would have to ask for again."""
 
     def __init__(
         self, network: Network, points: Tensor, features: Tensor, turn: _Turn, bfloat16: bool
     ) -> None:
-        self._network, self._points, self._features, self._turn = network, points, features, turn
-        self._bfloat16 = bfloat16
-        self._replay: tuple[Replay, int | None] | None = None
+        self._network, self._given, self._turn, self._bfloat16 = network, (points, features), turn, bfloat16
+        self._replay: Replay | None = None
+        if turn.graph:
+            most = peak_memory(points.device)
+            with self._context():
+                self._replay = Replay(network, points, features, turn.sampler)
+            self._memory = most()
 
     def __call__(self) -> tuple[Seconds, int | None]:
-        network, turn = self._network, self._turn
-        kind: AbstractContextManager[object] = nullcontext()
-        if self._bfloat16:
-            kind = torch.autocast(self._points.device.type, torch.bfloat16)
-        network.ball_query = ball_query if turn.all_pairs else None
+        with self._context():
+            if self._replay is not None:
+                return self._replay(*self._given)[1], self._memory
+            most = peak_memory(self._given[0].device)
+            _, seconds = timed(self._network, *self._given, self._turn.sampler)
+            return seconds, most()
+
+    @contextmanager
+    def _context(self) -> Iterator[None]:
+        kind = torch.autocast(self._given[0].device.type, torch.bfloat16, enabled=self._bfloat16)
+        self._network.ball_query = ball_query if self._turn.all_pairs else None
         try:
             with torch.inference_mode(), kind:
-                return self._replayed() if turn.graph else self._launched()
+                yield
         finally:
-            network.ball_query = None
-
-    def _launched(self) -> tuple[Seconds, int | None]:
-        most = peak_memory(self._points.device)
-        _, seconds = timed(self._network, self._points, self._features, self._turn.sampler)
-        return seconds, most()
-
-    def _replayed(self) -> tuple[Seconds, int | None]:
-        if self._replay is None:
-            most = peak_memory(self._points.device)
-            made = Replay(self._network, self._points, self._features, self._turn.sampler)
-            self._replay = made, most()
-        replay, memory = self._replay
-        return replay(self._points, self._features)[1], memory
+            self._network.ball_query = None
 
 
 def _median(times: list[tuple[Seconds, int | None]]) -> tuple[Seconds, int | None]:
