@@ -41,11 +41,11 @@ class TimedSampler:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sampler, name)
 
-    def sample(self, points: Tensor, count: int, level: int) -> Tensor:
+    def sample(self, points: Tensor, count: int, level: int, *more: Any) -> Tensor:
         """As the sampler itself, copies of CPU samplers included."""
         if points.device.type != "cuda":
             start = time.perf_counter()
-            found = self._sampler.sample(points, count, level)
+            found = self._sampler.sample(points, count, level, *more)
             spent = time.perf_counter() - start
             self._parts.append(lambda: spent)
             return found
@@ -54,7 +54,7 @@ class TimedSampler:
             self._parts, self._captured = [], True  # those of a graph are of its last replay
         first, last = (_event(capturing) for _ in range(2))
         first.record()
-        found = self._sampler.sample(points, count, level)
+        found = self._sampler.sample(points, count, level, *more)
         last.record()
         self._parts.append(lambda: first.elapsed_time(last) / 1000)
         return found

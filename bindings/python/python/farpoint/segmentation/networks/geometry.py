@@ -117,7 +117,8 @@ def geometry(
         )
     chooser = parse(sampler) if isinstance(sampler, str) else sampler
     points = points.contiguous()
-    lanes = _Lanes(points.device if ahead and chooser.device == "input" and points.is_cuda else None)
+    apart = ahead and points.is_cuda and chooser.exact and chooser.device == "input"
+    lanes = _Lanes(points.device if apart else None)
     levels: list[Level] = []
     with lanes.searching():
         fine = _Searched(points, ball_query)
@@ -178,14 +179,14 @@ class _Searched:
 
     def __init__(self, points: Tensor, ball_query: BallQuery | None) -> None:
         self.points, self._ball_query = points, ball_query
-        self._index = farpoint.Index(points)
+        self.index = farpoint.Index(points)
 
     def ball(self, centers: Tensor, radius: float, k: int) -> Ball:
         """The balls around these centers."""
         if self._ball_query is not None:
             indices = self._ball_query(centers, self.points, radius, k)
         else:
-            indices = self._index.ball_query(centers, radius, k, index_dtype="int32").indices
+            indices = self.index.ball_query(centers, radius, k, index_dtype="int32").indices
         # They ascend, and -1 is below all: each center is a point, so that no ball is empty.
         indices = torch.maximum(indices, indices[..., :1])
         offsets = farpoint.gather(self.points, indices).sub_(centers.unsqueeze(2)).div_(radius)
@@ -193,5 +194,5 @@ class _Searched:
 
     def three_nearest(self, points: Tensor) -> tuple[Tensor, Tensor]:
         """Of each of these points the three nearest, and their weights."""
-        found = self._index.knn(points, 3, squared=False, index_dtype="int32")
+        found = self.index.knn(points, 3, squared=False, index_dtype="int32")
         return found.indices, farpoint.inverse_distance_weights(found.distances)
