@@ -8,7 +8,8 @@
 Scenes are generated, and read from the files that are given: rooms as (N, 7) arrays of x y z r g b class, turns as
 (N, 3) arrays or as SemanticKITTI's .bin. Parameters are random: times count, scores do not. Samplers of less than
 some 30 ms have three rounds in turn, as launches and as a CUDA graph; the others run once a scene, since they would
-make the host slow for the fast ones. --quick leaves out those of more than 0.3 s. Lines of scenes.jsonl are as those of
+make the host slow for the fast ones. Samplers are those of the paper's tables, peak, and textbook sampling with all
+pairs; --quick leaves out those of more than 0.3 s. Lines of scenes.jsonl are as those of
 `python -m farpoint.segmentation time`, which times one network on one data set; what is there is not measured again.
 """
 
@@ -25,9 +26,10 @@ from farpoint.segmentation.evaluate import clouds
 from farpoint.segmentation.networks import build
 from farpoint.segmentation.recipes import recipe
 
-FAST = ("peak", "random", "morton")
-MIDDLE = ("fastpoint", "quick", "radius", "npdu", "grid")
-SLOW = ("naive", "naive+all-pairs")
+FAST = ("peak", "fastpoint", "random", "morton")
+MIDDLE = ("quick", "radius", "cpu:radius", "fastpoint+radius", "fastpoint+quick", "npdu", "grid")
+SLOW = ("naive", "naive+all-pairs", "fastpoint+naive")
+SLOWEST = ("cpu:naive",)
 NETWORKS = ("pointmetabase-l", "pointvector-l")
 
 #: As the record has them: about the voxels of S3DIS' rooms and of turns.
@@ -106,7 +108,7 @@ def main():
         for network in given.networks for data in given.data
     }
     # What is fast first, so that less is missing of a run that is stopped.
-    for names in (FAST, MIDDLE) if given.quick else (FAST, MIDDLE, SLOW):
+    for names in (FAST, MIDDLE) if given.quick else (FAST, MIDDLE, SLOW, SLOWEST):
         for (network, data), module in modules.items():
             for source, options in scenes[data]:
                 told = {"network": network, "data": data, "options": options}
