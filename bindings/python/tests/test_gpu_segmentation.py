@@ -2,16 +2,25 @@
 bfloat16 and be captured."""
 
 import copy
+import dataclasses
 
+import numpy as np
 import pytest
 from conftest import needs_gpu
+
+import farpoint
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import segmentation_reference as reference  # noqa: E402
+import segmentation_scenes  # noqa: E402
 
 from farpoint.segmentation import networks, timing  # noqa: E402
+from farpoint.segmentation.data import Scene  # noqa: E402
+from farpoint.segmentation.evaluate import Evaluation, evaluate  # noqa: E402
 from farpoint.segmentation.networks import all_pairs  # noqa: E402
+from farpoint.segmentation.recipes import recipe  # noqa: E402
+from farpoint.segmentation.samplers import parse  # noqa: E402
 
 pytestmark = needs_gpu
 
@@ -81,23 +90,41 @@ def test_bfloat16(cuda, network):
     assert errors["cuda"] < 2 * errors["cpu"] < 0.5
 
 
-def test_compiled_layers(cuda):
-    made, points, features = moved(*case("pointmetabase-l", "s3dis", 3000))
-    compiled = copy.deepcopy(made).compile_layers()
-    for count in (3000, 2500):
-        own = points[:, :count], features[:, :count]
-        assert far(ours(compiled, *own), ours(made, *own)) < 1e-2
-
-
 @pytest.mark.parametrize("network", LARGE)
-def test_captured(cuda, network):
-    made, points, features = moved(*case(network, "s3dis", 3000, batch=2))
+@pytest.mark.parametrize("ahead", [False, True])
+def test_captured(cuda, network, ahead):
+    """The same bits, again and again, whether coarse levels are sampled beside layers of fine ones or before them."""
+    made, points, features = moved(*case(network, "s3dis", 20_000, batch=2))
+    made.ahead = ahead
     captured = networks.Captured(made, points[:1], features[:1])
-    for of in range(2):
+    for of in (0, 1, 0, 1, 1, 0):
         own = points[of : of + 1], features[of : of + 1]
         assert torch.equal(captured(*own), ours(made, *own))
     with pytest.raises(ValueError, match="the graph is for"):
         captured(points, features)
+
+
+@pytest.mark.parametrize("sampler", ["naive", "radius", "quick", "persistent", "auto"])
+def test_captured_samplers(cuda, sampler):
+    made, points, features = moved(*case("pointmetabase-l", "semantickitti", 8000))
+    captured = networks.Captured(made, points, features, sampler)
+    assert torch.equal(captured(points, features), ours(made, points, features))
+
+
+def test_captures_of_several_types(cuda):
+    """What was converted for a graph is there as long as it, whatever the network does afterwards."""
+    made, points, features = moved(*case("pointvector-l", "s3dis", 3000))
+    captured, wanted = {}, {}
+    for bfloat16 in (False, True):
+        with torch.autocast("cuda", torch.bfloat16, enabled=bfloat16):
+            wanted[bfloat16] = ours(made, points, features)
+            captured[bfloat16] = networks.Captured(made, points, features)
+    made.train()
+    sizes = {part.numel() for part in made.parameters()}
+    rubbish = [torch.full((size,), torch.nan, device="cuda") for size in sizes for _ in range(20)]
+    for bfloat16, one in captured.items():
+        assert torch.equal(one(points, features), wanted[bfloat16]), bfloat16
+    assert len(rubbish) == 20 * len(sizes)
 
 
 def train(network, steps, device="cuda"):
@@ -136,7 +163,57 @@ def test_all_pairs(cuda):
 def test_timing(cuda):
     made, points, features = moved(*case("pointmetabase-l", "s3dis", 3000))
     scene = timing.Input("room", points[0], features[0])
-    samplers = ("peak", "cpu:peak", "naive+all-pairs")
-    for one in timing.measure(made, [scene], samplers):
-        assert one.points == 3000 and 0 < one.seconds.sampling < one.seconds.all < 1
-        assert one.peak_memory > 1 << 20
+    found = list(timing.measure(made, [scene], ("peak", "cpu:peak", "naive+all-pairs"), graphs=True))
+    names = [("peak", False), ("cpu:peak", False), ("naive+all-pairs", False), ("peak", True)]
+    assert [(one.sampler, one.graph) for one in found] == names
+    for one in found:
+        assert one.points == 3000 and 0 < one.seconds.all < 1
+        assert 0 < one.seconds.sampling < one.seconds.all and one.peak_memory > 1 << 20
+
+
+class Rooms:
+    """Of three points a voxel."""
+
+    names = ("a", "b")
+
+    def read(self, name):
+        points, colors, classes = segmentation_scenes.room(4000, ord(name))
+        shifts = np.random.default_rng(1).random((3, 1, 3)).astype(np.float32) * np.float32(0.01)
+        return Scene(
+            name, (points + shifts).reshape(-1, 3), np.tile(colors, (3, 1)), None, np.tile(classes, 3)
+        )
+
+
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_the_protocol_test(cuda, tmp_path, bfloat16):
+    """Every point has a prediction, the same by graphs as by launches, and with all exact samplers."""
+    module = reference.randomize(networks.build("pointmetabase-l", "s3dis", seed=1)).eval().cuda()
+    found = {}
+    for graphs in (True, False):
+        task = Evaluation(
+            recipe=recipe("s3dis"), source=Rooms(), network="pointmetabase-l", module=module,
+            output=tmp_path / str(graphs), protocol="test", predictions=True, graphs=graphs, bfloat16=bfloat16,
+        )
+        chosen = [parse(name) for name in ("peak", "radius", "cpu:peak", "random")]
+        found[graphs] = evaluate(task, chosen)
+        assert all(np.sum(one.confusion) == one.raw_points == 12_000 and one.fullest > 3 for one in found[graphs])
+    for one, other in zip(found[True], found[False]):
+        assert one.confusion == other.confusion and one.seconds.sampling > 0
+        assert ("graph" in one.options) == (one.sampler in ("peak", "radius")) and "graph" not in other.options
+        path = f"predictions/pointmetabase-l-test-{one.sampler.replace(':', '-')}/{one.scene}.ply"
+        written = [farpoint.read(tmp_path / folder / path)["prediction"] for folder in ("True", "False")]
+        np.testing.assert_array_equal(*written)
+    for exact, radius, cpu, random in (found[True][:4], found[True][4:]):
+        assert exact.confusion == radius.confusion == cpu.confusion != random.confusion
+
+
+def test_compiled_layers(cuda):
+    """Of one level with two blocks: compiling all takes minutes."""
+    sizes = dataclasses.replace(networks.build("pointmetabase-l", "s3dis").sizes, width=8, blocks=(1, 2))
+    made = reference.randomize(networks.PointMetaBase(sizes)).eval().cuda()
+    points = reference.cloud("s3dis", 2000, 1).cuda()
+    features = reference.features(points.cpu(), sizes.channels).cuda()
+    compiled = copy.deepcopy(made).compile_layers()
+    for count in (2000, 1500):
+        own = points[:, :count], features[:, :count]
+        assert far(ours(compiled, *own), ours(made, *own)) < 1e-2

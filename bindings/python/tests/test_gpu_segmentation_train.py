@@ -11,6 +11,7 @@ from segmentation_scenes import room  # noqa: E402
 
 from farpoint.segmentation.data import Scene  # noqa: E402
 from farpoint.segmentation.networks import build  # noqa: E402
+from farpoint.segmentation.records import read_training  # noqa: E402
 from farpoint.segmentation.recipes import recipe, training  # noqa: E402
 from farpoint.segmentation.samplers import parse  # noqa: E402
 from farpoint.segmentation.steps import Batches, make_batch  # noqa: E402
@@ -42,7 +43,9 @@ def test_one_seed_gives_the_same_bits(cuda, tmp_path, monkeypatch, network, grap
         a_run(network, tmp_path / name, graphs) for name in ("a", "b", "c", "c")
     )
     train(first)
-    train(again)
+    train(dataclasses.replace(again, validation=Rooms(), validate=2))  # which changes nothing
+    scores = [one.metrics.get("val_miou") for one in read_training(again.output)]
+    assert [score is None for score in scores] == [False, True, False, False]
     left = [4]
 
     def stop(*given):

@@ -8,7 +8,7 @@ import segmentation_reference as reference  # noqa: E402
 from segmentation_reference import one_thread  # noqa: E402, F401
 
 import farpoint  # noqa: E402
-from farpoint.segmentation import commands, networks, samplers, timing  # noqa: E402
+from farpoint.segmentation import arguments, commands, networks, samplers, timing  # noqa: E402
 from farpoint.segmentation.networks import all_pairs  # noqa: E402
 from farpoint.segmentation.records import read_scenes  # noqa: E402
 
@@ -122,6 +122,15 @@ def test_errors(name, text):
         samplers.parse(name)
 
 
+def test_what_can_be_captured():
+    """What is on the GPU and never waits."""
+    for name, wanted in (
+        ("peak", True), ("naive", True), ("radius:nvox=24", True), ("quick", True), ("cpu:peak", False),
+        ("random", False), ("npdu", False), ("grid@released", False), ("morton@first", False),
+    ):
+        assert networks.can_capture(samplers.parse(name, "s3dis")) == wanted, name
+
+
 def test_tables_name_samplers():
     for name in [*samplers.TABLE_2, *samplers.TABLE_5]:
         assert samplers.parse(name).name == name
@@ -163,7 +172,7 @@ def test_all_pairs_give_the_same_network(points):
 
 
 def test_the_samplers_of_the_paper_by_one_word():
-    given = commands._parser().parse_args([
+    given = arguments.parser(dict.fromkeys(("evaluate", "train", "time", "report"))).parse_args([
         "time", "generated", "--data", "s3dis", "--network", "pointvector-l", "--samplers", "peak,paper,npdu", "-o", "a"
     ])
     names = commands._sampler_names(given)

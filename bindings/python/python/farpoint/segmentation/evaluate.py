@@ -7,10 +7,10 @@ Every result is written at once, and what is there is not computed again.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,9 +22,11 @@ from torch import Tensor, nn
 from .. import _progress
 from . import metrics, records, timing
 from .data import Scene, Source, write_labels, write_prediction
+from .networks import can_capture
 from .recipes import Recipe, known
 from .records import Option, SceneRecord, Seconds
-from .stopwatch import device_name, peak_memory, timed
+from .stopwatch import Replay, device_name, peak_memory, timed
+from .task import Task
 from .transforms import Cloud, cloud_of, height_axis, prepare_validation
 from .voxels import Voxels, choose, draw, sub_cloud, voxels
 
@@ -35,64 +37,45 @@ __all__ = ["Evaluation", "clouds", "evaluate", "fingerprint"]
 
 PROTOCOLS = ("val", "test")
 
+#: Clouds of a scene that are launched before the rest goes through a graph: a scene of one or two needs none.
+_LAUNCHED = 2
 
-@dataclass(frozen=True)
-class Evaluation:
-    """What is evaluated, and how.
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation(Task):
+    """What is evaluated, and how: a ``Task``, whose seed orders points in "test". In "val" it only names the run,
+    voxels' points are those of OpenPoints. In "test" the clouds of a scene, which have one size, go through one CUDA
+    graph, if the sampler can be captured; making it is not timed.
 
     Attributes
     ----------
-    recipe : Recipe
-        The data set's numbers.
-    source : Source
-        Its scenes.
-    network : str
-        The name of the network.
-    module : Module
-        The network itself, on the device on which it runs; called with points (B, N, 3), features (B, N, C) and
-        ``sampler``.
-    output : Path
-        The folder of results.
     protocol : {"val", "test"}
         See above.
-    seed : int
-        For the order of points in "test". In "val" it only names the run: voxels' points are those of
-        OpenPoints.
     options : mapping
         What else the records have, by which runs are told apart.
-    bfloat16 : bool
-        Whether the network runs under autocast in that type.
     predictions : bool
         Whether predictions are written, as PLY and for SemanticKITTI as ``.label`` files.
-    progress : bool
-        Show a progress bar (tqdm's, if installed).
     """
 
-    recipe: Recipe
-    source: Source
-    network: str
-    module: nn.Module
-    output: Path
     protocol: Literal["val", "test"] = "val"
-    seed: int = 0
     options: dict[str, Option] = field(default_factory=dict)
-    bfloat16: bool = False
     predictions: bool = False
-    progress: bool = False
 
     def __post_init__(self) -> None:
         known(self.protocol, PROTOCOLS, "protocol")
 
-    @property
-    def device(self) -> torch.device:
-        return next(self.module.parameters()).device
+    def uses_graph(self, sampler: Sampler) -> bool:
+        """Whether the clouds of a scene go through a graph."""
+        on_gpu = self.graphs and self.device.type == "cuda"
+        return on_gpu and self.protocol == "test" and can_capture(sampler)
 
-    def record(self, sampler: str, scene: str, **results: Any) -> SceneRecord:
+    def record(self, sampler: Sampler, scene: str, **results: Any) -> SceneRecord:
         """The record of a scene; without results, one with its key."""
+        graph: dict[str, Option] = {"graph": True} if self.uses_graph(sampler) else {}
         return SceneRecord(
-            task="evaluate", data=self.recipe.data, network=self.network, sampler=sampler, scene=scene,
-            device=device_name(self.device), seed=self.seed, protocol=self.protocol, options=self.options,
-            **{"points": 0, **results},
+            task="evaluate", data=self.recipe.data, network=self.network, sampler=sampler.name, scene=scene,
+            device=device_name(self.device), seed=self.seed, protocol=self.protocol,
+            options={**self.options, **graph}, **{"points": 0, **results},
         )
 
 
@@ -145,7 +128,7 @@ def evaluate(
     task.module.eval()
     with _progress.bar(task.progress, "evaluating", "scenes") as tell, torch.inference_mode():
         for number, name in enumerate(names):
-            known_ones = [there.get(task.record(one.name, name).key) for one in samplers]
+            known_ones = [there.get(task.record(one, name).key) for one in samplers]
             if None not in known_ones and not _lacks_predictions(task, samplers, name):
                 done = [one for one in known_ones if one is not None]
                 draw(state, done[0].fullest or 1, done[0].points)  # as if it had been read
@@ -213,7 +196,7 @@ def _evaluate_scene(
     predictions, labels, seconds = run(task, sampler, prepared)
     matrix = metrics.confusion(labels, predictions, len(task.recipe.classes)).cpu()
     record = task.record(
-        sampler.name, prepared.scene.name, points=len(prepared.chosen), seconds=seconds,
+        sampler, prepared.scene.name, points=len(prepared.chosen), seconds=seconds,
         peak_memory=memory(), confusion=tuple(map(tuple, matrix.tolist())),
         metrics=metrics.summary(matrix), raw_points=len(prepared.scene.points), fullest=prepared.fullest,
     )
@@ -245,10 +228,13 @@ def _tested(
     visits = torch.zeros(len(cloud.labels), 1, device=device)
     generator = torch.Generator().manual_seed(task.seed)
     spent = []
+    replay: Replay | None = None
     for number in range(prepared.fullest):
         rows = sub_cloud(prepared.voxels, number)
         rows = rows[torch.randperm(len(rows), generator=generator).to(device)]
-        logits, seconds = _forward(task, sampler, cloud.rows(rows))
+        if number == _LAUNCHED and task.uses_graph(sampler):
+            replay = _captured(task, sampler, cloud.rows(rows))
+        logits, seconds = _forward(task, sampler, cloud.rows(rows), replay)
         # No row comes twice in a cloud.
         sums[rows] += logits
         visits[rows] += 1
@@ -259,15 +245,33 @@ def _tested(
     return (sums / visits).argmax(dim=1), cloud.labels, total
 
 
-def _forward(task: Evaluation, sampler: Sampler, cloud: Cloud) -> tuple[Tensor, Seconds]:
+def _forward(
+    task: Evaluation, sampler: Sampler, cloud: Cloud, replay: Replay | None = None
+) -> tuple[Tensor, Seconds]:
     """Logits (N, C) of a cloud, and their time."""
+    points, features = _given(task, cloud)
+    if replay is not None:
+        logits, seconds = replay(points, features)
+    else:
+        with _autocast(task):
+            logits, seconds = timed(task.module, points, features, sampler)
+    return logits[0].float(), seconds
+
+
+def _captured(task: Evaluation, sampler: Sampler, cloud: Cloud) -> Replay:
+    with _autocast(task):
+        return Replay(task.module, *_given(task, cloud), sampler)
+
+
+def _given(task: Evaluation, cloud: Cloud) -> tuple[Tensor, Tensor]:
+    """What the network is given."""
     axis = height_axis(task.recipe, task.network, task.protocol)
     points, features = prepare_validation(cloud, task.recipe, axis)
-    with contextlib.ExitStack() as stack:
-        if task.bfloat16:
-            stack.enter_context(torch.autocast(task.device.type, torch.bfloat16))
-        logits, seconds = timed(task.module, points[None], features[None], sampler)
-    return logits[0].float(), seconds
+    return points[None], features[None]
+
+
+def _autocast(task: Evaluation) -> AbstractContextManager[object]:
+    return torch.autocast(task.device.type, torch.bfloat16) if task.bfloat16 else nullcontext()
 
 
 def _spread(predictions: Tensor, found: Voxels) -> Tensor:

@@ -3,48 +3,45 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import nn
-
 from .data import Source
+from .networks import can_capture
 from .recipes import Recipe, Training
+from .task import Task
 
 if TYPE_CHECKING:
     from .samplers import Sampler
 
-__all__ = ["Run", "checkpoint_path", "rate_at"]
+__all__ = ["Run", "best_path", "check_trained", "checkpoint_path", "rate_at"]
 
 #: Steps between records, and checkpoints.
 EVERY = 100
 
+#: Threads that read scenes.
+READERS = min(16, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
-@dataclass(frozen=True)
-class Run:
-    """A training.
+#: What checkpoints of older releases do not say of their training.
+_LATER = ("classes", "folder", "scene_points", "names")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(Task):
+    """A training: a ``Task`` whose network has the parameters it begins with, and whose seed decides all other random
+    numbers.
 
     Attributes
     ----------
-    recipe : Recipe
-        The data set's numbers.
-    source : Source
-        Its scenes for training.
-    network : str
-        The name of the network.
-    module : Module
-        The network, on the device on which it is trained, with the parameters it begins with.
     sampler : Sampler
-        What chooses the points of its levels.
+        What chooses the points of the network's levels.
     training : Training
         Rates, batches, steps.
-    output : Path
-        The folder of records and checkpoints.
-    seed : int
-        Decides all random numbers but the first parameters.
     name : str
         Of the recipe, for the records.
     crop : int
@@ -55,40 +52,32 @@ class Run:
         Threads that read scenes.
     every : int
         Steps between checkpoints.
-    bfloat16 : bool
-        Whether the network runs under autocast in that type.
-    graphs : bool
-        Whether steps are recorded as CUDA graphs where they can be.
-    progress : bool
-        Show a progress bar (tqdm's, if installed).
+    validation : Source or None
+        Scenes on which the network is scored; the checkpoint of the best score is kept beside the last.
+    validate : int
+        Steps between validations; the last step is followed by one too.
+    folder : str
+        The name of the data's folder, and
+    scene_points : int or None
+        the points of each scene that is generated: by which a checkpoint is told from one of other data.
     """
 
-    recipe: Recipe
-    source: Source
-    network: str
-    module: nn.Module
     sampler: Sampler
     training: Training
-    output: Path
-    seed: int = 0
     name: str = "authors"
     crop: int | None = None
     cache: int = 16 << 30
-    readers: int = 4
+    readers: int = READERS
     every: int = EVERY
-    bfloat16: bool = False
-    graphs: bool = True
-    progress: bool = False
+    validation: Source | None = None
+    validate: int = 500
+    folder: str = ""
+    scene_points: int | None = None
 
     @property
     def captured(self) -> bool:
         """Whether steps are recorded as CUDA graphs: what waits for the CPU can't be."""
-        on_gpu = self.device.type == "cuda" and self.sampler.exact and self.sampler.device == "input"
-        return self.graphs and on_gpu
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.module.parameters()).device
+        return self.graphs and self.device.type == "cuda" and can_capture(self.sampler)
 
     @property
     def points(self) -> int:
@@ -114,12 +103,64 @@ class Run:
             "scenes": len(self.source.names), "bfloat16": self.bfloat16,
             **dataclasses.asdict(dataclasses.replace(self.training, milestones=())),
             "milestones": list(self.training.milestones),
+            "classes": list(self.recipe.classes), "folder": self.folder, "scene_points": self.scene_points,
+            "names": hashlib.sha256("\n".join(self.source.names).encode()).hexdigest()[:12],
         }
+
+    def differs(self, told: Mapping[str, Any]) -> list[str]:
+        """In what a checkpoint's description is not that of this training."""
+        wanted = {key: value for key, value in self.description().items() if key not in _LATER or key in told}
+        return [f"{key} {_short(told.get(key))}, not {_short(value)}" for key, value in wanted.items()
+                if told.get(key) != value]
 
 
 def checkpoint_path(run: Run) -> Path:
-    """Where the checkpoint of a training is."""
+    """Where the last checkpoint of a training is."""
     return run.output / f"{run.network}-{run.recipe.data}-seed{run.seed}.pth"
+
+
+def best_path(run: Run) -> Path:
+    """Where the checkpoint is whose score on the scenes for validation is the highest, if there are any."""
+    return checkpoint_path(run).with_suffix(".best.pth")
+
+
+def check_trained(path: str | os.PathLike[str], told: Mapping[str, Any], network: str, recipe: Recipe) -> None:
+    """Whether a network that was trained so can be evaluated by this recipe.
+
+    Parameters
+    ----------
+    path : path
+        The checkpoint, for the error.
+    told : mapping
+        What it says of its training; nothing in those of other projects.
+    network : str
+        The name of the network.
+    recipe : Recipe
+        By which it is evaluated.
+
+    Raises
+    ------
+    ValueError
+        Another network or data set, or another order of classes.
+    """
+    for key, given, value in (("network", "--network", network), ("data", "--data", recipe.data)):
+        if told.get(key, value) != value:
+            raise ValueError(f"{os.fspath(path)}: of a training with {given} {told[key]}, not {value}")
+    classes = told.get("classes", list(recipe.classes))
+    moved = [
+        f"{number} {before}, not {now}"
+        for number, (before, now) in enumerate(zip(classes, recipe.classes)) if before != now
+    ]
+    if moved or len(classes) != len(recipe.classes):
+        raise ValueError(
+            f"{os.fspath(path)}: trained with classes of other numbers ({'; '.join(moved)}): give the --class-order "
+            "of the training"
+        )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 def rate_at(training: Training, step: int, epoch_steps: int, steps: int) -> float:

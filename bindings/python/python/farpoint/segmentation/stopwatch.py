@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import platform
 import time
 from collections.abc import Callable
@@ -10,12 +11,17 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from .networks import Captured
 from .records import Seconds
 
 if TYPE_CHECKING:
     from .samplers import Sampler
 
-__all__ = ["TimedSampler", "device_name", "peak_memory", "synchronize", "timed"]
+__all__ = ["Replay", "TimedSampler", "device_name", "peak_memory", "synchronize", "timed"]
+
+
+#: Whether events in graphs can be read.
+_TIMES_GRAPHS = "external" in inspect.signature(torch.cuda.Event.__new__).parameters
 
 
 def synchronize(device: torch.device) -> None:
@@ -30,21 +36,25 @@ class TimedSampler:
     def __init__(self, sampler: Sampler) -> None:
         self._sampler = sampler
         self._parts: list[Callable[[], float]] = []
+        self._captured = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sampler, name)
 
-    def sample(self, points: Tensor, count: int, level: int) -> Tensor:
+    def sample(self, points: Tensor, count: int, level: int, *more: Any) -> Tensor:
         """As the sampler itself, copies of CPU samplers included."""
         if points.device.type != "cuda":
             start = time.perf_counter()
-            found = self._sampler.sample(points, count, level)
+            found = self._sampler.sample(points, count, level, *more)
             spent = time.perf_counter() - start
             self._parts.append(lambda: spent)
             return found
-        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        capturing = torch.cuda.is_current_stream_capturing()
+        if capturing and not self._captured:
+            self._parts, self._captured = [], True  # those of a graph are of its last replay
+        first, last = (_event(capturing) for _ in range(2))
         first.record()
-        found = self._sampler.sample(points, count, level)
+        found = self._sampler.sample(points, count, level, *more)
         last.record()
         self._parts.append(lambda: first.elapsed_time(last) / 1000)
         return found
@@ -52,6 +62,13 @@ class TimedSampler:
     def seconds(self) -> float:
         """What all calls took together, once the device is through with them."""
         return sum(part() for part in self._parts)
+
+
+def _event(capturing: bool) -> torch.cuda.Event:
+    """One whose time can be read; in a graph after each replay."""
+    if not capturing:
+        return torch.cuda.Event(enable_timing=True)
+    return torch.cuda.Event(enable_timing=True, external=True)  # type: ignore[call-arg,unused-ignore]
 
 
 def timed(
@@ -65,11 +82,39 @@ def timed(
         The logits, and time in all and of the sampler.
     """
     watched: Any = TimedSampler(sampler)
-    synchronize(points.device)
+    logits, seconds = _spent(points.device, lambda: module(points, features, sampler=watched))
+    return logits, Seconds(seconds, watched.seconds())
+
+
+class Replay:
+    """A forward pass as one CUDA graph, for clouds of one size, which is timed as by ``timed``.
+
+    Samples of coarse levels are taken while layers of fine ones run, so that the time of the sampler is not that by
+    which the pass would be shorter without it. It is unknown with PyTorch before 2.8.
+
+    Parameters
+    ----------
+    module, points, features, sampler
+        As for ``networks.Captured``.
+    """
+
+    def __init__(self, module: nn.Module, points: Tensor, features: Tensor, sampler: Sampler) -> None:
+        watched: Any = TimedSampler(sampler)
+        self._watched = watched if _TIMES_GRAPHS else None
+        self._pass = Captured(module, points, features, watched if _TIMES_GRAPHS else sampler, warm_up=1)
+
+    def __call__(self, points: Tensor, features: Tensor) -> tuple[Tensor, Seconds]:
+        """Logits, in memory that the next call overwrites, and their time."""
+        logits, seconds = _spent(points.device, lambda: self._pass(points, features))
+        return logits, Seconds(seconds, self._watched.seconds() if self._watched is not None else None)
+
+
+def _spent(device: torch.device, run: Callable[[], Tensor]) -> tuple[Tensor, float]:
+    synchronize(device)
     start = time.perf_counter()
-    logits: Tensor = module(points, features, sampler=watched)
-    synchronize(points.device)
-    return logits, Seconds(time.perf_counter() - start, watched.seconds())
+    logits = run()
+    synchronize(device)
+    return logits, time.perf_counter() - start
 
 
 def peak_memory(device: torch.device) -> Callable[[], int | None]:

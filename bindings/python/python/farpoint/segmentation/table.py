@@ -38,8 +38,8 @@ def table(results: Sequence[SceneRecord], recipe: Recipe, *, per_class: bool = F
     if not results:
         return "no scenes"
     first = results[0]
-    samplers = list(dict.fromkeys(one.sampler for one in results))
-    groups = {name: [one for one in results if one.sampler == name] for name in samplers}
+    samplers = list(dict.fromkeys(_name(one) for one in results))
+    groups = {name: [one for one in results if _name(one) == name] for name in samplers}
     wide = max(len("sampler"), *(len(name) for name in samplers))
     scenes = len(groups[samplers[0]])
     lines = [
@@ -57,6 +57,11 @@ def total(group: Sequence[SceneRecord]) -> NDArray[np.int64]:
     known = [one.confusion for one in group if one.confusion is not None]
     matrix: NDArray[np.int64] = np.sum(known or [((0,),)], axis=0)
     return matrix
+
+
+def _name(record: SceneRecord) -> str:
+    """The sampler, and in a table of times whether the pass was one CUDA graph."""
+    return f"{record.sampler}, graph" if record.task == "time" and "graph" in record.options else record.sampler
 
 
 def _row(group: Sequence[SceneRecord]) -> str:

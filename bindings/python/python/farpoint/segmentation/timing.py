@@ -2,25 +2,27 @@
 
 Per scene: wait for the device, forward pass, wait for the device. Loading, voxels and the copy of the cloud to the
 device are left out; samplers on the CPU include their copies. Samplers take turns, so that what else the machine
-does hits all of them, and the median of several rounds counts.
+does hits all of them, and the median of several rounds counts. Where they can be, passes are timed twice: as kernels
+that the CPU launches one by one, and as one CUDA graph.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from .networks import Network
+from .networks import Network, can_capture
 from .networks.all_pairs import ball_query
-from .records import Option, SceneRecord, Seconds, append
+from .records import Key, Option, SceneRecord, Seconds, append
 from .samplers import Sampler, parse
-from .stopwatch import device_name, peak_memory, timed
+from .stopwatch import Replay, device_name, peak_memory, timed
 
 __all__ = ["ALL_PAIRS", "Input", "Measurement", "measure", "run"]
 
@@ -42,6 +44,8 @@ class Measurement(NamedTuple):
 
     scene: str
     sampler: str
+    #: Whether the pass was one CUDA graph.
+    graph: bool
     points: int
     #: The median round.
     seconds: Seconds
@@ -51,7 +55,7 @@ class Measurement(NamedTuple):
 
 def measure(
     network: Network, scenes: Iterable[Input], samplers: Sequence[str | Sampler], *, rounds: int = 3,
-    warm_up: int = 1, bfloat16: bool = False, data: str | None = None,
+    warm_up: int = 1, bfloat16: bool = False, data: str | None = None, graphs: bool = False,
 ) -> Iterator[Measurement]:
     """Time forward passes.
 
@@ -72,46 +76,37 @@ def measure(
         Layers in bfloat16 (autocast).
     data : str, optional
         As for ``samplers.parse``.
+    graphs : bool, optional
+        Whether passes are also timed as CUDA graphs: on a GPU, with samplers that can be captured. Making the graph is
+        not timed.
 
     Yields
     ------
     Measurement
-        Scene by scene, in the order of the samplers.
+        Scene by scene, in the order of the samplers, graphs behind the others.
 
     Raises
     ------
     ValueError
         The network is in training mode; no rounds; a sampler that there is not.
     """
-    if network.training or rounds < 1:
-        raise ValueError(
-            f"timed are networks in evaluation mode, once or more often (got training={network.training}, "
-            f"{rounds=})"
-        )
-    turns = [_turn(sampler, data) for sampler in samplers]
     device = next(network.parameters()).device
+    turns = _turns(samplers, data, graphs and device.type == "cuda")
     for scene in scenes:
-        points, features = scene.points.to(device)[None], scene.features.to(device)[None]
-        found: dict[str, list[tuple[Seconds, int | None]]] = {name: [] for name, *_ in turns}
-        for number in range(warm_up + rounds):
-            for name, sampler, all_pairs in turns:
-                one = _once(network, points, features, sampler, all_pairs, bfloat16)
-                if number >= warm_up:
-                    found[name].append(one)
-        for name, times in found.items():
-            yield Measurement(scene.name, name, points.shape[1], *_median(times))
+        yield from _measured(network, scene, turns, rounds, warm_up, bfloat16)
 
 
 def run(
     network: Network, scenes: Iterable[Input], samplers: Sequence[str | Sampler], output: str | os.PathLike[str],
     *, data: str, name: str, seed: int = 0, options: Mapping[str, Option] | None = None, rounds: int = 3,
-    warm_up: int = 1, bfloat16: bool = False,
+    warm_up: int = 1, bfloat16: bool = False, graphs: bool = False,
+    there: Mapping[Key, SceneRecord] | None = None,
 ) -> Iterator[SceneRecord]:
     """Time forward passes, and write each as a record.
 
     Parameters
     ----------
-    network, scenes, samplers, rounds, warm_up, bfloat16
+    network, scenes, samplers, rounds, warm_up, bfloat16, graphs
         As for ``measure``.
     output : path
         The folder of the records.
@@ -121,11 +116,13 @@ def run(
         Of the parameters or scenes: what tells runs apart.
     options : mapping, optional
         What else tells runs apart.
+    there : mapping, optional
+        Records of the folder by their keys, which are not measured again.
 
     Yields
     ------
     SceneRecord
-        Each as soon as it is written.
+        Each as soon as it is written, or as it was there.
 
     Raises
     ------
@@ -134,42 +131,105 @@ def run(
     OSError
         The system refuses to write.
     """
-    device = device_name(next(network.parameters()).device)
+    device = next(network.parameters()).device
+    turns = _turns(samplers, data, graphs and device.type == "cuda")
     told = {**(options or {}), "bfloat16": bfloat16, "rounds": rounds}
-    for one in measure(
-        network, scenes, samplers, rounds=rounds, warm_up=warm_up, bfloat16=bfloat16, data=data
-    ):
-        record = SceneRecord(
-            task="time", data=data, network=name, sampler=one.sampler, scene=one.scene, points=one.points,
-            device=device, seed=seed, protocol="time", options=told, seconds=one.seconds,
-            peak_memory=one.peak_memory,
+    for scene in scenes:
+        blanks = [
+            SceneRecord(
+                task="time", data=data, network=name, sampler=turn.name, scene=scene.name,
+                points=len(scene.points), device=device_name(device), seed=seed, protocol="time",
+                # Only where it is one, so that older records are of the same run.
+                options={**told, "graph": True} if turn.graph else told,
+            )
+            for turn in turns
+        ]
+        missing = [turn for turn, blank in zip(turns, blanks, strict=True) if blank.key not in (there or {})]
+        measured = iter(_measured(network, scene, missing, rounds, warm_up, bfloat16))
+        for blank in blanks:
+            if there and blank.key in there:
+                yield there[blank.key]
+                continue
+            one = next(measured)
+            record = dataclasses.replace(blank, seconds=one.seconds, peak_memory=one.peak_memory)
+            append(output, record)
+            yield record
+
+
+def _turns(samplers: Sequence[str | Sampler], data: str | None, graphs: bool) -> list[_Turn]:
+    turns = [_turn(sampler, data) for sampler in samplers]
+    captured = [one for one in turns if graphs and can_capture(one.sampler) and not one.all_pairs]
+    return turns + [one._replace(graph=True) for one in captured]
+
+
+def _measured(
+    network: Network, scene: Input, turns: Sequence[_Turn], rounds: int, warm_up: int, bfloat16: bool
+) -> Iterator[Measurement]:
+    if network.training or rounds < 1:
+        raise ValueError(
+            f"timed are networks in evaluation mode, once or more often (got training={network.training}, "
+            f"{rounds=})"
         )
-        append(output, record)
-        yield record
+    device = next(network.parameters()).device
+    points, features = scene.points.to(device)[None], scene.features.to(device)[None]
+    passes = [_Pass(network, points, features, turn, bfloat16) for turn in turns]
+    found: list[list[tuple[Seconds, int | None]]] = [[] for _ in turns]
+    for number in range(warm_up + rounds):
+        for one, times in zip(passes, found, strict=True):
+            result = one()
+            if number >= warm_up:
+                times.append(result)
+    for turn, times in zip(turns, found, strict=True):
+        yield Measurement(scene.name, turn.name, turn.graph, points.shape[1], *_median(times))
 
 
-def _turn(sampler: str | Sampler, data: str | None) -> tuple[str, Sampler, bool]:
-    """Its name, itself, and whether ball queries compare all pairs."""
+class _Turn(NamedTuple):
+    name: str
+    sampler: Sampler
+    #: Whether ball queries compare all pairs, and whether the pass is a graph.
+    all_pairs: bool
+    graph: bool = False
+
+
+def _turn(sampler: str | Sampler, data: str | None) -> _Turn:
     if isinstance(sampler, Sampler):
-        return sampler.name, sampler, False
+        return _Turn(sampler.name, sampler, False)
     all_pairs = sampler.endswith(ALL_PAIRS)
-    return sampler, parse(sampler.removesuffix(ALL_PAIRS), data), all_pairs
+    return _Turn(sampler, parse(sampler.removesuffix(ALL_PAIRS), data), all_pairs)
 
 
-def _once(
-    network: Network, points: Tensor, features: Tensor, sampler: Sampler, all_pairs: bool, bfloat16: bool
-) -> tuple[Seconds, int | None]:
-    most = peak_memory(points.device)
-    kind: AbstractContextManager[object] = nullcontext()
-    if bfloat16:
-        kind = torch.autocast(points.device.type, torch.bfloat16)
-    network.ball_query = ball_query if all_pairs else None
-    try:
-        with torch.inference_mode(), kind:
-            _, seconds = timed(network, points, features, sampler)
-    finally:
-        network.ball_query = None
-    return seconds, most()
+class _Pass:
+    """A forward pass of one scene with one sampler. A graph is captured at once: this gives memory back, which passes
+    that are timed would have to ask for again."""
+
+    def __init__(
+        self, network: Network, points: Tensor, features: Tensor, turn: _Turn, bfloat16: bool
+    ) -> None:
+        self._network, self._given, self._turn, self._bfloat16 = network, (points, features), turn, bfloat16
+        self._replay: Replay | None = None
+        if turn.graph:
+            most = peak_memory(points.device)
+            with self._context():
+                self._replay = Replay(network, points, features, turn.sampler)
+            self._memory = most()
+
+    def __call__(self) -> tuple[Seconds, int | None]:
+        with self._context():
+            if self._replay is not None:
+                return self._replay(*self._given)[1], self._memory
+            most = peak_memory(self._given[0].device)
+            _, seconds = timed(self._network, *self._given, self._turn.sampler)
+            return seconds, most()
+
+    @contextmanager
+    def _context(self) -> Iterator[None]:
+        kind = torch.autocast(self._given[0].device.type, torch.bfloat16, enabled=self._bfloat16)
+        self._network.ball_query = ball_query if self._turn.all_pairs else None
+        try:
+            with torch.inference_mode(), kind:
+                yield
+        finally:
+            self._network.ball_query = None
 
 
 def _median(times: list[tuple[Seconds, int | None]]) -> tuple[Seconds, int | None]:

@@ -1,4 +1,5 @@
-"""Training: crops of random scenes, AdamW, the schedules of ``recipes``, and checkpoints from which it goes on.
+"""Training: crops of random scenes, AdamW, the schedules of ``recipes``, checkpoints from which it goes on, and the
+checkpoint that does best on the scenes for validation.
 
 Scenes are kept on the device of the network, and crops and augmentation are made there. All random numbers of a
 step come from its number and the seed: two trainings with one seed give the same bits, interrupted or not.
@@ -7,6 +8,7 @@ step come from its number and the seed: two trainings with one seed give the sam
 from __future__ import annotations
 
 import collections
+import dataclasses
 import math
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,12 +21,13 @@ from torch import Tensor
 from .. import _progress
 from . import records
 from .records import TrainingRecord
-from .run import Run, checkpoint_path, rate_at
+from .run import Run, best_path, checkpoint_path, rate_at
 from .steps import Batches, Steps
 from .stopwatch import device_name, synchronize
 from .transforms import Cloud, cloud_of
+from .validation import Validation
 
-__all__ = ["Run", "checkpoint_path", "rate_at", "train"]
+__all__ = ["Run", "best_path", "checkpoint_path", "rate_at", "train"]
 
 
 def train(run: Run) -> Path:
@@ -38,7 +41,7 @@ def train(run: Run) -> Path:
     Returns
     -------
     Path
-        The last checkpoint, in the authors' form.
+        The last checkpoint, in the authors' form; with scenes for validation the best is beside it (``best_path``).
 
     Raises
     ------
@@ -49,8 +52,9 @@ def train(run: Run) -> Path:
         A scene can't be read, or a file not be written.
     """
     optimizer = _optimizer(run)
-    first = _resume(run, optimizer)
+    first, score = _resume(run, optimizer)
     run.module.train()
+    best = _Best(run, score)
     batches, steps, piece = Batches(run), Steps(run, optimizer), _Piece(run)
     devices = [run.device] if run.device.type == "cuda" else []
     with (
@@ -64,9 +68,12 @@ def train(run: Run) -> Path:
             _set_rate(optimizer, rate)
             piece.add(*steps(batch, seed + 1))
             done = step + 1
-            if done % run.every == 0 or done == run.steps:
+            validates = run.validation is not None and (done % run.validate == 0 or done == run.steps)
+            if done % run.every == 0 or validates or done == run.steps:
                 record = piece.record(done, rate)
-                _save(run, optimizer, done)
+                if validates:
+                    record = best.compare(record)
+                _save(run, optimizer, done, best.score)
                 records.append(run.output, record)
                 piece = _Piece(run)
             if tell is not None:
@@ -137,31 +144,48 @@ class _State:
         return self._state
 
 
-def _save(run: Run, optimizer: torch.optim.Optimizer, step: int) -> None:
+class _Best:
+    """The checkpoint that does best on the scenes for validation."""
+
+    def __init__(self, run: Run, score: float) -> None:
+        self._run, self._validation = run, Validation(run)
+        self.score = score
+
+    def compare(self, record: TrainingRecord) -> TrainingRecord:
+        """Keep what there is now if it is better; the record with the scores."""
+        found = self._validation()
+        score = found.get("val_miou", 0.0)
+        if score > self.score or not best_path(self._run).exists():
+            self.score = score
+            _write(self._run, best_path(self._run), None, record.step, score)
+        return dataclasses.replace(record, metrics={**record.metrics, **found})
+
+
+def _save(run: Run, optimizer: torch.optim.Optimizer, step: int, best: float) -> None:
+    _write(run, checkpoint_path(run), optimizer, step, best)
+
+
+def _write(run: Run, path: Path, optimizer: torch.optim.Optimizer | None, step: int, best: float) -> None:
     from .networks import save_checkpoint
 
     run.output.mkdir(parents=True, exist_ok=True)
     save_checkpoint(
-        run.module, checkpoint_path(run), optimizer=optimizer, scheduler=_State(run, step),
-        epoch=step // run.epoch_steps,
+        run.module, path, optimizer=optimizer, scheduler=_State(run, step), epoch=step // run.epoch_steps,
+        best_val=best,
     )
 
 
-def _resume(run: Run, optimizer: torch.optim.Optimizer) -> int:
-    """Load the checkpoint of the folder, if there is one: the steps that are done."""
+def _resume(run: Run, optimizer: torch.optim.Optimizer) -> tuple[int, float]:
+    """Load the checkpoint of the folder, if there is one: the steps that are done, and the best score until then."""
     from .networks import load_checkpoint
 
     path = checkpoint_path(run)
     if not path.exists():
-        return 0
+        return 0, 0.0
     rest = load_checkpoint(run.module, path)
     state = dict(rest.get("scheduler") or {})
     step = int(state.pop("step", 0))
-    wanted = run.description()
-    differ = [
-        f"{key} {state.get(key)!r}, not {value!r}" for key, value in wanted.items() if state.get(key) != value
-    ]
-    if differ:
+    if differ := run.differs(state):
         raise ValueError(
             f"{path}: of another training: {'; '.join(differ)}; move it away, or choose another folder"
         )
@@ -169,7 +193,7 @@ def _resume(run: Run, optimizer: torch.optim.Optimizer) -> int:
     optimizer.load_state_dict(rest["optimizer"])
     for group, rate in zip(optimizer.param_groups, rates, strict=True):
         group["lr"] = rate  # in the memory where it was
-    return step
+    return step, float(rest.get("best_val") or 0.0)
 
 
 class _Pool:
@@ -179,7 +203,7 @@ class _Pool:
         self._run = run
         self._kept: collections.OrderedDict[str, Cloud] = collections.OrderedDict()
         self._coming: dict[str, Future[Cloud]] = {}
-        self._epoch: tuple[int, list[str]] = (-1, [])
+        self._orders: dict[int, list[str]] = {}
         self._readers = ThreadPoolExecutor(run.readers)
 
     def __enter__(self) -> _Pool:
@@ -189,15 +213,22 @@ class _Pool:
         self._readers.shutdown(cancel_futures=True)
 
     def clouds(self, step: int) -> list[Cloud]:
-        """The scenes of a step; those of the next are asked for."""
-        names = self._names(step)
-        later = self._names(step + 1) if step + 1 < self._run.steps else []
+        """The scenes of a step; those of the next are asked for, as many as there are readers."""
+        names, later = self._names(step), self._later(step)
         for name in (*names, *later):
             if name not in self._kept and name not in self._coming:
                 self._coming[name] = self._readers.submit(self._read, name)
         found = [self._get(name) for name in names]
         self._drop(set(later))
         return found
+
+    def _later(self, step: int) -> list[str]:
+        """The scenes of the steps behind, until every reader has one to read."""
+        later: list[str] = []
+        while step + 1 < self._run.steps and (not later or len(later) < self._run.readers):
+            step += 1
+            later += self._names(step)
+        return later
 
     def _get(self, name: str) -> Cloud:
         if name not in self._kept:
@@ -226,9 +257,11 @@ class _Pool:
     def _names(self, step: int) -> list[str]:
         """Scenes of a batch: each epoch goes through all in another order."""
         epoch, place = divmod(step, self._run.epoch_steps)
-        if self._epoch[0] != epoch:
-            self._epoch = (epoch, self._order(epoch))
-        order = self._epoch[1]
+        for old in [one for one in self._orders if one < epoch - 1]:
+            del self._orders[old]
+        if epoch not in self._orders:
+            self._orders[epoch] = self._order(epoch)
+        order = self._orders[epoch]
         batch = self._run.training.batch
         return [order[(place * batch + one) % len(order)] for one in range(batch)]
 

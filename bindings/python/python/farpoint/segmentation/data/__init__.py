@@ -9,12 +9,12 @@ from ..recipes import Recipe, known
 from .generated import Generated
 from .s3dis import S3dis
 from .scannet import ScanNet
-from .scene import Scene, Source, palette, write_prediction
+from .scene import Chosen, Kept, Scene, Source, palette, write_prediction
 from .semantickitti import SemanticKitti, read_scan, write_labels
 
 __all__ = [
-    "GENERATED", "Generated", "S3dis", "ScanNet", "Scene", "SemanticKitti", "Source", "Split", "open_data",
-    "palette", "read_scan", "write_labels", "write_prediction",
+    "GENERATED", "Chosen", "Generated", "Kept", "S3dis", "ScanNet", "Scene", "SemanticKitti", "Source", "Split",
+    "open_data", "palette", "read_scan", "write_labels", "write_prediction",
 ]
 
 Split = Literal["train", "val", "test"]

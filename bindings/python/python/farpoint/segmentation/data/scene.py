@@ -16,7 +16,7 @@ from ..recipes import IGNORED, Recipe
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Scene", "Source", "colors_of", "palette", "write_prediction"]
+__all__ = ["Chosen", "Kept", "Scene", "Source", "colors_of", "palette", "write_prediction"]
 
 
 class Scene(NamedTuple):
@@ -60,6 +60,54 @@ class Source(Protocol):
         ValueError
             A file is damaged; the text has the file and the line or row.
         """
+
+
+class Chosen:
+    """Some scenes of a source, spread over all.
+
+    Parameters
+    ----------
+    source : Source
+        Has them.
+    count : int
+        How many; all, if there are no more.
+    """
+
+    def __init__(self, source: Source, count: int) -> None:
+        self._source = source
+        names = source.names
+        count = min(count, len(names))
+        self._names = [names[place * len(names) // count] for place in range(count)]
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self._names
+
+    def read(self, name: str) -> Scene:
+        return self._source.read(name)
+
+
+class Kept:
+    """The scenes of a source, which stay in memory once they were read.
+
+    Parameters
+    ----------
+    source : Source
+        Has them.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._scenes: dict[str, Scene] = {}
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self._source.names
+
+    def read(self, name: str) -> Scene:
+        if name not in self._scenes:
+            self._scenes[name] = self._source.read(name)
+        return self._scenes[name]
 
 
 def checked(scene: Scene, classes: int, where: str | os.PathLike[str]) -> Scene:

@@ -11,14 +11,14 @@ import torch
 from ..recipes import NETWORKS, known, recipe
 from .checkpoint import load_checkpoint, save_checkpoint
 from .geometry import Ball, Geometry, Level, Radii, geometry
-from .graphs import Captured
+from .graphs import Captured, can_capture
 from .network import Network, Sizes
 from .pointmetabase import PointMetaBase
 from .pointvector import PointVector
 
 __all__ = [
     "Ball", "Captured", "Geometry", "Level", "Network", "PointMetaBase", "PointVector", "Radii", "Sizes",
-    "build", "geometry", "load_checkpoint", "save_checkpoint",
+    "build", "can_capture", "geometry", "load_checkpoint", "save_checkpoint",
 ]
 
 #: Width of the points themselves, and blocks of each stage.

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..samplers import Sampler
-from .network import Network
 
-__all__ = ["Captured"]
+__all__ = ["Captured", "can_capture"]
 
 #: Passes before the capture: plans are made, kernels are loaded.
 _WARM_UP = 3
+
+
+def can_capture(sampler: Sampler) -> bool:
+    """Whether a forward pass with this sampler can be a CUDA graph: what waits for the CPU can't."""
+    return sampler.exact and sampler.device == "input"
 
 
 class Captured:
@@ -19,12 +25,14 @@ class Captured:
 
     Parameters
     ----------
-    network : Network
-        In evaluation mode, on a GPU. Its parameters must not be replaced while this is used.
+    network : Module
+        A ``Network``, in evaluation mode, on a GPU. Its parameters must not change while this is used.
     points, features : tensor, (B, N, 3) and (B, N, channels)
         Of the sizes that will come.
     sampler : str or Sampler, optional
-        One that runs on the GPU.
+        One that runs on the GPU; see ``can_capture``.
+    warm_up : int, optional
+        Passes before the capture, at least 1.
 
     Raises
     ------
@@ -33,7 +41,8 @@ class Captured:
     """
 
     def __init__(
-        self, network: Network, points: Tensor, features: Tensor, sampler: str | Sampler = "peak"
+        self, network: nn.Module, points: Tensor, features: Tensor, sampler: str | Sampler = "peak", *,
+        warm_up: int = _WARM_UP,
     ) -> None:
         if network.training or not (points.is_cuda and features.is_cuda):
             raise ValueError(
@@ -41,16 +50,18 @@ class Captured:
                 f"{points.device} and {features.device}"
             )
         self._points, self._features = points.clone(), features.clone()
-        with torch.inference_mode():
+        with torch.inference_mode(), _uncached():
             stream = torch.cuda.Stream(points.device)
             stream.wait_stream(torch.cuda.current_stream(points.device))
             with torch.cuda.stream(stream):
-                for _ in range(_WARM_UP):
+                for _ in range(max(warm_up, 1)):
                     network(self._points, self._features, sampler=sampler)
             torch.cuda.current_stream(points.device).wait_stream(stream)
             self._graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self._graph):
                 self._logits: Tensor = network(self._points, self._features, sampler=sampler)
+        # Matrices that the graph reads, which layers drop when they need others.
+        self._held = [getattr(part, name, None) for part in network.modules() for name in ("_kept", "_joined")]
 
     def __call__(self, points: Tensor, features: Tensor) -> Tensor:
         """Compute logits, in memory that the next call overwrites.
@@ -69,3 +80,10 @@ class Captured:
         self._features.copy_(features)
         self._graph.replay()
         return self._logits
+
+
+def _uncached() -> AbstractContextManager[object]:
+    """Autocast as it is, but parameters that it converts are not kept: the graph would read them after they are
+    gone."""
+    kind = torch.get_autocast_dtype("cuda")
+    return torch.autocast("cuda", kind, enabled=torch.is_autocast_enabled("cuda"), cache_enabled=False)

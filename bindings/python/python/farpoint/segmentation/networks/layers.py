@@ -49,10 +49,11 @@ class Pointwise(nn.Module):
 class Normalization(nn.BatchNorm1d):
     """Batch normalization of the last axis, over all others."""
 
-    def forward(self, values: Tensor) -> Tensor:
-        """(.., C) -> (.., C)."""
+    def forward(self, values: Tensor, relu: bool = False) -> Tensor:
+        """(.., C) -> (.., C), with a ReLU behind it or without."""
         found: Tensor = super().forward(values.reshape(-1, values.shape[-1]))
-        return found.view(values.shape)
+        # Before the view: of one that is changed in place gradients are copied three times.
+        return (rectified(found) if relu else found).view(values.shape)
 
 
 class Layer(nn.Sequential):
@@ -111,11 +112,12 @@ class Layer(nn.Sequential):
         """What comes behind the linear map. May overwrite the sums."""
         norm = self._parts()[1]
         if norm.training:
-            sums = norm(sums)
+            found: Tensor = norm(sums, self.relu)
+            return found
         if not self.relu:
             return sums
-        # What an operator with a gradient of its own has returned may not be overwritten then.
-        return rectified(sums) if norm.training or not torch.is_grad_enabled() else sums.relu()
+        # What an operator with a gradient of its own has returned may not be overwritten.
+        return sums.relu() if torch.is_grad_enabled() else rectified(sums)
 
     def _parts(self) -> tuple[Any, Any]:
         # Not `self[0]`, which takes as long as a small kernel.

@@ -171,6 +171,8 @@ class Network(nn.Module):
         self.head = Head(sizes.width, sizes.classes, joins_largest)
         #: Another ball query than farpoint's, for comparisons.
         self.ball_query: BallQuery | None = None
+        #: Whether a CUDA graph of this samples coarse levels while layers of fine ones run; see ``geometry``.
+        self.ahead = True
         self._layers: Callable[[Tensor, Geometry], Tensor] = self.layers
 
     def forward(
@@ -207,21 +209,23 @@ class Network(nn.Module):
                 f"{tuple(points.shape)} and {tuple(features.shape)}"
             )
         if geometry is None:
-            geometry = self.find_geometry(points, sampler)
+            geometry = self.find_geometry(points, sampler, ahead=self.ahead)
         return self._layers(features, geometry)
 
-    def find_geometry(self, points: Tensor, sampler: str | Sampler = "peak") -> Geometry:
+    def find_geometry(
+        self, points: Tensor, sampler: str | Sampler = "peak", *, ahead: bool = False
+    ) -> Geometry:
         """Sample the levels and find all neighbors: all that depends on positions alone.
 
         Parameters
         ----------
-        points, sampler
+        points, sampler, ahead
             As for ``geometry``.
         """
         with torch.no_grad():
             return geometry(
                 points, self.sizes.radii, sampler, down=DOWN, within=self.encoder.within,
-                ball_query=self.ball_query,
+                ball_query=self.ball_query, ahead=ahead,
             )
 
     def layers(self, features: Tensor, found: Geometry) -> Tensor:

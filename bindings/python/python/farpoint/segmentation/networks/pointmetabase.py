@@ -61,7 +61,8 @@ class _Encoder(Encoder):
         """(B, N, channels) -> values of all levels, from fine to coarse."""
         stages: Any = self.encoder
         values = [stages[0][0]["convs1"](features)]
-        for stage, embed, level in zip(stages[1:], self.pe_encoder[1:], found.levels):
+        for place, (stage, embed) in enumerate(zip(stages[1:], self.pe_encoder[1:])):
+            level = found.level(place)
             inside = stage[0](values[-1], level.down)
             embedded = embed(level.within.offsets)
             for block in stage[1:]:

@@ -5,7 +5,7 @@ Source: Deng, Zhang, Ding, Zhao, Liu, "PointVector: a vector representation in p
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -60,34 +60,43 @@ class _VectorAggregation(nn.Module):
         near = farpoint.gather(values, ball.indices)
         sent = rectified(near - values.unsqueeze(2) + self.pos_x(ball.offsets))
         matrix, offset = self.tf_zx.affine()
-        angles, lengths = self._polar(sent)
-        projected = _projected_sum(angles, lengths, matrix)
+        directions, lengths = self._polar(sent)
+        projected = _projected_sum(directions, lengths, matrix)
         if offset is not None:
             projected = projected + offset
         return rectified(self.result(self.tf_zx.finish(projected)) + self.residual(values))
 
-    def _polar(self, sent: Tensor) -> tuple[Tensor, Tensor]:
-        """Both angles (B, M, k, 2 C) and the length (B, M, k, C) of each vector."""
+    def _polar(self, sent: Tensor) -> tuple[_Directions, Tensor]:
+        """The direction and the length (B, M, k, C) of each vector."""
         first, second = self.theta_x_alpha.affine(), self.theta_x_beta.affine()
         if first[1] is None or second[1] is None or not is_inference():
-            angles = torch.cat([self.theta_x_alpha(sent), self.theta_x_beta(sent)], dim=-1)
-            return angles, self.z_x(sent)
+            alpha, beta = self.theta_x_alpha(sent), self.theta_x_beta(sent)
+            return _Directions(alpha.sin(), alpha.cos(), beta.sin(), beta.cos()), self.z_x(sent)
         # One product for both angles.
         if self._joined is None or self._joined[0] is not first or self._joined[1] is not second:
             self._joined = first, second, torch.cat([first[0], second[0]]), torch.cat([first[1], second[1]])
         angles = rectified(functional.linear(sent, *self._joined[2:]))
-        return angles, functional.linear(sent, self.z_x.weight.flatten(1).to(sent.dtype))
+        sines, cosines = angles.sin().chunk(2, dim=-1), angles.cos().chunk(2, dim=-1)
+        lengths = functional.linear(sent, self.z_x.weight.flatten(1).to(sent.dtype))
+        return _Directions(sines[0], cosines[0], sines[1], cosines[1]), lengths
 
 
-def _projected_sum(angles: Tensor, lengths: Tensor, matrix: Tensor) -> Tensor:
-    """The sum over all neighbors of vectors of these angles (B, M, k, 2 C) and lengths (B, M, k, C), times a row of
-    three a channel: (B, M, C)."""
-    width = lengths.shape[-1]
-    sines, cosines = angles.sin(), angles.cos()
+class _Directions(NamedTuple):
+    """Sines and cosines of the angles of vectors, (B, M, k, C) each: along the ground, and from the vertical."""
+
+    sine: Tensor
+    cosine: Tensor
+    sine_up: Tensor
+    cosine_up: Tensor
+
+
+def _projected_sum(directions: _Directions, lengths: Tensor, matrix: Tensor) -> Tensor:
+    """The sum over all neighbors of vectors of these directions and lengths (B, M, k, C), times a row of three a
+    channel: (B, M, C)."""
     across, along, up = matrix.t().to(lengths.dtype)
     # Projected vector by vector, which is one sum in place of three.
-    flat = torch.addcmul(cosines[..., :width] * across, sines[..., :width], along) * sines[..., width:]
-    return (torch.addcmul(flat, cosines[..., width:], up) * lengths).sum(dim=2)
+    flat = torch.addcmul(directions.cosine * across, directions.sine, along) * directions.sine_up
+    return (torch.addcmul(flat, directions.cosine_up, up) * lengths).sum(dim=2)
 
 
 class _Block(nn.Module):
@@ -114,7 +123,8 @@ class _Encoder(Encoder):
         """(B, N, channels) -> values of all levels, from fine to coarse."""
         stages: Any = self.encoder
         values = [stages[0][0]["convs"](features)]
-        for stage, level in zip(stages[1:], found.levels):
+        for place, stage in enumerate(stages[1:]):
+            level = found.level(place)
             inside = stage[0](values[-1], level.down)
             for block in stage[1:]:
                 inside = block(inside, level.within)

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 
 from .figures import Plot
 from .published import MACHINE, SOURCE
-from .tables import Table, text
+from .tables import Cell, Table, text
 
 __all__ = ["page"]
 
 _STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;color:#222;max-width:1440px;margin:2em auto;padding:0 1em}"
+    "body{font:16px/1.5 system-ui,sans-serif;color:#222;max-width:1100px;margin:2em auto;padding:0 1em}"
     "h1,h2,h3{line-height:1.2}h2{margin-top:2.4em;border-top:1px solid #ccc;padding-top:.8em}"
     "p,li{max-width:60em}img{display:block;max-width:100%;height:auto;margin:1em 0}.wide{overflow-x:auto}"
     "table{border-collapse:collapse;font-size:14px;margin:1em 0}"
     "th,td{padding:.25em .6em;border-bottom:1px solid #e2e2e2;text-align:right;vertical-align:top}"
     "th{border-bottom:2px solid #888}td.words,th.words{text-align:left}td.words{white-space:nowrap}.paper{color:#777}"
-    "figure{margin:1.5em 0}figcaption{color:#555;font-size:14px}nav a{margin-right:1.2em}"
+    "caption{text-align:left;font-weight:600;padding:.3em .6em}figure{margin:1.5em 0}figcaption{color:#555;font-size:14px}nav a{margin-right:1.2em}"
 )
 
 
@@ -64,20 +64,23 @@ def _plot(plot: Plot) -> str:
 
 
 def _table(table: Table) -> str:
+    lines = [f"<h3>{html.escape(table.title)}</h3>\n<p>{html.escape(table.note)}</p>"]
+    lines += [_part(table, *part) for part in table.shown()]
+    return "\n".join(lines)
+
+
+def _part(table: Table, caption: str, head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     words = [
-        not any(isinstance(row[k], (int, float)) for row in table.rows) and any(row[k] for row in table.rows)
-        for k in range(len(table.head))
+        not any(isinstance(row[k], (int, float)) for row in rows) and any(row[k] for row in rows)
+        for k in range(len(head))
     ]
     kinds = [
-        " ".join(["words"] * words[k] + ["paper"] * name.startswith("paper"))
-        for k, name in enumerate(table.head)
+        " ".join(["words"] * words[k] + ["paper"] * name.startswith("paper")) for k, name in enumerate(head)
     ]
-    lines = [
-        f'<h3>{html.escape(table.title)}</h3>\n<p>{html.escape(table.note)}</p>\n<div class="wide"><table>'
-    ]
-    lines.append(_row("th", table.head, kinds))
-    for row in table.rows:
-        cells = [text(cell, table.digits.get(name, 2)) for cell, name in zip(row, table.head, strict=True)]
+    told = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    lines = [f'<div class="wide"><table>{told}', _row("th", head, kinds)]
+    for row in rows:
+        cells = [text(cell, table.digits.get(name, 2)) for cell, name in zip(row, head, strict=True)]
         lines.append(_row("td", cells, kinds))
     return "\n".join([*lines, "</table></div>"])
 

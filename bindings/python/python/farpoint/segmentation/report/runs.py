@@ -70,10 +70,13 @@ class Taken:
 
     def confusions(self) -> list[NDArray[np.int64]]:
         """Of each training, over all of its scenes."""
-        return [
-            np.sum([np.asarray(one.confusion, np.int64) for one in group], axis=0)
-            for _, group in sorted(self.scores.items(), key=lambda item: item[0])
-        ]
+        return [_total(group) for _, group in sorted(self.scores.items(), key=lambda item: item[0])]
+
+
+def _total(group: Iterable[SceneRecord]) -> NDArray[np.int64]:
+    """Over all of these scenes."""
+    total: NDArray[np.int64] = np.sum([np.asarray(one.confusion, np.int64) for one in group], axis=0)
+    return total
 
 
 @dataclass
@@ -85,7 +88,7 @@ class Run:
     device: str
     #: Scenes that farpoint generated in place of the data set's.
     generated: bool
-    #: How the layers between samplers run: "", "bfloat16", "compiled", or both.
+    #: How the layers between samplers run: "", or "bfloat16", "compiled", "CUDA graphs".
     layers: str
     protocol: str
     samplers: dict[str, Taken] = field(default_factory=dict)
@@ -129,6 +132,24 @@ class Run:
             max(mious),
             len(scores),
         )
+
+    def to_exact(self, sampler: str) -> float | None:
+        """By how much its mean IoU in percent is above that of the exact sample, over the trainings of both: of what
+        the paper calls FPS (GPU) or (CPU), or of another exact sampler if that has more trainings."""
+        named = [self.of(BASELINE), self.of("FPS (CPU)"), *filter(is_exact, self.samplers)]
+        exact = [name for name in named if name is not None and self.samplers[name].scores]
+        if not exact:
+            return None
+        base = self.samplers[max(exact, key=lambda name: len(self.samplers[name].scores))].scores
+        own, kind = self.samplers[sampler].scores, recipe(self.data).metric
+        common = sorted(own.keys() & base.keys())
+        if not common:
+            return None
+        apart = [
+            metrics.scores(_total(own[key]), kind).miou - metrics.scores(_total(base[key]), kind).miou
+            for key in common
+        ]
+        return float(100 * np.mean(apart))
 
     def speed_up(self, sampler: str, part: str = "all", base: str = BASELINE) -> float | None:
         """How many times faster than what the paper calls ``base``, over the scenes that both were timed on."""
@@ -176,13 +197,16 @@ def runs_of(records: Iterable[SceneRecord]) -> list[Run]:
 
 
 def _layers(record: SceneRecord) -> str:
-    options = (("bfloat16", "bfloat16"), ("compile", "compiled"))
-    return ", ".join(word for name, word in options if record.options.get(name))
+    options = (("bfloat16", "bfloat16"), ("compile", "compiled"), ("graph", "CUDA graphs"))
+    # Scores are those of any pass: of "evaluate" it does not matter which.
+    given = {**record.options, "graph": record.task == "time" and record.options.get("graph")}
+    return ", ".join(word for name, word in options if given.get(name))
 
 
 def _take(taken: Taken, record: SceneRecord) -> None:
     if record.seconds.all is not None:
-        taken.times[record.scene] = record
+        # A generated scene of another number of points is another one.
+        taken.times[f"{record.scene} {record.options.get('scene_points') or ''}"] = record
     checkpoint = str(record.options.get("checkpoint"))
     if record.confusion is not None and checkpoint != RANDOM:
         taken.scores.setdefault((record.seed, checkpoint), []).append(record)

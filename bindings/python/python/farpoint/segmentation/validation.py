@@ -1,0 +1,111 @@
+"""Validation in the course of a training: scores on scenes that it does not see, by the protocol "val"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from . import metrics
+from .data import Scene, Source
+from .run import Run
+from .transforms import cloud_of, height_axis, prepare_validation
+from .voxels import choose, voxels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Validation"]
+
+
+class Validation:
+    """Scores of a network in training.
+
+    Scenes are read and cut into voxels once, and kept on the CPU as far as the cache goes. Nothing of the training
+    changes: neither its random numbers nor statistics of layers.
+
+    Parameters
+    ----------
+    run : Run
+        The training, with scenes for validation.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._kept: dict[str, _Scene] = {}
+        self._room = run.cache
+
+    def __call__(self) -> dict[str, float]:
+        """The scores now, from 0 to 1: "val_miou", by the data set's own metric, and "val_oa".
+
+        Raises
+        ------
+        OSError, ValueError
+            A scene can't be read or is damaged.
+        """
+        run = self._run
+        source = run.validation
+        if source is None:
+            return {}
+        total = np.zeros((len(run.recipe.classes), len(run.recipe.classes)), np.int64)
+        run.module.eval()
+        try:
+            with torch.inference_mode():
+                for scene in self._scenes(source):
+                    total += self._confusion(scene)
+        finally:
+            run.module.train()
+        if total.sum() == 0:
+            return {}
+        found = metrics.scores(total, run.recipe.metric)
+        return {"val_miou": found.miou, "val_oa": found.oa}
+
+    def _confusion(self, scene: _Scene) -> NDArray[np.int64]:
+        run = self._run
+        points, features, labels = (part.to(run.device) for part in scene)
+        with torch.autocast(run.device.type, torch.bfloat16, enabled=run.bfloat16):
+            logits = run.module(points[None], features[None], sampler=run.sampler)
+        predictions = logits[0].float().argmax(dim=1)
+        matrix = metrics.confusion(labels, predictions, len(run.recipe.classes))
+        counts: NDArray[np.int64] = matrix.cpu().numpy()
+        return counts
+
+    def _scenes(self, source: Source) -> Iterator[_Scene]:
+        """All, in order; several threads read those that are not kept."""
+        names, readers = list(source.names), self._run.readers
+        with ThreadPoolExecutor(readers) as pool:
+            for first in range(0, len(names), readers):
+                part = names[first : first + readers]
+                coming = {name: pool.submit(source.read, name) for name in part if name not in self._kept}
+                for place, name in enumerate(part, first):
+                    if name in coming:
+                        yield self._made(place, name, coming[name].result())
+                    else:
+                        yield self._kept[name]
+
+    def _made(self, place: int, name: str, scene: Scene) -> _Scene:
+        """As "val" gives it to the network. Kept, if there is room."""
+        run = self._run
+        cloud = cloud_of(scene, run.device)
+        found = voxels(cloud.points, run.recipe.voxel).compact()
+        # A state for each scene, so that it does not matter which are kept.
+        cloud = cloud.rows(choose(found, np.random.RandomState(place)))
+        points, features = prepare_validation(cloud, run.recipe, height_axis(run.recipe, run.network, "val"))
+        made = _Scene(points.cpu(), features.cpu(), cloud.labels.cpu())
+        size = sum(part.nbytes for part in made)
+        if size <= self._room:
+            self._room -= size
+            self._kept[name] = made
+        return made
+
+
+class _Scene(NamedTuple):
+    """(N, 3), (N, C), (N,)."""
+
+    points: Tensor
+    features: Tensor
+    labels: Tensor
