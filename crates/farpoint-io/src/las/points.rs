@@ -1,5 +1,6 @@
 //! Decompressing LAZ points, in parallel over chunks, never allocating on a header's word alone.
 
+use super::decode::Layout;
 use crate::error::{Fault, Place};
 use crate::memory;
 use crate::quiet::guarded;
@@ -169,6 +170,7 @@ fn layers_fit(chunk: &[u8], vlr: &LazVlr, stride: usize) -> bool {
 fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fault> {
     let points: usize = chunks.iter().map(|chunk| chunk.points).sum();
     memory::fits(points as u64, stride + size_of::<[f64; 3]>())?;
+    let layout = Layout::of(vlr.items());
     let mut out = Vec::new();
     let mut rest = chunks;
     while !rest.is_empty() {
@@ -189,7 +191,7 @@ fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fau
             free = more;
         }
         slices.into_par_iter().try_for_each(|(chunk, slice)| {
-            one_chunk(chunk, slice, vlr).map_err(|f| f.at(Place::Byte(chunk.at)))
+            one_chunk(chunk, slice, vlr, layout).map_err(|f| f.at(Place::Byte(chunk.at)))
         })?;
         rest = later;
     }
@@ -198,7 +200,16 @@ fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fau
 
 /// A single entry makes laz's parallel function decompress on this very thread, where its panics
 /// are caught.
-fn one_chunk(chunk: &Chunk, out: &mut [u8], vlr: &LazVlr) -> Result<(), Fault> {
+fn one_chunk(
+    chunk: &Chunk,
+    out: &mut [u8],
+    vlr: &LazVlr,
+    layout: Option<Layout>,
+) -> Result<(), Fault> {
+    if let Some(layout) = layout {
+        let cut = || Fault::truncated("a chunk of points is cut short");
+        return layout.decompress(chunk.bytes, out).ok_or_else(cut);
+    }
     let entry =
         ChunkTableEntry { point_count: chunk.points as u64, byte_count: chunk.bytes.len() as u64 };
     guarded("a chunk of points cannot be decoded", || {
