@@ -7,7 +7,7 @@ use crate::column::{Column, Scalar, collect_as};
 use crate::coordinates::Coordinates;
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 /// Rows that a thread takes at a time.
 const ROWS_A_JOB: usize = 1 << 14;
@@ -49,11 +49,11 @@ impl Slot {
 #[derive(Clone, Debug)]
 pub(crate) enum Store {
     /// Records of `stride` bytes each.
-    Records { bytes: Vec<u8>, stride: usize },
+    Records { bytes: Part, stride: usize },
     /// Records of differing length (PLY with lists), row i is `bytes[spans[i]]`.
-    Spans { bytes: Vec<u8>, spans: Vec<(usize, usize)> },
+    Spans { bytes: Part, spans: Vec<(usize, usize)> },
     /// Lines of text, without their line ends.
-    Lines { bytes: Vec<u8>, spans: Vec<(usize, usize)>, split: Split },
+    Lines { bytes: Part, spans: Vec<(usize, usize)>, split: Split },
 }
 
 /// What stands between the values of a text row.
@@ -174,8 +174,8 @@ impl Table {
             true => Some(self.slots[slot].offset),
             false => binary_offset(&self.slots, record, slot, self.big_endian),
         };
+        let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
         collect_as!(kind, T => rows
-            .iter()
             .map(|&r| {
                 let record = self.row(r);
                 let start = place(record)? + skip;
@@ -189,8 +189,8 @@ impl Table {
     fn text_column(&self, slot: usize, k: usize, rows: &[usize], split: Split) -> Option<Column> {
         let fixed = self.slots[..slot].iter().all(|s| s.list.is_none());
         let kind = self.slots[slot].kind;
+        let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
         collect_as!(kind, T => rows
-            .iter()
             .map(|&r| {
                 let line = self.row(r);
                 let at = match fixed {
@@ -241,17 +241,37 @@ impl Table {
 }
 
 /// A part of a file, in the file's own memory where that may be taken.
-pub(crate) fn part(bytes: Cow<'_, [u8]>, range: Range<usize>) -> Vec<u8> {
-    match bytes {
-        Cow::Borrowed(bytes) => bytes[range].to_vec(),
-        Cow::Owned(mut bytes) => {
-            bytes.truncate(range.end);
-            bytes.drain(..range.start);
-            if bytes.len() < bytes.capacity() / 2 {
-                bytes.shrink_to_fit();
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Part {
+    /// Bytes of `range`, which is within `bytes`.
+    pub(crate) fn of(bytes: Cow<'_, [u8]>, range: Range<usize>) -> Part {
+        match bytes {
+            // Not worth the memory of all the rest.
+            Cow::Owned(mut bytes) if range.len() >= bytes.len() / 2 => {
+                bytes.truncate(range.end);
+                Part { bytes, start: range.start }
             }
-            bytes
+            bytes => bytes[range].to_vec().into(),
         }
+    }
+}
+
+impl From<Vec<u8>> for Part {
+    fn from(bytes: Vec<u8>) -> Part {
+        Part { bytes, start: 0 }
+    }
+}
+
+impl Deref for Part {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[self.start..]
     }
 }
 

@@ -63,7 +63,7 @@ fn line_of<'a>(header: &'a PcdHeader, word: &[u8]) -> Option<&'a [u8]> {
 fn bare_table(axes: [Column; 3], attributes: Vec<Attribute>) -> (Table, Vec<Attribute>) {
     let mut columns = named_axes(axes);
     columns.extend(attributes);
-    let store = Store::Records { bytes: Vec::new(), stride: 0 };
+    let store = Store::Records { bytes: Vec::new().into(), stride: 0 };
     (Table { slots: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
 }
 
