@@ -1,10 +1,9 @@
 //! LAS and LAZ, all point formats; COPC is read as LAZ.
 //!
-//! The public header is read and written by las, the compression is laz and, where that pays, `decode`. Points stay the records
+//! The public header is read and written by las, the compression is laz. Points stay the records
 //! they are in the file: las's own `Point` would take a coordinate from its integer to a double and
 //! back, and drop reserved bits.
 
-mod decode;
 mod fields;
 mod placing;
 mod points;
