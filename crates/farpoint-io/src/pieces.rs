@@ -6,6 +6,9 @@ use std::ops::Range;
 /// Bytes of a piece.
 const PIECE: usize = 1 << 20;
 
+/// Lines that a thread makes at a time.
+const LINES: usize = 1 << 13;
+
 /// Cuts `range` of the bytes into pieces that end with a line, the last one wherever that ends.
 pub(crate) fn pieces(bytes: &[u8], range: Range<usize>) -> Vec<Range<usize>> {
     pieces_of(bytes, range, PIECE)
@@ -52,6 +55,24 @@ pub(crate) fn line_number(bytes: &[u8], at: usize) -> usize {
         + 1
 }
 
+/// Appends `count` lines, each of which `line` appends to what it is given.
+pub(crate) fn append_lines(
+    out: &mut Vec<u8>,
+    count: usize,
+    line: impl Fn(usize, &mut Vec<u8>) + Sync,
+) {
+    let blocks = (0..count.div_ceil(LINES)).into_par_iter().map(|block| {
+        let mut text = Vec::new();
+        let first = block * LINES;
+        (first..count.min(first + LINES)).for_each(|row| line(row, &mut text));
+        text
+    });
+    let blocks: Vec<Vec<u8>> = blocks.collect();
+    let parts: Vec<&[u8]> =
+        [&out[..]].into_iter().chain(blocks.iter().map(Vec::as_slice)).collect();
+    *out = joined(&parts);
+}
+
 /// Puts what the threads made of the pieces into one vector.
 pub(crate) fn joined<T: Copy + Default + Send + Sync>(parts: &[&[T]]) -> Vec<T> {
     let mut all = vec![T::default(); parts.iter().map(|part| part.len()).sum()];
@@ -82,6 +103,16 @@ mod tests {
         }
         assert!(pieces_of(text, 3..3, 8).is_empty());
         assert_eq!((line_number(text, 0), line_number(text, 5), line_number(text, 10)), (1, 2, 4));
+    }
+
+    #[test]
+    fn lines_come_in_order() {
+        for count in [0, 1, LINES, 2 * LINES + 1] {
+            let mut out = b"head\n".to_vec();
+            append_lines(&mut out, count, |row, text| text.extend(format!("{row}\n").bytes()));
+            let expected: String = (0..count).map(|row| format!("{row}\n")).collect();
+            assert!(out == format!("head\n{expected}").into_bytes());
+        }
     }
 
     #[test]

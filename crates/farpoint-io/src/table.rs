@@ -3,14 +3,11 @@
 //! Keeping the stored bytes is what makes writing back exact: a kept point is a copied record (or
 //! line), never a number read and written again. Typed columns are taken out only to change format.
 
-use crate::column::{Column, Scalar, collect_as};
+use crate::column::{Column, ROWS_A_JOB, Scalar, collect_as};
 use crate::coordinates::Coordinates;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
-
-/// Rows that a thread takes at a time.
-const ROWS_A_JOB: usize = 1 << 14;
 
 /// One attribute inside a record or line.
 #[derive(Clone, Debug)]
@@ -146,9 +143,9 @@ impl Table {
         }
         let raw = self.binary_column(slot, k, rows)?;
         Some(match s.scale {
-            Some((scale, offset)) => {
-                Column::F64((0..raw.len()).map(|i| raw.get(i) * scale + offset).collect())
-            }
+            Some((scale, offset)) => Column::F64(
+                (0..raw.len()).into_par_iter().map(|i| raw.get(i) * scale + offset).collect(),
+            ),
             None => raw,
         })
     }
