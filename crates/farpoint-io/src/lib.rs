@@ -32,6 +32,7 @@ pub mod memory;
 mod mesh;
 mod npy;
 mod output;
+mod part;
 mod pcd;
 mod pieces;
 mod ply;

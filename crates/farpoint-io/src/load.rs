@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn files_of_any_length() {
         for length in [0, 1, 2 * PART - 1, 2 * PART, 5 * PART + 3] {
-            let bytes: Vec<u8> = (0..length).map(|k| (k / 7 ^ k >> 13) as u8).collect();
+            let bytes: Vec<u8> = (0..length).map(|k| ((k / 7) ^ (k >> 13)) as u8).collect();
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(&bytes).unwrap();
             file.rewind().unwrap();

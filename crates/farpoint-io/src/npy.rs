@@ -18,8 +18,9 @@ use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, NpyHeader};
 use crate::memory;
+use crate::part::Part;
 use crate::quiet::guarded;
-use crate::table::{Part, Slot, Store, Table};
+use crate::table::{Slot, Store, Table};
 use npyz::{DType, Endianness, Order, TypeChar, TypeStr};
 use std::borrow::Cow;
 

@@ -9,7 +9,8 @@ use crate::coordinates::Coordinates;
 use crate::error::Fault;
 use crate::format::Format;
 use crate::header::Header;
-use crate::table::{Part, Slot, Store, Table};
+use crate::part::Part;
+use crate::table::{Slot, Store, Table};
 use std::borrow::Cow;
 
 /// Reads all rows. The options' columns count; unless set, the name decides between 4 and 5, and the

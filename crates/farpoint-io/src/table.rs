@@ -5,9 +5,8 @@
 
 use crate::column::{Column, ROWS_A_JOB, Scalar, collect_as};
 use crate::coordinates::Coordinates;
+use crate::part::Part;
 use rayon::prelude::*;
-use std::borrow::Cow;
-use std::ops::{Deref, Range};
 
 /// One attribute inside a record or line.
 #[derive(Clone, Debug)]
@@ -234,41 +233,6 @@ impl Table {
             return Some(Coordinates::F64(rows.map(point).collect()));
         }
         None
-    }
-}
-
-/// A part of a file, in the file's own memory where that may be taken.
-#[derive(Clone, Debug)]
-pub(crate) struct Part {
-    bytes: Vec<u8>,
-    start: usize,
-}
-
-impl Part {
-    /// Bytes of `range`, which is within `bytes`.
-    pub(crate) fn of(bytes: Cow<'_, [u8]>, range: Range<usize>) -> Part {
-        match bytes {
-            // Not worth the memory of all the rest.
-            Cow::Owned(mut bytes) if range.len() >= bytes.len() / 2 => {
-                bytes.truncate(range.end);
-                Part { bytes, start: range.start }
-            }
-            bytes => bytes[range].to_vec().into(),
-        }
-    }
-}
-
-impl From<Vec<u8>> for Part {
-    fn from(bytes: Vec<u8>) -> Part {
-        Part { bytes, start: 0 }
-    }
-}
-
-impl Deref for Part {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.bytes[self.start..]
     }
 }
 

@@ -5,8 +5,9 @@ use crate::column::Column;
 use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::memory;
+use crate::part::Part;
 use crate::pieces::{filled_lines, line_number};
-use crate::table::{Part, Slot, Split, Store, Table, Tokens, list_length};
+use crate::table::{Slot, Split, Store, Table, Tokens, list_length};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
