@@ -6,6 +6,7 @@ use crate::output::count;
 use crate::progress::Progress;
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, Coordinates, Format, ReadOptions};
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
@@ -100,12 +101,12 @@ impl<'a> Points<'a> {
 
     /// Number of rows with NaN or infinity.
     pub fn unusable(&self) -> usize {
-        each_precision!(self, points => points.iter().filter(|row| !finite(row)).count())
+        each_precision!(self, points => counted(points, |row| !finite(row)))
     }
 
     /// Number of rows that are exactly (0, 0, 0).
     pub fn zeros(&self) -> usize {
-        each_precision!(self, points => points.iter().filter(|row| zero(row)).count())
+        each_precision!(self, points => counted(points, zero))
     }
 
     /// The first row without NaN and infinity.
@@ -127,6 +128,11 @@ impl Number for f64 {
     fn wide(self) -> f64 {
         self
     }
+}
+
+/// How many rows are so.
+fn counted<T: Sync>(rows: &[[T; 3]], so: impl Fn(&[T; 3]) -> bool + Sync) -> usize {
+    rows.par_chunks(1 << 16).map(|rows| rows.iter().filter(|row| so(row)).count()).sum()
 }
 
 fn finite<T: Number>(row: &[T; 3]) -> bool {

@@ -2,7 +2,11 @@
 //!
 //! All formats use numbers of these ten types only. Nothing here depends on a format.
 
+use rayon::prelude::*;
 use std::fmt;
+
+/// Rows that a thread takes at a time.
+pub(crate) const ROWS_A_JOB: usize = 1 << 14;
 
 /// The type of a number in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -196,17 +200,18 @@ impl Column {
     /// # Panics
     /// If one of the rows does not exist.
     pub fn gather(&self, rows: &[usize]) -> Column {
+        let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
         match self {
-            Column::I8(v) => Column::I8(rows.iter().map(|&r| v[r]).collect()),
-            Column::U8(v) => Column::U8(rows.iter().map(|&r| v[r]).collect()),
-            Column::I16(v) => Column::I16(rows.iter().map(|&r| v[r]).collect()),
-            Column::U16(v) => Column::U16(rows.iter().map(|&r| v[r]).collect()),
-            Column::I32(v) => Column::I32(rows.iter().map(|&r| v[r]).collect()),
-            Column::U32(v) => Column::U32(rows.iter().map(|&r| v[r]).collect()),
-            Column::I64(v) => Column::I64(rows.iter().map(|&r| v[r]).collect()),
-            Column::U64(v) => Column::U64(rows.iter().map(|&r| v[r]).collect()),
-            Column::F32(v) => Column::F32(rows.iter().map(|&r| v[r]).collect()),
-            Column::F64(v) => Column::F64(rows.iter().map(|&r| v[r]).collect()),
+            Column::I8(v) => Column::I8(rows.map(|&r| v[r]).collect()),
+            Column::U8(v) => Column::U8(rows.map(|&r| v[r]).collect()),
+            Column::I16(v) => Column::I16(rows.map(|&r| v[r]).collect()),
+            Column::U16(v) => Column::U16(rows.map(|&r| v[r]).collect()),
+            Column::I32(v) => Column::I32(rows.map(|&r| v[r]).collect()),
+            Column::U32(v) => Column::U32(rows.map(|&r| v[r]).collect()),
+            Column::I64(v) => Column::I64(rows.map(|&r| v[r]).collect()),
+            Column::U64(v) => Column::U64(rows.map(|&r| v[r]).collect()),
+            Column::F32(v) => Column::F32(rows.map(|&r| v[r]).collect()),
+            Column::F64(v) => Column::F64(rows.map(|&r| v[r]).collect()),
         }
     }
 
@@ -214,7 +219,9 @@ impl Column {
     pub(crate) fn cast(&self, kind: Scalar) -> Column {
         macro_rules! convert {
             ($variant:ident, $ty:ty) => {
-                Column::$variant(each!(self, v => v.iter().map(|&x| x as $ty).collect()))
+                Column::$variant(each!(self, v => {
+                    v.par_iter().with_min_len(ROWS_A_JOB).map(|&x| x as $ty).collect()
+                }))
             };
         }
         match kind {
@@ -234,7 +241,7 @@ impl Column {
     /// Whether every value is a whole number within the range.
     #[allow(clippy::unnecessary_cast)]
     pub(crate) fn whole_within(&self, low: f64, high: f64) -> bool {
-        each!(self, v => v.iter().all(|&x| {
+        each!(self, v => v.par_iter().with_min_len(ROWS_A_JOB).all(|&x| {
             let x = x as f64;
             x >= low && x <= high && x.fract() == 0.0
         }))

@@ -1,6 +1,7 @@
 //! The places of the points.
 
-use crate::column::{Column, Scalar};
+use crate::column::{Column, ROWS_A_JOB, Scalar};
+use rayon::prelude::*;
 
 /// The x, y and z of every point, in the precision of the file: f32 stays f32; doubles, scaled
 /// integers and text are f64.
@@ -38,9 +39,10 @@ impl Coordinates {
 
     /// One axis of the given rows as a column.
     pub(crate) fn axis(&self, axis: usize, rows: &[usize]) -> Column {
+        let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
         match self {
-            Coordinates::F32(v) => Column::F32(rows.iter().map(|&r| v[r][axis]).collect()),
-            Coordinates::F64(v) => Column::F64(rows.iter().map(|&r| v[r][axis]).collect()),
+            Coordinates::F32(v) => Column::F32(rows.map(|&r| v[r][axis]).collect()),
+            Coordinates::F64(v) => Column::F64(rows.map(|&r| v[r][axis]).collect()),
         }
     }
 
@@ -54,9 +56,10 @@ impl Coordinates {
     /// Puts three columns together. Only three f32 columns make f32 points.
     pub(crate) fn from_columns(x: &Column, y: &Column, z: &Column) -> Coordinates {
         if let (Column::F32(x), Column::F32(y), Column::F32(z)) = (x, y, z) {
-            let points = x.iter().zip(y).zip(z).map(|((&x, &y), &z)| [x, y, z]);
-            return Coordinates::F32(points.collect());
+            let points = (x, y, z).into_par_iter().with_min_len(ROWS_A_JOB);
+            return Coordinates::F32(points.map(|(&x, &y, &z)| [x, y, z]).collect());
         }
-        Coordinates::F64((0..x.len()).map(|i| [x.get(i), y.get(i), z.get(i)]).collect())
+        let rows = (0..x.len()).into_par_iter().with_min_len(ROWS_A_JOB);
+        Coordinates::F64(rows.map(|i| [x.get(i), y.get(i), z.get(i)]).collect())
     }
 }

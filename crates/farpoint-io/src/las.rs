@@ -20,7 +20,8 @@ use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, LasHeader, Record};
 use crate::memory;
-use crate::table::{Store, Table, part};
+use crate::part::Part;
+use crate::table::{Store, Table};
 use laz::LazVlr;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -39,7 +40,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
             let vlr = vlr.ok_or_else(|| {
                 Fault::new("the LASzip record is missing").fix("decompress it elsewhere")
             })?;
-            points::decompress(&bytes, start, vlr.data(), count, stride)?
+            points::decompress(&bytes, start, vlr.data(), count, stride)?.into()
         }
     };
     let coordinates = coordinates(raw, &records, stride);
@@ -157,7 +158,7 @@ fn extended_records(
 }
 
 /// The records of an uncompressed file.
-fn stored(bytes: Cow<'_, [u8]>, start: usize, count: u64, stride: usize) -> Result<Vec<u8>, Fault> {
+fn stored(bytes: Cow<'_, [u8]>, start: usize, count: u64, stride: usize) -> Result<Part, Fault> {
     let room = bytes.len() - start;
     let length = usize::try_from(count).ok().and_then(|n| n.checked_mul(stride));
     let length = length.filter(|&length| length <= room).ok_or_else(|| {
@@ -165,7 +166,7 @@ fn stored(bytes: Cow<'_, [u8]>, start: usize, count: u64, stride: usize) -> Resu
         Fault::truncated(format!("the header promises {count} points, the file has {there}"))
     })?;
     memory::fits(count, size_of::<[f64; 3]>())?;
-    Ok(part(bytes, start..start + length))
+    Ok(Part::of(bytes, start..start + length))
 }
 
 fn transforms(raw: &las::raw::Header) -> [(f64, f64); 3] {

@@ -26,12 +26,15 @@ mod error;
 mod format;
 mod header;
 mod las;
+mod load;
 mod lzf;
 pub mod memory;
 mod mesh;
 mod npy;
 mod output;
+mod part;
 mod pcd;
+mod pieces;
 mod ply;
 mod precision;
 mod ptx;
@@ -191,9 +194,10 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
         return decode(Cow::Owned(bytes), "standard input", options);
     }
-    let length = std::fs::metadata(path).map_err(fail)?.len();
+    let mut file = File::open(path).map_err(fail)?;
+    let length = file.metadata().map_err(fail)?.len();
     memory::require(&name, length)?;
-    let bytes = std::fs::read(path).map_err(fail)?;
+    let bytes = load::whole(&mut file, length).map_err(fail)?;
     decode(Cow::Owned(bytes), &name, options)
 }
 
@@ -238,13 +242,13 @@ fn decode(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Clo
     let format = detect::detect(&bytes, name, options)?;
     let cloud = match format {
         Format::Ply => ply::read(bytes),
-        Format::Pcd => pcd::read(&bytes),
+        Format::Pcd => pcd::read(bytes),
         Format::Las | Format::Laz => las::read(bytes),
         Format::E57 => e57::read(&bytes),
-        Format::Npy => npy::read(&bytes),
+        Format::Npy => npy::read(bytes),
         Format::Npz => npy::read_archive(&bytes),
-        Format::Raw => raw::read(&bytes, name, options),
-        Format::Text => text::read(&bytes, name, options),
+        Format::Raw => raw::read(bytes, name, options),
+        Format::Text => text::read(bytes, name, options),
         Format::Ptx => ptx::read(&bytes),
         Format::Obj => mesh::read_obj(&bytes),
         Format::Off => mesh::read_off(&bytes),

@@ -18,9 +18,11 @@ use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, NpyHeader};
 use crate::memory;
+use crate::part::Part;
 use crate::quiet::guarded;
 use crate::table::{Slot, Store, Table};
 use npyz::{DType, Endianness, Order, TypeChar, TypeStr};
+use std::borrow::Cow;
 
 /// A header with the place where the values start.
 struct Parsed {
@@ -35,31 +37,20 @@ const FIX: &str = "save an array of shape (points, 3 or more), or structured wit
 const WIDE: usize = 9;
 
 /// Reads one array.
-pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
-    let parsed = parse(bytes)?;
-    let data = &bytes[parsed.start..];
+pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
+    let parsed = parse(&bytes)?;
     let words = match &parsed.dtype {
         DType::Record(_) => "structured".to_owned(),
         other => other.descr().trim_matches('\'').to_owned(),
     };
     let (table, header) = match &parsed.dtype {
-        DType::Plain(kind) => plain(&parsed, kind, data)?,
-        DType::Record(_) => structured(&parsed, data)?,
+        DType::Plain(kind) => plain(&parsed, kind, bytes)?,
+        DType::Record(_) => structured(&parsed, bytes)?,
         DType::Array(..) => return Err(Fault::new("arrays of arrays are no cloud").fix(FIX)),
     };
-    let count = parsed.shape[0];
-    let rows: Vec<usize> = (0..count).collect();
-    let [x, y, z] = table.xyz.map(|slot| table.column(slot, 0, &rows));
-    let (Some(x), Some(y), Some(z)) = (x, y, z) else {
-        return Err(Fault::new("x, y and z are no numbers").fix(FIX));
-    };
-    let coordinates = match &header.plain {
-        // f32 stays f32; every other type, mixed ones too, goes to f64.
-        Some(Scalar::F32) | None => Coordinates::from_columns(&x, &y, &z),
-        Some(_) => Coordinates::from_columns(&x.cast(Scalar::F64), &y, &z),
-    };
+    let (coordinates, rounded) = coordinates(&table, parsed.shape[0], header.plain)?;
     let mut warnings = Vec::new();
-    if [&x, &y, &z].iter().any(|c| rounded(c)) {
+    if rounded {
         warnings.push("64-bit integers beyond 2^53 are rounded in the coordinates".into());
     }
     let description = format!("NPY {words}, shape {}", shape_words(&parsed.shape));
@@ -67,6 +58,29 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
         Cloud::from_table(Format::Npy, description, coordinates, table, Header::Npy(header));
     cloud.warnings = warnings;
     Ok(cloud)
+}
+
+/// The points, and whether they hold integers that are no doubles.
+fn coordinates(
+    table: &Table,
+    count: usize,
+    plain: Option<Scalar>,
+) -> Result<(Coordinates, bool), Fault> {
+    if let Some(coordinates) = table.float_coordinates() {
+        return Ok((coordinates, false));
+    }
+    let rows: Vec<usize> = (0..count).collect();
+    let [x, y, z] = table.xyz.map(|slot| table.column(slot, 0, &rows));
+    let (Some(x), Some(y), Some(z)) = (x, y, z) else {
+        return Err(Fault::new("x, y and z are no numbers").fix(FIX));
+    };
+    let rounded = [&x, &y, &z].into_iter().any(rounded);
+    let coordinates = match plain {
+        // f32 stays f32; every other type, mixed ones too, goes to f64.
+        Some(Scalar::F32) | None => Coordinates::from_columns(&x, &y, &z),
+        Some(_) => Coordinates::from_columns(&x.cast(Scalar::F64), &y, &z),
+    };
+    Ok((coordinates, rounded))
 }
 
 fn rounded(column: &Column) -> bool {
@@ -142,12 +156,16 @@ fn first_line(text: &str) -> &str {
 }
 
 /// The bytes of all values, if the file has as many as the shape promises.
-fn payload(data: &[u8], count: usize, size: usize) -> Result<&[u8], Fault> {
-    let whole = count.checked_mul(size).and_then(|n| data.get(..n));
-    whole.ok_or_else(|| {
-        let there = data.len() / size.max(1);
-        Fault::truncated(format!("the shape promises {count} rows, the file has {there}"))
-    })
+fn payload(bytes: Cow<'_, [u8]>, start: usize, count: usize, size: usize) -> Result<Part, Fault> {
+    let room = bytes.len() - start;
+    match count.checked_mul(size).filter(|&whole| whole <= room) {
+        Some(whole) => Ok(Part::of(bytes, start..start + whole)),
+        None => {
+            let there = room / size.max(1);
+            let what = format!("the shape promises {count} rows, the file has {there}");
+            Err(Fault::truncated(what))
+        }
+    }
 }
 
 fn scalar(kind: &TypeStr) -> Option<Scalar> {
@@ -167,7 +185,11 @@ fn scalar(kind: &TypeStr) -> Option<Scalar> {
 }
 
 /// A (points, columns) array of one type.
-fn plain(parsed: &Parsed, kind: &TypeStr, data: &[u8]) -> Result<(Table, NpyHeader), Fault> {
+fn plain(
+    parsed: &Parsed,
+    kind: &TypeStr,
+    bytes: Cow<'_, [u8]>,
+) -> Result<(Table, NpyHeader), Fault> {
     let shape = &parsed.shape;
     let words = shape_words(shape);
     let [rows, columns] = shape[..] else {
@@ -184,17 +206,16 @@ fn plain(parsed: &Parsed, kind: &TypeStr, data: &[u8]) -> Result<(Table, NpyHead
     };
     let too_large = || Fault::new(format!("the shape {words} is too large"));
     let stride = columns.checked_mul(stored.size()).ok_or_else(too_large)?;
-    let data = payload(data, rows, stride)?;
+    let mut bytes = payload(bytes, parsed.start, rows, stride)?;
     memory::fits(rows as u64, stride + size_of::<[f32; 3]>())?;
-    let mut bytes = match parsed.order {
-        Order::C => data.to_vec(),
-        Order::Fortran => transposed(data, rows, columns, stored.size()),
-    };
+    if matches!(parsed.order, Order::Fortran) {
+        bytes = transposed(&bytes, rows, columns, stored.size()).into();
+    }
     let mut big_endian = kind.endianness() == Endianness::Big;
     let mut dtype = parsed.dtype.clone();
     let mut scalar = stored;
     if half {
-        bytes = widened(&bytes, big_endian);
+        bytes = widened(&bytes, big_endian).into();
         (big_endian, scalar) = (false, Scalar::F32);
         dtype = DType::Plain("<f4".parse().map_err(|_| Fault::new("float16"))?);
     }
@@ -239,7 +260,7 @@ fn widened(bytes: &[u8], big_endian: bool) -> Vec<u8> {
 }
 
 /// A one-dimensional array of records.
-fn structured(parsed: &Parsed, data: &[u8]) -> Result<(Table, NpyHeader), Fault> {
+fn structured(parsed: &Parsed, bytes: Cow<'_, [u8]>) -> Result<(Table, NpyHeader), Fault> {
     let (DType::Record(fields), [rows]) = (&parsed.dtype, &parsed.shape[..]) else {
         let what =
             format!("a structured array of shape {} is no cloud", shape_words(&parsed.shape));
@@ -276,7 +297,7 @@ fn structured(parsed: &Parsed, data: &[u8]) -> Result<(Table, NpyHeader), Fault>
         );
     }
     let xyz = axes(&slots)?;
-    let bytes = payload(data, *rows, at)?.to_vec();
+    let bytes = payload(bytes, parsed.start, *rows, at)?;
     let big_endian = orders.first() == Some(&true);
     let table = Table { slots, store: Store::Records { bytes, stride: at }, big_endian, xyz };
     Ok((table, NpyHeader { dtype: parsed.dtype.clone(), plain: None }))

@@ -15,23 +15,29 @@ use crate::format::Format;
 use crate::header::{Header, PcdHeader};
 use crate::lzf;
 use crate::memory;
+use crate::part::Part;
+use crate::pieces::{filled_lines, line_number};
 use crate::table::{Slot, Split, Store, Table, Tokens};
 use pcd_rs::{DataKind, PcdMeta, ValueKind};
+use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Reads all points.
-pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
-    let (lines, start) = header_lines(bytes)?;
+pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
+    let (lines, start) = header_lines(&bytes)?;
+    let lines: Vec<Vec<u8>> = lines.into_iter().map(<[u8]>::to_vec).collect();
     let text: Vec<String> = lines.iter().map(|l| String::from_utf8_lossy(l).into_owned()).collect();
     let meta = PcdMeta::from_reader((text.join("\n") + "\n").as_bytes()).map_err(header_fault)?;
     let count = usize::try_from(meta.num_points).map_err(|_| too_many(&meta, 0))?;
     let ascii = meta.data == DataKind::Ascii;
     let (slots, stride) = slots(&meta, ascii)?;
     let xyz = axes(&slots)?;
-    let data = &bytes[start..];
     let store = match meta.data {
-        DataKind::Ascii => ascii_rows(data, &meta, count, stride, lines.len())?,
-        DataKind::Binary => binary_rows(data, &meta, count, stride)?,
-        DataKind::BinaryCompressed => compressed_rows(data, &slots, &meta, count, stride)?,
+        DataKind::Ascii => ascii_rows(bytes, start, &meta, count, stride)?,
+        DataKind::Binary => binary_rows(bytes, start, &meta, count, stride)?,
+        DataKind::BinaryCompressed => {
+            compressed_rows(&bytes[start..], &slots, &meta, count, stride)?
+        }
     };
     let table = Table { slots, store, big_endian: false, xyz };
     let coordinates = coordinates(&table, count)?;
@@ -46,7 +52,6 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
     if meta.height > 1 {
         description += &format!(", organized {} x {}", meta.width, meta.height);
     }
-    let lines = lines.into_iter().map(<[u8]>::to_vec).collect();
     let header = Header::Pcd(PcdHeader { lines, data: meta.data });
     let mut cloud = Cloud::from_table(Format::Pcd, description, coordinates, table, header);
     cloud.warnings = warnings;
@@ -141,41 +146,44 @@ fn too_many(meta: &PcdMeta, found: usize) -> Fault {
 }
 
 fn ascii_rows(
-    data: &[u8],
+    bytes: Cow<'_, [u8]>,
+    start: usize,
     meta: &PcdMeta,
     count: usize,
     values: usize,
-    header: usize,
 ) -> Result<Store, Fault> {
-    let mut spans = Vec::new();
-    let mut start = 0;
-    for (number, line) in data.split(|&b| b == b'\n').enumerate() {
-        if spans.len() == count {
-            break;
-        }
-        let found = Tokens::new(line, Split::Space).count();
-        if found > 0 {
-            if found != values {
-                let what = format!("{found} values instead of {values}");
-                return Err(Fault::new(what).at(Place::Line(header + number + 1)));
-            }
-            spans.push((start, start + line.trim_ascii_end().len()));
-        }
-        start += line.len() + 1;
+    let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n');
+    spans.truncate(count);
+    let found = |span: &(usize, usize)| Tokens::new(&bytes[span.0..span.1], Split::Space).count();
+    if let Some(span) = spans.par_iter().find_first(|span| found(span) != values) {
+        let what = format!("{} values instead of {values}", found(span));
+        return Err(Fault::new(what).at(Place::Line(line_number(&bytes, span.0))));
     }
     if spans.len() < count {
         return Err(too_many(meta, spans.len()));
     }
-    Ok(Store::Lines { bytes: data.to_vec(), spans, split: Split::Space })
+    spans.par_iter_mut().for_each(|(first, end)| {
+        *end = *first + bytes[*first..*end].trim_ascii_end().len() - start;
+        *first -= start;
+    });
+    let end = bytes.len();
+    Ok(Store::Lines { bytes: Part::of(bytes, start..end), spans, split: Split::Space })
 }
 
-fn binary_rows(data: &[u8], meta: &PcdMeta, count: usize, stride: usize) -> Result<Store, Fault> {
-    let there = data.len() / stride.max(1);
+fn binary_rows(
+    bytes: Cow<'_, [u8]>,
+    start: usize,
+    meta: &PcdMeta,
+    count: usize,
+    stride: usize,
+) -> Result<Store, Fault> {
+    let there = (bytes.len() - start) / stride.max(1);
     match there < count {
         true => Err(too_many(meta, there)),
         false => {
             memory::fits(count as u64, stride + size_of::<[f32; 3]>())?;
-            Ok(Store::Records { bytes: data[..count * stride].to_vec(), stride })
+            let bytes = Part::of(bytes, start..start + count * stride);
+            Ok(Store::Records { bytes, stride })
         }
     }
 }
@@ -218,7 +226,7 @@ fn compressed_rows(
             row[slot.offset..slot.offset + size].copy_from_slice(value);
         }
     }
-    Ok(Store::Records { bytes, stride })
+    Ok(Store::Records { bytes: bytes.into(), stride })
 }
 
 fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {

@@ -45,7 +45,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     let element = &parsed.elements[vertex];
     let xyz = axes(&element.slots)?;
     let store = match ascii {
-        true => rows::ascii(&bytes, &parsed, before, element)?,
+        true => rows::ascii(bytes, parsed.length, before, element)?,
         false => rows::binary(bytes, parsed.length, before, element, big_endian)?,
     };
     let table = Table { slots: element.slots.clone(), store, big_endian, xyz };

@@ -5,9 +5,10 @@
 
 use crate::Precision;
 use crate::cloud::Cloud;
-use crate::column::{Column, Scalar};
+use crate::column::{Column, ROWS_A_JOB, Scalar};
 use crate::coordinates::Coordinates;
 use crate::resolution::{bounds, float_spacing, is_single, meaningful_step};
+use rayon::prelude::*;
 
 impl Precision {
     /// The type of the numbers.
@@ -79,7 +80,7 @@ fn narrowed(
     let placed = Placed {
         axes: std::array::from_fn(|axis| {
             let value = |&row: &usize| (points[row][axis] - offset[axis]) as f32;
-            Column::F32(rows.iter().map(value).collect())
+            Column::F32(rows.par_iter().with_min_len(ROWS_A_JOB).map(value).collect())
         }),
         offset: shift.then_some(offset),
     };

@@ -6,6 +6,11 @@ use crate::column::Column;
 use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::format::Format;
+use crate::pieces::{filled_lines, line_number};
+use rayon::prelude::*;
+
+/// Lines that a thread reads at a time.
+const BLOCK: usize = 1 << 13;
 
 /// Numbers in each line of a scan's head: columns, rows, position, three axes, four rows of the matrix.
 const HEAD: [usize; 10] = [1, 1, 3, 3, 3, 3, 4, 4, 4, 4];
@@ -15,16 +20,11 @@ fn numbers(line: &[u8]) -> Option<Vec<f64>> {
     words.map(|word| std::str::from_utf8(word).ok()?.parse().ok()).collect()
 }
 
-/// The lines with their numbers, blank ones left out.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let lines = bytes.split(|&b| b == b'\n').enumerate();
-    lines.map(|(i, line)| (i + 1, line.trim_ascii())).filter(|(_, line)| !line.is_empty())
-}
-
 /// Whether the bytes start with the head of a scan.
 pub(crate) fn looks_like_scans(bytes: &[u8]) -> bool {
-    let mut lines = lines(&bytes[..bytes.len().min(4096)]);
-    let head: Option<Vec<Vec<f64>>> = HEAD.iter().map(|_| numbers(lines.next()?.1)).collect();
+    let lines = bytes[..bytes.len().min(4096)].split(|&b| b == b'\n');
+    let mut lines = lines.filter(|line| !line.trim_ascii().is_empty());
+    let head: Option<Vec<Vec<f64>>> = HEAD.iter().map(|_| numbers(lines.next()?)).collect();
     head.is_some_and(|head| {
         let whole = |line: &[f64]| line[0] >= 0.0 && line[0].fract() == 0.0;
         head.iter().zip(HEAD).all(|(line, n)| line.len() == n) && whole(&head[0]) && whole(&head[1])
@@ -44,55 +44,96 @@ struct Points {
 
 /// Reads all scans of a file.
 pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
-    let mut lines = lines(bytes).peekable();
+    let lines = filled_lines(bytes, 0..bytes.len(), |b| b == b'\n');
+    let mut rest = &lines[..];
     let mut points = Points::default();
     let mut scans = 0;
-    while lines.peek().is_some() || scans == 0 {
-        let (count, matrix) = head(&mut lines)?;
+    while !rest.is_empty() || scans == 0 {
+        let (count, matrix);
+        (count, matrix, rest) = head(bytes, rest)?;
         // Every point is a line of at least a few bytes.
         if count > bytes.len() {
             return Err(Fault::truncated(format!("{count} points are promised in scan {scans}")));
         }
-        for i in 0..count {
-            let Some((number, line)) = lines.next() else {
-                let what = format!("scan {scans} promises {count} points and has {i}");
-                return Err(Fault::truncated(what));
-            };
-            points.push(line, &matrix, scans).ok_or_else(|| {
-                let what = "a point of PTX is x, y, z, intensity, and a color or none";
-                Fault::new(what).at(Place::Line(number))
-            })?;
+        let (own, later) = rest.split_at(count.min(rest.len()));
+        points.add(bytes, own, &matrix, scans)?;
+        if own.len() < count {
+            let what = format!("scan {scans} promises {count} points and has {}", own.len());
+            return Err(Fault::truncated(what));
         }
+        rest = later;
         scans += 1;
     }
     Ok(points.finish(scans))
 }
 
-/// The number of points of a scan, and the matrix that moves them.
-fn head<'a>(
-    lines: &mut impl Iterator<Item = (usize, &'a [u8])>,
-) -> Result<(usize, [[f64; 3]; 4]), Fault> {
+/// Places of lines.
+type Lines = [(usize, usize)];
+
+/// The number of points of a scan, the matrix that moves them, and the lines after its head.
+fn head<'a>(bytes: &[u8], lines: &'a Lines) -> Result<(usize, [[f64; 3]; 4], &'a Lines), Fault> {
     let mut all = Vec::new();
-    for expected in HEAD {
-        let (number, line) =
-            lines.next().ok_or_else(|| Fault::truncated("the head of a scan has ten lines"))?;
-        let values = numbers(line).filter(|v| v.len() == expected).ok_or_else(|| {
+    for (k, expected) in HEAD.into_iter().enumerate() {
+        let &(start, end) =
+            lines.get(k).ok_or_else(|| Fault::truncated("the head of a scan has ten lines"))?;
+        let values = numbers(&bytes[start..end]).filter(|v| v.len() == expected);
+        let values = values.ok_or_else(|| {
             let what = format!("the head of a scan has {expected} numbers here");
-            Fault::new(what).at(Place::Line(number))
+            Fault::new(what).at(Place::Line(line_number(bytes, start)))
         })?;
-        all.push((number, values));
+        all.push((start, values));
     }
-    let whole = |(number, values): &(usize, Vec<f64>)| match values[0] {
+    let whole = |(start, values): &(usize, Vec<f64>)| match values[0] {
         v if v >= 0.0 && v.fract() == 0.0 && v <= 1e9 => Ok(v as usize),
-        _ => Err(Fault::new("a number of columns or rows is expected").at(Place::Line(*number))),
+        _ => {
+            let what = "a number of columns or rows is expected";
+            Err(Fault::new(what).at(Place::Line(line_number(bytes, *start))))
+        }
     };
     let count = whole(&all[0])?.saturating_mul(whole(&all[1])?);
     // A point is a row in front of the matrix, whose last row is the scanner's place.
     let row = |i: usize| [all[6 + i].1[0], all[6 + i].1[1], all[6 + i].1[2]];
-    Ok((count, [row(0), row(1), row(2), row(3)]))
+    Ok((count, [row(0), row(1), row(2), row(3)], &lines[HEAD.len()..]))
 }
 
 impl Points {
+    /// Adds the points of a scan, by all threads.
+    fn add(
+        &mut self,
+        bytes: &[u8],
+        lines: &Lines,
+        matrix: &[[f64; 3]; 4],
+        scan: usize,
+    ) -> Result<(), Fault> {
+        let of_block = |block: &Lines| {
+            let mut points = Points::default();
+            for &(start, end) in block {
+                points.push(&bytes[start..end], matrix, scan).ok_or(start)?;
+            }
+            Ok(points)
+        };
+        let blocks: Vec<Result<Points, usize>> = lines.par_chunks(BLOCK).map(of_block).collect();
+        for block in blocks {
+            // Of several faults the first in the file is told.
+            self.append(block.map_err(|start| {
+                let what = "a point of PTX is x, y, z, intensity, and a color or none";
+                Fault::new(what).at(Place::Line(line_number(bytes, start)))
+            })?);
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, mut other: Points) {
+        self.places.append(&mut other.places);
+        self.intensity.append(&mut other.intensity);
+        for (own, others) in self.colors.iter_mut().zip(&mut other.colors) {
+            own.append(others);
+        }
+        self.scan.append(&mut other.scan);
+        self.colored |= other.colored;
+        self.invalid += other.invalid;
+    }
+
     /// Adds the point of a line; `None` if it is none.
     fn push(&mut self, line: &[u8], matrix: &[[f64; 3]; 4], scan: usize) -> Option<()> {
         let values = numbers(line)?;

@@ -9,11 +9,17 @@ use crate::coordinates::Coordinates;
 use crate::error::Fault;
 use crate::format::Format;
 use crate::header::Header;
+use crate::part::Part;
 use crate::table::{Slot, Store, Table};
+use std::borrow::Cow;
 
 /// Reads all rows. The options' columns count; unless set, the name decides between 4 and 5, and the
 /// values are asked whether that can be.
-pub(crate) fn read(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cloud, Fault> {
+pub(crate) fn read(
+    bytes: Cow<'_, [u8]>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Cloud, Fault> {
     let guess = match name.to_ascii_lowercase().ends_with(".pcd.bin") {
         true => 5,
         false => 4,
@@ -27,7 +33,7 @@ pub(crate) fn read(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cl
         Fault::new(format!("{columns} columns a row are too many")).fix("give --columns 3 or more")
     })?;
     if !bytes.len().is_multiple_of(stride) {
-        return Err(misfit(bytes, columns));
+        return Err(misfit(&bytes, columns));
     }
     let xyz = match &options.xyz {
         Some(xyz) => axes(xyz, columns)?,
@@ -35,20 +41,16 @@ pub(crate) fn read(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cl
     };
     let doubt = match options.columns {
         Some(_) => None,
-        None => layout::check(bytes, columns, xyz)?,
+        None => layout::check(&bytes, columns, xyz)?,
     };
+    let rows = bytes.len() / stride;
     let table = Table {
         slots: (0..columns).map(|i| slot(i, columns, xyz)).collect(),
-        store: Store::Records { bytes: bytes.to_vec(), stride },
+        store: Store::Records { bytes: Part::of(bytes, 0..rows * stride), stride },
         big_endian: false,
         xyz,
     };
-    let value = |row: &[u8], column: usize| {
-        let at = 4 * column;
-        f32::from_le_bytes([row[at], row[at + 1], row[at + 2], row[at + 3]])
-    };
-    let points = bytes.chunks_exact(stride).map(|row| xyz.map(|column| value(row, column)));
-    let coordinates = Coordinates::F32(points.collect());
+    let coordinates = table.float_coordinates().unwrap_or(Coordinates::F32(Vec::new()));
     let description = format!("raw float32 x {columns}");
     let mut cloud = Cloud::from_table(Format::Raw, description, coordinates, table, Header::None);
     cloud.warnings.extend(doubt);

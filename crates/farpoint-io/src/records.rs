@@ -25,7 +25,10 @@ pub(crate) fn append(
         return;
     }
     let start = out.len();
-    out.resize(start + count * stride, 0);
+    // Zeros that the system gives when they are touched, which each block's thread is first to do.
+    let mut all = vec![0; start + count * stride];
+    all[..start].copy_from_slice(out);
+    *out = all;
     let blocks = out[start..].par_chunks_mut(BLOCK * stride).enumerate();
     blocks.for_each(|(block, records)| {
         let first = block * BLOCK;

@@ -112,7 +112,7 @@ pub(crate) fn shown_axis(cloud: &Cloud, axis: usize, rows: &[usize]) -> Column {
         // Too large for so many digits, or not of this file.
         if (decimal - value).abs() <= scale.abs() * 1e-3 { decimal } else { *value }
     };
-    Column::F64(values.iter().map(shown).collect())
+    Column::F64(values.par_iter().map(shown).collect())
 }
 
 /// The step below which differences of the coordinates mean nothing, for each axis.

@@ -3,14 +3,10 @@
 //! Keeping the stored bytes is what makes writing back exact: a kept point is a copied record (or
 //! line), never a number read and written again. Typed columns are taken out only to change format.
 
-use crate::column::{Column, Scalar, collect_as};
+use crate::column::{Column, ROWS_A_JOB, Scalar, collect_as};
 use crate::coordinates::Coordinates;
+use crate::part::Part;
 use rayon::prelude::*;
-use std::borrow::Cow;
-use std::ops::Range;
-
-/// Rows that a thread takes at a time.
-const ROWS_A_JOB: usize = 1 << 14;
 
 /// One attribute inside a record or line.
 #[derive(Clone, Debug)]
@@ -49,11 +45,11 @@ impl Slot {
 #[derive(Clone, Debug)]
 pub(crate) enum Store {
     /// Records of `stride` bytes each.
-    Records { bytes: Vec<u8>, stride: usize },
+    Records { bytes: Part, stride: usize },
     /// Records of differing length (PLY with lists), row i is `bytes[spans[i]]`.
-    Spans { bytes: Vec<u8>, spans: Vec<(usize, usize)> },
+    Spans { bytes: Part, spans: Vec<(usize, usize)> },
     /// Lines of text, without their line ends.
-    Lines { bytes: Vec<u8>, spans: Vec<(usize, usize)>, split: Split },
+    Lines { bytes: Part, spans: Vec<(usize, usize)>, split: Split },
 }
 
 /// What stands between the values of a text row.
@@ -146,9 +142,9 @@ impl Table {
         }
         let raw = self.binary_column(slot, k, rows)?;
         Some(match s.scale {
-            Some((scale, offset)) => {
-                Column::F64((0..raw.len()).map(|i| raw.get(i) * scale + offset).collect())
-            }
+            Some((scale, offset)) => Column::F64(
+                (0..raw.len()).into_par_iter().map(|i| raw.get(i) * scale + offset).collect(),
+            ),
             None => raw,
         })
     }
@@ -174,8 +170,8 @@ impl Table {
             true => Some(self.slots[slot].offset),
             false => binary_offset(&self.slots, record, slot, self.big_endian),
         };
+        let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
         collect_as!(kind, T => rows
-            .iter()
             .map(|&r| {
                 let record = self.row(r);
                 let start = place(record)? + skip;
@@ -189,8 +185,8 @@ impl Table {
     fn text_column(&self, slot: usize, k: usize, rows: &[usize], split: Split) -> Option<Column> {
         let fixed = self.slots[..slot].iter().all(|s| s.list.is_none());
         let kind = self.slots[slot].kind;
+        let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
         collect_as!(kind, T => rows
-            .iter()
             .map(|&r| {
                 let line = self.row(r);
                 let at = match fixed {
@@ -237,21 +233,6 @@ impl Table {
             return Some(Coordinates::F64(rows.map(point).collect()));
         }
         None
-    }
-}
-
-/// A part of a file, in the file's own memory where that may be taken.
-pub(crate) fn part(bytes: Cow<'_, [u8]>, range: Range<usize>) -> Vec<u8> {
-    match bytes {
-        Cow::Borrowed(bytes) => bytes[range].to_vec(),
-        Cow::Owned(mut bytes) => {
-            bytes.truncate(range.end);
-            bytes.drain(..range.start);
-            if bytes.len() < bytes.capacity() / 2 {
-                bytes.shrink_to_fit();
-            }
-            bytes
-        }
     }
 }
 

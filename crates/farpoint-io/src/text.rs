@@ -19,17 +19,26 @@ use crate::degrees;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::Header;
+use crate::part::Part;
+use crate::pieces::{joined, line_number, pieces};
 use crate::table::{Slot, Split, Store, Table, Tokens};
 use crate::{ReadOptions, TextStyle};
 use head::Head;
-use lines::{bad_line, is_comment, parse, spans};
+use lines::{bad_line, is_comment, parse, spans, spans_within};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 /// Reads every line as a point.
-pub(crate) fn read(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cloud, Fault> {
-    let mut head = head::find(bytes, options.xyz.as_ref())?;
+pub(crate) fn read(
+    bytes: Cow<'_, [u8]>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Cloud, Fault> {
+    let mut head = head::find(&bytes, options.xyz.as_ref())?;
     head.header.style = TextStyle::of(Path::new(name));
-    let (points, rows) = points(bytes, &head)?;
+    let (points, rows) = points(&bytes, &head)?;
     if let Some(promised) = head.promised.filter(|&n| n != points.len()) {
         let what =
             format!("the first line promises {promised} points, the file has {}", points.len());
@@ -47,7 +56,8 @@ pub(crate) fn read(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cl
     };
     let slots = head.slot_names().into_iter().enumerate();
     let slots = slots.map(|(i, name)| Slot::new(name, Scalar::F64, i)).collect();
-    let store = Store::Lines { bytes: bytes.to_vec(), spans: rows, split: Split::Any };
+    let whole = 0..bytes.len();
+    let store = Store::Lines { bytes: Part::of(bytes, whole), spans: rows, split: Split::Any };
     let table = Table { slots, store, big_endian: false, xyz: head.axes.columns };
     let header = Header::Text(head.header);
     let coordinates = Coordinates::F64(points);
@@ -62,9 +72,21 @@ pub(crate) fn read(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Cl
 type Points = (Vec<[f64; 3]>, Vec<(usize, usize)>);
 
 fn points(bytes: &[u8], head: &Head) -> Result<Points, Fault> {
-    let mut points = Vec::new();
-    let mut rows = Vec::new();
-    for (number, (start, end)) in spans(bytes).enumerate().skip(head.lines) {
+    let Some((start, _)) = spans(bytes).nth(head.lines) else { return Ok(Points::default()) };
+    let pieces = pieces(bytes, start..bytes.len());
+    let found = pieces.into_par_iter().map(|piece| points_of(bytes, piece, head));
+    let found: Vec<Result<Points, Fault>> = found.collect();
+    // Of several faults the first in the file is told.
+    let found = found.into_iter().collect::<Result<Vec<Points>, Fault>>()?;
+    let places: Vec<&[[f64; 3]]> = found.iter().map(|(points, _)| &points[..]).collect();
+    let rows: Vec<&[(usize, usize)]> = found.iter().map(|(_, rows)| &rows[..]).collect();
+    Ok((joined(&places), joined(&rows)))
+}
+
+/// The points of a piece of whole lines.
+fn points_of(bytes: &[u8], piece: Range<usize>, head: &Head) -> Result<Points, Fault> {
+    let (mut points, mut rows) = Points::default();
+    for (start, end) in spans_within(bytes, piece) {
         let line = &bytes[start..end];
         if is_comment(line) {
             continue;
@@ -76,7 +98,7 @@ fn points(bytes: &[u8], head: &Head) -> Result<Points, Fault> {
             }
         }
         let [Some(x), Some(y), Some(z)] = point else {
-            return Err(bad_line(number + 1, line, head.axes.columns));
+            return Err(bad_line(line_number(bytes, start), line, head.axes.columns));
         };
         points.push([x, y, z]);
         rows.push((start, end));

@@ -10,6 +10,8 @@ use std::io::{Cursor, Error, ErrorKind, Read, Seek, SeekFrom};
 
 /// Bytes decompressed before the next allocation.
 const BATCH: usize = 64 << 20;
+/// A file that holds no more than this many times its bytes promises little.
+const USUAL_RATIO: usize = 100;
 /// No real chunk is compressed further than this; a larger promise is not believed.
 const RATIO: usize = 10_000;
 
@@ -169,26 +171,32 @@ fn layers_fit(chunk: &[u8], vlr: &LazVlr, stride: usize) -> bool {
 fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fault> {
     let points: usize = chunks.iter().map(|chunk| chunk.points).sum();
     memory::fits(points as u64, stride + size_of::<[f64; 3]>())?;
+    let packed: usize = chunks.iter().map(|chunk| chunk.bytes.len()).sum();
+    // What promises little is allocated at once: zeros that each thread is first to touch.
+    let batch = BATCH.max(packed.saturating_mul(USUAL_RATIO));
     let mut out = Vec::new();
     let mut rest = chunks;
     while !rest.is_empty() {
         let mut size = 0;
         let more = rest.iter().take_while(|c| {
             size += c.points * stride;
-            size <= BATCH
+            size <= batch
         });
-        let (batch, later) = rest.split_at(more.count().max(1));
+        let (now, later) = rest.split_at(more.count().max(1));
         let filled = out.len();
-        let size: usize = batch.iter().map(|c| c.points * stride).sum();
-        out.resize(filled + size, 0);
+        let size: usize = now.iter().map(|c| c.points * stride).sum();
+        match filled {
+            0 => out = vec![0; size],
+            _ => out.resize(filled + size, 0),
+        }
         let mut slices = Vec::new();
         let mut free = &mut out[filled..];
-        for chunk in batch {
+        for chunk in now {
             let (slice, more) = free.split_at_mut(chunk.points * stride);
             slices.push((chunk, slice));
             free = more;
         }
-        slices.into_par_iter().try_for_each(|(chunk, slice)| {
+        slices.into_par_iter().with_max_len(1).try_for_each(|(chunk, slice)| {
             one_chunk(chunk, slice, vlr).map_err(|f| f.at(Place::Byte(chunk.at)))
         })?;
         rest = later;

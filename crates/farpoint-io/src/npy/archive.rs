@@ -32,7 +32,7 @@ pub(crate) fn read_archive(bytes: &[u8]) -> Result<Cloud, Fault> {
         if let Err(error) = read {
             return Err(Fault::truncated(format!("array '{name}' cannot be unpacked: {error}")));
         }
-        match super::read(&array) {
+        match super::read(array.into()) {
             Ok(mut cloud) => {
                 cloud.format = Some(Format::Npz);
                 cloud.description = cloud.description.replacen("NPY", &format!("NPZ '{name}'"), 1);

@@ -72,10 +72,10 @@ impl Array<'_> {
         }
     }
 
-    fn is_large(&self) -> bool {
+    fn is_large(&self, large: usize) -> bool {
         self.places()
             .and_then(|places| places.checked_mul(self.kind().1))
-            .is_none_or(|b| b >= LARGE)
+            .is_none_or(|bytes| bytes >= large)
     }
 }
 
@@ -97,17 +97,25 @@ fn put<const N: usize>(
 /// Writes the archive.
 pub(crate) fn write_archive(sink: Sink<'_>, arrays: &[Array<'_>]) -> io::Result<()> {
     match sink {
-        Sink::File(file) => archive(ZipWriter::new(file), arrays)?,
-        Sink::Stream(stream) => archive(ZipWriter::new_stream(BufWriter::new(stream)), arrays)?,
+        Sink::File(file) => archive(ZipWriter::new(file), arrays, LARGE)?,
+        Sink::Stream(stream) => {
+            archive(ZipWriter::new_stream(BufWriter::new(stream)), arrays, LARGE)?
+        }
     }
     Ok(())
 }
 
-fn archive<W: Write + Seek>(mut archive: ZipWriter<W>, arrays: &[Array<'_>]) -> ZipResult<()> {
+/// Arrays of `large` bytes and more get the larger fields of zip64.
+fn archive<W: Write + Seek>(
+    mut archive: ZipWriter<W>,
+    arrays: &[Array<'_>],
+    large: usize,
+) -> ZipResult<()> {
     // What has no date is the same from run to run.
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for array in arrays {
-        archive.start_file(format!("{}.npy", array.name), options.large_file(array.is_large()))?;
+        archive
+            .start_file(format!("{}.npy", array.name), options.large_file(array.is_large(large)))?;
         array.write(&mut archive)?;
     }
     archive.finish()?.flush()?;
@@ -117,7 +125,7 @@ fn archive<W: Write + Seek>(mut archive: ZipWriter<W>, arrays: &[Array<'_>]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Cursor, Read};
+    use std::io::{Cursor, Read, SeekFrom};
     use zip::ZipArchive;
 
     fn unpacked(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
@@ -174,8 +182,90 @@ mod tests {
     fn entries_beyond_four_gibibytes_are_marked() {
         let at = |_: usize| 0;
         let array = |places: usize| {
-            Array { name: "a", shape: &[places], values: Values::I64(&at) }.is_large()
+            Array { name: "a", shape: &[places], values: Values::I64(&at) }.is_large(LARGE)
         };
         assert!(!array(500_000_000) && array(540_000_000) && array(usize::MAX));
+    }
+
+    /// A file whose first [`BEFORE`](Self::BEFORE) bytes are zeros that take no memory.
+    struct Sparse {
+        at: u64,
+        bytes: Vec<u8>,
+    }
+
+    impl Sparse {
+        const BEFORE: u64 = 5 << 30;
+    }
+
+    impl Write for Sparse {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let at = self.at.checked_sub(Self::BEFORE).ok_or(io::Error::other("zeros stay"))?;
+            let at = usize::try_from(at).map_err(io::Error::other)?;
+            self.bytes.resize(self.bytes.len().max(at + bytes.len()), 0);
+            self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+            self.at += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Read for Sparse {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let size = match usize::try_from(Self::BEFORE.saturating_sub(self.at)) {
+                Ok(0) => {
+                    let rest = &self.bytes[(self.at - Self::BEFORE) as usize..];
+                    let size = out.len().min(rest.len());
+                    out[..size].copy_from_slice(&rest[..size]);
+                    size
+                }
+                zeros => {
+                    let size = out.len().min(zeros.unwrap_or(usize::MAX));
+                    out[..size].fill(0);
+                    size
+                }
+            };
+            self.at += size as u64;
+            Ok(size)
+        }
+    }
+
+    impl Seek for Sparse {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            let end = Self::BEFORE + self.bytes.len() as u64;
+            let to = match to {
+                SeekFrom::Start(at) => Some(at),
+                SeekFrom::Current(by) => self.at.checked_add_signed(by),
+                SeekFrom::End(by) => end.checked_add_signed(by),
+            };
+            let to = to.filter(|&at| at <= end).ok_or(io::Error::from(io::ErrorKind::InvalidInput));
+            to.inspect(|&at| self.at = at)
+        }
+    }
+
+    /// What an archive of more than 4 GiB has: larger fields for sizes, and for places beyond.
+    #[test]
+    fn entries_are_found_beyond_four_gibibytes() {
+        let rows = |place: usize| place as i64;
+        let arrays =
+            ["first", "last"].map(|name| Array { name, shape: &[3], values: Values::I64(&rows) });
+        let mut file = Sparse { at: Sparse::BEFORE, bytes: Vec::new() };
+        archive(ZipWriter::new(&mut file), &arrays, 0).unwrap();
+        let mut plain = Cursor::new(Vec::new());
+        archive(ZipWriter::new(&mut plain), &arrays, usize::MAX).unwrap();
+        let plain = plain.into_inner();
+        // The field of zip64 follows the name of the first entry.
+        let after = 30 + "first.npy".len();
+        assert_eq!(file.bytes[after..after + 2], [1, 0]);
+        assert_eq!(plain[after..after + 2], *b"\x93N");
+        let mut found = ZipArchive::new(file).unwrap();
+        for (name, bytes) in unpacked(&plain) {
+            let mut entry = found.by_name(&name).unwrap();
+            assert!(entry.header_start() >= Sparse::BEFORE);
+            let mut there = Vec::new();
+            entry.read_to_end(&mut there).unwrap();
+            assert_eq!(there, bytes);
+        }
     }
 }

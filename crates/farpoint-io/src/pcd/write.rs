@@ -7,6 +7,7 @@ use crate::column::{Attribute, Column, Scalar, named_axes};
 use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::header::{Header, PcdHeader};
+use crate::pieces::append_lines;
 use crate::precision::placed;
 use crate::records;
 use crate::table::{Slot, Store, Table};
@@ -63,7 +64,7 @@ fn line_of<'a>(header: &'a PcdHeader, word: &[u8]) -> Option<&'a [u8]> {
 fn bare_table(axes: [Column; 3], attributes: Vec<Attribute>) -> (Table, Vec<Attribute>) {
     let mut columns = named_axes(axes);
     columns.extend(attributes);
-    let store = Store::Records { bytes: Vec::new(), stride: 0 };
+    let store = Store::Records { bytes: Vec::new().into(), stride: 0 };
     (Table { slots: Vec::new(), store, big_endian: false, xyz: [0; 3] }, columns)
 }
 
@@ -209,17 +210,17 @@ fn body(
             records::append(&mut out, Some((table, rows)), rows.len(), columns, false);
         }
         DataKind::Ascii => {
-            for (i, &row) in rows.iter().enumerate() {
-                let stored = table.row(row);
+            append_lines(&mut out, rows.len(), |i, out| {
+                let stored = table.row(rows[i]);
                 out.extend_from_slice(stored);
                 for (k, a) in columns.iter().enumerate() {
                     if k > 0 || !stored.is_empty() {
                         out.push(b' ');
                     }
-                    a.column.push_text(i, &mut out);
+                    a.column.push_text(i, out);
                 }
                 out.push(b'\n');
-            }
+            });
         }
     }
     Ok(out)

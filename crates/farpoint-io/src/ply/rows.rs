@@ -1,52 +1,42 @@
 //! Cutting the vertices out of a PLY payload, without changing a byte of them.
 
-use super::{Element, Parsed};
+use super::Element;
 use crate::column::Column;
 use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::memory;
-use crate::table::{Slot, Split, Store, Table, Tokens, list_length, part};
+use crate::part::Part;
+use crate::pieces::{filled_lines, line_number};
+use crate::table::{Slot, Split, Store, Table, Tokens, list_length};
+use rayon::prelude::*;
 use std::borrow::Cow;
-
-/// The lines of an ascii payload as places in `bytes`, blank ones left out.
-fn payload_lines(bytes: &[u8], start: usize) -> impl Iterator<Item = (usize, usize)> {
-    let end_of_line = |b: &u8| *b == b'\n' || *b == b'\r';
-    let mut at = start;
-    bytes[start..].split(end_of_line).filter_map(move |line| {
-        let span = (at, at + line.len());
-        at += line.len() + 1;
-        (!line.trim_ascii().is_empty()).then_some(span)
-    })
-}
 
 /// One line a row.
 pub(super) fn ascii(
-    bytes: &[u8],
-    parsed: &Parsed,
+    bytes: Cow<'_, [u8]>,
+    start: usize,
     before: &[Element],
     element: &Element,
 ) -> Result<Store, Fault> {
+    let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n' || b == b'\r');
     let skip = before.iter().fold(0usize, |n, e| n.saturating_add(e.count));
-    let mut lines = payload_lines(bytes, parsed.length).skip(skip);
+    spans.drain(..skip.min(spans.len()));
+    spans.truncate(element.count);
     let lists = element.slots.iter().any(|s| s.list.is_some());
     let values: usize = element.slots.iter().map(|s| s.count).sum();
-    let mut spans = Vec::new();
-    while spans.len() < element.count {
-        let Some((start, end)) = lines.next() else {
-            return Err(short(element, spans.len()));
-        };
-        let found = Tokens::new(&bytes[start..end], Split::Space).count();
-        if found < values || (found > values && !lists) {
-            let what = format!("{found} values instead of {values}");
-            let line = bytes[..start].iter().filter(|&&b| b == b'\n').count() + 1;
-            return Err(Fault::new(what).at(Place::Line(line)));
-        }
-        spans.push((start, end));
+    let found = |span: &(usize, usize)| Tokens::new(&bytes[span.0..span.1], Split::Space).count();
+    let wrong = |found: usize| found < values || (found > values && !lists);
+    if let Some(span) = spans.par_iter().find_first(|span| wrong(found(span))) {
+        let what = format!("{} values instead of {values}", found(span));
+        return Err(Fault::new(what).at(Place::Line(line_number(&bytes, span.0))));
+    }
+    if spans.len() < element.count {
+        return Err(short(element, spans.len()));
     }
     let start = spans.first().map_or(0, |s| s.0);
     let end = spans.last().map_or(start, |s| s.1);
-    let spans = spans.into_iter().map(|(a, b)| (a - start, b - start)).collect();
-    Ok(Store::Lines { bytes: bytes[start..end].to_vec(), spans, split: Split::Space })
+    spans.par_iter_mut().for_each(|span| *span = (span.0 - start, span.1 - start));
+    Ok(Store::Lines { bytes: Part::of(bytes, start..end), spans, split: Split::Space })
 }
 
 fn short(element: &Element, found: usize) -> Fault {
@@ -77,14 +67,14 @@ pub(super) fn binary(
             return Err(short(element, there));
         }
         memory::fits(element.count as u64, size_of::<[f32; 3]>())?;
-        let bytes = part(bytes, at..at + element.count * stride);
+        let bytes = Part::of(bytes, at..at + element.count * stride);
         return Ok(Store::Records { bytes, stride });
     }
     let mut spans = Vec::new();
     let end = walk(&bytes, at, element, big_endian, |span| spans.push(span))
         .map_err(|found| short(element, found))?;
     let spans = spans.into_iter().map(|(a, b)| (a - at, b - at)).collect();
-    Ok(Store::Spans { bytes: part(bytes, at..end), spans })
+    Ok(Store::Spans { bytes: Part::of(bytes, at..end), spans })
 }
 
 /// Bytes of a row without lists.

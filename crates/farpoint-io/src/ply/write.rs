@@ -6,6 +6,7 @@ use crate::column::{Attribute, Column, Scalar, named_axes};
 use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::header::{Header, HeaderLine, PlyHeader};
+use crate::pieces::append_lines;
 use crate::precision::placed;
 use crate::records;
 use crate::table::{Store, Table};
@@ -115,14 +116,14 @@ fn same_rows(
             }
         }
         Store::Lines { .. } => {
-            for (i, &row) in rows.iter().enumerate() {
-                out.extend_from_slice(table.row(row).trim_ascii_end());
+            append_lines(&mut out, rows.len(), |i, out| {
+                out.extend_from_slice(table.row(rows[i]).trim_ascii_end());
                 for a in &added {
                     out.push(b' ');
-                    a.column.push_text(i, &mut out);
+                    a.column.push_text(i, out);
                 }
                 out.extend_from_slice(header.line_end);
-            }
+            });
         }
     }
     out
@@ -147,15 +148,15 @@ fn from_columns(
         records::append(&mut out, None, rows.len(), &all, big_endian);
         return out;
     }
-    for i in 0..rows.len() {
+    append_lines(&mut out, rows.len(), |i, out| {
         for (k, a) in all.iter().enumerate() {
             if k > 0 {
                 out.push(b' ');
             }
-            a.column.push_text(i, &mut out);
+            a.column.push_text(i, out);
         }
         out.push(b'\n');
-    }
+    });
     out
 }
 

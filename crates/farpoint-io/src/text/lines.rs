@@ -2,6 +2,7 @@
 
 use crate::error::{Fault, Place};
 use crate::table::{Split, Tokens};
+use std::ops::Range;
 
 /// Spreadsheets put these bytes in front of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -49,8 +50,17 @@ pub(super) fn words(line: &[u8], split: Split) -> Vec<String> {
 
 /// The lines with their place, without line ends and byte order mark.
 pub(super) fn spans(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
-    let mut start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-    bytes[start..].split(|&b| b == b'\n').map(move |line| {
+    let start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    spans_within(bytes, start..bytes.len())
+}
+
+/// The lines of a range that starts with one.
+pub(super) fn spans_within(
+    bytes: &[u8],
+    range: Range<usize>,
+) -> impl Iterator<Item = (usize, usize)> {
+    let mut start = range.start;
+    bytes[range].split(|&b| b == b'\n').map(move |line| {
         let span = (start, start + line.len() - usize::from(line.ends_with(b"\r")));
         start += line.len() + 1;
         span

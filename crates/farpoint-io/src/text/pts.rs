@@ -3,6 +3,7 @@
 use super::lines::parse;
 use crate::cloud::Cloud;
 use crate::column::{Attribute, Column};
+use crate::pieces::append_lines;
 use crate::resolution::shown_axis;
 use crate::table::{Split, Tokens};
 
@@ -60,17 +61,17 @@ pub(super) fn lines(
     warn_of(left.map(|i| attributes[i].name.as_str()), warnings);
     let axes: Vec<_> = (0..3).map(|a| shown_axis(cloud, a, rows)).collect();
     let mut out = format!("{}\n", rows.len()).into_bytes();
-    for row in 0..rows.len() {
+    append_lines(&mut out, rows.len(), |row, out| {
         for (k, axis) in axes.iter().enumerate() {
             if k > 0 {
                 out.push(b' ');
             }
-            axis.push_text(row, &mut out);
+            axis.push_text(row, out);
         }
         match intensity {
             Some(i) => {
                 out.push(b' ');
-                attributes[i].column.push_text(row, &mut out);
+                attributes[i].column.push_text(row, out);
             }
             None if colors.is_some() => out.extend(b" 0"),
             None => {}
@@ -79,7 +80,7 @@ pub(super) fn lines(
             out.extend(format!(" {}", channel[row]).bytes());
         }
         out.push(b'\n');
-    }
+    });
     out
 }
 

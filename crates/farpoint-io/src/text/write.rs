@@ -10,6 +10,7 @@ use crate::column::Attribute;
 use crate::conversion::{self, Target};
 use crate::error::Fault;
 use crate::header::{Header, TextHeader};
+use crate::pieces::append_lines;
 use crate::resolution::shown_axis;
 use crate::table::{Split, Table, Tokens};
 
@@ -92,30 +93,30 @@ fn new_lines(cloud: &Cloud, rows: &[usize], style: TextStyle, attributes: &[Attr
         }
     };
     let axes: Vec<_> = (0..3).map(|a| shown_axis(cloud, a, rows)).collect();
-    for i in 0..rows.len() {
+    append_lines(&mut out, rows.len(), |i, out| {
         for (k, column) in axes.iter().chain(attributes.iter().map(|a| &a.column)).enumerate() {
             if k > 0 {
                 out.push(split);
             }
-            column.push_text(i, &mut out);
+            column.push_text(i, out);
         }
         out.push(b'\n');
-    }
+    });
     out
 }
 
 fn same_lines(header: &TextHeader, table: &Table, rows: &[usize], added: &[Attribute]) -> Vec<u8> {
     let mut out = preamble(header, rows.len(), added);
-    for (i, &row) in rows.iter().enumerate() {
-        let line = table.row(row);
+    append_lines(&mut out, rows.len(), |i, out| {
+        let line = table.row(rows[i]);
         out.extend_from_slice(line);
         for a in added {
             // A line may differ from the first.
             out.push(Split::of(line).byte());
-            a.column.push_text(i, &mut out);
+            a.column.push_text(i, out);
         }
         out.extend_from_slice(header.line_end);
-    }
+    });
     out
 }
 
