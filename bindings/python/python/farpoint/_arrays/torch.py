@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from .. import _native
+from .. import _native, _progress
 from .._records import Reduction, Search
 from .._torch import chamfer as operator
+from .._torch import met, neighbors
 from .._torch import search as searching
+from .._torch.calls import wants_gradient
+from .._torch.presence import is_compiling
 from . import whole_numbers
 from .conversion import name, to_numpy
 from .torch_arguments import (
@@ -32,17 +36,56 @@ __all__ = [
 
 def nearest(x: Tensor, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
     """Distances and indices of x, and of y if both are wanted."""
-    arguments = _arguments(x, y, search)
-    found: tuple[Any, ...] = searching.found(*arguments, search.norm, search.threads, both)
+    whole = search.x_lengths is None and search.y_lengths is None
+    ready = met.ready((search, both), _ready_nearest, x, y) if whole else None
+    found: tuple[Any, ...]
+    if ready is None:
+        arguments = _arguments(x, y, search)
+        with _bar(x, search):
+            found = searching.found(*arguments, search.norm, search.threads, both)
+    elif wants_gradient(x, y):
+        found = neighbors.answer_differentiably(x, y, ready)
+    else:
+        found = neighbors.answer(ready, x, y)
     if search.plain:
         found = tuple([part if k % 2 else searching.root(part) for k, part in enumerate(found)])
     return found
 
 
+def _ready_nearest(request: tuple[Search, bool], x: Tensor, y: Tensor, _: None) -> Any:
+    """What a search needs of such tensors; None where one has to be converted."""
+    search, both = request
+    given = _arguments(x, y, search)
+    return neighbors.ready(x, y, search.norm, both) if given[0] is x and given[1] is y else None
+
+
 def chamfer(x: Tensor, y: Any, search: Search, reduction: str, both: bool) -> Tensor:
     """One value per pair of clouds."""
+    whole = search.x_lengths is None and search.y_lengths is None
+    ready = met.ready((search, reduction, both), _ready_chamfer, x, y) if whole else None
+    if ready is not None:
+        if wants_gradient(x, y):
+            found: Tensor = operator.answer_differentiably(x, y, ready)
+            return found
+        return operator.answer(ready, x, y)
     how = Reduction(search.norm, search.plain, reduction, both, search.threads)
-    return operator.chamfer(*_arguments(x, y, search), how)
+    arguments = _arguments(x, y, search)
+    with _bar(x, search):
+        return operator.chamfer(*arguments, how)
+
+
+def _bar(x: Tensor, search: Search) -> AbstractContextManager[None]:
+    """A progress bar over a search on the CPU, if it is wanted."""
+    if search.progress and x.is_cpu and not is_compiling():
+        return _progress.over_calls("searching", "points")
+    return nullcontext()
+
+
+def _ready_chamfer(request: tuple[Search, str, bool], x: Tensor, y: Tensor, _: None) -> Any:
+    search, reduction, both = request
+    given = _arguments(x, y, search)
+    how = Reduction(search.norm, search.plain, reduction, both, search.threads)
+    return operator.ready(x, y, how) if given[0] is x and given[1] is y else None
 
 
 def _arguments(

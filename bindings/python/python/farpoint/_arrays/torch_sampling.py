@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .. import _native
 from .._records import Sampling
-from .._torch import memory
+from .._torch import memory, met
 from .._torch import sampling as operators
 from .._torch.presence import untraced
 from .._torch.transfer import numbers
@@ -25,6 +25,9 @@ from .torch_arguments import (
 
 def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     """Indices, distances or None, and covering radius."""
+    ready = met.ready(request, _ready, points, points) if request.simple else None
+    if ready is not None:
+        return operators.answer(ready, points)
     points = checked(points.detach() if points.requires_grad else points)
     if request.seed is not None or request.threads is not None:
         request = in_range(request)
@@ -35,6 +38,14 @@ def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     if request.out is not None:
         found = (fill(found[0], request.out), *found[1:])
     return found
+
+
+def _ready(request: Sampling, points: Tensor, *_: Any) -> operators.Ready | None:
+    """What such a call needs of such a tensor; None where it has to be converted."""
+    if checked(points) is not points:
+        return None
+    in_range(request)
+    return operators.ready(points, checked_count(points, request), request.algorithm, request.distances)
 
 
 def _chosen(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:

@@ -9,12 +9,13 @@ at all. Everything unusual (derivatives of derivatives, dual numbers, ``torch.fu
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from .. import _native
+from .. import _native, _progress
 from .._records import Reduction
 from . import derivatives, fast_path, memory, search
 from .registration import define, differentiate, map_by, vmapped
@@ -57,7 +58,8 @@ def _on_cpu(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction,
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
-    found = _native.chamfer_clouds(memory.batches_of(x, y, x_lengths, y_lengths), how, keep)
+    batches = memory.batches_of(x, y, x_lengths, y_lengths)
+    found = _native.chamfer_clouds(batches, how, keep, _progress.callback())
     value = torch.from_numpy(found[0]).to(x.dtype)
     if x.dim() == 2:
         value = value[0].clone()
@@ -238,6 +240,84 @@ class _Chamfer(torch.autograd.Function):
 
 
 _differentiably = fast_path.apply_of(_Chamfer)
+
+
+# ----------------------------------------------------------------------------- arguments met before
+
+
+class Ready(NamedTuple):
+    """All that the value of clouds of some shape on a GPU needs, without lengths, but addresses."""
+
+    plan: _Plan
+    device: int
+    kind: torch.dtype
+    #: Shape and strides of the value.
+    value: tuple[tuple[int, ...], tuple[int, ...]]
+    #: Bytes of distances, rounded up, that nobody keeps.
+    distances: int
+    how: Reduction
+
+
+def ready(x: Tensor, y: Tensor, how: Reduction) -> Ready | None:
+    """The same for clouds that were checked; None where an answer, or a cloud, takes more than an address."""
+    if memory.addressable(x)[0] is not x or memory.addressable(y)[0] is not y:
+        return None
+    plan = _plan_of(x, y, how)
+    if not plan.indices:
+        return None
+    value, size = (plan.value, memory.dense(plan.value)), plan.distances * x.element_size()
+    return Ready(plan, x.get_device(), x.dtype, value, -(-size // _ALIGNED) * _ALIGNED, how)
+
+
+#: What scratch memory is aligned to.
+_ALIGNED = 256
+
+
+def answer(ready: Ready, x: Tensor, y: Tensor) -> Tensor:
+    """The value. Distances lie before the scratch memory."""
+    plan, device, kind, places, before, _ = ready
+    make, size = fast_path.maker(device), plan.scratch[0]
+    value, room = make(*places, kind), make((before + size,), (1,), torch.uint8)
+    address = room.data_ptr()
+    plan.forward(
+        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), 0, 0, value.data_ptr(), address, 0,
+        address + before if size else 0,
+    )
+    return value
+
+
+def _answer_kept(ready: Ready, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The value, and what its gradient needs: indices, and distances or None."""
+    plan, device, kind, places, before, how = ready
+    make, size, kept = fast_path.maker(device), plan.scratch[0], None
+    value, indices = make(*places, kind), make((plan.indices,), (1,), torch.int64)
+    if _keeps_distances(how):
+        kept, before = make((plan.distances,), (1,), kind), 0
+    room = make((before + size,), (1,), torch.uint8) if before + size else None
+    address = _address(room)
+    plan.forward(
+        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), 0, 0, value.data_ptr(),
+        address if kept is None else kept.data_ptr(), indices.data_ptr(), address + before if size else 0,
+    )
+    return value, indices, kept
+
+
+class _Answer(torch.autograd.Function):
+    """The same with its gradients, without the operator."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor, ready: Ready) -> Tensor:
+        value, indices, distances = _answer_kept(ready, x, y)
+        ctx.save_for_backward(x, y, indices, distances, None, None)
+        ctx.how = ready.how
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        return (*_backward(ctx, grad)[:2], None)
+
+
+answer_differentiably = fast_path.apply_of(_Answer)
 
 
 # --------------------------------------------------------------------------------- operators

@@ -3,6 +3,7 @@ strides on a GPU."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -75,6 +76,11 @@ def batch_shape(points: Tensor) -> tuple[int, int, int]:
     """Clouds, rows, coordinates of a batch, or of one cloud (N, D)."""
     shape = points.shape
     return (1, shape[0], shape[1]) if len(shape) == 2 else (shape[0], shape[1], shape[2])
+
+
+def dense(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of a dense tensor."""
+    return tuple([math.prod(shape[axis + 1:]) for axis in range(len(shape))])
 
 
 def addressable(clouds: Tensor) -> tuple[Tensor, tuple[int, int]]:

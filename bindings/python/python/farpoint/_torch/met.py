@@ -11,7 +11,7 @@ from torch.nn import Parameter
 
 from . import fast_path
 
-#: By what checks and plans depend on; and how many are kept at most.
+#: By what checks and plans depend on, False for what can't be done this way; and how many are kept at most.
 _met: dict[Any, Any] = {}
 _MOST = 1024
 
@@ -27,12 +27,11 @@ def ready(
         return None
     found = _met.get(key)
     if found is None:
-        found = make(request, first, second, third)
-        if found is not None:
-            if len(_met) >= _MOST:
-                _met.clear()
-            _met[key] = found
-    return found
+        found = make(request, first, second, third) or False
+        if len(_met) >= _MOST:
+            _met.clear()
+        _met[key] = found
+    return found or None
 
 
 def _key_of(request: Any, first: Tensor, second: Tensor, third: Tensor | None) -> Any:

@@ -145,12 +145,10 @@ def answer(ready: Ready, x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]
     """Distances, indices and counts, of the arguments of ``search``."""
     tree = rest[4]
     queue, device, places, rows, kind, scratch = ready
-    # PyTorch makes a tensor of given strides faster than one of a shape.
-    distances = x.new_empty_strided(*places)
-    indices = torch.empty_like(distances, dtype=kind)
-    counts = indices.new_empty_strided(*rows)
+    make = fast_path.maker(device)
+    distances, indices, counts = make(*places, x.dtype), make(*places, kind), make(*rows, kind)
     size = scratch[tree is not None]
-    room = x.new_empty(size, dtype=torch.uint8) if size else None
+    room = make((size,), (1,), torch.uint8) if size else None
     queue(
         fast_path.current_stream(device), x.data_ptr(), y.data_ptr(),
         0 if tree is None else tree.data_ptr(), y is x, distances.data_ptr(), indices.data_ptr(),
