@@ -1,4 +1,4 @@
-"""What a call of an operator takes on the host: the compiled half, the operator, a drop-in."""
+"""What a call of farpoint's functions takes on the host: the compiled half, the operator, a drop-in."""
 
 import statistics
 import sys
@@ -88,7 +88,7 @@ def overheads():
 
 def calls(points):
     """By name a call of an operator, and one of a drop-in; either may be None."""
-    from farpoint.compat import pointnet2_ops, torch_cluster
+    from farpoint.compat import chamfer_3d, pointnet2_ops, torch_cluster
     from farpoint.compat.pytorch3d import ops as pytorch3d
 
     x, values = torch.rand(2, points, 3, device="cuda"), torch.rand(2, points, 8, device="cuda")
@@ -97,7 +97,15 @@ def calls(points):
     three = narrow[..., :3].contiguous(), weights[..., :3].contiguous()
     graded, cloud = values.clone().requires_grad_(), x[0].contiguous()
     batch = torch.arange(2, device="cuda").repeat_interleave(points)
+    theirs, moved, leaf = chamfer_3d.chamfer_3DDist(), x.flip(1), x.clone().requires_grad_()
     return {
+        "sample": (lambda: farpoint.sample(x, 8), lambda: pointnet2_ops.furthest_point_sample(x, 8)),
+        "sample, with distances": (lambda: farpoint.sample(x, 8, return_distances=True), None),
+        "sample of a cloud": (lambda: farpoint.sample(cloud, 8), None),
+        "nearest": (lambda: farpoint.nearest(x, moved), None),
+        "nearest, both ways": (lambda: farpoint.neighbors.nearest_both(x, moved), lambda: theirs(x, moved)),
+        "chamfer": (lambda: farpoint.chamfer(x, moved), None),
+        "chamfer, differentiable": (lambda: farpoint.chamfer(leaf, moved), None),
         "knn": (lambda: farpoint.knn(x, x, 4), lambda: pytorch3d.knn_points(x, x, K=4)),
         "knn, with an index": (lambda: index.knn(x, 4), None),
         "knn of a cloud": (lambda: farpoint.knn(cloud, cloud, 4), lambda: torch_cluster.knn_graph(cloud, 4)),

@@ -241,6 +241,10 @@ def _request(
         )
     if count is not None:
         count = _arguments.count(count)
+    if ratio is not None and not isinstance(ratio, float):
+        ratio = _arguments.number(ratio, "ratio")
+    if spacing is not None and not isinstance(spacing, float):
+        spacing = _arguments.number(spacing, "spacing")
     if threads is not None:
         threads = _arguments.threads(threads)
     if algorithm != "auto":
@@ -252,7 +256,8 @@ def _request(
             raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
         seed = _arguments.seed(seed)
     return Sampling(
-        count, ratio, spacing, start, lengths, algorithm, seed, threads, out, distances, on_bad == "skip", progress
+        count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), on_bad == "skip",
+        bool(progress),
     )
 
 
