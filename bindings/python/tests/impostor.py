@@ -176,12 +176,14 @@ class ImpostorNearest:
         self.norm, self.both = norm, both
         self.sides = [(device, 0, wide, axes, (pairs, rows, dims)) for axes, rows in zip(strides, (n, m))]
 
-    def _sources(self, *addresses):
-        return [Input(*side[:3], address, *side[3:]) for side, address in zip(self.sides, addresses)]
+    def _sources(self, *addresses, lengths=(0, 0)):
+        return [Input(*side[:3], address, *side[3:], 0, of)
+                for side, address, of in zip(self.sides, addresses, lengths)]
 
     def search(self, stream, x, y, x_lengths, y_lengths, dx, ix, dy, iy, scratch):
-        assert scratch and not x_lengths and not y_lengths and bool(dy) == bool(iy) == self.both
-        impostor_match(*self._sources(x, y), Found((dx, dy), (ix, iy)), self.norm)
+        assert scratch and bool(dy) == bool(iy) == self.both
+        sources = self._sources(x, y, lengths=(x_lengths, y_lengths))
+        impostor_match(*sources, Found((dx, dy), (ix, iy)), self.norm)
 
     def backward(self, stream, x, y, ix, iy, gx, gy, of_x, of_y, scratch):
         assert scratch

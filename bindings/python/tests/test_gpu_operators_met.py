@@ -140,6 +140,31 @@ def test_errors(cuda, call):
     same(function(*given), wanted)
 
 
+@pytest.mark.parametrize("sides", ["x", "y", "xy", "same"])
+def test_lengths(cuda, sides):
+    x, y, *_ = inputs(cuda)
+    x = x.requires_grad_()
+    of_x, of_y = (cuda.tensor(of, device="cuda") for of in ([30, 7], [12, 45]))
+    given = {"x": dict(x_lengths=of_x), "y": dict(y_lengths=of_y), "xy": dict(x_lengths=of_x, y_lengths=of_y),
+             "same": dict(x_lengths=of_x, y_lengths=of_x)}[sides]
+    on_host = {name: of.cpu().clamp(max=30 if name[0] == "x" else 40) for name, of in given.items()}
+    for call in (lambda x, y, **of: farpoint.knn(x, y, 4, **of), lambda x, y, **of: farpoint.ball_query(x, y, 0.4, 4, **of),
+                 lambda x, y, **of: farpoint.nearest(x, y, **of),
+                 lambda x, y, **of: sum(neighbors.nearest_both(x, y, squared=False, **of), ()),
+                 lambda x, y, **of: farpoint.chamfer(x, y, **of)):
+        leaf = x.detach().cpu().requires_grad_()
+        wanted = call(leaf, y.cpu(), **on_host)
+        parts(wanted)[0].nan_to_num(posinf=0).sum().backward()
+        for _ in range(2):
+            x.grad = None
+            found = call(x, y, **given)
+            same(found, wanted)
+            parts(found)[0].nan_to_num(posinf=0).sum().backward()
+            same(x.grad, leaf.grad)
+    with cuda.no_grad():
+        same(farpoint.sample(x, 6, lengths=of_x), farpoint.sample(x.cpu(), 6, lengths=[30, 7]))
+
+
 @pytest.mark.parametrize("options", [dict(count=7), dict(ratio=0.3), dict(count=30, algorithm="naive")], ids=str)
 @pytest.mark.parametrize("kind", ["float32", "float64", "float16"])
 def test_samples(cuda, options, kind):

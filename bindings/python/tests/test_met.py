@@ -82,6 +82,82 @@ def test_clouds_with_gaps_are_copied(made):
     assert not made
 
 
+LENGTHS = [(torch.tensor([40, 7, 21]), None), (None, torch.tensor([30, 9, 1])), (torch.tensor([40, 7, 21]),) * 2,
+           (torch.tensor([5, 7, 21]).int(), None), (torch.arange(6)[1::2], None)]
+
+
+def padded(x, y, lengths):
+    """The options, and how they are given for arrays of NumPy."""
+    within = [None if of is None else of.clamp(max=cloud.shape[1]) for of, cloud in zip(lengths, (x, y))]
+    names = "x_lengths", "y_lengths"
+    return dict(zip(names, lengths)), dict(zip(names, [None if of is None else of.tolist() for of in within]))
+
+
+def test_lengths_of_samples(made):
+    points, lengths = batch(), torch.tensor([40, 20, 3])
+    wanted = of_arrays(farpoint.sample, points, count=7, lengths=[40, 20, 3], return_distances=True)
+    for given in (lengths, lengths + torch.tensor([9, 0, 0]), lengths, lengths.int(), torch.stack([lengths] * 2, 1)[:, 0]):
+        np.testing.assert_array_equal(farpoint.sample(points, 7, lengths=given), wanted.indices)
+        found = farpoint.sample(points, 7, lengths=given, return_distances=True)
+        np.testing.assert_array_equal(found.indices, wanted.indices)
+        np.testing.assert_allclose(found.distances, wanted.distances, rtol=1e-6)
+    assert made == [ImpostorSample] * 2
+    for options in (dict(ratio=0.5), dict(count=50)):  # clouds that differ in samples
+        for _ in range(2):
+            np.testing.assert_array_equal(
+                farpoint.sample(points, lengths=lengths, **options),
+                of_arrays(farpoint.sample, points, lengths=[40, 20, 3], **options),
+            )
+    for wrong in (lengths[:2], lengths.float(), lengths.view(3, 1)):
+        for _ in range(2):
+            with pytest.raises((TypeError, ValueError)):
+                farpoint.sample(points, 7, lengths=wrong)
+    with pytest.raises(ValueError, match="lengths are for a batch"):
+        farpoint.sample(points[0], 7, lengths=lengths)
+
+
+@pytest.mark.parametrize("which", range(len(LENGTHS)))
+def test_lengths_of_pairs(made, which):
+    x, y, lengths = batch(), batch(3, 30, seed=5), LENGTHS[which]
+    mine, theirs = padded(x, y, lengths)
+    for _ in range(2):
+        for squared in (True, False):
+            for function in (farpoint.nearest, neighbors.nearest_both):
+                found = function(x, y, squared=squared, **mine)
+                wanted = of_arrays(function, x, y, squared=squared, **theirs)
+                for one, other in zip(*[flat(part) for part in (found, wanted)], strict=True):
+                    np.testing.assert_array_equal(one, other)
+            np.testing.assert_array_equal(
+                farpoint.chamfer(x, y, squared=squared, **mine),
+                of_arrays(farpoint.chamfer, x, y, squared=squared, **theirs).astype(np.float32),
+            )
+    short = not all(of is None or of.dtype == torch.int64 and of.is_contiguous() for of in lengths)
+    assert bool(made) != short
+
+
+def flat(found):
+    return [part for one in found for part in flat(one)] if isinstance(found, tuple) else [found]
+
+
+@pytest.mark.parametrize("name", ["nearest", "both", "chamfer", "hausdorff"])
+def test_gradients_with_lengths(made, monkeypatch, name):
+    x, y, lengths = batch(), batch(3, 30, seed=5), torch.tensor([30, 7, 21])
+    options = dict(x_lengths=lengths, y_lengths=lengths)
+    call = {
+        "nearest": lambda x, y: farpoint.nearest(x, y, **options).distances,
+        "both": lambda x, y: torch.cat([part.distances for part in neighbors.nearest_both(x, y, **options)], -1),
+        "chamfer": lambda x, y: farpoint.chamfer(x, y, **options),
+        "hausdorff": lambda x, y: farpoint.chamfer(x, y, squared=False, reduction="max", **options),
+    }[name]
+    with monkeypatch.context() as usual:
+        usual.setattr(met, "_part_of", lambda tensor: None)
+        value, wanted = gradients(x, y, call, (True, True))
+    for _ in range(2):
+        mine, found = gradients(x, y, call, (True, True))
+        assert torch.equal(mine, value) and all(map(torch.equal, found, wanted))
+    assert len(made) == 1
+
+
 def test_samples_of_other_options_go_the_other_way(made):
     points = batch()
     farpoint.sample(points, 7)

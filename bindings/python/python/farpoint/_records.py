@@ -28,7 +28,7 @@ class Sampling(NamedTuple):
     progress: bool
     #: Samples of each cloud of a batch, none of which is above ``count``.
     counts: Any = None
-    #: Whether only count or ratio, algorithm, threads and distances are given.
+    #: Whether only count or ratio, algorithm, threads, distances and lengths are given.
     simple: bool = False
 
 

@@ -196,8 +196,10 @@ def sample(
     array([0, 4, 2, 3])
     """
     request = None
-    if spacing is lengths is seed is out is None and start is _FIRST and on_bad == "error" and not progress:
+    if spacing is seed is out is None and start is _FIRST and on_bad == "error" and not progress:
         request = _simple(count, ratio, algorithm, threads, return_distances)
+        if request is not None and lengths is not None:
+            request = request._replace(lengths=lengths)
     if request is None:
         request = _request(
             count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances, on_bad,
@@ -214,7 +216,8 @@ _FIRST = 0
 def _simple(
     count: Any, ratio: Any, algorithm: Any, threads: Any, distances: bool
 ) -> Sampling | None:
-    """The record of a call without more options: the same one for the same arguments. None if that can't be."""
+    """The record of a call without more options, but lengths: the same one for the same arguments. None if that
+    can't be."""
     if not _arguments.are_constant(count, ratio, algorithm, threads) or presence.is_compiling():
         return None
     return _kept_request(count, ratio, algorithm, threads, bool(distances))

@@ -13,7 +13,7 @@ from torch import Tensor
 from .. import _native, _progress
 from .._records import Reduction, Search
 from .._torch import chamfer as operator
-from .._torch import met, neighbors
+from .._torch import memory, met, neighbors
 from .._torch import search as searching
 from .._torch.calls import wants_gradient
 from .._torch.presence import is_compiling
@@ -36,38 +36,53 @@ __all__ = [
 
 def nearest(x: Tensor, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
     """Distances and indices of x, and of y if both are wanted."""
-    whole = search.x_lengths is None and search.y_lengths is None
-    ready = met.ready((search, both), _ready_nearest, x, y) if whole else None
+    asked, lengths = _apart(search)
+    ready = met.ready((asked, both), _ready_nearest, x, y, *lengths)
     found: tuple[Any, ...]
     if ready is None:
         arguments = _arguments(x, y, search)
         with _bar(x, search):
             found = searching.found(*arguments, search.norm, search.threads, both)
     elif wants_gradient(x, y):
-        found = neighbors.answer_differentiably(x, y, ready)
+        found = neighbors.answer_differentiably(x, y, *lengths, ready)
     else:
-        found = neighbors.answer(ready, x, y)
+        found = neighbors.answer(ready, x, y, *lengths)
     if search.plain:
         found = tuple([part if k % 2 else searching.root(part) for k, part in enumerate(found)])
     return found
 
 
-def _ready_nearest(request: tuple[Search, bool], x: Tensor, y: Tensor, _: None) -> Any:
+def _apart(search: Search) -> tuple[Search, tuple[Any, Any]]:
+    """All but the lengths, and these."""
+    lengths = search.x_lengths, search.y_lengths
+    if lengths[0] is lengths[1] is None:
+        return search, lengths
+    return search._replace(x_lengths=None, y_lengths=None), lengths
+
+
+def _ready_nearest(request: tuple[Search, bool], x: Tensor, y: Tensor, *lengths: Any) -> Any:
     """What a search needs of such tensors; None where one has to be converted."""
     search, both = request
-    given = _arguments(x, y, search)
-    return neighbors.ready(x, y, search.norm, both) if given[0] is x and given[1] is y else None
+    if not _as_they_are(x, y, search, *lengths):
+        return None
+    return neighbors.ready(x, y, search.norm, both)
+
+
+def _as_they_are(x: Tensor, y: Tensor, search: Search, *lengths: Tensor | None) -> bool:
+    """Whether none of the tensors has to be converted. Refuses what is no pair of clouds with lengths."""
+    given = _arguments(x, y, search._replace(x_lengths=lengths[0], y_lengths=lengths[1]))
+    return given[0] is x and given[1] is y and memory.are_lengths(*lengths)
 
 
 def chamfer(x: Tensor, y: Any, search: Search, reduction: str, both: bool) -> Tensor:
     """One value per pair of clouds."""
-    whole = search.x_lengths is None and search.y_lengths is None
-    ready = met.ready((search, reduction, both), _ready_chamfer, x, y) if whole else None
+    asked, lengths = _apart(search)
+    ready = met.ready((asked, reduction, both), _ready_chamfer, x, y, *lengths)
     if ready is not None:
         if wants_gradient(x, y):
-            found: Tensor = operator.answer_differentiably(x, y, ready)
+            found: Tensor = operator.answer_differentiably(x, y, *lengths, ready)
             return found
-        return operator.answer(ready, x, y)
+        return operator.answer(ready, x, y, *lengths)
     how = Reduction(search.norm, search.plain, reduction, both, search.threads)
     arguments = _arguments(x, y, search)
     with _bar(x, search):
@@ -81,11 +96,12 @@ def _bar(x: Tensor, search: Search) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def _ready_chamfer(request: tuple[Search, str, bool], x: Tensor, y: Tensor, _: None) -> Any:
+def _ready_chamfer(request: tuple[Search, str, bool], x: Tensor, y: Tensor, *lengths: Any) -> Any:
     search, reduction, both = request
-    given = _arguments(x, y, search)
+    if not _as_they_are(x, y, search, *lengths):
+        return None
     how = Reduction(search.norm, search.plain, reduction, both, search.threads)
-    return operator.ready(x, y, how) if given[0] is x and given[1] is y else None
+    return operator.ready(x, y, how)
 
 
 def _arguments(

@@ -25,9 +25,12 @@ from .torch_arguments import (
 
 def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     """Indices, distances or None, and covering radius."""
-    ready = met.ready(request, _ready, points, points) if request.simple else None
-    if ready is not None:
-        return operators.answer(ready, points)
+    if request.simple:
+        lengths = request.lengths
+        asked = request if lengths is None else request._replace(lengths=None)
+        ready = met.ready(asked, _ready, points, points, lengths)
+        if ready is not None:
+            return operators.answer(ready, points, lengths)
     points = checked(points.detach() if points.requires_grad else points)
     if request.seed is not None or request.threads is not None:
         request = in_range(request)
@@ -40,11 +43,18 @@ def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     return found
 
 
-def _ready(request: Sampling, points: Tensor, *_: Any) -> operators.Ready | None:
-    """What such a call needs of such a tensor; None where it has to be converted."""
-    if checked(points) is not points:
+def _ready(
+    request: Sampling, points: Tensor, _: Tensor, lengths: Tensor | None, __: None
+) -> operators.Ready | None:
+    """What such a call needs of such tensors; None where one has to be converted, or clouds differ in samples."""
+    if checked(points) is not points or points.dim() == 2 and lengths is not None:
         return None
     in_range(request)
+    if lengths is not None:
+        lengths_of(lengths, points)
+        fewer = request.ratio is not None or (request.count or 0) > points.shape[1]
+        if fewer or not memory.are_lengths(lengths):
+            return None
     return operators.ready(points, checked_count(points, request), request.algorithm, request.distances)
 
 

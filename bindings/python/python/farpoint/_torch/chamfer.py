@@ -273,48 +273,63 @@ def ready(x: Tensor, y: Tensor, how: Reduction) -> Ready | None:
 _ALIGNED = 256
 
 
-def answer(ready: Ready, x: Tensor, y: Tensor) -> Tensor:
+def answer(
+    ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
+) -> Tensor:
     """The value. Distances lie before the scratch memory."""
     plan, device, kind, places, before, _ = ready
-    make, size = fast_path.maker(device), plan.scratch[0]
-    value, room = make(*places, kind), make((before + size,), (1,), torch.uint8)
+    make = fast_path.maker(device)
+    value, room = make(*places, kind), make((before + plan.scratch[0],), (1,), torch.uint8)
     address = room.data_ptr()
-    plan.forward(
-        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), 0, 0, value.data_ptr(), address, 0,
-        address + before if size else 0,
-    )
+    lengths = memory.within_both(x_lengths, y_lengths, plan.x[-2], plan.y[-2])
+    _queue(ready, (x, y), lengths, value, address, 0, address + before)
     return value
 
 
-def _answer_kept(ready: Ready, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The value, and what its gradient needs: indices, and distances or None."""
+def _answer_kept(
+    ready: Ready, clouds: tuple[Tensor, Tensor], lengths: tuple[Any, Any]
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The value, and what its gradient needs: indices, and distances or None. Lengths are within the clouds."""
     plan, device, kind, places, before, how = ready
-    make, size, kept = fast_path.maker(device), plan.scratch[0], None
+    make, kept = fast_path.maker(device), None
     value, indices = make(*places, kind), make((plan.indices,), (1,), torch.int64)
     if _keeps_distances(how):
         kept, before = make((plan.distances,), (1,), kind), 0
-    room = make((before + size,), (1,), torch.uint8) if before + size else None
-    address = _address(room)
-    plan.forward(
-        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), 0, 0, value.data_ptr(),
-        address if kept is None else kept.data_ptr(), indices.data_ptr(), address + before if size else 0,
-    )
+    room = make((before + plan.scratch[0],), (1,), torch.uint8)
+    address = room.data_ptr()
+    distances = address if kept is None else kept.data_ptr()
+    _queue(ready, clouds, lengths, value, distances, indices.data_ptr(), address + before)
     return value, indices, kept
+
+
+def _queue(
+    ready: Ready, clouds: tuple[Tensor, Tensor], lengths: tuple[Any, Any], value: Tensor, distances: int,
+    indices: int, scratch: int,
+) -> None:
+    plan, (x, y) = ready.plan, clouds
+    plan.forward(
+        fast_path.current_stream(ready.device), x.data_ptr(), y.data_ptr(), *memory.addresses_of(*lengths),
+        value.data_ptr(), distances, indices, scratch if plan.scratch[0] else 0,
+    )
 
 
 class _Answer(torch.autograd.Function):
     """The same with its gradients, without the operator."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, y: Tensor, ready: Ready) -> Tensor:
-        value, indices, distances = _answer_kept(ready, x, y)
-        ctx.save_for_backward(x, y, indices, distances, None, None)
+    def forward(
+        ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, ready: Ready
+    ) -> Tensor:
+        plan = ready.plan
+        lengths = memory.within_both(x_lengths, y_lengths, plan.x[-2], plan.y[-2])
+        value, indices, distances = _answer_kept(ready, (x, y), lengths)
+        ctx.save_for_backward(x, y, indices, distances, *lengths)
         ctx.how = ready.how
         return value
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
-        return (*_backward(ctx, grad)[:2], None)
+        return (*_backward(ctx, grad)[:2], None, None, None)
 
 
 answer_differentiably = fast_path.apply_of(_Answer)

@@ -83,6 +83,24 @@ def dense(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([math.prod(shape[axis + 1:]) for axis in range(len(shape))])
 
 
+def are_lengths(*given: Tensor | None) -> bool:
+    """Whether lengths that were checked can be read where they lie, once they are within the clouds."""
+    return all([part is None or (part.dtype == torch.int64 and part.is_contiguous()) for part in given])
+
+
+def within(lengths: Tensor | None, rows: int) -> Tensor | None:
+    """The same, no fewer than 0 and no more than the rows of a cloud."""
+    return None if lengths is None else lengths.clamp(0, rows)
+
+
+def within_both(
+    x: Tensor | None, y: Tensor | None, x_rows: int, y_rows: int
+) -> tuple[Tensor | None, Tensor | None]:
+    """The same of both sides."""
+    held = within(x, x_rows)
+    return held, held if y is x and x_rows == y_rows else within(y, y_rows)
+
+
 def addressable(clouds: Tensor) -> tuple[Tensor, tuple[int, int]]:
     """The same clouds, and strides of a row and of an axis; a copy where rows are not evenly spaced."""
     if clouds.dim() == 2:

@@ -235,7 +235,9 @@ def ready(x: Tensor, y: Tensor, norm: int, both: bool) -> Ready | None:
     )
 
 
-def answer(ready: Ready, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+def answer(
+    ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
+) -> tuple[Tensor, ...]:
     """Distances and indices of x, and of y if both are wanted."""
     search, _, device, kind, of_x, of_y, _, _, (size, _), _ = ready
     make = fast_path.maker(device)
@@ -244,8 +246,9 @@ def answer(ready: Ready, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         found = (*found, make(*of_y, kind), make(*of_y, torch.int64))
     scratch = make((size,), (1,), torch.uint8) if size else None
     places = [part.data_ptr() for part in found]
+    lengths = memory.within_both(x_lengths, y_lengths, x.shape[-2], y.shape[-2])
     search(
-        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), 0, 0, *places,
+        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), *memory.addresses_of(*lengths), *places,
         *((0, 0) if of_y is None else ()), 0 if scratch is None else scratch.data_ptr(),
     )
     return found
@@ -255,8 +258,10 @@ class _Answer(torch.autograd.Function):
     """The same with its gradients, without the operator."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, y: Tensor, ready: Ready) -> tuple[Tensor, ...]:
-        found = answer(ready, x, y)
+    def forward(
+        ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, ready: Ready
+    ) -> tuple[Tensor, ...]:
+        found = answer(ready, x, y, x_lengths, y_lengths)
         ctx.mark_non_differentiable(*found[1::2])
         ctx.save_for_backward(x, y, found[1], found[3] if ready.y else None)
         ctx.ready, ctx.norm, ctx.threads = ready, ready.norm, None
@@ -266,9 +271,9 @@ class _Answer(torch.autograd.Function):
     def backward(ctx: Any, gx: Tensor, _: Any, gy: Tensor | None = None, __: Any = None) -> tuple[Any, ...]:
         x, y, ix, iy = ctx.saved_tensors
         if torch.is_grad_enabled() or not fast_path.only_kernels_see(gx, gy):
-            return *_backward(ctx, gx, None, gy)[:2], None
+            return *_backward(ctx, gx, None, gy)[:2], None, None, None
         gx, gy = gx.contiguous(), None if iy is None or gy is None else gy.contiguous()
-        return *_sent(ctx.ready, (x, y), (ix, iy), (gx, gy), ctx.needs_input_grad), None
+        return *_sent(ctx.ready, (x, y), (ix, iy), (gx, gy), ctx.needs_input_grad), None, None, None
 
 
 answer_differentiably = fast_path.apply_of(_Answer)

@@ -120,6 +120,8 @@ class Ready(NamedTuple):
     """All that a search on a GPU needs for clouds of some shape, without lengths and offsets, but addresses."""
 
     queue: Callable[..., None]
+    #: The same with lengths.
+    search: Callable[..., None]
     device: int
     #: Shape and strides of distances and indices, and of counts.
     places: tuple[tuple[int, ...], tuple[int, ...]]
@@ -127,6 +129,8 @@ class Ready(NamedTuple):
     index_type: torch.dtype
     #: Bytes of scratch memory, without a tree and with one.
     scratch: tuple[int, int]
+    #: Rows of a cloud of y.
+    others: int
 
 
 def ready(x: Tensor, y: Tensor, request: Neighborhood) -> Ready | None:
@@ -138,22 +142,28 @@ def ready(x: Tensor, y: Tensor, request: Neighborhood) -> Ready | None:
     row_strides = (rows[1], 1) if len(rows) == 2 else (1,)
     places = (*rows, k), (*[stride * k for stride in row_strides], 1)
     kind = index_type(request.narrow)
-    return Ready(plan.search_whole, x.get_device(), places, (rows, row_strides), kind, plan.scratch)
+    return Ready(
+        plan.search_whole, plan.search, x.get_device(), places, (rows, row_strides), kind, plan.scratch, y.shape[-2]
+    )
 
 
 def answer(ready: Ready, x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
     """Distances, indices and counts, of the arguments of ``search``."""
-    tree = rest[4]
-    queue, device, places, rows, kind, scratch = ready
+    x_lengths, y_lengths, _, _, tree, *_ = rest
+    queue, search, device, places, rows, kind, scratch, others = ready
     make = fast_path.maker(device)
     distances, indices, counts = make(*places, x.dtype), make(*places, kind), make(*rows, kind)
     size = scratch[tree is not None]
     room = make((size,), (1,), torch.uint8) if size else None
-    queue(
-        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(),
-        0 if tree is None else tree.data_ptr(), y is x, distances.data_ptr(), indices.data_ptr(),
-        counts.data_ptr(), 0 if room is None else room.data_ptr(),
-    )
+    stream, addresses = fast_path.current_stream(device), (x.data_ptr(), y.data_ptr())
+    known, itself = 0 if tree is None else tree.data_ptr(), y is x
+    answers = distances.data_ptr(), indices.data_ptr(), counts.data_ptr(), memory.address_of(room)
+    if x_lengths is y_lengths is None:
+        queue(stream, *addresses, known, itself, *answers)
+    else:
+        lengths = memory.within_both(x_lengths, y_lengths, x.shape[-2], others)
+        itself = itself and x_lengths is y_lengths
+        search((stream, addresses, memory.addresses_of(*lengths), (0, 0), known, itself), *answers)
     return distances, indices, counts
 
 
