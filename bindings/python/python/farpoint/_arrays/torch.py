@@ -36,28 +36,22 @@ __all__ = [
 
 def nearest(x: Tensor, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
     """Distances and indices of x, and of y if both are wanted."""
-    asked, lengths = _apart(search)
-    ready = met.ready((asked, both), _ready_nearest, x, y, *lengths)
+    asked, x_lengths, y_lengths = search, search.x_lengths, search.y_lengths
+    if x_lengths is not None or y_lengths is not None:
+        asked = search._replace(x_lengths=None, y_lengths=None)
+    ready = met.ready((asked, both), _ready_nearest, x, y, x_lengths, y_lengths)
     found: tuple[Any, ...]
     if ready is None:
         arguments = _arguments(x, y, search)
         with _bar(x, search):
             found = searching.found(*arguments, search.norm, search.threads, both)
     elif wants_gradient(x, y):
-        found = neighbors.answer_differentiably(x, y, *lengths, ready)
+        found = neighbors.answer_differentiably(x, y, x_lengths, y_lengths, ready)
     else:
-        found = neighbors.answer(ready, x, y, *lengths)
+        found = neighbors.answer(ready, x, y, x_lengths, y_lengths)
     if search.plain:
         found = tuple([part if k % 2 else searching.root(part) for k, part in enumerate(found)])
     return found
-
-
-def _apart(search: Search) -> tuple[Search, tuple[Any, Any]]:
-    """All but the lengths, and these."""
-    lengths = search.x_lengths, search.y_lengths
-    if lengths[0] is lengths[1] is None:
-        return search, lengths
-    return search._replace(x_lengths=None, y_lengths=None), lengths
 
 
 def _ready_nearest(request: tuple[Search, bool], x: Tensor, y: Tensor, *lengths: Any) -> Any:
@@ -76,13 +70,15 @@ def _as_they_are(x: Tensor, y: Tensor, search: Search, *lengths: Tensor | None) 
 
 def chamfer(x: Tensor, y: Any, search: Search, reduction: str, both: bool) -> Tensor:
     """One value per pair of clouds."""
-    asked, lengths = _apart(search)
-    ready = met.ready((asked, reduction, both), _ready_chamfer, x, y, *lengths)
+    asked, x_lengths, y_lengths = search, search.x_lengths, search.y_lengths
+    if x_lengths is not None or y_lengths is not None:
+        asked = search._replace(x_lengths=None, y_lengths=None)
+    ready = met.ready((asked, reduction, both), _ready_chamfer, x, y, x_lengths, y_lengths)
     if ready is not None:
         if wants_gradient(x, y):
-            found: Tensor = operator.answer_differentiably(x, y, *lengths, ready)
+            found: Tensor = operator.answer_differentiably(x, y, x_lengths, y_lengths, ready)
             return found
-        return operator.answer(ready, x, y, *lengths)
+        return operator.answer(ready, x, y, x_lengths, y_lengths)
     how = Reduction(search.norm, search.plain, reduction, both, search.threads)
     arguments = _arguments(x, y, search)
     with _bar(x, search):

@@ -281,8 +281,14 @@ def answer(
     make = fast_path.maker(device)
     value, room = make(*places, kind), make((before + plan.scratch[0],), (1,), torch.uint8)
     address = room.data_ptr()
-    lengths = memory.within_both(x_lengths, y_lengths, plan.x[-2], plan.y[-2])
-    _queue(ready, (x, y), lengths, value, address, 0, address + before)
+    of_x = of_y = 0
+    if x_lengths is not None or y_lengths is not None:
+        held = memory.within_both(x_lengths, y_lengths, plan.x[-2], plan.y[-2])
+        of_x, of_y = memory.addresses_of(*held)
+    plan.forward(
+        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), of_x, of_y, value.data_ptr(), address, 0,
+        address + before if plan.scratch[0] else 0,
+    )
     return value
 
 
@@ -297,20 +303,12 @@ def _answer_kept(
         kept, before = make((plan.distances,), (1,), kind), 0
     room = make((before + plan.scratch[0],), (1,), torch.uint8)
     address = room.data_ptr()
-    distances = address if kept is None else kept.data_ptr()
-    _queue(ready, clouds, lengths, value, distances, indices.data_ptr(), address + before)
-    return value, indices, kept
-
-
-def _queue(
-    ready: Ready, clouds: tuple[Tensor, Tensor], lengths: tuple[Any, Any], value: Tensor, distances: int,
-    indices: int, scratch: int,
-) -> None:
-    plan, (x, y) = ready.plan, clouds
+    distances, (x, y) = address if kept is None else kept.data_ptr(), clouds
     plan.forward(
-        fast_path.current_stream(ready.device), x.data_ptr(), y.data_ptr(), *memory.addresses_of(*lengths),
-        value.data_ptr(), distances, indices, scratch if plan.scratch[0] else 0,
+        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), *memory.addresses_of(*lengths),
+        value.data_ptr(), distances, indices.data_ptr(), address + before if plan.scratch[0] else 0,
     )
+    return value, indices, kept
 
 
 class _Answer(torch.autograd.Function):

@@ -15,6 +15,9 @@ from . import fast_path
 _met: dict[Any, Any] = {}
 _MOST = 1024
 
+#: The part of a tensor that is not given.
+_NOT_GIVEN = ()
+
 
 def ready(
     request: Any, make: Callable[..., Any], first: Tensor, second: Tensor, third: Any = None, fourth: Any = None
@@ -22,9 +25,19 @@ def ready(
     """What ``make`` has made for this request and such tensors, called with all of them: it checks them, and
     gives None for what can't be done this way. None also where more than a kernel on a GPU and autograd have
     to see the call."""
-    key = _key_of(request, first, second, third, fourth)
-    if key is None:
+    if fast_path.is_watched():
         return None
+    a = _part_of(first)
+    b = a if second is first else _part_of(second)
+    if a is None or b is None:
+        return None
+    key: Any = request, a, b
+    if third is not None or fourth is not None:
+        c = _NOT_GIVEN if third is None else _part_of(third)
+        d = _NOT_GIVEN if fourth is None else _part_of(fourth)
+        if c is None or d is None:
+            return None
+        key = *key, c, d
     found = _met.get(key)
     if found is None:
         found = make(request, first, second, third, fourth) or False
@@ -32,25 +45,6 @@ def ready(
             _met.clear()
         _met[key] = found
     return found or None
-
-
-def _key_of(request: Any, first: Tensor, second: Tensor, third: Any, fourth: Any) -> Any:
-    """What checks and plans depend on."""
-    if fast_path.is_watched():
-        return None
-    a = _part_of(first)
-    b = a if second is first else _part_of(second)
-    if a is None or b is None:
-        return None
-    if third is fourth is None:
-        return request, a, b
-    c = _NOT_GIVEN if third is None else _part_of(third)
-    d = _NOT_GIVEN if fourth is None else _part_of(fourth)
-    return None if c is None or d is None else (request, a, b, c, d)
-
-
-#: The part of a tensor that is not given.
-_NOT_GIVEN = ()
 
 
 def _part_of(tensor: Tensor) -> Any:

@@ -139,7 +139,8 @@ def _backward_on_cuda(
     parts = [None if part is None else part.contiguous() for part in (ix, iy, gx, gy)]
     scratch = _scratch(x, y, both, norm, True)
     wanted = Gradients(
-        memory.addresses_of(*parts[:2]), memory.addresses_of(*parts[2:]), memory.addresses_of(of_x, of_y), memory.place_of(scratch)
+        memory.addresses_of(*parts[:2]), memory.addresses_of(*parts[2:]), memory.addresses_of(of_x, of_y),
+        memory.place_of(scratch),
     )
     _native.cuda_match_backward(
         memory.input_of(x, x_strides, None), memory.input_of(y, y_strides, None), wanted,
@@ -240,18 +241,20 @@ def answer(
 ) -> tuple[Tensor, ...]:
     """Distances and indices of x, and of y if both are wanted."""
     search, _, device, kind, of_x, of_y, _, _, (size, _), _ = ready
-    make = fast_path.maker(device)
-    found: tuple[Tensor, ...] = make(*of_x, kind), make(*of_x, torch.int64)
+    make, x_given, y_given = fast_path.maker(device), 0, 0
+    dx, ix, dy, iy = make(*of_x, kind), make(*of_x, torch.int64), None, None
     if of_y is not None:
-        found = (*found, make(*of_y, kind), make(*of_y, torch.int64))
+        dy, iy = make(*of_y, kind), make(*of_y, torch.int64)
+    if x_lengths is not None or y_lengths is not None:
+        held = memory.within_both(x_lengths, y_lengths, x.shape[-2], y.shape[-2])
+        x_given, y_given = memory.addresses_of(*held)
     scratch = make((size,), (1,), torch.uint8) if size else None
-    places = [part.data_ptr() for part in found]
-    lengths = memory.within_both(x_lengths, y_lengths, x.shape[-2], y.shape[-2])
     search(
-        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), *memory.addresses_of(*lengths), *places,
-        *((0, 0) if of_y is None else ()), 0 if scratch is None else scratch.data_ptr(),
+        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), x_given, y_given, dx.data_ptr(), ix.data_ptr(),
+        0 if dy is None else dy.data_ptr(), 0 if iy is None else iy.data_ptr(),
+        0 if scratch is None else scratch.data_ptr(),
     )
-    return found
+    return (dx, ix) if dy is None or iy is None else (dx, ix, dy, iy)
 
 
 class _Answer(torch.autograd.Function):
