@@ -49,6 +49,7 @@ def nearest(x: Tensor, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
         found = neighbors.answer_differentiably(x, y, x_lengths, y_lengths, ready)
     else:
         found = neighbors.answer(ready, x, y, x_lengths, y_lengths)
+        return searching.rooted(found) if search.plain else found
     if search.plain:
         found = tuple([part if k % 2 else searching.root(part) for k, part in enumerate(found)])
     return found

@@ -16,7 +16,7 @@ from .._torch import values_kernels as of_values
 from .._torch.calls import wants_gradient
 from .._torch.presence import untraced
 from .._torch.registration import HALVES
-from .._torch.search import root
+from .._torch.search import root, rooted
 from .._torch.transfer import numbers, sent
 from . import whole_numbers
 from .conversion import name
@@ -43,6 +43,7 @@ def search(
         found = several.search_differentiably(x, y, *sides, *request, ready)
     else:
         found = kernels.answer(ready, x, y, *sides)
+        return rooted(found[:1]) + found[1:] if plain else found
     return (root(found[0]), *found[1:]) if plain else found
 
 
