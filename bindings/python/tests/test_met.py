@@ -44,6 +44,7 @@ def made(monkeypatch):
         monkeypatch.setattr(_native, name, make)
     monkeypatch.setattr(met, "_met", {})
     monkeypatch.setattr(met, "_part_of", part_of)
+    monkeypatch.setattr(met, "_is_on_gpu", lambda _: True)
     monkeypatch.setattr(chamfer, "_plans", {})
     monkeypatch.setattr(fast_path, "current_stream", lambda _: 0)
     monkeypatch.setattr(fast_path, "maker", lambda _: filled)

@@ -25,7 +25,7 @@ def ready(
     """What ``make`` has made for this request and such tensors, called with all of them: it checks them, and
     gives None for what can't be done this way. None also where more than a kernel on a GPU and autograd have
     to see the call."""
-    if fast_path.is_watched():
+    if not _is_on_gpu(first) or fast_path.is_watched():
         return None
     a = _part_of(first)
     b = a if second is first else _part_of(second)
@@ -45,6 +45,10 @@ def ready(
             _met.clear()
         _met[key] = found
     return found or None
+
+
+def _is_on_gpu(tensor: Tensor) -> bool:
+    return tensor.is_cuda
 
 
 def _part_of(tensor: Tensor) -> Any:
