@@ -63,25 +63,28 @@ def compiled_half(call):
     return lambda held=held: [found(*arguments, **options) for found, arguments, options, _ in recorded]
 
 
-def on_host(call):
-    """Microseconds on the host, which the GPU does not hold up: its queue is empty before each round."""
+def on_host(*calls):
+    """Microseconds of each on the host, which the GPU does not hold up: its queue is empty before each round. They
+    take turns, since the speed of a shared machine changes. None for None."""
 
-    rounds = []
+    rounds = [[] for _ in calls]
     for _ in range(ROUNDS):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        for _ in range(CALLS):
-            call()
-        rounds.append((time.perf_counter() - begin) / CALLS * 1e6)
-    return statistics.median(rounds)
+        for call, times in zip(calls, rounds):
+            if call is None:
+                continue
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            for _ in range(CALLS):
+                call()
+            times.append((time.perf_counter() - begin) / CALLS * 1e6)
+    return [statistics.median(times) if times else None for times in rounds]
 
 
 def overheads():
     """Rows of the table of calls: the operator, and a drop-in with the same result."""
     for name, (operator, dropin) in calls(64).items():
-        half = on_host(compiled_half(operator)) if operator else None
-        figures = {"operator": name, "compiled_half": half, "call": operator and on_host(operator),
-                   "compat": dropin and on_host(dropin)}
+        times = on_host(operator and compiled_half(operator), operator, dropin)
+        figures = {"operator": name, **dict(zip(("compiled_half", "call", "compat"), times, strict=True))}
         print(f"{name}: {figures}", flush=True)
         yield figures
 

@@ -129,8 +129,6 @@ class Ready(NamedTuple):
     index_type: torch.dtype
     #: Bytes of scratch memory, without a tree and with one.
     scratch: tuple[int, int]
-    #: Rows of a cloud of y.
-    others: int
 
 
 def ready(x: Tensor, y: Tensor, request: Neighborhood) -> Ready | None:
@@ -142,28 +140,32 @@ def ready(x: Tensor, y: Tensor, request: Neighborhood) -> Ready | None:
     row_strides = (rows[1], 1) if len(rows) == 2 else (1,)
     places = (*rows, k), (*[stride * k for stride in row_strides], 1)
     kind = index_type(request.narrow)
-    return Ready(
-        plan.search_whole, plan.search, x.get_device(), places, (rows, row_strides), kind, plan.scratch, y.shape[-2]
-    )
+    counts = rows, row_strides
+    return Ready(plan.search_whole, plan.search, x.get_device(), places, counts, kind, plan.scratch)
 
 
-def answer(ready: Ready, x: Tensor, y: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+def answer(
+    ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, _: None, __: None,
+    tree: Tensor | None, *rest: Any,
+) -> tuple[Tensor, ...]:
     """Distances, indices and counts, of the arguments of ``search``."""
-    x_lengths, y_lengths, _, _, tree, *_ = rest
-    queue, search, device, places, rows, kind, scratch, others = ready
-    make = fast_path.maker(device)
-    distances, indices, counts = make(*places, x.dtype), make(*places, kind), make(*rows, kind)
-    size = scratch[tree is not None]
+    queue, search, device, (shape, strides), rows, kind, scratch = ready
+    make, size = fast_path.maker(device), scratch[tree is not None]
+    distances, indices = make(shape, strides, x.dtype), make(shape, strides, kind)
+    counts = make(*rows, kind)
     room = make((size,), (1,), torch.uint8) if size else None
-    stream, addresses = fast_path.current_stream(device), (x.data_ptr(), y.data_ptr())
-    known, itself = 0 if tree is None else tree.data_ptr(), y is x
-    answers = distances.data_ptr(), indices.data_ptr(), counts.data_ptr(), memory.address_of(room)
+    stream, known, itself = fast_path.current_stream(device), 0 if tree is None else tree.data_ptr(), y is x
+    address = 0 if room is None else room.data_ptr()
     if x_lengths is y_lengths is None:
-        queue(stream, *addresses, known, itself, *answers)
-    else:
-        lengths = memory.within_both(x_lengths, y_lengths, x.shape[-2], others)
-        itself = itself and x_lengths is y_lengths
-        search((stream, addresses, memory.addresses_of(*lengths), (0, 0), known, itself), *answers)
+        queue(
+            stream, x.data_ptr(), y.data_ptr(), known, itself, distances.data_ptr(), indices.data_ptr(),
+            counts.data_ptr(), address,
+        )
+        return distances, indices, counts
+    lengths = memory.within_both(x_lengths, y_lengths, x.shape[-2], y.shape[-2])
+    clouds, itself = memory.addresses_of(x, y), itself and x_lengths is y_lengths
+    step = stream, clouds, memory.addresses_of(*lengths), (0, 0), known, itself
+    search(step, distances.data_ptr(), indices.data_ptr(), counts.data_ptr(), address)
     return distances, indices, counts
 
 
