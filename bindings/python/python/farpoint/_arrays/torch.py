@@ -13,7 +13,7 @@ from torch import Tensor
 from .. import _native, _progress
 from .._records import Reduction, Search
 from .._torch import chamfer as operator
-from .._torch import memory, met, neighbors
+from .._torch import chamfer_met, memory, met, neighbors
 from .._torch import search as searching
 from .._torch.calls import wants_gradient
 from .._torch.presence import is_compiling
@@ -77,9 +77,9 @@ def chamfer(x: Tensor, y: Any, search: Search, reduction: str, both: bool) -> Te
     ready = met.ready((asked, reduction, both), _ready_chamfer, x, y, x_lengths, y_lengths)
     if ready is not None:
         if wants_gradient(x, y):
-            found: Tensor = operator.answer_differentiably(x, y, x_lengths, y_lengths, ready)
+            found: Tensor = chamfer_met.answer_differentiably(x, y, x_lengths, y_lengths, ready)
             return found
-        return operator.answer(ready, x, y, x_lengths, y_lengths)
+        return chamfer_met.answer(ready, x, y, x_lengths, y_lengths)
     how = Reduction(search.norm, search.plain, reduction, both, search.threads)
     arguments = _arguments(x, y, search)
     with _bar(x, search):
@@ -98,7 +98,7 @@ def _ready_chamfer(request: tuple[Search, str, bool], x: Tensor, y: Tensor, *len
     if not _as_they_are(x, y, search, *lengths):
         return None
     how = Reduction(search.norm, search.plain, reduction, both, search.threads)
-    return operator.ready(x, y, how)
+    return chamfer_met.ready(x, y, how)
 
 
 def _arguments(

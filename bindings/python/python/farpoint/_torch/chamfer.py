@@ -9,8 +9,7 @@ at all. Everything unusual (derivatives of derivatives, dual numbers, ``torch.fu
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -36,7 +35,7 @@ def chamfer(
     return _kernel(x, y, x_lengths, y_lengths, how, False)[0]
 
 
-def _keeps_distances(how: Reduction) -> bool:
+def keeps_distances(how: Reduction) -> bool:
     """Whether gradients need the distances."""
     return how.plain or how.reduction == "max"
 
@@ -68,7 +67,7 @@ def _on_cpu(
     return value, torch.from_numpy(found[1]), torch.from_numpy(found[2])
 
 
-class _Plan:
+class Plan:
     """What is the same in every step with clouds of some shape on a GPU."""
 
     __slots__ = ("forward", "backward", "scratch", "value", "indices", "distances", "x", "y")
@@ -102,17 +101,17 @@ def _places(pairs: Any, n: Any, m: Any, how: Reduction) -> tuple[Any, Any]:
 _EXTREMES = 4
 
 #: Plans of shapes that were met, and how many are kept at most.
-_plans: dict[Any, _Plan] = {}
+_plans: dict[Any, Plan] = {}
 _MOST_PLANS = 1024
 
 
-def _plan_of(x: Tensor, y: Tensor, how: Reduction) -> _Plan:
+def plan_of(x: Tensor, y: Tensor, how: Reduction) -> Plan:
     key = x.shape, y.shape, x.stride(), y.stride(), x.dtype, y.dtype, x.get_device(), how
     plan = _plans.get(key)
     if plan is None:
         if len(_plans) >= _MOST_PLANS:
             _plans.clear()
-        plan = _plans[key] = _Plan(x, y, how)
+        plan = _plans[key] = Plan(x, y, how)
     return plan
 
 
@@ -121,7 +120,7 @@ def _on_cuda(
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
     """Queues search and reduction on the current stream. Nothing here waits."""
-    plan = _plan_of(x, y, how)
+    plan = plan_of(x, y, how)
     # Names are kept for copies and for scratch, so that none is given back before it is used.
     x, y = _even(x), _even(y)
     value, distances = x.new_empty(plan.value), x.new_empty(plan.distances)
@@ -169,7 +168,7 @@ def _gradients_on_cuda(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, indices: Tensor,
     distances: Tensor | None, grad: Tensor, how: Reduction, of_x: bool, of_y: bool,
 ) -> tuple[Any, Any]:
-    plan = _plan_of(x, y, how)
+    plan = plan_of(x, y, how)
     x, y = _even(x), _even(y)
     # Dense, as promised to torch.compile, whatever the strides of the clouds.
     gx = x.new_empty(plan.x) if of_x else None
@@ -200,7 +199,7 @@ def _again(
     return tuple([next(found) if cloud.requires_grad else None for cloud in (x, y)])
 
 
-def _backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     """The gradients of both clouds."""
     x, y, indices, distances, x_lengths, y_lengths = ctx.saved_tensors
     lengths = x_lengths, y_lengths
@@ -217,7 +216,7 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...], how: Reduction) -> None:
     x, y, x_lengths, y_lengths = inputs
-    distances = output[2] if _keeps_distances(how) else None
+    distances = output[2] if keeps_distances(how) else None
     ctx.save_for_backward(x, y, output[1], distances, x_lengths, y_lengths)
     ctx.how = how
 
@@ -236,101 +235,10 @@ class _Chamfer(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
-        return (*_backward(ctx, grad), None, None, None)
+        return (*backward(ctx, grad), None, None, None)
 
 
 _differentiably = fast_path.apply_of(_Chamfer)
-
-
-# ----------------------------------------------------------------------------- arguments met before
-
-
-class Ready(NamedTuple):
-    """All that the value of clouds of some shape on a GPU needs, without lengths, but addresses."""
-
-    plan: _Plan
-    device: int
-    kind: torch.dtype
-    #: Shape and strides of the value.
-    value: tuple[tuple[int, ...], tuple[int, ...]]
-    #: Bytes of distances, rounded up, that nobody keeps.
-    distances: int
-    how: Reduction
-
-
-def ready(x: Tensor, y: Tensor, how: Reduction) -> Ready | None:
-    """The same for clouds that were checked; None where an answer, or a cloud, takes more than an address."""
-    if memory.addressable(x)[0] is not x or memory.addressable(y)[0] is not y:
-        return None
-    plan = _plan_of(x, y, how)
-    if not plan.indices:
-        return None
-    value, size = (plan.value, memory.dense(plan.value)), plan.distances * x.element_size()
-    return Ready(plan, x.get_device(), x.dtype, value, -(-size // _ALIGNED) * _ALIGNED, how)
-
-
-#: What scratch memory is aligned to.
-_ALIGNED = 256
-
-
-def answer(
-    ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
-) -> Tensor:
-    """The value. Distances lie before the scratch memory."""
-    plan, device, kind, places, before, _ = ready
-    make = fast_path.maker(device)
-    value, room = make(*places, kind), make((before + plan.scratch[0],), (1,), torch.uint8)
-    address = room.data_ptr()
-    of_x = of_y = 0
-    if x_lengths is not None or y_lengths is not None:
-        held = memory.within_both(x_lengths, y_lengths, plan.x[-2], plan.y[-2])
-        of_x, of_y = memory.addresses_of(*held)
-    plan.forward(
-        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), of_x, of_y, value.data_ptr(), address, 0,
-        address + before if plan.scratch[0] else 0,
-    )
-    return value
-
-
-def _answer_kept(
-    ready: Ready, clouds: tuple[Tensor, Tensor], lengths: tuple[Any, Any]
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The value, and what its gradient needs: indices, and distances or None. Lengths are within the clouds."""
-    plan, device, kind, places, before, how = ready
-    make, kept = fast_path.maker(device), None
-    value, indices = make(*places, kind), make((plan.indices,), (1,), torch.int64)
-    if _keeps_distances(how):
-        kept, before = make((plan.distances,), (1,), kind), 0
-    room = make((before + plan.scratch[0],), (1,), torch.uint8)
-    address = room.data_ptr()
-    distances, (x, y) = address if kept is None else kept.data_ptr(), clouds
-    plan.forward(
-        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), *memory.addresses_of(*lengths),
-        value.data_ptr(), distances, indices.data_ptr(), address + before if plan.scratch[0] else 0,
-    )
-    return value, indices, kept
-
-
-class _Answer(torch.autograd.Function):
-    """The same with its gradients, without the operator."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, ready: Ready
-    ) -> Tensor:
-        plan = ready.plan
-        lengths = memory.within_both(x_lengths, y_lengths, plan.x[-2], plan.y[-2])
-        value, indices, distances = _answer_kept(ready, (x, y), lengths)
-        ctx.save_for_backward(x, y, indices, distances, *lengths)
-        ctx.how = ready.how
-        return value
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
-        return (*_backward(ctx, grad)[:2], None, None, None)
-
-
-answer_differentiably = fast_path.apply_of(_Answer)
 
 
 # --------------------------------------------------------------------------------- operators
@@ -388,7 +296,7 @@ def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> Non
 
 
 def _operator_gradients(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
-    return (*_backward(ctx, grad), *(None,) * 7)
+    return (*backward(ctx, grad), *(None,) * 7)
 
 
 differentiate("chamfer", _operator_gradients, _setup)
