@@ -10,7 +10,7 @@ around calls one after another, which is the time on the host where that is long
 imported are measured by their calls: mmcv, pytorch3d, torch_cluster, pointops. "Elsewhere" are figures of
 public kernels that were measured once on another H100 (docs/operators.md), not in this run.
 
-A second table has the time of calls on the host, in microseconds, from the inside out: the calls into
+A second table has the time of calls on the host, of sampling and nearest points too, in microseconds, from the inside out: the calls into
 the compiled half that an operator makes, recorded and made again; the operator; a drop-in with the same
 result. With --cpu: one thread, from arrays to results, trees included, beside pykdtree and SciPy.
 """

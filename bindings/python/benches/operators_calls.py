@@ -1,4 +1,4 @@
-"""What a call of an operator takes on the host: the compiled half, the operator, a drop-in."""
+"""What a call of farpoint's functions takes on the host: the compiled half, the operator, a drop-in."""
 
 import statistics
 import sys
@@ -63,32 +63,35 @@ def compiled_half(call):
     return lambda held=held: [found(*arguments, **options) for found, arguments, options, _ in recorded]
 
 
-def on_host(call):
-    """Microseconds on the host, which the GPU does not hold up: its queue is empty before each round."""
+def on_host(*calls):
+    """Microseconds of each on the host, which the GPU does not hold up: its queue is empty before each round. They
+    take turns, since the speed of a shared machine changes. None for None."""
 
-    rounds = []
+    rounds = [[] for _ in calls]
     for _ in range(ROUNDS):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        for _ in range(CALLS):
-            call()
-        rounds.append((time.perf_counter() - begin) / CALLS * 1e6)
-    return statistics.median(rounds)
+        for call, times in zip(calls, rounds):
+            if call is None:
+                continue
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            for _ in range(CALLS):
+                call()
+            times.append((time.perf_counter() - begin) / CALLS * 1e6)
+    return [statistics.median(times) if times else None for times in rounds]
 
 
 def overheads():
     """Rows of the table of calls: the operator, and a drop-in with the same result."""
     for name, (operator, dropin) in calls(64).items():
-        half = on_host(compiled_half(operator)) if operator else None
-        figures = {"operator": name, "compiled_half": half, "call": operator and on_host(operator),
-                   "compat": dropin and on_host(dropin)}
+        times = on_host(operator and compiled_half(operator), operator, dropin)
+        figures = {"operator": name, **dict(zip(("compiled_half", "call", "compat"), times, strict=True))}
         print(f"{name}: {figures}", flush=True)
         yield figures
 
 
 def calls(points):
     """By name a call of an operator, and one of a drop-in; either may be None."""
-    from farpoint.compat import pointnet2_ops, torch_cluster
+    from farpoint.compat import chamfer_3d, pointnet2_ops, torch_cluster
     from farpoint.compat.pytorch3d import ops as pytorch3d
 
     x, values = torch.rand(2, points, 3, device="cuda"), torch.rand(2, points, 8, device="cuda")
@@ -97,7 +100,15 @@ def calls(points):
     three = narrow[..., :3].contiguous(), weights[..., :3].contiguous()
     graded, cloud = values.clone().requires_grad_(), x[0].contiguous()
     batch = torch.arange(2, device="cuda").repeat_interleave(points)
+    theirs, moved, leaf = chamfer_3d.chamfer_3DDist(), x.flip(1), x.clone().requires_grad_()
     return {
+        "sample": (lambda: farpoint.sample(x, 8), lambda: pointnet2_ops.furthest_point_sample(x, 8)),
+        "sample, with distances": (lambda: farpoint.sample(x, 8, return_distances=True), None),
+        "sample of a cloud": (lambda: farpoint.sample(cloud, 8), None),
+        "nearest": (lambda: farpoint.nearest(x, moved), None),
+        "nearest, both ways": (lambda: farpoint.neighbors.nearest_both(x, moved), lambda: theirs(x, moved)),
+        "chamfer": (lambda: farpoint.chamfer(x, moved), None),
+        "chamfer, differentiable": (lambda: farpoint.chamfer(leaf, moved), None),
         "knn": (lambda: farpoint.knn(x, x, 4), lambda: pytorch3d.knn_points(x, x, K=4)),
         "knn, with an index": (lambda: index.knn(x, 4), None),
         "knn of a cloud": (lambda: farpoint.knn(cloud, cloud, 4), lambda: torch_cluster.knn_graph(cloud, 4)),

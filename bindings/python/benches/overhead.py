@@ -78,29 +78,23 @@ def on_gpu():
     points = torch.rand(64, 3, device="cuda")
     batch = points.unsqueeze(0)
     ready = (8, None, None, None, None, "auto", None)
-    indices = torch.empty((1, 8), dtype=torch.int64, device="cuda")
-    from farpoint import _records
-    from farpoint._torch import memory
-
-    farpoint.sample(points, 8)
-    scratch = torch.empty(max(memory.sample_scratch_bytes(0, False, (1, 64, 3), 8, "auto"), 1),
-                          dtype=torch.uint8, device="cuda")
-    stream = torch.cuda.current_stream().cuda_stream
-    source = _records.Input(0, stream, False, points.data_ptr(), (3, 1), (1, 64, 3))
-    target = _records.Output(indices.data_ptr(), scratch=(scratch.data_ptr(), scratch.numel()))
-    yield "compiled half", lambda: _native.cuda_sample(source, target, 8, None, "auto")
+    room = torch.empty((4, 64), dtype=torch.int64, device="cuda")
+    stream, address, (first, second, third, fourth) = (
+        torch.cuda.current_stream().cuda_stream, points.data_ptr(), [row.data_ptr() for row in room]
+    )
+    plan = _native.CudaSample(0, False, (1, 64, 3), (3, 1), 8, "auto")
+    spare = torch.empty(plan.scratch[1], dtype=torch.uint8, device="cuda")
+    scratch = spare.data_ptr()
+    yield "compiled half", lambda: plan.sample(stream, address, 0, first, 0, 0, scratch)
     yield "CUDA tensor", lambda: farpoint.sample(points, 8)
+    yield "compiled half, distances", lambda: plan.sample(stream, address, 0, first, second, third, scratch)
     yield "CUDA tensor, distances", lambda: farpoint.sample(points, 8, return_distances=True)
     yield "CUDA operator", lambda: torch.ops.farpoint.sample(batch, *ready)
-    size = memory.search_scratch_bytes(0, False, 1, (64, 64), 3, True, 2, False)
-    room = torch.empty(max(size, 1), dtype=torch.uint8, device="cuda")
-    numbers = torch.empty((2, 64), device="cuda")
-    indices = torch.empty((2, 64), dtype=torch.int64, device="cuda")
-    found = _records.Found(
-        tuple(row.data_ptr() for row in numbers), tuple(row.data_ptr() for row in indices),
-        (room.data_ptr(), room.numel()),
+    nearest = _native.CudaNearest(0, False, (1, 64, 64, 3), ((3, 1), (3, 1)), 2, True)
+    more = torch.empty(max(nearest.scratch[0], 1), dtype=torch.uint8, device="cuda")
+    yield "compiled half, nearest", lambda: nearest.search(
+        stream, address, address, 0, 0, first, second, third, fourth, more.data_ptr()
     )
-    yield "compiled half, nearest", lambda: _native.cuda_match(source, source, found, 2)
     yield from chamfer_of(points)
 
 

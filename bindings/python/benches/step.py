@@ -175,7 +175,7 @@ def compiled_steps(x, y):
 def layers(x, y):
     """Rows of the second table: microseconds on the host, from the inside out."""
     asked = Reduction(2, False, "mean", True, None)
-    plan = chamfer._plan_of(x, y, asked)
+    plan = chamfer.plan_of(x, y, asked)
     value, distances = x.new_empty(plan.value), x.new_empty(plan.distances)
     indices = x.new_empty(plan.indices, dtype=torch.int64)
     gx, gy = torch.empty_like(x), torch.empty_like(y)

@@ -50,10 +50,14 @@ impl Input {
     }
 
     pub(crate) fn about(&self) -> String {
-        let [clouds, rows, dims] = self.shape;
-        let precision = if self.wide { "float64" } else { "float32" };
-        format!("points of shape ({clouds}, {rows}, {dims}), {precision}, cuda:{}", self.device)
+        about(self.device, self.wide, self.shape)
     }
+}
+
+/// A batch for messages.
+pub(crate) fn about(device: usize, wide: bool, [clouds, rows, dims]: [usize; 3]) -> String {
+    let precision = if wide { "float64" } else { "float32" };
+    format!("points of shape ({clouds}, {rows}, {dims}), {precision}, cuda:{device}")
 }
 
 /// Queues a look for NaN and infinity: `counts` and `firsts` get an int64 for each cloud.

@@ -28,8 +28,11 @@ def cuda():
 
 
 @pytest.fixture
-def filled(cuda):
+def filled(cuda, monkeypatch):
     """New memory of PyTorch's holds NaN and large numbers, so that what is not written to is told."""
+    from farpoint._torch import fast_path
+
+    monkeypatch.setattr(fast_path, "_empty_on_current", None)  # what is made so is never filled
     before = cuda.are_deterministic_algorithms_enabled()
     cuda.use_deterministic_algorithms(True, warn_only=True)
     yield

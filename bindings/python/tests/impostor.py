@@ -6,7 +6,7 @@ import numpy as np
 from conftest import reference
 
 from farpoint import _native
-from farpoint._records import Reduction
+from farpoint._records import Found, Gradients, Input, Output, Reduction
 
 
 def at(address, shape, kind=np.int64, strides=None):
@@ -147,3 +147,47 @@ class ImpostorChamfer:
         for address, cloud, gradients in zip((of_x, of_y), clouds, sent):
             if address:
                 at(address, cloud.shape, self.kind)[:] = gradients
+
+
+class ImpostorSample:
+    """What `CudaSample` promises, in Python."""
+
+    def __init__(self, device, wide, shape, strides, count, algorithm):
+        assert algorithm == "auto" and 0 < count <= shape[1]
+        self.told, self.count = (device, 0, wide), count
+        self.shape, self.strides = shape, strides
+        self.scratch = 256, 256 + 8 * shape[0]
+
+    def sample(self, stream, points, lengths, indices, values, radii, scratch):
+        assert scratch and bool(values) == bool(radii)
+        source = Input(*self.told, points, self.strides, self.shape, lengths=lengths)
+        places = self.shape[0] * self.count
+        out = Output(indices, values=values, covering=scratch + 256 if radii else 0, radii=(radii, places))
+        impostor(source, out, self.count, None, "auto")
+
+
+class ImpostorNearest:
+    """What `CudaNearest` promises, by the CPU."""
+
+    scratch = (64, 128)
+
+    def __init__(self, device, wide, shape, strides, norm, both):
+        pairs, n, m, dims = shape
+        self.norm, self.both = norm, both
+        self.sides = [(device, 0, wide, axes, (pairs, rows, dims)) for axes, rows in zip(strides, (n, m))]
+
+    def _sources(self, *addresses, lengths=(0, 0)):
+        return [Input(*side[:3], address, *side[3:], 0, of)
+                for side, address, of in zip(self.sides, addresses, lengths)]
+
+    def search(self, stream, x, y, x_lengths, y_lengths, dx, ix, dy, iy, scratch):
+        assert scratch and bool(dy) == bool(iy) == self.both
+        sources = self._sources(x, y, lengths=(x_lengths, y_lengths))
+        impostor_match(*sources, Found((dx, dy), (ix, iy)), self.norm)
+
+    def backward(self, stream, x, y, ix, iy, gx, gy, of_x, of_y, scratch):
+        assert scratch
+        clouds = self._sources(x, y)
+        spare = [np.empty(side[4]) for side in self.sides]  # for gradients that nobody wants
+        kept = [address or room.ctypes.data for address, room in zip((of_x, of_y), spare)]
+        impostor_backward(*clouds, Gradients((ix, iy), (gx, gy), tuple(kept)), self.norm)

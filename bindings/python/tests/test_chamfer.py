@@ -272,7 +272,7 @@ def test_addresses(fake_gpu, which, options):
             assert (a.shape, a.dtype, a.stride()) == (b.shape, b.dtype, b.stride())
         if not keep:
             continue
-        distances = found[2] if chamfer._keeps_distances(how) else None
+        distances = found[2] if chamfer.keeps_distances(how) else None
         value = found[0]
         for grad in (torch.rand(*value.shape, 2, dtype=x.dtype)[..., 0], value.new_ones(()).expand(value.shape)):
             back = (x, y, *lengths, found[1], distances, grad, how)
@@ -289,10 +289,10 @@ def test_plans_are_kept_and_forgotten(fake_gpu, monkeypatch):
     for n in (5, 6, 5, 7, 8):
         chamfer._on_cuda(x[:, :n], y, None, None, asked(), False)
     assert [plan.x[1] for plan in chamfer._plans.values()] == [7, 8]
-    plan = chamfer._plan_of(x[:, :7], y, asked())
-    assert plan is chamfer._plan_of(x[:, :7], y, asked())
-    assert plan is not chamfer._plan_of(x[:, :7], y, asked(norm=1))
-    assert plan is not chamfer._plan_of(x[:, :7].double(), y.double(), asked())
+    plan = chamfer.plan_of(x[:, :7], y, asked())
+    assert plan is chamfer.plan_of(x[:, :7], y, asked())
+    assert plan is not chamfer.plan_of(x[:, :7], y, asked(norm=1))
+    assert plan is not chamfer.plan_of(x[:, :7].double(), y.double(), asked())
 
 
 def test_the_compiled_half_takes_what_it_is_given():

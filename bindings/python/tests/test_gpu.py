@@ -128,13 +128,21 @@ def test_strides_are_followed(cuda, kind):
 
 
 def test_memory_is_read_in_place(cuda, monkeypatch):
-    seen, real = [], _native.cuda_sample
+    from farpoint._torch import met
 
-    def spy(source, *rest):
-        seen.append((source.points, source.strides))
-        return real(source, *rest)
+    seen, real = [], _native.CudaSample
 
-    monkeypatch.setattr(_native, "cuda_sample", spy)
+    class Spy:
+        def __init__(self, *told):
+            self.plan, self.strides = real(*told), told[3]
+            self.scratch = self.plan.scratch
+
+        def sample(self, stream, points, *rest):
+            seen.append((points, self.strides))
+            self.plan.sample(stream, points, *rest)
+
+    monkeypatch.setattr(met, "_met", {})
+    monkeypatch.setattr(_native, "CudaSample", Spy)
     whole = cuda.rand(200, 6, device="cuda")
     for view in (whole[:, :3], whole[::2, 1:4], whole.t()[:3].t(), whole[:, :3].requires_grad_()):
         farpoint.sample(view, 5)

@@ -94,13 +94,21 @@ def test_a_hundred_pairs(cuda, filled):
 
 
 def test_memory_is_read_in_place(cuda, monkeypatch):
-    seen, real = [], _native.cuda_match
+    from farpoint._torch import met
 
-    def spy(x, y, *rest):
-        seen.append((x.points, x.strides, y.points, y.strides))
-        return real(x, y, *rest)
+    seen, real = [], _native.CudaNearest
 
-    monkeypatch.setattr(_native, "cuda_match", spy)
+    class Spy:
+        def __init__(self, *told):
+            self.plan, self.strides = real(*told), told[3]
+            self.scratch, self.backward = self.plan.scratch, self.plan.backward
+
+        def search(self, stream, x, y, *rest):
+            seen.append((x, self.strides[0], y, self.strides[1]))
+            self.plan.search(stream, x, y, *rest)
+
+    monkeypatch.setattr(met, "_met", {})
+    monkeypatch.setattr(_native, "CudaNearest", Spy)
     whole = cuda.rand(200, 6, device="cuda")
     for x, y in ((whole[:, :3], whole[::2, 1:4]), (whole.t()[:3].t(), whole[:, ::2].requires_grad_())):
         farpoint.nearest(x, y)

@@ -7,6 +7,7 @@ from conftest import needs_gpu
 from test_gpu_operators import flat, same
 
 import farpoint
+from farpoint import neighbors
 
 pytestmark = needs_gpu
 
@@ -29,6 +30,10 @@ CALLS = {
     "add": lambda x, y, values, indices, weights, add: farpoint.gather_max(values, indices, add),
     "weights": lambda x, y, values, indices, weights, add: farpoint.inverse_distance_weights(weights),
     "interpolate": lambda x, y, values, indices, weights, add: farpoint.interpolate(values, indices, weights),
+    "nearest": lambda x, y, values, indices, weights, add: farpoint.nearest(x, y),
+    "nearest, plain": lambda x, y, values, indices, weights, add: farpoint.nearest(x, y, squared=False),
+    "both": lambda x, y, values, indices, weights, add: sum(neighbors.nearest_both(x, y), ()),
+    "chamfer": lambda x, y, values, indices, weights, add: farpoint.chamfer(x, y, reduction="max"),
 }
 
 
@@ -133,6 +138,96 @@ def test_errors(cuda, call):
     with pytest.raises((TypeError, ValueError)):
         function(*[part.numpy(force=True) if place % 2 else part for place, part in enumerate(given)])
     same(function(*given), wanted)
+
+
+@pytest.mark.parametrize("sides", ["x", "y", "xy", "same"])
+def test_lengths(cuda, sides):
+    x, y, *_ = inputs(cuda)
+    x = x.requires_grad_()
+    of_x, of_y = (cuda.tensor(of, device="cuda") for of in ([30, 7], [12, 45]))
+    given = {"x": dict(x_lengths=of_x), "y": dict(y_lengths=of_y), "xy": dict(x_lengths=of_x, y_lengths=of_y),
+             "same": dict(x_lengths=of_x, y_lengths=of_x)}[sides]
+    on_host = {name: of.cpu().clamp(max=30 if name[0] == "x" else 40) for name, of in given.items()}
+    for call in (lambda x, y, **of: farpoint.knn(x, y, 4, **of), lambda x, y, **of: farpoint.ball_query(x, y, 0.4, 4, **of),
+                 lambda x, y, **of: farpoint.nearest(x, y, **of),
+                 lambda x, y, **of: sum(neighbors.nearest_both(x, y, squared=False, **of), ()),
+                 lambda x, y, **of: farpoint.chamfer(x, y, **of)):
+        leaf = x.detach().cpu().requires_grad_()
+        wanted = call(leaf, y.cpu(), **on_host)
+        parts(wanted)[0].nan_to_num(posinf=0).sum().backward()
+        for _ in range(2):
+            x.grad = None
+            found = call(x, y, **given)
+            same(found, wanted)
+            parts(found)[0].nan_to_num(posinf=0).sum().backward()
+            same(x.grad, leaf.grad)
+    with cuda.no_grad():
+        same(farpoint.sample(x, 6, lengths=of_x), farpoint.sample(x.cpu(), 6, lengths=[30, 7]))
+
+
+@pytest.mark.parametrize("options", [dict(count=7), dict(ratio=0.3), dict(count=30, algorithm="naive")], ids=str)
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16"])
+def test_samples(cuda, options, kind):
+    batch = inputs(cuda)[0].to(getattr(cuda, kind))
+    for points in (batch, batch[1], batch[:, ::2], batch.transpose(0, 1), batch[:1], batch.requires_grad_()):
+        if points.shape[-2] < 30 and "count" in options:
+            options = dict(count=2)
+        wanted = farpoint.sample(points.detach().cpu(), **{**options, "algorithm": "auto"}, return_distances=True)
+        for _ in range(2):
+            same(farpoint.sample(points, **options), wanted.indices)
+            found = farpoint.sample(points, **options, return_distances=True)
+            same(found, wanted)
+            assert not any(part.requires_grad for part in found)
+
+
+def test_samples_as_a_graph_and_on_streams(cuda):
+    points = cuda.from_numpy(np.random.default_rng(3).random((4, 500, 3), dtype=np.float32)).cuda()
+    wanted = farpoint.sample(points.cpu(), 60, return_distances=True)
+    for _ in range(2):
+        same(farpoint.sample(points, 60, return_distances=True), wanted)
+    graph = cuda.cuda.CUDAGraph()
+    with cuda.cuda.graph(graph):
+        found = farpoint.sample(points, 60, return_distances=True)
+    for turn in (points.clone(), points.flip(1)):
+        points.copy_(turn)
+        graph.replay()
+        same(found, farpoint.sample(turn.cpu(), 60, return_distances=True))
+    points.copy_(points.flip(1))
+    stream = cuda.cuda.Stream()
+    stream.wait_stream(cuda.cuda.current_stream())
+    with cuda.cuda.stream(stream):
+        cuda.cuda._sleep(10**7)
+        later = points * 1
+        there = farpoint.sample(later, 60, return_distances=True)
+    stream.synchronize()
+    same(there, wanted)
+
+
+def test_other_devices_than_the_current(cuda):
+    """Answers lie on the device of the arguments. (With one GPU: the way that is taken then.)"""
+    from farpoint._torch import fast_path
+
+    last = cuda.cuda.device_count() - 1
+    points = cuda.from_numpy(np.random.default_rng(3).random((50, 3), dtype=np.float32)).to(f"cuda:{last}")
+    for _ in range(2):
+        found = farpoint.sample(points, 9, return_distances=True)
+        assert all(part.device == points.device for part in found)
+        same(found, farpoint.sample(points.cpu(), 9, return_distances=True))
+    with pytest.MonkeyPatch.context() as there:
+        there.setattr(fast_path, "_current_device", lambda: last + 1)
+        again = farpoint.sample(points, 9, return_distances=True)
+    assert all(part.device == points.device for part in again)
+    same(again, found)
+
+
+def test_without_gradients_and_in_inference_mode(cuda):
+    x, y, *_ = inputs(cuda)
+    for mode in (cuda.no_grad, cuda.inference_mode):
+        with mode():
+            found = farpoint.nearest(x, y).distances
+            assert found.is_inference() == (mode is cuda.inference_mode)
+    with cuda.autocast("cuda"):
+        same(farpoint.nearest(x, y), farpoint.nearest(x.cpu(), y.cpu()))
 
 
 def test_an_index(cuda):

@@ -28,6 +28,18 @@ def integer(value: Any, name: str, low: int, high: int = _MOST) -> int:
     return whole
 
 
+#: Types of arguments that are what they are: records of them can be kept. Others may have a hash and still
+#: change, as tensors do.
+_CONSTANT = frozenset((int, float, bool, str, type(None)))
+
+
+def are_constant(*values: Any) -> bool:
+    for value in values:
+        if type(value) not in _CONSTANT:
+            return False
+    return True
+
+
 def count(value: Any) -> int | None:
     return None if value is None else integer(value, "count", 0)
 

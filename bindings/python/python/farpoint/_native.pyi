@@ -11,12 +11,13 @@ from ._records import Approximation, Batches, Clouds, Found, Gradients, Input, N
 
 __all__ = [
     "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "random_word", "random_start",
-    "sample_ragged", "cuda_sample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
+    "sample_ragged", "cuda_sample", "CudaSample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
     "cuda_devices", "cuda_warm_up", "File", "read", "read_bytes", "restore", "from_points", "Imported",
     "DeviceArray",
     "match_clouds", "match_backward", "cuda_match", "cuda_match_backward",
-    "cuda_match_scratch_bytes", "chamfer_clouds", "chamfer_backward", "CudaChamfer", "cuda_device_of",
-    "sample_approximate", "cuda_sample_approximate", "cuda_approximate_scratch_bytes", "CUDA_METHODS", "centroids", "quality", "search", "within", "Index", "search_backward", "CudaSearch", "CudaValues", "cuda_weights",
+    "cuda_match_scratch_bytes", "chamfer_clouds", "chamfer_backward", "CudaChamfer", "CudaNearest", "cuda_device_of",
+    "sample_approximate", "cuda_sample_approximate", "cuda_approximate_scratch_bytes", "CUDA_METHODS", "centroids",
+    "quality", "search", "within", "Index", "search_backward", "CudaSearch", "CudaValues", "cuda_weights",
     "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
     "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
     "generate_labelled", "labelled_classes",
@@ -81,6 +82,7 @@ def match_clouds(
     method: str,
     threads: int | None,
     both: bool,
+    callback: Callable[[int, int], None] | None = None,
 ) -> tuple[NDArray[Any], ...]: ...
 def match_backward(
     clouds: Batches,
@@ -94,6 +96,16 @@ def match_backward(
 def cuda_sample(
     input: Input, output: Output, count: int | None, spacing: float | None, algorithm: str
 ) -> None: ...
+@final
+class CudaSample:
+    scratch: tuple[int, int]
+    def __new__(
+        cls, device: int, wide: bool, shape: tuple[int, int, int], strides: tuple[int, int], count: int,
+        algorithm: str,
+    ) -> CudaSample: ...
+    def sample(
+        self, stream: int, points: int, lengths: int, indices: int, values: int, radii: int, scratch: int
+    ) -> None: ...
 def cuda_check(input: Input, counts: int, firsts: int) -> None: ...
 def cuda_scratch_bytes(
     device: int, wide: bool, shape: tuple[int, int, int], wanted: int, algorithm: str
@@ -177,7 +189,7 @@ class DeviceArray:
     ) -> Any: ...
 
 def chamfer_clouds(
-    clouds: Batches, how: Reduction, keep: bool
+    clouds: Batches, how: Reduction, keep: bool, callback: Callable[[int, int], None] | None = None
 ) -> tuple[NDArray[Any], ...]: ...
 def chamfer_backward(
     clouds: Batches,
@@ -186,6 +198,44 @@ def chamfer_backward(
     grad: NDArray[Any],
     how: Reduction,
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@final
+class CudaNearest:
+    scratch: tuple[int, int]
+    def __new__(
+        cls,
+        device: int,
+        wide: bool,
+        shape: tuple[int, int, int, int],
+        strides: tuple[tuple[int, int], tuple[int, int]],
+        norm: int,
+        both: bool,
+    ) -> CudaNearest: ...
+    def search(
+        self,
+        stream: int,
+        x: int,
+        y: int,
+        x_lengths: int,
+        y_lengths: int,
+        of_x: int,
+        nearest_of_x: int,
+        of_y: int,
+        nearest_of_y: int,
+        scratch: int,
+    ) -> None: ...
+    def backward(
+        self,
+        stream: int,
+        x: int,
+        y: int,
+        nearest_of_x: int,
+        nearest_of_y: int,
+        of_distances_x: int,
+        of_distances_y: int,
+        of_x: int,
+        of_y: int,
+        scratch: int,
+    ) -> None: ...
 @final
 class CudaChamfer:
     scratch: tuple[int, int]

@@ -3,8 +3,28 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+_shown = threading.local()
+
+
+@contextmanager
+def over_calls(what: str, unit: str) -> Iterator[None]:
+    """A bar that calls of the compiled module on this thread move, by ``callback``, however they are reached."""
+    before = callback()
+    with bar(True, what, unit) as _shown.callback:
+        try:
+            yield
+        finally:
+            _shown.callback = before
+
+
+def callback() -> Callable[[int, int], None] | None:
+    """The function for the compiled module to call with ``(done, of)``, if there is a bar on this thread."""
+    found: Callable[[int, int], None] | None = getattr(_shown, "callback", None)
+    return found
 
 
 @contextmanager

@@ -28,6 +28,8 @@ class Sampling(NamedTuple):
     progress: bool
     #: Samples of each cloud of a batch, none of which is above ``count``.
     counts: Any = None
+    #: Whether only count or ratio, algorithm, threads, distances and lengths are given.
+    simple: bool = False
 
 
 class Search(NamedTuple):
@@ -39,6 +41,7 @@ class Search(NamedTuple):
     #: Whether distances of norm 2 are square roots.
     plain: bool
     threads: int | None
+    progress: bool = False
 
 
 class Reduction(NamedTuple):

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         x_lengths: Integers | None
         y_lengths: Integers | None
         threads: int | None
+        progress: bool
 
     class AskingOptions(TypedDict, total=False):
         x_lengths: Integers | None

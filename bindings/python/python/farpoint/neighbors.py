@@ -3,11 +3,13 @@ neighbors of each point: ``knn``, ``ball_query`` and ``ball_query_raw``."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 from . import _arguments
 from ._arrays import library_of_pair
 from ._records import Search
+from ._torch import presence
 from ._typing import ArrayT, Integers, NamedTuple
 from .several import BallNeighbors, Neighbors, ball_query, ball_query_raw, knn
 
@@ -99,6 +101,7 @@ def nearest(
     squared: bool = True,
     norm: Literal[1, 2] = 2,
     threads: int | None = None,
+    progress: bool = False,
 ) -> Nearest[Any] | PlainNearest[Any]:
     """Find the nearest point of y for each point of x, and its distance.
 
@@ -117,6 +120,8 @@ def nearest(
         The Euclidean norm, or 1 for sums of absolute differences, which are never squared.
     threads : int, optional
         Number of threads on the CPU; all cores unless set.
+    progress : bool, optional
+        Show a progress bar (tqdm's, if installed). On the CPU.
 
     Returns
     -------
@@ -142,7 +147,7 @@ def nearest(
     >>> farpoint.nearest(x, y)
     Nearest(distances=array([ 1., 18.]), indices=array([0, 0]), squared=True)
     """
-    search = _search(x_lengths, y_lengths, squared, norm, threads)
+    search = _search(x_lengths, y_lengths, squared, norm, threads, progress)
     found = library_of_pair(x, y).nearest(x, y, search, False)
     # Norm 1 is never squared.
     return Nearest(*found) if norm == 2 and squared else PlainNearest(*found)
@@ -157,12 +162,13 @@ def nearest_both(
     squared: bool = True,
     norm: Literal[1, 2] = 2,
     threads: int | None = None,
+    progress: bool = False,
 ) -> tuple[Nearest[ArrayT], Nearest[ArrayT]] | tuple[PlainNearest[ArrayT], PlainNearest[ArrayT]]:
     """Find the nearest points in both directions in one search, which is faster than two.
 
     Parameters
     ----------
-    x, y, x_lengths, y_lengths, squared, norm, threads
+    x, y, x_lengths, y_lengths, squared, norm, threads, progress
         As for ``nearest``.
 
     Returns
@@ -183,7 +189,7 @@ def nearest_both(
     >>> there.indices, back.indices
     (array([0, 0]), array([0]))
     """
-    search = _search(x_lengths, y_lengths, squared, norm, threads)
+    search = _search(x_lengths, y_lengths, squared, norm, threads, progress)
     found = library_of_pair(x, y).nearest(x, y, search, True)
     if norm == 2 and squared:
         return Nearest(*found[:2]), Nearest(*found[2:])
@@ -201,12 +207,13 @@ def chamfer(
     reduction: Literal["mean", "sum", "max"] = "mean",
     one_sided: bool = False,
     threads: int | None = None,
+    progress: bool = False,
 ) -> Any:
     """Compute the Chamfer distance of two clouds: how far their points are from each other's, both ways.
 
     Parameters
     ----------
-    x, y, x_lengths, y_lengths, threads
+    x, y, x_lengths, y_lengths, threads, progress
         As for ``nearest``.
     squared : bool, optional
         Squared distances (as PyTorch3D, Kaolin and ChamferDistancePytorch), or plain ones (as Open3D
@@ -247,16 +254,30 @@ def chamfer(
     """
     if reduction not in ("mean", "sum", "max"):
         raise ValueError(f'reduction is {reduction!r}; it must be "mean", "sum" or "max"')
-    search = _search(x_lengths, y_lengths, squared, norm, threads)
+    search = _search(x_lengths, y_lengths, squared, norm, threads, progress)
     return library_of_pair(x, y).chamfer(x, y, search, reduction, not one_sided)
 
 
 def _search(
-    x_lengths: Any, y_lengths: Any, squared: bool, norm: int, threads: int | None
+    x_lengths: Any, y_lengths: Any, squared: bool, norm: int, threads: int | None, progress: bool
 ) -> Search:
-    """Checked arguments."""
+    """Checked arguments: the same record for the same ones, unless ``torch.compile`` traces this."""
+    if x_lengths is y_lengths is None and _arguments.are_constant(squared, norm, threads, progress):
+        if not presence.is_compiling():
+            return _kept_search(None, None, squared, norm, threads, progress)
+    return _new_search(x_lengths, y_lengths, squared, norm, threads, progress)
+
+
+def _new_search(
+    x_lengths: Any, y_lengths: Any, squared: bool, norm: int, threads: int | None, progress: bool
+) -> Search:
     if norm not in (1, 2):
         raise ValueError(f"norm is {norm!r}; it must be 1 or 2")
+    norm = _arguments.integer(norm, "norm", 1)
     if threads is not None:
         threads = _arguments.threads(threads)
-    return Search(x_lengths, y_lengths, norm, norm == 2 and not squared, threads)
+    plain = norm == 2 and not squared
+    return Search(x_lengths, y_lengths, norm, plain, threads, bool(progress))
+
+
+_kept_search = lru_cache(maxsize=1024, typed=True)(_new_search)

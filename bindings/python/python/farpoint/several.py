@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
@@ -301,10 +302,17 @@ def nearest_request(
     threads: int | None = None,
 ) -> Neighborhood:
     """What ``knn`` asks for."""
+    return _kept(_nearest_request, index_dtype, k, exclude_self, norm, threads)
+
+
+def _nearest_request(
+    index_dtype: IndexType, k: Any, exclude_self: bool, norm: int, threads: int | None
+) -> Neighborhood:
     if k is None:
         raise TypeError("k must be an integer, not None (NoneType)")
+    limits = 0.0, 0.0, 0.0
     return _request(
-        _places(k), "nearest", (0.0, 0.0, 0.0), False, "nearest", exclude_self, norm, index_dtype, threads
+        _places(k), "nearest", limits, False, "nearest", exclude_self, norm, index_dtype, threads
     )
 
 
@@ -313,6 +321,15 @@ def ball_request(
     exclude_self: bool = False, norm: int = 2, index_dtype: IndexType = None, threads: int | None = None,
 ) -> Neighborhood:
     """What ``ball_query`` asks for."""
+    return _kept(
+        _ball_request, index_dtype, radius, k, min_radius, order, inclusive, exclude_self, norm, threads
+    )
+
+
+def _ball_request(
+    index_dtype: IndexType, radius: float, k: int | None, min_radius: float, order: str, inclusive: bool,
+    exclude_self: bool, norm: int, threads: int | None,
+) -> Neighborhood:
     limits = _radius(radius, "radius"), _radius(min_radius, "min_radius"), 0.0
     return _request(
         _places(k), "ball", limits, inclusive, order, exclude_self, norm, index_dtype, threads
@@ -348,30 +365,29 @@ def _request(
     k: int | None, kind: str, limits: Any, inclusive: bool, order: str, exclude_self: bool, norm: int,
     index_dtype: Any, threads: int | None,
 ) -> Neighborhood:
-    """The record of a search: the same one for the same arguments, unless ``torch.compile`` traces this."""
     threads = None if threads is None else _arguments.threads(threads)
-    inclusive, exclude_self = bool(inclusive), bool(exclude_self)
-    given = (k, kind, limits, inclusive, order, exclude_self, norm, index_dtype, threads)
-    if type(norm) is int and not presence.is_compiling():
-        try:
-            return _kept_request(*given)
-        except TypeError:  # a type of indices that has no hash
-            pass
-    return _new_request(*given)
-
-
-def _new_request(
-    k: int | None, kind: str, limits: tuple[float, float, float], inclusive: bool, order: str,
-    exclude_self: bool, norm: int, index_dtype: Any, threads: int | None,
-) -> Neighborhood:
     if order not in ("index", "nearest"):
         raise ValueError(f'order is {order!r}; it must be "index" or "nearest"')
     if norm not in (1, 2):
         raise ValueError(f"norm is {norm!r}; it must be 1 or 2")
+    norm = _arguments.integer(norm, "norm", 1)
     narrow = _arguments.is_narrow(index_dtype)
+    inclusive, exclude_self = bool(inclusive), bool(exclude_self)
     return Neighborhood(
         k, kind, limits, inclusive, order == "index", exclude_self, norm, narrow, threads
     )
 
 
-_kept_request = lru_cache(maxsize=1024, typed=True)(_new_request)
+def _kept(make: Callable[..., Neighborhood], index_dtype: Any, *given: Any) -> Neighborhood:
+    """What is made of these arguments: the same record for the same ones, unless ``torch.compile`` traces this."""
+    if _arguments.are_constant(*given) and not presence.is_compiling():
+        try:
+            return _made(make, index_dtype, *given)
+        except TypeError:  # a type of indices that has no hash, or something is wrong
+            pass
+    return make(index_dtype, *given)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _made(make: Callable[..., Neighborhood], *given: Any) -> Neighborhood:
+    return make(*given)

@@ -1,7 +1,10 @@
 //! Nearest neighbors: of NumPy arrays (`search`, their gradients in `gradients`, one value per pair of clouds
-//! in `value`), and by addresses of device memory (`device`, `device_value`).
+//! in `value`), and by addresses of device memory (`device`; with plans made before `device_nearest`
+//! and `device_value`, of `device_pairs`).
 
 mod device;
+mod device_nearest;
+mod device_pairs;
 mod device_value;
 mod gradients;
 mod search;
@@ -18,6 +21,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     gradients::add(module)?;
     value::add(module)?;
     device::add(module)?;
+    device_nearest::add(module)?;
     device_value::add(module)
 }
 

@@ -16,20 +16,23 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// For each point of `x` the nearest of `y`, and with `both` for each of `y` the nearest of `x`: distances
-/// `(b, n)` as the norm gives them (2: squared) and indices, padded with 0 and -1.
+/// `(b, n)` as the norm gives them (2: squared) and indices, padded with 0 and -1. `callback(done, of)` is called
+/// now and then.
 #[pyfunction]
-#[pyo3(signature = (clouds, norm, method, threads, both))]
+#[pyo3(signature = (clouds, norm, method, threads, both, callback = None))]
 fn match_clouds<'py>(
     clouds: Batches<'py>,
     norm: u8,
     method: &str,
     threads: Option<usize>,
     both: bool,
+    callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let (job, cpu) = (job(norm)?.method(method.parse().map_err(error::name)?), watch::cpu(threads));
     let Batches(x, y, x_lengths, y_lengths) = &clouds;
     let lengths = [x_lengths.as_deref(), y_lengths.as_deref()];
-    in_precision!(x, y, |a, b| search(&job, &cpu, &Pair { arrays: [a, b], lengths }, both))
+    let told = callback.as_ref();
+    in_precision!(x, y, |a, b| search(&job, &cpu, &Pair { arrays: [a, b], lengths }, both, told))
 }
 
 fn search<'py, T: Scalar + Element>(
@@ -37,9 +40,10 @@ fn search<'py, T: Scalar + Element>(
     cpu: &Cpu,
     pair: &Pair<'_, 'py, T>,
     both: bool,
+    callback: Option<&Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = pair.py();
-    let found = nearest(job, cpu, pair, both)?;
+    let found = nearest(job, cpu, pair, both, callback)?;
     let rows = pair.rows();
     let (dx, ix) = stacked(py, &found[0], rows[0])?;
     if !both {
@@ -52,16 +56,17 @@ fn search<'py, T: Scalar + Element>(
 /// What was found for the first side of each pair, and for the second if both are wanted.
 pub(super) type Sides<T> = [Vec<Nearest<T>>; 2];
 
-/// Searches without the GIL; Ctrl-C is heard if it may take long.
+/// Searches without the GIL; Ctrl-C is heard if it may take long, and the callback told how far it is.
 pub(super) fn nearest<T: Scalar + Element>(
     job: &Matcher,
     cpu: &Cpu,
     pair: &Pair<'_, '_, T>,
     both: bool,
+    callback: Option<&Py<PyAny>>,
 ) -> PyResult<Sides<T>> {
     let [xs, ys] = &pair.clouds()?;
     let long = watch::is_long(xs.iter().zip(ys).map(|(x, y)| (x.len(), y.len())));
-    let found = watch::run(pair.py(), long, None, |told| match both {
+    let found = watch::run(pair.py(), long, callback, |told| match both {
         false => Ok([each_nearest(job, cpu, xs, ys, told)?, Vec::new()]),
         true => {
             let found = each_chamfer(job, cpu, xs, ys, told)?.into_iter();

@@ -38,27 +38,30 @@ pub(super) fn reduction_of(name: &str) -> PyResult<Reduction> {
 
 /// The value of each pair of batches, in double precision. With `keep` also what the gradients need: the
 /// indices of `x`'s nearest points, then those of `y`'s, in one row; the distances likewise, and what is
-/// kept of maxima.
+/// kept of maxima. `callback(done, of)` is called now and then.
 #[pyfunction]
-#[pyo3(signature = (clouds, how, keep))]
+#[pyo3(signature = (clouds, how, keep, callback = None))]
 fn chamfer_clouds<'py>(
     clouds: Batches<'py>,
     how: How,
     keep: bool,
+    callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let Batches(x, y, x_lengths, y_lengths) = &clouds;
     let lengths = [x_lengths.as_deref(), y_lengths.as_deref()];
-    in_precision!(x, y, |a, b| values(&Pair { arrays: [a, b], lengths }, &how, keep))
+    let told = callback.as_ref();
+    in_precision!(x, y, |a, b| values(&Pair { arrays: [a, b], lengths }, &how, keep, told))
 }
 
 fn values<'py, T: Scalar + Element>(
     pair: &Pair<'_, 'py, T>,
     how: &How,
     keep: bool,
+    callback: Option<&Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = pair.py();
     let reduction = reduction_of(&how.reduction)?;
-    let found = nearest(&job(how.norm)?, &watch::cpu(how.threads), pair, how.both)?;
+    let found = nearest(&job(how.norm)?, &watch::cpu(how.threads), pair, how.both, callback)?;
     let reduced: Vec<Reduced> = (0..found[0].len())
         .map(|k| reduce(&found[0][k], found[1].get(k), reduction, how.plain))
         .collect();

@@ -1,15 +1,17 @@
 //! Sampling clouds in device memory. Python finds the addresses and allocates the answer; here they
-//! become a [`DeviceBatch`] that is queued on the caller's stream.
+//! become a [`DeviceBatch`] that is queued on the caller's stream. `CudaSample` is told once what is the
+//! same in every call, shapes above all.
 
 use super::{amount, job};
-use crate::device::{Input, given};
+use crate::device::{Input, about, given};
 use crate::error::cuda as failed;
 use farpoint::{Amount, DeviceKind, Sampler};
-use farpoint_cuda::{CudaScalar, DeviceBatch, Gpu};
+use farpoint_cuda::{CudaScalar, DeviceBatch, Error, Gpu, Stream};
 use pyo3::prelude::*;
 use std::marker::PhantomData;
 
 pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<CudaSample>()?;
     module.add_function(wrap_pyfunction!(cuda_sample, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_scratch_bytes, module)?)
 }
@@ -55,11 +57,7 @@ fn cuda_sample(
     result.map_err(|error| failed(error, &input.about()))
 }
 
-fn enqueue<T: CudaScalar>(
-    job: &Sampler,
-    input: &Input,
-    output: &Output,
-) -> Result<(), farpoint_cuda::Error> {
+fn enqueue<T: CudaScalar>(job: &Sampler, input: &Input, output: &Output) -> Result<(), Error> {
     let (gpu, stream) = input.open()?;
     let (starts, start_count) = output.starts;
     let (scratch, scratch_bytes) = output.scratch;
@@ -108,4 +106,108 @@ fn cuda_scratch_bytes(
         false => gpu.sample_scratch_bytes::<f32>(&job, clouds, rows, dims, wanted),
         true => gpu.sample_scratch_bytes::<f64>(&job, clouds, rows, dims, wanted),
     })
+}
+
+/// Sampling so many points of each cloud of batches of one shape on one device, from their first row. The Python
+/// half passes addresses of arrays of these sizes, 0 for none, and keeps them in stream order.
+#[pyclass(frozen)]
+struct CudaSample {
+    gpu: Gpu,
+    wide: bool,
+    /// Clouds, rows, coordinates.
+    shape: [usize; 3],
+    strides: [i64; 2],
+    count: usize,
+    job: Sampler,
+    /// Bytes of scratch memory of a sampling, without distances and with them.
+    #[pyo3(get)]
+    scratch: (usize, usize),
+}
+
+/// What squared radii behind scratch memory are aligned to.
+const ALIGNED: usize = 256;
+
+#[pymethods]
+impl CudaSample {
+    /// Strides are of a row and of an axis.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        device: usize,
+        wide: bool,
+        shape: [usize; 3],
+        strides: [i64; 2],
+        count: usize,
+        algorithm: &str,
+    ) -> PyResult<Self> {
+        let (job, [clouds, rows, dims]) = (job(Amount::Count(count), algorithm)?, shape);
+        let about = || about(device, wide, shape);
+        // Before the device is opened, as in `cuda_sample`.
+        job.check(DeviceKind::Gpu).map_err(|error| failed(error.into(), &about()))?;
+        let gpu = py.detach(|| Gpu::new(device)).map_err(|error| failed(error, &about()))?;
+        let bytes = match wide {
+            false => gpu.sample_scratch_bytes::<f32>(&job, clouds, rows, dims, count),
+            true => gpu.sample_scratch_bytes::<f64>(&job, clouds, rows, dims, count),
+        };
+        let bytes = bytes.next_multiple_of(ALIGNED);
+        let scratch = (bytes, bytes + clouds * size_of::<f64>());
+        Ok(Self { gpu, wide, shape, strides, count, job, scratch })
+    }
+
+    /// Queues the sampling; with `values` distances go there, and covering radii to `radii`, in the unit of the
+    /// coordinates. Nothing waits.
+    #[expect(clippy::too_many_arguments, reason = "Python passes numbers faster than tuples")]
+    fn sample(
+        &self,
+        py: Python<'_>,
+        stream: u64,
+        points: u64,
+        lengths: u64,
+        indices: u64,
+        values: u64,
+        radii: u64,
+        scratch: u64,
+    ) -> PyResult<()> {
+        let step = Step { points, lengths, indices, values, radii, scratch };
+        // SAFETY: it is the caller's current stream of this device, which outlives the call.
+        let stream = unsafe { Stream::borrowed(&self.gpu, stream) };
+        let result = py.detach(|| match self.wide {
+            false => self.enqueue::<f32>(&stream, &step),
+            true => self.enqueue::<f64>(&stream, &step),
+        });
+        result.map_err(|error| failed(error, &about(self.gpu.ordinal(), self.wide, self.shape)))
+    }
+}
+
+/// Addresses that change from call to call.
+struct Step {
+    points: u64,
+    lengths: u64,
+    indices: u64,
+    values: u64,
+    radii: u64,
+    scratch: u64,
+}
+
+impl CudaSample {
+    fn enqueue<T: CudaScalar>(&self, stream: &Stream, step: &Step) -> Result<(), Error> {
+        let bytes = self.scratch.0;
+        let covering = given(step.radii).map(|_| step.scratch + bytes as u64);
+        let batch = DeviceBatch::<T> {
+            strides: self.strides,
+            lengths: given(step.lengths),
+            indices: step.indices,
+            values: given(step.values),
+            covering,
+            scratch: given(step.scratch).filter(|_| bytes > 0).map(|address| (address, bytes)),
+            ..DeviceBatch::padded(step.points, self.shape, 0)
+        };
+        // SAFETY: the arrays are as the plan's contract says, lengths within the clouds.
+        unsafe { self.gpu.enqueue_sample(&self.job, stream, &batch) }?;
+        let Some(covering) = covering else { return Ok(()) };
+        let clouds = self.shape[0];
+        let (values, squares) = ((step.values, clouds * self.count), (covering, clouds));
+        // SAFETY: as above: a distance for each place, and of both kinds of radii one for each cloud.
+        unsafe { farpoint_cuda::roots::<T>(stream, values, squares, step.radii) }
+    }
 }

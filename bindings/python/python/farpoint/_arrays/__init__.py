@@ -14,14 +14,22 @@ from .interface import Library
 
 __all__ = ["Library", "library_of", "library_of_pair", "library_of_values", "numpy"]
 
+#: Those of types whose arrays are all of one library.
+_by_type: dict[type, Library] = {np.ndarray: numpy}
+
 
 def library_of(array: Any) -> Library:
     """The module for this array."""
+    found = _by_type.get(type(array))
+    if found is not None:
+        return found
     if presence.is_tensor(array):
         from . import torch
 
+        if not presence.is_compiling():
+            _by_type.update(dict.fromkeys(presence.plain_types(), torch))
         return torch
-    if type(array) is not np.ndarray and conversion.is_on_gpu(array):
+    if conversion.is_on_gpu(array):
         from . import cuda
 
         return cuda
@@ -30,6 +38,9 @@ def library_of(array: Any) -> Library:
 
 def library_of_pair(x: Any, y: Any) -> Library:
     """The module for both clouds of a pair; refuses a tensor beside an array of another library."""
+    library = _by_type.get(type(x))
+    if library is not None and _by_type.get(type(y)) is library:
+        return library
     tensor = presence.is_tensor(x)
     if tensor != presence.is_tensor(y):
         raise TypeError(
@@ -44,7 +55,10 @@ def library_of_pair(x: Any, y: Any) -> Library:
 
 def library_of_values(values: Any, *others: Any) -> Library:
     """The module for values, and indices and the like beside them; refuses arrays of different libraries."""
-    library, tensors = library_of(values), presence.is_tensor(values)
+    library = library_of(values)
+    if all([other is None or _by_type.get(type(other)) is library for other in others]):
+        return library
+    tensors = presence.is_tensor(values)
     for other in others:
         if other is None or (tensors and presence.is_tensor(other)):
             continue

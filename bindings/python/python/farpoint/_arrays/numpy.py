@@ -73,7 +73,12 @@ def nearest(x: Any, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
     """Distances and indices of x, and of y if both are wanted."""
     refuse_narrow(x, y)
     batches, single = _batches(x, y, search)
-    found = list(_native.match_clouds(batches, search.norm, "auto", search.threads, both))
+    asked = batches, search.norm, "auto", search.threads, both
+    if search.progress:
+        with _progress.bar(True, "searching", "points") as callback:
+            found = list(_native.match_clouds(*asked, callback))
+    else:
+        found = list(_native.match_clouds(*asked))
     if single:
         found = [part[0] for part in found]
     if search.plain:
@@ -85,7 +90,11 @@ def chamfer(x: Any, y: Any, search: Search, reduction: str, both: bool) -> Any:
     """One value per pair of clouds."""
     batches, single = _batches(x, y, search)
     how = Reduction(search.norm, search.plain, reduction, both, search.threads)
-    values = _native.chamfer_clouds(batches, how, False)[0]
+    if search.progress:
+        with _progress.bar(True, "searching", "points") as callback:
+            (values,) = _native.chamfer_clouds(batches, how, False, callback)
+    else:
+        (values,) = _native.chamfer_clouds(batches, how, False)
     return float(values[0]) if single else like(values, x)
 
 

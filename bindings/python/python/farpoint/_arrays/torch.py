@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from .. import _native
+from .. import _native, _progress
 from .._records import Reduction, Search
 from .._torch import chamfer as operator
+from .._torch import chamfer_met, memory, met, neighbors
 from .._torch import search as searching
+from .._torch.calls import wants_gradient
+from .._torch.presence import is_compiling
 from . import whole_numbers
 from .conversion import name, to_numpy
 from .torch_approximate import sample_approximate
@@ -33,17 +37,69 @@ __all__ = [
 
 def nearest(x: Tensor, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
     """Distances and indices of x, and of y if both are wanted."""
-    arguments = _arguments(x, y, search)
-    found: tuple[Any, ...] = searching.found(*arguments, search.norm, search.threads, both)
+    asked, x_lengths, y_lengths = search, search.x_lengths, search.y_lengths
+    if x_lengths is not None or y_lengths is not None:
+        asked = search._replace(x_lengths=None, y_lengths=None)
+    ready = met.ready((asked, both), _ready_nearest, x, y, x_lengths, y_lengths)
+    found: tuple[Any, ...]
+    if ready is None:
+        arguments = _arguments(x, y, search)
+        with _bar(x, search):
+            found = searching.found(*arguments, search.norm, search.threads, both)
+    elif wants_gradient(x, y):
+        found = neighbors.answer_differentiably(x, y, x_lengths, y_lengths, ready)
+    else:
+        found = neighbors.answer(ready, x, y, x_lengths, y_lengths)
+        return searching.rooted(found) if search.plain else found
     if search.plain:
         found = tuple([part if k % 2 else searching.root(part) for k, part in enumerate(found)])
     return found
 
 
+def _ready_nearest(request: tuple[Search, bool], x: Tensor, y: Tensor, *lengths: Any) -> Any:
+    """What a search needs of such tensors; None where one has to be converted."""
+    search, both = request
+    if not _as_they_are(x, y, search, *lengths):
+        return None
+    return neighbors.ready(x, y, search.norm, both)
+
+
+def _as_they_are(x: Tensor, y: Tensor, search: Search, *lengths: Tensor | None) -> bool:
+    """Whether none of the tensors has to be converted. Refuses what is no pair of clouds with lengths."""
+    given = _arguments(x, y, search._replace(x_lengths=lengths[0], y_lengths=lengths[1]))
+    return given[0] is x and given[1] is y and memory.are_lengths(*lengths)
+
+
 def chamfer(x: Tensor, y: Any, search: Search, reduction: str, both: bool) -> Tensor:
     """One value per pair of clouds."""
+    asked, x_lengths, y_lengths = search, search.x_lengths, search.y_lengths
+    if x_lengths is not None or y_lengths is not None:
+        asked = search._replace(x_lengths=None, y_lengths=None)
+    ready = met.ready((asked, reduction, both), _ready_chamfer, x, y, x_lengths, y_lengths)
+    if ready is not None:
+        if wants_gradient(x, y):
+            found: Tensor = chamfer_met.answer_differentiably(x, y, x_lengths, y_lengths, ready)
+            return found
+        return chamfer_met.answer(ready, x, y, x_lengths, y_lengths)
     how = Reduction(search.norm, search.plain, reduction, both, search.threads)
-    return operator.chamfer(*_arguments(x, y, search), how)
+    arguments = _arguments(x, y, search)
+    with _bar(x, search):
+        return operator.chamfer(*arguments, how)
+
+
+def _bar(x: Tensor, search: Search) -> AbstractContextManager[None]:
+    """A progress bar over a search on the CPU, if it is wanted."""
+    if search.progress and x.is_cpu and not is_compiling():
+        return _progress.over_calls("searching", "points")
+    return nullcontext()
+
+
+def _ready_chamfer(request: tuple[Search, str, bool], x: Tensor, y: Tensor, *lengths: Any) -> Any:
+    search, reduction, both = request
+    if not _as_they_are(x, y, search, *lengths):
+        return None
+    how = Reduction(search.norm, search.plain, reduction, both, search.threads)
+    return chamfer_met.ready(x, y, how)
 
 
 def _arguments(

@@ -8,15 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._records import WHOLE, Neighborhood, Sides
-from .._torch import interpolation, met, several
+from .._records import Neighborhood, Sides
+from .._torch import interpolation, memory, met, several
 from .._torch import several_kernels as kernels
 from .._torch import values as operators
 from .._torch import values_kernels as of_values
 from .._torch.calls import wants_gradient
 from .._torch.presence import untraced
 from .._torch.registration import HALVES
-from .._torch.search import root
+from .._torch.search import root, rooted
 from .._torch.transfer import numbers, sent
 from . import whole_numbers
 from .conversion import name
@@ -34,20 +34,24 @@ def search(
     x: Tensor, y: Any, sides: Sides, request: Neighborhood, plain: bool
 ) -> tuple[Tensor, ...]:
     """Distances, indices and counts of the neighbors of each point."""
-    whole = sides is WHOLE or not any([part is not None for part in sides[:4]])
-    ready = met.ready(request, _ready_search, x, y) if whole else None
+    ready = None
+    if sides.x_offsets is None:
+        ready = met.ready(request, _ready_search, x, y, sides.x_lengths, sides.y_lengths)
     if ready is None:
         found = several.search(*_arguments(x, y, sides, request), request)
     elif wants_gradient(x, y):
         found = several.search_differentiably(x, y, *sides, *request, ready)
     else:
         found = kernels.answer(ready, x, y, *sides)
+        return rooted(found[:1]) + found[1:] if plain else found
     return (root(found[0]), *found[1:]) if plain else found
 
 
-def _ready_search(request: Neighborhood, x: Tensor, y: Tensor, _: None) -> Any:
-    given = _arguments(x, y, WHOLE, request)
-    return kernels.ready(x, y, request) if given[0] is x and given[1] is y else None
+def _ready_search(request: Neighborhood, x: Tensor, y: Tensor, *lengths: Any) -> Any:
+    """What a search needs of such tensors; None where one has to be converted."""
+    given = _arguments(x, y, Sides(*lengths), request)
+    even = given[0] is x and given[1] is y and memory.are_lengths(*lengths)
+    return kernels.ready(x, y, request) if even else None
 
 
 def within(
@@ -188,7 +192,9 @@ def interpolate(values: Tensor, indices: Tensor, weights: Tensor) -> Tensor:
     return interpolation.interpolate(values, _whole(indices), weights)
 
 
-def _ready_values(name: str, values: Tensor, indices: Tensor, more: Tensor | None) -> Any:
+def _ready_values(
+    name: str, values: Tensor, indices: Tensor, more: Tensor | None, _: None
+) -> Any:
     """What one of these needs of such tensors; None where one has to be converted."""
     if name == "gather":
         _check(values, indices, False)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .. import _native
 from .._records import Sampling
-from .._torch import memory
+from .._torch import memory, met
 from .._torch import sampling as operators
 from .._torch.presence import untraced
 from .._torch.transfer import numbers
@@ -25,6 +25,12 @@ from .torch_arguments import (
 
 def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     """Indices, distances or None, and covering radius."""
+    if request.simple:
+        lengths = request.lengths
+        asked = request if lengths is None else request._replace(lengths=None)
+        ready = met.ready(asked, _ready, points, points, lengths)
+        if ready is not None:
+            return operators.answer(ready, points, lengths)
     points = checked(points.detach() if points.requires_grad else points)
     if request.seed is not None or request.threads is not None:
         request = in_range(request)
@@ -35,6 +41,21 @@ def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     if request.out is not None:
         found = (fill(found[0], request.out), *found[1:])
     return found
+
+
+def _ready(
+    request: Sampling, points: Tensor, _: Tensor, lengths: Tensor | None, __: None
+) -> operators.Ready | None:
+    """What such a call needs of such tensors; None where one has to be converted, or clouds differ in samples."""
+    if checked(points) is not points or points.dim() == 2 and lengths is not None:
+        return None
+    in_range(request)
+    if lengths is not None:
+        lengths_of(lengths, points)
+        fewer = request.ratio is not None or (request.count or 0) > points.shape[1]
+        if fewer or not memory.are_lengths(lengths):
+            return None
+    return operators.ready(points, checked_count(points, request), request.algorithm, request.distances)
 
 
 def _chosen(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:

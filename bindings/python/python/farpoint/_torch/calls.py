@@ -36,10 +36,9 @@ def differentiably(kernel: Any, backward: Any, keep: Any, answer: Any = None) ->
 
 def wants_gradient(*tensors: Any) -> bool:
     """Whether a call has to be differentiable."""
-    if torch.is_grad_enabled():
-        for tensor in tensors:
-            if tensor is not None and tensor.requires_grad:
-                return True
+    for tensor in tensors:
+        if tensor is not None and tensor.requires_grad:
+            return torch.is_grad_enabled()
     return False
 
 

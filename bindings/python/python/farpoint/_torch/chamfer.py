@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _native
+from .. import _native, _progress
 from .._records import Reduction
 from . import derivatives, fast_path, memory, search
 from .registration import define, differentiate, map_by, vmapped
@@ -35,7 +35,7 @@ def chamfer(
     return _kernel(x, y, x_lengths, y_lengths, how, False)[0]
 
 
-def _keeps_distances(how: Reduction) -> bool:
+def keeps_distances(how: Reduction) -> bool:
     """Whether gradients need the distances."""
     return how.plain or how.reduction == "max"
 
@@ -57,7 +57,8 @@ def _on_cpu(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, how: Reduction,
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
-    found = _native.chamfer_clouds(memory.batches_of(x, y, x_lengths, y_lengths), how, keep)
+    batches = memory.batches_of(x, y, x_lengths, y_lengths)
+    found = _native.chamfer_clouds(batches, how, keep, _progress.callback())
     value = torch.from_numpy(found[0]).to(x.dtype)
     if x.dim() == 2:
         value = value[0].clone()
@@ -66,7 +67,7 @@ def _on_cpu(
     return value, torch.from_numpy(found[1]), torch.from_numpy(found[2])
 
 
-class _Plan:
+class Plan:
     """What is the same in every step with clouds of some shape on a GPU."""
 
     __slots__ = ("forward", "backward", "scratch", "value", "indices", "distances", "x", "y")
@@ -100,17 +101,17 @@ def _places(pairs: Any, n: Any, m: Any, how: Reduction) -> tuple[Any, Any]:
 _EXTREMES = 4
 
 #: Plans of shapes that were met, and how many are kept at most.
-_plans: dict[Any, _Plan] = {}
+_plans: dict[Any, Plan] = {}
 _MOST_PLANS = 1024
 
 
-def _plan_of(x: Tensor, y: Tensor, how: Reduction) -> _Plan:
+def plan_of(x: Tensor, y: Tensor, how: Reduction) -> Plan:
     key = x.shape, y.shape, x.stride(), y.stride(), x.dtype, y.dtype, x.get_device(), how
     plan = _plans.get(key)
     if plan is None:
         if len(_plans) >= _MOST_PLANS:
             _plans.clear()
-        plan = _plans[key] = _Plan(x, y, how)
+        plan = _plans[key] = Plan(x, y, how)
     return plan
 
 
@@ -119,7 +120,7 @@ def _on_cuda(
     keep: bool,
 ) -> tuple[Tensor, Any, Any]:
     """Queues search and reduction on the current stream. Nothing here waits."""
-    plan = _plan_of(x, y, how)
+    plan = plan_of(x, y, how)
     # Names are kept for copies and for scratch, so that none is given back before it is used.
     x, y = _even(x), _even(y)
     value, distances = x.new_empty(plan.value), x.new_empty(plan.distances)
@@ -167,7 +168,7 @@ def _gradients_on_cuda(
     x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, indices: Tensor,
     distances: Tensor | None, grad: Tensor, how: Reduction, of_x: bool, of_y: bool,
 ) -> tuple[Any, Any]:
-    plan = _plan_of(x, y, how)
+    plan = plan_of(x, y, how)
     x, y = _even(x), _even(y)
     # Dense, as promised to torch.compile, whatever the strides of the clouds.
     gx = x.new_empty(plan.x) if of_x else None
@@ -198,7 +199,7 @@ def _again(
     return tuple([next(found) if cloud.requires_grad else None for cloud in (x, y)])
 
 
-def _backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     """The gradients of both clouds."""
     x, y, indices, distances, x_lengths, y_lengths = ctx.saved_tensors
     lengths = x_lengths, y_lengths
@@ -215,7 +216,7 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...], how: Reduction) -> None:
     x, y, x_lengths, y_lengths = inputs
-    distances = output[2] if _keeps_distances(how) else None
+    distances = output[2] if keeps_distances(how) else None
     ctx.save_for_backward(x, y, output[1], distances, x_lengths, y_lengths)
     ctx.how = how
 
@@ -234,7 +235,7 @@ class _Chamfer(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
-        return (*_backward(ctx, grad), None, None, None)
+        return (*backward(ctx, grad), None, None, None)
 
 
 _differentiably = fast_path.apply_of(_Chamfer)
@@ -295,7 +296,7 @@ def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> Non
 
 
 def _operator_gradients(ctx: Any, grad: Tensor, *_: Any) -> tuple[Any, ...]:
-    return (*_backward(ctx, grad), *(None,) * 7)
+    return (*backward(ctx, grad), *(None,) * 7)
 
 
 differentiate("chamfer", _operator_gradients, _setup)

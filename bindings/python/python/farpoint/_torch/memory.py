@@ -3,6 +3,7 @@ strides on a GPU."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -47,7 +48,7 @@ def address_of(tensor: Tensor | None) -> int:
 
 
 def addresses_of(x: Tensor | None, y: Tensor | None) -> tuple[int, int]:
-    return address_of(x), address_of(y)
+    return 0 if x is None else x.data_ptr(), 0 if y is None else y.data_ptr()
 
 
 def place_of(memory: Tensor | None) -> tuple[int, int]:
@@ -75,6 +76,29 @@ def batch_shape(points: Tensor) -> tuple[int, int, int]:
     """Clouds, rows, coordinates of a batch, or of one cloud (N, D)."""
     shape = points.shape
     return (1, shape[0], shape[1]) if len(shape) == 2 else (shape[0], shape[1], shape[2])
+
+
+def dense(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of a dense tensor."""
+    return tuple([math.prod(shape[axis + 1:]) for axis in range(len(shape))])
+
+
+def are_lengths(*given: Tensor | None) -> bool:
+    """Whether lengths that were checked can be read where they lie, once they are within the clouds."""
+    return all([part is None or (part.dtype == torch.int64 and part.is_contiguous()) for part in given])
+
+
+def within(lengths: Tensor | None, rows: int) -> Tensor | None:
+    """The same, no fewer than 0 and no more than the rows of a cloud."""
+    return None if lengths is None else lengths.clamp(0, rows)
+
+
+def within_both(
+    x: Tensor | None, y: Tensor | None, x_rows: int, y_rows: int
+) -> tuple[Tensor | None, Tensor | None]:
+    """The same of both sides."""
+    held = within(x, x_rows)
+    return held, held if y is x and x_rows == y_rows else within(y, y_rows)
 
 
 def addressable(clouds: Tensor) -> tuple[Tensor, tuple[int, int]]:

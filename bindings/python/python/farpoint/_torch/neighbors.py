@@ -3,12 +3,13 @@ the same memory; on a GPU the kernels are queued on the current stream, in memor
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from .. import _native
+from .. import _native, _progress
 from .._records import Found, Gradients
 from . import fast_path, memory
 from .registration import define, differentiate
@@ -28,7 +29,7 @@ def _on_cpu(
     threads: int | None, both: bool, indices: bool = True,
 ) -> tuple[Any, ...]:
     batches = memory.batches_of(x, y, x_lengths, y_lengths)
-    found = _native.match_clouds(batches, norm, "auto", threads, both)
+    found = _native.match_clouds(batches, norm, "auto", threads, both, _progress.callback())
     single = x.dim() == 2
     return tuple([
         torch.from_numpy(part[0] if single else part) if indices or k % 2 == 0 else None
@@ -138,7 +139,8 @@ def _backward_on_cuda(
     parts = [None if part is None else part.contiguous() for part in (ix, iy, gx, gy)]
     scratch = _scratch(x, y, both, norm, True)
     wanted = Gradients(
-        memory.addresses_of(*parts[:2]), memory.addresses_of(*parts[2:]), memory.addresses_of(of_x, of_y), memory.place_of(scratch)
+        memory.addresses_of(*parts[:2]), memory.addresses_of(*parts[2:]), memory.addresses_of(of_x, of_y),
+        memory.place_of(scratch),
     )
     _native.cuda_match_backward(
         memory.input_of(x, x_strides, None), memory.input_of(y, y_strides, None), wanted,
@@ -194,3 +196,101 @@ class _Search(torch.autograd.Function):
 
 #: A search with its gradient, where only kernels would see the operator.
 search_differentiably = fast_path.apply_of(_Search)
+
+
+# ----------------------------------------------------------------------------- arguments met before
+
+
+class Ready(NamedTuple):
+    """All that a search in clouds of some shape on a GPU needs, without lengths, but addresses."""
+
+    search: Callable[..., None]
+    backward: Callable[..., None]
+    device: int
+    kind: torch.dtype
+    #: Shape and strides of what is found for x, and for y if both are wanted.
+    x: tuple[tuple[int, ...], tuple[int, ...]]
+    y: tuple[tuple[int, ...], tuple[int, ...]] | None
+    #: Of their gradients.
+    of_x: tuple[tuple[int, ...], tuple[int, ...]]
+    of_y: tuple[tuple[int, ...], tuple[int, ...]]
+    #: Bytes of scratch memory, and of the gradients.
+    scratch: tuple[int, int]
+    norm: int
+
+
+def ready(x: Tensor, y: Tensor, norm: int, both: bool) -> Ready | None:
+    """The same for clouds that were checked; None where an answer, or a cloud, takes more than an address."""
+    (even_x, x_strides), (even_y, y_strides) = memory.addressable(x), memory.addressable(y)
+    if even_x is not x or even_y is not y or x.numel() == 0 or y.numel() == 0:
+        return None
+    pairs, n, dims = memory.batch_shape(x)
+    device, of_x, of_y = x.get_device(), tuple(x.shape), tuple(y.shape)
+    plan = _native.CudaNearest(
+        device, x.dtype == torch.float64, (pairs, n, of_y[-2], dims), (x_strides, y_strides), norm, both
+    )
+    places = [(shape, memory.dense(shape)) for shape in (of_x[:-1], of_y[:-1], of_x, of_y)]
+    return Ready(
+        plan.search, plan.backward, device, x.dtype, places[0], places[1] if both else None, places[2],
+        places[3], plan.scratch, norm,
+    )
+
+
+def answer(
+    ready: Ready, x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
+) -> tuple[Tensor, ...]:
+    """Distances and indices of x, and of y if both are wanted."""
+    search, _, device, kind, of_x, of_y, _, _, (size, _), _ = ready
+    make, x_given, y_given = fast_path.maker(device), 0, 0
+    dx, ix, dy, iy = make(*of_x, kind), make(*of_x, torch.int64), None, None
+    if of_y is not None:
+        dy, iy = make(*of_y, kind), make(*of_y, torch.int64)
+    if x_lengths is not None or y_lengths is not None:
+        held = memory.within_both(x_lengths, y_lengths, x.shape[-2], y.shape[-2])
+        x_given, y_given = memory.addresses_of(*held)
+    scratch = make((size,), (1,), torch.uint8) if size else None
+    search(
+        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), x_given, y_given, dx.data_ptr(), ix.data_ptr(),
+        0 if dy is None else dy.data_ptr(), 0 if iy is None else iy.data_ptr(),
+        0 if scratch is None else scratch.data_ptr(),
+    )
+    return (dx, ix) if dy is None or iy is None else (dx, ix, dy, iy)
+
+
+class _Answer(torch.autograd.Function):
+    """The same with its gradients, without the operator."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, ready: Ready
+    ) -> tuple[Tensor, ...]:
+        found = answer(ready, x, y, x_lengths, y_lengths)
+        ctx.mark_non_differentiable(*found[1::2])
+        ctx.save_for_backward(x, y, found[1], found[3] if ready.y else None)
+        ctx.ready, ctx.norm, ctx.threads = ready, ready.norm, None
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, gx: Tensor, _: Any, gy: Tensor | None = None, __: Any = None) -> tuple[Any, ...]:
+        x, y, ix, iy = ctx.saved_tensors
+        if torch.is_grad_enabled() or not fast_path.only_kernels_see(gx, gy):
+            return *_backward(ctx, gx, None, gy)[:2], None, None, None
+        gx, gy = gx.contiguous(), None if iy is None or gy is None else gy.contiguous()
+        return *_sent(ctx.ready, (x, y), (ix, iy), (gx, gy), ctx.needs_input_grad), None, None, None
+
+
+answer_differentiably = fast_path.apply_of(_Answer)
+
+
+def _sent(ready: Ready, clouds: Any, indices: Any, grads: Any, needs: Any) -> tuple[Any, Any]:
+    """The gradients of both clouds; None where they are not wanted."""
+    make = fast_path.maker(ready.device)
+    of_x = make(*ready.of_x, ready.kind) if needs[0] else None
+    of_y = make(*ready.of_y, ready.kind) if needs[1] else None
+    size = ready.scratch[1]
+    scratch = make((size,), (1,), torch.uint8) if size else None
+    ready.backward(
+        fast_path.current_stream(ready.device),
+        *[memory.address_of(part) for part in (*clouds, *indices, *grads, of_x, of_y, scratch)],
+    )
+    return of_x, of_y

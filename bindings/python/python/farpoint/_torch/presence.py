@@ -27,6 +27,11 @@ def is_tensor(array: Any) -> bool:
     return (_torch is not None or note_torch()) and isinstance(array, _torch.Tensor)
 
 
+def plain_types() -> tuple[type, type]:
+    """The types of tensors that are nothing more, once PyTorch was seen."""
+    return _torch.Tensor, _torch.nn.Parameter
+
+
 def is_compiling() -> bool:
     """Whether ``torch.compile`` traces what is running."""
     return _torch is not None and _torch.compiler.is_compiling()

@@ -3,14 +3,15 @@ queued on the current stream, in memory of PyTorch's allocator."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from .. import _native
 from .._records import Output
-from . import memory
+from . import fast_path, memory
 from .registration import define
 
 _ARGUMENTS = (
@@ -102,6 +103,56 @@ def enqueue(
     wanted = None if spacing is not None else most
     _native.cuda_sample(memory.input_of(points, strides, lengths), output, wanted, spacing, algorithm)
     return indices, values, radii
+
+
+# ----------------------------------------------------------------------------- arguments met before
+
+
+class Ready(NamedTuple):
+    """All that a sampling of clouds of some shape on a GPU needs, but addresses."""
+
+    queue: Callable[..., None]
+    device: int
+    kind: torch.dtype
+    #: Shape and strides of indices and distances, and of radii.
+    places: tuple[tuple[int, ...], tuple[int, ...]]
+    clouds: tuple[tuple[int, ...], tuple[int, ...]]
+    distances: bool
+    #: Bytes of scratch memory.
+    scratch: int
+    rows: int
+
+
+def ready(points: Tensor, count: int, algorithm: str, distances: bool) -> Ready | None:
+    """The same for clouds that were checked; None where an answer, or a cloud, takes more than an address."""
+    whole, strides = memory.addressable(points)
+    shape = memory.batch_shape(points)
+    if whole is not points or count == 0 or 0 in shape:
+        return None
+    device = points.get_device()
+    plan = _native.CudaSample(device, points.dtype == torch.float64, shape, strides, count, algorithm)
+    batch = points.dim() == 3
+    places = ((shape[0], count), (count, 1)) if batch else ((count,), (1,))
+    clouds = ((shape[0],), (1,)) if batch else ((), ())
+    return Ready(plan.sample, device, points.dtype, places, clouds, distances, plan.scratch[distances], shape[1])
+
+
+def answer(ready: Ready, points: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Any, Any]:
+    """Indices, and distances and radii or None."""
+    queue, device, kind, places, clouds, wanted, size, rows = ready
+    make = fast_path.maker(device)
+    indices, distances, radii = make(*places, torch.int64), None, None
+    addresses = 0, 0
+    if wanted:
+        distances, radii = make(*places, kind), make(*clouds, torch.float64)
+        addresses = distances.data_ptr(), radii.data_ptr()
+    scratch = make((size,), (1,), torch.uint8) if size else None
+    lengths = memory.within(lengths, rows)
+    queue(
+        fast_path.current_stream(device), points.data_ptr(), 0 if lengths is None else lengths.data_ptr(),
+        indices.data_ptr(), *addresses, 0 if scratch is None else scratch.data_ptr(),
+    )
+    return indices, distances, radii
 
 
 def _room(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any]:

@@ -70,6 +70,14 @@ def root(squares: Tensor) -> Tensor:
     return squares.masked_fill(zero, 1).sqrt().masked_fill(zero, 0)
 
 
+def rooted(found: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Distances, each before its indices if there are any, with roots in their place: nobody else has them yet,
+    and they have no gradient."""
+    for squares in found[::2]:
+        squares.sqrt_()
+    return found
+
+
 class _ExactRoot(torch.autograd.Function):
     """NumPy's roots, which are rounded as on a GPU: PyTorch's on the CPU may be an ulp off."""
 

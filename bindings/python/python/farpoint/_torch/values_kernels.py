@@ -108,13 +108,13 @@ def ready(name: str, values: Tensor, indices: Tensor, more: Tensor | None = None
     plan = plan_of(values, indices, _sizes(values, indices))
     rows = indices.shape if name == "gather" else indices.shape[:-1]
     shape = (*rows, values.shape[-1])
-    return Ready(getattr(plan, name), values.get_device(), (shape, _dense(shape)))
+    return Ready(getattr(plan, name), values.get_device(), (shape, memory.dense(shape)))
 
 
 def answer(ready: Ready, values: Tensor, *others: Tensor) -> Tensor:
     """The answer for values, indices and what else the operator takes."""
     queue, device, places = ready
-    found = values.new_empty_strided(*places)
+    found = fast_path.maker(device)(*places, values.dtype)
     addresses = [other.data_ptr() for other in others]
     queue(fast_path.current_stream(device), values.data_ptr(), *addresses, found.data_ptr())
     return found
@@ -123,7 +123,7 @@ def answer(ready: Ready, values: Tensor, *others: Tensor) -> Tensor:
 def answer_max(ready: Ready, values: Tensor, indices: Tensor, add: Tensor | None) -> Tensor:
     """The answer of ``gather_max``."""
     queue, device, places = ready
-    found = values.new_empty_strided(*places)
+    found = fast_path.maker(device)(*places, values.dtype)
     queue(
         fast_path.current_stream(device), values.data_ptr(), indices.data_ptr(),
         memory.address_of(add), found.data_ptr(),
@@ -141,12 +141,7 @@ def ready_weights(distances: Tensor, power: int, eps: float) -> Ready | None:
     def queue(stream: int, distances: int, found: int) -> None:
         _native.cuda_weights(device, stream, wide, sizes, power, eps, distances, 0, found)
 
-    return Ready(queue, device, (shape, _dense(shape)))
-
-
-def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides of a dense tensor."""
-    return tuple([math.prod(shape[axis + 1:]) for axis in range(len(shape))])
+    return Ready(queue, device, (shape, memory.dense(shape)))
 
 
 # --------------------------------------------------------------------------------------- gather
