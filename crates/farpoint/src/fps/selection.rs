@@ -1,7 +1,9 @@
 //! The sequence of choices as it grows: every algorithm offers its next choice here.
 
 use crate::cloud::Cloud;
+use crate::memory::Shared;
 use crate::random::SplitMix64;
+use crate::threads::Team;
 use crate::{Amount, Error, Observer, Progress, Scalar, Start, Statistics};
 use std::ops::ControlFlow;
 
@@ -68,7 +70,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
     #[must_use]
     pub(crate) fn offer(&mut self, point: u32, value: T) -> bool {
         if self.points.len() >= self.limit
-            || self.stop_radius.is_some_and(|radius| value.sqrt().to_f64() <= radius)
+            || self.stops_at(value)
         {
             self.covering = value;
             return false;
@@ -76,6 +78,54 @@ impl<'a, T: Scalar> Selection<'a, T> {
         self.points.push(point);
         self.values.push(value);
         true
+    }
+
+    /// Whether a choice of these keys is refused because of the radius to stop at.
+    pub(crate) fn stops_among(&self, keys: &[T::Key]) -> bool {
+        // Smaller distances have larger keys.
+        let last = self.stop_radius.and(keys.iter().max());
+        last.is_some_and(|&key| self.stops_at(T::key_value(key)))
+    }
+
+    fn stops_at(&self, value: T) -> bool {
+        self.stop_radius.is_some_and(|radius| value.sqrt().to_f64() <= radius)
+    }
+
+    /// Takes all these choices, given as keys in runs: where each ends, and whether what follows
+    /// comes after all before. Whether the sample is complete.
+    pub(crate) fn offer_all(
+        &mut self,
+        team: &Team,
+        keys: &mut [T::Key],
+        ends: &[(usize, bool)],
+    ) -> bool {
+        sort(team, keys, ends);
+        let wanted = keys.len().min(self.limit - self.points.len());
+        let taken = keys[..wanted].partition_point(|&key| !self.stops_at(T::key_value(key)));
+        let complete = keys.get(taken).map(|&key| T::key_value(key));
+        let before = self.points.len();
+        self.points.reserve(taken);
+        self.values.reserve(taken);
+        let points = Shared::new(&mut self.points.spare_capacity_mut()[..taken]);
+        let values = Shared::new(&mut self.values.spare_capacity_mut()[..taken]);
+        team.each(taken.div_ceil(RUN), |run, _| {
+            let run = run * RUN..(run * RUN + RUN).min(taken);
+            // SAFETY: the run is its task's alone, and below the number taken.
+            let (points, values) = unsafe { (points.part(run.clone()), values.part(run.clone())) };
+            for ((point, value), &key) in points.iter_mut().zip(values).zip(&keys[run]) {
+                point.write(T::key_index(key));
+                value.write(T::key_value(key));
+            }
+        });
+        // SAFETY: the runs are all that are taken, and were written.
+        unsafe {
+            self.points.set_len(before + taken);
+            self.values.set_len(before + taken);
+        }
+        if let Some(value) = complete {
+            self.covering = value;
+        }
+        complete.is_some()
     }
 
     /// Samples still to come, at most.
@@ -91,20 +141,50 @@ impl<'a, T: Scalar> Selection<'a, T> {
     /// Calls the observer now and then; an error if it cancels the run.
     #[inline]
     pub(crate) fn report(&mut self, value: T) -> Result<(), Error> {
-        if self.points.len() < self.next_report {
+        self.report_at(self.points.len(), value)
+    }
+
+    /// The same when there are so many samples, some of them not offered yet.
+    #[inline]
+    pub(crate) fn report_at(&mut self, samples: usize, value: T) -> Result<(), Error> {
+        if samples < self.next_report {
             return Ok(());
         }
-        self.next_report = self.points.len() + REPORT_EVERY;
+        self.next_report = samples + REPORT_EVERY;
         let progress = Progress {
-            samples: self.points.len(),
+            samples: samples.min(self.limit),
             wanted: self.limit,
             covering_radius: value.sqrt().to_f64(),
         };
         match self.observer.as_mut().map_or(ControlFlow::Continue(()), |tell| tell(progress)) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Error::Cancelled(self.points.len())),
+            ControlFlow::Break(()) => Err(Error::Cancelled(samples.min(self.limit))),
         }
     }
+}
+
+/// Samples that are written as one task.
+const RUN: usize = 1 << 13;
+
+/// Sorts keys, given in runs: where each ends, and whether what follows comes after all before.
+fn sort<K: Ord + Copy + Send + Sync>(team: &Team, keys: &mut [K], ends: &[(usize, bool)]) {
+    let shared = Shared::new(keys);
+    let start = |k: usize| if k == 0 { 0 } else { ends[k - 1].0 };
+    team.each(ends.len(), |k, _| {
+        // SAFETY: the run is its task's alone, and runs end at the end of all keys.
+        let run = unsafe { shared.part(start(k)..ends[k].0) };
+        if !run.is_sorted() {
+            run.sort_unstable();
+        }
+    });
+    let last: Vec<_> = (0..ends.len()).filter(|&k| ends[k].1).collect();
+    team.each(last.len(), |band, _| {
+        let first = if band == 0 { 0 } else { ends[last[band - 1]].0 };
+        // SAFETY: the band is its task's alone, and the last ends at the end of all keys.
+        let band = unsafe { shared.part(first..ends[last[band]].0) };
+        // It finds the runs and merges them.
+        band.sort();
+    });
 }
 
 /// What is wanted of a cloud, checked against it.

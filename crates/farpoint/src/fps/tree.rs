@@ -13,16 +13,17 @@ use crate::distance::{square, squared};
 use crate::memory::{self, Shared};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
+use crate::threads::Team;
 use crate::{Error, Scalar, Statistics};
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
+    team: &Team,
     cloud: &Cloud<T>,
-    threads: usize,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
     let mut clock = Clock::now();
-    let mut walker = Walker::new(simd, BoxTree::new(cloud, threads));
+    let mut walker = Walker::new(simd, BoxTree::by(team, cloud));
     clock.lap(&mut selection.statistics.seconds.build);
     if walker.run(selection, usize::MAX)? == Outcome::MoreToCome {
         finish(cloud, selection);

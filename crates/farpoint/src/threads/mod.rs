@@ -6,11 +6,18 @@ mod forked;
 mod pool;
 #[cfg(not(feature = "rayon"))]
 mod serial;
+mod team;
 
 #[cfg(feature = "rayon")]
 pub(crate) use pool::{count, join, on_threads, prelude};
+#[cfg(feature = "rayon")]
+use pool::helpers;
+#[cfg(not(feature = "rayon"))]
+use serial::helpers;
 #[cfg(not(feature = "rayon"))]
 pub(crate) use serial::{count, join, on_threads, prelude};
+
+pub(crate) use team::{Team, Waits};
 
 use crate::Error;
 use prelude::*;

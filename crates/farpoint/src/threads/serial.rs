@@ -23,6 +23,18 @@ pub(crate) fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B)
     (a(), b())
 }
 
+/// There are no threads that could help a team.
+pub(super) mod helpers {
+    pub(crate) const THREADS: bool = false;
+
+    #[derive(Default)]
+    pub(crate) struct Own;
+
+    pub(crate) fn call(_count: usize, _help: impl Fn()) -> Own {
+        Own
+    }
+}
+
 /// The parallel iterators that this crate uses, in order on one thread.
 pub(crate) mod prelude {
     /// What rayon's iterators are here.

@@ -3,9 +3,11 @@
 //! See docs/peak.md for the method and its proof. A *band* is all unchosen points whose
 //! distance is above a floor `beta`. Until every distance is at or below it, FPS chooses only
 //! points of the band, and what happens outside can wait. So: collect the band
-//! (`candidates`), find out which of its points are chosen and with what distances (`solve`),
-//! sort them by distance and index, which is the order of FPS, and apply all of them to the
-//! cloud in one go (`update`). Then the next band.
+//! (`candidates`), find out which of its points are chosen and with what distances (`solve`), and
+//! apply all of them to the cloud in one go (`update`). Then the next band. Sorted by distance and index,
+//! the choices of a band are in the order of FPS; all bands are sorted at the end.
+//!
+//! Each stage is a step of a team of threads: a part of the tree's nodes, of the band, of the tree.
 
 mod candidates;
 mod floor;
@@ -16,18 +18,20 @@ mod solve;
 mod update;
 
 use super::selection::Selection;
-use super::tree::{Outcome, Walker, finish};
+use super::tree::finish;
 use crate::clock::Clock;
 use crate::cloud::Cloud;
+use crate::memory::Shared;
 use crate::simd::Simd;
-use crate::spatial::{BoxTree, Cells, LEAF};
-use crate::threads::prelude::*;
-use crate::{Error, Scalar, Statistics, threads};
+use crate::spatial::{BoxTree, Cells, FANOUT, LEAF, NONE};
+use crate::threads::{Team, Waits};
+use crate::{Error, Scalar, Statistics};
 use candidates::Candidates;
-use floor::Floor;
+use floor::{Floor, Progress};
 use list::List;
 use solve::{Band, Solver};
-use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use update::{Counts, Scratch, Source};
 
 /// The first samples are taken one by one: bands would hold too few.
 const ONE_BY_ONE: usize = 8;
@@ -35,187 +39,294 @@ const ONE_BY_ONE: usize = 8;
 /// Width of a grid cell over the largest distance of a band.
 const CELL: f64 = 6.0;
 
-/// A band that is expected to have fewer candidates than this is solved by one thread: waking
-/// another costs more.
-const SHARE_CANDIDATES: usize = 2_000;
+/// A band has a part for so many candidates that are expected: with fewer, threads would wait for each other
+/// more than they work.
+const PART: usize = 200;
 
 /// Choices are applied by one thread if that is less work than looking at this many points.
-const SHARE_WORK: usize = 100_000;
+const SHARE_WORK: usize = 20_000;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
+    team: &Team,
     cloud: &Cloud<T>,
-    threads: usize,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
     let mut clock = Clock::now();
-    let mut walker = Walker::new(simd, BoxTree::new(cloud, threads));
+    let tree = BoxTree::by(team, cloud);
     clock.lap(&mut selection.statistics.seconds.build);
-    if walker.run(selection, ONE_BY_ONE)? == Outcome::Complete {
+    let mut bands = Bands::new(simd, team, cloud, tree, selection.count);
+    if !bands.begin(selection)? {
         return Ok(());
     }
     clock.lap(&mut selection.statistics.seconds.single);
-    let mut bands = Bands::new(simd, cloud, walker.tree, threads);
-    while bands.tree.largest() > T::ZERO {
-        if !bands.next(selection)? {
-            return Ok(());
-        }
+    let mut complete = false;
+    while !complete && bands.tree.largest() > T::ZERO {
+        complete = bands.next(selection)?;
     }
-    finish(cloud, selection);
+    let mut clock = Clock::now();
+    let complete = selection.offer_all(team, &mut bands.accepted, &bands.ends);
+    if !complete {
+        finish(cloud, selection);
+    }
+    clock.lap(&mut selection.statistics.seconds.update);
     Ok(())
-}
-
-/// The leaves of part `k` of an even number of parts, or of one. Half of the parts are on
-/// either side of the plane that halves the points: the fewer points near the borders of
-/// parts, the better.
-fn part<T>(tree: &BoxTree<T>, k: usize, parts: usize) -> Range<usize> {
-    let leaves = tree.points.len() / LEAF;
-    if parts == 1 {
-        return 0..leaves;
-    }
-    let end = |k: usize| match k.checked_sub(parts / 2) {
-        None => tree.middle * k * 2 / parts,
-        Some(k) => tree.middle + (leaves - tree.middle) * k * 2 / parts,
-    };
-    end(k)..end(k + 1)
 }
 
 /// The state between bands.
 struct Bands<'a, T: Scalar, S> {
     simd: S,
+    team: &'a Team,
     cloud: &'a Cloud<T>,
     tree: BoxTree<T>,
-    /// One for each part of the cloud.
-    parts: Vec<(Candidates<T>, Solver<T>)>,
-    /// For what the parts could not decide.
-    rest: (Candidates<T>, Solver<T>),
-    /// Keys of the band's choices, in order.
+    /// By part of the band.
+    candidates: Vec<Candidates<T>>,
+    solvers: Vec<Solver<T>>,
+    /// Keys of the choices, band by band, in any order within one.
     accepted: Vec<T::Key>,
-    /// The same points, part by part.
-    list: List<T>,
+    /// Where the choices of each part of each band end, and whether the band does.
+    ends: Vec<(usize, bool)>,
     floor: Floor,
     /// Candidates of the last band, about as many as the next will have.
     expected: usize,
-    scratch: Vec<List<T>>,
+    /// Nodes of level 1 that hold candidates.
+    nodes: Vec<u32>,
+    scratch: Vec<Scratch<T>>,
+    count: bool,
 }
 
 impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
-    fn new(simd: S, cloud: &'a Cloud<T>, tree: BoxTree<T>, threads: usize) -> Self {
-        let parts = if threads > 1 { threads.next_multiple_of(2) } else { 1 };
+    fn new(simd: S, team: &'a Team, cloud: &'a Cloud<T>, tree: BoxTree<T>, count: bool) -> Self {
         let cells = Cells::new(cloud.low, cloud.high, T::INFINITY, CELL);
-        let fresh = || (Candidates::new(cells), Solver::new());
         Self {
             simd,
+            team,
             cloud,
-            tree,
-            parts: (0..parts).map(|_| fresh()).collect(),
-            rest: fresh(),
+            candidates: (0..team.size()).map(|_| Candidates::new(cells)).collect(),
+            solvers: (0..team.size()).map(|_| Solver::new()).collect(),
             accepted: Vec::new(),
-            list: List::default(),
+            ends: Vec::new(),
             floor: Floor::default(),
             expected: 0,
-            scratch: Vec::new(),
+            nodes: Vec::new(),
+            scratch: (0..team.size()).map(|_| Scratch::new(&tree)).collect(),
+            tree,
+            count,
         }
     }
 
-    /// Chooses the points of the next band; whether more are wanted.
-    fn next(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
-        let largest = self.tree.largest();
-        let beta = self.floor.next(largest, selection);
-        let mut clock = Clock::now();
-        self.choose(largest, beta, &mut clock, &mut selection.statistics);
-        selection.statistics.bands += 1;
-        let Some(counts) = self.offer_and_apply(selection) else { return Ok(false) };
-        clock.lap(&mut selection.statistics.seconds.update);
-        selection.statistics.distance_evaluations += counts.distances;
-        selection.statistics.effective_updates += counts.effective;
-        selection.statistics.regions_tested += counts.tested;
-        selection.statistics.regions_pruned += counts.pruned;
-        selection.report(largest)?;
+    /// Takes the start points and the first samples one by one; whether more are wanted.
+    fn begin(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
+        let starts = selection.starts.clone();
+        let slots = slots_of(&self.tree, &starts);
+        starts.iter().for_each(|&start| selection.begin(start));
+        self.apply_one_by_one(&starts, &slots, selection);
+        while selection.points.len() < ONE_BY_ONE && self.tree.largest() > T::ZERO {
+            let value = self.tree.largest();
+            let (point, slot) = farthest(&self.tree);
+            if !selection.offer(point, value) {
+                return Ok(false);
+            }
+            self.apply_one_by_one(&[point], &[slot], selection);
+            selection.report(value)?;
+        }
         Ok(true)
     }
 
-    /// Offers the band's choices in order and applies them to the cloud, which do not need
-    /// each other; `None` when no more are wanted.
-    fn offer_and_apply(&mut self, selection: &mut Selection<'_, T>) -> Option<update::Counts> {
-        let last = self.accepted.len() > selection.remaining();
-        // It takes about as long as looking at this many points.
-        let work = self.list.len() * (300 + self.cloud.len / selection.points.len());
-        let parallel = self.parts.len() > 1 && work >= SHARE_WORK;
-        let count = selection.count;
-        let Self { simd, tree, list, scratch, accepted, .. } = self;
-        let mut offer = || {
-            // Runs of the parts, one after another: the stable sort finds and merges them.
-            accepted.sort();
-            accepted.iter().all(|&key| selection.offer(T::key_index(key), T::key_value(key)))
-        };
-        let apply = || update::apply(*simd, tree, list, parallel, count, scratch);
-        if parallel && !last {
-            let (more, counts) = threads::join(offer, apply);
-            return more.then_some(counts);
+    /// Applies chosen points, given with their slots.
+    fn apply_one_by_one(
+        &mut self,
+        points: &[u32],
+        slots: &[u32],
+        selection: &mut Selection<'_, T>,
+    ) {
+        let mut list = List::default();
+        for (&point, &slot) in points.iter().zip(slots) {
+            list.push(std::array::from_fn(|a| self.cloud.axes[a][point as usize]), slot);
         }
-        offer().then(apply)
+        let sources = [Source { list: &list, corners: [self.cloud.low, self.cloud.high] }];
+        let counts = apply(self.simd, self.team, &mut self.tree, &sources, selection.points.len(), self.count, &mut self.scratch);
+        selection.statistics.add(&counts);
     }
 
-    /// Fills `accepted` with the band's choices, part by part in order.
-    fn choose(&mut self, largest: T, beta: T, clock: &mut Clock, statistics: &mut Statistics) {
+    /// Chooses the points of the next band; whether no more are wanted.
+    fn next(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
+        let largest = self.tree.largest();
+        let samples = selection.points.len() + self.accepted.len();
+        let remaining = selection.remaining() - self.accepted.len();
+        let stop_radius = selection.stop_radius();
+        let beta = self.floor.next(largest, Progress { samples, remaining, stop_radius });
+        let mut clock = Clock::now();
+        let parts = self.choose(largest, beta, &mut clock, &mut selection.statistics);
+        selection.statistics.bands += 1;
+        let chosen = self.put_together(parts);
+        let last = chosen > remaining || selection.stops_among(&self.accepted[self.accepted.len() - chosen..]);
+        if !last {
+            let corners = |part: &Candidates<T>| [part.low, part.high];
+            let sources: Vec<_> = self.solvers[..parts]
+                .iter()
+                .zip(&self.candidates)
+                .map(|(solver, part)| Source { list: &solver.list, corners: corners(part) })
+                .collect();
+            let counts = apply(self.simd, self.team, &mut self.tree, &sources, samples, self.count, &mut self.scratch);
+            selection.statistics.add(&counts);
+        }
+        clock.lap(&mut selection.statistics.seconds.update);
+        selection.report_at(samples + chosen, largest)?;
+        Ok(last)
+    }
+
+    /// Finds the choices of a band, in the solvers of so many parts.
+    fn choose(
+        &mut self,
+        largest: T,
+        beta: T,
+        clock: &mut Clock,
+        statistics: &mut Statistics,
+    ) -> usize {
         let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
         let (simd, tree) = (self.simd, &self.tree);
-        let leaves_of = |k: usize, parts: usize| part(tree, k, parts);
-        let count = if self.expected < SHARE_CANDIDATES { 1 } else { self.parts.len() };
-        let parts = &mut self.parts[..count];
-        let gather = |k: usize, (candidates, solver): &mut (Candidates<T>, Solver<T>)| {
-            candidates.collect(simd, tree, leaves_of(k, count), beta, cells);
+        self.nodes.clear();
+        simd.vectorize(candidates::Nodes { tree, beta, nodes: &mut self.nodes });
+        let parts = (self.expected / PART).clamp(1, self.team.present()).min(self.nodes.len());
+        let nodes = |k: usize| self.nodes.len() * k / parts;
+        let (candidates, solvers) =
+            (Shared::new(&mut self.candidates), Shared::new(&mut self.solvers));
+        self.team.each(parts, |k, _| {
+            // SAFETY: the part is its task's alone.
+            let (candidates, solver) =
+                unsafe { (&mut candidates.part(k..k + 1)[0], &mut solvers.part(k..k + 1)[0]) };
+            candidates.collect(simd, tree, &self.nodes[nodes(k)..nodes(k + 1)], beta, cells);
             solver.load(candidates);
-        };
-        self.accepted.clear();
-        if count == 1 {
-            gather(0, &mut parts[0]);
-            clock.lap(&mut statistics.seconds.collect);
-            let (candidates, solver) = &mut parts[0];
-            self.expected = candidates.len();
-            statistics.band_points += candidates.len() as u64;
-            statistics.rounds += 1;
-            solver.solve(simd, &Band { tree, candidates, beta }, &[]);
-            std::mem::swap(&mut self.accepted, &mut solver.accepted);
-            std::mem::swap(&mut self.list, &mut solver.list);
-            clock.lap(&mut statistics.seconds.solve);
-            return;
-        }
-        parts.par_iter_mut().enumerate().for_each(|(k, part)| gather(k, part));
-        clock.lap(&mut statistics.seconds.collect);
-        let (candidates, solvers): (Vec<_>, Vec<_>) =
-            parts.iter_mut().map(|(candidates, solver)| (&*candidates, solver)).unzip();
-        solvers.into_par_iter().enumerate().for_each(|(k, solver)| {
-            let mut others = candidates.clone();
-            let own = others.remove(k);
-            solver.solve(simd, &Band { tree, candidates: own, beta }, &others);
         });
-        self.expected = candidates.iter().map(|part| part.len()).sum();
+        clock.lap(&mut statistics.seconds.collect);
+        let candidates = &self.candidates[..parts];
+        let band = Band { tree, candidates, beta, largest };
+        if parts == 1 {
+            self.solvers[0].advance::<S, false>(simd, &band, 0);
+        } else {
+            share_out(simd, self.team, &band, &mut self.solvers[..parts]);
+        }
+        self.expected = candidates.iter().map(Candidates::len).sum();
         statistics.band_points += self.expected as u64;
-        statistics.rounds += 2;
-        self.settle(beta, cells);
+        statistics.rounds += 1;
         clock.lap(&mut statistics.seconds.solve);
+        parts
     }
 
-    /// Decides what the parts left, and puts all choices together.
-    fn settle(&mut self, beta: T, cells: Cells<T>) {
-        let (simd, tree) = (self.simd, &self.tree);
-        let (candidates, solver) = &mut self.rest;
-        let left = self.parts.iter().flat_map(|(candidates, solver)| solver.left(candidates));
-        candidates.take(left, cells);
-        solver.load(candidates);
-        let band = Band { tree, candidates, beta };
-        if candidates.len() > 0 {
-            for (_, part) in &self.parts {
-                part.border().iter().for_each(|&by| solver.lower(simd, &band, by));
-            }
-            solver.solve(simd, &band, &[]);
-        }
-        self.list.clear();
-        for (_, solver) in self.parts.iter().chain([&self.rest]) {
+    /// Adds the choices of a band to all others; how many they are.
+    fn put_together(&mut self, parts: usize) -> usize {
+        let before = self.accepted.len();
+        for (k, solver) in self.solvers[..parts].iter().enumerate() {
             self.accepted.extend_from_slice(&solver.accepted);
-            self.list.append(&solver.list);
+            self.ends.push((self.accepted.len(), k + 1 == parts));
         }
+        self.accepted.len() - before
+    }
+}
+
+/// Solves the parts of a band, each by one thread at a time.
+fn share_out<T: Scalar, S: Simd<T>>(
+    simd: S,
+    team: &Team,
+    band: &Band<'_, T>,
+    solvers: &mut [Solver<T>],
+) {
+    let parts = solvers.len();
+    let begun: Vec<_> = (0..parts).map(|_| AtomicBool::new(false)).collect();
+    let (solvers, waits) = (Shared::new(solvers), team.waits());
+    team.each(parts, |first, _| {
+        let begin_one = || {
+            let free = |k: &usize| !begun[*k].swap(true, Ordering::Relaxed);
+            let part = (first..parts).chain(0..first).find(free)?;
+            // SAFETY: whoever begins a part has its solver alone.
+            let solver = unsafe { &mut solvers.part(part..part + 1)[0] };
+            solver.meet(band, part);
+            Some((part, solver))
+        };
+        work(simd, band, waits, begin_one);
+    });
+}
+
+/// Works at parts of a band until all that this thread has begun are done and none is left to be begun.
+fn work<'s, T: Scalar, S: Simd<T>>(
+    simd: S,
+    band: &Band<'_, T>,
+    waits: Waits<'_>,
+    begin_one: impl Fn() -> Option<(usize, &'s mut Solver<T>)>,
+) {
+    let mut own = Vec::new();
+    let mut wait = waits.start();
+    loop {
+        let mut progress = false;
+        for (part, solver) in &mut own {
+            let solver: &mut &mut Solver<T> = solver;
+            progress |= solver.advance::<S, true>(simd, band, *part);
+        }
+        own.retain(|(_, solver)| !solver.is_done());
+        if progress {
+            std::mem::replace(&mut wait, waits.start()).end();
+        } else if let Some(one) = begin_one() {
+            own.push(one);
+        } else if own.is_empty() || !wait.poll() {
+            return wait.end();
+        }
+    }
+}
+
+/// Applies samples to all points, on the team if that is enough work.
+fn apply<T: Scalar, S: Simd<T>>(
+    simd: S,
+    team: &Team,
+    tree: &mut BoxTree<T>,
+    sources: &[Source<'_, T>],
+    samples: usize,
+    count: bool,
+    scratch: &mut [Scratch<T>],
+) -> Counts {
+    let chosen: usize = sources.iter().map(|source| source.list.len()).sum();
+    // It takes about as long as looking at this many points.
+    let work = chosen * (300 + tree.points.len() / samples);
+    let team = (work >= SHARE_WORK && team.present() > 1).then_some(team);
+    update::apply(simd, team, tree, sources, count, scratch)
+}
+
+/// The slots of points.
+fn slots_of<T: Scalar>(tree: &BoxTree<T>, points: &[u32]) -> Vec<u32> {
+    if let [point] = *points {
+        return tree.points.iter().zip(0..).filter(|(p, _)| **p == point).map(|(_, s)| s).collect();
+    }
+    let mut slot_of = vec![0; tree.points.len()];
+    for (&point, slot) in tree.points.iter().zip(0..) {
+        if point != NONE {
+            slot_of[point as usize] = slot;
+        }
+    }
+    points.iter().map(|&point| slot_of[point as usize]).collect()
+}
+
+/// The lowest point that has the largest distance, and its slot.
+fn farthest<T: Scalar>(tree: &BoxTree<T>) -> (u32, u32) {
+    let largest = tree.largest();
+    let mut entries = vec![0];
+    for level in tree.levels[..tree.levels.len() - 1].iter().rev() {
+        let children = |&entry: &usize| entry * FANOUT..((entry + 1) * FANOUT).min(level.len);
+        let has = |child: &usize| level.largest[*child] == largest;
+        entries = entries.iter().flat_map(children).filter(has).collect();
+    }
+    let values = |leaf: usize| &tree.leaves[(leaf + 1) * tree.stride() - LEAF..][..LEAF];
+    let lanes = |leaf: usize| values(leaf).iter().zip(leaf * LEAF..);
+    let slots = entries.into_iter().flat_map(lanes).filter(|(value, _)| **value == largest);
+    let found = slots.map(|(_, slot)| (tree.points[slot], slot as u32)).min();
+    found.expect("a point has the largest distance")
+}
+
+impl Statistics {
+    /// Adds what a walk counted.
+    fn add(&mut self, counts: &Counts) {
+        self.distance_evaluations += counts.distances;
+        self.effective_updates += counts.effective;
+        self.regions_tested += counts.tested;
+        self.regions_pruned += counts.pruned;
     }
 }
