@@ -91,7 +91,9 @@ impl<T: Scalar> Cloud<T> {
                     value.write(coordinate(row, axis));
                 }
                 // SAFETY: they have just been written.
-                seen.look(axis, unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), given) });
+                seen.look(axis, unsafe {
+                    std::slice::from_raw_parts(values.as_ptr().cast(), given)
+                });
             }
             seen
         };

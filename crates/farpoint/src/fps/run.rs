@@ -53,8 +53,10 @@ fn sample_by<T: Scalar, P: Points<T> + ?Sized>(
         let job = Job { algorithm, cloud: &cloud, team, selection: &mut selection };
         T::run::<Start<'_, '_>>((level, job))?;
     }
+    let mut indices = Vec::new();
+    team.extend(&mut indices, selection.points.len(), |k| cloud.row(selection.points[k]));
     Ok(Sample {
-        indices: selection.points.iter().map(|&point| cloud.row(point)).collect(),
+        indices,
         squared_distances: selection.values,
         squared_covering_radius: selection.covering,
         algorithm,

@@ -69,9 +69,7 @@ impl<'a, T: Scalar> Selection<'a, T> {
     #[inline]
     #[must_use]
     pub(crate) fn offer(&mut self, point: u32, value: T) -> bool {
-        if self.points.len() >= self.limit
-            || self.stops_at(value)
-        {
+        if self.points.len() >= self.limit || self.stops_at(value) {
             self.covering = value;
             return false;
         }
@@ -103,25 +101,9 @@ impl<'a, T: Scalar> Selection<'a, T> {
         let wanted = keys.len().min(self.limit - self.points.len());
         let taken = keys[..wanted].partition_point(|&key| !self.stops_at(T::key_value(key)));
         let complete = keys.get(taken).map(|&key| T::key_value(key));
-        let before = self.points.len();
-        self.points.reserve(taken);
-        self.values.reserve(taken);
-        let points = Shared::new(&mut self.points.spare_capacity_mut()[..taken]);
-        let values = Shared::new(&mut self.values.spare_capacity_mut()[..taken]);
-        team.each(taken.div_ceil(RUN), |run, _| {
-            let run = run * RUN..(run * RUN + RUN).min(taken);
-            // SAFETY: the run is its task's alone, and below the number taken.
-            let (points, values) = unsafe { (points.part(run.clone()), values.part(run.clone())) };
-            for ((point, value), &key) in points.iter_mut().zip(values).zip(&keys[run]) {
-                point.write(T::key_index(key));
-                value.write(T::key_value(key));
-            }
-        });
-        // SAFETY: the runs are all that are taken, and were written.
-        unsafe {
-            self.points.set_len(before + taken);
-            self.values.set_len(before + taken);
-        }
+        let keys = &keys[..taken];
+        team.extend(&mut self.points, taken, |k| T::key_index(keys[k]));
+        team.extend(&mut self.values, taken, |k| T::key_value(keys[k]));
         if let Some(value) = complete {
             self.covering = value;
         }
@@ -162,9 +144,6 @@ impl<'a, T: Scalar> Selection<'a, T> {
         }
     }
 }
-
-/// Samples that are written as one task.
-const RUN: usize = 1 << 13;
 
 /// Sorts keys, given in runs: where each ends, and whether what follows comes after all before.
 fn sort<K: Ord + Copy + Send + Sync>(team: &Team, keys: &mut [K], ends: &[(usize, bool)]) {

@@ -22,9 +22,9 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     cloud: &Cloud<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
+    let tree = BoxTree::by(team, cloud, &mut selection.statistics.seconds);
     let mut clock = Clock::now();
-    let mut walker = Walker::new(simd, BoxTree::by(team, cloud));
-    clock.lap(&mut selection.statistics.seconds.build);
+    let mut walker = Walker::new(simd, tree);
     if walker.run(selection, usize::MAX)? == Outcome::MoreToCome {
         finish(cloud, selection);
     }
@@ -192,6 +192,9 @@ impl<T: Scalar> Apply<'_, T> {
         }
         self.statistics.distance_evaluations += (leaves.len() * LEAF) as u64;
         self.visits[0] = leaves;
+        if top == 0 {
+            self.best[0][0] = slot_in_leaf(simd, self.tree, 0);
+        }
         for level in 1..=top {
             for &node in &self.visits[level] {
                 correct(simd, self.tree, self.best, level, node as usize);
@@ -235,19 +238,9 @@ impl<T: Scalar> Apply<'_, T> {
                 numbers.store(simd, values + lane, new);
                 most = simd.max(most, new);
             }
-            let largest = simd.largest(most);
-            let mut lane = 0;
-            // Points of a leaf are in index order, so the first lane is the lowest index.
-            loop {
-                let equal = simd.eq(numbers.load(simd, values + lane), simd.splat(largest));
-                if equal != 0 {
-                    lane += equal.trailing_zeros() as usize;
-                    break;
-                }
-                lane += S::LANES;
-            }
-            self.tree.levels[0].largest[leaf] = largest;
-            self.best[0][leaf] = (leaf * LEAF + lane) as u32;
+            self.tree.levels[0].largest[leaf] = simd.largest(most);
+            // Which lane has it is looked for where the leaf is the best of its siblings.
+            self.best[0][leaf] = NONE;
         }
         changed
     }
@@ -279,6 +272,21 @@ fn reached<T: Scalar, S: Simd<T>>(
     hit
 }
 
+/// The slot of the largest value of a leaf.
+#[inline(always)]
+fn slot_in_leaf<T: Scalar, S: Simd<T>>(simd: S, tree: &BoxTree<T>, leaf: usize) -> u32 {
+    let values = (leaf + 1) * tree.stride() - LEAF;
+    let largest = simd.splat(tree.levels[0].largest[leaf]);
+    let mut equal = 0;
+    for lane in (0..LEAF).step_by(S::LANES) {
+        // SAFETY: the last row of a leaf has `LEAF` numbers, a multiple of every set's lanes.
+        let here = unsafe { memory::load(simd, &tree.leaves, values + lane) };
+        equal |= u64::from(simd.eq(here, largest)) << lane;
+    }
+    // Points of a leaf are in index order, so the first lane is the lowest index.
+    (leaf * LEAF) as u32 + equal.trailing_zeros()
+}
+
 /// Sets the largest value of a node, and its slot, from its children.
 #[inline(always)]
 fn correct<T: Scalar, S: Simd<T>>(
@@ -300,7 +308,18 @@ fn correct<T: Scalar, S: Simd<T>>(
         (largest, (0..FANOUT).step_by(S::LANES).fold(0, |mask, lane| mask | same(lane)))
     };
     let (below, here) = best.split_at_mut(level);
-    let candidates = &below[level - 1][node * FANOUT..][..FANOUT];
+    let candidates = &mut below[level - 1][node * FANOUT..][..FANOUT];
+    if level == 1 {
+        // Not a closure: those are not compiled for the instruction set.
+        let mut left = equal;
+        while left != 0 {
+            let c = left.trailing_zeros() as usize;
+            left &= left - 1;
+            if candidates[c] == NONE {
+                candidates[c] = slot_in_leaf(simd, tree, node * FANOUT + c);
+            }
+        }
+    }
     let mut slot = candidates[equal.trailing_zeros() as usize];
     for_each_bit(equal & (equal - 1), |c| {
         let other = candidates[c as usize];

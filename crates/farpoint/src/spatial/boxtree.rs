@@ -7,11 +7,12 @@
 use super::cut::Cutter;
 use super::entry::{Entry, bounds};
 use super::order::{self, Buckets};
-use crate::Scalar;
+use crate::clock::Clock;
 use crate::cloud::Cloud;
 use crate::memory::{Aligned, Shared};
 use crate::simd::Simd;
 use crate::threads::Team;
+use crate::{Scalar, Stages};
 use std::mem::MaybeUninit;
 
 /// Points of a leaf.
@@ -35,8 +36,6 @@ pub(crate) struct BoxTree<T> {
     pub(crate) leaves: Aligned<T>,
     /// The point in each slot, or [`NONE`].
     pub(crate) points: Aligned<u32>,
-    /// The first leaf beyond a plane that halves the points.
-    pub(crate) middle: usize,
     /// The tree's levels from the leaves up; the last has one entry.
     pub(crate) levels: Vec<Level<T>>,
 }
@@ -140,20 +139,19 @@ impl<T: Scalar> BoxTree<T> {
     /// Builds the tree on `threads` threads; all values are infinite.
     pub(crate) fn new(cloud: &Cloud<T>, threads: usize) -> Self {
         let threads = threads.min(cloud.len / (1 << 14)).max(1);
-        Self::by(&Team::new(threads), cloud)
+        Self::by(&Team::new(threads), cloud, &mut Stages::default())
     }
 
-    /// Builds the tree; all values are infinite.
-    pub(crate) fn by(team: &Team, cloud: &Cloud<T>) -> Self {
-        Self::of(team, cloud, order::buckets(team, cloud))
-    }
-
-    /// Builds the tree over points in buckets.
-    fn of(team: &Team, cloud: &Cloud<T>, buckets: Buckets<T>) -> Self {
+    /// Builds the tree; all values are infinite. Adds the time of its two stages.
+    pub(crate) fn by(team: &Team, cloud: &Cloud<T>, seconds: &mut Stages) -> Self {
+        let mut clock = Clock::now();
+        let buckets = order::buckets(team, cloud);
+        clock.lap(&mut seconds.order);
         let mut tree = Self::leaves(team, cloud, buckets);
         while tree.levels.last().is_some_and(|level| level.len > 1) {
             tree.add_level(team);
         }
+        clock.lap(&mut seconds.build);
         tree
     }
 
@@ -178,7 +176,7 @@ impl<T: Scalar> BoxTree<T> {
             let (start, leaf) = places[places.len() - 1];
             places.push((end, leaf + room(end - start)));
         }
-        let (middle, count) = (places[buckets.middle].1, places[places.len() - 1].1);
+        let count = places[places.len() - 1].1;
         let dims = cloud.dims();
         let stride = (dims + 1) * LEAF;
         let mut numbers = Aligned::unwritten(count * stride);
@@ -202,7 +200,7 @@ impl<T: Scalar> BoxTree<T> {
         // SAFETY: the buckets' leaves are all leaves, and `LeafWriter::fill` writes all numbers and points
         // of a bucket's.
         let (leaves, points) = unsafe { (numbers.written(), points.written()) };
-        Self { dims, leaves, points, middle, levels: vec![level] }
+        Self { dims, leaves, points, levels: vec![level] }
     }
 
     /// Adds the level above the last.
@@ -245,7 +243,11 @@ struct LeafWriter<'a, T> {
 impl<T: Scalar> LeafWriter<'_, T> {
     /// Cuts the points into leaves and writes all numbers and points; the box of each leaf that has
     /// points.
-    fn fill(mut self, cutter: &mut Cutter<T>, entries: &mut [Entry<T>]) -> Vec<Option<([T; 3], [T; 3])>> {
+    fn fill(
+        mut self,
+        cutter: &mut Cutter<T>,
+        entries: &mut [Entry<T>],
+    ) -> Vec<Option<([T; 3], [T; 3])>> {
         let stride = (self.cloud.dims() + 1) * LEAF;
         let leaves = self.points.len() / LEAF;
         let mut made = Vec::with_capacity(leaves);

@@ -24,8 +24,6 @@ const CELL_BITS: u32 = 17;
 pub(super) struct Buckets<T> {
     pub(super) entries: Aligned<Entry<T>>,
     pub(super) ends: Vec<usize>,
-    /// The first bucket beyond the plane that halves the points.
-    pub(super) middle: usize,
 }
 
 /// A thread is given at least this many points.
@@ -35,15 +33,15 @@ const PART: usize = 1 << 14;
 pub(super) fn buckets<T: Scalar>(team: &Team, cloud: &Cloud<T>) -> Buckets<T> {
     let cells = Cells::new(cloud);
     let n = cloud.len;
-    let part = n.div_ceil(team.present()).max(PART);
+    let part = n.div_ceil(team.members()).max(PART);
     let mut cell_of = Aligned::unwritten(n);
     let counts = count(team, cloud, &cells, part, &mut cell_of);
     // SAFETY: the parts are all points, and `count` has written the cell of each.
     let cell_of = unsafe { cell_of.written() };
-    let Numbered { bucket_of, ends, middle } = number(team, &cells, &counts);
+    let (bucket_of, ends) = number(team, &cells, &counts);
     let positions = positions(team, &counts, &bucket_of, ends.len());
     let entries = scatter(team, cloud, &cell_of, &bucket_of, positions, part);
-    Buckets { entries, ends, middle }
+    Buckets { entries, ends }
 }
 
 /// Fills in the cell of each point, and counts the points of each cell, part by part.
@@ -63,18 +61,11 @@ fn count<T: Scalar>(
     })
 }
 
-/// Which bucket each cell belongs to, where buckets end, and the first beyond the middle.
-struct Numbered {
-    bucket_of: Vec<u32>,
-    ends: Vec<usize>,
-    middle: usize,
-}
-
 /// Cells in a row that are summed up as one task.
 const ROW: usize = 1 << 12;
 
-/// Puts neighboring cells together in buckets.
-fn number<T>(team: &Team, cells: &Cells<T>, counts: &[Vec<u32>]) -> Numbered {
+/// Puts neighboring cells together in buckets: the bucket of each cell, and where each bucket ends.
+fn number<T>(team: &Team, cells: &Cells<T>, counts: &[Vec<u32>]) -> (Vec<u32>, Vec<usize>) {
     let count = 1usize << cells.bits;
     let rows = team.map(count.div_ceil(ROW), |row| {
         let row = row * ROW..(row * ROW + ROW).min(count);
@@ -85,23 +76,19 @@ fn number<T>(team: &Team, cells: &Cells<T>, counts: &[Vec<u32>]) -> Numbered {
         sums
     });
     let (mut ends, mut bucket_of) = (Vec::new(), Vec::with_capacity(count));
-    let (mut filled, mut open, mut middle) = (0, 0, 0);
+    let (mut filled, mut open) = (0, 0);
     for (cell, here) in rows.iter().flatten().enumerate() {
         let here = *here as usize;
-        let new_half = cell == count >> 1;
-        if open > 0 && (open + here > BUCKET || new_half) {
+        if open > 0 && (open + here > BUCKET || cell == count >> 1) {
             ends.push(filled);
             open = 0;
-        }
-        if new_half {
-            middle = ends.len();
         }
         bucket_of.push(ends.len() as u32);
         filled += here;
         open += here;
     }
     ends.push(filled);
-    Numbered { bucket_of, ends, middle }
+    (bucket_of, ends)
 }
 
 /// Where each part's first point of each bucket goes: part by part within a bucket, so that the

@@ -9,9 +9,9 @@ mod serial;
 mod team;
 
 #[cfg(feature = "rayon")]
-pub(crate) use pool::{count, join, on_threads, prelude};
-#[cfg(feature = "rayon")]
 use pool::helpers;
+#[cfg(feature = "rayon")]
+pub(crate) use pool::{count, join, on_threads, prelude};
 #[cfg(not(feature = "rayon"))]
 use serial::helpers;
 #[cfg(not(feature = "rayon"))]
@@ -58,13 +58,13 @@ pub(crate) fn each_of_batch<R: Send>(
     large: impl Fn(usize) -> bool + Send + Sync,
     work: impl Fn(usize, usize) -> R + Send + Sync,
 ) -> Vec<R> {
-    if threads == 1 {
-        return (0..things).map(|thing| work(thing, 1)).collect();
-    }
     let mut found: Vec<Option<R>> =
         (0..things).map(|thing| large(thing).then(|| work(thing, threads))).collect();
-    let rest = found.par_iter_mut().enumerate().filter(|(_, found)| found.is_none());
-    rest.for_each(|(thing, found)| *found = Some(work(thing, 1)));
+    let rest: Vec<_> = (0..things).filter(|&thing| found[thing].is_none()).collect();
+    let made = Team::new(threads).map(rest.len(), |k| work(rest[k], 1));
+    for (thing, made) in rest.into_iter().zip(made) {
+        found[thing] = Some(made);
+    }
     found.into_iter().flatten().collect()
 }
 
@@ -86,10 +86,8 @@ pub fn spread<R: Send>(
     let one = |cloud: usize, threads: usize| {
         one(cloud, threads).map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
     };
-    on_threads(threads, || {
-        let large = |cloud: usize| points.len() == 1 || points[cloud] >= LARGE;
-        each_of_batch(points.len(), threads, large, one).into_iter().collect()
-    })
+    let large = |cloud: usize| points.len() == 1 || (threads > 1 && points[cloud] >= LARGE);
+    each_of_batch(points.len(), threads, large, one).into_iter().collect()
 }
 
 /// A cloud or pair of so many points is worth all threads by itself, even if there are others.

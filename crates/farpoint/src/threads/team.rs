@@ -9,6 +9,7 @@
 //! its members for twenty times as long as it waited, so that little time is lost by waiting.
 
 use super::helpers;
+use crate::memory::Shared;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::hint::spin_loop;
@@ -74,6 +75,9 @@ struct Work {
 #[repr(align(128))]
 struct Line<T>(T);
 
+/// Values that are computed as one task.
+const RUN: usize = 1 << 13;
+
 /// The step of a team that is over.
 const OVER: u32 = u32::MAX;
 
@@ -117,6 +121,11 @@ impl Team {
         self.size
     }
 
+    /// Members that a step is dealt out to: all that do not sit out, whether they are here or not.
+    pub(crate) fn members(&self) -> usize {
+        self.state.as_ref().map_or(1, |state| state.limit.load(Ordering::Relaxed))
+    }
+
     /// Members that are here now.
     pub(crate) fn present(&self) -> usize {
         self.state.as_ref().map_or(1, |state| state.present())
@@ -130,7 +139,7 @@ impl Team {
     /// Runs `work(task, member)` for each task; returns when all are done. Member numbers are of
     /// different threads.
     pub(crate) fn each(&self, tasks: usize, work: impl Fn(usize, usize) + Sync) {
-        let members = self.present().min(tasks);
+        let members = self.members().min(tasks);
         match &self.state {
             Some(state) if tasks > 1 && state.readmit() => self.each(tasks, work),
             Some(state) if members > 1 => {
@@ -150,17 +159,38 @@ impl Team {
         work: impl Fn(usize, &mut S) + Sync,
     ) {
         assert!(own.len() >= self.size, "{} for {} members", own.len(), self.size);
-        let own = crate::memory::Shared::new(own);
+        let own = Shared::new(own);
         self.each(tasks, |task, member| {
             // SAFETY: the number of a member is below the size, and this thread's alone.
             work(task, unsafe { &mut own.part(member..member + 1)[0] });
         });
     }
 
+    /// Adds so many values, each given its number, to the end of an array.
+    pub(crate) fn extend<R: Copy + Send>(
+        &self,
+        array: &mut Vec<R>,
+        count: usize,
+        value: impl Fn(usize) -> R + Sync,
+    ) {
+        array.reserve(count);
+        let places = Shared::new(&mut array.spare_capacity_mut()[..count]);
+        self.each(count.div_ceil(RUN), |run, _| {
+            let run = run * RUN..(run * RUN + RUN).min(count);
+            // SAFETY: the run is its task's alone, and below the count.
+            let places = unsafe { places.part(run.clone()) };
+            for (place, k) in places.iter_mut().zip(run) {
+                place.write(value(k));
+            }
+        });
+        // SAFETY: the runs are all that were asked for, and were written.
+        unsafe { array.set_len(array.len() + count) };
+    }
+
     /// What `work` gives for each task, in their order.
     pub(crate) fn map<R: Send>(&self, tasks: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
         let mut found: Vec<Option<R>> = (0..tasks).map(|_| None).collect();
-        let places = crate::memory::Shared::new(&mut found);
+        let places = Shared::new(&mut found);
         self.each(tasks, |task, _| {
             let result = work(task);
             // SAFETY: the place is the task's, and below the number of tasks.
@@ -207,7 +237,10 @@ impl State {
         // SAFETY: this lengthens the lifetime of the reference. It is used by who has taken a task only, and
         // this function does not return before all of them are done.
         let run = unsafe {
-            std::mem::transmute::<*const (dyn Fn(usize, usize) + Sync + '_), *const (dyn Fn(usize, usize) + Sync)>(run)
+            std::mem::transmute::<
+                *const (dyn Fn(usize, usize) + Sync + '_),
+                *const (dyn Fn(usize, usize) + Sync),
+            >(run)
         };
         // SAFETY: all tasks of the step before are done, so nobody reads it.
         unsafe { *self.work.get() = Work { run, tasks, members } };
@@ -233,7 +266,8 @@ impl State {
     /// Lets those who sit out come back, if it is time; whether it was.
     fn readmit(&self) -> bool {
         let out = self.limit.load(Ordering::Relaxed) < self.shares.len();
-        let over = || self.begin.elapsed() > Duration::from_nanos(self.limit_ends.load(Ordering::Relaxed));
+        let over =
+            || self.begin.elapsed() > Duration::from_nanos(self.limit_ends.load(Ordering::Relaxed));
         if out && over() {
             self.limit.store(self.shares.len(), Ordering::Relaxed);
             return true;
@@ -447,7 +481,10 @@ mod tests {
                     });
                 }
                 assert!(done.iter().all(|done| done.load(Ordering::Relaxed) == 50));
-                assert_eq!(team.map(tasks, |task| 2 * task), (0..tasks).map(|t| 2 * t).collect::<Vec<_>>());
+                assert_eq!(
+                    team.map(tasks, |task| 2 * task),
+                    (0..tasks).map(|t| 2 * t).collect::<Vec<_>>()
+                );
             }
         }
     }

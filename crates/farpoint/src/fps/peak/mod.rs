@@ -15,6 +15,8 @@ mod list;
 mod queue;
 mod search;
 mod solve;
+#[cfg(test)]
+mod tests;
 mod update;
 
 use super::selection::Selection;
@@ -41,10 +43,10 @@ const CELL: f64 = 6.0;
 
 /// A band has a part for so many candidates that are expected: with fewer, threads would wait for each other
 /// more than they work.
-const PART: usize = 200;
+const PART: usize = if cfg!(test) { 5 } else { 200 };
 
 /// Choices are applied by one thread if that is less work than looking at this many points.
-const SHARE_WORK: usize = 20_000;
+const SHARE_WORK: usize = if cfg!(test) { 100 } else { 20_000 };
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
@@ -52,9 +54,8 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     cloud: &Cloud<T>,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
+    let tree = BoxTree::by(team, cloud, &mut selection.statistics.seconds);
     let mut clock = Clock::now();
-    let tree = BoxTree::by(team, cloud);
-    clock.lap(&mut selection.statistics.seconds.build);
     let mut bands = Bands::new(simd, team, cloud, tree, selection.count);
     if !bands.begin(selection)? {
         return Ok(());
@@ -69,7 +70,7 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     if !complete {
         finish(cloud, selection);
     }
-    clock.lap(&mut selection.statistics.seconds.update);
+    clock.lap(&mut selection.statistics.seconds.sort);
     Ok(())
 }
 
@@ -118,7 +119,9 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     /// Takes the start points and the first samples one by one; whether more are wanted.
     fn begin(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
         let starts = selection.starts.clone();
-        let slots = slots_of(&self.tree, &starts);
+        // Slots are looked up for further axes only.
+        let further = self.tree.dims > 3;
+        let slots = if further { slots_of(&self.tree, &starts) } else { vec![0; starts.len()] };
         starts.iter().for_each(|&start| selection.begin(start));
         self.apply_one_by_one(&starts, &slots, selection);
         while selection.points.len() < ONE_BY_ONE && self.tree.largest() > T::ZERO {
@@ -145,7 +148,15 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             list.push(std::array::from_fn(|a| self.cloud.axes[a][point as usize]), slot);
         }
         let sources = [Source { list: &list, corners: [self.cloud.low, self.cloud.high] }];
-        let counts = apply(self.simd, self.team, &mut self.tree, &sources, selection.points.len(), self.count, &mut self.scratch);
+        let counts = apply(
+            self.simd,
+            self.team,
+            &mut self.tree,
+            &sources,
+            selection.points.len(),
+            self.count,
+            &mut self.scratch,
+        );
         selection.statistics.add(&counts);
     }
 
@@ -160,7 +171,8 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let parts = self.choose(largest, beta, &mut clock, &mut selection.statistics);
         selection.statistics.bands += 1;
         let chosen = self.put_together(parts);
-        let last = chosen > remaining || selection.stops_among(&self.accepted[self.accepted.len() - chosen..]);
+        let last = chosen > remaining
+            || selection.stops_among(&self.accepted[self.accepted.len() - chosen..]);
         if !last {
             let corners = |part: &Candidates<T>| [part.low, part.high];
             let sources: Vec<_> = self.solvers[..parts]
@@ -168,7 +180,15 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
                 .zip(&self.candidates)
                 .map(|(solver, part)| Source { list: &solver.list, corners: corners(part) })
                 .collect();
-            let counts = apply(self.simd, self.team, &mut self.tree, &sources, samples, self.count, &mut self.scratch);
+            let counts = apply(
+                self.simd,
+                self.team,
+                &mut self.tree,
+                &sources,
+                samples,
+                self.count,
+                &mut self.scratch,
+            );
             selection.statistics.add(&counts);
         }
         clock.lap(&mut selection.statistics.seconds.update);
@@ -293,9 +313,6 @@ fn apply<T: Scalar, S: Simd<T>>(
 
 /// The slots of points.
 fn slots_of<T: Scalar>(tree: &BoxTree<T>, points: &[u32]) -> Vec<u32> {
-    if let [point] = *points {
-        return tree.points.iter().zip(0..).filter(|(p, _)| **p == point).map(|(_, s)| s).collect();
-    }
     let mut slot_of = vec![0; tree.points.len()];
     for (&point, slot) in tree.points.iter().zip(0..) {
         if point != NONE {

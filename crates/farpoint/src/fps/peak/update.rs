@@ -89,7 +89,7 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
     match team {
         _ if nodes == 0 => walk.only_leaf(simd, &mut scratch[0]),
         Some(team) => {
-            let piece = nodes.div_ceil(PIECES * team.present()).min(FANOUT);
+            let piece = nodes.div_ceil(PIECES * team.members()).min(FANOUT);
             team.each_with(nodes.div_ceil(piece), scratch, |k, own| {
                 // SAFETY: pieces are runs of different nodes.
                 unsafe { walk.nodes(simd, k * piece..(k * piece + piece).min(nodes), own) };
@@ -166,9 +166,8 @@ impl<T: Scalar> Walk<'_, '_, T> {
         // walks; those of level 1 by the thread that visits the node, which is this one.
         let largest = unsafe { here.largest.read(entry) };
         let boxes = here.boxes.siblings(entry / FANOUT);
-        let corner = |row: usize| {
-            std::array::from_fn(|a| boxes[(row + a) * FANOUT + entry % FANOUT])
-        };
+        let corner =
+            |row: usize| std::array::from_fn(|a| boxes[(row + a) * FANOUT + entry % FANOUT]);
         let corners: [[T; 3]; 2] = [corner(0), corner(3)];
         let further = self.dims > 3;
         let mut tested = 0;
