@@ -25,20 +25,11 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     let tree = BoxTree::by(team, cloud, &mut selection.statistics.seconds);
     let mut clock = Clock::now();
     let mut walker = Walker::new(simd, tree);
-    if walker.run(selection, usize::MAX)? == Outcome::MoreToCome {
+    if !walker.run(selection)? {
         finish(cloud, selection);
     }
     clock.lap(&mut selection.statistics.seconds.single);
     Ok(())
-}
-
-/// How a partial run ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// The sample is complete.
-    Complete,
-    /// The wanted number was reached, or only duplicates of chosen points are left.
-    MoreToCome,
 }
 
 /// Offers what is left when the largest distance is zero: duplicates of chosen points, in
@@ -74,8 +65,8 @@ fn lowest<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
 }
 
 /// A tree and the slot of the largest distance below each of its entries.
-pub(super) struct Walker<T, S> {
-    pub(super) tree: BoxTree<T>,
+struct Walker<T, S> {
+    tree: BoxTree<T>,
     simd: S,
     /// By level and entry, padded like [`crate::spatial::Level::largest`].
     best: Vec<Vec<u32>>,
@@ -84,32 +75,28 @@ pub(super) struct Walker<T, S> {
 }
 
 impl<T: Scalar, S: Simd<T>> Walker<T, S> {
-    pub(super) fn new(simd: S, tree: BoxTree<T>) -> Self {
+    fn new(simd: S, tree: BoxTree<T>) -> Self {
         let best = lowest(&tree);
         let visits = tree.levels.iter().map(|_| Vec::new()).collect();
         Self { tree, simd, best, visits }
     }
 
-    /// Takes the start points, then choices one by one until there are `until` samples.
-    pub(super) fn run(
-        &mut self,
-        selection: &mut Selection<'_, T>,
-        until: usize,
-    ) -> Result<Outcome, Error> {
+    /// Takes the start points, then choices one by one; whether the sample is complete, or only
+    /// duplicates of chosen points are left.
+    fn run(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
         self.begin(selection);
-        while selection.points.len() < until {
+        loop {
             let value = self.tree.largest();
             if value <= T::ZERO {
-                break;
+                return Ok(false);
             }
             let slot = self.best.last().expect("leaves")[0] as usize;
             if !selection.offer(self.tree.points[slot], value) {
-                return Ok(Outcome::Complete);
+                return Ok(true);
             }
             self.apply(slot, selection);
             selection.report(value)?;
         }
-        Ok(Outcome::MoreToCome)
     }
 
     fn begin(&mut self, selection: &mut Selection<'_, T>) {
@@ -192,9 +179,6 @@ impl<T: Scalar> Apply<'_, T> {
         }
         self.statistics.distance_evaluations += (leaves.len() * LEAF) as u64;
         self.visits[0] = leaves;
-        if top == 0 {
-            self.best[0][0] = slot_in_leaf(simd, self.tree, 0);
-        }
         for level in 1..=top {
             for &node in &self.visits[level] {
                 correct(simd, self.tree, self.best, level, node as usize);
@@ -238,9 +222,19 @@ impl<T: Scalar> Apply<'_, T> {
                 numbers.store(simd, values + lane, new);
                 most = simd.max(most, new);
             }
-            self.tree.levels[0].largest[leaf] = simd.largest(most);
-            // Which lane has it is looked for where the leaf is the best of its siblings.
-            self.best[0][leaf] = NONE;
+            let largest = simd.largest(most);
+            let mut lane = 0;
+            // Points of a leaf are in index order, so the first lane is the lowest index.
+            loop {
+                let equal = simd.eq(numbers.load(simd, values + lane), simd.splat(largest));
+                if equal != 0 {
+                    lane += equal.trailing_zeros() as usize;
+                    break;
+                }
+                lane += S::LANES;
+            }
+            self.tree.levels[0].largest[leaf] = largest;
+            self.best[0][leaf] = (leaf * LEAF + lane) as u32;
         }
         changed
     }
@@ -272,21 +266,6 @@ fn reached<T: Scalar, S: Simd<T>>(
     hit
 }
 
-/// The slot of the largest value of a leaf.
-#[inline(always)]
-fn slot_in_leaf<T: Scalar, S: Simd<T>>(simd: S, tree: &BoxTree<T>, leaf: usize) -> u32 {
-    let values = (leaf + 1) * tree.stride() - LEAF;
-    let largest = simd.splat(tree.levels[0].largest[leaf]);
-    let mut equal = 0;
-    for lane in (0..LEAF).step_by(S::LANES) {
-        // SAFETY: the last row of a leaf has `LEAF` numbers, a multiple of every set's lanes.
-        let here = unsafe { memory::load(simd, &tree.leaves, values + lane) };
-        equal |= u64::from(simd.eq(here, largest)) << lane;
-    }
-    // Points of a leaf are in index order, so the first lane is the lowest index.
-    (leaf * LEAF) as u32 + equal.trailing_zeros()
-}
-
 /// Sets the largest value of a node, and its slot, from its children.
 #[inline(always)]
 fn correct<T: Scalar, S: Simd<T>>(
@@ -308,18 +287,7 @@ fn correct<T: Scalar, S: Simd<T>>(
         (largest, (0..FANOUT).step_by(S::LANES).fold(0, |mask, lane| mask | same(lane)))
     };
     let (below, here) = best.split_at_mut(level);
-    let candidates = &mut below[level - 1][node * FANOUT..][..FANOUT];
-    if level == 1 {
-        // Not a closure: those are not compiled for the instruction set.
-        let mut left = equal;
-        while left != 0 {
-            let c = left.trailing_zeros() as usize;
-            left &= left - 1;
-            if candidates[c] == NONE {
-                candidates[c] = slot_in_leaf(simd, tree, node * FANOUT + c);
-            }
-        }
-    }
+    let candidates = &below[level - 1][node * FANOUT..][..FANOUT];
     let mut slot = candidates[equal.trailing_zeros() as usize];
     for_each_bit(equal & (equal - 1), |c| {
         let other = candidates[c as usize];

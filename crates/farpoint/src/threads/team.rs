@@ -6,7 +6,8 @@
 //! Helpers are not waited for, neither when they come nor when they go: a step ends when all of its tasks
 //! are done, and one thread can do them all. Only a task that a helper has begun is waited for.
 //! Where such a wait is long, the machine has other work for its cores: the team goes on with a quarter of
-//! its members for twenty times as long as it waited, so that little time is lost by waiting.
+//! its members for twice as long as it waited, the next time for four times as long, and so on: where that
+//! was chance little is lost, and where it was not, little time is spent on waiting.
 
 use super::helpers;
 use crate::memory::Shared;
@@ -47,6 +48,8 @@ struct State {
     limit: AtomicUsize,
     /// Until so many nanoseconds after `begin`.
     limit_ends: AtomicU64,
+    /// Long waits so far.
+    waits: AtomicU32,
     begin: Instant,
     asleep: AtomicUsize,
     door: Mutex<()>,
@@ -86,7 +89,7 @@ const SPINS: u32 = 700;
 const YIELDS: u32 = 400;
 
 /// A wait for the last tasks of a step that is longer, and twice as long as the step until then.
-const LATE: Duration = Duration::from_micros(500);
+const LATE: Duration = Duration::from_millis(1);
 
 /// Who sleeps so long leaves: others may have work for the thread.
 const NAP: Duration = Duration::from_millis(100);
@@ -129,6 +132,11 @@ impl Team {
     /// Members that are here now.
     pub(crate) fn present(&self) -> usize {
         self.state.as_ref().map_or(1, |state| state.present())
+    }
+
+    /// Waits that were so long that the team became smaller.
+    pub(crate) fn long_waits(&self) -> u64 {
+        self.state.as_ref().map_or(0, |state| u64::from(state.waits.load(Ordering::Relaxed)))
     }
 
     /// For tasks that wait for each other.
@@ -218,6 +226,7 @@ impl State {
             came: AtomicUsize::new(0),
             limit: AtomicUsize::new(size),
             limit_ends: AtomicU64::new(0),
+            waits: AtomicU32::new(0),
             begin: Instant::now(),
             asleep: AtomicUsize::new(0),
             door: Mutex::new(()),
@@ -277,7 +286,8 @@ impl State {
 
     /// A member waited for so long for others, of so many members.
     fn late(&self, waited: Duration, members: usize) {
-        let ends = (self.begin.elapsed() + 20 * waited).as_nanos() as u64;
+        let times = 2 << self.waits.fetch_add(1, Ordering::Relaxed).min(6);
+        let ends = (self.begin.elapsed() + times * waited).as_nanos() as u64;
         self.limit_ends.store(ends, Ordering::Relaxed);
         self.limit.store((members / 4).max(1), Ordering::Relaxed);
     }

@@ -8,7 +8,9 @@ use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, Cells, FANOUT, Grid, LEAF};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Candidates of a band from one part of the cloud, in grid order.
+/// Candidates of a band from one part of the cloud, in grid order. Aligned, for threads write to
+/// neighbors.
+#[repr(align(128))]
 pub(super) struct Candidates<T: Scalar> {
     pub(super) grid: Grid<T>,
     /// First three coordinates by axis.
@@ -35,7 +37,7 @@ struct Staged<T: Scalar> {
     rows: [Padded<T>; 4],
     slot: Vec<u32>,
     point: Vec<u32>,
-    /// Leaves that hold candidates.
+    /// Leaves that hold candidates, where they are listed here.
     leaves: Vec<u32>,
 }
 
@@ -74,17 +76,28 @@ impl<T: Scalar> Candidates<T> {
         Sample { at, value, point: self.point[place], slot: self.slot[place] }
     }
 
-    /// Takes all points below `nodes` of level 1 whose value is above `beta`.
+    /// Takes all points of these leaves, or of those below these nodes of level 1, whose value is above
+    /// `beta`.
     pub(super) fn collect<S: Simd<T>>(
         &mut self,
         simd: S,
         tree: &BoxTree<T>,
-        nodes: &[u32],
+        from: From<'_>,
         beta: T,
         cells: Cells<T>,
     ) {
         self.staged.clear();
-        simd.vectorize(Collect { tree, nodes, beta, staged: &mut self.staged });
+        let mut own = std::mem::take(&mut self.staged.leaves);
+        let leaves = match from {
+            From::Leaves(leaves) => leaves,
+            From::Nodes(nodes) => {
+                own.clear();
+                simd.vectorize(Leaves { tree, beta, nodes, leaves: &mut own });
+                &own
+            }
+        };
+        simd.vectorize(Collect { tree, leaves, beta, staged: &mut self.staged });
+        self.staged.leaves = own;
         self.sort(cells);
         self.live.clear();
         self.live.extend(self.value.iter().map(|value| AtomicU64::new(value.sorting_bits())));
@@ -113,6 +126,14 @@ impl<T: Scalar> Candidates<T> {
             (self.low[a], self.high[a]) = extremes(&row[..n]).unwrap_or(none);
         }
     }
+}
+
+/// Where candidates are collected from.
+#[derive(Clone, Copy)]
+pub(super) enum From<'a> {
+    Leaves(&'a [u32]),
+    /// Of level 1.
+    Nodes(&'a [u32]),
 }
 
 fn scatter<T: Copy>(to: &mut [T], from: &[T], places: &[u32]) {
@@ -147,9 +168,39 @@ impl<T: Scalar> Kernel<T> for Nodes<'_, T> {
     }
 }
 
+/// Lists the leaves below nodes of level 1 that hold candidates.
+pub(super) struct Leaves<'a, T> {
+    pub(super) tree: &'a BoxTree<T>,
+    pub(super) beta: T,
+    pub(super) nodes: &'a [u32],
+    pub(super) leaves: &'a mut Vec<u32>,
+}
+
+impl<T: Scalar> Kernel<T> for Leaves<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self { tree, beta, nodes, leaves } = self;
+        let beta = simd.splat(beta);
+        for &node in nodes {
+            let first = node as usize * FANOUT;
+            for leaf in (first..first + FANOUT).step_by(S::LANES) {
+                // SAFETY: levels are padded to whole groups of siblings, with values below `beta`.
+                let largest = unsafe { tree.levels[0].largest.load(simd, leaf) };
+                let mut over = simd.lt(beta, largest);
+                while over != 0 {
+                    leaves.push(leaf as u32 + over.trailing_zeros());
+                    over &= over - 1;
+                }
+            }
+        }
+    }
+}
+
 struct Collect<'a, T: Scalar> {
     tree: &'a BoxTree<T>,
-    nodes: &'a [u32],
+    leaves: &'a [u32],
     beta: T,
     staged: &'a mut Staged<T>,
 }
@@ -160,21 +211,7 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
         let beta = simd.splat(self.beta);
-        let Self { tree, nodes, staged, .. } = self;
-        let mut found = std::mem::take(&mut staged.leaves);
-        found.clear();
-        for &node in nodes {
-            let first = node as usize * FANOUT;
-            for leaf in (first..first + FANOUT).step_by(S::LANES) {
-                // SAFETY: levels are padded to whole groups of siblings, with values below `beta`.
-                let largest = unsafe { tree.levels[0].largest.load(simd, leaf) };
-                let mut over = simd.lt(beta, largest);
-                while over != 0 {
-                    found.push(leaf as u32 + over.trailing_zeros());
-                    over &= over - 1;
-                }
-            }
-        }
+        let Self { tree, leaves: found, staged, .. } = self;
         for (k, &leaf) in found.iter().enumerate() {
             if let Some(&ahead) = found.get(k + AHEAD) {
                 let numbers = tree.leaves.as_ptr().wrapping_add(ahead as usize * tree.stride());
@@ -187,7 +224,6 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
             }
             staged.leaf(simd, tree, leaf as usize, beta);
         }
-        staged.leaves = found;
     }
 }
 

@@ -28,7 +28,7 @@ use crate::simd::Simd;
 use crate::spatial::{BoxTree, Cells, FANOUT, LEAF, NONE};
 use crate::threads::{Team, Waits};
 use crate::{Error, Scalar, Statistics};
-use candidates::Candidates;
+use candidates::{Candidates, From};
 use floor::{Floor, Progress};
 use list::List;
 use solve::{Band, Solver};
@@ -44,6 +44,12 @@ const CELL: f64 = 6.0;
 /// A band has a part for so many candidates that are expected: with fewer, threads would wait for each other
 /// more than they work.
 const PART: usize = if cfg!(test) { 5 } else { 200 };
+
+/// At most so many parts for each thread: some take longer than others.
+const PARTS: usize = 2;
+
+/// With fewer nodes a part, a band is dealt out by leaves.
+const FINE: usize = 64;
 
 /// Choices are applied by one thread if that is less work than looking at this many points.
 const SHARE_WORK: usize = if cfg!(test) { 100 } else { 20_000 };
@@ -71,6 +77,9 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
         finish(cloud, selection);
     }
     clock.lap(&mut selection.statistics.seconds.sort);
+    if team.size() > 1 {
+        selection.statistics.counters.push(("long waits", team.long_waits()));
+    }
     Ok(())
 }
 
@@ -90,8 +99,9 @@ struct Bands<'a, T: Scalar, S> {
     floor: Floor,
     /// Candidates of the last band, about as many as the next will have.
     expected: usize,
-    /// Nodes of level 1 that hold candidates.
+    /// Nodes of level 1 that hold candidates, and leaves.
     nodes: Vec<u32>,
+    leaves: Vec<u32>,
     scratch: Vec<Scratch<T>>,
     count: bool,
 }
@@ -103,13 +113,14 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             simd,
             team,
             cloud,
-            candidates: (0..team.size()).map(|_| Candidates::new(cells)).collect(),
-            solvers: (0..team.size()).map(|_| Solver::new()).collect(),
+            candidates: (0..PARTS * team.size()).map(|_| Candidates::new(cells)).collect(),
+            solvers: (0..PARTS * team.size()).map(|_| Solver::new()).collect(),
             accepted: Vec::new(),
             ends: Vec::new(),
             floor: Floor::default(),
             expected: 0,
             nodes: Vec::new(),
+            leaves: Vec::new(),
             scratch: (0..team.size()).map(|_| Scratch::new(&tree)).collect(),
             tree,
             count,
@@ -208,15 +219,26 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let (simd, tree) = (self.simd, &self.tree);
         self.nodes.clear();
         simd.vectorize(candidates::Nodes { tree, beta, nodes: &mut self.nodes });
-        let parts = (self.expected / PART).clamp(1, self.team.present()).min(self.nodes.len());
-        let nodes = |k: usize| self.nodes.len() * k / parts;
+        let most = PARTS * self.team.present();
+        let parts = (self.expected / PART).clamp(1, most).min(self.nodes.len());
+        let fine = parts > 1 && self.nodes.len() < FINE * parts;
+        if fine {
+            let (nodes, leaves) = (&self.nodes, &mut self.leaves);
+            leaves.clear();
+            simd.vectorize(candidates::Leaves { tree, beta, nodes, leaves });
+        }
+        let from = |k: usize| {
+            let list = if fine { &self.leaves } else { &self.nodes };
+            let part = &list[list.len() * k / parts..list.len() * (k + 1) / parts];
+            if fine { From::Leaves(part) } else { From::Nodes(part) }
+        };
         let (candidates, solvers) =
             (Shared::new(&mut self.candidates), Shared::new(&mut self.solvers));
         self.team.each(parts, |k, _| {
             // SAFETY: the part is its task's alone.
             let (candidates, solver) =
                 unsafe { (&mut candidates.part(k..k + 1)[0], &mut solvers.part(k..k + 1)[0]) };
-            candidates.collect(simd, tree, &self.nodes[nodes(k)..nodes(k + 1)], beta, cells);
+            candidates.collect(simd, tree, from(k), beta, cells);
             solver.load(candidates);
         });
         clock.lap(&mut statistics.seconds.collect);
@@ -257,7 +279,8 @@ fn share_out<T: Scalar, S: Simd<T>>(
     let (solvers, waits) = (Shared::new(solvers), team.waits());
     team.each(parts, |first, _| {
         let begin_one = || {
-            let free = |k: &usize| !begun[*k].swap(true, Ordering::Relaxed);
+            let begin = |k: usize| begun[k].swap(true, Ordering::Relaxed);
+            let free = |k: &usize| !begun[*k].load(Ordering::Relaxed) && !begin(*k);
             let part = (first..parts).chain(0..first).find(free)?;
             // SAFETY: whoever begins a part has its solver alone.
             let solver = unsafe { &mut solvers.part(part..part + 1)[0] };
@@ -275,12 +298,11 @@ fn work<'s, T: Scalar, S: Simd<T>>(
     waits: Waits<'_>,
     begin_one: impl Fn() -> Option<(usize, &'s mut Solver<T>)>,
 ) {
-    let mut own = Vec::new();
+    let mut own: Vec<(usize, &mut Solver<T>)> = Vec::new();
     let mut wait = waits.start();
     loop {
         let mut progress = false;
         for (part, solver) in &mut own {
-            let solver: &mut &mut Solver<T> = solver;
             progress |= solver.advance::<S, true>(simd, band, *part);
         }
         own.retain(|(_, solver)| !solver.is_done());

@@ -27,7 +27,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering;
 
-/// What one part of a band is solved with, and what came out.
+/// What one part of a band is solved with, and what came out. Aligned, for threads write to neighbors.
+#[repr(align(128))]
 pub(super) struct Solver<T: Scalar> {
     /// Candidates in order.
     queue: Queue<T>,

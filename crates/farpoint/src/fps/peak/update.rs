@@ -43,7 +43,8 @@ pub(super) struct Source<'a, T: Scalar> {
     pub(super) corners: [[T; 3]; 2],
 }
 
-/// What one thread needs for its walk.
+/// What one thread needs for its walk. Aligned, for threads write to neighbors.
+#[repr(align(128))]
 pub(super) struct Scratch<T: Scalar> {
     /// By level, the samples that can change something below the entry that was visited last.
     lists: Vec<List<T>>,
