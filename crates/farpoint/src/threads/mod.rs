@@ -6,7 +6,9 @@ mod forked;
 mod pool;
 #[cfg(not(feature = "rayon"))]
 mod serial;
+mod steps;
 mod team;
+mod wait;
 
 #[cfg(feature = "rayon")]
 use pool::helpers;
@@ -17,7 +19,8 @@ use serial::helpers;
 #[cfg(not(feature = "rayon"))]
 pub(crate) use serial::{count, join, on_threads, prelude};
 
-pub(crate) use team::{Team, Waits};
+pub(crate) use team::Team;
+pub(crate) use wait::Waits;
 
 use crate::Error;
 use prelude::*;

@@ -10,89 +10,27 @@
 //! was chance little is lost, and where it was not, little time is spent on waiting.
 
 use super::helpers;
+use super::steps::{OVER, Steps};
+use super::wait::Waits;
 use crate::memory::Shared;
-use std::any::Any;
-use std::cell::{Cell, UnsafeCell};
-use std::hint::spin_loop;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::yield_now;
-use std::time::{Duration, Instant};
+use std::cell::Cell;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// The calling thread and its helpers. Steps are started by the calling thread alone.
 pub(crate) struct Team {
     /// Members at most.
     size: usize,
     /// What the helpers see; none for a team of one.
-    state: Option<Arc<State>>,
+    state: Option<Arc<Steps>>,
     /// Threads of the team's own, where the pool has too few. They end with it.
     _own: helpers::Own,
     /// The number of the last step.
     step: Cell<u32>,
 }
 
-/// What all members see.
-struct State {
-    /// For each member the step, in the upper half, and how many tasks of its share nobody has taken.
-    shares: Box<[Line<AtomicU64>]>,
-    /// The current step.
-    step: Line<AtomicU32>,
-    /// Tasks of the step that are done.
-    done: Line<AtomicUsize>,
-    /// Written between steps. Read by who has taken a task, while the step cannot end.
-    work: UnsafeCell<Work>,
-    /// Helpers that have come.
-    came: AtomicUsize,
-    /// Members from this number on sit out.
-    limit: AtomicUsize,
-    /// Until so many nanoseconds after `begin`.
-    limit_ends: AtomicU64,
-    /// Long waits so far.
-    waits: AtomicU32,
-    begin: Instant,
-    asleep: AtomicUsize,
-    door: Mutex<()>,
-    bell: Condvar,
-    failed: AtomicBool,
-    failure: Mutex<Option<Box<dyn Any + Send>>>,
-}
-
-// SAFETY: `work` is the only field that several threads could not share. It is written by the calling
-// thread while no task is taken, and read by those who have taken one; taking and finishing tasks orders
-// the two.
-unsafe impl Sync for State {}
-// SAFETY: the pointer in `work` is to something that threads share.
-unsafe impl Send for State {}
-
-/// A step's work: what is done for a task by a member.
-#[derive(Clone, Copy)]
-struct Work {
-    run: *const (dyn Fn(usize, usize) + Sync),
-    tasks: usize,
-    /// Members that the tasks were dealt out to.
-    members: usize,
-}
-
-/// A cache line of its own: two, for processors fetch them in pairs.
-#[repr(align(128))]
-struct Line<T>(T);
-
 /// Values that are computed as one task.
 const RUN: usize = 1 << 13;
-
-/// The step of a team that is over.
-const OVER: u32 = u32::MAX;
-
-/// Polls before a member lets other threads go first, and before it sleeps: some 30 us and 300.
-const SPINS: u32 = 700;
-const YIELDS: u32 = 400;
-
-/// A wait for the last tasks of a step that is longer, and twice as long as the step until then.
-const LATE: Duration = Duration::from_millis(1);
-
-/// Who sleeps so long leaves: others may have work for the thread.
-const NAP: Duration = Duration::from_millis(100);
 
 impl Team {
     /// A team of up to so many members, not more than there are cores.
@@ -111,7 +49,7 @@ impl Team {
         if size == 1 {
             return Self::alone();
         }
-        let state = Arc::new(State::new(size));
+        let state = Arc::new(Steps::new(size));
         let own = helpers::call(size - 1, {
             let state = Arc::clone(&state);
             move || state.help()
@@ -126,7 +64,7 @@ impl Team {
 
     /// Members that a step is dealt out to: all that do not sit out, whether they are here or not.
     pub(crate) fn members(&self) -> usize {
-        self.state.as_ref().map_or(1, |state| state.limit.load(Ordering::Relaxed))
+        self.state.as_ref().map_or(1, |state| state.turnout.limit())
     }
 
     /// Members that are here now.
@@ -136,12 +74,16 @@ impl Team {
 
     /// Waits that were so long that the team became smaller.
     pub(crate) fn long_waits(&self) -> u64 {
-        self.state.as_ref().map_or(0, |state| u64::from(state.waits.load(Ordering::Relaxed)))
+        self.state.as_ref().map_or(0, |state| u64::from(state.turnout.long_waits()))
     }
 
     /// For tasks that wait for each other.
     pub(crate) fn waits(&self) -> Waits<'_> {
-        Waits { state: self.state.as_deref(), members: self.present(), begin: Instant::now() }
+        Waits::new(
+            self.state.as_deref().map(|state| &state.turnout),
+            self.present(),
+            Instant::now(),
+        )
     }
 
     /// Runs `work(task, member)` for each task; returns when all are done. Member numbers are of
@@ -149,7 +91,7 @@ impl Team {
     pub(crate) fn each(&self, tasks: usize, work: impl Fn(usize, usize) + Sync) {
         let members = self.members().min(tasks);
         match &self.state {
-            Some(state) if tasks > 1 && state.readmit() => self.each(tasks, work),
+            Some(state) if tasks > 1 && state.turnout.readmit() => self.each(tasks, work),
             Some(state) if members > 1 => {
                 assert!(tasks <= u32::MAX as usize, "{tasks} tasks");
                 self.step.set(self.step.get() + 1);
@@ -216,258 +158,6 @@ impl Drop for Team {
     }
 }
 
-impl State {
-    fn new(size: usize) -> Self {
-        Self {
-            shares: (0..size).map(|_| Line(AtomicU64::new(0))).collect(),
-            step: Line(AtomicU32::new(0)),
-            done: Line(AtomicUsize::new(0)),
-            work: UnsafeCell::new(Work { run: &|_, _| (), tasks: 0, members: 1 }),
-            came: AtomicUsize::new(0),
-            limit: AtomicUsize::new(size),
-            limit_ends: AtomicU64::new(0),
-            waits: AtomicU32::new(0),
-            begin: Instant::now(),
-            asleep: AtomicUsize::new(0),
-            door: Mutex::new(()),
-            bell: Condvar::new(),
-            failed: AtomicBool::new(false),
-            failure: Mutex::new(None),
-        }
-    }
-
-    fn present(&self) -> usize {
-        (1 + self.came.load(Ordering::Relaxed)).min(self.limit.load(Ordering::Relaxed))
-    }
-
-    /// Runs a step; the calling thread's part of it.
-    fn lead(&self, step: u32, run: &(dyn Fn(usize, usize) + Sync), tasks: usize, members: usize) {
-        let begin = Instant::now();
-        // SAFETY: this lengthens the lifetime of the reference. It is used by who has taken a task only, and
-        // this function does not return before all of them are done.
-        let run = unsafe {
-            std::mem::transmute::<
-                *const (dyn Fn(usize, usize) + Sync + '_),
-                *const (dyn Fn(usize, usize) + Sync),
-            >(run)
-        };
-        // SAFETY: all tasks of the step before are done, so nobody reads it.
-        unsafe { *self.work.get() = Work { run, tasks, members } };
-        self.done.0.store(0, Ordering::Relaxed);
-        for (member, share) in self.shares[..members].iter().enumerate() {
-            let count = end(member, tasks, members) - start(member, tasks, members);
-            share.0.store(u64::from(step) << 32 | count as u64, Ordering::Release);
-        }
-        self.announce(step);
-        self.take_part(0, step);
-        let waits = Waits { state: Some(self), members, begin };
-        let mut wait = waits.start();
-        while self.done.0.load(Ordering::Acquire) != tasks {
-            wait.poll();
-        }
-        wait.end();
-        if self.failed.swap(false, Ordering::Relaxed) {
-            let failure = lock(&self.failure).take();
-            resume_unwind(failure.unwrap_or_else(|| Box::new("a task of a team panicked")));
-        }
-    }
-
-    /// Lets those who sit out come back, if it is time; whether it was.
-    fn readmit(&self) -> bool {
-        let out = self.limit.load(Ordering::Relaxed) < self.shares.len();
-        let over =
-            || self.begin.elapsed() > Duration::from_nanos(self.limit_ends.load(Ordering::Relaxed));
-        if out && over() {
-            self.limit.store(self.shares.len(), Ordering::Relaxed);
-            return true;
-        }
-        false
-    }
-
-    /// A member waited for so long for others, of so many members.
-    fn late(&self, waited: Duration, members: usize) {
-        let times = 2 << self.waits.fetch_add(1, Ordering::Relaxed).min(6);
-        let ends = (self.begin.elapsed() + times * waited).as_nanos() as u64;
-        self.limit_ends.store(ends, Ordering::Relaxed);
-        self.limit.store((members / 4).max(1), Ordering::Relaxed);
-    }
-
-    /// Tells the helpers of a step, or that the team is over.
-    fn announce(&self, step: u32) {
-        self.step.0.store(step, Ordering::SeqCst);
-        if self.asleep.load(Ordering::SeqCst) > 0 {
-            drop(lock(&self.door));
-            self.bell.notify_all();
-        }
-    }
-
-    /// What a helper does.
-    fn help(&self) {
-        let member = 1 + self.came.fetch_add(1, Ordering::Relaxed);
-        let mut step = 0;
-        while member < self.shares.len()
-            && let Some(next) = self.next(step, member)
-        {
-            self.take_part(member, next);
-            step = next;
-        }
-    }
-
-    /// Waits for the step after `seen`; none if the team is over or does not want the member.
-    fn next(&self, seen: u32, member: usize) -> Option<u32> {
-        let mut polls = 0;
-        loop {
-            let step = self.step.0.load(Ordering::Acquire);
-            if step == OVER {
-                return None;
-            }
-            if member >= self.limit.load(Ordering::Relaxed) {
-                self.sit_out(member)?;
-                continue;
-            }
-            if step != seen {
-                return Some(step);
-            }
-            polls += 1;
-            match polls {
-                0..SPINS => spin_loop(),
-                ..YIELDS_END => yield_now(),
-                _ if self.sleep(seen) => polls = 0,
-                _ => return None,
-            }
-        }
-    }
-
-    /// Sleeps until the member may come back; none if that takes long or the team is over.
-    fn sit_out(&self, member: usize) -> Option<()> {
-        let since = Instant::now();
-        while member >= self.limit.load(Ordering::Relaxed) {
-            if since.elapsed() > NAP || self.step.0.load(Ordering::Relaxed) == OVER {
-                return None;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Some(())
-    }
-
-    /// Sleeps until there is another step than `seen`; whether there was one in time.
-    fn sleep(&self, seen: u32) -> bool {
-        let door = lock(&self.door);
-        self.asleep.fetch_add(1, Ordering::SeqCst);
-        // A step that is announced after this look finds this thread counted, and rings.
-        let same = |_: &mut ()| self.step.0.load(Ordering::SeqCst) == seen;
-        let woken = self.bell.wait_timeout_while(door, NAP, same);
-        self.asleep.fetch_sub(1, Ordering::SeqCst);
-        woken.is_ok_and(|(_, wait)| !wait.timed_out())
-    }
-
-    /// Takes tasks and does them, its own share first, until none of the step is left.
-    fn take_part(&self, member: usize, step: u32) {
-        for k in 0..self.shares.len() {
-            let share = (member + k) % self.shares.len();
-            let mut done = 0;
-            while let Some(left) = self.take(share, step) {
-                // SAFETY: a task was taken, so the step is not over, and `work` and what it points to stay.
-                let work = unsafe { *self.work.get() };
-                let task = end(share, work.tasks, work.members) - left;
-                // SAFETY: as above.
-                let run = AssertUnwindSafe(|| unsafe { (*work.run)(task, member) });
-                if let Err(failure) = catch_unwind(run) {
-                    lock(&self.failure).get_or_insert(failure);
-                    self.failed.store(true, Ordering::Relaxed);
-                }
-                done += 1;
-            }
-            if done > 0 {
-                self.done.0.fetch_add(done, Ordering::Release);
-            }
-        }
-    }
-
-    /// Takes a task of a share of this step; how many were left.
-    fn take(&self, share: usize, step: u32) -> Option<usize> {
-        let share = &self.shares[share].0;
-        let mut seen = share.load(Ordering::Relaxed);
-        loop {
-            if (seen >> 32) as u32 != step || seen as u32 == 0 {
-                return None;
-            }
-            // Acquire: the task's work was written before the share.
-            let (taken, failed) = (Ordering::Acquire, Ordering::Relaxed);
-            match share.compare_exchange_weak(seen, seen - 1, taken, failed) {
-                Ok(_) => return Some(seen as u32 as usize),
-                Err(now) => seen = now,
-            }
-        }
-    }
-}
-
-const YIELDS_END: u32 = SPINS + YIELDS;
-
-/// What a member that waits for other members needs.
-#[derive(Clone, Copy)]
-pub(crate) struct Waits<'a> {
-    state: Option<&'a State>,
-    members: usize,
-    /// When the step began.
-    begin: Instant,
-}
-
-impl<'a> Waits<'a> {
-    /// A wait begins.
-    pub(crate) fn start(self) -> Wait<'a> {
-        Wait { waits: self, polls: 0, since: None }
-    }
-}
-
-/// A wait for another member of the team.
-pub(crate) struct Wait<'a> {
-    waits: Waits<'a>,
-    polls: u32,
-    /// Since it yields.
-    since: Option<Instant>,
-}
-
-impl Wait<'_> {
-    /// Waits a moment. Whether what is waited for can still come: if not, a task has panicked.
-    #[inline]
-    pub(crate) fn poll(&mut self) -> bool {
-        if self.polls < SPINS {
-            self.polls += 1;
-            spin_loop();
-            return true;
-        }
-        self.since.get_or_insert_with(Instant::now);
-        yield_now();
-        !self.waits.state.is_some_and(|state| state.failed.load(Ordering::Relaxed))
-    }
-
-    /// The wait is over. If it was long, the team gets smaller.
-    pub(crate) fn end(self) {
-        if let (Some(since), Some(state)) = (self.since, self.waits.state) {
-            let waited = since.elapsed();
-            if waited > LATE + 2 * (since - self.waits.begin) {
-                state.late(waited, self.waits.members);
-            }
-        }
-    }
-}
-
-/// The first task of a member's share.
-fn start(member: usize, tasks: usize, members: usize) -> usize {
-    (tasks as u64 * member as u64 / members as u64) as usize
-}
-
-/// One beyond the last.
-fn end(member: usize, tasks: usize, members: usize) -> usize {
-    start(member + 1, tasks, members)
-}
-
-/// Nothing that is locked here is left half done by a panic.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Cores that this process may use.
 fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
@@ -477,6 +167,9 @@ fn cores() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
 
     #[test]
     fn every_task_is_done_once() {

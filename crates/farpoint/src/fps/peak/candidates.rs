@@ -1,6 +1,5 @@
 //! The points of a band: collected from a part of the tree, and sorted into a grid.
 
-use super::search::Sample;
 use crate::Scalar;
 use crate::memory::{self, Padded};
 use crate::scalar::extremes;
@@ -29,6 +28,17 @@ pub(super) struct Candidates<T: Scalar> {
     /// Collected, not yet sorted.
     staged: Staged<T>,
     places: Vec<u32>,
+}
+
+/// A point about to be chosen.
+#[derive(Clone, Copy)]
+pub(super) struct Sample<T> {
+    pub(super) at: [T; 3],
+    pub(super) value: T,
+    /// The point's number in the cloud.
+    pub(super) point: u32,
+    /// Slot in the tree.
+    pub(super) slot: u32,
 }
 
 #[derive(Default)]

@@ -1,23 +1,12 @@
 //! What lies near a point about to be chosen: the vector code of [`super::solve`].
 
-use super::candidates::{Candidates, lanes_below};
+use super::candidates::{Candidates, Sample, lanes_below};
 use crate::Scalar;
 use crate::distance::squared;
 use crate::memory::{self, MOST_LANES};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF};
 use std::sync::atomic::Ordering;
-
-/// A point about to be chosen.
-#[derive(Clone, Copy)]
-pub(super) struct Sample<T> {
-    pub(super) at: [T; 3],
-    pub(super) value: T,
-    /// The point's number in the cloud.
-    pub(super) point: u32,
-    /// Slot in the tree.
-    pub(super) slot: u32,
-}
 
 /// A candidate that a sample lowers, to this distance.
 #[derive(Clone, Copy)]

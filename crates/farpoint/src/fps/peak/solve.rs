@@ -16,10 +16,10 @@
 //! - The first of all undecided candidates never waits, so a thread that has begun a part comes to its end
 //!   if the others with begun parts do; parts that nobody has begun are begun by who waits.
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, Sample};
 use super::list::List;
 use super::queue::Queue;
-use super::search::{Hit, Near, Sample, box_distance, boxes_distance};
+use super::search::{Hit, Near, box_distance, boxes_distance};
 use crate::Scalar;
 use crate::simd::Simd;
 use crate::spatial::BoxTree;
