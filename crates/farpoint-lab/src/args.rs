@@ -113,6 +113,8 @@ pub(crate) enum Part {
     Growth,
     /// One thread against all.
     Threads,
+    /// What each stage of a sample takes, on 1, 2, 4 ... threads.
+    Stages,
     /// Clouds full of ties and repeats.
     Ties,
     /// Small clouds, one by one and in batches.

@@ -31,6 +31,23 @@ fn bench_writes_tables_and_plots() {
 }
 
 #[test]
+fn stages_are_measured_on_every_number_of_threads() {
+    let folder = Folder::new();
+    let text = folder.ok("bench --quick --points 20000 --runs 1 --only stages --threads 3 -o out");
+    assert!(text.contains("Stages: room-20000") && text.contains("Stages: lidar-"), "{text}");
+    let csv = folder.read("out/stages.csv");
+    let lines: Vec<Vec<_>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines.len(), 1 + 2 * 3, "{csv}");
+    let at = |name: &str| lines[0].iter().position(|cell| *cell == name).unwrap();
+    for line in &lines[1..] {
+        let seconds = |name: &str| line[at(name)].parse::<f64>().unwrap();
+        let stages = ["copy", "order", "build", "single", "collect", "solve", "update", "sort"];
+        assert!(stages.iter().all(|stage| seconds(stage) > 0.0), "{csv}");
+        assert!(stages.iter().map(|stage| seconds(stage)).sum::<f64>() <= seconds("all"), "{csv}");
+    }
+}
+
+#[test]
 fn small_clouds_are_sampled_alone_and_in_batches() {
     let folder = Folder::new();
     let text = folder.ok("bench --quick --runs 1 --only small --threads 2 -o out");

@@ -2,8 +2,9 @@
 
 use crate::memory::{Aligned, Shared};
 use crate::scalar::extremes;
-use crate::threads::prelude::*;
+use crate::threads::Team;
 use crate::{BadRows, Error, Points, Scalar};
+use std::mem::MaybeUninit;
 
 /// Coordinates by axis. There are at least three axes: missing ones are zero, which leaves
 /// every computed distance as it is (`x + 0.0 == x` for squares).
@@ -27,18 +28,28 @@ const BLOCK: usize = 4096;
 pub(crate) const PADDING: usize = 64;
 
 impl<T: Scalar> Cloud<T> {
-    /// Copies the points, dealing with rows that hold NaN or infinity as told.
+    /// As [`Self::by`], on so many threads.
     pub(crate) fn new<P: Points<T> + ?Sized>(
         points: &P,
         bad_rows: BadRows,
         threads: usize,
+    ) -> Result<Self, Error> {
+        let large = points.len() > 16 * BLOCK;
+        Self::by(&if large { Team::new(threads) } else { Team::alone() }, points, bad_rows)
+    }
+
+    /// Copies the points, dealing with rows that hold NaN or infinity as told.
+    pub(crate) fn by<P: Points<T> + ?Sized>(
+        team: &Team,
+        points: &P,
+        bad_rows: BadRows,
     ) -> Result<Self, Error> {
         let (n, dim) = (points.len(), points.dim());
         if n >= u32::MAX as usize {
             return Err(Error::TooManyPoints(n));
         }
         let coordinate = |row: usize, axis: usize| points.coordinate(row, axis);
-        let (copy, finite) = Self::gather(n, dim, threads, coordinate);
+        let (copy, finite) = Self::gather(team, n, dim, coordinate);
         if finite {
             return Ok(copy);
         }
@@ -51,42 +62,45 @@ impl<T: Scalar> Cloud<T> {
             return Err(Error::BadRows { first, count: n - rows.len(), points: n });
         }
         let coordinate = |k: usize, axis: usize| copy.axes[axis][rows[k] as usize];
-        let (mut kept, _) = Self::gather(rows.len(), dim, threads, coordinate);
+        let (mut kept, _) = Self::gather(team, rows.len(), dim, coordinate);
         kept.rows = Some(rows);
         Ok(kept)
     }
 
     /// Copies `n` points; whether all their coordinates are finite.
     fn gather(
+        team: &Team,
         n: usize,
         dim: usize,
-        threads: usize,
         coordinate: impl Fn(usize, usize) -> T + Sync,
     ) -> (Self, bool) {
-        let dims = dim.max(3);
         let padded = n.div_ceil(PADDING) * PADDING;
-        let mut axes: Vec<_> = (0..dims).map(|_| Aligned::new(padded, T::ZERO)).collect();
-        let targets: Vec<_> = axes[..dim].iter_mut().map(|axis| Shared::new(axis)).collect();
+        let mut axes: Vec<_> = (0..dim.max(3)).map(|_| Aligned::unwritten(padded)).collect();
+        let targets: Vec<_> = axes.iter_mut().map(|axis| Shared::new(axis)).collect();
         // In blocks, so that all axes of a row are read while it is in the cache.
         let copy = |block: usize| {
-            let rows = block * BLOCK..(block * BLOCK + BLOCK).min(n);
+            let (first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(padded));
             let mut seen = Seen::default();
             for (axis, target) in targets.iter().enumerate() {
                 // SAFETY: the rows are the block's alone, and below the array's length.
-                let values = unsafe { target.part(rows.clone()) };
-                for (value, row) in values.iter_mut().zip(rows.clone()) {
-                    *value = coordinate(row, axis);
+                let values = unsafe { target.part(first..end) };
+                let given = if axis < dim { end.min(n) - first } else { 0 };
+                let (values, rest) = values.split_at_mut(given);
+                rest.fill(MaybeUninit::new(T::ZERO));
+                for (value, row) in values.iter_mut().zip(first..) {
+                    value.write(coordinate(row, axis));
                 }
-                seen.look(axis, values);
+                // SAFETY: they have just been written.
+                seen.look(axis, unsafe {
+                    std::slice::from_raw_parts(values.as_ptr().cast(), given)
+                });
             }
             seen
         };
-        let blocks = n.div_ceil(BLOCK);
-        let seen = if threads > 1 && blocks > 16 {
-            (0..blocks).into_par_iter().map(copy).reduce(Seen::default, Seen::and)
-        } else {
-            (0..blocks).map(copy).fold(Seen::default(), Seen::and)
-        };
+        let seen = team.map(padded.div_ceil(BLOCK), copy);
+        // SAFETY: the blocks are all rows, and all of each has been written.
+        let axes = axes.into_iter().map(|axis| unsafe { axis.written() }).collect();
+        let seen = seen.into_iter().fold(Seen::default(), Seen::and);
         let ends = seen.ends.map(Option::unwrap_or_default);
         let cloud =
             Self { len: n, axes, low: ends.map(|e| e.0), high: ends.map(|e| e.1), rows: None };

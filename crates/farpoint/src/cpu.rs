@@ -31,7 +31,8 @@ impl Cpu {
     }
 
     /// How many threads; those of the current rayon pool unless set. One never uses rayon; a number
-    /// other than the pool's starts threads for each run, which takes about 0.1 ms. Without the
+    /// above the pool's (for searches: any other) starts threads for each run, which takes about 0.1 ms.
+    /// Samplers use no more threads than there are cores. Without the
     /// feature `rayon` all work is done by the calling thread, whatever is set here.
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), ..self }

@@ -67,6 +67,10 @@ pub(crate) mod number {
         fn from_bits_u32(bits: u32) -> Self;
         /// The lowest 32 bits.
         fn to_bits_u32(self) -> u32;
+        /// Bits that sort as the numbers do. `self` must not be negative or NaN; 0 for zero alone.
+        fn sorting_bits(self) -> u64;
+        /// The number of such bits.
+        fn from_sorting_bits(bits: u64) -> Self;
         /// Rounded towards zero; 0 for negative numbers and NaN.
         fn to_index(self) -> usize;
         /// Rounded towards zero, at most `last`; `last` for NaN.
@@ -143,6 +147,15 @@ macro_rules! scalar {
             #[inline(always)]
             fn to_bits_u32(self) -> u32 {
                 self.to_bits() as u32
+            }
+            #[inline(always)]
+            fn sorting_bits(self) -> u64 {
+                // The sign of -0.0 goes.
+                u64::from((self + 0.0).to_bits())
+            }
+            #[inline(always)]
+            fn from_sorting_bits(bits: u64) -> Self {
+                $float::from_bits(bits as $bits)
             }
             #[inline(always)]
             fn to_index(self) -> usize {

@@ -5,6 +5,7 @@
 mod operators;
 mod parts;
 mod small;
+mod stages;
 mod write;
 
 use crate::args::{self, Part};
@@ -78,10 +79,18 @@ impl Bench<'_> {
             Part::Algorithms => parts::algorithms(self),
             Part::Growth => parts::growth(self),
             Part::Threads => parts::threads(self),
+            Part::Stages => stages::stages(self),
             Part::Ties => parts::ties(self),
             Part::Small => small::small(self),
             Part::Operators => operators::operators_of_clouds(self),
         }
+    }
+
+    /// 1, 2, 4 ... threads, and all.
+    fn steps(&self) -> Vec<usize> {
+        let mut steps: Vec<_> = (0..).map(|k| 1 << k).take_while(|t| *t < self.threads).collect();
+        steps.push(self.threads);
+        steps
     }
 
     /// Points of the generated room.

@@ -98,9 +98,12 @@ pub(super) fn growth(bench: &Bench<'_>) -> Result<()> {
 /// One thread against several.
 pub(super) fn threads(bench: &Bench<'_>) -> Result<()> {
     let mut all = Vec::new();
-    let mut steps: Vec<_> = (0..).map(|k| 1 << k).take_while(|t| *t < bench.threads).collect();
-    steps.push(bench.threads);
-    for case in bench.room().iter().chain(&bench.given) {
+    let steps = bench.steps();
+    let mut cases = bench.room();
+    if !bench.args.no_generated {
+        cases.push(generated(Kind::Lidar, if bench.args.quick { 30_000 } else { 120_000 }));
+    }
+    for case in cases.iter().chain(&bench.given) {
         let m = case.quarter();
         let who = [Algorithm::Naive, Algorithm::Tree, Algorithm::peak()];
         let jobs: Vec<_> =

@@ -9,14 +9,14 @@ use crate::cloud::Cloud;
 use crate::{Algorithm, Sampler, Scalar};
 
 /// Up to this many points a vector loop over all of them beats any structure.
-const FEW_POINTS: usize = 256;
+const FEW_POINTS: usize = 512;
 
 /// Up to this many samples a structure is not worth building, however many points there are:
 /// it costs as much as passing over the points this many times.
 const FEW_SAMPLES: usize = 256;
 
 /// From this many points and samples on, bands are large enough to pay.
-const PEAK_POINTS: usize = 6_000;
+const PEAK_POINTS: usize = 12_000;
 const PEAK_SAMPLES: usize = 1_000;
 
 /// Boxes are over the first three axes. With this many axes they still tell enough; with more,
@@ -60,7 +60,9 @@ mod tests {
     fn small_inputs_are_not_built_a_tree_for() {
         assert_eq!(fastest(200, 100, 3), Algorithm::Naive);
         assert_eq!(fastest(1_000_000, 100, 3), Algorithm::Naive);
+        assert_eq!(fastest(512, 500, 3), Algorithm::Naive);
         assert_eq!(fastest(1_024, 512, 3), Algorithm::Tree);
+        assert_eq!(fastest(8_192, 2_048, 3), Algorithm::Tree);
         assert_eq!(fastest(24_000, 6_000, 3), Algorithm::peak());
         assert_eq!(fastest(24_000, 6_000, 64), Algorithm::Tree);
     }

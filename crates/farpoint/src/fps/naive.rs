@@ -4,10 +4,11 @@
 use super::selection::Selection;
 use crate::cloud::{Cloud, PADDING};
 use crate::distance::{square, squared};
-use crate::memory::{self, Aligned};
+use crate::memory::{self, Aligned, Shared};
 use crate::simd::{Kernel, Simd};
-use crate::threads::prelude::*;
+use crate::threads::Team;
 use crate::{Error, Scalar};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Points of which the largest distance is remembered, so that the farthest point is found
 /// without reading all distances again.
@@ -21,19 +22,19 @@ const CHOSEN: f64 = -1.0;
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
+    team: &Team,
     cloud: &Cloud<T>,
-    threads: usize,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
     let chosen = T::from_f64(CHOSEN);
     let mut distance = Aligned::new(cloud.len.div_ceil(PADDING) * PADDING, T::INFINITY);
     distance[cloud.len..].fill(chosen);
     let mut largest = vec![chosen; cloud.len.div_ceil(BLOCK)];
-    let parts = threads.min(cloud.len / POINTS_A_THREAD).max(1);
+    let parts = team.size().min(cloud.len / POINTS_A_THREAD).max(1);
     let mut apply = |selection: &mut Selection<'_, T>, sample: u32| {
         distance[sample as usize] = chosen;
         let effective =
-            update(simd, cloud, sample, &mut distance, &mut largest, parts, selection.count);
+            update(simd, team, cloud, sample, &mut distance, &mut largest, parts, selection.count);
         selection.statistics.distance_evaluations += cloud.len as u64;
         selection.statistics.effective_updates += u64::from(effective);
         if selection.count {
@@ -91,9 +92,11 @@ impl<T: Scalar> Kernel<T> for Farthest<'_, T> {
     }
 }
 
-/// Lowers all distances by one sample, in `parts` at a time; counts effective updates.
+/// Lowers all distances by one sample, in `parts` parts; counts effective updates.
+#[allow(clippy::too_many_arguments, reason = "the state of the one loop that calls it")]
 fn update<T: Scalar, S: Simd<T>>(
     simd: S,
+    team: &Team,
     cloud: &Cloud<T>,
     sample: u32,
     distance: &mut [T],
@@ -101,19 +104,23 @@ fn update<T: Scalar, S: Simd<T>>(
     parts: usize,
     count: bool,
 ) -> u32 {
-    let part = |first: usize, distance: &mut [T], largest: &mut [T]| {
-        simd.vectorize(Update { cloud, sample, first, distance, largest, count })
-    };
-    if parts == 1 {
-        return part(0, distance, largest);
-    }
     let blocks = largest.len().div_ceil(parts);
-    distance
-        .par_chunks_mut(blocks * BLOCK)
-        .zip(largest.par_chunks_mut(blocks))
-        .enumerate()
-        .map(|(k, (distance, largest))| part(k * blocks * BLOCK, distance, largest))
-        .sum()
+    let (len, all) = (distance.len(), largest.len());
+    let (distance, largest) = (Shared::new(distance), Shared::new(largest));
+    let effective = AtomicU32::new(0);
+    team.each(parts, |k, _| {
+        let (first, end) = (k * blocks, (k * blocks + blocks).min(all));
+        let points = (first * BLOCK).min(len)..(end * BLOCK).min(len);
+        // SAFETY: blocks and their points are the part's alone, and within the arrays.
+        let (distance, largest) =
+            unsafe { (distance.part(points), largest.part(first.min(all)..end)) };
+        let first = first * BLOCK;
+        let part = simd.vectorize(Update { cloud, sample, first, distance, largest, count });
+        if count {
+            effective.fetch_add(part, Ordering::Relaxed);
+        }
+    });
+    effective.into_inner()
 }
 
 struct Update<'a, T> {

@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::cloud::Cloud;
 use crate::scalar::number::EitherPrecision;
 use crate::simd::{self, Program, Simd};
-use crate::threads::{self, on_threads};
+use crate::threads::{self, Team};
 use crate::{
     Algorithm, Cpu, DeviceKind, Error, Level, Observer, Points, RanOn, Sample, Sampler, Scalar,
 };
@@ -21,21 +21,21 @@ pub(crate) fn sample<T: Scalar, P: Points<T> + ?Sized>(
     let level = simd::choose(cpu.level)?;
     sampler.check(DeviceKind::Cpu)?;
     let threads = threads::count_for(points.len() >= SMALL, cpu.threads)?;
-    on_threads(if points.len() < SMALL { 1 } else { threads }, || {
-        sample_here(sampler, points, level, threads, observer)
-    })
+    let team = if points.len() < SMALL { Team::alone() } else { Team::new(threads) };
+    let ran_on = RanOn::Cpu { threads, level };
+    sample_by(&team, sampler, points, ran_on, observer)
 }
 
-/// On the threads of the device, or on one if there are few points.
-fn sample_here<T: Scalar, P: Points<T> + ?Sized>(
+/// By a team, which may have fewer threads than the device.
+fn sample_by<T: Scalar, P: Points<T> + ?Sized>(
+    team: &Team,
     sampler: &Sampler,
     points: &P,
-    level: Level,
-    threads: usize,
+    ran_on: RanOn,
     observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
     let mut clock = Clock::now();
-    let cloud = Cloud::new(points, sampler.bad_rows, threads)?;
+    let cloud = Cloud::by(team, points, sampler.bad_rows)?;
     let mut selection = Selection::new(
         &cloud,
         points.len(),
@@ -47,17 +47,21 @@ fn sample_here<T: Scalar, P: Points<T> + ?Sized>(
     clock.lap(&mut selection.statistics.seconds.copy);
     let algorithm = auto::choose(sampler, &cloud, &selection);
     if selection.remaining() > 0 {
-        let threads = if cloud.len < SMALL { 1 } else { threads };
-        let job = Job { algorithm, cloud: &cloud, threads, selection: &mut selection };
+        let alone = Team::alone();
+        let team = if cloud.len < SMALL { &alone } else { team };
+        let RanOn::Cpu { level, .. } = ran_on else { unreachable!("this is the CPU") };
+        let job = Job { algorithm, cloud: &cloud, team, selection: &mut selection };
         T::run::<Start<'_, '_>>((level, job))?;
     }
+    let mut indices = Vec::new();
+    team.extend(&mut indices, selection.points.len(), |k| cloud.row(selection.points[k]));
     Ok(Sample {
-        indices: selection.points.iter().map(|&point| cloud.row(point)).collect(),
+        indices,
         squared_distances: selection.values,
         squared_covering_radius: selection.covering,
         algorithm,
         dropped: points.len() - cloud.len,
-        ran_on: RanOn::Cpu { threads, level },
+        ran_on,
         statistics: sampler.statistics.then_some(selection.statistics),
     })
 }
@@ -86,7 +90,7 @@ impl<'a, 'b> EitherPrecision for Start<'a, 'b> {
 pub struct Job<'a, 'b, T> {
     algorithm: Algorithm,
     cloud: &'a Cloud<T>,
-    threads: usize,
+    team: &'a Team,
     selection: &'a mut Selection<'b, T>,
 }
 
@@ -94,14 +98,14 @@ impl<T: Scalar> Program<T> for Job<'_, '_, T> {
     type Output = Result<(), Error>;
 
     fn run<S: Simd<T>>(self, simd: S) -> Self::Output {
-        let Self { algorithm, cloud, threads, selection } = self;
+        let Self { algorithm, cloud, team, selection } = self;
         match algorithm {
             Algorithm::Auto | Algorithm::Persistent => unreachable!("resolved, and checked"),
             Algorithm::Reference => reference::run(cloud, selection),
-            Algorithm::Naive => naive::run(simd, cloud, threads, selection),
+            Algorithm::Naive => naive::run(simd, team, cloud, selection),
             Algorithm::Radius(options) => radius::run(simd, cloud, &options, selection),
-            Algorithm::Tree => tree::run(simd, cloud, threads, selection),
-            Algorithm::Peak(_) => peak::run(simd, cloud, threads, selection),
+            Algorithm::Tree => tree::run(simd, team, cloud, selection),
+            Algorithm::Peak(_) => peak::run(simd, team, cloud, selection),
             Algorithm::Quick(options) => quick::run(simd, cloud, &options, selection),
         }
     }

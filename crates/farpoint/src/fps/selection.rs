@@ -1,9 +1,11 @@
 //! The sequence of choices as it grows: every algorithm offers its next choice here.
 
 use crate::cloud::Cloud;
+use crate::memory::Shared;
 use crate::random::SplitMix64;
+use crate::threads::Team;
 use crate::{Amount, Error, Observer, Progress, Scalar, Start, Statistics};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// Choices so far, the stop rule, and the run's counters.
 pub(crate) struct Selection<'a, T> {
@@ -67,15 +69,45 @@ impl<'a, T: Scalar> Selection<'a, T> {
     #[inline]
     #[must_use]
     pub(crate) fn offer(&mut self, point: u32, value: T) -> bool {
-        if self.points.len() >= self.limit
-            || self.stop_radius.is_some_and(|radius| value.sqrt().to_f64() <= radius)
-        {
+        if self.points.len() >= self.limit || self.stops_at(value) {
             self.covering = value;
             return false;
         }
         self.points.push(point);
         self.values.push(value);
         true
+    }
+
+    /// Whether a choice of these keys is refused because of the radius to stop at.
+    pub(crate) fn stops_among(&self, keys: &[T::Key]) -> bool {
+        // Smaller distances have larger keys.
+        let last = self.stop_radius.and(keys.iter().max());
+        last.is_some_and(|&key| self.stops_at(T::key_value(key)))
+    }
+
+    fn stops_at(&self, value: T) -> bool {
+        self.stop_radius.is_some_and(|radius| value.sqrt().to_f64() <= radius)
+    }
+
+    /// Takes all these choices, given as keys in runs: where each ends, and whether what follows
+    /// comes after all before. Whether the sample is complete.
+    pub(crate) fn offer_all(
+        &mut self,
+        team: &Team,
+        keys: &mut [T::Key],
+        ends: &[(usize, bool)],
+    ) -> bool {
+        let keys = sort(team, keys, ends);
+        let wanted = keys.len().min(self.limit - self.points.len());
+        let taken = keys[..wanted].partition_point(|&key| !self.stops_at(T::key_value(key)));
+        let complete = keys.get(taken).map(|&key| T::key_value(key));
+        let keys = &keys[..taken];
+        team.extend(&mut self.points, taken, |k| T::key_index(keys[k]));
+        team.extend(&mut self.values, taken, |k| T::key_value(keys[k]));
+        if let Some(value) = complete {
+            self.covering = value;
+        }
+        complete.is_some()
     }
 
     /// Samples still to come, at most.
@@ -91,20 +123,105 @@ impl<'a, T: Scalar> Selection<'a, T> {
     /// Calls the observer now and then; an error if it cancels the run.
     #[inline]
     pub(crate) fn report(&mut self, value: T) -> Result<(), Error> {
-        if self.points.len() < self.next_report {
+        self.report_at(self.points.len(), value)
+    }
+
+    /// The same when there are so many samples, some of them not offered yet.
+    #[inline]
+    pub(crate) fn report_at(&mut self, samples: usize, value: T) -> Result<(), Error> {
+        if samples < self.next_report {
             return Ok(());
         }
-        self.next_report = self.points.len() + REPORT_EVERY;
+        self.next_report = samples + REPORT_EVERY;
         let progress = Progress {
-            samples: self.points.len(),
+            samples: samples.min(self.limit),
             wanted: self.limit,
             covering_radius: value.sqrt().to_f64(),
         };
         match self.observer.as_mut().map_or(ControlFlow::Continue(()), |tell| tell(progress)) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Error::Cancelled(self.points.len())),
+            ControlFlow::Break(()) => Err(Error::Cancelled(samples.min(self.limit))),
         }
     }
+}
+
+/// Keys that are merged as one task, about.
+const PIECE: usize = if cfg!(test) { 50 } else { 1 << 13 };
+
+/// Keys in order, given in runs: where each ends, and whether what follows comes after all before.
+fn sort<K: Ord + Copy + Send + Sync>(
+    team: &Team,
+    keys: &mut [K],
+    ends: &[(usize, bool)],
+) -> Vec<K> {
+    let shared = Shared::new(keys);
+    let run = |k: usize| if k == 0 { 0 } else { ends[k - 1].0 }..ends[k].0;
+    team.each(ends.len(), |k, _| {
+        // SAFETY: the run is its task's alone, and runs end at the end of all keys.
+        let run = unsafe { shared.part(run(k)) };
+        if !run.is_sorted() {
+            run.sort_unstable();
+        }
+    });
+    let pieces = pieces(keys, ends);
+    let mut sorted = Vec::with_capacity(keys.len());
+    let target = Shared::new(&mut sorted.spare_capacity_mut()[..keys.len()]);
+    team.each(pieces.len(), |k, _| {
+        let Piece { runs, start } = &pieces[k];
+        let mut piece: Vec<K> = Vec::with_capacity(runs.iter().map(Range::len).sum());
+        runs.iter().for_each(|run| piece.extend_from_slice(&keys[run.clone()]));
+        if runs.len() > 1 {
+            // It finds the runs and merges them.
+            piece.sort();
+        }
+        // SAFETY: pieces are different places of the keys in order, and all together are all of them.
+        let target = unsafe { target.part(*start..*start + piece.len()) };
+        target.iter_mut().zip(piece).for_each(|(target, key)| {
+            target.write(key);
+        });
+    });
+    // SAFETY: the pieces are all keys, each written once.
+    unsafe { sorted.set_len(keys.len()) };
+    sorted
+}
+
+/// Parts of sorted runs that are neighbors when all is sorted, and where they begin then.
+struct Piece {
+    runs: Vec<Range<usize>>,
+    start: usize,
+}
+
+/// Cuts sorted runs into pieces, at keys of the longest of the runs that belong together.
+fn pieces<K: Ord>(keys: &[K], ends: &[(usize, bool)]) -> Vec<Piece> {
+    let (mut pieces, mut runs, mut start) = (Vec::new(), Vec::new(), 0);
+    for &(end, last) in ends {
+        runs.push(start..end);
+        start = end;
+        if !last {
+            continue;
+        }
+        let count: usize = runs.iter().map(Range::len).sum();
+        let longest = runs.iter().max_by_key(|run| run.len()).expect("a run").clone();
+        let cuts = count.div_ceil(PIECE).max(1);
+        let mut from: Vec<usize> = runs.iter().map(|run| run.start).collect();
+        let mut at = end - count;
+        for cut in 1..=cuts {
+            let to = |run: &Range<usize>| match cut == cuts {
+                true => run.end,
+                false => {
+                    let before = &keys[longest.start + longest.len() * cut / cuts];
+                    run.start + keys[run.clone()].partition_point(|key| key < before)
+                }
+            };
+            let cut: Vec<_> = runs.iter().zip(&from).map(|(run, &from)| from..to(run)).collect();
+            from = cut.iter().map(|run| run.end).collect();
+            let len = cut.iter().map(Range::len).sum::<usize>();
+            pieces.push(Piece { runs: cut, start: at });
+            at += len;
+        }
+        runs.clear();
+    }
+    pieces
 }
 
 /// What is wanted of a cloud, checked against it.

@@ -13,31 +13,23 @@ use crate::distance::{square, squared};
 use crate::memory::{self, Shared};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF, NONE, box_bound};
+use crate::threads::Team;
 use crate::{Error, Scalar, Statistics};
 
 pub(crate) fn run<T: Scalar, S: Simd<T>>(
     simd: S,
+    team: &Team,
     cloud: &Cloud<T>,
-    threads: usize,
     selection: &mut Selection<'_, T>,
 ) -> Result<(), Error> {
+    let tree = BoxTree::by(team, cloud, &mut selection.statistics.seconds);
     let mut clock = Clock::now();
-    let mut walker = Walker::new(simd, BoxTree::new(cloud, threads));
-    clock.lap(&mut selection.statistics.seconds.build);
-    if walker.run(selection, usize::MAX)? == Outcome::MoreToCome {
+    let mut walker = Walker::new(simd, tree);
+    if !walker.run(selection)? {
         finish(cloud, selection);
     }
     clock.lap(&mut selection.statistics.seconds.single);
     Ok(())
-}
-
-/// How a partial run ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// The sample is complete.
-    Complete,
-    /// The wanted number was reached, or only duplicates of chosen points are left.
-    MoreToCome,
 }
 
 /// Offers what is left when the largest distance is zero: duplicates of chosen points, in
@@ -73,8 +65,8 @@ fn lowest<T: Scalar>(tree: &BoxTree<T>) -> Vec<Vec<u32>> {
 }
 
 /// A tree and the slot of the largest distance below each of its entries.
-pub(super) struct Walker<T, S> {
-    pub(super) tree: BoxTree<T>,
+struct Walker<T, S> {
+    tree: BoxTree<T>,
     simd: S,
     /// By level and entry, padded like [`crate::spatial::Level::largest`].
     best: Vec<Vec<u32>>,
@@ -83,32 +75,28 @@ pub(super) struct Walker<T, S> {
 }
 
 impl<T: Scalar, S: Simd<T>> Walker<T, S> {
-    pub(super) fn new(simd: S, tree: BoxTree<T>) -> Self {
+    fn new(simd: S, tree: BoxTree<T>) -> Self {
         let best = lowest(&tree);
         let visits = tree.levels.iter().map(|_| Vec::new()).collect();
         Self { tree, simd, best, visits }
     }
 
-    /// Takes the start points, then choices one by one until there are `until` samples.
-    pub(super) fn run(
-        &mut self,
-        selection: &mut Selection<'_, T>,
-        until: usize,
-    ) -> Result<Outcome, Error> {
+    /// Takes the start points, then choices one by one; whether the sample is complete, or only
+    /// duplicates of chosen points are left.
+    fn run(&mut self, selection: &mut Selection<'_, T>) -> Result<bool, Error> {
         self.begin(selection);
-        while selection.points.len() < until {
+        loop {
             let value = self.tree.largest();
             if value <= T::ZERO {
-                break;
+                return Ok(false);
             }
             let slot = self.best.last().expect("leaves")[0] as usize;
             if !selection.offer(self.tree.points[slot], value) {
-                return Ok(Outcome::Complete);
+                return Ok(true);
             }
             self.apply(slot, selection);
             selection.report(value)?;
         }
-        Ok(Outcome::MoreToCome)
     }
 
     fn begin(&mut self, selection: &mut Selection<'_, T>) {

@@ -51,6 +51,12 @@ impl<T: Copy> Aligned<T> {
         Self { start, len, layout }
     }
 
+    /// An array whose values are still to be written, by several threads or several arrays at a time.
+    pub(crate) fn unwritten(len: usize) -> Aligned<MaybeUninit<T>> {
+        // SAFETY: values that need not be written are none that must be.
+        unsafe { Aligned::write_with(len, |_| ()) }
+    }
+
     /// Loads the vector from `at` on; it may reach beyond the end, where there are zeros.
     ///
     /// # Safety
@@ -61,6 +67,17 @@ impl<T: Copy> Aligned<T> {
         // SAFETY: no vector has more than `MOST_LANES` numbers, and as many follow every place up
         // to the length.
         unsafe { simd.load(self.start.as_ptr().add(at)) }
+    }
+}
+
+impl<T: Copy> Aligned<MaybeUninit<T>> {
+    /// The array, once it is written.
+    ///
+    /// # Safety
+    /// All values must have been written.
+    pub(crate) unsafe fn written(self) -> Aligned<T> {
+        let this = std::mem::ManuallyDrop::new(self);
+        Aligned { start: this.start.cast(), len: this.len, layout: this.layout }
     }
 }
 

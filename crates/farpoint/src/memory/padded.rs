@@ -23,12 +23,6 @@ impl<T: Copy + Default> Padded<T> {
         self.values.resize(len + MOST_LANES, T::default());
     }
 
-    /// Becomes a copy of another.
-    pub(crate) fn copy_from(&mut self, other: &Self) {
-        self.values.clear();
-        self.values.extend_from_slice(&other.values);
-    }
-
     /// Loads the vector from `at` on; it may reach beyond the end.
     ///
     /// # Safety

@@ -81,7 +81,9 @@ impl Statistics {
 pub struct Stages {
     /// Copying and checking the input; for a GPU, also handing it over.
     pub copy: f64,
-    /// Ordering the points and building the structure over them.
+    /// Bringing points that are near each other together, where that is measured apart.
+    pub order: f64,
+    /// Ordering the points, unless that is measured apart, and building the structure over them.
     pub build: f64,
     /// Samples taken one by one.
     pub single: f64,
@@ -91,6 +93,8 @@ pub struct Stages {
     pub solve: f64,
     /// Applying the choices to all points.
     pub update: f64,
+    /// Bringing the choices in order, where that is done at the end.
+    pub sort: f64,
     /// Kernels of a GPU, by events around them: without copies and without allocation.
     pub kernels: f64,
     /// Fetching the answer from a GPU and translating it.
@@ -98,14 +102,16 @@ pub struct Stages {
 }
 
 impl Stages {
-    fn named(&self) -> [(&'static str, f64); 8] {
+    fn named(&self) -> [(&'static str, f64); 10] {
         [
             ("copy seconds", self.copy),
+            ("order seconds", self.order),
             ("build seconds", self.build),
             ("single seconds", self.single),
             ("collect seconds", self.collect),
             ("solve seconds", self.solve),
             ("update seconds", self.update),
+            ("sort seconds", self.sort),
             ("kernel seconds", self.kernels),
             ("download seconds", self.download),
         ]

@@ -6,12 +6,13 @@
 
 use super::cut::Cutter;
 use super::entry::{Entry, bounds};
-use super::order;
-use crate::Scalar;
+use super::order::{self, Buckets};
+use crate::clock::Clock;
 use crate::cloud::Cloud;
-use crate::memory::Aligned;
+use crate::memory::{Aligned, Shared};
 use crate::simd::Simd;
-use crate::threads::prelude::*;
+use crate::threads::Team;
+use crate::{Scalar, Stages};
 use std::mem::MaybeUninit;
 
 /// Points of a leaf.
@@ -35,8 +36,6 @@ pub(crate) struct BoxTree<T> {
     pub(crate) leaves: Aligned<T>,
     /// The point in each slot, or [`NONE`].
     pub(crate) points: Aligned<u32>,
-    /// The first leaf beyond a plane that halves the points.
-    pub(crate) middle: usize,
     /// The tree's levels from the leaves up; the last has one entry.
     pub(crate) levels: Vec<Level<T>>,
 }
@@ -63,21 +62,56 @@ impl<T> Boxes<T> {
 }
 
 impl<T: Scalar> Level<T> {
-    fn new(len: usize) -> Self {
-        let groups = len.div_ceil(FANOUT);
-        let mut boxes = Aligned::new(groups * BOXES, T::INFINITY);
-        for group in boxes.chunks_exact_mut(BOXES) {
-            group[BOXES / 2..].fill(T::ZERO - T::INFINITY);
-        }
-        let largest = Aligned::new(groups * FANOUT, T::from_f64(-1.0));
-        Self { len, largest, boxes: Boxes(boxes) }
+    /// The box around a group of siblings.
+    fn around(&self, group: usize) -> ([T; 3], [T; 3]) {
+        let boxes = self.boxes.siblings(group);
+        let row = |a: usize| boxes[a * FANOUT..][..FANOUT].iter().copied();
+        let low = |a| row(a).reduce(|x, y| if y < x { y } else { x }).expect("children");
+        let high = |a| row(a + 3).reduce(|x, y| if y > x { y } else { x }).expect("children");
+        (std::array::from_fn(low), std::array::from_fn(high))
     }
 
-    fn set_box(&mut self, entry: usize, low: [T; 3], high: [T; 3]) {
-        let group = &mut self.boxes.0[entry / FANOUT * BOXES..][..BOXES];
-        for a in 0..3 {
-            group[a * FANOUT + entry % FANOUT] = low[a];
-            group[(a + 3) * FANOUT + entry % FANOUT] = high[a];
+    /// A level of so many entries, whose groups of siblings are written by `write`: each group's boxes and largest
+    /// values, all of them.
+    fn new(len: usize, write: impl FnOnce(Groups<'_, T>)) -> Self {
+        let groups = len.div_ceil(FANOUT);
+        let mut boxes = Aligned::unwritten(groups * BOXES);
+        let mut largest = Aligned::unwritten(groups * FANOUT);
+        write(Groups { boxes: Shared::new(&mut boxes), largest: Shared::new(&mut largest) });
+        // SAFETY: `write` is told to write all groups.
+        unsafe { Self { len, largest: largest.written(), boxes: Boxes(boxes.written()) } }
+    }
+}
+
+/// Groups of siblings that are still to be written.
+#[derive(Clone, Copy)]
+struct Groups<'a, T> {
+    boxes: Shared<'a, MaybeUninit<T>>,
+    largest: Shared<'a, MaybeUninit<T>>,
+}
+
+impl<T: Scalar> Groups<'_, T> {
+    /// Writes the groups of siblings from `group` on, entries without a box as empty.
+    ///
+    /// # Safety
+    /// The groups must be below the number of all, and no other thread's.
+    unsafe fn write(self, group: usize, entries: &[Option<([T; 3], [T; 3])>]) {
+        for (group, entries) in (group..).zip(entries.chunks(FANOUT)) {
+            // SAFETY: as the caller ensures.
+            let (boxes, largest) = unsafe {
+                let largest = self.largest.part(group * FANOUT..(group + 1) * FANOUT);
+                (self.boxes.part(group * BOXES..(group + 1) * BOXES), largest)
+            };
+            for k in 0..FANOUT {
+                let empty = ([T::INFINITY; 3], [T::ZERO - T::INFINITY; 3]);
+                let found = entries.get(k).copied().flatten();
+                let (low, high) = found.unwrap_or(empty);
+                for a in 0..3 {
+                    boxes[a * FANOUT + k].write(low[a]);
+                    boxes[(a + 3) * FANOUT + k].write(high[a]);
+                }
+                largest[k].write(if found.is_some() { T::INFINITY } else { T::from_f64(-1.0) });
+            }
         }
     }
 }
@@ -104,12 +138,20 @@ pub(crate) fn box_bound<T, S: Simd<T>>(
 impl<T: Scalar> BoxTree<T> {
     /// Builds the tree on `threads` threads; all values are infinite.
     pub(crate) fn new(cloud: &Cloud<T>, threads: usize) -> Self {
-        let parts = threads.min(cloud.len / (1 << 14)).max(1);
-        let buckets = order::buckets(cloud, parts);
-        let mut tree = Self::leaves(cloud, buckets, parts);
+        let threads = threads.min(cloud.len / (1 << 14)).max(1);
+        Self::by(&Team::new(threads), cloud, &mut Stages::default())
+    }
+
+    /// Builds the tree; all values are infinite. Adds the time of its two stages.
+    pub(crate) fn by(team: &Team, cloud: &Cloud<T>, seconds: &mut Stages) -> Self {
+        let mut clock = Clock::now();
+        let buckets = order::buckets(team, cloud);
+        clock.lap(&mut seconds.order);
+        let mut tree = Self::leaves(team, cloud, buckets);
         while tree.levels.last().is_some_and(|level| level.len > 1) {
-            tree.add_level();
+            tree.add_level(team);
         }
+        clock.lap(&mut seconds.build);
         tree
     }
 
@@ -126,68 +168,53 @@ impl<T: Scalar> BoxTree<T> {
     }
 
     /// The tree's leaves, from points in buckets.
-    fn leaves(cloud: &Cloud<T>, mut buckets: order::Buckets<T>, parts: usize) -> Self {
+    fn leaves(team: &Team, cloud: &Cloud<T>, mut buckets: Buckets<T>) -> Self {
         // Buckets begin with a node of their own.
         let room = |points: usize| points.div_ceil(LEAF * FANOUT) * FANOUT;
-        let starts = std::iter::once(0).chain(buckets.ends.iter().copied());
-        let sizes: Vec<_> = starts.zip(&buckets.ends).map(|(start, end)| end - start).collect();
-        let leaves_of = |sizes: &[usize]| sizes.iter().map(|&size| room(size)).sum::<usize>();
-        let (middle, count) = (leaves_of(&sizes[..buckets.middle]), leaves_of(&sizes));
+        let mut places = vec![(0, 0)];
+        for &end in &buckets.ends {
+            let (start, leaf) = places[places.len() - 1];
+            places.push((end, leaf + room(end - start)));
+        }
+        let count = places[places.len() - 1].1;
         let dims = cloud.dims();
-        let mut level = Level::new(count);
-        let mut points = Aligned::new(count * LEAF, NONE);
-        let fill = |mut numbers: &mut [MaybeUninit<T>]| {
-            let (mut entries, mut points) = (&mut buckets.entries[..], &mut points[..]);
-            let mut first = 0;
-            let jobs: Vec<_> = sizes
-                .iter()
-                .map(|&size| {
-                    let leaves = room(size);
-                    let entries = take(&mut entries, size);
-                    let numbers = take(&mut numbers, leaves * (dims + 1) * LEAF);
-                    let points = take(&mut points, leaves * LEAF);
-                    first += leaves;
-                    (first - leaves, entries, LeafWriter { cloud, numbers, points })
-                })
-                .collect();
-            let fill = |cutter: &mut Cutter<T>, (first, entries, writer): Job<'_, T>| {
-                (first, writer.fill(cutter, entries))
-            };
-            let made: Vec<_> = match parts {
-                1 => {
-                    let mut cutter = Cutter::new();
-                    jobs.into_iter().map(|job| fill(&mut cutter, job)).collect()
+        let stride = (dims + 1) * LEAF;
+        let mut numbers = Aligned::unwritten(count * stride);
+        let mut points = Aligned::unwritten(count * LEAF);
+        let (to, points_to) = (Shared::new(&mut numbers), Shared::new(&mut points));
+        let entries = Shared::new(&mut buckets.entries);
+        let mut cutters: Vec<_> = (0..team.size()).map(|_| Cutter::new()).collect();
+        let level = Level::new(count, |groups| {
+            team.each_with(places.len() - 1, &mut cutters, |bucket, cutter| {
+                let [(start, leaf), (end, last)] = [places[bucket], places[bucket + 1]];
+                // SAFETY: buckets have points and leaves of their own, whole groups of siblings.
+                unsafe {
+                    let numbers = to.part(leaf * stride..last * stride);
+                    let points = points_to.part(leaf * LEAF..last * LEAF);
+                    let writer = LeafWriter { cloud, numbers, points };
+                    let made = writer.fill(cutter, entries.part(start..end));
+                    groups.write(leaf / FANOUT, &made);
                 }
-                _ => jobs.into_par_iter().map_init(Cutter::new, fill).collect(),
-            };
-            for (first, made) in made {
-                for (leaf, (low, high)) in (first..).zip(made) {
-                    level.set_box(leaf, low, high);
-                    level.largest[leaf] = T::INFINITY;
-                }
-            }
-        };
-        // SAFETY: the jobs' leaves are all leaves, and `LeafWriter::fill` writes all numbers of a
-        // job's.
-        let leaves = unsafe { Aligned::write_with(count * (dims + 1) * LEAF, fill) };
-        Self { dims, leaves, points, middle, levels: vec![level] }
+            });
+        });
+        // SAFETY: the buckets' leaves are all leaves, and `LeafWriter::fill` writes all numbers and points
+        // of a bucket's.
+        let (leaves, points) = unsafe { (numbers.written(), points.written()) };
+        Self { dims, leaves, points, levels: vec![level] }
     }
 
     /// Adds the level above the last.
-    fn add_level(&mut self) {
+    fn add_level(&mut self, team: &Team) {
         let below = self.levels.last().expect("leaves");
-        let mut level = Level::new(below.len.div_ceil(FANOUT));
-        for (entry, boxes) in below.boxes.0.chunks_exact(BOXES).enumerate() {
-            let row = |a: usize| boxes[a * FANOUT..][..FANOUT].iter().copied();
-            let low = std::array::from_fn(|a| {
-                row(a).reduce(|x, y| if y < x { y } else { x }).expect("children")
+        let len = below.len.div_ceil(FANOUT);
+        let level = Level::new(len, |groups| {
+            team.each(len.div_ceil(FANOUT), |group, _| {
+                let entries = group * FANOUT..(group * FANOUT + FANOUT).min(len);
+                let boxes: Vec<_> = entries.map(|entry| Some(below.around(entry))).collect();
+                // SAFETY: the group is below the number of groups, and the task's alone.
+                unsafe { groups.write(group, &boxes) };
             });
-            let high = std::array::from_fn(|a| {
-                row(a + 3).reduce(|x, y| if y > x { y } else { x }).expect("children")
-            });
-            level.set_box(entry, low, high);
-            level.largest[entry] = T::INFINITY;
-        }
+        });
         self.levels.push(level);
     }
 
@@ -204,33 +231,33 @@ pub(crate) fn place(slot: u32, stride: usize) -> usize {
     slot as usize / LEAF * stride + slot as usize % LEAF
 }
 
-/// Splits the first `count` values off.
-fn take<'a, V>(values: &mut &'a mut [V], count: usize) -> &'a mut [V] {
-    values.split_off_mut(..count).expect("room for every bucket")
-}
-
-/// A bucket's first leaf, its points, and where they are written.
-type Job<'a, T> = (usize, &'a mut [Entry<T>], LeafWriter<'a, T>);
-
 /// Writes the leaves of a bucket.
 struct LeafWriter<'a, T> {
     cloud: &'a Cloud<T>,
     /// `dims + 1` rows of [`LEAF`] numbers a leaf.
     numbers: &'a mut [MaybeUninit<T>],
-    /// [`LEAF`] points per leaf, none yet.
-    points: &'a mut [u32],
+    /// [`LEAF`] points per leaf.
+    points: &'a mut [MaybeUninit<u32>],
 }
 
 impl<T: Scalar> LeafWriter<'_, T> {
-    /// Cuts the points into leaves and writes all numbers; the boxes of the leaves that have points.
-    fn fill(mut self, cutter: &mut Cutter<T>, entries: &mut [Entry<T>]) -> Vec<([T; 3], [T; 3])> {
+    /// Cuts the points into leaves and writes all numbers and points; the box of each leaf that has
+    /// points.
+    fn fill(
+        mut self,
+        cutter: &mut Cutter<T>,
+        entries: &mut [Entry<T>],
+    ) -> Vec<Option<([T; 3], [T; 3])>> {
         let stride = (self.cloud.dims() + 1) * LEAF;
-        let mut made = Vec::with_capacity(self.points.len() / LEAF);
+        let leaves = self.points.len() / LEAF;
+        let mut made = Vec::with_capacity(leaves);
         cutter.groups(entries, &mut |group| {
             self.write(made.len(), stride, group);
-            made.push(bounds(group));
+            made.push(Some(bounds(group)));
         });
         self.numbers[made.len() * stride..].fill(MaybeUninit::new(T::from_f64(-1.0)));
+        self.points[made.len() * LEAF..].fill(MaybeUninit::new(NONE));
+        made.resize(leaves, None);
         made
     }
 
@@ -248,9 +275,7 @@ impl<T: Scalar> LeafWriter<'_, T> {
             for (a, axis) in self.cloud.axes.iter().enumerate().skip(3) {
                 coordinates[a * LEAF + lane].write(axis[entry.point() as usize]);
             }
-            if lane < group.len() {
-                points[lane] = entry.point();
-            }
+            points[lane].write(if lane < group.len() { entry.point() } else { NONE });
         }
     }
 }

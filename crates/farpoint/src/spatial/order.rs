@@ -8,7 +8,7 @@ use super::entry::Entry;
 use crate::Scalar;
 use crate::cloud::Cloud;
 use crate::memory::{Aligned, Shared};
-use crate::threads::prelude::*;
+use crate::threads::Team;
 use std::mem::MaybeUninit;
 
 /// Buckets hold about this many points, unless a single cell holds more.
@@ -24,70 +24,115 @@ const CELL_BITS: u32 = 17;
 pub(super) struct Buckets<T> {
     pub(super) entries: Aligned<Entry<T>>,
     pub(super) ends: Vec<usize>,
-    /// The first bucket beyond the plane that halves the points.
-    pub(super) middle: usize,
 }
 
-/// Sorts the cloud's points into buckets, on `parts` threads.
-pub(super) fn buckets<T: Scalar>(cloud: &Cloud<T>, parts: usize) -> Buckets<T> {
+/// A thread is given at least this many points.
+const PART: usize = 1 << 14;
+
+/// Sorts the cloud's points into buckets.
+pub(super) fn buckets<T: Scalar>(team: &Team, cloud: &Cloud<T>) -> Buckets<T> {
     let cells = Cells::new(cloud);
     let n = cloud.len;
-    let part = n.div_ceil(parts).max(1);
-    let mut cell_of = Aligned::new(n, 0u32);
-    let count = |(k, cell_of): (usize, &mut [u32])| cells.count(cloud, k * part, cell_of);
-    let mut counts: Vec<Vec<u32>> = match parts {
-        1 => vec![count((0, &mut cell_of))],
-        _ => cell_of.par_chunks_mut(part).enumerate().map(count).collect(),
-    };
-    // From counts to first positions, part by part within a bucket, so that the order of the
-    // input is kept. Cells of one bucket share a position.
-    let mut ends = Vec::new();
-    let mut bucket_of = vec![0u32; 1 << cells.bits];
-    let (mut filled, mut open, mut middle) = (0, 0, 0);
-    for cell in 0..1 << cells.bits {
-        let here: usize = counts.iter().map(|counts| counts[cell] as usize).sum();
-        let new_half = cell == 1 << cells.bits >> 1;
-        if open > 0 && (open + here > BUCKET || new_half) {
+    let part = n.div_ceil(team.members()).max(PART);
+    let mut cell_of = Aligned::unwritten(n);
+    let counts = count(team, cloud, &cells, part, &mut cell_of);
+    // SAFETY: the parts are all points, and `count` has written the cell of each.
+    let cell_of = unsafe { cell_of.written() };
+    let (bucket_of, ends) = number(team, &cells, &counts);
+    let positions = positions(team, &counts, &bucket_of, ends.len());
+    let entries = scatter(team, cloud, &cell_of, &bucket_of, positions, part);
+    Buckets { entries, ends }
+}
+
+/// Fills in the cell of each point, and counts the points of each cell, part by part.
+fn count<T: Scalar>(
+    team: &Team,
+    cloud: &Cloud<T>,
+    cells: &Cells<T>,
+    part: usize,
+    cell_of: &mut [MaybeUninit<u32>],
+) -> Vec<Vec<u32>> {
+    let n = cell_of.len();
+    let cell_of = Shared::new(cell_of);
+    team.map(n.div_ceil(part).max(1), |k| {
+        let (first, end) = (k * part, (k * part + part).min(n));
+        // SAFETY: the points are the part's alone, and below the length.
+        cells.count(cloud, first, unsafe { cell_of.part(first..end) })
+    })
+}
+
+/// Cells in a row that are summed up as one task.
+const ROW: usize = 1 << 12;
+
+/// Puts neighboring cells together in buckets: the bucket of each cell, and where each bucket ends.
+fn number<T>(team: &Team, cells: &Cells<T>, counts: &[Vec<u32>]) -> (Vec<u32>, Vec<usize>) {
+    let count = 1usize << cells.bits;
+    let rows = team.map(count.div_ceil(ROW), |row| {
+        let row = row * ROW..(row * ROW + ROW).min(count);
+        let mut sums = counts[0][row.clone()].to_vec();
+        for counts in &counts[1..] {
+            sums.iter_mut().zip(&counts[row.clone()]).for_each(|(sum, &count)| *sum += count);
+        }
+        sums
+    });
+    let (mut ends, mut bucket_of) = (Vec::new(), Vec::with_capacity(count));
+    let (mut filled, mut open) = (0, 0);
+    for (cell, here) in rows.iter().flatten().enumerate() {
+        let here = *here as usize;
+        if open > 0 && (open + here > BUCKET || cell == count >> 1) {
             ends.push(filled);
             open = 0;
         }
-        if new_half {
-            middle = ends.len();
-        }
-        bucket_of[cell] = ends.len() as u32;
+        bucket_of.push(ends.len() as u32);
         filled += here;
         open += here;
     }
     ends.push(filled);
-    let mut positions = vec![vec![0usize; ends.len()]; counts.len()];
-    for (positions, counts) in positions.iter_mut().zip(&mut counts) {
-        for (&bucket, count) in bucket_of.iter().zip(counts.drain(..)) {
-            positions[bucket as usize] += count as usize;
+    (bucket_of, ends)
+}
+
+/// Where each part's first point of each bucket goes: part by part within a bucket, so that the
+/// order of the input is kept.
+fn positions(
+    team: &Team,
+    counts: &[Vec<u32>],
+    bucket_of: &[u32],
+    buckets: usize,
+) -> Vec<Vec<usize>> {
+    let mut positions = team.map(counts.len(), |k| {
+        let mut sums = vec![0usize; buckets];
+        for (&bucket, &count) in bucket_of.iter().zip(&counts[k]) {
+            sums[bucket as usize] += count as usize;
         }
-    }
+        sums
+    });
     let mut start = 0;
-    for bucket in 0..ends.len() {
+    for bucket in 0..buckets {
         for positions in &mut positions {
             start += std::mem::replace(&mut positions[bucket], start);
         }
     }
-    let entries = scatter(cloud, &cell_of, &bucket_of, positions, part);
-    Buckets { entries, ends, middle }
+    positions
 }
 
 /// Writes each point to its bucket.
 fn scatter<T: Scalar>(
+    team: &Team,
     cloud: &Cloud<T>,
     cell_of: &[u32],
     bucket_of: &[u32],
-    positions: Vec<Vec<usize>>,
+    mut positions: Vec<Vec<usize>>,
     part: usize,
 ) -> Aligned<Entry<T>> {
     let [xs, ys, zs] = [&cloud.axes[0], &cloud.axes[1], &cloud.axes[2]];
     let fill = |entries: &mut [MaybeUninit<Entry<T>>]| {
-        let target = Shared::new(entries);
-        let write = |(k, (cell_of, mut positions)): (usize, (&[u32], Vec<usize>))| {
-            for (point, &cell) in (k * part..).zip(cell_of) {
+        let (target, parts) = (Shared::new(entries), positions.len());
+        let positions = Shared::new(&mut positions);
+        team.each(parts, |k, _| {
+            // SAFETY: the positions of a part are its task's alone.
+            let positions = unsafe { &mut positions.part(k..k + 1)[0] };
+            let cells = &cell_of[k * part..(k * part + part).min(cell_of.len())];
+            for (point, &cell) in (k * part..).zip(cells) {
                 let position = &mut positions[bucket_of[cell as usize] as usize];
                 let entry = Entry::new([xs[point], ys[point], zs[point]], point as u32);
                 // SAFETY: positions run over 0..len, each handed out once: they are the
@@ -95,11 +140,7 @@ fn scatter<T: Scalar>(
                 unsafe { target.write(*position, MaybeUninit::new(entry)) };
                 *position += 1;
             }
-        };
-        match positions.len() {
-            1 => cell_of.chunks(part).zip(positions).enumerate().for_each(write),
-            _ => cell_of.par_chunks(part).zip(positions).enumerate().for_each(write),
-        }
+        });
     };
     // SAFETY: every position below the length is written once.
     unsafe { Aligned::write_with(cloud.len, fill) }
@@ -151,13 +192,14 @@ impl<T: Scalar> Cells<T> {
     }
 
     /// Fills in the cell of each point from `first` on, and counts the points of each cell.
-    fn count(&self, cloud: &Cloud<T>, first: usize, cell_of: &mut [u32]) -> Vec<u32> {
+    fn count(&self, cloud: &Cloud<T>, first: usize, cell_of: &mut [MaybeUninit<u32>]) -> Vec<u32> {
         let mut counts = vec![0u32; 1 << self.bits];
         let values: [&[T]; 3] = std::array::from_fn(|a| &cloud.axes[a][first..]);
         for (k, cell) in cell_of.iter_mut().enumerate() {
             let place = |a: usize| self.axes[a].place(values[a][k]);
-            *cell = place(0) | place(1) | place(2);
-            counts[*cell as usize] += 1;
+            let number = place(0) | place(1) | place(2);
+            cell.write(number);
+            counts[number as usize] += 1;
         }
         counts
     }

@@ -6,11 +6,21 @@ mod forked;
 mod pool;
 #[cfg(not(feature = "rayon"))]
 mod serial;
+mod steps;
+mod team;
+mod wait;
 
+#[cfg(feature = "rayon")]
+use pool::helpers;
 #[cfg(feature = "rayon")]
 pub(crate) use pool::{count, join, on_threads, prelude};
 #[cfg(not(feature = "rayon"))]
+use serial::helpers;
+#[cfg(not(feature = "rayon"))]
 pub(crate) use serial::{count, join, on_threads, prelude};
+
+pub(crate) use team::Team;
+pub(crate) use wait::Waits;
 
 use crate::Error;
 use prelude::*;
@@ -51,13 +61,13 @@ pub(crate) fn each_of_batch<R: Send>(
     large: impl Fn(usize) -> bool + Send + Sync,
     work: impl Fn(usize, usize) -> R + Send + Sync,
 ) -> Vec<R> {
-    if threads == 1 {
-        return (0..things).map(|thing| work(thing, 1)).collect();
-    }
     let mut found: Vec<Option<R>> =
         (0..things).map(|thing| large(thing).then(|| work(thing, threads))).collect();
-    let rest = found.par_iter_mut().enumerate().filter(|(_, found)| found.is_none());
-    rest.for_each(|(thing, found)| *found = Some(work(thing, 1)));
+    let rest: Vec<_> = (0..things).filter(|&thing| found[thing].is_none()).collect();
+    let made = Team::new(threads).map(rest.len(), |k| work(rest[k], 1));
+    for (thing, made) in rest.into_iter().zip(made) {
+        found[thing] = Some(made);
+    }
     found.into_iter().flatten().collect()
 }
 
@@ -79,10 +89,8 @@ pub fn spread<R: Send>(
     let one = |cloud: usize, threads: usize| {
         one(cloud, threads).map_err(|source| Error::InBatch { cloud, source: Box::new(source) })
     };
-    on_threads(threads, || {
-        let large = |cloud: usize| points.len() == 1 || points[cloud] >= LARGE;
-        each_of_batch(points.len(), threads, large, one).into_iter().collect()
-    })
+    let large = |cloud: usize| points.len() == 1 || (threads > 1 && points[cloud] >= LARGE);
+    each_of_batch(points.len(), threads, large, one).into_iter().collect()
 }
 
 /// A cloud or pair of so many points is worth all threads by itself, even if there are others.

@@ -40,6 +40,41 @@ pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
     }
 }
 
+/// Threads that help a team.
+pub(super) mod helpers {
+    use super::forked;
+    use rayon::{ThreadPool, ThreadPoolBuilder};
+
+    /// Whether there can be any.
+    pub(crate) const THREADS: bool = true;
+
+    /// A pool that the team has for itself.
+    #[derive(Default)]
+    pub(crate) struct Own {
+        _pool: Option<ThreadPool>,
+    }
+
+    /// Has up to so many other threads run `help`, each as soon as it can: those of the pool, or of one
+    /// of the team's own where the pool has too few.
+    pub(crate) fn call(count: usize, help: impl Fn() + Clone + Send + 'static) -> Own {
+        let forked = forked::pool();
+        let there = forked.map_or_else(rayon::current_num_threads, ThreadPool::current_num_threads);
+        if there < count
+            && let Ok(pool) = ThreadPoolBuilder::new().num_threads(count).build()
+        {
+            (0..count).for_each(|_| pool.spawn(help.clone()));
+            return Own { _pool: Some(pool) };
+        }
+        for _ in 0..count.min(there) {
+            match forked {
+                Some(pool) => pool.spawn(help.clone()),
+                None => rayon::spawn(help.clone()),
+            }
+        }
+        Own::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

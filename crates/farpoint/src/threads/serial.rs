@@ -23,6 +23,18 @@ pub(crate) fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B)
     (a(), b())
 }
 
+/// There are no threads that could help a team.
+pub(super) mod helpers {
+    pub(crate) const THREADS: bool = false;
+
+    #[derive(Default)]
+    pub(crate) struct Own;
+
+    pub(crate) fn call(_count: usize, _help: impl Fn()) -> Own {
+        Own
+    }
+}
+
 /// The parallel iterators that this crate uses, in order on one thread.
 pub(crate) mod prelude {
     /// What rayon's iterators are here.
@@ -38,22 +50,8 @@ pub(crate) mod prelude {
         ) -> InOrder<std::iter::Zip<I, J::IntoIter>> {
             InOrder(self.0.zip(other))
         }
-        pub(crate) fn filter<F: FnMut(&I::Item) -> bool>(
-            self,
-            keep: F,
-        ) -> InOrder<std::iter::Filter<I, F>> {
-            InOrder(self.0.filter(keep))
-        }
         pub(crate) fn map<R, F: FnMut(I::Item) -> R>(self, f: F) -> InOrder<std::iter::Map<I, F>> {
             InOrder(self.0.map(f))
-        }
-        pub(crate) fn map_init<S, R>(
-            self,
-            init: impl FnOnce() -> S,
-            mut f: impl FnMut(&mut S, I::Item) -> R,
-        ) -> InOrder<impl Iterator<Item = R>> {
-            let mut state = init();
-            InOrder(self.0.map(move |item| f(&mut state, item)))
         }
         pub(crate) fn for_each(self, f: impl FnMut(I::Item)) {
             self.0.for_each(f);
@@ -64,9 +62,6 @@ pub(crate) mod prelude {
             f: impl FnMut(I::Item, I::Item) -> I::Item,
         ) -> I::Item {
             self.0.fold(identity(), f)
-        }
-        pub(crate) fn sum<S: std::iter::Sum<I::Item>>(self) -> S {
-            self.0.sum()
         }
         pub(crate) fn collect<C: FromIterator<I::Item>>(self) -> C {
             self.0.collect()

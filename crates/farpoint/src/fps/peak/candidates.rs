@@ -4,16 +4,20 @@ use crate::Scalar;
 use crate::memory::{self, Padded};
 use crate::scalar::extremes;
 use crate::simd::{Kernel, Simd};
-use crate::spatial::{BoxTree, Cells, Grid, LEAF};
-use std::ops::Range;
+use crate::spatial::{BoxTree, Cells, FANOUT, Grid, LEAF};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Candidates of a band from one part of the cloud, in grid order.
+/// Candidates of a band from one part of the cloud, in grid order. Aligned, for threads write to
+/// neighbors.
+#[repr(align(128))]
 pub(super) struct Candidates<T: Scalar> {
     pub(super) grid: Grid<T>,
     /// First three coordinates by axis.
     pub(super) at: [Padded<T>; 3],
     /// Squared distance at the start of the band.
     pub(super) value: Padded<T>,
+    /// Tentative distance, as sorting bits; 0 for those that are decided.
+    pub(super) live: Vec<AtomicU64>,
     /// Slot in the tree.
     pub(super) slot: Vec<u32>,
     /// Point in that slot.
@@ -26,13 +30,24 @@ pub(super) struct Candidates<T: Scalar> {
     places: Vec<u32>,
 }
 
+/// A point about to be chosen.
+#[derive(Clone, Copy)]
+pub(super) struct Sample<T> {
+    pub(super) at: [T; 3],
+    pub(super) value: T,
+    /// The point's number in the cloud.
+    pub(super) point: u32,
+    /// Slot in the tree.
+    pub(super) slot: u32,
+}
+
 #[derive(Default)]
 struct Staged<T: Scalar> {
     /// Coordinates and values, in rows that are longer than there are candidates.
     rows: [Padded<T>; 4],
     slot: Vec<u32>,
     point: Vec<u32>,
-    /// Leaves that hold candidates.
+    /// Leaves that hold candidates, where they are listed here.
     leaves: Vec<u32>,
 }
 
@@ -42,6 +57,7 @@ impl<T: Scalar> Candidates<T> {
             grid: Grid::new(cells),
             at: Default::default(),
             value: Padded::default(),
+            live: Vec::new(),
             slot: Vec::new(),
             point: Vec::new(),
             low: [T::INFINITY; 3],
@@ -56,37 +72,45 @@ impl<T: Scalar> Candidates<T> {
         self.slot.len()
     }
 
-    /// Takes all points of `leaves` whose value is above `beta`.
+    /// The tentative distance of a candidate; zero if it is decided.
+    #[inline(always)]
+    pub(super) fn value_of(&self, place: u32) -> T {
+        T::from_sorting_bits(self.live[place as usize].load(Ordering::Acquire))
+    }
+
+    /// A candidate about to be chosen.
+    #[inline(always)]
+    pub(super) fn sample(&self, place: u32, value: T) -> Sample<T> {
+        let place = place as usize;
+        let at = [0, 1, 2].map(|a| self.at[a][place]);
+        Sample { at, value, point: self.point[place], slot: self.slot[place] }
+    }
+
+    /// Takes all points of these leaves, or of those below these nodes of level 1, whose value is above
+    /// `beta`.
     pub(super) fn collect<S: Simd<T>>(
         &mut self,
         simd: S,
         tree: &BoxTree<T>,
-        leaves: Range<usize>,
+        from: From<'_>,
         beta: T,
         cells: Cells<T>,
     ) {
         self.staged.clear();
-        simd.vectorize(Collect { tree, leaves, beta, staged: &mut self.staged });
-        self.sort(cells);
-    }
-
-    /// Takes these candidates, each with its coordinates, value, slot and point.
-    pub(super) fn take(
-        &mut self,
-        candidates: impl Iterator<Item = ([T; 3], T, u32, u32)>,
-        cells: Cells<T>,
-    ) {
-        self.staged.clear();
-        for (at, value, slot, point) in candidates {
-            let count = self.staged.slot.len();
-            self.staged.reserve(count + 1);
-            for (row, x) in self.staged.rows.iter_mut().zip(at.into_iter().chain([value])) {
-                row[count] = x;
+        let mut own = std::mem::take(&mut self.staged.leaves);
+        let leaves = match from {
+            From::Leaves(leaves) => leaves,
+            From::Nodes(nodes) => {
+                own.clear();
+                simd.vectorize(Leaves { tree, beta, nodes, leaves: &mut own });
+                &own
             }
-            self.staged.slot.push(slot);
-            self.staged.point.push(point);
-        }
+        };
+        simd.vectorize(Collect { tree, leaves, beta, staged: &mut self.staged });
+        self.staged.leaves = own;
         self.sort(cells);
+        self.live.clear();
+        self.live.extend(self.value.iter().map(|value| AtomicU64::new(value.sorting_bits())));
     }
 
     /// From staged order to grid order.
@@ -114,15 +138,79 @@ impl<T: Scalar> Candidates<T> {
     }
 }
 
+/// Where candidates are collected from.
+#[derive(Clone, Copy)]
+pub(super) enum From<'a> {
+    Leaves(&'a [u32]),
+    /// Of level 1.
+    Nodes(&'a [u32]),
+}
+
 fn scatter<T: Copy>(to: &mut [T], from: &[T], places: &[u32]) {
     for (&value, &place) in from.iter().zip(places) {
         to[place as usize] = value;
     }
 }
 
+/// Lists the nodes of level 1 that hold candidates; of a tree of one leaf, that one.
+pub(super) struct Nodes<'a, T> {
+    pub(super) tree: &'a BoxTree<T>,
+    pub(super) beta: T,
+    pub(super) nodes: &'a mut Vec<u32>,
+}
+
+impl<T: Scalar> Kernel<T> for Nodes<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self { tree, beta, nodes } = self;
+        let Some(level) = tree.levels.get(1) else { return nodes.push(0) };
+        let beta = simd.splat(beta);
+        for node in (0..level.len).step_by(S::LANES) {
+            // SAFETY: `node` is below the level's length, which is padded with values below `beta`.
+            let mut over = simd.lt(beta, unsafe { level.largest.load(simd, node) });
+            while over != 0 {
+                nodes.push(node as u32 + over.trailing_zeros());
+                over &= over - 1;
+            }
+        }
+    }
+}
+
+/// Lists the leaves below nodes of level 1 that hold candidates.
+pub(super) struct Leaves<'a, T> {
+    pub(super) tree: &'a BoxTree<T>,
+    pub(super) beta: T,
+    pub(super) nodes: &'a [u32],
+    pub(super) leaves: &'a mut Vec<u32>,
+}
+
+impl<T: Scalar> Kernel<T> for Leaves<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self { tree, beta, nodes, leaves } = self;
+        let beta = simd.splat(beta);
+        for &node in nodes {
+            let first = node as usize * FANOUT;
+            for leaf in (first..first + FANOUT).step_by(S::LANES) {
+                // SAFETY: levels are padded to whole groups of siblings, with values below `beta`.
+                let largest = unsafe { tree.levels[0].largest.load(simd, leaf) };
+                let mut over = simd.lt(beta, largest);
+                while over != 0 {
+                    leaves.push(leaf as u32 + over.trailing_zeros());
+                    over &= over - 1;
+                }
+            }
+        }
+    }
+}
+
 struct Collect<'a, T: Scalar> {
     tree: &'a BoxTree<T>,
-    leaves: Range<usize>,
+    leaves: &'a [u32],
     beta: T,
     staged: &'a mut Staged<T>,
 }
@@ -133,18 +221,7 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
         let beta = simd.splat(self.beta);
-        let Self { tree, leaves, staged, .. } = self;
-        let mut found = std::mem::take(&mut staged.leaves);
-        found.clear();
-        for leaf in leaves.clone().step_by(S::LANES) {
-            // SAFETY: `leaf` is below the level's length. What lies beyond the part is left out.
-            let largest = unsafe { tree.levels[0].largest.load(simd, leaf) };
-            let mut over = simd.lt(beta, largest) & lanes_below(leaves.end - leaf);
-            while over != 0 {
-                found.push(leaf as u32 + over.trailing_zeros());
-                over &= over - 1;
-            }
-        }
+        let Self { tree, leaves: found, staged, .. } = self;
         for (k, &leaf) in found.iter().enumerate() {
             if let Some(&ahead) = found.get(k + AHEAD) {
                 let numbers = tree.leaves.as_ptr().wrapping_add(ahead as usize * tree.stride());
@@ -157,7 +234,6 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
             }
             staged.leaf(simd, tree, leaf as usize, beta);
         }
-        staged.leaves = found;
     }
 }
 

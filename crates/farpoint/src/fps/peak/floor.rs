@@ -6,7 +6,6 @@
 //! it ends about where the sample does.
 
 use crate::Scalar;
-use crate::fps::selection::Selection;
 
 /// The floor over the largest distance (both squared) that is best where nothing else counts;
 /// measured, see docs/performance-log.md.
@@ -15,6 +14,16 @@ const GAMMA: f64 = 0.85;
 /// The last band is aimed to go this far beyond the sample (in distance): missing a few
 /// choices costs a band more.
 const BEYOND: f64 = 0.99;
+
+/// How far a sample has come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Progress {
+    pub(super) samples: usize,
+    /// Samples still to come, at most.
+    pub(super) remaining: usize,
+    /// The covering radius to stop at.
+    pub(super) stop_radius: Option<f64>,
+}
 
 /// What is known of how distances fall as samples are taken.
 #[derive(Debug, Default)]
@@ -27,8 +36,8 @@ pub(super) struct Floor {
 
 impl Floor {
     /// The floor of the band that starts at this largest distance, which is above zero.
-    pub(super) fn next<T: Scalar>(&mut self, largest: T, selection: &Selection<'_, T>) -> T {
-        let wanted = T::from_f64(largest.to_f64() * self.ratio(largest.to_f64(), selection));
+    pub(super) fn next<T: Scalar>(&mut self, largest: T, progress: Progress) -> T {
+        let wanted = T::from_f64(largest.to_f64() * self.ratio(largest.to_f64(), progress));
         match wanted {
             _ if !largest.is_finite() => T::MAX,
             // Subnormal numbers can round back.
@@ -38,8 +47,8 @@ impl Floor {
     }
 
     /// The floor over the largest distance, below 1.
-    fn ratio<T: Scalar>(&mut self, largest: f64, selection: &Selection<'_, T>) -> f64 {
-        let samples = selection.points.len() as f64;
+    fn ratio(&mut self, largest: f64, progress: Progress) -> f64 {
+        let samples = progress.samples as f64;
         if let Some((before, distance)) = self.last.replace((samples, largest)) {
             let slope = (samples / before).ln() / (distance / largest).ln();
             if slope.is_finite() && slope > 0.0 {
@@ -47,10 +56,10 @@ impl Floor {
             }
         }
         let Some(slope) = self.slope else { return GAMMA };
-        let goal = match selection.stop_radius() {
+        let goal = match progress.stop_radius {
             Some(radius) => radius * radius / largest,
             // One more than wanted, for the covering radius.
-            None => (samples / (samples + selection.remaining() as f64 + 1.0)).powf(1.0 / slope),
+            None => (samples / (samples + progress.remaining as f64 + 1.0)).powf(1.0 / slope),
         };
         let goal = goal * BEYOND;
         // So many bands are left, of equal depth.

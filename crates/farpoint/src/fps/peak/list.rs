@@ -23,17 +23,6 @@ impl<T: Scalar> List<T> {
         self.len += 1;
     }
 
-    /// Adds all samples of another list.
-    pub(super) fn append(&mut self, other: &Self) {
-        let end = self.len + other.len;
-        self.reserve(end);
-        for (row, more) in self.at.iter_mut().zip(&other.at) {
-            row[self.len..end].copy_from_slice(&more[..other.len]);
-        }
-        self.slot[self.len..end].copy_from_slice(&other.slot[..other.len]);
-        self.len = end;
-    }
-
     /// Number of samples.
     pub(super) fn len(&self) -> usize {
         self.len

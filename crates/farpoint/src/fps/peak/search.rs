@@ -1,35 +1,117 @@
 //! What lies near a point about to be chosen: the vector code of [`super::solve`].
 
-use super::candidates::{Candidates, lanes_below};
+use super::candidates::{Candidates, Sample, lanes_below};
 use crate::Scalar;
 use crate::distance::squared;
-use crate::memory::{self, MOST_LANES, Padded};
+use crate::memory::{self, MOST_LANES};
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF};
+use std::sync::atomic::Ordering;
 
-/// A point about to be chosen.
+/// A candidate that a sample lowers, to this distance.
 #[derive(Clone, Copy)]
-pub(super) struct Sample<T> {
-    pub(super) at: [T; 3],
+pub(super) struct Hit<T> {
+    pub(super) part: u32,
+    pub(super) place: u32,
     pub(super) value: T,
-    /// Slot in the tree.
-    pub(super) slot: u32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Threat {
-    None,
-    After,
-    Before,
 }
 
 /// As [`crate::spatial::box_bound`], for one box.
 pub(super) fn box_distance<T: Scalar>(at: [T; 3], low: [T; 3], high: [T; 3]) -> T {
-    let gap = |a: usize| {
-        let outside = if low[a] > at[a] { low[a] - at[a] } else { at[a] - high[a] };
+    boxes_distance([at, at], [low, high])
+}
+
+/// The same between two boxes, each given by its corners: not above any distance computed between
+/// points of the two.
+pub(super) fn boxes_distance<T: Scalar>(a: [[T; 3]; 2], b: [[T; 3]; 2]) -> T {
+    let gap = |axis: usize| {
+        let [below, above] = [b[0][axis] - a[1][axis], a[0][axis] - b[1][axis]];
+        let outside = if below > above { below } else { above };
         if outside > T::ZERO { outside * outside } else { T::ZERO }
     };
     gap(0) + gap(1) + gap(2)
+}
+
+/// Looks at the candidates of a part within a sample's distance. With `SHARED`, other threads decide
+/// candidates meanwhile.
+///
+/// Lists those that the sample lowers; or finds one that is undecided and may come before the sample,
+/// and returns its place.
+pub(super) struct Near<'a, T: Scalar, const SHARED: bool> {
+    pub(super) tree: &'a BoxTree<T>,
+    pub(super) candidates: &'a Candidates<T>,
+    /// Number of the candidates' part.
+    pub(super) part: u32,
+    pub(super) runs: &'a [(u32, u32)],
+    pub(super) sample: Sample<T>,
+    pub(super) hits: &'a mut Vec<Hit<T>>,
+}
+
+impl<T: Scalar, const SHARED: bool> Kernel<T> for Near<'_, T, SHARED> {
+    type Output = Option<u32>;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(mut self, simd: S) -> Option<u32> {
+        let [x, y, z] = self.sample.at;
+        let at = [simd.splat(x), simd.splat(y), simd.splat(z)];
+        let own = simd.splat(self.sample.value);
+        let mut distances = [T::ZERO; MOST_LANES];
+        for &(start, end) in self.runs {
+            let (start, end) = (start as usize, end as usize);
+            for place in (start..end).step_by(S::LANES) {
+                // SAFETY: `place` is a candidate's, and all rows are as long as there are candidates.
+                let load = |a: usize| unsafe { self.candidates.at[a].load(simd, place) };
+                let squared = squared(simd, [load(0), load(1), load(2)], at);
+                let mut near = simd.lt(squared, own) & lanes_below(end - place);
+                if near == 0 {
+                    continue;
+                }
+                // SAFETY: no vector has more than `MOST_LANES` numbers.
+                unsafe { memory::store(simd, &mut distances, 0, squared) };
+                while near != 0 {
+                    let lane = near.trailing_zeros() as usize;
+                    near &= near - 1;
+                    if self.threatens(place + lane, distances[lane]) {
+                        return Some((place + lane) as u32);
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+impl<T: Scalar, const SHARED: bool> Near<'_, T, SHARED> {
+    /// Looks at a candidate within the sample's distance over the first three axes; whether it is
+    /// undecided and may come before the sample. The sample itself has no distance to fall.
+    #[inline(always)]
+    fn threatens(&mut self, place: usize, mut squared: T) -> bool {
+        // Acquire: who has decided the candidate has lowered others before.
+        let order = if SHARED { Ordering::Acquire } else { Ordering::Relaxed };
+        let live = self.candidates.live[place].load(order);
+        let slot = self.candidates.slot[place];
+        if live == 0 || slot == self.sample.slot {
+            return false;
+        }
+        if self.tree.dims > 3 {
+            squared = further_axes(self.tree, squared, self.sample.slot, slot);
+            if squared >= self.sample.value {
+                return false;
+            }
+        }
+        if SHARED {
+            let own = self.sample.value.sorting_bits();
+            let first = self.candidates.point[place] < self.sample.point;
+            if live > own || (live == own && first) {
+                return true;
+            }
+        }
+        if squared.sorting_bits() < live {
+            let (part, place) = (self.part, place as u32);
+            self.hits.push(Hit { part, place, value: squared });
+        }
+        false
+    }
 }
 
 /// Distances over the axes beyond the third, added to what the first three gave.
@@ -41,133 +123,4 @@ fn further_axes<T: Scalar>(tree: &BoxTree<T>, mut squared: T, a: u32, b: u32) ->
         squared = squared + difference * difference;
     }
     squared
-}
-
-/// Squared distances over the first three axes from `at` to candidates from `place` on.
-#[inline(always)]
-fn distances<T: Scalar, S: Simd<T>>(
-    simd: S,
-    candidates: &Candidates<T>,
-    place: usize,
-    at: [S::V; 3],
-) -> S::V {
-    // SAFETY: `place` is a candidate's, and all rows are as long as there are candidates.
-    let load = |a: usize| unsafe { candidates.at[a].load(simd, place) };
-    squared(simd, [load(0), load(1), load(2)], at)
-}
-
-/// Lowers candidates within reach of a sample that come after it, and lists them.
-pub(super) struct Reach<'a, T: Scalar> {
-    pub(super) tree: &'a BoxTree<T>,
-    pub(super) candidates: &'a Candidates<T>,
-    pub(super) runs: &'a [(u32, u32)],
-    pub(super) live: &'a mut Padded<T>,
-    pub(super) sample: Sample<T>,
-    pub(super) hits: &'a mut Vec<(u32, T)>,
-}
-
-impl<T: Scalar> Kernel<T> for Reach<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd<T>>(self, simd: S) {
-        let [x, y, z] = self.sample.at;
-        let at = [simd.splat(x), simd.splat(y), simd.splat(z)];
-        let own = simd.splat(self.sample.value);
-        let mut new = [T::ZERO; MOST_LANES];
-        for &(start, end) in self.runs {
-            let (start, end) = (start as usize, end as usize);
-            for place in (start..end).step_by(S::LANES) {
-                let squared = distances(simd, self.candidates, place, at);
-                // SAFETY: `live` has a value for each candidate, of which `place` is one.
-                let live = unsafe { self.live.load(simd, place) };
-                // Equal values: the one before the sample is not within its distance.
-                let after = simd.le(live, own) & simd.lt(squared, live);
-                let mut hit = after & lanes_below(end - place);
-                if hit == 0 {
-                    continue;
-                }
-                // SAFETY: no vector has more than `MOST_LANES` numbers.
-                unsafe { memory::store(simd, &mut new, 0, squared) };
-                while hit != 0 {
-                    let lane = hit.trailing_zeros() as usize;
-                    hit &= hit - 1;
-                    let mut value = new[lane];
-                    if self.tree.dims > 3 {
-                        let slot = self.candidates.slot[place + lane];
-                        value = further_axes(self.tree, value, self.sample.slot, slot);
-                        if value >= self.live[place + lane] {
-                            continue;
-                        }
-                    }
-                    self.live[place + lane] = value;
-                    self.hits.push(((place + lane) as u32, value));
-                }
-            }
-        }
-    }
-}
-
-/// Looks for undecided candidates near a sample.
-pub(super) struct Search<'a, T: Scalar> {
-    pub(super) tree: &'a BoxTree<T>,
-    pub(super) candidates: &'a Candidates<T>,
-    pub(super) runs: &'a [(u32, u32)],
-    /// Upper bounds of their distances.
-    pub(super) live: &'a Padded<T>,
-    pub(super) sample: Sample<T>,
-    pub(super) key: T::Key,
-}
-
-impl<T: Scalar> Kernel<T> for Search<'_, T> {
-    type Output = Threat;
-
-    #[inline(always)]
-    fn run<S: Simd<T>>(self, simd: S) -> Threat {
-        let [x, y, z] = self.sample.at;
-        let at = [simd.splat(x), simd.splat(y), simd.splat(z)];
-        let own = simd.splat(self.sample.value);
-        let mut threat = Threat::None;
-        for &(start, end) in self.runs {
-            let (start, end) = (start as usize, end as usize);
-            for place in (start..end).step_by(S::LANES) {
-                let squared = distances(simd, self.candidates, place, at);
-                // SAFETY: `live` has a value for each candidate, of which `place` is one.
-                let live = unsafe { self.live.load(simd, place) };
-                let alive = simd.lt(simd.splat(T::ZERO), live);
-                let near = simd.lt(squared, own) & alive & lanes_below(end - place);
-                let mut near = if threat == Threat::Before { 0 } else { near };
-                while near != 0 {
-                    let other = place + near.trailing_zeros() as usize;
-                    near &= near - 1;
-                    threat = threat.max(self.judge(other));
-                }
-            }
-        }
-        threat
-    }
-}
-
-impl<T: Scalar> Search<'_, T> {
-    /// A candidate within the sample's distance over the first three axes.
-    fn judge(&self, place: usize) -> Threat {
-        let slot = self.candidates.slot[place];
-        let key = self.live[place].key(self.candidates.point[place]);
-        if key == self.key {
-            return Threat::None;
-        }
-        if self.tree.dims > 3 {
-            let at = [0, 1, 2].map(|a| self.candidates.at[a][place]);
-            let square = |a: usize| {
-                let difference = at[a] - self.sample.at[a];
-                difference * difference
-            };
-            let three = square(0) + square(1) + square(2);
-            let squared = further_axes(self.tree, three, self.sample.slot, slot);
-            if squared >= self.sample.value {
-                return Threat::None;
-            }
-        }
-        if key < self.key { Threat::Before } else { Threat::After }
-    }
 }

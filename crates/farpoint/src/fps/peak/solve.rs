@@ -4,137 +4,138 @@
 //! index. The first one is a peak, so it is accepted; it lowers those within reach, and those
 //! that fall to the band's floor leave it.
 //!
-//! With several parts (one per thread) a part does the same with its own candidates, but cannot
-//! see what happens in the others. It knows their values at the start of the band, and values
-//! only fall. So a candidate is *blocked* when a candidate of another part, or a blocked one
-//! of its own, that may come before it lies within its distance; blocked ones wait for the
-//! second pass, which is over all parts. Accepting with values that are too high is safe: the
-//! proof in docs/peak.md needs upper bounds only.
+//! With several parts, each is taken in order by one thread, and all share the tentative
+//! distances. There are no rounds: a candidate waits only for a *witness*, an undecided one within its
+//! distance that may come before it. Distances only fall, and one that is too high is safe: the proof in
+//! docs/peak.md needs upper bounds. What makes it hold here:
+//!
+//! - A candidate counts as undecided until it has lowered all that it lowers. Who finds it decided
+//!   finds its own distance lowered, too, and looks at that again before it is accepted.
+//! - Whether a sample comes before a candidate that it lowers was decided on a value the candidate had
+//!   since the sample was about to be chosen; later ones are lower.
+//! - The first of all undecided candidates never waits, so a thread that has begun a part comes to its end
+//!   if the others with begun parts do; parts that nobody has begun are begun by who waits.
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, Sample};
 use super::list::List;
 use super::queue::Queue;
-use super::search::{Reach, Sample, Search, Threat, box_distance};
+use super::search::{Hit, Near, box_distance, boxes_distance};
 use crate::Scalar;
-use crate::memory::Padded;
 use crate::simd::Simd;
 use crate::spatial::BoxTree;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::Ordering;
 
-/// What one part of a band is solved with, and what came out.
+/// What one part of a band is solved with, and what came out. Aligned, for threads write to neighbors.
+#[repr(align(128))]
 pub(super) struct Solver<T: Scalar> {
-    /// Tentative distances, in the candidates' order; -1 for those that have left the band.
-    live: Padded<T>,
     /// Candidates in order.
     queue: Queue<T>,
-    /// Those whose distance has fallen since, by their new key.
+    /// Those whose distance had fallen when it was their turn, by their new key.
     lowered: BinaryHeap<Reverse<(T::Key, u32)>>,
-    hits: Vec<(u32, T)>,
+    /// Those that wait for a witness.
+    waiting: Vec<Waiting>,
+    /// Other parts within reach.
+    others: Vec<u32>,
+    hits: Vec<Hit<T>>,
     runs: Vec<(u32, u32)>,
-    /// Keys of those chosen, in order.
+    /// Keys of those chosen, about in order; with one part, in order.
     pub(super) accepted: Vec<T::Key>,
     /// The same points, to be applied to the cloud.
     pub(super) list: List<T>,
-    /// Places of candidates left to the second pass, and the box around them.
-    blocked: Vec<u32>,
-    blocked_box: ([T; 3], [T; 3]),
-    /// Chosen ones that may lower candidates of other parts.
-    border: Vec<Sample<T>>,
+}
+
+/// A candidate by its place, and the part and place of its witness.
+#[derive(Clone, Copy)]
+struct Waiting {
+    place: u32,
+    witness: (u32, u32),
+}
+
+/// What all steps of a band share.
+pub(super) struct Band<'a, T: Scalar> {
+    pub(super) tree: &'a BoxTree<T>,
+    /// By part.
+    pub(super) candidates: &'a [Candidates<T>],
+    /// The band's floor: candidates that fall to it leave.
+    pub(super) beta: T,
+    /// The largest distance.
+    pub(super) largest: T,
 }
 
 impl<T: Scalar> Solver<T> {
     pub(super) fn new() -> Self {
         Self {
-            live: Padded::default(),
             queue: Queue::new(),
             lowered: BinaryHeap::new(),
+            waiting: Vec::new(),
+            others: Vec::new(),
             hits: Vec::new(),
             runs: Vec::new(),
             accepted: Vec::new(),
             list: List::default(),
-            blocked: Vec::new(),
-            blocked_box: ([T::ZERO; 3], [T::ZERO; 3]),
-            border: Vec::new(),
         }
     }
 
     /// Makes ready for these candidates.
     pub(super) fn load(&mut self, candidates: &Candidates<T>) {
-        self.live.copy_from(&candidates.value);
         self.queue.fill(candidates);
         self.lowered.clear();
+        self.waiting.clear();
         self.accepted.clear();
         self.list.clear();
-        self.blocked.clear();
-        self.border.clear();
     }
 
-    /// Candidates left to the second pass, with their distances as far as they are known.
-    pub(super) fn left<'a>(
-        &'a self,
-        candidates: &'a Candidates<T>,
-    ) -> impl Iterator<Item = ([T; 3], T, u32, u32)> + 'a {
-        self.blocked.iter().map(|&place| place as usize).filter_map(|place| {
-            let at = [0, 1, 2].map(|a| candidates.at[a][place]);
-            let value = self.live[place];
-            let (slot, point) = (candidates.slot[place], candidates.point[place]);
-            (value > T::ZERO).then_some((at, value, slot, point))
-        })
+    /// Finds the parts within reach of part `own`. Call before [`Self::advance`].
+    pub(super) fn meet(&mut self, band: &Band<'_, T>, own: usize) {
+        let corners = |part: &Candidates<T>| [part.low, part.high];
+        let own_corners = corners(&band.candidates[own]);
+        self.others.clear();
+        self.others.extend((0..).zip(band.candidates).filter_map(|(k, part): (u32, _)| {
+            let near = || boxes_distance(own_corners, corners(part)) < band.largest;
+            (k as usize != own && part.len() > 0 && near()).then_some(k)
+        }));
     }
 
-    /// Chosen ones that may lower candidates of other parts.
-    pub(super) fn border(&self) -> &[Sample<T>] {
-        &self.border
+    /// Whether all candidates are decided.
+    pub(super) fn is_done(&self) -> bool {
+        self.waiting.is_empty() && self.queue.first().is_none() && self.lowered.is_empty()
     }
 
-    /// Lowers candidates that come after a point chosen elsewhere. Call before [`Self::solve`].
-    pub(super) fn lower<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>, by: Sample<T>) {
-        self.reach(simd, band, by);
-    }
-
-    /// Chooses. `others` are the candidates of all other parts.
-    pub(super) fn solve<S: Simd<T>>(
+    /// Decides what can be decided of part `own`; whether that was any. With `SHARED`, other
+    /// threads do the same with other parts.
+    pub(super) fn advance<S: Simd<T>, const SHARED: bool>(
         &mut self,
         simd: S,
         band: &Band<'_, T>,
-        others: &[&Candidates<T>],
-    ) {
+        own: usize,
+    ) -> bool {
+        let mut progress = false;
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.retain(|&waiting| {
+            if band.waits(own, waiting) {
+                return true;
+            }
+            progress = true;
+            let value = band.candidates[own].value_of(waiting.place);
+            if value > T::ZERO {
+                self.decide::<S, SHARED>(simd, band, own, waiting.place, value);
+            }
+            false
+        });
+        waiting.append(&mut self.waiting);
+        self.waiting = waiting;
         while let Some((key, place)) = self.next() {
-            let value = T::key_value(key);
-            // Its distance has fallen since; it is queued with the new one if still in.
-            if self.live[place as usize] != value {
-                continue;
+            progress = true;
+            let value = band.candidates[own].value_of(place);
+            if value == T::key_value(key) {
+                self.decide::<S, SHARED>(simd, band, own, place, value);
+            } else {
+                self.queue_again(&band.candidates[own], place, value);
             }
-            let sample = band.sample(place as usize, value);
-            if !others.is_empty() {
-                match self.threat(simd, band, others, &sample, key) {
-                    Threat::Before => {
-                        self.block(place, sample.at);
-                        continue;
-                    }
-                    Threat::After => self.border.push(sample),
-                    Threat::None => {}
-                }
-            }
-            self.live[place as usize] = T::from_f64(-1.0);
-            self.accepted.push(key);
-            self.list.push(sample.at, sample.slot);
-            self.reach(simd, band, sample);
         }
-    }
-
-    /// Leaves a candidate to the second pass.
-    fn block(&mut self, place: u32, at: [T; 3]) {
-        let (low, high) = &mut self.blocked_box;
-        if self.blocked.is_empty() {
-            (*low, *high) = (at, at);
-        }
-        for a in 0..3 {
-            low[a] = if at[a] < low[a] { at[a] } else { low[a] };
-            high[a] = if at[a] > high[a] { at[a] } else { high[a] };
-        }
-        self.blocked.push(place);
+        progress
     }
 
     /// The next candidate in order.
@@ -148,74 +149,110 @@ impl<T: Scalar> Solver<T> {
         }
     }
 
-    /// Lowers the candidates within reach of a chosen one that come after it.
-    fn reach<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>, sample: Sample<T>) {
-        let Self { live, hits, runs, .. } = self;
-        hits.clear();
-        let (tree, candidates) = (band.tree, band.candidates);
-        candidates.grid.search(sample.at, runs);
-        simd.vectorize(Reach { tree, candidates, runs, live, sample, hits });
-        for &(place, value) in &self.hits {
-            if value > band.beta {
-                let point = candidates.point[place as usize];
-                self.lowered.push(Reverse((value.key(point), place)));
-            } else {
-                self.live[place as usize] = T::from_f64(-1.0);
-            }
+    /// Its distance has fallen; it comes later, if it has not left the band.
+    fn queue_again(&mut self, candidates: &Candidates<T>, place: u32, value: T) {
+        if value > T::ZERO {
+            let key = value.key(candidates.point[place as usize]);
+            self.lowered.push(Reverse((key, place)));
         }
     }
 
-    /// Whether an undecided candidate that this part cannot decide lies within the sample's
-    /// distance and may come before it, or after it.
-    fn threat<S: Simd<T>>(
+    /// Accepts a candidate of part `own` with this value, or has it wait.
+    #[inline]
+    fn decide<S: Simd<T>, const SHARED: bool>(
         &mut self,
         simd: S,
         band: &Band<'_, T>,
-        others: &[&Candidates<T>],
+        own: usize,
+        place: u32,
+        value: T,
+    ) {
+        let candidates = &band.candidates[own];
+        let sample = candidates.sample(place, value);
+        self.hits.clear();
+        if let Some(witness) = self.search::<S, SHARED>(simd, band, own, &sample) {
+            return self.waiting.push(Waiting { place, witness });
+        }
+        if SHARED {
+            // Those found decided may have lowered it before.
+            let now = candidates.value_of(place);
+            if now != value {
+                return self.queue_again(candidates, place, now);
+            }
+        }
+        for hit in &self.hits {
+            band.lower::<SHARED>(hit);
+        }
+        // From here on it is decided.
+        candidates.live[place as usize].store(0, Ordering::Release);
+        self.accepted.push(value.key(sample.point));
+        self.list.push(sample.at, sample.slot);
+    }
+
+    /// Fills `hits` with what the sample lowers; or finds a witness.
+    #[inline]
+    fn search<S: Simd<T>, const SHARED: bool>(
+        &mut self,
+        simd: S,
+        band: &Band<'_, T>,
+        own: usize,
         sample: &Sample<T>,
-        key: T::Key,
-    ) -> Threat {
-        let tree = band.tree;
-        let runs = &mut self.runs;
-        let mut search = |candidates: &Candidates<T>, live: &Padded<T>| {
+    ) -> Option<(u32, u32)> {
+        let Self { hits, runs, others, .. } = self;
+        let mut look = |part: u32| {
+            let candidates = &band.candidates[part as usize];
             candidates.grid.search(sample.at, runs);
             if runs.is_empty() {
-                return Threat::None;
+                return None;
             }
-            simd.vectorize(Search { tree, candidates, runs, live, sample: *sample, key })
+            let (tree, sample) = (band.tree, *sample);
+            let near = Near::<T, SHARED> { tree, candidates, part, runs, sample, hits };
+            simd.vectorize(near).map(|place| (part, place))
         };
-        // Of its own part, whatever comes before it and is undecided is blocked.
-        let (low, high) = self.blocked_box;
-        if !self.blocked.is_empty()
-            && box_distance(sample.at, low, high) < sample.value
-            && search(band.candidates, &self.live) == Threat::Before
-        {
-            return Threat::Before;
+        if let Some(witness) = look(own as u32) {
+            return Some(witness);
         }
-        let mut threat = Threat::None;
-        for other in others {
-            if other.len() > 0 && box_distance(sample.at, other.low, other.high) < sample.value {
-                threat = threat.max(search(other, &other.value));
-                if threat == Threat::Before {
-                    break;
+        if SHARED {
+            for &part in others.iter() {
+                let other = &band.candidates[part as usize];
+                if box_distance(sample.at, other.low, other.high) < sample.value
+                    && let Some(witness) = look(part)
+                {
+                    return Some(witness);
                 }
             }
         }
-        threat
+        None
     }
 }
 
-/// What all steps of a band share.
-pub(super) struct Band<'a, T: Scalar> {
-    pub(super) tree: &'a BoxTree<T>,
-    pub(super) candidates: &'a Candidates<T>,
-    /// The band's floor: candidates that fall to it leave.
-    pub(super) beta: T,
-}
-
 impl<T: Scalar> Band<'_, T> {
-    fn sample(&self, place: usize, value: T) -> Sample<T> {
-        let x = |a: usize| self.candidates.at[a][place];
-        Sample { at: [x(0), x(1), x(2)], value, slot: self.candidates.slot[place] }
+    /// Whether a candidate of part `own` must still wait for its witness.
+    fn waits(&self, own: usize, waiting: Waiting) -> bool {
+        let Waiting { place, witness: (part, other) } = waiting;
+        let [own, part] = [&self.candidates[own], &self.candidates[part as usize]];
+        // Relaxed: whoever need not wait any more looks again, and properly.
+        let theirs = part.live[other as usize].load(Ordering::Relaxed);
+        let ours = own.live[place as usize].load(Ordering::Relaxed);
+        let first = || part.point[other as usize] < own.point[place as usize];
+        ours != 0 && (theirs > ours || (theirs == ours && first()))
+    }
+
+    /// Lowers a candidate that comes after the sample that lowers it.
+    #[inline(always)]
+    fn lower<const SHARED: bool>(&self, hit: &Hit<T>) {
+        let live = &self.candidates[hit.part as usize].live[hit.place as usize];
+        let value = hit.value.sorting_bits();
+        let new = if hit.value > self.beta { value } else { 0 };
+        if !SHARED {
+            return live.store(new, Ordering::Relaxed);
+        }
+        let mut seen = live.load(Ordering::Relaxed);
+        while value < seen {
+            match live.compare_exchange_weak(seen, new, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
+        }
     }
 }

@@ -1,0 +1,32 @@
+//! What the first samples need, which are taken one by one: where points lie in the tree, and the farthest
+//! one.
+
+use crate::Scalar;
+use crate::spatial::{BoxTree, FANOUT, LEAF, NONE};
+
+/// The slots of points.
+pub(super) fn slots_of<T: Scalar>(tree: &BoxTree<T>, points: &[u32]) -> Vec<u32> {
+    let mut slot_of = vec![0; tree.points.len()];
+    for (&point, slot) in tree.points.iter().zip(0..) {
+        if point != NONE {
+            slot_of[point as usize] = slot;
+        }
+    }
+    points.iter().map(|&point| slot_of[point as usize]).collect()
+}
+
+/// The lowest point that has the largest distance, and its slot.
+pub(super) fn farthest<T: Scalar>(tree: &BoxTree<T>) -> (u32, u32) {
+    let largest = tree.largest();
+    let mut entries = vec![0];
+    for level in tree.levels[..tree.levels.len() - 1].iter().rev() {
+        let children = |&entry: &usize| entry * FANOUT..((entry + 1) * FANOUT).min(level.len);
+        let has = |child: &usize| level.largest[*child] == largest;
+        entries = entries.iter().flat_map(children).filter(has).collect();
+    }
+    let values = |leaf: usize| &tree.leaves[(leaf + 1) * tree.stride() - LEAF..][..LEAF];
+    let lanes = |leaf: usize| values(leaf).iter().zip(leaf * LEAF..);
+    let slots = entries.into_iter().flat_map(lanes).filter(|(value, _)| **value == largest);
+    let found = slots.map(|(_, slot)| (tree.points[slot], slot as u32)).min();
+    found.expect("a point has the largest distance")
+}

@@ -1,0 +1,136 @@
+//! Teams larger than the machine, on clouds where threads wait for each other all the time: the same as
+//! `reference`. Parts and steps are much smaller here than in use.
+
+use crate::cloud::Cloud;
+use crate::fps::reference;
+use crate::fps::selection::Selection;
+use crate::random::SplitMix64;
+use crate::simd::{self, Program, Simd};
+use crate::threads::Team;
+use crate::{Amount, BadRows, Error, Level, Scalar, Start};
+
+struct Peak<'a, 'b, T> {
+    team: &'a Team,
+    cloud: &'a Cloud<T>,
+    selection: &'a mut Selection<'b, T>,
+}
+
+impl<T: Scalar> Program<T> for Peak<'_, '_, T> {
+    type Output = Result<(), Error>;
+
+    fn run<S: Simd<T>>(self, simd: S) -> Self::Output {
+        super::run(simd, self.team, self.cloud, self.selection)
+    }
+}
+
+type Result3<T> = (Vec<u32>, Vec<T>, T);
+
+fn sampled<T: Scalar>(
+    cloud: &Cloud<T>,
+    amount: Amount,
+    start: &Start,
+    run: impl FnOnce(&mut Selection<'_, T>) -> Result<(), Error>,
+) -> Result3<T> {
+    let mut selection = Selection::new(cloud, cloud.len, amount, start, false, None).unwrap();
+    run(&mut selection).unwrap();
+    (selection.points, selection.values, selection.covering)
+}
+
+fn check<T: Scalar, const D: usize>(name: &str, rows: &[[T; D]], amount: Amount)
+where
+    [[T; D]]: crate::Points<T>,
+{
+    let cloud = Cloud::new(rows, BadRows::Error, 1).unwrap();
+    for start in [Start::Index(0), Start::Indices(vec![7, 3, rows.len() - 1])] {
+        let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
+        for size in [1, 2, 3, 8, 16] {
+            let team = Team::crowded(size);
+            for level in Level::available() {
+                let found = sampled(&cloud, amount, &start, |selection| {
+                    simd::dispatch(level, Peak { team: &team, cloud: &cloud, selection })
+                });
+                assert!(found == truth, "{name}, {} points, {size} threads, {level}", rows.len());
+            }
+        }
+    }
+}
+
+/// Coordinates that are whole numbers below `side` where that is not 0, else any.
+fn cloud<const D: usize>(random: &mut SplitMix64, points: usize, side: u64) -> Vec<[f64; D]> {
+    let mut number = || match side {
+        0 => random.below(1 << 30) as f64 / f64::from(1 << 30),
+        side => random.below(side) as f64,
+    };
+    (0..points).map(|_| std::array::from_fn(|_| number())).collect()
+}
+
+fn narrow<const D: usize>(rows: &[[f64; D]]) -> Vec<[f32; D]> {
+    rows.iter().map(|row| row.map(|x| x as f32)).collect()
+}
+
+fn axes<const D: usize>(seed: u64) {
+    let mut random = SplitMix64::new(seed);
+    for points in [20, 700, 3_000] {
+        for side in [0, 4, 13, 60] {
+            let rows = cloud::<D>(&mut random, points, side);
+            let name = format!("{D} axes, side {side}");
+            check(&name, &rows, Amount::Count(points / 3));
+            check(&name, &narrow(&rows), Amount::Count(points / 3));
+        }
+    }
+}
+
+#[test]
+fn one_axis() {
+    axes::<1>(1);
+}
+
+#[test]
+fn three_axes() {
+    axes::<3>(2);
+}
+
+#[test]
+fn five_axes() {
+    axes::<5>(3);
+}
+
+#[test]
+fn all_points_and_spacings() {
+    let mut random = SplitMix64::new(4);
+    let rows = narrow(&cloud::<3>(&mut random, 2_000, 9));
+    check("all", &rows, Amount::Count(2_000));
+    let rows = narrow(&cloud::<3>(&mut random, 4_000, 0));
+    for spacing in [0.3, 0.04, 0.0] {
+        check("spacing", &rows, Amount::Spacing(spacing));
+    }
+}
+
+#[test]
+fn squares_that_overflow_or_vanish() {
+    let mut random = SplitMix64::new(5);
+    for scale in [1e30, 1e19, 1e-22] {
+        let mut rows = narrow(&cloud::<3>(&mut random, 900, 0));
+        rows.iter_mut().flatten().for_each(|x| *x *= scale);
+        check(&format!("times {scale}"), &rows, Amount::Count(500));
+    }
+}
+
+/// A team takes a run over again and again, so that threads meet in many orders.
+#[test]
+fn many_runs() {
+    let mut random = SplitMix64::new(6);
+    let rows = narrow(&cloud::<3>(&mut random, 5_000, 40));
+    let cloud = Cloud::new(&rows[..], BadRows::Error, 1).unwrap();
+    let (amount, start) = (Amount::Count(2_000), Start::Index(0));
+    let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
+    for size in [2, 3, 5, 12] {
+        let team = Team::crowded(size);
+        for _ in 0..40 {
+            let found = sampled(&cloud, amount, &start, |selection| {
+                simd::dispatch(Level::detect(), Peak { team: &team, cloud: &cloud, selection })
+            });
+            assert!(found == truth, "{size} threads");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What threads share that apply the samples of a band: see [`super::update`].
+
+use super::list::List;
+use crate::Scalar;
+use crate::memory::Shared;
+use crate::spatial::{Boxes, FANOUT};
+
+/// What the walk counted.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) distances: u64,
+    pub(super) effective: u64,
+    pub(super) tested: u64,
+    pub(super) pruned: u64,
+}
+
+impl std::ops::Add for Counts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            distances: self.distances + other.distances,
+            effective: self.effective + other.effective,
+            tested: self.tested + other.tested,
+            pruned: self.pruned + other.pruned,
+        }
+    }
+}
+
+/// Samples of a band, and a box around them.
+pub(super) struct Source<'a, T: Scalar> {
+    pub(super) list: &'a List<T>,
+    pub(super) corners: [[T; 3]; 2],
+}
+
+/// The walk. Values and largest values are written by the one thread that visits the leaf or node;
+/// boxes and coordinates are only read.
+pub(super) struct Walk<'a, 'b, T: Scalar> {
+    pub(super) dims: usize,
+    pub(super) leaves: Shared<'a, T>,
+    pub(super) levels: Vec<Part<'a, T>>,
+    pub(super) sources: &'b [Source<'b, T>],
+    pub(super) count: bool,
+}
+
+/// A level of the tree: its largest values are written, the rest is read.
+pub(super) struct Part<'a, T> {
+    pub(super) len: usize,
+    pub(super) boxes: &'a Boxes<T>,
+    pub(super) largest: Shared<'a, T>,
+}
+
+impl<T: Scalar> Walk<'_, '_, T> {
+    /// Sets a node's largest value from its children's.
+    ///
+    /// # Safety
+    /// The node and its children must be this thread's.
+    #[inline(always)]
+    pub(super) unsafe fn correct(&self, level: usize, node: usize) {
+        let children = node * FANOUT;
+        // SAFETY: levels are padded to whole groups of siblings; the caller ensures that node and
+        // children are this thread's.
+        unsafe {
+            let mut most = self.levels[level - 1].largest.read(children);
+            for child in children + 1..children + FANOUT {
+                let value = self.levels[level - 1].largest.read(child);
+                most = if value > most { value } else { most };
+            }
+            self.levels[level].largest.write(node, most);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! What the members of a [`super::Team`] share: the steps, who takes which task, who waits and sleeps.
+
+use super::wait::{SPINS, Turnout, Waits, YIELDS};
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::hint::spin_loop;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::yield_now;
+use std::time::{Duration, Instant};
+
+/// The step of a team that is over.
+pub(super) const OVER: u32 = u32::MAX;
+
+/// Who sleeps so long leaves: others may have work for the thread.
+const NAP: Duration = Duration::from_millis(100);
+
+/// What all members see.
+pub(super) struct Steps {
+    /// For each member the step, in the upper half, and how many tasks of its share nobody has taken.
+    shares: Box<[Line<AtomicU64>]>,
+    /// The current step.
+    step: Line<AtomicU32>,
+    /// Tasks of the step that are done.
+    done: Line<AtomicUsize>,
+    /// Written between steps. Read by who has taken a task, while the step cannot end.
+    work: UnsafeCell<Work>,
+    /// Helpers that have come.
+    came: AtomicUsize,
+    asleep: AtomicUsize,
+    door: Mutex<()>,
+    bell: Condvar,
+    pub(super) turnout: Turnout,
+    failure: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+// SAFETY: `work` is the only field that several threads could not share. It is written by the calling
+// thread while no task is taken, and read by those who have taken one; taking and finishing tasks orders
+// the two.
+unsafe impl Sync for Steps {}
+// SAFETY: the pointer in `work` is to something that threads share.
+unsafe impl Send for Steps {}
+
+/// A step's work: what is done for a task by a member.
+#[derive(Clone, Copy)]
+struct Work {
+    run: *const (dyn Fn(usize, usize) + Sync),
+    tasks: usize,
+    /// Members that the tasks were dealt out to.
+    members: usize,
+}
+
+/// A cache line of its own: two, for processors fetch them in pairs.
+#[repr(align(128))]
+struct Line<T>(T);
+
+impl Steps {
+    pub(super) fn new(size: usize) -> Self {
+        Self {
+            shares: (0..size).map(|_| Line(AtomicU64::new(0))).collect(),
+            step: Line(AtomicU32::new(0)),
+            done: Line(AtomicUsize::new(0)),
+            work: UnsafeCell::new(Work { run: &|_, _| (), tasks: 0, members: 1 }),
+            came: AtomicUsize::new(0),
+            asleep: AtomicUsize::new(0),
+            door: Mutex::new(()),
+            bell: Condvar::new(),
+            turnout: Turnout::new(size),
+            failure: Mutex::new(None),
+        }
+    }
+
+    pub(super) fn present(&self) -> usize {
+        (1 + self.came.load(Ordering::Relaxed)).min(self.turnout.limit())
+    }
+
+    /// Runs a step; the calling thread's part of it.
+    pub(super) fn lead(
+        &self,
+        step: u32,
+        run: &(dyn Fn(usize, usize) + Sync),
+        tasks: usize,
+        members: usize,
+    ) {
+        let begin = Instant::now();
+        // SAFETY: this lengthens the lifetime of the reference. It is used by who has taken a task only, and
+        // this function does not return before all of them are done.
+        let run = unsafe {
+            std::mem::transmute::<
+                *const (dyn Fn(usize, usize) + Sync + '_),
+                *const (dyn Fn(usize, usize) + Sync),
+            >(run)
+        };
+        // SAFETY: all tasks of the step before are done, so nobody reads it.
+        unsafe { *self.work.get() = Work { run, tasks, members } };
+        self.done.0.store(0, Ordering::Relaxed);
+        for (member, share) in self.shares[..members].iter().enumerate() {
+            let count = end(member, tasks, members) - start(member, tasks, members);
+            share.0.store(u64::from(step) << 32 | count as u64, Ordering::Release);
+        }
+        self.announce(step);
+        self.take_part(0, step);
+        let mut wait = Waits::new(Some(&self.turnout), members, begin).start();
+        while self.done.0.load(Ordering::Acquire) != tasks {
+            wait.poll();
+        }
+        wait.end();
+        if self.turnout.failed.swap(false, Ordering::Relaxed) {
+            let failure = lock(&self.failure).take();
+            resume_unwind(failure.unwrap_or_else(|| Box::new("a task of a team panicked")));
+        }
+    }
+
+    /// Tells the helpers of a step, or that the team is over.
+    pub(super) fn announce(&self, step: u32) {
+        self.step.0.store(step, Ordering::SeqCst);
+        if self.asleep.load(Ordering::SeqCst) > 0 {
+            drop(lock(&self.door));
+            self.bell.notify_all();
+        }
+    }
+
+    /// What a helper does.
+    pub(super) fn help(&self) {
+        let member = 1 + self.came.fetch_add(1, Ordering::Relaxed);
+        let mut step = 0;
+        while member < self.shares.len()
+            && let Some(next) = self.next(step, member)
+        {
+            self.take_part(member, next);
+            step = next;
+        }
+    }
+
+    /// Waits for the step after `seen`; none if the team is over or does not want the member.
+    fn next(&self, seen: u32, member: usize) -> Option<u32> {
+        let mut polls = 0;
+        loop {
+            let step = self.step.0.load(Ordering::Acquire);
+            if step == OVER {
+                return None;
+            }
+            if member >= self.turnout.limit() {
+                self.sit_out(member)?;
+                continue;
+            }
+            if step != seen {
+                return Some(step);
+            }
+            polls += 1;
+            if polls < SPINS {
+                spin_loop();
+            } else if polls < SPINS + YIELDS {
+                yield_now();
+            } else if self.sleep(seen) {
+                polls = 0;
+            } else {
+                return None;
+            }
+        }
+    }
+
+    /// Sleeps until the member may come back; none if that takes long or the team is over.
+    fn sit_out(&self, member: usize) -> Option<()> {
+        let since = Instant::now();
+        while member >= self.turnout.limit() {
+            if since.elapsed() > NAP || self.step.0.load(Ordering::Relaxed) == OVER {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Some(())
+    }
+
+    /// Sleeps until there is another step than `seen`; whether there was one in time.
+    fn sleep(&self, seen: u32) -> bool {
+        let door = lock(&self.door);
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        // A step that is announced after this look finds this thread counted, and rings.
+        let same = |_: &mut ()| self.step.0.load(Ordering::SeqCst) == seen;
+        let woken = self.bell.wait_timeout_while(door, NAP, same);
+        self.asleep.fetch_sub(1, Ordering::SeqCst);
+        woken.is_ok_and(|(_, wait)| !wait.timed_out())
+    }
+
+    /// Takes tasks and does them, its own share first, until none of the step is left.
+    fn take_part(&self, member: usize, step: u32) {
+        for k in 0..self.shares.len() {
+            let share = (member + k) % self.shares.len();
+            let mut done = 0;
+            while let Some(left) = self.take(share, step) {
+                // SAFETY: a task was taken, so the step is not over, and `work` and what it points to stay.
+                let work = unsafe { *self.work.get() };
+                let task = end(share, work.tasks, work.members) - left;
+                // SAFETY: as above.
+                let run = AssertUnwindSafe(|| unsafe { (*work.run)(task, member) });
+                if let Err(failure) = catch_unwind(run) {
+                    lock(&self.failure).get_or_insert(failure);
+                    self.turnout.failed.store(true, Ordering::Relaxed);
+                }
+                done += 1;
+            }
+            if done > 0 {
+                self.done.0.fetch_add(done, Ordering::Release);
+            }
+        }
+    }
+
+    /// Takes a task of a share of this step; how many were left.
+    fn take(&self, share: usize, step: u32) -> Option<usize> {
+        let share = &self.shares[share].0;
+        let mut seen = share.load(Ordering::Relaxed);
+        loop {
+            if (seen >> 32) as u32 != step || seen as u32 == 0 {
+                return None;
+            }
+            // Acquire: the task's work was written before the share.
+            let (taken, failed) = (Ordering::Acquire, Ordering::Relaxed);
+            match share.compare_exchange_weak(seen, seen - 1, taken, failed) {
+                Ok(_) => return Some(seen as u32 as usize),
+                Err(now) => seen = now,
+            }
+        }
+    }
+}
+
+/// The first task of a member's share.
+fn start(member: usize, tasks: usize, members: usize) -> usize {
+    (tasks as u64 * member as u64 / members as u64) as usize
+}
+
+/// One beyond the last.
+fn end(member: usize, tasks: usize, members: usize) -> usize {
+    start(member + 1, tasks, members)
+}
+
+/// Nothing that is locked here is left half done by a panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

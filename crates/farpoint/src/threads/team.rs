@@ -1,0 +1,240 @@
+//! A team: the thread that calls, and helpers that stay awake while it runs, for work of many short
+//! parallel steps.
+//!
+//! A step is a number of tasks, dealt out to the members in contiguous shares, so that a member
+//! finds in its cache what it had in the step before; who is through with its own share takes from the others'.
+//! Helpers are not waited for, neither when they come nor when they go: a step ends when all of its tasks
+//! are done, and one thread can do them all. Only a task that a helper has begun is waited for.
+//! Where such a wait is long, the machine has other work for its cores: the team goes on with a quarter of
+//! its members for twice as long as it waited, the next time for four times as long, and so on: where that
+//! was chance little is lost, and where it was not, little time is spent on waiting.
+
+use super::helpers;
+use super::steps::{OVER, Steps};
+use super::wait::Waits;
+use crate::memory::Shared;
+use std::cell::Cell;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+/// The calling thread and its helpers. Steps are started by the calling thread alone.
+pub(crate) struct Team {
+    /// Members at most.
+    size: usize,
+    /// What the helpers see; none for a team of one.
+    state: Option<Arc<Steps>>,
+    /// Threads of the team's own, where the pool has too few. They end with it.
+    _own: helpers::Own,
+    /// The number of the last step.
+    step: Cell<u32>,
+}
+
+/// Values that are computed as one task.
+const RUN: usize = 1 << 13;
+
+impl Team {
+    /// A team of up to so many members, not more than there are cores.
+    pub(crate) fn new(threads: usize) -> Self {
+        if threads == 1 { Self::alone() } else { Self::crowded(threads.min(cores())) }
+    }
+
+    /// The calling thread alone.
+    pub(crate) fn alone() -> Self {
+        Self { size: 1, state: None, _own: helpers::Own::default(), step: Cell::new(0) }
+    }
+
+    /// A team of so many members, even if there are fewer cores.
+    pub(crate) fn crowded(size: usize) -> Self {
+        let size = if helpers::THREADS { size.clamp(1, 1 << 12) } else { 1 };
+        if size == 1 {
+            return Self::alone();
+        }
+        let state = Arc::new(Steps::new(size));
+        let own = helpers::call(size - 1, {
+            let state = Arc::clone(&state);
+            move || state.help()
+        });
+        Self { size, state: Some(state), _own: own, step: Cell::new(0) }
+    }
+
+    /// Members at most: a member's number is below it.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Members that a step is dealt out to: all that do not sit out, whether they are here or not.
+    pub(crate) fn members(&self) -> usize {
+        self.state.as_ref().map_or(1, |state| state.turnout.limit())
+    }
+
+    /// Members that are here now.
+    pub(crate) fn present(&self) -> usize {
+        self.state.as_ref().map_or(1, |state| state.present())
+    }
+
+    /// Waits that were so long that the team became smaller.
+    pub(crate) fn long_waits(&self) -> u64 {
+        self.state.as_ref().map_or(0, |state| u64::from(state.turnout.long_waits()))
+    }
+
+    /// For tasks that wait for each other.
+    pub(crate) fn waits(&self) -> Waits<'_> {
+        Waits::new(
+            self.state.as_deref().map(|state| &state.turnout),
+            self.present(),
+            Instant::now(),
+        )
+    }
+
+    /// Runs `work(task, member)` for each task; returns when all are done. Member numbers are of
+    /// different threads.
+    pub(crate) fn each(&self, tasks: usize, work: impl Fn(usize, usize) + Sync) {
+        let members = self.members().min(tasks);
+        match &self.state {
+            Some(state) if tasks > 1 && state.turnout.readmit() => self.each(tasks, work),
+            Some(state) if members > 1 => {
+                assert!(tasks <= u32::MAX as usize, "{tasks} tasks");
+                self.step.set(self.step.get() + 1);
+                state.lead(self.step.get(), &work, tasks, members);
+            }
+            _ => (0..tasks).for_each(|task| work(task, 0)),
+        }
+    }
+
+    /// As [`Self::each`], with something for each member alone. There must be one for each.
+    pub(crate) fn each_with<S: Send>(
+        &self,
+        tasks: usize,
+        own: &mut [S],
+        work: impl Fn(usize, &mut S) + Sync,
+    ) {
+        assert!(own.len() >= self.size, "{} for {} members", own.len(), self.size);
+        let own = Shared::new(own);
+        self.each(tasks, |task, member| {
+            // SAFETY: the number of a member is below the size, and this thread's alone.
+            work(task, unsafe { &mut own.part(member..member + 1)[0] });
+        });
+    }
+
+    /// Adds so many values, each given its number, to the end of an array.
+    pub(crate) fn extend<R: Copy + Send>(
+        &self,
+        array: &mut Vec<R>,
+        count: usize,
+        value: impl Fn(usize) -> R + Sync,
+    ) {
+        array.reserve(count);
+        let places = Shared::new(&mut array.spare_capacity_mut()[..count]);
+        self.each(count.div_ceil(RUN), |run, _| {
+            let run = run * RUN..(run * RUN + RUN).min(count);
+            // SAFETY: the run is its task's alone, and below the count.
+            let places = unsafe { places.part(run.clone()) };
+            for (place, k) in places.iter_mut().zip(run) {
+                place.write(value(k));
+            }
+        });
+        // SAFETY: the runs are all that were asked for, and were written.
+        unsafe { array.set_len(array.len() + count) };
+    }
+
+    /// What `work` gives for each task, in their order.
+    pub(crate) fn map<R: Send>(&self, tasks: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        let mut found: Vec<Option<R>> = (0..tasks).map(|_| None).collect();
+        let places = Shared::new(&mut found);
+        self.each(tasks, |task, _| {
+            let result = work(task);
+            // SAFETY: the place is the task's, and below the number of tasks.
+            unsafe { places.part(task..task + 1)[0] = Some(result) };
+        });
+        found.into_iter().flatten().collect()
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        if let Some(state) = &self.state {
+            state.announce(OVER);
+        }
+    }
+}
+
+/// Cores that this process may use.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    #[test]
+    fn every_task_is_done_once() {
+        for size in [1, 2, 3, 7] {
+            let team = Team::crowded(size);
+            for tasks in [0usize, 1, 2, 5, 64, 1000] {
+                let done: Vec<_> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
+                for _ in 0..50 {
+                    team.each(tasks, |task, member| {
+                        assert!(member < team_size(size));
+                        done[task].fetch_add(1, Ordering::Relaxed);
+                    });
+                }
+                assert!(done.iter().all(|done| done.load(Ordering::Relaxed) == 50));
+                assert_eq!(
+                    team.map(tasks, |task| 2 * task),
+                    (0..tasks).map(|t| 2 * t).collect::<Vec<_>>()
+                );
+            }
+        }
+    }
+
+    fn team_size(size: usize) -> usize {
+        if helpers::THREADS { size } else { 1 }
+    }
+
+    #[test]
+    fn what_is_a_members_own_is_no_other_threads() {
+        let team = Team::crowded(4);
+        let mut own = vec![0usize; team.size()];
+        for _ in 0..200 {
+            team.each_with(100, &mut own, |_, own| *own += 1);
+        }
+        assert_eq!(own.iter().sum::<usize>(), 20_000);
+    }
+
+    #[test]
+    fn a_panic_of_a_task_comes_out_and_the_team_works_on() {
+        let team = Team::crowded(3);
+        for _ in 0..20 {
+            let failed = catch_unwind(AssertUnwindSafe(|| {
+                team.each(64, |task, _| assert!(task != 40, "the fortieth"));
+            }));
+            assert!(failed.is_err());
+            assert!(team.waits().start().poll());
+            assert_eq!(team.map(3, |task| task), [0, 1, 2]);
+        }
+    }
+
+    #[test]
+    fn sleepers_are_woken() {
+        let team = Team::crowded(3);
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_millis(5));
+            assert_eq!(team.map(100, |task| task).len(), 100);
+        }
+    }
+
+    #[test]
+    fn teams_within_the_tasks_of_a_team_come_to_an_end() {
+        let team = Team::crowded(4);
+        let sums = team.map(8, |task| {
+            let inner = Team::crowded(4);
+            (0..50).map(|_| inner.map(20, |k| k * task).into_iter().sum::<usize>()).sum::<usize>()
+        });
+        assert_eq!(sums, (0..8).map(|task| 50 * 190 * task).collect::<Vec<_>>());
+    }
+}

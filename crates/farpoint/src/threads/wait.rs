@@ -1,0 +1,123 @@
+//! Waiting for other members of a [`super::Team`]: spinning, then letting other threads go first.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::thread::yield_now;
+use std::time::{Duration, Instant};
+
+/// Polls before a member lets other threads go first, and before it sleeps: some 30 us and 300.
+pub(super) const SPINS: u32 = 700;
+pub(super) const YIELDS: u32 = 400;
+
+/// A wait for others that is longer, and twice as long as the step until then, is a long one.
+const LATE: Duration = Duration::from_millis(1);
+
+/// How many members take part in steps, and whether a task has failed.
+pub(super) struct Turnout {
+    /// Members of the team.
+    size: usize,
+    /// Members from this number on sit out.
+    limit: AtomicUsize,
+    /// Until so many nanoseconds after `begin`.
+    limit_ends: AtomicU64,
+    begin: Instant,
+    /// Long waits so far.
+    long_waits: AtomicU32,
+    /// Whether a task of the current step has panicked.
+    pub(super) failed: AtomicBool,
+}
+
+impl Turnout {
+    pub(super) fn new(size: usize) -> Self {
+        Self {
+            size,
+            limit: AtomicUsize::new(size),
+            limit_ends: AtomicU64::new(0),
+            begin: Instant::now(),
+            long_waits: AtomicU32::new(0),
+            failed: AtomicBool::new(false),
+        }
+    }
+
+    /// Members that do not sit out.
+    pub(super) fn limit(&self) -> usize {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn long_waits(&self) -> u32 {
+        self.long_waits.load(Ordering::Relaxed)
+    }
+
+    /// Lets those who sit out come back, if it is time; whether it was.
+    pub(super) fn readmit(&self) -> bool {
+        let out = self.limit.load(Ordering::Relaxed) < self.size;
+        let over =
+            || self.begin.elapsed() > Duration::from_nanos(self.limit_ends.load(Ordering::Relaxed));
+        if out && over() {
+            self.limit.store(self.size, Ordering::Relaxed);
+            return true;
+        }
+        false
+    }
+
+    /// A member waited for so long for others, of so many members.
+    fn late(&self, waited: Duration, members: usize) {
+        let times = 2 << self.long_waits.fetch_add(1, Ordering::Relaxed).min(6);
+        let ends = (self.begin.elapsed() + times * waited).as_nanos() as u64;
+        self.limit_ends.store(ends, Ordering::Relaxed);
+        self.limit.store((members / 4).max(1), Ordering::Relaxed);
+    }
+}
+
+/// What a member that waits for other members needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Waits<'a> {
+    turnout: Option<&'a Turnout>,
+    members: usize,
+    /// When the step began.
+    begin: Instant,
+}
+
+impl<'a> Waits<'a> {
+    pub(super) fn new(turnout: Option<&'a Turnout>, members: usize, begin: Instant) -> Self {
+        Self { turnout, members, begin }
+    }
+
+    /// A wait begins.
+    pub(crate) fn start(self) -> Wait<'a> {
+        Wait { waits: self, polls: 0, since: None }
+    }
+}
+
+/// A wait for another member of the team.
+pub(crate) struct Wait<'a> {
+    waits: Waits<'a>,
+    polls: u32,
+    /// Since it yields.
+    since: Option<Instant>,
+}
+
+impl Wait<'_> {
+    /// Waits a moment. Whether what is waited for can still come: if not, a task has panicked.
+    #[inline]
+    pub(crate) fn poll(&mut self) -> bool {
+        if self.polls < SPINS {
+            self.polls += 1;
+            spin_loop();
+            return true;
+        }
+        self.since.get_or_insert_with(Instant::now);
+        yield_now();
+        !self.waits.turnout.is_some_and(|turnout| turnout.failed.load(Ordering::Relaxed))
+    }
+
+    /// The wait is over. If it was long, the team gets smaller.
+    pub(crate) fn end(self) {
+        if let (Some(since), Some(turnout)) = (self.since, self.waits.turnout) {
+            let waited = since.elapsed();
+            if waited > LATE + 2 * (since - self.waits.begin) {
+                turnout.late(waited, self.waits.members);
+            }
+        }
+    }
+}
