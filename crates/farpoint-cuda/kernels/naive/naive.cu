@@ -7,8 +7,8 @@
 // `naive`, for any number of axes: one block per cloud, of any multiple of 32 threads up to 1,024; no
 // dynamic shared memory. Scratch: clouds * rows reals, which need not be set to anything.
 //
-// `naive_packed`, for up to three: one block per cloud, of 32, 64 .. 1,024 threads, with a vector of
-// dynamic shared memory for each of the first `close` vectors of distances. Scratch: clouds * stride
+// `naive_packed`, for up to three: one block per cloud, of 32, 64 .. 1,024 threads, with dynamic
+// shared memory for Firsts and the first `close` vectors of distances. Scratch: clouds * stride
 // reals, aligned to 16 bytes, likewise.
 #include "common/batch.cuh"
 #include "naive/packed.cuh"
@@ -86,8 +86,9 @@ extern "C" __global__ void __launch_bounds__(1024) KERNEL(naive)(const NaiveArgs
 }
 
 extern "C" __global__ void __launch_bounds__(1024) KERNEL(naive_packed)(const __grid_constant__ PackedArgs args) {
-    extern __shared__ Vector near[];
-    __shared__ Firsts firsts;
+    extern __shared__ Vector shared[];
+    Firsts& firsts = *(Firsts*)shared;
+    Vector* near = shared + sizeof(Firsts) / sizeof(Vector);
     const Cloud cloud = cloud_of(args.batch, blockIdx.x);
     Vector* scratch = (Vector*)(args.scratch + (u64)blockIdx.x * args.stride);
     u64 most = args.stride / (4 * WIDTH);

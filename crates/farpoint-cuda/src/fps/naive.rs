@@ -14,8 +14,10 @@ const THREADS: usize = 1024;
 /// Bytes of a vector: so many are read at a time (`kernels/naive/packed.cuh`).
 const VECTOR: usize = 16;
 
-/// Shared memory that is no distance: more than `struct Firsts`.
-const OTHER_SHARED: usize = 2048;
+/// Shared memory that is no distance: `struct Firsts`.
+fn firsts<T: CudaScalar>() -> usize {
+    2 * 32 * 2 * size_of::<T>()
+}
 
 /// `struct NaiveArgs` of `kernels/naive/naive.cu`.
 #[derive(Clone, Copy)]
@@ -52,7 +54,7 @@ impl Packing {
         let width = VECTOR / size_of::<T>();
         let vectors = shape.rows.div_ceil(width);
         let threads = vectors.next_power_of_two().clamp(32, THREADS);
-        let room = shared.saturating_sub(OTHER_SHARED) / VECTOR;
+        let room = shared.saturating_sub(firsts::<T>()) / VECTOR;
         let close = room.min(vectors.next_multiple_of(threads)) / threads * threads;
         (shape.dims <= 3).then_some(Self { threads, stride: 4 * width * vectors, close })
     }
@@ -93,7 +95,8 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
     let Packing { threads, stride, close } = packing;
     let kernel = gpu.function::<T>("naive", "naive_packed")?;
     let args = PackedArgs { batch, scratch: memory, stride: stride as u64, close: close as u32 };
-    let launch = Launch::new(clouds, threads as u32).shared((close * VECTOR) as u32);
+    let launch = Launch::new(clouds, threads as u32);
+    let launch = launch.shared((firsts::<T>() + close * VECTOR) as u32);
     // SAFETY: as above; `stride` and `close` are what the kernel's layout needs.
     unsafe { launch.start(stream, kernel, &args) }
 }
