@@ -197,8 +197,12 @@ fn out_of_memory(
         // SAFETY: clouds of length 0 have no points to read, and 250 slots each.
         let result = unsafe { device.enqueue_sample(&sampler, &stream, &batch) };
         let told = match &result {
-            Err(Error::OutOfMemory { wanted: bytes, free, total: all, .. }) => {
-                *bytes == wanted && free <= all && *all == total
+            Err(Error::OutOfMemory { wanted: bytes, free, total: all, fit: Some(fit), .. }) => {
+                let scratch = |rows| {
+                    device.sample_scratch_bytes::<f32>(&sampler, clouds, rows, 3, 250.min(rows))
+                };
+                let fits = scratch(*fit) <= *free && scratch(*fit + 1) > *free;
+                *bytes == wanted && free <= all && *all == total && fits
             }
             _ => false,
         };

@@ -28,7 +28,10 @@ pub enum Error {
         count: usize,
     },
     /// The GPU has too little memory.
-    #[error("out of GPU memory: {what} needs {wanted} bytes, and {free} of {total} bytes are free")]
+    #[error(
+        "out of GPU memory: {what} needs {wanted} bytes, and {free} of {total} bytes are free{}",
+        fitting(*.fit)
+    )]
     OutOfMemory {
         /// What the memory was for.
         what: &'static str,
@@ -38,6 +41,8 @@ pub enum Error {
         free: usize,
         /// Bytes the device has.
         total: usize,
+        /// Points that a cloud of this batch can have in what was free, where that is known.
+        fit: Option<usize>,
     },
     /// A kernel could not be loaded, could not be started, or failed.
     #[error("the kernel {name} failed: {reason}")]
@@ -88,4 +93,67 @@ pub enum Error {
     /// Something that this GPU or this interface can't do.
     #[error("{0}")]
     Unsupported(String),
+}
+
+/// What would fit, in words.
+fn fitting(points: Option<usize>) -> String {
+    points.map_or_else(String::new, |points| format!("; clouds of up to {points} points fit"))
+}
+
+impl Error {
+    /// Adds how many points fit to an error of too little memory: up to `rows`, if clouds of n points
+    /// need `bytes(n)`, of which `held` were allocated when the rest was refused.
+    pub(crate) fn with_fit(
+        mut self,
+        held: usize,
+        rows: usize,
+        bytes: impl Fn(usize) -> usize,
+    ) -> Self {
+        if let Self::OutOfMemory { free, fit, .. } = &mut self {
+            let most = free.saturating_add(held);
+            let (mut low, mut high) = (0, rows.saturating_add(1));
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                if bytes(middle) <= most {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            *fit = Some(low);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(free: usize) -> Error {
+        Error::OutOfMemory { what: "scratch memory", wanted: 4_200, free, total: 9_000, fit: None }
+    }
+
+    #[test]
+    fn too_little_memory_says_what_fits() {
+        let bytes = |rows| 200 + 40 * rows;
+        let fit = |held, rows| match refused(1_000).with_fit(held, rows, bytes) {
+            Error::OutOfMemory { fit, .. } => fit.unwrap(),
+            other => panic!("{other}"),
+        };
+        assert_eq!(fit(0, 100), 20);
+        assert_eq!(fit(39, 100), 20);
+        assert_eq!(fit(40, 100), 21);
+        // The card has room, but was asked for too many clouds at once.
+        assert_eq!(fit(10_000, 100), 100);
+        assert_eq!(fit(0, 0), 0);
+        let text = refused(1_000).with_fit(0, 100, bytes).to_string();
+        assert!(
+            text.ends_with("1000 of 9000 bytes are free; clouds of up to 20 points fit"),
+            "{text}"
+        );
+        assert!(refused(1_000).to_string().ends_with("are free"));
+        let other = Error::Unsupported("this".into());
+        assert_eq!(other.clone().with_fit(0, 5, bytes), other);
+    }
 }

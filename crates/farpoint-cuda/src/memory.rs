@@ -28,7 +28,7 @@ impl<T: Element> Buffer<T> {
         match unsafe { sys::cuMemAllocAsync(&mut pointer, wanted.max(1), stream.handle()) } {
             sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 let (free, total) = gpu.memory()?;
-                return Err(Error::OutOfMemory { what, wanted, free, total });
+                return Err(Error::OutOfMemory { what, wanted, free, total, fit: None });
             }
             code => gpu.check("cuMemAllocAsync", code)?,
         }

@@ -83,14 +83,16 @@ __device__ inline Curve curve_over(const Box& bounds, u32 bits) {
     return curve;
 }
 
-__device__ __forceinline__ u32 curve_key(const Curve& curve, real x, real y, real z) {
+// `Key` must have room for the curve's bits.
+template <typename Key>
+__device__ __forceinline__ Key curve_key(const Curve& curve, real x, real y, real z) {
     u32 cell[3];
     real point[3] = {x, y, z};
     for (u32 a = 0; a < 3; ++a) {
         u32 last = (1u << curve.bits[a]) - 1u;
         cell[a] = min((u32)(((double)point[a] - curve.low[a]) * curve.scale), last);
     }
-    u32 key = 0;
+    Key key = 0;
     for (int level = (int)curve.most - 1; level >= 0; --level) {
         for (u32 a = 0; a < 3; ++a) {
             if ((u32)level < curve.bits[a]) key = key << 1 | (cell[a] >> level & 1u);
@@ -112,24 +114,41 @@ union OrderShared {
     Box bounds[MOST_WARPS];
 };
 
+// Rows from which on a key of 32 bits leaves too many points to a cell, and has LOW more: 48 bits are
+// cells enough for 2^32 points on a surface. No wider arrays are needed: keys are made and sorted by
+// in two parts, the low bits first.
+constexpr u32 WIDE = 1u << 24, LOW = 16;
+
+// Sorts by eight bits of the keys, pass after pass; the pairs that hold the result come back.
+__device__ inline void sort_keys(Team& team, Pairs<u32>& from, Pairs<u32>& to, u32 n, u32 passes, u32* digits, SortShared& shared) {
+    for (u32 pass = 0; pass < passes; ++pass) {
+        sort_pass(team, from, to, n, pass * 8, false, digits, shared);
+        Pairs<u32> swap = from;
+        from = to;
+        to = swap;
+    }
+}
+
 // Sorts the rows of a cloud into neighbor order; they end up in the values of pairs[0]. `cloud` is a Cloud, or
 // has `at` and `length` as one.
 template <typename Rows>
 __device__ inline void order_cloud(Team& team, const Rows& cloud, const Ordering& ordering, OrderShared& shared) {
     Box bounds = team_bounds(team, cloud, ordering.parts, shared.bounds);
+    bool wide = cloud.length > WIDE;
     u32 passes = cloud.length > 1u << 16 ? 4 : 3;
-    Curve curve = curve_over(bounds, passes * 8);
+    Curve curve = curve_over(bounds, passes * 8 + (wide ? LOW : 0));
+    // The passes by low bits, if any, are even in number.
     bool odd = passes & 1;
     Pairs<u32> from = odd ? ordering.pairs[1] : ordering.pairs[0], to = odd ? ordering.pairs[0] : ordering.pairs[1];
-    for (u32 i = team.thread(); i < cloud.length; i += team.threads()) {
-        from.keys[i] = curve_key(curve, cloud.at(i, 0), cloud.at(i, 1), cloud.at(i, 2));
-        from.values[i] = i;
-    }
-    team.sync();
-    for (u32 pass = 0; pass < passes; ++pass) {
-        sort_pass(team, from, to, cloud.length, pass * 8, false, ordering.digits, shared.sort);
-        Pairs<u32> swap = from;
-        from = to;
-        to = swap;
+    for (u32 low = wide; true; low = 0) {
+        for (u32 i = team.thread(); i < cloud.length; i += team.threads()) {
+            u32 row = wide && !low ? from.values[i] : i;
+            real x = cloud.at(row, 0), y = cloud.at(row, 1), z = cloud.at(row, 2);
+            from.keys[i] = !wide ? curve_key<u32>(curve, x, y, z) : (u32)(curve_key<u64>(curve, x, y, z) >> (low ? 0 : LOW));
+            from.values[i] = row;
+        }
+        team.sync();
+        sort_keys(team, from, to, cloud.length, low ? LOW / 8 : passes, ordering.digits, shared.sort);
+        if (!low) return;
     }
 }

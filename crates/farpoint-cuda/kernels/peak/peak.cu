@@ -20,6 +20,8 @@ constexpr u32 THREADS = 512;
 constexpr u32 THREADS = 1024;
 #endif
 
+constexpr u32 FEW_STARTS = 4;
+
 struct PeakArgs {
     Guard guard;
     Batch batch;
@@ -71,9 +73,14 @@ __device__ void build(State& state, Team& team, Work& work, bool refined, const 
         team.sync();
         build_level(team, state.tree.levels[l - 1], state.tree.levels[l]);
     }
-    // Where each row went, for the start points; the space is the witnesses' later.
+    // Where the start points went, by row; the space is the witnesses' later. A few are compared with
+    // every row, rather than that all rows are written down in no order.
+    u32 few = cloud.start_count <= FEW_STARTS ? cloud.start_count : 0;
     for (u32 at = team.thread(); at < cloud.length; at += team.threads()) {
-        state.witness[state.points.order[at]] = at;
+        u32 row = state.points.order[at];
+        bool start = few == 0;
+        for (u32 k = 0; k < few; ++k) start |= row == cloud.start(k);
+        if (start) state.witness[row] = at;
         state.accepted.at[at] = NONE;
     }
     team.sync();

@@ -67,7 +67,7 @@ impl Choice {
     ) -> Result<(), Error> {
         let (gpu, s) = (stream.gpu(), stream);
         // SAFETY: each of these has this function's contract, and is given its addresses and its shape.
-        unsafe {
+        let queued = unsafe {
             match self.resolve::<T>(gpu, shape).0 {
                 Algorithm::Naive => naive::enqueue(gpu, s, batch, shape, scratch),
                 Algorithm::Radius(options) => {
@@ -82,7 +82,9 @@ impl Choice {
                 }
                 other => Err(Error::Unsupported(format!("there is no kernel of {other}"))),
             }
-        }
+        };
+        let bytes = |rows| self.scratch_bytes::<T>(gpu, Shape { rows, ..shape });
+        queued.map_err(|error| error.with_fit(0, shape.rows, bytes))
     }
 }
 

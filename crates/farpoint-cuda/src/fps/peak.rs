@@ -246,6 +246,31 @@ mod tests {
     }
 
     #[test]
+    fn too_large_a_cloud_is_told_what_fits() {
+        // What an 80 GB card has free beside its context.
+        let free = 79_000_000_000;
+        let fit = |rows: usize, bytes: &dyn Fn(usize) -> usize| {
+            let error =
+                Error::OutOfMemory { what: "", wanted: bytes(rows), free, total: free, fit: None };
+            match error.with_fit(0, rows, bytes) {
+                Error::OutOfMemory { fit, .. } => fit.unwrap(),
+                other => panic!("{other}"),
+            }
+        };
+        let options = PeakOptions::default();
+        let scratch = |rows| Layout::new::<f32>(132, shape(1, rows), &options).bytes();
+        let most = fit(4_000_000_000, &scratch);
+        assert!(scratch(most) <= free && scratch(most + 1) > free, "{most}");
+        // With its input, and a quarter of it as samples with distances.
+        let narrow = |rows| scratch(rows) + 12 * rows + 12 * (rows / 4);
+        assert!((1_390_000_000..1_400_000_000).contains(&fit(4_000_000_000, &narrow)));
+        let wide = |rows| {
+            Layout::new::<f64>(132, shape(1, rows), &options).bytes() + 24 * rows + 16 * (rows / 4)
+        };
+        assert!((900_000_000..920_000_000).contains(&fit(4_000_000_000, &wide)));
+    }
+
+    #[test]
     fn teams_share_the_card() {
         let layout = |clouds, rows| {
             let layout = Layout::new::<f32>(132, shape(clouds, rows), &PeakOptions::default());

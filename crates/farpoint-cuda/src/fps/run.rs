@@ -82,8 +82,11 @@ fn launch<T: CudaScalar>(
         return Ok(clouds.iter().map(nothing).collect());
     }
     let stream = Stream::new(gpu)?;
-    let input = Input::upload(&stream, clouds, shape)?;
-    let answer = Answer::new(&stream, clouds)?;
+    let fitting = |error: Error, held| {
+        error.with_fit(held, shape.rows, |rows| bytes::<T>(gpu, choice, Shape { rows, ..shape }))
+    };
+    let input = Input::upload(&stream, clouds, shape).map_err(|error| fitting(error, 0))?;
+    let answer = Answer::new(&stream, clouds).map_err(|error| fitting(error, input.bytes()))?;
     let batch = batch(clouds, shape, &input, &answer);
     let mut statistics = Statistics::default();
     statistics.seconds.copy = begin.elapsed().as_secs_f64();
@@ -97,7 +100,8 @@ fn launch<T: CudaScalar>(
     let events = [Event::new(gpu)?, Event::new(gpu)?];
     events[0].record(&stream)?;
     // SAFETY: the buffers have the sizes that the batch says, and are freed in stream order.
-    unsafe { choice.enqueue(&stream, &batch, shape, None, counted, Some(&mut part))? };
+    let queued = unsafe { choice.enqueue(&stream, &batch, shape, None, counted, Some(&mut part)) };
+    queued.map_err(|error| fitting(error, input.bytes() + answer.bytes()))?;
     events[1].record(&stream)?;
     stream.wait(choice.algorithm().name())?;
     part.end()?;
@@ -110,6 +114,13 @@ fn launch<T: CudaScalar>(
         samples.iter_mut().for_each(|sample| sample.statistics = Some(statistics.clone()));
     }
     Ok(samples)
+}
+
+/// Bytes of device memory for clouds of one shape: input, answer and scratch.
+fn bytes<T: CudaScalar>(gpu: &Gpu, choice: Choice, shape: Shape) -> usize {
+    let wanted = shape.wanted.min(shape.rows);
+    let cloud = shape.rows * shape.dims * size_of::<T>() + (wanted + 1) * (8 + size_of::<T>());
+    (shape.clouds * cloud).saturating_add(choice.scratch_bytes::<T>(gpu, shape))
 }
 
 fn most<T: CudaScalar>(clouds: &[&Prepared<T>], of: fn(&Prepared<T>) -> usize) -> usize {
