@@ -124,7 +124,8 @@ def geometry(
         fine = _Searched(points, ball_query)
     for level, radius in enumerate(radii, 1):
         with lanes.sampling():
-            samples = chooser.sample(fine.points, fine.points.shape[1] // STRIDE, level)
+            # FastPoint looks for neighbors, too; exact samplers do not, and wait for no index.
+            samples = chooser.sample(fine.points, fine.points.shape[1] // STRIDE, level, fine.index)
             chosen = farpoint.gather(fine.points, samples)
         with lanes.searching(behind_samples=True):
             coarse = _Searched(chosen, ball_query)
