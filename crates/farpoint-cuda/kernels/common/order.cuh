@@ -114,10 +114,10 @@ union OrderShared {
     Box bounds[MOST_WARPS];
 };
 
-// Rows from which on a key of 32 bits leaves too many points to a cell, and has LOW more: 48 bits are
-// cells enough for 2^32 points on a surface. No wider arrays are needed: keys are made and sorted by
-// in two parts, the low bits first.
-constexpr u32 WIDE = 1u << 24, LOW = 16;
+// Rows above which a key of 32 bits leaves too many points to a cell, and has LOW more: 48 bits are cells
+// enough for 2^32 points on a surface. No wider arrays are needed: keys are made and sorted by in two
+// parts, the low bits first.
+constexpr u32 WIDE = 1u << 27, LOW = 16;
 
 // Sorts by eight bits of the keys, pass after pass; the pairs that hold the result come back.
 __device__ inline void sort_keys(Team& team, Pairs<u32>& from, Pairs<u32>& to, u32 n, u32 passes, u32* digits, SortShared& shared) {

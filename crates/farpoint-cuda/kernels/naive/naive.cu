@@ -7,9 +7,8 @@
 // `naive`, for any number of axes: one block per cloud, of any multiple of 32 threads up to 1,024; no
 // dynamic shared memory. Scratch: clouds * rows reals, which need not be set to anything.
 //
-// `naive_packed`, for up to three: one block per cloud, of 32, 64 .. 1,024 threads, with dynamic
-// shared memory for Firsts and the first `close` vectors of distances. Scratch: clouds * stride
-// reals, aligned to 16 bytes, likewise.
+// `naive_packed`, for up to three: one block per cloud, of 32, 64 .. 1,024 threads. Scratch: clouds *
+// stride reals, aligned to 16 bytes, likewise.
 #include "common/batch.cuh"
 #include "naive/packed.cuh"
 
@@ -22,7 +21,6 @@ struct PackedArgs {
     Batch batch;
     real* scratch;
     u64 stride;  // reals per cloud: four times the largest cloud, in whole vectors
-    u32 close;   // vectors of a cloud whose distances are in shared memory: a multiple of the threads
 };
 
 // The squared distance of two rows.
@@ -86,14 +84,12 @@ extern "C" __global__ void __launch_bounds__(1024) KERNEL(naive)(const NaiveArgs
 }
 
 extern "C" __global__ void __launch_bounds__(1024) KERNEL(naive_packed)(const __grid_constant__ PackedArgs args) {
-    extern __shared__ Vector shared[];
-    Firsts& firsts = *(Firsts*)shared;
-    Vector* near = shared + sizeof(Firsts) / sizeof(Vector);
+    __shared__ Firsts firsts;
     const Cloud cloud = cloud_of(args.batch, blockIdx.x);
     Vector* scratch = (Vector*)(args.scratch + (u64)blockIdx.x * args.stride);
     u64 most = args.stride / (4 * WIDTH);
     u32 vectors = (u32)(((u64)cloud.length + WIDTH - 1) / WIDTH);
-    const Packed packed = {{scratch, scratch + most, scratch + 2 * most}, scratch + 3 * most, near, vectors, min(args.close, vectors)};
+    const Packed packed = {{scratch, scratch + most, scratch + 2 * most}, scratch + 3 * most, vectors};
     pack(cloud, packed);
     // All points are there, for all threads.
     __syncthreads();

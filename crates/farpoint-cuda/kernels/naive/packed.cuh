@@ -1,6 +1,5 @@
 // The same for clouds of up to three axes: coordinates are packed into arrays of their own and read 16
-// bytes at a time, distances stay in shared memory as far as they fit and are written only where
-// they fall, and threads meet once a sample.
+// bytes at a time, distances are written only where they fall, and threads meet once a sample.
 //
 // A thread has every blockDim.x-th vector; only it reads and writes the distances of these.
 #pragma once
@@ -14,11 +13,9 @@ struct alignas(16) Vector {
 };
 
 struct Packed {
-    const Vector* axes[3];
-    Vector* far;    // distances; of the first `close` vectors they are in shared memory
-    Vector* near;
+    Vector* axes[3];
+    Vector* distances;
     u32 vectors;
-    u32 close;
 };
 
 // Every warp's first candidate, by turns: a warp that is a sample ahead writes to the other half.
@@ -36,8 +33,8 @@ __device__ __forceinline__ void pack(const Cloud& cloud, const Packed& packed) {
             for (u32 a = 0; a < 3; ++a) axes[a].at[k] = here ? cloud.at(row, a) : (real)0;
             distances.at[k] = here ? infinity() : (real)-1;
         }
-        for (u32 a = 0; a < 3; ++a) ((Vector*)packed.axes[a])[v] = axes[a];
-        (v < packed.close ? packed.near : packed.far)[v] = distances;
+        for (u32 a = 0; a < 3; ++a) packed.axes[a][v] = axes[a];
+        packed.distances[v] = distances;
     }
 }
 
@@ -48,8 +45,8 @@ struct Best {
 };
 
 // Lowers the distances of a vector to a new sample.
-__device__ __forceinline__ void lower(const Packed& packed, Vector* distances, u32 v, real x, real y, real z, Best& best) {
-    Vector px = packed.axes[0][v], py = packed.axes[1][v], pz = packed.axes[2][v], found = distances[v];
+__device__ __forceinline__ void lower(const Packed& packed, u32 v, real x, real y, real z, Best& best) {
+    Vector px = packed.axes[0][v], py = packed.axes[1][v], pz = packed.axes[2][v], found = packed.distances[v];
     bool lowered = false;
     real most = -1;
     for (u32 k = 0; k < WIDTH; ++k) {
@@ -58,7 +55,7 @@ __device__ __forceinline__ void lower(const Packed& packed, Vector* distances, u
         found.at[k] = smaller(found.at[k], distance);
         most = larger(most, found.at[k]);
     }
-    if (lowered) distances[v] = found;
+    if (lowered) packed.distances[v] = found;
     if (most > best.value) best = {most, v};
 }
 
@@ -78,18 +75,14 @@ __device__ __forceinline__ Candidate lower_all(const Packed& packed, u32 sample)
     real y = packed.axes[1][sample / WIDTH].at[sample % WIDTH];
     real z = packed.axes[2][sample / WIDTH].at[sample % WIDTH];
     u32 owned = sample / WIDTH;
-    if ((owned & (blockDim.x - 1)) == threadIdx.x) {
-        (owned < packed.close ? packed.near : packed.far)[owned].at[sample % WIDTH] = -1;
-    }
+    if ((owned & (blockDim.x - 1)) == threadIdx.x) packed.distances[owned].at[sample % WIDTH] = -1;
     Best best = {-1, NONE};
-    u32 v = threadIdx.x;
-    for (; v < packed.close; v += blockDim.x) lower(packed, packed.near, v, x, y, z, best);
-    for (; v < packed.vectors; v += blockDim.x) lower(packed, packed.far, v, x, y, z, best);
+    for (u32 v = threadIdx.x; v < packed.vectors; v += blockDim.x) lower(packed, v, x, y, z, best);
     // The place in the vector is looked for only where it matters.
     real most = warp_most(best.value);
     u32 index = NONE;
     if (best.value == most && best.vector != NONE) {
-        Vector found = (best.vector < packed.close ? packed.near : packed.far)[best.vector];
+        Vector found = packed.distances[best.vector];
         u32 k = 0;
         for (u32 other = WIDTH; other-- > 0;) k = found.at[other] == most ? other : k;
         index = best.vector * WIDTH + k;

@@ -20,7 +20,8 @@ constexpr u32 THREADS = 512;
 constexpr u32 THREADS = 1024;
 #endif
 
-constexpr u32 FEW_STARTS = 4;
+constexpr u32 FEW_STARTS = 4;    // start points that are looked for in all rows
+constexpr u32 SPREAD_SHARE = 4;  // points of a band for each that it may accept, from which on these are applied at once
 
 struct PeakArgs {
     Guard guard;
@@ -123,6 +124,12 @@ __device__ __forceinline__ real next_gamma(const Team& team, real narrow, real g
     return 1 - smaller(larger(width, 1 - narrow), 2 * (1 - narrow));
 }
 
+// Whether points accepted in a band are applied to it at once, by the number accepted in the last one: where
+// these are few, or the band has many points for each.
+__device__ __forceinline__ bool spreads(const PeakArgs& args, u32 accepted, u32 points) {
+    return accepted <= (args.spread > 0 ? max(args.spread, points / SPREAD_SHARE) : 0);
+}
+
 // Chooses band after band until there are enough. Returns the number of samples, possibly more
 // than wanted, and the largest distance left.
 template <bool HIGH>
@@ -145,7 +152,7 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
         u32 fresh = 0;
         if (points > 0) {
             if (is_absent(args.guard, AT_BAND, team.rank)) asm volatile("exit;");
-            bool lost = solve_band<HIGH>(state, team, stack, {beta, turn, points, listed ? from : NONE, total - last <= args.spread});
+            bool lost = solve_band<HIGH>(state, team, stack, {beta, turn, points, listed ? from : NONE, spreads(args, total - last, points)});
             team.sync(lost);
             lap(state, team, SOLVE_NS);
             u32 now = before + *(volatile u32*)state.accepted.count;

@@ -14,11 +14,6 @@ const THREADS: usize = 1024;
 /// Bytes of a vector: so many are read at a time (`kernels/naive/packed.cuh`).
 const VECTOR: usize = 16;
 
-/// Shared memory that is no distance: `struct Firsts`.
-fn firsts<T: CudaScalar>() -> usize {
-    2 * 32 * 2 * size_of::<T>()
-}
-
 /// `struct NaiveArgs` of `kernels/naive/naive.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -34,7 +29,6 @@ struct PackedArgs<T> {
     batch: Batch<T>,
     scratch: u64,
     stride: u64,
-    close: u32,
 }
 
 /// How clouds of up to three axes are laid out.
@@ -44,25 +38,21 @@ struct Packing {
     threads: usize,
     /// Numbers of scratch memory per cloud.
     stride: usize,
-    /// Vectors of distances in shared memory, a multiple of the threads.
-    close: usize,
 }
 
 impl Packing {
-    /// On a card whose blocks can have `shared` bytes of shared memory; none for more axes.
-    fn new<T: CudaScalar>(shape: Shape, shared: usize) -> Option<Self> {
+    /// None for more axes.
+    fn new<T: CudaScalar>(shape: Shape) -> Option<Self> {
         let width = VECTOR / size_of::<T>();
         let vectors = shape.rows.div_ceil(width);
         let threads = vectors.next_power_of_two().clamp(32, THREADS);
-        let room = shared.saturating_sub(firsts::<T>()) / VECTOR;
-        let close = room.min(vectors.next_multiple_of(threads)) / threads * threads;
-        (shape.dims <= 3).then_some(Self { threads, stride: 4 * width * vectors, close })
+        (shape.dims <= 3).then_some(Self { threads, stride: 4 * width * vectors })
     }
 }
 
 /// Numbers of scratch memory per cloud, all clouds as long as the largest.
 fn stride<T: CudaScalar>(shape: Shape) -> usize {
-    Packing::new::<T>(shape, 0).map_or(shape.rows, |packing| packing.stride)
+    Packing::new::<T>(shape).map_or(shape.rows, |packing| packing.stride)
 }
 
 /// Bytes of scratch memory.
@@ -84,21 +74,17 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
 ) -> Result<(), Error> {
     let scratch = Scratch::new(stream, scratch, scratch_bytes::<T>(shape))?;
     let (batch, memory, clouds) = (*batch, scratch.pointer(), shape.clouds as u32);
-    let shared = gpu.properties().shared_per_block as usize;
-    let Some(packing) = Packing::new::<T>(shape, shared) else {
+    let Some(Packing { threads, stride }) = Packing::new::<T>(shape) else {
         let kernel = gpu.function::<T>("naive", "naive")?;
         let launch = Launch::new(clouds, THREADS as u32);
         // SAFETY: `Args` mirrors the kernel's parameter; the scratch memory is freed in stream
         // order; the arrays of `batch` are valid by this function's contract.
         return unsafe { launch.start(stream, kernel, &Args { batch, scratch: memory }) };
     };
-    let Packing { threads, stride, close } = packing;
     let kernel = gpu.function::<T>("naive", "naive_packed")?;
-    let args = PackedArgs { batch, scratch: memory, stride: stride as u64, close: close as u32 };
-    let launch = Launch::new(clouds, threads as u32);
-    let launch = launch.shared((firsts::<T>() + close * VECTOR) as u32);
-    // SAFETY: as above; `stride` and `close` are what the kernel's layout needs.
-    unsafe { launch.start(stream, kernel, &args) }
+    let args = PackedArgs { batch, scratch: memory, stride: stride as u64 };
+    // SAFETY: as above; `stride` is what the kernel's layout needs.
+    unsafe { Launch::new(clouds, threads as u32).start(stream, kernel, &args) }
 }
 
 #[cfg(test)]
@@ -111,16 +97,15 @@ mod tests {
     }
 
     #[test]
-    fn a_block_has_a_thread_a_vector_and_distances_close_by_as_far_as_they_fit() {
-        let packing = |rows| Packing::new::<f32>(shape(rows, 3), 227 << 10).unwrap();
-        assert_eq!(packing(0), Packing { threads: 32, stride: 0, close: 0 });
-        assert_eq!(packing(1), Packing { threads: 32, stride: 16, close: 32 });
-        assert_eq!(packing(1_025), Packing { threads: 512, stride: 16 * 257, close: 512 });
-        let turn = Packing { threads: 1024, stride: 124_668 * 4, close: 14 * 1024 };
-        assert_eq!(packing(124_668), turn);
-        let wide = Packing::new::<f64>(shape(124_669, 2), 48 << 10).unwrap();
-        assert_eq!(wide, Packing { threads: 1024, stride: 124_670 * 4, close: 2 * 1024 });
-        assert_eq!(Packing::new::<f64>(shape(124_669, 4), 48 << 10), None);
+    fn a_block_has_a_thread_for_a_vector() {
+        let packing = |rows| Packing::new::<f32>(shape(rows, 3)).unwrap();
+        assert_eq!(packing(0), Packing { threads: 32, stride: 0 });
+        assert_eq!(packing(1), Packing { threads: 32, stride: 16 });
+        assert_eq!(packing(1_025), Packing { threads: 512, stride: 16 * 257 });
+        assert_eq!(packing(124_668), Packing { threads: 1024, stride: 124_668 * 4 });
+        let wide = Packing::new::<f64>(shape(124_669, 2)).unwrap();
+        assert_eq!(wide, Packing { threads: 1024, stride: 124_670 * 4 });
+        assert_eq!(Packing::new::<f64>(shape(124_669, 4)), None);
     }
 
     #[test]
@@ -134,7 +119,7 @@ mod tests {
     fn laid_out_as_in_naive_cu() {
         assert_eq!(offset_of!(Args<f32>, scratch), 128);
         assert_eq!(offset_of!(PackedArgs<f64>, scratch), 136);
-        assert_eq!(offset_of!(PackedArgs<f32>, close), 144);
+        assert_eq!(offset_of!(PackedArgs<f32>, stride), 136);
         let source = include_str!("../../kernels/naive/naive.cu");
         let (_, rest) = source.split_once("struct PackedArgs {").unwrap();
         let (body, _) = rest.split_once("};").unwrap();
@@ -143,6 +128,6 @@ mod tests {
             .filter_map(|line| line.split("//").next().unwrap().trim().strip_suffix(';'))
             .map(|line| line.rsplit([' ', '*']).next().unwrap())
             .collect();
-        assert_eq!(theirs.join(" "), "batch scratch stride close");
+        assert_eq!(theirs.join(" "), "batch scratch stride");
     }
 }

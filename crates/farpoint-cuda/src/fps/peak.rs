@@ -118,6 +118,11 @@ fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape, options: &PeakOptions) -> Resu
     Ok(Layout::new::<T>(all, shape, options))
 }
 
+/// Whether groups are refined: in a small team, or a cloud of some size, it costs as much as it saves.
+fn refines(team: usize, rows: usize) -> bool {
+    team > 32 && (rows <= 1 << 18 || rows > 1 << 24)
+}
+
 /// Bytes of scratch memory; 0 where the device cannot run the algorithm.
 pub(crate) fn scratch_bytes<T: CudaScalar>(
     gpu: &Gpu,
@@ -194,8 +199,7 @@ unsafe fn start<T: CudaScalar>(
         single: options.single.unwrap_or(if shape.rows > 1 << 18 || !large { 32 } else { 16 }),
         list: if large { 700 } else { 200 },
         spread: if large { 8_000 } else { 0 },
-        // In a small team, or a large cloud, it costs as much as it saves.
-        refined: u32::from(large && shape.rows <= 1 << 18),
+        refined: u32::from(refines(team, shape.rows)),
         gamma: options.gamma.unwrap_or(0.8),
         known: known.map_or(0, |known| known.distances),
         found: known.map_or(0, |known| known.found),
