@@ -7,7 +7,7 @@
 #pragma once
 #include "peak/state.cuh"
 
-constexpr u32 MOST_TILES = 64;  // of a band: a point looks into each of them
+constexpr u32 MOST_TILES = 16;  // of a band: a point looks into each of them
 
 template <u32 SIZE>
 struct Tiles {
