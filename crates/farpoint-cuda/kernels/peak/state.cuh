@@ -4,10 +4,6 @@
 #include "common/boxtree.cuh"
 #include "common/order.cuh"
 
-
-constexpr u32 STAGED = 512;      // accepted points that a block keeps in shared memory at a time
-constexpr u32 TILE_SLOTS = 128;  // nodes of level 1 whose maxima a block gathers at a time
-
 // A team's words in global memory that must be zero at launch.
 struct Header {
     u32 arrivals;

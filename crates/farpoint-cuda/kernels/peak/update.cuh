@@ -1,20 +1,21 @@
 // Between bands: accepted points are applied to all others, the largest distances of all groups
 // and nodes are found, and the points of the next band are listed.
 //
-// A few points: every group looks at all of them (`refresh`). Many: each searches the tree for
-// the groups it reaches (`scatter`).
+// A few points: each block picks those near its groups, then near each of its nodes, and each group looks at
+// what is left (`refresh`). Many: each searches the tree for the groups it reaches (`scatter`).
 #pragma once
 #include "peak/band.cuh"
 
 constexpr u32 NEAR = 6144 / sizeof(real);  // accepted points near a block's groups that it holds at a time
-constexpr u32 SLOTS = 8;    // nodes whose groups a block refreshes together
+constexpr u32 SLOTS = 8;                   // nodes whose groups a block refreshes together
 
+// What a block knows of some nodes and of the accepted points around.
 struct Staged {
     real x[NEAR], y[NEAR], z[NEAR];
     unsigned short near[SLOTS][NEAR];  // those near each node
     u32 count, counts[SLOTS];
     bits largest[SLOTS];
-    u32 members[SLOTS][32], places[SLOTS];
+    u32 members[SLOTS][32];
     Box box;
     bits bound;
 };
@@ -229,7 +230,7 @@ __device__ void refresh(const State& state, const Team& team, const u32* list, u
 }
 
 
-// Applies the accepted points `begin..end` of the list, one warp per point.
+// Applies the accepted points `begin..end` of the list, a warp or several per point.
 template <bool HIGH>
 __device__ void scatter(const State& state, const Team& team, Stack stack, u32 begin, u32 end, u32 turn) {
     const Points& points = state.points;
