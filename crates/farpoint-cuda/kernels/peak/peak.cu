@@ -8,9 +8,10 @@
 //   single   the first samples, one by one                           (single.cuh)
 //   solve    all choices within a band of distances, no barrier      (solve.cuh)
 //   update   the new maxima, after a band                            (update.cuh)
-//   sort     the accepted points by distance and row
+//   sort     the accepted points by distance and row                 (sorted.cuh)
 #include "peak/single.cuh"
 #include "peak/solve.cuh"
+#include "peak/sorted.cuh"
 #include "peak/update.cuh"
 #include "common/refine.cuh"
 
@@ -22,6 +23,7 @@ constexpr u32 THREADS = 1024;
 
 constexpr u32 FEW_STARTS = 4;    // start points that are looked for in all rows
 constexpr u32 SPREAD_SHARE = 4;  // points of a band for each that it may accept, from which on these are applied at once
+constexpr u32 LARGE = 1 << 18;  // rows
 
 struct PeakArgs {
     Guard guard;
@@ -35,7 +37,7 @@ struct PeakArgs {
     u32 rows;            // rows of the largest cloud
     u32 single;          // samples taken one by one before the first band
     u32 list;            // after a band of up to this many accepted points, the next looks at their list
-    u32 spread;          // and up to this many, they are applied at once (solve.cuh)
+    u32 spread;          // else, up to this many, they are applied at once (solve.cuh)
     u32 refined;         // whether groups are refined (common/refine.cuh)
     double gamma;        // a band is what lies above gamma times the largest distance
     const real* known;   // squared distances to the samples that the answer already has, `rows` per cloud, minus
@@ -48,6 +50,7 @@ union Work {
     SortShared sort;
     Staged staged;
     SingleShared single;
+    Tiles<THREADS> tiles;
     u32 stacks[THREADS / 32][STACK];
 };
 
@@ -83,6 +86,7 @@ __device__ void build(State& state, Team& team, Work& work, bool refined, const 
         for (u32 k = 0; k < few; ++k) start |= row == cloud.start(k);
         if (start) state.witness[row] = at;
         state.accepted.at[at] = NONE;
+        if (at < state.packed_size) state.packed[at] = {0, 0, 0, -1};
     }
     team.sync();
 }
@@ -115,12 +119,13 @@ __device__ __forceinline__ real next_beta(const State& state, real maximum, real
     return larger(beta, state.cloud.stop);
 }
 
-// Bands are as wide as set (1 - gamma), or up to twice as wide while they hold less than a
-// point or two for every warp: a band takes some time however few its points are.
-__device__ __forceinline__ real next_gamma(const Team& team, real narrow, real gamma, u32 points) {
-    real width = 1 - gamma;
-    real fill = (real)points / (real)team.warps();
-    width = width * (fill < (real)0.5 ? (real)1.5 : fill < 1 ? (real)1.15 : (real)0.8);
+// Bands are as wide as set (1 - gamma), or up to twice as wide while they hold less than `few` or `some`
+// points for every warp: a band takes some time however few its points are. In large clouds, where each
+// point of a band has more others around it, less is few.
+__device__ __forceinline__ real next_gamma(const State& state, const Team& team, real narrow, real gamma, u32 points) {
+    real few = state.cloud.length <= LARGE ? 1 : (real)0.5, some = 2 * few;
+    real fill = (real)points / (real)team.warps(), width = 1 - gamma;
+    width = width * (fill < few ? (real)1.5 : fill < some ? (real)1.15 : (real)0.8);
     return 1 - smaller(larger(width, 1 - narrow), 2 * (1 - narrow));
 }
 
@@ -129,6 +134,10 @@ __device__ __forceinline__ real next_gamma(const Team& team, real narrow, real g
 __device__ __forceinline__ bool spreads(const PeakArgs& args, u32 accepted, u32 points) {
     return accepted <= (args.spread > 0 ? max(args.spread, points / SPREAD_SHARE) : 0);
 }
+
+// After a band with more accepted points than this, each looks for the groups it reaches; of fewer, each
+// group looks for those that reach it.
+__device__ __forceinline__ u32 most_gathered(const Team& team) { return team.size > 32 ? 1000 : team.size > 4 ? 200 : 5000; }
 
 // Chooses band after band until there are enough. Returns the number of samples, possibly more
 // than wanted, and the largest distance left.
@@ -144,32 +153,43 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
         if (*maximum == (real)0) {
             accept_duplicates(state, team);
             team.sync();
-            return before + *(volatile u32*)state.accepted.count;
+            u32 all = before + *(volatile u32*)state.accepted.count;
+            end_run<THREADS>(state, all - total);
+            return all;
         }
         u32 points = *(volatile u32*)&state.header->band[turn], from = total - before;
         clear_turn(state, team, turn ^ 1);
         bool listed = total - last <= args.list;
         u32 fresh = 0;
+        bool scattered = false;
         if (points > 0) {
             if (is_absent(args.guard, AT_BAND, team.rank)) asm volatile("exit;");
-            bool lost = solve_band<HIGH>(state, team, stack, {beta, turn, points, listed ? from : NONE, spreads(args, total - last, points)});
+            // Where several points of a band are left for each that will be accepted, lists would be too long.
+            bool kept = !listed && points <= 5 * (total - last);
+            Band band = {beta, turn, points, *maximum, listed ? from : NONE, !listed && spreads(args, total - last, points), kept};
+            bool lost = solve_band<HIGH>(state, team, stack, band);
             team.sync(lost);
             lap(state, team, SOLVE_NS);
             u32 now = before + *(volatile u32*)state.accepted.count;
-            if (now > cloud.wanted || now == cloud.length) return now;
             fresh = now - total;
-            if (!listed) scatter<HIGH>(state, team, stack, from, from + fresh, turn);
+            end_run<THREADS>(state, fresh);
+            if (now > cloud.wanted || now == cloud.length) return now;
+            scattered = fresh > most_gathered(team);
+            if (scattered) {
+                scatter<HIGH>(state, team, stack, from, from + fresh, turn);
+                team.sync();
+            }
             last = total;
             total = now;
-            gamma = next_gamma(team, (real)args.gamma, gamma, points);
+            gamma = next_gamma(state, team, (real)args.gamma, gamma, points);
             // Nothing lies above the band that is done.
             beta = next_beta(state, beta, gamma);
         } else {
             beta = next_beta(state, *maximum, gamma);
         }
-        if (!listed || points == 0) team.sync();
+        if (points == 0) team.sync();
         turn ^= 1;
-        refresh<HIGH>(state, team, state.accepted.at + from, listed ? fresh : 0, turn, beta, work.staged);
+        refresh<HIGH>(state, team, state.accepted.at + from, scattered ? 0 : fresh, turn, beta, work.staged, from);
         team.sync();
         lap(state, team, UPDATE_NS);
         if (team.rank == 0 && threadIdx.x < 32) count(state, BANDS, 1), count(state, BAND_POINTS, points);
@@ -228,7 +248,14 @@ __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArg
     lap(state, team, SINGLE_NS);
     real covering;
     u32 total = take_bands<HIGH>(state, team, work, args, before, &covering);
-    if (total > before) {
+    __syncthreads();
+    bool told = state.runs <= MOST_RUNS && total > before;
+    if (told) write_accepted<THREADS>(state, team, work.tiles, before);
+    if (told && total == cloud.length) covering = (real)0;
+    __syncthreads();
+    if (told && total > cloud.wanted) state.cloud.covering = nullptr;
+    __syncthreads();
+    if (!told && total > before) {
         Pairs<bits> sorted = sort_accepted(state, team, work, total - before);
         for (u32 k = before + team.thread(); k < min(total, cloud.wanted); k += team.threads()) {
             write_sample(cloud, k, sorted.values[k - before], from_bits(~sorted.keys[k - before]));
@@ -272,6 +299,8 @@ __device__ void peak(const PeakArgs& args) {
             if (args.found) resume(state.cloud, args.found[b]);
             shape_tree(state);
             if (team.rank == 0) header->accepted = 0;
+            state.polled = state.polled_at = 0;
+            state.runs = 0;
         }
         __syncthreads();
         const real* known = args.known ? args.known + (u64)b * args.rows : nullptr;

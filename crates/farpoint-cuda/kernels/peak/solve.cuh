@@ -9,147 +9,45 @@
 //
 // That what has been accepted is soon known to all shortens the waiting: while few points are
 // accepted a band, every warp looks through the list of them; then, while there are some, the warp that
-// accepts a point applies it to the points of the band around; of many, each concerns few.
+// accepts a point applies it to the points of the band around; of many, each concerns few, and warps keep
+// lists of what is around their points (kept.cuh).
 #pragma once
-#include "peak/search.cuh"
+#include "peak/around.cuh"
+#include "peak/kept.cuh"
 
-struct Band {
-    real beta;   // what lies above it is decided
-    u32 turn;    // the copy of the maxima that was made before it
-    u32 points;  // how many
-    u32 list;    // where its accepted points begin in the list, if warps look there; else NONE
-    bool spread; // whether accepted points are applied to the band at once
-};
+constexpr u32 TOGETHER = 3;  // points of a warp, from which on they search together
 
-// Whether an accepted or unaccepted point of this value comes before a point of distance `t`.
-__device__ __forceinline__ bool stands_before(real value, const Points& points, u32 at, real t, u32 row) {
-    return value > t || (value == t && points.order[at] < row);
-}
-
-// Applies an accepted point to the points of the band around that come after it.
+// Point `k` of the list of accepted ones, and its distance; 0 where it is not written yet, or is of another band.
 template <bool HIGH>
-__device__ __noinline__ void spread(const State& state, Stack stack, const Site& point, real t, const Band& band) {
-    const Points& points = state.points;
-    u32 lane = threadIdx.x & 31, groups[AT_ONCE];
-    bits floor = to_bits(band.beta);
-    auto near = [&](const Children& c, u32 child) {
-        return (c.largest[band.turn][child] > floor) & (box_distance(c, child, point.x, point.y, point.z) < t);
-    };
-    begin_search(state.tree, stack, near);
-    while (next_groups(state.tree, stack, groups, near) > 0) {
-        real words[AT_ONCE], distances[AT_ONCE];
-        for (u32 k = 0; k < AT_ONCE; ++k) {
-            words[k] = load_shared_word(&points.distance[groups[k] * 32 + lane]);
-            distances[k] = site_distance<HIGH>(state.cloud, lane_site<HIGH>(points, groups[k], lane), point);
-        }
-        for (u32 k = 0; k < AT_ONCE; ++k) {
-            u32 at = groups[k] * 32 + lane;
-            if (distances[k] < words[k] && words[k] > band.beta && comes_before(t, point.row, words[k], words[k] == t ? points.order[at] : 0)) {
-                lower_shared_word(&points.distance[at], distances[k]);
-            }
-        }
+__device__ __forceinline__ Site listed_point(const State& state, u32 k, const Band& band, real* value) {
+#ifndef FARPOINT_F64
+    if (!HIGH) {
+        Packed entry = load_packed(&state.packed[k % state.packed_size]);
+        *value = entry.value > band.beta && entry.value <= band.top ? entry.value : (real)0;
+        // Of equals, a search finds which comes first.
+        return {entry.x, entry.y, entry.z, NONE, NONE};
     }
-}
-
-// Accepts a point unless its distance has been lowered meanwhile; the distance comes back.
-__device__ __forceinline__ real accept(const State& state, const Site& point, real t) {
-    real found = t;
-    if ((threadIdx.x & 31) == 0) {
-        found = swap_shared_word(&state.points.distance[point.at], t, -t);
-        if (found == t) {
-            u32 k = atomicAdd(state.accepted.count, 1u);
-            state.accepted.key[k] = ~to_bits(t);
-            // Relaxed: who sees it late passes the point by (apply_list).
-            store_relaxed(&state.accepted.at[k], point.at);
-        }
-    }
-    return __shfl_sync(FULL, found, 0);
-}
-
-// Looks through the points within `t` of the point that come before it: what comes after is not
-// in its way, and all that came before had a larger distance when the band began, so that nodes
-// whose largest is below `t` are passed by. Returns a witness, or NONE; lowers `*t` by the
-// accepted points that came before.
-template <bool HIGH>
-__device__ __forceinline__ u32 look_around(const State& state, Stack stack, const Site& point, u32 turn, real* t) {
-    const Points& points = state.points;
-    const real* words_at = in_global(points.distance);
-    u32 lane = threadIdx.x & 31;
-    real mine = *t, lowered = *t;
-    bits floor = to_bits(mine);
-    auto near = [&](const Children& c, u32 child) {
-        // Both are loaded before either is looked at.
-        return (c.largest[turn][child] >= floor) & (box_distance(c, child, point.x, point.y, point.z) < mine);
-    };
-    u32 groups[AT_ONCE], leaves = 0, found = NONE, n;
-    begin_search(state.tree, stack, near);
-    while (found == NONE && (n = next_groups(state.tree, stack, groups, near)) > 0) {
-        real words[AT_ONCE], distances[AT_ONCE];
-        for (u32 k = 0; k < AT_ONCE; ++k) {
-            words[k] = load_shared_word(&words_at[groups[k] * 32 + lane]);
-            distances[k] = site_distance<HIGH>(state.cloud, point, lane_site<HIGH>(points, groups[k], lane));
-        }
-        leaves += n;
-        real best = 0;
-        u32 who = NONE;
-        for (u32 k = 0; k < AT_ONCE; ++k) {
-            bool taken = words[k] < (real)0;
-            real value = taken ? -words[k] : words[k];
-            u32 at = groups[k] * 32 + lane;
-            if (!(distances[k] < mine && value >= mine && stands_before(value, points, at, mine, point.row))) continue;
-            if (taken) lowered = smaller(lowered, distances[k]);
-            else if (value > best) best = value, who = at;
-        }
-        // Of several in the way, the one with the largest distance: it is decided first.
-        bits strongest = warp_largest(to_bits(best));
-        if (strongest) found = __shfl_sync(FULL, who, __ffs(__ballot_sync(FULL, to_bits(best) == strongest)) - 1);
-    }
-    *t = warp_smallest(lowered);
-    count(state, SEARCHES, 1);
-    count(state, LEAVES, leaves);
-    return found;
-}
-
-// Decides a point, or finds whom it waits for: NONE when it is decided.
-template <bool HIGH>
-__device__ __forceinline__ u32 examine(const State& state, Stack stack, const Site& point, real t, const Band& band) {
-    while (t > band.beta) {
-        real lowered = t;
-        u32 witness = look_around<HIGH>(state, stack, point, band.turn, &lowered);
-        if (lowered < t) {
-            t = lowered;
-            if ((threadIdx.x & 31) == 0) lower_shared_word(&state.points.distance[point.at], t);
-        } else if (witness == NONE) {
-            lowered = accept(state, point, t);
-            if (lowered == t) {
-                if (band.spread) spread<HIGH>(state, stack, point, t, band);
-                return NONE;
-            }
-            t = lowered;
-        }
-        if (witness != NONE) return t > band.beta ? witness : NONE;
-    }
-    return NONE;
+#endif
+    u32 at = load_relaxed(&state.accepted.at[k]);
+    bool here = at != NONE;
+    *value = here ? -load_shared_word(&state.points.distance[at]) : (real)0;
+    return site(state.points, here ? at : 0);
 }
 
 // Lowers the lanes' distances `t` by the points `from..to` of the list that come before them;
 // `box` holds the lanes' points.
 template <bool HIGH>
-__device__ __forceinline__ real apply_list(const State& state, const Site& mine, real t, const Box& box, u32 from, u32 to) {
+__device__ __forceinline__ real apply_list(const State& state, const Site& mine, real t, const Box& box, u32 from, u32 to, const Band& band) {
     u32 lane = threadIdx.x & 31;
     real largest = from_bits(warp_largest(t > (real)0 ? to_bits(t) : 0));
     for (u32 first = from; first < to; first += 32) {
         u32 k = first + lane;
         // Relaxed: a place that is not written yet, or a distance from before it was accepted, passes
         // the point by. That is safe: a later visit meets it again (docs/peak.md).
-        u32 at = k < to ? load_relaxed(&state.accepted.at[k]) : NONE;
-        bool here = at != NONE;
-        Site other = site(state.points, here ? at : 0);
-        real value = here ? -load_shared_word(&state.points.distance[at]) : (real)0;
-        real gx = box_gap(box.low[0], box.high[0], other.x);
-        real gy = box_gap(box.low[1], box.high[1], other.y);
-        real gz = box_gap(box.low[2], box.high[2], other.z);
-        bool reaches = here && (gx * gx + gy * gy) + gz * gz < largest;
+        real value;
+        Site other = listed_point<HIGH>(state, min(k, to - 1), band, &value);
+        bool here = k < to && value > (real)0;
+        bool reaches = here && gap_to(box, other.x, other.y, other.z) < largest;
         for (u32 rest = __ballot_sync(FULL, reaches); rest; rest &= rest - 1) {
             u32 from_lane = __ffs(rest) - 1;
             Site chosen = broadcast(other, from_lane);
@@ -160,14 +58,6 @@ __device__ __forceinline__ real apply_list(const State& state, const Site& mine,
     }
     return t;
 }
-
-// A lane's point of the band.
-struct Member {
-    Site site;
-    real t;        // its distance
-    u32 witness;   // whom it waits for, or NONE
-    bool in;       // whether it is undecided
-};
 
 // Whether the witness is still undecided and in the way; applies it if it was accepted. `word` is
 // the witness's.
@@ -192,11 +82,16 @@ __device__ __forceinline__ void visit(const State& state, Stack stack, Member& m
     real word = waits ? load_shared_word(&state.points.distance[member.witness]) : (real)0;
     real before = member.in ? load_shared_word(&state.points.distance[at]) : -(real)0;
     member.t = before;
-    if (from < to) member.t = apply_list<HIGH>(state, member.site, member.t, box, from, to);
+    if (from < to) member.t = apply_list<HIGH>(state, member.site, member.t, box, from, to, band);
     waits = waits && waits_for<HIGH>(state, member, word, band);
     if (member.t < before) lower_shared_word(&state.points.distance[at], member.t);
     member.in = member.in && member.t > band.beta;
-    for (u32 todo = __ballot_sync(FULL, member.in && !waits); todo; todo &= todo - 1) {
+    u32 todo = __ballot_sync(FULL, member.in && !waits);
+    if (__popc(todo) >= TOGETHER) {
+        examine_together<HIGH>(state, stack, member, member.in && !waits, band);
+        return;
+    }
+    for (; todo; todo &= todo - 1) {
         u32 who = __ffs(todo) - 1;
         u32 witness = examine<HIGH>(state, stack, broadcast(member.site, who), __shfl_sync(FULL, member.t, who), band);
         if (lane == who) {
@@ -212,6 +107,21 @@ __device__ __forceinline__ Member load_member(const State& state, u32 k, u32 end
     member.witness = state.witness[member.site.at];
     member.in = k < end && load_shared_word(&state.points.distance[member.site.at]) > (real)0;
     return member;
+}
+
+constexpr u32 POLLED_EVERY = 300;  // cycles between two looks of a block at the number of accepted points
+
+// The length of the list of accepted points, as a warp of this block has read it not long ago.
+__device__ __forceinline__ u32 poll_count(const State& state) {
+    volatile u32* polled_at = &state.polled_at;
+    volatile u32* polled = &state.polled;
+    u32 now = (u32)clock(), known = *polled;
+    if (now - *polled_at >= POLLED_EVERY) {
+        *polled_at = now;
+        known = load_relaxed(state.accepted.count);
+        *polled = known;
+    }
+    return known;
 }
 
 // Whether this warp is to give up. A call, so that it has registers of its own.
@@ -234,10 +144,23 @@ __device__ bool solve_band(const State& state, const Team& team, Stack stack, co
     // In shared memory, which costs no registers.
     Wait& wait = *(Wait*)state.waits[threadIdx.x >> 5];
     if (lane == 0) wait = Wait();
+    if (band.kept && again && each <= 32 && 31 * state.tree.height + 1 <= KEPT_AT) {
+        u32 kept[KEPT];
+        member = load_member(state, begin + lane, end);
+        member.t = member.in ? load_shared_word(&state.points.distance[member.site.at]) : (real)0;
+        if (list_around<HIGH>(state, stack, member, band, kept)) {
+            while (again) {
+                look_at_kept<HIGH>(state, member, band, kept);
+                again = __any_sync(FULL, member.in);
+                if (__any_sync(FULL, again && lane == 0 && ++wait.polls % OFTEN == 0 && waits_too_long(state))) return true;
+            }
+            return false;
+        }
+    }
     while (again) {
         again = false;
         // Relaxed: an old count is that of a shorter list, the rest of which is looked at next time.
-        u32 known = band.list == NONE ? NONE : __shfl_sync(FULL, load_relaxed(state.accepted.count), 0);
+        u32 known = band.list == NONE ? NONE : __shfl_sync(FULL, poll_count(state), 0);
         for (u32 first = begin; first < end; first += 32) {
             // Up to 32 points stay in registers; more take turns.
             if (!loaded || each > 32) {

@@ -4,9 +4,6 @@
 #include "common/boxtree.cuh"
 #include "common/order.cuh"
 
-constexpr u32 STAGED = 512;      // accepted points that a block keeps in shared memory at a time
-constexpr u32 TILE_SLOTS = 128;  // nodes of level 1 whose maxima a block gathers at a time
-
 // A team's words in global memory that must be zero at launch.
 struct Header {
     u32 arrivals;
@@ -42,11 +39,40 @@ struct Accepted {
 enum Counter { BANDS, BAND_POINTS, SEARCHES, NODES, LEAVES, UPDATES, COPY_NS, BUILD_NS, SINGLE_NS, SOLVE_NS,
                UPDATE_NS, SORT_NS, COUNTERS };
 
+// An accepted point, all that the update needs of it in one load.
+struct alignas(4 * sizeof(real)) Packed {
+    real x, y, z, value;
+};
+
+#ifndef FARPOINT_F64
+// All of it at once: others read it while it is written.
+__device__ __forceinline__ void store_packed(Packed* at, const Packed& p) {
+    u64 low = (u64)__float_as_uint(p.y) << 32 | __float_as_uint(p.x), high = (u64)__float_as_uint(p.value) << 32 | __float_as_uint(p.z);
+    asm volatile("{ .reg .b128 whole; mov.b128 whole, {%1, %2}; st.relaxed.gpu.global.b128 [%0], whole; }" : : "l"(at), "l"(low), "l"(high) : "memory");
+}
+
+__device__ __forceinline__ Packed load_packed(const Packed* at) {
+    u64 low, high;
+    asm volatile("{ .reg .b128 whole; ld.relaxed.gpu.global.b128 whole, [%2]; mov.b128 {%0, %1}, whole; }" : "=l"(low), "=l"(high) : "l"(at) : "memory");
+    return {__uint_as_float((u32)low), __uint_as_float((u32)(low >> 32)), __uint_as_float((u32)high), __uint_as_float((u32)(high >> 32))};
+}
+#else
+__device__ __forceinline__ void store_packed(Packed* at, const Packed& p) { *at = p; }
+#endif
+
+constexpr u32 MOST_RUNS = 63;  // bands, or several small ones, that are sorted on their own
+
 struct State {
     Cloud cloud;
     Points points;
     Tree tree;
     Accepted accepted;
+    Packed* packed;           // of the accepted points, by their number modulo `packed_size`
+    u32 packed_size;
+    mutable u32 polled_at;    // when a warp of the block looked at the number of accepted points
+    mutable u32 polled;       // and what it was
+    u32 runs;                 // of the list of accepted points; above MOST_RUNS: too many
+    u32 run_ends[MOST_RUNS];  // where each ends (sorted.cuh)
     u32* witness;   // per point: whose fate it waits for
     u32* band;      // positions of the points of the band
     Pick* best;     // per group, while samples are taken one by one: its first candidate
@@ -99,6 +125,14 @@ __device__ inline void place_arrays(State& state, u8* scratch, u32 rows, u32 blo
     state.sorted[1] = {(bits*)space, (u32*)(space + padded * sizeof(bits))};
     state.band = (u32*)cut(&scratch, padded * sizeof(u32));
     state.best = (Pick*)cut(&scratch, groups * sizeof(Pick));
+#ifdef FARPOINT_F64
+    state.packed = (Packed*)state.best;
+    state.packed_size = max(groups / 2, 1u);
+#else
+    // The keys of the order are dead once it is made.
+    state.packed = (Packed*)state.order[1].keys;
+    state.packed_size = (u32)(padded / 4);
+#endif
     Children* nodes = (Children*)cut(&scratch, (u64)tree_blocks(groups) * sizeof(Children));
     for (u32 l = 0, count = groups; l < MOST_LEVELS; ++l) {
         state.tree.levels[l].blocks = nodes;
