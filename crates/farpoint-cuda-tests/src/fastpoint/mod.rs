@@ -252,7 +252,7 @@ mod tests {
         let room = Cloud::<f32>::of(Kind::Room, 5_000, 7);
         assert!(details(&room, 310).radii.is_empty() && details(&room, 311).radii.len() == 6);
         let found = details(&room, 1_250);
-        assert!(found.found < 1_250 && found.found > 1_000, "{found:?}");
+        assert!(found.found < 1_250 && found.found > 500, "{found:?}");
         let huge = Cloud::<f32>::random(2_000, 3, None, 5).times(10.0).times(1e19);
         assert!(details(&huge, 700).radii.is_empty());
     }

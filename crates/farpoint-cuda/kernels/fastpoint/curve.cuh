@@ -50,6 +50,7 @@ __device__ inline void by_network(const float* numbers, double share, CurveShare
         const float* values = shared.layers[layer & 1];
         if (t < neurons) {
             float sum = numbers[neurons * inputs + t];
+#pragma unroll 16
             for (u32 k = 0; k < inputs; ++k) sum = sum + numbers[t * inputs + k] * values[k];
             if (layer == 2) shared.curve[t] = (1.0 + (double)sum) * sqrt(10.0 * fraction_of(t));
             else shared.layers[(layer + 1) & 1][t] = sum > 0 ? sum : 0.0f;

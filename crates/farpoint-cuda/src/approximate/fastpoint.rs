@@ -2,38 +2,20 @@
 //! `peak` for the rest.
 //!
 //! The levels are one cooperative launch; each cloud has a team of blocks, and points are struck out through an index
-//! (`kernels/search/index.cuh`), which may be one that serves searches, too. Scratch: 32 to 45 bytes per point in `f32`, 40
-//! to 65 in `f64`, an index if none is given, and that of the exact algorithms.
+//! (`kernels/search/index.cuh`), which may be one that serves searches, too.
 
+use super::plan::{HIDDEN, Plan, Work, kernel};
 use crate::context::Relaxed;
-use crate::fps::algorithm::Choice;
 use crate::fps::batch::{Batch, Shape};
 use crate::fps::peak::{self, Known};
 use crate::guard::{Guard, Kernel};
 use crate::launch::Launch;
 use crate::memory::{self, Buffer, Scratch};
-use crate::module::Function;
 use crate::search::DeviceClouds;
 use crate::search::index::{self, Build, Indexes};
-use crate::team::{self, Teams, aligned};
 use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::approximate::Estimator;
 use farpoint::backend::estimator::Network;
-use farpoint::{Algorithm, PeakOptions};
-
-/// Threads of a block of the levels, and of one that finds radii.
-const THREADS: u32 = 512;
-const HIDDEN: u32 = 128;
-
-/// Levels, and the fewest samples that a curve can be predicted from.
-pub(super) const LEVELS: usize = 6;
-pub(super) const FEWEST: usize = 32;
-
-/// Bytes of a team's header, to which the counts of its blocks are added.
-const HEADER: usize = 128;
-
-/// The most rows whose places an entry of a search's stack can name.
-const MOST_ROWS: usize = 1 << 26;
 
 /// `struct FastPointArgs` of `kernels/fastpoint/fastpoint.cu`.
 #[derive(Clone, Copy)]
@@ -55,155 +37,6 @@ struct Args<T> {
     first_slots: u32,
     team: u32,
     rows: u32,
-}
-
-/// What is to be done, and how.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Work {
-    /// The algorithm of the first stage.
-    pub(super) first: Choice,
-    pub(super) estimator: Estimator,
-    pub(super) shape: Shape,
-    /// Points to start from, of each cloud.
-    pub(super) starts: usize,
-    /// Whether an index is given.
-    pub(super) indexed: bool,
-}
-
-impl Work {
-    /// Samples of the first stage.
-    pub(super) fn prefix(&self) -> usize {
-        self.shape.wanted.div_ceil(10)
-    }
-
-    /// Whether there are too few samples to predict a curve from: then all are exact.
-    fn is_exact(&self) -> bool {
-        self.prefix() < FEWEST
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        if self.shape.rows > MOST_ROWS && !self.is_exact() {
-            return Err(Error::Unsupported(format!(
-                "clouds of {} rows are more than the 2^26 that fastpoint takes on a GPU; use the CPU",
-                self.shape.rows
-            )));
-        }
-        Ok(())
-    }
-}
-
-/// `struct Result` of `kernels/fastpoint/state.cuh`.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub(super) struct Levels<T> {
-    pub(super) radii: [T; LEVELS],
-    pub(super) levels: u32,
-}
-
-impl<T: CudaScalar> Levels<T> {
-    /// Fetches those of the first cloud from scratch memory, once the work before is done.
-    pub(super) fn read(&mut self, scratch: &Buffer<u8>, at: usize) -> Result<(), Error> {
-        let number = size_of::<T>();
-        let mut bytes = vec![0; LEVELS * number + 4];
-        scratch.read(at, &mut bytes)?;
-        let (radii, levels) = bytes.split_at(LEVELS * number);
-        for (radius, bytes) in self.radii.iter_mut().zip(radii.chunks_exact(number)) {
-            let bits = bytes.iter().rev().fold(0, |bits: u64, &byte| bits << 8 | u64::from(byte));
-            *radius = T::from_ordered_bits(bits);
-        }
-        self.levels = u32::from_le_bytes(levels.try_into().expect("four bytes"));
-        Ok(())
-    }
-}
-
-/// Where everything is in scratch memory, in bytes from its beginning.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
-    teams: Teams,
-    header: usize,
-    /// Of a cloud.
-    arrays: usize,
-    headers: usize,
-    first_indices: usize,
-    first_values: usize,
-    first_starts: usize,
-    pub(super) results: usize,
-    pub(super) found: usize,
-    known: usize,
-    memory: usize,
-    index: usize,
-    /// Of the launches before and after, one after another.
-    inner: usize,
-    inner_bytes: usize,
-    pub(super) bytes: usize,
-}
-
-fn kernel<T: CudaScalar>(gpu: &Gpu, dims: usize) -> Result<(Function, Launch), Error> {
-    let name = if dims > 3 { "fastpoint_high" } else { "fastpoint" };
-    Ok((gpu.function::<T>("fastpoint", name)?, Launch::new(1, THREADS).cooperative()))
-}
-
-/// Bytes of a cloud's arrays: `place_arrays` of `kernels/fastpoint/state.cuh`.
-fn arrays<T: CudaScalar>(rows: usize) -> usize {
-    let (number, places) = (size_of::<T>(), index::places(rows));
-    let arrays =
-        [number * places, 4 * places, 4 * places, places / 8, 4 * rows, rows.div_ceil(32) * 4];
-    arrays.into_iter().map(aligned).sum()
-}
-
-impl Plan {
-    pub(super) fn new<T: CudaScalar>(gpu: &Gpu, work: &Work) -> Result<Self, Error> {
-        if work.is_exact() {
-            let bytes = work.first.scratch_bytes::<T>(gpu, work.shape);
-            return Ok(Self::of::<T>(work, Teams { team: 1, count: 1 }, bytes));
-        }
-        let (function, launch) = kernel::<T>(gpu, work.shape.dims)?;
-        let blocks = team::blocks_at_once(gpu, function, launch)?;
-        let teams = Teams::new(blocks, work.shape.clouds, work.shape.rows, None);
-        let first = Shape { wanted: work.prefix() + 1, ..work.shape };
-        let inner = [
-            work.first.scratch_bytes::<T>(gpu, first),
-            peak::scratch_bytes::<T>(gpu, work.shape, &PeakOptions::default()),
-            index::building_bytes(work.shape.clouds, work.shape.rows),
-        ];
-        Ok(Self::of::<T>(work, teams, inner.into_iter().max().unwrap_or(0)))
-    }
-
-    fn of<T: CudaScalar>(work: &Work, teams: Teams, inner_bytes: usize) -> Self {
-        let Shape { clouds, rows, .. } = work.shape;
-        let (number, slots) = (size_of::<T>(), clouds * (work.prefix() + 1));
-        let (header, arrays) = (aligned(HEADER + 4 * teams.team), arrays::<T>(rows));
-        let index = if work.indexed { 0 } else { index::bytes::<T>(clouds, rows) };
-        let mut end = 0;
-        let mut next = |bytes: usize| {
-            let begin = end;
-            end += if work.is_exact() { 0 } else { aligned(bytes) };
-            begin
-        };
-        let plan = Self {
-            teams,
-            header,
-            arrays,
-            headers: next(header * teams.count),
-            first_indices: next(8 * slots),
-            first_values: next(number * slots),
-            first_starts: next(8 * clouds),
-            results: next(size_of::<Levels<T>>() * clouds),
-            found: next(4 * clouds),
-            known: next(number * clouds * rows),
-            memory: next(arrays * clouds),
-            index: next(index),
-            inner: next(0),
-            inner_bytes,
-            bytes: 0,
-        };
-        Self { bytes: plan.inner + inner_bytes, ..plan }
-    }
-}
-
-/// Bytes of scratch memory; 0 where the device cannot run the algorithm.
-pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, work: &Work) -> usize {
-    Plan::new::<T>(gpu, work).map_or(0, |plan| plan.bytes)
 }
 
 /// Queues the sampling of a batch; `index` is over its clouds, with its address if there is one.
@@ -254,6 +87,7 @@ fn weights(gpu: &Gpu) -> Result<u64, Error> {
     Ok(address)
 }
 
+/// The kernels' parameter.
 fn args<T: CudaScalar>(
     stream: &Stream,
     batch: &Batch<T>,
@@ -343,13 +177,9 @@ unsafe fn levels<T: CudaScalar>(
     }
 }
 
-/// The algorithm of the first stage, if GPUs have it.
-pub(super) fn first_stage(algorithm: Algorithm) -> Result<Choice, Error> {
-    Choice::new(&farpoint::Sampler::count(1).algorithm(algorithm))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::plan::{FEWEST, HEADER, LEVELS, Levels, THREADS};
     use super::*;
     use crate::neighbors::fields;
     use std::mem::offset_of;
@@ -380,35 +210,5 @@ mod tests {
         let source = include_str!("../../kernels/fastpoint/state.cuh");
         assert_eq!(fields(source, "Result"), "radii levels");
         assert!(source.contains("pad[27];") && HEADER == 4 * (5 + 27));
-    }
-
-    fn work(wanted: usize) -> Work {
-        Work {
-            first: first_stage(Algorithm::Auto).unwrap(),
-            estimator: Estimator::Network,
-            shape: Shape { clouds: 2, rows: 124_668, dims: 3, wanted },
-            starts: 1,
-            indexed: true,
-        }
-    }
-
-    #[test]
-    fn scratch_is_what_the_documentation_says() {
-        let teams = Teams { team: 132, count: 2 };
-        let a_point = |bytes: usize| bytes as f64 / (2.0 * 124_668.0);
-        let narrow = Plan::of::<f32>(&work(31_167), teams, 0).bytes;
-        let wide = Plan::of::<f64>(&work(31_167), teams, 0).bytes;
-        assert!((32.0..45.0).contains(&a_point(narrow)), "{}", a_point(narrow));
-        assert!((40.0..65.0).contains(&a_point(wide)), "{}", a_point(wide));
-        assert_eq!(Plan::of::<f32>(&work(310), teams, 77).bytes, 77);
-    }
-
-    #[test]
-    fn what_does_not_fit_is_refused() {
-        let mut large = work(1 << 20);
-        assert!(large.check().is_ok());
-        large.shape.rows = MOST_ROWS + 1;
-        assert!(large.check().unwrap_err().to_string().contains("67108865 rows"));
-        assert!(first_stage(Algorithm::Tree).is_err());
     }
 }

@@ -1,9 +1,10 @@
 //! Approximate samplers on a GPU: [`farpoint::approximate::Method::FastPoint`].
 //!
 //! `run` takes jobs on clouds in host memory, [`Gpu::enqueue_approximate`](crate::Gpu::enqueue_approximate) clouds in
-//! device memory. Both end in `fastpoint`.
+//! device memory. Both end in `fastpoint`; `plan` is where everything lies.
 
 mod fastpoint;
+mod plan;
 mod pointers;
 mod run;
 

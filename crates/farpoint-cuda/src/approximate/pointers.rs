@@ -1,6 +1,7 @@
 //! Approximate sampling of clouds in device memory.
 
-use super::fastpoint::{self, Work};
+use super::fastpoint;
+use super::plan::{self, Work};
 use crate::fps::DeviceBatch;
 use crate::fps::batch::Shape;
 use crate::fps::pointers;
@@ -84,7 +85,7 @@ impl Gpu {
         let shape = Shape { clouds, rows, dims, wanted };
         match work(job, shape, 1, indexed) {
             Ok(Some(work)) if job.check(DeviceKind::Gpu).is_ok() => {
-                fastpoint::scratch_bytes::<T>(self, &work)
+                plan::scratch_bytes::<T>(self, &work)
             }
             _ => 0,
         }
@@ -105,6 +106,6 @@ pub(super) fn work(
     indexed: bool,
 ) -> Result<Option<Work>, Error> {
     let Method::FastPoint { first, estimator } = job.method else { return Ok(None) };
-    let first = fastpoint::first_stage(first)?;
+    let first = plan::first_stage(first)?;
     Ok(Some(Work { first, estimator, shape, starts, indexed }))
 }

@@ -1,6 +1,7 @@
 //! Approximate sampling of clouds in host memory: check, upload, launch, download, translate.
 
-use super::fastpoint::{self, FEWEST, LEVELS, Levels, Plan, Work};
+use super::fastpoint;
+use super::plan::{FEWEST, LEVELS, Levels, Plan, Work};
 use super::pointers::{exact, work};
 use crate::fps::run::{self, Answer, Input};
 use crate::memory::Buffer;

@@ -1,0 +1,218 @@
+//! How FastPoint is laid over a card, and where everything is in scratch memory: 32 to 45 bytes per point in `f32`, 40 to
+//! 65 in `f64`, an index if none is given, and that of the exact algorithms.
+
+use crate::fps::algorithm::Choice;
+use crate::fps::batch::Shape;
+use crate::fps::peak;
+use crate::launch::Launch;
+use crate::memory::Buffer;
+use crate::module::Function;
+use crate::search::index;
+use crate::team::{self, Teams, aligned};
+use crate::{CudaScalar, Error, Gpu};
+use farpoint::approximate::Estimator;
+use farpoint::{Algorithm, PeakOptions};
+
+/// Threads of a block of the levels, and of one that finds radii.
+pub(super) const THREADS: u32 = 512;
+pub(super) const HIDDEN: u32 = 128;
+
+/// Levels, and the fewest samples that a curve can be predicted from.
+pub(super) const LEVELS: usize = 6;
+pub(super) const FEWEST: usize = 32;
+
+/// Bytes of a team's header, to which the counts of its blocks are added.
+pub(super) const HEADER: usize = 128;
+
+/// The most rows whose places an entry of a search's stack can name.
+const MOST_ROWS: usize = 1 << 26;
+
+/// What is to be done, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Work {
+    /// The algorithm of the first stage.
+    pub(super) first: Choice,
+    pub(super) estimator: Estimator,
+    pub(super) shape: Shape,
+    /// Points to start from, of each cloud.
+    pub(super) starts: usize,
+    /// Whether an index is given.
+    pub(super) indexed: bool,
+}
+
+impl Work {
+    /// Samples of the first stage.
+    pub(super) fn prefix(&self) -> usize {
+        self.shape.wanted.div_ceil(10)
+    }
+
+    /// Whether there are too few samples to predict a curve from: then all are exact.
+    pub(super) fn is_exact(&self) -> bool {
+        self.prefix() < FEWEST
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.shape.rows > MOST_ROWS && !self.is_exact() {
+            return Err(Error::Unsupported(format!(
+                "clouds of {} rows are more than the 2^26 that fastpoint takes on a GPU; use the CPU",
+                self.shape.rows
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The algorithm of the first stage, if GPUs have it.
+pub(super) fn first_stage(algorithm: Algorithm) -> Result<Choice, Error> {
+    Choice::new(&farpoint::Sampler::count(1).algorithm(algorithm))
+}
+
+/// `struct Result` of `kernels/fastpoint/state.cuh`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(super) struct Levels<T> {
+    pub(super) radii: [T; LEVELS],
+    pub(super) levels: u32,
+}
+
+impl<T: CudaScalar> Levels<T> {
+    /// Fetches those of the first cloud from scratch memory, once the work before is done.
+    pub(super) fn read(&mut self, scratch: &Buffer<u8>, at: usize) -> Result<(), Error> {
+        let number = size_of::<T>();
+        let mut bytes = vec![0; LEVELS * number + 4];
+        scratch.read(at, &mut bytes)?;
+        let (radii, levels) = bytes.split_at(LEVELS * number);
+        for (radius, bytes) in self.radii.iter_mut().zip(radii.chunks_exact(number)) {
+            let bits = bytes.iter().rev().fold(0, |bits: u64, &byte| bits << 8 | u64::from(byte));
+            *radius = T::from_ordered_bits(bits);
+        }
+        self.levels = u32::from_le_bytes(levels.try_into().expect("four bytes"));
+        Ok(())
+    }
+}
+
+/// Where everything is in scratch memory, in bytes from its beginning.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) teams: Teams,
+    pub(super) header: usize,
+    /// Of a cloud.
+    pub(super) arrays: usize,
+    pub(super) headers: usize,
+    pub(super) first_indices: usize,
+    pub(super) first_values: usize,
+    pub(super) first_starts: usize,
+    pub(super) results: usize,
+    pub(super) found: usize,
+    pub(super) known: usize,
+    pub(super) memory: usize,
+    pub(super) index: usize,
+    /// Of the launches before and after, one after another.
+    pub(super) inner: usize,
+    pub(super) inner_bytes: usize,
+    pub(super) bytes: usize,
+}
+
+/// Bytes of a cloud's arrays: `place_arrays` of `kernels/fastpoint/state.cuh`.
+fn arrays<T: CudaScalar>(rows: usize) -> usize {
+    let (number, places) = (size_of::<T>(), index::places(rows));
+    let arrays =
+        [number * places, 4 * places, 4 * places, places / 8, 4 * rows, rows.div_ceil(32) * 4];
+    arrays.into_iter().map(aligned).sum()
+}
+
+impl Plan {
+    pub(super) fn new<T: CudaScalar>(gpu: &Gpu, work: &Work) -> Result<Self, Error> {
+        if work.is_exact() {
+            let bytes = work.first.scratch_bytes::<T>(gpu, work.shape);
+            return Ok(Self::of::<T>(work, Teams { team: 1, count: 1 }, bytes));
+        }
+        let (function, launch) = kernel::<T>(gpu, work.shape.dims)?;
+        let blocks = team::blocks_at_once(gpu, function, launch)?;
+        let teams = Teams::new(blocks, work.shape.clouds, work.shape.rows, None);
+        let first = Shape { wanted: work.prefix() + 1, ..work.shape };
+        let inner = [
+            work.first.scratch_bytes::<T>(gpu, first),
+            peak::scratch_bytes::<T>(gpu, work.shape, &PeakOptions::default()),
+            index::building_bytes(work.shape.clouds, work.shape.rows),
+        ];
+        Ok(Self::of::<T>(work, teams, inner.into_iter().max().unwrap_or(0)))
+    }
+
+    fn of<T: CudaScalar>(work: &Work, teams: Teams, inner_bytes: usize) -> Self {
+        let Shape { clouds, rows, .. } = work.shape;
+        let (number, slots) = (size_of::<T>(), clouds * (work.prefix() + 1));
+        let (header, arrays) = (aligned(HEADER + 4 * teams.team), arrays::<T>(rows));
+        let index = if work.indexed { 0 } else { index::bytes::<T>(clouds, rows) };
+        let mut end = 0;
+        let mut next = |bytes: usize| {
+            let begin = end;
+            end += if work.is_exact() { 0 } else { aligned(bytes) };
+            begin
+        };
+        let plan = Self {
+            teams,
+            header,
+            arrays,
+            headers: next(header * teams.count),
+            first_indices: next(8 * slots),
+            first_values: next(number * slots),
+            first_starts: next(8 * clouds),
+            results: next(size_of::<Levels<T>>() * clouds),
+            found: next(4 * clouds),
+            known: next(number * clouds * rows),
+            memory: next(arrays * clouds),
+            index: next(index),
+            inner: next(0),
+            inner_bytes,
+            bytes: 0,
+        };
+        Self { bytes: plan.inner + inner_bytes, ..plan }
+    }
+}
+
+/// Bytes of scratch memory; 0 where the device cannot run the algorithm.
+pub(super) fn scratch_bytes<T: CudaScalar>(gpu: &Gpu, work: &Work) -> usize {
+    Plan::new::<T>(gpu, work).map_or(0, |plan| plan.bytes)
+}
+
+/// The kernel of the levels.
+pub(super) fn kernel<T: CudaScalar>(gpu: &Gpu, dims: usize) -> Result<(Function, Launch), Error> {
+    let name = if dims > 3 { "fastpoint_high" } else { "fastpoint" };
+    Ok((gpu.function::<T>("fastpoint", name)?, Launch::new(1, THREADS).cooperative()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work(wanted: usize) -> Work {
+        Work {
+            first: first_stage(Algorithm::Auto).unwrap(),
+            estimator: Estimator::Network,
+            shape: Shape { clouds: 2, rows: 124_668, dims: 3, wanted },
+            starts: 1,
+            indexed: true,
+        }
+    }
+
+    #[test]
+    fn scratch_is_what_the_documentation_says() {
+        let teams = Teams { team: 132, count: 2 };
+        let a_point = |bytes: usize| bytes as f64 / (2.0 * 124_668.0);
+        let narrow = Plan::of::<f32>(&work(31_167), teams, 0).bytes;
+        let wide = Plan::of::<f64>(&work(31_167), teams, 0).bytes;
+        assert!((32.0..45.0).contains(&a_point(narrow)), "{}", a_point(narrow));
+        assert!((40.0..65.0).contains(&a_point(wide)), "{}", a_point(wide));
+        assert_eq!(Plan::of::<f32>(&work(310), teams, 77).bytes, 77);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let mut large = work(1 << 20);
+        assert!(large.check().is_ok());
+        large.shape.rows = MOST_ROWS + 1;
+        assert!(large.check().unwrap_err().to_string().contains("67108865 rows"));
+        assert!(first_stage(Algorithm::Tree).is_err());
+    }
+}
