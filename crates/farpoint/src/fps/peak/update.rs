@@ -53,10 +53,8 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
         boxes,
         largest: Shared::new(largest),
     });
-    let levels: Vec<_> = levels.collect();
-    let highest = highest(&levels, sources.len());
-    let leaves = Shared::new(leaves);
-    let walk = Walk { dims: *dims, leaves, levels, highest, sources, count };
+    let levels = levels.collect();
+    let walk = Walk { dims: *dims, leaves: Shared::new(leaves), levels, sources, count };
     for own in &mut *scratch {
         own.entries.fill(NOWHERE);
         own.counts = Counts::default();
@@ -78,22 +76,16 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
     scratch.iter().fold(Counts::default(), |sum, own| sum + own.counts)
 }
 
-/// The level whose entries gather from the sources themselves: not one of fewer entries than there are
-/// sources, of which each would reach most, and read what all threads have written.
-fn highest<T>(levels: &[Part<'_, T>], sources: usize) -> usize {
-    let below_top = 1..levels.len().max(3) - 1;
-    below_top.rev().find(|&level| level < levels.len() && levels[level].len >= sources).unwrap_or(1)
-}
-
 impl<T: Scalar> Walk<'_, '_, T> {
     /// Visits a run of nodes of level 1.
     ///
     /// # Safety
     /// No other thread may visit them.
     unsafe fn nodes<S: Simd<T>>(&self, simd: S, nodes: Range<usize>, own: &mut Scratch<T>) {
+        let top = self.levels.len() - 1;
         let mut node = nodes.start;
         'nodes: while node < nodes.end {
-            for level in (1..=self.highest).rev() {
+            for level in (1..top.max(2)).rev() {
                 // Nodes of level 1 below an entry of this level.
                 let below = FANOUT.pow(level as u32 - 1);
                 let entry = node / below;
@@ -140,7 +132,8 @@ impl<T: Scalar> Walk<'_, '_, T> {
             tested += list.len() as u64;
             simd.vectorize(Filter { corners, largest, list, part, further });
         };
-        if level < self.highest {
+        // The list above the highest but one level is all samples.
+        if level + 1 < self.levels.len() - 1 {
             filter(&above[0]);
         } else {
             let near = |from: &&Source<'_, T>| boxes_distance(from.corners, corners) < largest;

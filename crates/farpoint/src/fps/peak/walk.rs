@@ -39,8 +39,6 @@ pub(super) struct Walk<'a, 'b, T: Scalar> {
     pub(super) dims: usize,
     pub(super) leaves: Shared<'a, T>,
     pub(super) levels: Vec<Part<'a, T>>,
-    /// The level whose entries gather from the sources themselves.
-    pub(super) highest: usize,
     pub(super) sources: &'b [Source<'b, T>],
     pub(super) count: bool,
 }
