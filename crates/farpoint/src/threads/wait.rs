@@ -10,7 +10,7 @@ pub(super) const SPINS: u32 = 700;
 pub(super) const YIELDS: u32 = 400;
 
 /// A wait for others that is longer, and twice as long as the step until then, is a long one.
-const LATE: Duration = Duration::from_millis(1);
+const LATE: Duration = Duration::from_millis(2);
 
 /// How many members take part in steps, and whether a task has failed.
 pub(super) struct Turnout {

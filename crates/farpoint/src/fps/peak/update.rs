@@ -36,7 +36,7 @@ impl<T: Scalar> Scratch<T> {
 const NOWHERE: usize = usize::MAX;
 
 /// Runs of nodes are dealt out in about so many pieces a member: some take longer than others.
-const PIECES: usize = 6;
+const PIECES: usize = 12;
 
 /// Lowers all distances by the samples of `sources`; there is a scratch for each member of the team.
 pub(super) fn apply<T: Scalar, S: Simd<T>>(
