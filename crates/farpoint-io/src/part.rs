@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
 
+/// Where the largest numbers are aligned.
+const ALIGNED: usize = 8;
+
 /// A part of a file, in the file's own memory where that may be taken.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
@@ -17,7 +20,10 @@ impl Part {
             // Not worth the memory of all the rest.
             Cow::Owned(mut bytes) if range.len() >= bytes.len() / 2 => {
                 bytes.truncate(range.end);
-                Part { bytes, start: range.start }
+                // Rows at odd places are slower to take numbers from than to move once.
+                let start = if range.start.is_multiple_of(ALIGNED) { range.start } else { 0 };
+                bytes.drain(..range.start - start);
+                Part { bytes, start }
             }
             bytes => bytes[range].to_vec().into(),
         }
@@ -45,11 +51,14 @@ mod tests {
     #[test]
     fn a_large_part_stays_where_it_is() {
         let bytes: Vec<u8> = (0..100).collect();
-        let place = bytes.as_ptr();
-        let part = Part::of(Cow::Owned(bytes.clone()), 10..90);
-        assert_eq!((&part[..], part.len()), (&bytes[10..90], 80));
-        let owned = Part::of(Cow::Owned(bytes), 10..90);
-        assert_eq!(owned.as_ptr(), place.wrapping_add(10));
+        let part = Part::of(Cow::Owned(bytes.clone()), 16..90);
+        assert_eq!((&part[..], part.len()), (&bytes[16..90], 74));
+        let own = bytes.clone();
+        let place = own.as_ptr();
+        let owned = Part::of(Cow::Owned(own), 16..90);
+        assert_eq!(owned.as_ptr(), place.wrapping_add(16));
+        let moved = Part::of(Cow::Owned(bytes.clone()), 3..99);
+        assert_eq!((&moved[..], moved.start), (&bytes[3..99], 0));
     }
 
     #[test]
