@@ -30,6 +30,7 @@ def same(found, wanted):
     assert len(found) == len(wanted)
     for a, b in zip(found, wanted):
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        a, b = np.atleast_1d(a, b)  # a number has no view of another type
         assert np.array_equal(a.view(np.uint8), b.view(np.uint8)) or np.array_equal(a, b, equal_nan=True)
 
 

@@ -21,6 +21,10 @@ def inputs(cuda):
     return [cuda.from_numpy(part).cuda() for part in (x, y, values, indices, weights, add)]
 
 
+def flat_pair(there, back):
+    return (*there, *back)
+
+
 CALLS = {
     "knn": lambda x, y, values, indices, weights, add: farpoint.knn(x, y, 4),
     "plain": lambda x, y, values, indices, weights, add: farpoint.knn(x, y, 4, squared=False, index_dtype="int32"),
@@ -32,7 +36,7 @@ CALLS = {
     "interpolate": lambda x, y, values, indices, weights, add: farpoint.interpolate(values, indices, weights),
     "nearest": lambda x, y, values, indices, weights, add: farpoint.nearest(x, y),
     "nearest, plain": lambda x, y, values, indices, weights, add: farpoint.nearest(x, y, squared=False),
-    "both": lambda x, y, values, indices, weights, add: sum(neighbors.nearest_both(x, y), ()),
+    "both": lambda x, y, values, indices, weights, add: flat_pair(*neighbors.nearest_both(x, y)),
     "chamfer": lambda x, y, values, indices, weights, add: farpoint.chamfer(x, y, reduction="max"),
 }
 
