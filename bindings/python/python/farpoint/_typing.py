@@ -40,8 +40,6 @@ Method = Literal["random", "grid", "morton", "npdu", "fastpoint"]
 if TYPE_CHECKING:
     from typing import TypedDict
 
-    from .index import Index
-
     class SampleOptions(TypedDict, total=False):
         ratio: float | None
         spacing: float | None
@@ -74,7 +72,6 @@ if TYPE_CHECKING:
         estimator: Literal["network", "fit"] | None
         first_stage: Algorithm | None
         lengths: Integers | None
-        index: Index[Any] | None
         threads: int | None
         on_bad: OnBad
         progress: bool

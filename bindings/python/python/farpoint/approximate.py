@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .files import Cloud
     from .index import Index
 
+    class SearchedOptions(ApproximateOptions, total=False):
+        index: Index[Any] | None
+
 __all__ = ["Centroids", "centroids", "sample_approximate"]
 
 #: Options that only one method has.
@@ -58,12 +61,12 @@ class Centroids(NamedTuple, Generic[ArrayT]):
 @overload
 def sample_approximate(
     points: Rows | Cloud, count: int | None = ..., *, method: Method,
-    out: NDArray[np.int64] | None = ..., **options: Unpack[ApproximateOptions],
+    out: NDArray[np.int64] | None = ..., **options: Unpack[SearchedOptions],
 ) -> NDArray[np.int64]: ...
 @overload
 def sample_approximate(
     points: ArrayT, count: int | None = ..., *, method: Method, out: ArrayT | None = ...,
-    **options: Unpack[ApproximateOptions],
+    **options: Unpack[SearchedOptions],
 ) -> ArrayT: ...
 @untraced
 def sample_approximate(
