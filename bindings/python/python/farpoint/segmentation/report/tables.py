@@ -39,7 +39,8 @@ class Table(NamedTuple):
     parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def shown(self) -> list[tuple[str, list[str], list[list[Cell]]]]:
-        """The tables of the page: what each shows, its columns, and the rows that have numbers in them."""
+        """The tables of the page that have numbers of ours: what each shows, its columns, and the rows that have
+        numbers in them."""
         if not self.parts:
             return [("", self.head, self.rows)]
         found = []
@@ -47,8 +48,10 @@ class Table(NamedTuple):
             places = [self.head.index(name) for name in columns]
             rows = [[row[place] for place in places] for row in self.rows]
             kept = [row for row in rows if any(isinstance(cell, float) for cell in row)]
-            found.append((caption, list(columns), kept))
-        return [(caption, columns, rows) for caption, columns, rows in found if rows]
+            ours = [place for place, name in zip(places, columns, strict=True) if not name.startswith("paper")]
+            if any(isinstance(row[place], float) for row in self.rows for place in ours):
+                found.append((caption, list(columns), kept))
+        return found
 
 
 _HEAD = [
