@@ -191,7 +191,8 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let Self { simd, team, tree, nodes, leaves, candidates, solvers, .. } = self;
         nodes.clear();
         simd.vectorize(candidates::Nodes { tree, beta, nodes });
-        let most = PARTS * team.present();
+        // One thread waits for nobody.
+        let most = if team.present() == 1 { 1 } else { PARTS * team.present() };
         let parts = (self.expected / PART).clamp(1, most).min(nodes.len());
         let fine = parts > 1 && nodes.len() < FINE * parts;
         if fine {
