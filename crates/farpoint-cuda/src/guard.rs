@@ -68,6 +68,7 @@ impl Gpu {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::fields;
     use crate::watch::error;
     use std::mem::offset_of;
 
@@ -75,14 +76,7 @@ mod tests {
 
     #[test]
     fn laid_out_as_in_guard_cuh() {
-        let (_, rest) = SOURCE.split_once("struct Guard {").unwrap();
-        let (body, _) = rest.split_once("};").unwrap();
-        let theirs: Vec<_> = body
-            .lines()
-            .filter_map(|line| line.split("//").next().unwrap().trim().strip_suffix(';'))
-            .map(|line| line.rsplit([' ', '*']).next().unwrap())
-            .collect();
-        assert_eq!(theirs.join(" "), "told limit kernel absent_stage absent_block");
+        assert_eq!(fields(SOURCE, "Guard"), "told limit kernel absent_stage absent_block");
         assert_eq!((offset_of!(Guard, absent_block), size_of::<Guard>()), (20, 24));
     }
 

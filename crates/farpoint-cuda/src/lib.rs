@@ -69,6 +69,8 @@ mod progress;
 mod properties;
 mod scalar;
 pub mod search;
+#[cfg(test)]
+mod source;
 mod stream;
 mod team;
 pub mod values;

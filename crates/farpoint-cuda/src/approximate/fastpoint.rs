@@ -181,7 +181,7 @@ unsafe fn levels<T: CudaScalar>(
 mod tests {
     use super::super::plan::{FEWEST, HEADER, LEVELS, Levels, THREADS};
     use super::*;
-    use crate::neighbors::fields;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     #[test]

@@ -74,6 +74,7 @@ pub(crate) fn stop_at<T: CudaScalar>(radius: f64) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     #[test]
@@ -84,18 +85,6 @@ mod tests {
         assert_eq!(offset_of!(Batch<f64>, stop), 96);
         assert_eq!(offset_of!(Batch<f32>, indices), 96);
         assert_eq!(offset_of!(Batch<f64>, indices), 104);
-    }
-
-    /// Field names of the C++ structure, in order.
-    fn fields_of_the_kernels() -> Vec<String> {
-        let source = include_str!("../../kernels/common/batch.cuh");
-        let (_, rest) = source.split_once("struct Batch {").unwrap();
-        let (body, _) = rest.split_once("};").unwrap();
-        body.lines()
-            .map(|line| line.split("//").next().unwrap().trim())
-            .filter_map(|line| line.strip_suffix(';'))
-            .map(|line| line.rsplit([' ', '*']).next().unwrap().to_owned())
-            .collect()
     }
 
     #[test]
@@ -125,7 +114,8 @@ mod tests {
             .lines()
             .filter_map(|line| line.trim().split_once(": ").map(|(name, _)| name.to_owned()))
             .collect();
-        assert_eq!(ours, fields_of_the_kernels());
+        let source = include_str!("../../kernels/common/batch.cuh");
+        assert_eq!(ours.join(" "), fields(source, "Batch"));
     }
 
     fn is_the_last_that_stops<T: CudaScalar>(radius: f64) {

@@ -90,6 +90,7 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     fn shape(rows: usize, dims: usize) -> Shape {
@@ -121,13 +122,6 @@ mod tests {
         assert_eq!(offset_of!(PackedArgs<f64>, scratch), 136);
         assert_eq!(offset_of!(PackedArgs<f32>, stride), 136);
         let source = include_str!("../../kernels/naive/naive.cu");
-        let (_, rest) = source.split_once("struct PackedArgs {").unwrap();
-        let (body, _) = rest.split_once("};").unwrap();
-        let theirs: Vec<_> = body
-            .lines()
-            .filter_map(|line| line.split("//").next().unwrap().trim().strip_suffix(';'))
-            .map(|line| line.rsplit([' ', '*']).next().unwrap())
-            .collect();
-        assert_eq!(theirs.join(" "), "batch scratch stride");
+        assert_eq!(fields(source, "PackedArgs"), "batch scratch stride");
     }
 }

@@ -216,6 +216,7 @@ unsafe fn start<T: CudaScalar>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     #[test]
@@ -295,15 +296,8 @@ mod tests {
         assert_eq!(offset_of!(Args<f64>, headers), 24 + 136);
         assert_eq!(size_of::<Args<f32>>(), 24 + 128 + 40 + 24 + 8 + 16);
         let source = include_str!("../../kernels/peak/peak.cu");
-        let (_, rest) = source.split_once("struct PeakArgs {").unwrap();
-        let (body, _) = rest.split_once("};").unwrap();
-        let theirs: Vec<_> = body
-            .lines()
-            .filter_map(|line| line.split("//").next().unwrap().trim().strip_suffix(';'))
-            .map(|line| line.rsplit([' ', '*']).next().unwrap())
-            .collect();
         let ours = "guard batch headers scratch counters header_stride stride team rows single list \
                     spread refined gamma known found";
-        assert_eq!(theirs.join(" "), ours);
+        assert_eq!(fields(source, "PeakArgs"), ours);
     }
 }

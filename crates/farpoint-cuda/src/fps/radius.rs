@@ -345,6 +345,7 @@ fn split(steps: usize) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     #[test]
@@ -354,16 +355,9 @@ mod tests {
         assert_eq!(offset_of!(Arguments<f32>, first_cloud), 208);
         let source = include_str!("../../kernels/radius/state.cuh");
         assert!(source.contains("sizeof(RadiusState) == 256"));
-        let (_, rest) = source.split_once("struct RadiusArguments {").unwrap();
-        let (body, _) = rest.split_once("};").unwrap();
-        let theirs: Vec<_> = body
-            .lines()
-            .filter_map(|line| line.split("//").next().unwrap().trim().strip_suffix(';'))
-            .map(|line| line.rsplit([' ', '*']).next().unwrap())
-            .collect();
         let ours = "batch states axes distance origin spheres ranges best leaders masks counts \
                     first_cloud nvox points_a_voxel most_wanted passes pass";
-        assert_eq!(theirs.join(" "), ours);
+        assert_eq!(fields(source, "RadiusArguments"), ours);
     }
 
     #[test]

@@ -55,20 +55,9 @@ impl Shape {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    /// Names of the fields of a C++ structure, in order.
-    pub(crate) fn fields(source: &str, name: &str) -> String {
-        let (_, rest) = source.split_once(&format!("struct {name} {{")).expect("the structure");
-        let (body, _) = rest.split_once("};").expect("its end");
-        let field = |line: &str| {
-            let field = line.split("//").next()?.trim().strip_suffix(';')?;
-            let field = field.rsplit([' ', '*']).next()?;
-            Some(field.split('[').next()?.to_owned())
-        };
-        body.lines().filter_map(field).collect::<Vec<_>>().join(" ")
-    }
+    use crate::source::fields;
 
     /// Names of the fields of one of ours, which has no structures in it.
     fn ours(shown: String) -> String {

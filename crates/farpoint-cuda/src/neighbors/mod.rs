@@ -21,8 +21,6 @@ pub(crate) mod run;
 mod tree;
 mod values;
 
-#[cfg(test)]
-pub(crate) use matching::tests::fields;
 pub(crate) use pointers::in_side;
 pub(crate) use run::Size;
 

@@ -97,8 +97,8 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::matching::tests::fields;
     use super::*;
+    use crate::source::fields;
 
     const PLAIN_CU: &str = include_str!("../../kernels/neighbors/nearest_plain.cu");
     const BRUTE_CU: &str = include_str!("../../kernels/neighbors/nearest_brute.cu");

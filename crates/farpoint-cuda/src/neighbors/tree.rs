@@ -120,8 +120,8 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::matching::tests::fields;
     use super::*;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     fn layout(pairs: usize, rows: [usize; 2], team: Option<u32>) -> Layout {

@@ -203,8 +203,8 @@ unsafe fn start<T: CudaScalar>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::matching::tests::fields;
     use super::*;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     const SOURCE: &str = include_str!("../../kernels/neighbors/chamfer_reduce.cu");

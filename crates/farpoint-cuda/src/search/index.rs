@@ -327,7 +327,7 @@ impl DeviceClouds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::neighbors::fields;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     #[test]

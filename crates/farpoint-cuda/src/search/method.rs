@@ -171,7 +171,7 @@ unsafe fn few<T: CudaScalar>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::neighbors::fields;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     #[test]

@@ -139,7 +139,7 @@ impl<T: CudaScalar> Parameter<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::neighbors::fields;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     const SOURCE: &str = include_str!("../../kernels/search/search.cuh");

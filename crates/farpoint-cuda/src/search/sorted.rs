@@ -136,7 +136,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::neighbors::fields;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     #[test]

@@ -148,7 +148,7 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
 mod tests {
     use super::super::clouds::DeviceClouds;
     use super::*;
-    use crate::neighbors::fields;
+    use crate::source::fields;
     use farpoint::{Norm, Searcher};
     use std::mem::offset_of;
 

@@ -136,7 +136,7 @@ unsafe fn sort<T: CudaScalar>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::neighbors::fields;
+    use crate::source::fields;
 
     #[test]
     fn laid_out_as_in_search_within_cu() {

@@ -155,8 +155,8 @@ fn check(rows: &DeviceRows) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::tests::fields;
     use super::*;
+    use crate::source::fields;
 
     #[test]
     fn laid_out_as_in_gather_cu() {

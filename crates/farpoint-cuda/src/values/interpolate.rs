@@ -150,8 +150,8 @@ impl Gpu {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::tests::fields;
     use super::*;
+    use crate::source::fields;
 
     #[test]
     fn laid_out_as_in_interpolate_cu() {

@@ -191,8 +191,9 @@ pub(super) fn check_list(shape: &ValueShape, (address, bytes): (u64, usize)) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::tests::{fields, good};
+    use super::super::rows::tests::good;
     use super::*;
+    use crate::source::fields;
 
     #[test]
     fn laid_out_as_in_invert_cuh() {

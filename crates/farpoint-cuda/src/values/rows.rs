@@ -243,19 +243,9 @@ impl Spread {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::source::fields;
 
     const SOURCE: &str = include_str!("../../kernels/values/rows.cuh");
-
-    /// Names of the fields of a C++ structure, in order.
-    pub(in crate::values) fn fields(source: &str, name: &str) -> String {
-        let (_, rest) = source.split_once(&format!("struct {name} {{")).expect("the structure");
-        let (body, _) = rest.split_once("};").expect("its end");
-        let field = |line: &str| {
-            let field = line.split("//").next()?.trim().strip_suffix(';')?;
-            Some(field.rsplit([' ', '*']).next()?.to_owned())
-        };
-        body.lines().filter_map(field).collect::<Vec<_>>().join(" ")
-    }
 
     /// Rows whose check passes.
     pub(in crate::values) fn good() -> DeviceRows {

@@ -104,8 +104,8 @@ unsafe fn start<T: CudaScalar>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::tests::fields;
     use super::*;
+    use crate::source::fields;
 
     #[test]
     fn laid_out_as_in_weights_cu() {

@@ -89,8 +89,8 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::matching::tests::fields;
     use super::*;
+    use crate::source::fields;
     use std::mem::offset_of;
 
     #[test]

@@ -106,8 +106,8 @@ pub(super) unsafe fn enqueue<T: CudaScalar>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::matching::tests::fields;
     use super::*;
+    use crate::source::fields;
 
     #[test]
     fn laid_out_as_in_chamfer_backward_cu() {
