@@ -13,10 +13,13 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from farpoint._torch import chamfer, fast_path, met, search  # noqa: E402  (they need torch)
 
 
-def part_of(tensor):
-    """As of a GPU's."""
-    plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and not tensor.is_neg() and tensor.is_cpu
-    return (tensor.shape, tensor.stride(), tensor.dtype, 0) if plain else None
+#: The type of device that DLPack gives tensors of the CPU.
+CPU = 1
+
+
+def usually(monkeypatch):
+    """From then on no call goes this way."""
+    monkeypatch.setattr(met, "ready", lambda *_: None)
 
 
 def exactly_rooted(found):
@@ -31,10 +34,13 @@ def filled(shape, strides, kind):
     return torch.empty_strided(shape, strides, dtype=kind).fill_(77)
 
 
-@pytest.fixture
-def made(monkeypatch):
-    """What plans were made, with tensors taken for a GPU's from then on."""
-    plans = []
+@pytest.fixture(params=["exchange", "methods"])
+def made(request, monkeypatch):
+    """What plans were made, with tensors taken for a GPU's from then on, read either way."""
+    plans, handed_out = [], getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+    if request.param == "exchange" and handed_out is None:
+        pytest.skip("this release of PyTorch does not hand out how tensors are read")
+    _native.read_tensors_by(handed_out if request.param == "exchange" else None, fast_path.current_stream)
     for name, kind in (("CudaSample", ImpostorSample), ("CudaNearest", ImpostorNearest),
                        ("CudaChamfer", ImpostorChamfer)):
         def make(*told, kind=kind):
@@ -42,14 +48,13 @@ def made(monkeypatch):
             return kind(*told)
 
         monkeypatch.setattr(_native, name, make)
-    monkeypatch.setattr(met, "_met", {})
-    monkeypatch.setattr(met, "_part_of", part_of)
-    monkeypatch.setattr(met, "_is_on_gpu", lambda _: True)
+    monkeypatch.setattr(met, "_met", met.table(CPU))
     monkeypatch.setattr(chamfer, "_plans", {})
     monkeypatch.setattr(fast_path, "current_stream", lambda _: 0)
     monkeypatch.setattr(fast_path, "maker", lambda _: filled)
     monkeypatch.setattr(search, "rooted", exactly_rooted)
-    return plans
+    yield plans
+    _native.read_tensors_by(handed_out, fast_path.current_stream)
 
 
 def batch(b=3, n=40, d=3, kind=np.float32, seed=0):
@@ -159,7 +164,7 @@ def test_gradients_with_lengths(made, monkeypatch, name):
         "hausdorff": lambda x, y: farpoint.chamfer(x, y, squared=False, reduction="max", **options),
     }[name]
     with monkeypatch.context() as usual:
-        usual.setattr(met, "_part_of", lambda tensor: None)
+        usually(usual)
         value, wanted = gradients(x, y, call, (True, True))
     for _ in range(2):
         mine, found = gradients(x, y, call, (True, True))
@@ -259,7 +264,7 @@ DIFFERENTIATED = {
 def test_gradients(made, monkeypatch, name, needs):
     x, y = batch(), batch(3, 30, seed=5)
     with monkeypatch.context() as usual:
-        usual.setattr(met, "_part_of", lambda tensor: None)
+        usually(usual)
         value, wanted = gradients(x, y, DIFFERENTIATED[name], needs)
     assert not made
     for _ in range(2):
@@ -283,7 +288,7 @@ def test_gradients_of_gradients(made, monkeypatch, name):
 
     found = penalty()
     assert len(made) == 1
-    monkeypatch.setattr(met, "_part_of", lambda tensor: None)
+    usually(monkeypatch)
     assert torch.equal(found, penalty())
 
 
@@ -348,7 +353,7 @@ def test_who_would_see_the_operator_does(made):
 
 
 def test_plans_are_forgotten_in_the_end(made, monkeypatch):
-    monkeypatch.setattr(met, "_MOST", 3)
+    monkeypatch.setattr(met, "_met", met.table(CPU, 3))
     points = batch()
     for count in (5, 6, 5, 7, 8):
         assert farpoint.sample(points, count).shape == (3, count)

@@ -199,7 +199,7 @@ def sample(
     if spacing is seed is out is None and start is _FIRST and on_bad == "error" and not progress:
         request = _simple(count, ratio, algorithm, threads, return_distances)
         if request is not None and lengths is not None:
-            request = request._replace(lengths=lengths)
+            request = request._replace(lengths=lengths, kept=request)
     if request is None:
         request = _request(
             count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances, on_bad,
