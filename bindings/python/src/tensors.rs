@@ -116,12 +116,13 @@ pub(crate) unsafe fn read<R>(
 
 fn read_by_methods<R>(tensor: &Bound<'_, PyAny>, look: impl FnOnce(&Seen<'_>) -> R) -> PyResult<R> {
     let py = tensor.py();
-    let is_there: bool = tensor.getattr(intern!(py, "is_cuda"))?.extract()?;
+    let on_cuda: bool = tensor.getattr(intern!(py, "is_cuda"))?.extract()?;
+    let on_cpu: bool = tensor.getattr(intern!(py, "is_cpu"))?.extract()?;
     let shape: Vec<i64> = tensor.getattr(intern!(py, "shape"))?.extract()?;
     let strides: Vec<i64> = tensor.call_method0(intern!(py, "stride"))?.extract()?;
     Ok(look(&Seen {
         address: tensor.call_method0(intern!(py, "data_ptr"))?.extract()?,
-        device_type: if is_there { CUDA } else { CPU },
+        device_type: if on_cuda { CUDA } else { i32::from(on_cpu) * CPU },
         device: tensor.call_method0(intern!(py, "get_device"))?.extract()?,
         // Types are objects that stay.
         kind: tensor.getattr(intern!(py, "dtype"))?.as_ptr().addr() as i64,

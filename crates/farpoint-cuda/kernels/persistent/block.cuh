@@ -66,32 +66,28 @@ __device__ __forceinline__ void choose_from(const Cloud& cloud, const Packet* pl
     const Place own = {mine.best.index, mine.x, mine.y, mine.z};
     real left = mine.best.value;
     key top = warp_max(to_key(left));
-    // Points are updated a choice late: so there is work while the next choice is waited for. The first
-    // time to one that is infinitely far, which changes nothing.
-    Place last = {NONE, infinity(), infinity(), infinity()};
     for (;;) {
         u32 equal = __ballot_sync(FULL, to_key(left) == top);
         u32 lane = highest_lane(equal);
         if (!(top > sure.limit && run.chosen < cloud.wanted && !several(equal))) {
-            if (!is_next(cloud, run, sure, top, to_key(left) == top, own.index, mine.bound)) break;
+            if (!is_next(cloud, run, sure, top, to_key(left) == top, own.index, mine.bound)) return;
             lane = lane_of_first(to_key(left), top, own.index);
         }
         sure.limit = sure.later;
         Place sample = unpack_place(places[lane]);
         if (Points::MORE) sample.index = unpack(places[lane]).best.index;
         real sample_value = from_key(top);
-        points.update(cloud, last);
         real lower = lowered<Points::MORE>(cloud, left, own, sample);
         left = lane_id() == lane ? (real)-1 : lower;
+        // What the next choice waits for comes first; the points are updated in its shadow.
         top = warp_max(to_key(left));
-        last = sample;
+        points.update(cloud, sample);
         if (lane == place) {
             points.take(points.offered_k);
             write_sample(cloud, run.chosen, points.index(points.offered_k), sample_value);
         }
         ++run.chosen;
     }
-    points.update(cloud, last);
 }
 
 // Shared memory: 2 * 32 packets, then the coordinates.
