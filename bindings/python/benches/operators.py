@@ -10,9 +10,7 @@ around calls one after another, which is the time on the host where that is long
 imported are measured by their calls: mmcv, pytorch3d, torch_cluster, pointops. "Elsewhere" are figures of
 public kernels that were measured once on another H100 (docs/operators.md), not in this run.
 
-A second table has the time of calls on the host, of sampling and nearest points too, in microseconds, from the inside out: the calls into
-the compiled half that an operator makes, recorded and made again; the operator; a drop-in with the same
-result. With --cpu: one thread, from arrays to results, trees included, beside pykdtree and SciPy.
+What calls take on the host is measured by calls.py. With --cpu: one thread, from arrays to results, trees included, beside pykdtree and SciPy.
 """
 
 import argparse
@@ -43,10 +41,6 @@ def table(columns, lines):
     return "\n".join([*text, *(f"| {' | '.join(map(shown, line))} |" for line in lines)]) + "\n"
 
 
-def apart(more, less):
-    return None if more is None or less is None else more - less
-
-
 def reached(value, goal):
     return "" if goal is None or value is None else "yes" if value <= goal else f"no, {value / goal:.2f} x"
 
@@ -58,14 +52,10 @@ def gpu_text(record):
                "elsewhere, ms"]
     lines = [[row["work"], row["kernels"], row["call"], row["goal"], reached(row["kernels"], row["goal"]),
               *(row["peers"].get(name) for name in here), row["elsewhere"]] for row in record["rows"]]
-    calls = [[row["operator"], row["compiled_half"], row["call"], apart(row["call"], row["compiled_half"]),
-              row["compat"], apart(row["compat"], row["call"])] for row in record["overhead"]]
     return "\n".join([
         table(columns, lines),
         "Results and gradients were compared with the CPU's bit for bit. \"Elsewhere\": public kernels, measured "
         "once on another H100 (docs/operators.md), not in this run.\n",
-        "Calls on the host, microseconds:\n",
-        table(["operator", "compiled half", "call", "over the compiled half", "drop-in", "over the call"], calls),
     ])
 
 
@@ -120,12 +110,10 @@ def gpu_record(record, turn, only):
         raise SystemExit("skipped: torch is not installed; --cpu measures the CPU") from None
     if not torch.cuda.is_available():
         raise SystemExit("skipped: PyTorch sees no GPU here; --cpu measures the CPU")
-    import operators_calls
     import operators_gpu
 
     record |= {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
     record["rows"] = list(operators_gpu.on_gpu(turn, only))
-    record["overhead"] = list(operators_calls.overheads())
     return record
 
 

@@ -37,7 +37,8 @@ def forget_plans():
     for name, module in sys.modules.items():
         if name.startswith("farpoint._"):
             for kept in ("_plans", "_met"):
-                getattr(module, kept, {}).clear()
+                if hasattr(module, kept):
+                    getattr(module, kept).clear()
 
 
 def compiled_half(call):
@@ -80,6 +81,10 @@ def on_host(*calls):
     return [statistics.median(times) if times else None for times in rounds]
 
 
+def apart(more, less):
+    return None if more is None or less is None else more - less
+
+
 def overheads():
     """Rows of the table of calls: the operator, and a drop-in with the same result."""
     for name, (operator, dropin) in calls(64).items():
@@ -99,17 +104,20 @@ def calls(points):
     first, narrow, index = values.transpose(1, 2).contiguous(), indices.int(), farpoint.Index(x)
     three = narrow[..., :3].contiguous(), weights[..., :3].contiguous()
     graded, cloud = values.clone().requires_grad_(), x[0].contiguous()
+    lengths = torch.full((2,), points, device="cuda")
     batch = torch.arange(2, device="cuda").repeat_interleave(points)
     theirs, moved, leaf = chamfer_3d.chamfer_3DDist(), x.flip(1), x.clone().requires_grad_()
     return {
         "sample": (lambda: farpoint.sample(x, 8), lambda: pointnet2_ops.furthest_point_sample(x, 8)),
         "sample, with distances": (lambda: farpoint.sample(x, 8, return_distances=True), None),
+        "sample, with lengths": (lambda: farpoint.sample(x, 8, lengths=lengths), None),
         "sample of a cloud": (lambda: farpoint.sample(cloud, 8), None),
         "nearest": (lambda: farpoint.nearest(x, moved), None),
         "nearest, both ways": (lambda: farpoint.neighbors.nearest_both(x, moved), lambda: theirs(x, moved)),
         "chamfer": (lambda: farpoint.chamfer(x, moved), None),
         "chamfer, differentiable": (lambda: farpoint.chamfer(leaf, moved), None),
         "knn": (lambda: farpoint.knn(x, x, 4), lambda: pytorch3d.knn_points(x, x, K=4)),
+        "knn, with lengths": (lambda: farpoint.knn(x, x, 4, x_lengths=lengths, y_lengths=lengths), None),
         "knn, with an index": (lambda: index.knn(x, 4), None),
         "knn of a cloud": (lambda: farpoint.knn(cloud, cloud, 4), lambda: torch_cluster.knn_graph(cloud, 4)),
         "knn_graph of clouds in a batch": (None, lambda: torch_cluster.knn_graph(x.view(-1, 3), 4, batch)),

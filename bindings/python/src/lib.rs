@@ -5,8 +5,8 @@
 //!
 //! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `generate`: the functions
 //!   that Python calls.
-//! * `batch`, `watch`: clouds side by side; progress, and Ctrl-C.
-//! * `device`: clouds in device memory. `arrays`: arrays of NumPy, capsules of DLPack, memory of our own.
+//! * `batch`, `watch`: clouds side by side; progress, and Ctrl-C. `met`: arguments met before.
+//! * `device`: clouds in device memory. `tensors`: those of PyTorch. `arrays`: arrays of NumPy, capsules of DLPack, memory of our own.
 //! * `error`: errors as exceptions.
 //!
 //! What users see, with its documentation, is Python: `python/farpoint`.
@@ -19,9 +19,11 @@ mod error;
 mod files;
 mod generate;
 mod measures;
+mod met;
 mod neighbors;
 mod sampling;
 mod searching;
+mod tensors;
 mod values;
 mod watch;
 
@@ -37,6 +39,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CudaUnavailable", module.py().get_type::<error::CudaUnavailable>())?;
     arrays::add(module)?;
     device::add(module)?;
+    tensors::add(module)?;
+    met::add(module)?;
     sampling::add(module)?;
     approximate::add(module)?;
     measures::add(module)?;

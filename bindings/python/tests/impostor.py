@@ -9,6 +9,11 @@ from farpoint import _native
 from farpoint._records import Found, Gradients, Input, Output, Reduction
 
 
+def placed(*given):
+    """Addresses of tensors, which plans are given in place of them; 0 for None."""
+    return [0 if part is None else part if isinstance(part, int) else part.data_ptr() for part in given]
+
+
 def at(address, shape, kind=np.int64, strides=None):
     """The array at an address."""
     size = np.dtype(kind).itemsize
@@ -28,7 +33,7 @@ def impostor(source, out, count, spacing, algorithm):
             first, end = at(source.offsets, (clouds + 1,))[k : k + 2]
             n = end - first
         else:
-            first, n = k * rows, at(source.lengths, (clouds,))[k] if source.lengths else rows
+            first, n = k * rows, _lengths(source)[k] if source.lengths else rows
         # Places past these are not the kernels' to fill.
         room = int(at(out.samples, (clouds,))[k]) if out.samples else amount
         assert room <= amount <= rows
@@ -61,13 +66,18 @@ def impostor(source, out, count, spacing, algorithm):
         at(out.radii[0], (clouds,), np.float64)[:] = np.sqrt(at(out.covering, (clouds,), kind))
 
 
+def _lengths(source):
+    """Held within the rows of a cloud, as kernels do."""
+    return at(source.lengths, source.shape[:1]).clip(0, source.shape[1])
+
+
 def _clouds(source):
     """A batch as it lies there, and its lengths."""
     clouds, rows, dims = source.shape
     row, axis = source.strides
     kind = np.float64 if source.wide else np.float32
     points = at(source.points, (clouds, rows, dims), kind, (rows * row, row, axis))
-    return points, at(source.lengths, (clouds,)).tolist() if source.lengths else None
+    return points, _lengths(source).tolist() if source.lengths else None
 
 
 def impostor_match(x, y, found, norm):
@@ -116,9 +126,11 @@ class ImpostorChamfer:
             yield at(address, (self.pairs, n, self.dims), self.kind, (n * row, row, axis))
 
     def _lengths(self, *addresses):
-        return [at(address, (self.pairs,)).tolist() if address else None for address in addresses]
+        sides = zip(addresses, self.rows)
+        return [at(address, (self.pairs,)).clip(0, rows).tolist() if address else None for address, rows in sides]
 
-    def forward(self, stream, x, y, x_lengths, y_lengths, values, distances, indices, scratch):
+    def forward(self, stream, *given):
+        x, y, x_lengths, y_lengths, values, distances, indices, scratch = placed(*given)
         assert scratch % 64 == 0 and scratch
         if self.pairs == 0:
             return
@@ -158,7 +170,8 @@ class ImpostorSample:
         self.shape, self.strides = shape, strides
         self.scratch = 256, 256 + 8 * shape[0]
 
-    def sample(self, stream, points, lengths, indices, values, radii, scratch):
+    def sample(self, stream, *given):
+        points, lengths, indices, values, radii, scratch = placed(*given)
         assert scratch and bool(values) == bool(radii)
         source = Input(*self.told, points, self.strides, self.shape, lengths=lengths)
         places = self.shape[0] * self.count
@@ -180,7 +193,8 @@ class ImpostorNearest:
         return [Input(*side[:3], address, *side[3:], 0, of)
                 for side, address, of in zip(self.sides, addresses, lengths)]
 
-    def search(self, stream, x, y, x_lengths, y_lengths, dx, ix, dy, iy, scratch):
+    def search(self, stream, *given):
+        x, y, x_lengths, y_lengths, dx, ix, dy, iy, scratch = placed(*given)
         assert scratch and bool(dy) == bool(iy) == self.both
         sources = self._sources(x, y, lengths=(x_lengths, y_lengths))
         impostor_match(*sources, Found((dx, dy), (ix, iy)), self.norm)

@@ -263,8 +263,7 @@ def test_current_streams(cuda):
 def test_many_shapes(cuda, monkeypatch):
     from farpoint._torch import met
 
-    monkeypatch.setattr(met, "_MOST", 3)
-    met._met.clear()
+    monkeypatch.setattr(met, "_met", met.table(most=3))
     for rows in [*range(1, 8), *range(1, 8)]:
         x = cuda.rand(rows, 3, device="cuda")
         same(farpoint.knn(x, x, 1), farpoint.knn(x.cpu(), x.cpu(), 1))

@@ -13,10 +13,13 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from farpoint._torch import chamfer, fast_path, met, search  # noqa: E402  (they need torch)
 
 
-def part_of(tensor):
-    """As of a GPU's."""
-    plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and not tensor.is_neg() and tensor.is_cpu
-    return (tensor.shape, tensor.stride(), tensor.dtype, 0) if plain else None
+#: The type of device that DLPack gives tensors of the CPU.
+CPU = 1
+
+
+def usually(monkeypatch):
+    """From then on no call goes this way."""
+    monkeypatch.setattr(met, "ready", lambda *_: None)
 
 
 def exactly_rooted(found):
@@ -31,10 +34,13 @@ def filled(shape, strides, kind):
     return torch.empty_strided(shape, strides, dtype=kind).fill_(77)
 
 
-@pytest.fixture
-def made(monkeypatch):
-    """What plans were made, with tensors taken for a GPU's from then on."""
-    plans = []
+@pytest.fixture(params=["exchange", "methods"])
+def made(request, monkeypatch):
+    """What plans were made, with tensors taken for a GPU's from then on, read either way."""
+    plans, handed_out = [], getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+    if request.param == "exchange" and handed_out is None:
+        pytest.skip("this release of PyTorch does not hand out how tensors are read")
+    _native.read_tensors_by(handed_out if request.param == "exchange" else None, fast_path.current_stream)
     for name, kind in (("CudaSample", ImpostorSample), ("CudaNearest", ImpostorNearest),
                        ("CudaChamfer", ImpostorChamfer)):
         def make(*told, kind=kind):
@@ -42,14 +48,13 @@ def made(monkeypatch):
             return kind(*told)
 
         monkeypatch.setattr(_native, name, make)
-    monkeypatch.setattr(met, "_met", {})
-    monkeypatch.setattr(met, "_part_of", part_of)
-    monkeypatch.setattr(met, "_is_on_gpu", lambda _: True)
+    monkeypatch.setattr(met, "_met", met.table(CPU))
     monkeypatch.setattr(chamfer, "_plans", {})
     monkeypatch.setattr(fast_path, "current_stream", lambda _: 0)
     monkeypatch.setattr(fast_path, "maker", lambda _: filled)
     monkeypatch.setattr(search, "rooted", exactly_rooted)
-    return plans
+    yield plans
+    _native.read_tensors_by(handed_out, fast_path.current_stream)
 
 
 def batch(b=3, n=40, d=3, kind=np.float32, seed=0):
@@ -159,7 +164,7 @@ def test_gradients_with_lengths(made, monkeypatch, name):
         "hausdorff": lambda x, y: farpoint.chamfer(x, y, squared=False, reduction="max", **options),
     }[name]
     with monkeypatch.context() as usual:
-        usual.setattr(met, "_part_of", lambda tensor: None)
+        usually(usual)
         value, wanted = gradients(x, y, call, (True, True))
     for _ in range(2):
         mine, found = gradients(x, y, call, (True, True))
@@ -259,7 +264,7 @@ DIFFERENTIATED = {
 def test_gradients(made, monkeypatch, name, needs):
     x, y = batch(), batch(3, 30, seed=5)
     with monkeypatch.context() as usual:
-        usual.setattr(met, "_part_of", lambda tensor: None)
+        usually(usual)
         value, wanted = gradients(x, y, DIFFERENTIATED[name], needs)
     assert not made
     for _ in range(2):
@@ -283,7 +288,7 @@ def test_gradients_of_gradients(made, monkeypatch, name):
 
     found = penalty()
     assert len(made) == 1
-    monkeypatch.setattr(met, "_part_of", lambda tensor: None)
+    usually(monkeypatch)
     assert torch.equal(found, penalty())
 
 
@@ -348,8 +353,106 @@ def test_who_would_see_the_operator_does(made):
 
 
 def test_plans_are_forgotten_in_the_end(made, monkeypatch):
-    monkeypatch.setattr(met, "_MOST", 3)
+    monkeypatch.setattr(met, "_met", met.table(CPU, 3))
     points = batch()
     for count in (5, 6, 5, 7, 8):
         assert farpoint.sample(points, count).shape == (3, count)
     assert len(made) == 4 and len(met._met) == 1
+
+
+def ask(table, request, *tensors, make=print):
+    """What is kept, made of what was asked if nothing is."""
+    found = table.find(make, request, *tensors)
+    if found is None:
+        table.keep(("made", request, make), make, request, *tensors)
+        found = table.find(make, request, *tensors)
+        assert found is not None
+        return True
+    return False if found is not False else None
+
+
+def test_what_is_told_apart(made):
+    table, x = met.table(CPU), torch.zeros(4, 6, 3)
+    other = torch.ones(4, 6, 3)
+    assert ask(table, (7, "auto"), x, x) and not ask(table, (7, "auto"), other, other)
+    assert ask(table, (7, "auto"), x, other) and not ask(table, (7, "auto"), other, x)
+    assert not ask(table, tuple([7, "auto"]), x, other)  # equal, and another object
+    assert ask(table, (8, "auto"), x, other) and ask(table, (7, "auto"), x, other, make=repr)
+    different = [
+        x.double(), x.int(), x[:3], x[..., :2], x[:, :5], x.transpose(1, 2), x[::2], x[0], x.flatten(), x.bfloat16(),
+        x.bool(), x.view(4, 6, 3, 1), torch.zeros(()),
+    ]
+    for tensor in different:
+        assert ask(table, (7, "auto"), x, tensor), tensor.shape
+        assert ask(table, (7, "auto"), tensor, x), tensor.shape
+    for tensor in different:
+        assert ask(table, (7, "auto"), x, tensor) is False
+    assert ask(table, (7, "auto"), x, x, other) and ask(table, (7, "auto"), x, x, None, other)
+    assert ask(table, (7, "auto"), x, x, x) and ask(table, (7, "auto"), x, other, x) and ask(table, (7, "auto"), x, other, other)
+    assert len(table) == 4 + 2 * len(different) + 5
+
+
+def test_what_is_not_plain_memory_is_left_alone(made):
+    table, x = met.table(CPU), torch.zeros(4, 6, 3)
+
+    class Mine(torch.Tensor):
+        pass
+
+    for tensor in (
+        x.as_subclass(Mine), torch.complex(x, x).conj().imag, x.to_sparse(), x.to("meta"), x.numpy(), [1.0], None, 3,
+        torch.zeros((1,) * 30),
+    ):
+        if tensor is not None:
+            assert ask(table, 1, tensor, x) is None
+            assert ask(table, 1, x, tensor) is None
+        assert ask(table, 1, x, x, 3 if tensor is None else tensor) is None
+    assert ask(met.table(), 1, x, x) is None  # on the CPU
+    assert len(table) == 0
+    assert ask(table, 1, x.requires_grad_(), torch.nn.Parameter(torch.zeros(4, 6, 3)))
+    with pytest.raises(TypeError, match="unhashable"):
+        ask(table, [1], x, x)
+
+
+def test_what_is_kept_is_given_back(made):
+    import gc
+    import weakref
+
+    class Answer:
+        pass
+
+    table, x = met.table(CPU, 4), torch.zeros(4, 3)
+    answer, request = Answer(), ("request", 1)
+    table.keep(answer, print, request, x, x)
+    assert table.find(print, request, x, x) is answer
+    seen = weakref.ref(answer)
+    answer.table = table
+    del answer
+    for k in range(4):
+        assert ask(table, k, x, x)
+    assert len(table) <= 4 and seen() is None
+    table.keep(Answer(), print, request, x, x)
+    seen = weakref.ref(table.find(print, request, x, x))
+    seen().table = table
+    del table
+    gc.collect()
+    assert seen() is None
+
+
+def test_many_threads_ask_at_once(made):
+    from concurrent.futures import ThreadPoolExecutor
+
+    table = met.table(CPU, 50)
+    clouds = [torch.zeros(rows, 3) for rows in range(1, 80)]
+
+    def work(seed):
+        for k in range(2000):
+            x = clouds[(seed * 31 + k * 7) % len(clouds)]
+            found = table.find(print, "rows", x, x)
+            assert found is None or found == x.shape[0]
+            if found is None:
+                table.keep(x.shape[0], print, "rows", x, x)
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(8)))
+    assert 0 < len(table) <= 58

@@ -20,7 +20,7 @@ __all__ = [
     "quality", "search", "within", "Index", "search_backward", "CudaSearch", "CudaValues", "cuda_weights",
     "values_gather", "values_gather_backward", "values_gather_max", "values_gather_max_backward",
     "values_interpolate", "values_interpolate_backward", "values_weights", "values_weights_backward",
-    "generate_labelled", "labelled_classes",
+    "generate_labelled", "labelled_classes", "Met", "read_tensors_by",
 ]
 
 __version__: str
@@ -31,6 +31,9 @@ METHODS: list[str]
 CUDA_METHODS: list[str]
 
 class CudaUnavailable(RuntimeError): ...
+
+#: Device memory: an address, a tensor that lies there, or None for none.
+_Place = Any
 
 def sample(
     points: NDArray[Any],
@@ -104,7 +107,8 @@ class CudaSample:
         algorithm: str,
     ) -> CudaSample: ...
     def sample(
-        self, stream: int, points: int, lengths: int, indices: int, values: int, radii: int, scratch: int
+        self, stream: int | None, points: _Place, lengths: _Place, indices: _Place, values: _Place, radii: _Place,
+        scratch: _Place,
     ) -> None: ...
 def cuda_check(input: Input, counts: int, firsts: int) -> None: ...
 def cuda_scratch_bytes(
@@ -211,17 +215,8 @@ class CudaNearest:
         both: bool,
     ) -> CudaNearest: ...
     def search(
-        self,
-        stream: int,
-        x: int,
-        y: int,
-        x_lengths: int,
-        y_lengths: int,
-        of_x: int,
-        nearest_of_x: int,
-        of_y: int,
-        nearest_of_y: int,
-        scratch: int,
+        self, stream: int | None, x: _Place, y: _Place, x_lengths: _Place, y_lengths: _Place, of_x: _Place,
+        nearest_of_x: _Place, of_y: _Place, nearest_of_y: _Place, scratch: _Place,
     ) -> None: ...
     def backward(
         self,
@@ -251,16 +246,8 @@ class CudaChamfer:
         both: bool,
     ) -> CudaChamfer: ...
     def forward(
-        self,
-        stream: int,
-        x: int,
-        y: int,
-        x_lengths: int,
-        y_lengths: int,
-        values: int,
-        distances: int,
-        indices: int,
-        scratch: int,
+        self, stream: int | None, x: _Place, y: _Place, x_lengths: _Place, y_lengths: _Place, values: _Place,
+        distances: _Place, indices: _Place, scratch: _Place,
     ) -> None: ...
     def backward(
         self,
@@ -297,8 +284,8 @@ class CudaSearch:
         self, step: _Step, distances: int, indices: int, counts: int, scratch: int
     ) -> None: ...
     def search_whole(
-        self, stream: int, x: int, y: int, tree: int, itself: bool, distances: int, indices: int,
-        counts: int, scratch: int,
+        self, stream: int | None, x: _Place, y: _Place, x_lengths: _Place, y_lengths: _Place, tree: _Place,
+        itself: bool, distances: _Place, indices: _Place, counts: _Place, scratch: _Place,
     ) -> None: ...
     def count(self, step: _Step, counts: int, scratch: int) -> None: ...
     def fill(
@@ -313,19 +300,19 @@ class CudaSearch:
 class CudaValues:
     scratch: int
     def __new__(cls, device: int, sizes: _Sizes, kind: str, wide_indices: bool) -> CudaValues: ...
-    def gather(self, stream: int, values: int, indices: int, output: int) -> None: ...
+    def gather(self, stream: int | None, values: _Place, indices: _Place, output: _Place) -> None: ...
     def gather_backward(
         self, stream: int, indices: int, grad: int, output: int, scratch: int
     ) -> None: ...
     def gather_max(
-        self, stream: int, values: int, indices: int, add: int, output: int, chosen: int = 0
+        self, stream: int | None, values: _Place, indices: _Place, add: _Place, output: _Place, chosen: int = 0
     ) -> None: ...
     def gather_max_backward(
         self, stream: int, indices: int, chosen: int, grad: int, of_values: int, of_add: int,
         scratch: int,
     ) -> None: ...
     def interpolate(
-        self, stream: int, values: int, indices: int, weights: int, output: int
+        self, stream: int | None, values: _Place, indices: _Place, weights: _Place, output: _Place
     ) -> None: ...
     def interpolate_backward(
         self, stream: int, values: int, indices: int, weights: int, grad: int, of_values: int,
@@ -334,8 +321,8 @@ class CudaValues:
     def check_indices(self, stream: int, indices: int, found: int) -> None: ...
 
 def cuda_weights(
-    device: int, stream: int, wide: bool, shape: tuple[int, int], power: int, eps: float,
-    distances: int, grad: int, output: int,
+    device: int, stream: int | None, wide: bool, shape: tuple[int, int], power: int, eps: float,
+    distances: _Place, grad: int, output: _Place,
 ) -> None: ...
 def within(
     x: Clouds, y: Clouds, request: Neighborhood
@@ -374,3 +361,21 @@ def search(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
 def generate_labelled(kind: str, points: int, seed: int) -> dict[str, NDArray[Any]]: ...
 def labelled_classes(kind: str) -> list[str]: ...
+
+@final
+class Met:
+    """What was made for arguments that were met before."""
+    def __new__(
+        cls, device_type: int, plain: tuple[type, type], levels: Any, keys: Callable[[], Any] | None, unusual: int,
+        most: int,
+    ) -> Met: ...
+    def find(
+        self, make: Any, request: Any, first: Any, second: Any, third: Any = None, fourth: Any = None
+    ) -> Any: ...
+    def keep(
+        self, answer: Any, make: Any, request: Any, first: Any, second: Any, third: Any = None, fourth: Any = None
+    ) -> None: ...
+    def clear(self) -> None: ...
+    def __len__(self) -> int: ...
+
+def read_tensors_by(exchange: Any, stream: Callable[[int], int]) -> None: ...

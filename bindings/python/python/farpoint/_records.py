@@ -30,6 +30,19 @@ class Sampling(NamedTuple):
     counts: Any = None
     #: Whether only count or ratio, algorithm, threads, distances and lengths are given.
     simple: bool = False
+    #: The same without lengths, an object that is kept, if there is one.
+    kept: Any = None
+
+
+class Reduction(NamedTuple):
+    """How the distances of a pair of clouds become one value."""
+
+    norm: int
+    #: Whether distances of norm 2 are square roots.
+    plain: bool
+    reduction: str
+    both: bool
+    threads: int | None
 
 
 class Search(NamedTuple):
@@ -42,17 +55,15 @@ class Search(NamedTuple):
     plain: bool
     threads: int | None
     progress: bool = False
+    #: Whether points of y look for their nearest, too; and how distances become one value, if they do.
+    both: bool = False
+    reduction: str = "mean"
+    #: The same without lengths, an object that is kept, if there is one.
+    kept: Any = None
 
-
-class Reduction(NamedTuple):
-    """How the distances of a pair of clouds become one value."""
-
-    norm: int
-    #: Whether distances of norm 2 are square roots.
-    plain: bool
-    reduction: str
-    both: bool
-    threads: int | None
+    def how(self) -> Reduction:
+        """How distances become one value."""
+        return Reduction(self.norm, self.plain, self.reduction, self.both, self.threads)
 
 
 class Neighborhood(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 from . import _arguments, several
+from . import _search_arguments as arguments
 from ._arrays import library_of
 from ._records import Sides
 from ._typing import ArrayT, Integers
@@ -109,7 +110,7 @@ class Index(Generic[ArrayT]):
         ValueError, TypeError, farpoint.CudaUnavailable
             As for ``farpoint.knn``.
         """
-        request = several.nearest_request(k, exclude_self, norm, index_dtype, threads)
+        request = arguments.nearest_request(k, exclude_self, norm, index_dtype, threads)
         sides = self._both(x, x_lengths, x_offsets)
         found: Neighbors[ArrayT] = several.search(x, self.y, sides, request, squared)
         return found
@@ -151,7 +152,7 @@ class Index(Generic[ArrayT]):
         """
         sides = self._both(x, options.pop("x_lengths", None), options.pop("x_offsets", None))
         squared = options.pop("squared", True)
-        request = several.ball_request(radius, k, **options)
+        request = arguments.ball_request(radius, k, **options)
         found: Neighbors[Any] | BallNeighbors[Any]
         found = several.search(x, self.y, sides, request, squared)
         return found
@@ -197,4 +198,4 @@ class Index(Generic[ArrayT]):
         y_lengths, y_offsets = self._lengths_and_offsets
         if x is self.y and x_lengths is None and x_offsets is None:
             x_lengths, x_offsets = y_lengths, y_offsets
-        return several.sides_of(x_lengths, y_lengths, x_offsets, y_offsets, self._tree)
+        return arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets, self._tree)

@@ -147,8 +147,8 @@ def nearest(
     >>> farpoint.nearest(x, y)
     Nearest(distances=array([ 1., 18.]), indices=array([0, 0]), squared=True)
     """
-    search = _search(x_lengths, y_lengths, squared, norm, threads, progress)
-    found = library_of_pair(x, y).nearest(x, y, search, False)
+    search = _search(x_lengths, y_lengths, squared, norm, threads, progress, False)
+    found = library_of_pair(x, y).nearest(x, y, search)
     # Norm 1 is never squared.
     return Nearest(*found) if norm == 2 and squared else PlainNearest(*found)
 
@@ -189,8 +189,8 @@ def nearest_both(
     >>> there.indices, back.indices
     (array([0, 0]), array([0]))
     """
-    search = _search(x_lengths, y_lengths, squared, norm, threads, progress)
-    found = library_of_pair(x, y).nearest(x, y, search, True)
+    search = _search(x_lengths, y_lengths, squared, norm, threads, progress, True)
+    found = library_of_pair(x, y).nearest(x, y, search)
     if norm == 2 and squared:
         return Nearest(*found[:2]), Nearest(*found[2:])
     return PlainNearest(*found[:2]), PlainNearest(*found[2:])
@@ -254,22 +254,28 @@ def chamfer(
     """
     if reduction not in ("mean", "sum", "max"):
         raise ValueError(f'reduction is {reduction!r}; it must be "mean", "sum" or "max"')
-    search = _search(x_lengths, y_lengths, squared, norm, threads, progress)
-    return library_of_pair(x, y).chamfer(x, y, search, reduction, not one_sided)
+    search = _search(
+        x_lengths, y_lengths, squared, norm, threads, progress, not one_sided, reduction
+    )
+    return library_of_pair(x, y).chamfer(x, y, search)
 
 
 def _search(
-    x_lengths: Any, y_lengths: Any, squared: bool, norm: int, threads: int | None, progress: bool
+    x_lengths: Any, y_lengths: Any, squared: bool, norm: int, threads: int | None, progress: bool, both: bool,
+    reduction: str = "mean",
 ) -> Search:
-    """Checked arguments: the same record for the same ones, unless ``torch.compile`` traces this."""
-    if x_lengths is y_lengths is None and _arguments.are_constant(squared, norm, threads, progress):
-        if not presence.is_compiling():
-            return _kept_search(None, None, squared, norm, threads, progress)
-    return _new_search(x_lengths, y_lengths, squared, norm, threads, progress)
+    """Checked arguments: the same record for the same ones, lengths aside, unless ``torch.compile`` traces this."""
+    given = squared, norm, threads, progress, both, reduction
+    if presence.is_compiling() or not _arguments.are_constant(*given):
+        return _new_search(*given)._replace(x_lengths=x_lengths, y_lengths=y_lengths)
+    kept = _kept_search(*given)
+    if x_lengths is y_lengths is None:
+        return kept
+    return kept._replace(x_lengths=x_lengths, y_lengths=y_lengths, kept=kept)
 
 
 def _new_search(
-    x_lengths: Any, y_lengths: Any, squared: bool, norm: int, threads: int | None, progress: bool
+    squared: bool, norm: int, threads: int | None, progress: bool, both: bool, reduction: str
 ) -> Search:
     if norm not in (1, 2):
         raise ValueError(f"norm is {norm!r}; it must be 1 or 2")
@@ -277,7 +283,7 @@ def _new_search(
     if threads is not None:
         threads = _arguments.threads(threads)
     plain = norm == 2 and not squared
-    return Search(x_lengths, y_lengths, norm, plain, threads, bool(progress))
+    return Search(None, None, norm, plain, threads, bool(progress), both, reduction)
 
 
 _kept_search = lru_cache(maxsize=1024, typed=True)(_new_search)

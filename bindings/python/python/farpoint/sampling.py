@@ -3,15 +3,13 @@ batches whose clouds want different numbers of samples."""
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 import numpy as np
 
-from . import _arguments
 from ._arrays import library_of, whole_numbers
 from ._records import Sampling
-from ._torch import presence
+from ._sample_arguments import FIRST, new_request, simple_request
 from ._typing import Algorithm, ArrayT, Integers, NamedTuple, OnBad, Rows
 
 if TYPE_CHECKING:
@@ -196,72 +194,17 @@ def sample(
     array([0, 4, 2, 3])
     """
     request = None
-    if spacing is seed is out is None and start is _FIRST and on_bad == "error" and not progress:
-        request = _simple(count, ratio, algorithm, threads, return_distances)
+    if spacing is seed is out is None and start is FIRST and on_bad == "error" and not progress:
+        request = simple_request(count, ratio, algorithm, threads, return_distances)
         if request is not None and lengths is not None:
-            request = request._replace(lengths=lengths)
+            request = request._replace(lengths=lengths, kept=request)
     if request is None:
-        request = _request(
+        request = new_request(
             count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances, on_bad,
             progress,
         )
     found = library_of(points).sample(points, request)
     return Sample(*found) if return_distances else found[0]
-
-
-#: Where samples start unless set otherwise.
-_FIRST = 0
-
-
-def _simple(
-    count: Any, ratio: Any, algorithm: Any, threads: Any, distances: bool
-) -> Sampling | None:
-    """The record of a call without more options, but lengths: the same one for the same arguments. None if that
-    can't be."""
-    if not _arguments.are_constant(count, ratio, algorithm, threads) or presence.is_compiling():
-        return None
-    return _kept_request(count, ratio, algorithm, threads, bool(distances))
-
-
-@lru_cache(maxsize=1024, typed=True)
-def _kept_request(
-    count: Any, ratio: Any, algorithm: Any, threads: Any, distances: bool
-) -> Sampling:
-    request = _request(
-        count, ratio, None, _FIRST, None, algorithm, None, threads, None, distances, "error", False
-    )
-    return request._replace(simple=True)
-
-
-def _request(
-    count: Any, ratio: Any, spacing: Any, start: Any, lengths: Any, algorithm: Any, seed: Any, threads: Any,
-    out: Any, distances: bool, on_bad: str, progress: bool,
-) -> Sampling:
-    """Checked arguments of ``sample``."""
-    if (count is None) + (ratio is None) + (spacing is None) != 2:
-        raise ValueError(
-            f"give one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
-        )
-    if count is not None:
-        count = _arguments.count(count)
-    if ratio is not None and not isinstance(ratio, float):
-        ratio = _arguments.number(ratio, "ratio")
-    if spacing is not None and not isinstance(spacing, float):
-        spacing = _arguments.number(spacing, "spacing")
-    if threads is not None:
-        threads = _arguments.threads(threads)
-    if algorithm != "auto":
-        _arguments.exact(algorithm)
-    if on_bad not in ("error", "skip"):
-        raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
-    if seed is not None:
-        if not (isinstance(start, int) and start == 0):
-            raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
-        seed = _arguments.seed(seed)
-    return Sampling(
-        count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), on_bad == "skip",
-        bool(progress),
-    )
 
 
 @overload

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
-from . import _arguments
+from . import _search_arguments as arguments
 from ._arrays import library_of_pair
-from ._records import WHOLE, Neighborhood, Sides
-from ._torch import presence
+from ._records import Neighborhood, Sides
 from ._typing import ArrayT, Integers, NamedTuple
 
 if TYPE_CHECKING:
@@ -133,8 +130,8 @@ def knn(
     >>> farpoint.knn(x, y, 2)
     Neighbors(distances=array([[1., 1.]]), indices=array([[1, 2]]), counts=array([2]))
     """
-    sides = sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
-    request = nearest_request(k, exclude_self, norm, index_dtype, threads)
+    sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
+    request = arguments.nearest_request(k, exclude_self, norm, index_dtype, threads)
     found: Neighbors[ArrayT] = search(x, y, sides, request, squared)
     return found
 
@@ -217,8 +214,8 @@ def ball_query(
     >>> farpoint.ball_query(x, y, 2.0, None).offsets
     array([0, 3])
     """
-    sides = sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
-    request = ball_request(
+    sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
+    request = arguments.ball_request(
         radius, k, min_radius, order, inclusive, exclude_self, norm, index_dtype, threads
     )
     found: Neighbors[Any] | BallNeighbors[Any] = search(x, y, sides, request, squared)
@@ -276,17 +273,12 @@ def ball_query_raw(
     >>> farpoint.neighbors.ball_query_raw(x, y, 2, most=4.0, inclusive=True).indices
     array([[1, 2]])
     """
-    sides = sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
-    given = ((most, "most"), (least, "least"), (near, "near"))
-    limits = tuple([_arguments.number(value, name) for value, name in given])
-    request = _request(
-        _places(k), "raw", limits, inclusive, order, exclude_self, norm, index_dtype, threads
+    sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
+    request = arguments.raw_request(
+        k, most, least, near, inclusive, order, exclude_self, norm, index_dtype, threads
     )
     found: Neighbors[ArrayT] | BallNeighbors[ArrayT] = search(x, y, sides, request, squared)
     return found
-
-
-# ------------------------------------------------------------------------------ checked arguments
 
 
 def search(x: Any, y: Any, sides: Sides, request: Neighborhood, squared: bool) -> Any:
@@ -295,99 +287,3 @@ def search(x: Any, y: Any, sides: Sides, request: Neighborhood, squared: bool) -
     if request.k is None:
         return BallNeighbors(*library.within(x, y, sides, request, plain))
     return Neighbors(*library.search(x, y, sides, request, plain))
-
-
-def nearest_request(
-    k: int, exclude_self: bool = False, norm: int = 2, index_dtype: IndexType = None,
-    threads: int | None = None,
-) -> Neighborhood:
-    """What ``knn`` asks for."""
-    return _kept(_nearest_request, index_dtype, k, exclude_self, norm, threads)
-
-
-def _nearest_request(
-    index_dtype: IndexType, k: Any, exclude_self: bool, norm: int, threads: int | None
-) -> Neighborhood:
-    if k is None:
-        raise TypeError("k must be an integer, not None (NoneType)")
-    limits = 0.0, 0.0, 0.0
-    return _request(
-        _places(k), "nearest", limits, False, "nearest", exclude_self, norm, index_dtype, threads
-    )
-
-
-def ball_request(
-    radius: float, k: int | None, min_radius: float = 0.0, order: str = "index", inclusive: bool = False,
-    exclude_self: bool = False, norm: int = 2, index_dtype: IndexType = None, threads: int | None = None,
-) -> Neighborhood:
-    """What ``ball_query`` asks for."""
-    return _kept(
-        _ball_request, index_dtype, radius, k, min_radius, order, inclusive, exclude_self, norm, threads
-    )
-
-
-def _ball_request(
-    index_dtype: IndexType, radius: float, k: int | None, min_radius: float, order: str, inclusive: bool,
-    exclude_self: bool, norm: int, threads: int | None,
-) -> Neighborhood:
-    limits = _radius(radius, "radius"), _radius(min_radius, "min_radius"), 0.0
-    return _request(
-        _places(k), "ball", limits, inclusive, order, exclude_self, norm, index_dtype, threads
-    )
-
-
-def _places(k: Any) -> int | None:
-    return None if k is None else _arguments.integer(k, "k", 1)
-
-
-def _radius(value: Any, name: str) -> float:
-    radius = _arguments.number(value, name)
-    if not radius >= 0:
-        raise ValueError(f"{name} is {radius}; it must be a number of at least 0")
-    return radius
-
-
-def sides_of(
-    x_lengths: Any, y_lengths: Any, x_offsets: Any, y_offsets: Any, tree: Any = None
-) -> Sides:
-    """What is known of both sides, and the tree of y if there is one."""
-    if x_lengths is None and y_lengths is None and x_offsets is None and y_offsets is None:
-        return WHOLE if tree is None else Sides(tree=tree)
-    if (x_offsets is None) != (y_offsets is None):
-        given, other = ("x", "y") if y_offsets is None else ("y", "x")
-        raise ValueError(f"{given}_offsets are given without {other}_offsets; give both or none")
-    if x_offsets is not None and not (x_lengths is None and y_lengths is None):
-        raise ValueError("lengths are for padded batches (B, N, D), offsets for rows (N, D); give one of them")
-    return Sides(x_lengths, y_lengths, x_offsets, y_offsets, tree)
-
-
-def _request(
-    k: int | None, kind: str, limits: Any, inclusive: bool, order: str, exclude_self: bool, norm: int,
-    index_dtype: Any, threads: int | None,
-) -> Neighborhood:
-    threads = None if threads is None else _arguments.threads(threads)
-    if order not in ("index", "nearest"):
-        raise ValueError(f'order is {order!r}; it must be "index" or "nearest"')
-    if norm not in (1, 2):
-        raise ValueError(f"norm is {norm!r}; it must be 1 or 2")
-    norm = _arguments.integer(norm, "norm", 1)
-    narrow = _arguments.is_narrow(index_dtype)
-    inclusive, exclude_self = bool(inclusive), bool(exclude_self)
-    return Neighborhood(
-        k, kind, limits, inclusive, order == "index", exclude_self, norm, narrow, threads
-    )
-
-
-def _kept(make: Callable[..., Neighborhood], index_dtype: Any, *given: Any) -> Neighborhood:
-    """What is made of these arguments: the same record for the same ones, unless ``torch.compile`` traces this."""
-    if _arguments.are_constant(*given) and not presence.is_compiling():
-        try:
-            return _made(make, index_dtype, *given)
-        except TypeError:  # a type of indices that has no hash, or something is wrong
-            pass
-    return make(index_dtype, *given)
-
-
-@lru_cache(maxsize=1024, typed=True)
-def _made(make: Callable[..., Neighborhood], *given: Any) -> Neighborhood:
-    return make(*given)

@@ -14,19 +14,38 @@ pub(super) const NAME: &CStr = c"dltensor";
 const USED: &CStr = c"used_dltensor";
 
 #[repr(C)]
-pub(super) struct Tensor {
-    pub(super) data: *mut c_void,
-    pub(super) device_type: i32,
-    pub(super) device_id: i32,
-    pub(super) ndim: i32,
+pub(crate) struct Tensor {
+    pub(crate) data: *mut c_void,
+    pub(crate) device_type: i32,
+    pub(crate) device_id: i32,
+    pub(crate) ndim: i32,
     /// 0 whole numbers, 1 without sign, 2 floating point.
-    pub(super) code: u8,
-    pub(super) bits: u8,
-    pub(super) lanes: u16,
-    pub(super) shape: *mut i64,
+    pub(crate) code: u8,
+    pub(crate) bits: u8,
+    pub(crate) lanes: u16,
+    pub(crate) shape: *mut i64,
     /// In elements; null when dense.
-    pub(super) strides: *mut i64,
-    pub(super) byte_offset: u64,
+    pub(crate) strides: *mut i64,
+    pub(crate) byte_offset: u64,
+}
+
+impl Tensor {
+    /// One to be filled in.
+    pub(crate) const fn empty() -> Self {
+        let (data, none) = (std::ptr::null_mut(), std::ptr::null_mut());
+        Self {
+            data,
+            device_type: 0,
+            device_id: 0,
+            ndim: 0,
+            code: 0,
+            bits: 0,
+            lanes: 0,
+            shape: none,
+            strides: none,
+            byte_offset: 0,
+        }
+    }
 }
 
 #[repr(C)]

@@ -1,7 +1,7 @@
 //! Arrays of Python: NumPy's as clouds, capsules of other libraries, and device memory of our own.
 
 mod device_array;
-mod dlpack;
+pub(crate) mod dlpack;
 mod view;
 
 pub(crate) use view::View;

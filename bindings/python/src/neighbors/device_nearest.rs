@@ -3,6 +3,7 @@
 
 use super::device_pairs::{Layout, Plan, Step, scratch};
 use crate::device::given;
+use crate::tensors::{Address, stream_of};
 use farpoint_cuda::{CudaScalar, DeviceGradients, DevicePairs, Error, Stream};
 use pyo3::prelude::*;
 
@@ -44,19 +45,21 @@ impl CudaNearest {
     fn search(
         &self,
         py: Python<'_>,
-        stream: u64,
-        x: u64,
-        y: u64,
-        x_lengths: u64,
-        y_lengths: u64,
-        of_x: u64,
-        nearest_of_x: u64,
-        of_y: u64,
-        nearest_of_y: u64,
-        scratch: u64,
+        stream: Option<u64>,
+        x: Address,
+        y: Address,
+        x_lengths: Address,
+        y_lengths: Address,
+        of_x: Address,
+        nearest_of_x: Address,
+        of_y: Address,
+        nearest_of_y: Address,
+        scratch: Address,
     ) -> PyResult<()> {
-        let step = Step { stream, points: [x, y], lengths: [x_lengths, y_lengths], scratch };
-        let (distances, indices) = ([of_x, of_y], [nearest_of_x, nearest_of_y]);
+        let stream = stream_of(py, stream, self.plan.gpu.ordinal())?;
+        let (points, lengths) = ([x.0, y.0], [x_lengths.0, y_lengths.0]);
+        let step = Step { stream, points, lengths, scratch: scratch.0 };
+        let (distances, indices) = ([of_x.0, of_y.0], [nearest_of_x.0, nearest_of_y.0]);
         let (narrow, wide) = (
             |stream: &Stream| self.enqueue::<f32>(stream, &step, distances, indices),
             |stream: &Stream| self.enqueue::<f64>(stream, &step, distances, indices),
@@ -102,7 +105,7 @@ impl CudaNearest {
     ) -> Result<(), Error> {
         let (plan, scratch) = (&self.plan, scratch(step, self.scratch.0));
         let pairs = DevicePairs { scratch, ..plan.at::<T>(step, distances, indices) };
-        // SAFETY: the arrays are as the plan's contract says, lengths within the clouds.
+        // SAFETY: the arrays are as the plan's contract says.
         unsafe { plan.gpu.enqueue_nearest(&plan.job, stream, &pairs) }
     }
 

@@ -4,6 +4,7 @@
 use super::device_pairs::{Layout, Plan, Step, scratch};
 use super::value::reduction_of;
 use crate::device::given;
+use crate::tensors::{Address, stream_of};
 use farpoint::neighbors::Reduction;
 use farpoint_cuda::{
     CudaScalar, DeviceGradients, DevicePairs, DeviceValues, Error, Stream, ValueGradient,
@@ -60,17 +61,20 @@ impl CudaChamfer {
     fn forward(
         &self,
         py: Python<'_>,
-        stream: u64,
-        x: u64,
-        y: u64,
-        x_lengths: u64,
-        y_lengths: u64,
-        values: u64,
-        distances: u64,
-        indices: u64,
-        scratch: u64,
+        stream: Option<u64>,
+        x: Address,
+        y: Address,
+        x_lengths: Address,
+        y_lengths: Address,
+        values: Address,
+        distances: Address,
+        indices: Address,
+        scratch: Address,
     ) -> PyResult<()> {
-        let step = Step { stream, points: [x, y], lengths: [x_lengths, y_lengths], scratch };
+        let stream = stream_of(py, stream, self.plan.gpu.ordinal())?;
+        let (points, lengths) = ([x.0, y.0], [x_lengths.0, y_lengths.0]);
+        let step = Step { stream, points, lengths, scratch: scratch.0 };
+        let (values, distances, indices) = (values.0, distances.0, indices.0);
         let (narrow, wide) = (
             |stream: &Stream| self.enqueue::<f32>(stream, &step, values, distances, indices),
             |stream: &Stream| self.enqueue::<f64>(stream, &step, values, distances, indices),
@@ -148,7 +152,7 @@ impl CudaChamfer {
         let (reduction, plain) = (self.reduction, self.plain);
         let extremes = self.extremes::<T>(distances);
         let wanted = DeviceValues { pairs, reduction, plain, values, extremes };
-        // SAFETY: the Python half allocated what is described, with lengths held within the clouds, and
+        // SAFETY: the Python half allocated what is described, and
         // keeps it in stream order.
         unsafe { plan.gpu.enqueue_values(&plan.job, stream, &wanted) }
     }

@@ -5,6 +5,7 @@
 use super::{amount, job};
 use crate::device::{Input, about, given};
 use crate::error::cuda as failed;
+use crate::tensors::{Address, stream_of};
 use farpoint::{Amount, DeviceKind, Sampler};
 use farpoint_cuda::{CudaScalar, DeviceBatch, Error, Gpu, Stream};
 use pyo3::prelude::*;
@@ -160,15 +161,23 @@ impl CudaSample {
     fn sample(
         &self,
         py: Python<'_>,
-        stream: u64,
-        points: u64,
-        lengths: u64,
-        indices: u64,
-        values: u64,
-        radii: u64,
-        scratch: u64,
+        stream: Option<u64>,
+        points: Address,
+        lengths: Address,
+        indices: Address,
+        values: Address,
+        radii: Address,
+        scratch: Address,
     ) -> PyResult<()> {
-        let step = Step { points, lengths, indices, values, radii, scratch };
+        let stream = stream_of(py, stream, self.gpu.ordinal())?;
+        let step = Step {
+            points: points.0,
+            lengths: lengths.0,
+            indices: indices.0,
+            values: values.0,
+            radii: radii.0,
+            scratch: scratch.0,
+        };
         // SAFETY: it is the caller's current stream of this device, which outlives the call.
         let stream = unsafe { Stream::borrowed(&self.gpu, stream) };
         let result = py.detach(|| match self.wide {
@@ -202,7 +211,7 @@ impl CudaSample {
             scratch: given(step.scratch).filter(|_| bytes > 0).map(|address| (address, bytes)),
             ..DeviceBatch::padded(step.points, self.shape, 0)
         };
-        // SAFETY: the arrays are as the plan's contract says, lengths within the clouds.
+        // SAFETY: the arrays are as the plan's contract says.
         unsafe { self.gpu.enqueue_sample(&self.job, stream, &batch) }?;
         let Some(covering) = covering else { return Ok(()) };
         let clouds = self.shape[0];

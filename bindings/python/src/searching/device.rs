@@ -4,6 +4,7 @@
 use super::Request;
 use crate::device::given;
 use crate::error::cuda as failed;
+use crate::tensors::{Address, stream_of};
 use farpoint::Searcher;
 use farpoint_cuda::{
     CudaScalar, DeviceClouds, DeviceIndex, DeviceSearch, DeviceSearchGradients, DeviceWithin,
@@ -17,7 +18,7 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// A search in batches of one shape on one device. The Python half passes addresses of arrays of these sizes,
-/// offsets and lengths within them, and keeps all of it in stream order.
+/// offsets within them, and keeps all of it in stream order.
 #[pyclass(frozen)]
 struct CudaSearch {
     gpu: Gpu,
@@ -103,23 +104,27 @@ impl CudaSearch {
         self.queue_search(py, &Step::of(step), [distances, indices, counts], scratch)
     }
 
-    /// The same in clouds without lengths and offsets.
+    /// The same in clouds without offsets.
     #[expect(clippy::too_many_arguments, reason = "Python passes numbers faster than tuples")]
     fn search_whole(
         &self,
         py: Python<'_>,
-        stream: u64,
-        x: u64,
-        y: u64,
-        tree: u64,
+        stream: Option<u64>,
+        x: Address,
+        y: Address,
+        x_lengths: Address,
+        y_lengths: Address,
+        tree: Address,
         itself: bool,
-        distances: u64,
-        indices: u64,
-        counts: u64,
-        scratch: u64,
+        distances: Address,
+        indices: Address,
+        counts: Address,
+        scratch: Address,
     ) -> PyResult<()> {
-        let step = Step { stream, points: [x, y], tree, itself, ..Step::default() };
-        self.queue_search(py, &step, [distances, indices, counts], scratch)
+        let stream = stream_of(py, stream, self.gpu.ordinal())?;
+        let (points, lengths) = ([x.0, y.0], [x_lengths.0, y_lengths.0]);
+        let step = Step { stream, points, lengths, offsets: [0; 2], tree: tree.0, itself };
+        self.queue_search(py, &step, [distances.0, indices.0, counts.0], scratch.0)
     }
 
     /// Queues the counting of all neighbors within balls.

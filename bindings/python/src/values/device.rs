@@ -4,6 +4,7 @@
 use super::{Sizes, about, shape_of};
 use crate::device::given;
 use crate::error::cuda as failed;
+use crate::tensors::{Address, stream_of};
 use farpoint::values::InverseDistance;
 use farpoint_cuda::{
     DeviceGatherMaxGradients, DeviceInterpolateGradients, DeviceRows, Error, Gpu, GradientMemory,
@@ -58,12 +59,13 @@ impl CudaValues {
     fn gather(
         &self,
         py: Python<'_>,
-        stream: u64,
-        values: u64,
-        indices: u64,
-        output: u64,
+        stream: Option<u64>,
+        values: Address,
+        indices: Address,
+        output: Address,
     ) -> PyResult<()> {
-        let rows = self.rows(indices);
+        let (stream, rows) = (self.stream_of(py, stream)?, self.rows(indices.0));
+        let (values, output) = (values.0, output.0);
         self.queue(py, stream, |stream| {
             // SAFETY: the Python half's arrays are as the plan's contract says.
             unsafe { self.gpu.enqueue_gather(stream, &rows, values, output) }
@@ -91,14 +93,15 @@ impl CudaValues {
     fn gather_max(
         &self,
         py: Python<'_>,
-        stream: u64,
-        values: u64,
-        indices: u64,
-        add: u64,
-        output: u64,
+        stream: Option<u64>,
+        values: Address,
+        indices: Address,
+        add: Address,
+        output: Address,
         chosen: u64,
     ) -> PyResult<()> {
-        let (rows, from) = (self.rows(indices), (values, given(add)));
+        let (stream, rows) = (self.stream_of(py, stream)?, self.rows(indices.0));
+        let (from, output) = ((values.0, given(add.0)), output.0);
         self.queue(py, stream, |stream| {
             // SAFETY: the arrays are as the plan's contract says; what is not wanted is not there.
             unsafe { self.gpu.enqueue_gather_max(stream, &rows, from, output, given(chosen)) }
@@ -129,13 +132,14 @@ impl CudaValues {
     fn interpolate(
         &self,
         py: Python<'_>,
-        stream: u64,
-        values: u64,
-        indices: u64,
-        weights: u64,
-        output: u64,
+        stream: Option<u64>,
+        values: Address,
+        indices: Address,
+        weights: Address,
+        output: Address,
     ) -> PyResult<()> {
-        let rows = self.rows(indices);
+        let (stream, rows) = (self.stream_of(py, stream)?, self.rows(indices.0));
+        let (values, weights, output) = (values.0, weights.0, output.0);
         self.queue(py, stream, |stream| {
             // SAFETY: the arrays are as the plan's contract says, weights of the type that the kind has.
             unsafe { self.gpu.enqueue_interpolate(stream, &rows, values, weights, output) }
@@ -180,6 +184,10 @@ impl CudaValues {
         DeviceRows { shape: shape_of(self.sizes), kind, indices, index_kind }
     }
 
+    fn stream_of(&self, py: Python<'_>, given: Option<u64>) -> PyResult<u64> {
+        stream_of(py, given, self.gpu.ordinal())
+    }
+
     fn memory(&self, scratch: u64) -> GradientMemory {
         given(scratch).map_or(GradientMemory::Pool, |at| GradientMemory::Given(at, self.scratch))
     }
@@ -204,15 +212,17 @@ impl CudaValues {
 fn cuda_weights(
     py: Python<'_>,
     device: usize,
-    stream: u64,
+    stream: Option<u64>,
     wide: bool,
     shape: (usize, usize),
     power: u32,
     eps: f64,
-    distances: u64,
+    distances: Address,
     grad: u64,
-    output: u64,
+    output: Address,
 ) -> PyResult<()> {
+    let stream = stream_of(py, stream, device)?;
+    let (distances, output) = (distances.0, output.0);
     let how = InverseDistance { power, eps };
     let queue = || {
         let gpu = Gpu::new(device)?;

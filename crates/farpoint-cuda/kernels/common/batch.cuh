@@ -10,8 +10,8 @@ struct Batch {
     i64 axis_stride;
     u32 dims;
     u32 clouds;
-    // Rows. Cloud b begins at row offsets[b] (or b * rows), and has lengths[b] rows (or
-    // offsets[b + 1] - offsets[b], or `rows`).
+    // Rows. Cloud b begins at row offsets[b] (or b * rows), and has lengths[b] rows, held within 0 and
+    // `rows` (or offsets[b + 1] - offsets[b], or `rows`).
     const i64* offsets;
     const i64* lengths;
     i64 rows;
@@ -32,6 +32,11 @@ struct Batch {
     real* covering;
     i64* chosen;
 };
+
+// A length that was given, held within the rows of a cloud.
+__device__ __forceinline__ i64 held_within(i64 length, i64 rows) {
+    return length < 0 ? 0 : length < rows ? length : rows;
+}
 
 // One cloud of a batch.
 struct Cloud {
@@ -58,7 +63,7 @@ struct Cloud {
 
 __device__ __forceinline__ Cloud cloud_of(const Batch& batch, u32 b) {
     i64 begin = batch.offsets ? batch.offsets[b] : (i64)b * batch.rows;
-    i64 length = batch.lengths ? batch.lengths[b]
+    i64 length = batch.lengths ? held_within(batch.lengths[b], batch.rows)
                : batch.offsets ? batch.offsets[b + 1] - begin
                                : batch.rows;
     i64 slots = batch.samples ? batch.samples[b] : batch.wanted;

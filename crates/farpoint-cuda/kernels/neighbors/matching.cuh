@@ -5,8 +5,8 @@
 #include "common/batch.cuh"
 
 // One cloud of every pair. Axis `a` of row `i` is points[i * row_stride + a * axis_stride]; the
-// cloud of pair p begins at row offsets[p] (or p * rows), and has lengths[p] rows (or
-// offsets[p + 1] - offsets[p], or `rows`).
+// cloud of pair p begins at row offsets[p] (or p * rows), and has lengths[p] rows, held within 0 and
+// `rows` (or offsets[p + 1] - offsets[p], or `rows`).
 struct Side {
     const real* points;
     i64 row_stride;
@@ -35,7 +35,7 @@ __device__ __forceinline__ i64 first_row(const Side& side, u32 pair) {
 __device__ __forceinline__ Cloud cloud_of(const Matching& matching, u32 side, u32 pair) {
     const Side& from = matching.sides[side];
     i64 begin = first_row(from, pair);
-    i64 length = from.lengths ? from.lengths[pair]
+    i64 length = from.lengths ? held_within(from.lengths[pair], from.rows)
                : from.offsets ? from.offsets[pair + 1] - begin
                               : from.rows;
     Cloud cloud = {};

@@ -97,29 +97,38 @@ __device__ __forceinline__ Packet pack(const Offer& offer, u32 epoch) {
     bits value = to_bits(offer.best.value), bound = pack_bound(offer);
     bits x = to_bits(offer.x), y = to_bits(offer.y), z = to_bits(offer.z);
 #ifdef FARPOINT_F64
-    return {{{(u32)value, (u32)(value >> 32), offer.best.index, epoch},
-             {(u32)x, (u32)(x >> 32), (u32)bound, epoch},
-             {(u32)y, (u32)(y >> 32), (u32)(bound >> 32), epoch},
-             {(u32)z, (u32)(z >> 32), 0u, epoch}}};
+    return {{{(u32)x, (u32)(x >> 32), offer.best.index, epoch},
+             {(u32)y, (u32)(y >> 32), (u32)bound, epoch},
+             {(u32)z, (u32)(z >> 32), (u32)(bound >> 32), epoch},
+             {(u32)value, (u32)(value >> 32), 0u, epoch}}};
 #else
-    return {{{value, x, y, epoch}, {z, offer.best.index, bound, epoch}}};
+    return {{{x, y, z, epoch}, {value, offer.best.index, bound, epoch}}};
+#endif
+}
+
+// The point of an offer; its index is left out.
+__device__ __forceinline__ Place unpack_place(const Packet& packet) {
+    const Word* word = packet.word;
+#ifdef FARPOINT_F64
+    return {NONE, from_bits((bits)word[0].b << 32 | word[0].a), from_bits((bits)word[1].b << 32 | word[1].a),
+            from_bits((bits)word[2].b << 32 | word[2].a)};
+#else
+    return {NONE, from_bits(word[0].a), from_bits(word[0].b), from_bits(word[0].c)};
 #endif
 }
 
 __device__ __forceinline__ Offer unpack(const Packet& packet) {
     const Word* word = packet.word;
+    const Place place = unpack_place(packet);
     Offer offer;
+    offer.x = place.x;
+    offer.y = place.y;
+    offer.z = place.z;
 #ifdef FARPOINT_F64
-    offer.best = {from_bits((bits)word[0].b << 32 | word[0].a), word[0].c};
-    offer.x = from_bits((bits)word[1].b << 32 | word[1].a);
-    offer.y = from_bits((bits)word[2].b << 32 | word[2].a);
-    offer.z = from_bits((bits)word[3].b << 32 | word[3].a);
+    offer.best = {from_bits((bits)word[3].b << 32 | word[3].a), word[0].c};
     offer.bound = unpack_bound((bits)word[2].c << 32 | word[1].c, offer.best.value);
 #else
-    offer.best = {from_bits(word[0].a), word[1].b};
-    offer.x = from_bits(word[0].b);
-    offer.y = from_bits(word[0].c);
-    offer.z = from_bits(word[1].a);
+    offer.best = {from_bits(word[1].a), word[1].b};
     offer.bound = unpack_bound(word[1].c, offer.best.value);
 #endif
     return offer;
@@ -142,31 +151,25 @@ struct Progress {
     bool done;
     real covering;
     key stop;  // the next choice is refused unless its distance is above this
-    u32 starts;
 };
 
-// Before the first exchange.
-__device__ __forceinline__ Progress begin(const Cloud& cloud) {
+// Before the first exchange: with the start points, for which none is needed.
+template <typename Points>
+__device__ __forceinline__ Progress begin(const Cloud& cloud, Points& points) {
+    u32 starts = cloud.start_count < cloud.wanted ? cloud.start_count : cloud.wanted;
+    for (u32 k = 0; k < starts; ++k) {
+        Place start = place_of(cloud, cloud.start(k));
+        points.update(cloud, start);
+        u32 row;
+        if (points.has(start.index, row)) {
+            points.take(row);
+            write_sample(cloud, k, start.index, infinity());
+        }
+    }
     // Nothing covers no point, but any one sample would.
     real covering = cloud.length > 0 ? infinity() : (real)0;
     key stop = cloud.stop < (real)0 ? LOWEST : to_key(cloud.stop + (real)0);
-    u32 starts = cloud.start_count < cloud.wanted ? cloud.start_count : cloud.wanted;
-    return {0, cloud.wanted == 0, covering, kept(stop), starts};
-}
-
-// A start point is an offer that nothing precedes; no exchange is needed for it.
-template <typename Points>
-__device__ __forceinline__ Offer offer_start(const Cloud& cloud, Points& points, u32 chosen) {
-    Place start = place_of(cloud, cloud.start(chosen));
-    points.offer_start(start.index);
-    Offer offer = no_offer();
-    if (lane_id() == 0) {
-        offer.best = {infinity(), start.index};
-        offer.x = start.x;
-        offer.y = start.y;
-        offer.z = start.z;
-    }
-    return offer;
+    return {starts, cloud.wanted == 0, covering, kept(stop)};
 }
 
 // The first of the offers that a lane holds.
@@ -181,36 +184,53 @@ __device__ __forceinline__ Offer front(const Offer (&offers)[COUNT]) {
     return mine;
 }
 
+// Up to where choices are certain.
+struct Certainty {
+    u32 chosen_before;
+    key last;   // the first bound of all
+    key limit;  // above it a choice is certain
+    key later;  // the same after the first choice
+};
+
+__device__ __forceinline__ Certainty certainty(const Candidate& bound, const Progress& run) {
+    const key last = warp_max(to_key(bound.value));
+    // The first of all is certain.
+    return {run.chosen, last, run.stop, kept(last > run.stop ? last : run.stop)};
+}
+
+// Whether the first of the offers left is the next choice, where its value alone does not say so: `index` and
+// `bound` are this lane's, `first` whether it has the largest value.
+__device__ __forceinline__ bool is_next(const Cloud& cloud, Progress& run, const Certainty& sure, key top, bool first,
+                                        u32 index, const Candidate& bound) {
+    bool certain = run.chosen == sure.chosen_before || top > sure.last;
+    if (!certain && top == sure.last && top >= 0) {
+        u32 lowest = warp_min(first ? index : NONE);
+        certain = lowest < warp_min(to_key(bound.value) == sure.last ? bound.index : NONE);
+    }
+    if (certain && (run.chosen >= cloud.wanted || top <= run.stop)) {
+        run.covering = most(from_key(top), (real)0);
+        run.done = true;
+    }
+    return certain && !run.done;
+}
+
 // Chooses from the offers, COUNT a lane, as long as the choice is certain: until one does not come
 // before the first of all lanes' bounds. All warps of a team are given the same offers, and come to
 // the same choices. `offers` are worn out by this.
 template <u32 COUNT, typename Points>
 __device__ __forceinline__ void choose(const Cloud& cloud, Offer (&offers)[COUNT], const Candidate& bound,
                                        Points& points, Progress& run) {
-    const u32 chosen_before = run.chosen;
-    const key last = warp_max(to_key(bound.value));
-    const key limit_later = kept(last > run.stop ? last : run.stop);
-    key limit = run.stop;  // the first of all is certain
+    Certainty sure = certainty(bound, run);
     Offer mine = front(offers);
     key value = to_key(mine.best.value), top = warp_max(value);
     for (;;) {
         u32 equal = __ballot_sync(FULL, value == top);
         u32 lane = highest_lane(equal);
-        if (!(top > limit && run.chosen < cloud.wanted && !several(equal))) {
-            bool certain = run.chosen == chosen_before || top > last;
-            if (!certain && top == last && top >= 0) {
-                u32 index = warp_min(value == top ? mine.best.index : NONE);
-                certain = index < warp_min(to_key(bound.value) == last ? bound.index : NONE);
-            }
-            if (!certain) return;
-            if (run.chosen >= cloud.wanted || top <= run.stop) {
-                run.covering = most(from_key(top), (real)0);
-                run.done = true;
-                return;
-            }
+        if (!(top > sure.limit && run.chosen < cloud.wanted && !several(equal))) {
+            if (!is_next(cloud, run, sure, top, value == top, mine.best.index, bound)) return;
             lane = lane_of_first(value, top, mine.best.index);
         }
-        limit = limit_later;
+        sure.limit = sure.later;
         Place sample = {__shfl_sync(FULL, mine.best.index, lane), __shfl_sync(FULL, mine.x, lane),
                         __shfl_sync(FULL, mine.y, lane), __shfl_sync(FULL, mine.z, lane)};
         real sample_value = from_key(top);

@@ -117,10 +117,12 @@ struct Held {
         }
     }
 
-    // Whether a point is this thread's; it is then the one it offers.
-    __device__ __forceinline__ void offer_start(u32 index) {
-        offered = index % stride == base ? index : NONE;
-        offered_k = index / stride;
+    __device__ __forceinline__ u32 index(u32 k) const { return base + k * stride; }
+
+    // Whether a point is this thread's, and which it then is.
+    __device__ __forceinline__ bool has(u32 index, u32& k) const {
+        k = index / stride;
+        return index % stride == base;
     }
 
     // The largest and the second largest distance.

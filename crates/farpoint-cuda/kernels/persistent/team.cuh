@@ -1,9 +1,8 @@
-// The three kinds of team that hold a cloud: a block, a cluster, blocks of the grid. They differ
-// in how offers reach everyone.
+// The larger kinds of team that hold a cloud: a cluster, blocks of the grid. They differ from a block
+// (block.cuh) and from each other in how offers reach everyone.
 #pragma once
+#include "persistent/block.cuh"
 #include "persistent/mail.cuh"
-
-extern __shared__ Word arena[];
 
 __device__ __forceinline__ void put(Packet* place, Offer mine, u32 lane, const Candidate& bound) {
     mine.bound = bound;
@@ -24,33 +23,6 @@ __device__ __forceinline__ void put_offer(Points& points, Packet* place) {
         put(place, mine, lane, bound);
     }
     points.offered = lane_id() == lane ? mine.best.index : NONE;
-}
-
-// ---- one block per cloud ----
-
-// Shared memory: 2 * 32 packets, then the coordinates.
-template <u32 K, bool MORE, bool EXTRA>
-__device__ __forceinline__ void sample_by_block(const Batch& batch) {
-    const Cloud cloud = cloud_of(batch, blockIdx.x);
-    const u32 warp = threadIdx.x / 32u, warps = blockDim.x / 32u;
-    Packet* slots = (Packet*)arena;
-    Held<K, MORE, EXTRA> points;
-    points.load(cloud, {warp, warps}, (real*)(slots + 64));
-    Progress run = begin(cloud);
-    // One barrier an exchange: the slots are used in turn, so that a fast warp does not write
-    // where a slow one still reads.
-    for (u32 turn = 0; !run.done; turn ^= 32u) {
-        Offer offers[1] = {no_offer()};
-        if (run.chosen < run.starts) {
-            offers[0] = offer_start(cloud, points, run.chosen);
-        } else {
-            put_offer(points, slots + turn + warp);
-            __syncthreads();
-            if (lane_id() < warps) offers[0] = unpack(slots[turn + lane_id()]);
-        }
-        choose(cloud, offers, offers[0].bound, points, run);
-    }
-    finish_cloud(cloud_of(batch, blockIdx.x), run.chosen, run.covering, threadIdx.x, blockDim.x);
 }
 
 // ---- one cluster per cloud ----
@@ -112,19 +84,15 @@ __device__ __forceinline__ void sample_by_cluster(const Guard& guard, const Batc
     cluster_barrier();  // all mailboxes are there, and empty
     const u32 here = shared_address(arena);
     const u64 there = address_in(arena + group, lane_id() < blocks ? lane_id() : 0u);
-    Progress run = begin(cloud);
+    Progress run = begin(cloud, points);
     u32 epoch = 0;
     bool lost = is_absent(guard, AT_BEGIN, rank);
     while (!run.done && !lost) {
         Offer offers[2] = {no_offer(), no_offer()};
-        if (run.chosen < run.starts) {
-            offers[0] = offer_start(cloud, points, run.chosen);
-        } else {
-            u32 turn = ++epoch & 1u ? set : 0u;
-            post_to_cluster(points, there + turn, step, blocks, epoch);
-            lost = !read_mail(offers, here + turn, step, groups, epoch, guard);
-            if (lost) break;
-        }
+        u32 turn = ++epoch & 1u ? set : 0u;
+        post_to_cluster(points, there + turn, step, blocks, epoch);
+        lost = !read_mail(offers, here + turn, step, groups, epoch, guard);
+        if (lost) break;
         choose(cloud, offers, first(offers[0].bound, offers[1].bound), points, run);
     }
     finish_cloud(cloud_of(batch, blockIdx.x / blocks), run.chosen, run.covering, rank * blockDim.x + threadIdx.x,
@@ -224,19 +192,13 @@ __device__ __forceinline__ void sample_by_team(const Guard& guard, const Batch& 
         const Cloud cloud = cloud_of(batch, b);
         Held<K, MORE, EXTRA> points;
         points.load(cloud, {warp * team + rank, warps * team}, shelf);
-        Progress run = begin(cloud);
+        Progress run = begin(cloud, points);
         while (!run.done) {
             Offer offers[1] = {no_offer()};
-            Candidate bound = offers[0].bound;
-            if (run.chosen < run.starts) {
-                offers[0] = offer_start(cloud, points, run.chosen);
-            } else {
-                put_offer(points, board.slots + warp);
-                exchange(board, mail, mailbox, team, ++epoch, guard, raised);
-                if (lane_id() < board.count) offers[0] = unpack(board.list[lane_id()]);
-                bound = first(board.bound, offers[0].bound);
-            }
-            choose(cloud, offers, bound, points, run);
+            put_offer(points, board.slots + warp);
+            exchange(board, mail, mailbox, team, ++epoch, guard, raised);
+            if (lane_id() < board.count) offers[0] = unpack(board.list[lane_id()]);
+            choose(cloud, offers, first(board.bound, offers[0].bound), points, run);
         }
         finish_cloud(cloud_of(batch, b), run.chosen, run.covering, rank * blockDim.x + threadIdx.x,
                      team * blockDim.x);

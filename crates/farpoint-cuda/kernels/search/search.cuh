@@ -5,7 +5,8 @@
 #include "neighbors/matching.cuh"
 
 // The clouds of one side. Axis `a` of row `i` is points[i * row_stride + a * axis_stride]; cloud b begins at
-// row offsets[b] (or b * rows), and has lengths[b] rows (or offsets[b + 1] - offsets[b], or `rows`).
+// row offsets[b] (or b * rows), and has lengths[b] rows, held within 0 and `rows` (or
+// offsets[b + 1] - offsets[b], or `rows`).
 struct Clouds {
     const real* points;
     i64 row_stride;
@@ -48,7 +49,7 @@ struct Part {
 
 __device__ __forceinline__ Part part_of(const Clouds& side, u32 dims, u32 b) {
     i64 begin = side.offsets ? side.offsets[b] : (i64)b * side.rows;
-    i64 length = side.lengths ? side.lengths[b]
+    i64 length = side.lengths ? held_within(side.lengths[b], side.rows)
                : side.offsets ? side.offsets[b + 1] - begin
                               : side.rows;
     Part part = {};

@@ -13,7 +13,8 @@ use std::marker::PhantomData;
 /// Coordinate `a` of row `i` of the batch is at `points[i * strides[0] + a * strides[1]]`,
 /// strides counting numbers. Cloud `b` is
 ///
-/// * rows `b * rows ..` of a padded batch, the first `lengths[b]` of them if lengths are given;
+/// * rows `b * rows ..` of a padded batch, the first `lengths[b]` of them if lengths are given, which are held
+///   within `0..=rows`;
 /// * rows `offsets[b] .. offsets[b + 1]` of a ragged one.
 ///
 /// The number of samples per cloud follows from the [`Sampler`]'s amount (a ratio is of `rows`), or
@@ -24,13 +25,12 @@ use std::marker::PhantomData;
 ///
 /// # What is checked, and what is not
 /// What the host knows is checked: sizes, null pointers, amounts that no cloud can have. What is in
-/// device memory is not looked at: lengths must be within `0..=rows`, starts different from each
-/// other and within their cloud, and no coordinate of a cloud may be NaN or infinite
+/// device memory is not looked at: starts must be different from each other and within their cloud, and no coordinate of a cloud may be NaN or infinite
 /// ([`check_bad`](crate::check_bad) finds those), or the result is meaningless.
 ///
 /// # Safety
 /// The caller must ensure that memory is allocated as described, and neither freed nor written
-/// otherwise until the stream has finished, scratch memory included; and that lengths, starts and so
+/// otherwise until the stream has finished, scratch memory included; and that offsets, starts and so
 /// on are as described above, because kernels would reach outside the arrays. If the call is captured
 /// into a graph, this holds for every launch of the graph.
 ///

@@ -33,7 +33,8 @@ pub struct DeviceSide {
 /// Coordinate `a` of row `i` of a side is at `points[i * strides[0] + a * strides[1]]`, strides
 /// counting numbers. The cloud of pair `p` is
 ///
-/// * rows `p * rows ..` of a padded batch, the first `lengths[p]` of them if lengths are given;
+/// * rows `p * rows ..` of a padded batch, the first `lengths[p]` of them if lengths are given, which are held
+///   within `0..=rows`;
 /// * rows `offsets[p] .. offsets[p + 1]` of a ragged one.
 ///
 /// The two sides may differ in all of that. For each row of a side with an answer the nearest row
@@ -44,13 +45,12 @@ pub struct DeviceSide {
 ///
 /// # What is checked, and what is not
 /// What the host knows is checked: sizes, null pointers, clouds known to be empty. What is in
-/// device memory is not looked at: lengths must be within `0..=rows`, and no coordinate of a cloud may
-/// be NaN or infinite ([`check_bad`](crate::check_bad) finds those), or the result is meaningless.
+/// device memory is not looked at: no coordinate of a cloud may be NaN or infinite ([`check_bad`](crate::check_bad) finds those), or the result is meaningless.
 ///
 /// # Safety
 /// The caller must ensure that memory is allocated as described, and neither freed nor written
 /// otherwise until the stream has finished, scratch memory included; that answers do not overlap; and
-/// that lengths and offsets are as described above, because kernels would reach outside the arrays. If
+/// that offsets are as described above, because kernels would reach outside the arrays. If
 /// the call is captured into a graph, this holds for every launch of the graph.
 ///
 /// # Order and graphs

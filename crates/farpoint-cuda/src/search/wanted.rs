@@ -15,7 +15,8 @@ use std::marker::PhantomData;
 /// Coordinate `a` of row `i` of a side is at `points[i * strides[0] + a * strides[1]]`, strides counting
 /// numbers. Cloud `b` of a side is
 ///
-/// * rows `b * rows ..` of a padded batch, the first `lengths[b]` of them if lengths are given;
+/// * rows `b * rows ..` of a padded batch, the first `lengths[b]` of them if lengths are given, which are held
+///   within `0..=rows`;
 /// * rows `offsets[b] .. offsets[b + 1]` of a ragged one.
 ///
 /// For each row of `x` at most `k` neighbors in the cloud of `y` of the same number are found: place `j` of
@@ -26,13 +27,12 @@ use std::marker::PhantomData;
 ///
 /// # What is checked, and what is not
 /// What the host knows is checked: sizes, null pointers, a `y` known to be empty. What is in device memory
-/// is not looked at: lengths must be within `0..=rows`; clouds of `y` may have length 0.
+/// is not looked at; clouds of `y` may have length 0.
 ///
 /// # Safety
 /// The caller must ensure that memory is allocated as described, and neither freed nor written otherwise
 /// until the stream has finished, scratch memory and indexes included; that answers do not overlap; that
-/// lengths and offsets are as described above, because kernels would reach outside the arrays; and that
-/// an index was built for the very clouds it is given with. If the call is captured into a graph, this
+/// offsets are as described above, because kernels would reach outside the arrays; and that an index was built for the very clouds it is given with. If the call is captured into a graph, this
 /// holds for every launch of the graph.
 ///
 /// # Order and graphs

@@ -180,28 +180,28 @@ def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree
     """The CPU has to choose them."""
 
 
-def nearest(x: Any, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
+def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:
     """Distances and indices of x, and of y if both are wanted, as arrays of the library."""
     refuse_narrow(x, y)
-    source, found = _search(x, y, search, both)
+    source, found = _search(x, y, search)
     found = [source.give(part) for part in found]
     if search.plain:
         found[::2] = [source.root(distances) for distances in found[::2]]
     return tuple(found)
 
 
-def chamfer(x: Any, y: Any, search: Search, reduction: str, both: bool) -> Any:
+def chamfer(x: Any, y: Any, search: Search) -> Any:
     """A number for a pair of clouds, or one per pair as an array of the library of x."""
-    source, found = _search(x, y, search, both)
+    source, found = _search(x, y, search)
     lengths = (search.x_lengths, search.y_lengths)
     sides = []
     for distances, rows in zip(found[::2], lengths):
         distances = source.give(distances)
         distances = source.root(distances) if search.plain else distances
-        sides.append(_reduce(source, distances, rows, reduction))
+        sides.append(_reduce(source, distances, rows, search.reduction))
     total = sides[0]
     if len(sides) == 2:
-        both_largest = reduction == "max"
+        both_largest = search.reduction == "max"
         total = source.namespace(total).maximum(*sides) if both_largest else sides[0] + sides[1]
     return total if source.batch else float(total)
 
@@ -220,13 +220,13 @@ def _reduce(source: Array, distances: Any, lengths: Any, reduction: str) -> Any:
     return total / source.beside(total, counts)
 
 
-def _search(x: Any, y: Any, search: Search, both: bool) -> tuple[Array, list[Any]]:
+def _search(x: Any, y: Any, search: Search) -> tuple[Array, list[Any]]:
     """The source of x, and distances and indices of x, and of y if both are wanted."""
     a, b = pair_of(x, y)
     given = ((search.x_lengths, "x_lengths", a), (search.y_lengths, "y_lengths", b))
     lengths = [search_lengths(values, what, source) for values, what, source in given]
     found = []
-    for source in (a, b) if both else (a,):
+    for source in (a, b) if search.both else (a,):
         shape = source.shape[:2] if source.batch else source.shape[1:2]
         found += [a.room(shape, KINDS[a.dtype]), a.room(shape, "i8")]
     if a.shape[0] > 0:

@@ -31,10 +31,10 @@ class Library(Protocol):
     ) -> Any:
         """Indices by an approximate sampler on the device of the points; None where the CPU has to choose them."""
 
-    def nearest(self, x: Any, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
+    def nearest(self, x: Any, y: Any, search: Search) -> tuple[Any, ...]:
         """Distances and indices of x, and of y if both are wanted."""
 
-    def chamfer(self, x: Any, y: Any, search: Search, reduction: str, both: bool) -> Any:
+    def chamfer(self, x: Any, y: Any, search: Search) -> Any:
         """One value per pair of clouds."""
 
     def search(

@@ -69,11 +69,11 @@ def sample_approximate(points: Any, request: Any, start: Any, lengths: Any, tree
     """The CPU has to choose them."""
 
 
-def nearest(x: Any, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
+def nearest(x: Any, y: Any, search: Search) -> tuple[Any, ...]:
     """Distances and indices of x, and of y if both are wanted."""
     refuse_narrow(x, y)
     batches, single = _batches(x, y, search)
-    asked = batches, search.norm, "auto", search.threads, both
+    asked = batches, search.norm, "auto", search.threads, search.both
     if search.progress:
         with _progress.bar(True, "searching", "points") as callback:
             found = list(_native.match_clouds(*asked, callback))
@@ -86,10 +86,10 @@ def nearest(x: Any, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
     return tuple([like(part, x) for part in found])
 
 
-def chamfer(x: Any, y: Any, search: Search, reduction: str, both: bool) -> Any:
+def chamfer(x: Any, y: Any, search: Search) -> Any:
     """One value per pair of clouds."""
     batches, single = _batches(x, y, search)
-    how = Reduction(search.norm, search.plain, reduction, both, search.threads)
+    how = search.how()
     if search.progress:
         with _progress.bar(True, "searching", "points") as callback:
             (values,) = _native.chamfer_clouds(batches, how, False, callback)

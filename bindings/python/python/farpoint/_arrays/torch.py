@@ -35,17 +35,15 @@ __all__ = [
 ]
 
 
-def nearest(x: Tensor, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
+def nearest(x: Tensor, y: Any, search: Search) -> tuple[Any, ...]:
     """Distances and indices of x, and of y if both are wanted."""
-    asked, x_lengths, y_lengths = search, search.x_lengths, search.y_lengths
-    if x_lengths is not None or y_lengths is not None:
-        asked = search._replace(x_lengths=None, y_lengths=None)
-    ready = met.ready((asked, both), _ready_nearest, x, y, x_lengths, y_lengths)
+    x_lengths, y_lengths = search.x_lengths, search.y_lengths
+    ready = met.ready(search.kept or search, _ready_nearest, x, y, x_lengths, y_lengths)
     found: tuple[Any, ...]
     if ready is None:
         arguments = _arguments(x, y, search)
         with _bar(x, search):
-            found = searching.found(*arguments, search.norm, search.threads, both)
+            found = searching.found(*arguments, search.norm, search.threads, search.both)
     elif wants_gradient(x, y):
         found = neighbors.answer_differentiably(x, y, x_lengths, y_lengths, ready)
     else:
@@ -56,12 +54,11 @@ def nearest(x: Tensor, y: Any, search: Search, both: bool) -> tuple[Any, ...]:
     return found
 
 
-def _ready_nearest(request: tuple[Search, bool], x: Tensor, y: Tensor, *lengths: Any) -> Any:
+def _ready_nearest(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
     """What a search needs of such tensors; None where one has to be converted."""
-    search, both = request
     if not _as_they_are(x, y, search, *lengths):
         return None
-    return neighbors.ready(x, y, search.norm, both)
+    return neighbors.ready(x, y, search.norm, search.both)
 
 
 def _as_they_are(x: Tensor, y: Tensor, search: Search, *lengths: Tensor | None) -> bool:
@@ -70,21 +67,18 @@ def _as_they_are(x: Tensor, y: Tensor, search: Search, *lengths: Tensor | None) 
     return given[0] is x and given[1] is y and memory.are_lengths(*lengths)
 
 
-def chamfer(x: Tensor, y: Any, search: Search, reduction: str, both: bool) -> Tensor:
+def chamfer(x: Tensor, y: Any, search: Search) -> Tensor:
     """One value per pair of clouds."""
-    asked, x_lengths, y_lengths = search, search.x_lengths, search.y_lengths
-    if x_lengths is not None or y_lengths is not None:
-        asked = search._replace(x_lengths=None, y_lengths=None)
-    ready = met.ready((asked, reduction, both), _ready_chamfer, x, y, x_lengths, y_lengths)
+    x_lengths, y_lengths = search.x_lengths, search.y_lengths
+    ready = met.ready(search.kept or search, _ready_chamfer, x, y, x_lengths, y_lengths)
     if ready is not None:
         if wants_gradient(x, y):
             found: Tensor = chamfer_met.answer_differentiably(x, y, x_lengths, y_lengths, ready)
             return found
         return chamfer_met.answer(ready, x, y, x_lengths, y_lengths)
-    how = Reduction(search.norm, search.plain, reduction, both, search.threads)
     arguments = _arguments(x, y, search)
     with _bar(x, search):
-        return operator.chamfer(*arguments, how)
+        return operator.chamfer(*arguments, search.how())
 
 
 def _bar(x: Tensor, search: Search) -> AbstractContextManager[None]:
@@ -94,12 +88,8 @@ def _bar(x: Tensor, search: Search) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def _ready_chamfer(request: tuple[Search, str, bool], x: Tensor, y: Tensor, *lengths: Any) -> Any:
-    search, reduction, both = request
-    if not _as_they_are(x, y, search, *lengths):
-        return None
-    how = Reduction(search.norm, search.plain, reduction, both, search.threads)
-    return chamfer_met.ready(x, y, how)
+def _ready_chamfer(search: Search, x: Tensor, y: Tensor, *lengths: Any) -> Any:
+    return chamfer_met.ready(x, y, search.how()) if _as_they_are(x, y, search, *lengths) else None
 
 
 def _arguments(

@@ -27,8 +27,7 @@ def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
     """Indices, distances or None, and covering radius."""
     if request.simple:
         lengths = request.lengths
-        asked = request if lengths is None else request._replace(lengths=None)
-        ready = met.ready(asked, _ready, points, points, lengths)
+        ready = met.ready(request.kept or request, _ready, points, points, lengths)
         if ready is not None:
             return operators.answer(ready, points, lengths)
     points = checked(points.detach() if points.requires_grad else points)

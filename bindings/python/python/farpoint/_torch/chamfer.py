@@ -202,11 +202,12 @@ def _again(
 def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     """The gradients of both clouds."""
     x, y, indices, distances, x_lengths, y_lengths = ctx.saved_tensors
-    lengths = x_lengths, y_lengths
     sees = torch.is_grad_enabled() or not fast_path.only_kernels_see(grad, indices)
     if not sees:
         needs = ctx.needs_input_grad
+        lengths = x_lengths, y_lengths
         return _gradients(x, y, *lengths, indices, distances, grad, ctx.how, needs[0], needs[1])
+    lengths = memory.within_both(x_lengths, y_lengths, x.shape[-2], y.shape[-2])
     if torch.is_grad_enabled() or fast_path.is_batched(grad):
         return _again(x, y, *lengths, grad, ctx.how)
     sent: tuple[Tensor, Tensor]

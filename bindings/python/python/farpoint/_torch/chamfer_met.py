@@ -48,21 +48,15 @@ def answer(
     make = fast_path.maker(device)
     value, room = make(*places, kind), make((before + plan.scratch[0],), (1,), torch.uint8)
     address = room.data_ptr()
-    of_x = of_y = 0
-    if x_lengths is not None or y_lengths is not None:
-        held = memory.within_both(x_lengths, y_lengths, plan.x[-2], plan.y[-2])
-        of_x, of_y = memory.addresses_of(*held)
-    plan.forward(
-        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), of_x, of_y, value.data_ptr(), address, 0,
-        address + before if plan.scratch[0] else 0,
-    )
+    scratch = address + before if plan.scratch[0] else 0
+    plan.forward(None, x, y, x_lengths, y_lengths, value, address, 0, scratch)
     return value
 
 
 def _answer_kept(
     ready: Ready, clouds: tuple[Tensor, Tensor], lengths: tuple[Any, Any]
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The value, and what its gradient needs: indices, and distances or None. Lengths are within the clouds."""
+    """The value, and what its gradient needs: indices, and distances or None."""
     plan, device, kind, places, before, how = ready
     make, kept = fast_path.maker(device), None
     value, indices = make(*places, kind), make((plan.indices,), (1,), torch.int64)
@@ -70,11 +64,8 @@ def _answer_kept(
         kept, before = make((plan.distances,), (1,), kind), 0
     room = make((before + plan.scratch[0],), (1,), torch.uint8)
     address = room.data_ptr()
-    distances, (x, y) = address if kept is None else kept.data_ptr(), clouds
-    plan.forward(
-        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), *memory.addresses_of(*lengths),
-        value.data_ptr(), distances, indices.data_ptr(), address + before if plan.scratch[0] else 0,
-    )
+    scratch = address + before if plan.scratch[0] else 0
+    plan.forward(None, *clouds, *lengths, value, address if kept is None else kept, indices, scratch)
     return value, indices, kept
 
 
@@ -85,8 +76,7 @@ class _Answer(torch.autograd.Function):
     def forward(
         ctx: Any, x: Tensor, y: Tensor, x_lengths: Tensor | None, y_lengths: Tensor | None, ready: Ready
     ) -> Tensor:
-        plan = ready.plan
-        lengths = memory.within_both(x_lengths, y_lengths, plan.x[-2], plan.y[-2])
+        lengths = x_lengths, y_lengths
         value, indices, distances = _answer_kept(ready, (x, y), lengths)
         ctx.save_for_backward(x, y, indices, distances, *lengths)
         ctx.how = ready.how

@@ -12,6 +12,8 @@ from torch.autograd import forward_ad
 from torch.compiler import is_compiling
 from torch.nn import Parameter
 
+from .. import _native
+
 #: Whether PyTorch has names for the level of dual numbers and the transforms that are running.
 _TELLS_LEVELS = hasattr(forward_ad, "_current_level") and hasattr(torch._C, "_functorch") and all(
     hasattr(torch._C._functorch, name)
@@ -19,7 +21,7 @@ _TELLS_LEVELS = hasattr(forward_ad, "_current_level") and hasattr(torch._C, "_fu
 )
 
 #: Whether PyTorch has names for its dispatch keys.
-_TELLS_KEYS = _TELLS_LEVELS and all(
+TELLS_KEYS = _TELLS_LEVELS and all(
     hasattr(torch._C, name) for name in
     ("DispatchKey", "DispatchKeySet", "_dispatch_keys", "_dispatch_tls_local_include_set")
 )
@@ -33,6 +35,10 @@ def _current_stream(device: int) -> int:
 #: which makes no object of it.
 current_stream: Callable[[int], int]
 current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", _current_stream)
+
+#: From here on plans of the compiled module take tensors in place of addresses, and None in place of the current
+#: stream. It reads them by what PyTorch hands out for DLPack (from 2.10 on), or by their methods.
+_native.read_tensors_by(getattr(Tensor, "__dlpack_c_exchange_api__", None), current_stream)
 
 
 #: Makes a dense tensor of a size, strides and a type.
@@ -62,7 +68,7 @@ def maker(device: int) -> Maker:
 def _bits(*names: str) -> int:
     """Dispatch keys as one number."""
     bits = 0
-    for name in names if _TELLS_KEYS else ():
+    for name in names if TELLS_KEYS else ():
         bits |= torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, name)).raw_repr()
     return bits
 
@@ -73,15 +79,15 @@ _UNUSUAL_OF_TENSORS = ~_bits(
     "CPU", "CUDA", "ADInplaceOrView", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA"
 )
 _keys_of: Any = getattr(torch._C, "_dispatch_keys", None)
-_UNUSUAL_OF_THREADS = ~_bits("BackendSelect", "ADInplaceOrView")
-_keys_of_thread: Any = getattr(torch._C, "_dispatch_tls_local_include_set", None)
+UNUSUAL_OF_THREADS = 2**64 - 1 - _bits("BackendSelect", "ADInplaceOrView")
+keys_of_thread: Any = getattr(torch._C, "_dispatch_tls_local_include_set", None)
 
 
 def is_watched() -> bool:
     """Whether a tracer, a mode or a transform of this thread would see a call. True if this cannot be known."""
-    if is_compiling() or not _TELLS_KEYS or forward_ad._current_level >= 0:
+    if is_compiling() or not TELLS_KEYS or forward_ad._current_level >= 0:
         return True
-    return bool(_keys_of_thread().raw_repr() & _UNUSUAL_OF_THREADS)
+    return bool(keys_of_thread().raw_repr() & UNUSUAL_OF_THREADS)
 
 
 def only_kernels_see(*tensors: Tensor | None) -> bool:

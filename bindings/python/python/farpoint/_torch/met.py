@@ -1,5 +1,5 @@
 """Calls on a GPU with arguments that were met before: what was checked and planned once for some shapes,
-strides and types is not again."""
+strides and types is not again. The compiled module keeps it, and reads the tensors."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
+from torch.autograd import forward_ad
+from torch.compiler import is_compiling
 from torch.nn import Parameter
 
+from .. import _native
 from . import fast_path
 
-#: By what checks and plans depend on, False for what can't be done this way; and how many are kept at most.
-_met: dict[Any, Any] = {}
+#: How many are kept at most.
 _MOST = 1024
 
-#: The part of a tensor that is not given.
-_NOT_GIVEN = ()
+#: The type of device that DLPack gives those of CUDA.
+_CUDA = 2
+
+
+def table(device_type: int = _CUDA, most: int = _MOST) -> _native.Met:
+    """What is kept of calls with tensors on such devices."""
+    keys = fast_path.keys_of_thread if fast_path.TELLS_KEYS else None
+    return _native.Met(device_type, (Tensor, Parameter), forward_ad, keys, fast_path.UNUSUAL_OF_THREADS, most)
+
+
+_met = table()
 
 
 def ready(
@@ -24,39 +35,11 @@ def ready(
 ) -> Any:
     """What ``make`` has made for this request and such tensors, called with all of them: it checks them, and
     gives None for what can't be done this way. None also where more than a kernel on a GPU and autograd have
-    to see the call."""
-    if not _is_on_gpu(first) or fast_path.is_watched():
+    to see the call. The same object is found sooner than an equal request."""
+    if is_compiling():
         return None
-    a = _part_of(first)
-    b = a if second is first else _part_of(second)
-    if a is None or b is None:
-        return None
-    key: Any = request, a, b
-    if third is not None or fourth is not None:
-        c = _NOT_GIVEN if third is None else _part_of(third)
-        d = _NOT_GIVEN if fourth is None else _part_of(fourth)
-        if c is None or d is None:
-            return None
-        key = *key, c, d
-    found = _met.get(key)
+    found = _met.find(make, request, first, second, third, fourth)
     if found is None:
         found = make(request, first, second, third, fourth) or False
-        if len(_met) >= _MOST:
-            _met.clear()
-        _met[key] = found
+        _met.keep(found, make, request, first, second, third, fourth)
     return found or None
-
-
-def _is_on_gpu(tensor: Tensor) -> bool:
-    return tensor.is_cuda
-
-
-def _part_of(tensor: Tensor) -> Any:
-    """The part of a tensor in it; None unless it is memory of a GPU and nothing more."""
-    kind = type(tensor)
-    if kind is not Tensor and kind is not Parameter or tensor.is_neg() or not tensor.is_cuda:
-        return None
-    try:
-        return tensor.shape, tensor.stride(), tensor.dtype, tensor.get_device()
-    except RuntimeError:  # sparse or nested
-        return None

@@ -241,19 +241,12 @@ def answer(
 ) -> tuple[Tensor, ...]:
     """Distances and indices of x, and of y if both are wanted."""
     search, _, device, kind, of_x, of_y, _, _, (size, _), _ = ready
-    make, x_given, y_given = fast_path.maker(device), 0, 0
+    make = fast_path.maker(device)
     dx, ix, dy, iy = make(*of_x, kind), make(*of_x, torch.int64), None, None
     if of_y is not None:
         dy, iy = make(*of_y, kind), make(*of_y, torch.int64)
-    if x_lengths is not None or y_lengths is not None:
-        held = memory.within_both(x_lengths, y_lengths, x.shape[-2], y.shape[-2])
-        x_given, y_given = memory.addresses_of(*held)
     scratch = make((size,), (1,), torch.uint8) if size else None
-    search(
-        fast_path.current_stream(device), x.data_ptr(), y.data_ptr(), x_given, y_given, dx.data_ptr(), ix.data_ptr(),
-        0 if dy is None else dy.data_ptr(), 0 if iy is None else iy.data_ptr(),
-        0 if scratch is None else scratch.data_ptr(),
-    )
+    search(None, x, y, x_lengths, y_lengths, dx, ix, dy, iy, scratch)
     return (dx, ix) if dy is None or iy is None else (dx, ix, dy, iy)
 
 

@@ -120,7 +120,6 @@ class Ready(NamedTuple):
     distances: bool
     #: Bytes of scratch memory.
     scratch: int
-    rows: int
 
 
 def ready(points: Tensor, count: int, algorithm: str, distances: bool) -> Ready | None:
@@ -134,24 +133,18 @@ def ready(points: Tensor, count: int, algorithm: str, distances: bool) -> Ready 
     batch = points.dim() == 3
     places = ((shape[0], count), (count, 1)) if batch else ((count,), (1,))
     clouds = ((shape[0],), (1,)) if batch else ((), ())
-    return Ready(plan.sample, device, points.dtype, places, clouds, distances, plan.scratch[distances], shape[1])
+    return Ready(plan.sample, device, points.dtype, places, clouds, distances, plan.scratch[distances])
 
 
 def answer(ready: Ready, points: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Any, Any]:
     """Indices, and distances and radii or None."""
-    queue, device, kind, places, clouds, wanted, size, rows = ready
+    queue, device, kind, places, clouds, wanted, size = ready
     make = fast_path.maker(device)
     indices, distances, radii = make(*places, torch.int64), None, None
-    addresses = 0, 0
     if wanted:
         distances, radii = make(*places, kind), make(*clouds, torch.float64)
-        addresses = distances.data_ptr(), radii.data_ptr()
     scratch = make((size,), (1,), torch.uint8) if size else None
-    lengths = memory.within(lengths, rows)
-    queue(
-        fast_path.current_stream(device), points.data_ptr(), 0 if lengths is None else lengths.data_ptr(),
-        indices.data_ptr(), *addresses, 0 if scratch is None else scratch.data_ptr(),
-    )
+    queue(None, points, lengths, indices, distances, radii, scratch)
     return indices, distances, radii
 
 

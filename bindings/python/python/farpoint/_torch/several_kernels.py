@@ -117,11 +117,9 @@ def _scratch(size: int, like: Tensor) -> Tensor | None:
 
 
 class Ready(NamedTuple):
-    """All that a search on a GPU needs for clouds of some shape, without lengths and offsets, but addresses."""
+    """All that a search on a GPU needs for clouds of some shape, without offsets, but addresses."""
 
     queue: Callable[..., None]
-    #: The same with lengths.
-    search: Callable[..., None]
     device: int
     #: Shape and strides of distances and indices, and of counts.
     places: tuple[tuple[int, ...], tuple[int, ...]]
@@ -141,7 +139,7 @@ def ready(x: Tensor, y: Tensor, request: Neighborhood) -> Ready | None:
     places = (*rows, k), (*[stride * k for stride in row_strides], 1)
     kind = index_type(request.narrow)
     counts = rows, row_strides
-    return Ready(plan.search_whole, plan.search, x.get_device(), places, counts, kind, plan.scratch)
+    return Ready(plan.search_whole, x.get_device(), places, counts, kind, plan.scratch)
 
 
 def answer(
@@ -149,23 +147,13 @@ def answer(
     tree: Tensor | None, *rest: Any,
 ) -> tuple[Tensor, ...]:
     """Distances, indices and counts, of the arguments of ``search``."""
-    queue, search, device, (shape, strides), rows, kind, scratch = ready
+    queue, device, (shape, strides), rows, kind, scratch = ready
     make, size = fast_path.maker(device), scratch[tree is not None]
     distances, indices = make(shape, strides, x.dtype), make(shape, strides, kind)
     counts = make(*rows, kind)
     room = make((size,), (1,), torch.uint8) if size else None
-    stream, known, itself = fast_path.current_stream(device), 0 if tree is None else tree.data_ptr(), y is x
-    address = 0 if room is None else room.data_ptr()
-    if x_lengths is y_lengths is None:
-        queue(
-            stream, x.data_ptr(), y.data_ptr(), known, itself, distances.data_ptr(), indices.data_ptr(),
-            counts.data_ptr(), address,
-        )
-        return distances, indices, counts
-    lengths = memory.within_both(x_lengths, y_lengths, x.shape[-2], y.shape[-2])
-    clouds, itself = memory.addresses_of(x, y), itself and x_lengths is y_lengths
-    step = stream, clouds, memory.addresses_of(*lengths), (0, 0), known, itself
-    search(step, distances.data_ptr(), indices.data_ptr(), counts.data_ptr(), address)
+    itself = y is x and x_lengths is y_lengths
+    queue(None, x, y, x_lengths, y_lengths, tree, itself, distances, indices, counts, room)
     return distances, indices, counts
 
 

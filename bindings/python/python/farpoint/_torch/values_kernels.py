@@ -115,8 +115,7 @@ def answer(ready: Ready, values: Tensor, *others: Tensor) -> Tensor:
     """The answer for values, indices and what else the operator takes."""
     queue, device, places = ready
     found = fast_path.maker(device)(*places, values.dtype)
-    addresses = [other.data_ptr() for other in others]
-    queue(fast_path.current_stream(device), values.data_ptr(), *addresses, found.data_ptr())
+    queue(None, values, *others, found)
     return found
 
 
@@ -124,10 +123,7 @@ def answer_max(ready: Ready, values: Tensor, indices: Tensor, add: Tensor | None
     """The answer of ``gather_max``."""
     queue, device, places = ready
     found = fast_path.maker(device)(*places, values.dtype)
-    queue(
-        fast_path.current_stream(device), values.data_ptr(), indices.data_ptr(),
-        memory.address_of(add), found.data_ptr(),
-    )
+    queue(None, values, indices, add, found)
     return found
 
 
@@ -138,7 +134,7 @@ def ready_weights(distances: Tensor, power: int, eps: float) -> Ready | None:
     device, shape = distances.get_device(), tuple(distances.shape)
     wide, sizes = distances.dtype == torch.float64, (math.prod(shape[:-1]), shape[-1])
 
-    def queue(stream: int, distances: int, found: int) -> None:
+    def queue(stream: None, distances: Tensor, found: Tensor) -> None:
         _native.cuda_weights(device, stream, wide, sizes, power, eps, distances, 0, found)
 
     return Ready(queue, device, (shape, memory.dense(shape)))

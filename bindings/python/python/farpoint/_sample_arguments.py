@@ -1,0 +1,65 @@
+"""Arguments of ``sample``, checked: records that are kept where they can be."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from . import _arguments
+from ._records import Sampling
+from ._torch import presence
+
+#: Where samples start unless set otherwise.
+FIRST = 0
+
+
+def simple_request(
+    count: Any, ratio: Any, algorithm: Any, threads: Any, distances: bool
+) -> Sampling | None:
+    """The record of a call without more options, but lengths: the same one for the same arguments. None if that
+    can't be."""
+    usual = ratio is threads is None and type(count) is int and type(algorithm) is str
+    if not (usual or _arguments.are_constant(count, ratio, algorithm, threads)) or presence.is_compiling():
+        return None
+    return _kept_request(count, ratio, algorithm, threads, bool(distances))
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _kept_request(
+    count: Any, ratio: Any, algorithm: Any, threads: Any, distances: bool
+) -> Sampling:
+    request = new_request(
+        count, ratio, None, FIRST, None, algorithm, None, threads, None, distances, "error", False
+    )
+    return request._replace(simple=True)
+
+
+def new_request(
+    count: Any, ratio: Any, spacing: Any, start: Any, lengths: Any, algorithm: Any, seed: Any, threads: Any,
+    out: Any, distances: bool, on_bad: str, progress: bool,
+) -> Sampling:
+    """Checked arguments of ``sample``."""
+    if (count is None) + (ratio is None) + (spacing is None) != 2:
+        raise ValueError(
+            f"give one of count, ratio and spacing (got {count=}, {ratio=}, {spacing=})"
+        )
+    if count is not None:
+        count = _arguments.count(count)
+    if ratio is not None and not isinstance(ratio, float):
+        ratio = _arguments.number(ratio, "ratio")
+    if spacing is not None and not isinstance(spacing, float):
+        spacing = _arguments.number(spacing, "spacing")
+    if threads is not None:
+        threads = _arguments.threads(threads)
+    if algorithm != "auto":
+        _arguments.exact(algorithm)
+    if on_bad not in ("error", "skip"):
+        raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
+    if seed is not None:
+        if not (isinstance(start, int) and start == 0):
+            raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
+        seed = _arguments.seed(seed)
+    return Sampling(
+        count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), on_bad == "skip",
+        bool(progress),
+    )
