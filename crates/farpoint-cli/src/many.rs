@@ -60,7 +60,9 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
     check::sampling(args)?;
     let one = [(args.output.indices.is_some(), "--indices"), (args.stats, "--stats")];
     if let Some((_, option)) = one.into_iter().find(|(given, _)| *given) {
-        bail!("{option} is for a single file; leave it out, or sample one file without --output-dir");
+        bail!(
+            "{option} is for a single file; leave it out, or sample one file without --output-dir"
+        );
     }
     let wanted =
         match (&args.wanted.count, &args.wanted.ratio, args.wanted.cell, args.wanted.spacing) {

@@ -76,6 +76,10 @@ impl Walk {
         }
         let before = found.len();
         if path.is_dir() {
+            if self.without.is_some() && fs::canonicalize(path).ok() == self.without {
+                let fix = "write to another folder; inputs are kept";
+                return Err(Error::given(path, "is the folder of the outputs, too", fix));
+            }
             let readable = |inside: &Path| Format::from_path(inside).is_some();
             self.folder(path, Path::new(""), self.recursive, &readable, found)?;
             if found.len() == before {

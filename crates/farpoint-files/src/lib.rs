@@ -56,7 +56,7 @@ pub use notes::{Kind, Notes};
 pub use options::{Method, Options, Wanted};
 pub use plan::{File, plan};
 pub use points::{Points, Rows, narrowed, prepare};
-pub use row::{Done, Row};
+pub use row::{Done, Row, answer, read_answer};
 pub use run::{Apart, Side, run};
 pub use stop::Stop;
 pub use unit::of as unit;

@@ -111,9 +111,41 @@ impl Row {
     }
 }
 
+/// What came of a file, as a line for another process.
+pub fn answer(seconds: f64, result: &Result<Done, String>) -> String {
+    match result {
+        Ok(done) => {
+            json!([seconds, done.points, done.samples, done.radius, done.bytes]).to_string()
+        }
+        Err(error) => json!([seconds, error]).to_string(),
+    }
+}
+
+/// The seconds and what came of a file, from the line of another process; `None` if it is no such line.
+pub fn read_answer(line: &str) -> Option<(f64, Result<Done, String>)> {
+    let value: Value = serde_json::from_str(line.trim_end()).ok()?;
+    let seconds = value.get(0)?.as_f64()?;
+    if let Some(error) = value.get(1)?.as_str() {
+        return Some((seconds, Err(error.to_owned())));
+    }
+    let number = |place: usize| value.get(place)?.as_u64();
+    let radius = value.get(3)?.as_f64().unwrap_or(f64::INFINITY);
+    Some((seconds, Ok(Done { points: number(1)?, samples: number(2)?, radius, bytes: number(4)? })))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_are_read_as_they_were_written() {
+        let done = Done { points: 9, samples: 0, radius: f64::INFINITY, bytes: 99 };
+        for result in [Ok(done), Err("no\nfile".to_owned())] {
+            let line = answer(0.5, &result);
+            assert_eq!(read_answer(&(line.clone() + "\n")), Some((0.5, result)));
+            assert_eq!(read_answer(&line[..line.len() - 1]), None);
+        }
+    }
 
     fn row(result: Result<Done, String>) -> Row {
         Row {

@@ -4,8 +4,7 @@
 use crate::args::Many;
 use crate::{interrupt, messages, output};
 use anyhow::Result;
-use farpoint_files::{Done, File, Notes, Stop, Worker};
-use serde_json::{Value, json};
+use farpoint_files::{Done, File, Notes, Stop, Worker, answer, read_answer};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,51 +16,26 @@ pub(super) fn one(worker: &Worker, input: &Path, to: &Path, many: &Many) -> Resu
     let stop = Stop::new(interrupt::gentle(), many.time_limit.map(|limit| limit.0));
     let result = worker.sample(input, to, &stop, &mut notes);
     messages::pass_on(&notes);
-    let answer = match result {
-        Ok(done) => json!([done.points, done.samples, done.radius, done.bytes]),
-        Err(error) => error.into(),
-    };
-    output::print(&format!("{answer}\n"))
+    output::print(&format!("{}\n", answer(stop.seconds(), &result)))
 }
 
 /// Has a process work on the file: seconds and what came of it, or `None` if it was killed.
 pub(super) fn call(file: &File) -> Option<(f64, Result<Done, String>)> {
-    let begin = Instant::now();
-    let result = ended(file);
-    result.map(|result| (begin.elapsed().as_secs_f64(), result))
-}
-
-fn ended(file: &File) -> Option<Result<Done, String>> {
-    let name = file.input.display();
-    let program = match std::env::current_exe() {
-        Ok(program) => program,
-        Err(error) => {
-            return Some(Err(format!("{name}: no process can be started for it: {error}")));
+    let (begin, name) = (Instant::now(), file.input.display());
+    let failed =
+        |what: String| Some((begin.elapsed().as_secs_f64(), Err(format!("{name}: {what}"))));
+    let ended = std::env::current_exe().and_then(|program| {
+        let mut call = Command::new(program);
+        call.args(arguments(file)).stdin(Stdio::null()).stderr(Stdio::inherit()).output()
+    });
+    match ended {
+        Err(error) => failed(format!("no process can be started for it: {error}")),
+        Ok(ended) => {
+            let status = ended.status.code()?;
+            let answer = read_answer(&String::from_utf8_lossy(&ended.stdout));
+            answer.or_else(|| failed(format!("its process ended with status {status}")))
         }
-    };
-    let mut call = Command::new(program);
-    call.args(arguments(file)).stdin(Stdio::null()).stderr(Stdio::inherit());
-    let output = match call.output() {
-        Ok(output) => output,
-        Err(error) => {
-            return Some(Err(format!("{name}: no process can be started for it: {error}")));
-        }
-    };
-    let status = output.status.code()?;
-    let answer = serde_json::from_slice(&output.stdout).ok().and_then(|answer| read(&answer));
-    Some(answer.unwrap_or_else(|| Err(format!("{name}: its process ended with status {status}"))))
-}
-
-fn read(answer: &Value) -> Option<Result<Done, String>> {
-    if let Some(error) = answer.as_str() {
-        return Some(Err(error.to_owned()));
     }
-    Some(Ok(Done {
-        points: answer.get(0)?.as_u64()?,
-        samples: answer.get(1)?.as_u64()?,
-        radius: answer.get(2)?.as_f64().unwrap_or(f64::INFINITY),
-        bytes: answer.get(3)?.as_u64()?,
-    }))
 }
 
 /// The arguments of this process, with `--one` behind the name of the command.
