@@ -116,10 +116,10 @@ def test_fail_fast(scans, tmp_path):
 
 @POSIX
 def test_a_file_that_takes_too_long_is_killed(scans, tmp_path):
-    os.mkfifo(scans / "stuck.bin")  # reading it never ends
+    os.mkfifo(scans / "stuck.xyz")  # reading it never ends
     begin = time.monotonic()
     rows = farpoint.sample_files(
-        [scans, scans / "stuck.bin"], tmp_path / "thin", ratio=0.25, workers=2, time_limit=2
+        [scans, scans / "stuck.xyz"], tmp_path / "thin", ratio=0.25, workers=2, time_limit=2
     )
     assert time.monotonic() - begin < 100
     errors = [row.error for row in rows if row.error]
@@ -128,7 +128,7 @@ def test_a_file_that_takes_too_long_is_killed(scans, tmp_path):
 
 @POSIX
 def test_a_file_that_ends_its_process_three_times_is_an_error(scans, tmp_path, monkeypatch):
-    os.mkfifo(scans / "deadly.bin")
+    os.mkfifo(scans / "deadly.xyz")
     ask, started = _file_workers.Worker.ask, []
 
     def killed_at_it(self, path, output):
@@ -140,7 +140,7 @@ def test_a_file_that_ends_its_process_three_times_is_an_error(scans, tmp_path, m
         return ask(self, path, output)
 
     monkeypatch.setattr(_file_workers.Worker, "ask", killed_at_it)
-    files = [scans, scans / "deadly.bin"]
+    files = [scans, scans / "deadly.xyz"]
     rows = farpoint.sample_files(files, tmp_path / "thin", ratio=0.25, workers=2)
     errors = [row.error for row in rows if row.error]
     assert len(rows) == 4 and len(set(started)) == 3

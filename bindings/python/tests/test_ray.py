@@ -75,55 +75,63 @@ def test_rows_are_those_of_processes(scans, tmp_path):
 
 
 def test_a_worker_that_is_killed_costs_its_file_no_more_than_a_try(scans, tmp_path):
-    os.mkfifo(scans / "stuck.bin")
+    os.mkfifo(scans / "stuck.xyz")
     out, stop = tmp_path / "thin", threading.Event()
     killed = []
 
     def kill():
         """Kills whoever reads the pipe, three times."""
         while not stop.is_set() and len(killed) < 3:
-            for process in readers(scans / "stuck.bin"):
-                os.kill(process, signal.SIGKILL)
-                killed.append(process)
+            killed.extend(kill_readers(scans / "stuck.xyz"))
             time.sleep(0.1)
 
     thread = threading.Thread(target=kill)
     thread.start()
     try:
-        rows = farpoint.ray.sample_files([scans, scans / "stuck.bin"], out, ratio=0.25)
+        rows = farpoint.ray.sample_files([scans, scans / "stuck.xyz"], out, ratio=0.25)
     finally:
         stop.set()
         thread.join()
     errors = [row for row in rows if row.error]
     assert len(rows) == 41 and len(errors) == 1 and "3 times" in errors[0].error, errors
-    assert errors[0].path.endswith("stuck.bin")
+    assert errors[0].path.endswith("stuck.xyz")
     assert len(list(out.glob("*.ply"))) == 40
     lines = [json.loads(line) for line in (out / "farpoint.jsonl").read_text().splitlines()]
     assert len({line["output"] for line in lines}) == len(lines) == 41
 
 
-def readers(pipe):
-    """Workers of Ray that wait in ``open``: the pipe has no writer, so that nobody has it open yet."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/cmdline", "rb") as file:
-                command = file.read()
-            if not command.startswith(b"ray::"):
-                continue
-            for task in os.listdir(f"/proc/{name}/task"):
-                with open(f"/proc/{name}/task/{task}/wchan") as file:
-                    if "fifo" in file.read() or "pipe" in file.read():
-                        found.append(int(name))
-                        break
-        except OSError:
-            continue
-    return found
+def kill_readers(pipe):
+    """Kills the processes that read a pipe, which nobody writes to, while they wait for it."""
+    try:
+        writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return []  # nobody reads
+    try:
+        # Whoever waited for a writer has it open now.
+        for _ in range(100):
+            found = [int(name) for name in os.listdir("/proc") if name.isdigit() and has_open(name, pipe)]
+            for process in found:
+                os.kill(process, signal.SIGKILL)
+            if found:
+                return found
+            time.sleep(0.02)
+        return []
+    finally:
+        os.close(writer)
+
+
+def has_open(process, pipe):
+    folder = f"/proc/{process}/fd"
+    try:
+        opened = [os.readlink(f"{folder}/{number}") for number in os.listdir(folder)]
+    except OSError:
+        return False
+    return str(pipe) in opened and int(process) != os.getpid()
 
 
 def test_a_file_that_takes_too_long_is_cancelled(scans, tmp_path):
-    os.mkfifo(scans / "stuck.bin")
-    rows = farpoint.ray.sample_files([scans, scans / "stuck.bin"], tmp_path / "thin", ratio=0.25, time_limit=3)
+    os.mkfifo(scans / "stuck.xyz")
+    rows = farpoint.ray.sample_files([scans, scans / "stuck.xyz"], tmp_path / "thin", ratio=0.25, time_limit=3)
     errors = [row for row in rows if row.error]
     assert len(rows) == 41 and len(errors) == 1 and "longer than 3 s" in errors[0].error
 

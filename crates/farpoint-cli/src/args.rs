@@ -18,7 +18,7 @@ pub(crate) use demo::{Demo, Moved};
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
 pub(crate) use generate::{Generate, Made};
 pub(crate) use manual::{Completions, Man};
-pub(crate) use many::Many;
+pub(crate) use many::{Found, Many};
 pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{Count, Length, Ratio};
 pub(crate) use place::{Device, Run, StartAt, Where};
@@ -292,6 +292,11 @@ pub(crate) struct Info {
     /// The point cloud; '-' is stdin.
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
+    /// More of them: files, folders, patterns such as 'scans/**/*.laz', and lists of these (@list.txt).
+    #[arg(value_name = "FILE")]
+    pub(crate) more: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) found: Found,
     #[command(flatten)]
     pub(crate) reading: Reading,
     /// Read all points: bounds, intensities, classes and returns as they are, and how many rows hold

@@ -24,13 +24,17 @@ pub(crate) const SOME_FAILED: u8 = 3;
 /// Some files failed.
 #[derive(Debug)]
 pub(crate) struct Failed {
-    files: usize,
-    of: usize,
+    pub(crate) files: usize,
+    pub(crate) of: usize,
 }
 
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} files failed; the same command tries them again", self.files, self.of)
+        write!(
+            f,
+            "{} of {} files failed; what is wrong with them stands above",
+            self.files, self.of
+        )
     }
 }
 

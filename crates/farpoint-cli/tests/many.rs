@@ -186,6 +186,24 @@ fn order_has_the_same() {
 }
 
 #[test]
+fn info_has_the_same_inputs() {
+    let folder = scans(3, 80);
+    let object = folder.ok("info scans --recursive --json").json();
+    let points: Vec<_> =
+        object["files"].as_array().unwrap().iter().map(|file| &file["points"]).collect();
+    assert_eq!(points, [80, 81, 82]);
+    folder.write("scans/bad.ply", "no cloud");
+    let said = folder.run("info scans/*.xyz scans/bad.ply");
+    assert_eq!(said.status, 3, "{}", said.err);
+    assert!(
+        said.err.contains("scans/bad.ply") && said.err.contains("1 of 3 files failed"),
+        "{}",
+        said.err
+    );
+    assert!(said.text().contains("s1.xyz") && said.text().contains("s2.xyz"));
+}
+
+#[test]
 fn a_small_memory_limit_and_many_jobs_change_nothing() {
     let folder = scans(9, 150);
     folder.ok(SAMPLE);

@@ -1,8 +1,8 @@
 """Processes that work on files, one line for each; ``main`` is what they run.
 
 A worker is a fresh interpreter, not a fork: threads of the caller do no harm, and no ``__main__`` is imported.
-Its first line of input has the settings, which it answers with a line; each further line names an input and an output, and the answer is a
-line that ``_native.FileBatch.finish`` understands.
+Its first line of input has the settings, which it answers with a line; each further line names an input and
+an output, and the answer is a line that ``_native.FileBatch.finish`` understands.
 """
 
 from __future__ import annotations

@@ -125,7 +125,8 @@ def sample_files(
             )(_task.work)
             room = workers or _room(ray, num_cpus, num_gpus)
             with _progress.bar(progress, "sampling", "files") as tell:
-                for done, failed in enumerate(_Run(ray, batch, remote, settings, limit).all(left, room), 1):
+                ended = _Run(ray, batch, remote, settings, limit).all(left, room)
+                for done, failed in enumerate(ended, 1):
                     if tell is not None:
                         tell(done, len(left))
                     if failed and fail_fast:
@@ -136,14 +137,17 @@ def sample_files(
 def _room(ray: Any, num_cpus: float, num_gpus: float) -> int:
     """Tasks that the cluster has room for; at least one, which then waits for a machine."""
     there = ray.cluster_resources()
-    rooms = [there.get(name, 0) / each for name, each in (("CPU", num_cpus), ("GPU", num_gpus)) if each > 0]
+    asked = [("CPU", num_cpus), ("GPU", num_gpus)]
+    rooms = [there.get(name, 0) / each for name, each in asked if each > 0]
     return max(1, int(min(rooms, default=1)))
 
 
 class _Run:
     """Files going through tasks."""
 
-    def __init__(self, ray: Any, batch: open_batch, remote: Any, settings: dict[str, Any], limit: float | None) -> None:
+    def __init__(
+        self, ray: Any, batch: open_batch, remote: Any, settings: dict[str, Any], limit: float | None
+    ) -> None:
         self.ray = ray
         self.batch = batch
         self.remote = remote
