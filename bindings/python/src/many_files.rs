@@ -168,9 +168,9 @@ impl FileBatch {
         self.with(|batch| batch.finish(k, seconds, result).map(|_| true).map_err(failed))
     }
 
-    /// Writes the row of a file that failed.
+    /// Writes the row of a file whose process was killed.
     fn fail(&self, k: usize, seconds: f64, error: String) -> PyResult<()> {
-        self.with(|batch| batch.finish(k, seconds, Err(error)).map(drop).map_err(failed))
+        self.with(|batch| batch.fail(k, seconds, error).map(drop).map_err(failed))
     }
 
     /// The process that worked on a file ended: whether to try it again. If not, its row is written.

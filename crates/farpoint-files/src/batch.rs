@@ -97,6 +97,7 @@ impl Batch {
             state.deaths[k] += 1;
             state.deaths[k]
         };
+        self.cut(k);
         if deaths < TRIES_MOST {
             return Ok(true);
         }
@@ -108,6 +109,21 @@ impl Batch {
         let row = Row::of(&self.files[k], &self.digest, 0.0, Err(error));
         self.add(k, Row { killed: deaths, ..row })?;
         Ok(false)
+    }
+
+    /// Writes the row of a file whose process was ended, for this reason.
+    ///
+    /// # Errors
+    /// [`Error::System`] if that can't be written.
+    pub fn fail(&self, k: usize, seconds: f64, error: String) -> Result<Row, Error> {
+        let row = self.finish(k, seconds, Err(error));
+        self.cut(k);
+        row
+    }
+
+    /// What the process of a file may have left half-written is removed at the end.
+    fn cut(&self, k: usize) {
+        self.state().manifest.was_cut(&self.files[k]);
     }
 
     fn add(&self, k: usize, row: Row) -> Result<Row, Error> {

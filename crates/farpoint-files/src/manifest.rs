@@ -25,8 +25,12 @@ pub struct Manifest {
     tries: fs::File,
     /// The last row of each output.
     rows: HashMap<String, Row>,
-    /// Outputs for which work began and did not end.
+    /// Outputs for which work began in an earlier run and did not end.
     open: HashSet<String>,
+    /// Outputs for which work is going on.
+    begun: HashSet<String>,
+    /// Outputs of which something half-written may lie about: a process of theirs was ended.
+    cut: HashSet<String>,
     /// Lines that could not be read.
     pub unreadable: usize,
 }
@@ -63,9 +67,10 @@ impl Manifest {
         let path = folder.join(TRIES);
         let fail = |source| Error::system(&path, source, FIX);
         let mut tries = append(&path).map_err(fail)?;
-        let open = begun(&whole_lines(&mut tries).map_err(fail)?);
-        let manifest = Self { folder: folder.to_owned(), lines, tries, rows, open, unreadable };
-        manifest.sweep();
+        let open = open_tries(&whole_lines(&mut tries).map_err(fail)?);
+        let (folder, begun, cut) = (folder.to_owned(), HashSet::new(), HashSet::new());
+        let manifest = Self { folder, lines, tries, rows, open, begun, cut, unreadable };
+        manifest.sweep(&manifest.open);
         Ok(manifest)
     }
 
@@ -97,6 +102,7 @@ impl Manifest {
     /// # Errors
     /// [`Error::System`] if the system refuses.
     pub fn begin(&mut self, file: &File) -> Result<(), Error> {
+        self.begun.insert(file.place.display().to_string());
         self.note('+', file)
     }
 
@@ -116,23 +122,28 @@ impl Manifest {
         let path = self.folder.join(MANIFEST);
         line(&mut self.lines, row.to_line() + "\n")
             .map_err(|source| Error::system(&path, source, FIX))?;
+        self.begun.remove(&row.output);
         self.rows.insert(row.output.clone(), row);
         self.note('-', file)
     }
 
-    /// The end of a run that was not killed: no try is open.
+    /// Notes that the process that worked on the file was ended.
+    pub fn was_cut(&mut self, file: &File) {
+        self.cut.insert(file.place.display().to_string());
+    }
+
+    /// The end of a run that was not killed: no try is open, and no work is going on any more.
     pub fn close(self) {
+        self.sweep(&self.begun);
+        self.sweep(&self.cut);
         // What is left of it says no more than that these files were begun and are to be tried again.
         let _ = fs::remove_file(self.folder.join(TRIES));
     }
 
-    /// Removes what a killed run left half-written, where it was writing.
-    fn sweep(&self) {
-        let mut folders: Vec<_> = self
-            .open
-            .iter()
-            .filter_map(|place| self.folder.join(place).parent().map(Path::to_owned))
-            .collect();
+    /// Removes what was left half-written where these outputs go.
+    fn sweep(&self, places: &HashSet<String>) {
+        let folder = |place: &String| self.folder.join(place).parent().map(Path::to_owned);
+        let mut folders: Vec<_> = places.iter().filter_map(folder).collect();
         folders.sort();
         folders.dedup();
         for entry in
@@ -172,7 +183,7 @@ fn line(file: &mut fs::File, text: String) -> io::Result<()> {
 }
 
 /// Outputs for which work began and did not end.
-fn begun(text: &str) -> HashSet<String> {
+fn open_tries(text: &str) -> HashSet<String> {
     let mut open = HashSet::new();
     for line in text.lines() {
         let Some((sign, place)) = line.split_at_checked(1) else { continue };
