@@ -7,8 +7,14 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 /// What is published, each after those it depends on.
-pub(crate) const CRATES: [&str; 5] =
-    ["farpoint-generate", "farpoint-io", "farpoint", "farpoint-cuda", "farpoint-cli"];
+pub(crate) const CRATES: [&str; 6] = [
+    "farpoint-generate",
+    "farpoint-io",
+    "farpoint",
+    "farpoint-cuda",
+    "farpoint-files",
+    "farpoint-cli",
+];
 
 /// Fields that each manifest must have, in addition to those of the workspace.
 const FIELDS: [&str; 6] =

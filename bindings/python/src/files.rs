@@ -55,7 +55,7 @@ impl Source {
     }
 }
 
-fn options(
+pub(crate) fn options(
     format: Option<&str>,
     columns: Option<usize>,
     xyz: Option<[String; 3]>,
@@ -65,7 +65,7 @@ fn options(
 }
 
 /// A format by its name or one of its extensions.
-fn format_of(name: &str) -> PyResult<Format> {
+pub(crate) fn format_of(name: &str) -> PyResult<Format> {
     name.parse().map_err(failed)
 }
 
@@ -346,12 +346,12 @@ fn numbers(py: Python<'_>, column: Column) -> Bound<'_, PyAny> {
 }
 
 /// The layout that a name such as "csv" asks for.
-fn style_of(format: &str) -> Option<TextStyle> {
+pub(crate) fn style_of(format: &str) -> Option<TextStyle> {
     let name = format!("a.{}", format.trim_start_matches('.'));
     matches!(format.parse(), Ok(Format::Text)).then(|| TextStyle::of(name.as_ref()))
 }
 
-fn precision_of(name: &str) -> PyResult<Precision> {
+pub(crate) fn precision_of(name: &str) -> PyResult<Precision> {
     match name {
         "single" => Ok(Precision::Single),
         "double" => Ok(Precision::Double),
@@ -361,7 +361,7 @@ fn precision_of(name: &str) -> PyResult<Precision> {
     }
 }
 
-fn encoding_of(name: &str) -> PyResult<Encoding> {
+pub(crate) fn encoding_of(name: &str) -> PyResult<Encoding> {
     match name {
         "ascii" => Ok(Encoding::Ascii),
         "binary" => Ok(Encoding::Binary),

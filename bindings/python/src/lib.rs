@@ -3,7 +3,7 @@
 //!
 //! From the top down, each using only those below it:
 //!
-//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `generate`: the functions
+//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `many_files`, `generate`: the functions
 //!   that Python calls.
 //! * `batch`, `watch`: clouds side by side; progress, and Ctrl-C. `met`: arguments met before.
 //! * `device`: clouds in device memory. `tensors`: those of PyTorch. `arrays`: arrays of NumPy, capsules of DLPack, memory of our own.
@@ -18,6 +18,7 @@ mod device;
 mod error;
 mod files;
 mod generate;
+mod many_files;
 mod measures;
 mod met;
 mod neighbors;
@@ -48,5 +49,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     searching::add(module)?;
     values::add(module)?;
     files::add(module)?;
+    many_files::add(module)?;
     generate::add(module)
 }

@@ -11,14 +11,16 @@ ROOT = pathlib.Path(farpoint.__file__).parent
 
 #: From the top down. A module uses those below its own floor, and those of its floor without a circle.
 FLOORS = [
-    ["farpoint.segmentation"],
+    ["farpoint.segmentation", "farpoint.ray"],
     ["farpoint"],
     ["farpoint.compat"],
     ["farpoint.sampling", "farpoint.approximate", "farpoint.neighbors", "farpoint.measures", "farpoint.files",
-     "farpoint.devices", "farpoint.several", "farpoint.operators", "farpoint.index"],
+     "farpoint.devices", "farpoint.several", "farpoint.operators", "farpoint.index",
+     "farpoint.many_files"],
     ["farpoint._arrays"],
     ["farpoint._torch"],
-    ["farpoint._arguments", "farpoint._progress", "farpoint._typing", "farpoint._native"],
+    ["farpoint._arguments", "farpoint._progress", "farpoint._typing", "farpoint._native",
+     "farpoint._file_workers"],
     ["farpoint._records"],
 ]
 

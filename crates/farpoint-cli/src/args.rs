@@ -5,10 +5,12 @@ mod demo;
 mod files;
 mod generate;
 mod manual;
+mod many;
 mod neighbors;
 mod numbers;
 mod place;
 mod samplers;
+mod size;
 mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
@@ -16,10 +18,12 @@ pub(crate) use demo::{Demo, Moved};
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
 pub(crate) use generate::{Generate, Made};
 pub(crate) use manual::{Completions, Man};
+pub(crate) use many::{Found, Many};
 pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{Count, Length, Ratio};
 pub(crate) use place::{Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
+pub(crate) use size::Size;
 pub(crate) use which::Which;
 
 use crate::messages::Verbosity;
@@ -129,6 +133,11 @@ pub(crate) struct Sample {
     pub(crate) approximate: Approximate,
     #[command(flatten)]
     pub(crate) place: Where,
+    #[command(flatten)]
+    pub(crate) many: Many,
+    /// Memory that files worked on side by side may take, such as 8GiB [default: half of what is free].
+    #[arg(long, value_name = "SIZE", help_heading = "Many files")]
+    pub(crate) memory: Option<Size>,
 }
 
 /// How many points are chosen; clap sees to it that one of the four is given.
@@ -171,6 +180,7 @@ Examples:
   farpoint sample scan.ply -o even.ply --spacing 5cm       at most 5 cm from any point to a sample
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint sample scan.ply -o thin.ply --algorithm grid --cell 5cm        approximate
+  farpoint sample scans/ --output-dir thin --ratio 0.25 --recursive       a folder
   farpoint sample survey.csv -o few.laz -n 10k --xyz Easting,Northing,Height
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 
@@ -196,13 +206,26 @@ pub(crate) struct Order {
     #[command(flatten)]
     pub(crate) input: Input,
     #[command(flatten)]
-    pub(crate) output: CloudOutput,
+    pub(crate) output: OrderOutput,
     #[command(flatten)]
     pub(crate) report: Report,
     #[command(flatten)]
     pub(crate) run: Run,
     #[command(flatten)]
     pub(crate) place: Where,
+    #[command(flatten)]
+    pub(crate) many: Many,
+}
+
+/// What 'order' writes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OrderOutput {
+    /// Write the points here.
+    #[arg(short, long, value_name = "FILE", required_unless_present = "output_dir")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
 }
 
 /// A cloud that is written.
@@ -269,6 +292,11 @@ pub(crate) struct Info {
     /// The point cloud; '-' is stdin.
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
+    /// More of them: files, folders, patterns such as 'scans/**/*.laz', and lists of these (@list.txt).
+    #[arg(value_name = "FILE")]
+    pub(crate) more: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) found: Found,
     #[command(flatten)]
     pub(crate) reading: Reading,
     /// Read all points: bounds, intensities, classes and returns as they are, and how many rows hold

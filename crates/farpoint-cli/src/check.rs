@@ -2,8 +2,8 @@
 //! can't be written. Numbers out of range are found by the library.
 
 use crate::args::{
-    self, Approximate, CloudOutput, Device, Keep, Length, Method, Report, Run, SampleOutput,
-    StartAt, Where, Writing,
+    self, Approximate, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt, Where,
+    Writing,
 };
 use crate::device;
 use crate::output::count;
@@ -12,15 +12,21 @@ use farpoint::{Algorithm, Amount, approximate};
 use farpoint_io::memory;
 use std::path::Path;
 
-/// All of `farpoint sample`.
-pub(crate) fn sample(args: &args::Sample) -> Result<()> {
+/// What `farpoint sample` is asked to do, whatever the files.
+pub(crate) fn sampling(args: &args::Sample) -> Result<()> {
     let Run { sampler, .. } = &args.run;
     unfit(args, sampler.method.name())?;
     match sampler.method {
         Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
         Method::Approximate(method) => approximate(args, method)?,
     }
-    amount(args.wanted.amount(Length::in_meters))?;
+    amount(args.wanted.amount(Length::in_meters))
+}
+
+/// All of `farpoint sample` with one file.
+pub(crate) fn sample(args: &args::Sample) -> Result<()> {
+    sampling(args)?;
+    one_file(&args.many)?;
     let SampleOutput { output, indices, writing } = &args.output;
     let input = &args.input.input;
     let stdout = Path::new("-");
@@ -40,19 +46,33 @@ pub(crate) fn sample(args: &args::Sample) -> Result<()> {
     report(&args.report, &[input, output.as_deref().unwrap_or(stdout)])
 }
 
-/// All of `farpoint order`.
-pub(crate) fn order(args: &args::Order) -> Result<()> {
+/// What `farpoint order` is asked to do, whatever the files.
+pub(crate) fn ordering(args: &args::Order) -> Result<()> {
     match args.run.sampler.method {
-        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
+        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm),
         Method::Approximate(method) => bail!(
             "--algorithm {method}: an approximate sampler, which can't put a cloud into \
              farthest-first order; choose an exact algorithm"
         ),
     }
-    let CloudOutput { output, writing } = &args.output;
+}
+
+/// All of `farpoint order` with one file.
+pub(crate) fn order(args: &args::Order) -> Result<()> {
+    ordering(args)?;
+    one_file(&args.many)?;
+    let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
     cloud(output, &[&args.input.input], writing)?;
     report(&args.report, &[&args.input.input, output])?;
     stdout_once(output, &args.report)
+}
+
+/// Refuses options about several files where there is one.
+fn one_file(many: &args::Many) -> Result<()> {
+    match many.given() {
+        Some(option) => bail!("{option} is about several files; add --output-dir, or leave it out"),
+        None => Ok(()),
+    }
 }
 
 /// Amounts that no cloud can give.

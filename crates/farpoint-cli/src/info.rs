@@ -4,31 +4,64 @@ mod description;
 mod facts;
 
 use crate::input::{self, Points};
-use crate::messages::warn;
+use crate::many::Failed;
+use crate::messages::{complain, warn};
 use crate::progress::Progress;
 use crate::{args, check, report};
 use anyhow::Result;
 use description::Description;
 use facts::{Attributes, Rows};
+use farpoint_files::{expand, names_several};
 use farpoint_io::{Cloud, Summary};
+use serde_json::json;
 use std::path::Path;
 
 pub(crate) fn run(args: &args::Info) -> Result<()> {
     check::report(&args.report, &[&args.input])?;
-    let description = match summary(args)? {
+    if !args.more.is_empty() || names_several(&args.input) {
+        return several(args);
+    }
+    let found = description(&args.input, args)?;
+    report::print(&args.report, found.as_json(), &found.as_table(), false)
+}
+
+/// Of each file what is in it; those that can't be read are told, and the others go on.
+fn several(args: &args::Info) -> Result<()> {
+    let given: Vec<_> = std::iter::once(&args.input).chain(&args.more).cloned().collect();
+    let found = expand(&given, args.found.recursive, None)?;
+    let (mut objects, mut errors, mut tables) = (Vec::new(), Vec::new(), Vec::new());
+    for file in &found {
+        match description(&file.path, args) {
+            Ok(description) => {
+                objects.push(description.as_json());
+                tables.push(description.as_table());
+            }
+            Err(error) => {
+                complain("error", &error.to_string());
+                let input = file.path.display().to_string();
+                errors.push(json!({ "input": input, "error": error.to_string() }));
+            }
+        }
+    }
+    let failed = Failed { files: errors.len(), of: found.len() };
+    let object = json!({ "files": objects, "errors": errors });
+    report::print(&args.report, object, &tables.join("\n"), false)?;
+    if failed.files == 0 { Ok(()) } else { Err(failed.into()) }
+}
+
+fn description(path: &Path, args: &args::Info) -> Result<Description> {
+    Ok(match summary(path, args)? {
         Some(summary) if !args.points && (summary.bounds.is_some() || summary.points == 0) => {
-            let name = input::name(&args.input);
+            let name = input::name(path);
             summary.warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
             Description::of_header(name, summary)
         }
-        summary => read(args, summary)?,
-    };
-    report::print(&args.report, description.as_json(), &description.as_table(), false)
+        summary => read(path, args, summary)?,
+    })
 }
 
 /// What the header tells, if the format's headers tell much.
-fn summary(args: &args::Info) -> Result<Option<Summary>> {
-    let path: &Path = &args.input;
+fn summary(path: &Path, args: &args::Info) -> Result<Option<Summary>> {
     let progress = Progress::start("reading the header of", &input::name(path));
     let summary = farpoint_io::summary(path, &args.reading.options())?;
     drop(progress);
@@ -36,14 +69,14 @@ fn summary(args: &args::Info) -> Result<Option<Summary>> {
 }
 
 /// Reads all points; what they don't tell is left from the header.
-fn read(args: &args::Info, summary: Option<Summary>) -> Result<Description> {
-    let (cloud, _) = input::read(&args.input, &args.reading.options())?;
+fn read(path: &Path, args: &args::Info, summary: Option<Summary>) -> Result<Description> {
+    let (cloud, _) = input::read(path, &args.reading.options())?;
     let points = Points::of(&cloud);
     let rows = Rows::of(&points, args.points);
     let attributes = if args.points { Attributes::of(&cloud) } else { Attributes::default() };
     let precision = if matches!(points, Points::F32(_)) { "f32" } else { "f64" };
     let description = Description {
-        file: input::name(&args.input),
+        file: input::name(path),
         format: cloud.format(),
         description: cloud.description(),
         points: cloud.len() as u64,

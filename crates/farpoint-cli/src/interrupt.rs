@@ -10,6 +10,9 @@ static WRITING: AtomicUsize = AtomicUsize::new(0);
 /// Whether an interrupt waits.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// Whether the run ends itself when an interrupt comes.
+static GENTLE: AtomicBool = AtomicBool::new(false);
+
 /// Exit status after Ctrl-C, as shells expect it.
 const STATUS: i32 = 130;
 
@@ -17,8 +20,9 @@ const STATUS: i32 = 130;
 pub fn install() {
     let _ = ctrlc::set_handler(|| {
         let again = INTERRUPTED.swap(true, Ordering::SeqCst);
-        if again || WRITING.load(Ordering::SeqCst) == 0 {
-            std::process::exit(STATUS);
+        let waits = GENTLE.load(Ordering::SeqCst) || WRITING.load(Ordering::SeqCst) > 0;
+        if again || !waits {
+            exit();
         }
     });
 }
@@ -29,8 +33,20 @@ pub fn guarded<R>(write: impl FnOnce() -> R) -> R {
     WRITING.fetch_add(1, Ordering::SeqCst);
     let result = write();
     WRITING.fetch_sub(1, Ordering::SeqCst);
-    if INTERRUPTED.load(Ordering::SeqCst) {
-        std::process::exit(STATUS);
+    if INTERRUPTED.load(Ordering::SeqCst) && !GENTLE.load(Ordering::SeqCst) {
+        exit();
     }
     result
+}
+
+/// From now on the first interrupt only sets what this returns, for work on several files at a time, which
+/// ends at the next file or step; then [`exit`] is to be called.
+pub(crate) fn gentle() -> &'static AtomicBool {
+    GENTLE.store(true, Ordering::SeqCst);
+    &INTERRUPTED
+}
+
+/// Ends the process as after an interrupt.
+pub(crate) fn exit() -> ! {
+    std::process::exit(STATUS)
 }

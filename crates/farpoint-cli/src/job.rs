@@ -8,13 +8,10 @@ use crate::outcome::{Outcome, RanOn, figures, named};
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use farpoint::approximate::{self, ApproximateSampler, Order};
-use farpoint::{Amount, BadRows, Device, Matcher, Sampler, Scalar, Start};
-use farpoint_io::{Cloud, Column, Coordinates};
+use farpoint::{Amount, BadRows, Device, Sampler, Scalar, Start};
+use farpoint_files as files;
 use serde_json::json;
 use std::time::Instant;
-
-/// Name of the column that says how many points a centroid stands for.
-const POINTS: &str = "points";
 
 /// A sampler with everything that was requested of it.
 pub(crate) enum Job {
@@ -33,25 +30,18 @@ impl Job {
         start: Option<Start>,
         statistics: bool,
     ) -> Self {
-        let method = match run.sampler.method {
-            Method::Exact(algorithm) => {
+        let approximate = |method, start: Option<Start>| {
+            let job = ApproximateSampler::new(method, amount).bad_rows(BadRows::Skip);
+            start.into_iter().fold(job, ApproximateSampler::start)
+        };
+        match method(run, given) {
+            files::Method::Exact(algorithm) => {
                 let job = Sampler::new(amount).algorithm(algorithm).bad_rows(BadRows::Skip);
                 let job = job.statistics(statistics);
-                return Self::Exact(match start {
-                    Some(start) => job.start(start),
-                    None => job,
-                });
+                Self::Exact(start.into_iter().fold(job, Sampler::start))
             }
-            Method::Approximate(method) => given.map_or(method, |given| with(method, given, run)),
-        };
-        let job = ApproximateSampler::new(method, amount).bad_rows(BadRows::Skip);
-        let job = match start {
-            Some(start) => job.start(start),
-            None => job,
-        };
-        match given.and_then(|given| given.keep) {
-            Some(Keep::Centroid) => Self::Centroids(job),
-            _ => Self::Approximate(job),
+            files::Method::Approximate(method) => Self::Approximate(approximate(method, start)),
+            files::Method::Centroids(method) => Self::Centroids(approximate(method, start)),
         }
     }
 
@@ -99,6 +89,18 @@ impl Job {
                 each_precision!(points, points => centroids(job, points, place, progress)?)
             }
         })
+    }
+}
+
+/// The sampler that the options ask for.
+pub(crate) fn method(run: &Run, given: Option<&Approximate>) -> files::Method {
+    let method = match run.sampler.method {
+        Method::Exact(algorithm) => return files::Method::Exact(algorithm),
+        Method::Approximate(method) => given.map_or(method, |given| with(method, given, run)),
+    };
+    match given.and_then(|given| given.keep) {
+        Some(Keep::Centroid) => files::Method::Centroids(method),
+        _ => files::Method::Approximate(method),
     }
 }
 
@@ -186,7 +188,7 @@ fn approximate<T: Scalar>(
     let seconds = start.elapsed().as_secs_f64();
     let chosen: Vec<[T; 3]> = sample.indices.iter().map(|&row| points[row]).collect();
     Ok(Outcome {
-        covering_radius: radius(points, &chosen)?,
+        covering_radius: files::covering_radius(points, &chosen)?,
         indices: sample.indices,
         distances: Vec::new(),
         algorithm: sample.method.name().to_owned(),
@@ -211,13 +213,8 @@ fn centroids<T: Scalar>(
     let made = job.on(&cpu).centroids_with(points, &mut |step| progress.step(step))?;
     let seconds = start.elapsed().as_secs_f64();
     let rows: Vec<[T; 3]> = made.coordinates.as_chunks().0.to_vec();
-    let covering_radius = radius(points, &rows)?;
-    let coordinates = match size_of::<T>() {
-        4 => Coordinates::F32(rows.iter().map(|row| row.map(|x| x.to_f64() as f32)).collect()),
-        _ => Coordinates::F64(rows.iter().map(|row| row.map(T::to_f64)).collect()),
-    };
-    let mut cloud = Cloud::new(coordinates);
-    cloud.add_column(POINTS, Column::U32(made.counts));
+    let covering_radius = files::covering_radius(points, &rows)?;
+    let cloud = files::centroid_cloud(&rows, made.counts);
     Ok(Outcome {
         indices: (0..rows.len()).collect(),
         distances: Vec::new(),
@@ -231,13 +228,4 @@ fn centroids<T: Scalar>(
         statistics: None,
         seconds,
     })
-}
-
-/// Largest distance of a point to the sample; bad rows don't count, and no sample covers nothing.
-fn radius<T: Scalar>(points: &[[T; 3]], sample: &[[T; 3]]) -> Result<f64, farpoint::Error> {
-    if sample.is_empty() {
-        return Ok(f64::INFINITY);
-    }
-    let nearest = Matcher::new().bad_rows(BadRows::Skip).nearest(points, sample)?;
-    Ok(nearest.max_distance().to_f64())
 }

@@ -21,6 +21,7 @@ pub mod interrupt;
 mod job;
 mod layout;
 mod manual;
+mod many;
 mod messages;
 mod neighbors;
 mod order;
@@ -69,7 +70,7 @@ pub fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             messages::complain("error", &format!("{error}"));
-            ExitCode::from(BAD_INPUT)
+            many::status(&error)
         }
     }
 }

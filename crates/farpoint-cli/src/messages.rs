@@ -1,6 +1,8 @@
 //! Messages on stderr: errors, warnings and notes of one line each, and what `--quiet` and `--verbose`
 //! do with them. Warnings are kept, because reports in JSON repeat them.
 
+pub(crate) use farpoint_files::text::count;
+use farpoint_files::{Kind, Notes};
 use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -48,6 +50,16 @@ pub fn warn(text: &str) {
 pub fn note(text: &str) {
     if says(Verbosity::Normal) {
         complain("note", text);
+    }
+}
+
+/// Writes what the library noticed.
+pub(crate) fn pass_on(notes: &Notes) {
+    for (kind, text) in notes.iter() {
+        match kind {
+            Kind::Warning => warn(text),
+            Kind::Note => note(text),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use terminal_size::{Width, terminal_size_of};
 const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 /// The bar, once the number of samples is known; the message is cut to fit.
-const WIDE: &str = "{msg} [{wide_bar}] {human_pos}/{human_len} samples, {eta} left";
+const WIDE: &str = "{msg} [{wide_bar}] {human_pos}/{human_len} {prefix}, {eta} left";
 /// The same where there is no room for all that.
 const NARROW: &str = "{msg} {percent}%, {eta} left";
 const WITHOUT_SIZE: &str = "{spinner} {msg}";
@@ -33,6 +33,8 @@ struct Shared {
     /// What is being done, to which file or cloud.
     verb: &'static str,
     what: String,
+    /// What is counted.
+    unit: &'static str,
 }
 
 impl Shared {
@@ -61,11 +63,21 @@ pub(crate) struct Progress {
 impl Progress {
     /// Starts the clock. The work's name is a verb and what it is done to: "reading", "room.ply".
     pub(crate) fn start(verb: &'static str, what: &str) -> Self {
+        Self::counting(verb, what, "samples")
+    }
+
+    /// As [`Progress::start`], for work whose steps are files.
+    pub(crate) fn of_files(verb: &'static str, what: &str) -> Self {
+        Self::counting(verb, what, "files")
+    }
+
+    fn counting(verb: &'static str, what: &str, unit: &'static str) -> Self {
         let shared = Arc::new(Shared {
             done: AtomicU64::new(0),
             wanted: AtomicU64::new(0),
             verb,
             what: what.to_owned(),
+            unit,
         });
         let drawn = stderr().is_terminal() && messages::says(Verbosity::Normal);
         let drawing = drawn.then(|| {
@@ -113,6 +125,7 @@ fn draw(shared: &Shared, stopped: &Receiver<()>) {
             }
         }
         bar.set_message(message);
+        bar.set_prefix(shared.unit);
         if wanted > 0 {
             bar.set_length(wanted);
             bar.set_position(shared.done.load(Ordering::Relaxed));
@@ -148,7 +161,8 @@ mod tests {
 
     fn message(what: &str, room: usize) -> String {
         let (done, wanted) = (AtomicU64::new(0), AtomicU64::new(0));
-        Shared { done, wanted, verb: "reading", what: what.to_owned() }.message(room)
+        Shared { done, wanted, verb: "reading", what: what.to_owned(), unit: "samples" }
+            .message(room)
     }
 
     #[test]

@@ -7,13 +7,16 @@ use crate::messages::note;
 use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
-use crate::{args, check, input, output, units};
+use crate::{args, check, input, many, output, units};
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, memory};
 use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn run(args: &args::Sample) -> Result<()> {
+    if many::is_asked(&args.input.input, &args.many) {
+        return many::sample(args);
+    }
     check::sample(args)?;
     let (path, name) = (&args.input.input, input::name(&args.input.input));
     let (cloud, read) = input::read(path, &args.input.reading.options())?;

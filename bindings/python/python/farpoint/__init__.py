@@ -25,6 +25,7 @@ from .approximate import Centroids, centroids, sample_approximate
 from .devices import warm_up
 from .files import Cloud, read, write
 from .index import Index
+from .many_files import FileSample, sample_files
 from .measures import Quality, check, quality
 from .neighbors import Nearest, PlainNearest, chamfer, nearest
 from .operators import gather, gather_max, interpolate, inverse_distance_weights
@@ -39,6 +40,7 @@ __all__ = [
     "Centroids",
     "Cloud",
     "CudaUnavailable",
+    "FileSample",
     "Index",
     "Nearest",
     "Neighbors",
@@ -62,6 +64,7 @@ __all__ = [
     "read",
     "sample",
     "sample_approximate",
+    "sample_files",
     "warm_up",
     "write",
 ]

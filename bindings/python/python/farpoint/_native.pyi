@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -12,7 +13,7 @@ from ._records import Approximation, Batches, Clouds, Found, Gradients, Input, N
 __all__ = [
     "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "random_word", "random_start",
     "sample_ragged", "cuda_sample", "CudaSample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
-    "cuda_devices", "cuda_warm_up", "File", "read", "read_bytes", "restore", "from_points", "Imported",
+    "cuda_devices", "cuda_warm_up", "File", "FileBatch", "FileWorker", "read", "read_bytes", "restore", "from_points", "Imported",
     "DeviceArray",
     "match_clouds", "match_backward", "cuda_match", "cuda_match_backward",
     "cuda_match_scratch_bytes", "chamfer_clouds", "chamfer_backward", "CudaChamfer", "CudaNearest", "cuda_device_of",
@@ -163,6 +164,52 @@ class File:
         tuple[bytes, str, str, list[str], list[str] | None], list[tuple[str, NDArray[Any]]]
     ]: ...
     def npy(self, rows: NDArray[np.int64] | None) -> bytes: ...
+
+@final
+class FileWorker:
+    digest: str
+    def __init__(
+        self,
+        count: int | None,
+        ratio: float | None,
+        spacing: str | None,
+        algorithm: str,
+        start: list[int] | None,
+        seed: int | None,
+        rows: tuple[bool, bool],
+        format: str | None,
+        columns: int | None,
+        xyz: list[str] | None,
+        to: str | None,
+        encoding: str | None,
+        precision: str | None,
+        scale: str | None,
+        threads: int | None,
+        gpu: int | None,
+    ) -> None: ...
+    def sample(
+        self, input: str | os.PathLike[str], output: str | os.PathLike[str], limit: float | None
+    ) -> str: ...
+
+@final
+class FileBatch:
+    def __init__(
+        self,
+        paths: Sequence[str | os.PathLike[str]],
+        out: str | os.PathLike[str],
+        recursive: bool,
+        extension: str | None,
+        digest: str,
+        force: bool,
+    ) -> None: ...
+    def left(self) -> list[tuple[int, Path, Path, bool]]: ...
+    def begin(self, k: int) -> None: ...
+    def finish(self, k: int, line: str) -> bool: ...
+    def fail(self, k: int, seconds: float, error: str) -> None: ...
+    def killed(self, k: int) -> bool: ...
+    def close(
+        self,
+    ) -> list[tuple[str, str, int | None, int | None, float | None, float, str | None] | None]: ...
 
 @final
 class Imported:

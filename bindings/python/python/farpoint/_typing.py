@@ -51,6 +51,19 @@ if TYPE_CHECKING:
         on_bad: OnBad
         progress: bool
 
+    class FileOptions(TypedDict, total=False):
+        algorithm: Algorithm
+        start: int | Sequence[int] | None
+        seed: int | None
+        drop_zeros: bool
+        f32: bool
+        format: str | None
+        columns: int | None
+        xyz: Sequence[str | int] | None
+        encoding: Literal["ascii", "binary", "binary_big_endian", "binary_compressed"] | None
+        precision: Literal["single", "double"] | None
+        scale: float | str | None
+
     class OrderOptions(TypedDict, total=False):
         start: Integers
         lengths: Integers | None

@@ -63,7 +63,7 @@ pub(crate) struct Writing {
     /// Format of the points written, if not by the output's name: ply, pcd, las, laz, npy, xyz, csv
     /// or pts; for ply with :ascii, :binary or :binary-big-endian, for pcd with :ascii, :binary or
     /// :compressed.
-    #[arg(long, value_name = "FORMAT[:ENCODING]")]
+    #[arg(long, visible_alias = "to", value_name = "FORMAT[:ENCODING]")]
     format: Option<OutputFormat>,
     /// PLY, PCD and NPY: type of the coordinates written, single or double [default: as in the input;
     /// single for PCD].

@@ -68,76 +68,7 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// A length: `0.05`, in the unit of the file, or `5cm`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Length {
-    number: f64,
-    unit: Option<Unit>,
-}
-
-/// A unit by its symbol: a meter has so many of it, or it is so many meters, whichever is a whole
-/// number; `5cm` is then 0.05 to the last bit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Unit {
-    symbol: &'static str,
-    in_meter: f64,
-    meters: f64,
-}
-
-const fn unit(symbol: &'static str, in_meter: f64, meters: f64) -> Unit {
-    Unit { symbol, in_meter, meters }
-}
-
-const UNITS: [Unit; 6] = [
-    unit("mm", 1000.0, 1.0),
-    unit("cm", 100.0, 1.0),
-    unit("m", 1.0, 1.0),
-    unit("km", 1.0, 1000.0),
-    unit("ft", 10_000.0, 3048.0),
-    unit("in", 10_000.0, 254.0),
-];
-
-impl Length {
-    /// The number where the file's unit is so many meters.
-    pub(crate) fn in_units_of(self, meters: f64) -> f64 {
-        match self.unit {
-            None => self.number,
-            Some(unit) => self.number * unit.meters / unit.in_meter / meters,
-        }
-    }
-
-    /// The number where the file is in meters.
-    pub(crate) fn in_meters(self) -> f64 {
-        self.in_units_of(1.0)
-    }
-
-    /// Whether a unit was given.
-    pub(crate) fn has_unit(self) -> bool {
-        self.unit.is_some()
-    }
-}
-
-impl fmt::Display for Length {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.number, self.unit.map_or("", |unit| unit.symbol))
-    }
-}
-
-impl FromStr for Length {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let advice = || "give a length such as 0.05, 5cm or 50mm".to_owned();
-        // The longest symbol that fits: 5cm ends in m too.
-        let unit = UNITS
-            .into_iter()
-            .filter(|unit| text.ends_with(unit.symbol))
-            .max_by_key(|unit| unit.symbol.len());
-        let digits = &text[..text.len() - unit.map_or(0, |unit| unit.symbol.len())];
-        let number = digits.trim_end().parse().map_err(|_| advice())?;
-        Ok(Self { number, unit })
-    }
-}
+pub(crate) use farpoint_files::Length;
 
 #[cfg(test)]
 mod tests {
@@ -167,24 +98,5 @@ mod tests {
         assert_eq!("150%".parse(), Ok(Ratio(1.5)));
         assert!("a quarter".parse::<Ratio>().unwrap_err().contains("25%"));
         assert!("%".parse::<Ratio>().is_err());
-    }
-
-    #[test]
-    fn lengths() {
-        for text in ["0.05", "5e-2", "5cm", "50mm", "50 mm", "0.05m", "0.00005km"] {
-            let length = text.parse::<Length>().unwrap();
-            assert_eq!(length.in_meters(), 0.05, "{text}");
-        }
-        let length = |text: &str| text.parse::<Length>().unwrap();
-        assert_eq!(length("10ft").in_meters(), 3.048);
-        assert_eq!(length("10ft").in_units_of(0.3048), 10.0);
-        assert_eq!(length("7").in_units_of(0.3048), 7.0);
-        assert_eq!(length("1in").in_meters(), 0.0254);
-        assert_eq!(length("5 cm").to_string(), "5cm");
-        let error = "5 furlongs".parse::<Length>().unwrap_err();
-        assert_eq!(error, "give a length such as 0.05, 5cm or 50mm");
-        for text in ["", "m", "cm", "5cmm", "5 c m"] {
-            assert!(text.parse::<Length>().is_err(), "{text}");
-        }
     }
 }

@@ -1,0 +1,5 @@
+"""farpoint on a cluster of Ray. Needs ``pip install 'farpoint[ray]'``; nothing of ``farpoint`` imports it."""
+
+from .files import sample_files
+
+__all__ = ["sample_files"]

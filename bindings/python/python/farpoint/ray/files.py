@@ -1,0 +1,247 @@
+"""Many files on the machines of a cluster.
+
+Tasks of Ray, not its data sets: those drop rows or blocks with an error, try a file that kills its worker for
+ever, and know no time limit. Here the driver alone writes the manifest, so that no storage has to be shared
+but that of the files themselves. It hands out several files a task and hears of them while the task goes on.
+Where a task ends without an answer for some, each of these is tried by itself, and tells who was to blame.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _arguments, _progress
+from ..many_files import FileSample, open_batch, positive, worker_settings
+from . import _task
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .._typing import FileOptions, Path
+
+__all__ = ["sample_files"]
+
+#: Seconds between looks at tasks of which nothing is heard.
+_LOOK = 0.2
+#: Files of a task, at most.
+_SEVERAL = 64
+
+
+class _File(NamedTuple):
+    number: int
+    path: str
+    output: str
+    suspect: bool
+
+
+class _Task:
+    """A task under way: the files it has not answered for, in order."""
+
+    def __init__(self, answers: Any, files: Iterable[_File]) -> None:
+        self.answers = answers
+        self.files = collections.deque(files)
+        #: When work on the first of them began, as far as is known; None before the task has begun.
+        self.since: float | None = None
+
+
+def sample_files(
+    paths: Path | Iterable[Path],
+    out: Path,
+    *,
+    count: int | None = None,
+    ratio: float | None = None,
+    spacing: float | str | None = None,
+    num_cpus: float = 1,
+    num_gpus: float = 0,
+    workers: int | None = None,
+    recursive: bool = False,
+    to: str | None = None,
+    time_limit: float | None = None,
+    fail_fast: bool = False,
+    force: bool = False,
+    progress: bool = False,
+    **options: Unpack[FileOptions],
+) -> list[FileSample]:
+    """Sample many point cloud files on a cluster of Ray, each into a file of the folder ``out``.
+
+    As ``farpoint.sample_files``, with the same rows and the same manifest; either goes on with the other's
+    runs. Inputs and outputs must be on storage that all machines have under the same path. Joins the cluster
+    that ``ray.init`` has joined, or starts Ray on this machine.
+
+    Parameters
+    ----------
+    paths, out, count, ratio, spacing, recursive, to, time_limit, fail_fast, force, progress, **options
+        As in ``farpoint.sample_files``. A task that exceeds the time limit is cancelled by force.
+    num_cpus : float, optional
+        Cores of a task; a file is sampled by as many threads, at least one.
+    num_gpus : float, optional
+        GPUs of a task: 0 samples on the CPU; 1 on a GPU of its own; a share such as 0.25 on one that
+        several tasks have.
+    workers : int, optional
+        Tasks at a time; unless set, as many as the cluster has room for.
+
+    Returns
+    -------
+    list of farpoint.FileSample
+        A row for each file, sorted by path.
+
+    Raises
+    ------
+    ImportError
+        Ray is not installed.
+    ValueError, OSError
+        As ``farpoint.sample_files``.
+
+    Notes
+    -----
+    A file whose worker is killed (out of memory, a machine that goes away) is tried again elsewhere, alone;
+    the third time that is an error in its row.
+    """
+    import ray
+
+    if num_gpus < 0 or num_cpus < 0:
+        raise ValueError(f"num_cpus is {num_cpus} and num_gpus {num_gpus}; neither may be below 0")
+    threads = max(1, int(num_cpus))
+    settings = worker_settings(
+        count=count, ratio=ratio, spacing=spacing, to=to, threads=threads, **options
+    )
+    limit = positive(time_limit, "time_limit")
+    if workers is not None:
+        workers = _arguments.integer(workers, "workers", 1)
+    # Paths are seen from other machines, whose working folders are others.
+    several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    with open_batch(several, out, recursive, to, settings, force) as batch:
+        left = [_File(*file) for file in batch.left()]
+        if left:
+            if not ray.is_initialized():
+                ray.init()
+            settings["gpu"] = 0 if num_gpus > 0 else None
+            remote = ray.remote(
+                num_cpus=num_cpus, num_gpus=num_gpus, max_retries=0, num_returns="streaming"
+            )(_task.work)
+            room = workers or _room(ray, num_cpus, num_gpus)
+            with _progress.bar(progress, "sampling", "files") as tell:
+                ended = _Run(ray, batch, remote, settings, limit).all(left, room)
+                for done, failed in enumerate(ended, 1):
+                    if tell is not None:
+                        tell(done, len(left))
+                    if failed and fail_fast:
+                        break
+    return batch.rows
+
+
+def _room(ray: Any, num_cpus: float, num_gpus: float) -> int:
+    """Tasks that the cluster has room for; at least one, which then waits for a machine."""
+    there = ray.cluster_resources()
+    asked = [("CPU", num_cpus), ("GPU", num_gpus)]
+    rooms = [there.get(name, 0) / each for name, each in asked if each > 0]
+    return max(1, int(min(rooms, default=1)))
+
+
+class _Run:
+    """Files going through tasks."""
+
+    def __init__(
+        self, ray: Any, batch: open_batch, remote: Any, settings: dict[str, Any], limit: float | None
+    ) -> None:
+        self.ray = ray
+        self.batch = batch
+        self.remote = remote
+        self.settings = ray.put(settings)
+        self.limit = limit
+        self.tasks: list[_Task] = []
+
+    def all(self, left: list[_File], room: int) -> Iterator[bool]:
+        """Works on all; whether each failed, as they end."""
+        together = collections.deque(file for file in left if not file.suspect)
+        alone = collections.deque(file for file in left if file.suspect)
+        try:
+            while together or alone or self.tasks:
+                while together and len(self.tasks) < room:
+                    # Fewer a task towards the end, so that all tasks end at about the same time.
+                    several = max(1, min(_SEVERAL, len(together) // (4 * room)))
+                    self._start([together.popleft() for _ in range(several)])
+                if alone and not together and not self.tasks:
+                    self._start([alone.popleft()])
+                for task in self._heard():
+                    yield from self._look(task, together, alone)
+        finally:
+            for task in self.tasks:
+                self.ray.cancel(task.answers, force=True)
+
+    def _start(self, files: list[_File]) -> None:
+        for file in files:
+            self.batch.begin(file.number)
+        asked = [(os.path.abspath(file.path), os.path.abspath(file.output)) for file in files]
+        self.tasks.append(_Task(self.remote.remote(self.settings, asked), files))
+
+    def _heard(self) -> list[_Task]:
+        """Tasks with an answer, or that have had their time."""
+        ready, _ = self.ray.wait(
+            [task.answers for task in self.tasks], num_returns=1, timeout=_LOOK, fetch_local=False
+        )
+        now = time.monotonic()
+        return [task for task in self.tasks if task.answers in ready or self._is_late(task, now)]
+
+    def _is_late(self, task: _Task, now: float) -> bool:
+        if self.limit is None or task.since is None:
+            return False
+        # An answer may be kept back for a while, and takes a while to come here.
+        return now - task.since > self.limit + _task.PATIENCE + _LOOK
+
+    def _look(
+        self, task: _Task, together: collections.deque[_File], alone: collections.deque[_File]
+    ) -> Iterator[bool]:
+        """Takes the task's next answers, or what its end tells."""
+        ready, _ = self.ray.wait([task.answers], timeout=0, fetch_local=False)
+        if not ready:
+            self.ray.cancel(task.answers, force=True)
+            yield from self._late(task, alone)
+            return
+        try:
+            lines = self.ray.get(next(task.answers))
+        except StopIteration:
+            self.tasks.remove(task)
+            together.extendleft(reversed(task.files))  # none, unless the task has ended early
+        except self.ray.exceptions.RayTaskError as error:
+            # Not of a file, whose errors are caught there: the task can't work at all.
+            raise RuntimeError(f"a task of Ray can't sample files: {error}") from error
+        except self.ray.exceptions.RayError:
+            yield from self._killed(task, together, alone)
+        else:
+            # The first answer has no line: it says that the task has begun.
+            task.since = time.monotonic()
+            for line in lines:
+                self.batch.finish(task.files.popleft().number, line)
+                yield '"' in line
+
+    def _late(self, task: _Task, alone: collections.deque[_File]) -> Iterator[bool]:
+        """The task had its time. One of its files did it: each is tried by itself."""
+        self.tasks.remove(task)
+        if len(task.files) > 1:
+            alone.extend(task.files)
+        for file in task.files if len(task.files) == 1 else ():
+            limit = self.limit or 0.0
+            error = f"{file.path}: took longer than {limit:g} s, the time limit; its task was cancelled"
+            self.batch.fail(file.number, limit, error)
+            yield True
+
+    def _killed(
+        self, task: _Task, together: collections.deque[_File], alone: collections.deque[_File]
+    ) -> Iterator[bool]:
+        """The task's process ended. One of its files may have done it: each is tried by itself."""
+        self.tasks.remove(task)
+        if task.since is None:
+            together.extendleft(reversed(task.files))  # before it had begun
+        elif len(task.files) > 1:
+            alone.extend(task.files)
+        else:
+            for file in task.files:
+                if self.batch.killed(file.number):
+                    alone.append(file)
+                else:
+                    yield True

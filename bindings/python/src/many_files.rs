@@ -1,0 +1,204 @@
+//! Many files: the manifest of a run over them, and the work on one, for processes that Python starts.
+
+use crate::files::{encoding_of, format_of, options as reading, precision_of, style_of};
+use farpoint::{Algorithm, Start};
+use farpoint_files::{
+    Batch, Length, Method, Notes, On, Options, Rows, Stop, Wanted, Worker, answer, expand, plan,
+    read_answer,
+};
+use farpoint_io::WriteOptions;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<FileWorker>()?;
+    module.add_class::<FileBatch>()
+}
+
+fn failed(error: farpoint_files::Error) -> PyErr {
+    match error {
+        farpoint_files::Error::System { .. } => PyOSError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+fn length(text: &str) -> PyResult<Length> {
+    text.parse().map_err(|error: String| PyValueError::new_err(format!("'{text}': {error}")))
+}
+
+/// What works on files with certain options.
+#[pyclass(frozen, module = "farpoint._native")]
+struct FileWorker {
+    worker: Worker,
+    digest: String,
+}
+
+#[pymethods]
+impl FileWorker {
+    #[new]
+    #[pyo3(signature = (count, ratio, spacing, algorithm, start, seed, rows, format, columns, xyz, to,
+                        encoding, precision, scale, threads, gpu))]
+    #[expect(clippy::too_many_arguments, reason = "the options of the function in Python")]
+    fn new(
+        count: Option<usize>,
+        ratio: Option<f64>,
+        spacing: Option<&str>,
+        algorithm: &str,
+        start: Option<Vec<usize>>,
+        seed: Option<u64>,
+        rows: (bool, bool),
+        format: Option<&str>,
+        columns: Option<usize>,
+        xyz: Option<[String; 3]>,
+        to: Option<&str>,
+        encoding: Option<&str>,
+        precision: Option<&str>,
+        scale: Option<&str>,
+        threads: Option<usize>,
+        gpu: Option<usize>,
+    ) -> PyResult<Self> {
+        let wanted = match (count, ratio, spacing) {
+            (Some(count), None, None) => Wanted::Count(count),
+            (None, Some(ratio), None) => Wanted::Ratio(ratio),
+            (None, None, Some(spacing)) => Wanted::Spacing(length(spacing)?),
+            _ => return Err(PyValueError::new_err("give one of count, ratio and spacing")),
+        };
+        wanted
+            .amount(1.0)
+            .limit(usize::MAX)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let algorithm = algorithm.parse::<Algorithm>().map_err(crate::error::name)?;
+        let options = Options {
+            reading: reading(format, columns, xyz)?,
+            rows: Rows { drop_zeros: rows.0, single: rows.1 },
+            method: Method::Exact(algorithm),
+            start: seed.map(Start::Random).or(start.map(starts)),
+            writing: WriteOptions::default()
+                .format(to.map(format_of).transpose()?)
+                .style(to.and_then(style_of))
+                .encoding(encoding.map(encoding_of).transpose()?)
+                .precision(precision.map(precision_of).transpose()?),
+            scale: scale.map(length).transpose()?,
+            ..Options::new(wanted)
+        };
+        let digest = options.digest();
+        let on = On { threads, level: None, gpu };
+        let worker = Worker::new(options, on).map_err(PyRuntimeError::new_err)?;
+        Ok(Self { worker, digest })
+    }
+
+    /// Digest of the options that change outputs.
+    #[getter]
+    fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Samples a file: a line that says what came of it.
+    fn sample(
+        &self,
+        py: Python<'_>,
+        input: PathBuf,
+        output: PathBuf,
+        limit: Option<f64>,
+    ) -> String {
+        let never = AtomicBool::new(false);
+        let limit = limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
+        py.detach(|| {
+            let stop = Stop::new(&never, limit);
+            let result = self.worker.sample(&input, &output, &stop, &mut Notes::default());
+            answer(stop.seconds(), &result)
+        })
+    }
+}
+
+/// One index, or several to go on from.
+fn starts(rows: Vec<usize>) -> Start {
+    if let [row] = rows[..] { Start::Index(row) } else { Start::Indices(rows) }
+}
+
+/// Files with their manifest, locked for this process until it is closed.
+#[pyclass(frozen, module = "farpoint._native")]
+struct FileBatch(Mutex<Option<Batch>>);
+
+/// A row: input, output, points, samples, covering radius, seconds, error.
+type PlainRow = (String, String, Option<u64>, Option<u64>, Option<f64>, f64, Option<String>);
+
+#[pymethods]
+impl FileBatch {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        out: PathBuf,
+        recursive: bool,
+        extension: Option<&str>,
+        digest: &str,
+        force: bool,
+    ) -> PyResult<Self> {
+        let open = || {
+            let found = expand(&paths, recursive, Some(&out))?;
+            Batch::open(plan(found, &out, extension)?, &out, digest, force)
+        };
+        py.detach(open).map(|batch| Self(Mutex::new(Some(batch)))).map_err(failed)
+    }
+
+    /// The files that need work, in order: number, input, output, whether it may have ended a process.
+    fn left(&self) -> PyResult<Vec<(usize, PathBuf, PathBuf, bool)>> {
+        self.with(|batch| {
+            let file = |&k: &usize| {
+                let file = &batch.files()[k];
+                (k, file.input.clone(), file.output.clone(), batch.is_suspect(k))
+            };
+            Ok(batch.left().iter().map(file).collect())
+        })
+    }
+
+    /// Notes that work on a file begins.
+    fn begin(&self, k: usize) -> PyResult<()> {
+        self.with(|batch| batch.begin(k).map_err(failed))
+    }
+
+    /// Writes the row of a file from the line of its worker; false if it is no such line.
+    fn finish(&self, k: usize, line: &str) -> PyResult<bool> {
+        let Some((seconds, result)) = read_answer(line) else { return Ok(false) };
+        self.with(|batch| batch.finish(k, seconds, result).map(|_| true).map_err(failed))
+    }
+
+    /// Writes the row of a file whose process was killed.
+    fn fail(&self, k: usize, seconds: f64, error: String) -> PyResult<()> {
+        self.with(|batch| batch.fail(k, seconds, error).map(drop).map_err(failed))
+    }
+
+    /// The process that worked on a file ended: whether to try it again. If not, its row is written.
+    fn killed(&self, k: usize) -> PyResult<bool> {
+        self.with(|batch| batch.killed(k).map_err(failed))
+    }
+
+    /// Ends the run: the rows of all files, and `None` for those that have not been tried.
+    fn close(&self) -> PyResult<Vec<Option<PlainRow>>> {
+        let batch = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let batch = batch.ok_or_else(|| PyRuntimeError::new_err("the batch is closed"))?;
+        Ok(batch.close().into_iter().map(|row| row.map(plain)).collect())
+    }
+}
+
+fn plain(row: farpoint_files::Row) -> PlainRow {
+    match row.result {
+        Ok(done) => {
+            let (points, samples) = (Some(done.points), Some(done.samples));
+            (row.input, row.output, points, samples, Some(done.radius), row.seconds, None)
+        }
+        Err(error) => (row.input, row.output, None, None, None, row.seconds, Some(error)),
+    }
+}
+
+impl FileBatch {
+    fn with<R>(&self, work: impl FnOnce(&Batch) -> PyResult<R>) -> PyResult<R> {
+        let batch = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        work(batch.as_ref().ok_or_else(|| PyRuntimeError::new_err("the batch is closed"))?)
+    }
+}

@@ -1,0 +1,75 @@
+//! Many inputs in one run.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Further inputs, and what is said about all of them.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Many files")]
+pub(crate) struct Many {
+    /// More inputs: files, folders, patterns such as 'scans/**/*.laz', and lists of these (@list.txt).
+    #[arg(value_name = "IN", help_heading = None::<&str>)]
+    pub(crate) more: Vec<PathBuf>,
+    /// Write the output of each input into this folder, in the tree of the folder that was given. The
+    /// same command again goes on where it was stopped: what farpoint.jsonl there says is done is
+    /// passed over.
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    pub(crate) output_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) found: Found,
+    /// Files worked on side by side, on one thread each [default: one per core].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Give up a file after so many seconds.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) time_limit: Option<Seconds>,
+    /// Begin no further file after one that fails.
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+    /// Sample all files anew, those that are done too.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// What a run calls for a file that ended an earlier one.
+    #[arg(long, num_args = 2, value_names = ["IN", "OUT"], hide = true)]
+    pub(crate) one: Option<Vec<PathBuf>>,
+}
+
+impl Many {
+    /// An option that is about several files, if one was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let options = [
+            (self.found.recursive, "--recursive"),
+            (self.jobs.is_some(), "--jobs"),
+            (self.time_limit.is_some(), "--time-limit"),
+            (self.fail_fast, "--fail-fast"),
+            (self.force, "--force"),
+        ];
+        options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+}
+
+/// Which files are found.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Found {
+    /// Look into the folders below those given, too.
+    #[arg(long, help_heading = "Many files")]
+    pub(crate) recursive: bool,
+}
+
+/// A duration of more than 0.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seconds(pub(crate) Duration);
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let advice = "give a number of seconds above 0, such as 60";
+        let number: f64 = text.parse().map_err(|_| advice)?;
+        match Duration::try_from_secs_f64(number) {
+            Ok(limit) if !limit.is_zero() => Ok(Self(limit)),
+            _ => Err(advice.into()),
+        }
+    }
+}

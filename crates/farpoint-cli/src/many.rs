@@ -1,0 +1,245 @@
+//! `farpoint sample` and `farpoint order` with many inputs: which files, how they are worked on, what is
+//! reported.
+
+mod apart;
+mod report;
+
+use crate::args::{Approximate, Many, Order, Reading, Report, Rows, Run, Sample, Where, Writing};
+use crate::messages::{self, complain, warn};
+use crate::progress::Progress;
+use crate::{args, check, interrupt, job};
+use anyhow::{Result, anyhow, bail, ensure};
+use farpoint::Progress as Step;
+use farpoint_files::{Batch, On, Options, Side, Wanted, Worker, expand, names_several, plan};
+use farpoint_io::memory;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Exit status where some files failed and the others are done.
+pub(crate) const SOME_FAILED: u8 = 3;
+
+/// Some files failed.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) files: usize,
+    pub(crate) of: usize,
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} of {} files failed; what is wrong with them stands above",
+            self.files, self.of
+        )
+    }
+}
+
+impl std::error::Error for Failed {}
+
+/// What both commands say of many files.
+struct Asked<'a> {
+    first: &'a Path,
+    many: &'a Many,
+    memory: Option<u64>,
+    options: Options,
+    on: On,
+    writing: &'a Writing,
+    report: &'a Report,
+    /// What is done, for people.
+    verb: &'static str,
+}
+
+/// Whether this is about many files.
+pub(crate) fn is_asked(first: &Path, many: &Many) -> bool {
+    let given = many.output_dir.is_some() || many.one.is_some();
+    given || !many.more.is_empty() || names_several(first)
+}
+
+/// `farpoint sample`.
+pub(crate) fn sample(args: &Sample) -> Result<()> {
+    check::sampling(args)?;
+    let one = [(args.output.indices.is_some(), "--indices"), (args.stats, "--stats")];
+    if let Some((_, option)) = one.into_iter().find(|(given, _)| *given) {
+        bail!(
+            "{option} is for a single file; leave it out, or sample one file without --output-dir"
+        );
+    }
+    let wanted =
+        match (&args.wanted.count, &args.wanted.ratio, args.wanted.cell, args.wanted.spacing) {
+            (Some(count), ..) => Wanted::Count(count.0),
+            (_, Some(ratio), ..) => Wanted::Ratio(ratio.0),
+            (_, _, Some(cell), _) => Wanted::Cell(cell),
+            (.., Some(spacing)) => Wanted::Spacing(spacing),
+            _ => bail!("no amount is given; add --count, --ratio or --spacing"),
+        };
+    let writing = &args.output.writing;
+    let given = Some(&args.approximate);
+    Asked {
+        first: &args.input.input,
+        many: &args.many,
+        memory: args.memory.map(|size| size.0),
+        options: options(wanted, (&args.input.reading, args.input.rows), &args.run, given, writing),
+        on: on(&args.place),
+        writing,
+        report: &args.report,
+        verb: "sampling",
+    }
+    .run()
+}
+
+/// `farpoint order`.
+pub(crate) fn order(args: &Order) -> Result<()> {
+    check::ordering(args)?;
+    let writing = &args.output.writing;
+    let reading = (&args.input.reading, args.input.rows);
+    Asked {
+        first: &args.input.input,
+        many: &args.many,
+        memory: None,
+        options: options(Wanted::Order, reading, &args.run, None, writing),
+        on: on(&args.place),
+        writing,
+        report: &args.report,
+        verb: "ordering",
+    }
+    .run()
+}
+
+fn options(
+    wanted: Wanted,
+    (reading, rows): (&Reading, Rows),
+    run: &Run,
+    given: Option<&Approximate>,
+    writing: &Writing,
+) -> Options {
+    Options {
+        reading: reading.options(),
+        rows: farpoint_files::Rows { drop_zeros: rows.drop_zeros, single: rows.f32 },
+        method: job::method(run, given),
+        start: run.start.as_ref().map(|start| start.with_seed(run.seed.unwrap_or(0))),
+        writing: writing.options(None),
+        scale: writing.scale,
+        ..Options::new(wanted)
+    }
+}
+
+/// `auto` is the CPU: files side by side leave nothing for a GPU to gain.
+fn on(place: &Where) -> On {
+    let gpu = (place.device == args::Device::Cuda).then(|| place.gpu.unwrap_or(0));
+    On { threads: place.threads.map(usize::from), level: place.simd, gpu }
+}
+
+impl Asked<'_> {
+    fn run(self) -> Result<()> {
+        if let Some([input, output]) = self.many.one.as_deref() {
+            return apart::one(&self.worker(1)?, input, output, self.many);
+        }
+        let (out, begin) = (self.check()?, Instant::now());
+        let given: Vec<PathBuf> = std::iter::once(self.first)
+            .chain(self.many.more.iter().map(PathBuf::as_path))
+            .map(Path::to_owned)
+            .collect();
+        let found = expand(&given, self.many.found.recursive, Some(out))?;
+        let files = plan(found, out, self.writing.extension())?;
+        let batch = Batch::open(files, out, &self.options.digest(), self.many.force)?;
+        if batch.unreadable() > 0 {
+            let lines = batch.unreadable();
+            warn(&format!(
+                "{}: {lines} lines can't be read; their files are done again",
+                out.display()
+            ));
+        }
+        let side = self.side(batch.left().len());
+        let worker = self.worker(side.threads)?;
+        let stop = interrupt::gentle();
+        let done = self.work(&batch, &worker, &side);
+        let rows = batch.files().len();
+        let left = batch.left().to_vec();
+        let all = batch.close();
+        done?;
+        if stop.load(Ordering::SeqCst) {
+            interrupt::exit();
+        }
+        let summary = report::Summary::new(&all, &left, out, begin.elapsed().as_secs_f64());
+        summary.print(self.report)?;
+        match summary.failed {
+            0 => Ok(()),
+            files => Err(Failed { files, of: rows }.into()),
+        }
+    }
+
+    /// What can be refused before any file is looked for; the folder of the outputs.
+    fn check(&self) -> Result<&Path> {
+        let Some(out) = &self.many.output_dir else {
+            bail!(
+                "{}: several files have several outputs; add --output-dir DIR for a folder that they go to",
+                self.first.display()
+            )
+        };
+        ensure!(
+            !out.is_file(),
+            "--output-dir {}: is a file; give the name of a folder",
+            out.display()
+        );
+        if let Some(format) = self.options.writing.format {
+            self.writing.check(format).map_err(|refused| anyhow!(refused))?;
+        }
+        check::report(self.report, &[])?;
+        Ok(out)
+    }
+
+    fn worker(&self, threads: usize) -> Result<Worker> {
+        let on = On { threads: Some(self.on.threads.unwrap_or(threads)), ..self.on };
+        Worker::new(self.options.clone(), on).map_err(|error| anyhow!(error))
+    }
+
+    /// As many files at a time as there are cores for; fewer files than cores share them.
+    fn side(&self, files: usize) -> Side {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let each = self.on.threads;
+        let jobs =
+            self.many.jobs.map_or(cores / each.unwrap_or(1), usize::from).clamp(1, files.max(1));
+        let half = || memory::available().map_or(4 << 30, |free| free / 2);
+        Side {
+            jobs,
+            threads: each.unwrap_or(cores / jobs).max(1),
+            memory: self.memory.unwrap_or_else(half),
+            fail_fast: self.many.fail_fast,
+            limit: self.many.time_limit.map(|limit| limit.0),
+        }
+    }
+
+    fn work(
+        &self,
+        batch: &Batch,
+        worker: &Worker,
+        side: &Side,
+    ) -> Result<(), farpoint_files::Error> {
+        let (all, done) = (batch.left().len(), AtomicUsize::new(0));
+        let progress = Progress::of_files(self.verb, &format!("{} files", messages::count(all)));
+        farpoint_files::run(
+            batch,
+            worker,
+            side,
+            interrupt::gentle(),
+            &|row, notes| {
+                messages::pass_on(notes);
+                if let Err(error) = &row.result {
+                    complain("error", error);
+                }
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                let _ = progress.step(Step::new(done, all, 0.0));
+            },
+            &|file| apart::call(file),
+        )
+    }
+}
+
+/// The exit status of an error.
+pub(crate) fn status(error: &anyhow::Error) -> ExitCode {
+    ExitCode::from(if error.is::<Failed>() { SOME_FAILED } else { crate::BAD_INPUT })
+}

@@ -1,0 +1,81 @@
+//! What is told at the end of a run over many files.
+
+use crate::args::Report;
+use crate::output::{count, seconds};
+use crate::report;
+use anyhow::Result;
+use farpoint_files::{MANIFEST, Row};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Files by what became of them.
+pub(super) struct Summary<'a> {
+    rows: &'a [Option<Row>],
+    manifest: PathBuf,
+    done: usize,
+    skipped: usize,
+    pub(super) failed: usize,
+    not_tried: usize,
+    seconds: f64,
+}
+
+impl<'a> Summary<'a> {
+    /// `left` are the files that needed work when the run began.
+    pub(super) fn new(rows: &'a [Option<Row>], left: &[usize], out: &Path, seconds: f64) -> Self {
+        let good = |row: &&Option<Row>| row.as_ref().is_some_and(|row| row.result.is_ok());
+        let done = left.iter().map(|&k| &rows[k]).filter(good).count();
+        let failed = rows.iter().flatten().filter(|row| row.result.is_err()).count();
+        Self {
+            rows,
+            manifest: out.join(MANIFEST),
+            done,
+            skipped: rows.iter().filter(good).count() - done,
+            failed,
+            not_tried: rows.iter().filter(|row| row.is_none()).count(),
+            seconds,
+        }
+    }
+
+    /// Points and samples of all files that are done.
+    fn points(&self) -> (u64, u64) {
+        let done = self.rows.iter().flatten().filter_map(|row| row.result.as_ref().ok());
+        done.fold((0, 0), |(points, samples), done| (points + done.points, samples + done.samples))
+    }
+
+    /// Prints the table, or the object if that was asked for.
+    pub(super) fn print(&self, asked: &Report) -> Result<()> {
+        let (points, samples) = self.points();
+        let errors = self.rows.iter().flatten().filter_map(|row| {
+            let error = row.result.as_ref().err()?;
+            Some(json!({ "input": row.input, "error": error }))
+        });
+        let object = json!({
+            "files": self.rows.len(),
+            "done": self.done,
+            "skipped": self.skipped,
+            "failed": self.failed,
+            "not_tried": self.not_tried,
+            "points": points,
+            "samples": samples,
+            "seconds": self.seconds,
+            "manifest": self.manifest.display().to_string(),
+            "errors": errors.collect::<Vec<_>>(),
+        });
+        report::print(asked, object, &self.table(points, samples), false)
+    }
+
+    fn table(&self, points: u64, samples: u64) -> String {
+        let rows = [
+            ("files", count(self.rows.len())),
+            ("done", count(self.done)),
+            ("already done", count(self.skipped)),
+            ("failed", count(self.failed)),
+            ("not tried", count(self.not_tried)),
+            ("points", count(points)),
+            ("samples", count(samples)),
+            ("time", seconds(self.seconds)),
+            ("manifest", self.manifest.display().to_string()),
+        ];
+        rows.iter().map(|(name, value)| format!("{name:<20}  {value}\n")).collect()
+    }
+}

@@ -1,0 +1,41 @@
+//! What stops a run over many files before or between files. What is wrong with one file is a text in
+//! its row.
+
+use std::io;
+use std::path::Path;
+
+/// Why no file, or no further file, is worked on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What was given can't be done.
+    #[error("{name}: {what}; {fix}")]
+    Given {
+        /// The path or option at fault.
+        name: String,
+        /// What is wrong with it.
+        what: String,
+        /// What to do.
+        fix: String,
+    },
+    /// The system refuses.
+    #[error("{name}: {source}; {fix}")]
+    System {
+        /// The file or folder.
+        name: String,
+        /// The system's reason.
+        source: io::Error,
+        /// What to do.
+        fix: &'static str,
+    },
+}
+
+impl Error {
+    pub(crate) fn given(name: &Path, what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self::Given { name: name.display().to_string(), what: what.into(), fix: fix.into() }
+    }
+
+    pub(crate) fn system(name: &Path, source: io::Error, fix: &'static str) -> Self {
+        Self::System { name: name.display().to_string(), source, fix }
+    }
+}

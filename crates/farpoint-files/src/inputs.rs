@@ -1,0 +1,179 @@
+//! From what a user names to files: files, folders, patterns (`scans/**/*.laz`) and lists (`@list.txt`).
+
+use crate::Error;
+use farpoint_io::Format;
+use globset::{GlobBuilder, GlobMatcher};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// A file that was found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its path below the folder that was given, or below the part of a pattern without wildcards; of a
+    /// file that was named itself, its name.
+    pub inside: PathBuf,
+}
+
+/// The files that `given` names, sorted by path, each once. Of a folder, its files whose names tell a
+/// format that can be read, and with `recursive` those of the folders below; hidden ones, `without` (the
+/// folder of the outputs) and links to folders are passed over. A line of a list (`@list.txt`) is what
+/// could be given itself; empty lines and those that start with `#` are not.
+///
+/// # Errors
+/// [`Error::Given`] for a folder, pattern or list that names no file; [`Error::System`] where one can't be
+/// read. A named file that is not there is found here, and fails when it is read.
+pub fn expand(
+    given: &[PathBuf],
+    recursive: bool,
+    without: Option<&Path>,
+) -> Result<Vec<Found>, Error> {
+    let without = without.and_then(|folder| fs::canonicalize(folder).ok());
+    let walk = Walk { recursive, without };
+    let mut found = Vec::new();
+    for path in given {
+        match list_of(path) {
+            Some(list) => walk.list(Path::new(list), &mut found)?,
+            None => walk.one(path, &mut found)?,
+        }
+    }
+    found.sort();
+    found.dedup_by(|a, b| a.path == b.path);
+    Ok(found)
+}
+
+/// Whether `path` names files rather than being one: a folder, a list, or a pattern.
+pub fn names_several(path: &Path) -> bool {
+    list_of(path).is_some() || path.is_dir() || (has_wildcards(path) && !path.exists())
+}
+
+/// The list that an argument such as `@list.txt` names, unless there is a file of that very name.
+fn list_of(path: &Path) -> Option<&str> {
+    path.to_str()?.strip_prefix('@').filter(|list| !list.is_empty() && !path.exists())
+}
+
+fn has_wildcards(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[{".contains(byte))
+}
+
+const READ: &str = "check the name and the permissions";
+
+struct Walk {
+    recursive: bool,
+    without: Option<PathBuf>,
+}
+
+impl Walk {
+    fn one(&self, path: &Path, found: &mut Vec<Found>) -> Result<(), Error> {
+        if path == Path::new("-") {
+            return Err(Error::given(
+                path,
+                "standard input is one cloud",
+                "give it alone, with -o",
+            ));
+        }
+        let before = found.len();
+        if path.is_dir() {
+            if self.without.is_some() && fs::canonicalize(path).ok() == self.without {
+                let fix = "write to another folder; inputs are kept";
+                return Err(Error::given(path, "is the folder of the outputs, too", fix));
+            }
+            let readable = |inside: &Path| Format::from_path(inside).is_some();
+            self.folder(path, Path::new(""), self.recursive, &readable, found)?;
+            if found.len() == before {
+                let fix = "give a folder with point clouds, or --recursive for those below";
+                return Err(Error::given(
+                    path,
+                    "no file in this folder has the name of a point cloud",
+                    fix,
+                ));
+            }
+        } else if has_wildcards(path) && !path.exists() {
+            self.pattern(path, found)?;
+            if found.len() == before {
+                return Err(Error::given(path, "no file has such a name", "check the pattern"));
+            }
+        } else {
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            found.push(Found { path: tidy(path), inside: name.into() });
+        }
+        Ok(())
+    }
+
+    fn list(&self, list: &Path, found: &mut Vec<Found>) -> Result<(), Error> {
+        let text = fs::read_to_string(list).map_err(|source| Error::system(list, source, READ))?;
+        let lines =
+            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let before = found.len();
+        for line in lines {
+            self.one(Path::new(line), found)?;
+        }
+        match found.len() == before {
+            true => Err(Error::given(list, "the list names no file", "write a path in each line")),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds the files below `folder` that `fit`, by their path below the one that was given.
+    fn folder(
+        &self,
+        folder: &Path,
+        inside: &Path,
+        deep: bool,
+        fit: &dyn Fn(&Path) -> bool,
+        found: &mut Vec<Found>,
+    ) -> Result<(), Error> {
+        if self.without.is_some() && fs::canonicalize(folder).ok() == self.without {
+            return Ok(());
+        }
+        let fail = |source| Error::system(folder, source, READ);
+        for entry in fs::read_dir(folder).map_err(fail)? {
+            let entry = entry.map_err(fail)?;
+            let (name, kind) = (entry.file_name(), entry.file_type().map_err(fail)?);
+            let (path, inside) = (folder.join(&name), inside.join(&name));
+            if is_hidden(&name) {
+            } else if kind.is_dir() {
+                if deep {
+                    self.folder(&path, &inside, deep, fit, found)?;
+                }
+            } else if fit(&inside) && (kind.is_file() || path.is_file()) {
+                found.push(Found { path: tidy(&path), inside });
+            }
+        }
+        Ok(())
+    }
+
+    /// Files below the longest part without wildcards that match the rest.
+    fn pattern(&self, pattern: &Path, found: &mut Vec<Found>) -> Result<(), Error> {
+        let plain = |part: &Component<'_>| !has_wildcards(part.as_os_str().as_ref());
+        let base: PathBuf = pattern.components().take_while(plain).collect();
+        let rest: PathBuf = pattern.components().skip_while(plain).collect();
+        let matcher = matcher(pattern, &rest)?;
+        let deep =
+            rest.components().count() > 1 || rest.as_os_str().as_encoded_bytes().starts_with(b"**");
+        let folder = if base == Path::new("") { Path::new(".") } else { &base };
+        if !folder.is_dir() {
+            return Ok(());
+        }
+        self.folder(folder, Path::new(""), deep, &|inside| matcher.is_match(inside), found)
+    }
+}
+
+fn matcher(pattern: &Path, rest: &Path) -> Result<GlobMatcher, Error> {
+    let wrong =
+        |what: String| Error::given(pattern, what, "write a pattern such as scans/**/*.laz");
+    let text = rest.to_str().ok_or_else(|| wrong("the pattern is no Unicode".into()))?;
+    let glob = GlobBuilder::new(text).literal_separator(true).build();
+    Ok(glob.map_err(|error| wrong(error.kind().to_string()))?.compile_matcher())
+}
+
+fn is_hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
+}
+
+/// Without `./`, so that a file that is named twice is one.
+fn tidy(path: &Path) -> PathBuf {
+    path.components().filter(|part| *part != Component::CurDir).collect()
+}

@@ -1,0 +1,197 @@
+//! The manifest of a folder of outputs, `farpoint.jsonl`: a line for each file, added once its output is in
+//! place. Beside it, while a run goes on, `.farpoint-tries`: what is being worked on, so that a file that
+//! ends the process is known the next time.
+//!
+//! A run holds a lock on the manifest, which the system gives back when the process ends, however it ends.
+
+use crate::{Error, File, Row};
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// Name of the manifest.
+pub const MANIFEST: &str = "farpoint.jsonl";
+/// Name of the list of tries.
+const TRIES: &str = ".farpoint-tries";
+/// A file that ended as many processes is not tried again.
+pub const TRIES_MOST: u32 = 3;
+
+/// The manifest of a run that is going on.
+#[derive(Debug)]
+pub struct Manifest {
+    folder: PathBuf,
+    lines: fs::File,
+    tries: fs::File,
+    /// The last row of each output.
+    rows: HashMap<String, Row>,
+    /// Outputs for which work began in an earlier run and did not end.
+    open: HashSet<String>,
+    /// Outputs for which work is going on.
+    begun: HashSet<String>,
+    /// Outputs of which something half-written may lie about: a process of theirs was ended.
+    cut: HashSet<String>,
+    /// Lines that could not be read.
+    pub unreadable: usize,
+}
+
+const FIX: &str = "check the folder and its free space";
+
+impl Manifest {
+    /// Opens the manifest in `folder`, both made where they are not there. A last line that was cut off is
+    /// taken out, and so are half-written files of a run that was killed.
+    ///
+    /// # Errors
+    /// [`Error::Given`] if another run is at work in the folder, [`Error::System`] if the system refuses.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(folder).map_err(|source| Error::system(folder, source, FIX))?;
+        let path = folder.join(MANIFEST);
+        let fail = |source| Error::system(&path, source, FIX);
+        let mut lines = append(&path).map_err(fail)?;
+        match lines.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                let fix = "wait for its end, or write to another folder";
+                return Err(Error::given(folder, "another run writes into this folder", fix));
+            }
+            // A file system without locks.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let text = whole_lines(&mut lines).map_err(fail)?;
+        let (mut rows, mut unreadable) = (HashMap::new(), 0);
+        for line in text.lines() {
+            match Row::from_line(line) {
+                Some(row) => drop(rows.insert(row.output.clone(), row)),
+                None => unreadable += 1,
+            }
+        }
+        let path = folder.join(TRIES);
+        let fail = |source| Error::system(&path, source, FIX);
+        let mut tries = append(&path).map_err(fail)?;
+        let open = open_tries(&whole_lines(&mut tries).map_err(fail)?);
+        let (folder, begun, cut) = (folder.to_owned(), HashSet::new(), HashSet::new());
+        let manifest = Self { folder, lines, tries, rows, open, begun, cut, unreadable };
+        manifest.sweep(&manifest.open);
+        Ok(manifest)
+    }
+
+    /// The last row of the file's output.
+    pub fn row(&self, file: &File) -> Option<&Row> {
+        self.rows.get(file.place.to_str()?)
+    }
+
+    /// The row of a file that needs no work: its output is there as it was written, from the file as it
+    /// is, with these options; or the file ended the process that worked on it too often.
+    pub fn finished(&self, file: &File, options: &str) -> Option<&Row> {
+        let row = self.row(file).filter(|row| row.agrees(file, options))?;
+        let there = |bytes: u64| {
+            fs::metadata(&file.output).is_ok_and(|there| there.is_file() && there.len() == bytes)
+        };
+        match &row.result {
+            Ok(done) => there(done.bytes).then_some(row),
+            Err(_) => (row.killed > 0).then_some(row),
+        }
+    }
+
+    /// Whether work on the file was going on when a run was killed.
+    pub fn was_open(&self, file: &File) -> bool {
+        file.place.to_str().is_some_and(|place| self.open.contains(place))
+    }
+
+    /// Notes that work on the file begins.
+    ///
+    /// # Errors
+    /// [`Error::System`] if the system refuses.
+    pub fn begin(&mut self, file: &File) -> Result<(), Error> {
+        self.begun.insert(file.place.display().to_string());
+        self.note('+', file)
+    }
+
+    /// Notes that work on the file ended otherwise than by the end of its process.
+    fn note(&mut self, sign: char, file: &File) -> Result<(), Error> {
+        let place = serde_json::Value::from(file.place.display().to_string());
+        let path = self.folder.join(TRIES);
+        line(&mut self.tries, format!("{sign}{place}\n"))
+            .map_err(|source| Error::system(&path, source, FIX))
+    }
+
+    /// Adds the row of a file whose output is in place, or that has none.
+    ///
+    /// # Errors
+    /// [`Error::System`] if the system refuses.
+    pub fn finish(&mut self, file: &File, row: Row) -> Result<(), Error> {
+        let path = self.folder.join(MANIFEST);
+        line(&mut self.lines, row.to_line() + "\n")
+            .map_err(|source| Error::system(&path, source, FIX))?;
+        self.begun.remove(&row.output);
+        self.rows.insert(row.output.clone(), row);
+        self.note('-', file)
+    }
+
+    /// Notes that the process that worked on the file was ended.
+    pub fn was_cut(&mut self, file: &File) {
+        self.cut.insert(file.place.display().to_string());
+    }
+
+    /// The end of a run that was not killed: no try is open, and no work is going on any more.
+    pub fn close(self) {
+        self.sweep(&self.begun);
+        self.sweep(&self.cut);
+        // What is left of it says no more than that these files were begun and are to be tried again.
+        let _ = fs::remove_file(self.folder.join(TRIES));
+    }
+
+    /// Removes what was left half-written where these outputs go.
+    fn sweep(&self, places: &HashSet<String>) {
+        let folder = |place: &String| self.folder.join(place).parent().map(Path::to_owned);
+        let mut folders: Vec<_> = places.iter().filter_map(folder).collect();
+        folders.sort();
+        folders.dedup();
+        for entry in
+            folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten()
+        {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with(".farpoint-") && name.ends_with(".tmp") {
+                // One that stays is no output: its name says so.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// The file for reading and for adding lines.
+fn append(path: &Path) -> io::Result<fs::File> {
+    fs::File::options().create(true).read(true).append(true).open(path)
+}
+
+/// The lines of a file, from which a last one that was cut off is taken out.
+fn whole_lines(file: &mut fs::File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    if whole < bytes.len() {
+        file.set_len(whole as u64)?;
+        bytes.truncate(whole);
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Adds a line in one piece.
+fn line(file: &mut fs::File, text: String) -> io::Result<()> {
+    file.write_all(text.as_bytes())
+}
+
+/// Outputs for which work began and did not end.
+fn open_tries(text: &str) -> HashSet<String> {
+    let mut open = HashSet::new();
+    for line in text.lines() {
+        let Some((sign, place)) = line.split_at_checked(1) else { continue };
+        let Ok(place) = serde_json::from_str::<String>(place) else { continue };
+        match sign {
+            "+" => open.insert(place),
+            _ => open.remove(&place),
+        };
+    }
+    open
+}

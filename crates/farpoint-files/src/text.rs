@@ -1,0 +1,27 @@
+//! Numbers for people.
+
+/// `1234567` as `1,234,567`.
+pub fn count(number: impl TryInto<u64>) -> String {
+    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
+    let mut text = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A measured number with four significant digits, without an exponent where possible.
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return value.to_string();
+    }
+    let size = value.abs();
+    if size != 0.0 && !(1e-6..1e9).contains(&size) {
+        return format!("{value:.3e}");
+    }
+    let whole = if size == 0.0 { 1 } else { size.log10().floor() as i32 + 1 };
+    format!("{value:.*}", (4 - whole).clamp(0, 9) as usize)
+}

@@ -1,0 +1,265 @@
+//! The work on a file: read, sample, write.
+
+use crate::{Done, Method, Notes, Options, Points, Stop, Wanted, each_precision, prepare, unit};
+use farpoint::approximate::ApproximateSampler;
+use farpoint::{Amount, BadRows, Cpu, Device, Level, Matcher, Progress, Sampler, Scalar, Start};
+use farpoint_cuda::Gpu;
+use farpoint_io::{Cloud, Column, Coordinates, memory};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Where files are worked on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct On {
+    /// Threads for each file; all unless set.
+    pub threads: Option<usize>,
+    /// Instruction set; the best of the machine unless set.
+    pub level: Option<Level>,
+    /// A GPU of this number, for exact algorithms.
+    pub gpu: Option<usize>,
+}
+
+/// What works on files, one after another or several side by side.
+#[derive(Debug)]
+pub struct Worker {
+    options: Options,
+    cpu: Cpu,
+    gpu: Option<Gpu>,
+}
+
+/// What is written: rows of the cloud, or another cloud.
+struct Chosen {
+    rows: Vec<usize>,
+    distances: Vec<f64>,
+    radius: f64,
+    made: Option<Cloud>,
+}
+
+impl Worker {
+    /// What works with these options there.
+    ///
+    /// # Errors
+    /// A text, if the sampler can't run there.
+    pub fn new(options: Options, on: On) -> Result<Self, String> {
+        let cpu = on.threads.map_or(Cpu::new(), |threads| Cpu::new().threads(threads));
+        let cpu = on.level.map_or(cpu, |level| cpu.level(level));
+        let gpu = on.gpu.map(Gpu::new).transpose().map_err(|error| error.to_string())?;
+        let kind =
+            if gpu.is_some() { farpoint::DeviceKind::Gpu } else { farpoint::DeviceKind::Cpu };
+        match options.method {
+            Method::Exact(algorithm) => algorithm.check(kind).map_err(|error| error.to_string())?,
+            _ if gpu.is_some() => return Err("a GPU is for exact algorithms".into()),
+            _ => {}
+        }
+        Ok(Self { options, cpu, gpu })
+    }
+
+    /// Reads `input`, samples it, and writes `output` whole or not at all, in a folder that is made if
+    /// there is none. Stops where `stop` says so, but not while a file is read or written.
+    ///
+    /// # Errors
+    /// A text that names the file and says what is wrong with it.
+    pub fn sample(
+        &self,
+        input: &Path,
+        output: &Path,
+        stop: &Stop<'_>,
+        notes: &mut Notes,
+    ) -> Result<Done, String> {
+        let name = input.display().to_string();
+        let options = &self.options;
+        let before = fs::metadata(input).ok();
+        self.check_output(output, &name)?;
+        let mut cloud =
+            farpoint_io::read(input, &options.reading).map_err(|error| error.to_string())?;
+        cloud.warnings().iter().for_each(|warning| notes.warn(format!("{name}: {warning}")));
+        stop.check(&name)?;
+        let lengths = [("spacing", options.wanted.length()), ("scale", options.scale)];
+        let unit = unit(&cloud, &name, &lengths, notes)?;
+        let points = prepare(&cloud, &name, options.rows, notes)?;
+        let (all, single) = (points.len(), matches!(points, Points::F32(_)));
+        let need = all as u64 * if single { 32 } else { 64 };
+        memory::require(&name, need).map_err(|error| error.to_string())?;
+        let chosen = self.chosen(&points, unit, stop);
+        let chosen =
+            chosen.map_err(|error| stop.reason(&name).unwrap_or(format!("{name}: {error}")))?;
+        drop(points);
+        stop.check(&name)?;
+        let radius = chosen.radius;
+        let samples = chosen.rows.len() as u64;
+        self.write(&mut cloud, chosen, (output, unit, single), notes)?;
+        let changed = before.is_some_and(|before| {
+            fs::metadata(input).is_ok_and(|now| {
+                before.len() != now.len() || before.modified().ok() != now.modified().ok()
+            })
+        });
+        if changed {
+            // What was written may be half of the old file and half of the new one.
+            let _ = fs::remove_file(output);
+            return Err(format!("{name}: was changed while it was read; sample it again"));
+        }
+        let bytes =
+            fs::metadata(output).map_err(|error| format!("{}: {error}", output.display()))?.len();
+        Ok(Done { points: all as u64, samples, radius, bytes })
+    }
+
+    /// Refuses an output before the input is read.
+    fn check_output(&self, output: &Path, name: &str) -> Result<(), String> {
+        let folder =
+            output.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)
+            .map_err(|error| format!("{name}: {}: {error}", folder.display()))?;
+        let checked = farpoint_io::check_output(output, &[], &self.options.writing);
+        checked.map(drop).map_err(|error| format!("{name}: {error}"))
+    }
+
+    fn chosen(&self, points: &Points<'_>, unit: f64, stop: &Stop<'_>) -> Result<Chosen, String> {
+        let amount = self.options.wanted.amount(unit);
+        let first = || Start::Index(points.first_usable().unwrap_or(0));
+        let start = self.options.start.clone();
+        match self.options.method {
+            Method::Exact(algorithm) => {
+                let job = Sampler::new(amount).algorithm(algorithm).bad_rows(BadRows::Skip);
+                let job = job.start(start.unwrap_or_else(first));
+                match &self.gpu {
+                    Some(gpu) => each_precision!(points, points => exact(&job, points, gpu, stop)),
+                    None => each_precision!(points, points => exact(&job, points, &self.cpu, stop)),
+                }
+            }
+            Method::Approximate(method) => {
+                let job = approximate(method, amount, start);
+                each_precision!(points, points => self.approximate(&job, points, stop))
+            }
+            Method::Centroids(method) => {
+                let job = approximate(method, amount, start);
+                each_precision!(points, points => self.centroids(&job, points, stop))
+            }
+        }
+    }
+
+    fn approximate<T: Scalar>(
+        &self,
+        job: &ApproximateSampler,
+        points: &[[T; 3]],
+        stop: &Stop<'_>,
+    ) -> Result<Chosen, String> {
+        let sample = job.on(&self.cpu).sample_with(points, &mut |_| stop.flow());
+        let rows = sample.map_err(|error| error.to_string())?.indices;
+        let kept: Vec<[T; 3]> = rows.iter().map(|&row| points[row]).collect();
+        let radius = covering_radius(points, &kept).map_err(|error| error.to_string())?;
+        Ok(Chosen { rows, distances: Vec::new(), radius, made: None })
+    }
+
+    fn centroids<T: Scalar>(
+        &self,
+        job: &ApproximateSampler,
+        points: &[[T; 3]],
+        stop: &Stop<'_>,
+    ) -> Result<Chosen, String> {
+        let made = job.on(&self.cpu).centroids_with(points, &mut |_| stop.flow());
+        let made = made.map_err(|error| error.to_string())?;
+        let kept: &[[T; 3]] = made.coordinates.as_chunks().0;
+        let radius = covering_radius(points, kept).map_err(|error| error.to_string())?;
+        Ok(Chosen {
+            rows: (0..kept.len()).collect(),
+            distances: Vec::new(),
+            radius,
+            made: Some(centroid_cloud(kept, made.counts)),
+        })
+    }
+
+    fn write(
+        &self,
+        cloud: &mut Cloud,
+        chosen: Chosen,
+        (output, unit, single): (&Path, f64, bool),
+        notes: &mut Notes,
+    ) -> Result<(), String> {
+        if self.options.wanted == Wanted::Order {
+            add_spacing(cloud, &chosen.rows, &chosen.distances, single);
+        }
+        let writing = self.options.writing.clone();
+        let writing = writing.scale(self.options.scale.map(|scale| scale.in_units_of(unit)));
+        let written = chosen.made.as_ref().unwrap_or(cloud);
+        let warnings = farpoint_io::write(output, written, &chosen.rows, &writing);
+        for warning in warnings.map_err(|error| error.to_string())? {
+            notes.warn(format!("{}: {warning}", output.display()));
+        }
+        Ok(())
+    }
+}
+
+fn approximate(
+    method: farpoint::approximate::Method,
+    amount: Amount,
+    start: Option<Start>,
+) -> ApproximateSampler {
+    let job = ApproximateSampler::new(method, amount).bad_rows(BadRows::Skip);
+    start.into_iter().fold(job, ApproximateSampler::start)
+}
+
+fn exact<T: Scalar, D: Device<T>>(
+    job: &Sampler,
+    points: &[[T; 3]],
+    device: &D,
+    stop: &Stop<'_>,
+) -> Result<Chosen, String>
+where
+    D::Error: std::fmt::Display,
+{
+    let sample = job.on(device).sample_with(points, &mut |_: Progress| stop.flow());
+    let sample = sample.map_err(|error| error.to_string())?;
+    Ok(Chosen {
+        distances: (0..sample.len()).map(|k| sample.distance(k).to_f64()).collect(),
+        radius: sample.covering_radius().to_f64(),
+        rows: sample.indices,
+        made: None,
+    })
+}
+
+/// Largest distance of a point to the sample; bad rows don't count, and no sample covers nothing.
+///
+/// # Errors
+/// As [`Matcher::nearest`].
+pub fn covering_radius<T: Scalar>(
+    points: &[[T; 3]],
+    sample: &[[T; 3]],
+) -> Result<f64, farpoint::Error> {
+    if sample.is_empty() {
+        return Ok(f64::INFINITY);
+    }
+    let nearest = Matcher::new().bad_rows(BadRows::Skip).nearest(points, sample)?;
+    Ok(nearest.max_distance().to_f64())
+}
+
+/// A cloud of centroids, with a column `points`: how many points each stands for.
+pub fn centroid_cloud<T: Scalar>(rows: &[[T; 3]], counts: Vec<u32>) -> Cloud {
+    let coordinates = match size_of::<T>() {
+        4 => Coordinates::F32(rows.iter().map(|row| row.map(|x| x.to_f64() as f32)).collect()),
+        _ => Coordinates::F64(rows.iter().map(|row| row.map(T::to_f64)).collect()),
+    };
+    let mut cloud = Cloud::new(coordinates);
+    cloud.add_column("points", Column::U32(counts));
+    cloud
+}
+
+/// Adds a column `spacing`: the selection distance of each row, in the precision of the coordinates; NaN
+/// in rows that were left out and won't be written.
+pub fn add_spacing(cloud: &mut Cloud, rows: &[usize], distances: &[f64], single: bool) {
+    let mut column = vec![f64::NAN; cloud.len()];
+    for (&row, &distance) in rows.iter().zip(distances) {
+        column[row] = distance;
+    }
+    let column = match single {
+        true => Column::F32(column.into_iter().map(|value| value as f32).collect()),
+        false => Column::F64(column),
+    };
+    cloud.add_column("spacing", column);
+}
+
+impl Stop<'_> {
+    fn flow(&self) -> ControlFlow<()> {
+        if self.is_wanted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
