@@ -110,6 +110,8 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             Request::Begin { epoch, .. } if epoch < self.epoch => {
                 return Reply::Behind { finished: self.log.bands() };
             }
+            // The same request once more.
+            Request::Begin { epoch, .. } if epoch == self.epoch && self.begun => Ok(self.about()),
             Request::Begin { epoch, tile, tiles, finished } => {
                 self.epoch = epoch;
                 self.begin(tile, tiles, finished)
@@ -118,7 +120,9 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             Request::Prepare { band, floor, most } => self.prepare(band, floor, most),
             Request::Count { band, of, prefix, bits } => self.count(band, of, prefix, bits),
             Request::Solve(solve) => self.solve(solve),
-            Request::Finish { band, floor, facts } => self.finish(band, floor, facts),
+            Request::Finish { band, floor, solved, facts } => {
+                self.finish(band, floor, solved, facts)
+            }
             Request::Largest => self.largest(),
             Request::Chosen { band, from, most } => self.chosen(band, from, most),
             Request::Fill { band, floor } => self.fill(band, floor),
@@ -141,12 +145,16 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         self.log = Log::open::<T>(&mut self.store, tile, finished)?;
         self.points.begin(&mut self.store, &self.log)?;
         self.begun = true;
-        Ok(Reply::About {
+        Ok(self.about())
+    }
+
+    fn about(&self) -> Reply<T> {
+        Reply::About {
             points: self.store.points() as u64,
             corners: self.points.corners(),
             finished: self.log.bands(),
             largest: self.points.largest(),
-        })
+        }
     }
 
     fn behind(&self) -> Result<Reply<T>, StoreError> {

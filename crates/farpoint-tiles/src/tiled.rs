@@ -124,6 +124,18 @@ pub struct TiledSample<T> {
     pub statistics: Statistics,
 }
 
+impl<T> TiledSample<T> {
+    /// A sample that was collected by [`Conductor::chosen`].
+    pub fn new(
+        indices: Vec<u64>,
+        squared_distances: Vec<T>,
+        squared_covering_radius: T,
+        statistics: Statistics,
+    ) -> Self {
+        Self { indices, squared_distances, squared_covering_radius, statistics }
+    }
+}
+
 /// Samples a cloud whose tiles a transport reaches.
 ///
 /// # Errors

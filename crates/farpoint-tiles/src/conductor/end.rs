@@ -45,7 +45,7 @@ impl<T: Scalar> Conductor<T> {
         band: u64,
     ) -> Result<Vec<(TileId, u64)>, Error> {
         let floor = Key::LAST;
-        let make = move |_: &mut Self, _| Request::Finish { band, floor, facts: vec![] };
+        let make = move |_: &mut Self, _| Request::Finish { band, floor, solved: false, facts: vec![] };
         let replies = self.ask(transport, &self.ids(), After::Begin, &make)?;
         let count = |(tile, reply)| match reply {
             Reply::Finished { chosen, .. } => Ok((tile, chosen)),

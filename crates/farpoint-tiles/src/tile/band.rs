@@ -269,12 +269,14 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         &mut self,
         band: u64,
         floor: Key,
+        solved: bool,
         facts: Vec<Entry<T>>,
     ) -> Result<Reply<T>, StoreError> {
         if band < self.log.bands() {
             return self.finished(band);
         }
-        let state = self.band.take_if(|state| state.number == band);
+        let ready = |state: &BandState<T>| state.number == band && (state.waiting.is_some() || !solved);
+        let state = self.band.take_if(|state| ready(state));
         // The start points were not prepared for.
         let state = state.or_else(|| (band == 0).then(|| BandState::new(0, floor, true)));
         let Some(mut state) = state.filter(|_| band == self.log.bands()) else {
