@@ -106,7 +106,8 @@ mod tests {
             let mut point =
                 || std::array::from_fn::<f32, 3, _>(|_| random.unit() as f32 * 1e-3 + 5e5);
             let mut boxes = [Corners::none(); 2];
-            let points: [[[f32; 3]; 5]; 2] = std::array::from_fn(|_| std::array::from_fn(|_| point()));
+            let points: [[[f32; 3]; 5]; 2] =
+                std::array::from_fn(|_| std::array::from_fn(|_| point()));
             for (corners, points) in boxes.iter_mut().zip(&points) {
                 points.iter().for_each(|&at| corners.add(at));
             }

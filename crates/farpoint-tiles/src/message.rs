@@ -197,9 +197,7 @@ impl<T: Scalar> Request<T> {
                 let out = begin(1).u64(*epoch).u32(*tile).u64(*finished).u64(tiles.len() as u64);
                 tiles.iter().fold(out, |out, corners| out.corners(corners)).end()
             }
-            Self::Prepare { band, floor, most } => {
-                begin(2).u64(*band).key(*floor).u64(*most).end()
-            }
+            Self::Prepare { band, floor, most } => begin(2).u64(*band).key(*floor).u64(*most).end(),
             Self::Count { band, of, prefix, bits } => {
                 let of = match of {
                     Counted::Candidates => 0,

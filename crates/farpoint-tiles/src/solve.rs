@@ -165,14 +165,7 @@ impl<T: Scalar> Solver<T> {
     }
 
     #[inline(always)]
-    fn decide<S: Simd<T>>(
-        &mut self,
-        simd: S,
-        band: &Band<'_, T>,
-        key: Key,
-        value: T,
-        place: u32,
-    ) {
+    fn decide<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>, key: Key, value: T, place: u32) {
         let at = [0, 1, 2].map(|a| self.at[a][place as usize]);
         if band.ahead.blocks(at, value) || self.search(simd, at, key, value, Some(place)) {
             self.held[place as usize] = true;

@@ -102,7 +102,8 @@ fn lost_repeated_and_delayed_calls() {
     let (mut restarts, mut delays) = (0, 0);
     for seed in 0..4 {
         let clouds = [uniform(1500, seed), integers(1200, 9, 0.5, seed)];
-        for (cloud, setup) in clouds.iter().flat_map(|c| setups().into_iter().map(move |s| (c, s))) {
+        for (cloud, setup) in clouds.iter().flat_map(|c| setups().into_iter().map(move |s| (c, s)))
+        {
             let (r, d) = survives(seed, cloud, &setup);
             (restarts, delays) = (restarts + r, delays + d);
             let amount = Amount::All;
@@ -118,7 +119,8 @@ fn deep_bands_survive() {
     for seed in 0..6 {
         let random = uniform(2000, seed);
         let line: Vec<[f32; 3]> = random.iter().map(|at| [at[0] as f32, 0.0, 0.0]).collect();
-        let sheet: Vec<[f32; 3]> = random.iter().map(|at| [at[0] as f32, at[1] as f32, 0.0]).collect();
+        let sheet: Vec<[f32; 3]> =
+            random.iter().map(|at| [at[0] as f32, at[1] as f32, 0.0]).collect();
         for setup in setups() {
             survives(seed, &line, &Setup { amount: Amount::Ratio(0.5), ..setup.clone() });
             let tiles = 2;

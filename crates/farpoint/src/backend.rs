@@ -1,9 +1,9 @@
 //! What backends and bindings of this project share with the CPU: checked jobs, batches on threads.
 //! Not for users: crates that use it pin the exact version.
 
+pub use crate::fps::prepared::Prepared as PreparedCloud;
 use crate::simd::{Program, dispatch};
 use crate::{Error, Level, Scalar, memory};
-pub use crate::fps::prepared::Prepared as PreparedCloud;
 
 pub use crate::approximate::estimator;
 pub use crate::neighbors::backward::check as check_backward;

@@ -199,7 +199,8 @@ impl<T: Scalar> Conductor<T> {
                 other => return Ok(Err(began_again(other))),
             }
         }
-        if after >= After::Solve && self.run.as_ref().is_some_and(|r| r.tiles[tile as usize].solved) {
+        if after >= After::Solve && self.run.as_ref().is_some_and(|r| r.tiles[tile as usize].solved)
+        {
             // All others have decided all of theirs and told what matters here.
             let request = self.solve_request(tile, vec![], vec![], vec![], false);
             match self.call(transport, &[(tile, request.encode())])?.remove(0) {

@@ -250,4 +250,3 @@ impl<T: Scalar> Conductor<T> {
         self.run.as_mut().expect("a band is under way")
     }
 }
-
