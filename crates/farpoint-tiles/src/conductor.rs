@@ -262,8 +262,12 @@ impl<T: Scalar> Conductor<T> {
     /// # Errors
     /// As [`Conductor::advance`].
     pub fn run(&mut self, transport: &mut dyn Transport) -> Result<Outcome<T>, Error> {
-        while self.advance(transport)?.is_some() {}
-        Ok(self.outcome.expect("nothing is left to be done"))
+        loop {
+            self.advance(transport)?;
+            if let Some(outcome) = self.outcome {
+                return Ok(outcome);
+            }
+        }
     }
 
     /// What came of the run, once it is done.

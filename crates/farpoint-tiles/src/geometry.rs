@@ -35,9 +35,10 @@ impl<T: Scalar> Corners<T> {
     /// Grows to hold a point.
     #[inline(always)]
     pub fn add(&mut self, at: [T; 3]) {
-        for a in 0..3 {
-            self.low[a] = if at[a] < self.low[a] { at[a] } else { self.low[a] };
-            self.high[a] = if at[a] > self.high[a] { at[a] } else { self.high[a] };
+        let Self { low, high } = self;
+        for ((low, high), x) in low.iter_mut().zip(high).zip(at) {
+            *low = if x < *low { x } else { *low };
+            *high = if x > *high { x } else { *high };
         }
     }
 

@@ -150,7 +150,7 @@ impl<T: Scalar> Solver<T> {
             let Some((key, place)) = next else { break };
             self.queue.pop();
             let value = self.live[place as usize];
-            if !(value > T::ZERO) {
+            if value <= T::ZERO {
                 continue;
             }
             if value == key.value() {
@@ -212,7 +212,7 @@ impl<T: Scalar> Solver<T> {
                     let place = first + near.trailing_zeros() as usize;
                     near &= near - 1;
                     let live = self.live[place];
-                    if !(live > T::ZERO) || own == Some(place) {
+                    if live <= T::ZERO || own == Some(place) {
                         continue;
                     }
                     if self.held[place]

@@ -57,6 +57,7 @@ pub fn store<T, S: Simd<T>>(simd: S, to: &mut [T], value: S::V) {
 /// # Panics
 /// If the slice is shorter than a vector.
 #[inline(always)]
+#[allow(clippy::disallowed_methods, reason = "the length is checked here")]
 pub fn compress<T, S: Simd<T>>(simd: S, mask: u32, value: S::V, to: &mut [T]) {
     assert!(to.len() >= S::LANES);
     // SAFETY: the assertion above.

@@ -83,12 +83,12 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
         let bound = simd.splat(beta);
         let nodes = part * FANOUT..((part + 1) * FANOUT).min(slab.nodes.len());
         for node in nodes {
-            if !(slab.nodes[node].largest >= beta) {
+            if slab.nodes[node].largest < beta {
                 continue;
             }
             let leaves = node * FANOUT..((node + 1) * FANOUT).min(slab.leaves.len());
             for leaf in leaves {
-                if !(slab.tops[leaf].largest >= beta) {
+                if slab.tops[leaf].largest < beta {
                     continue;
                 }
                 let numbers = &slab.leaves[leaf];

@@ -80,7 +80,7 @@ fn top<T: Scalar>(largest: T, last: Option<T>) -> T {
 /// The floor of the narrow band that begins at this distance.
 fn narrow_floor<T: Scalar>(top: T, floor: Key) -> Key {
     let beta: T = floor.value();
-    if !(top > beta) {
+    if top <= beta {
         return floor;
     }
     let wanted = match top.is_finite() {

@@ -44,7 +44,7 @@ impl<T: Scalar> Points<T> {
     /// Begins from the log.
     pub(super) fn begin(&mut self, store: &mut impl Store<T>, log: &Log) -> Result<(), StoreError> {
         self.page_points = store.page_points();
-        if self.page_points == 0 || self.page_points % 64 != 0 {
+        if self.page_points == 0 || !self.page_points.is_multiple_of(64) {
             return Err(format!("pages of {} points: no multiple of 64", self.page_points).into());
         }
         (self.slab, self.stored, self.recent) = (None, false, None);
@@ -305,7 +305,7 @@ impl<T: Scalar> Points<T> {
         }
         let mut floor = floor;
         for page in 0..self.pages.len() {
-            if !(self.pages[page].largest >= floor.value()) {
+            if self.pages[page].largest < floor.value() {
                 continue;
             }
             self.touch(store, log, page)?;
