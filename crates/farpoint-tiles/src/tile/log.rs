@@ -1,0 +1,192 @@
+//! The log of a tile: the facts of each finished band, own ones and those it was told.
+//!
+//! A record is a message of kind 129: precision, tile, band, the band's floor, whether it is the band's last
+//! record, and facts in order. A band without its last record is not finished: it was being
+//! written when the tile was stopped.
+
+use super::store_error;
+use crate::wire::{Reader, Writer};
+use crate::{Entry, Error, Key, Store, StoreError, TileId};
+use farpoint::Scalar;
+
+const RECORD: u8 = 129;
+const WHAT: &str = "a record of a log";
+
+/// Facts of a record, at most.
+const FACTS: usize = 1 << 14;
+
+/// What is in the log of a tile.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    tile: TileId,
+    bands: Vec<LoggedBand>,
+    /// Records of a band that is not finished.
+    begun: Option<LoggedBand>,
+}
+
+#[derive(Debug)]
+struct LoggedBand {
+    first: u64,
+    /// Own facts by record.
+    own: Vec<u64>,
+    /// Whether own facts are in order over all records, and the last one.
+    sorted: bool,
+    last: Key,
+    floor: Key,
+}
+
+impl LoggedBand {
+    fn new(first: u64) -> Self {
+        Self { first, own: Vec::new(), sorted: true, last: Key::FIRST, floor: Key::LAST }
+    }
+
+    /// Takes in the facts of its next record.
+    fn add<T: Scalar>(&mut self, tile: TileId, facts: &[Entry<T>]) {
+        let before = facts.iter().filter(|fact| fact.tile == tile);
+        let mut count = 0;
+        for key in before.map(Entry::key) {
+            self.sorted &= self.last <= key;
+            self.last = key;
+            count += 1;
+        }
+        self.own.push(count);
+    }
+}
+
+struct Record<T> {
+    tile: TileId,
+    band: u64,
+    floor: Key,
+    last: bool,
+    facts: Vec<Entry<T>>,
+}
+
+impl Log {
+    /// Looks through the log; removes bands from `finished` on, and one that is not whole.
+    pub(super) fn open<T: Scalar>(
+        store: &mut impl Store<T>,
+        tile: TileId,
+        finished: u64,
+    ) -> Result<Self, StoreError> {
+        let mut log = Self { tile, bands: Vec::new(), begun: None };
+        let (mut band, mut whole) = (LoggedBand::new(0), 0);
+        for number in 0..store.records() {
+            if log.bands.len() as u64 == finished {
+                break;
+            }
+            let record = Record::<T>::decode(&store.record(number)?).map_err(store_error)?;
+            if record.tile != tile || record.band != log.bands.len() as u64 {
+                let Record { tile: of, band, .. } = record;
+                let text = format!("record {number} is of tile {of}, band {band}, out of order");
+                return Err(text.into());
+            }
+            band.add(tile, &record.facts);
+            if record.last {
+                band.floor = record.floor;
+                whole = number + 1;
+                log.bands.push(std::mem::replace(&mut band, LoggedBand::new(whole)));
+            }
+        }
+        if whole < store.records() {
+            store.truncate(whole)?;
+        }
+        Ok(log)
+    }
+
+    /// Number of finished bands.
+    pub(super) fn bands(&self) -> u64 {
+        self.bands.len() as u64
+    }
+
+    /// Number of own points chosen in a band.
+    pub(super) fn chosen(&self, band: u64) -> u64 {
+        self.bands[band as usize].own.iter().sum()
+    }
+
+    /// The floor of the last band.
+    pub(super) fn floor(&self) -> Option<Key> {
+        self.bands.last().map(|band| band.floor)
+    }
+
+    /// Writes facts of the next band, in order; with `last`, the band is finished.
+    pub(super) fn append<T: Scalar>(
+        &mut self,
+        store: &mut impl Store<T>,
+        floor: Key,
+        facts: &[Entry<T>],
+        last: bool,
+    ) -> Result<(), StoreError> {
+        let (tile, number) = (self.tile, self.bands());
+        let mut band = self.begun.take().unwrap_or_else(|| LoggedBand::new(store.records()));
+        let count = facts.len().div_ceil(FACTS).max(usize::from(last));
+        for part in 0..count {
+            let facts = &facts[part * FACTS..((part + 1) * FACTS).min(facts.len())];
+            band.add(tile, facts);
+            let ends = last && part + 1 == count;
+            let out = Writer::new(RECORD).u8(size_of::<T>() as u8).u32(tile).u64(number);
+            store.append(&out.key(floor).u8(u8::from(ends)).entries(facts).end())?;
+        }
+        if last {
+            store.sync()?;
+            self.bands.push(LoggedBand { floor, ..band });
+        } else {
+            self.begun = Some(band);
+        }
+        Ok(())
+    }
+
+    /// Whether the own facts of a band can be read in order.
+    pub(super) fn is_sorted(&self, band: u64) -> bool {
+        self.bands[band as usize].sorted
+    }
+
+    /// Calls `each` with the facts of all bands, record by record.
+    pub(super) fn replay<T: Scalar>(
+        &self,
+        store: &mut impl Store<T>,
+        mut each: impl FnMut(&[Entry<T>]),
+    ) -> Result<(), StoreError> {
+        let records = self.bands.last().map_or(0, |band| band.first + band.own.len() as u64);
+        for number in 0..records {
+            each(&Record::decode(&store.record(number)?).map_err(store_error)?.facts);
+        }
+        Ok(())
+    }
+
+    /// Own facts of a band as they were written, from number `from` on; about `most` of them, or all that are left.
+    pub(super) fn own<T: Scalar>(
+        &self,
+        store: &mut impl Store<T>,
+        band: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Vec<Entry<T>>, StoreError> {
+        let LoggedBand { first, own, .. } = &self.bands[band as usize];
+        let (mut before, mut found) = (0, Vec::new());
+        for (number, &count) in (*first..).zip(own) {
+            if before + count > from && (found.len() as u64) < most {
+                let record = Record::decode(&store.record(number)?).map_err(store_error)?;
+                let own = record.facts.into_iter().filter(|fact| fact.tile == self.tile);
+                found.extend(own.skip(from.saturating_sub(before) as usize));
+            }
+            before += count;
+        }
+        found.truncate(most as usize);
+        Ok(found)
+    }
+}
+
+impl<T: Scalar> Record<T> {
+    fn decode(bytes: &[u8]) -> Result<Self, Error> {
+        let (kind, mut from) = Reader::new(bytes, WHAT)?;
+        if kind != RECORD {
+            return Err(from.wrong("it is of another kind"));
+        }
+        if usize::from(from.u8()?) != size_of::<T>() {
+            return Err(from.wrong("its numbers have another precision"));
+        }
+        let (tile, band, floor) = (from.u32()?, from.u64()?, from.key()?);
+        let record = Self { tile, band, floor, last: from.u8()? != 0, facts: from.entries()? };
+        from.end().map(|()| record)
+    }
+}
