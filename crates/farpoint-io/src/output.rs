@@ -109,7 +109,7 @@ pub fn check_output(
     Ok(format)
 }
 
-fn output_format(path: &Path, options: &WriteOptions) -> Result<Format, Error> {
+pub(crate) fn output_format(path: &Path, options: &WriteOptions) -> Result<Format, Error> {
     let format = options.format.or_else(|| Format::from_path(path));
     let what = match format {
         Some(format) if format.can_write() => return Ok(format),
@@ -155,7 +155,7 @@ fn encode(
 }
 
 /// Warns of what a file states of all its points and the format has no place for.
-fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
+pub(crate) fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
     let las = |format| matches!(format, Format::Las | Format::Laz);
     let from_las = cloud.format().is_some_and(las);
     if from_las && las(format) {

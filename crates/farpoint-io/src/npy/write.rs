@@ -54,6 +54,13 @@ pub(crate) fn one_column(column: &Column) -> Vec<u8> {
     out
 }
 
+/// The input's header for so many rows.
+pub(crate) fn same_header(head: &NpyHeader, table: &Table, count: usize) -> Vec<u8> {
+    let shape = [count, table.slots.len()];
+    let shape = if head.plain.is_some() { &shape[..] } else { &shape[..1] };
+    header(&head.dtype.descr(), shape)
+}
+
 fn same_rows(
     head: &NpyHeader,
     table: &Table,
