@@ -1,7 +1,8 @@
 //! What backends and bindings of this project share with the CPU: checked jobs, batches on threads.
 //! Not for users: crates that use it pin the exact version.
 
-use crate::Error;
+use crate::simd::{Program, dispatch};
+use crate::{Error, Level, Scalar, memory};
 pub use crate::fps::prepared::Prepared as PreparedCloud;
 
 pub use crate::approximate::estimator;
@@ -9,8 +10,47 @@ pub use crate::neighbors::backward::check as check_backward;
 pub use crate::neighbors::prepared::Prepared as PreparedPair;
 pub use crate::neighbors::several::{Found as FoundNeighbors, Limits as SearchLimits};
 pub use crate::random::SplitMix64;
+pub use crate::simd::{Kernel, Simd};
+pub use crate::spatial::{Cells, Grid};
 pub use crate::sum::total;
 pub use crate::threads::spread;
+
+/// Runs a kernel that is compiled for an instruction set.
+///
+/// # Panics
+/// If this machine does not have it.
+pub fn vectorize<T: Scalar, K: Kernel<T>>(level: Level, kernel: K) -> K::Output {
+    struct Once<K>(K);
+    impl<T: Scalar, K: Kernel<T>> Program<T> for Once<K> {
+        type Output = K::Output;
+        fn run<S: Simd<T>>(self, simd: S) -> Self::Output {
+            simd.vectorize(self.0)
+        }
+    }
+    dispatch::<T, _>(level, Once(kernel))
+}
+
+/// Loads the first numbers of a slice as a vector.
+///
+/// # Panics
+/// If they are fewer than a vector has.
+#[inline(always)]
+pub fn load<T, S: Simd<T>>(simd: S, from: &[T]) -> S::V {
+    assert!(from.len() >= S::LANES);
+    // SAFETY: the assertion above.
+    unsafe { memory::load(simd, from, 0) }
+}
+
+/// Stores a vector at the beginning of a slice.
+///
+/// # Panics
+/// If the slice is shorter.
+#[inline(always)]
+pub fn store<T, S: Simd<T>>(simd: S, to: &mut [T], value: S::V) {
+    assert!(to.len() >= S::LANES);
+    // SAFETY: the assertion above.
+    unsafe { memory::store(simd, to, 0, value) }
+}
 
 /// Puts what belongs to the clouds of a padded batch into one dense array of `n` values per cloud:
 /// distances, indices, or gradients (then `n` counts numbers, not points). Padding gets `fill`.

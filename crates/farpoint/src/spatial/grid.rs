@@ -7,7 +7,7 @@ use crate::Scalar;
 
 /// Where the cells lie, how wide they are, and how far a search reaches.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cells<T> {
+pub struct Cells<T> {
     low: [T; 3],
     scale: T,
     /// What a search adds to and takes from a coordinate.
@@ -30,7 +30,7 @@ impl<T: Scalar> Cells<T> {
     /// `r` that is not below the root. The reach is so much more than `r` that the computed
     /// `x - reach` and `x + reach`, each off by half a unit in the last place of a number of at
     /// most `|x| + reach`, still lie outside of `x - r` and `x + r`.
-    pub(crate) fn new(low: [T; 3], high: [T; 3], squared: T, width: f64) -> Self {
+    pub fn new(low: [T; 3], high: [T; 3], squared: T, width: f64) -> Self {
         let side = (0..3).map(|a| high[a].to_f64() - low[a].to_f64()).fold(0.0, f64::max);
         let r = squared.sqrt().next_up().to_f64();
         let reach = std::array::from_fn(|a| {
@@ -74,7 +74,7 @@ impl<T: Scalar> Cells<T> {
 }
 
 /// Points sorted into a hashed grid.
-pub(crate) struct Grid<T> {
+pub struct Grid<T> {
     cells: Cells<T>,
     mask: u32,
     /// First point of each slot; one more than there are slots.
@@ -82,12 +82,13 @@ pub(crate) struct Grid<T> {
 }
 
 impl<T: Scalar> Grid<T> {
-    pub(crate) fn new(cells: Cells<T>) -> Self {
+    /// A grid without points.
+    pub fn new(cells: Cells<T>) -> Self {
         Self { cells, mask: 0, first: vec![0, 0] }
     }
 
     /// Sorts points into cells; returns the place of each, and remembers where cells begin.
-    pub(crate) fn sort(
+    pub fn sort(
         &mut self,
         cells: Cells<T>,
         points: impl ExactSizeIterator<Item = [T; 3]> + Clone,
@@ -121,7 +122,7 @@ impl<T: Scalar> Grid<T> {
     /// Lists runs of places, `start..end`, that hold every point whose computed squared
     /// distance to `at` is below that of the cells, and others.
     #[inline]
-    pub(crate) fn search(&self, at: [T; 3], runs: &mut Vec<(u32, u32)>) {
+    pub fn search(&self, at: [T; 3], runs: &mut Vec<(u32, u32)>) {
         runs.clear();
         let range = |a: usize| self.cells.range(a, at[a]);
         let (x, y, z) = (range(0), range(1), range(2));

@@ -9,5 +9,5 @@ mod neighbors;
 mod order;
 
 pub(crate) use boxtree::{BoxTree, Boxes, FANOUT, LEAF, Level, NONE, box_bound, place};
-pub(crate) use grid::{Cells, Grid};
+pub use grid::{Cells, Grid};
 pub(crate) use neighbors::Neighbors;

@@ -1,0 +1,358 @@
+//! What a conductor and tiles say to each other, as bytes.
+//!
+//! A message is `b"fpt1"`, a byte for its kind, its fields in the order below, and a checksum of 8 bytes; all
+//! numbers little endian. Coordinates and distances have the run's precision (4 or 8 bytes), keys are 16 bytes
+//! (the complement of the distance's bits, then the index: they sort as the points are chosen), lists begin
+//! with their length (8 bytes). Reading checks every length, the checksum, and that distances are numbers;
+//! what does not fit is [`Error::Encoding`].
+//!
+//! Bands are numbered from 0, which is the band of the start points. A tile that has finished `b` bands answers
+//! requests about band `b`, and about earlier ones those that only read. Any request may arrive late or twice.
+
+use crate::wire::{Reader, Writer};
+use crate::{Bound, Bytes, Corners, Entry, Error, Key, TileId};
+use farpoint::Scalar;
+
+/// What a tile is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request<T> {
+    /// Begin, or begin anew: what was decided in a band that is not finished is forgotten, and so are bands of
+    /// the log from `finished` on. Answered by [`Reply::About`].
+    Begin {
+        /// The tile's number.
+        tile: TileId,
+        /// Boxes around the points of all tiles, by number; empty before they are known.
+        tiles: Vec<Corners<T>>,
+        /// Bands that all tiles have finished.
+        finished: u64,
+    },
+    /// Find the candidates of a band. Answered by [`Reply::Prepared`].
+    Prepare {
+        /// The band.
+        band: u64,
+        /// Its floor.
+        floor: Key,
+        /// Candidates a tile may have; only the first ones are kept. 0 for a deep band: bounds of pages are
+        /// looked at and nothing is read.
+        most: u64,
+    },
+    /// Count points by 16 bits of their keys. Answered by [`Reply::Counts`].
+    Count {
+        /// The band.
+        band: u64,
+        /// Which points.
+        of: Counted,
+        /// Leading bits of the keys to count; others are left out.
+        prefix: u128,
+        /// How many such bits: 0, 16, 32, ... 112.
+        bits: u32,
+    },
+    /// Decide what can be decided. Answered by [`Reply::Solved`].
+    Solve(Solve<T>),
+    /// The band is over: write the log, lower distances. Answered by [`Reply::Finished`].
+    Finish {
+        /// The band.
+        band: u64,
+        /// Its floor. Of the last band, this may be before the floor that it was solved with: what
+        /// comes after it is not chosen.
+        floor: Key,
+        /// Facts of the band within reach of this tile and facts about its own points, made elsewhere.
+        facts: Vec<Entry<T>>,
+    },
+    /// The exact largest distance of the points that are not chosen. Answered by [`Reply::Largest`].
+    Largest,
+    /// Chosen points of the tile, of one finished band, in order. Answered by [`Reply::Chosen`].
+    Chosen {
+        /// The band.
+        band: u64,
+        /// How many of them to leave out.
+        from: u64,
+        /// How many to tell, at most.
+        most: u64,
+    },
+    /// All that is left are duplicates of chosen points: choose those whose key is before the floor.
+    /// Answered by [`Reply::Finished`].
+    Fill {
+        /// The band.
+        band: u64,
+        /// Its floor, whose value is 0.
+        floor: Key,
+    },
+}
+
+/// What a tile is told and asked when it decides. All lists may be old, incomplete or told before: what is missing
+/// only makes points wait.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solve<T> {
+    /// The band.
+    pub band: u64,
+    /// Its floor.
+    pub floor: Key,
+    /// Whether the tile works off the band in narrow bands of its own. Its points are brought to
+    /// memory for it; with `keep`, they stay there.
+    pub deep: bool,
+    /// See `deep`.
+    pub keep: bool,
+    /// Facts of this tile that the conductor has: only those after them are told again.
+    pub seen: u64,
+    /// Facts of other tiles.
+    pub facts: Vec<Entry<T>>,
+    /// Undecided points of other tiles.
+    pub others: Vec<Entry<T>>,
+    /// Undecided points of other tiles that this one shall decide with its own.
+    pub carried: Vec<Entry<T>>,
+    /// Pages of tiles of which neither is known.
+    pub bounds: Vec<Bound<T>>,
+}
+
+/// What [`Request::Count`] counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Candidates, after [`Request::Prepare`].
+    Candidates,
+    /// Facts about the tile's points, made in this band by whomever.
+    Facts,
+    /// Points that are not chosen, as if their distance were 0.
+    Rest,
+}
+
+/// What a tile answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply<T> {
+    /// What the tile is.
+    About {
+        /// Points.
+        points: u64,
+        /// Around them; empty if there are none.
+        corners: Corners<T>,
+        /// Bands in its log, after those that were to be forgotten.
+        finished: u64,
+        /// At least every distance.
+        largest: T,
+    },
+    /// The tile has begun anew or knows nothing of this band: tell it what it must know, and ask again.
+    Behind {
+        /// Bands in its log.
+        finished: u64,
+    },
+    /// It has failed for good: its store cannot be read or written.
+    Failed(String),
+    /// To [`Request::Prepare`].
+    Prepared {
+        /// Candidates, if they were looked for.
+        candidates: u64,
+        /// The floor above which these are all candidates: that of the request, unless there were too many.
+        floor: Key,
+        /// Pages that may hold candidates within reach of other tiles.
+        bounds: Vec<Bound<T>>,
+    },
+    /// To [`Request::Count`]: numbers of points by their next 16 bits, those that are not 0.
+    Counts(Vec<(u16, u64)>),
+    /// To [`Request::Solve`].
+    Solved {
+        /// Number of the first fact here among all that the tile had to tell in this band.
+        from: u64,
+        /// New facts within reach of other tiles, and all about points of other tiles.
+        facts: Vec<Entry<T>>,
+        /// The tile's points that are not decided yet.
+        open: Vec<Entry<T>>,
+        /// The same of those that were carried.
+        carried: Vec<Entry<T>>,
+        /// Candidates looked at in this call.
+        candidates: u64,
+        /// Facts made by the tile in this band so far.
+        made: u64,
+    },
+    /// To [`Request::Finish`] and [`Request::Fill`].
+    Finished {
+        /// Points of the tile that were chosen in this band.
+        chosen: u64,
+        /// At least every distance that is left.
+        largest: T,
+    },
+    /// To [`Request::Largest`].
+    Largest {
+        /// The distance; 0 if all points are chosen.
+        largest: T,
+    },
+    /// To [`Request::Chosen`]: keys in order.
+    Chosen(Vec<Key>),
+}
+
+const REQUEST: &str = "a request";
+const REPLY: &str = "a reply";
+
+impl<T: Scalar> Request<T> {
+    /// As bytes.
+    pub fn encode(&self) -> Bytes {
+        let begin = |kind: u8| Writer::new(kind).u8(size_of::<T>() as u8);
+        match self {
+            Self::Begin { tile, tiles, finished } => {
+                let out = begin(1).u32(*tile).u64(*finished).u64(tiles.len() as u64);
+                tiles.iter().fold(out, |out, corners| out.corners(corners)).end()
+            }
+            Self::Prepare { band, floor, most } => {
+                begin(2).u64(*band).key(*floor).u64(*most).end()
+            }
+            Self::Count { band, of, prefix, bits } => {
+                let of = match of {
+                    Counted::Candidates => 0,
+                    Counted::Facts => 1,
+                    Counted::Rest => 2,
+                };
+                begin(3).u64(*band).u8(of).key(Key::from_bits(*prefix)).u32(*bits).end()
+            }
+            Self::Solve(solve) => {
+                let flags = u8::from(solve.deep) | (u8::from(solve.keep) << 1);
+                let out = begin(4).u64(solve.band).key(solve.floor).u8(flags).u64(solve.seen);
+                let out = out.entries(&solve.facts).entries(&solve.others);
+                out.entries(&solve.carried).bounds(&solve.bounds).end()
+            }
+            Self::Finish { band, floor, facts } => {
+                begin(5).u64(*band).key(*floor).entries(facts).end()
+            }
+            Self::Largest => begin(6).end(),
+            Self::Chosen { band, from, most } => begin(7).u64(*band).u64(*from).u64(*most).end(),
+            Self::Fill { band, floor } => begin(8).u64(*band).key(*floor).end(),
+        }
+    }
+
+    /// From bytes.
+    ///
+    /// # Errors
+    /// If they are no request, or one of the other precision.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Error> {
+        let (kind, mut from) = Reader::new(bytes, REQUEST)?;
+        if usize::from(from.u8()?) != size_of::<T>() {
+            return Err(from.wrong("its numbers have another precision"));
+        }
+        let request = match kind {
+            1 => {
+                let (tile, finished) = (from.u32()?, from.u64()?);
+                let count = from.count(6 * size_of::<T>())?;
+                let tiles = (0..count).map(|_| from.corners()).collect::<Result<_, _>>()?;
+                Self::Begin { tile, tiles, finished }
+            }
+            2 => Self::Prepare { band: from.u64()?, floor: from.key()?, most: from.u64()? },
+            3 => Self::decode_count(&mut from)?,
+            4 => Self::decode_solve(&mut from)?,
+            5 => Self::Finish { band: from.u64()?, floor: from.key()?, facts: from.entries()? },
+            6 => Self::Largest,
+            7 => Self::Chosen { band: from.u64()?, from: from.u64()?, most: from.u64()? },
+            8 => Self::Fill { band: from.u64()?, floor: from.key()? },
+            _ => return Err(from.wrong("there is no such request")),
+        };
+        from.end().map(|()| request)
+    }
+
+    fn decode_count(from: &mut Reader<'_>) -> Result<Self, Error> {
+        let band = from.u64()?;
+        let of = match from.u8()? {
+            0 => Counted::Candidates,
+            1 => Counted::Facts,
+            2 => Counted::Rest,
+            _ => return Err(from.wrong("there is nothing of this kind to count")),
+        };
+        let (prefix, bits) = (from.key()?.bits(), from.u32()?);
+        if bits > 112 || bits % 16 != 0 {
+            return Err(from.wrong("a prefix has 0, 16, 32, ... 112 bits"));
+        }
+        Ok(Self::Count { band, of, prefix, bits })
+    }
+
+    fn decode_solve(from: &mut Reader<'_>) -> Result<Self, Error> {
+        let (band, floor, flags) = (from.u64()?, from.key()?, from.u8()?);
+        Ok(Self::Solve(Solve {
+            band,
+            floor,
+            deep: flags & 1 != 0,
+            keep: flags & 2 != 0,
+            seen: from.u64()?,
+            facts: from.entries()?,
+            others: from.entries()?,
+            carried: from.entries()?,
+            bounds: from.bounds()?,
+        }))
+    }
+}
+
+impl<T: Scalar> Reply<T> {
+    /// As bytes.
+    pub fn encode(&self) -> Bytes {
+        let begin = |kind: u8| Writer::new(kind).u8(size_of::<T>() as u8);
+        match self {
+            Self::About { points, corners, finished, largest } => {
+                begin(65).u64(*points).corners(corners).u64(*finished).number(*largest).end()
+            }
+            Self::Behind { finished } => begin(66).u64(*finished).end(),
+            Self::Failed(text) => begin(67).text(text).end(),
+            Self::Prepared { candidates, floor, bounds } => {
+                begin(68).u64(*candidates).key(*floor).bounds(bounds).end()
+            }
+            Self::Counts(counts) => {
+                let out = begin(69).u64(counts.len() as u64);
+                let pair = |out: Writer, &(digit, count): &(u16, u64)| {
+                    out.u32(u32::from(digit)).u64(count)
+                };
+                counts.iter().fold(out, pair).end()
+            }
+            Self::Solved { from, facts, open, carried, candidates, made } => {
+                let out = begin(70).u64(*from).entries(facts).entries(open).entries(carried);
+                out.u64(*candidates).u64(*made).end()
+            }
+            Self::Finished { chosen, largest } => begin(71).u64(*chosen).number(*largest).end(),
+            Self::Largest { largest } => begin(72).number(*largest).end(),
+            Self::Chosen(keys) => {
+                let out = begin(73).u64(keys.len() as u64);
+                keys.iter().fold(out, |out, &key| out.key(key)).end()
+            }
+        }
+    }
+
+    /// From bytes.
+    ///
+    /// # Errors
+    /// If they are no reply, or one of the other precision.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Error> {
+        let (kind, mut from) = Reader::new(bytes, REPLY)?;
+        if usize::from(from.u8()?) != size_of::<T>() {
+            return Err(from.wrong("its numbers have another precision"));
+        }
+        let reply = match kind {
+            65 => Self::About {
+                points: from.u64()?,
+                corners: from.corners()?,
+                finished: from.u64()?,
+                largest: from.number()?,
+            },
+            66 => Self::Behind { finished: from.u64()? },
+            67 => Self::Failed(from.text()?),
+            68 => Self::Prepared {
+                candidates: from.u64()?,
+                floor: from.key()?,
+                bounds: from.bounds()?,
+            },
+            69 => {
+                let count = from.count(12)?;
+                let mut pair = || Ok((from.u32()? as u16, from.u64()?));
+                Self::Counts((0..count).map(|_| pair()).collect::<Result<_, Error>>()?)
+            }
+            70 => Self::Solved {
+                from: from.u64()?,
+                facts: from.entries()?,
+                open: from.entries()?,
+                carried: from.entries()?,
+                candidates: from.u64()?,
+                made: from.u64()?,
+            },
+            71 => Self::Finished { chosen: from.u64()?, largest: from.number()? },
+            72 => Self::Largest { largest: from.number()? },
+            73 => {
+                let count = from.count(16)?;
+                Self::Chosen((0..count).map(|_| from.key()).collect::<Result<_, _>>()?)
+            }
+            _ => return Err(from.wrong("there is no such reply")),
+        };
+        from.end().map(|()| reply)
+    }
+}
