@@ -56,7 +56,9 @@ pub use crs::Crs;
 pub use error::{Error, Place};
 pub use format::Format;
 pub use npy::{Array, Values};
-pub use output::{check_output, write, write_arrays, write_bytes, write_indices};
+pub use output::{
+    check_output, write, write_arrays, write_bytes, write_indices, write_indices_in_blocks,
+};
 pub use scan::{Rows, Scan};
 pub use summary::Summary;
 

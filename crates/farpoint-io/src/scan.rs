@@ -166,6 +166,18 @@ impl Scan {
         }
     }
 
+    /// The part that holds a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn part_of(&self, row: u64) -> usize {
+        assert!(row < self.len(), "row {row} of {}", self.len());
+        match &self.source {
+            Source::Parts { starts, .. } => starts.partition_point(|&start| start <= row) - 1,
+            Source::Whole(_) => row as usize / part::ROWS,
+        }
+    }
+
     /// Bytes of memory that reading takes on each thread, at most.
     pub fn memory_a_part(&self) -> u64 {
         let rows = (0..self.parts()).map(|part| self.rows(part)).map(|rows| rows.end - rows.start);
@@ -184,12 +196,28 @@ impl Scan {
         threads: usize,
         each: impl Fn(usize, Rows<'_>) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        self.for_each_of(0..self.parts(), threads, each)
+    }
+
+    /// As [`Scan::for_each`], of some parts.
+    ///
+    /// # Errors
+    /// As [`Scan::read`], or what `each` gives.
+    ///
+    /// # Panics
+    /// If there are no such parts.
+    pub fn for_each_of<E: From<Error> + Send>(
+        &self,
+        parts: Range<usize>,
+        threads: usize,
+        each: impl Fn(usize, Rows<'_>) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let (next, stop) = (AtomicUsize::new(parts.start), AtomicBool::new(false));
         let first: Mutex<Option<E>> = Mutex::new(None);
         let work = || {
             while !stop.load(Ordering::Relaxed) {
                 let part = next.fetch_add(1, Ordering::Relaxed);
-                if part >= self.parts() {
+                if part >= parts.end {
                     return;
                 }
                 let done = self.read(part).map_err(E::from).and_then(|rows| each(part, rows));
@@ -200,7 +228,7 @@ impl Scan {
             }
         };
         thread::scope(|scope| {
-            (1..threads.min(self.parts())).for_each(|_| drop(scope.spawn(work)));
+            (1..threads.min(parts.len())).for_each(|_| drop(scope.spawn(work)));
             work();
         });
         first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)

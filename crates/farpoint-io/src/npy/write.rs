@@ -45,6 +45,11 @@ pub(crate) fn write(
     Ok(out)
 }
 
+/// The header of a one-dimensional array of int64.
+pub(crate) fn header_of_indices(count: usize) -> Vec<u8> {
+    header(&type_code(Scalar::I64, false), &[count])
+}
+
 /// A one-dimensional array.
 pub(crate) fn one_column(column: &Column) -> Vec<u8> {
     let mut out = header(&type_code(column.kind(), false), &[column.len()]);
