@@ -48,6 +48,7 @@ mod sink;
 mod summary;
 mod table;
 mod text;
+mod whole;
 
 pub use cloud::{Cloud, Field};
 pub use column::{Column, Scalar};

@@ -3,6 +3,7 @@
 mod open;
 mod part;
 mod place;
+mod some;
 mod write;
 
 pub use part::Rows;

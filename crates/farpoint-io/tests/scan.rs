@@ -202,3 +202,33 @@ fn files_cut_short_are_errors() {
         assert!(read(&cut, &options).is_err(), "{path:?}");
     }
 }
+
+#[test]
+fn some_rows_are_converted_as_those_of_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in files(folder.path()) {
+        let scan = Scan::open(&path, &ReadOptions::default(), Some(0)).unwrap();
+        let whole = read(&path, &ReadOptions::default()).unwrap();
+        // Few rows, so that what the others show would be missing.
+        let chosen: Vec<usize> = (3..60).map(|k| (k * 37) % 5000).collect();
+        let parts: Vec<_> = (0..scan.parts()).map(|part| scan.read(part).unwrap()).collect();
+        let stored = |row: &usize| {
+            let part = scan.part_of(*row as u64);
+            parts[part].stored(row - parts[part].first() as usize).to_vec()
+        };
+        let some = scan.some(chosen.iter().flat_map(stored).collect(), 2).unwrap();
+        let rows: Vec<usize> = (0..chosen.len()).collect();
+        for ending in ["las", "laz", "ply", "npy", "pcd", "xyz", "csv", "pts"] {
+            for single in [None, Some(farpoint_io::Precision::Single)] {
+                let mut options = WriteOptions::default();
+                options.precision = single;
+                let out = |name: &str| folder.path().join(name).with_extension(ending);
+                let of_some = write(&out("some"), &some, &rows, &options);
+                let of_whole = write(&out("whole"), &whole, &chosen, &options);
+                assert_eq!(of_some.unwrap(), of_whole.unwrap(), "{path:?} to {ending}");
+                let [a, b] = ["some", "whole"].map(|name| std::fs::read(out(name)).unwrap());
+                assert!(a == b, "{path:?} to {ending}, {single:?}");
+            }
+        }
+    }
+}

@@ -84,6 +84,10 @@ impl Error {
         Error::Spool { path: path.to_owned(), what: "read", source, fix }
     }
 
+    pub(crate) fn read_input(name: &str, source: io::Error) -> Error {
+        Error::File(farpoint_io::Error::Read { name: name.to_owned(), source })
+    }
+
     pub(crate) fn unusable(path: &Path, what: impl Into<String>, fix: impl Into<String>) -> Error {
         Error::Unusable { path: path.to_owned(), what: what.into(), fix: fix.into() }
     }

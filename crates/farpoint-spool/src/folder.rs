@@ -5,7 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// Files that a run makes in its folder.
-const FILES: [&str; 6] = ["points", "log", "cloud", "cloud.new", "rows", "records"];
+const FILES: [&str; 7] = ["points", "log", "cloud", "cloud.new", "rows", "by-row", "records"];
 const LOCK: &str = "lock";
 
 /// A folder that belongs to this run alone.

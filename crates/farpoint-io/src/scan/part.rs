@@ -17,7 +17,7 @@ pub(super) const ROWS: usize = 1 << 16;
 pub struct Rows<'a> {
     scan: &'a Scan,
     rows: Range<u64>,
-    table: Option<Cow<'a, Table>>,
+    pub(super) table: Option<Cow<'a, Table>>,
     /// Rows of the table before the first of these.
     skip: usize,
 }
