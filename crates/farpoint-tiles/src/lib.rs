@@ -14,23 +14,47 @@
 //!
 //! # One machine
 //!
-//! [`sample()`] cuts a cloud in memory into tiles and samples it.
+//! [`Tiled`] cuts a cloud in memory into tiles:
+//!
+//! ```
+//! use farpoint::{Amount, BadRows, Start};
+//! use farpoint_tiles::{Plan, Threads, TileOptions, Tiled, sample};
+//!
+//! let cloud: Vec<[f32; 3]> = (0..5000).map(|i| [i as f32, (i * i % 97) as f32, 0.0]).collect();
+//! let tiled = Tiled::new(&cloud, BadRows::Error, 8, 256)?;
+//! let plan = Plan::new(Amount::Count(100), tiled.starts(&Start::Index(0))?);
+//! let mut transport = Threads(tiled.workers(TileOptions::default()));
+//! let found = sample(plan, tiled.tiles(), &mut transport)?;
+//! let truth = farpoint::Sampler::count(100).sample(&cloud)?;
+//! assert!(found.indices.iter().eq(truth.indices.iter().map(|&i| i as u64).collect::<Vec<_>>().iter()));
+//! # Ok::<(), farpoint_tiles::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+mod ahead;
 mod column;
+mod conductor;
+pub mod cut;
 mod entry;
 mod error;
 mod geometry;
 pub mod message;
+mod slab;
+mod solve;
 mod store;
+mod tile;
+mod tiled;
 mod transport;
 mod wire;
 
 pub use column::Column;
+pub use conductor::{Band, Conductor, Mode, Outcome, Plan, Statistics};
 pub use entry::{Entry, Key, TileId};
 pub use error::Error;
 pub use geometry::{Bound, Corners};
 pub use store::{MemoryStore, Pages, Store, StoreError};
+pub use tile::{Tile, TileOptions};
+pub use tiled::{Tiled, TiledSample, sample};
 pub use transport::{Bytes, Local, Lost, Threads, Transport, Worker};

@@ -19,6 +19,8 @@ pub enum Request<T> {
     /// Begin, or begin anew: what was decided in a band that is not finished is forgotten, and so are bands of
     /// the log from `finished` on. Answered by [`Reply::About`].
     Begin {
+        /// Counts up with every such request of a run: earlier ones that come late are refused.
+        epoch: u64,
         /// The tile's number.
         tile: TileId,
         /// Boxes around the points of all tiles, by number; empty before they are known.
@@ -36,7 +38,8 @@ pub enum Request<T> {
         /// looked at and nothing is read.
         most: u64,
     },
-    /// Count points by 16 bits of their keys. Answered by [`Reply::Counts`].
+    /// Count points by 16 bits of their keys: candidates of a band that is prepared for, facts of one that
+    /// is finished. Answered by [`Reply::Counts`].
     Count {
         /// The band.
         band: u64,
@@ -53,8 +56,7 @@ pub enum Request<T> {
     Finish {
         /// The band.
         band: u64,
-        /// Its floor. Of the last band, this may be before the floor that it was solved with: what
-        /// comes after it is not chosen.
+        /// Its floor.
         floor: Key,
         /// Facts of the band within reach of this tile and facts about its own points, made elsewhere.
         facts: Vec<Entry<T>>,
@@ -108,9 +110,9 @@ pub struct Solve<T> {
 /// What [`Request::Count`] counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
-    /// Candidates, after [`Request::Prepare`].
+    /// Candidates of a thin band, after [`Request::Prepare`].
     Candidates,
-    /// Facts about the tile's points, made in this band by whomever.
+    /// The tile's points that were chosen in this band.
     Facts,
     /// Points that are not chosen, as if their distance were 0.
     Rest,
@@ -143,7 +145,9 @@ pub enum Reply<T> {
         candidates: u64,
         /// The floor above which these are all candidates: that of the request, unless there were too many.
         floor: Key,
-        /// Pages that may hold candidates within reach of other tiles.
+        /// Points of the pages that may hold candidates.
+        touched: u64,
+        /// Those of these pages that are within reach of other tiles.
         bounds: Vec<Bound<T>>,
     },
     /// To [`Request::Count`]: numbers of points by their next 16 bits, those that are not 0.
@@ -160,7 +164,7 @@ pub enum Reply<T> {
         carried: Vec<Entry<T>>,
         /// Candidates looked at in this call.
         candidates: u64,
-        /// Facts made by the tile in this band so far.
+        /// Facts made in this call.
         made: u64,
     },
     /// To [`Request::Finish`] and [`Request::Fill`].
@@ -187,8 +191,8 @@ impl<T: Scalar> Request<T> {
     pub fn encode(&self) -> Bytes {
         let begin = |kind: u8| Writer::new(kind).u8(size_of::<T>() as u8);
         match self {
-            Self::Begin { tile, tiles, finished } => {
-                let out = begin(1).u32(*tile).u64(*finished).u64(tiles.len() as u64);
+            Self::Begin { epoch, tile, tiles, finished } => {
+                let out = begin(1).u64(*epoch).u32(*tile).u64(*finished).u64(tiles.len() as u64);
                 tiles.iter().fold(out, |out, corners| out.corners(corners)).end()
             }
             Self::Prepare { band, floor, most } => {
@@ -228,10 +232,10 @@ impl<T: Scalar> Request<T> {
         }
         let request = match kind {
             1 => {
-                let (tile, finished) = (from.u32()?, from.u64()?);
+                let (epoch, tile, finished) = (from.u64()?, from.u32()?, from.u64()?);
                 let count = from.count(6 * size_of::<T>())?;
                 let tiles = (0..count).map(|_| from.corners()).collect::<Result<_, _>>()?;
-                Self::Begin { tile, tiles, finished }
+                Self::Begin { epoch, tile, tiles, finished }
             }
             2 => Self::Prepare { band: from.u64()?, floor: from.key()?, most: from.u64()? },
             3 => Self::decode_count(&mut from)?,
@@ -286,8 +290,8 @@ impl<T: Scalar> Reply<T> {
             }
             Self::Behind { finished } => begin(66).u64(*finished).end(),
             Self::Failed(text) => begin(67).text(text).end(),
-            Self::Prepared { candidates, floor, bounds } => {
-                begin(68).u64(*candidates).key(*floor).bounds(bounds).end()
+            Self::Prepared { candidates, floor, touched, bounds } => {
+                begin(68).u64(*candidates).key(*floor).u64(*touched).bounds(bounds).end()
             }
             Self::Counts(counts) => {
                 let out = begin(69).u64(counts.len() as u64);
@@ -330,6 +334,7 @@ impl<T: Scalar> Reply<T> {
             68 => Self::Prepared {
                 candidates: from.u64()?,
                 floor: from.key()?,
+                touched: from.u64()?,
                 bounds: from.bounds()?,
             },
             69 => {

@@ -52,6 +52,17 @@ pub fn store<T, S: Simd<T>>(simd: S, to: &mut [T], value: S::V) {
     unsafe { memory::store(simd, to, 0, value) }
 }
 
+/// Writes the lanes of `mask` to the beginning of a slice; what follows them is overwritten.
+///
+/// # Panics
+/// If the slice is shorter than a vector.
+#[inline(always)]
+pub fn compress<T, S: Simd<T>>(simd: S, mask: u32, value: S::V, to: &mut [T]) {
+    assert!(to.len() >= S::LANES);
+    // SAFETY: the assertion above.
+    unsafe { simd.compress(mask, value, to.as_mut_ptr()) }
+}
+
 /// Puts what belongs to the clouds of a padded batch into one dense array of `n` values per cloud:
 /// distances, indices, or gradients (then `n` counts numbers, not points). Padding gets `fill`.
 ///

@@ -1,7 +1,7 @@
 //! A store in memory.
 
 use super::{Pages, Store, StoreError};
-use crate::Column;
+use crate::{Column, Corners};
 use farpoint::Scalar;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -18,6 +18,7 @@ struct Inner<T> {
     at: [Vec<u8>; 3],
     rows: Vec<u64>,
     page_points: usize,
+    boxes: Vec<Corners<T>>,
     values: Mutex<Vec<T>>,
     log: Mutex<Vec<Vec<u8>>>,
 }
@@ -37,9 +38,17 @@ impl<T: Scalar> MemoryStore<T> {
         for (column, at) in columns.iter().zip(&at) {
             assert_eq!(at.len(), column.size() * rows.len(), "a coordinate for each row");
         }
-        let values = Mutex::new(vec![T::INFINITY; rows.len()]);
+        let mut axes: [Vec<T>; 3] = Default::default();
+        for ((column, at), axis) in columns.iter().zip(&at).zip(&mut axes) {
+            column.decode(at, axis);
+        }
+        let mut boxes = vec![Corners::none(); rows.len().div_ceil(page_points)];
+        for k in 0..rows.len() {
+            boxes[k / page_points].add([0, 1, 2].map(|a| axes[a][k]));
+        }
+        let values = Mutex::default();
         let log = Mutex::default();
-        Self(Arc::new(Inner { columns, at, rows, page_points, values, log }))
+        Self(Arc::new(Inner { columns, at, rows, page_points, boxes, values, log }))
     }
 
     fn range(&self, pages: Range<usize>) -> Range<usize> {
@@ -55,6 +64,10 @@ impl<T: Scalar> Store<T> for MemoryStore<T> {
 
     fn page_points(&self) -> usize {
         self.0.page_points
+    }
+
+    fn corners(&mut self) -> Result<Option<Vec<Corners<T>>>, StoreError> {
+        Ok(Some(self.0.boxes.clone()))
     }
 
     fn read(
@@ -79,6 +92,7 @@ impl<T: Scalar> Store<T> for MemoryStore<T> {
     fn write_values(&mut self, first: usize, values: &[T]) -> Result<(), StoreError> {
         let start = first * self.0.page_points;
         let mut all = self.0.values.lock().map_err(|_| "a thread has failed")?;
+        all.resize(self.0.rows.len(), T::INFINITY);
         all[start..start + values.len()].copy_from_slice(values);
         Ok(())
     }

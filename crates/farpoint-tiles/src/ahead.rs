@@ -1,0 +1,41 @@
+//! Pages of which only boxes and bounds are known: what they might hold makes candidates wait.
+
+use crate::slab::larger;
+use crate::{Bound, Corners};
+use farpoint::Scalar;
+
+/// Pages of a group.
+const GROUP: usize = 16;
+
+/// Bounds of foreign pages, in groups with a bound each.
+pub(crate) struct Ahead<T> {
+    pages: Vec<Bound<T>>,
+    groups: Vec<Bound<T>>,
+    all: Bound<T>,
+}
+
+impl<T: Scalar> Ahead<T> {
+    /// Pages that are neighbors in the list should be neighbors in space.
+    pub(crate) fn new(pages: Vec<Bound<T>>) -> Self {
+        let groups: Vec<_> = pages.chunks(GROUP).map(around).collect();
+        let all = around(&groups);
+        Self { pages, groups, all }
+    }
+
+    /// Whether a page may hold an undecided point that comes before a candidate and is nearer to it than its
+    /// distance.
+    #[inline]
+    pub(crate) fn blocks(&self, at: [T; 3], value: T) -> bool {
+        let may = |bound: &Bound<T>| bound.largest >= value && bound.corners.near(at) < value;
+        let mut groups = self.pages.chunks(GROUP).zip(&self.groups);
+        may(&self.all) && groups.any(|(pages, group)| may(group) && pages.iter().any(may))
+    }
+}
+
+fn around<T: Scalar>(bounds: &[Bound<T>]) -> Bound<T> {
+    let none = Bound { corners: Corners::none(), largest: T::ZERO };
+    bounds.iter().fold(none, |mut sum, bound| {
+        sum.corners.merge(&bound.corners);
+        Bound { largest: larger(sum.largest, bound.largest), ..sum }
+    })
+}

@@ -1,0 +1,105 @@
+//! Where the floor of the next band is put. Any floor gives the same sample; it is a matter of passes over the
+//! points, of candidates that are not chosen, and of rounds.
+
+use crate::Key;
+use farpoint::Scalar;
+
+/// The floor of a thin band over its largest distance (both squared).
+const THIN: f64 = 0.85;
+
+/// The same of a deep band: four times the samples on a surface.
+pub(super) const DEEP: f64 = 0.25;
+
+/// The last band is aimed to go this far beyond the sample: missing a few choices costs a band more.
+const BEYOND: f64 = 0.99;
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Progress {
+    pub(super) samples: f64,
+    /// Samples in the end, with one more for the covering radius.
+    pub(super) goal: f64,
+    /// The squared distance to stop at, or 0.
+    pub(super) stop: f64,
+}
+
+/// What is known of how distances fall as samples are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct FloorRule {
+    /// Samples and largest squared distance at the last band; zeros before it.
+    pub(super) last: (f64, f64),
+    /// `d log(samples) / d -log(squared distance)`, smoothed; 0 while it is not known.
+    pub(super) slope: f64,
+    /// How much thinner than usual bands are, because they would have too many candidates: their number is divided
+    /// by this.
+    pub(super) thinner: f64,
+}
+
+impl FloorRule {
+    /// The floor of a band that begins at `largest`, which is above 0.
+    pub(super) fn next<T: Scalar>(&mut self, largest: T, progress: Progress, deep: Option<f64>) -> T {
+        let wanted = T::from_f64(largest.to_f64() * self.ratio(largest.to_f64(), progress, deep));
+        match wanted {
+            _ if !largest.is_finite() => T::MAX,
+            // Subnormal numbers can round back.
+            _ if wanted < largest => wanted,
+            _ => largest.next_down(),
+        }
+    }
+
+    fn ratio(&mut self, largest: f64, progress: Progress, deep: Option<f64>) -> f64 {
+        let (before, distance) = std::mem::replace(&mut self.last, (progress.samples, largest));
+        if before > 0.0 {
+            let slope = (progress.samples / before).ln() / (distance / largest).ln();
+            if slope.is_finite() && slope > 0.0 {
+                self.slope = if self.slope > 0.0 { 0.5 * (self.slope + slope) } else { slope };
+            }
+        }
+        let usual = deep.unwrap_or(THIN.powf(1.0 / self.thinner.max(1.0)));
+        if self.slope == 0.0 && progress.stop == 0.0 {
+            return usual;
+        }
+        let goal = match progress.stop {
+            stop if stop > 0.0 => stop / largest,
+            _ => (progress.samples / progress.goal).powf(1.0 / self.slope),
+        };
+        // So many bands are left, of equal depth.
+        let bands = (goal * BEYOND).ln() / usual.ln();
+        let bands = if deep.is_some() { (bands - 0.1).ceil() } else { bands.round() };
+        (goal * BEYOND).powf(1.0 / bands.clamp(1.0, 1e6)).clamp(usual.min(0.5), 0.9999)
+    }
+
+    /// Learns from a thin band how many candidates it had, and how many it may have.
+    pub(super) fn learn(&mut self, candidates: u64, most: u64) {
+        let thinner = self.thinner.max(1.0);
+        let change = (candidates as f64 / (0.7 * most as f64)).clamp(0.5, 4.0);
+        self.thinner = (thinner * change).clamp(1.0, 1e4);
+    }
+}
+
+/// The floor of all distances whose root is above a spacing: those that a sampler with it takes.
+pub(super) fn of_spacing<T: Scalar>(spacing: f64) -> Key {
+    let taken = |bits: u64| T::from_sorting_bits(bits).sqrt().to_f64() > spacing;
+    // The root never falls as the distance rises: look for the first that is taken.
+    let (mut low, mut high) = (0, T::INFINITY.sorting_bits());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if taken(middle) { high = middle } else { low = middle + 1 }
+    }
+    Key::new(T::from_sorting_bits(low.saturating_sub(1)), 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_spacing;
+
+    #[test]
+    fn a_spacing_is_the_last_distance_that_is_refused() {
+        for spacing in [0.0, 1e-30, 0.1, 0.3, 1.0, 7.3, 1e18] {
+            let last: f32 = of_spacing::<f32>(spacing).value();
+            assert!(f64::from(last.sqrt()) <= spacing && f64::from(last.next_up().sqrt()) > spacing);
+            let last: f64 = of_spacing::<f64>(spacing).value();
+            assert!(last.sqrt() <= spacing && last.next_up().sqrt() > spacing);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! One band: prepared, decided in rounds or in a sweep, finished.
+
+use super::calls::{After, Run, unexpected};
+use super::floor::Progress;
+use super::{Conductor, Mode};
+use crate::message::{Counted, Reply, Request};
+use crate::{Entry, Error, Key, TileId, Transport};
+use farpoint::Scalar;
+
+/// After so many rounds, what is left is decided in one place.
+const ROUNDS: usize = 3;
+
+/// So many undecided points are decided in one place at once.
+const FEW: usize = 256;
+
+/// Bands are deep once the largest distance is below this share of a tile's width.
+const DEEP_BELOW: f64 = 1.0 / 16.0;
+
+impl<T: Scalar> Conductor<T> {
+    /// The band of the start points.
+    pub(super) fn start_band(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+        // No point comes after it: a band's floor is above no point that is left.
+        let mut run = Run::new(self.tiles.len(), Key::new(T::INFINITY, 0), 1);
+        for start in &self.plan.starts {
+            run.facts.push((Entry { value: T::INFINITY, ..*start }, TileId::MAX));
+        }
+        self.run = Some(run);
+        self.finish_band(transport)
+    }
+
+    /// The next band; whether it was a deep one.
+    pub(super) fn band(&mut self, transport: &mut dyn Transport) -> Result<bool, Error> {
+        let largest = self.largest();
+        let deep = self.is_deep(largest);
+        let stop: Option<T> = self.stop.map(Key::value);
+        let progress = Progress {
+            samples: self.samples as f64,
+            goal: self.limit as f64 + 1.0,
+            stop: stop.map_or(0.0, T::to_f64),
+        };
+        let depth = deep.then_some(self.plan.deep);
+        let beta = self.rule.next(largest, progress, depth);
+        let floor = Key::new(beta, 0);
+        let floor = self.stop.map_or(floor, |stop| floor.min(stop));
+        let most = if deep { 0 } else { self.plan.most };
+        self.run = Some(Run::new(self.tiles.len(), floor, most));
+        self.prepare(transport)?;
+        if deep && self.plan.mode == Mode::Sweep {
+            self.sweep(transport)?;
+        } else {
+            self.rounds(transport)?;
+        }
+        self.finish_band(transport)?;
+        self.statistics.bands += 1;
+        self.statistics.deep_bands += u64::from(deep);
+        Ok(deep)
+    }
+
+    fn is_deep(&self, largest: T) -> bool {
+        let mut widths: Vec<f64> = self.tiles.iter().map(|tile| tile.corners.width()).collect();
+        widths.retain(|&width| width > 0.0 && width.is_finite());
+        widths.sort_by(f64::total_cmp);
+        let width = widths.get(widths.len() / 2).copied().unwrap_or(0.0);
+        let possible = self.tiles.len() > 1 && self.plan.deep < 1.0 && self.plan.deep > 0.0;
+        possible && largest.to_f64().sqrt() <= DEEP_BELOW * width
+    }
+
+    /// Finds candidates; moves the floor if they are too many.
+    fn prepare(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+        let run = self.run.as_ref().expect("a band is under way");
+        let (band, floor, most) = (self.finished, run.asked, run.most);
+        let make = move |_: &mut Self, _| Request::Prepare { band, floor, most };
+        let replies = self.ask(transport, &self.ids(), After::Begin, &make)?;
+        let run = self.run.as_mut().expect("a band is under way");
+        let mut all = 0;
+        for (tile, reply) in replies {
+            let Reply::Prepared { candidates, floor, touched, bounds } = reply else {
+                return Err(unexpected(tile, "Prepare"));
+            };
+            run.floor = run.floor.min(floor);
+            let working = &mut run.tiles[tile as usize];
+            (working.candidates, working.bounds) = (candidates, bounds);
+            all += candidates;
+            self.statistics.points_read += touched;
+        }
+        if most > 0 {
+            let thinner = run.floor < run.asked || all > most;
+            self.rule.learn(all.max(1), most);
+            self.statistics.cut += u64::from(thinner);
+            if all > most {
+                let ids = self.ids();
+                let (key, _) = self.select(transport, &ids, Counted::Candidates, most)?;
+                let run = self.run.as_mut().expect("a band is under way");
+                run.floor = run.floor.min(key);
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides a band with all tiles at once.
+    fn rounds(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+        let mut round = 0;
+        let mut active: Vec<TileId> = self.with_candidates();
+        while !active.is_empty() {
+            round += 1;
+            let gather = self.undecided() <= FEW || round > ROUNDS;
+            if round > 1 && gather {
+                self.gather(transport)?;
+            } else {
+                let told = self.facts_known();
+                let make = |own: &mut Self, tile| {
+                    let others = own.open_for(tile);
+                    let bounds = own.bounds_for(tile, |_| true);
+                    own.solve_request(tile, others, vec![], bounds, true)
+                };
+                for (tile, reply) in self.ask(transport, &active, After::Prepare, &make)? {
+                    self.acknowledge(tile, told);
+                    self.solved(tile, reply)?;
+                }
+                self.forget_decided();
+            }
+            if round == 1 {
+                self.statistics.undecided += self.undecided() as u64;
+            }
+            let open = |tile: &TileId| !self.working(*tile).open.is_empty();
+            active = self.ids().into_iter().filter(open).collect();
+        }
+        self.statistics.rounds += round as u64;
+        self.statistics.most_rounds = self.statistics.most_rounds.max(round as u64);
+        Ok(())
+    }
+
+    /// Tiles that have something to decide.
+    fn with_candidates(&self) -> Vec<TileId> {
+        let run = self.run.as_ref().expect("a band is under way");
+        let has = |tile: &TileId| match run.most {
+            0 => self.tiles[*tile as usize].largest >= run.floor.value(),
+            _ => run.tiles[*tile as usize].candidates > 0,
+        };
+        self.ids().into_iter().filter(has).collect()
+    }
+
+    /// All that is undecided is decided in one place: there nothing is missing.
+    fn gather(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+        let most = self.ids().into_iter().max_by_key(|&tile| self.working(tile).open.len());
+        let place = most.expect("there are tiles");
+        let run = self.run.as_ref().expect("a band is under way");
+        let others = run.tiles.iter().enumerate().filter(|&(k, _)| k != place as usize);
+        let carried: Vec<_> = others.flat_map(|(_, working)| working.open.clone()).collect();
+        let left = self.decide_at(transport, place, carried, vec![], true)?;
+        let run = self.run.as_mut().expect("a band is under way");
+        let missing = left.len() + run.tiles[place as usize].open.len();
+        run.tiles.iter_mut().for_each(|working| working.open.clear());
+        if missing > 0 {
+            let text = format!("{missing} points stay undecided where nothing is missing");
+            return Err(Error::Tile { tile: place, text });
+        }
+        Ok(())
+    }
+
+    /// Asks one tile to decide its own points and those carried; what is left of the latter.
+    fn decide_at(
+        &mut self,
+        transport: &mut dyn Transport,
+        tile: TileId,
+        carried: Vec<Entry<T>>,
+        bounds: Vec<crate::Bound<T>>,
+        keep: bool,
+    ) -> Result<Vec<Entry<T>>, Error> {
+        let told = self.facts_known();
+        let make = |own: &mut Self, tile| {
+            own.solve_request(tile, vec![], carried.clone(), bounds.clone(), keep)
+        };
+        let (tile, reply) = self.ask(transport, &[tile], After::Prepare, &make)?.remove(0);
+        self.acknowledge(tile, told);
+        self.take_solved(tile, reply)
+    }
+
+    /// Decides a band tile after tile; what is undecided is carried on. The next sweep goes backwards.
+    fn sweep(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+        let mut order = self.with_candidates();
+        if !self.forward {
+            order.reverse();
+        }
+        self.forward = !self.forward;
+        let mut carried: Vec<Entry<T>> = Vec::new();
+        for (k, &tile) in order.iter().enumerate() {
+            let ahead = &order[k + 1..];
+            let bounds = self.bounds_for(tile, |other| ahead.contains(&other));
+            let last = ahead.is_empty();
+            carried = self.decide_at(transport, tile, carried, bounds, last)?;
+            carried.append(&mut self.run_mut().tiles[tile as usize].open);
+            let run = self.run_mut();
+            carried.retain(|entry| !run.known.contains(&entry.index));
+            self.statistics.undecided += carried.len() as u64;
+        }
+        self.statistics.rounds += 1;
+        self.statistics.most_rounds = self.statistics.most_rounds.max(1);
+        match carried.len() {
+            0 => Ok(()),
+            left => Err(Error::Mismatch(format!("{left} points stay undecided after a sweep"))),
+        }
+    }
+
+    /// Tells all tiles what is left to be told; they write their logs.
+    pub(super) fn finish_band(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+        let make = |own: &mut Self, tile| {
+            let facts = own.facts_for(tile);
+            own.statistics.told_facts += facts.len() as u64;
+            let floor = own.run.as_ref().expect("a band is under way").floor;
+            Request::Finish { band: own.finished, floor, facts }
+        };
+        let replies = self.ask(transport, &self.ids(), After::Solve, &make)?;
+        self.take_finished(replies)
+    }
+
+    /// All tiles have finished the band.
+    pub(super) fn take_finished(&mut self, replies: Vec<(TileId, Reply<T>)>) -> Result<(), Error> {
+        for (tile, reply) in replies {
+            let Reply::Finished { chosen, largest } = reply else {
+                return Err(unexpected(tile, "Finish"));
+            };
+            self.samples += chosen;
+            self.tiles[tile as usize].largest = largest;
+        }
+        self.finished += 1;
+        self.run = None;
+        Ok(())
+    }
+
+    fn facts_known(&self) -> usize {
+        self.run.as_ref().expect("a band is under way").facts.len()
+    }
+
+    fn acknowledge(&mut self, tile: TileId, told: usize) {
+        self.run_mut().tiles[tile as usize].told = told;
+    }
+
+    fn undecided(&self) -> usize {
+        let run = self.run.as_ref().expect("a band is under way");
+        run.tiles.iter().map(|working| working.open.len()).sum()
+    }
+
+    fn working(&self, tile: TileId) -> &super::calls::Working<T> {
+        &self.run.as_ref().expect("a band is under way").tiles[tile as usize]
+    }
+
+    fn run_mut(&mut self) -> &mut Run<T> {
+        self.run.as_mut().expect("a band is under way")
+    }
+}
+

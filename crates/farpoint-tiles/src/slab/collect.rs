@@ -1,0 +1,94 @@
+//! Finds the candidates of a band.
+
+use super::{FANOUT, LEAF, Slab};
+use crate::{Entry, Key, TileId};
+use farpoint::Scalar;
+use farpoint::backend::{Kernel, Simd, load, vectorize};
+
+/// Candidates, each with its slot.
+pub(crate) type Collected<T> = Vec<(Entry<T>, u32)>;
+
+impl<T: Scalar> Slab<T> {
+    /// Adds all points whose key is before the floor, except those that `held` names (one bit a slot; none if it is
+    /// empty). If there come to be more than `most`, only the first ones are kept: returns the floor above
+    /// which these are all.
+    pub(crate) fn collect(
+        &self,
+        floor: Key,
+        tile: TileId,
+        held: &[u64],
+        most: usize,
+        into: &mut Collected<T>,
+    ) -> Key {
+        let mut floor = floor;
+        for (part, top) in self.parts.iter().enumerate() {
+            if !(top.largest >= floor.value()) {
+                continue;
+            }
+            vectorize(self.level, Collect { slab: self, part, floor, tile, held, into });
+            if into.len() > 2 * most {
+                floor = keep_first(into, most);
+            }
+        }
+        if into.len() > most { keep_first(into, most) } else { floor }
+    }
+}
+
+/// Keeps the first `most` candidates; returns the key of the first one left out.
+pub(crate) fn keep_first<T: Scalar>(candidates: &mut Collected<T>, most: usize) -> Key {
+    let key = |(entry, _): &(Entry<T>, u32)| entry.key();
+    let floor = key(candidates.select_nth_unstable_by_key(most, key).1);
+    candidates.truncate(most);
+    floor
+}
+
+struct Collect<'a, T> {
+    slab: &'a Slab<T>,
+    part: usize,
+    floor: Key,
+    tile: TileId,
+    held: &'a [u64],
+    into: &'a mut Collected<T>,
+}
+
+impl<T: Scalar> Kernel<T> for Collect<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self { slab, part, floor, tile, held, into } = self;
+        let beta: T = floor.value();
+        let bound = simd.splat(beta);
+        let nodes = part * FANOUT..((part + 1) * FANOUT).min(slab.nodes.len());
+        for node in nodes {
+            if !(slab.nodes[node].largest >= beta) {
+                continue;
+            }
+            let leaves = node * FANOUT..((node + 1) * FANOUT).min(slab.leaves.len());
+            for leaf in leaves {
+                if !(slab.tops[leaf].largest >= beta) {
+                    continue;
+                }
+                let numbers = &slab.leaves[leaf];
+                for lane in (0..LEAF).step_by(S::LANES) {
+                    let value = load(simd, &numbers.value[lane..]);
+                    let mut over = simd.le(bound, value);
+                    while over != 0 {
+                        let lane = lane + over.trailing_zeros() as usize;
+                        over &= over - 1;
+                        let slot = leaf * LEAF + lane;
+                        let is_held = held.get(slot / 64).is_some_and(|h| h >> (slot % 64) & 1 == 1);
+                        // Only points at the floor's very value need a look at their rows.
+                        let value = numbers.value[lane];
+                        if is_held || value <= beta && Key::new(value, slab.rows[slot]) >= floor {
+                            continue;
+                        }
+                        let at = [0, 1, 2].map(|a| numbers.at[a][lane]);
+                        let index = slab.rows[slot];
+                        into.push((Entry { at, value, index, tile }, slot as u32));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Which candidates of a band are chosen, and with what distance: the rule that all of this rests on.
+//!
+//! Candidates and the band's known facts leave one queue in the order of choice. A fact lowers the candidates
+//! that come after it. A candidate is *blocked* if an undecided point that another tile decides, or one that was
+//! blocked before, comes before it and is nearer than its own distance, or if a foreign page may hold
+//! such a point; it then waits for a later call, and keeps its distance. Otherwise it is a fact.
+//! docs/scale.md proves that these are the choices of the obvious loop, whatever is known late or not at all.
+//!
+//! Facts are in the queue because a late one must have the effect that a timely one would have had.
+
+mod queue;
+
+use crate::ahead::Ahead;
+use crate::geometry::squared;
+use crate::{Corners, Entry, Key};
+use farpoint::backend::{Cells, Grid, Kernel, Simd, load, vectorize};
+use farpoint::{Level, Scalar};
+use queue::Queue;
+
+/// Width of a grid cell over the largest distance of a band.
+const CELL: f64 = 6.0;
+
+/// Numbers in the widest vector.
+const LANES: usize = 16;
+
+/// An undecided point.
+#[derive(Clone, Copy)]
+pub(crate) struct Candidate<T> {
+    pub(crate) entry: Entry<T>,
+    /// Slot in the slab, if it is there.
+    pub(crate) slot: u32,
+    /// Whether it only blocks others: it is decided elsewhere, or has been blocked.
+    pub(crate) held: bool,
+}
+
+/// What is to be decided.
+pub(crate) struct Band<'a, T> {
+    /// Candidates before this floor are decided if they can be; others are lowered.
+    pub(crate) floor: Key,
+    /// Facts before the floor, in order.
+    pub(crate) facts: &'a [Entry<T>],
+    pub(crate) ahead: &'a Ahead<T>,
+}
+
+/// What a band is solved with.
+pub(crate) struct Solver<T: Scalar> {
+    level: Level,
+    grid: Grid<T>,
+    /// Candidates in grid order: coordinates, padded by a vector.
+    at: [Vec<T>; 3],
+    /// Distance so far; 0 or less if decided.
+    live: Vec<T>,
+    index: Vec<u64>,
+    held: Vec<bool>,
+    /// Place of each candidate in the list.
+    places: Vec<u32>,
+    queue: Queue<T>,
+    hits: Vec<(u32, T)>,
+    runs: Vec<(u32, u32)>,
+    /// Places of those chosen.
+    chosen: Vec<u32>,
+}
+
+impl<T: Scalar> Solver<T> {
+    pub(crate) fn new(level: Level) -> Self {
+        let cells = Cells::new([T::ZERO; 3], [T::ZERO; 3], T::INFINITY, CELL);
+        let (at, live, index, held, places) = Default::default();
+        let (queue, hits, runs, chosen) = (Queue::new(), Vec::new(), Vec::new(), Vec::new());
+        let grid = Grid::new(cells);
+        Self { level, grid, at, live, index, held, places, queue, hits, runs, chosen }
+    }
+
+    /// Decides what can be decided. Candidates get their new distances; those that are chosen or fall to 0
+    /// leave the list; those blocked are `held` from now on. Adds those chosen to `facts`.
+    pub(crate) fn solve(
+        &mut self,
+        candidates: &mut Vec<Candidate<T>>,
+        band: &Band<'_, T>,
+        facts: &mut Vec<Candidate<T>>,
+    ) {
+        if candidates.is_empty() {
+            return;
+        }
+        self.load(candidates, band);
+        let level = self.level;
+        vectorize(level, Run { solver: self, band });
+        let mut place = self.places.iter().map(|&place| place as usize);
+        candidates.retain_mut(|candidate| {
+            let place = place.next().expect("a place for each");
+            let live = self.live[place];
+            if live < T::ZERO {
+                facts.push(*candidate);
+                let value = T::ZERO - live;
+                facts.last_mut().expect("just added").entry.value = value;
+            }
+            candidate.entry.value = live;
+            candidate.held = self.held[place];
+            live > T::ZERO
+        });
+    }
+
+    /// Sorts candidates into the grid and those before the floor into the queue.
+    fn load(&mut self, candidates: &[Candidate<T>], band: &Band<'_, T>) {
+        let mut corners = Corners::none();
+        let (mut most, mut reach) = (T::ZERO, T::ZERO);
+        for candidate in candidates {
+            corners.add(candidate.entry.at);
+            let value = candidate.entry.value;
+            most = if value > most { value } else { most };
+            let searches = !candidate.held && candidate.entry.key() < band.floor;
+            reach = if searches && value > reach { value } else { reach };
+        }
+        for fact in band.facts {
+            corners.add(fact.at);
+            // Farther than the largest distance it can lower nothing.
+            let value = if fact.value < most { fact.value } else { most };
+            reach = if value > reach { value } else { reach };
+        }
+        let cells = Cells::new(corners.low, corners.high, reach, CELL);
+        let points = candidates.iter().map(|candidate| candidate.entry.at);
+        self.grid.sort(cells, points, &mut self.places);
+        let n = candidates.len();
+        self.at.iter_mut().for_each(|row| row.resize(n + LANES, T::ZERO));
+        self.live.resize(n, T::ZERO);
+        self.index.resize(n, 0);
+        self.held.resize(n, false);
+        for (candidate, &place) in candidates.iter().zip(&self.places) {
+            let place = place as usize;
+            let Candidate { entry, held, .. } = candidate;
+            (0..3).for_each(|a| self.at[a][place] = entry.at[a]);
+            self.live[place] = entry.value;
+            self.index[place] = entry.index;
+            self.held[place] = *held;
+        }
+        self.chosen.clear();
+        self.queue.fill(&self.live[..n], &self.index[..n], &self.held[..n], band.floor);
+    }
+
+    /// Takes everything from the queue.
+    #[inline(always)]
+    fn run<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>) {
+        let mut facts = band.facts.iter().peekable();
+        loop {
+            let next = self.queue.first();
+            if let Some(fact) = facts.next_if(|fact| next.is_none_or(|(key, _)| fact.key() < key)) {
+                self.search(simd, fact.at, fact.key(), fact.value, None);
+                self.lower();
+                continue;
+            }
+            let Some((key, place)) = next else { break };
+            self.queue.pop();
+            let value = self.live[place as usize];
+            if !(value > T::ZERO) {
+                continue;
+            }
+            if value == key.value() {
+                self.decide(simd, band, key, value, place);
+                continue;
+            }
+            let key = Key::new(value, self.index[place as usize]);
+            if key < band.floor {
+                self.queue.push(key, place);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn decide<S: Simd<T>>(
+        &mut self,
+        simd: S,
+        band: &Band<'_, T>,
+        key: Key,
+        value: T,
+        place: u32,
+    ) {
+        let at = [0, 1, 2].map(|a| self.at[a][place as usize]);
+        if band.ahead.blocks(at, value) || self.search(simd, at, key, value, Some(place)) {
+            self.held[place as usize] = true;
+            return;
+        }
+        self.lower();
+        self.live[place as usize] = T::ZERO - value;
+        self.chosen.push(place);
+    }
+
+    fn lower(&mut self) {
+        for &(place, value) in &self.hits {
+            self.live[place as usize] = value;
+        }
+    }
+
+    /// Lists in `hits` what a point lowers if it is chosen at its turn; whether, being the candidate at `own`, it
+    /// is blocked.
+    #[inline(always)]
+    fn search<S: Simd<T>>(
+        &mut self,
+        simd: S,
+        at: [T; 3],
+        key: Key,
+        value: T,
+        own: Option<u32>,
+    ) -> bool {
+        self.hits.clear();
+        self.grid.search(at, &mut self.runs);
+        let own = own.map(|place| place as usize);
+        let (center, bound) = (at.map(|x| simd.splat(x)), simd.splat(value));
+        for &(start, end) in &self.runs {
+            let (start, end) = (start as usize, end as usize);
+            for first in (start..end).step_by(S::LANES) {
+                let square = |a: usize| {
+                    let difference = simd.sub(load(simd, &self.at[a][first..]), center[a]);
+                    simd.mul(difference, difference)
+                };
+                let distance = simd.add(simd.add(square(0), square(1)), square(2));
+                let left = end - first;
+                let lanes = if left >= S::LANES { u32::MAX } else { (1 << left) - 1 };
+                let mut near = simd.lt(distance, bound) & lanes;
+                while near != 0 {
+                    let place = first + near.trailing_zeros() as usize;
+                    near &= near - 1;
+                    let live = self.live[place];
+                    if !(live > T::ZERO) || own == Some(place) {
+                        continue;
+                    }
+                    if self.held[place]
+                        && (live > value || live == value && self.index[place] < key.index())
+                    {
+                        // It comes before. What it will be lowered to is not known here.
+                        if own.is_some() {
+                            return true;
+                        }
+                        continue;
+                    }
+                    let distance = squared(at, [0, 1, 2].map(|a| self.at[a][place]));
+                    if distance < live {
+                        self.hits.push((place as u32, distance));
+                    }
+                }
+            }
+        }
+        false
+    }
+}
+
+struct Run<'a, 'b, T: Scalar> {
+    solver: &'a mut Solver<T>,
+    band: &'a Band<'b, T>,
+}
+
+impl<T: Scalar> Kernel<T> for Run<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        self.solver.run(simd, self.band);
+    }
+}

@@ -1,0 +1,101 @@
+//! Candidates in order of choice: sorted once by value into bins, and a heap for those whose distance fell.
+
+use crate::Key;
+use farpoint::Scalar;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+pub(super) struct Queue<T> {
+    sorted: Vec<(Key, u32)>,
+    next: usize,
+    lowered: BinaryHeap<Reverse<(Key, u32)>>,
+    /// Places that are queued, their values and bins.
+    queued: Vec<(T, u32)>,
+    bins: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl<T: Scalar> Queue<T> {
+    pub(super) fn new() -> Self {
+        let (sorted, lowered, queued, bins, ends) = Default::default();
+        Self { sorted, next: 0, lowered, queued, bins, ends }
+    }
+
+    /// Queues all that are not held and come before the floor.
+    pub(super) fn fill(&mut self, values: &[T], index: &[u64], held: &[bool], floor: Key) {
+        self.lowered.clear();
+        self.queued.clear();
+        self.next = 0;
+        let beta: T = floor.value();
+        let (mut least, mut most) = (T::INFINITY, T::ZERO);
+        for place in 0..values.len() {
+            let value = values[place];
+            let before = value > beta || Key::new(value, index[place]) < floor;
+            if before && !held[place] {
+                self.queued.push((value, place as u32));
+                least = if value < least { value } else { least };
+                most = if value > most { value } else { most };
+            }
+        }
+        self.sort(least, most, index);
+    }
+
+    /// Larger values go to earlier bins; within a bin keys are compared.
+    fn sort(&mut self, least: T, most: T, index: &[u64]) {
+        let count = (self.queued.len() / 2).clamp(1, 1 << 20);
+        let scale = T::from_f64(count as f64 / (most.to_f64() - least.to_f64()));
+        // Equal values, or infinite ones: one bin.
+        let scale = if scale.is_finite() { scale } else { T::ZERO };
+        self.ends.clear();
+        self.ends.resize(count, 0);
+        self.bins.clear();
+        for &(value, _) in &self.queued {
+            let bin = ((most - value) * scale).to_index().min(count - 1);
+            self.ends[bin] += 1;
+            self.bins.push(bin as u32);
+        }
+        let mut sum = 0;
+        for end in &mut self.ends {
+            sum += std::mem::replace(end, sum);
+        }
+        self.sorted.resize(self.queued.len(), (Key::LAST, 0));
+        for (&(value, place), &bin) in self.queued.iter().zip(&self.bins) {
+            let next = &mut self.ends[bin as usize];
+            self.sorted[*next as usize] = (Key::new(value, index[place as usize]), place);
+            *next += 1;
+        }
+        let mut start = 0;
+        for &end in &self.ends {
+            if end - start > 1 {
+                self.sorted[start as usize..end as usize].sort_unstable();
+            }
+            start = end;
+        }
+    }
+
+    /// The first one.
+    #[inline(always)]
+    pub(super) fn first(&self) -> Option<(Key, u32)> {
+        let sorted = self.sorted.get(self.next).copied();
+        match (sorted, self.lowered.peek()) {
+            (Some(one), Some(&Reverse(other))) => Some(one.min(other)),
+            (one, other) => one.or(other.map(|&Reverse(other)| other)),
+        }
+    }
+
+    /// Takes the first one off.
+    #[inline(always)]
+    pub(super) fn pop(&mut self) {
+        match (self.sorted.get(self.next), self.lowered.peek()) {
+            (Some(one), Some(Reverse(other))) if other < one => drop(self.lowered.pop()),
+            (None, _) => drop(self.lowered.pop()),
+            _ => self.next += 1,
+        }
+    }
+
+    /// Queues one whose distance fell.
+    #[inline(always)]
+    pub(super) fn push(&mut self, key: Key, place: u32) {
+        self.lowered.push(Reverse((key, place)));
+    }
+}

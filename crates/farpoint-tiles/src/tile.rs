@@ -1,0 +1,170 @@
+//! One tile: finds its candidates, decides what can be decided, remembers what was.
+
+mod answer;
+mod band;
+mod log;
+mod narrow;
+mod points;
+
+use crate::message::{Reply, Request};
+use crate::solve::Solver;
+use crate::{Bytes, Corners, Error, Store, StoreError, TileId, Worker};
+use band::BandState;
+use farpoint::{Level, Scalar};
+use log::Log;
+use points::Points;
+
+/// How a tile uses its machine. None of it changes a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TileOptions {
+    /// Whether its points stay in memory. Otherwise thin bands read single pages, and a deep band
+    /// reads all of them, works, and writes their distances.
+    pub resident: bool,
+    /// Pages that stay in memory between thin bands, if it is not resident.
+    pub cached_pages: usize,
+    /// Candidates that a deep band works at, at a time.
+    pub most: usize,
+    /// The instruction set; the best of this machine unless set.
+    pub level: Option<Level>,
+    /// Whether to use the threads of the current rayon pool. Not if tiles are called side by side.
+    pub threads: bool,
+}
+
+impl Default for TileOptions {
+    fn default() -> Self {
+        Self { resident: true, cached_pages: 4096, most: 1 << 20, level: None, threads: false }
+    }
+}
+
+impl TileOptions {
+    /// Whether its points stay in memory.
+    pub fn resident(self, resident: bool) -> Self {
+        Self { resident, ..self }
+    }
+
+    /// Pages that stay in memory between thin bands.
+    pub fn cached_pages(self, cached_pages: usize) -> Self {
+        Self { cached_pages, ..self }
+    }
+
+    /// Candidates that a deep band works at, at a time; at least 1.
+    pub fn most(self, most: usize) -> Self {
+        Self { most: most.max(1), ..self }
+    }
+
+    /// The instruction set.
+    pub fn level(self, level: Level) -> Self {
+        Self { level: Some(level), ..self }
+    }
+
+    /// Whether to use the threads of the current rayon pool.
+    pub fn threads(self, threads: bool) -> Self {
+        Self { threads, ..self }
+    }
+}
+
+/// One tile over its store. Made without reading anything: the conductor's first request begins it, again and
+/// again if the tile is made anew.
+pub struct Tile<T: Scalar, S> {
+    store: S,
+    most: usize,
+    id: TileId,
+    /// Boxes of all tiles.
+    tiles: Vec<Corners<T>>,
+    points: Points<T>,
+    log: Log,
+    band: Option<BandState<T>>,
+    solver: Solver<T>,
+    begun: bool,
+    /// Of the last request to begin.
+    epoch: u64,
+}
+
+impl<T: Scalar, S: Store<T>> Tile<T, S> {
+    /// A tile whose points, distances and log are in `store`.
+    pub fn new(store: S, options: TileOptions) -> Self {
+        let level = options.level.unwrap_or_else(Level::detect);
+        Self {
+            store,
+            most: options.most.max(1),
+            id: 0,
+            tiles: Vec::new(),
+            points: Points::new(options, level),
+            log: Log::default(),
+            band: None,
+            solver: Solver::new(level),
+            begun: false,
+            epoch: 0,
+        }
+    }
+
+    /// The store.
+    pub fn store(&mut self) -> &mut S {
+        &mut self.store
+    }
+
+    /// Answers a request.
+    pub fn reply(&mut self, request: Request<T>) -> Reply<T> {
+        let reply = match request {
+            Request::Begin { epoch, .. } if epoch < self.epoch => {
+                return Reply::Behind { finished: self.log.bands() };
+            }
+            Request::Begin { epoch, tile, tiles, finished } => {
+                self.epoch = epoch;
+                self.begin(tile, tiles, finished)
+            }
+            _ if !self.begun => return Reply::Behind { finished: 0 },
+            Request::Prepare { band, floor, most } => self.prepare(band, floor, most),
+            Request::Count { band, of, prefix, bits } => self.count(band, of, prefix, bits),
+            Request::Solve(solve) => self.solve(solve),
+            Request::Finish { band, floor, facts } => self.finish(band, floor, facts),
+            Request::Largest => self.largest(),
+            Request::Chosen { band, from, most } => self.chosen(band, from, most),
+            Request::Fill { band, floor } => self.fill(band, floor),
+        };
+        reply.unwrap_or_else(|failure| {
+            // What is in memory may be half done.
+            self.begun = false;
+            Reply::Failed(failure.to_string())
+        })
+    }
+
+    fn begin(
+        &mut self,
+        tile: TileId,
+        tiles: Vec<Corners<T>>,
+        finished: u64,
+    ) -> Result<Reply<T>, StoreError> {
+        self.begun = false;
+        (self.id, self.tiles, self.band) = (tile, tiles, None);
+        self.log = Log::open::<T>(&mut self.store, tile, finished)?;
+        self.points.begin(&mut self.store, &self.log)?;
+        self.begun = true;
+        Ok(Reply::About {
+            points: self.store.points() as u64,
+            corners: self.points.corners(),
+            finished: self.log.bands(),
+            largest: self.points.largest(),
+        })
+    }
+
+    fn behind(&self) -> Result<Reply<T>, StoreError> {
+        Ok(Reply::Behind { finished: self.log.bands() })
+    }
+}
+
+impl<T: Scalar, S: Store<T>> Worker for Tile<T, S> {
+    fn answer(&mut self, request: &[u8]) -> Bytes {
+        let reply = match Request::decode(request) {
+            Ok(request) => self.reply(request),
+            Err(error) => Reply::Failed(error.to_string()),
+        };
+        reply.encode()
+    }
+}
+
+/// The text of an error, as a store's.
+fn store_error(error: Error) -> StoreError {
+    error.into()
+}

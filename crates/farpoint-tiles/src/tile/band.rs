@@ -1,0 +1,301 @@
+//! A band of a tile: its candidates, what was decided, what others must know.
+
+use super::Tile;
+use crate::ahead::Ahead;
+use crate::message::{Reply, Solve};
+use crate::slab::{Collected, NOWHERE, Samples};
+use crate::solve::{Band, Candidate};
+use crate::{Bound, Corners, Entry, Key, Store, StoreError};
+use farpoint::Scalar;
+use std::collections::HashSet;
+
+/// Marks an undecided point of another tile, in place of a slot.
+const OTHER: u32 = NOWHERE - 1;
+
+/// The band that a tile works at.
+pub(super) struct BandState<T> {
+    number: u64,
+    /// As it was prepared.
+    floor: Key,
+    thin: bool,
+    /// Candidates of a thin band, until they are first looked at.
+    collected: Collected<T>,
+    /// What was answered to the preparation.
+    candidates: u64,
+    local: Key,
+    touched: u64,
+    bounds: Vec<Bound<T>>,
+    /// Own candidates that were blocked, if they were looked at.
+    pub(super) waiting: Option<Vec<Candidate<T>>>,
+    /// Facts told, in order.
+    pub(super) facts: Vec<Entry<T>>,
+    /// Their indices.
+    known: HashSet<u64>,
+    /// Facts made here.
+    made: Vec<Entry<T>>,
+    /// Those that others must know.
+    tell: Vec<Entry<T>>,
+    /// Indices of facts told that distances in memory have already.
+    applied: HashSet<u64>,
+    /// How many of those made here they have.
+    applied_made: usize,
+}
+
+impl<T: Scalar> BandState<T> {
+    fn new(number: u64, floor: Key, thin: bool) -> Self {
+        let (collected, bounds, facts, made, tell) = Default::default();
+        let (known, applied) = Default::default();
+        Self {
+            number,
+            floor,
+            thin,
+            collected,
+            candidates: 0,
+            local: floor,
+            touched: 0,
+            bounds,
+            waiting: None,
+            facts,
+            known,
+            made,
+            tell,
+            applied,
+            applied_made: 0,
+        }
+    }
+
+    /// Adds facts that were told.
+    fn learn(&mut self, facts: Vec<Entry<T>>) {
+        let before = self.facts.len();
+        self.facts.extend(facts.into_iter().filter(|fact| self.known.insert(fact.index)));
+        if self.facts.len() > before {
+            self.facts.sort_unstable_by_key(Entry::key);
+            if let Some(waiting) = &mut self.waiting {
+                waiting.retain(|candidate| !self.known.contains(&candidate.entry.index));
+            }
+        }
+    }
+
+    /// Keys of the candidates of this band, if it is thin and they were not looked at yet.
+    pub(super) fn candidate_keys(&self, band: u64) -> Option<impl Iterator<Item = Key>> {
+        let here = self.number == band && self.thin && self.waiting.is_none();
+        here.then(|| self.collected.iter().map(|(entry, _)| entry.key()))
+    }
+
+    pub(super) fn knows(&self, index: u64) -> bool {
+        !self.known.is_empty() && self.known.contains(&index)
+    }
+
+    /// Adds facts made here; `reaches` says whether another tile must know.
+    pub(super) fn make(&mut self, made: &[Candidate<T>], reaches: impl Fn(&Entry<T>) -> bool) {
+        for Candidate { entry, .. } in made {
+            self.made.push(*entry);
+            if reaches(entry) {
+                self.tell.push(*entry);
+            }
+        }
+    }
+
+    /// That all facts made so far are in the distances in memory, and these of those told.
+    pub(super) fn apply(&mut self, told: std::ops::Range<usize>) {
+        self.applied_made = self.made.len();
+        self.applied.extend(self.facts[told].iter().map(|fact| fact.index));
+    }
+}
+
+/// Other tiles within reach, and this one's number.
+pub(super) struct Neighbors<T> {
+    own: u32,
+    tiles: Vec<Corners<T>>,
+}
+
+impl<T: Scalar> Neighbors<T> {
+    /// Whether another tile must know a fact.
+    pub(super) fn reached_by(&self, fact: &Entry<T>) -> bool {
+        fact.tile != self.own || self.tiles.iter().any(|tile| tile.near(fact.at) <= fact.value)
+    }
+}
+
+impl<T: Scalar, S: Store<T>> Tile<T, S> {
+    pub(super) fn prepare(
+        &mut self,
+        band: u64,
+        floor: Key,
+        most: u64,
+    ) -> Result<Reply<T>, StoreError> {
+        if band != self.log.bands() {
+            return self.behind();
+        }
+        self.points.settle(&mut self.store, &self.log)?;
+        let thin = most > 0;
+        let again = |state: &BandState<T>| {
+            let looked_at = state.waiting.is_some();
+            state.number == band && state.floor == floor && (state.thin == thin || looked_at)
+        };
+        if !self.band.as_ref().is_some_and(again) {
+            let mut state = BandState::new(band, floor, thin);
+            if thin {
+                let wanted = (self.id, floor, most as usize);
+                let (store, log) = (&mut self.store, &self.log);
+                state.local = self.points.collect(store, log, wanted, &mut state.collected)?;
+                state.candidates = state.collected.len() as u64;
+            }
+            let bounds = self.points.bounds(floor, self.id as usize, &self.tiles);
+            (state.touched, state.bounds) = bounds;
+            self.band = Some(state);
+        }
+        let state = self.band.as_ref().expect("prepared above");
+        let BandState { candidates, local: floor, touched, .. } = *state;
+        let bounds = state.bounds.clone();
+        Ok(Reply::Prepared { candidates, floor, touched, bounds })
+    }
+
+    pub(super) fn solve(&mut self, solve: Solve<T>) -> Result<Reply<T>, StoreError> {
+        let of_band = |state: &BandState<T>| state.number == solve.band && solve.floor <= state.local;
+        let Some(mut state) = self.band.take_if(|state| of_band(state)) else {
+            return self.behind();
+        };
+        let Solve { floor, deep, keep, seen, facts, others, carried, bounds, .. } = solve;
+        state.learn(facts);
+        let made_before = state.made.len();
+        let ahead = Ahead::new(bounds);
+        let mut rest = self.foreign(&state, floor, &others, &carried);
+        let first = state.waiting.is_none();
+        let looked_at = if first && deep {
+            self.points.load(&mut self.store, &self.log)?;
+            let looked_at = self.solve_narrow(&mut state, floor, &ahead, &mut rest);
+            if !keep {
+                self.points.unload(&mut self.store)?;
+            }
+            looked_at
+        } else {
+            if first {
+                self.take_collected(&mut state, floor);
+            }
+            self.solve_list(&mut state, floor, &ahead, &mut rest)
+        };
+        rest.retain(|candidate| candidate.slot == NOWHERE && candidate.entry.key() < floor);
+        let entries = |list: &[Candidate<T>]| list.iter().map(|c| c.entry).collect::<Vec<_>>();
+        let from = if seen <= state.tell.len() as u64 { seen } else { 0 };
+        let reply = Reply::Solved {
+            from,
+            facts: state.tell[from as usize..].to_vec(),
+            open: entries(state.waiting.as_deref().unwrap_or_default()),
+            carried: entries(&rest),
+            candidates: looked_at as u64,
+            made: (state.made.len() - made_before) as u64,
+        };
+        self.band = Some(state);
+        Ok(reply)
+    }
+
+    /// Undecided points of other tiles: those that only block, and those to be decided here.
+    fn foreign(
+        &self,
+        state: &BandState<T>,
+        floor: Key,
+        others: &[Entry<T>],
+        carried: &[Entry<T>],
+    ) -> Vec<Candidate<T>> {
+        if others.is_empty() && carried.is_empty() {
+            return Vec::new();
+        }
+        let of = |held: bool, slot: u32| {
+            move |&entry: &Entry<T>| Candidate { entry, slot, held }
+        };
+        let all = others.iter().map(of(true, OTHER)).chain(carried.iter().map(of(false, NOWHERE)));
+        let undecided = |candidate: &Candidate<T>| {
+            let Entry { index, tile, .. } = candidate.entry;
+            tile != self.id && candidate.entry.key() < floor && !state.knows(index)
+        };
+        let mut all: Vec<_> = all.filter(undecided).collect();
+        // What is carried is not also held.
+        all.sort_by_key(|candidate| (candidate.entry.index, candidate.held));
+        all.dedup_by_key(|candidate| candidate.entry.index);
+        let made: HashSet<u64> = state.tell.iter().map(|fact| fact.index).collect();
+        all.retain(|candidate| !made.contains(&candidate.entry.index));
+        all
+    }
+
+    /// The candidates of a thin band are looked at for the first time.
+    fn take_collected(&mut self, state: &mut BandState<T>, floor: Key) {
+        let collected = std::mem::take(&mut state.collected);
+        let undecided = |entry: &Entry<T>| entry.key() < floor && !state.knows(entry.index);
+        let own = collected.into_iter().filter(|(entry, _)| undecided(entry));
+        let own = own.map(|(entry, slot)| Candidate { entry, slot, held: false });
+        state.waiting = Some(own.collect());
+    }
+
+    /// Decides what can be decided of the candidates that wait, and of `rest`; how many they are.
+    fn solve_list(
+        &mut self,
+        state: &mut BandState<T>,
+        floor: Key,
+        ahead: &Ahead<T>,
+        rest: &mut Vec<Candidate<T>>,
+    ) -> usize {
+        let mut own = state.waiting.take().unwrap_or_default();
+        own.iter_mut().for_each(|candidate| candidate.held = false);
+        let foreign = std::mem::take(rest);
+        let own_count = own.len();
+        let looked_at = own_count + foreign.len();
+        own.extend(foreign);
+        let mut made = Vec::new();
+        let mut facts = state.facts.clone();
+        if looked_at > own_count {
+            // Own facts lowered own candidates when they were made, but none of other tiles.
+            facts.extend_from_slice(&state.tell);
+            facts.sort_unstable_by_key(Entry::key);
+        }
+        facts.truncate(facts.partition_point(|fact| fact.key() < floor));
+        let band = Band { floor, facts: &facts, ahead };
+        self.solver.solve(&mut own, &band, &mut made);
+        let neighbors = self.neighbors();
+        state.make(&made, |fact| neighbors.reached_by(fact));
+        own.retain(|candidate| candidate.entry.key() < floor);
+        let (own, foreign) = own.into_iter().partition(|candidate| candidate.entry.tile == self.id);
+        (state.waiting, *rest) = (Some(own), foreign);
+        looked_at
+    }
+
+    pub(super) fn neighbors(&self) -> Neighbors<T> {
+        let own = self.id;
+        let others = self.tiles.iter().enumerate().filter(|&(k, _)| k != own as usize);
+        let others = others.filter(|(_, tile)| !tile.is_empty()).map(|(_, tile)| *tile);
+        Neighbors { own, tiles: others.collect() }
+    }
+
+    pub(super) fn finish(
+        &mut self,
+        band: u64,
+        floor: Key,
+        facts: Vec<Entry<T>>,
+    ) -> Result<Reply<T>, StoreError> {
+        if band < self.log.bands() {
+            return self.finished(band);
+        }
+        let state = self.band.take_if(|state| state.number == band);
+        // The start points were not prepared for.
+        let state = state.or_else(|| (band == 0).then(|| BandState::new(0, floor, true)));
+        let Some(mut state) = state.filter(|_| band == self.log.bands()) else {
+            return self.behind();
+        };
+        state.learn(facts);
+        self.points.settle(&mut self.store, &self.log)?;
+        let BandState { mut facts, made, applied, applied_made, thin, .. } = state;
+        let mut samples = Samples::new();
+        let told = facts.iter().filter(|fact| !applied.contains(&fact.index));
+        told.chain(&made[applied_made..]).for_each(|fact| samples.push(fact.at));
+        facts.extend(made);
+        facts.sort_unstable_by_key(Entry::key);
+        facts.dedup_by_key(|fact| fact.index);
+        self.log.append(&mut self.store, floor, &facts)?;
+        self.points.apply(&samples, floor.value(), thin);
+        self.finished(band)
+    }
+
+    pub(super) fn finished(&self, band: u64) -> Result<Reply<T>, StoreError> {
+        let (chosen, largest) = (self.log.chosen(band), self.points.largest());
+        Ok(Reply::Finished { chosen, largest })
+    }
+}

@@ -1,0 +1,95 @@
+//! A deep band: worked off in narrow bands, each applied to the points in memory before the next.
+//!
+//! A fact of another tile enters in the narrow band that its key lies in: lowering distances by it earlier
+//! would hide points that are chosen before it. Candidates that are blocked keep their distance apart from
+//! that in memory, and block those of later narrow bands.
+
+use super::Tile;
+use super::band::BandState;
+use crate::ahead::Ahead;
+use crate::slab::{Collected, Samples};
+use crate::solve::{Band, Candidate};
+use crate::{Key, Store};
+use farpoint::Scalar;
+
+/// Floor of a narrow band over its largest distance, as in the peak method: see docs/performance-log.md.
+const GAMMA: f64 = 0.85;
+
+impl<T: Scalar, S: Store<T>> Tile<T, S> {
+    /// Works off a band whose points are in memory; how many candidates were looked at. `rest` are
+    /// undecided points of other tiles.
+    pub(super) fn solve_narrow(
+        &mut self,
+        state: &mut BandState<T>,
+        floor: Key,
+        ahead: &Ahead<T>,
+        rest: &mut Vec<Candidate<T>>,
+    ) -> usize {
+        let neighbors = self.neighbors();
+        let slab = self.points.slab().expect("loaded before");
+        let mut held = vec![0u64; slab.rows().len().div_ceil(64)];
+        let (mut waiting, mut made, mut collected) = (Vec::new(), Vec::new(), Collected::new());
+        let (mut next, mut looked_at, mut last): (usize, usize, Option<T>) = (0, 0, None);
+        let mut samples = Samples::new();
+        loop {
+            let top = top(slab.largest(), last, waiting.is_empty());
+            let wanted = narrow_floor(top, floor);
+            collected.clear();
+            let low = slab.collect(wanted, self.id, &held, self.most, &mut collected);
+            let from = next;
+            next += state.facts[from..].partition_point(|fact| fact.key() < low);
+            let own = collected.drain(..).filter(|(entry, _)| !state.knows(entry.index));
+            let mut candidates: Vec<Candidate<T>> =
+                own.map(|(entry, slot)| Candidate { entry, slot, held: false }).collect();
+            looked_at += candidates.len() + rest.len();
+            candidates.append(rest);
+            candidates.append(&mut waiting);
+            let facts = &state.facts[from..next];
+            made.clear();
+            self.solver.solve(&mut candidates, &Band { floor: low, facts, ahead }, &mut made);
+            samples.clear();
+            let lowering = made.iter().map(|made| made.entry.at);
+            lowering.chain(facts.iter().map(|fact| fact.at)).for_each(|at| samples.push(at));
+            slab.lower(&samples);
+            for candidate in candidates {
+                if candidate.entry.tile != self.id {
+                    rest.push(candidate);
+                } else if candidate.held {
+                    held[candidate.slot as usize / 64] |= 1 << (candidate.slot % 64);
+                    waiting.push(candidate);
+                }
+            }
+            state.make(&made, |fact| neighbors.reached_by(fact));
+            state.apply(from..next);
+            if low == floor {
+                break;
+            }
+            last = Some(low.value());
+        }
+        state.waiting = Some(waiting);
+        looked_at
+    }
+}
+
+/// At least every distance that is still to be looked at. Those held may be above it.
+fn top<T: Scalar>(largest: T, last: Option<T>, none_held: bool) -> T {
+    match last {
+        Some(last) if !none_held && last < largest => last,
+        _ => largest,
+    }
+}
+
+/// The floor of the narrow band that begins at this distance.
+fn narrow_floor<T: Scalar>(top: T, floor: Key) -> Key {
+    let beta: T = floor.value();
+    if !(top > beta) {
+        return floor;
+    }
+    let wanted = match top.is_finite() {
+        true => T::from_f64(top.to_f64() * GAMMA),
+        false => T::MAX,
+    };
+    // Subnormal numbers can round back.
+    let wanted = if wanted < top { wanted } else { top.next_down() };
+    if wanted > beta { Key::new(wanted, 0) } else { floor }
+}

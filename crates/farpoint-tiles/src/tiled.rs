@@ -1,0 +1,147 @@
+//! A cloud in memory, in tiles.
+
+use crate::{
+    Bytes, Column, Conductor, Entry, Error, Key, MemoryStore, Plan, Statistics, Tile, TileId,
+    TileOptions, Transport, cut,
+};
+use farpoint::backend::SplitMix64;
+use farpoint::{BadRows, Points, Scalar, Start};
+
+/// A cloud that was cut into tiles, each in a store in memory.
+#[derive(Debug, Clone)]
+pub struct Tiled<T> {
+    /// The tiles.
+    pub stores: Vec<MemoryStore<T>>,
+    /// Usable points, as entries without a distance, in the order of the input.
+    points: Vec<Entry<T>>,
+    /// Rows of the input.
+    rows: usize,
+}
+
+impl<T: Scalar> Tiled<T> {
+    /// Cuts the usable points of a cloud of up to three axes into so many tiles of about equally many points.
+    ///
+    /// # Errors
+    /// If a row holds NaN or infinity and is not to be left out, and if there are more than three axes.
+    ///
+    /// # Panics
+    /// If no tile is asked for or `page_points` is no multiple of 64.
+    pub fn new<P: Points<T> + ?Sized>(
+        cloud: &P,
+        bad_rows: BadRows,
+        tiles: usize,
+        page_points: usize,
+    ) -> Result<Self, Error> {
+        let (n, dim) = (cloud.len(), cloud.dim());
+        if dim > 3 {
+            return Err(Error::Mismatch(format!("tiles have up to three axes, the cloud has {dim}")));
+        }
+        if n >= u32::MAX as usize {
+            return Err(farpoint::Error::TooManyPoints(n).into());
+        }
+        let at = |row: usize| {
+            std::array::from_fn(|a| if a < dim { cloud.coordinate(row, a) } else { T::ZERO })
+        };
+        let good = |row: &usize| (0..dim).all(|a| cloud.coordinate(*row, a).is_finite());
+        let entry = |row: usize| Entry { at: at(row), value: T::ZERO, index: row as u64, tile: 0 };
+        let mut points: Vec<_> = (0..n).filter(good).map(entry).collect();
+        if bad_rows == BadRows::Error && points.len() < n {
+            let count = n - points.len();
+            let first = (0..n).find(|row| !good(row)).expect("a bad row");
+            return Err(farpoint::Error::BadRows { first, count, points: n }.into());
+        }
+        let axes = |points: &[&Entry<T>]| [0, 1, 2].map(|a| points.iter().map(|p| p.at[a]).collect());
+        let all: [Vec<T>; 3] = axes(&points.iter().collect::<Vec<_>>());
+        let mut stores = Vec::with_capacity(tiles);
+        for (tile, own) in (0..).zip(cut::tiles(&all, tiles)) {
+            own.iter().for_each(|&point| points[point as usize].tile = tile);
+            let here: Vec<_> = own.iter().map(|&point| &points[point as usize]).collect();
+            let order = cut::pages(&axes(&here), page_points);
+            let here: Vec<_> = order.iter().map(|&k| here[k as usize]).collect();
+            stores.push(store(&axes(&here), here.iter().map(|p| p.index).collect(), page_points));
+        }
+        Ok(Self { stores, points, rows: n })
+    }
+
+    /// The points to start from.
+    ///
+    /// # Errors
+    /// If there are none, and if one is outside the cloud or was left out.
+    pub fn starts(&self, start: &Start) -> Result<Vec<Entry<T>>, Error> {
+        let one = |row: usize| {
+            if row >= self.rows {
+                return Err(farpoint::Error::StartOutOfRange { index: row, points: self.rows }.into());
+            }
+            let found = self.points.binary_search_by_key(&(row as u64), |point| point.index);
+            found.map(|k| self.points[k]).map_err(|_| farpoint::Error::StartIsBad { index: row }.into())
+        };
+        match start {
+            _ if self.points.is_empty() => Ok(Vec::new()),
+            Start::Index(0) => Ok(vec![self.points[0]]),
+            Start::Index(row) => Ok(vec![one(*row)?]),
+            Start::Indices(rows) => rows.iter().map(|&row| one(row)).collect(),
+            Start::Random(seed) => {
+                let place = SplitMix64::new(*seed).below(self.points.len() as u64);
+                Ok(vec![self.points[place as usize]])
+            }
+            other => Err(Error::Mismatch(format!("tiles cannot start from {other:?}"))),
+        }
+    }
+
+    /// Tiles over these stores, as [`crate::Local`] and [`crate::Threads`] take them.
+    pub fn workers(&self, options: TileOptions) -> Vec<Tile<T, MemoryStore<T>>> {
+        self.stores.iter().map(|store| Tile::new(store.clone(), options)).collect()
+    }
+
+    /// Number of tiles.
+    pub fn tiles(&self) -> TileId {
+        self.stores.len() as TileId
+    }
+}
+
+fn store<T: Scalar>(at: &[Vec<T>; 3], rows: Vec<u64>, page_points: usize) -> MemoryStore<T> {
+    let bytes = |axis: &Vec<T>| -> Bytes {
+        match size_of::<T>() {
+            4 => axis.iter().flat_map(|x| (x.to_f64() as f32).to_le_bytes()).collect(),
+            _ => axis.iter().flat_map(|x| x.to_f64().to_le_bytes()).collect(),
+        }
+    };
+    let column = if size_of::<T>() == 4 { Column::F32 } else { Column::F64 };
+    MemoryStore::new([column; 3], at.each_ref().map(bytes), rows, page_points)
+}
+
+/// A sample: rows of the input in order of choice.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct TiledSample<T> {
+    /// Rows, all different.
+    pub indices: Vec<u64>,
+    /// Squared selection distance of each; infinite for the start points.
+    pub squared_distances: Vec<T>,
+    /// Squared distance of the farthest point left.
+    pub squared_covering_radius: T,
+    /// What was counted.
+    pub statistics: Statistics,
+}
+
+/// Samples a cloud whose tiles a transport reaches.
+///
+/// # Errors
+/// As [`Conductor::begin`] and [`Conductor::advance`].
+pub fn sample<T: Scalar>(
+    plan: Plan<T>,
+    tiles: TileId,
+    transport: &mut dyn Transport,
+) -> Result<TiledSample<T>, Error> {
+    let mut conductor = Conductor::begin(plan, tiles, transport)?;
+    let outcome = conductor.run(transport)?;
+    let (mut indices, mut squared_distances) = (Vec::new(), Vec::new());
+    conductor.chosen(transport, &mut |key: Key| {
+        indices.push(key.index());
+        squared_distances.push(key.value());
+        Ok(())
+    })?;
+    let squared_covering_radius = outcome.squared_covering_radius;
+    let statistics = *conductor.statistics();
+    Ok(TiledSample { indices, squared_distances, squared_covering_radius, statistics })
+}

@@ -1,0 +1,68 @@
+//! Tiles give the indices of the obvious loop, one by one.
+
+mod common;
+
+use common::{Setup, check_both, integers, uniform};
+use farpoint::{Amount, Start};
+use farpoint_generate::{Kind, generate};
+
+#[test]
+fn any_number_of_tiles() {
+    for (seed, tiles) in [1, 2, 3, 8, 17, 64].into_iter().enumerate() {
+        let cloud = uniform(3000, seed as u64);
+        check_both(&cloud, Setup { tiles, ..Setup::default() });
+    }
+}
+
+#[test]
+fn ties_and_duplicates() {
+    for (seed, side) in [2, 5, 9, 20].into_iter().enumerate() {
+        let cloud = integers(1500, side, 0.25, seed as u64);
+        for tiles in [2, 7, 32] {
+            check_both(&cloud, Setup { tiles, amount: Amount::Ratio(0.6), ..Setup::default() });
+            check_both(&cloud, Setup { tiles, amount: Amount::All, ..Setup::default() });
+        }
+    }
+}
+
+#[test]
+fn all_kinds_of_clouds() {
+    for (seed, kind) in Kind::ALL.into_iter().enumerate() {
+        let cloud = generate(kind, 2500, seed as u64);
+        let cloud: Vec<[f64; 3]> = cloud.iter().map(|at| at.map(f64::from)).collect();
+        for tiles in [4, 16] {
+            check_both(&cloud, Setup { tiles, ..Setup::default() });
+        }
+    }
+}
+
+#[test]
+fn few_candidates_at_a_time() {
+    for most in [1, 3, 50] {
+        for cloud in [uniform(600, 1), integers(600, 4, 1.0, 2)] {
+            let setup = Setup { most, narrow: most as usize, ..Setup::default() };
+            check_both(&cloud, setup.clone());
+            check_both(&cloud, Setup { tiles: 16, ..setup });
+        }
+    }
+}
+
+#[test]
+fn one_point_a_tile() {
+    check_both(&uniform(40, 3), Setup { tiles: 40, amount: Amount::All, ..Setup::default() });
+    check_both(&uniform(10, 3), Setup { tiles: 16, amount: Amount::All, ..Setup::default() });
+}
+
+#[test]
+fn spacings_starts_and_counts() {
+    let cloud = uniform(2000, 7);
+    for spacing in [0.0, 0.05, 0.2, 3.0] {
+        check_both(&cloud, Setup { amount: Amount::Spacing(spacing), ..Setup::default() });
+    }
+    for count in [0, 1, 2, 3, 10, 1999, 2000] {
+        check_both(&cloud, Setup { amount: Amount::Count(count), ..Setup::default() });
+    }
+    for start in [Start::Index(77), Start::Random(5), Start::Indices(vec![1900, 3, 500])] {
+        check_both(&cloud, Setup { start, ..Setup::default() });
+    }
+}
