@@ -9,6 +9,7 @@ mod neighbors;
 mod numbers;
 mod place;
 mod samplers;
+mod size;
 mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
@@ -20,6 +21,7 @@ pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{Count, Length, Ratio};
 pub(crate) use place::{Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
+pub(crate) use size::Size;
 pub(crate) use which::Which;
 
 use crate::messages::Verbosity;
@@ -129,6 +131,17 @@ pub(crate) struct Sample {
     pub(crate) approximate: Approximate,
     #[command(flatten)]
     pub(crate) place: Where,
+    /// Memory to take at most, such as 8GiB: a cloud that needs more is sampled through the disk, with the
+    /// same result [default: what is free].
+    #[arg(long, value_name = "SIZE", help_heading = "Memory")]
+    pub(crate) memory: Option<Size>,
+    /// Sample through files in this folder, which stay there if the run is interrupted [default, where
+    /// the cloud does not fit in memory: a folder beside the output, removed in any case].
+    #[arg(long, value_name = "DIR", help_heading = "Memory")]
+    pub(crate) spool: Option<PathBuf>,
+    /// Go on with the run that was interrupted in the folder of --spool.
+    #[arg(long, help_heading = "Memory")]
+    pub(crate) resume: bool,
 }
 
 /// How many points are chosen; clap sees to it that one of the four is given.
@@ -171,6 +184,7 @@ Examples:
   farpoint sample scan.ply -o even.ply --spacing 5cm       at most 5 cm from any point to a sample
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint sample scan.ply -o thin.ply --algorithm grid --cell 5cm        approximate
+  farpoint sample country.laz -o thin.laz --ratio 0.25 --memory 8GiB      larger than memory
   farpoint sample survey.csv -o few.laz -n 10k --xyz Easting,Northing,Height
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 

@@ -148,12 +148,28 @@ pub(crate) fn prepare<'a>(cloud: &'a Cloud, path: &Path, args: Rows) -> Result<P
     let mut points = Points::of(cloud);
     let name = name(path);
     let (all, bad, zeros) = (points.len(), points.unusable(), points.zeros());
+    tell(&name, args, [all, bad, zeros]);
+    if args.drop_zeros && zeros > 0 {
+        each_precision!(&mut points, points => drop_zeros(points.to_mut()));
+    }
+    if !points.is_empty() && points.first_usable().is_none() {
+        return Err(anyhow!("{name}: none of the {} rows can be used; check the file", count(all)));
+    }
+    if let (true, Points::F64(wide)) = (args.f32, &points) {
+        let (corner, narrow) = narrowed(wide);
+        tell_narrowed(&name, corner);
+        points = Points::F32(Cow::Owned(narrow));
+    }
+    Ok(points)
+}
+
+/// Says which of all rows are bad, which are zeros, and what is done with them.
+pub(crate) fn tell(name: &str, args: Rows, [all, bad, zeros]: [usize; 3]) {
     if bad > 0 {
         let (bad, all) = (count(bad), count(all));
         warn(&format!("{name}: {bad} of {all} rows hold NaN or infinity and are left out"));
     }
     if args.drop_zeros && zeros > 0 {
-        each_precision!(&mut points, points => drop_zeros(points.to_mut()));
         let (zeros, all) = (count(zeros), count(all));
         note(&format!("{name}: {zeros} of {all} rows are exactly (0, 0, 0) and are left out"));
     } else if zeros as f64 > MANY_ZEROS * all as f64 {
@@ -163,19 +179,14 @@ pub(crate) fn prepare<'a>(cloud: &'a Cloud, path: &Path, args: Rows) -> Result<P
              'no return'; --drop-zeros leaves them out"
         ));
     }
-    if !points.is_empty() && points.first_usable().is_none() {
-        return Err(anyhow!("{name}: none of the {} rows can be used; check the file", count(all)));
-    }
-    if let (true, Points::F64(wide)) = (args.f32, &points) {
-        let (corner, narrow) = narrowed(wide);
-        note(&format!(
-            "{name}: sampled in single precision, after subtracting the minimum corner ({}, {}, \
-             {}); what is written keeps its coordinates",
-            corner[0], corner[1], corner[2]
-        ));
-        points = Points::F32(Cow::Owned(narrow));
-    }
-    Ok(points)
+}
+
+/// Says what was subtracted.
+pub(crate) fn tell_narrowed(name: &str, [x, y, z]: [f64; 3]) {
+    note(&format!(
+        "{name}: sampled in single precision, after subtracting the minimum corner ({x}, {y}, {z}); what is \
+         written keeps its coordinates"
+    ));
 }
 
 /// Makes rows of zeros unusable.

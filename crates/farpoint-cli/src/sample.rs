@@ -7,7 +7,7 @@ use crate::messages::note;
 use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
-use crate::{args, check, input, output, units};
+use crate::{args, check, input, large, output, units};
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, memory};
 use std::path::Path;
@@ -15,6 +15,9 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &args::Sample) -> Result<()> {
     check::sample(args)?;
+    if let Some(large) = large::chosen(args)? {
+        return large::run(args, &large);
+    }
     let (path, name) = (&args.input.input, input::name(&args.input.input));
     let (cloud, read) = input::read(path, &args.input.reading.options())?;
     let points = input::prepare(&cloud, path, args.input.rows)?;

@@ -47,7 +47,11 @@ fn digest(file: &File, length: u64) -> std::io::Result<u32> {
     let mut bytes = vec![0; BYTES.min(length as usize)];
     let last = length - bytes.len() as u64;
     for place in 0..=PLACES {
-        read_at(file, &mut bytes, (u128::from(last) * u128::from(place) / u128::from(PLACES)) as u64)?;
+        read_at(
+            file,
+            &mut bytes,
+            (u128::from(last) * u128::from(place) / u128::from(PLACES)) as u64,
+        )?;
         hasher.update(&bytes);
     }
     Ok(hasher.finalize())

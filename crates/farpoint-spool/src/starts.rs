@@ -50,13 +50,7 @@ pub(crate) fn starts(
     wanted.into_iter().map(|row| found(scan, row, rows, stored, tiles)).collect()
 }
 
-fn found(
-    scan: &Scan,
-    row: u64,
-    rows: Use,
-    stored: Stored,
-    tiles: &Tiles,
-) -> Result<Start, Error> {
+fn found(scan: &Scan, row: u64, rows: Use, stored: Stored, tiles: &Tiles) -> Result<Start, Error> {
     let index = row as usize;
     if row >= scan.len() {
         let points = scan.len() as usize;
