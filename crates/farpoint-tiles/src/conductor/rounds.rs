@@ -110,7 +110,7 @@ impl<T: Scalar> Conductor<T> {
                 let told = self.facts_known();
                 let make = |own: &mut Self, tile| {
                     let others = own.open_for(tile);
-                    let bounds = own.bounds_for(tile, |_| true);
+                    let bounds = own.bounds_for(tile, &[], |_| true);
                     own.solve_request(tile, others, vec![], bounds, true)
                 };
                 for (tile, reply) in self.ask(transport, &active, After::Prepare, &make)? {
@@ -186,7 +186,7 @@ impl<T: Scalar> Conductor<T> {
         let mut carried: Vec<Entry<T>> = Vec::new();
         for (k, &tile) in order.iter().enumerate() {
             let ahead = &order[k + 1..];
-            let bounds = self.bounds_for(tile, |other| ahead.contains(&other));
+            let bounds = self.bounds_for(tile, &carried, |other| ahead.contains(&other));
             let last = ahead.is_empty();
             carried = self.decide_at(transport, tile, carried, bounds, last)?;
             carried.append(&mut self.run_mut().tiles[tile as usize].open);

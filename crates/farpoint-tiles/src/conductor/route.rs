@@ -20,13 +20,19 @@ impl<T: Scalar> Conductor<T> {
         near.map(|(fact, _)| *fact).collect()
     }
 
-    /// Facts within reach of a tile or of points that it shall decide for others.
-    pub(super) fn facts_for_all(&self, tile: TileId, carried: &[Entry<T>]) -> Vec<Entry<T>> {
-        let run = self.run.as_ref().expect("a band is under way");
+    /// Boxes around what a tile decides: its own points, and those of each tile that are carried to it.
+    fn boxes_for(&self, tile: TileId, carried: &[Entry<T>]) -> Vec<Corners<T>> {
         let mut boxes = vec![Corners::none(); self.tiles.len()];
         carried.iter().for_each(|entry| boxes[entry.tile as usize].add(entry.at));
         boxes.retain(|corners| !corners.is_empty());
         boxes.push(self.tiles[tile as usize].corners);
+        boxes
+    }
+
+    /// Facts within reach of a tile or of points that it shall decide for others.
+    pub(super) fn facts_for_all(&self, tile: TileId, carried: &[Entry<T>]) -> Vec<Entry<T>> {
+        let run = self.run.as_ref().expect("a band is under way");
+        let boxes = self.boxes_for(tile, carried);
         let others = run.facts.iter().filter(|(_, from)| {
             *from != tile || run.tiles[tile as usize].anew
         });
@@ -45,17 +51,21 @@ impl<T: Scalar> Conductor<T> {
         open.filter(|entry| corners.near(entry.at) < entry.value).copied().collect()
     }
 
-    /// Pages of other tiles within reach of a tile, of those that `which` selects.
+    /// Pages of other tiles, of those that `which` selects, within reach of a tile or of points that it shall
+    /// decide for others.
     pub(super) fn bounds_for(
         &self,
         tile: TileId,
+        carried: &[Entry<T>],
         which: impl Fn(TileId) -> bool,
     ) -> Vec<Bound<T>> {
         let run = self.run.as_ref().expect("a band is under way");
-        let corners = &self.tiles[tile as usize].corners;
+        let boxes = self.boxes_for(tile, carried);
         let others = run.tiles.iter().enumerate();
         let others = others.filter(|&(k, _)| k != tile as usize && which(k as TileId));
-        let near = |bound: &&Bound<T>| corners.near_box(&bound.corners) < bound.largest;
+        let near = |bound: &&Bound<T>| {
+            boxes.iter().any(|corners| corners.near_box(&bound.corners) < bound.largest)
+        };
         others.flat_map(|(_, working)| &working.bounds).filter(near).copied().collect()
     }
 
