@@ -70,7 +70,9 @@ pub enum Error {
 impl Error {
     pub(crate) fn written(path: &Path, source: io::Error) -> Error {
         let fix = match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => {
                 "the disk is full: free space, or give another folder by --spool (in Python: spool=); \
                  a run in a folder given so goes on with --resume"
             }

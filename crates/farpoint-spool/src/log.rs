@@ -78,7 +78,10 @@ impl Log {
                 break;
             }
         }
-        log.file.set_len(log.end).map_err(|source| Error::written(path, source))?;
+        if log.end < length {
+            // Half of a record.
+            log.file.set_len(log.end).map_err(|source| Error::written(path, source))?;
+        }
         Ok(log)
     }
 

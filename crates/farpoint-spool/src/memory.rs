@@ -10,6 +10,8 @@ use farpoint_io::Scan;
 const PROCESS: u64 = 24 << 20;
 /// The least that is worked with.
 const LEAST: u64 = 24 << 20;
+/// Memory that a file takes that is held whole, as a multiple of its bytes.
+const HELD: u64 = 3;
 /// Bytes of a candidate of a band.
 const CANDIDATE: u64 = 80;
 /// Bytes of a page that stays in memory.
@@ -28,13 +30,17 @@ pub(crate) struct Shares {
     pub(crate) pages: u64,
     /// Bytes for the order of the output.
     pub(crate) sorting: u64,
+    /// Bytes for rows that are written in another format.
+    pub(crate) converting: u64,
     /// Bytes for the ends of lists that grow.
     pub(crate) buffers: u64,
 }
 
 impl Shares {
     pub(crate) fn of(scan: &Scan, job: &Job, threads: usize) -> Result<Shares, Error> {
-        let work = job.memory.saturating_sub(PROCESS);
+        // A file that can't be read in parts is in memory all the time.
+        let held = if scan.cloud().is_some() { HELD * scan.bytes() } else { 0 };
+        let work = job.memory.saturating_sub(PROCESS + held);
         // A part as it is read, and its points by tiles.
         let part = scan.memory_a_part() + scan.memory_a_part() / 2;
         let needed = LEAST.max(2 * part);
@@ -42,7 +48,7 @@ impl Shares {
             return Err(Error::Memory {
                 name: scan.name().to_owned(),
                 what: "sampling through the disk",
-                needed: needed + PROCESS,
+                needed: needed + PROCESS + held,
                 allowed: job.memory,
                 fix: "allow more",
             });
@@ -64,6 +70,7 @@ impl Shares {
             candidates: sizes.candidates.unwrap_or(work / 4 / CANDIDATE).max(1),
             pages: work / 8 / CACHED_PAGE,
             sorting: sizes.sorting.unwrap_or(work / 3).max(1),
+            converting: work / 4 * 3,
             buffers: work / 4,
         })
     }

@@ -44,14 +44,14 @@ pub(crate) fn check(
 /// Whether so many rows can be converted in memory.
 fn converted(scan: &Scan, count: u64, stride: usize, shares: &Shares) -> Result<(), Error> {
     let needed = CONVERTED * count * stride as u64;
-    if needed <= 3 * shares.sorting {
+    if needed <= shares.converting {
         return Ok(());
     }
     Err(Error::Memory {
         name: scan.name().to_owned(),
         what: "writing the points in another format than the input's",
         needed,
-        allowed: 3 * shares.sorting,
+        allowed: shares.converting,
         fix: "write the input's format, or allow more",
     })
 }
