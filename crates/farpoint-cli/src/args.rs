@@ -135,9 +135,18 @@ pub(crate) struct Sample {
     pub(crate) place: Where,
     #[command(flatten)]
     pub(crate) many: Many,
-    /// Memory that files worked on side by side may take, such as 8GiB [default: half of what is free].
-    #[arg(long, value_name = "SIZE", help_heading = "Many files")]
+    /// Memory to take at most, such as 8GiB: a cloud that needs more is sampled through the disk, with the
+    /// same result; of several files, those that fit are worked on side by side [default: what is free, of
+    /// several files half of it].
+    #[arg(long, value_name = "SIZE", help_heading = "Memory")]
     pub(crate) memory: Option<Size>,
+    /// Sample through files in this folder, which stay there if the run is interrupted [default, where
+    /// the cloud does not fit in memory: a folder beside the output, removed in any case].
+    #[arg(long, value_name = "DIR", help_heading = "Memory")]
+    pub(crate) spool: Option<PathBuf>,
+    /// Go on with the run that was interrupted in the folder of --spool.
+    #[arg(long, help_heading = "Memory")]
+    pub(crate) resume: bool,
 }
 
 /// How many points are chosen; clap sees to it that one of the four is given.
@@ -181,6 +190,7 @@ Examples:
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint sample scan.ply -o thin.ply --algorithm grid --cell 5cm        approximate
   farpoint sample scans/ --output-dir thin --ratio 0.25 --recursive       a folder
+  farpoint sample country.laz -o thin.laz --ratio 0.25 --memory 8GiB      larger than memory
   farpoint sample survey.csv -o few.laz -n 10k --xyz Easting,Northing,Height
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 

@@ -54,3 +54,17 @@ pub(crate) fn prepare<'a>(cloud: &'a Cloud, path: &Path, args: args::Rows) -> Re
     messages::pass_on(&notes);
     points.map_err(|error| anyhow!(error))
 }
+
+/// Says which of all rows are bad, which are zeros, and what is done with them.
+pub(crate) fn tell(name: &str, rows: args::Rows, counts: [usize; 3]) {
+    let mut notes = Notes::default();
+    farpoint_files::tell_rows(name, rows.drop_zeros, counts, &mut notes);
+    messages::pass_on(&notes);
+}
+
+/// Says what was subtracted.
+pub(crate) fn tell_narrowed(name: &str, corner: [f64; 3]) {
+    let mut notes = Notes::default();
+    farpoint_files::tell_narrowed(name, corner, &mut notes);
+    messages::pass_on(&notes);
+}

@@ -19,6 +19,7 @@ mod info;
 pub mod input;
 pub mod interrupt;
 mod job;
+mod large;
 mod layout;
 mod manual;
 mod many;

@@ -162,7 +162,7 @@ impl Asked<'_> {
         let all = batch.close();
         done?;
         if stop.load(Ordering::SeqCst) {
-            interrupt::exit();
+            interrupt::end();
         }
         let summary = report::Summary::new(&all, &left, out, begin.elapsed().as_secs_f64());
         summary.print(self.report)?;

@@ -90,9 +90,14 @@ impl Progress {
 
     /// Reports how far sampling is; called from the sampler's observer.
     pub(crate) fn step(&self, step: Step) -> ControlFlow<()> {
-        self.shared.done.store(step.samples as u64, Ordering::Relaxed);
-        self.shared.wanted.store(step.wanted as u64, Ordering::Relaxed);
+        self.count(step.samples, step.wanted);
         ControlFlow::Continue(())
+    }
+
+    /// Reports how many of how many samples are chosen.
+    pub(crate) fn count(&self, samples: usize, wanted: usize) {
+        self.shared.done.store(samples as u64, Ordering::Relaxed);
+        self.shared.wanted.store(wanted as u64, Ordering::Relaxed);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::messages::note;
 use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
-use crate::{args, check, input, many, output, units};
+use crate::{args, check, input, large, many, output, units};
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, memory};
 use std::path::Path;
@@ -18,6 +18,9 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
         return many::sample(args);
     }
     check::sample(args)?;
+    if let Some(large) = large::chosen(args)? {
+        return large::run(args, &large);
+    }
     let (path, name) = (&args.input.input, input::name(&args.input.input));
     let (cloud, read) = input::read(path, &args.input.reading.options())?;
     let points = input::prepare(&cloud, path, args.input.rows)?;

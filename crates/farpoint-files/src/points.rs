@@ -122,34 +122,46 @@ pub fn prepare<'a>(
 ) -> Result<Points<'a>, String> {
     let mut points = Points::of(cloud);
     let (all, bad, zeros) = (points.len(), points.unusable(), points.zeros());
-    if bad > 0 {
-        let (bad, all) = (count(bad), count(all));
-        notes.warn(format!("{name}: {bad} of {all} rows hold NaN or infinity and are left out"));
-    }
+    tell_rows(name, rows.drop_zeros, [all, bad, zeros], notes);
     if rows.drop_zeros && zeros > 0 {
         each_precision!(&mut points, points => drop_zeros(points.to_mut()));
-        let (zeros, all) = (count(zeros), count(all));
-        notes.note(format!("{name}: {zeros} of {all} rows are exactly (0, 0, 0) and are left out"));
-    } else if zeros as f64 > MANY_ZEROS * all as f64 {
-        let (zeros, all) = (count(zeros), count(all));
-        notes.warn(format!(
-            "{name}: {zeros} of {all} rows are exactly (0, 0, 0), which some sensors write for \
-             'no return'; --drop-zeros leaves them out"
-        ));
     }
     if !points.is_empty() && points.first_usable().is_none() {
         return Err(format!("{name}: none of the {} rows can be used; check the file", count(all)));
     }
     if let (true, Points::F64(wide)) = (rows.single, &points) {
         let (corner, narrow) = narrowed(wide);
-        notes.note(format!(
-            "{name}: sampled in single precision, after subtracting the minimum corner ({}, {}, \
-             {}); what is written keeps its coordinates",
-            corner[0], corner[1], corner[2]
-        ));
+        tell_narrowed(name, corner, notes);
         points = Points::F32(Cow::Owned(narrow));
     }
     Ok(points)
+}
+
+/// Tells `notes` which of `all` rows are `bad` and which are `zeros`, and what is done with them.
+pub fn tell_rows(name: &str, drop_zeros: bool, [all, bad, zeros]: [usize; 3], notes: &mut Notes) {
+    let many = zeros as f64 > MANY_ZEROS * all as f64;
+    let [all, unusable, empty] = [all, bad, zeros].map(count);
+    if bad > 0 {
+        notes.warn(format!(
+            "{name}: {unusable} of {all} rows hold NaN or infinity and are left out"
+        ));
+    }
+    if drop_zeros && zeros > 0 {
+        notes.note(format!("{name}: {empty} of {all} rows are exactly (0, 0, 0) and are left out"));
+    } else if many {
+        notes.warn(format!(
+            "{name}: {empty} of {all} rows are exactly (0, 0, 0), which some sensors write for \
+             'no return'; --drop-zeros leaves them out"
+        ));
+    }
+}
+
+/// Tells `notes` what was subtracted before sampling in single precision.
+pub fn tell_narrowed(name: &str, [x, y, z]: [f64; 3], notes: &mut Notes) {
+    notes.note(format!(
+        "{name}: sampled in single precision, after subtracting the minimum corner ({x}, {y}, {z}); what is \
+         written keeps its coordinates"
+    ));
 }
 
 /// Makes rows of zeros unusable.

@@ -5,8 +5,11 @@ use crate::coordinates::Coordinates;
 use crate::crs::Crs;
 use crate::format::Format;
 use crate::header::Header;
+use crate::resolution::{bounds, is_single};
 use crate::table::{Store, Table};
+use crate::whole::Whole;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// An attribute with more values per point is not split into columns of another format.
 const WIDEST: usize = 4096;
@@ -37,6 +40,8 @@ pub struct Cloud {
     pub(crate) warnings: Vec<String>,
     pub(crate) crs: Option<Crs>,
     pub(crate) scale: Option<[f64; 3]>,
+    /// What all rows tell, where these are only some.
+    pub(crate) whole: Option<Arc<Whole>>,
 }
 
 impl std::fmt::Debug for Cloud {
@@ -60,6 +65,7 @@ impl Cloud {
             warnings: Vec::new(),
             crs: None,
             scale: None,
+            whole: None,
         }
     }
 
@@ -225,6 +231,9 @@ impl Cloud {
         if let Some(added) = self.added.iter().find(|a| a.name == name) {
             return passes(&added.column);
         }
+        if let Some(whole) = &self.whole {
+            return whole.values.get(name).is_some_and(|values| values.any(test));
+        }
         let Some(table) = &self.table else { return false };
         let slots = &mut table.slots.iter();
         let Some(slot) = slots.position(|s| s.name == name && s.count == 1) else { return false };
@@ -232,6 +241,22 @@ impl Cloud {
             let rows: Vec<usize> = (start..self.len().min(start + BLOCK)).collect();
             table.column(slot, 0, &rows).is_some_and(|column| passes(&column))
         })
+    }
+
+    /// The lowest and highest finite value of each axis, of all rows; `None` without a point.
+    pub(crate) fn bounds(&self) -> Option<[[f64; 3]; 2]> {
+        match &self.whole {
+            Some(whole) => whole.bounds,
+            None => bounds(&self.coordinates),
+        }
+    }
+
+    /// Whether float32 holds all coordinates exactly, of all rows.
+    pub(crate) fn is_single(&self) -> bool {
+        match &self.whole {
+            Some(whole) => whole.single,
+            None => is_single(&self.coordinates),
+        }
     }
 
     /// Whether rows are stored as text.

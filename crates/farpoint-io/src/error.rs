@@ -97,6 +97,22 @@ pub enum Error {
         /// Bytes that are free.
         free: u64,
     },
+    /// The file would have to be read whole, and is too large for the memory that was allowed.
+    #[error(
+        "{name}: {format} of this kind is read whole, which takes about {}, and {} are allowed; \
+         convert it to binary PLY, LAS or LAZ, or allow more",
+        size(*needed), size(*limit)
+    )]
+    NotInParts {
+        /// The file, as the user named it.
+        name: String,
+        /// The format it was read as.
+        format: Format,
+        /// Bytes that are needed at least.
+        needed: u64,
+        /// Bytes that are allowed.
+        limit: u64,
+    },
     /// A row to be written is not in the cloud.
     #[error("row {row} is not in the cloud of {len} points; give rows below {len}")]
     RowOutOfRange {
@@ -148,6 +164,8 @@ pub(crate) struct Fault {
     pub(crate) fix: String,
     /// Memory that is missing; all else says nothing then.
     pub(crate) shortage: Option<Shortage>,
+    /// What the system said while an output was written.
+    pub(crate) io: Option<io::Error>,
 }
 
 impl From<Shortage> for Fault {
@@ -163,6 +181,7 @@ impl Fault {
             what: what.into(),
             fix: "the file is damaged or not of this format".into(),
             shortage: None,
+            io: None,
         }
     }
 
@@ -172,6 +191,14 @@ impl Fault {
 
     pub(crate) fn at(mut self, place: Place) -> Fault {
         self.at = Some(place);
+        self
+    }
+
+    /// The place of a point, counted in the whole file.
+    pub(crate) fn after(mut self, rows: u64) -> Fault {
+        if let Some(Place::Point(point)) = &mut self.at {
+            *point += rows as usize;
+        }
         self
     }
 

@@ -5,11 +5,18 @@
 //! back, and drop reserved bits.
 
 mod fields;
+mod layout;
+mod pieces;
 mod placing;
 mod points;
+
+mod stream;
 mod summary;
 mod write;
 
+pub(crate) use layout::layout;
+pub(crate) use pieces::Pieces;
+pub(crate) use stream::stream;
 pub(crate) use summary::summary;
 pub(crate) use write::write;
 
@@ -28,7 +35,7 @@ use std::borrow::Cow;
 
 /// Reads all points.
 pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
-    let (header, compressed, mut warnings) = read_header(&bytes)?;
+    let (header, compressed, warnings) = read_header(&bytes)?;
     let raw = &header.raw;
     let count = point_count(raw);
     let stride = usize::from(raw.point_data_record_length);
@@ -45,6 +52,18 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     };
     let coordinates = coordinates(raw, &records, stride);
     let store = Store::Records { bytes: records, stride };
+    Ok(cloud(header, compressed, coordinates, store, warnings))
+}
+
+/// A cloud of records, with all that its header says.
+fn cloud(
+    header: LasHeader,
+    compressed: bool,
+    coordinates: Coordinates,
+    store: Store,
+    mut warnings: Vec<String>,
+) -> Cloud {
+    let stride = usize::from(header.raw.point_data_record_length);
     let extra = header.records.iter().chain(&header.extended).find(|r| r.is("LASF_Spec", 4));
     let slots = fields::slots(header.format, stride, extra.map(Record::data));
     warn_of_copc(&header, &mut warnings);
@@ -55,7 +74,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     let header = Header::Las(Box::new(header));
     let mut cloud = Cloud::from_table(format, description, coordinates, table, header);
     (cloud.crs, cloud.scale, cloud.warnings) = (crs, Some(scale), warnings);
-    Ok(cloud)
+    cloud
 }
 
 fn warn_of_copc(header: &LasHeader, warnings: &mut Vec<String>) {
@@ -169,7 +188,8 @@ fn stored(bytes: Cow<'_, [u8]>, start: usize, count: u64, stride: usize) -> Resu
     Ok(Part::of(bytes, start..start + length))
 }
 
-fn transforms(raw: &las::raw::Header) -> [(f64, f64); 3] {
+/// Scale and offset of each axis.
+pub(crate) fn transforms(raw: &las::raw::Header) -> [(f64, f64); 3] {
     [
         (raw.x_scale_factor, raw.x_offset),
         (raw.y_scale_factor, raw.y_offset),
@@ -183,7 +203,8 @@ fn integers(record: &[u8]) -> [i32; 3] {
         .map(|at| i32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]))
 }
 
-fn coordinates(raw: &las::raw::Header, records: &[u8], stride: usize) -> Coordinates {
+/// The places of records.
+pub(crate) fn coordinates(raw: &las::raw::Header, records: &[u8], stride: usize) -> Coordinates {
     let [x, y, z] = transforms(raw);
     let value = |n: i32, (scale, offset): (f64, f64)| f64::from(n) * scale + offset;
     let points = records.par_chunks_exact(stride).with_min_len(1 << 14).map(|record| {

@@ -26,6 +26,7 @@ mod error;
 mod format;
 mod header;
 mod las;
+mod layout;
 mod load;
 mod lzf;
 pub mod memory;
@@ -42,10 +43,12 @@ mod quiet;
 mod raw;
 mod records;
 mod resolution;
+mod scan;
 mod sink;
 mod summary;
 mod table;
 mod text;
+mod whole;
 
 pub use cloud::{Cloud, Field};
 pub use column::{Column, Scalar};
@@ -54,7 +57,10 @@ pub use crs::Crs;
 pub use error::{Error, Place};
 pub use format::Format;
 pub use npy::{Array, Values};
-pub use output::{check_output, write, write_arrays, write_bytes, write_indices};
+pub use output::{
+    check_output, write, write_arrays, write_bytes, write_indices, write_indices_in_blocks,
+};
+pub use scan::{Rows, Scan};
 pub use summary::Summary;
 
 use std::borrow::Cow;

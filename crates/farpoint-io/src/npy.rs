@@ -4,12 +4,14 @@
 
 mod archive;
 mod arrays;
+mod layout;
 mod write;
 
 pub(crate) use archive::read_archive;
 pub(crate) use arrays::write_archive;
 pub use arrays::{Array, Values};
-pub(crate) use write::{one_column, write};
+pub(crate) use layout::layout;
+pub(crate) use write::{header_of_indices, one_column, same_header, write};
 
 use crate::cloud::Cloud;
 use crate::column::{Column, Scalar};
@@ -39,29 +41,39 @@ const WIDE: usize = 9;
 /// Reads one array.
 pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     let parsed = parse(&bytes)?;
+    let (table, header) = rows(&parsed, bytes, parsed.shape.first().copied().unwrap_or(0))?;
+    let (coordinates, rounded) = coordinates(&table, parsed.shape[0], header.plain)?;
+    let mut cloud = cloud(&parsed, coordinates, table, header);
+    if rounded {
+        cloud.warnings.push(ROUNDED.into());
+    }
+    Ok(cloud)
+}
+
+/// The warning that [`coordinates`] calls for.
+pub(crate) const ROUNDED: &str = "64-bit integers beyond 2^53 are rounded in the coordinates";
+
+/// A cloud of rows, with all that the header says.
+fn cloud(parsed: &Parsed, coordinates: Coordinates, table: Table, header: NpyHeader) -> Cloud {
     let words = match &parsed.dtype {
         DType::Record(_) => "structured".to_owned(),
         other => other.descr().trim_matches('\'').to_owned(),
     };
-    let (table, header) = match &parsed.dtype {
-        DType::Plain(kind) => plain(&parsed, kind, bytes)?,
-        DType::Record(_) => structured(&parsed, bytes)?,
-        DType::Array(..) => return Err(Fault::new("arrays of arrays are no cloud").fix(FIX)),
-    };
-    let (coordinates, rounded) = coordinates(&table, parsed.shape[0], header.plain)?;
-    let mut warnings = Vec::new();
-    if rounded {
-        warnings.push("64-bit integers beyond 2^53 are rounded in the coordinates".into());
-    }
     let description = format!("NPY {words}, shape {}", shape_words(&parsed.shape));
-    let mut cloud =
-        Cloud::from_table(Format::Npy, description, coordinates, table, Header::Npy(header));
-    cloud.warnings = warnings;
-    Ok(cloud)
+    Cloud::from_table(Format::Npy, description, coordinates, table, Header::Npy(header))
+}
+
+/// The first `count` rows.
+fn rows(parsed: &Parsed, bytes: Cow<'_, [u8]>, count: usize) -> Result<(Table, NpyHeader), Fault> {
+    match &parsed.dtype {
+        DType::Plain(kind) => plain(parsed, kind, bytes, count),
+        DType::Record(_) => structured(parsed, bytes, count),
+        DType::Array(..) => Err(Fault::new("arrays of arrays are no cloud").fix(FIX)),
+    }
 }
 
 /// The points, and whether they hold integers that are no doubles.
-fn coordinates(
+pub(crate) fn coordinates(
     table: &Table,
     count: usize,
     plain: Option<Scalar>,
@@ -189,6 +201,7 @@ fn plain(
     parsed: &Parsed,
     kind: &TypeStr,
     bytes: Cow<'_, [u8]>,
+    count: usize,
 ) -> Result<(Table, NpyHeader), Fault> {
     let shape = &parsed.shape;
     let words = shape_words(shape);
@@ -206,10 +219,10 @@ fn plain(
     };
     let too_large = || Fault::new(format!("the shape {words} is too large"));
     let stride = columns.checked_mul(stored.size()).ok_or_else(too_large)?;
-    let mut bytes = payload(bytes, parsed.start, rows, stride)?;
-    memory::fits(rows as u64, stride + size_of::<[f32; 3]>())?;
+    let mut bytes = payload(bytes, parsed.start, count, stride)?;
+    memory::fits(count as u64, stride + size_of::<[f32; 3]>())?;
     if matches!(parsed.order, Order::Fortran) {
-        bytes = transposed(&bytes, rows, columns, stored.size()).into();
+        bytes = transposed(&bytes, count, columns, stored.size()).into();
     }
     let mut big_endian = kind.endianness() == Endianness::Big;
     let mut dtype = parsed.dtype.clone();
@@ -260,8 +273,12 @@ fn widened(bytes: &[u8], big_endian: bool) -> Vec<u8> {
 }
 
 /// A one-dimensional array of records.
-fn structured(parsed: &Parsed, bytes: Cow<'_, [u8]>) -> Result<(Table, NpyHeader), Fault> {
-    let (DType::Record(fields), [rows]) = (&parsed.dtype, &parsed.shape[..]) else {
+fn structured(
+    parsed: &Parsed,
+    bytes: Cow<'_, [u8]>,
+    count: usize,
+) -> Result<(Table, NpyHeader), Fault> {
+    let (DType::Record(fields), [_]) = (&parsed.dtype, &parsed.shape[..]) else {
         let what =
             format!("a structured array of shape {} is no cloud", shape_words(&parsed.shape));
         return Err(Fault::new(what).fix("save it flat, one record a point"));
@@ -297,7 +314,7 @@ fn structured(parsed: &Parsed, bytes: Cow<'_, [u8]>) -> Result<(Table, NpyHeader
         );
     }
     let xyz = axes(&slots)?;
-    let bytes = payload(bytes, parsed.start, *rows, at)?;
+    let bytes = payload(bytes, parsed.start, count, at)?;
     let big_endian = orders.first() == Some(&true);
     let table = Table { slots, store: Store::Records { bytes, stride: at }, big_endian, xyz };
     Ok((table, NpyHeader { dtype: parsed.dtype.clone(), plain: None }))

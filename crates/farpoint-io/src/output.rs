@@ -4,9 +4,10 @@ use crate::column::Column;
 use crate::error::Error;
 use crate::format::{Format, writable};
 use crate::resolution::step_text;
-use crate::sink::{folder_of, put, put_by};
+use crate::sink::{Sink, folder_of, put, put_by};
 use crate::{Cloud, TextStyle, WriteOptions, las, npy, pcd, ply, text};
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes the given rows in their order; the path `-` is standard output. Returns warnings, which
@@ -55,6 +56,39 @@ pub fn write_bytes(
 pub fn write_indices(path: &Path, indices: &[usize]) -> Result<(), Error> {
     let values = Column::I64(indices.iter().map(|&i| i as i64).collect());
     put(path, &npy::one_column(&values))
+}
+
+/// As [`write_indices`], of so many rows that `next` gives in blocks of any size.
+///
+/// # Errors
+/// [`Error::Write`] if the system refuses, or what `next` gives. The output is complete or not there.
+pub fn write_indices_in_blocks<E: From<Error>>(
+    path: &Path,
+    count: u64,
+    mut next: impl FnMut() -> Result<Option<Vec<u64>>, E>,
+) -> Result<(), E> {
+    let mut failed = None;
+    let written = put_by(path, |sink| {
+        let out: &mut dyn Write = match sink {
+            Sink::File(file) => file,
+            Sink::Stream(stream) => stream,
+        };
+        out.write_all(&npy::header_of_indices(count as usize))?;
+        loop {
+            match next() {
+                Ok(None) => return Ok(()),
+                Ok(Some(rows)) => {
+                    let bytes: Vec<u8> = rows.iter().flat_map(|row| row.to_le_bytes()).collect();
+                    out.write_all(&bytes)?;
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    return Err(io::Error::other("no more rows"));
+                }
+            }
+        }
+    });
+    failed.map_or(written.map_err(E::from), Err)
 }
 
 /// Writes arrays as an NPZ archive, from where they are: memory for a piece of one is all that it takes.
@@ -109,7 +143,7 @@ pub fn check_output(
     Ok(format)
 }
 
-fn output_format(path: &Path, options: &WriteOptions) -> Result<Format, Error> {
+pub(crate) fn output_format(path: &Path, options: &WriteOptions) -> Result<Format, Error> {
     let format = options.format.or_else(|| Format::from_path(path));
     let what = match format {
         Some(format) if format.can_write() => return Ok(format),
@@ -155,7 +189,7 @@ fn encode(
 }
 
 /// Warns of what a file states of all its points and the format has no place for.
-fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
+pub(crate) fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
     let las = |format| matches!(format, Format::Las | Format::Laz);
     let from_las = cloud.format().is_some_and(las);
     if from_las && las(format) {

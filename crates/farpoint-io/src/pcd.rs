@@ -3,9 +3,11 @@
 //! The header is read by pcd-rs. The rows are cut out of the file here as they are: the crate reads
 //! each value into a vector of its own and, for binary data, allocates what the header promises.
 
+mod layout;
 mod write;
 
-pub(crate) use write::write;
+pub(crate) use layout::layout;
+pub(crate) use write::{kept_header, write};
 
 use crate::cloud::Cloud;
 use crate::column::{Column, Scalar};
@@ -24,10 +26,7 @@ use std::borrow::Cow;
 
 /// Reads all points.
 pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
-    let (lines, start) = header_lines(&bytes)?;
-    let lines: Vec<Vec<u8>> = lines.into_iter().map(<[u8]>::to_vec).collect();
-    let text: Vec<String> = lines.iter().map(|l| String::from_utf8_lossy(l).into_owned()).collect();
-    let meta = PcdMeta::from_reader((text.join("\n") + "\n").as_bytes()).map_err(header_fault)?;
+    let (lines, meta, start) = parsed(&bytes)?;
     let count = usize::try_from(meta.num_points).map_err(|_| too_many(&meta, 0))?;
     let ascii = meta.data == DataKind::Ascii;
     let (slots, stride) = slots(&meta, ascii)?;
@@ -41,6 +40,20 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     };
     let table = Table { slots, store, big_endian: false, xyz };
     let coordinates = coordinates(&table, count)?;
+    Ok(cloud(lines, &meta, coordinates, table))
+}
+
+/// The lines of the header, what they say, and where the data starts.
+fn parsed(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, PcdMeta, usize), Fault> {
+    let (lines, start) = header_lines(bytes)?;
+    let lines: Vec<Vec<u8>> = lines.into_iter().map(<[u8]>::to_vec).collect();
+    let text: Vec<String> = lines.iter().map(|l| String::from_utf8_lossy(l).into_owned()).collect();
+    let meta = PcdMeta::from_reader((text.join("\n") + "\n").as_bytes()).map_err(header_fault)?;
+    Ok((lines, meta, start))
+}
+
+/// A cloud of rows, with all that the header says.
+fn cloud(lines: Vec<Vec<u8>>, meta: &PcdMeta, coordinates: Coordinates, table: Table) -> Cloud {
     let mut warnings = Vec::new();
     if meta.width.checked_mul(meta.height) != Some(meta.num_points) {
         warnings.push(format!(
@@ -55,7 +68,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     let header = Header::Pcd(PcdHeader { lines, data: meta.data });
     let mut cloud = Cloud::from_table(Format::Pcd, description, coordinates, table, header);
     cloud.warnings = warnings;
-    Ok(cloud)
+    cloud
 }
 
 fn data_name(data: DataKind) -> &'static str {
@@ -229,7 +242,7 @@ fn compressed_rows(
     Ok(Store::Records { bytes: bytes.into(), stride })
 }
 
-fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
     if let Some(coordinates) = table.float_coordinates() {
         return Ok(coordinates);
     }

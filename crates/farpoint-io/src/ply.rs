@@ -4,13 +4,17 @@
 //! number and refuse `nan` in ascii; kept points must come back bit for bit, so the rows are cut out
 //! of the file here as they are.
 
+mod layout;
 mod rows;
 mod write;
 
-pub(crate) use write::write;
+pub(crate) use layout::layout;
+pub(crate) use rows::coordinates;
+pub(crate) use write::{same_header, write};
 
 use crate::cloud::Cloud;
 use crate::column::Scalar;
+use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, HeaderLine, PlyHeader};
@@ -38,18 +42,18 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     let parsed = parse_header(&bytes)?;
     let ascii = parsed.header.encoding == PlyEncoding::Ascii;
     let big_endian = parsed.header.encoding == PlyEncoding::BinaryBigEndian;
-    let vertex = parsed.elements.iter().position(|e| e.name == "vertex").ok_or_else(|| {
-        Fault::new("there is no element 'vertex'").fix("only PLY files with points can be read")
-    })?;
-    let before = &parsed.elements[..vertex];
-    let element = &parsed.elements[vertex];
-    let xyz = axes(&element.slots)?;
+    let (before, element, xyz) = vertices(&parsed)?;
     let store = match ascii {
         true => rows::ascii(bytes, parsed.length, before, element)?,
         false => rows::binary(bytes, parsed.length, before, element, big_endian)?,
     };
     let table = Table { slots: element.slots.clone(), store, big_endian, xyz };
     let coordinates = rows::coordinates(&table, element.count)?;
+    Ok(cloud(parsed, coordinates, table))
+}
+
+/// A cloud of vertices, with all that the header says.
+fn cloud(parsed: Parsed, coordinates: Coordinates, table: Table) -> Cloud {
     let mut warnings = Vec::new();
     for e in parsed.elements.iter().filter(|e| e.name != "vertex") {
         warnings.push(format!(
@@ -61,7 +65,16 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     let header = Header::Ply(parsed.header);
     let mut cloud = Cloud::from_table(Format::Ply, description, coordinates, table, header);
     cloud.warnings = warnings;
-    Ok(cloud)
+    cloud
+}
+
+/// The elements before the vertices, these, and which of their properties are x, y and z.
+fn vertices(parsed: &Parsed) -> Result<(&[Element], &Element, [usize; 3]), Fault> {
+    let vertex = parsed.elements.iter().position(|e| e.name == "vertex").ok_or_else(|| {
+        Fault::new("there is no element 'vertex'").fix("only PLY files with points can be read")
+    })?;
+    let element = &parsed.elements[vertex];
+    Ok((&parsed.elements[..vertex], element, axes(&element.slots)?))
 }
 
 fn encoding_name(encoding: PlyEncoding) -> &'static str {

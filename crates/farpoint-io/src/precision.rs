@@ -7,7 +7,7 @@ use crate::Precision;
 use crate::cloud::Cloud;
 use crate::column::{Column, ROWS_A_JOB, Scalar};
 use crate::coordinates::Coordinates;
-use crate::resolution::{bounds, float_spacing, is_single, meaningful_step};
+use crate::resolution::{float_spacing, meaningful_step};
 use rayon::prelude::*;
 
 impl Precision {
@@ -61,14 +61,14 @@ fn narrowed(
     warnings: &mut Vec<String>,
 ) -> Placed {
     // Of the whole cloud, so that all samples of a file have the same offset.
-    let [low, high] = bounds(&cloud.coordinates).unwrap_or_default();
+    let [low, high] = cloud.bounds().unwrap_or_default();
     let step = meaningful_step(cloud, rows);
     let spacing = |offset: [f64; 3]| -> [f64; 3] {
         std::array::from_fn(|axis| {
             float_spacing((low[axis] - offset[axis]).abs().max((high[axis] - offset[axis]).abs()))
         })
     };
-    let single = is_single(&cloud.coordinates);
+    let single = cloud.is_single();
     let loses = |spacing: [f64; 3]| !single && (0..3).any(|axis| spacing[axis] >= step[axis]);
     let plain = spacing([0.0; 3]);
     let corner = low.map(f64::floor);

@@ -1,6 +1,7 @@
 //! Raw rows of little-endian float32 without a header, as in KITTI (4 per row) and nuScenes (5).
 
 mod layout;
+mod place;
 
 use crate::ReadOptions;
 use crate::cloud::Cloud;
@@ -11,7 +12,10 @@ use crate::format::Format;
 use crate::header::Header;
 use crate::part::Part;
 use crate::table::{Slot, Store, Table};
+use layout::Values;
 use std::borrow::Cow;
+
+pub(crate) use place::layout;
 
 /// Reads all rows. The options' columns count; unless set, the name decides between 4 and 5, and the
 /// values are asked whether that can be.
@@ -20,6 +24,31 @@ pub(crate) fn read(
     name: &str,
     options: &ReadOptions,
 ) -> Result<Cloud, Fault> {
+    let length = bytes.len() as u64;
+    let found = described(&Values::of(&bytes), length, name, options)?;
+    let rows = bytes.len() / found.stride;
+    let bytes = Part::of(bytes, 0..rows * found.stride);
+    let (table, description, doubt) = found.table(bytes);
+    let coordinates = table.float_coordinates().unwrap_or(Coordinates::F32(Vec::new()));
+    let mut cloud = Cloud::from_table(Format::Raw, description, coordinates, table, Header::None);
+    cloud.warnings.extend(doubt);
+    Ok(cloud)
+}
+
+/// What is in a row.
+struct Described {
+    columns: usize,
+    stride: usize,
+    xyz: [usize; 3],
+    doubt: Option<String>,
+}
+
+fn described(
+    values: &Values,
+    length: u64,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Described, Fault> {
     let guess = match name.to_ascii_lowercase().ends_with(".pcd.bin") {
         true => 5,
         false => 4,
@@ -32,8 +61,8 @@ pub(crate) fn read(
     let stride = columns.checked_mul(4).ok_or_else(|| {
         Fault::new(format!("{columns} columns a row are too many")).fix("give --columns 3 or more")
     })?;
-    if !bytes.len().is_multiple_of(stride) {
-        return Err(misfit(&bytes, columns));
+    if !length.is_multiple_of(stride as u64) {
+        return Err(misfit(values, length, columns));
     }
     let xyz = match &options.xyz {
         Some(xyz) => axes(xyz, columns)?,
@@ -41,20 +70,20 @@ pub(crate) fn read(
     };
     let doubt = match options.columns {
         Some(_) => None,
-        None => layout::check(&bytes, columns, xyz)?,
+        None => layout::check(values, columns, xyz)?,
     };
-    let rows = bytes.len() / stride;
-    let table = Table {
-        slots: (0..columns).map(|i| slot(i, columns, xyz)).collect(),
-        store: Store::Records { bytes: Part::of(bytes, 0..rows * stride), stride },
-        big_endian: false,
-        xyz,
-    };
-    let coordinates = table.float_coordinates().unwrap_or(Coordinates::F32(Vec::new()));
-    let description = format!("raw float32 x {columns}");
-    let mut cloud = Cloud::from_table(Format::Raw, description, coordinates, table, Header::None);
-    cloud.warnings.extend(doubt);
-    Ok(cloud)
+    Ok(Described { columns, stride, xyz, doubt })
+}
+
+impl Described {
+    /// The table of these rows, the format as text, and a warning.
+    fn table(self, bytes: Part) -> (Table, String, Option<String>) {
+        let Described { columns, stride, xyz, doubt } = self;
+        let slots = (0..columns).map(|i| slot(i, columns, xyz)).collect();
+        let store = Store::Records { bytes, stride };
+        let table = Table { slots, store, big_endian: false, xyz };
+        (table, format!("raw float32 x {columns}"), doubt)
+    }
 }
 
 const NAMES: [&str; 5] = ["x", "y", "z", "intensity", "ring"];
@@ -88,11 +117,10 @@ fn axes(xyz: &[String; 3], columns: usize) -> Result<[usize; 3], Fault> {
     Ok(out)
 }
 
-fn misfit(bytes: &[u8], columns: usize) -> Fault {
-    let size = bytes.len();
+fn misfit(values: &Values, size: u64, columns: usize) -> Fault {
     let fits: Vec<String> =
-        (3..=16).filter(|c| size.is_multiple_of(4 * c)).map(|c| c.to_string()).collect();
-    let fix = match (fits.is_empty(), layout::likely(bytes)) {
+        (3..=16u64).filter(|c| size.is_multiple_of(4 * c)).map(|c| c.to_string()).collect();
+    let fix = match (fits.is_empty(), layout::likely(values)) {
         (true, _) => {
             "no number of columns from 3 to 16 fits: the file is cut short or not raw float32"
                 .into()

@@ -120,7 +120,7 @@ pub(crate) fn meaningful_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
     if let Some(scale) = cloud.scale() {
         return scale.map(f64::abs);
     }
-    let Some([low, high]) = bounds(cloud.coordinates()) else { return [1.0; 3] };
+    let Some([low, high]) = cloud.bounds() else { return [1.0; 3] };
     let extent = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
     std::array::from_fn(|axis| match decimals(cloud.coordinates(), axis, rows) {
         Some(digits) => 10f64.powi(-(digits as i32)),
@@ -135,11 +135,11 @@ pub(crate) fn integer_step(cloud: &Cloud, rows: &[usize]) -> [f64; 3] {
         return scale.map(f64::abs);
     }
     let coordinates = cloud.coordinates();
-    let Some([low, high]) = bounds(coordinates) else { return [0.01; 3] };
+    let Some([low, high]) = cloud.bounds() else { return [0.01; 3] };
     let extent = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
     let float = float_step(extent);
     // More decimals than that are digits of a computed number. Floats have none beyond it.
-    let least = if is_single(coordinates) { float } else { float / 10.0 };
+    let least = if cloud.is_single() { float } else { float / 10.0 };
     let steps = std::array::from_fn(|axis| match decimals(coordinates, axis, rows) {
         Some(digits) if power_of_ten(digits as i32) > least => power_of_ten(digits as i32),
         Some(_) => least,

@@ -16,10 +16,10 @@ const USUAL_RATIO: usize = 100;
 const RATIO: usize = 10_000;
 
 /// One chunk: its compressed bytes and how many points are wanted of it.
-struct Chunk<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    points: usize,
+pub(super) struct Chunk<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
+    pub(super) points: usize,
 }
 
 /// Decompresses `count` records of `stride` bytes.
@@ -30,18 +30,7 @@ pub(super) fn decompress(
     count: u64,
     stride: usize,
 ) -> Result<Vec<u8>, Fault> {
-    let vlr = guarded("the LASzip record cannot be decoded", || {
-        let vlr =
-            LazVlr::from_buffer(vlr).map_err(|e| Fault::new(format!("the LASzip record: {e}")))?;
-        let size = vlr.items().iter().map(|i| usize::from(i.size())).sum::<usize>();
-        if vlr.items().is_empty() || size != stride {
-            let what = format!(
-                "the LASzip record describes points of {size} bytes, the header of {stride}"
-            );
-            return Err(Fault::new(what));
-        }
-        Ok(vlr)
-    })?;
+    let vlr = described(vlr, stride)?;
     if count == 0 {
         return Ok(Vec::new());
     }
@@ -60,8 +49,24 @@ pub(super) fn decompress(
     }
 }
 
+/// What the LASzip record says of points of `stride` bytes.
+pub(super) fn described(vlr: &[u8], stride: usize) -> Result<LazVlr, Fault> {
+    guarded("the LASzip record cannot be decoded", || {
+        let vlr =
+            LazVlr::from_buffer(vlr).map_err(|e| Fault::new(format!("the LASzip record: {e}")))?;
+        let size = vlr.items().iter().map(|i| usize::from(i.size())).sum::<usize>();
+        if vlr.items().is_empty() || size != stride {
+            let what = format!(
+                "the LASzip record describes points of {size} bytes, the header of {stride}"
+            );
+            return Err(Fault::new(what));
+        }
+        Ok(vlr)
+    })
+}
+
 /// The compressor type has no accessor; the record's first two bytes are it.
-fn compressor(vlr: &LazVlr) -> CompressorType {
+pub(super) fn compressor(vlr: &LazVlr) -> CompressorType {
     let mut bytes = Vec::new();
     // Writing to a Vec cannot fail.
     let _ = vlr.write_to(&mut bytes);
@@ -150,7 +155,7 @@ fn chunks<'a>(
 
 /// Point formats 6 to 10 name the size of each layer after the first point; laz allocates what they
 /// say, so their sum is compared with the chunk.
-fn layers_fit(chunk: &[u8], vlr: &LazVlr, stride: usize) -> bool {
+pub(super) fn layers_fit(chunk: &[u8], vlr: &LazVlr, stride: usize) -> bool {
     let layers = vlr.items().iter().map(|item| match item.item_type() {
         LazItemType::Point14 => 9,
         LazItemType::RGBNIR14 => 2,
@@ -206,7 +211,7 @@ fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fau
 
 /// A single entry makes laz's parallel function decompress on this very thread, where its panics
 /// are caught.
-fn one_chunk(chunk: &Chunk, out: &mut [u8], vlr: &LazVlr) -> Result<(), Fault> {
+pub(super) fn one_chunk(chunk: &Chunk, out: &mut [u8], vlr: &LazVlr) -> Result<(), Fault> {
     let entry =
         ChunkTableEntry { point_count: chunk.points as u64, byte_count: chunk.bytes.len() as u64 };
     guarded("a chunk of points cannot be decoded", || {

@@ -12,11 +12,11 @@ use las::raw::Header as Raw;
 use std::io::{Read, Seek, SeekFrom};
 
 /// Bytes of the longest header.
-const LONGEST: u64 = 375;
+pub(super) const LONGEST: u64 = 375;
 /// LAS is not older; some writers put zeros or ones for a date.
 const FIRST_YEAR: u16 = 2000;
 /// Larger records after the points hold no description of the file.
-const LARGEST: u64 = 16 << 20;
+pub(super) const LARGEST: u64 = 16 << 20;
 
 /// Reads what comes before the points, and the records after them that describe the file.
 pub(crate) fn summary<R: Read + Seek>(file: &mut R, length: u64) -> Result<Summary, Fault> {
@@ -66,7 +66,7 @@ fn tell(header: &LasHeader, summary: &mut Summary) {
 }
 
 /// At most so many bytes from a place on.
-fn part<R: Read + Seek>(file: &mut R, at: u64, length: u64) -> Result<Vec<u8>, Fault> {
+pub(super) fn part<R: Read + Seek>(file: &mut R, at: u64, length: u64) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
     let read = file
         .seek(SeekFrom::Start(at))

@@ -59,7 +59,7 @@ fn kept(table: &Table, rows: &[usize], added: &[Attribute]) -> Vec<u8> {
 }
 
 /// Makes the input's header describe records that have the added attributes after them.
-fn describe_kept(
+pub(super) fn describe_kept(
     header: &mut LasHeader,
     added: &[Attribute],
     warnings: &mut Vec<String>,
@@ -155,20 +155,11 @@ fn new_record(user: &str, id: u16, text: &str, data: &[u8]) -> Record {
 
 /// Puts header, records, points and later records together.
 fn assemble(mut header: LasHeader, points: Vec<u8>, compress: bool) -> Result<Vec<u8>, Fault> {
-    let stride = usize::from(header.raw.point_data_record_length);
-    let laz = if compress { Some(compression(&mut header, stride)?) } else { None };
-    count_points(&mut header.raw, header.format, &points, stride);
-    header.raw.point_data_record_format = header.format | if compress { 0x80 } else { 0 };
-    header.raw.number_of_variable_length_records = header.records.len() as u32;
-    let head = header_bytes(&header.raw)?.len();
-    let records: usize = header.records.iter().map(|r| r.bytes.len()).sum();
-    let start = head + records + header.padding.len();
-    header.raw.header_size = head as u16;
-    header.raw.offset_to_point_data = u32::try_from(start)
-        .map_err(|_| Fault::new("the records before the points exceed 4 GiB"))?;
-    let mut out = header_bytes(&header.raw)?;
-    header.records.iter().for_each(|r| out.extend_from_slice(&r.bytes));
-    out.extend_from_slice(&header.padding);
+    let laz = prepare(&mut header, compress)?;
+    let mut counts = Counts::new(&header);
+    counts.add(&points);
+    counts.state(&mut header);
+    let mut out = before_points(&header)?;
     match laz {
         None => out.extend_from_slice(&points),
         Some(vlr) => out = compressed(out, &points, vlr)?,
@@ -181,7 +172,30 @@ fn assemble(mut header: LasHeader, points: Vec<u8>, compress: bool) -> Result<Ve
     Ok(out)
 }
 
-fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, Fault> {
+/// States in the header what comes before the points; gives the LASzip record if they are compressed.
+pub(super) fn prepare(header: &mut LasHeader, compress: bool) -> Result<Option<LazVlr>, Fault> {
+    let stride = usize::from(header.raw.point_data_record_length);
+    let laz = if compress { Some(compression(header, stride)?) } else { None };
+    header.raw.point_data_record_format = header.format | if compress { 0x80 } else { 0 };
+    header.raw.number_of_variable_length_records = header.records.len() as u32;
+    let head = header_bytes(&header.raw)?.len();
+    let records: usize = header.records.iter().map(|r| r.bytes.len()).sum();
+    let start = head + records + header.padding.len();
+    header.raw.header_size = head as u16;
+    header.raw.offset_to_point_data = u32::try_from(start)
+        .map_err(|_| Fault::new("the records before the points exceed 4 GiB"))?;
+    Ok(laz)
+}
+
+/// The bytes before the first point.
+pub(super) fn before_points(header: &LasHeader) -> Result<Vec<u8>, Fault> {
+    let mut out = header_bytes(&header.raw)?;
+    header.records.iter().for_each(|r| out.extend_from_slice(&r.bytes));
+    out.extend_from_slice(&header.padding);
+    Ok(out)
+}
+
+pub(super) fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
     raw.write_to(&mut bytes)
         .map_err(|e| Fault::new(format!("the header cannot be written: {e}")))?;
@@ -217,42 +231,66 @@ fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec<u8>, Fault
 }
 
 /// The numbers in the header that depend on which points are kept.
-fn count_points(raw: &mut las::raw::Header, format: u8, points: &[u8], stride: usize) {
-    let count = points.len() / stride;
-    let mask = if format < 6 { 7 } else { 15 };
-    let mut returns = [0u64; 16];
-    let mut low = [i32::MAX; 3];
-    let mut high = [i32::MIN; 3];
-    for record in points.chunks_exact(stride) {
-        returns[usize::from(record[14] & mask)] += 1;
-        for (axis, n) in integers(record).into_iter().enumerate() {
-            low[axis] = low[axis].min(n);
-            high[axis] = high[axis].max(n);
+pub(super) struct Counts {
+    stride: usize,
+    /// The bits of a record that count its return.
+    mask: u8,
+    count: u64,
+    returns: [u64; 16],
+    low: [i32; 3],
+    high: [i32; 3],
+}
+
+impl Counts {
+    pub(super) fn new(header: &LasHeader) -> Counts {
+        Counts {
+            stride: usize::from(header.raw.point_data_record_length),
+            mask: if header.format < 6 { 7 } else { 15 },
+            count: 0,
+            returns: [0; 16],
+            low: [i32::MAX; 3],
+            high: [i32::MIN; 3],
         }
     }
-    let value = |n: i32, axis: usize| {
-        let (scale, offset) = transforms(raw)[axis];
-        if count == 0 { 0.0 } else { f64::from(n) * scale + offset }
-    };
-    let low: [f64; 3] = std::array::from_fn(|a| value(low[a], a));
-    let high: [f64; 3] = std::array::from_fn(|a| value(high[a], a));
-    // A negative scale turns the two around.
-    [raw.min_x, raw.min_y, raw.min_z] = std::array::from_fn(|a| low[a].min(high[a]));
-    [raw.max_x, raw.max_y, raw.max_z] = std::array::from_fn(|a| low[a].max(high[a]));
-    let by_return = |i: usize| returns.get(i + 1).copied().unwrap_or(0);
-    // The old 32-bit counts stay 0 where LAS 1.4 says so.
-    let old = raw.large_file.is_none() || (format < 6 && u32::try_from(count).is_ok());
-    raw.number_of_point_records = if old { count as u32 } else { 0 };
-    raw.number_of_points_by_return =
-        std::array::from_fn(|i| if old { by_return(i) as u32 } else { 0 });
-    if let Some(large) = &mut raw.large_file {
-        large.number_of_point_records = count as u64;
-        large.number_of_points_by_return = std::array::from_fn(by_return);
+
+    pub(super) fn add(&mut self, points: &[u8]) {
+        self.count += (points.len() / self.stride) as u64;
+        for record in points.chunks_exact(self.stride) {
+            self.returns[usize::from(record[14] & self.mask)] += 1;
+            for (axis, n) in integers(record).into_iter().enumerate() {
+                self.low[axis] = self.low[axis].min(n);
+                self.high[axis] = self.high[axis].max(n);
+            }
+        }
+    }
+
+    pub(super) fn state(&self, header: &mut LasHeader) {
+        let (raw, count) = (&mut header.raw, self.count);
+        let value = |n: i32, axis: usize| {
+            let (scale, offset) = transforms(raw)[axis];
+            if count == 0 { 0.0 } else { f64::from(n) * scale + offset }
+        };
+        let low: [f64; 3] = std::array::from_fn(|a| value(self.low[a], a));
+        let high: [f64; 3] = std::array::from_fn(|a| value(self.high[a], a));
+        // A negative scale turns the two around.
+        [raw.min_x, raw.min_y, raw.min_z] = std::array::from_fn(|a| low[a].min(high[a]));
+        [raw.max_x, raw.max_y, raw.max_z] = std::array::from_fn(|a| low[a].max(high[a]));
+        let by_return = |i: usize| self.returns.get(i + 1).copied().unwrap_or(0);
+        // The old 32-bit counts stay 0 where LAS 1.4 says so.
+        let small = header.format < 6 && u32::try_from(count).is_ok();
+        let old = raw.large_file.is_none() || small;
+        raw.number_of_point_records = if old { count as u32 } else { 0 };
+        raw.number_of_points_by_return =
+            std::array::from_fn(|i| if old { by_return(i) as u32 } else { 0 });
+        if let Some(large) = &mut raw.large_file {
+            large.number_of_point_records = count;
+            large.number_of_points_by_return = std::array::from_fn(by_return);
+        }
     }
 }
 
 /// The records after the points come to a new place.
-fn move_extended(header: &mut LasHeader, start: u64) {
+pub(super) fn move_extended(header: &mut LasHeader, start: u64) {
     let wave = header.raw.start_of_waveform_data_packet_record;
     let length: u64 = header.extended.iter().map(|r| r.bytes.len() as u64).sum();
     let (from, to) = (header.extended_start, header.extended_start.saturating_add(length));

@@ -45,6 +45,11 @@ pub(crate) fn write(
     Ok(out)
 }
 
+/// The header of a one-dimensional array of int64.
+pub(crate) fn header_of_indices(count: usize) -> Vec<u8> {
+    header(&type_code(Scalar::I64, false), &[count])
+}
+
 /// A one-dimensional array.
 pub(crate) fn one_column(column: &Column) -> Vec<u8> {
     let mut out = header(&type_code(column.kind(), false), &[column.len()]);
@@ -52,6 +57,13 @@ pub(crate) fn one_column(column: &Column) -> Vec<u8> {
         column.push_bytes(i, false, &mut out);
     }
     out
+}
+
+/// The input's header for so many rows.
+pub(crate) fn same_header(head: &NpyHeader, table: &Table, count: usize) -> Vec<u8> {
+    let shape = [count, table.slots.len()];
+    let shape = if head.plain.is_some() { &shape[..] } else { &shape[..1] };
+    header(&head.dtype.descr(), shape)
 }
 
 fn same_rows(

@@ -146,7 +146,7 @@ fn field_line(word: &[u8], slots: &[Slot], added: &[Attribute]) -> Option<String
 }
 
 /// The input's header with the numbers that change.
-fn kept_header(
+pub(crate) fn kept_header(
     header: &PcdHeader,
     slots: &[Slot],
     added: &[Attribute],

@@ -39,7 +39,7 @@ pub(super) fn ascii(
     Ok(Store::Lines { bytes: Part::of(bytes, start..end), spans, split: Split::Space })
 }
 
-fn short(element: &Element, found: usize) -> Fault {
+pub(super) fn short(element: &Element, found: usize) -> Fault {
     let what = format!("the header promises {} vertices, the file has {found}", element.count);
     Fault::truncated(what)
 }
@@ -78,7 +78,7 @@ pub(super) fn binary(
 }
 
 /// Bytes of a row without lists.
-fn row_size(slots: &[Slot]) -> Option<usize> {
+pub(super) fn row_size(slots: &[Slot]) -> Option<usize> {
     let fixed = slots.iter().all(|s| s.list.is_none());
     fixed.then(|| slots.iter().map(|s| s.kind.size()).sum())
 }
@@ -110,7 +110,7 @@ fn walk(
 }
 
 /// Takes x, y and z out of the rows.
-pub(super) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
+pub(crate) fn coordinates(table: &Table, count: usize) -> Result<Coordinates, Fault> {
     if let Some(coordinates) = table.float_coordinates() {
         return Ok(coordinates);
     }

@@ -88,23 +88,7 @@ fn same_rows(
 ) -> Vec<u8> {
     let mut added: Vec<Attribute> = added.into_iter().map(|a| suited(a, warnings)).collect();
     distinct(&mut added, table.slots.iter().map(|s| s.name.clone()).collect());
-    let mut out = Vec::new();
-    let mut line = |text: &[u8]| {
-        out.extend_from_slice(text);
-        out.extend_from_slice(header.line_end);
-    };
-    for kept in &header.lines {
-        match kept {
-            HeaderLine::Kept(text) => line(text),
-            HeaderLine::Vertex => line(format!("element vertex {}", rows.len()).as_bytes()),
-            HeaderLine::VertexEnd => {
-                for a in &added {
-                    line(format!("property {} {}", type_name(a.column.kind()), a.name).as_bytes());
-                }
-            }
-        }
-    }
-    line(b"end_header");
+    let mut out = same_header(header, rows.len(), &added);
     match &table.store {
         Store::Records { .. } => {
             records::append(&mut out, Some((table, rows)), rows.len(), &added, table.big_endian);
@@ -126,6 +110,28 @@ fn same_rows(
             });
         }
     }
+    out
+}
+
+/// The input's header for so many rows, with the added attributes.
+pub(crate) fn same_header(header: &PlyHeader, count: usize, added: &[Attribute]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut line = |text: &[u8]| {
+        out.extend_from_slice(text);
+        out.extend_from_slice(header.line_end);
+    };
+    for kept in &header.lines {
+        match kept {
+            HeaderLine::Kept(text) => line(text),
+            HeaderLine::Vertex => line(format!("element vertex {count}").as_bytes()),
+            HeaderLine::VertexEnd => {
+                for a in added {
+                    line(format!("property {} {}", type_name(a.column.kind()), a.name).as_bytes());
+                }
+            }
+        }
+    }
+    line(b"end_header");
     out
 }
 

@@ -6,6 +6,8 @@
 //! that the two share, in bits. The order of the rows does not matter.
 
 use crate::error::Fault;
+use std::io;
+use std::ops::Range;
 
 /// The numbers of columns that are compared.
 const COLUMNS: std::ops::RangeInclusive<usize> = 3..=8;
@@ -22,11 +24,11 @@ const LEAST: f64 = 0.1;
 /// # Errors
 /// If the values are no coordinates, or if another number of columns is clearly the right one.
 pub(super) fn check(
-    bytes: &[u8],
+    values: &Values,
     columns: usize,
     xyz: [usize; 3],
 ) -> Result<Option<String>, Fault> {
-    if !holds_coordinates(bytes, columns, xyz) {
+    if !holds_coordinates(values, columns, xyz) {
         let what = format!(
             "the values are no coordinates: read as {columns} float32 a row, many are above 1e12 or below 1e-30"
         );
@@ -35,7 +37,7 @@ pub(super) fn check(
              (in Python: columns=, format=)",
         ));
     }
-    let fits = informations(bytes);
+    let fits = informations(values);
     let others: Vec<String> =
         fits.iter().filter(|f| f.0 != columns).map(|f| f.0.to_string()).collect();
     if others.is_empty() {
@@ -61,8 +63,8 @@ pub(super) fn check(
 }
 
 /// The number of columns that the values show, if they show one.
-pub(super) fn likely(bytes: &[u8]) -> Option<usize> {
-    best(&informations(bytes)).map(|(columns, _)| columns)
+pub(super) fn likely(values: &Values) -> Option<usize> {
+    best(&informations(values)).map(|(columns, _)| columns)
 }
 
 /// The number of columns with the most information. Of nearly equal ones the smallest: a multiple of the
@@ -73,31 +75,60 @@ fn best(fits: &[(usize, f64)]) -> Option<(usize, f64)> {
 }
 
 /// The numbers of columns that fit the size, with what the place in a row says of a value.
-fn informations(bytes: &[u8]) -> Vec<(usize, f64)> {
-    let fitting = COLUMNS.filter(|c| bytes.len().is_multiple_of(4 * c));
-    fitting.map(|columns| (columns, information(bytes, columns))).collect()
+fn informations(values: &Values) -> Vec<(usize, f64)> {
+    let fitting = COLUMNS.filter(|c| values.length.is_multiple_of(4 * *c as u64));
+    fitting.map(|columns| (columns, information(values, columns))).collect()
+}
+
+/// The values that are looked at.
+pub(super) struct Values {
+    /// Bytes of the file.
+    length: u64,
+    /// A value's number in the file, and its bits.
+    seen: Vec<(u64, u32)>,
+}
+
+impl Values {
+    /// Of a file in memory.
+    pub(super) fn of(bytes: &[u8]) -> Values {
+        let read = |at: u64, length: usize| Ok(bytes[at as usize..at as usize + length].to_vec());
+        match Values::read(bytes.len() as u64, read) {
+            Ok(values) => values,
+            Err(_) => unreachable!("bytes in memory are read without error"),
+        }
+    }
+
+    /// Of a file of `length` bytes; `read` gives so many from a place on.
+    pub(super) fn read(
+        length: u64,
+        mut read: impl FnMut(u64, usize) -> io::Result<Vec<u8>>,
+    ) -> io::Result<Values> {
+        let mut seen = Vec::new();
+        for block in blocks(length / 4) {
+            let bytes = read(4 * block.start, 4 * (block.end - block.start) as usize)?;
+            let bits = bytes.as_chunks().0.iter().map(|value| u32::from_le_bytes(*value));
+            seen.extend(block.zip(bits));
+        }
+        Ok(Values { length, seen })
+    }
 }
 
 /// Numbers of the values that are looked at.
-fn chosen(values: usize) -> impl Iterator<Item = usize> {
-    let whole = values <= BLOCKS * BLOCK;
-    let blocks = if whole { 1 } else { BLOCKS };
-    let block = if whole { values } else { BLOCK };
-    let step = if whole { 0 } else { (values - BLOCK) / (BLOCKS - 1) };
-    (0..blocks).flat_map(move |b| b * step..b * step + block)
-}
-
-fn bits(bytes: &[u8], value: usize) -> u32 {
-    let at = 4 * value;
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+fn blocks(values: u64) -> impl Iterator<Item = Range<u64>> {
+    let (number, block) = (BLOCKS as u64, BLOCK as u64);
+    let whole = values <= number * block;
+    let number = if whole { 1 } else { number };
+    let block = if whole { values } else { block };
+    let step = if whole { 0 } else { (values - block) / (BLOCKS as u64 - 1) };
+    (0..number).map(move |b| b * step..b * step + block)
 }
 
 /// The mutual information of the column and the sign and exponent of a value, in bits, less what
 /// chance gives in so few values.
-fn information(bytes: &[u8], columns: usize) -> f64 {
+fn information(values: &Values, columns: usize) -> f64 {
     let mut counts = vec![[0u32; SIGNS]; columns];
-    for value in chosen(bytes.len() / 4) {
-        counts[value % columns][(bits(bytes, value) >> 23) as usize] += 1;
+    for (value, bits) in &values.seen {
+        counts[(value % columns as u64) as usize][(bits >> 23) as usize] += 1;
     }
     let mut total = [0u32; SIGNS];
     for column in &counts {
@@ -126,10 +157,11 @@ fn entropy(counts: &[u32; SIGNS]) -> f64 {
 
 /// Whether x, y and z are numbers of a size that a coordinate has, but for a few. Doubles, integers and
 /// text read as float32 are not.
-fn holds_coordinates(bytes: &[u8], columns: usize, xyz: [usize; 3]) -> bool {
+fn holds_coordinates(values: &Values, columns: usize, xyz: [usize; 3]) -> bool {
     let (mut all, mut strange) = (0usize, 0usize);
-    for value in chosen(bytes.len() / 4).filter(|value| xyz.contains(&(value % columns))) {
-        let value = f32::from_bits(bits(bytes, value));
+    let coordinate = |value: u64| xyz.contains(&((value % columns as u64) as usize));
+    for (_, bits) in values.seen.iter().filter(|(value, _)| coordinate(*value)) {
+        let value = f32::from_bits(*bits);
         let size = value.abs();
         all += 1;
         strange += usize::from(value != 0.0 && !value.is_nan() && !(1e-30..1e12).contains(&size));

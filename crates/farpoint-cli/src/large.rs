@@ -1,0 +1,279 @@
+//! `farpoint sample` of a file through the disk: where memory is limited, or too little is free.
+
+use crate::args::{self, Device, Length, Method, SampleOutput};
+use crate::messages::{note, warn};
+use crate::output::{count, number, print, seconds};
+use crate::progress::Progress;
+use crate::report::Files;
+use crate::{input, interrupt, messages, output, units};
+use anyhow::{Result, anyhow, bail, ensure};
+use farpoint::Algorithm;
+use farpoint_io::{Error, Scan, memory};
+use farpoint_spool::{Event, Job, Outputs, Sampled};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Share of the free memory that is taken where nobody says how much.
+const FREE: f64 = 0.75;
+/// A file smaller than this share of the free memory fits, however well it is compressed.
+const SMALL: u64 = 200;
+/// Bytes that a point takes in memory while it is sampled, for each byte of a coordinate.
+const WORK: u64 = 8;
+
+/// A file that is sampled through the disk.
+pub(crate) struct Large {
+    scan: Scan,
+    memory: u64,
+}
+
+/// The file, if it is sampled through the disk: if a spool is given, or if it takes more memory than is
+/// allowed or free.
+pub(crate) fn chosen(args: &args::Sample) -> Result<Option<Large>> {
+    let (path, options) = (&args.input.input, args.input.reading.options());
+    ensure!(
+        args.spool.is_some() || !args.resume,
+        "--resume goes on with a run whose files are kept; give their folder by --spool"
+    );
+    let Method::Exact(_) = args.run.sampler.method else {
+        let given = args.memory.is_some() || args.spool.is_some();
+        ensure!(!given, "--memory and --spool are for exact algorithms; leave them out");
+        return Ok(None);
+    };
+    let allowed = args.memory.map(|size| size.0);
+    if path == Path::new("-") {
+        ensure!(
+            args.spool.is_none(),
+            "--spool is for files, and the input is a pipe; save it first"
+        );
+        return Ok(None);
+    }
+    if allowed.is_none() && args.spool.is_none() {
+        return too_large(args);
+    }
+    let memory = allowed.map_or_else(most, Ok)?;
+    let scan = Scan::open(path, &options, Some(memory))?;
+    if args.spool.is_none() && needed(&scan) <= memory {
+        return Ok(None);
+    }
+    Ok(Some(Large { scan, memory }))
+}
+
+/// The memory that a run may take where nobody says how much.
+fn most() -> Result<u64> {
+    let free = memory::available();
+    let free =
+        free.ok_or_else(|| anyhow!("this system does not tell what is free; give --memory"))?;
+    Ok((free as f64 * FREE) as u64)
+}
+
+/// The file if it does not fit in the memory that is free.
+fn too_large(args: &args::Sample) -> Result<Option<Large>> {
+    let path = &args.input.input;
+    let (Some(free), Ok(about)) = (memory::available(), std::fs::metadata(path)) else {
+        return Ok(None);
+    };
+    if !about.is_file() || about.len() < free / SMALL || asks_for_more(args).is_some() {
+        return Ok(None);
+    }
+    // What can't be read in parts is left to those who read it whole, and say what is missing.
+    let scan = match Scan::open(path, &args.input.reading.options(), Some(0)) {
+        Err(Error::NotInParts { .. }) => return Ok(None),
+        found => found?,
+    };
+    let needed = needed(&scan);
+    if needed <= free {
+        return Ok(None);
+    }
+    let memory = (free as f64 * FREE) as u64;
+    note(&format!(
+        "{}: would take about {} of memory, {} are free; sampled through the disk with {} (--memory and \
+         --spool set how much and where)",
+        input::name(path),
+        bytes(needed),
+        bytes(free),
+        bytes(memory)
+    ));
+    Ok(Some(Large { scan, memory }))
+}
+
+/// Bytes that sampling a file in memory takes.
+fn needed(scan: &Scan) -> u64 {
+    let number = if scan.is_single() { 4 } else { 8 };
+    let row = scan.stride().unwrap_or(64) as u64;
+    // The rows, coordinates, what sampling makes of them, and the output.
+    scan.len().saturating_mul(2 * row + 3 * number + number * WORK) + (64 << 20)
+}
+
+fn bytes(size: u64) -> String {
+    match size >> 30 {
+        0 => format!("{} MiB", size >> 20),
+        1..10 => format!("{:.1} GiB", size as f64 / f64::from(1u32 << 30)),
+        large => format!("{large} GiB"),
+    }
+}
+
+/// An option that sampling through the disk does not have.
+fn asks_for_more(args: &args::Sample) -> Option<&'static str> {
+    let algorithm = matches!(args.run.sampler.method, Method::Exact(Algorithm::Auto));
+    let options = [
+        (!algorithm, "--algorithm"),
+        (args.place.device == Device::Cuda, "--device cuda"),
+        (args.place.gpu.is_some(), "--gpu"),
+        (args.place.simd.is_some(), "--simd"),
+        (args.stats, "--stats"),
+    ];
+    options.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+}
+
+/// Samples it, writes and reports.
+pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
+    let (path, name) = (&args.input.input, input::name(&args.input.input));
+    if let Some(option) = asks_for_more(args) {
+        bail!("{name}: {option} is for clouds in memory; leave it out, or allow more --memory");
+    }
+    let scan = &large.scan;
+    scan.warnings().iter().for_each(|warning| warn(&format!("{name}: {warning}")));
+    let lengths = [("--spacing", args.wanted.spacing), ("--scale", args.output.writing.scale)];
+    let unit = units::of(scan.head(), &name, &lengths)?;
+    let (own, spool) = folder(args)?;
+    let amount = args.wanted.amount(|length| length.in_units_of(unit));
+    let start = args.run.start.as_ref().map(|start| start.with_seed(args.run.seed.unwrap_or(0)));
+    let job = Job::new(amount, large.memory)
+        .start(start)
+        .drop_zeros(args.input.rows.drop_zeros)
+        .single(args.input.rows.f32)
+        .spool(spool)
+        .resume(args.resume);
+    let SampleOutput { output, indices, writing } = &args.output;
+    let options = writing.options(writing.scale.map(|scale: Length| scale.in_units_of(unit)));
+    let points = output.as_deref().map(|path| (path, &options));
+    let outputs = Outputs { points, indices: indices.as_deref() };
+    let progress = Progress::start("sampling", &name);
+    let rows = args.input.rows;
+    let sampled = on_threads(args, || {
+        farpoint_spool::sample(scan, &job, &outputs, &mut |event| {
+            told(&name, rows, event, &progress);
+            true
+        })
+    });
+    drop(progress);
+    drop(own);
+    let sampled = sampled.map_err(|error| anyhow!("{error}"))?;
+    for warning in &sampled.warnings {
+        let to = output.as_deref().unwrap_or(path).display();
+        warn(&format!("{to}: {warning}"));
+    }
+    report(args, large, &sampled)
+}
+
+/// On as many threads as were asked for.
+fn on_threads<R: Send>(args: &args::Sample, work: impl FnOnce() -> R + Send) -> R {
+    let threads = args.place.threads.map(usize::from);
+    let pool = threads
+        .and_then(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok());
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}
+
+/// The folder of the spool: that which was given, or one beside the output that is removed in any case.
+fn folder(args: &args::Sample) -> Result<(Option<interrupt::Temporary>, PathBuf)> {
+    if let Some(folder) = &args.spool {
+        return Ok((None, folder.clone()));
+    }
+    let SampleOutput { output, indices, .. } = &args.output;
+    let beside = output.as_deref().or(indices.as_deref()).filter(|path| *path != Path::new("-"));
+    let beside = beside.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
+    let beside = beside.unwrap_or(Path::new("."));
+    let own = interrupt::Temporary::new(beside).map_err(|error| {
+        anyhow!("{}: cannot be written: {error}; give a folder by --spool", beside.display())
+    })?;
+    let path = own.path().to_owned();
+    Ok((Some(own), path))
+}
+
+/// Passes on what a user should see.
+fn told(name: &str, rows: args::Rows, event: Event, progress: &Progress) {
+    match event {
+        Event::Surveyed { rows: all, bad, zeros, corner } => {
+            input::tell(name, rows, [all, bad, zeros].map(|n| n as usize));
+            if let Some(corner) = corner {
+                input::tell_narrowed(name, corner);
+            }
+        }
+        Event::Spooled { tiles, resumed } => {
+            let done = if resumed { "the interrupted run's" } else { "made" };
+            messages::stage(&format!("spool of {} tiles", count(tiles)), done);
+        }
+        Event::Band { samples, wanted, .. } => {
+            let (samples, wanted) = (samples as usize, wanted as usize);
+            progress.count(samples.min(wanted), wanted);
+        }
+        _ => {}
+    }
+}
+
+fn report(args: &args::Sample, large: &Large, sampled: &Sampled) -> Result<()> {
+    let SampleOutput { output, indices, .. } = &args.output;
+    let files = Files { input: &args.input.input, output: output.as_deref() };
+    let wrote = output.is_some() || indices.is_some();
+    let stdout = Some(Path::new("-"));
+    let taken = output.as_deref() == stdout || indices.as_deref() == stdout;
+    let mut object = as_json(&files, large, sampled);
+    object["warnings"] = messages::warnings().into();
+    let text = format!("{object}\n");
+    if args.report.prints() {
+        return print(&text);
+    }
+    if let Some(path) = &args.report.json {
+        output::write_file(path, text.as_bytes())?;
+    }
+    if !wrote && args.report.json.is_none() {
+        note(
+            "nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows",
+        );
+    }
+    if taken { Ok(()) } else { print(&as_table(&files, large, sampled)) }
+}
+
+fn as_json(files: &Files<'_>, large: &Large, sampled: &Sampled) -> Value {
+    let [read, sample, write] = sampled.seconds;
+    json!({
+        "input": input::name(files.input),
+        "output": files.output.map(|path| path.display().to_string()),
+        "points": sampled.points,
+        "dropped": sampled.dropped,
+        "samples": sampled.samples,
+        "algorithm": "tiles",
+        "exact": true,
+        "device": "cpu",
+        "covering_radius": sampled.covering_radius,
+        "memory": large.memory,
+        "tiles": sampled.tiles,
+        "bands": sampled.bands,
+        "spool_bytes": sampled.spooled,
+        "read_seconds": read,
+        "sample_seconds": sample,
+        "write_seconds": write,
+    })
+}
+
+fn as_table(files: &Files<'_>, large: &Large, sampled: &Sampled) -> String {
+    let [read, sample, write] = sampled.seconds;
+    let rows = [
+        ("input", input::name(files.input)),
+        ("points", count(sampled.points as usize)),
+        ("left out", count(sampled.dropped as usize)),
+        ("samples", count(sampled.samples as usize)),
+        (
+            "algorithm",
+            format!("{} tiles through the disk, {}", count(sampled.tiles), bytes(large.memory)),
+        ),
+        ("covering radius", number(sampled.covering_radius)),
+        ("read", seconds(read)),
+        ("sample", seconds(sample)),
+        ("write", seconds(write)),
+    ];
+    rows.iter().map(|(name, value)| format!("{name:<20}  {value}\n")).collect()
+}

@@ -1,0 +1,33 @@
+//! Where the rows of an NPY file are, without reading them.
+
+use super::{cloud, parse, rows};
+use crate::error::Fault;
+use crate::layout::{Layout, Rows};
+use crate::table::Store;
+use npyz::{DType, Order, TypeChar};
+use std::borrow::Cow;
+
+/// Of a file of `length` bytes that starts so; `None` for columns one after another and for float16,
+/// which are not stored as they are worked with.
+pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault> {
+    let parsed = parse(start)?;
+    let half = |kind: &npyz::TypeStr| kind.type_char() == TypeChar::Float && kind.size_field() == 2;
+    if matches!(parsed.order, Order::Fortran)
+        || matches!(&parsed.dtype, DType::Plain(kind) if half(kind))
+    {
+        return Ok(None);
+    }
+    let (table, header) = rows(&parsed, Cow::Borrowed(&start[..parsed.start]), 0)?;
+    let Store::Records { stride, .. } = table.store else { return Ok(None) };
+    let count = parsed.shape[0] as u64;
+    let there = length.saturating_sub(parsed.start as u64) / (stride as u64).max(1);
+    if there < count {
+        let what = format!("the shape promises {count} rows, the file has {there}");
+        return Err(Fault::truncated(what));
+    }
+    // Which of the two only the kinds of the columns decide.
+    let (coordinates, _) = super::coordinates(&table, 0, header.plain)?;
+    let rows = Rows::Stride(parsed.start as u64);
+    let head = cloud(&parsed, coordinates, table, header);
+    Ok(Some(Layout { head, rows, count, stride, bounds: None }))
+}

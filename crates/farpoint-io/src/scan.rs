@@ -1,0 +1,279 @@
+//! A file whose rows are read in parts, with memory for a part alone.
+
+mod open;
+mod part;
+mod place;
+mod some;
+mod write;
+
+pub use part::Rows;
+pub(crate) use write::Blocks;
+
+use crate::cloud::Cloud;
+use crate::column::Scalar;
+use crate::coordinates::Coordinates;
+use crate::crs::Crs;
+use crate::error::{Error, Fault};
+use crate::format::Format;
+use crate::header::Header;
+use crate::layout::{self, Layout};
+use crate::{las, npy, pcd, ply};
+use std::fs::File;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Bytes of the rows of a part, where that can be chosen.
+const PART: usize = 1 << 20;
+
+/// A file that can be read in parts: how many rows it has, and where they are. LAS, LAZ (and so COPC),
+/// binary PLY and PCD, NPY and raw files are read a part at a time; files of other formats are held
+/// in memory.
+///
+/// ```no_run
+/// use farpoint_io::{ReadOptions, Scan};
+/// let scan = Scan::open("scan.laz".as_ref(), &ReadOptions::default(), None)?;
+/// for part in 0..scan.parts() {
+///     let rows = scan.read(part)?;
+///     println!("rows from {}: {:?}", rows.first(), rows.coordinates()?.get(0));
+/// }
+/// # Ok::<(), farpoint_io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Scan {
+    name: String,
+    format: Format,
+    /// Bytes of the file.
+    length: u64,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    Parts {
+        file: File,
+        layout: Layout,
+        /// Where each part starts, and the number of rows.
+        starts: Vec<u64>,
+    },
+    Whole(Cloud),
+}
+
+impl Scan {
+    /// How many rows there are.
+    pub fn len(&self) -> u64 {
+        match &self.source {
+            Source::Parts { layout, .. } => layout.count,
+            Source::Whole(cloud) => cloud.len() as u64,
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The file as the user named it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The format as text, such as `LAZ 1.2, point format 3`.
+    pub fn description(&self) -> String {
+        self.head().description()
+    }
+
+    /// The coordinate reference system, if the file states one.
+    pub fn crs(&self) -> Option<&Crs> {
+        self.head().crs()
+    }
+
+    /// Warnings of the reader, as far as they are known before the rows are read.
+    pub fn warnings(&self) -> &[String] {
+        self.head().warnings()
+    }
+
+    /// A cloud without rows, with all else that the file says; with its rows if they are in memory.
+    pub fn head(&self) -> &Cloud {
+        match &self.source {
+            Source::Parts { layout, .. } => &layout.head,
+            Source::Whole(cloud) => cloud,
+        }
+    }
+
+    /// The whole cloud, where the file can't be read in parts.
+    pub fn cloud(&self) -> Option<&Cloud> {
+        match &self.source {
+            Source::Parts { .. } => None,
+            Source::Whole(cloud) => Some(cloud),
+        }
+    }
+
+    /// The minimum and maximum corner that the header states. Points may lie outside.
+    pub fn bounds(&self) -> Option<[[f64; 3]; 2]> {
+        match &self.source {
+            Source::Parts { layout, .. } => layout.bounds,
+            Source::Whole(_) => None,
+        }
+    }
+
+    /// Whether coordinates are float32; otherwise float64.
+    pub fn is_single(&self) -> bool {
+        self.head().coordinates().kind() == Scalar::F32
+    }
+
+    /// Scale and offset of each axis, where coordinates are stored as integers (LAS and LAZ): a
+    /// coordinate is `f64::from(integer) * scale + offset`.
+    pub fn transforms(&self) -> Option<[(f64, f64); 3]> {
+        match (&self.source, &self.head().header) {
+            (Source::Parts { .. }, Header::Las(header)) => Some(las::transforms(&header.raw)),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a stored row; `None` where rows differ, or are in memory.
+    pub fn stride(&self) -> Option<usize> {
+        match &self.source {
+            Source::Parts { layout, .. } => Some(layout.stride),
+            Source::Whole(_) => None,
+        }
+    }
+
+    /// How many parts there are.
+    pub fn parts(&self) -> usize {
+        match &self.source {
+            Source::Parts { starts, .. } => starts.len() - 1,
+            Source::Whole(cloud) => cloud.len().div_ceil(part::ROWS),
+        }
+    }
+
+    /// The rows of a part.
+    ///
+    /// # Panics
+    /// If there is no such part.
+    pub fn rows(&self, part: usize) -> Range<u64> {
+        match &self.source {
+            Source::Parts { starts, .. } => starts[part]..starts[part + 1],
+            Source::Whole(cloud) => {
+                let first = part * part::ROWS;
+                first as u64..cloud.len().min(first + part::ROWS) as u64
+            }
+        }
+    }
+
+    /// The part that holds a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn part_of(&self, row: u64) -> usize {
+        assert!(row < self.len(), "row {row} of {}", self.len());
+        match &self.source {
+            Source::Parts { starts, .. } => starts.partition_point(|&start| start <= row) - 1,
+            Source::Whole(_) => row as usize / part::ROWS,
+        }
+    }
+
+    /// Bytes of memory that reading takes on each thread, at most.
+    pub fn memory_a_part(&self) -> u64 {
+        let rows = (0..self.parts()).map(|part| self.rows(part)).map(|rows| rows.end - rows.start);
+        let stride = self.stride().unwrap_or(0) + size_of::<[f64; 3]>();
+        // Twice, for what is compressed is read first.
+        2 * rows.max().unwrap_or(0) * stride as u64
+    }
+
+    /// Calls `each` with every part, on so many threads, in any order. After the first error no more
+    /// parts are begun.
+    ///
+    /// # Errors
+    /// As [`Scan::read`], or what `each` gives.
+    pub fn for_each<E: From<Error> + Send>(
+        &self,
+        threads: usize,
+        each: impl Fn(usize, Rows<'_>) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        self.for_each_of(0..self.parts(), threads, each)
+    }
+
+    /// As [`Scan::for_each`], of some parts.
+    ///
+    /// # Errors
+    /// As [`Scan::read`], or what `each` gives.
+    ///
+    /// # Panics
+    /// If there are no such parts.
+    pub fn for_each_of<E: From<Error> + Send>(
+        &self,
+        parts: Range<usize>,
+        threads: usize,
+        each: impl Fn(usize, Rows<'_>) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let (next, stop) = (AtomicUsize::new(parts.start), AtomicBool::new(false));
+        let first: Mutex<Option<E>> = Mutex::new(None);
+        let work = || {
+            while !stop.load(Ordering::Relaxed) {
+                let part = next.fetch_add(1, Ordering::Relaxed);
+                if part >= parts.end {
+                    return;
+                }
+                let done = self.read(part).map_err(E::from).and_then(|rows| each(part, rows));
+                if let Err(error) = done {
+                    stop.store(true, Ordering::Relaxed);
+                    first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            (1..threads.min(parts.len())).for_each(|_| drop(scope.spawn(work)));
+            work();
+        });
+        first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    fn fault(&self, fault: Fault) -> Error {
+        fault.named(&self.name, self.format)
+    }
+}
+
+/// The coordinates of a table of this format.
+fn coordinates(
+    head: &Cloud,
+    table: &crate::table::Table,
+    count: usize,
+) -> Result<Coordinates, Fault> {
+    match &head.header {
+        Header::Las(header) => match &table.store {
+            crate::table::Store::Records { bytes, stride } => {
+                Ok(las::coordinates(&header.raw, bytes, *stride))
+            }
+            _ => Err(Fault::new("points are no records")),
+        },
+        Header::Npy(header) => npy::coordinates(table, count, header.plain).map(|found| found.0),
+        Header::Pcd(_) => pcd::coordinates(table, count),
+        _ => ply::coordinates(table, count),
+    }
+}
+
+/// The places where parts of `count` rows start.
+fn starts(layout: &Layout) -> Vec<u64> {
+    let mut starts = vec![0];
+    match &layout.rows {
+        layout::Rows::Stride(_) => {
+            let rows = (PART / layout.stride.max(1)).clamp(1, part::ROWS) as u64;
+            starts.extend((1..=layout.count.div_ceil(rows)).map(|k| layout.count.min(k * rows)));
+        }
+        layout::Rows::Pieces(pieces) => {
+            let mut at = 0;
+            starts.extend(pieces.points().map(|points| {
+                at += points as u64;
+                at
+            }));
+        }
+    }
+    starts
+}

@@ -1,0 +1,138 @@
+//! Some rows of a file.
+
+use super::place::read_at;
+use super::{Scan, Source, coordinates};
+use crate::cloud::Cloud;
+use crate::coordinates::Coordinates;
+use crate::error::{Error, Fault};
+use crate::layout;
+use crate::table::{Store, Table};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The most rows of a part, where that can be chosen.
+pub(super) const ROWS: usize = 1 << 16;
+
+/// The rows of a part of a [`Scan`].
+pub struct Rows<'a> {
+    scan: &'a Scan,
+    rows: Range<u64>,
+    pub(super) table: Option<Cow<'a, Table>>,
+    /// Rows of the table before the first of these.
+    skip: usize,
+}
+
+impl std::fmt::Debug for Rows<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Rows({:?} of {})", self.rows, self.scan.name)
+    }
+}
+
+impl Scan {
+    /// Reads a part. Several threads may read at once.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if the file cannot be read, [`Error::Malformed`] if its content is damaged.
+    ///
+    /// # Panics
+    /// If there is no such part.
+    pub fn read(&self, part: usize) -> Result<Rows<'_>, Error> {
+        let rows = self.rows(part);
+        let (table, skip) = match &self.source {
+            Source::Parts { .. } => (self.table(part)?.map(Cow::Owned), 0),
+            Source::Whole(cloud) => (cloud.table.as_ref().map(Cow::Borrowed), rows.start as usize),
+        };
+        Ok(Rows { scan: self, rows, table, skip })
+    }
+
+    /// The rows of a part as they are stored.
+    fn table(&self, part: usize) -> Result<Option<Table>, Error> {
+        let Source::Parts { file, layout, starts } = &self.source else { return Ok(None) };
+        let read = |at: u64, length: usize| {
+            let mut bytes = vec![0; length];
+            read_at(file, &mut bytes, at)
+                .map_err(|source| Error::Read { name: self.name.clone(), source })?;
+            Ok(bytes)
+        };
+        let bytes = match &layout.rows {
+            layout::Rows::Stride(start) => {
+                let rows = (starts[part + 1] - starts[part]) as usize;
+                read(start + starts[part] * layout.stride as u64, rows * layout.stride)?
+            }
+            layout::Rows::Pieces(pieces) => {
+                let (at, length) = pieces.place(part);
+                pieces.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
+            }
+        };
+        Ok(layout.head.table.as_ref().map(|head| Table {
+            slots: head.slots.clone(),
+            store: Store::Records { bytes: bytes.into(), stride: layout.stride },
+            big_endian: head.big_endian,
+            xyz: head.xyz,
+        }))
+    }
+}
+
+impl Rows<'_> {
+    /// The number of the first row in the file.
+    pub fn first(&self) -> u64 {
+        self.rows.start
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        (self.rows.end - self.rows.start) as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The stored bytes of row `row` of these: a record, or a line without its end. Empty where the
+    /// format keeps no rows.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn stored(&self, row: usize) -> &[u8] {
+        self.table.as_ref().map_or(&[], |table| table.row(self.skip + row))
+    }
+
+    /// The coordinates, in the precision of the file.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if one is no number.
+    pub fn coordinates(&self) -> Result<Coordinates, Error> {
+        if let Some(cloud) = self.scan.cloud() {
+            return Ok(self.within(cloud));
+        }
+        let Some(table) = &self.table else {
+            return Ok(Coordinates::F64(Vec::new()));
+        };
+        let found = coordinates(self.scan.head(), table, self.len());
+        let fault = |fault: Fault| self.scan.fault(fault.after(self.first()));
+        found.map_err(fault)
+    }
+
+    /// The integers that LAS stores, from which [`Scan::transforms`] makes coordinates; `None` for other
+    /// formats.
+    pub fn integers(&self) -> Option<Vec<[i32; 3]>> {
+        self.scan.transforms()?;
+        let axis = |record: &[u8], at: usize| {
+            record[at..].first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes))
+        };
+        let point = |row: usize| {
+            let record = self.stored(row);
+            [axis(record, 0), axis(record, 4), axis(record, 8)]
+        };
+        Some((0..self.len()).map(point).collect())
+    }
+
+    fn within(&self, cloud: &Cloud) -> Coordinates {
+        let rows = self.rows.start as usize..self.rows.end as usize;
+        match cloud.coordinates() {
+            Coordinates::F32(points) => Coordinates::F32(points[rows].to_vec()),
+            Coordinates::F64(points) => Coordinates::F64(points[rows].to_vec()),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What can go wrong, said so that a user knows what to change.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Every error of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The input cannot be read, or the output not written.
+    #[error(transparent)]
+    File(#[from] farpoint_io::Error),
+    /// What is asked for cannot be had of this cloud.
+    #[error(transparent)]
+    Job(#[from] farpoint::Error),
+    /// Sampling failed.
+    #[error(transparent)]
+    Tiles(#[from] farpoint_tiles::Error),
+    /// A file of the spool cannot be read or written.
+    #[error("{}: cannot be {what}: {source}; {fix}", path.display())]
+    Spool {
+        /// The file.
+        path: PathBuf,
+        /// `read` or `written`.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+        /// What to do about it.
+        fix: &'static str,
+    },
+    /// A spool that cannot be used: another run's, cut short, changed, or of another input.
+    #[error("{}: {what}; {fix}", path.display())]
+    Unusable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        fix: String,
+    },
+    /// The input or what is asked of it.
+    #[error("{name}: {what}; {fix}")]
+    Input {
+        /// The input.
+        name: String,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        fix: String,
+    },
+    /// Fewer bytes of memory are allowed than the work needs.
+    #[error("{name}: {what} needs about {} MiB of memory, {} are allowed; {fix}", needed >> 20, allowed >> 20)]
+    Memory {
+        /// The input.
+        name: String,
+        /// What the memory is for.
+        what: &'static str,
+        /// Bytes that are needed.
+        needed: u64,
+        /// Bytes that are allowed.
+        allowed: u64,
+        /// What to do about it.
+        fix: &'static str,
+    },
+    /// The caller asked to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl Error {
+    pub(crate) fn written(path: &Path, source: io::Error) -> Error {
+        let fix = match source.kind() {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => {
+                "the disk is full: free space, or give another folder by --spool (in Python: spool=); \
+                 a run in a folder given so goes on with --resume"
+            }
+            _ => "check the folder and its permissions",
+        };
+        Error::Spool { path: path.to_owned(), what: "written", source, fix }
+    }
+
+    pub(crate) fn read(path: &Path, source: io::Error) -> Error {
+        let fix = "the spool is cut short or its disk fails: begin the run anew without --resume";
+        Error::Spool { path: path.to_owned(), what: "read", source, fix }
+    }
+
+    pub(crate) fn read_input(name: &str, source: io::Error) -> Error {
+        Error::File(farpoint_io::Error::Read { name: name.to_owned(), source })
+    }
+
+    pub(crate) fn unusable(path: &Path, what: impl Into<String>, fix: impl Into<String>) -> Error {
+        Error::Unusable { path: path.to_owned(), what: what.into(), fix: fix.into() }
+    }
+}

@@ -1,0 +1,151 @@
+//! What is asked, and what comes of it.
+
+use farpoint::{Amount, Start};
+use farpoint_io::WriteOptions;
+use std::path::{Path, PathBuf};
+
+/// What is asked of a file, and with how much memory.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Job {
+    /// How many points.
+    pub amount: Amount,
+    /// Where to start; the first usable row unless set.
+    pub start: Option<Start>,
+    /// Whether rows that are exactly (0, 0, 0) are left out.
+    pub drop_zeros: bool,
+    /// Whether double coordinates are sampled in single precision, relative to their minimum corner.
+    pub single: bool,
+    /// Bytes of memory that the process may take.
+    pub memory: u64,
+    /// The folder of the spool; one beside the output unless set, which is removed in any case.
+    pub spool: Option<PathBuf>,
+    /// Whether a run that was interrupted in that folder goes on.
+    pub resume: bool,
+    /// Sizes that follow from the memory unless set. They change no result.
+    #[doc(hidden)]
+    pub sizes: Sizes,
+}
+
+/// Sizes that follow from the memory unless set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[doc(hidden)]
+#[non_exhaustive]
+pub struct Sizes {
+    /// Points of a tile, at most.
+    pub tile: Option<u64>,
+    /// Candidates of a band, at most.
+    pub candidates: Option<u64>,
+    /// Bytes of memory for the order of the output.
+    pub sorting: Option<u64>,
+}
+
+impl Job {
+    /// So many points, with so many bytes of memory.
+    pub fn new(amount: Amount, memory: u64) -> Job {
+        let sizes = Sizes::default();
+        let (start, spool) = (None, None);
+        let (drop_zeros, single, resume) = (false, false, false);
+        Job { amount, start, drop_zeros, single, memory, spool, resume, sizes }
+    }
+
+    /// Sets where to start.
+    pub fn start(self, start: impl Into<Option<Start>>) -> Job {
+        Job { start: start.into(), ..self }
+    }
+
+    /// Leaves out rows that are exactly (0, 0, 0).
+    pub fn drop_zeros(self, drop_zeros: bool) -> Job {
+        Job { drop_zeros, ..self }
+    }
+
+    /// Samples doubles in single precision.
+    pub fn single(self, single: bool) -> Job {
+        Job { single, ..self }
+    }
+
+    /// Sets the folder of the spool.
+    pub fn spool(self, spool: impl Into<Option<PathBuf>>) -> Job {
+        Job { spool: spool.into(), ..self }
+    }
+
+    /// Goes on with a run that was interrupted.
+    pub fn resume(self, resume: bool) -> Job {
+        Job { resume, ..self }
+    }
+
+    #[doc(hidden)]
+    pub fn sizes(self, tile: u64, candidates: u64, sorting: u64) -> Job {
+        let some = |size| Some(size).filter(|&size| size > 0);
+        let (tile, candidates, sorting) = (some(tile), some(candidates), some(sorting));
+        Job { sizes: Sizes { tile, candidates, sorting }, ..self }
+    }
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outputs<'a> {
+    /// The chosen points, in order of choice, and how they are written.
+    pub points: Option<(&'a Path, &'a WriteOptions)>,
+    /// The chosen rows of the input (int64), in order of choice.
+    pub indices: Option<&'a Path>,
+}
+
+/// What came of a job.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Sampled {
+    /// Rows of the input.
+    pub points: u64,
+    /// Rows left out.
+    pub dropped: u64,
+    /// Chosen rows.
+    pub samples: u64,
+    /// The largest distance of a point to the sample.
+    pub covering_radius: f64,
+    /// Tiles that the cloud was cut into.
+    pub tiles: usize,
+    /// Bands in which it was sampled.
+    pub bands: u64,
+    /// Bytes of the spool.
+    pub spooled: u64,
+    /// Seconds: reading into the spool, sampling, writing.
+    pub seconds: [f64; 3],
+    /// What a user should see.
+    pub warnings: Vec<String>,
+}
+
+/// What happens, told as it happens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The rows have been read once.
+    Surveyed {
+        /// Rows in all.
+        rows: u64,
+        /// Rows that hold NaN or infinity.
+        bad: u64,
+        /// Rows that are exactly (0, 0, 0).
+        zeros: u64,
+        /// The minimum corner, if it is subtracted.
+        corner: Option<[f64; 3]>,
+    },
+    /// The spool is whole.
+    Spooled {
+        /// Tiles that the cloud is cut into.
+        tiles: usize,
+        /// Whether an interrupted run had made it.
+        resumed: bool,
+    },
+    /// A band is finished.
+    Band {
+        /// Its number.
+        number: u64,
+        /// Samples so far.
+        samples: u64,
+        /// Samples wanted, at most.
+        wanted: u64,
+    },
+    /// The output is being written.
+    Writing,
+}

@@ -1,0 +1,83 @@
+//! How the memory that is allowed is divided.
+
+use crate::error::Error;
+use crate::job::Job;
+use crate::rows::Stored;
+use crate::spool::ROW;
+use farpoint_io::Scan;
+
+/// What the process takes before it reads anything, with what allocators keep.
+const PROCESS: u64 = 24 << 20;
+/// The least that is worked with.
+const LEAST: u64 = 24 << 20;
+/// Memory that a file takes that is held whole, as a multiple of its bytes.
+const HELD: u64 = 3;
+/// Bytes of a candidate of a band.
+const CANDIDATE: u64 = 80;
+/// Bytes of a page that stays in memory.
+const CACHED_PAGE: u64 = 256 * 32;
+
+/// What each part of the work may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// Threads that read the input.
+    pub(crate) readers: usize,
+    /// Points of a tile, at most.
+    pub(crate) tile: u64,
+    /// Candidates of a band, at most.
+    pub(crate) candidates: u64,
+    /// Pages that stay in memory, of all tiles.
+    pub(crate) pages: u64,
+    /// Bytes for the order of the output.
+    pub(crate) sorting: u64,
+    /// Bytes for rows that are written in another format.
+    pub(crate) converting: u64,
+    /// Bytes for the ends of lists that grow.
+    pub(crate) buffers: u64,
+}
+
+impl Shares {
+    pub(crate) fn of(scan: &Scan, job: &Job, threads: usize) -> Result<Shares, Error> {
+        // A file that can't be read in parts is in memory all the time.
+        let held = if scan.cloud().is_some() { HELD * scan.bytes() } else { 0 };
+        let work = job.memory.saturating_sub(PROCESS + held);
+        // A part as it is read, and its points by tiles.
+        let part = scan.memory_a_part() + scan.memory_a_part() / 2;
+        let needed = LEAST.max(2 * part);
+        if work < needed {
+            return Err(Error::Memory {
+                name: scan.name().to_owned(),
+                what: "sampling through the disk",
+                needed: needed + PROCESS + held,
+                allowed: job.memory,
+                fix: "allow more",
+            });
+        }
+        // Single precision unless the file has doubles and they are kept.
+        let stored = match scan.is_single() || job.single {
+            true => Stored::Single,
+            false => scan.transforms().map_or(Stored::Double, Stored::Integers),
+        };
+        let number = if stored.is_single() { 4 } else { 8 };
+        // While it is put in order: as it was scattered, and coordinates with their place.
+        let ordering = (3 * stored.size() + ROW) as u64 + 4 * number;
+        let sampling = if stored.is_single() { 30 } else { 48 };
+        let sizes = job.sizes;
+        let tile = work / 2 / ordering.max(sampling);
+        Ok(Shares {
+            readers: (work / 2 / part.max(1)).clamp(1, threads as u64) as usize,
+            tile: sizes.tile.unwrap_or(tile).max(1),
+            candidates: sizes.candidates.unwrap_or(work / 4 / CANDIDATE).max(1),
+            pages: work / 8 / CACHED_PAGE,
+            sorting: sizes.sorting.unwrap_or(work / 3).max(1),
+            converting: work / 4 * 3,
+            buffers: work / 4,
+        })
+    }
+
+    /// Bytes of the extents of so many lists.
+    pub(crate) fn extent(&self, lists: usize) -> usize {
+        let size = (self.buffers / lists.max(1) as u64).clamp(1 << 12, 1 << 20) as usize;
+        size / 4096 * 4096
+    }
+}

@@ -1,0 +1,169 @@
+//! Chosen rows from the order in which they were chosen to the order of the file, and their records back.
+//!
+//! Both are sorted by ranges: first by parts of the file, so that one pass over it finds all rows; then
+//! by places in the output, so that a range of it is put together in memory. Each takes a file.
+
+use crate::error::Error;
+use crate::extents::{Extents, Run};
+use crate::spool::{ROW, row_bytes, row_of};
+use farpoint_io::Scan;
+use rayon::prelude::*;
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a row and its place.
+const PAIR: usize = 2 * ROW;
+/// Extents of lists that are read once.
+const EXTENT: usize = 1 << 16;
+
+/// Chosen rows by parts of the file.
+pub(crate) struct Rows<'a> {
+    scan: &'a Scan,
+    /// Where each range of parts starts, and the number of parts.
+    groups: Vec<usize>,
+    /// The group of each part.
+    group: Vec<u32>,
+    extents: Extents,
+    count: u64,
+    path: PathBuf,
+}
+
+impl<'a> Rows<'a> {
+    /// Room for about `count` rows, of which `memory` bytes are worked on at a time.
+    pub(crate) fn new(
+        scan: &'a Scan,
+        path: &Path,
+        count: u64,
+        memory: u64,
+    ) -> Result<Rows<'a>, Error> {
+        // In memory a pair takes 16 bytes, beside those of the file.
+        let wanted = (count * (PAIR as u64 + 16)).div_ceil(memory.max(1)).max(1);
+        let most = scan.len().div_ceil(wanted);
+        let (mut groups, mut group, mut first) = (vec![0], Vec::new(), 0);
+        for part in 0..scan.parts() {
+            if scan.rows(part).end - first > most && part > groups[groups.len() - 1] {
+                groups.push(part);
+                first = scan.rows(part).start;
+            }
+            group.push(groups.len() as u32 - 1);
+        }
+        groups.push(scan.parts());
+        let extents = Extents::create(path, groups.len() - 1, EXTENT)?;
+        Ok(Rows { scan, groups, group, extents, count: 0, path: path.to_owned() })
+    }
+
+    /// Adds the next chosen row.
+    pub(crate) fn push(&mut self, row: u64) -> Result<(), Error> {
+        let part = self.scan.part_of(row);
+        let mut pair = [0; PAIR];
+        pair[..ROW].copy_from_slice(&row_bytes(row));
+        pair[ROW..].copy_from_slice(&row_bytes(self.count));
+        self.count += 1;
+        self.extents.append(self.group[part] as usize, &pair)
+    }
+
+    /// Reads the file once; gives the records in the order in which the rows came.
+    pub(crate) fn fetch(
+        self,
+        path: &Path,
+        stride: usize,
+        memory: u64,
+        threads: usize,
+        going_on: &(dyn Fn() -> Result<(), Error> + Sync),
+    ) -> Result<Records, Error> {
+        let Rows { scan, groups, extents, count, .. } = self;
+        let (file, _, runs) = extents.finish()?;
+        let bytes = count * (2 * stride + ROW) as u64;
+        let each = count.div_ceil(bytes.div_ceil(memory.max(1)).max(1)).max(1);
+        let ranges = count.div_ceil(each) as usize;
+        let extents = Extents::create(path, ranges, EXTENT)?;
+        for (range, run) in groups.windows(2).zip(&runs) {
+            let pairs = sorted(&file, run).map_err(|source| Error::read(&self.path, source))?;
+            if pairs.is_empty() {
+                continue;
+            }
+            scan.for_each_of(range[0]..range[1], threads, |_, rows| {
+                going_on()?;
+                let first = rows.first();
+                let from = pairs.partition_point(|pair| pair.0 < first);
+                let to = pairs.partition_point(|pair| pair.0 < first + rows.len() as u64);
+                let record = |row: u64| rows.stored((row - first) as usize);
+                place(&pairs[from..to], each, &extents, record)
+            })?;
+        }
+        let (file, _, runs) = extents.finish()?;
+        Ok(Records { file, path: path.to_owned(), runs, each, count, stride })
+    }
+}
+
+/// The pairs of a group by row.
+fn sorted(file: &File, run: &Run) -> std::io::Result<Vec<(u64, u64)>> {
+    let mut bytes = vec![0; run.length as usize];
+    run.read(file, EXTENT, 0, &mut bytes)?;
+    let half = |pair: &[u8], at: usize| pair[at..].first_chunk().map_or(0, |&bytes| row_of(bytes));
+    let mut pairs: Vec<(u64, u64)> =
+        bytes.as_chunks::<PAIR>().0.iter().map(|pair| (half(pair, 0), half(pair, ROW))).collect();
+    drop(bytes);
+    pairs.par_sort_unstable();
+    Ok(pairs)
+}
+
+/// Adds the records of rows to the ranges of their places.
+fn place<'r>(
+    pairs: &[(u64, u64)],
+    each: u64,
+    extents: &Extents,
+    record: impl Fn(u64) -> &'r [u8],
+) -> Result<(), Error> {
+    let mut pairs = pairs.to_vec();
+    pairs.sort_by_key(|pair| pair.1 / each);
+    let mut bytes = Vec::new();
+    for some in pairs.chunk_by(|a, b| a.1 / each == b.1 / each) {
+        bytes.clear();
+        for &(row, place) in some {
+            bytes.extend(row_bytes(place));
+            bytes.extend_from_slice(record(row));
+        }
+        extents.append((some[0].1 / each) as usize, &bytes)?;
+    }
+    Ok(())
+}
+
+/// Records by ranges of their places.
+pub(crate) struct Records {
+    file: File,
+    path: PathBuf,
+    runs: Vec<Run>,
+    /// Records of a range.
+    each: u64,
+    count: u64,
+    stride: usize,
+}
+
+impl Records {
+    /// Number of ranges.
+    pub(crate) fn ranges(&self) -> usize {
+        self.runs.len()
+    }
+
+    fn places(&self, range: usize) -> Range<u64> {
+        let first = range as u64 * self.each;
+        first..self.count.min(first + self.each)
+    }
+
+    /// The records of a range, in order.
+    pub(crate) fn range(&self, range: usize) -> Result<Vec<u8>, Error> {
+        let (run, places) = (&self.runs[range], self.places(range));
+        let mut bytes = vec![0; run.length as usize];
+        let read = run.read(&self.file, EXTENT, 0, &mut bytes);
+        read.map_err(|source| Error::read(&self.path, source))?;
+        let mut out = vec![0; (places.end - places.start) as usize * self.stride];
+        for placed in bytes.chunks_exact(ROW + self.stride) {
+            let Some((&place, record)) = placed.split_first_chunk() else { continue };
+            let at = (row_of(place) - places.start) as usize * self.stride;
+            out[at..at + self.stride].copy_from_slice(record);
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,79 @@
+//! What an input is and what is asked of it, so that a run goes on with nothing else.
+
+use crate::error::Error;
+use crate::job::Job;
+use crate::place::read_at;
+use farpoint_io::Scan;
+use std::fs::File;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+/// Places in the input that are looked at, and bytes of each.
+const PLACES: u64 = 64;
+const BYTES: usize = 4096;
+
+/// An input and a job, line by line.
+pub(crate) struct Identity(Vec<(&'static str, String)>);
+
+/// Reads a little of the input, wherever it may have changed.
+pub(crate) fn identity(scan: &Scan, job: &Job) -> Result<Identity, Error> {
+    let (mut length, mut time, mut digest) = (0, 0, 0);
+    if scan.bytes() > 0 {
+        let path = Path::new(scan.name());
+        let failed = |source| Error::read_input(scan.name(), source);
+        let file = File::open(path).map_err(failed)?;
+        let about = file.metadata().map_err(failed)?;
+        length = about.len();
+        let modified = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        time = modified.map_or(0, |time| time.as_nanos());
+        digest = self::digest(&file, length).map_err(failed)?;
+    }
+    Ok(Identity(vec![
+        ("input's size", length.to_string()),
+        ("input's time of change", time.to_string()),
+        ("input's content", format!("{digest:08x}")),
+        ("format", scan.description()),
+        ("number of rows", scan.len().to_string()),
+        ("amount", format!("{:?}", job.amount)),
+        ("start", format!("{:?}", job.start)),
+        ("--drop-zeros", job.drop_zeros.to_string()),
+        ("--f32", job.single.to_string()),
+    ]))
+}
+
+/// A checksum of the start, the end and places between.
+fn digest(file: &File, length: u64) -> std::io::Result<u32> {
+    let mut hasher = crc32fast::Hasher::new();
+    let mut bytes = vec![0; BYTES.min(length as usize)];
+    let last = length - bytes.len() as u64;
+    for place in 0..=PLACES {
+        read_at(
+            file,
+            &mut bytes,
+            (u128::from(last) * u128::from(place) / u128::from(PLACES)) as u64,
+        )?;
+        hasher.update(&bytes);
+    }
+    Ok(hasher.finalize())
+}
+
+impl Identity {
+    /// As the spool keeps it.
+    pub(crate) fn text(&self) -> String {
+        self.0.iter().map(|(_, value)| format!("{value}\n")).collect()
+    }
+
+    /// An error that says what differs from `kept`, if anything does.
+    pub(crate) fn compare(&self, kept: &str, folder: &Path) -> Result<(), Error> {
+        let mut lines = kept.lines();
+        for (name, now) in &self.0 {
+            let then = lines.next().unwrap_or_default();
+            if then != now {
+                let what = format!("was begun with another {name} ({then}, now {now})");
+                let fix = "give what was given then, or delete the folder and begin anew";
+                return Err(Error::unusable(folder, what, fix));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! The outputs: chosen rows, and points with all their attributes.
+
+use crate::error::Error;
+use crate::job::{Job, Outputs};
+use crate::memory::Shares;
+use crate::run::Work;
+use crate::sort::Rows;
+use farpoint_io::{Cloud, Scan, WriteOptions, write_indices_in_blocks};
+use farpoint_tiles::Key;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+/// Rows that are written together.
+const BLOCK: usize = 1 << 16;
+/// Memory that rows in another format take, as a multiple of their bytes as they are stored.
+const CONVERTED: u64 = 8;
+
+/// Calls what it is given with the keys of all chosen points, in order.
+pub(crate) type Chosen<'a> = &'a mut dyn FnMut(
+    &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>,
+) -> Result<(), farpoint_tiles::Error>;
+
+/// Refuses before any work what can't be written with the memory that is allowed.
+pub(crate) fn check(
+    scan: &Scan,
+    job: &Job,
+    outputs: &Outputs<'_>,
+    shares: &Shares,
+) -> Result<(), Error> {
+    let Some((path, options)) = outputs.points else { return Ok(()) };
+    if scan.copies_rows(path, options)? {
+        return Ok(());
+    }
+    let Some(stride) = scan.stride() else { return Ok(()) };
+    // How many rows a spacing gives is not known before.
+    let count = match job.amount {
+        farpoint::Amount::Spacing(_) => 0,
+        amount => amount.limit(scan.len() as usize).unwrap_or(0) as u64,
+    };
+    converted(scan, count, stride, shares)
+}
+
+/// Whether so many rows can be converted in memory.
+fn converted(scan: &Scan, count: u64, stride: usize, shares: &Shares) -> Result<(), Error> {
+    let needed = CONVERTED * count * stride as u64;
+    if needed <= shares.converting {
+        return Ok(());
+    }
+    Err(Error::Memory {
+        name: scan.name().to_owned(),
+        what: "writing the points in another format than the input's",
+        needed,
+        allowed: shares.converting,
+        fix: "write the input's format, or allow more",
+    })
+}
+
+/// Writes what was asked for; returns warnings.
+pub(crate) fn outputs(
+    work: &Work<'_>,
+    outputs: &Outputs<'_>,
+    count: u64,
+    chosen: Chosen<'_>,
+) -> Result<Vec<String>, Error> {
+    let path = work.folder.file("rows");
+    list(&path, chosen)?;
+    if let Some(indices) = outputs.indices {
+        let mut rows = List::open(&path)?;
+        write_indices_in_blocks(indices, count, || rows.next())?;
+    }
+    let Some((to, options)) = outputs.points else { return Ok(Vec::new()) };
+    if let Some(cloud) = work.scan.cloud() {
+        return whole(cloud, &path, to, options);
+    }
+    let Some(stride) = work.scan.stride() else { return Ok(Vec::new()) };
+    let copies = work.scan.copies_rows(to, options)?;
+    if !copies {
+        converted(work.scan, count, stride, &work.shares)?;
+    }
+    let sorting = work.shares.sorting / 2;
+    let mut rows = Rows::new(work.scan, &work.folder.file("by-row"), count, sorting)?;
+    let mut list = List::open(&path)?;
+    while let Some(some) = list.next()? {
+        some.into_iter().try_for_each(|row| rows.push(row))?;
+    }
+    let (readers, records) = (work.shares.readers, work.folder.file("records"));
+    let records = rows.fetch(&records, stride, sorting, readers, &|| Ok(()))?;
+    let mut range = 0;
+    let mut next = || {
+        let found = (range < records.ranges()).then(|| records.range(range)).transpose()?;
+        range += 1;
+        Ok::<_, Error>(found)
+    };
+    if copies {
+        return work.scan.write_stored(to, options, count, next);
+    }
+    let mut all = Vec::with_capacity(count as usize * stride);
+    while let Some(more) = next()? {
+        all.extend(more);
+    }
+    let cloud = work.scan.some(all, work.shares.readers)?;
+    let rows: Vec<usize> = (0..cloud.len()).collect();
+    Ok(farpoint_io::write(to, &cloud, &rows, options)?)
+}
+
+/// Writes the rows of a cloud in memory.
+fn whole(
+    cloud: &Cloud,
+    list: &Path,
+    to: &Path,
+    options: &WriteOptions,
+) -> Result<Vec<String>, Error> {
+    let (mut rows, mut list) = (Vec::new(), List::open(list)?);
+    while let Some(more) = list.next()? {
+        rows.extend(more.into_iter().map(|row| row as usize));
+    }
+    Ok(farpoint_io::write(to, cloud, &rows, options)?)
+}
+
+/// Writes the chosen rows, 8 bytes each, to a file of their own.
+fn list(path: &Path, chosen: Chosen<'_>) -> Result<(), Error> {
+    let failed = |source| Error::written(path, source);
+    let mut out = BufWriter::new(File::create(path).map_err(failed)?);
+    let mut fault = None;
+    let told = chosen(&mut |key| {
+        out.write_all(&key.index().to_le_bytes()).map_err(|source| {
+            fault = Some(failed(source));
+            farpoint_tiles::Error::Mismatch("the list of rows cannot be written".into())
+        })
+    });
+    match fault {
+        Some(error) => Err(error),
+        None => {
+            told?;
+            out.flush().map_err(failed)
+        }
+    }
+}
+
+/// The rows of a list, block by block.
+struct List<'a> {
+    file: BufReader<File>,
+    path: &'a Path,
+}
+
+impl<'a> List<'a> {
+    fn open(path: &'a Path) -> Result<List<'a>, Error> {
+        let file = File::open(path).map_err(|source| Error::read(path, source))?;
+        Ok(List { file: BufReader::new(file), path })
+    }
+
+    fn next(&mut self) -> Result<Option<Vec<u64>>, Error> {
+        let mut bytes = Vec::with_capacity(8 * BLOCK);
+        let read = self.file.by_ref().take(8 * BLOCK as u64).read_to_end(&mut bytes);
+        read.map_err(|source| Error::read(self.path, source))?;
+        let rows = bytes.as_chunks().0.iter().map(|row| u64::from_le_bytes(*row));
+        Ok((!bytes.is_empty()).then(|| rows.collect()))
+    }
+}
