@@ -86,23 +86,27 @@ impl<T: Scalar> Grid<T> {
         Self { cells, mask: 0, first: vec![0, 0] }
     }
 
-    /// Sorts points into cells; returns the place of each, and remembers where cells begin.
-    pub(crate) fn sort(
+    /// Sorts so many points into cells, given by axis in runs; returns the place of each, and remembers where
+    /// cells begin.
+    pub(crate) fn sort<'a>(
         &mut self,
         cells: Cells<T>,
-        points: impl ExactSizeIterator<Item = [T; 3]> + Clone,
+        count: usize,
+        runs: impl Iterator<Item = [&'a [T]; 3]>,
         places: &mut Vec<u32>,
     ) {
-        let slots = points.len().next_power_of_two().max(16);
+        let slots = count.next_power_of_two().max(16);
         self.cells = cells;
         self.mask = slots as u32 - 1;
         self.first.clear();
         self.first.resize(slots + 1, 0);
         places.clear();
-        places.extend(points.map(|at| {
-            let [x, y, z] = std::array::from_fn(|a| cells.cell(a, at[a]));
-            Cells::<T>::slot(x, y, z) & self.mask
-        }));
+        for [xs, ys, zs] in runs {
+            places.extend(xs.iter().zip(ys).zip(zs).map(|((&x, &y), &z)| {
+                let [x, y, z] = [cells.cell(0, x), cells.cell(1, y), cells.cell(2, z)];
+                Cells::<T>::slot(x, y, z) & self.mask
+            }));
+        }
         for &slot in places.iter() {
             self.first[slot as usize + 1] += 1;
         }

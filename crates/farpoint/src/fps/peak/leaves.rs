@@ -1,7 +1,6 @@
 //! Applies a list of samples to leaves: the innermost part of [`super::update`].
 
-use super::candidates::lanes_below;
-use super::list::List;
+use super::list::{List, lanes_below};
 use super::walk::{Counts, Walk};
 use crate::Scalar;
 use crate::distance::{square, squared};
@@ -22,7 +21,7 @@ impl<T: Scalar> Kernel<T> for Leaves<'_, '_, '_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) -> Counts {
-        match (self.walk.dims, self.walk.count) {
+        match (self.walk.slots.dims, self.walk.count) {
             (3, false) => self.node::<S, 3, false>(simd),
             (3, true) => self.node::<S, 3, true>(simd),
             (_, false) => self.node::<S, 0, false>(simd),
@@ -90,8 +89,8 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
         first: usize,
         hit: u32,
     ) -> (S::V, u32) {
-        let dims = if DIMS > 0 { DIMS } else { self.walk.dims };
-        let (leaves, stride) = (self.walk.leaves, (dims + 1) * LEAF);
+        let dims = if DIMS > 0 { DIMS } else { self.walk.slots.dims };
+        let (leaves, stride) = (self.walk.slots.leaves, (dims + 1) * LEAF);
         let mut effective = 0;
         let mut most = simd.splat(T::from_f64(-1.0));
         // SAFETY: the leaf has `dims + 1` rows of `LEAF` numbers, whole vectors of every set, and

@@ -53,3 +53,9 @@ impl<T: Scalar> List<T> {
         unsafe { [x.load(simd, k), y.load(simd, k), z.load(simd, k)] }
     }
 }
+
+/// The lanes of a vector that starts `left` places before the end of a run.
+#[inline(always)]
+pub(super) fn lanes_below(left: usize) -> u32 {
+    if left >= 32 { u32::MAX } else { (1 << left) - 1 }
+}

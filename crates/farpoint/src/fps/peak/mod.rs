@@ -19,6 +19,7 @@ mod queue;
 mod search;
 mod share;
 mod solve;
+mod staged;
 #[cfg(test)]
 mod tests;
 mod update;

@@ -1,6 +1,7 @@
 //! What lies near a point about to be chosen: the vector code of [`super::solve`].
 
-use super::candidates::{Candidates, Sample, lanes_below};
+use super::candidates::{Candidates, Sample};
+use super::list::lanes_below;
 use crate::Scalar;
 use crate::distance::squared;
 use crate::memory::{self, MOST_LANES};
