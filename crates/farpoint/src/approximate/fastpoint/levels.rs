@@ -134,7 +134,7 @@ impl<'a, T: Scalar> Levels<'a, T> {
         let count = self.points.len();
         let at = [0, 1, 2].map(|a| &self.axes[a][..count]);
         let mut places = Vec::new();
-        self.grid.sort(cells, count, [at].into_iter(), &mut places);
+        self.grid.sort(cells, count, [at].into_iter(), &mut places, |_| ());
         self.points = sorted(&self.points, &places);
         self.distances = sorted(&self.distances, &places);
         for values in &mut self.axes {

@@ -5,15 +5,16 @@ use super::first::{farthest, slots_of};
 use super::floor::{Floor, Progress};
 use super::list::List;
 use super::share::share;
-use super::solve::{Band, Solver};
-use super::update::{Collected, Scratch, Update, apply};
+use super::solve::Band;
+use super::update::{Update, apply};
 use super::walk::{Counts, Source};
+use super::workspace::{Memory, Workspace};
 use crate::clock::Clock;
 use crate::cloud::Cloud;
 use crate::fps::selection::Selection;
 use crate::memory::Shared;
 use crate::simd::Simd;
-use crate::spatial::{BoxTree, Cells};
+use crate::spatial::{BoxTree, Cells, Presence};
 use crate::threads::Team;
 use crate::{Error, Scalar, Statistics};
 
@@ -27,8 +28,11 @@ const CELL: f64 = 6.0;
 /// more than they work.
 const PART: usize = if cfg!(test) { 5 } else { 200 };
 
-/// At most so many parts for each thread: some take longer than others.
-const PARTS: usize = 2;
+/// And for so many choices of the band before: where candidates far outnumber choices, threads wait for a few.
+const CHOSEN: usize = if cfg!(test) { 1 } else { 40 };
+
+/// At most so many parts for each thread. Tests have threads with several.
+const PARTS: usize = if cfg!(test) { 2 } else { 1 };
 
 /// Choices are applied by one thread if that is less work than looking at this many points.
 const SHARE_WORK: usize = if cfg!(test) { 100 } else { 20_000 };
@@ -39,18 +43,16 @@ pub(super) struct Bands<'a, T: Scalar, S> {
     team: &'a Team,
     cloud: &'a Cloud<T>,
     pub(super) tree: BoxTree<T>,
-    /// By part of the band.
-    candidates: Vec<Candidates<T>>,
-    solvers: Vec<Solver<T>>,
+    work: Workspace<T>,
     /// Keys of the choices, band by band, in any order within one.
     pub(super) accepted: Vec<T::Key>,
     /// Where the choices of each part of each band end, and whether the band does.
     pub(super) ends: Vec<(usize, bool)>,
     floor: Floor,
-    /// The floor that candidates were collected for last, and where they are.
+    /// The floor that candidates were collected for last.
     beta: T,
-    collected: Collected,
-    scratch: Vec<Scratch<T>>,
+    /// Choices of the last band.
+    chosen: usize,
     count: bool,
 }
 
@@ -67,14 +69,12 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             simd,
             team,
             cloud,
-            candidates: (0..PARTS * team.size()).map(|_| Candidates::new(cells)).collect(),
-            solvers: (0..PARTS * team.size()).map(|_| Solver::new()).collect(),
+            work: Workspace::new(PARTS * team.size(), team.size(), &tree, cells),
             accepted: Vec::new(),
             ends: Vec::new(),
             floor: Floor::default(),
             beta: T::INFINITY,
-            collected: Collected::default(),
-            scratch: (0..team.size()).map(|_| Scratch::new(&tree)).collect(),
+            chosen: 0,
             tree,
             count,
         }
@@ -114,21 +114,22 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let sources = &[Source { list: &list, corners: [self.cloud.low, self.cloud.high] }];
         let team = self.team_for(points.len(), selection.points.len());
         let update = Update { sources, beta: T::INFINITY, count: self.count };
-        let Self { simd, tree, scratch, collected, .. } = self;
+        let Self { simd, tree, work, .. } = self;
+        let Memory { scratch, collected, .. } = &mut **work;
         selection.statistics.add(&apply(*simd, team, tree, &update, scratch, collected));
     }
 
     /// Lowers all distances by these samples, and collects what stays above `beta`.
     fn update(&mut self, team: Option<&Team>, parts: usize, beta: T, statistics: &mut Statistics) {
         let corners = |part: &Candidates<T>| [part.low, part.high];
-        let sources: Vec<_> = self.solvers[..parts]
+        let Memory { candidates, solvers, scratch, collected, .. } = &mut *self.work;
+        let sources: Vec<_> = solvers[..parts]
             .iter()
-            .zip(&self.candidates)
+            .zip(candidates)
             .map(|(solver, part)| Source { list: &solver.list, corners: corners(part) })
             .collect();
         let update = Update { sources: &sources, beta, count: self.count };
-        let Self { simd, tree, scratch, collected, .. } = self;
-        statistics.add(&apply(*simd, team, tree, &update, scratch, collected));
+        statistics.add(&apply(self.simd, team, &mut self.tree, &update, scratch, collected));
         self.beta = beta;
     }
 
@@ -139,7 +140,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let remaining = selection.remaining() - self.accepted.len();
         let stop_radius = selection.stop_radius();
         let mut clock = Clock::now();
-        if self.collected.len() == 0 {
+        if self.work.collected.len() == 0 {
             let beta = self.floor.next(largest, Progress { samples, remaining, stop_radius });
             let team = self.team_for(self.tree.points.len() / 300, usize::MAX);
             self.update(team, 0, beta, &mut selection.statistics);
@@ -173,36 +174,50 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
 
     /// Finds the choices of a band, in the solvers of so many parts.
     fn choose(&mut self, largest: T, clock: &mut Clock, statistics: &mut Statistics) -> usize {
-        let parts = self.deal_out(largest);
+        let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
+        let parts = self.deal_out(cells);
         clock.lap(&mut statistics.seconds.collect);
-        let (simd, candidates) = (self.simd, &self.candidates[..parts]);
-        let band = Band { tree: &self.tree, candidates, beta: self.beta, largest };
-        if parts == 1 {
-            self.solvers[0].advance::<S, false>(simd, &band, 0);
-        } else {
-            share(simd, self.team, &band, &mut self.solvers[..parts]);
+        let Memory { candidates, solvers, presence, collected, .. } = &mut *self.work;
+        let (simd, candidates) = (self.simd, &candidates[..parts]);
+        let (tree, beta) = (&self.tree, self.beta);
+        let band = Band { tree, candidates, cells, presence, beta, largest };
+        match parts {
+            1 if self.tree.dims == 3 => solvers[0].alone(simd, &band),
+            1 => _ = solvers[0].advance::<S, false>(simd, &band, 0),
+            _ => share(simd, self.team, &band, &mut solvers[..parts]),
         }
-        statistics.band_points += self.collected.len() as u64;
+        statistics.band_points += collected.len() as u64;
         statistics.rounds += 1;
         clock.lap(&mut statistics.seconds.solve);
         parts
     }
 
     /// Deals out the candidates of a band in parts, and makes their solvers ready; how many parts.
-    fn deal_out(&mut self, largest: T) -> usize {
-        let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
+    fn deal_out(&mut self, cells: Cells<T>) -> usize {
+        let Self { team, tree, work, .. } = self;
         // One thread waits for nobody.
-        let most = if self.team.present() == 1 { 1 } else { PARTS * self.team.present() };
-        let count = self.collected.len();
-        let parts = (count / PART).clamp(1, most);
-        let Self { team, tree, collected, scratch, candidates, solvers, .. } = self;
+        let most = if team.present() == 1 { 1 } else { PARTS * team.present() };
+        let Memory { candidates, solvers, presence, scratch, collected } = &mut **work;
+        let count = collected.len();
+        let parts = (count / PART).min(self.chosen / CHOSEN).clamp(1, most);
+        if parts > 1 {
+            presence.clear(count);
+        }
         let (candidates, solvers) = (Shared::new(candidates), Shared::new(solvers));
         team.each(parts, |k, _| {
             let range = count * k / parts..count * (k + 1) / parts;
             // SAFETY: the part is its task's alone.
             let (candidates, solver) =
                 unsafe { (&mut candidates.part(k..k + 1)[0], &mut solvers.part(k..k + 1)[0]) };
-            candidates.fill(tree, cells, range.len(), collected.segments(scratch, range));
+            let (bit, mut last) = (Presence::bit(k), None);
+            let cell = |number: u32| {
+                // Neighbors in the tree are often in one cell.
+                if parts > 1 && last.replace(number) != Some(number) {
+                    presence.add(number, bit);
+                }
+            };
+            let runs = collected.segments(scratch, range.clone());
+            candidates.fill(tree, cells, range.len(), runs, cell);
             solver.load(candidates);
         });
         parts
@@ -211,11 +226,12 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     /// Adds the choices of a band to all others; how many they are.
     fn put_together(&mut self, parts: usize) -> usize {
         let before = self.accepted.len();
-        for (k, solver) in self.solvers[..parts].iter().enumerate() {
+        for (k, solver) in self.work.solvers[..parts].iter().enumerate() {
             self.accepted.extend_from_slice(&solver.accepted);
             self.ends.push((self.accepted.len(), k + 1 == parts));
         }
-        self.accepted.len() - before
+        self.chosen = self.accepted.len() - before;
+        self.chosen
     }
 }
 

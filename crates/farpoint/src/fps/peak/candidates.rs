@@ -55,6 +55,11 @@ impl<T: Scalar> Candidates<T> {
         }
     }
 
+    /// The memory that it holds, about.
+    pub(super) fn bytes(&self) -> usize {
+        self.places.capacity() * (4 * size_of::<T>() + 24)
+    }
+
     /// Number of candidates.
     pub(super) fn len(&self) -> usize {
         self.slot.len()
@@ -74,15 +79,16 @@ impl<T: Scalar> Candidates<T> {
         Sample { at, value, point: self.point[place], slot: self.slot[place] }
     }
 
-    /// Takes so many points, in runs, into the grid.
+    /// Takes so many points, in runs, into the grid. Tells the number of each one's cell.
     pub(super) fn fill<'a>(
         &mut self,
         tree: &BoxTree<T>,
         cells: Cells<T>,
         count: usize,
         runs: impl Iterator<Item = Segment<'a, T>> + Clone,
+        cell: impl FnMut(u32),
     ) {
-        self.grid.sort(cells, count, runs.clone().map(|run| run.at()), &mut self.places);
+        self.grid.sort(cells, count, runs.clone().map(|run| run.at()), &mut self.places, cell);
         for row in self.at.iter_mut().chain([&mut self.value]) {
             row.resize(count);
         }

@@ -28,6 +28,11 @@ impl<T: Scalar> List<T> {
         self.len
     }
 
+    /// The memory that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.slot.len() * (3 * size_of::<T>() + 4)
+    }
+
     /// Forgets all samples.
     pub(super) fn clear(&mut self) {
         self.len = 0;

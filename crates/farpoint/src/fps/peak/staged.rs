@@ -54,6 +54,11 @@ impl<T: Scalar> Staged<T> {
         self.len
     }
 
+    /// The memory that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.slot.len() * (4 * size_of::<T>() + 4)
+    }
+
     /// Forgets all points. The rows keep their length: they are overwritten.
     pub(super) fn clear(&mut self) {
         self.len = 0;

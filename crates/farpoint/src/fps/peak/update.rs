@@ -30,10 +30,20 @@ pub(super) struct Scratch<T: Scalar> {
 }
 
 impl<T: Scalar> Scratch<T> {
-    pub(super) fn new(tree: &BoxTree<T>) -> Self {
-        let lists = tree.levels.iter().map(|_| List::default()).collect();
-        let entries = vec![NOWHERE; tree.levels.len()];
+    pub(super) fn new() -> Self {
+        let (lists, entries) = (Vec::new(), Vec::new());
         Self { lists, entries, staged: Staged::default(), counts: Counts::default() }
+    }
+
+    /// Makes ready for a tree.
+    pub(super) fn fit(&mut self, tree: &BoxTree<T>) {
+        self.lists.resize_with(tree.levels.len(), List::default);
+        self.entries.resize(tree.levels.len(), NOWHERE);
+    }
+
+    /// The memory that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.staged.bytes() + self.lists.iter().map(List::bytes).sum::<usize>()
     }
 }
 
