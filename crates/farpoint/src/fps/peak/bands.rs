@@ -28,11 +28,11 @@ const CELL: f64 = 6.0;
 /// more than they work.
 const PART: usize = if cfg!(test) { 5 } else { 200 };
 
-/// And for so many choices of the band before: where candidates far outnumber choices, threads wait for a few.
-const CHOSEN: usize = if cfg!(test) { 1 } else { 40 };
+/// At most so many parts for each thread: some take longer than others.
+const PARTS: usize = 2;
 
-/// At most so many parts for each thread. Tests have threads with several.
-const PARTS: usize = if cfg!(test) { 2 } else { 1 };
+/// With more candidates than this in each, twice as many: they must fit a cache.
+const LARGE_PART: usize = if cfg!(test) { 40 } else { 1 << 12 };
 
 /// Choices are applied by one thread if that is less work than looking at this many points.
 const SHARE_WORK: usize = if cfg!(test) { 100 } else { 20_000 };
@@ -69,7 +69,7 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             simd,
             team,
             cloud,
-            work: Workspace::new(PARTS * team.size(), team.size(), &tree, cells),
+            work: Workspace::new(2 * PARTS * team.size(), team.size(), &tree, cells),
             accepted: Vec::new(),
             ends: Vec::new(),
             floor: Floor::default(),
@@ -199,7 +199,12 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let most = if team.present() == 1 { 1 } else { PARTS * team.present() };
         let Memory { candidates, solvers, presence, scratch, collected } = &mut **work;
         let count = collected.len();
-        let parts = (count / PART).min(self.chosen / CHOSEN).clamp(1, most);
+        // Where candidates far outnumber choices, threads wait for a few.
+        let mut parts = (count / PART).min(self.chosen).clamp(1, most);
+        if parts > 1 && count / parts > LARGE_PART {
+            parts *= 2;
+        }
+        let alone = parts == 1 && tree.dims == 3;
         if parts > 1 {
             presence.clear(count);
         }
@@ -218,6 +223,9 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             };
             let runs = collected.segments(scratch, range.clone());
             candidates.fill(tree, cells, range.len(), runs, cell);
+            if !alone {
+                candidates.enliven();
+            }
             solver.load(candidates);
         });
         parts

@@ -94,7 +94,6 @@ impl<T: Scalar> Candidates<T> {
         }
         self.slot.resize(count, 0);
         self.point.resize(count, 0);
-        self.live.resize_with(count, || AtomicU64::new(0));
         (self.low, self.high) = ([T::INFINITY; 3], [T::INFINITY; 3]);
         let mut places = &self.places[..];
         for run in runs {
@@ -116,9 +115,12 @@ impl<T: Scalar> Candidates<T> {
                 self.point[place as usize] = tree.points[slot as usize];
             }
         }
-        for (live, value) in self.live.iter_mut().zip(&self.value[..]) {
-            *live.get_mut() = value.sorting_bits();
-        }
+    }
+
+    /// Makes ready to be solved by several threads: nobody is decided.
+    pub(super) fn enliven(&mut self) {
+        self.live.clear();
+        self.live.extend(self.value.iter().map(|value| AtomicU64::new(value.sorting_bits())));
     }
 }
 

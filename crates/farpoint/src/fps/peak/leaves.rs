@@ -40,6 +40,9 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
         let boxes = level.boxes.siblings(first / FANOUT);
         let zero = simd.splat(T::ZERO);
         for leaf in first..end {
+            if self.walk.large {
+                self.ask_for(simd, leaf + 1);
+            }
             let side = |row: usize| simd.splat(boxes[row * FANOUT + leaf % FANOUT]);
             let (low, high) = ([side(0), side(1), side(2)], [side(3), side(4), side(5)]);
             // SAFETY: the leaf is one of the tree's, and this thread alone visits its node.
@@ -72,6 +75,15 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
             unsafe { self.walk.correct(1, self.node) };
         }
         counts
+    }
+
+    /// Asks for the numbers of a leaf, which need not be one of the tree's.
+    #[inline(always)]
+    fn ask_for<S: Simd<T>>(&self, simd: S, leaf: usize) {
+        let stride = (self.walk.slots.dims + 1) * LEAF;
+        for number in (0..stride).step_by(64 / size_of::<T>()) {
+            self.walk.slots.leaves.prefetch(simd, leaf * stride + number);
+        }
     }
 
     /// Applies the samples `first + lane` for the lanes in `hit` to a leaf, a part of it at a

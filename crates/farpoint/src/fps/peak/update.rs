@@ -52,6 +52,9 @@ const NOWHERE: usize = usize::MAX;
 /// Runs of nodes are dealt out in about so many pieces a member: some take longer than others.
 const PIECES: usize = 12;
 
+/// Leaves of so many bytes are asked for ahead of their use.
+const LARGE: usize = if cfg!(test) { 1 << 14 } else { 4 << 20 };
+
 /// What is to be applied and collected.
 pub(super) struct Update<'a, T: Scalar> {
     /// Samples to be applied.
@@ -110,8 +113,9 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
     let levels: Vec<_> = levels.collect();
     let &Update { sources, beta, count } = update;
     let highest = highest(&levels, sources.len());
+    let large = size_of_val(&leaves[..]) > LARGE;
     let slots = Slots { dims: *dims, leaves: Shared::new(leaves) };
-    let walk = Walk { slots, levels, highest, beta, sources, count };
+    let walk = Walk { slots, levels, highest, beta, sources, count, large };
     for own in &mut *scratch {
         own.entries.fill(NOWHERE);
         own.counts = Counts::default();

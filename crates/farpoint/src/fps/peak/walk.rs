@@ -45,6 +45,8 @@ pub(super) struct Walk<'a, 'b, T: Scalar> {
     pub(super) beta: T,
     pub(super) sources: &'b [Source<'b, T>],
     pub(super) count: bool,
+    /// Whether leaves come from far.
+    pub(super) large: bool,
 }
 
 /// A level of the tree: its largest values are written, the rest is read.
