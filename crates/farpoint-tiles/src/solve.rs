@@ -118,7 +118,7 @@ impl<T: Scalar> Solver<T> {
         }
         let cells = Cells::new(corners.low, corners.high, reach, CELL);
         let points = candidates.iter().map(|candidate| candidate.entry.at);
-        self.grid.sort(cells, points, &mut self.places);
+        self.grid.sort_points(cells, points, &mut self.places);
         let n = candidates.len();
         self.at.iter_mut().for_each(|row| row.resize(n + LANES, T::ZERO));
         self.live.resize(n, T::ZERO);

@@ -48,7 +48,7 @@
 //! points are sampled by the calling thread and start no pool. A process that was forked after a call has the
 //! parent's pool but none of its threads; there, work runs on a pool that is made after the fork.
 //!
-//! Each thread that has worked keeps up to 32 MiB of its arrays for its next run, since fresh pages
+//! Each thread that has worked keeps up to 64 MiB of its arrays for its next run, since fresh pages
 //! cost a tenth of the time of a LiDAR turn; they are freed when the thread ends.
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]

@@ -9,7 +9,7 @@ use crate::cloud::Cloud;
 use crate::{Algorithm, Sampler, Scalar};
 
 /// Up to this many points a vector loop over all of them beats any structure.
-const FEW_POINTS: usize = 512;
+const FEW_POINTS: usize = 1_280;
 
 /// Up to this many samples a structure is not worth building, however many points there are:
 /// it costs as much as passing over the points this many times.
@@ -61,7 +61,8 @@ mod tests {
         assert_eq!(fastest(200, 100, 3), Algorithm::Naive);
         assert_eq!(fastest(1_000_000, 100, 3), Algorithm::Naive);
         assert_eq!(fastest(512, 500, 3), Algorithm::Naive);
-        assert_eq!(fastest(1_024, 512, 3), Algorithm::Tree);
+        assert_eq!(fastest(1_024, 512, 3), Algorithm::Naive);
+        assert_eq!(fastest(2_048, 1_024, 3), Algorithm::Tree);
         assert_eq!(fastest(8_192, 2_048, 3), Algorithm::Tree);
         assert_eq!(fastest(24_000, 6_000, 3), Algorithm::peak());
         assert_eq!(fastest(24_000, 6_000, 64), Algorithm::Tree);

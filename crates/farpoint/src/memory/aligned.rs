@@ -90,7 +90,7 @@ struct Spare {
 }
 
 /// A thread keeps at most this much.
-const SPARE_BYTES: usize = 32 << 20;
+const SPARE_BYTES: usize = 64 << 20;
 
 thread_local! {
     static SPARE: RefCell<Spare> = const { RefCell::new(Spare { blocks: Vec::new(), bytes: 0 }) };

@@ -35,6 +35,17 @@ impl<T: Copy + Default> Padded<T> {
         unsafe { simd.load(self.values.as_ptr().add(at)) }
     }
 
+    /// Stores the vector from `at` on; it may reach beyond the end.
+    ///
+    /// # Safety
+    /// `at` must not be above the length.
+    #[inline(always)]
+    pub(crate) unsafe fn store<S: Simd<T>>(&mut self, simd: S, at: usize, value: S::V) {
+        check(at, S::LANES, self.values.len());
+        // SAFETY: as many numbers as the widest vector has follow every place up to the length.
+        unsafe { simd.store(self.values.as_mut_ptr().add(at), value) }
+    }
+
     /// Writes the lanes of `mask` one after another from `at` on, and overwrites up to a vector.
     ///
     /// # Safety

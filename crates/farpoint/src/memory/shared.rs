@@ -86,6 +86,12 @@ impl<'a, T> Shared<'a, T> {
         unsafe { simd.load(self.start.add(at)) }
     }
 
+    /// Asks for the cache line at `at`, which may lie beyond the end.
+    #[inline(always)]
+    pub(crate) fn prefetch<S: Simd<T>>(self, simd: S, at: usize) {
+        simd.prefetch(self.start.wrapping_add(at).cast());
+    }
+
     /// Stores a vector from `at` on.
     ///
     /// # Safety

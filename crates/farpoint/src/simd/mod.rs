@@ -67,6 +67,9 @@ pub trait Simd<T>: Copy + Send + Sync + 'static {
     fn le(self, a: Self::V, b: Self::V) -> u32;
     /// `counts` with 1 added in lanes where `a < b`.
     fn count_lt(self, counts: Self::V, a: Self::V, b: Self::V) -> Self::V;
+    /// `a` and `b`, with `to_a` and `to_b` in lanes where `a < to_a`.
+    fn replace_lt(self, a: Self::V, b: Self::V, to_a: Self::V, to_b: Self::V)
+    -> (Self::V, Self::V);
     /// Lanes where `a == b`.
     fn eq(self, a: Self::V, b: Self::V) -> u32;
     /// The largest lane.

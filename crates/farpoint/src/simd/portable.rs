@@ -89,6 +89,17 @@ macro_rules! portable {
                 Self::zip(counts, one, |count, one| count + one)
             }
             #[inline(always)]
+            fn replace_lt(
+                self,
+                a: Self::V,
+                b: Self::V,
+                to_a: Self::V,
+                to_b: Self::V,
+            ) -> (Self::V, Self::V) {
+                let b = std::array::from_fn(|k| if a[k] < to_a[k] { to_b[k] } else { b[k] });
+                (Self::zip(a, to_a, |a, to| if a < to { to } else { a }), b)
+            }
+            #[inline(always)]
             fn eq(self, a: Self::V, b: Self::V) -> u32 {
                 Self::mask(a, b, $float::eq)
             }

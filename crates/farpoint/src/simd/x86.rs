@@ -7,7 +7,7 @@ macro_rules! x86 {
     (
         $name:ident, $float:ident, $vector:ident, $lanes:literal, $features:literal,
         $splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident,
-        $min:ident, $max:ident, $compare:ident, $count:ident, $largest:ident,
+        $min:ident, $max:ident, $compare:ident, $count:ident, $replace:ident, $largest:ident,
         $compress:ident
     ) => {
         /// One set for one precision.
@@ -94,6 +94,17 @@ macro_rules! x86 {
                 unsafe { lanes::$count(counts, a, b) }
             }
             #[inline(always)]
+            fn replace_lt(
+                self,
+                a: $vector,
+                b: $vector,
+                to_a: $vector,
+                to_b: $vector,
+            ) -> ($vector, $vector) {
+                // SAFETY: the machine has the instruction, of which `self` is the proof.
+                unsafe { lanes::$replace(a, b, to_a, to_b) }
+            }
+            #[inline(always)]
             fn eq(self, a: $vector, b: $vector) -> u32 {
                 // SAFETY: the machine has the instruction, of which `self` is the proof.
                 unsafe { lanes::$compare::<_CMP_EQ_OQ>(a, b) }
@@ -171,6 +182,58 @@ mod lanes {
         unsafe {
             let less = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b);
             _mm512_mask_add_pd(counts, less, counts, _mm512_set1_pd(1.0))
+        }
+    }
+    #[inline(always)]
+    pub(super) unsafe fn replace_f32x8(
+        a: __m256,
+        b: __m256,
+        to_a: __m256,
+        to_b: __m256,
+    ) -> (__m256, __m256) {
+        // SAFETY: the caller ensures that the machine has AVX2.
+        unsafe {
+            let less = _mm256_cmp_ps::<_CMP_LT_OQ>(a, to_a);
+            (_mm256_max_ps(a, to_a), _mm256_blendv_ps(b, to_b, less))
+        }
+    }
+    #[inline(always)]
+    pub(super) unsafe fn replace_f64x4(
+        a: __m256d,
+        b: __m256d,
+        to_a: __m256d,
+        to_b: __m256d,
+    ) -> (__m256d, __m256d) {
+        // SAFETY: the caller ensures that the machine has AVX2.
+        unsafe {
+            let less = _mm256_cmp_pd::<_CMP_LT_OQ>(a, to_a);
+            (_mm256_max_pd(a, to_a), _mm256_blendv_pd(b, to_b, less))
+        }
+    }
+    #[inline(always)]
+    pub(super) unsafe fn replace_f32x16(
+        a: __m512,
+        b: __m512,
+        to_a: __m512,
+        to_b: __m512,
+    ) -> (__m512, __m512) {
+        // SAFETY: the caller ensures that the machine has AVX-512.
+        unsafe {
+            let less = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, to_a);
+            (_mm512_max_ps(a, to_a), _mm512_mask_blend_ps(less, b, to_b))
+        }
+    }
+    #[inline(always)]
+    pub(super) unsafe fn replace_f64x8(
+        a: __m512d,
+        b: __m512d,
+        to_a: __m512d,
+        to_b: __m512d,
+    ) -> (__m512d, __m512d) {
+        // SAFETY: the caller ensures that the machine has AVX-512.
+        unsafe {
+            let less = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, to_a);
+            (_mm512_max_pd(a, to_a), _mm512_mask_blend_pd(less, b, to_b))
         }
     }
     /// Lanes one by one: AVX2 has no instruction for it.
@@ -253,6 +316,7 @@ x86!(
     _mm256_max_ps,
     mask_f32x8,
     count_f32x8,
+    replace_f32x8,
     largest_f32x8,
     compress_f32x8
 );
@@ -272,6 +336,7 @@ x86!(
     _mm256_max_pd,
     mask_f64x4,
     count_f64x4,
+    replace_f64x4,
     largest_f64x4,
     compress_f64x4
 );
@@ -291,6 +356,7 @@ x86!(
     _mm512_max_ps,
     mask_f32x16,
     count_f32x16,
+    replace_f32x16,
     largest_f32x16,
     compress_f32x16
 );
@@ -310,6 +376,7 @@ x86!(
     _mm512_max_pd,
     mask_f64x8,
     count_f64x8,
+    replace_f64x8,
     largest_f64x8,
     compress_f64x8
 );

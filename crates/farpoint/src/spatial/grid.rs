@@ -57,19 +57,42 @@ impl<T: Scalar> Cells<T> {
         unsafe { cell.to_bin(T::from_f64((CELLS - 1) as f64)) }
     }
 
+    /// The cells that a search from `at` must look at.
+    #[inline(always)]
+    pub(crate) fn ranges(&self, at: [T; 3]) -> Ranges {
+        Ranges([0, 1, 2].map(|a| self.range(a, at[a])))
+    }
+
     /// The cells along axis `a` that a search from `x` must look at.
     #[inline(always)]
     fn range(&self, a: usize, x: T) -> (usize, usize) {
         let reach = self.reach[a];
         (self.cell(a, x - reach), self.cell(a, x + reach).min(self.last[a]))
     }
+}
 
-    /// Neighbors along x share neighboring slots.
+/// A number for a cell, of which tables take the lower bits. Neighbors along x have neighboring numbers.
+#[inline(always)]
+fn number(x: usize, y: usize, z: usize) -> u32 {
+    (x as u32)
+        .wrapping_add((y as u32).wrapping_mul(0x9e37_79b1))
+        .wrapping_add((z as u32).wrapping_mul(0x85eb_ca77))
+}
+
+/// The first and last cells of a box of cells along each axis.
+#[derive(Clone, Copy)]
+pub(crate) struct Ranges([(usize, usize); 3]);
+
+impl Ranges {
+    /// For each row of cells along x the number of the first, and how many more there are.
     #[inline(always)]
-    fn slot(x: usize, y: usize, z: usize) -> u32 {
-        (x as u32)
-            .wrapping_add((y as u32).wrapping_mul(0x9e37_79b1))
-            .wrapping_add((z as u32).wrapping_mul(0x85eb_ca77))
+    pub(super) fn rows(self, mut row: impl FnMut(u32, u32)) {
+        let Self([x, y, z]) = self;
+        for z in z.0..=z.1 {
+            for y in y.0..=y.1 {
+                row(number(x.0, y, z), (x.1 - x.0) as u32);
+            }
+        }
     }
 }
 
@@ -87,25 +110,59 @@ impl<T: Scalar> Grid<T> {
         Self { cells, mask: 0, first: vec![0, 0] }
     }
 
-    /// Sorts points into cells; returns the place of each, and remembers where cells begin.
-    pub fn sort(
+    /// Sorts so many points into cells, given by axis in runs; returns the place of each, and remembers where
+    /// cells begin. Tells the number of each point's cell.
+    pub(crate) fn sort<'a>(
         &mut self,
         cells: Cells<T>,
-        points: impl ExactSizeIterator<Item = [T; 3]> + Clone,
+        count: usize,
+        runs: impl Iterator<Item = [&'a [T]; 3]>,
+        places: &mut Vec<u32>,
+        cell: impl FnMut(u32),
+    ) {
+        places.clear();
+        for [xs, ys, zs] in runs {
+            places.extend(xs.iter().zip(ys).zip(zs).map(|((&x, &y), &z)| {
+                let [x, y, z] = [cells.cell(0, x), cells.cell(1, y), cells.cell(2, z)];
+                number(x, y, z)
+            }));
+        }
+        self.place(cells, count, places, cell);
+    }
+
+    /// The same for points one after another.
+    pub fn sort_points(
+        &mut self,
+        cells: Cells<T>,
+        points: impl ExactSizeIterator<Item = [T; 3]>,
         places: &mut Vec<u32>,
     ) {
-        let slots = points.len().next_power_of_two().max(16);
+        let count = points.len();
+        places.clear();
+        places.extend(points.map(|at| {
+            let [x, y, z] = std::array::from_fn(|a| cells.cell(a, at[a]));
+            number(x, y, z)
+        }));
+        self.place(cells, count, places, |_| {});
+    }
+
+    /// Puts the place of each point where the number of its cell was.
+    fn place(
+        &mut self,
+        cells: Cells<T>,
+        count: usize,
+        places: &mut [u32],
+        mut cell: impl FnMut(u32),
+    ) {
+        let slots = count.next_power_of_two().max(16);
         self.cells = cells;
         self.mask = slots as u32 - 1;
         self.first.clear();
         self.first.resize(slots + 1, 0);
-        places.clear();
-        places.extend(points.map(|at| {
-            let [x, y, z] = std::array::from_fn(|a| cells.cell(a, at[a]));
-            Cells::<T>::slot(x, y, z) & self.mask
-        }));
-        for &slot in places.iter() {
-            self.first[slot as usize + 1] += 1;
+        for place in places.iter_mut() {
+            cell(*place);
+            *place &= self.mask;
+            self.first[*place as usize + 1] += 1;
         }
         let mut sum = 0;
         for first in &mut self.first[1..] {
@@ -123,19 +180,21 @@ impl<T: Scalar> Grid<T> {
     /// distance to `at` is below that of the cells, and others.
     #[inline]
     pub fn search(&self, at: [T; 3], runs: &mut Vec<(u32, u32)>) {
+        self.runs(self.cells.ranges(at), runs);
+    }
+
+    /// The same for the cells of such a search.
+    #[inline]
+    pub(crate) fn runs(&self, cells: Ranges, runs: &mut Vec<(u32, u32)>) {
         runs.clear();
-        let range = |a: usize| self.cells.range(a, at[a]);
-        let (x, y, z) = (range(0), range(1), range(2));
-        for z in z.0..=z.1 {
-            for y in y.0..=y.1 {
-                let slot = Cells::<T>::slot(x.0, y, z) & self.mask;
-                let last = slot + (x.1 - x.0) as u32;
-                self.push(slot, last.min(self.mask), runs);
-                if last > self.mask {
-                    self.push(0, (last & self.mask).min(slot), runs);
-                }
+        cells.rows(|number, more| {
+            let slot = number & self.mask;
+            let last = slot + more;
+            self.push(slot, last.min(self.mask), runs);
+            if last > self.mask {
+                self.push(0, (last & self.mask).min(slot), runs);
             }
-        }
+        });
     }
 
     #[inline(always)]

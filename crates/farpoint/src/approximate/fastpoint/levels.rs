@@ -131,9 +131,10 @@ impl<'a, T: Scalar> Levels<'a, T> {
     /// Sorts everything into a grid for searches below a squared distance.
     fn sort(&mut self, squared: T) {
         let cells = Cells::new(self.cloud.low, self.cloud.high, squared, CELL);
-        let at = |k: usize| [self.axes[0][k], self.axes[1][k], self.axes[2][k]];
+        let count = self.points.len();
+        let at = [0, 1, 2].map(|a| &self.axes[a][..count]);
         let mut places = Vec::new();
-        self.grid.sort(cells, (0..self.points.len()).map(at), &mut places);
+        self.grid.sort(cells, count, [at].into_iter(), &mut places, |_| ());
         self.points = sorted(&self.points, &places);
         self.distances = sorted(&self.distances, &places);
         for values in &mut self.axes {

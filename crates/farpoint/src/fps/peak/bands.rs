@@ -1,19 +1,20 @@
 //! One band after another.
 
-use super::candidates::{self, Candidates, From};
+use super::candidates::Candidates;
 use super::first::{farthest, slots_of};
 use super::floor::{Floor, Progress};
 use super::list::List;
 use super::share::share;
-use super::solve::{Band, Solver};
-use super::update::{Scratch, apply};
+use super::solve::Band;
+use super::update::{Update, apply};
 use super::walk::{Counts, Source};
+use super::workspace::{Memory, Workspace};
 use crate::clock::Clock;
 use crate::cloud::Cloud;
 use crate::fps::selection::Selection;
 use crate::memory::Shared;
 use crate::simd::Simd;
-use crate::spatial::{BoxTree, Cells};
+use crate::spatial::{BoxTree, Cells, Presence};
 use crate::threads::Team;
 use crate::{Error, Scalar, Statistics};
 
@@ -23,15 +24,15 @@ const ONE_BY_ONE: usize = 8;
 /// Width of a grid cell over the largest distance of a band.
 const CELL: f64 = 6.0;
 
-/// A band has a part for so many candidates that are expected: with fewer, threads would wait for each other
+/// A band has a part for so many candidates: with fewer, threads would wait for each other
 /// more than they work.
 const PART: usize = if cfg!(test) { 5 } else { 200 };
 
 /// At most so many parts for each thread: some take longer than others.
 const PARTS: usize = 2;
 
-/// With fewer nodes a part, a band is dealt out by leaves.
-const FINE: usize = 64;
+/// With more candidates than this in each, twice as many: they must fit a cache.
+const LARGE_PART: usize = if cfg!(test) { 40 } else { 1 << 12 };
 
 /// Choices are applied by one thread if that is less work than looking at this many points.
 const SHARE_WORK: usize = if cfg!(test) { 100 } else { 20_000 };
@@ -42,20 +43,16 @@ pub(super) struct Bands<'a, T: Scalar, S> {
     team: &'a Team,
     cloud: &'a Cloud<T>,
     pub(super) tree: BoxTree<T>,
-    /// By part of the band.
-    candidates: Vec<Candidates<T>>,
-    solvers: Vec<Solver<T>>,
+    work: Workspace<T>,
     /// Keys of the choices, band by band, in any order within one.
     pub(super) accepted: Vec<T::Key>,
     /// Where the choices of each part of each band end, and whether the band does.
     pub(super) ends: Vec<(usize, bool)>,
     floor: Floor,
-    /// Candidates of the last band, about as many as the next will have.
-    expected: usize,
-    /// Nodes of level 1 that hold candidates, and leaves.
-    nodes: Vec<u32>,
-    leaves: Vec<u32>,
-    scratch: Vec<Scratch<T>>,
+    /// The floor that candidates were collected for last.
+    beta: T,
+    /// Choices of the last band.
+    chosen: usize,
     count: bool,
 }
 
@@ -72,15 +69,12 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
             simd,
             team,
             cloud,
-            candidates: (0..PARTS * team.size()).map(|_| Candidates::new(cells)).collect(),
-            solvers: (0..PARTS * team.size()).map(|_| Solver::new()).collect(),
+            work: Workspace::new(2 * PARTS * team.size(), team.size(), &tree, cells),
             accepted: Vec::new(),
             ends: Vec::new(),
             floor: Floor::default(),
-            expected: 0,
-            nodes: Vec::new(),
-            leaves: Vec::new(),
-            scratch: (0..team.size()).map(|_| Scratch::new(&tree)).collect(),
+            beta: T::INFINITY,
+            chosen: 0,
             tree,
             count,
         }
@@ -117,11 +111,26 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         for (&point, &slot) in points.iter().zip(slots) {
             list.push(std::array::from_fn(|a| self.cloud.axes[a][point as usize]), slot);
         }
-        let sources = [Source { list: &list, corners: [self.cloud.low, self.cloud.high] }];
+        let sources = &[Source { list: &list, corners: [self.cloud.low, self.cloud.high] }];
         let team = self.team_for(points.len(), selection.points.len());
-        let Self { simd, tree, scratch, count, .. } = self;
-        let counts = apply(*simd, team, tree, &sources, *count, scratch);
-        selection.statistics.add(&counts);
+        let update = Update { sources, beta: T::INFINITY, count: self.count };
+        let Self { simd, tree, work, .. } = self;
+        let Memory { scratch, collected, .. } = &mut **work;
+        selection.statistics.add(&apply(*simd, team, tree, &update, scratch, collected));
+    }
+
+    /// Lowers all distances by these samples, and collects what stays above `beta`.
+    fn update(&mut self, team: Option<&Team>, parts: usize, beta: T, statistics: &mut Statistics) {
+        let corners = |part: &Candidates<T>| [part.low, part.high];
+        let Memory { candidates, solvers, scratch, collected, .. } = &mut *self.work;
+        let sources: Vec<_> = solvers[..parts]
+            .iter()
+            .zip(candidates)
+            .map(|(solver, part)| Source { list: &solver.list, corners: corners(part) })
+            .collect();
+        let update = Update { sources: &sources, beta, count: self.count };
+        statistics.add(&apply(self.simd, team, &mut self.tree, &update, scratch, collected));
+        self.beta = beta;
     }
 
     /// Chooses the points of the next band; whether no more are wanted.
@@ -130,24 +139,26 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
         let samples = selection.points.len() + self.accepted.len();
         let remaining = selection.remaining() - self.accepted.len();
         let stop_radius = selection.stop_radius();
-        let beta = self.floor.next(largest, Progress { samples, remaining, stop_radius });
         let mut clock = Clock::now();
-        let parts = self.choose(largest, beta, &mut clock, &mut selection.statistics);
+        if self.work.collected.len() == 0 {
+            let beta = self.floor.next(largest, Progress { samples, remaining, stop_radius });
+            let team = self.team_for(self.tree.points.len() / 300, usize::MAX);
+            self.update(team, 0, beta, &mut selection.statistics);
+        }
+        let parts = self.choose(largest, &mut clock, &mut selection.statistics);
         selection.statistics.bands += 1;
         let chosen = self.put_together(parts);
         let last = chosen > remaining
             || selection.stops_among(&self.accepted[self.accepted.len() - chosen..]);
         if !last {
-            let corners = |part: &Candidates<T>| [part.low, part.high];
-            let sources: Vec<_> = self.solvers[..parts]
-                .iter()
-                .zip(&self.candidates)
-                .map(|(solver, part)| Source { list: &solver.list, corners: corners(part) })
-                .collect();
+            // All distances are then at or below this floor, and the largest close to it: another floor can be
+            // told from it, for which candidates are collected meanwhile.
+            let (samples, remaining) = (samples + chosen, remaining - chosen);
+            let progress = Progress { samples, remaining, stop_radius };
+            let some = self.beta > T::ZERO;
+            let beta = if some { self.floor.next(self.beta, progress) } else { T::INFINITY };
             let team = self.team_for(chosen, samples);
-            let counts =
-                apply(self.simd, team, &mut self.tree, &sources, self.count, &mut self.scratch);
-            selection.statistics.add(&counts);
+            self.update(team, parts, beta, &mut selection.statistics);
         }
         clock.lap(&mut selection.statistics.seconds.update);
         selection.report_at(samples + chosen, largest)?;
@@ -162,54 +173,59 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     }
 
     /// Finds the choices of a band, in the solvers of so many parts.
-    fn choose(
-        &mut self,
-        largest: T,
-        beta: T,
-        clock: &mut Clock,
-        statistics: &mut Statistics,
-    ) -> usize {
-        let parts = self.collect(largest, beta);
+    fn choose(&mut self, largest: T, clock: &mut Clock, statistics: &mut Statistics) -> usize {
+        let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
+        let parts = self.deal_out(cells);
         clock.lap(&mut statistics.seconds.collect);
-        let (simd, candidates) = (self.simd, &self.candidates[..parts]);
-        let band = Band { tree: &self.tree, candidates, beta, largest };
-        if parts == 1 {
-            self.solvers[0].advance::<S, false>(simd, &band, 0);
-        } else {
-            share(simd, self.team, &band, &mut self.solvers[..parts]);
+        let Memory { candidates, solvers, presence, collected, .. } = &mut *self.work;
+        let (simd, candidates) = (self.simd, &candidates[..parts]);
+        let (tree, beta) = (&self.tree, self.beta);
+        let band = Band { tree, candidates, cells, presence, beta, largest };
+        match parts {
+            1 if self.tree.dims == 3 => solvers[0].alone(simd, &band),
+            1 => _ = solvers[0].advance::<S, false>(simd, &band, 0),
+            _ => share(simd, self.team, &band, &mut solvers[..parts]),
         }
-        self.expected = candidates.iter().map(Candidates::len).sum();
-        statistics.band_points += self.expected as u64;
+        statistics.band_points += collected.len() as u64;
         statistics.rounds += 1;
         clock.lap(&mut statistics.seconds.solve);
         parts
     }
 
-    /// Collects the candidates of a band in parts, and makes their solvers ready; how many parts.
-    fn collect(&mut self, largest: T, beta: T) -> usize {
-        let cells = Cells::new(self.cloud.low, self.cloud.high, largest, CELL);
-        let Self { simd, team, tree, nodes, leaves, candidates, solvers, .. } = self;
-        nodes.clear();
-        simd.vectorize(candidates::Nodes { tree, beta, nodes });
+    /// Deals out the candidates of a band in parts, and makes their solvers ready; how many parts.
+    fn deal_out(&mut self, cells: Cells<T>) -> usize {
+        let Self { team, tree, work, .. } = self;
         // One thread waits for nobody.
         let most = if team.present() == 1 { 1 } else { PARTS * team.present() };
-        let parts = (self.expected / PART).clamp(1, most).min(nodes.len());
-        let fine = parts > 1 && nodes.len() < FINE * parts;
-        if fine {
-            leaves.clear();
-            simd.vectorize(candidates::Leaves { tree, beta, nodes, leaves });
+        let Memory { candidates, solvers, presence, scratch, collected } = &mut **work;
+        let count = collected.len();
+        // Where candidates far outnumber choices, threads wait for a few.
+        let mut parts = (count / PART).min(self.chosen).clamp(1, most);
+        if parts > 1 && count / parts > LARGE_PART {
+            parts *= 2;
         }
-        let from = |k: usize| {
-            let list = if fine { &leaves } else { &nodes };
-            let part = &list[list.len() * k / parts..list.len() * (k + 1) / parts];
-            if fine { From::Leaves(part) } else { From::Nodes(part) }
-        };
+        let alone = parts == 1 && tree.dims == 3;
+        if parts > 1 {
+            presence.clear(count);
+        }
         let (candidates, solvers) = (Shared::new(candidates), Shared::new(solvers));
         team.each(parts, |k, _| {
+            let range = count * k / parts..count * (k + 1) / parts;
             // SAFETY: the part is its task's alone.
             let (candidates, solver) =
                 unsafe { (&mut candidates.part(k..k + 1)[0], &mut solvers.part(k..k + 1)[0]) };
-            candidates.collect(*simd, tree, from(k), beta, cells);
+            let (bit, mut last) = (Presence::bit(k), None);
+            let cell = |number: u32| {
+                // Neighbors in the tree are often in one cell.
+                if parts > 1 && last.replace(number) != Some(number) {
+                    presence.add(number, bit);
+                }
+            };
+            let runs = collected.segments(scratch, range.clone());
+            candidates.fill(tree, cells, range.len(), runs, cell);
+            if !alone {
+                candidates.enliven();
+            }
             solver.load(candidates);
         });
         parts
@@ -218,11 +234,12 @@ impl<'a, T: Scalar, S: Simd<T>> Bands<'a, T, S> {
     /// Adds the choices of a band to all others; how many they are.
     fn put_together(&mut self, parts: usize) -> usize {
         let before = self.accepted.len();
-        for (k, solver) in self.solvers[..parts].iter().enumerate() {
+        for (k, solver) in self.work.solvers[..parts].iter().enumerate() {
             self.accepted.extend_from_slice(&solver.accepted);
             self.ends.push((self.accepted.len(), k + 1 == parts));
         }
-        self.accepted.len() - before
+        self.chosen = self.accepted.len() - before;
+        self.chosen
     }
 }
 

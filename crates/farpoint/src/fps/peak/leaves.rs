@@ -1,7 +1,6 @@
 //! Applies a list of samples to leaves: the innermost part of [`super::update`].
 
-use super::candidates::lanes_below;
-use super::list::List;
+use super::list::{List, lanes_below};
 use super::walk::{Counts, Walk};
 use crate::Scalar;
 use crate::distance::{square, squared};
@@ -22,7 +21,7 @@ impl<T: Scalar> Kernel<T> for Leaves<'_, '_, '_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) -> Counts {
-        match (self.walk.dims, self.walk.count) {
+        match (self.walk.slots.dims, self.walk.count) {
             (3, false) => self.node::<S, 3, false>(simd),
             (3, true) => self.node::<S, 3, true>(simd),
             (_, false) => self.node::<S, 0, false>(simd),
@@ -41,6 +40,9 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
         let boxes = level.boxes.siblings(first / FANOUT);
         let zero = simd.splat(T::ZERO);
         for leaf in first..end {
+            if self.walk.large {
+                self.ask_for(simd, leaf + 1);
+            }
             let side = |row: usize| simd.splat(boxes[row * FANOUT + leaf % FANOUT]);
             let (low, high) = ([side(0), side(1), side(2)], [side(3), side(4), side(5)]);
             // SAFETY: the leaf is one of the tree's, and this thread alone visits its node.
@@ -75,6 +77,15 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
         counts
     }
 
+    /// Asks for the numbers of a leaf, which need not be one of the tree's.
+    #[inline(always)]
+    fn ask_for<S: Simd<T>>(&self, simd: S, leaf: usize) {
+        let stride = (self.walk.slots.dims + 1) * LEAF;
+        for number in (0..stride).step_by(64 / size_of::<T>()) {
+            self.walk.slots.leaves.prefetch(simd, leaf * stride + number);
+        }
+    }
+
     /// Applies the samples `first + lane` for the lanes in `hit` to a leaf, a part of it at a
     /// time, so that it stays in registers. Returns a vector that has the largest value in some
     /// lane, and the number of values that fell, if counted.
@@ -90,8 +101,8 @@ impl<T: Scalar> Leaves<'_, '_, '_, T> {
         first: usize,
         hit: u32,
     ) -> (S::V, u32) {
-        let dims = if DIMS > 0 { DIMS } else { self.walk.dims };
-        let (leaves, stride) = (self.walk.leaves, (dims + 1) * LEAF);
+        let dims = if DIMS > 0 { DIMS } else { self.walk.slots.dims };
+        let (leaves, stride) = (self.walk.slots.leaves, (dims + 1) * LEAF);
         let mut effective = 0;
         let mut most = simd.splat(T::from_f64(-1.0));
         // SAFETY: the leaf has `dims + 1` rows of `LEAF` numbers, whole vectors of every set, and

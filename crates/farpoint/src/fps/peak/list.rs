@@ -28,6 +28,11 @@ impl<T: Scalar> List<T> {
         self.len
     }
 
+    /// The memory that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.slot.len() * (3 * size_of::<T>() + 4)
+    }
+
     /// Forgets all samples.
     pub(super) fn clear(&mut self) {
         self.len = 0;
@@ -52,4 +57,10 @@ impl<T: Scalar> List<T> {
         // SAFETY: the caller ensures that `k` is below the length, and rows are at least as long.
         unsafe { [x.load(simd, k), y.load(simd, k), z.load(simd, k)] }
     }
+}
+
+/// The lanes of a vector that starts `left` places before the end of a run.
+#[inline(always)]
+pub(super) fn lanes_below(left: usize) -> u32 {
+    if left >= 32 { u32::MAX } else { (1 << left) - 1 }
 }

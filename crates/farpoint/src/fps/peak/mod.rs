@@ -9,6 +9,7 @@
 //!
 //! Each stage is a step of a team of threads: a part of the tree's nodes, of the band, of the tree.
 
+mod alone;
 mod bands;
 mod candidates;
 mod first;
@@ -19,10 +20,12 @@ mod queue;
 mod search;
 mod share;
 mod solve;
+mod staged;
 #[cfg(test)]
 mod tests;
 mod update;
 mod walk;
+mod workspace;
 
 use super::selection::Selection;
 use super::tree::finish;

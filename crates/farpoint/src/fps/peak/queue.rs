@@ -21,6 +21,11 @@ impl<T: Scalar> Queue<T> {
         Self { sorted: Vec::new(), next: 0, bins: Vec::new(), first: Vec::new() }
     }
 
+    /// The memory that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.sorted.capacity() * size_of::<(T::Key, u32)>() + 6 * self.bins.capacity()
+    }
+
     /// The first candidate in order.
     #[inline]
     pub(super) fn first(&self) -> Option<&(T::Key, u32)> {

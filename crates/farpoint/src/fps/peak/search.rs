@@ -1,6 +1,7 @@
 //! What lies near a point about to be chosen: the vector code of [`super::solve`].
 
-use super::candidates::{Candidates, Sample, lanes_below};
+use super::candidates::{Candidates, Sample};
+use super::list::lanes_below;
 use crate::Scalar;
 use crate::distance::squared;
 use crate::memory::{self, MOST_LANES};
@@ -16,12 +17,7 @@ pub(super) struct Hit<T> {
     pub(super) value: T,
 }
 
-/// As [`crate::spatial::box_bound`], for one box.
-pub(super) fn box_distance<T: Scalar>(at: [T; 3], low: [T; 3], high: [T; 3]) -> T {
-    boxes_distance([at, at], [low, high])
-}
-
-/// The same between two boxes, each given by its corners: not above any distance computed between
+/// As [`crate::spatial::box_bound`] between two boxes, each given by its corners: not above any distance computed between
 /// points of the two.
 pub(super) fn boxes_distance<T: Scalar>(a: [[T; 3]; 2], b: [[T; 3]; 2]) -> T {
     let gap = |axis: usize| {

@@ -19,10 +19,11 @@
 use super::candidates::{Candidates, Sample};
 use super::list::List;
 use super::queue::Queue;
-use super::search::{Hit, Near, box_distance, boxes_distance};
+use super::search::{Hit, Near, boxes_distance};
 use crate::Scalar;
+use crate::memory::Padded;
 use crate::simd::Simd;
-use crate::spatial::BoxTree;
+use crate::spatial::{BoxTree, Cells, Presence};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering;
@@ -36,10 +37,13 @@ pub(super) struct Solver<T: Scalar> {
     lowered: BinaryHeap<Reverse<(T::Key, u32)>>,
     /// Those that wait for a witness.
     waiting: Vec<Waiting>,
-    /// Other parts within reach.
+    /// Other parts within reach, and their bits in [`Presence`].
     others: Vec<u32>,
+    bits: u32,
     hits: Vec<Hit<T>>,
-    runs: Vec<(u32, u32)>,
+    pub(super) runs: Vec<(u32, u32)>,
+    /// Tentative distances of a band that is one part.
+    pub(super) values: Padded<T>,
     /// Keys of those chosen, about in order; with one part, in order.
     pub(super) accepted: Vec<T::Key>,
     /// The same points, to be applied to the cloud.
@@ -58,6 +62,9 @@ pub(super) struct Band<'a, T: Scalar> {
     pub(super) tree: &'a BoxTree<T>,
     /// By part.
     pub(super) candidates: &'a [Candidates<T>],
+    /// The cells that all parts are sorted into, and which parts have some in them.
+    pub(super) cells: Cells<T>,
+    pub(super) presence: &'a Presence,
     /// The band's floor: candidates that fall to it leave.
     pub(super) beta: T,
     /// The largest distance.
@@ -71,11 +78,19 @@ impl<T: Scalar> Solver<T> {
             lowered: BinaryHeap::new(),
             waiting: Vec::new(),
             others: Vec::new(),
+            bits: 0,
             hits: Vec::new(),
             runs: Vec::new(),
+            values: Padded::default(),
             accepted: Vec::new(),
             list: List::default(),
         }
+    }
+
+    /// The memory that it holds, about.
+    pub(super) fn bytes(&self) -> usize {
+        let of_choice = size_of::<T::Key>() + 3 * size_of::<T>() + 4;
+        self.queue.bytes() + self.accepted.capacity() * of_choice
     }
 
     /// Makes ready for these candidates.
@@ -96,6 +111,8 @@ impl<T: Scalar> Solver<T> {
             let near = || boxes_distance(own_corners, corners(part)) < band.largest;
             (k as usize != own && part.len() > 0 && near()).then_some(k)
         }));
+        let bit = |&part: &u32| Presence::bit(part as usize);
+        self.bits = self.others.iter().map(bit).fold(0, |bits, bit| bits | bit);
     }
 
     /// Whether all candidates are decided.
@@ -139,7 +156,7 @@ impl<T: Scalar> Solver<T> {
     }
 
     /// The next candidate in order.
-    fn next(&mut self) -> Option<(T::Key, u32)> {
+    pub(super) fn next(&mut self) -> Option<(T::Key, u32)> {
         match (self.queue.first(), self.lowered.peek()) {
             (Some(first), Some(Reverse(other))) if other < first => {
                 self.lowered.pop().map(|Reverse(next)| next)
@@ -150,7 +167,7 @@ impl<T: Scalar> Solver<T> {
     }
 
     /// Its distance has fallen; it comes later, if it has not left the band.
-    fn queue_again(&mut self, candidates: &Candidates<T>, place: u32, value: T) {
+    pub(super) fn queue_again(&mut self, candidates: &Candidates<T>, place: u32, value: T) {
         if value > T::ZERO {
             let key = value.key(candidates.point[place as usize]);
             self.lowered.push(Reverse((key, place)));
@@ -198,10 +215,11 @@ impl<T: Scalar> Solver<T> {
         own: usize,
         sample: &Sample<T>,
     ) -> Option<(u32, u32)> {
-        let Self { hits, runs, others, .. } = self;
+        let Self { hits, runs, others, bits, .. } = self;
+        let cells = band.cells.ranges(sample.at);
         let mut look = |part: u32| {
             let candidates = &band.candidates[part as usize];
-            candidates.grid.search(sample.at, runs);
+            candidates.grid.runs(cells, runs);
             if runs.is_empty() {
                 return None;
             }
@@ -213,13 +231,11 @@ impl<T: Scalar> Solver<T> {
             return Some(witness);
         }
         if SHARED {
-            for &part in others.iter() {
-                let other = &band.candidates[part as usize];
-                if box_distance(sample.at, other.low, other.high) < sample.value
-                    && let Some(witness) = look(part)
-                {
-                    return Some(witness);
-                }
+            let near = band.presence.parts(cells) & *bits;
+            if near != 0 {
+                let mut near =
+                    others.iter().filter(|part| near & Presence::bit(**part as usize) != 0);
+                return near.find_map(|&part| look(part));
             }
         }
         None

@@ -1,13 +1,14 @@
-//! Applies the samples of a band to all points, in one walk over the tree.
+//! Applies the samples of a band to all points, in one walk over the tree, and collects the points of the next
+//! band on the way.
 //!
 //! A node is visited with the list of the samples that can change something below it, gathered from
 //! the list of the node above it. A leaf's points are loaded once per band, however many samples apply to
 //! them. Threads own runs of nodes: nothing is written by two of them.
 
-use super::candidates::lanes_below;
 use super::leaves::Leaves;
-use super::list::List;
+use super::list::{List, lanes_below};
 use super::search::boxes_distance;
+use super::staged::{Collect, Segment, Slots, Staged};
 use super::walk::{Counts, Part, Source, Walk};
 use crate::Scalar;
 use crate::memory::Shared;
@@ -23,13 +24,26 @@ pub(super) struct Scratch<T: Scalar> {
     lists: Vec<List<T>>,
     /// That entry.
     entries: Vec<usize>,
+    /// Points of the next band.
+    staged: Staged<T>,
     counts: Counts,
 }
 
 impl<T: Scalar> Scratch<T> {
-    pub(super) fn new(tree: &BoxTree<T>) -> Self {
-        let lists = tree.levels.iter().map(|_| List::default()).collect();
-        Self { lists, entries: vec![NOWHERE; tree.levels.len()], counts: Counts::default() }
+    pub(super) fn new() -> Self {
+        let (lists, entries) = (Vec::new(), Vec::new());
+        Self { lists, entries, staged: Staged::default(), counts: Counts::default() }
+    }
+
+    /// Makes ready for a tree.
+    pub(super) fn fit(&mut self, tree: &BoxTree<T>) {
+        self.lists.resize_with(tree.levels.len(), List::default);
+        self.entries.resize(tree.levels.len(), NOWHERE);
+    }
+
+    /// The memory that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.staged.bytes() + self.lists.iter().map(List::bytes).sum::<usize>()
     }
 }
 
@@ -38,14 +52,57 @@ const NOWHERE: usize = usize::MAX;
 /// Runs of nodes are dealt out in about so many pieces a member: some take longer than others.
 const PIECES: usize = 12;
 
-/// Lowers all distances by the samples of `sources`; there is a scratch for each member of the team.
+/// Leaves of so many bytes are asked for ahead of their use.
+const LARGE: usize = if cfg!(test) { 1 << 14 } else { 4 << 20 };
+
+/// What is to be applied and collected.
+pub(super) struct Update<'a, T: Scalar> {
+    /// Samples to be applied.
+    pub(super) sources: &'a [Source<'a, T>],
+    /// Points whose value stays above it are collected.
+    pub(super) beta: T,
+    /// Whether to count what changes, which costs time.
+    pub(super) count: bool,
+}
+
+/// The points of the next band, in the order of the tree: who has staged them and where.
+#[derive(Default)]
+pub(super) struct Collected {
+    runs: Vec<(usize, Range<usize>)>,
+}
+
+impl Collected {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.runs.iter().map(|(_, places)| places.len()).sum()
+    }
+
+    /// Those that `range` has of all, as the members of the team have staged them.
+    pub(super) fn segments<'a, T: Scalar>(
+        &'a self,
+        scratch: &'a [Scratch<T>],
+        range: Range<usize>,
+    ) -> impl Iterator<Item = Segment<'a, T>> + Clone {
+        let mut before = 0;
+        self.runs.iter().filter_map(move |(member, places)| {
+            let (from, to) = (range.start.max(before), range.end.min(before + places.len()));
+            let start = places.start + from - before;
+            before += places.len();
+            let staged = &scratch[*member].staged;
+            (from < to).then(|| Segment { staged, places: start..start + (to - from) })
+        })
+    }
+}
+
+/// Lowers all distances by samples, and collects what is above a floor then; there is a scratch for each member of
+/// the team.
 pub(super) fn apply<T: Scalar, S: Simd<T>>(
     simd: S,
     team: Option<&Team>,
     tree: &mut BoxTree<T>,
-    sources: &[Source<'_, T>],
-    count: bool,
+    update: &Update<'_, T>,
     scratch: &mut [Scratch<T>],
+    collected: &mut Collected,
 ) -> Counts {
     let BoxTree { dims, leaves, levels, .. } = tree;
     let levels = levels.iter_mut().map(|Level { len, largest, boxes }| Part {
@@ -53,27 +110,51 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
         boxes,
         largest: Shared::new(largest),
     });
-    let levels = levels.collect();
-    let walk = Walk { dims: *dims, leaves: Shared::new(leaves), levels, sources, count };
+    let levels: Vec<_> = levels.collect();
+    let &Update { sources, beta, count } = update;
+    let highest = highest(&levels, sources.len());
+    let large = size_of_val(&leaves[..]) > LARGE;
+    let slots = Slots { dims: *dims, leaves: Shared::new(leaves) };
+    let walk = Walk { slots, levels, highest, beta, sources, count, large };
     for own in &mut *scratch {
         own.entries.fill(NOWHERE);
         own.counts = Counts::default();
+        own.staged.clear();
     }
     let nodes = walk.levels.get(1).map_or(0, |level| level.len);
-    match team {
-        _ if nodes == 0 => walk.only_leaf(simd, &mut scratch[0]),
-        Some(team) => {
-            let piece = nodes.div_ceil(PIECES * team.members()).min(FANOUT);
-            team.each_with(nodes.div_ceil(piece), scratch, |k, own| {
-                // SAFETY: pieces are runs of different nodes.
-                unsafe { walk.nodes(simd, k * piece..(k * piece + piece).min(nodes), own) };
-            });
+    let members = team.map_or(1, Team::members);
+    let piece = nodes.div_ceil(PIECES * members).clamp(1, FANOUT);
+    let pieces = if members > 1 { nodes.div_ceil(piece) } else { 1 };
+    collected.runs.clear();
+    collected.runs.resize(pieces, (0, 0..0));
+    let (scratch_of, runs) = (Shared::new(scratch), Shared::new(&mut collected.runs));
+    let visit = |k: usize, member: usize| {
+        // SAFETY: the number of a member is this thread's alone, and the run is the task's.
+        let (own, run) =
+            unsafe { (&mut scratch_of.part(member..member + 1)[0], &mut runs.part(k..k + 1)[0]) };
+        let start = own.staged.len();
+        match pieces {
+            _ if nodes == 0 => walk.only_leaf(simd, own),
+            // SAFETY: there is no other piece.
+            1 => unsafe { walk.nodes(simd, 0..nodes, own) },
+            // SAFETY: pieces are runs of different nodes.
+            _ => unsafe { walk.nodes(simd, k * piece..(k * piece + piece).min(nodes), own) },
         }
-        // SAFETY: there is no other thread.
-        None => unsafe { walk.nodes(simd, 0..nodes, &mut scratch[0]) },
+        *run = (member, start..own.staged.len());
+    };
+    match team {
+        Some(team) if pieces > 1 => team.each(pieces, visit),
+        _ => visit(0, 0),
     }
     walk.correct_upper();
     scratch.iter().fold(Counts::default(), |sum, own| sum + own.counts)
+}
+
+/// The level whose entries gather from the sources themselves: not one of fewer entries than there are
+/// sources, of which each would reach most.
+fn highest<T>(levels: &[Part<'_, T>], sources: usize) -> usize {
+    let below_top = 1..levels.len().max(3) - 1;
+    below_top.rev().find(|&level| level < levels.len() && levels[level].len >= sources).unwrap_or(1)
 }
 
 impl<T: Scalar> Walk<'_, '_, T> {
@@ -82,24 +163,28 @@ impl<T: Scalar> Walk<'_, '_, T> {
     /// # Safety
     /// No other thread may visit them.
     unsafe fn nodes<S: Simd<T>>(&self, simd: S, nodes: Range<usize>, own: &mut Scratch<T>) {
-        let top = self.levels.len() - 1;
         let mut node = nodes.start;
         'nodes: while node < nodes.end {
-            for level in (1..top.max(2)).rev() {
+            for level in (1..=self.highest).rev() {
                 // Nodes of level 1 below an entry of this level.
                 let below = FANOUT.pow(level as u32 - 1);
                 let entry = node / below;
                 if own.entries[level] != entry {
                     self.gather(simd, level, entry, own);
                 }
-                if own.lists[level].len() == 0 {
+                // SAFETY: as in `gather`.
+                let largest = unsafe { self.levels[level].largest.read(entry) };
+                if own.lists[level].len() == 0 && largest <= self.beta {
                     node = (entry + 1) * below;
                     continue 'nodes;
                 }
             }
-            let list = &own.lists[1];
-            let counts = simd.vectorize(Leaves { walk: self, node, list, single: false });
-            own.counts = own.counts + counts;
+            if own.lists[1].len() > 0 {
+                let list = &own.lists[1];
+                let counts = simd.vectorize(Leaves { walk: self, node, list, single: false });
+                own.counts = own.counts + counts;
+            }
+            simd.vectorize(Collect { walk: self, node, staged: &mut own.staged });
             node += 1;
         }
     }
@@ -110,6 +195,7 @@ impl<T: Scalar> Walk<'_, '_, T> {
             let leaves = Leaves { walk: self, node: 0, list: source.list, single: true };
             own.counts = own.counts + simd.vectorize(leaves);
         }
+        simd.vectorize(Collect { walk: self, node: 0, staged: &mut own.staged });
     }
 
     /// Makes the list of an entry from that of the entry above.
@@ -126,14 +212,13 @@ impl<T: Scalar> Walk<'_, '_, T> {
         let corner =
             |row: usize| std::array::from_fn(|a| boxes[(row + a) * FANOUT + entry % FANOUT]);
         let corners: [[T; 3]; 2] = [corner(0), corner(3)];
-        let further = self.dims > 3;
+        let further = self.slots.dims > 3;
         let mut tested = 0;
         let mut filter = |list: &List<T>| {
             tested += list.len() as u64;
             simd.vectorize(Filter { corners, largest, list, part, further });
         };
-        // The list above the highest but one level is all samples.
-        if level + 1 < self.levels.len() - 1 {
+        if level < self.highest {
             filter(&above[0]);
         } else {
             let near = |from: &&Source<'_, T>| boxes_distance(from.corners, corners) < largest;

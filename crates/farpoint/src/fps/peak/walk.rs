@@ -1,6 +1,7 @@
 //! What threads share that apply the samples of a band: see [`super::update`].
 
 use super::list::List;
+use super::staged::Slots;
 use crate::Scalar;
 use crate::memory::Shared;
 use crate::spatial::{Boxes, FANOUT};
@@ -36,11 +37,16 @@ pub(super) struct Source<'a, T: Scalar> {
 /// The walk. Values and largest values are written by the one thread that visits the leaf or node;
 /// boxes and coordinates are only read.
 pub(super) struct Walk<'a, 'b, T: Scalar> {
-    pub(super) dims: usize,
-    pub(super) leaves: Shared<'a, T>,
+    pub(super) slots: Slots<'a, T>,
     pub(super) levels: Vec<Part<'a, T>>,
+    /// The level whose entries gather from the sources themselves.
+    pub(super) highest: usize,
+    /// Points whose value stays above it are collected.
+    pub(super) beta: T,
     pub(super) sources: &'b [Source<'b, T>],
     pub(super) count: bool,
+    /// Whether leaves come from far.
+    pub(super) large: bool,
 }
 
 /// A level of the tree: its largest values are written, the rest is read.

@@ -1,6 +1,8 @@
 //! Brute force: every sample is compared with every point. O(points * samples), vectorized
 //! and on all cores; the yardstick for the others.
 
+mod few;
+
 use super::selection::Selection;
 use crate::cloud::{Cloud, PADDING};
 use crate::distance::{square, squared};
@@ -8,6 +10,7 @@ use crate::memory::{self, Aligned, Shared};
 use crate::simd::{Kernel, Simd};
 use crate::threads::Team;
 use crate::{Error, Scalar};
+use few::Few;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Points of which the largest distance is remembered, so that the farthest point is found
@@ -16,6 +19,9 @@ const BLOCK: usize = 512;
 
 /// A thread is given at least this many points: below, waking it costs more than it saves.
 const POINTS_A_THREAD: usize = 1 << 15;
+
+/// Up to this many points fit a cache, and passes over them are short.
+const FEW: usize = 4096;
 
 /// Marks chosen points and padding: below every distance, and below itself never.
 const CHOSEN: f64 = -1.0;
@@ -29,6 +35,9 @@ pub(crate) fn run<T: Scalar, S: Simd<T>>(
     let chosen = T::from_f64(CHOSEN);
     let mut distance = Aligned::new(cloud.len.div_ceil(PADDING) * PADDING, T::INFINITY);
     distance[cloud.len..].fill(chosen);
+    if cloud.len <= FEW && !selection.count {
+        return simd.vectorize(Few { cloud, distance: &mut distance, selection });
+    }
     let mut largest = vec![chosen; cloud.len.div_ceil(BLOCK)];
     let parts = team.size().min(cloud.len / POINTS_A_THREAD).max(1);
     let mut apply = |selection: &mut Selection<'_, T>, sample: u32| {

@@ -1,0 +1,106 @@
+//! Brute force over points that fit a cache: the whole run as one loop of vectors.
+//!
+//! One pass over all points lowers the distances and finds the farthest point: every lane remembers the largest
+//! distance it has seen, and where.
+
+use crate::cloud::Cloud;
+use crate::distance::{square, squared};
+use crate::fps::selection::Selection;
+use crate::memory::{self, Aligned, MOST_LANES};
+use crate::simd::{Kernel, Simd};
+use crate::{Error, Scalar};
+
+/// A run of [`super::naive`] by one thread that counts nothing.
+pub(super) struct Few<'a, 'b, T> {
+    pub(super) cloud: &'a Cloud<T>,
+    /// Of each point to the sample, negative where it is chosen or no point; whole pairs of vectors.
+    pub(super) distance: &'a mut Aligned<T>,
+    pub(super) selection: &'a mut Selection<'b, T>,
+}
+
+impl<T: Scalar> Kernel<T> for Few<'_, '_, T> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) -> Self::Output {
+        if self.cloud.dims() == 3 { self.choose::<S, 3>(simd) } else { self.choose::<S, 0>(simd) }
+    }
+}
+
+impl<T: Scalar> Few<'_, '_, T> {
+    /// `DIMS` is the number of axes where it is known, else 0.
+    #[inline(always)]
+    fn choose<S: Simd<T>, const DIMS: usize>(mut self, simd: S) -> Result<(), Error> {
+        let mut next = None;
+        for start in self.selection.starts.clone() {
+            self.selection.begin(start);
+            next = self.apply::<S, DIMS>(simd, start);
+        }
+        while let Some((point, value)) = next {
+            if !self.selection.offer(point, value) {
+                break;
+            }
+            next = self.apply::<S, DIMS>(simd, point);
+            self.selection.report(value)?;
+        }
+        Ok(())
+    }
+
+    /// Lowers all distances by a chosen point; the lowest of the points that are farthest then, and its
+    /// distance, or none when all are chosen.
+    #[inline(always)]
+    fn apply<S: Simd<T>, const DIMS: usize>(&mut self, simd: S, sample: u32) -> Option<(u32, T)> {
+        let axes = &self.cloud.axes;
+        let dims = if DIMS > 0 { DIMS } else { axes.len() };
+        let chosen = T::from_f64(-1.0);
+        // Slices of one length, so that neither bounds nor where they begin is looked up again.
+        let distance = &mut self.distance[..];
+        let len = distance.len();
+        let first: [&[T]; 3] = [0, 1, 2].map(|a| &axes[a][..len]);
+        distance[sample as usize] = chosen;
+        let of = |axis: usize| simd.splat(axes[axis][sample as usize]);
+        let [x, y, z] = [of(0), of(1), of(2)];
+        let step = simd.splat(T::from_f64((2 * S::LANES) as f64));
+        let mut here = simd.splat(T::ZERO);
+        // By every second vector, so that a maximum need not wait for the one before.
+        let mut best = [simd.splat(chosen); 2];
+        let mut place = [here; 2];
+        for start in (0..len).step_by(2 * S::LANES) {
+            for half in 0..2 {
+                let at = start + half * S::LANES;
+                // SAFETY: the length is a multiple of two vectors of the widest set, `at` is below it, and axes are
+                // as long.
+                unsafe {
+                    let load = |axis: usize| memory::load(simd, first[axis], at);
+                    let mut new = squared(simd, [load(0), load(1), load(2)], [x, y, z]);
+                    for axis in 3..dims {
+                        let load = axes.get_unchecked(axis).load(simd, at);
+                        new = simd.add(new, square(simd, load, of(axis)));
+                    }
+                    let new = simd.min(new, memory::load(simd, distance, at));
+                    memory::store(simd, distance, at, new);
+                    (best[half], place[half]) = simd.replace_lt(best[half], place[half], new, here);
+                }
+            }
+            here = simd.add(here, step);
+        }
+        self.selection.statistics.distance_evaluations += self.cloud.len as u64;
+        let value = simd.largest(simd.max(best[0], best[1]));
+        if value < T::ZERO {
+            return None;
+        }
+        let mut lowest = usize::MAX;
+        for half in 0..2 {
+            let mut starts = [T::ZERO; MOST_LANES];
+            // SAFETY: no vector has more than `MOST_LANES` numbers.
+            unsafe { memory::store(simd, &mut starts, 0, place[half]) };
+            let mut equal = simd.eq(best[half], simd.splat(value));
+            while equal != 0 {
+                let lane = equal.trailing_zeros() as usize;
+                equal &= equal - 1;
+                lowest = lowest.min(starts[lane].to_f64() as usize + half * S::LANES + lane);
+            }
+        }
+        Some((lowest as u32, value))
+    }
+}

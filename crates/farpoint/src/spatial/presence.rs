@@ -1,0 +1,113 @@
+//! Which parts of a set of points have some in a cell.
+
+use super::grid::Ranges;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A hashed table of cells, written by several threads. Several cells may share an entry, and parts whose
+/// numbers differ by a multiple of [`PARTS`] a bit: a look may find parts that are not there, but never misses one.
+#[derive(Default)]
+pub(crate) struct Presence {
+    /// In the upper half the round that the entry is of, in the lower a bit for each part.
+    entries: Vec<AtomicU64>,
+    round: u32,
+    mask: u32,
+}
+
+/// Parts that are told apart.
+const PARTS: u32 = 32;
+
+impl Presence {
+    /// The memory that it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<AtomicU64>()
+    }
+
+    /// Forgets all, and makes room for so many points.
+    pub(crate) fn clear(&mut self, points: usize) {
+        let wanted = points.clamp(64, 1 << 24).next_power_of_two();
+        self.round = self.round.wrapping_add(1);
+        if self.entries.len() < wanted || self.round == 0 {
+            self.entries.clear();
+            self.entries.resize_with(wanted, || AtomicU64::new(0));
+            self.round = 1;
+        }
+        self.mask = wanted as u32 - 1;
+    }
+
+    /// The bit of a part.
+    pub(crate) fn bit(part: usize) -> u32 {
+        1 << (part as u32 % PARTS)
+    }
+
+    /// Notes that a part has a point in the cell of this number.
+    #[inline]
+    pub(crate) fn add(&self, number: u32, bit: u32) {
+        let entry = &self.entries[(number & self.mask) as usize];
+        // Relaxed, here and below: who looks has waited for those who add.
+        let mut seen = entry.load(Ordering::Relaxed);
+        loop {
+            let of_round = (seen >> 32) as u32 == self.round;
+            let bits = if of_round { seen as u32 } else { 0 };
+            if bits & bit != 0 {
+                return;
+            }
+            let new = u64::from(self.round) << 32 | u64::from(bits | bit);
+            let (done, failed) = (Ordering::Relaxed, Ordering::Relaxed);
+            match entry.compare_exchange_weak(seen, new, done, failed) {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// The bits of all parts that have points in these cells, and of others.
+    #[inline]
+    pub(crate) fn parts(&self, cells: Ranges) -> u32 {
+        let mut found = 0;
+        cells.rows(|number, more| {
+            for number in (0..=more).map(|k| number.wrapping_add(k)) {
+                let seen = self.entries[(number & self.mask) as usize].load(Ordering::Relaxed);
+                let of_round = (seen >> 32) as u32 == self.round;
+                found |= if of_round { seen as u32 } else { 0 };
+            }
+        });
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Cells;
+    use super::*;
+    use crate::random::SplitMix64;
+    use crate::spatial::Grid;
+
+    #[test]
+    fn no_part_near_a_point_is_missed() {
+        let mut random = SplitMix64::new(1);
+        let mut presence = Presence::default();
+        for round in 0..6 {
+            let count = [3000, 40, 700][round % 3];
+            let mut axis =
+                || -> Vec<f64> { (0..count).map(|_| random.below(1000) as f64 / 1000.0).collect() };
+            let [xs, ys, zs] = [axis(), axis(), axis()];
+            let squared = [0.01f64, 0.0004][round % 2];
+            let cells = Cells::new([0.0; 3], [1.0; 3], squared, 2.0);
+            presence.clear(count);
+            for part in 0..40 {
+                let range = count * part / 40..count * (part + 1) / 40;
+                let run = [&xs[range.clone()], &ys[range.clone()], &zs[range]];
+                let add = |number| presence.add(number, Presence::bit(part));
+                Grid::new(cells).sort(cells, run[0].len(), [run].into_iter(), &mut vec![], add);
+            }
+            for k in 0..count {
+                let found = presence.parts(cells.ranges([xs[k], ys[k], zs[k]]));
+                for other in 0..count {
+                    let part = (0..40).find(|part| other < count * (part + 1) / 40).unwrap();
+                    let [x, y, z] = [xs[k] - xs[other], ys[k] - ys[other], zs[k] - zs[other]];
+                    assert!(x * x + y * y + z * z >= squared || found & Presence::bit(part) != 0);
+                }
+            }
+        }
+    }
+}
