@@ -9,7 +9,7 @@ use crate::cloud::Cloud;
 use crate::{Algorithm, Sampler, Scalar};
 
 /// Up to this many points a vector loop over all of them beats any structure.
-const FEW_POINTS: usize = 1_280;
+const FEW_POINTS: usize = 1_024;
 
 /// Up to this many samples a structure is not worth building, however many points there are:
 /// it costs as much as passing over the points this many times.

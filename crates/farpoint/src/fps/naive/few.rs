@@ -10,7 +10,7 @@ use crate::memory::{self, Aligned, MOST_LANES};
 use crate::simd::{Kernel, Simd};
 use crate::{Error, Scalar};
 
-/// A run of [`super::naive`] by one thread that counts nothing.
+/// A run of [`super::run`] by one thread that counts nothing.
 pub(super) struct Few<'a, 'b, T> {
     pub(super) cloud: &'a Cloud<T>,
     /// Of each point to the sample, negative where it is chosen or no point; whole pairs of vectors.
