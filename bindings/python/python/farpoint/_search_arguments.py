@@ -54,8 +54,8 @@ def _ball_request(
 
 
 def raw_request(
-    k: int | None, most: float, least: float, near: float, inclusive: bool, order: str, exclude_self: bool, norm: int,
-    index_dtype: IndexType, threads: int | None,
+    k: int | None, most: float, least: float, near: float, inclusive: bool, order: str, exclude_self: bool,
+    norm: int, index_dtype: IndexType, threads: int | None,
 ) -> Neighborhood:
     """What ``ball_query_raw`` asks for."""
     given = ((most, "most"), (least, "least"), (near, "near"))

@@ -264,7 +264,8 @@ def _search(
     x_lengths: Any, y_lengths: Any, squared: bool, norm: int, threads: int | None, progress: bool, both: bool,
     reduction: str = "mean",
 ) -> Search:
-    """Checked arguments: the same record for the same ones, lengths aside, unless ``torch.compile`` traces this."""
+    """Checked arguments: the same record for the same ones, lengths aside. None is kept where
+    ``torch.compile`` traces this."""
     given = squared, norm, threads, progress, both, reduction
     if presence.is_compiling() or not _arguments.are_constant(*given):
         return _new_search(*given, x_lengths, y_lengths)
