@@ -148,11 +148,12 @@ impl Planner<'_> {
         kernels(holder, self.number == 8, self.shape.dims > 3)
     }
 
-    /// Whether a cloud is just too large for few threads, and there is a multiprocessor for each.
+    /// Whether a cloud is just too large for few threads, and has a multiprocessor of its own, but no more
+    /// than four: so many blocks of a cluster were slower.
     fn suits_a_full_block(&self) -> bool {
         let Shape { clouds, rows, dims, .. } = self.shape;
-        let narrow = self.number == 4 && dims <= 3 && clouds <= self.card.multiprocessors as usize;
-        narrow && rows > BLOCK_ROWS[0] && rows <= BLOCK_ROWS[1]
+        let few = clouds <= self.card.multiprocessors as usize && self.share() <= 4;
+        few && self.number == 4 && dims <= 3 && rows > BLOCK_ROWS[0] && rows <= BLOCK_ROWS[1]
     }
 
     fn block(&self, most: usize) -> Option<Plan> {
