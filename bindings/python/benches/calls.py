@@ -28,7 +28,8 @@ from farpoint._torch import sampling as of_samples
 
 
 def row(cells):
-    return "| " + " | ".join("-" if cell is None else cell if isinstance(cell, str) else f"{cell:.3g}" for cell in cells) + " |"
+    shown = ["-" if cell is None else cell if isinstance(cell, str) else f"{cell:.3g}" for cell in cells]
+    return f"| {' | '.join(shown)} |"
 
 
 def table(columns, lines):
@@ -38,7 +39,8 @@ def table(columns, lines):
 def parts():
     """What calls are made of, by name: a call of each."""
     points = torch.rand(64, 3, device="cuda")
-    few, near = _sample_arguments.simple_request(8, None, "auto", None, False), _search_arguments.nearest_request(4)
+    few = _sample_arguments.simple_request(8, None, "auto", None, False)
+    near = _search_arguments.nearest_request(4)
     farpoint.sample(points, 8), farpoint.knn(points, points, 4)
     sampled = met.ready(few, torch_sampling._ready, points, points)
     searched = met.ready(near, torch_operators._ready_search, points, points)
@@ -89,14 +91,16 @@ def small_clouds(rounds):
         call()
     return {
         "one call": between_events(call, 1, rounds), "20 calls in a row": between_events(call, 20, rounds),
-        "a graph": between_events(graph.replay, 1, rounds), "20 graphs in a row": between_events(graph.replay, 20, rounds),
+        "a graph": between_events(graph.replay, 1, rounds),
+        "20 graphs in a row": between_events(graph.replay, 20, rounds),
     }
 
 
 def text_of(record):
     about = ", ".join(f"{key} {record[key]}" for key in ("machine", "python", "device", "torch", "farpoint"))
-    calls = [[name["operator"], name["compiled_half"], name["call"], operators_calls.apart(name["call"], name["compiled_half"]),
-              name["compat"], operators_calls.apart(name["compat"], name["call"])] for name in record["calls"]]
+    apart = operators_calls.apart
+    calls = [[one["operator"], one["compiled_half"], one["call"], apart(one["call"], one["compiled_half"]),
+              one["compat"], apart(one["compat"], one["call"])] for one in record["calls"]]
     return "\n".join([
         "# Calls from PyTorch\n", f"{record['date']}, {about}. `{' '.join(['python', *sys.argv])}`\n",
         "Calls on the host, microseconds:\n",

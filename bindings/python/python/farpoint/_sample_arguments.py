@@ -19,7 +19,7 @@ def simple_request(
     """The record of a call without more options, but lengths: the same one for the same arguments. None if that
     can't be."""
     usual = ratio is threads is None and type(count) is int and type(algorithm) is str
-    if not (usual or _arguments.are_constant(count, ratio, algorithm, threads)) or presence.is_compiling():
+    if presence.is_compiling() or not (usual or _arguments.are_constant(count, ratio, algorithm, threads)):
         return None
     return _kept_request(count, ratio, algorithm, threads, bool(distances))
 

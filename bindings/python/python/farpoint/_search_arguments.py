@@ -54,8 +54,8 @@ def _ball_request(
 
 
 def raw_request(
-    k: int | None, most: float, least: float, near: float, inclusive: bool, order: str, exclude_self: bool, norm: int,
-    index_dtype: IndexType, threads: int | None,
+    k: int | None, most: float, least: float, near: float, inclusive: bool, order: str, exclude_self: bool,
+    norm: int, index_dtype: IndexType, threads: int | None,
 ) -> Neighborhood:
     """What ``ball_query_raw`` asks for."""
     given = ((most, "most"), (least, "least"), (near, "near"))
@@ -109,7 +109,7 @@ def _request(
 
 def _kept(make: Callable[..., Neighborhood], index_dtype: Any, *given: Any) -> Neighborhood:
     """What is made of these arguments: the same record for the same ones, unless ``torch.compile`` traces this."""
-    if _arguments.are_constant(*given) and not presence.is_compiling():
+    if not presence.is_compiling() and _arguments.are_constant(*given):
         try:
             return _made(make, index_dtype, *given)
         except TypeError:  # a type of indices that has no hash, or something is wrong

@@ -264,10 +264,11 @@ def _search(
     x_lengths: Any, y_lengths: Any, squared: bool, norm: int, threads: int | None, progress: bool, both: bool,
     reduction: str = "mean",
 ) -> Search:
-    """Checked arguments: the same record for the same ones, lengths aside, unless ``torch.compile`` traces this."""
+    """Checked arguments: the same record for the same ones, lengths aside. None is kept where
+    ``torch.compile`` traces this."""
     given = squared, norm, threads, progress, both, reduction
     if presence.is_compiling() or not _arguments.are_constant(*given):
-        return _new_search(*given)._replace(x_lengths=x_lengths, y_lengths=y_lengths)
+        return _new_search(*given, x_lengths, y_lengths)
     kept = _kept_search(*given)
     if x_lengths is y_lengths is None:
         return kept
@@ -275,7 +276,8 @@ def _search(
 
 
 def _new_search(
-    squared: bool, norm: int, threads: int | None, progress: bool, both: bool, reduction: str
+    squared: bool, norm: int, threads: int | None, progress: bool, both: bool, reduction: str,
+    x_lengths: Any = None, y_lengths: Any = None,
 ) -> Search:
     if norm not in (1, 2):
         raise ValueError(f"norm is {norm!r}; it must be 1 or 2")
@@ -283,7 +285,7 @@ def _new_search(
     if threads is not None:
         threads = _arguments.threads(threads)
     plain = norm == 2 and not squared
-    return Search(None, None, norm, plain, threads, bool(progress), both, reduction)
+    return Search(x_lengths, y_lengths, norm, plain, threads, bool(progress), both, reduction)
 
 
 _kept_search = lru_cache(maxsize=1024, typed=True)(_new_search)

@@ -8,9 +8,8 @@
 
 extern __shared__ Word arena[];
 
-#ifndef OFFERS
-#define OFFERS 4
-#endif
+// Offers of a warp, at most: with more than four an exchange takes longer than it saves.
+constexpr u32 MOST_OFFERS = 4;
 
 // The ranks of this warp's lanes by what they offer, from 0; NONE: not among the first `offers`.
 struct Ranks {
@@ -95,7 +94,7 @@ template <u32 K, bool MORE, bool EXTRA>
 __device__ __forceinline__ void sample_by_block(const Batch& batch) {
     const Cloud cloud = cloud_of(batch, blockIdx.x);
     const u32 warp = threadIdx.x / 32u, warps = blockDim.x / 32u;
-    const u32 each = 32u / warps < OFFERS ? 32u / warps : OFFERS;
+    const u32 each = 32u / warps < MOST_OFFERS ? 32u / warps : MOST_OFFERS;
     Packet* places = (Packet*)arena;
     Held<K, MORE, EXTRA> points;
     points.load(cloud, {warp, warps}, (real*)(places + 64));

@@ -2,8 +2,8 @@
 //
 // A cloud is held by a block, by a thread-block cluster, or by a team of blocks of the grid. Each
 // thread keeps the coordinates of its points and their distances in registers. What travels is in
-// offer.cuh: every group of points offers its first one together with a bound on all
-// its others; a reader of all offers knows not only the next sample but several, exactly.
+// offer.cuh: every group of points offers its first one (in a block, its first few) together with a
+// bound on all its others; a reader of all offers knows not only the next sample but several, exactly.
 //
 // Kernels (each name ends in _f32 or _f64), K points per thread in registers, most threads per block:
 //   persistent_block_K     K (threads): f32 2 (1024), 4, 8, 16 (512)     f64 4, 8 (384), 16 (256)

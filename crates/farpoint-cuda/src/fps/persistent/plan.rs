@@ -88,8 +88,9 @@ pub(super) struct Plan {
     shared: usize,
 }
 
-/// Up to this many rows a block does as well as several.
-const BLOCK_ROWS: usize = 2_048;
+/// Up to this many rows a block does as well as several; in f32 up to the second number, with as many
+/// threads as it can have.
+const BLOCK_ROWS: [usize; 2] = [2_048, 3_072];
 
 /// Past this many rows a team of more than a cluster's blocks does better, if there is one.
 const CLUSTER_ROWS: usize = 65_536;
@@ -102,6 +103,7 @@ pub(super) const SAFE_CLUSTER: usize = 8;
 /// sooner all have said what they offer.
 const SOME_THREADS: usize = 128;
 const MORE_THREADS: usize = 256;
+const MOST_THREADS: usize = 384;
 
 /// What there is to plan with.
 pub(super) struct Planner<'a> {
@@ -122,7 +124,11 @@ impl Planner<'_> {
         }
         let share = self.share();
         let many = clouds * 2 > self.card.multiprocessors as usize;
-        let block = if rows <= BLOCK_ROWS || many { self.block() } else { None };
+        let block = match rows {
+            _ if self.suits_a_full_block() => self.block(MOST_THREADS),
+            _ if rows <= BLOCK_ROWS[0] || many => self.block(MORE_THREADS),
+            _ => None,
+        };
         if block.is_some() {
             return block;
         }
@@ -142,12 +148,20 @@ impl Planner<'_> {
         kernels(holder, self.number == 8, self.shape.dims > 3)
     }
 
-    fn block(&self) -> Option<Plan> {
+    /// Whether a cloud is just too large for few threads, and has a multiprocessor of its own, but no more
+    /// than four: so many blocks of a cluster were slower.
+    fn suits_a_full_block(&self) -> bool {
+        let Shape { clouds, rows, dims, .. } = self.shape;
+        let few = clouds <= self.card.multiprocessors as usize && self.share() <= 4;
+        few && self.number == 4 && dims <= 3 && rows > BLOCK_ROWS[0] && rows <= BLOCK_ROWS[1]
+    }
+
+    fn block(&self, most: usize) -> Option<Plan> {
         let rows = self.shape.rows.max(1);
         let threads = |kernel: &Kernel| rows.div_ceil(kernel.points).next_multiple_of(32);
         let kernels = self.kernels(Holder::Block);
         // Few threads with more points each, before many threads.
-        let few = kernels.iter().find(|kernel| threads(kernel) <= MORE_THREADS);
+        let few = kernels.iter().find(|kernel| threads(kernel) <= most);
         let kernel = few.or_else(|| kernels.last())?;
         self.fitted(Holder::Block, *kernel, 1, threads(kernel).min(kernel.threads))
     }
@@ -261,6 +275,9 @@ mod tests {
     fn shapes_meant_by_the_kernels_are_planned() {
         let h100 = card(90);
         assert_eq!(planned(&h100, 32, 1_024, 4), Some(("block_4", 1, 256)));
+        assert_eq!(planned(&h100, 32, 3_000, 4), Some(("block_8", 1, 384)));
+        assert_eq!(planned(&h100, 32, 3_100, 4), Some(("cluster_8", 4, 128)));
+        assert_eq!(planned(&h100, 200, 3_000, 4), Some(("block_16", 1, 192)));
         assert_eq!(planned(&h100, 8, 16_384, 4), Some(("cluster_8", 16, 128)));
         assert_eq!(planned(&h100, 32, 24_000, 4), Some(("cluster_32", 4, 256)));
         assert_eq!(planned(&h100, 1, 40_000, 4), Some(("cluster_32", 16, 128)));
