@@ -15,7 +15,7 @@ import pytest
 import farpoint
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
-import farpoint.ray  # noqa: E402
+import farpoint.ray
 
 #: Workers find the package where this process has it.
 PACKAGE = os.path.dirname(os.path.dirname(farpoint.__file__))
