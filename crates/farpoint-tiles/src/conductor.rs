@@ -4,8 +4,8 @@ mod calls;
 mod end;
 mod floor;
 mod manifest;
-mod route;
 mod rounds;
+mod route;
 
 use crate::{Corners, Entry, Error, Key, Lost, TileId, Transport};
 use calls::Run;
@@ -167,11 +167,7 @@ impl<T: Scalar> Conductor<T> {
     ///
     /// # Errors
     /// If the amount or the starts do not fit the cloud, and if tiles do not answer or fail.
-    pub fn begin(
-        plan: Plan<T>,
-        tiles: u32,
-        transport: &mut dyn Transport,
-    ) -> Result<Self, Error> {
+    pub fn begin(plan: Plan<T>, tiles: u32, transport: &mut dyn Transport) -> Result<Self, Error> {
         let none = Known { points: 0, corners: Corners::none(), largest: T::INFINITY };
         let mut own = Self::with(plan, vec![none; tiles as usize], 0);
         own.begin_tiles(transport)?;
@@ -266,8 +262,12 @@ impl<T: Scalar> Conductor<T> {
     /// # Errors
     /// As [`Conductor::advance`].
     pub fn run(&mut self, transport: &mut dyn Transport) -> Result<Outcome<T>, Error> {
-        while self.advance(transport)?.is_some() {}
-        Ok(self.outcome.expect("nothing is left to be done"))
+        loop {
+            self.advance(transport)?;
+            if let Some(outcome) = self.outcome {
+                return Ok(outcome);
+            }
+        }
     }
 
     /// What came of the run, once it is done.

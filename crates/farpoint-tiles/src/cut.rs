@@ -60,7 +60,10 @@ fn split_tiles<T: Scalar>(
 /// # Panics
 /// If axes are of different lengths, there are `2^32` points, or `page_points` is no multiple of 64.
 pub fn pages<T: Scalar>(at: &[Vec<T>; 3], page_points: usize) -> Vec<u32> {
-    assert!(page_points > 0 && page_points.is_multiple_of(LEAF), "{page_points} is no multiple of 64");
+    assert!(
+        page_points > 0 && page_points.is_multiple_of(LEAF),
+        "{page_points} is no multiple of 64"
+    );
     let n = u32::try_from(at[0].len()).expect("fewer than 2^32 points");
     let mut items = items(at, 0..n);
     split_pages(&mut items, page_points);

@@ -35,9 +35,10 @@ impl<T: Scalar> Corners<T> {
     /// Grows to hold a point.
     #[inline(always)]
     pub fn add(&mut self, at: [T; 3]) {
-        for a in 0..3 {
-            self.low[a] = if at[a] < self.low[a] { at[a] } else { self.low[a] };
-            self.high[a] = if at[a] > self.high[a] { at[a] } else { self.high[a] };
+        let Self { low, high } = self;
+        for ((low, high), x) in low.iter_mut().zip(high).zip(at) {
+            *low = if x < *low { x } else { *low };
+            *high = if x > *high { x } else { *high };
         }
     }
 
@@ -106,7 +107,8 @@ mod tests {
             let mut point =
                 || std::array::from_fn::<f32, 3, _>(|_| random.unit() as f32 * 1e-3 + 5e5);
             let mut boxes = [Corners::none(); 2];
-            let points: [[[f32; 3]; 5]; 2] = std::array::from_fn(|_| std::array::from_fn(|_| point()));
+            let points: [[[f32; 3]; 5]; 2] =
+                std::array::from_fn(|_| std::array::from_fn(|_| point()));
             for (corners, points) in boxes.iter_mut().zip(&points) {
                 points.iter().for_each(|&at| corners.add(at));
             }

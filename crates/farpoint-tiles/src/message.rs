@@ -58,6 +58,8 @@ pub enum Request<T> {
         band: u64,
         /// Its floor.
         floor: Key,
+        /// Whether the tile has decided in this band; if it does not know of that, it is behind.
+        solved: bool,
         /// Facts of the band within reach of this tile and facts about its own points, made elsewhere.
         facts: Vec<Entry<T>>,
     },
@@ -195,9 +197,7 @@ impl<T: Scalar> Request<T> {
                 let out = begin(1).u64(*epoch).u32(*tile).u64(*finished).u64(tiles.len() as u64);
                 tiles.iter().fold(out, |out, corners| out.corners(corners)).end()
             }
-            Self::Prepare { band, floor, most } => {
-                begin(2).u64(*band).key(*floor).u64(*most).end()
-            }
+            Self::Prepare { band, floor, most } => begin(2).u64(*band).key(*floor).u64(*most).end(),
             Self::Count { band, of, prefix, bits } => {
                 let of = match of {
                     Counted::Candidates => 0,
@@ -212,8 +212,8 @@ impl<T: Scalar> Request<T> {
                 let out = out.entries(&solve.facts).entries(&solve.others);
                 out.entries(&solve.carried).bounds(&solve.bounds).end()
             }
-            Self::Finish { band, floor, facts } => {
-                begin(5).u64(*band).key(*floor).entries(facts).end()
+            Self::Finish { band, floor, solved, facts } => {
+                begin(5).u64(*band).key(*floor).u8(u8::from(*solved)).entries(facts).end()
             }
             Self::Largest => begin(6).end(),
             Self::Chosen { band, from, most } => begin(7).u64(*band).u64(*from).u64(*most).end(),
@@ -240,7 +240,12 @@ impl<T: Scalar> Request<T> {
             2 => Self::Prepare { band: from.u64()?, floor: from.key()?, most: from.u64()? },
             3 => Self::decode_count(&mut from)?,
             4 => Self::decode_solve(&mut from)?,
-            5 => Self::Finish { band: from.u64()?, floor: from.key()?, facts: from.entries()? },
+            5 => Self::Finish {
+                band: from.u64()?,
+                floor: from.key()?,
+                solved: from.u8()? != 0,
+                facts: from.entries()?,
+            },
             6 => Self::Largest,
             7 => Self::Chosen { band: from.u64()?, from: from.u64()?, most: from.u64()? },
             8 => Self::Fill { band: from.u64()?, floor: from.key()? },

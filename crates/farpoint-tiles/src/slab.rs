@@ -61,6 +61,13 @@ impl<T: Scalar> Slab<T> {
         Self { level, threads, leaves, tops, nodes, parts, rows }
     }
 
+    /// Makes room for so many points.
+    pub(crate) fn reserve(&mut self, points: usize) {
+        self.leaves.reserve_exact(points.div_ceil(LEAF));
+        self.tops.reserve_exact(points.div_ceil(LEAF));
+        self.rows.reserve_exact(points);
+    }
+
     /// Adds whole pages, of which only the very last may be short. Distances are infinite where none are given.
     pub(crate) fn add(&mut self, pages: &Pages<T>) {
         for start in (0..pages.len()).step_by(LEAF) {
@@ -125,7 +132,8 @@ impl<T: Scalar> Node<T> {
 
     /// Sets the largest distance from what is below.
     fn correct(&mut self, below: &[Self]) {
-        self.largest = below.iter().fold(T::from_f64(-1.0), |most, node| larger(most, node.largest));
+        self.largest =
+            below.iter().fold(T::from_f64(-1.0), |most, node| larger(most, node.largest));
     }
 }
 

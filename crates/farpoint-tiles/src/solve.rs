@@ -150,7 +150,7 @@ impl<T: Scalar> Solver<T> {
             let Some((key, place)) = next else { break };
             self.queue.pop();
             let value = self.live[place as usize];
-            if !(value > T::ZERO) {
+            if value <= T::ZERO {
                 continue;
             }
             if value == key.value() {
@@ -165,14 +165,7 @@ impl<T: Scalar> Solver<T> {
     }
 
     #[inline(always)]
-    fn decide<S: Simd<T>>(
-        &mut self,
-        simd: S,
-        band: &Band<'_, T>,
-        key: Key,
-        value: T,
-        place: u32,
-    ) {
+    fn decide<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>, key: Key, value: T, place: u32) {
         let at = [0, 1, 2].map(|a| self.at[a][place as usize]);
         if band.ahead.blocks(at, value) || self.search(simd, at, key, value, Some(place)) {
             self.held[place as usize] = true;
@@ -219,7 +212,7 @@ impl<T: Scalar> Solver<T> {
                     let place = first + near.trailing_zeros() as usize;
                     near &= near - 1;
                     let live = self.live[place];
-                    if !(live > T::ZERO) || own == Some(place) {
+                    if live <= T::ZERO || own == Some(place) {
                         continue;
                     }
                     if self.held[place]

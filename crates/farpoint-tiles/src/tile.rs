@@ -8,7 +8,7 @@ mod points;
 
 use crate::message::{Reply, Request};
 use crate::solve::Solver;
-use crate::{Bytes, Corners, Error, Store, StoreError, TileId, Worker};
+use crate::{Bytes, Corners, Entry, Error, Key, Store, StoreError, TileId, Worker};
 use band::BandState;
 use farpoint::{Level, Scalar};
 use log::Log;
@@ -77,6 +77,8 @@ pub struct Tile<T: Scalar, S> {
     band: Option<BandState<T>>,
     solver: Solver<T>,
     begun: bool,
+    /// Keys of a band's own facts in order, where the log does not have them so.
+    reading: Option<(u64, Vec<Key>)>,
     /// Of the last request to begin.
     epoch: u64,
 }
@@ -95,6 +97,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             band: None,
             solver: Solver::new(level),
             begun: false,
+            reading: None,
             epoch: 0,
         }
     }
@@ -104,12 +107,27 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         &mut self.store
     }
 
+    /// Bytes of memory that a tile of so many points takes while they are in memory and a band works
+    /// at so many candidates at a time, about; see [`TileOptions::most`]. It does not include facts of a band that is
+    /// under way, 32 bytes each (56 for `f64`): those of all its points if the tile stays in memory, else those that
+    /// other tiles must know. A tile that is not in memory takes 28 bytes a page (56), and
+    /// [`TileOptions::cached_pages`].
+    pub fn bytes(points: usize, candidates: usize) -> usize {
+        let point = 4 * size_of::<T>() + size_of::<u64>();
+        let leaf = 9 * size_of::<T>();
+        // Twice while they are collected, once more to be decided, and what finds them.
+        let candidate = 4 * size_of::<(Entry<T>, u32)>() + 24 * size_of::<T>();
+        points * point + points / 8 + points.div_ceil(64) * leaf + candidates * candidate
+    }
+
     /// Answers a request.
     pub fn reply(&mut self, request: Request<T>) -> Reply<T> {
         let reply = match request {
             Request::Begin { epoch, .. } if epoch < self.epoch => {
                 return Reply::Behind { finished: self.log.bands() };
             }
+            // The same request once more.
+            Request::Begin { epoch, .. } if epoch == self.epoch && self.begun => Ok(self.about()),
             Request::Begin { epoch, tile, tiles, finished } => {
                 self.epoch = epoch;
                 self.begin(tile, tiles, finished)
@@ -118,7 +136,9 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             Request::Prepare { band, floor, most } => self.prepare(band, floor, most),
             Request::Count { band, of, prefix, bits } => self.count(band, of, prefix, bits),
             Request::Solve(solve) => self.solve(solve),
-            Request::Finish { band, floor, facts } => self.finish(band, floor, facts),
+            Request::Finish { band, floor, solved, facts } => {
+                self.finish(band, floor, solved, facts)
+            }
             Request::Largest => self.largest(),
             Request::Chosen { band, from, most } => self.chosen(band, from, most),
             Request::Fill { band, floor } => self.fill(band, floor),
@@ -137,16 +157,20 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         finished: u64,
     ) -> Result<Reply<T>, StoreError> {
         self.begun = false;
-        (self.id, self.tiles, self.band) = (tile, tiles, None);
+        (self.id, self.tiles, self.band, self.reading) = (tile, tiles, None, None);
         self.log = Log::open::<T>(&mut self.store, tile, finished)?;
         self.points.begin(&mut self.store, &self.log)?;
         self.begun = true;
-        Ok(Reply::About {
+        Ok(self.about())
+    }
+
+    fn about(&self) -> Reply<T> {
+        Reply::About {
             points: self.store.points() as u64,
             corners: self.points.corners(),
             finished: self.log.bands(),
             largest: self.points.largest(),
-        })
+        }
     }
 
     fn behind(&self) -> Result<Reply<T>, StoreError> {

@@ -34,7 +34,9 @@ impl<T: Scalar> Tiled<T> {
     ) -> Result<Self, Error> {
         let (n, dim) = (cloud.len(), cloud.dim());
         if dim > 3 {
-            return Err(Error::Mismatch(format!("tiles have up to three axes, the cloud has {dim}")));
+            return Err(Error::Mismatch(format!(
+                "tiles have up to three axes, the cloud has {dim}"
+            )));
         }
         if n >= u32::MAX as usize {
             return Err(farpoint::Error::TooManyPoints(n).into());
@@ -50,7 +52,8 @@ impl<T: Scalar> Tiled<T> {
             let first = (0..n).find(|row| !good(row)).expect("a bad row");
             return Err(farpoint::Error::BadRows { first, count, points: n }.into());
         }
-        let axes = |points: &[&Entry<T>]| [0, 1, 2].map(|a| points.iter().map(|p| p.at[a]).collect());
+        let axes =
+            |points: &[&Entry<T>]| [0, 1, 2].map(|a| points.iter().map(|p| p.at[a]).collect());
         let all: [Vec<T>; 3] = axes(&points.iter().collect::<Vec<_>>());
         let mut stores = Vec::with_capacity(tiles);
         for (tile, own) in (0..).zip(cut::tiles(&all, tiles)) {
@@ -70,10 +73,14 @@ impl<T: Scalar> Tiled<T> {
     pub fn starts(&self, start: &Start) -> Result<Vec<Entry<T>>, Error> {
         let one = |row: usize| {
             if row >= self.rows {
-                return Err(farpoint::Error::StartOutOfRange { index: row, points: self.rows }.into());
+                return Err(
+                    farpoint::Error::StartOutOfRange { index: row, points: self.rows }.into()
+                );
             }
             let found = self.points.binary_search_by_key(&(row as u64), |point| point.index);
-            found.map(|k| self.points[k]).map_err(|_| farpoint::Error::StartIsBad { index: row }.into())
+            found
+                .map(|k| self.points[k])
+                .map_err(|_| farpoint::Error::StartIsBad { index: row }.into())
         };
         match start {
             _ if self.points.is_empty() => Ok(Vec::new()),
@@ -122,6 +129,18 @@ pub struct TiledSample<T> {
     pub squared_covering_radius: T,
     /// What was counted.
     pub statistics: Statistics,
+}
+
+impl<T> TiledSample<T> {
+    /// A sample that was collected by [`Conductor::chosen`].
+    pub fn new(
+        indices: Vec<u64>,
+        squared_distances: Vec<T>,
+        squared_covering_radius: T,
+        statistics: Statistics,
+    ) -> Self {
+        Self { indices, squared_distances, squared_covering_radius, statistics }
+    }
 }
 
 /// Samples a cloud whose tiles a transport reaches.

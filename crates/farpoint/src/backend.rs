@@ -1,9 +1,9 @@
 //! What backends and bindings of this project share with the CPU: checked jobs, batches on threads.
 //! Not for users: crates that use it pin the exact version.
 
+pub use crate::fps::prepared::Prepared as PreparedCloud;
 use crate::simd::{Program, dispatch};
 use crate::{Error, Level, Scalar, memory};
-pub use crate::fps::prepared::Prepared as PreparedCloud;
 
 pub use crate::approximate::estimator;
 pub use crate::neighbors::backward::check as check_backward;
@@ -57,6 +57,7 @@ pub fn store<T, S: Simd<T>>(simd: S, to: &mut [T], value: S::V) {
 /// # Panics
 /// If the slice is shorter than a vector.
 #[inline(always)]
+#[allow(clippy::disallowed_methods, reason = "the length is checked here")]
 pub fn compress<T, S: Simd<T>>(simd: S, mask: u32, value: S::V, to: &mut [T]) {
     assert!(to.len() >= S::LANES);
     // SAFETY: the assertion above.

@@ -194,16 +194,18 @@ impl<T: Scalar> Conductor<T> {
         if after >= After::Prepare {
             let (floor, most) = (run.asked, run.most);
             let request = Request::<T>::Prepare { band: self.finished, floor, most }.encode();
-            if let Err(lost) = self.call(transport, &[(tile, request)])?.remove(0) {
-                return Ok(Err(lost));
+            match self.call(transport, &[(tile, request)])?.remove(0) {
+                Ok(Reply::Prepared { .. }) => {}
+                other => return Ok(Err(began_again(other))),
             }
         }
-        if after >= After::Solve && self.run.as_ref().is_some_and(|r| r.tiles[tile as usize].solved) {
+        if after >= After::Solve && self.run.as_ref().is_some_and(|r| r.tiles[tile as usize].solved)
+        {
             // All others have decided all of theirs and told what matters here.
             let request = self.solve_request(tile, vec![], vec![], vec![], false);
             match self.call(transport, &[(tile, request.encode())])?.remove(0) {
-                Ok(reply) => self.solved(tile, reply)?,
-                Err(lost) => return Ok(Err(lost)),
+                Ok(reply @ Reply::Solved { .. }) => self.solved(tile, reply)?,
+                other => return Ok(Err(began_again(other))),
             }
         }
         Ok(Ok(()))
@@ -238,6 +240,11 @@ impl<T: Scalar> Conductor<T> {
             bounds,
         })
     }
+}
+
+/// A tile that was being brought up to date did not answer as it should.
+fn began_again<T>(reply: Result<Reply<T>, Lost>) -> Lost {
+    reply.err().unwrap_or_else(|| Lost("the tile began anew once more".into()))
 }
 
 /// An error for a reply of the wrong kind.

@@ -45,7 +45,8 @@ impl<T: Scalar> Conductor<T> {
         band: u64,
     ) -> Result<Vec<(TileId, u64)>, Error> {
         let floor = Key::LAST;
-        let make = move |_: &mut Self, _| Request::Finish { band, floor, facts: vec![] };
+        let make =
+            move |_: &mut Self, _| Request::Finish { band, floor, solved: false, facts: vec![] };
         let replies = self.ask(transport, &self.ids(), After::Begin, &make)?;
         let count = |(tile, reply)| match reply {
             Reply::Finished { chosen, .. } => Ok((tile, chosen)),
@@ -158,8 +159,10 @@ impl<T: Scalar> Conductor<T> {
         loop {
             if !empty.is_empty() {
                 let starts = from.clone();
-                let make = move |_: &mut Self, tile: TileId| {
-                    Request::Chosen { band, from: starts[tile as usize], most: KEYS.min(most) }
+                let make = move |_: &mut Self, tile: TileId| Request::Chosen {
+                    band,
+                    from: starts[tile as usize],
+                    most: KEYS.min(most),
                 };
                 for (tile, reply) in self.ask(transport, &empty, After::Begin, &make)? {
                     let Reply::Chosen(found) = reply else {

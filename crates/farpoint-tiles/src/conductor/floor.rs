@@ -37,7 +37,12 @@ pub(super) struct FloorRule {
 
 impl FloorRule {
     /// The floor of a band that begins at `largest`, which is above 0.
-    pub(super) fn next<T: Scalar>(&mut self, largest: T, progress: Progress, deep: Option<f64>) -> T {
+    pub(super) fn next<T: Scalar>(
+        &mut self,
+        largest: T,
+        progress: Progress,
+        deep: Option<f64>,
+    ) -> T {
         let wanted = T::from_f64(largest.to_f64() * self.ratio(largest.to_f64(), progress, deep));
         match wanted {
             _ if !largest.is_finite() => T::MAX,
@@ -97,7 +102,9 @@ mod tests {
     fn a_spacing_is_the_last_distance_that_is_refused() {
         for spacing in [0.0, 1e-30, 0.1, 0.3, 1.0, 7.3, 1e18] {
             let last: f32 = of_spacing::<f32>(spacing).value();
-            assert!(f64::from(last.sqrt()) <= spacing && f64::from(last.next_up().sqrt()) > spacing);
+            assert!(
+                f64::from(last.sqrt()) <= spacing && f64::from(last.next_up().sqrt()) > spacing
+            );
             let last: f64 = of_spacing::<f64>(spacing).value();
             assert!(last.sqrt() <= spacing && last.next_up().sqrt() > spacing);
         }

@@ -207,8 +207,9 @@ impl<T: Scalar> Conductor<T> {
         let make = |own: &mut Self, tile| {
             let facts = own.facts_for(tile);
             own.statistics.told_facts += facts.len() as u64;
-            let floor = own.run.as_ref().expect("a band is under way").floor;
-            Request::Finish { band: own.finished, floor, facts }
+            let Run { floor, .. } = *own.run_mut();
+            let solved = own.working(tile).solved;
+            Request::Finish { band: own.finished, floor, solved, facts }
         };
         let replies = self.ask(transport, &self.ids(), After::Solve, &make)?;
         self.take_finished(replies)
@@ -249,4 +250,3 @@ impl<T: Scalar> Conductor<T> {
         self.run.as_mut().expect("a band is under way")
     }
 }
-

@@ -33,12 +33,10 @@ impl<T: Scalar> Conductor<T> {
     pub(super) fn facts_for_all(&self, tile: TileId, carried: &[Entry<T>]) -> Vec<Entry<T>> {
         let run = self.run.as_ref().expect("a band is under way");
         let boxes = self.boxes_for(tile, carried);
-        let others = run.facts.iter().filter(|(_, from)| {
-            *from != tile || run.tiles[tile as usize].anew
-        });
-        let near = others.filter(|(fact, _)| {
-            boxes.iter().any(|corners| corners.near(fact.at) <= fact.value)
-        });
+        let others =
+            run.facts.iter().filter(|(_, from)| *from != tile || run.tiles[tile as usize].anew);
+        let near = others
+            .filter(|(fact, _)| boxes.iter().any(|corners| corners.near(fact.at) <= fact.value));
         near.map(|(fact, _)| *fact).collect()
     }
 

@@ -4,6 +4,10 @@ use super::{FANOUT, LEAF, Slab};
 use crate::{Entry, Key, TileId};
 use farpoint::Scalar;
 use farpoint::backend::{Kernel, Simd, load, vectorize};
+use rayon::prelude::*;
+
+/// Parts that are looked at before candidates are counted: 131,072 points.
+const SOME: usize = 8;
 
 /// Candidates, each with its slot.
 pub(crate) type Collected<T> = Vec<(Entry<T>, u32)>;
@@ -21,11 +25,29 @@ impl<T: Scalar> Slab<T> {
         into: &mut Collected<T>,
     ) -> Key {
         let mut floor = floor;
-        for (part, top) in self.parts.iter().enumerate() {
-            if !(top.largest >= floor.value()) {
-                continue;
+        let high = |part: &usize| self.parts[*part].largest >= floor.value();
+        let parts: Vec<usize> = (0..self.parts.len()).filter(high).collect();
+        let share = self.threads && parts.len() > 1;
+        let tasks = if share { 4 * rayon::current_num_threads() } else { 1 };
+        for some in parts.chunks(SOME) {
+            let collect = |parts: &[usize], into: &mut Collected<T>| {
+                for &part in parts {
+                    vectorize(self.level, Collect { slab: self, part, floor, tile, held, into });
+                }
+            };
+            if share {
+                let tasks = some.par_chunks(some.len().div_ceil(tasks));
+                let found: Vec<Collected<T>> = tasks
+                    .map(|parts| {
+                        let mut found = Collected::new();
+                        collect(parts, &mut found);
+                        found
+                    })
+                    .collect();
+                found.iter().for_each(|found| into.extend_from_slice(found));
+            } else {
+                collect(some, into);
             }
-            vectorize(self.level, Collect { slab: self, part, floor, tile, held, into });
             if into.len() > 2 * most {
                 floor = keep_first(into, most);
             }
@@ -61,12 +83,12 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
         let bound = simd.splat(beta);
         let nodes = part * FANOUT..((part + 1) * FANOUT).min(slab.nodes.len());
         for node in nodes {
-            if !(slab.nodes[node].largest >= beta) {
+            if slab.nodes[node].largest < beta {
                 continue;
             }
             let leaves = node * FANOUT..((node + 1) * FANOUT).min(slab.leaves.len());
             for leaf in leaves {
-                if !(slab.tops[leaf].largest >= beta) {
+                if slab.tops[leaf].largest < beta {
                     continue;
                 }
                 let numbers = &slab.leaves[leaf];
@@ -77,7 +99,8 @@ impl<T: Scalar> Kernel<T> for Collect<'_, T> {
                         let lane = lane + over.trailing_zeros() as usize;
                         over &= over - 1;
                         let slot = leaf * LEAF + lane;
-                        let is_held = held.get(slot / 64).is_some_and(|h| h >> (slot % 64) & 1 == 1);
+                        let is_held =
+                            held.get(slot / 64).is_some_and(|h| h >> (slot % 64) & 1 == 1);
                         // Only points at the floor's very value need a look at their rows.
                         let value = numbers.value[lane];
                         if is_held || value <= beta && Key::new(value, slab.rows[slot]) >= floor {

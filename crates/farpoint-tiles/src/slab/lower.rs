@@ -168,8 +168,8 @@ fn filter<T: Scalar, S: Simd<T>>(
     for k in (0..samples.len).step_by(S::LANES) {
         let at = samples.vectors(simd, k);
         let hit = simd.lt(near(simd, &corners, at), largest) & lanes_below(samples.len - k);
-        for a in 0..3 {
-            compress(simd, hit, at[a], &mut into.at[a][count..]);
+        for (row, at) in into.at.iter_mut().zip(at) {
+            compress(simd, hit, at, &mut row[count..]);
         }
         count += hit.count_ones() as usize;
     }

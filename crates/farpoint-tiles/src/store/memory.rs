@@ -28,13 +28,11 @@ impl<T: Scalar> MemoryStore<T> {
     ///
     /// # Panics
     /// If lists are of different lengths or `page_points` is no multiple of 64.
-    pub fn new(
-        columns: [Column; 3],
-        at: [Vec<u8>; 3],
-        rows: Vec<u64>,
-        page_points: usize,
-    ) -> Self {
-        assert!(page_points > 0 && page_points % 64 == 0, "{page_points} is no multiple of 64");
+    pub fn new(columns: [Column; 3], at: [Vec<u8>; 3], rows: Vec<u64>, page_points: usize) -> Self {
+        assert!(
+            page_points > 0 && page_points.is_multiple_of(64),
+            "{page_points} is no multiple of 64"
+        );
         for (column, at) in columns.iter().zip(&at) {
             assert_eq!(at.len(), column.size() * rows.len(), "a coordinate for each row");
         }

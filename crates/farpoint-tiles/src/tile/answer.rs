@@ -22,8 +22,24 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         if band >= self.log.bands() {
             return self.behind();
         }
-        let facts = self.log.own::<T>(&mut self.store, band, from, most)?;
-        Ok(Reply::Chosen(facts.iter().map(Entry::key).collect()))
+        if self.log.is_sorted(band) {
+            let facts = self.log.own::<T>(&mut self.store, band, from, most)?;
+            return Ok(Reply::Chosen(facts.iter().map(Entry::key).collect()));
+        }
+        // What was decided elsewhere was written later.
+        if self.reading.as_ref().is_none_or(|(of, _)| *of != band) {
+            let facts = self.log.own::<T>(&mut self.store, band, 0, u64::MAX)?;
+            let mut keys: Vec<Key> = facts.iter().map(Entry::key).collect();
+            keys.sort_unstable();
+            self.reading = Some((band, keys));
+        }
+        let (_, keys) = self.reading.as_ref().expect("read above");
+        let part = keys[(from as usize).min(keys.len())..].iter().take(most as usize);
+        let part: Vec<Key> = part.copied().collect();
+        if part.is_empty() {
+            self.reading = None;
+        }
+        Ok(Reply::Chosen(part))
     }
 
     pub(super) fn count(
@@ -57,7 +73,11 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
                 let chosen = self.all_chosen()?;
                 let rest = |row: u64| chosen.binary_search(&row).is_err();
                 let key = |row| Key::new(T::ZERO, row);
-                let each = |row, _| if rest(row) { count(key(row)) };
+                let each = |row, _| {
+                    if rest(row) {
+                        count(key(row))
+                    }
+                };
                 self.points.each(&mut self.store, each)?;
             }
         }
@@ -90,7 +110,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             }
         })?;
         facts.sort_unstable_by_key(Entry::key);
-        self.log.append(&mut self.store, floor, &facts)?;
+        self.log.append(&mut self.store, floor, &facts, true)?;
         self.points.apply(&Samples::new(), T::ZERO, false);
         self.finished(band)
     }

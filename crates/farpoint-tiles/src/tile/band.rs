@@ -4,7 +4,7 @@ use super::Tile;
 use crate::ahead::Ahead;
 use crate::message::{Reply, Solve};
 use crate::slab::{Collected, NOWHERE, Samples};
-use crate::solve::{Band, Candidate};
+use crate::solve::{Band, Candidate, Solver};
 use crate::{Bound, Corners, Entry, Key, Store, StoreError};
 use farpoint::Scalar;
 use std::collections::HashSet;
@@ -64,16 +64,35 @@ impl<T: Scalar> BandState<T> {
         }
     }
 
-    /// Adds facts that were told.
-    fn learn(&mut self, facts: Vec<Entry<T>>) {
+    /// Adds facts that were told to this tile.
+    fn learn(&mut self, own: u32, facts: Vec<Entry<T>>) {
         let before = self.facts.len();
-        self.facts.extend(facts.into_iter().filter(|fact| self.known.insert(fact.index)));
+        let waits: Option<HashSet<u64>> = self
+            .waiting
+            .as_ref()
+            .map(|waiting| waiting.iter().map(|candidate| candidate.entry.index).collect());
+        // A fact about an own point that does not wait was made here, too.
+        let new = |fact: &Entry<T>| {
+            fact.tile != own || waits.as_ref().is_none_or(|waits| waits.contains(&fact.index))
+        };
+        let known = &mut self.known;
+        self.facts.extend(facts.into_iter().filter(|fact| new(fact) && known.insert(fact.index)));
         if self.facts.len() > before {
             self.facts.sort_unstable_by_key(Entry::key);
             if let Some(waiting) = &mut self.waiting {
                 waiting.retain(|candidate| !self.known.contains(&candidate.entry.index));
             }
         }
+    }
+
+    /// Takes the facts about own points out that are in the distances in memory, in order.
+    fn take_own(&mut self, own: u32) -> Vec<Entry<T>> {
+        let made = std::mem::take(&mut self.made);
+        let (mut taken, left): (Vec<_>, Vec<_>) = made.into_iter().partition(|f| f.tile == own);
+        self.made = left;
+        self.applied_made = self.made.len();
+        taken.sort_unstable_by_key(Entry::key);
+        taken
     }
 
     /// Keys of the candidates of this band, if it is thin and they were not looked at yet.
@@ -151,28 +170,35 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
     }
 
     pub(super) fn solve(&mut self, solve: Solve<T>) -> Result<Reply<T>, StoreError> {
-        let of_band = |state: &BandState<T>| state.number == solve.band && solve.floor <= state.local;
+        let of_band =
+            |state: &BandState<T>| state.number == solve.band && solve.floor <= state.local;
         let Some(mut state) = self.band.take_if(|state| of_band(state)) else {
             return self.behind();
         };
         let Solve { floor, deep, keep, seen, facts, others, carried, bounds, .. } = solve;
-        state.learn(facts);
+        state.learn(self.id, facts);
         let made_before = state.made.len();
+        let made;
         let ahead = Ahead::new(bounds);
         let mut rest = self.foreign(&state, floor, &others, &carried);
         let first = state.waiting.is_none();
         let looked_at = if first && deep {
             self.points.load(&mut self.store, &self.log)?;
             let looked_at = self.solve_narrow(&mut state, floor, &ahead, &mut rest);
-            if !keep {
-                self.points.unload(&mut self.store)?;
+            made = state.made.len() - made_before;
+            if !keep && self.points.unload(&mut self.store)? {
+                let facts = state.take_own(self.id);
+                self.log.append(&mut self.store, floor, &facts, false)?;
+                self.solver = Solver::new(self.points.level());
             }
             looked_at
         } else {
             if first {
                 self.take_collected(&mut state, floor);
             }
-            self.solve_list(&mut state, floor, &ahead, &mut rest)
+            let looked_at = self.solve_list(&mut state, floor, &ahead, &mut rest);
+            made = state.made.len() - made_before;
+            looked_at
         };
         rest.retain(|candidate| candidate.slot == NOWHERE && candidate.entry.key() < floor);
         let entries = |list: &[Candidate<T>]| list.iter().map(|c| c.entry).collect::<Vec<_>>();
@@ -183,7 +209,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             open: entries(state.waiting.as_deref().unwrap_or_default()),
             carried: entries(&rest),
             candidates: looked_at as u64,
-            made: (state.made.len() - made_before) as u64,
+            made: made as u64,
         };
         self.band = Some(state);
         Ok(reply)
@@ -200,9 +226,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         if others.is_empty() && carried.is_empty() {
             return Vec::new();
         }
-        let of = |held: bool, slot: u32| {
-            move |&entry: &Entry<T>| Candidate { entry, slot, held }
-        };
+        let of = |held: bool, slot: u32| move |&entry: &Entry<T>| Candidate { entry, slot, held };
         let all = others.iter().map(of(true, OTHER)).chain(carried.iter().map(of(false, NOWHERE)));
         let undecided = |candidate: &Candidate<T>| {
             let Entry { index, tile, .. } = candidate.entry;
@@ -269,18 +293,21 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         &mut self,
         band: u64,
         floor: Key,
+        solved: bool,
         facts: Vec<Entry<T>>,
     ) -> Result<Reply<T>, StoreError> {
         if band < self.log.bands() {
             return self.finished(band);
         }
-        let state = self.band.take_if(|state| state.number == band);
+        let ready =
+            |state: &BandState<T>| state.number == band && (state.waiting.is_some() || !solved);
+        let state = self.band.take_if(|state| ready(state));
         // The start points were not prepared for.
         let state = state.or_else(|| (band == 0).then(|| BandState::new(0, floor, true)));
         let Some(mut state) = state.filter(|_| band == self.log.bands()) else {
             return self.behind();
         };
-        state.learn(facts);
+        state.learn(self.id, facts);
         self.points.settle(&mut self.store, &self.log)?;
         let BandState { mut facts, made, applied, applied_made, thin, .. } = state;
         let mut samples = Samples::new();
@@ -289,7 +316,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         facts.extend(made);
         facts.sort_unstable_by_key(Entry::key);
         facts.dedup_by_key(|fact| fact.index);
-        self.log.append(&mut self.store, floor, &facts)?;
+        self.log.append(&mut self.store, floor, &facts, true)?;
         self.points.apply(&samples, floor.value(), thin);
         self.finished(band)
     }

@@ -20,6 +20,8 @@ const FACTS: usize = 1 << 14;
 pub(super) struct Log {
     tile: TileId,
     bands: Vec<LoggedBand>,
+    /// Records of a band that is not finished.
+    begun: Option<LoggedBand>,
 }
 
 #[derive(Debug)]
@@ -27,7 +29,28 @@ struct LoggedBand {
     first: u64,
     /// Own facts by record.
     own: Vec<u64>,
+    /// Whether own facts are in order over all records, and the last one.
+    sorted: bool,
+    last: Key,
     floor: Key,
+}
+
+impl LoggedBand {
+    fn new(first: u64) -> Self {
+        Self { first, own: Vec::new(), sorted: true, last: Key::FIRST, floor: Key::LAST }
+    }
+
+    /// Takes in the facts of its next record.
+    fn add<T: Scalar>(&mut self, tile: TileId, facts: &[Entry<T>]) {
+        let before = facts.iter().filter(|fact| fact.tile == tile);
+        let mut count = 0;
+        for key in before.map(Entry::key) {
+            self.sorted &= self.last <= key;
+            self.last = key;
+            count += 1;
+        }
+        self.own.push(count);
+    }
 }
 
 struct Record<T> {
@@ -45,8 +68,8 @@ impl Log {
         tile: TileId,
         finished: u64,
     ) -> Result<Self, StoreError> {
-        let mut log = Self { tile, bands: Vec::new() };
-        let (mut first, mut own, mut whole) = (0, Vec::new(), 0);
+        let mut log = Self { tile, bands: Vec::new(), begun: None };
+        let (mut band, mut whole) = (LoggedBand::new(0), 0);
         for number in 0..store.records() {
             if log.bands.len() as u64 == finished {
                 break;
@@ -57,12 +80,11 @@ impl Log {
                 let text = format!("record {number} is of tile {of}, band {band}, out of order");
                 return Err(text.into());
             }
-            own.push(record.facts.iter().filter(|fact| fact.tile == tile).count() as u64);
+            band.add(tile, &record.facts);
             if record.last {
-                let own = std::mem::take(&mut own);
-                log.bands.push(LoggedBand { first, own, floor: record.floor });
-                first = number + 1;
-                whole = first;
+                band.floor = record.floor;
+                whole = number + 1;
+                log.bands.push(std::mem::replace(&mut band, LoggedBand::new(whole)));
             }
         }
         if whole < store.records() {
@@ -86,26 +108,36 @@ impl Log {
         self.bands.last().map(|band| band.floor)
     }
 
-    /// Writes a band: facts in order.
+    /// Writes facts of the next band, in order; with `last`, the band is finished.
     pub(super) fn append<T: Scalar>(
         &mut self,
         store: &mut impl Store<T>,
         floor: Key,
         facts: &[Entry<T>],
+        last: bool,
     ) -> Result<(), StoreError> {
-        let (first, tile, band) = (store.records(), self.tile, self.bands());
-        let mut own = Vec::new();
-        let count = facts.len().div_ceil(FACTS).max(1);
+        let (tile, number) = (self.tile, self.bands());
+        let mut band = self.begun.take().unwrap_or_else(|| LoggedBand::new(store.records()));
+        let count = facts.len().div_ceil(FACTS).max(usize::from(last));
         for part in 0..count {
             let facts = &facts[part * FACTS..((part + 1) * FACTS).min(facts.len())];
-            own.push(facts.iter().filter(|fact| fact.tile == tile).count() as u64);
-            let last = part + 1 == count;
-            let out = Writer::new(RECORD).u8(size_of::<T>() as u8).u32(tile).u64(band);
-            store.append(&out.key(floor).u8(u8::from(last)).entries(facts).end())?;
+            band.add(tile, facts);
+            let ends = last && part + 1 == count;
+            let out = Writer::new(RECORD).u8(size_of::<T>() as u8).u32(tile).u64(number);
+            store.append(&out.key(floor).u8(u8::from(ends)).entries(facts).end())?;
         }
-        store.sync()?;
-        self.bands.push(LoggedBand { first, own, floor });
+        if last {
+            store.sync()?;
+            self.bands.push(LoggedBand { floor, ..band });
+        } else {
+            self.begun = Some(band);
+        }
         Ok(())
+    }
+
+    /// Whether the own facts of a band can be read in order.
+    pub(super) fn is_sorted(&self, band: u64) -> bool {
+        self.bands[band as usize].sorted
     }
 
     /// Calls `each` with the facts of all bands, record by record.
@@ -121,7 +153,7 @@ impl Log {
         Ok(())
     }
 
-    /// Own facts of a band in order, from number `from` on; about `most` of them, or all that are left.
+    /// Own facts of a band as they were written, from number `from` on; about `most` of them, or all that are left.
     pub(super) fn own<T: Scalar>(
         &self,
         store: &mut impl Store<T>,

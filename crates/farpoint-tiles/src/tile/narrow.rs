@@ -32,7 +32,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         let (mut next, mut looked_at, mut last): (usize, usize, Option<T>) = (0, 0, None);
         let mut samples = Samples::new();
         loop {
-            let top = top(slab.largest(), last, waiting.is_empty());
+            let top = top(slab.largest(), last);
             let wanted = narrow_floor(top, floor);
             collected.clear();
             let low = slab.collect(wanted, self.id, &held, self.most, &mut collected);
@@ -71,18 +71,16 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
     }
 }
 
-/// At least every distance that is still to be looked at. Those held may be above it.
-fn top<T: Scalar>(largest: T, last: Option<T>, none_held: bool) -> T {
-    match last {
-        Some(last) if !none_held && last < largest => last,
-        _ => largest,
-    }
+/// At least every distance that is still to be looked at. Points that are held, and those that others
+/// have decided, may lie above it.
+fn top<T: Scalar>(largest: T, last: Option<T>) -> T {
+    last.map_or(largest, |last| if last < largest { last } else { largest })
 }
 
 /// The floor of the narrow band that begins at this distance.
 fn narrow_floor<T: Scalar>(top: T, floor: Key) -> Key {
     let beta: T = floor.value();
-    if !(top > beta) {
+    if top <= beta {
         return floor;
     }
     let wanted = match top.is_finite() {

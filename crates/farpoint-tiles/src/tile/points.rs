@@ -42,13 +42,9 @@ impl<T: Scalar> Points<T> {
     }
 
     /// Begins from the log.
-    pub(super) fn begin(
-        &mut self,
-        store: &mut impl Store<T>,
-        log: &Log,
-    ) -> Result<(), StoreError> {
+    pub(super) fn begin(&mut self, store: &mut impl Store<T>, log: &Log) -> Result<(), StoreError> {
         self.page_points = store.page_points();
-        if self.page_points == 0 || self.page_points % 64 != 0 {
+        if self.page_points == 0 || !self.page_points.is_multiple_of(64) {
             return Err(format!("pages of {} points: no multiple of 64", self.page_points).into());
         }
         (self.slab, self.stored, self.recent) = (None, false, None);
@@ -140,7 +136,8 @@ impl<T: Scalar> Points<T> {
     ) -> Result<T, StoreError> {
         if self.slab.is_none() {
             let mut order: Vec<usize> = (0..self.pages.len()).collect();
-            let largest = |&page: &usize| std::cmp::Reverse(self.pages[page].largest.sorting_bits());
+            let largest =
+                |&page: &usize| std::cmp::Reverse(self.pages[page].largest.sorting_bits());
             order.sort_by_key(largest);
             let mut most = T::ZERO;
             for page in order {
@@ -161,16 +158,13 @@ impl<T: Scalar> Points<T> {
     }
 
     /// Brings all points to memory, with all that is known of their distances.
-    pub(super) fn load(
-        &mut self,
-        store: &mut impl Store<T>,
-        log: &Log,
-    ) -> Result<(), StoreError> {
+    pub(super) fn load(&mut self, store: &mut impl Store<T>, log: &Log) -> Result<(), StoreError> {
         if self.slab.is_some() {
             return Ok(());
         }
-        self.cache.clear();
+        self.cache = HashMap::new();
         let mut slab = Slab::new(self.level, self.options.threads);
+        slab.reserve(store.points());
         for first in (0..self.pages.len()).step_by(READ) {
             self.read(store, first..(first + READ).min(self.pages.len()), self.stored)?;
             slab.add(&self.buffer);
@@ -191,15 +185,17 @@ impl<T: Scalar> Points<T> {
             }
         }
         self.slab = Some(slab);
+        self.buffer = Pages::default();
         Ok(())
     }
 
-    /// Writes the distances and frees the memory, unless the points are to stay.
-    pub(super) fn unload(&mut self, store: &mut impl Store<T>) -> Result<(), StoreError> {
+    /// Writes the distances and frees the memory, unless the points are to stay; whether it did.
+    pub(super) fn unload(&mut self, store: &mut impl Store<T>) -> Result<bool, StoreError> {
         if self.options.resident {
-            return Ok(());
+            return Ok(false);
         }
-        let Some(slab) = self.slab.take() else { return Ok(()) };
+        let Some(slab) = self.slab.take() else { return Ok(false) };
+        self.buffer = Pages::default();
         self.stored = false;
         let mut values = Vec::with_capacity(READ * self.page_points);
         let (mut first, mut left) = (0, slab.values());
@@ -216,7 +212,11 @@ impl<T: Scalar> Points<T> {
         for (page, largest) in self.pages.iter_mut().zip(slab.largest_of_pages(self.page_points)) {
             page.largest = larger(T::ZERO, largest);
         }
-        Ok(())
+        Ok(true)
+    }
+
+    pub(super) fn level(&self) -> Level {
+        self.level
     }
 
     /// Applies facts of a finished band.
@@ -305,7 +305,7 @@ impl<T: Scalar> Points<T> {
         }
         let mut floor = floor;
         for page in 0..self.pages.len() {
-            if !(self.pages[page].largest >= floor.value()) {
+            if self.pages[page].largest < floor.value() {
                 continue;
             }
             self.touch(store, log, page)?;
@@ -329,7 +329,8 @@ impl<T: Scalar> Points<T> {
         tiles: &[Corners<T>],
     ) -> (u64, Vec<Bound<T>>) {
         if let Some(slab) = &self.slab {
-            for (page, largest) in self.pages.iter_mut().zip(slab.largest_of_pages(self.page_points))
+            for (page, largest) in
+                self.pages.iter_mut().zip(slab.largest_of_pages(self.page_points))
             {
                 page.largest = larger(T::ZERO, largest);
             }
