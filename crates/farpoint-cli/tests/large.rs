@@ -10,13 +10,13 @@ use std::time::Duration;
 fn the_bytes_are_those_of_sampling_in_memory() {
     let folder = Folder::new();
     for name in ["room.ply", "room.laz", "room.npy"] {
-        folder.room(name, 30_000);
+        folder.ok(&format!("-q generate room -n 30000 --seed 3 -o {name}"));
         let other = name.replace("room", "other").replace("npy", "las");
         for (out, amount) in [(name.replace("room", "out"), "--ratio 0.25"), (other, "-n 500")] {
             let options = format!("{amount} --start 77");
-            folder.ok(&format!("sample {name} -o memory-{out} --indices memory.npy {options}"));
+            folder.ok(&format!("-q sample {name} -o memory-{out} --indices memory.npy {options}"));
             folder.ok(&format!(
-                "sample {name} -o {out} --indices rows.npy {options} --memory 128MiB --spool spool"
+                "-q sample {name} -o {out} --indices rows.npy {options} --memory 128MiB --spool spool"
             ));
             assert!(folder.read(&out) == folder.read(&format!("memory-{out}")), "{name} to {out}");
             assert!(folder.read("rows.npy") == folder.read("memory.npy"), "{name} to {out}");
@@ -67,7 +67,7 @@ fn options_that_do_not_fit_are_refused() {
 #[test]
 fn killed_at_any_time_and_resumed() {
     let folder = Folder::new();
-    folder.room("room.laz", 120_000);
+    folder.ok("-q generate room -n 120000 --seed 3 -o room.laz");
     folder.ok("sample room.laz -o memory.laz --ratio 0.25");
     let options = "sample room.laz -o out.laz --ratio 0.25 --memory 128MiB --spool spool";
     let mut killed = 0;

@@ -12,8 +12,8 @@ const PROCESS: u64 = 24 << 20;
 const LEAST: u64 = 24 << 20;
 /// Memory that a file takes that is held whole, as a multiple of its bytes.
 const HELD: u64 = 3;
-/// Bytes of a candidate of a band.
-const CANDIDATE: u64 = 80;
+/// Bytes of a candidate of a band, with what decides about it.
+const CANDIDATE: u64 = 160;
 /// Bytes of a page that stays in memory.
 const CACHED_PAGE: u64 = 256 * 32;
 
@@ -63,7 +63,7 @@ impl Shares {
         let ordering = (3 * stored.size() + ROW) as u64 + 4 * number;
         let sampling = if stored.is_single() { 30 } else { 48 };
         let sizes = job.sizes;
-        let tile = work / 2 / ordering.max(sampling);
+        let tile = work * 2 / 5 / ordering.max(sampling);
         Ok(Shares {
             readers: (work / 2 / part.max(1)).clamp(1, threads as u64) as usize,
             tile: sizes.tile.unwrap_or(tile).max(1),

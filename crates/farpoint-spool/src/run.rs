@@ -190,7 +190,11 @@ impl Work<'_> {
         log: &Arc<Mutex<Log>>,
     ) -> Vec<Tile<T, SpoolStore>> {
         let cached = (self.shares.pages / spool.tiles.len().max(1) as u64) as usize;
-        let options = TileOptions::default().resident(false).cached_pages(cached).threads(true);
+        let options = TileOptions::default()
+            .resident(false)
+            .cached_pages(cached)
+            .threads(true)
+            .most(self.shares.candidates as usize);
         let tile = |tile| Tile::new(SpoolStore::new(spool, log, tile), options);
         (0..spool.tiles.len() as u32).map(tile).collect()
     }
