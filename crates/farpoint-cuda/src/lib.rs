@@ -65,6 +65,7 @@ mod memory;
 mod module;
 pub mod neighbors;
 mod once;
+mod pages;
 mod progress;
 mod properties;
 mod scalar;

@@ -103,7 +103,7 @@ __device__ __forceinline__ void visit(const State& state, Stack stack, Member& m
 
 __device__ __forceinline__ Member load_member(const State& state, u32 k, u32 end) {
     Member member;
-    member.site = site(state.points, state.band[min(k, end - 1)]);
+    member.site = site(state.points, member_at(state, min(k, end - 1)));
     member.witness = state.witness[member.site.at];
     member.in = k < end && load_shared_word(&state.points.distance[member.site.at]) > (real)0;
     return member;
