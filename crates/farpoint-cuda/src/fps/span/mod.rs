@@ -103,9 +103,13 @@ pub(crate) fn takes<T: CudaScalar>(
     shape: Shape,
     bytes: impl Fn(Choice) -> usize,
 ) -> Result<Option<PeakOptions>, Error> {
+    if gpus.len() < 2 || shape.wanted == 0 {
+        return Ok(None);
+    }
     let choice = Choice::new(job)?.resolve::<T>(&gpus[0], shape);
     let Algorithm::Peak(options) = choice.algorithm() else { return Ok(None) };
-    if gpus.len() < 2 || shape.wanted == 0 || options.team.is_some() {
+    // A number of blocks is one of a single GPU.
+    if options.team.is_some() {
         return Ok(None);
     }
     let fits = || Ok::<_, Error>(bytes(choice) <= gpus[0].memory()?.0);
@@ -143,7 +147,7 @@ pub(crate) fn sample<T: CudaScalar>(
     let args = arguments(&layout, &pages, size, job, options, cloud);
     let events = [Event::new(&gpus[0])?, Event::new(&gpus[0])?];
     events[0].record(&streams[0])?;
-    let started = start(&parts, &streams, &layout, args);
+    let started = start(&parts, &streams, args);
     let recorded = events[1].record(&streams[0]);
     // All are waited for, whatever happened: the memory is given back after this.
     let waited = streams.iter().map(|stream| stream.wait("peak")).fold(Ok(()), Result::and);
@@ -256,7 +260,6 @@ fn arguments<T: CudaScalar>(
 fn start<T: CudaScalar>(
     parts: &Parts<'_>,
     streams: &[Stream],
-    layout: &Layout,
     args: impl Fn(Guard, usize) -> SpanArgs<T>,
 ) -> Result<(), Error> {
     let launch = Launch { grid: [parts.blocks as u32, 1, 1], ..parts.launch };
@@ -270,7 +273,6 @@ fn start<T: CudaScalar>(
             return Err(error);
         }
     }
-    let _ = layout;
     Ok(())
 }
 
