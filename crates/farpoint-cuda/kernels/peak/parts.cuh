@@ -28,9 +28,31 @@ __device__ __forceinline__ void cut_cloud(State& state, const Team& team) {
     state.span.share = team.part_size() * most * 32 * 32;
 }
 
+// A part's ring: the last accepted points, of all parts, by their number among `Header::listed`. Each part has them
+// all, as its warps look through them again and again.
+constexpr u32 RING = 1 << 14;
+constexpr u32 RING_BYTES = RING * (sizeof(Packed) + sizeof(u32));
+
+__device__ __forceinline__ Packed* ring_of(const State& state, u32 part) {
+    return (Packed*)((u8*)header_of(state, part) + state.span.upper - RING_BYTES);
+}
+__device__ __forceinline__ u32* ring_places_of(const State& state, u32 part) { return (u32*)(ring_of(state, part) + RING); }
+
+// Writes an accepted point to all rings.
+__device__ __forceinline__ void list_accepted(const State& state, const Site& point, real t) {
+    if (!state.span.listing) return;
+    for (u32 p = 0; p < state.span.parts; ++p) {
+        u32 k = ATOMIC(atomicAdd)(&header_of(state, p)->listed, 1u) % RING;
+        // Relaxed: who sees it late passes the point by (apply_list).
+        store_relaxed(&ring_places_of(state, p)[k], point.at);
+        store_packed(&ring_of(state, p)[k], {point.x, point.y, point.z, t});
+    }
+}
+
 // The upper levels, of which each part has a copy.
 __device__ inline void place_upper(State& state, u8* own, u32 blocks, u32 rows) {
-    Children* nodes = (Children*)(own + (sizeof(Header) + 2 * sizeof(Mail) * blocks + 255) / 256 * 256);
+    state.span.upper = (sizeof(Header) + 2 * sizeof(Mail) * blocks + 255) / 256 * 256 + RING_BYTES;
+    Children* nodes = (Children*)(own + state.span.upper);
     u32 count = ((rows + 31ull) / 32 + 31) / 32;
     for (u32 l = 1; l < MOST_LEVELS && count > 1; ++l) {
         state.tree.levels[l].blocks = nodes;
@@ -106,10 +128,20 @@ __device__ inline void number_accepted(State& state) {
     __syncthreads();
 }
 
-// The points of a band, and how many.
-__device__ inline u32 count_members(State& state, u32 turn) {
+// Room for `n` keys and rows where coordinates and band were, cut as the points are.
+__device__ __forceinline__ Pairs<bits> spaced_pairs(const State& state, u32 n) {
+    u32 points = state.span.share;
+    u32 share = (u32)(((u64)n * points + state.points.length - 1) / state.points.length);
+    return {(bits*)state.points.sites, state.band, share, 3 * points - share, points - share};
+}
+
+// The points of a band, and how many; `listing`: whether its accepted points go to the rings.
+__device__ inline u32 count_members(State& state, u32 turn, bool listing) {
     __syncthreads();
     if (threadIdx.x == 0) {
+        state.span.listing = listing;
+        // Others may be adding to it already: all threads of the block go by this.
+        state.span.list = *(volatile u32*)&header_of(state, state.span.part)->listed;
         u32 none[MOST_PARTS] = {}, now[MOST_PARTS];
         for (u32 p = 0; p < state.span.parts; ++p) now[p] = *(volatile u32*)&header_of(state, p)->band[turn];
         number(state, state.span.members, none, now);
@@ -130,11 +162,23 @@ struct Positions {
     __device__ __forceinline__ Positions operator+(u32 n) const { return {at, through, skipped + n}; }
 };
 
+// Where the accepted points of this band begin in the ring, and the word that counts on.
+__device__ __forceinline__ u32 list_begin(const State& state, u32) { return state.span.list; }
+__device__ __forceinline__ const u32* list_count(const State& state) { return &header_of(state, state.span.part)->listed; }
+__device__ __forceinline__ const Packed* listed(const State& state, u32 k) { return &ring_of(state, state.span.part)[k % RING]; }
+__device__ __forceinline__ const u32* listed_place(const State& state, u32 k) { return &ring_places_of(state, state.span.part)[k % RING]; }
+
 __device__ __forceinline__ Positions accepted_from(const State& state, u32) { return {state.accepted.at, &state.span.fresh}; }
 
 #else
 
 typedef const u32* Positions;
+
+__device__ __forceinline__ void list_accepted(const State&, const Site&, real) {}
+__device__ __forceinline__ u32 list_begin(const State&, u32 from) { return from; }
+__device__ __forceinline__ const u32* list_count(const State& state) { return state.accepted.count; }
+__device__ __forceinline__ const Packed* listed(const State& state, u32 k) { return &state.packed[k % state.packed_size]; }
+__device__ __forceinline__ const u32* listed_place(const State& state, u32 k) { return &state.accepted.at[k]; }
 
 __device__ __forceinline__ u32 share_of_points(const State&) { return 0; }
 __device__ __forceinline__ u32 share_of_groups(const State&) { return 0; }
@@ -149,7 +193,7 @@ __device__ __forceinline__ u32 place_all_accepted(const State& state, u32, bool 
 }
 __device__ __forceinline__ u32 place_members(const State& state, u32 turn, u32 n) { return atomicAdd(&state.header->band[turn], n); }
 __device__ __forceinline__ u32 count_accepted(const State& state) { return *(volatile u32*)state.accepted.count; }
-__device__ __forceinline__ u32 count_members(const State& state, u32 turn) { return *(volatile u32*)&state.header->band[turn]; }
+__device__ __forceinline__ u32 count_members(const State& state, u32 turn, bool) { return *(volatile u32*)&state.header->band[turn]; }
 __device__ __forceinline__ u32 member_at(const State& state, u32 k) { return state.band[k]; }
 __device__ __forceinline__ Positions accepted_from(const State& state, u32 from) { return state.accepted.at + from; }
 

@@ -160,16 +160,16 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
             end_run<THREADS>(state, all - total);
             return all;
         }
-        u32 points = count_members(state, turn), from = total - before;
+        bool listed = total - last <= args.list;
+        u32 points = count_members(state, turn, listed), from = total - before;
         clear_turn(state, team, turn ^ 1);
-        bool listed = !SPANS && total - last <= args.list;
         u32 fresh = 0;
         bool scattered = false;
         if (points > 0) {
             if (is_absent(args.guard, AT_BAND, team.rank)) asm volatile("exit;");
             // Where several points of a band are left for each that will be accepted, lists would be too long.
             bool kept = !listed && points <= 5 * (total - last);
-            Band band = {beta, turn, points, *maximum, listed ? from : NONE, !listed && spreads(args, total - last, points), kept};
+            Band band = {beta, turn, points, *maximum, listed ? list_begin(state, from) : NONE, !listed && spreads(args, total - last, points), kept};
             bool lost = solve_band<HIGH>(state, team, stack, band);
             team.sync(lost);
             lap(state, team, SOLVE_NS);
@@ -207,15 +207,17 @@ __device__ Pairs<bits> sort_accepted(State& state, Team& team, Work& work, u32 n
     // The parts' stretches one after another.
     number_accepted(state);
     bits some = from.keys[state.span.fresh.place(0)];
-    Steps all = team.thread_steps(n);
+    Pairs<bits> spaced = spaced_pairs(state, n);
+    Steps all = team.thread_steps(n, spaced.share);
     for (u32 k = all.first; k < all.end; k += all.step) {
         u32 place = state.span.fresh.place(k);
         bits key = from.keys[place];
-        to.values[k] = state.points.order[from.values[place]];
-        to.keys[k] = key;
+        spaced.value(k) = state.points.order[from.values[place]];
+        spaced.key(k) = key;
         differ |= key ^ some;
     }
-    from = state.sorted[1], to = state.sorted[0];
+    from = spaced;
+    to = {state.accepted.key, state.accepted.at, spaced.share, state.span.share - spaced.share, state.span.share - spaced.share};
 #else
     for (u32 k = team.thread(); k < n; k += team.threads()) {
         from.values[k] = state.points.order[from.values[k]];
@@ -275,10 +277,11 @@ __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArg
     __syncthreads();
     if (!told && total > before) {
         Pairs<bits> sorted = sort_accepted(state, team, work, total - before);
-        for (u32 k = before + team.thread(); k < min(total, cloud.wanted); k += team.threads()) {
-            write_sample(cloud, k, sorted.values[k - before], from_bits(~sorted.keys[k - before]));
+        Steps all = team.thread_steps(min(total, cloud.wanted) - before);
+        for (u32 k = all.first; k < all.end; k += all.step) {
+            write_sample(cloud, before + k, sorted.value(k), from_bits(~sorted.key(k)));
         }
-        if (total > cloud.wanted) covering = from_bits(~sorted.keys[cloud.wanted - before]);
+        if (total > cloud.wanted) covering = from_bits(~sorted.key(cloud.wanted - before));
         else if (total == cloud.length) covering = (real)0;
     }
     finish_cloud(cloud, min(total, cloud.wanted), covering, team.thread(), team.threads());
@@ -313,12 +316,13 @@ __device__ void peak(const SpanArgs& span) {
     if (threadIdx.x == 0) {
         state.mail = (Mail*)(header + 1);
         place_arrays(state, args.scratch, args.rows, args.team);
-        place_upper(state, args.headers + span.part * span.own_stride, args.team, args.rows);
         state.header = header;
         state.span = {span.own_stride, span.part, span.parts};
+        place_upper(state, (u8*)header_of(state, span.part), args.team, args.rows);
         state.guard = &args.guard;
         state.counters = args.counters;
         state.clock = nanoseconds();
+        state.polled = state.polled_at = 0;
         state.cloud = cloud_of(args.batch, 0);
         shape_tree(state);
         cut_cloud(state, team);

@@ -10,7 +10,8 @@ struct Header {
     u32 accepted;
     u32 band[2];  // points of the band, by turns
     u32 raised;   // whether one of the team has given up
-    u32 pad[27];
+    u32 listed;   // points ever written to the part's ring (parts.cuh)
+    u32 pad[26];
     // Then two slots of mail per block.
 };
 
@@ -82,6 +83,9 @@ struct Span {
     u32 share;              // points of each
     u32 accepted;           // as all blocks know after a band
     u32 taken[MOST_PARTS];  // of these, in each part
+    u32 upper;              // from a part's header to its copy of the upper levels, in bytes
+    u32 list;               // where its ring stood before this band
+    bool listing;           // whether accepted points of this band are written to the rings
     Stretches fresh, members;  // the accepted points of the last band, and the points of this one
 };
 #else

@@ -25,7 +25,8 @@ __device__ __forceinline__ void raise_maxima(const State& state, u32 node, u32 t
     const Tree& tree = state.tree;
     for (u32 part = 0; part < copies(state); ++part) {
         if (tree.height > 1) copy_of(state, tree.levels[1].blocks, part)[node >> 5].largest[turn][node & 31] = largest;
-        for (u32 l = 2, above = node >> 5; l < tree.height; ++l, above >>= 5) {
+        // Several parts do so at the end (raise_part).
+        for (u32 l = 2, above = node >> 5; !SPANS && l < tree.height; ++l, above >>= 5) {
             ATOMIC(atomicMax)(&copy_of(state, tree.levels[l].blocks, part)[above >> 5].largest[turn][above & 31], largest);
         }
     }
@@ -40,6 +41,22 @@ __device__ __forceinline__ Part part_of(const State& state, const Team& team) {
     u32 tiles = (state.points.groups + 31) / 32, most = (tiles + team.size - 1) / team.size;
     u32 first = min(team.rank * most, tiles);
     return {first, min(most, tiles - first)};
+}
+
+// Passes the maxima of a block's nodes of level 1 on to the levels above, where each has a copy of these: an
+// operation on another GPU's memory for each node of level 2, rather than of level 1. All threads take part.
+__device__ __forceinline__ void raise_part(const State& state, const Part& part, u32 turn) {
+    const Tree& tree = state.tree;
+    u32 lane = threadIdx.x & 31, first = part.first >> 5, last = (part.first + part.nodes - 1) >> 5;
+    for (u32 above = first + (threadIdx.x >> 5); above <= last; above += blockDim.x >> 5) {
+        u32 node = above * 32 + lane;
+        bool here = node >= part.first && node < part.first + part.nodes;
+        bits largest = warp_largest(here ? *(volatile bits*)&tree.levels[1].blocks[above].largest[turn][lane] : 0);
+        u32 l = 2 + lane, up = above >> 5 * min(lane, 6u);
+        if (l < tree.height) {
+            for (u32 p = 0; p < copies(state); ++p) ATOMIC(atomicMax)(&copy_of(state, tree.levels[l].blocks, p)[up >> 5].largest[turn][up & 31], largest);
+        }
+    }
 }
 
 __device__ __forceinline__ Box box_of(const Children& c, u32 child) {
@@ -229,6 +246,7 @@ __device__ void refresh(const State& state, const Team& team, Positions list, u3
             refresh_nodes<HIGH>(state, part.first + slot, min(SLOTS, part.nodes - slot), turn, staged, list + begin, beta, n > 0, done >= n);
         }
     } while (done < n);
+    if (SPANS && state.tree.height > 2) raise_part(state, part, turn);
 }
 
 

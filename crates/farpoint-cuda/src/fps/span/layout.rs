@@ -7,6 +7,9 @@ use crate::pages::{PAGE, Run};
 use crate::team::{aligned, blocks_of_children, padded};
 use std::ops::Range;
 
+/// Entries of a part's ring: `RING` of `kernels/peak/parts.cuh`.
+pub(super) const RING: usize = 1 << 14;
+
 /// The size of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
@@ -17,12 +20,16 @@ pub(super) struct Size {
     /// GPUs, and blocks of all of them together.
     pub(super) parts: usize,
     pub(super) blocks: usize,
+    /// Whether each part has all coordinates in its own memory: they are read in no order.
+    pub(super) copied: bool,
 }
 
 /// Bytes from the beginning of the pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
+    /// The coordinates: one copy for all, or one for each part, so far from each other.
     pub(super) points: usize,
+    pub(super) points_stride: usize,
     pub(super) indices: usize,
     pub(super) values: usize,
     pub(super) arrays: usize,
@@ -55,9 +62,12 @@ impl Layout {
             begin
         };
         let points = at;
-        for _ in 0..dims {
+        let points_stride =
+            if size.copied { (dims * rows * number).next_multiple_of(PAGE) } else { 0 };
+        for _ in 0..if size.copied { 0 } else { dims } {
             share(&mut at, rows * number);
         }
+        at += parts * points_stride;
         at = aligned(at);
         let indices = share(&mut at, 8 * wanted);
         at = aligned(at);
@@ -82,13 +92,15 @@ impl Layout {
         at = arrays + peak::arrays::<T>(rows, blocks);
         let own = at.next_multiple_of(PAGE);
         let upper = 8 * 32 * number * (blocks_of_children(groups.max(1)) - leaves.max(1));
-        let chosen = own + aligned(128 + 2 * 16 * blocks) + upper;
+        let ring = RING * (4 * number + 4);
+        let chosen = own + aligned(128 + 2 * 16 * blocks) + ring + upper;
         let (covering, counters) = (chosen + 8, chosen + 16);
         let starts = counters + 8 * peak::COUNTERS;
         let own_stride = (starts + 8 * size.starts - own).next_multiple_of(PAGE);
         let bytes = own + parts * own_stride;
         Self {
             points,
+            points_stride,
             indices,
             values,
             arrays,
@@ -107,6 +119,9 @@ impl Layout {
     /// The GPU of the page that begins at `at`: of the array that its middle is in, the share.
     fn owner(&self, at: usize) -> usize {
         let middle = at + PAGE / 2;
+        if at < self.parts * self.points_stride {
+            return at / self.points_stride;
+        }
         if at >= self.own {
             return (at - self.own) / self.own_stride;
         }
@@ -146,7 +161,8 @@ mod tests {
 
     fn layout<T: CudaScalar>(rows: usize, parts: usize) -> Layout {
         let blocks = 132 * parts;
-        Layout::new::<T>(Size { rows, dims: 3, wanted: rows / 4, starts: 1, parts, blocks })
+        let copied = rows % 2 == 1;
+        Layout::new::<T>(Size { rows, dims: 3, wanted: rows / 4, starts: 1, parts, blocks, copied })
     }
 
     #[test]
@@ -155,7 +171,7 @@ mod tests {
             let layout = layout::<f32>(100_000_000, parts);
             let share = 100_000_000 / parts * 4;
             for part in 0..parts {
-                let inside = layout.points / PAGE * PAGE + part * share + share / 2;
+                let inside = layout.indices / PAGE * PAGE + (part * share + share / 2) / 2;
                 assert_eq!(layout.owner(inside / PAGE * PAGE), part);
                 assert_eq!(layout.owner(layout.own + part * layout.own_stride), part);
             }

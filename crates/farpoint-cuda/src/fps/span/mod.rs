@@ -70,24 +70,27 @@ impl<'a> Parts<'a> {
     fn size<T: CudaScalar>(&self, cloud: &Prepared<T>) -> Size {
         let (parts, starts) = (self.gpus.len(), cloud.starts().len());
         let (rows, dims, wanted) = (cloud.points(), cloud.dims(), cloud.wanted());
-        Size { rows, dims, wanted, starts, parts, blocks: parts * self.blocks }
+        Size { rows, dims, wanted, starts, parts, blocks: parts * self.blocks, copied: true }
     }
 
-    /// Refuses what does not fit, and says how many points would.
-    fn check_memory<T: CudaScalar>(&self, size: Size) -> Result<(), Error> {
+    /// With a copy of the coordinates for each GPU if these fit. Refuses what does not fit, and says how many points
+    /// would.
+    fn fitting<T: CudaScalar>(&self, size: Size) -> Result<Size, Error> {
         let memory = self.gpus.iter().map(Gpu::memory).collect::<Result<Vec<_>, _>>()?;
         let times = |gpu: &Gpu| self.gpus.iter().filter(|other| *other == gpu).count();
         let shares = std::iter::zip(self.gpus, &memory).map(|(gpu, &(free, _))| free / times(gpu));
         // Every part takes as much, so the smallest share decides.
         let free = shares.min().unwrap_or(0);
-        let most = |rows: usize| {
-            let wanted = size.wanted.min(rows);
-            let layout = Layout::new::<T>(Size { rows, wanted, ..size });
-            layout.bytes_of_parts().into_iter().max().unwrap_or(0)
-        };
+        let bytes =
+            |size: Size| Layout::new::<T>(size).bytes_of_parts().into_iter().max().unwrap_or(0);
+        if bytes(size) <= free {
+            return Ok(size);
+        }
+        let size = Size { copied: false, ..size };
+        let most = |rows: usize| bytes(Size { rows, wanted: size.wanted.min(rows), ..size });
         let (wanted, what) = (most(size.rows), "a GPU's part of the cloud");
         if wanted <= free {
-            return Ok(());
+            return Ok(size);
         }
         let total = memory.iter().map(|&(_, total)| total).min().unwrap_or(0);
         let error = Error::OutOfMemory { what, wanted, free, total, fit: None };
@@ -133,8 +136,7 @@ pub(crate) fn sample<T: CudaScalar>(
 ) -> Result<Sample<T>, Error> {
     input::check_rows(cloud.points())?;
     let parts = Parts::new::<T>(gpus, cloud.dims())?;
-    let size = parts.size(cloud);
-    parts.check_memory::<T>(size)?;
+    let size = parts.fitting::<T>(parts.size(cloud))?;
     let layout = Layout::new::<T>(size);
     let pages = Pages::new(parts.gpus, &layout.runs())?;
     let streams = parts.gpus.iter().map(Stream::new).collect::<Result<Vec<_>, _>>()?;
@@ -182,7 +184,8 @@ fn upload<T: CudaScalar>(
         stream.wait_only("cuStreamSynchronize")?;
         pages.write_part(stream, part, layout.starts, &starts)?;
         (0..cloud.dims()).try_for_each(|a| {
-            pages.write_part(stream, part, layout.points + a * axis, cloud.axis(a))
+            let own = layout.points + part * layout.points_stride;
+            pages.write_part(stream, part, own + a * axis, cloud.axis(a))
         })
     };
     std::thread::scope(|scope| {
@@ -230,11 +233,12 @@ fn arguments<T: CudaScalar>(
     let (headers, scratch) = (at(layout.own), at(layout.arrays));
     let counters = if job.statistics { at(layout.counters) } else { 0 };
     let own_stride = layout.own_stride as u64;
+    let copy = layout.points_stride as u64;
     let (single, gamma) = (options.single.unwrap_or(32), options.gamma.unwrap_or(0.8));
     move |guard, part| SpanArgs {
         peak: Args {
             guard,
-            batch,
+            batch: Batch { points: batch.points + part as u64 * copy, ..batch },
             headers,
             scratch,
             counters,
@@ -322,5 +326,7 @@ mod tests {
         let state = include_str!("../../../kernels/peak/state.cuh");
         assert!(fields(state, "Header").starts_with("arrivals accepted band raised"));
         assert!(state.contains(&format!("MOST_PARTS = {MOST};")));
+        let parts = include_str!("../../../kernels/peak/parts.cuh");
+        assert!(parts.contains(&format!("RING = 1 << {};", layout::RING.ilog2())));
     }
 }
