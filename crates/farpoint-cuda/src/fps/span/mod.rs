@@ -247,7 +247,7 @@ fn arguments<T: CudaScalar>(
             team: size.blocks as u32,
             rows: size.rows as u32,
             single,
-            list: 0,
+            list: 700,
             spread: 8_000,
             refined: u32::from(peak::refines(size.blocks, size.rows)),
             gamma,
