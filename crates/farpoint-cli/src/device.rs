@@ -1,26 +1,61 @@
 //! Where a run takes place: what the options allow, what the machine has, what pays.
 
-use crate::args::{Device, Where};
+use crate::args::{Cards, Device, Where};
 use crate::messages;
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::{Cpu, DeviceKind};
-use farpoint_cuda::Gpu;
+use farpoint_cuda::{Gpu, Gpus};
 
 /// A chosen device.
 pub(crate) enum Place {
     Cpu(Cpu),
-    Gpu(Gpu),
+    Gpu(Card),
     /// The GPU was not requested: the CPU steps in if it fails.
-    Either(Gpu, Cpu),
+    Either(Card, Cpu),
+}
+
+/// A GPU, or several.
+pub(crate) struct Card {
+    gpus: Gpus,
+    /// Whether these were requested.
+    named: bool,
 }
 
 impl Place {
-    /// Runs there. Where a GPU fails that was not requested, runs on the CPU; errors in the job are
+    /// Runs there, on the first of several GPUs. Where a GPU fails that was not requested, runs on the CPU; errors in the job are
     /// the same on both and come from the CPU then.
     pub(crate) fn run<R>(
         &self,
         on_cpu: impl FnOnce(&Cpu) -> Result<R, farpoint::Error>,
         on_gpu: impl FnOnce(&Gpu) -> Result<R, farpoint_cuda::Error>,
+    ) -> Result<R> {
+        self.run_with(on_cpu, |card| on_gpu(&card.gpus.as_slice()[0]))
+    }
+
+    /// The same, on all of these GPUs. Without any named, on all of this machine if a cloud does not fit the first.
+    pub(crate) fn run_on_all<R>(
+        &self,
+        on_cpu: impl FnOnce(&Cpu) -> Result<R, farpoint::Error>,
+        on_gpus: impl Fn(&Gpus) -> Result<R, farpoint_cuda::Error>,
+    ) -> Result<R> {
+        self.run_with(on_cpu, |card| match on_gpus(&card.gpus) {
+            Err(error @ farpoint_cuda::Error::OutOfMemory { .. }) if !card.named => {
+                match farpoint_cuda::device_count() {
+                    Ok(2..) => {
+                        messages::note(&format!("{error}; going on with all GPUs"));
+                        on_gpus(&Gpus::all()?)
+                    }
+                    _ => Err(error),
+                }
+            }
+            done => done,
+        })
+    }
+
+    fn run_with<R>(
+        &self,
+        on_cpu: impl FnOnce(&Cpu) -> Result<R, farpoint::Error>,
+        on_gpu: impl FnOnce(&Card) -> Result<R, farpoint_cuda::Error>,
     ) -> Result<R> {
         match self {
             Self::Cpu(cpu) => Ok(on_cpu(cpu)?),
@@ -52,7 +87,7 @@ pub(crate) fn check(place: &Where, what: &str, has: Has<'_>) -> Result<()> {
             if let Some(option) = cpu_option(place) {
                 bail!("{option} is for the CPU; leave it out, or use --device cpu");
             }
-            present(place.gpu).map_err(|error| {
+            present(place).map_err(|error| {
                 anyhow!("--device cuda: {error}; use --device cpu or leave it out")
             })
         }
@@ -64,10 +99,10 @@ pub(crate) fn check(place: &Where, what: &str, has: Has<'_>) -> Result<()> {
             if let Some(option) = cpu_option(place) {
                 bail!("{option} is for the CPU, and {what} for GPUs");
             }
-            present(place.gpu).map_err(|error| anyhow!("{what} is for GPUs: {error}"))
+            present(place).map_err(|error| anyhow!("{what} is for GPUs: {error}"))
         }
         Device::Auto if place.gpu.is_some() => {
-            present(place.gpu).map_err(|error| anyhow!("--gpu: {error}"))
+            present(place).map_err(|error| anyhow!("--gpu: {error}"))
         }
         Device::Auto => Ok(()),
     }
@@ -79,14 +114,29 @@ fn cpu_option(place: &Where) -> Option<&'static str> {
     given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
 }
 
-/// Whether there is a GPU of this number; opens none.
-fn present(ordinal: Option<usize>) -> Result<(), farpoint_cuda::Error> {
-    let (ordinal, count) = (ordinal.unwrap_or(0), farpoint_cuda::device_count()?);
-    if ordinal < count {
-        Ok(())
-    } else {
-        Err(farpoint_cuda::Error::NoSuchDevice { ordinal, count })
+/// Whether there are GPUs of these numbers; opens none.
+fn present(place: &Where) -> Result<(), farpoint_cuda::Error> {
+    let count = farpoint_cuda::device_count()?;
+    let first = &[0][..];
+    let wanted = match &place.gpu {
+        Some(Cards::These(cards)) => cards,
+        Some(Cards::All) | None => first,
+    };
+    match wanted.iter().find(|&&ordinal| ordinal >= count) {
+        None => Ok(()),
+        Some(&ordinal) => Err(farpoint_cuda::Error::NoSuchDevice { ordinal, count }),
     }
+}
+
+fn open(place: &Where) -> Result<Card, farpoint_cuda::Error> {
+    let gpus = match &place.gpu {
+        None => Gpus::new(vec![Gpu::new(0)?])?,
+        Some(Cards::All) => Gpus::all()?,
+        Some(Cards::These(cards)) => {
+            Gpus::new(cards.iter().map(|&card| Gpu::new(card)).collect::<Result<_, _>>()?)?
+        }
+    };
+    Ok(Card { gpus, named: place.gpu.is_some() })
 }
 
 /// The CPU as the options have it.
@@ -102,14 +152,13 @@ pub(crate) fn threads(place: &Where) -> usize {
 
 /// Chooses the device of a job; `pays` says whether `auto` tries a GPU.
 pub(crate) fn choose(place: &Where, has: Has<'_>, pays: impl FnOnce() -> bool) -> Result<Place> {
-    let open = || Gpu::new(place.gpu.unwrap_or(0));
     let on = |kind| has(kind).is_ok();
     match place.device {
         Device::Cpu => Ok(Place::Cpu(cpu(place))),
-        Device::Cuda => Ok(Place::Gpu(open()?)),
-        Device::Auto if !on(DeviceKind::Cpu) => Ok(Place::Gpu(open()?)),
+        Device::Cuda => Ok(Place::Gpu(open(place)?)),
+        Device::Auto if !on(DeviceKind::Cpu) => Ok(Place::Gpu(open(place)?)),
         Device::Auto if on(DeviceKind::Gpu) && cpu_option(place).is_none() && pays() => {
-            Ok(open().map_or(Place::Cpu(cpu(place)), |gpu| Place::Either(gpu, cpu(place))))
+            Ok(open(place).map_or(Place::Cpu(cpu(place)), |gpu| Place::Either(gpu, cpu(place))))
         }
         Device::Auto => Ok(Place::Cpu(cpu(place))),
     }

@@ -72,11 +72,11 @@ impl Job {
                 let has = |kind| job.algorithm.check(kind);
                 let most = job.amount.limit(points.len()).unwrap_or(0);
                 let pays = || farpoint_cuda::fps::pays(points.len(), most);
-                device::choose(place, &has, pays)?.run(
+                device::choose(place, &has, pays)?.run_on_all(
                     |cpu| each_precision!(points, points => exact(job, points, cpu, None, progress)),
-                    |gpu| {
-                        let name = Some(gpu.properties().name.as_str());
-                        each_precision!(points, points => exact(job, points, gpu, name, progress))
+                    |gpus| {
+                        let name = Some(gpus.as_slice()[0].properties().name.as_str());
+                        each_precision!(points, points => exact(job, points, gpus, name, progress))
                     },
                 )?
             }

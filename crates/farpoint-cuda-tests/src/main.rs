@@ -23,6 +23,7 @@ mod report;
 mod resident;
 mod runner;
 mod search;
+mod shared;
 mod small;
 mod streams;
 mod tally;
@@ -156,6 +157,7 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(equality::groups(quick));
     groups.extend(awkward::groups(quick));
     groups.extend(batches::groups(quick));
+    groups.extend(shared::groups(quick));
     groups.extend(pointers::groups());
     groups.extend(graphs::groups());
     groups.extend(fastpoint::groups(quick));

@@ -70,7 +70,7 @@ def text(nvrtc, program, size, get):
 def compile_one(folder, path, options):
     """PTX of one file."""
     nvrtc = load(folder)
-    headers = sorted(HERE.glob("*/*.cuh"))
+    headers = sorted(HERE.glob("*/*.cu*"))
     sources = (ctypes.c_char_p * len(headers))(*[h.read_bytes() for h in headers])
     names = (ctypes.c_char_p * len(headers))(
         *[h.relative_to(HERE).as_posix().encode() for h in headers]

@@ -11,6 +11,11 @@ impl Gpu {
     fn as_slice(&self) -> &[Self] {
         slice::from_ref(self)
     }
+
+    /// A cloud of a single GPU is not shared.
+    fn fewest_rows_shared(&self) -> usize {
+        usize::MAX
+    }
 }
 
 /// Searches of one pair of clouds, and of many.
@@ -51,7 +56,7 @@ macro_rules! device {
                 points: &P,
                 observer: Option<Observer<'_>>,
             ) -> Result<Sample<T>, Error> {
-                fps::run::one(&self.as_slice()[0], job, points, observer)
+                fps::run::one(self.as_slice(), self.fewest_rows_shared(), job, points, observer)
             }
 
             fn sample_batch<P: Points<T>>(

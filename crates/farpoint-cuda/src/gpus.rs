@@ -4,8 +4,10 @@ use crate::{Error, Gpu};
 
 /// Several GPUs of this machine, used as one device.
 ///
-/// The clouds of a batch are spread over them and worked on at the same time; a single cloud or pair
-/// is the first one's. Which GPU had a cloud makes no difference to its result.
+/// The clouds of a batch are spread over them and worked on at the same time. A single cloud to sample that is
+/// large, or does not fit the first GPU, is shared by up to four of them, if `peak` samples it and they can read each
+/// other's memory; any other single cloud or pair is the first one's. Which GPUs had a cloud makes no difference to its
+/// result.
 ///
 /// ```
 /// use farpoint::Sampler;
@@ -19,7 +21,14 @@ use crate::{Error, Gpu};
 /// # Ok::<(), farpoint_cuda::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Gpus(Vec<Gpu>);
+pub struct Gpus {
+    gpus: Vec<Gpu>,
+    /// Rows from which on a cloud is shared.
+    fewest: usize,
+}
+
+/// Rows from which on a cloud takes less time on several GPUs.
+const PAYS: usize = 50_000_000;
 
 impl Gpus {
     /// These GPUs. One may be there several times: it then works on several parts at once.
@@ -29,7 +38,7 @@ impl Gpus {
     pub fn new(gpus: Vec<Gpu>) -> Result<Self, Error> {
         match gpus.is_empty() {
             true => Err(Error::Unsupported("no GPU was given".into())),
-            false => Ok(Self(gpus)),
+            false => Ok(Self { gpus, fewest: PAYS }),
         }
     }
 
@@ -43,7 +52,19 @@ impl Gpus {
 
     /// The GPUs.
     pub fn as_slice(&self) -> &[Gpu] {
-        &self.0
+        &self.gpus
+    }
+
+    /// For tests and measurements: single clouds of this many rows and more are shared. Changes the time that takes,
+    /// never a result.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn sharing_from(self, rows: usize) -> Self {
+        Self { fewest: rows, ..self }
+    }
+
+    pub(crate) fn fewest_rows_shared(&self) -> usize {
+        self.fewest
     }
 }
 

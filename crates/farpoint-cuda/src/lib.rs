@@ -30,7 +30,7 @@
 //!
 //! # Three ways in
 //! * [`farpoint::Sampler::on`] and [`farpoint::Matcher::on`] take clouds in host memory and copy them.
-//! * The same with [`Gpus`] spreads the clouds of a batch over several GPUs.
+//! * The same with [`Gpus`] spreads the clouds of a batch over several GPUs, and shares a single large one between them.
 //! * [`Gpu::enqueue_sample`] and [`Gpu::enqueue_nearest`] take addresses of device memory, PyTorch's
 //!   for example, queue their work on the caller's [`Stream`] and return; CUDA graphs can capture
 //!   them. [`Gpu::enqueue_values`] and [`Gpu::enqueue_gradients`] continue from nearest points.
@@ -65,6 +65,7 @@ mod memory;
 mod module;
 pub mod neighbors;
 mod once;
+mod pages;
 mod progress;
 mod properties;
 mod scalar;

@@ -24,9 +24,10 @@ pub(crate) struct Where {
     /// Where to run: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one and it pays).
     #[arg(long, value_name = "D", default_value = "auto", hide_possible_values = true)]
     pub(crate) device: Device,
-    /// Which GPU, the first being 0 [default: 0].
-    #[arg(long, value_name = "N")]
-    pub(crate) gpu: Option<usize>,
+    /// Which GPU, the first being 0, or several separated by commas, or 'all': these share a cloud of 'sample' that is
+    /// large [default: 0, and all if a cloud does not fit there].
+    #[arg(long, value_name = "N|all")]
+    pub(crate) gpu: Option<Cards>,
     /// CPU only: threads to use [default: one per core].
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
@@ -65,10 +66,51 @@ impl StartAt {
     }
 }
 
+/// Value of `--gpu`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Cards {
+    All,
+    /// At least one, none twice.
+    These(Vec<usize>),
+}
+
+impl std::str::FromStr for Cards {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "all" {
+            return Ok(Self::All);
+        }
+        let cards: Result<Vec<usize>, _> =
+            text.split(',').map(|card| card.trim().parse()).collect();
+        let cards =
+            cards.map_err(|_| "give a number (the first GPU is 0), several as 0,1, or 'all'")?;
+        match cards.iter().enumerate().find(|(k, card)| cards[..*k].contains(card)) {
+            Some((_, card)) => Err(format!("GPU {card} is named twice")),
+            None => Ok(Self::These(cards)),
+        }
+    }
+}
+
 /// Value of `--device`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Device {
     Auto,
     Cpu,
     Cuda,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cards;
+
+    #[test]
+    fn gpus_are_named_one_by_one_or_all() {
+        assert_eq!("0".parse(), Ok(Cards::These(vec![0])));
+        assert_eq!("2, 0".parse(), Ok(Cards::These(vec![2, 0])));
+        assert_eq!("all".parse(), Ok(Cards::All));
+        for wrong in ["", "one", "0,", "-1", "0,0"] {
+            assert!(wrong.parse::<Cards>().is_err(), "{wrong}");
+        }
+    }
 }

@@ -139,10 +139,10 @@ __device__ __forceinline__ void place_in_group(const Cloud& cloud, const Points&
     store_box(tree.levels[0], g, warp_box(box));
 }
 
-// Boxes each node of a level over those of the level below.
+// Boxes each node of a level over those of the level below. Each part has upper levels of its own.
 __device__ inline void build_level(const Team& team, const Level& below, const Level& level) {
     u32 lane = threadIdx.x & 31;
-    for (u32 node = team.warp(); node < level.count; node += team.warps()) {
+    for (u32 node = team.part_warp(); node < level.count; node += team.part_warps()) {
         const Children& children = below.blocks[node];
         Box box;
         for (u32 a = 0; a < 3; ++a) {

@@ -42,19 +42,29 @@ __device__ __forceinline__ u64 nanoseconds() {
 // About a millisecond each.
 __device__ __forceinline__ u32 ticks() { return (u32)(nanoseconds() >> 20); }
 
+// Who reads and writes the words by which blocks work together: those of one GPU, or of several that work on one
+// cloud (FARPOINT_SPAN).
+#ifdef FARPOINT_SPAN
+#define SCOPE "sys"
+#define ATOMIC(operation) operation##_system
+#else
+#define SCOPE "gpu"
+#define ATOMIC(operation) operation
+#endif
+
 // Relaxed: the value may be old. Each use says why that does no harm.
 __device__ __forceinline__ u32 load_relaxed(const u32* at) {
     u32 value;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    asm volatile("ld.relaxed." SCOPE ".global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
     return value;
 }
 
 __device__ __forceinline__ void store_relaxed(u32* at, u32 value) {
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
+    asm volatile("st.relaxed." SCOPE ".global.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
 }
 
-// Between what this thread wrote and read before and after, for all threads of the card.
-__device__ __forceinline__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+// Between what this thread wrote and read before and after, for all threads of the card, or cards.
+__device__ __forceinline__ void fence() { asm volatile("fence.acq_rel." SCOPE ";" ::: "memory"); }
 
 // One wait of a thread.
 struct Wait {

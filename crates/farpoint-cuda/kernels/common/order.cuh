@@ -15,13 +15,13 @@ struct Curve {
 };
 
 template <typename Rows>
-__device__ inline Box bounds_of_part(const Rows& cloud, u32 first, u32 step) {
+__device__ inline Box bounds_of_part(const Rows& cloud, const Steps& rows) {
     Box b;
     for (u32 a = 0; a < 3; ++a) {
         b.low[a] = infinity();
         b.high[a] = -infinity();
     }
-    for (u32 i = first; i < cloud.length; i += step) {
+    for (u32 i = rows.first; i < rows.end; i += rows.step) {
         for (u32 a = 0; a < 3; ++a) {
             real x = cloud.at(i, a);
             b.low[a] = smaller(b.low[a], x);
@@ -35,7 +35,7 @@ __device__ inline Box bounds_of_part(const Rows& cloud, u32 first, u32 step) {
 template <typename Rows>
 __device__ inline Box team_bounds(Team& team, const Rows& cloud, Box* parts, Box* shared) {
     u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    Box mine = warp_box(bounds_of_part(cloud, team.thread(), team.threads()));
+    Box mine = warp_box(bounds_of_part(cloud, team.thread_steps(cloud.length)));
     if (lane == 0) shared[warp] = mine;
     __syncthreads();
     if (warp == 0) {
@@ -140,8 +140,9 @@ __device__ inline void order_cloud(Team& team, const Rows& cloud, const Ordering
     // The passes by low bits, if any, are even in number.
     bool odd = passes & 1;
     Pairs<u32> from = odd ? ordering.pairs[1] : ordering.pairs[0], to = odd ? ordering.pairs[0] : ordering.pairs[1];
+    Steps rows = team.thread_steps(cloud.length);
     for (u32 low = wide; true; low = 0) {
-        for (u32 i = team.thread(); i < cloud.length; i += team.threads()) {
+        for (u32 i = rows.first; i < rows.end; i += rows.step) {
             u32 row = wide && !low ? from.values[i] : i;
             real x = cloud.at(row, 0), y = cloud.at(row, 1), z = cloud.at(row, 2);
             from.keys[i] = !wide ? curve_key<u32>(curve, x, y, z) : (u32)(curve_key<u64>(curve, x, y, z) >> (low ? 0 : LOW));

@@ -20,11 +20,25 @@ template <typename Key>
 struct Pairs {
     Key* keys;
     u32* values;
+#ifdef FARPOINT_SPAN
+    // Each `share` in a row lie in another part's memory: so many places are left out after them. All in a row if 0.
+    u32 share, key_gap, value_gap;
+    __device__ __forceinline__ u32 gaps(u32 i) const {
+        u32 n = 0;
+        if (share) for (u64 end = share; end <= i; end += share) ++n;
+        return n;
+    }
+    __device__ __forceinline__ Key& key(u32 i) const { return keys[i + (u64)gaps(i) * key_gap]; }
+    __device__ __forceinline__ u32& value(u32 i) const { return values[i + (u64)gaps(i) * value_gap]; }
+#else
+    __device__ __forceinline__ Key& key(u32 i) const { return keys[i]; }
+    __device__ __forceinline__ u32& value(u32 i) const { return values[i]; }
+#endif
 };
 
 template <typename Key>
 __device__ __forceinline__ u32 digit_of(const Pairs<Key>& pairs, u32 i, u32 shift, bool by_value) {
-    return by_value ? (pairs.values[i] >> shift) & 255u : (u32)(pairs.keys[i] >> shift) & 255u;
+    return by_value ? (pairs.value(i) >> shift) & 255u : (u32)(pairs.key(i) >> shift) & 255u;
 }
 
 // How often each digit occurs in this block's part, for all blocks to see.
@@ -121,8 +135,8 @@ __device__ void sort_pass(Team& team, Pairs<Key> from, Pairs<Key> to, u32 n, u32
         __syncthreads();
         u32 i = tile + threadIdx.x;
         bool here = i < end;
-        Key key = here ? from.keys[i] : (Key)0;
-        u32 value = here ? from.values[i] : 0;
+        Key key = here ? from.key(i) : (Key)0;
+        u32 value = here ? from.value(i) : 0;
         // Lanes past the end stand apart with a digit that no element has.
         u32 digit = !here ? DIGITS : by_value ? (value >> shift) & 255u : (u32)(key >> shift) & 255u;
         u32 same = __match_any_sync(FULL, digit);
@@ -133,8 +147,8 @@ __device__ void sort_pass(Team& team, Pairs<Key> from, Pairs<Key> to, u32 n, u32
         __syncthreads();
         if (here) {
             u32 place = shared.count[warp][digit] + rank;
-            to.keys[place] = key;
-            to.values[place] = value;
+            to.key(place) = key;
+            to.value(place) = value;
         }
         __syncthreads();
     }

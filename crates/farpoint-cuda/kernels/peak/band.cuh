@@ -59,11 +59,12 @@ __device__ __forceinline__ real accept(const State& state, const Site& point, re
         if (!shared) *(volatile real*)&state.points.distance[point.at] = -t;
         else found = swap_shared_word(&state.points.distance[point.at], t, -t);
         if (found == t) {
-            u32 k = atomicAdd(state.accepted.count, 1u);
+            u32 k = place_accepted(state, point.at);
             state.accepted.key[k] = ~to_bits(t);
             // Relaxed: who sees it late passes the point by (apply_list).
             store_relaxed(&state.accepted.at[k], point.at);
-            store_packed(&state.packed[k % state.packed_size], {point.x, point.y, point.z, t});
+            if (!SPANS) store_packed(&state.packed[k % state.packed_size], {point.x, point.y, point.z, t});
+            list_accepted(state, point, t);
         }
     }
     return __shfl_sync(FULL, found, 0);
@@ -71,15 +72,14 @@ __device__ __forceinline__ real accept(const State& state, const Site& point, re
 
 // Appends the lanes' points that were accepted (`done`) to the list; which these are comes back.
 __device__ __forceinline__ u32 append_accepted(const State& state, const Site& site, real t, bool done) {
-    u32 lane = threadIdx.x & 31;
-    u32 all = __ballot_sync(FULL, done), place = 0;
+    u32 all = __ballot_sync(FULL, done);
     if (all == 0) return 0;
-    if (lane == 0) place = atomicAdd(state.accepted.count, (u32)__popc(all));
-    place = __shfl_sync(FULL, place, 0) + __popc(all & ((1u << lane) - 1u));
+    u32 place = place_all_accepted(state, site.at, done);
     if (done) {
         state.accepted.key[place] = ~to_bits(t);
         store_relaxed(&state.accepted.at[place], site.at);
-        store_packed(&state.packed[place % state.packed_size], {site.x, site.y, site.z, t});
+        if (!SPANS) store_packed(&state.packed[place % state.packed_size], {site.x, site.y, site.z, t});
+        list_accepted(state, site, t);
     }
     return all;
 }

@@ -57,7 +57,9 @@ union Work {
 // Gathers the points in their order, and boxes each group.
 __device__ void gather_groups(State& state, Team& team, Work& work, bool refined, const real* known) {
     Points& points = state.points;
-    for (u32 begin = team.rank * THREADS; begin < points.length; begin += team.size * THREADS) {
+    // The first thread of the block and all others go together.
+    Steps all = team.thread_steps(points.length, share_of_points(state));
+    for (u32 begin = all.first - threadIdx.x; begin < all.end; begin += all.step) {
         u32 at = begin + threadIdx.x;
         u32 row = refined ? refined_row(state.cloud, points, begin, work.refining) : points.order[min(at, points.length - 1)];
         if (at >> 5 >= points.groups) continue;
@@ -80,13 +82,14 @@ __device__ void build(State& state, Team& team, Work& work, bool refined, const 
     // Where the start points went, by row; the space is the witnesses' later. A few are compared with
     // every row, rather than that all rows are written down in no order.
     u32 few = cloud.start_count <= FEW_STARTS ? cloud.start_count : 0;
-    for (u32 at = team.thread(); at < cloud.length; at += team.threads()) {
+    Steps all = team.thread_steps(cloud.length, share_of_points(state));
+    for (u32 at = all.first; at < all.end; at += all.step) {
         u32 row = state.points.order[at];
         bool start = few == 0;
         for (u32 k = 0; k < few; ++k) start |= row == cloud.start(k);
         if (start) state.witness[row] = at;
         state.accepted.at[at] = NONE;
-        if (at < state.packed_size) state.packed[at] = {0, 0, 0, -1};
+        if (!SPANS && at < state.packed_size) state.packed[at] = {0, 0, 0, -1};
     }
     team.sync();
 }
@@ -153,30 +156,30 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
         if (*maximum == (real)0) {
             accept_duplicates(state, team);
             team.sync();
-            u32 all = before + *(volatile u32*)state.accepted.count;
+            u32 all = before + count_accepted(state);
             end_run<THREADS>(state, all - total);
             return all;
         }
-        u32 points = *(volatile u32*)&state.header->band[turn], from = total - before;
-        clear_turn(state, team, turn ^ 1);
         bool listed = total - last <= args.list;
+        u32 points = count_members(state, turn, listed), from = total - before;
+        clear_turn(state, team, turn ^ 1);
         u32 fresh = 0;
         bool scattered = false;
         if (points > 0) {
             if (is_absent(args.guard, AT_BAND, team.rank)) asm volatile("exit;");
             // Where several points of a band are left for each that will be accepted, lists would be too long.
             bool kept = !listed && points <= 5 * (total - last);
-            Band band = {beta, turn, points, *maximum, listed ? from : NONE, !listed && spreads(args, total - last, points), kept};
+            Band band = {beta, turn, points, *maximum, listed ? list_begin(state, from) : NONE, !listed && spreads(args, total - last, points), kept};
             bool lost = solve_band<HIGH>(state, team, stack, band);
             team.sync(lost);
             lap(state, team, SOLVE_NS);
-            u32 now = before + *(volatile u32*)state.accepted.count;
+            u32 now = before + count_accepted(state);
             fresh = now - total;
             end_run<THREADS>(state, fresh);
             if (now > cloud.wanted || now == cloud.length) return now;
             scattered = fresh > most_gathered(team);
             if (scattered) {
-                scatter<HIGH>(state, team, stack, from, from + fresh, turn);
+                scatter<HIGH>(state, team, stack, accepted_from(state, from), fresh, turn);
                 team.sync();
             }
             last = total;
@@ -189,7 +192,7 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
         }
         if (points == 0) team.sync();
         turn ^= 1;
-        refresh<HIGH>(state, team, state.accepted.at + from, scattered ? 0 : fresh, turn, beta, work.staged, from);
+        refresh<HIGH>(state, team, accepted_from(state, from), scattered ? 0 : fresh, turn, beta, work.staged, from);
         team.sync();
         lap(state, team, UPDATE_NS);
         if (team.rank == 0 && threadIdx.x < 32) count(state, BANDS, 1), count(state, BAND_POINTS, points);
@@ -200,10 +203,27 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
 __device__ Pairs<bits> sort_accepted(State& state, Team& team, Work& work, u32 n) {
     Pairs<bits> from = state.sorted[0], to = state.sorted[1];
     bits differ = 0;
+#ifdef FARPOINT_SPAN
+    // The parts' stretches one after another.
+    number_accepted(state);
+    bits some = from.keys[state.span.fresh.place(0)];
+    Pairs<bits> spaced = spaced_pairs(state, n);
+    Steps all = team.thread_steps(n, spaced.share);
+    for (u32 k = all.first; k < all.end; k += all.step) {
+        u32 place = state.span.fresh.place(k);
+        bits key = from.keys[place];
+        spaced.value(k) = state.points.order[from.values[place]];
+        spaced.key(k) = key;
+        differ |= key ^ some;
+    }
+    from = spaced;
+    to = {state.accepted.key, state.accepted.at, spaced.share, state.span.share - spaced.share, state.span.share - spaced.share};
+#else
     for (u32 k = team.thread(); k < n; k += team.threads()) {
         from.values[k] = state.points.order[from.values[k]];
         differ |= from.keys[k] ^ from.keys[0];
     }
+#endif
     // Which bits of the keys differ at all: the others need no pass.
     for (int step = 16; step > 0; step >>= 1) differ |= __shfl_xor_sync(FULL, differ, step);
     bits* parts = (bits*)state.parts;
@@ -249,7 +269,7 @@ __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArg
     real covering;
     u32 total = take_bands<HIGH>(state, team, work, args, before, &covering);
     __syncthreads();
-    bool told = state.runs <= MOST_RUNS && total > before;
+    bool told = !SPANS && state.runs <= MOST_RUNS && total > before;
     if (told) write_accepted<THREADS>(state, team, work.tiles, before);
     if (told && total == cloud.length) covering = (real)0;
     __syncthreads();
@@ -257,10 +277,11 @@ __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArg
     __syncthreads();
     if (!told && total > before) {
         Pairs<bits> sorted = sort_accepted(state, team, work, total - before);
-        for (u32 k = before + team.thread(); k < min(total, cloud.wanted); k += team.threads()) {
-            write_sample(cloud, k, sorted.values[k - before], from_bits(~sorted.keys[k - before]));
+        Steps all = team.thread_steps(min(total, cloud.wanted) - before);
+        for (u32 k = all.first; k < all.end; k += all.step) {
+            write_sample(cloud, before + k, sorted.value(k), from_bits(~sorted.key(k)));
         }
-        if (total > cloud.wanted) covering = from_bits(~sorted.keys[cloud.wanted - before]);
+        if (total > cloud.wanted) covering = from_bits(~sorted.key(cloud.wanted - before));
         else if (total == cloud.length) covering = (real)0;
     }
     finish_cloud(cloud, min(total, cloud.wanted), covering, team.thread(), team.threads());
@@ -273,6 +294,50 @@ __device__ __forceinline__ void resume(Cloud& cloud, u32 found) {
     if (found == NONE) cloud.wanted = 0;
 }
 
+#ifdef FARPOINT_SPAN
+// One cloud on several GPUs: each gets this with its own `part`.
+struct SpanArgs {
+    PeakArgs peak;       // one cloud, one team, of the blocks of all GPUs; `headers` is the first part's
+    u64 own_stride;      // from a part's header to the next's, each followed by a copy of the upper levels
+    u32 part;
+    u32 parts;
+};
+
+template <bool HIGH>
+__device__ void peak(const SpanArgs& span) {
+    __shared__ State state;
+    __shared__ Work work;
+    const PeakArgs& args = span.peak;
+    Header* header = (Header*)args.headers;
+    Team team(span.part * gridDim.x + blockIdx.x, args.team, &header->arrivals, args.guard, &header->raised);
+    team.part = span.part;
+    team.parts = span.parts;
+    if (is_absent(args.guard, AT_BEGIN, team.rank)) return;
+    if (threadIdx.x == 0) {
+        state.mail = (Mail*)(header + 1);
+        place_arrays(state, args.scratch, args.rows, args.team);
+        state.header = header;
+        state.span = {span.own_stride, span.part, span.parts};
+        place_upper(state, (u8*)header_of(state, span.part), args.team, args.rows);
+        state.guard = &args.guard;
+        state.counters = args.counters;
+        state.clock = nanoseconds();
+        state.polled = state.polled_at = 0;
+        state.cloud = cloud_of(args.batch, 0);
+        shape_tree(state);
+        cut_cloud(state, team);
+        state.accepted.count = &header_of(state, span.part)->accepted;
+    }
+    u32 epoch = 2;
+    __syncthreads();
+    sample_cloud<HIGH>(state, team, work, args, nullptr, &epoch);
+}
+
+__device__ __noinline__ void spoil(const Guard& guard) { spoil_clouds(((const PeakArgs&)guard).batch, 0, 1); }
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ SpanArgs args) { peak<false>(args); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const __grid_constant__ SpanArgs args) { peak<true>(args); }
+#else
 template <bool HIGH>
 __device__ void peak(const PeakArgs& args) {
     __shared__ State state;
@@ -316,3 +381,4 @@ __device__ __noinline__ void spoil(const Guard& guard) {
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ PeakArgs args) { peak<false>(args); }
 extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const __grid_constant__ PeakArgs args) { peak<true>(args); }
+#endif

@@ -1,6 +1,6 @@
 // Depth-first search of the box tree by a warp, around one point.
 #pragma once
-#include "peak/state.cuh"
+#include "peak/parts.cuh"
 
 // Nodes still to open, in shared memory: level in the top bits, node below.
 struct Stack {

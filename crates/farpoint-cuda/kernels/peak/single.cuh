@@ -30,8 +30,8 @@ __device__ __forceinline__ Pick warp_pick(Pick mine, u32* who) {
 // e + 2 after it has seen everyone's e + 1, which each sends after reading all of e. Epochs
 // count from 2: the phase of a slot's first use is 1, and the slots are zero at launch.
 __device__ __forceinline__ void send(Mail* slot, const Pick& pick, u64 phase) {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(&slot->value), "l"((u64)pick.value << 1 | phase) : "memory");
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(&slot->at), "l"((u64)pick.at << 1 | phase) : "memory");
+    asm volatile("st.relaxed." SCOPE ".global.u64 [%0], %1;" : : "l"(&slot->value), "l"((u64)pick.value << 1 | phase) : "memory");
+    asm volatile("st.relaxed." SCOPE ".global.u64 [%0], %1;" : : "l"(&slot->at), "l"((u64)pick.at << 1 | phase) : "memory");
 }
 
 // Relaxed loads, polled: an old word has the other phase, and is read again. False: given up.
@@ -39,8 +39,8 @@ __device__ __forceinline__ bool receive(const Team& team, const Mail* slot, u64 
     Wait wait;
     u64 value, at;
     while (true) {
-        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(&slot->value) : "memory");
-        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(at) : "l"(&slot->at) : "memory");
+        asm volatile("ld.relaxed." SCOPE ".global.u64 %0, [%1];" : "=l"(value) : "l"(&slot->value) : "memory");
+        asm volatile("ld.relaxed." SCOPE ".global.u64 %0, [%1];" : "=l"(at) : "l"(&slot->at) : "memory");
         if ((value & 1) == phase && (at & 1) == phase) break;
         if (wait.over(*team.guard, team.raised, FOR_CANDIDATES)) return false;
     }
@@ -101,7 +101,8 @@ __device__ __forceinline__ void keep_best(const State& state, u32 group, real t,
 __device__ __forceinline__ Pick best_of_groups(const State& state, const Team& team) {
     u32 lane = threadIdx.x & 31, who;
     Pick mine = {0, NONE, NONE};
-    for (u32 g = team.warp() + lane * team.warps(); g < state.points.groups; g += team.warps() * 32) {
+    Steps groups = team.warp_steps(state.points.groups, share_of_groups(state));
+    for (u32 g = groups.first + lane * groups.step; g < groups.end; g += groups.step * 32) {
         Pick other = state.best[g];
         if (other.value > mine.value || (other.value == mine.value && other.row < mine.row)) mine = other;
     }
@@ -113,12 +114,13 @@ template <bool HIGH>
 __device__ __forceinline__ void update_groups(const State& state, const Team& team, const Site& chosen, real value) {
     const Points& points = state.points;
     u32 lane = threadIdx.x & 31;
-    for (u32 first = team.warp(); first < points.groups; first += team.warps() * 32) {
-        u32 g = first + lane * team.warps();
-        bool reaches = g < points.groups &&
+    Steps groups = team.warp_steps(points.groups, share_of_groups(state));
+    for (u32 first = groups.first; first < groups.end; first += groups.step * 32) {
+        u32 g = first + lane * groups.step;
+        bool reaches = g < groups.end &&
                        box_distance(state.tree.levels[0].blocks[g >> 5], g & 31, chosen.x, chosen.y, chosen.z) < from_bits(state.best[g].value);
         for (u32 rest = __ballot_sync(FULL, reaches); rest; rest &= rest - 1) {
-            u32 group = first + (__ffs(rest) - 1) * team.warps();
+            u32 group = first + (__ffs(rest) - 1) * groups.step;
             u32 at = group * 32 + lane;
             real before = points.distance[at], t = before;
             Site mine = site(points, at);
@@ -135,7 +137,8 @@ __device__ __forceinline__ void update_groups(const State& state, const Team& te
 // Takes samples `from..to` one by one; the number reached comes back.
 template <bool HIGH>
 __device__ u32 take_singles(State& state, Team& team, SingleShared& shared, u32 from, u32 to, u32* epoch) {
-    for (u32 g = team.warp(); g < state.points.groups; g += team.warps()) {
+    Steps groups = team.warp_steps(state.points.groups, share_of_groups(state));
+    for (u32 g = groups.first; g < groups.end; g += groups.step) {
         u32 at = g * 32 + (threadIdx.x & 31);
         keep_best(state, g, state.points.distance[at], state.points.order[at]);
     }

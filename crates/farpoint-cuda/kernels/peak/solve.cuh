@@ -22,13 +22,13 @@ template <bool HIGH>
 __device__ __forceinline__ Site listed_point(const State& state, u32 k, const Band& band, real* value) {
 #ifndef FARPOINT_F64
     if (!HIGH) {
-        Packed entry = load_packed(&state.packed[k % state.packed_size]);
+        Packed entry = load_packed(listed(state, k));
         *value = entry.value > band.beta && entry.value <= band.top ? entry.value : (real)0;
         // Of equals, a search finds which comes first.
         return {entry.x, entry.y, entry.z, NONE, NONE};
     }
 #endif
-    u32 at = load_relaxed(&state.accepted.at[k]);
+    u32 at = load_relaxed(listed_place(state, k));
     bool here = at != NONE;
     *value = here ? -load_shared_word(&state.points.distance[at]) : (real)0;
     return site(state.points, here ? at : 0);
@@ -103,7 +103,7 @@ __device__ __forceinline__ void visit(const State& state, Stack stack, Member& m
 
 __device__ __forceinline__ Member load_member(const State& state, u32 k, u32 end) {
     Member member;
-    member.site = site(state.points, state.band[min(k, end - 1)]);
+    member.site = site(state.points, member_at(state, min(k, end - 1)));
     member.witness = state.witness[member.site.at];
     member.in = k < end && load_shared_word(&state.points.distance[member.site.at]) > (real)0;
     return member;
@@ -118,7 +118,7 @@ __device__ __forceinline__ u32 poll_count(const State& state) {
     u32 now = (u32)clock(), known = *polled;
     if (now - *polled_at >= POLLED_EVERY) {
         *polled_at = now;
-        known = load_relaxed(state.accepted.count);
+        known = load_relaxed(list_count(state));
         *polled = known;
     }
     return known;

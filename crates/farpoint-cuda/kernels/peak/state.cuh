@@ -10,7 +10,8 @@ struct Header {
     u32 accepted;
     u32 band[2];  // points of the band, by turns
     u32 raised;   // whether one of the team has given up
-    u32 pad[27];
+    u32 listed;   // points ever written to the part's ring (parts.cuh)
+    u32 pad[26];
     // Then two slots of mail per block.
 };
 
@@ -48,16 +49,47 @@ struct alignas(4 * sizeof(real)) Packed {
 // All of it at once: others read it while it is written.
 __device__ __forceinline__ void store_packed(Packed* at, const Packed& p) {
     u64 low = (u64)__float_as_uint(p.y) << 32 | __float_as_uint(p.x), high = (u64)__float_as_uint(p.value) << 32 | __float_as_uint(p.z);
-    asm volatile("{ .reg .b128 whole; mov.b128 whole, {%1, %2}; st.relaxed.gpu.global.b128 [%0], whole; }" : : "l"(at), "l"(low), "l"(high) : "memory");
+    asm volatile("{ .reg .b128 whole; mov.b128 whole, {%1, %2}; st.relaxed." SCOPE ".global.b128 [%0], whole; }" : : "l"(at), "l"(low), "l"(high) : "memory");
 }
 
 __device__ __forceinline__ Packed load_packed(const Packed* at) {
     u64 low, high;
-    asm volatile("{ .reg .b128 whole; ld.relaxed.gpu.global.b128 whole, [%2]; mov.b128 {%0, %1}, whole; }" : "=l"(low), "=l"(high) : "l"(at) : "memory");
+    asm volatile("{ .reg .b128 whole; ld.relaxed." SCOPE ".global.b128 whole, [%2]; mov.b128 {%0, %1}, whole; }" : "=l"(low), "=l"(high) : "l"(at) : "memory");
     return {__uint_as_float((u32)low), __uint_as_float((u32)(low >> 32)), __uint_as_float((u32)high), __uint_as_float((u32)(high >> 32))};
 }
 #else
 __device__ __forceinline__ void store_packed(Packed* at, const Packed& p) { *at = p; }
+#endif
+
+#ifdef FARPOINT_SPAN
+constexpr bool SPANS = true;
+constexpr u32 MOST_PARTS = 4;
+
+// Points of a list that are numbered across its parts' stretches.
+struct Stretches {
+    u32 end[MOST_PARTS];    // the numbers below are in this part or an earlier one
+    u32 shift[MOST_PARTS];  // from a number to its place in the list
+    __device__ __forceinline__ u32 place(u32 k) const {
+        u32 p = 0;
+        while (p + 1 < MOST_PARTS && k >= end[p]) ++p;
+        return k + shift[p];
+    }
+};
+
+// The parts of a cloud, one a GPU (parts.cuh).
+struct Span {
+    u64 stride;             // from a part's header to the next's
+    u32 part, parts;        // this GPU's, and how many
+    u32 share;              // points of each
+    u32 accepted;           // as all blocks know after a band
+    u32 taken[MOST_PARTS];  // of these, in each part
+    u32 upper;              // from a part's header to its copy of the upper levels, in bytes
+    u32 list;               // where its ring stood before this band
+    bool listing;           // whether accepted points of this band are written to the rings
+    Stretches fresh, members;  // the accepted points of the last band, and the points of this one
+};
+#else
+constexpr bool SPANS = false;
 #endif
 
 constexpr u32 MOST_RUNS = 63;  // bands, or several small ones, that are sorted on their own
@@ -77,6 +109,9 @@ struct State {
     u32* band;      // positions of the points of the band
     Pick* best;     // per group, while samples are taken one by one: its first candidate
     Header* header;
+#ifdef FARPOINT_SPAN
+    Span span;
+#endif
     Box* parts;  // per block
     u32* digits;    // counts of the sort
     Mail* mail;     // two slots per block
@@ -99,7 +134,7 @@ __device__ __forceinline__ void lap(State& state, const Team& team, Counter coun
 }
 
 __device__ __forceinline__ void count(const State& state, Counter counter, u32 n) {
-    if (state.counters && (threadIdx.x & 31) == 0) atomicAdd(&state.counters[counter], (u64)n);
+    if (state.counters && (threadIdx.x & 31) == 0) ATOMIC(atomicAdd)(&state.counters[counter], (u64)n);
 }
 
 // Places the arrays of a cloud of up to `rows` points in a team's scratch; src/fps/peak.rs

@@ -21,11 +21,14 @@ struct Staged {
 };
 
 // Passes the maxima of nodes of level 1 on to the levels above.
-__device__ __forceinline__ void raise_maxima(const Tree& tree, u32 node, u32 turn, bits largest) {
-    if (tree.height > 1) tree.levels[1].blocks[node >> 5].largest[turn][node & 31] = largest;
-    for (u32 l = 2; l < tree.height; ++l) {
-        node >>= 5;
-        atomicMax(&tree.levels[l].blocks[node >> 5].largest[turn][node & 31], largest);
+__device__ __forceinline__ void raise_maxima(const State& state, u32 node, u32 turn, bits largest) {
+    const Tree& tree = state.tree;
+    for (u32 part = 0; part < copies(state); ++part) {
+        if (tree.height > 1) copy_of(state, tree.levels[1].blocks, part)[node >> 5].largest[turn][node & 31] = largest;
+        // Several parts do so at the end (raise_part).
+        for (u32 l = 2, above = node >> 5; !SPANS && l < tree.height; ++l, above >>= 5) {
+            ATOMIC(atomicMax)(&copy_of(state, tree.levels[l].blocks, part)[above >> 5].largest[turn][above & 31], largest);
+        }
     }
 }
 
@@ -38,6 +41,22 @@ __device__ __forceinline__ Part part_of(const State& state, const Team& team) {
     u32 tiles = (state.points.groups + 31) / 32, most = (tiles + team.size - 1) / team.size;
     u32 first = min(team.rank * most, tiles);
     return {first, min(most, tiles - first)};
+}
+
+// Passes the maxima of a block's nodes of level 1 on to the levels above, where each has a copy of these: an
+// operation on another GPU's memory for each node of level 2, rather than of level 1. All threads take part.
+__device__ __forceinline__ void raise_part(const State& state, const Part& part, u32 turn) {
+    const Tree& tree = state.tree;
+    u32 lane = threadIdx.x & 31, first = part.first >> 5, last = (part.first + part.nodes - 1) >> 5;
+    for (u32 above = first + (threadIdx.x >> 5); above <= last; above += blockDim.x >> 5) {
+        u32 node = above * 32 + lane;
+        bool here = node >= part.first && node < part.first + part.nodes;
+        bits largest = warp_largest(here ? *(volatile bits*)&tree.levels[1].blocks[above].largest[turn][lane] : 0);
+        u32 l = 2 + lane, up = above >> 5 * min(lane, 6u);
+        if (l < tree.height) {
+            for (u32 p = 0; p < copies(state); ++p) ATOMIC(atomicMax)(&copy_of(state, tree.levels[l].blocks, p)[up >> 5].largest[turn][up & 31], largest);
+        }
+    }
 }
 
 __device__ __forceinline__ Box box_of(const Children& c, u32 child) {
@@ -73,7 +92,7 @@ __device__ __forceinline__ u32 append(bool hit, u32* count) {
 
 // An accepted point: number `k` of the list.
 template <bool HIGH>
-__device__ __forceinline__ Packed accepted_point(const State& state, const u32* list, u32 from, u32 k) {
+__device__ __forceinline__ Packed accepted_point(const State& state, Positions list, u32 from, u32 k) {
     if (from != NONE) return state.packed[(from + k) % state.packed_size];
     Site other = site(state.points, list[k]);
     return {other.x, other.y, other.z, 0};
@@ -100,7 +119,7 @@ __device__ __forceinline__ void list_near(const State& state, u32 first, u32 slo
 
 // Applies the points near its node to a group of distances `t`; the new ones come back.
 template <bool HIGH>
-__device__ __forceinline__ real refresh_group(const State& state, u32 group, real t, u32 turn, u32 slot, const Staged& staged, const u32* list) {
+__device__ __forceinline__ real refresh_group(const State& state, u32 group, real t, u32 turn, u32 slot, const Staged& staged, Positions list) {
     const Points& points = state.points;
     const Children& boxes = state.tree.levels[0].blocks[group >> 5];
     u32 lane = threadIdx.x & 31, n = staged.counts[slot];
@@ -154,7 +173,7 @@ __device__ __forceinline__ u32 find_members(const State& state, u32 group, real 
 // Applies the points in shared memory to some nodes, a warp a group of each node. The last time also makes the
 // maxima and lists what lies above beta.
 template <bool HIGH>
-__device__ __forceinline__ void refresh_nodes(const State& state, u32 first, u32 slots, u32 turn, Staged& staged, const u32* list, real beta, bool some, bool last) {
+__device__ __forceinline__ void refresh_nodes(const State& state, u32 first, u32 slots, u32 turn, Staged& staged, Positions list, real beta, bool some, bool last) {
     u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5, groups = state.points.groups;
     if (threadIdx.x < SLOTS) staged.counts[threadIdx.x] = 0, staged.largest[threadIdx.x] = 0;
     __syncthreads();
@@ -187,8 +206,8 @@ __device__ __forceinline__ void refresh_nodes(const State& state, u32 first, u32
     if (!last) return;
     if (warp < slots) {
         u32 node = first + warp, n = __popc(staged.members[warp][lane]), sum = warp_sum_to(n), place = 0;
-        if (lane == 31 && sum) place = atomicAdd(&state.header->band[turn], sum);
-        if (lane == 0) raise_maxima(state.tree, node, turn, staged.largest[warp]);
+        if (lane == 31 && sum) place = place_members(state, turn, sum);
+        if (lane == 0) raise_maxima(state, node, turn, staged.largest[warp]);
         place = __shfl_sync(FULL, place, 31) + sum - n;
         for (u32 rest = staged.members[warp][lane]; rest; rest &= rest - 1) state.band[place++] = (node * 32 + lane) * 32 + __ffs(rest) - 1;
     }
@@ -199,10 +218,10 @@ __device__ __forceinline__ void refresh_nodes(const State& state, u32 first, u32
 // what lies above beta; `turn` says which copy takes the maxima (of the upper levels it must be
 // zero), the other holds bounds from before. `from`: their number among the accepted, or NONE.
 template <bool HIGH>
-__device__ void refresh(const State& state, const Team& team, const u32* list, u32 n, u32 turn, real beta, Staged& staged, u32 from = NONE) {
+__device__ void refresh(const State& state, const Team& team, Positions list, u32 n, u32 turn, real beta, Staged& staged, u32 from = NONE) {
     Part part = part_of(state, team);
     if (part.nodes == 0) return;
-    if (HIGH || n > state.packed_size) from = NONE;
+    if (SPANS || HIGH || n > state.packed_size) from = NONE;
     if (n > 0 && threadIdx.x < 32) bound_part(state, part, turn, staged);
     u32 done = 0, begin = 0;
     do {
@@ -227,28 +246,30 @@ __device__ void refresh(const State& state, const Team& team, const u32* list, u
             refresh_nodes<HIGH>(state, part.first + slot, min(SLOTS, part.nodes - slot), turn, staged, list + begin, beta, n > 0, done >= n);
         }
     } while (done < n);
+    if (SPANS && state.tree.height > 2) raise_part(state, part, turn);
 }
 
 
-// Applies the accepted points `begin..end` of the list, a warp or several per point.
+// Applies `n` accepted points, a warp or several per point.
 template <bool HIGH>
-__device__ void scatter(const State& state, const Team& team, Stack stack, u32 begin, u32 end, u32 turn) {
+__device__ void scatter(const State& state, const Team& team, Stack stack, Positions list, u32 n, u32 turn) {
     const Points& points = state.points;
     u32 lane = threadIdx.x & 31;
     // Few points reach many groups: several warps share those of a point.
     u32 shares = 1;
-    while (shares < 8 && (end - begin) * shares * 2 <= team.warps()) shares *= 2;
+    while (shares < 8 && n * shares * 2 <= team.warps()) shares *= 2;
     const Children* upper = state.tree.height > 1 ? state.tree.levels[1].blocks : state.tree.levels[0].blocks + 1;
-    for (u32 w = team.warp(); w < (end - begin) * shares; w += team.warps()) {
-        u32 k = begin + w / shares, share = w % shares;
-        Site chosen = site(points, state.accepted.at[k]);
+    Steps work = team.warp_steps(n * shares);
+    for (u32 w = work.first; w < work.end; w += work.step) {
+        u32 share = w % shares;
+        Site chosen = site(points, list[w / shares]);
         auto near = [&](const Children& c, u32 child) {
             return (&c >= upper || (child & (shares - 1)) == share) & box_distance(c, child, chosen.x, chosen.y, chosen.z) < from_bits(c.largest[turn][child]);
         };
-        u32 groups[AT_ONCE], leaves = 0, n;
+        u32 groups[AT_ONCE], leaves = 0, some;
         begin_search(state.tree, stack, near);
-        while ((n = next_groups(state.tree, stack, groups, near)) > 0) {
-            leaves += n;
+        while ((some = next_groups(state.tree, stack, groups, near)) > 0) {
+            leaves += some;
             for (u32 k = 0; k < AT_ONCE; ++k) {
                 u32 group = groups[k];
                 real* word = &in_global(points.distance)[group * 32 + lane];
@@ -263,19 +284,20 @@ __device__ void scatter(const State& state, const Team& team, Stack stack, u32 b
 
 // Makes a copy of the upper levels' maxima, and the count of the band, ready for the next refresh.
 __device__ inline void clear_turn(const State& state, const Team& team, u32 turn) {
-    if (team.thread() == 0) state.header->band[turn] = 0;
+    if (team.part_thread() == 0) header_of(state, team.part)->band[turn] = 0;
     for (u32 l = 2; l < state.tree.height; ++l) {
         const Level& level = state.tree.levels[l];
-        for (u32 node = team.thread(); node < level.count; node += team.threads()) level.blocks[node >> 5].largest[turn][node & 31] = 0;
+        for (u32 node = team.part_thread(); node < level.count; node += team.part_threads()) level.blocks[node >> 5].largest[turn][node & 31] = 0;
     }
 }
 
 // Once all distances are 0, what is left are duplicates of chosen points: all at once.
 __device__ inline void accept_duplicates(const State& state, const Team& team) {
     const Points& points = state.points;
-    for (u32 at = team.thread(); at < points.length; at += team.threads()) {
+    Steps all = team.thread_steps(points.length, share_of_points(state));
+    for (u32 at = all.first; at < all.end; at += all.step) {
         if (to_bits(points.distance[at]) != 0) continue;
-        u32 k = atomicAdd(state.accepted.count, 1u);
+        u32 k = place_accepted(state, at);
         state.accepted.key[k] = ~(bits)0;
         state.accepted.at[k] = at;
         points.distance[at] = -(real)0;

@@ -20,6 +20,7 @@ mod quick;
 mod radius;
 mod roots;
 pub(crate) mod run;
+mod span;
 
 pub use auto::pays;
 pub use check::check_bad;

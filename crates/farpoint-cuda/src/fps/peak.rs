@@ -37,23 +37,23 @@ pub(crate) fn record(counted: &[u64], statistics: &mut Statistics) {
 /// `struct PeakArgs` of `kernels/peak/peak.cu`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Args<T> {
-    guard: Guard,
-    batch: Batch<T>,
-    headers: u64,
-    scratch: u64,
-    counters: u64,
-    header_stride: u64,
-    stride: u64,
-    team: u32,
-    rows: u32,
-    single: u32,
-    list: u32,
-    spread: u32,
-    refined: u32,
-    gamma: f64,
-    known: u64,
-    found: u64,
+pub(super) struct Args<T> {
+    pub(super) guard: Guard,
+    pub(super) batch: Batch<T>,
+    pub(super) headers: u64,
+    pub(super) scratch: u64,
+    pub(super) counters: u64,
+    pub(super) header_stride: u64,
+    pub(super) stride: u64,
+    pub(super) team: u32,
+    pub(super) rows: u32,
+    pub(super) single: u32,
+    pub(super) list: u32,
+    pub(super) spread: u32,
+    pub(super) refined: u32,
+    pub(super) gamma: f64,
+    pub(super) known: u64,
+    pub(super) found: u64,
 }
 
 /// Samples that the answer already has: for each cloud the squared distance of each of `rows` rows to
@@ -65,7 +65,7 @@ pub(crate) struct Known {
 }
 
 /// Threads of a block: as many as its registers allow.
-fn threads<T: CudaScalar>() -> u32 {
+pub(super) fn threads<T: CudaScalar>() -> u32 {
     if size_of::<T>() == 4 { 1024 } else { 512 }
 }
 
@@ -92,7 +92,7 @@ impl Layout {
 }
 
 /// Bytes of a team's arrays: `place_arrays` of `kernels/peak/state.cuh`.
-fn arrays<T: CudaScalar>(rows: usize, team: usize) -> usize {
+pub(super) fn arrays<T: CudaScalar>(rows: usize, team: usize) -> usize {
     let (number, padded) = (size_of::<T>(), team::padded(rows));
     let own = [
         number * padded,  // accepted: keys
@@ -119,7 +119,7 @@ fn layout<T: CudaScalar>(gpu: &Gpu, shape: Shape, options: &PeakOptions) -> Resu
 }
 
 /// Whether groups are refined: in a small team, or a cloud of some size, it costs as much as it saves.
-fn refines(team: usize, rows: usize) -> bool {
+pub(super) fn refines(team: usize, rows: usize) -> bool {
     team > 32 && (rows <= 1 << 18 || rows > 1 << 24)
 }
 

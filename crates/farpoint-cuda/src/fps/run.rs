@@ -2,7 +2,7 @@
 
 use super::algorithm::Choice;
 use super::batch::{Batch, Shape, never, stop_at};
-use super::peak;
+use super::{peak, span};
 use crate::gpus::spread;
 use crate::input::{self, Columns, impossible, sums};
 use crate::memory::Buffer;
@@ -12,9 +12,10 @@ use farpoint::backend::PreparedCloud as Prepared;
 use farpoint::{Algorithm, Observer, Points, RanOn, Sample, Sampler, Statistics};
 use std::time::Instant;
 
-/// One cloud.
+/// One cloud, on the first GPU, or on all of them if it has at least `fewest` rows.
 pub(crate) fn one<T: CudaScalar, P: Points<T> + ?Sized>(
-    gpu: &Gpu,
+    gpus: &[Gpu],
+    fewest: usize,
     job: &Sampler,
     points: &P,
     observer: Option<Observer<'_>>,
@@ -23,6 +24,15 @@ pub(crate) fn one<T: CudaScalar, P: Points<T> + ?Sized>(
     Choice::new(job)?;
     let cloud = Prepared::new(job, points)?;
     let watch = Watch::new(observer, cloud.wanted(), farpoint::Error::Cancelled);
+    let (gpu, shape) = (&gpus[0], shape(&[&cloud]));
+    let needs = |choice| bytes::<T>(gpu, choice, shape);
+    if let Some(options) = span::takes::<T>(gpus, fewest, job, shape, needs)? {
+        let mut part = watch.part(cloud.wanted());
+        part.reach(0)?;
+        let sample = span::sample(gpus, job, &options, &cloud, begin)?;
+        part.end()?;
+        return Ok(sample);
+    }
     let mut samples = launch(gpu, job, &[&cloud], begin, &watch)?;
     Ok(samples.pop().expect("one cloud, one sample"))
 }

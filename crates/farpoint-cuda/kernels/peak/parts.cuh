@@ -1,0 +1,200 @@
+// Where the lists of a cloud lie. With FARPOINT_SPAN the blocks of several GPUs are one team. The cloud is cut into
+// parts along its order, one a GPU; each has its points, its groups and its stretch of every list in its own memory,
+// which the others read and write as their own. Otherwise there is one part, and nothing here costs anything.
+#pragma once
+#include "peak/state.cuh"
+
+#ifdef FARPOINT_SPAN
+
+// The header of a part: it counts what is in the part's stretches.
+__device__ __forceinline__ Header* header_of(const State& state, u32 part) {
+    return (Header*)((u8*)state.header + part * state.span.stride);
+}
+
+// Whose part a position is in.
+__device__ __forceinline__ u32 owner_of(const State& state, u32 at) {
+    u32 part = 0;
+    for (u32 p = 1; p < state.span.parts; ++p) part += at >= p * state.span.share;
+    return part;
+}
+
+// How many points each part has; groups by the same cut.
+__device__ __forceinline__ u32 share_of_points(const State& state) { return state.span.share; }
+__device__ __forceinline__ u32 share_of_groups(const State& state) { return state.span.share / 32; }
+
+// Cuts the cloud at hand: each block refreshes as many nodes (`part_of` in update.cuh).
+__device__ __forceinline__ void cut_cloud(State& state, const Team& team) {
+    u32 tiles = (state.points.groups + 31) / 32, most = (tiles + team.size - 1) / team.size;
+    state.span.share = team.part_size() * most * 32 * 32;
+}
+
+// A part's ring: the last accepted points, of all parts, by their number among `Header::listed`. Each part has them
+// all, as its warps look through them again and again.
+constexpr u32 RING = 1 << 14;
+constexpr u32 RING_BYTES = RING * (sizeof(Packed) + sizeof(u32));
+
+__device__ __forceinline__ Packed* ring_of(const State& state, u32 part) {
+    return (Packed*)((u8*)header_of(state, part) + state.span.upper - RING_BYTES);
+}
+__device__ __forceinline__ u32* ring_places_of(const State& state, u32 part) { return (u32*)(ring_of(state, part) + RING); }
+
+// Writes an accepted point to all rings.
+__device__ __forceinline__ void list_accepted(const State& state, const Site& point, real t) {
+    if (!state.span.listing) return;
+    for (u32 p = 0; p < state.span.parts; ++p) {
+        u32 k = ATOMIC(atomicAdd)(&header_of(state, p)->listed, 1u) % RING;
+        // Relaxed: who sees it late passes the point by (apply_list).
+        store_relaxed(&ring_places_of(state, p)[k], point.at);
+        store_packed(&ring_of(state, p)[k], {point.x, point.y, point.z, t});
+    }
+}
+
+// The upper levels, of which each part has a copy.
+__device__ inline void place_upper(State& state, u8* own, u32 blocks, u32 rows) {
+    state.span.upper = (sizeof(Header) + 2 * sizeof(Mail) * blocks + 255) / 256 * 256 + RING_BYTES;
+    Children* nodes = (Children*)(own + state.span.upper);
+    u32 count = ((rows + 31ull) / 32 + 31) / 32;
+    for (u32 l = 1; l < MOST_LEVELS && count > 1; ++l) {
+        state.tree.levels[l].blocks = nodes;
+        count = (count + 31) / 32;
+        nodes += count;
+    }
+}
+
+__device__ __forceinline__ u32 copies(const State& state) { return state.span.parts; }
+
+// What a part's copy of the upper levels has in place of these nodes of this one's.
+__device__ __forceinline__ Children* copy_of(const State& state, Children* nodes, u32 part) {
+    return (Children*)((u8*)nodes + (i64)((i64)part - (i64)state.span.part) * (i64)state.span.stride);
+}
+
+// A place in the list of accepted points for the one at this position.
+__device__ __forceinline__ u32 place_accepted(const State& state, u32 at) {
+    u32 part = owner_of(state, at);
+    return part * state.span.share + ATOMIC(atomicAdd)(&header_of(state, part)->accepted, 1u);
+}
+
+// The same for all lanes with `done`.
+__device__ __forceinline__ u32 place_all_accepted(const State& state, u32 at, bool done) {
+    u32 lane = threadIdx.x & 31, part = owner_of(state, at), place = 0;
+    for (u32 p = 0; p < state.span.parts; ++p) {
+        u32 all = __ballot_sync(FULL, done && part == p), first = 0;
+        if (all == 0) continue;
+        if (lane == 0) first = ATOMIC(atomicAdd)(&header_of(state, p)->accepted, (u32)__popc(all));
+        first = __shfl_sync(FULL, first, 0);
+        if (part == p) place = p * state.span.share + first + __popc(all & ((1u << lane) - 1u));
+    }
+    return place;
+}
+
+// A place in the list of the next band for `n` points of this part.
+__device__ __forceinline__ u32 place_members(const State& state, u32 turn, u32 n) {
+    return state.span.part * state.span.share + ATOMIC(atomicAdd)(&header_of(state, state.span.part)->band[turn], n);
+}
+
+// Numbers the points of lists: in each part those from `begin` to `end` of its stretch.
+__device__ inline u32 number(const State& state, Stretches& list, const u32* begin, const u32* end) {
+    u32 sum = 0;
+    for (u32 p = 0; p < MOST_PARTS; ++p) {
+        bool here = p < state.span.parts;
+        list.shift[p] = here ? p * state.span.share + begin[p] - sum : 0;
+        sum += here ? end[p] - begin[p] : 0;
+        list.end[p] = sum;
+    }
+    return sum;
+}
+
+// All accepted points so far; `state.span.fresh` numbers those since the last call. All threads take part.
+__device__ inline u32 count_accepted(State& state) {
+    Span& span = state.span;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        u32 now[MOST_PARTS];
+        for (u32 p = 0; p < span.parts; ++p) now[p] = *(volatile u32*)&header_of(state, p)->accepted;
+        span.accepted += number(state, span.fresh, span.taken, now);
+        for (u32 p = 0; p < span.parts; ++p) span.taken[p] = now[p];
+    }
+    __syncthreads();
+    return span.accepted;
+}
+
+// From now on `state.span.fresh` numbers all of them.
+__device__ inline void number_accepted(State& state) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        u32 none[MOST_PARTS] = {};
+        number(state, state.span.fresh, none, state.span.taken);
+    }
+    __syncthreads();
+}
+
+// Room for `n` keys and rows where coordinates and band were, cut as the points are.
+__device__ __forceinline__ Pairs<bits> spaced_pairs(const State& state, u32 n) {
+    u32 points = state.span.share;
+    u32 share = (u32)(((u64)n * points + state.points.length - 1) / state.points.length);
+    return {(bits*)state.points.sites, state.band, share, 3 * points - share, points - share};
+}
+
+// The points of a band, and how many; `listing`: whether its accepted points go to the rings.
+__device__ inline u32 count_members(State& state, u32 turn, bool listing) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        state.span.listing = listing;
+        // Others may be adding to it already: all threads of the block go by this.
+        state.span.list = *(volatile u32*)&header_of(state, state.span.part)->listed;
+        u32 none[MOST_PARTS] = {}, now[MOST_PARTS];
+        for (u32 p = 0; p < state.span.parts; ++p) now[p] = *(volatile u32*)&header_of(state, p)->band[turn];
+        number(state, state.span.members, none, now);
+    }
+    __syncthreads();
+    return state.span.members.end[MOST_PARTS - 1];
+}
+
+__device__ __forceinline__ u32 member_at(const State& state, u32 k) { return state.band[state.span.members.place(k)]; }
+
+// Positions of points: a list, or the accepted points of the last band.
+struct Positions {
+    const u32* at;
+    const Stretches* through;
+    u32 skipped;
+    __device__ __forceinline__ Positions(const u32* at, const Stretches* through = nullptr, u32 skipped = 0) : at(at), through(through), skipped(skipped) {}
+    __device__ __forceinline__ u32 operator[](u32 k) const { return at[through ? through->place(skipped + k) : skipped + k]; }
+    __device__ __forceinline__ Positions operator+(u32 n) const { return {at, through, skipped + n}; }
+};
+
+// Where the accepted points of this band begin in the ring, and the word that counts on.
+__device__ __forceinline__ u32 list_begin(const State& state, u32) { return state.span.list; }
+__device__ __forceinline__ const u32* list_count(const State& state) { return &header_of(state, state.span.part)->listed; }
+__device__ __forceinline__ const Packed* listed(const State& state, u32 k) { return &ring_of(state, state.span.part)[k % RING]; }
+__device__ __forceinline__ const u32* listed_place(const State& state, u32 k) { return &ring_places_of(state, state.span.part)[k % RING]; }
+
+__device__ __forceinline__ Positions accepted_from(const State& state, u32) { return {state.accepted.at, &state.span.fresh}; }
+
+#else
+
+typedef const u32* Positions;
+
+__device__ __forceinline__ void list_accepted(const State&, const Site&, real) {}
+__device__ __forceinline__ u32 list_begin(const State&, u32 from) { return from; }
+__device__ __forceinline__ const u32* list_count(const State& state) { return state.accepted.count; }
+__device__ __forceinline__ const Packed* listed(const State& state, u32 k) { return &state.packed[k % state.packed_size]; }
+__device__ __forceinline__ const u32* listed_place(const State& state, u32 k) { return &state.accepted.at[k]; }
+
+__device__ __forceinline__ u32 share_of_points(const State&) { return 0; }
+__device__ __forceinline__ u32 share_of_groups(const State&) { return 0; }
+__device__ __forceinline__ u32 copies(const State&) { return 1; }
+__device__ __forceinline__ Header* header_of(const State& state, u32) { return state.header; }
+__device__ __forceinline__ Children* copy_of(const State&, Children* nodes, u32) { return nodes; }
+__device__ __forceinline__ u32 place_accepted(const State& state, u32) { return atomicAdd(state.accepted.count, 1u); }
+__device__ __forceinline__ u32 place_all_accepted(const State& state, u32, bool done) {
+    u32 lane = threadIdx.x & 31, all = __ballot_sync(FULL, done), place = 0;
+    if (lane == 0) place = atomicAdd(state.accepted.count, (u32)__popc(all));
+    return __shfl_sync(FULL, place, 0) + __popc(all & ((1u << lane) - 1u));
+}
+__device__ __forceinline__ u32 place_members(const State& state, u32 turn, u32 n) { return atomicAdd(&state.header->band[turn], n); }
+__device__ __forceinline__ u32 count_accepted(const State& state) { return *(volatile u32*)state.accepted.count; }
+__device__ __forceinline__ u32 count_members(const State& state, u32 turn, bool) { return *(volatile u32*)&state.header->band[turn]; }
+__device__ __forceinline__ u32 member_at(const State& state, u32 k) { return state.band[k]; }
+__device__ __forceinline__ Positions accepted_from(const State& state, u32 from) { return state.accepted.at + from; }
+
+#endif

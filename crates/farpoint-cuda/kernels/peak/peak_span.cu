@@ -1,0 +1,3 @@
+// The peak method for one cloud on several GPUs: their blocks are one team (parts.cuh).
+#define FARPOINT_SPAN
+#include "peak/peak.cu"

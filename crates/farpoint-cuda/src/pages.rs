@@ -1,0 +1,267 @@
+//! Memory on several GPUs at one range of addresses (CUDA's virtual memory management): each page is on
+//! one of them, and all of them read and write it.
+
+use crate::driver::{self, check, sys};
+use crate::stream::Stream;
+use crate::{Element, Error, Gpu, properties};
+use std::ffi::{c_int, c_ulonglong, c_ushort};
+use std::ops::Range;
+
+/// Bytes of a page: what drivers give and map at a time.
+pub(crate) const PAGE: usize = 2 << 20;
+
+/// Pages in a row on one GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Its number among the GPUs.
+    pub(crate) owner: usize,
+    /// In bytes, a multiple of [`PAGE`].
+    pub(crate) bytes: usize,
+}
+
+/// A range of addresses, mapped to memory of several GPUs. What is queued with it must be done before
+/// it is dropped.
+pub(crate) struct Pages {
+    calls: Calls,
+    gpu: Gpu,
+    address: u64,
+    bytes: usize,
+    /// Where each mapped run begins, its handle and its owner.
+    mapped: Vec<(usize, u64, Run)>,
+}
+
+impl Pages {
+    /// Maps these runs one after another.
+    pub(crate) fn new(gpus: &[Gpu], runs: &[Run]) -> Result<Self, Error> {
+        let calls = Calls::new().map_err(Error::Unsupported)?;
+        let _current = gpus[0].bind()?;
+        let bytes = runs.iter().map(|run| run.bytes).sum();
+        let mut address = 0;
+        // SAFETY: writes the address of a range that `drop` gives back.
+        let code = unsafe { (calls.reserve)(&mut address, bytes, PAGE, 0, 0) };
+        check("cuMemAddressReserve", code)?;
+        let mut pages = Self { calls, gpu: gpus[0].clone(), address, bytes, mapped: Vec::new() };
+        let mut at = 0;
+        for run in runs {
+            pages.map(&gpus[run.owner], at, *run)?;
+            at += run.bytes;
+        }
+        pages.open_to(gpus)?;
+        Ok(pages)
+    }
+
+    fn map(&mut self, gpu: &Gpu, at: usize, run: Run) -> Result<(), Error> {
+        let location = Location::of(gpu)?;
+        let wanted = Allocation { kind: PINNED, handles: 0, location, windows: 0, flags: [0; 4] };
+        let mut handle = 0;
+        // SAFETY: reads what is wanted, writes the handle, which `drop` releases.
+        match unsafe { (self.calls.create)(&mut handle, run.bytes, &wanted, 0) } {
+            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                let (free, total) = gpu.memory()?;
+                let what = "a part of the cloud";
+                return Err(Error::OutOfMemory { what, wanted: run.bytes, free, total, fit: None });
+            }
+            code => check("cuMemCreate", code)?,
+        }
+        // SAFETY: this part of the range is reserved and not mapped yet.
+        let code = unsafe { (self.calls.map)(self.address + at as u64, run.bytes, 0, handle, 0) };
+        if let Err(error) = check("cuMemMap", code) {
+            // SAFETY: created above, and mapped nowhere.
+            let _ = unsafe { (self.calls.release)(handle) };
+            return Err(error);
+        }
+        self.mapped.push((at, handle, run));
+        Ok(())
+    }
+
+    /// Lets all of these GPUs read and write.
+    fn open_to(&self, gpus: &[Gpu]) -> Result<(), Error> {
+        let access = |gpu| Ok(Access { location: Location::of(gpu)?, flags: READ_AND_WRITE });
+        let mut all = gpus.iter().map(access).collect::<Result<Vec<_>, Error>>()?;
+        all.sort_by_key(|access| access.location.id);
+        all.dedup_by_key(|access| access.location.id);
+        // SAFETY: the whole range is mapped; as many descriptions are read as there are.
+        let code =
+            unsafe { (self.calls.access)(self.address, self.bytes, all.as_ptr(), all.len()) };
+        check("cuMemSetAccess", code)
+    }
+
+    /// Where the range begins.
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The pieces of a stretch, in bytes from the beginning, that lie on one GPU each, with its number.
+    fn pieces(&self, stretch: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
+        self.mapped.iter().filter_map(move |&(at, _, run)| {
+            let piece = stretch.start.max(at)..stretch.end.min(at + run.bytes);
+            (!piece.is_empty()).then_some((run.owner, piece))
+        })
+    }
+
+    /// Queues the copying of the values that go to the GPU of number `owner`, where `values` go to the bytes
+    /// from `at` on, and waits for it.
+    pub(crate) fn write_part<T: Element>(
+        &self,
+        stream: &Stream,
+        owner: usize,
+        at: usize,
+        values: &[T],
+    ) -> Result<(), Error> {
+        let gpu = stream.gpu();
+        let _current = gpu.bind()?;
+        assert!(at + size_of_val(values) <= self.bytes, "outside the pages");
+        let mut queued = Ok(());
+        for (_, piece) in self.pieces(at..at + size_of_val(values)).filter(|piece| piece.0 == owner)
+        {
+            // SAFETY: the piece is mapped; its values lie this far from the beginning, and live until the
+            // copy is done, which is waited for below.
+            let code = unsafe {
+                let from = values.as_ptr().cast::<u8>().add(piece.start - at).cast();
+                let to = self.address + piece.start as u64;
+                sys::cuMemcpyHtoDAsync_v2(to, from, piece.len(), stream.handle())
+            };
+            queued = queued.and(gpu.check("cuMemcpyHtoDAsync", code));
+        }
+        queued.and(stream.wait_only("cuStreamSynchronize"))
+    }
+
+    /// Fills `values` with the bytes from `at` on, piece by piece on the streams of their owners; waits for them.
+    pub(crate) fn read<T: Element>(
+        &self,
+        streams: &[Stream],
+        at: usize,
+        values: &mut [T],
+    ) -> Result<(), Error> {
+        assert!(at + size_of_val(values) <= self.bytes, "outside the pages");
+        let to = values.as_mut_ptr().cast::<u8>();
+        let mut queued = Ok(());
+        for (owner, piece) in self.pieces(at..at + size_of_val(values)) {
+            let (stream, gpu) = (&streams[owner], streams[owner].gpu());
+            let _current = gpu.bind()?;
+            // SAFETY: the piece is mapped; its values lie this far from the beginning, and are borrowed until
+            // the copy is done, which is waited for below.
+            let code = unsafe {
+                let from = self.address + piece.start as u64;
+                let to = to.add(piece.start - at).cast();
+                sys::cuMemcpyDtoHAsync_v2(to, from, piece.len(), stream.handle())
+            };
+            queued = queued.and(gpu.check("cuMemcpyDtoHAsync", code));
+        }
+        let waited = streams.iter().map(|stream| stream.wait_only("cuStreamSynchronize"));
+        waited.fold(queued, Result::and)
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        let Ok(_current) = self.gpu.bind() else { return };
+        // SAFETY: what was mapped, created and reserved above, each once; nothing uses it anymore, which the
+        // owner of this sees to.
+        unsafe {
+            for &(at, handle, run) in &self.mapped {
+                let _ = (self.calls.unmap)(self.address + at as u64, run.bytes);
+                let _ = (self.calls.release)(handle);
+            }
+            let _ = (self.calls.free)(self.address, self.bytes);
+        }
+    }
+}
+
+/// Two of these GPUs of which the first can't read the other's memory.
+pub(crate) fn strangers(gpus: &[Gpu]) -> Result<Option<(usize, usize)>, Error> {
+    for (a, b) in gpus.iter().flat_map(|a| gpus.iter().map(move |b| (a.ordinal(), b.ordinal()))) {
+        let mut can: c_int = 1;
+        if a != b {
+            let (from, to) = (properties::handle(a)?, properties::handle(b)?);
+            // SAFETY: writes one number.
+            let code = unsafe { sys::cuDeviceCanAccessPeer(&mut can, from, to) };
+            check("cuDeviceCanAccessPeer", code)?;
+        }
+        if can == 0 {
+            return Ok(Some((a, b)));
+        }
+    }
+    Ok(None)
+}
+
+// What follows mirrors cuda.h, where it has been the same since CUDA 11.2; the bindings differ by the toolkit of
+// the machine that builds.
+
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`, `CU_MEM_LOCATION_TYPE_DEVICE`, `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
+const PINNED: u32 = 1;
+const DEVICE: u32 = 1;
+const READ_AND_WRITE: u32 = 3;
+
+/// `CUmemLocation`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Location {
+    kind: u32,
+    id: c_int,
+}
+
+impl Location {
+    fn of(gpu: &Gpu) -> Result<Self, Error> {
+        Ok(Self { kind: DEVICE, id: properties::handle(gpu.ordinal())? })
+    }
+}
+
+/// `CUmemAllocationProp`.
+#[repr(C)]
+struct Allocation {
+    kind: u32,
+    handles: u32,
+    location: Location,
+    windows: usize,
+    flags: [c_ushort; 4],
+}
+
+/// `CUmemAccessDesc`.
+#[repr(C)]
+struct Access {
+    location: Location,
+    flags: u32,
+}
+
+type Code = sys::CUresult;
+
+/// The driver's functions.
+struct Calls {
+    reserve: unsafe extern "C" fn(*mut u64, usize, usize, u64, c_ulonglong) -> Code,
+    create: unsafe extern "C" fn(*mut u64, usize, *const Allocation, c_ulonglong) -> Code,
+    map: unsafe extern "C" fn(u64, usize, usize, u64, c_ulonglong) -> Code,
+    access: unsafe extern "C" fn(u64, usize, *const Access, usize) -> Code,
+    unmap: unsafe extern "C" fn(u64, usize) -> Code,
+    release: unsafe extern "C" fn(u64) -> Code,
+    free: unsafe extern "C" fn(u64, usize) -> Code,
+}
+
+impl Calls {
+    fn new() -> Result<Self, String> {
+        // SAFETY: each has the type that its field has, by cuda.h.
+        unsafe {
+            Ok(Self {
+                reserve: driver::symbol("cuMemAddressReserve")?,
+                create: driver::symbol("cuMemCreate")?,
+                map: driver::symbol("cuMemMap")?,
+                access: driver::symbol("cuMemSetAccess")?,
+                unmap: driver::symbol("cuMemUnmap")?,
+                release: driver::symbol("cuMemRelease")?,
+                free: driver::symbol("cuMemAddressFree")?,
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn structures_are_laid_out_as_in_cuda_h() {
+        assert_eq!((size_of::<Location>(), size_of::<Access>()), (8, 12));
+        assert_eq!((size_of::<Allocation>(), offset_of!(Allocation, flags)), (32, 24));
+    }
+}
