@@ -4,7 +4,7 @@
 mod apart;
 mod report;
 
-use crate::args::{Approximate, Many, Order, Reading, Report, Rows, Run, Sample, Where, Writing};
+use crate::args::{Approximate, Cards, Many, Order, Reading, Report, Rows, Run, Sample, Where, Writing};
 use crate::messages::{self, complain, warn};
 use crate::progress::Progress;
 use crate::{args, check, interrupt, job};
@@ -83,7 +83,7 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
         many: &args.many,
         memory: args.memory.map(|size| size.0),
         options: options(wanted, (&args.input.reading, args.input.rows), &args.run, given, writing),
-        on: on(&args.place),
+        on: on(&args.place)?,
         writing,
         report: &args.report,
         verb: "sampling",
@@ -101,7 +101,7 @@ pub(crate) fn order(args: &Order) -> Result<()> {
         many: &args.many,
         memory: None,
         options: options(Wanted::Order, reading, &args.run, None, writing),
-        on: on(&args.place),
+        on: on(&args.place)?,
         writing,
         report: &args.report,
         verb: "ordering",
@@ -128,9 +128,14 @@ fn options(
 }
 
 /// `auto` is the CPU: files side by side leave nothing for a GPU to gain.
-fn on(place: &Where) -> On {
-    let gpu = (place.device == args::Device::Cuda).then(|| place.gpu.unwrap_or(0));
-    On { threads: place.threads.map(usize::from), level: place.simd, gpu }
+fn on(place: &Where) -> Result<On> {
+    let card = match &place.gpu {
+        None => 0,
+        Some(Cards::These(cards)) if cards.len() == 1 => cards[0],
+        Some(_) => bail!("--gpu names several GPUs, and files side by side share one; name one"),
+    };
+    let gpu = (place.device == args::Device::Cuda).then_some(card);
+    Ok(On { threads: place.threads.map(usize::from), level: place.simd, gpu })
 }
 
 impl Asked<'_> {
