@@ -7,9 +7,6 @@ use crate::slab::larger;
 use crate::{Bound, Corners, Entry, Error, TileId};
 use farpoint::Scalar;
 
-/// Undecided points that share a box, for they are neighbors in the list as in space.
-const PART: usize = 32;
-
 impl<T: Scalar> Conductor<T> {
     /// Facts within reach of a tile that it has not acknowledged.
     pub(super) fn facts_for(&self, tile: TileId) -> Vec<Entry<T>> {
@@ -60,17 +57,14 @@ impl<T: Scalar> Conductor<T> {
     pub(super) fn open_for(&self, tile: TileId) -> Vec<Entry<T>> {
         let working = self.working(tile);
         // A tile that began anew has more undecided points than it told of.
-        let (whole, parts) = match working.solved && !working.anew {
-            true => (around(&working.open), working.open.chunks(PART).map(around).collect()),
-            false => (self.reach_of(tile), vec![self.reach_of(tile)]),
+        let reach = match working.solved && !working.anew {
+            true => around(&working.open),
+            false => self.reach_of(tile),
         };
         let others = self.current().tiles.iter().enumerate();
         let others = others.filter(|&(k, _)| k != tile as usize);
         let open = others.flat_map(|(_, working)| &working.open);
-        let near = |entry: &&Entry<T>| {
-            whole.reaches(entry) && parts.iter().any(|part| part.reaches(entry))
-        };
-        open.filter(near).copied().collect()
+        open.filter(|entry| reach.reaches(entry)).copied().collect()
     }
 
     /// Of undecided points in a sweep, those that a tile shall decide, for they are within its reach; those that
