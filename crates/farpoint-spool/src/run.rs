@@ -33,7 +33,7 @@ pub(crate) struct Work<'a> {
     pub(crate) folder: Folder,
 }
 
-/// Samples a file through a spool on the disk, with no more memory than the job allows: the rows that
+/// Samples a file through a spool on the disk, with about as much memory as the job allows: the rows that
 /// [`farpoint::reference`] chooses, and the bytes that [`farpoint_io::write`] writes of them. `observer` is told
 /// what happens, and stops the run by `false`.
 ///
