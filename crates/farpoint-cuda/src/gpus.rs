@@ -28,7 +28,7 @@ pub struct Gpus {
 }
 
 /// Rows from which on a cloud takes less time on several GPUs.
-const PAYS: usize = 50_000_000;
+const PAYS: usize = 100_000_000;
 
 impl Gpus {
     /// These GPUs. One may be there several times: it then works on several parts at once.
