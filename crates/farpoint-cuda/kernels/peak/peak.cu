@@ -7,12 +7,12 @@
 //   tree     32 points per group, 32 groups per node, ...                (common/boxtree.cuh)
 //   single   the first samples, one by one                           (single.cuh)
 //   solve    all choices within a band of distances, no barrier      (solve.cuh)
-//   update   the new maxima, after a band                            (update.cuh, gather.cuh)
+//   update   the new maxima, after a band                            (update.cuh)
 //   sort     the accepted points by distance and row                 (sorted.cuh)
 #include "peak/single.cuh"
 #include "peak/solve.cuh"
 #include "peak/sorted.cuh"
-#include "peak/gather.cuh"
+#include "peak/update.cuh"
 #include "common/refine.cuh"
 
 #ifdef FARPOINT_F64
@@ -49,7 +49,6 @@ union Work {
     Refining<THREADS> refining;
     SortShared sort;
     Staged staged;
-    Gathering<THREADS / 32> gathering;
     SingleShared single;
     Tiles<THREADS> tiles;
     u32 stacks[THREADS / 32][STACK];
@@ -140,16 +139,6 @@ __device__ __forceinline__ bool spreads(const PeakArgs& args, u32 accepted, u32 
 // group looks for those that reach it.
 __device__ __forceinline__ u32 most_gathered(const Team& team) { return team.size > 32 ? 1000 : team.size > 4 ? 200 : 5000; }
 
-#ifndef GATHER_SHARE
-#define GATHER_SHARE 8
-#endif
-// Whether each tile gathers the accepted points around it (gather.cuh), rather than that each of these searches for
-// the groups that it reaches: from one for every GATHER_SHARE groups on.
-template <bool HIGH>
-__device__ __forceinline__ bool gathers(const State& state, u32 accepted) {
-    return !HIGH && (u64)accepted * GATHER_SHARE >= state.points.groups;
-}
-
 // Chooses band after band until there are enough. Returns the number of samples, possibly more
 // than wanted, and the largest distance left.
 template <bool HIGH>
@@ -172,8 +161,7 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
         clear_turn(state, team, turn ^ 1);
         bool listed = total - last <= args.list;
         u32 fresh = 0;
-        bool scattered = false, gathered = false;
-        Step step = {beta, *maximum, turn ^ 1, beta};
+        bool scattered = false;
         if (points > 0) {
             if (is_absent(args.guard, AT_BAND, team.rank)) asm volatile("exit;");
             // Where several points of a band are left for each that will be accepted, lists would be too long.
@@ -187,8 +175,7 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
             end_run<THREADS>(state, fresh);
             if (now > cloud.wanted || now == cloud.length) return now;
             scattered = fresh > most_gathered(team);
-            gathered = scattered && gathers<HIGH>(state, fresh);
-            if (scattered && !gathered) {
+            if (scattered) {
                 scatter<HIGH>(state, team, stack, from, from + fresh, turn);
                 team.sync();
             }
@@ -202,9 +189,7 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
         }
         if (points == 0) team.sync();
         turn ^= 1;
-        step.next = beta;
-        if (gathered) gather(state, team, step, work.gathering);
-        else refresh<HIGH>(state, team, state.accepted.at + from, scattered ? 0 : fresh, turn, beta, work.staged, from);
+        refresh<HIGH>(state, team, state.accepted.at + from, scattered ? 0 : fresh, turn, beta, work.staged, from);
         team.sync();
         lap(state, team, UPDATE_NS);
         if (team.rank == 0 && threadIdx.x < 32) count(state, BANDS, 1), count(state, BAND_POINTS, points);
