@@ -225,3 +225,19 @@ impl<T: CudaScalar> Samples<T> {
         Ok(same)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_generated_once_and_copies_are_moved() {
+        for len in [4, 40, 1_003] {
+            assert_eq!(Rows::<f64>::new(len).base.data.len(), 3 * len);
+        }
+        let base = Cloud { data: vec![1.0, 2.0, 3.0], dims: 3 };
+        let rows = Rows { base, len: 2 };
+        let numbers: Vec<f64> = (0..6).map(|at| rows.number(at)).collect();
+        assert_eq!(numbers, [1.0, 2.0, 3.0, 1.0 + MOVED, 2.0 + MOVED, 3.0 + MOVED]);
+    }
+}

@@ -141,7 +141,7 @@ __device__ __forceinline__ u32 most_gathered(const Team& team) { return team.siz
 
 // Chooses band after band until there are enough. Returns the number of samples, possibly more
 // than wanted, and the largest distance left.
-template <bool HIGH>
+template <bool HIGH, bool LARGE>
 __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& args, u32 before, real* maximum) {
     Cloud& cloud = state.cloud;
     Stack stack = {work.stacks[threadIdx.x >> 5], 0};
@@ -167,7 +167,7 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
             // Where several points of a band are left for each that will be accepted, lists would be too long.
             bool kept = !listed && points <= 5 * (total - last);
             Band band = {beta, turn, points, *maximum, listed ? from : NONE, !listed && spreads(args, total - last, points), kept};
-            bool lost = solve_band<HIGH>(state, team, stack, band);
+            bool lost = solve_band<HIGH, LARGE>(state, team, stack, band);
             team.sync(lost);
             lap(state, team, SOLVE_NS);
             u32 now = before + *(volatile u32*)state.accepted.count;
@@ -230,7 +230,7 @@ __device__ Pairs<bits> sort_accepted(State& state, Team& team, Work& work, u32 n
     return from;
 }
 
-template <bool HIGH>
+template <bool HIGH, bool LARGE>
 __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArgs& args, const real* known, u32* epoch) {
     Cloud& cloud = state.cloud;
     if (cloud.wanted == 0) {
@@ -247,7 +247,7 @@ __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArg
     team.sync();
     lap(state, team, SINGLE_NS);
     real covering;
-    u32 total = take_bands<HIGH>(state, team, work, args, before, &covering);
+    u32 total = take_bands<HIGH, LARGE>(state, team, work, args, before, &covering);
     __syncthreads();
     bool told = state.runs <= MOST_RUNS && total > before;
     if (told) write_accepted<THREADS>(state, team, work.tiles, before);
@@ -273,7 +273,7 @@ __device__ __forceinline__ void resume(Cloud& cloud, u32 found) {
     if (found == NONE) cloud.wanted = 0;
 }
 
-template <bool HIGH>
+template <bool HIGH, bool LARGE>
 __device__ void peak(const PeakArgs& args) {
     __shared__ State state;
     __shared__ Work work;
@@ -304,7 +304,7 @@ __device__ void peak(const PeakArgs& args) {
         }
         __syncthreads();
         const real* known = args.known ? args.known + (u64)b * args.rows : nullptr;
-        sample_cloud<HIGH>(state, team, work, args, known, &epoch);
+        sample_cloud<HIGH, LARGE>(state, team, work, args, known, &epoch);
         team.sync();
     }
 }
@@ -314,5 +314,9 @@ __device__ __noinline__ void spoil(const Guard& guard) {
     spoil_clouds(args.batch, blockIdx.x / args.team, gridDim.x / args.team);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ PeakArgs args) { peak<false>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const __grid_constant__ PeakArgs args) { peak<true>(args); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ PeakArgs args) { peak<false, false>(args); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const __grid_constant__ PeakArgs args) { peak<true, false>(args); }
+#ifndef FARPOINT_F64
+// For clouds that are not sampled from the caches: a kernel of its own, as its code makes others slower.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_large)(const __grid_constant__ PeakArgs args) { peak<false, true>(args); }
+#endif
