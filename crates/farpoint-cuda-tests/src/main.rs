@@ -13,6 +13,7 @@ mod fastpoint;
 mod give_up;
 mod graphs;
 mod guarded;
+mod large;
 mod machine;
 mod memory;
 mod neighbors;
@@ -75,6 +76,8 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         report: Option<PathBuf>,
     },
+    /// A large cloud, timed, with prefixes of the selection checked to be greedy
+    Large(large::Large),
     /// Calls at once, as one of the processes that a test starts
     #[command(hide = true)]
     Together,
@@ -131,6 +134,7 @@ fn main() -> ExitCode {
         Command::Sanitize { tool, only, report } => {
             small::sanitize(&tool, &only, report.as_deref())
         }
+        Command::Large(large) => large.run(),
         Command::Together => together::alone(),
         Command::PersistentWide(wide) => wide.run(),
         Command::Devices => devices(),

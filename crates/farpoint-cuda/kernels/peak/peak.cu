@@ -23,7 +23,7 @@ constexpr u32 THREADS = 1024;
 
 constexpr u32 FEW_STARTS = 4;    // start points that are looked for in all rows
 constexpr u32 SPREAD_SHARE = 4;  // points of a band for each that it may accept, from which on these are applied at once
-constexpr u32 LARGE = 1 << 18;  // rows
+constexpr u32 MANY_ROWS = 1 << 18;
 
 struct PeakArgs {
     Guard guard;
@@ -126,7 +126,7 @@ __device__ __forceinline__ real next_beta(const State& state, real maximum, real
 // points for every warp: a band takes some time however few its points are. In large clouds, where each
 // point of a band has more others around it, less is few.
 __device__ __forceinline__ real next_gamma(const State& state, const Team& team, real narrow, real gamma, u32 points) {
-    real few = state.cloud.length <= LARGE ? 1 : (real)0.5, some = 2 * few;
+    real few = state.cloud.length <= MANY_ROWS ? 1 : (real)0.5, some = 2 * few;
     real fill = (real)points / (real)team.warps(), width = 1 - gamma;
     width = width * (fill < few ? (real)1.5 : fill < some ? (real)1.15 : (real)0.8);
     return 1 - smaller(larger(width, 1 - narrow), 2 * (1 - narrow));
@@ -144,7 +144,7 @@ __device__ __forceinline__ u32 most_gathered(const Team& team) { return team.siz
 
 // Chooses band after band until there are enough. Returns the number of samples, possibly more
 // than wanted, and the largest distance left.
-template <bool HIGH>
+template <bool HIGH, bool LARGE>
 __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& args, u32 before, real* maximum) {
     Cloud& cloud = state.cloud;
     Stack stack = {work.stacks[threadIdx.x >> 5], 0};
@@ -170,7 +170,7 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
             // Where several points of a band are left for each that will be accepted, lists would be too long.
             bool kept = !listed && points <= 5 * (total - last);
             Band band = {beta, turn, points, *maximum, listed ? list_begin(state, from) : NONE, !listed && spreads(args, total - last, points), kept};
-            bool lost = solve_band<HIGH>(state, team, stack, band);
+            bool lost = solve_band<HIGH, LARGE>(state, team, stack, band);
             team.sync(lost);
             lap(state, team, SOLVE_NS);
             u32 now = before + count_accepted(state);
@@ -250,7 +250,7 @@ __device__ Pairs<bits> sort_accepted(State& state, Team& team, Work& work, u32 n
     return from;
 }
 
-template <bool HIGH>
+template <bool HIGH, bool LARGE>
 __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArgs& args, const real* known, u32* epoch) {
     Cloud& cloud = state.cloud;
     if (cloud.wanted == 0) {
@@ -267,7 +267,7 @@ __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArg
     team.sync();
     lap(state, team, SINGLE_NS);
     real covering;
-    u32 total = take_bands<HIGH>(state, team, work, args, before, &covering);
+    u32 total = take_bands<HIGH, LARGE>(state, team, work, args, before, &covering);
     __syncthreads();
     bool told = !SPANS && state.runs <= MOST_RUNS && total > before;
     if (told) write_accepted<THREADS>(state, team, work.tiles, before);
@@ -330,7 +330,7 @@ __device__ void peak(const SpanArgs& span) {
     }
     u32 epoch = 2;
     __syncthreads();
-    sample_cloud<HIGH>(state, team, work, args, nullptr, &epoch);
+    sample_cloud<HIGH, false>(state, team, work, args, nullptr, &epoch);
 }
 
 __device__ __noinline__ void spoil(const Guard& guard) { spoil_clouds(((const PeakArgs&)guard).batch, 0, 1); }
@@ -338,7 +338,7 @@ __device__ __noinline__ void spoil(const Guard& guard) { spoil_clouds(((const Pe
 extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ SpanArgs args) { peak<false>(args); }
 extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const __grid_constant__ SpanArgs args) { peak<true>(args); }
 #else
-template <bool HIGH>
+template <bool HIGH, bool LARGE>
 __device__ void peak(const PeakArgs& args) {
     __shared__ State state;
     __shared__ Work work;
@@ -369,7 +369,7 @@ __device__ void peak(const PeakArgs& args) {
         }
         __syncthreads();
         const real* known = args.known ? args.known + (u64)b * args.rows : nullptr;
-        sample_cloud<HIGH>(state, team, work, args, known, &epoch);
+        sample_cloud<HIGH, LARGE>(state, team, work, args, known, &epoch);
         team.sync();
     }
 }
@@ -379,6 +379,10 @@ __device__ __noinline__ void spoil(const Guard& guard) {
     spoil_clouds(args.batch, blockIdx.x / args.team, gridDim.x / args.team);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ PeakArgs args) { peak<false>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const __grid_constant__ PeakArgs args) { peak<true>(args); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ PeakArgs args) { peak<false, false>(args); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const __grid_constant__ PeakArgs args) { peak<true, false>(args); }
+#ifndef FARPOINT_F64
+// For clouds that are not sampled from the caches: a kernel of its own, as its code makes others slower.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_large)(const __grid_constant__ PeakArgs args) { peak<false, true>(args); }
+#endif
 #endif

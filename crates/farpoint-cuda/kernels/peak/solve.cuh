@@ -131,12 +131,14 @@ __device__ __noinline__ bool waits_too_long(const State& state) {
 }
 
 // Decides every point of a band. Warps take points that follow each other in the band, which
-// lie close together. True: the warp has given up, and its points are not decided.
-template <bool HIGH>
+// lie close together. LARGE: if that is more than a lane has, neighbors go to one block, 32 by turns, so that what
+// is around them is in its cache. True: the warp has given up, and its points are not decided.
+template <bool HIGH, bool LARGE>
 __device__ bool solve_band(const State& state, const Team& team, Stack stack, const Band& band) {
     u32 lane = threadIdx.x & 31;
     u32 each = (band.points + team.warps() - 1) / team.warps();
-    u32 begin = min(team.warp() * each, band.points), end = min(begin + each, band.points);
+    u32 begin = min(team.warp() * each, band.points), end = min(begin + each, band.points), step = 32;
+    if (LARGE && each > 32) begin = team.thread() & ~31u, end = band.points, step = team.threads();
     u32 seen = band.list;
     bool again = begin < end, loaded = false;
     Member member;
@@ -161,10 +163,11 @@ __device__ bool solve_band(const State& state, const Team& team, Stack stack, co
         again = false;
         // Relaxed: an old count is that of a shorter list, the rest of which is looked at next time.
         u32 known = band.list == NONE ? NONE : __shfl_sync(FULL, poll_count(state), 0);
-        for (u32 first = begin; first < end; first += 32) {
+        for (u32 first = begin; first < end; first += step) {
             // Up to 32 points stay in registers; more take turns.
             if (!loaded || each > 32) {
                 member = load_member(state, first + lane, end);
+                if (LARGE && each > 32 && !__any_sync(FULL, member.in)) continue;
                 box = warp_box({{member.site.x, member.site.y, member.site.z}, {member.site.x, member.site.y, member.site.z}});
                 loaded = true;
             }
