@@ -128,7 +128,7 @@ def test_files_are_one_cloud(tmp_path):
     parts[1][0] = np.inf
     farpoint.write(paths[1], parts[1])
     points = np.concatenate(parts)
-    with pytest.raises(ValueError, match=r"row 900 and 0 others of 2701 .* 1\.ply"):
+    with pytest.raises(ValueError, match=r"row 900 and 0 others of 2701 .*1\.ply"):
         farpoint.ray.sample(paths, 5, tiles=2, num_cpus=0.1)
     found = farpoint.ray.sample(paths, 500, tiles=2, num_cpus=0.1, on_bad="skip")
     equal(found, farpoint.sample(points, 500, return_distances=True, on_bad="skip"))
@@ -173,7 +173,7 @@ class Murderer:
 def test_an_actor_killed_in_each_phase(kind, before, monkeypatch, tmp_path):
     murderer = Murderer(monkeypatch, kind, before)
     points, options = room(2000), {"count": 500}
-    if kind == "fill":
+    if kind in ("count", "fill"):
         points, options = duplicates(900), {"count": 880}
     if kind == "largest":
         options = {"spacing": 0.5}

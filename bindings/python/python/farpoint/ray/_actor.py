@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ArrayPart", "FilePart", "FilesPart", "Layout", "TileActor"]
+__all__ = ["ArrayPart", "FilePart", "FilesPart", "Layout", "TileActor", "TileSettings"]
 
 
 class ArrayPart(NamedTuple):
-    """Points and their rows, as objects of Ray: the driver has them as long as it lives."""
+    """Points (N, D) and their rows (N,), as objects of Ray: the driver has them as long as it lives."""
 
     points: Any
     rows: Any
@@ -44,22 +44,31 @@ class Layout(NamedTuple):
     offsets: list[int]
 
 
+class TileSettings(NamedTuple):
+    """What an actor is made with: no objects of Ray, which may be gone when it is restarted (ray #53727)."""
+
+    tile: int
+    #: The files that it reads; none if it is told its points.
+    files: FilesPart | None
+    #: Where its log is, as ``open_storage`` takes it.
+    place: str
+    #: The driver that has the run.
+    token: bytes
+    #: Seconds that it waits for others.
+    limit: float
+    threads: int
+
+
 class TileActor:
     """Holds a tile and answers requests. Made with paths only: what it needs it reads when it is asked,
     and so after a restart."""
 
-    def __init__(
-        self, part: ArrayPart | FilesPart, place: Any, tile: int, token: bytes, settings: dict[str, Any]
-    ) -> None:
-        self._part = part
-        self._place = place[0]
-        self._number = tile
-        self._token = token
+    def __init__(self, settings: TileSettings) -> None:
         self._settings = settings
         self._tile: Any = None
         self._files: list[NDArray[Any]] | None = None
         # Heard by the pool of threads that the compiled module starts when it needs one.
-        os.environ["RAYON_NUM_THREADS"] = str(settings["threads"])
+        os.environ["RAYON_NUM_THREADS"] = str(settings.threads)
 
     def ready(self) -> int:
         """Answers; with the process, so that it can be told from the one before."""
@@ -78,37 +87,34 @@ class TileActor:
         """The coordinates of a row of the whole cloud."""
         return [float(x) for x in self._read()[file][row - layout.offsets[file]]]
 
-    def answer(self, layout: Layout | None, request: bytes) -> bytes:
-        """Answers a request of the conductor."""
-        if self._tile is None:
-            self._tile = self._made(layout)
-        answer: bytes = self._tile.answer(request)
-        return answer
-
-    def _made(self, layout: Layout | None) -> Any:
+    def prepare(self, points: ArrayPart | Layout) -> None:
+        """Makes the tile, unless it is there."""
+        if self._tile is not None:
+            return
         from .. import _native
         from ._log import Log
         from ._storage import open_storage
 
-        storage = open_storage(self._place, self._settings["limit"])
-        log = Log(storage, f"tile-{self._number:05}", self._token)
-        points, rows = self._points(layout)
-        tile = _native.Tile(points, rows, log, self._settings["threads"] > 1)
+        settings = self._settings
+        storage = open_storage(settings.place, settings.limit)
+        log = Log(storage, f"tile-{settings.tile:05}", settings.token)
+        self._tile = _native.Tile(*self._points(points), log, settings.threads > 1)
         self._files = None
-        return tile
 
-    def _points(self, layout: Layout | None) -> tuple[NDArray[Any], NDArray[np.uint64]]:
-        if isinstance(self._part, ArrayPart):
+    def answer(self, request: bytes) -> bytes | None:
+        """Answers a request of the conductor. None: this process is new, and must prepare first."""
+        return None if self._tile is None else self._tile.answer(request)
+
+    def _points(self, told: ArrayPart | Layout) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+        if isinstance(told, ArrayPart):
             import ray
 
-            points, rows = ray.get(list(self._part), timeout=self._settings["limit"])
+            points, rows = ray.get(list(told), timeout=self._settings.limit)
             return points, rows
-        if layout is None:
-            raise RuntimeError("a tile of files needs to know where their rows begin")
         parts, numbers = [], []
-        for points, offset in zip(self._read(), layout.offsets, strict=True):
+        for points, offset in zip(self._read(), told.offsets, strict=True):
             usable = np.flatnonzero(np.isfinite(points).all(axis=1))
-            parts.append(points[usable].astype(np.float64 if layout.double else np.float32))
+            parts.append(points[usable].astype(np.float64 if told.double else np.float32))
             numbers.append(usable.astype(np.uint64) + np.uint64(offset))
         return np.concatenate(parts), np.concatenate(numbers)
 
@@ -116,8 +122,9 @@ class TileActor:
         if self._files is None:
             from ..files import read
 
-            assert isinstance(self._part, FilesPart)
-            self._files = [read(path, **self._part.options).points for path in self._part.paths]
+            files = self._settings.files
+            assert files is not None
+            self._files = [read(path, **files.options).points for path in files.paths]
         return self._files
 
 

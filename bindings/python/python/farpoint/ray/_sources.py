@@ -38,8 +38,8 @@ class Source(Protocol):
     identity: list[Any]
 
     @property
-    def parts(self) -> Sequence[ArrayPart | FilesPart]:
-        """A part for each tile."""
+    def files(self) -> Sequence[FilesPart | None]:
+        """The files that each tile reads, or None."""
 
     def open(self, workers: Workers, skip_bad: bool) -> None:
         """Looks at the points."""
@@ -49,8 +49,8 @@ class Source(Protocol):
         """Whether distances are float64."""
 
     @property
-    def layouts(self) -> list[Layout | None]:
-        """What each tile needs to know of the others."""
+    def told(self) -> Sequence[ArrayPart | Layout]:
+        """What each tile must be told; once it is open."""
 
     def starts(self, workers: Workers, rows: list[int] | None, seed: int | None) -> list[Start]:
         """The points to start from: these rows, or a random one. None is asked for: the first usable row."""
@@ -76,8 +76,8 @@ class ArraySource:
         whole = np.ascontiguousarray(self._points).data
         check = zlib.crc32(whole.cast("B")) if self._points.size else 0
         self.identity = ["array", list(self._points.shape), str(self._points.dtype), check]
-        self.parts: Sequence[ArrayPart | FilesPart] = self._put(own)
-        self.layouts: list[Layout | None] = [None] * tiles
+        self.files: Sequence[FilesPart | None] = [None] * tiles
+        self.told: Sequence[ArrayPart | Layout] = self._put(own)
         self.double = bool(self._points.dtype == np.float64)
 
     def _put(self, own: list[NDArray[Any]]) -> list[ArrayPart]:
@@ -119,35 +119,35 @@ class FileSource:
         stamps = [(stat.st_size, stat.st_mtime_ns) for stat in stats]
         self.identity = ["files", list(zip(paths, stamps, strict=True))]
         groups = _grouped([stat.st_size for stat in stats], tiles)
-        self.parts: Sequence[ArrayPart | FilesPart] = [
+        self.files: Sequence[FilesPart | None] = [
             FilesPart([paths[k] for k in group], options) for group in groups
         ]
         self._paths = paths
         self._first = [group[0] for group in groups]
-        self._files: list[FilePart] = []
+        self._found: list[FilePart] = []
         self._offsets: list[int] = []
-        self.layouts: list[Layout | None] = []
+        self.told: Sequence[ArrayPart | Layout] = []
         self.double = False
 
     def open(self, workers: Workers, skip_bad: bool) -> None:
-        told = workers.ask([(tile, "files", ()) for tile in range(len(self.parts))])
-        self._files = [file for files in told for file in files]
-        self._offsets = np.cumsum([0] + [file.rows for file in self._files]).tolist()
-        bad = [k for k, file in enumerate(self._files) if file.bad is not None]
+        told = workers.ask([(tile, "files", ()) for tile in range(len(self.files))])
+        self._found = [file for files in told for file in files]
+        self._offsets = np.cumsum([0] + [file.rows for file in self._found]).tolist()
+        bad = [k for k, file in enumerate(self._found) if file.bad is not None]
         if bad and not skip_bad:
             k = bad[0]
-            first, rows = self._offsets[k] + (self._files[k].bad or 0), self._offsets[-1]
-            count = sum(self._files[k].rows - self._files[k].usable for k in bad)
+            first, rows = self._offsets[k] + (self._found[k].bad or 0), self._offsets[-1]
+            count = sum(self._found[k].rows - self._found[k].usable for k in bad)
             raise ValueError(f"{_bad_rows(first, count, rows)}; the first one is in {self._paths[k]}")
-        self.double = any(file.double for file in self._files)
-        ends = [*self._first[1:], len(self._files)]
-        self.layouts = [
+        self.double = any(file.double for file in self._found)
+        ends = [*self._first[1:], len(self._found)]
+        self.told = [
             Layout(self.double, self._offsets[first:end])
             for first, end in zip(self._first, ends, strict=True)
         ]
 
     def starts(self, workers: Workers, rows: list[int] | None, seed: int | None) -> list[Start]:
-        usable = sum(file.usable for file in self._files)
+        usable = sum(file.usable for file in self._found)
         if usable == 0:
             return []
         if rows is None:
@@ -156,7 +156,7 @@ class FileSource:
 
     def _usable_row(self, workers: Workers, number: int) -> int:
         """The row of the usable point with this number."""
-        ends = np.cumsum([file.usable for file in self._files])
+        ends = np.cumsum([file.usable for file in self._found])
         file = int(np.searchsorted(ends, number, side="right"))
         number -= int(ends[file - 1]) if file else 0
         row: int = self._ask(workers, "usable_row", file, number)
@@ -176,7 +176,7 @@ class FileSource:
 
     def _ask(self, workers: Workers, method: str, file: int, number: int) -> Any:
         tile = self._tile_of(file)
-        arguments = (self.layouts[tile], file - self._first[tile], number)
+        arguments = (self.told[tile], file - self._first[tile], number)
         return workers.ask([(tile, method, arguments)])[0]
 
 

@@ -9,7 +9,10 @@ import zlib
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["Keeper", "Storage", "open_storage"]
+__all__ = ["KEPT", "Keeper", "Storage", "open_storage"]
+
+#: What the place of a ``Keeper`` begins with.
+KEPT = "ray-actor://"
 
 
 class Storage(Protocol):
@@ -28,10 +31,12 @@ class Storage(Protocol):
         """Removes an object, if it is there."""
 
 
-def open_storage(place: Any, limit: float) -> Storage:
-    """The storage at a path, at a URL that fsspec knows, or in an actor of Ray (`Keeper`)."""
-    if not isinstance(place, str):
-        return _Kept(place, limit)
+def open_storage(place: str, limit: float) -> Storage:
+    """The storage at a path, at a URL that fsspec knows, or in an actor of Ray: ``KEPT`` and its name."""
+    if place.startswith(KEPT):
+        import ray
+
+        return _Kept(ray.get_actor(place.removeprefix(KEPT)), limit)
     if "://" not in place:
         return _Folder(place)
     try:

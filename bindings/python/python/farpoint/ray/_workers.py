@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ._actor import ArrayPart, FilesPart, Layout, TileActor
+from ._actor import ArrayPart, Layout, TileActor, TileSettings
 
 __all__ = ["Actors"]
 
@@ -19,30 +19,36 @@ TRIES = 20
 class Actors:
     """An actor for each tile. Calls are never repeated by Ray: what is repeated, the conductor decides."""
 
-    def __init__(
-        self, ray: Any, parts: Sequence[ArrayPart | FilesPart], place: Any, token: bytes,
-        num_cpus: float, settings: dict[str, Any],
-    ) -> None:
+    def __init__(self, ray: Any, settings: Sequence[TileSettings], num_cpus: float) -> None:
         self._ray = ray
-        self._limit = settings["limit"]
+        self._limit = settings[0].limit
         self._num_cpus = num_cpus
         kind = ray.remote(max_restarts=-1, max_task_retries=0, num_cpus=num_cpus)(TileActor)
-        self.names = [f"farpoint-{token.decode()[:8]}-tile-{tile}" for tile in range(len(parts))]
-        # In a list, the place is not looked into by Ray.
+        self.names = [f"farpoint-{own.token.decode()[:8]}-tile-{own.tile}" for own in settings]
         self.actors = [
-            kind.options(name=name).remote(part, [place], tile, token, settings)
-            for tile, (name, part) in enumerate(zip(self.names, parts, strict=True))
+            kind.options(name=name).remote(own) for name, own in zip(self.names, settings, strict=True)
         ]
-        self.layouts: list[Layout | None] = []
+        self._told: Sequence[ArrayPart | Layout] = []
 
     def close(self) -> None:
         for actor in self.actors:
             self._ray.kill(actor)
 
+    def prepare(self, told: Sequence[ArrayPart | Layout]) -> None:
+        """Tells all actors what they need for their tiles; from now on those that are restarted, too."""
+        self._told = told
+        self.ask([(tile, "prepare", (own,)) for tile, own in enumerate(told)])
+
     def transport(self, calls: list[tuple[int, bytes]]) -> list[bytes | str]:
         """Makes calls of the conductor, once; a text says why one was lost."""
-        made = [(tile, "answer", (self.layouts[tile], request)) for tile, request in calls]
-        return [answer if lost is None else lost for answer, lost in self._call(made)]
+        results = self._call([(tile, "answer", (request,)) for tile, request in calls])
+        new = [tile for (tile, _), (answer, lost) in zip(calls, results, strict=True) if answer is None]
+        # That may be lost, too: they are still new, then, the next time.
+        self._call([(tile, "prepare", (self._told[tile],)) for tile in new])
+        return [
+            answer or lost or f"{self.names[tile]} was restarted"
+            for (tile, _), (answer, lost) in zip(calls, results, strict=True)
+        ]
 
     def ask(self, calls: list[tuple[int, str, tuple[Any, ...]]]) -> list[Any]:
         """Calls methods of tiles, each until it is answered."""
@@ -64,6 +70,8 @@ class Actors:
 
     def _call(self, calls: list[tuple[int, str, tuple[Any, ...]]]) -> list[tuple[Any, str | None]]:
         """Makes calls side by side: an answer each, or why there is none. Actors that ended are back then."""
+        if not calls:
+            return []
         until = time.monotonic() + self._limit
         references = [
             getattr(self.actors[tile], method).remote(*arguments) for tile, method, arguments in calls

@@ -15,9 +15,10 @@ from .._arrays import whole_numbers
 from ..many_files import positive
 from ..sampling import Sample
 from . import _workers
+from ._actor import TileSettings
 from ._log import DRIVER, check_driver
 from ._sources import ArraySource, FileSource, Source, Start
-from ._storage import Keeper, Storage, open_storage
+from ._storage import KEPT, Keeper, Storage, open_storage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,9 +129,8 @@ def sample(
     tiles = _arguments.integer(tiles, "tiles", 1, 2**20)
     options = {"format": format, "columns": columns, "xyz": xyz}
     cloud = _source(source, tiles, options)
-    asked = [*amount, rows, _arguments.seed(seed), on_bad, len(cloud.parts)]
-    settings = {"limit": limit, "threads": max(1, int(num_cpus))}
-    with _Run(ray, cloud, log, num_cpus, settings) as run:
+    asked = [*amount, rows, _arguments.seed(seed), on_bad, len(cloud.files)]
+    with _Run(ray, cloud, log, num_cpus, limit) as run:
         run.open(asked, on_bad == "skip")
         starts = cloud.starts(run.actors, rows, seed)
         with _progress.bar(progress, "sampling", "points") as tell:
@@ -163,20 +163,27 @@ def _source(source: Any, tiles: int, options: dict[str, Any]) -> Source:
 class _Run:
     """A run: its storage, its actors, its conductor."""
 
-    def __init__(
-        self, ray: Any, source: Source, log: Path | None, num_cpus: float, settings: dict[str, Any]
-    ) -> None:
+    def __init__(self, ray: Any, source: Source, log: Path | None, num_cpus: float, limit: float) -> None:
         self._ray = ray
         self._source = source
         self._token = uuid.uuid4().hex.encode()
-        self._keeper = _keeper(ray) if log is None else None
-        place = self._keeper if log is None else _absolute(os.fspath(log))
-        self._storage: Storage = open_storage(place, settings["limit"])
+        self._keeper = None
+        if log is None:
+            place = f"{KEPT}farpoint-{self._token.decode()[:8]}-log"
+            self._keeper = _keeper(ray, place.removeprefix(KEPT))
+        else:
+            place = _absolute(os.fspath(log))
+        self._place = place
+        self._storage: Storage = open_storage(place, limit)
         #: Manifests written so far, by all drivers.
         self._saved = 0
         self._manifest: bytes | None = None
-        self._described = "the log" if log is None else str(place)
-        self.actors = _workers.Actors(ray, source.parts, place, self._token, num_cpus, settings)
+        threads = max(1, int(num_cpus))
+        settings = [
+            TileSettings(tile, files, place, self._token, limit, threads)
+            for tile, files in enumerate(source.files)
+        ]
+        self.actors = _workers.Actors(ray, settings, num_cpus)
 
     def __enter__(self) -> _Run:
         return self
@@ -192,11 +199,10 @@ class _Run:
         there = self._storage.get("job")
         if there is not None and there != job:
             raise ValueError(
-                f"{self._described} has the log of another run: cloud, options or number of tiles "
+                f"{self._place} has the log of another run: cloud, options or number of tiles "
                 "differ; give another folder, or remove this one"
             )
         self._source.open(self.actors, skip_bad)
-        self.actors.layouts = self._source.layouts
         self._storage.put(DRIVER, self._token)
         if there is None:
             self._storage.put("job", job)
@@ -210,8 +216,9 @@ class _Run:
         self, amount: tuple[int | None, float | None, float | None], starts: list[Start], tell: Any
     ) -> Sample[NDArray[Any]]:
         """Samples to the end, with a manifest after each band."""
+        self.actors.prepare(self._source.told)
         conductor = _native.Conductor(
-            self._source.double, *amount, starts, len(self._source.parts), self.actors.transport,
+            self._source.double, *amount, starts, len(self._source.files), self.actors.transport,
             _workers.TRIES, self._manifest,
         )
         while (band := conductor.advance()) is not None:
@@ -242,9 +249,9 @@ def _absolute(place: str) -> str:
     return place if "://" in place else os.path.abspath(place)
 
 
-def _keeper(ray: Any) -> Any:
+def _keeper(ray: Any, name: str) -> Any:
     """On this machine: it must not end before the driver does."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    return ray.remote(Keeper).options(num_cpus=0, scheduling_strategy=here).remote()
+    return ray.remote(Keeper).options(name=name, num_cpus=0, scheduling_strategy=here).remote()
