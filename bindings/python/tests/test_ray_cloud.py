@@ -134,6 +134,23 @@ def test_files_are_one_cloud(tmp_path):
     equal(found, farpoint.sample(points, 500, return_distances=True, on_bad="skip"))
 
 
+def test_a_file_that_is_changed_is_an_error(monkeypatch, tmp_path):
+    path = tmp_path / "a.ply"
+    farpoint.write(path, room(900))
+    call, made = _workers.Actors.transport, []
+
+    def transport(actors, calls):
+        made.append(1)
+        if len(made) == 9:
+            farpoint.write(path, room(901))
+            ray.kill(actors.actors[0], no_restart=False)
+        return call(actors, calls)
+
+    monkeypatch.setattr(_workers.Actors, "transport", transport)
+    with pytest.raises(RuntimeError, match=r"a\.ply has been changed since the run began"):
+        farpoint.ray.sample(path, 300, num_cpus=0.1)
+
+
 class Murderer:
     """Kills the process of an actor where a request of some kind is made for the n-th time."""
 

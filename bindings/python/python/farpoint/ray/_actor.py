@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ArrayPart", "FilePart", "FilesPart", "Layout", "TileActor", "TileSettings"]
+__all__ = ["ArrayPart", "FilePart", "FilesPart", "Layout", "TileActor", "TileSettings", "stamp"]
 
 
 class ArrayPart(NamedTuple):
@@ -22,6 +22,9 @@ class FilesPart(NamedTuple):
     """Files whose points are a tile."""
 
     paths: list[str]
+    #: Size and time of each, by which a file that was changed is known.
+    stamps: list[tuple[int, int]]
+    #: As ``farpoint.read`` takes them.
     options: dict[str, Any]
 
 
@@ -125,7 +128,16 @@ class TileActor:
             files = self._settings.files
             assert files is not None
             self._files = [read(path, **files.options).points for path in files.paths]
+            for path, before in zip(files.paths, files.stamps, strict=True):
+                if stamp(path) != before:
+                    raise RuntimeError(f"{path} has been changed since the run began; begin it anew")
         return self._files
+
+
+def stamp(path: str) -> tuple[int, int]:
+    """Size and time of a file."""
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns
 
 
 def _described(points: NDArray[Any]) -> FilePart:

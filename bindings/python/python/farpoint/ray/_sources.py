@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
-from ._actor import ArrayPart, FilePart, FilesPart, Layout
+from ._actor import ArrayPart, FilePart, FilesPart, Layout, stamp
 
 __all__ = ["ArraySource", "FileSource", "Source", "Start", "Workers"]
 
@@ -115,12 +115,11 @@ class FileSource:
 
     def __init__(self, paths: list[str], tiles: int, options: dict[str, Any]) -> None:
         paths = [os.path.abspath(path) for path in paths]
-        stats = [os.stat(path) for path in paths]
-        stamps = [(stat.st_size, stat.st_mtime_ns) for stat in stats]
-        self.identity = ["files", list(zip(paths, stamps, strict=True))]
-        groups = _grouped([stat.st_size for stat in stats], tiles)
+        stamps = [stamp(path) for path in paths]
+        self.identity = ["files", list(zip(paths, stamps, strict=True)), options]
+        groups = _grouped([size for size, _ in stamps], tiles)
         self.files: Sequence[FilesPart | None] = [
-            FilesPart([paths[k] for k in group], options) for group in groups
+            FilesPart([paths[k] for k in group], [stamps[k] for k in group], options) for group in groups
         ]
         self._paths = paths
         self._first = [group[0] for group in groups]
