@@ -214,15 +214,15 @@ class FileBatch:
 
 @final
 class Tile:
-    def __init__(
-        self, points: NDArray[Any], rows: NDArray[np.uint64], log: Any, threads: bool
-    ) -> None: ...
+    def __new__(
+        cls, points: NDArray[Any], rows: NDArray[np.uint64], log: Any, threads: bool
+    ) -> Tile: ...
     def answer(self, request: bytes) -> bytes: ...
 
 @final
 class Conductor:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         double: bool,
         count: int | None,
         ratio: float | None,
@@ -232,7 +232,7 @@ class Conductor:
         transport: Callable[[list[tuple[int, bytes]]], list[bytes | str]],
         tries: int,
         manifest: bytes | None,
-    ) -> None: ...
+    ) -> Conductor: ...
     def advance(self) -> tuple[int, int] | None: ...
     def manifest(self) -> bytes: ...
     def outcome(self) -> tuple[int, float] | None: ...
