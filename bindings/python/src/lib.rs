@@ -3,8 +3,8 @@
 //!
 //! From the top down, each using only those below it:
 //!
-//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `many_files`, `generate`: the functions
-//!   that Python calls.
+//! * `sampling`, `approximate`, `measures`, `neighbors`, `searching`, `values`, `files`, `many_files`, `tiles`, `generate`: the
+//!   functions that Python calls.
 //! * `batch`, `watch`: clouds side by side; progress, and Ctrl-C. `met`: arguments met before.
 //! * `device`: clouds in device memory. `tensors`: those of PyTorch. `arrays`: arrays of NumPy, capsules of DLPack, memory of our own.
 //! * `error`: errors as exceptions.
@@ -25,6 +25,7 @@ mod neighbors;
 mod sampling;
 mod searching;
 mod tensors;
+mod tiles;
 mod values;
 mod watch;
 
@@ -50,5 +51,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     values::add(module)?;
     files::add(module)?;
     many_files::add(module)?;
+    tiles::add(module)?;
     generate::add(module)
 }

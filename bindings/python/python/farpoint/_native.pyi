@@ -13,7 +13,8 @@ from ._records import Approximation, Batches, Clouds, Found, Gradients, Input, N
 __all__ = [
     "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "random_word", "random_start",
     "sample_ragged", "cuda_sample", "CudaSample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
-    "cuda_devices", "cuda_warm_up", "File", "FileBatch", "FileWorker", "read", "read_bytes", "restore", "from_points", "Imported",
+    "cuda_devices", "cuda_warm_up", "Conductor", "Tile", "cut_tiles",
+    "File", "FileBatch", "FileWorker", "read", "read_bytes", "restore", "from_points", "Imported",
     "DeviceArray",
     "match_clouds", "match_backward", "cuda_match", "cuda_match_backward",
     "cuda_match_scratch_bytes", "chamfer_clouds", "chamfer_backward", "CudaChamfer", "CudaNearest", "cuda_device_of",
@@ -210,6 +211,35 @@ class FileBatch:
     def close(
         self,
     ) -> list[tuple[str, str, int | None, int | None, float | None, float, str | None] | None]: ...
+
+@final
+class Tile:
+    def __new__(
+        cls, points: NDArray[Any], rows: NDArray[np.uint64], log: Any, threads: bool
+    ) -> Tile: ...
+    def answer(self, request: bytes) -> bytes: ...
+
+@final
+class Conductor:
+    def __new__(
+        cls,
+        double: bool,
+        count: int | None,
+        ratio: float | None,
+        spacing: float | None,
+        starts: Sequence[tuple[int, Sequence[float], int]],
+        tiles: int,
+        transport: Callable[[list[tuple[int, bytes]]], list[bytes | str]],
+        tries: int,
+        manifest: bytes | None,
+    ) -> Conductor: ...
+    def advance(self) -> tuple[int, int] | None: ...
+    def manifest(self) -> bytes: ...
+    def outcome(self) -> tuple[int, float] | None: ...
+    def chosen(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+    def statistics(self) -> list[tuple[str, int]]: ...
+
+def cut_tiles(points: NDArray[Any], tiles: int) -> list[NDArray[np.uint32]]: ...
 
 @final
 class Imported:

@@ -1,0 +1,101 @@
+"""The log of a tile: what a worker that begins anew is told."""
+
+from __future__ import annotations
+
+from ._storage import Storage
+
+__all__ = ["Log", "check_driver"]
+
+#: The name of the object that says which driver a run has.
+DRIVER = "driver"
+
+
+def check_driver(storage: Storage, token: bytes) -> None:
+    """Raises unless the run is still this driver's."""
+    if storage.get(DRIVER) != token:
+        raise RuntimeError("another driver has taken over the run of this log; this one has stopped")
+
+
+class Log:
+    """Records of a tile, numbered from 0. Those of a band are one object of the storage."""
+
+    def __init__(self, storage: Storage, folder: str, token: bytes) -> None:
+        self._storage = storage
+        self._folder = folder
+        self._token = token
+        #: Records that are not in the storage yet.
+        self._new: list[bytes] = []
+        #: How many records there are up to the end of each object.
+        self._ends: list[int] = []
+        #: Objects in memory: all that were read when the log was opened, later the last one read.
+        self._held: dict[int, list[bytes]] = {}
+        there = set(storage.names(folder))
+        while (name := self._name(len(self._ends))) in there:
+            content = storage.get(f"{folder}/{name}")
+            if content is None:
+                break  # not written to its end: the band was not finished
+            records = _unpacked(content)
+            self._held[len(self._ends)] = records
+            self._ends.append(self._stored() + len(records))
+
+    @staticmethod
+    def _name(number: int) -> str:
+        return f"{number:08}"
+
+    def _stored(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def records(self) -> int:
+        return self._stored() + len(self._new)
+
+    def append(self, record: bytes) -> None:
+        self._held.clear()
+        self._new.append(record)
+
+    def record(self, number: int) -> bytes:
+        if number >= self._stored():
+            return self._new[number - self._stored()]
+        place = next(k for k, end in enumerate(self._ends) if number < end)
+        if place not in self._held:
+            content = self._storage.get(f"{self._folder}/{self._name(place)}")
+            if content is None:
+                raise RuntimeError(f"{self._folder}/{self._name(place)} of the log is gone or damaged")
+            self._held = {place: _unpacked(content)}
+        return self._held[place][number - (self._ends[place - 1] if place else 0)]
+
+    def truncate(self, records: int) -> None:
+        check_driver(self._storage, self._token)
+        kept: list[bytes] = []
+        if records > self._stored():
+            kept = self._new[: records - self._stored()]
+        while self._ends and self._stored() > records:
+            place = len(self._ends) - 1
+            first = self._ends[place - 1] if place else 0
+            # Only whole bands are kept, and so whole objects; this holds for any number.
+            kept = [self.record(number) for number in range(first, records)]
+            self._storage.delete(f"{self._folder}/{self._name(place)}")
+            self._ends.pop()
+            self._held.pop(place, None)
+        self._new = kept
+
+    def sync(self) -> None:
+        if not self._new:
+            return
+        check_driver(self._storage, self._token)
+        self._storage.put(f"{self._folder}/{self._name(len(self._ends))}", _packed(self._new))
+        self._ends.append(self.records())
+        self._new = []
+
+
+def _packed(records: list[bytes]) -> bytes:
+    return b"".join(len(record).to_bytes(8, "little") + record for record in records)
+
+
+def _unpacked(content: bytes) -> list[bytes]:
+    records: list[bytes] = []
+    at = 0
+    while at < len(content):
+        end = at + 8 + int.from_bytes(content[at : at + 8], "little")
+        records.append(content[at + 8 : end])
+        at = end
+    return records

@@ -1,0 +1,177 @@
+"""Where a run over a cluster keeps its state: small objects by name, written whole or not at all."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import uuid
+import zlib
+from pathlib import Path
+from typing import Any, Protocol
+
+__all__ = ["KEPT", "Keeper", "Storage", "open_storage"]
+
+#: What the place of a ``Keeper`` begins with.
+KEPT = "ray-actor://"
+
+
+class Storage(Protocol):
+    """Bytes by name. A name may have one level of folders."""
+
+    def put(self, name: str, content: bytes) -> None:
+        """Writes an object, or replaces it."""
+
+    def get(self, name: str) -> bytes | None:
+        """The object; None if there is none, or if it was not written to its end."""
+
+    def names(self, folder: str) -> list[str]:
+        """Names of the objects of a folder, without it, sorted."""
+
+    def delete(self, name: str) -> None:
+        """Removes an object, if it is there."""
+
+
+def open_storage(place: str, limit: float) -> Storage:
+    """The storage at a path, at a URL that fsspec knows, or in an actor of Ray: ``KEPT`` and its name."""
+    if place.startswith(KEPT):
+        import ray
+
+        return _Kept(ray.get_actor(place.removeprefix(KEPT)), limit)
+    if "://" not in place:
+        return _Folder(place)
+    try:
+        fsspec: Any = importlib.import_module("fsspec")
+    except ImportError as error:
+        raise ImportError(f"{place} needs the package fsspec: pip install fsspec") from error
+    system, root = fsspec.core.url_to_fs(place)
+    local = system.protocol in ("file", "local") or "file" in system.protocol
+    return _Folder(root) if local else _Remote(system, root)
+
+
+def _sealed(content: bytes) -> bytes:
+    return zlib.crc32(content).to_bytes(4, "little") + content
+
+
+def _opened(sealed: bytes) -> bytes | None:
+    content = sealed[4:]
+    whole = len(sealed) >= 4 and zlib.crc32(content) == int.from_bytes(sealed[:4], "little")
+    return content if whole else None
+
+
+class _Folder:
+    """A folder that all machines have under the same path."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+
+    def put(self, name: str, content: bytes) -> None:
+        path = self._path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(f".{path.name}-{uuid.uuid4().hex[:8]}")
+        try:
+            with open(beside, "wb") as file:
+                file.write(_sealed(content))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+
+    def get(self, name: str) -> bytes | None:
+        try:
+            return _opened((self._path / name).read_bytes())
+        except FileNotFoundError:
+            return None
+
+    def names(self, folder: str) -> list[str]:
+        try:
+            return sorted(name for name in os.listdir(self._path / folder) if not name.startswith("."))
+        except FileNotFoundError:
+            return []
+
+    def delete(self, name: str) -> None:
+        (self._path / name).unlink(missing_ok=True)
+
+
+class _Remote:
+    """A folder of a file system of fsspec, such as a bucket. What is not written to its end has a wrong
+    checksum."""
+
+    def __init__(self, system: Any, root: str) -> None:
+        self._system = system
+        self._root = root.rstrip("/")
+
+    def put(self, name: str, content: bytes) -> None:
+        path = f"{self._root}/{name}"
+        self._system.makedirs(path.rpartition("/")[0], exist_ok=True)
+        self._system.pipe_file(path, _sealed(content))
+
+    def get(self, name: str) -> bytes | None:
+        self._system.invalidate_cache()
+        try:
+            return _opened(self._system.cat_file(f"{self._root}/{name}"))
+        except FileNotFoundError:
+            return None
+
+    def names(self, folder: str) -> list[str]:
+        self._system.invalidate_cache()
+        try:
+            found = self._system.ls(f"{self._root}/{folder}", detail=False)
+        except FileNotFoundError:
+            return []
+        return sorted(path.rstrip("/").rpartition("/")[2] for path in found)
+
+    def delete(self, name: str) -> None:
+        try:
+            self._system.rm_file(f"{self._root}/{name}")
+        except FileNotFoundError:
+            pass
+
+
+class Keeper:
+    """Keeps objects in memory, as an actor of Ray: they outlive the workers, but not the driver."""
+
+    def __init__(self) -> None:
+        self._objects: dict[str, bytes] = {}
+
+    def put(self, name: str, content: bytes) -> None:
+        self._objects[name] = content
+
+    def get(self, name: str) -> bytes | None:
+        return self._objects.get(name)
+
+    def names(self, folder: str) -> list[str]:
+        start = f"{folder}/"
+        return sorted(name[len(start) :] for name in self._objects if name.startswith(start))
+
+    def delete(self, name: str) -> None:
+        self._objects.pop(name, None)
+
+
+class _Kept:
+    """What a `Keeper` keeps."""
+
+    def __init__(self, keeper: Any, limit: float) -> None:
+        self._keeper = keeper
+        self._limit = limit
+
+    def _call(self, method: str, *arguments: Any) -> Any:
+        import ray
+
+        reference = getattr(self._keeper, method).remote(*arguments)
+        return ray.get(reference, timeout=self._limit)
+
+    def put(self, name: str, content: bytes) -> None:
+        self._call("put", name, content)
+
+    def get(self, name: str) -> bytes | None:
+        found: bytes | None = self._call("get", name)
+        return found
+
+    def names(self, folder: str) -> list[str]:
+        found: list[str] = self._call("names", folder)
+        return found
+
+    def delete(self, name: str) -> None:
+        self._call("delete", name)
