@@ -36,6 +36,10 @@ PTX = (75, 80, 90)
 #: instructions' order) Ada, Hopper, Blackwell's two kinds.
 MACHINES = (75, 80, 86, 90, 100, 120)
 
+#: Modules with machine code for fewer cards; the others take their PTX. One cloud on several GPUs is for those of a
+#: data center, which reach each other's memory fast.
+FEWER = {"peak_span": (80, 90, 100)}
+
 #: `--fmad=false`: a multiplication and an addition stay two roundings. NVRTC then writes `mul.rn`
 #: and `add.rn`, which the assembler never fuses, whatever its own flags.
 OPTIONS = ["--fmad=false", "--std=c++17"]
@@ -151,7 +155,7 @@ def main():
         ], chunksize=1)
     jobs = [
         (given.out / f"{name}.{precision}.compute_{newest(machine)}.ptx", machine)
-        for name in names for precision in PRECISIONS for machine in MACHINES
+        for name in names for precision in PRECISIONS for machine in FEWER.get(name, MACHINES)
     ]
     jobs.sort(key=lambda job: -job[0].stat().st_size)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
