@@ -169,8 +169,8 @@ class File:
 @final
 class FileWorker:
     digest: str
-    def __init__(
-        self,
+    def __new__(
+        cls,
         count: int | None,
         ratio: float | None,
         spacing: str | None,
@@ -187,22 +187,22 @@ class FileWorker:
         scale: str | None,
         threads: int | None,
         gpu: int | None,
-    ) -> None: ...
+    ) -> FileWorker: ...
     def sample(
         self, input: str | os.PathLike[str], output: str | os.PathLike[str], limit: float | None
     ) -> str: ...
 
 @final
 class FileBatch:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         paths: Sequence[str | os.PathLike[str]],
         out: str | os.PathLike[str],
         recursive: bool,
         extension: str | None,
         digest: str,
         force: bool,
-    ) -> None: ...
+    ) -> FileBatch: ...
     def left(self) -> list[tuple[int, Path, Path, bool]]: ...
     def begin(self, k: int) -> None: ...
     def finish(self, k: int, line: str) -> bool: ...
