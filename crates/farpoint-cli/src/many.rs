@@ -4,7 +4,9 @@
 mod apart;
 mod report;
 
-use crate::args::{Approximate, Cards, Many, Order, Reading, Report, Rows, Run, Sample, Where, Writing};
+use crate::args::{
+    Approximate, Cards, Many, Order, Reading, Report, Rows, Run, Sample, Where, Writing,
+};
 use crate::messages::{self, complain, warn};
 use crate::progress::Progress;
 use crate::{args, check, interrupt, job};

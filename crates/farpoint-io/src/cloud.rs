@@ -1,11 +1,10 @@
 //! The cloud: coordinates to work on, and everything needed to write its rows back.
 
 use crate::column::{Attribute, Column, Scalar};
-use crate::coordinates::Coordinates;
+use crate::coordinates::{Coordinates, bounds, is_single};
 use crate::crs::Crs;
 use crate::format::Format;
 use crate::header::Header;
-use crate::resolution::{bounds, is_single};
 use crate::table::{Store, Table};
 use crate::whole::Whole;
 use std::collections::HashSet;

@@ -12,39 +12,10 @@ const MOST_DECIMALS: u32 = 9;
 /// The step of numbers without one, as a share of the cloud's extent.
 const UNKNOWN: f64 = 1e-6;
 
-/// The lowest and highest finite value of each axis; `None` without a point.
-pub(crate) fn bounds(coordinates: &Coordinates) -> Option<[[f64; 3]; 2]> {
-    let none = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-    let one = |row: usize| {
-        let point = coordinates.get(row);
-        match point.iter().all(|value| value.is_finite()) {
-            true => [point, point],
-            false => none,
-        }
-    };
-    let join = |a: [[f64; 3]; 2], b: [[f64; 3]; 2]| {
-        [
-            std::array::from_fn(|axis| a[0][axis].min(b[0][axis])),
-            std::array::from_fn(|axis| a[1][axis].max(b[1][axis])),
-        ]
-    };
-    let found = (0..coordinates.len()).into_par_iter().map(one).reduce(|| none, join);
-    (found[0][0] <= found[1][0]).then_some(found)
-}
-
 /// The distance from a number to the next larger float32.
 pub(crate) fn float_spacing(value: f64) -> f64 {
     let value = value.abs() as f32;
     f64::from(value.next_up()) - f64::from(value)
-}
-
-/// Whether float32 holds all coordinates exactly.
-pub(crate) fn is_single(coordinates: &Coordinates) -> bool {
-    let holds = |value: &f64| f64::from(*value as f32) == *value || value.is_nan();
-    match coordinates {
-        Coordinates::F32(_) => true,
-        Coordinates::F64(points) => points.par_iter().all(|point| point.iter().all(holds)),
-    }
 }
 
 /// `10^-digits`, as written: closer to what a reader expects than the computed power.

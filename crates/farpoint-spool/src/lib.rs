@@ -37,6 +37,7 @@ mod starts;
 mod state;
 mod store;
 mod survey;
+mod work;
 mod write;
 
 pub use error::Error;

@@ -14,6 +14,7 @@ use crate::starts::starts;
 use crate::state::{Start, State};
 use crate::store::SpoolStore;
 use crate::survey::{Survey, survey};
+use crate::work::Work;
 use crate::write;
 use farpoint::Scalar;
 use farpoint_io::Scan;
@@ -24,14 +25,6 @@ use std::time::Instant;
 
 /// Told what happens; gives whether to go on.
 pub(crate) type Observer<'a> = &'a mut (dyn FnMut(Event) -> bool + Send);
-
-/// A run with everything it works with.
-pub(crate) struct Work<'a> {
-    pub(crate) scan: &'a Scan,
-    pub(crate) job: &'a Job,
-    pub(crate) shares: Shares,
-    pub(crate) folder: Folder,
-}
 
 /// Samples a file through a spool on the disk, with about as much memory as the job allows: the rows that
 /// [`farpoint::reference`] chooses, and the bytes that [`farpoint_io::write`] writes of them. `observer` is told

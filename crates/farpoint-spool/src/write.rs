@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::job::{Job, Outputs};
 use crate::memory::Shares;
-use crate::run::Work;
 use crate::sort::Rows;
+use crate::work::Work;
 use farpoint_io::{Cloud, Scan, WriteOptions, write_indices_in_blocks};
 use farpoint_tiles::Key;
 use std::fs::File;

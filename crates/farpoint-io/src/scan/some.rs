@@ -2,8 +2,8 @@
 
 use super::{Rows, Scan, coordinates};
 use crate::cloud::Cloud;
+use crate::coordinates::{bounds, is_single};
 use crate::error::Error;
-use crate::resolution::{bounds, is_single};
 use crate::table::{Store, Table};
 use crate::whole::{Whole, Witnesses};
 use std::sync::{Arc, Mutex, PoisonError};
