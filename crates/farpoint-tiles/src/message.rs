@@ -366,3 +366,86 @@ impl<T: Scalar> Reply<T> {
         from.end().map(|()| reply)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(n: u64) -> Vec<Entry<f32>> {
+        let entry = |k| Entry { at: [k as f32, 0.5, -1.0], value: 2.5, index: k << 33, tile: 7 };
+        (0..n).map(entry).collect()
+    }
+
+    fn requests() -> Vec<Request<f32>> {
+        let (band, floor) = (3, Key::new(1.5f32, 9));
+        let corners = Corners { low: [0.0; 3], high: [1.0; 3] };
+        let bounds = vec![Bound { corners, largest: f32::INFINITY }];
+        let (facts, others, carried) = (entries(2), entries(0), entries(3));
+        let (deep, keep, seen) = (true, false, 4);
+        vec![
+            Request::Begin { epoch: 5, tile: 1, tiles: vec![corners; 2], finished: 3 },
+            Request::Prepare { band, floor, most: 10 },
+            Request::Count { band, of: Counted::Facts, prefix: 1 << 100, bits: 32 },
+            Request::Solve(Solve { band, floor, deep, keep, seen, facts, others, carried, bounds }),
+            Request::Finish { band, floor, solved: true, facts: entries(1) },
+            Request::Largest,
+            Request::Chosen { band, from: 1, most: 2 },
+            Request::Fill { band, floor },
+        ]
+    }
+
+    fn replies() -> Vec<Reply<f32>> {
+        let (corners, largest) = (Corners::none(), 3.5);
+        let floor = Key::LAST;
+        let bounds = vec![Bound { corners, largest }];
+        let (facts, open, carried) = (entries(2), entries(1), entries(0));
+        vec![
+            Reply::About { points: 9, corners, finished: 2, largest },
+            Reply::Behind { finished: 2 },
+            Reply::Failed("no space".into()),
+            Reply::Prepared { candidates: 4, floor, touched: 5, bounds },
+            Reply::Counts(vec![(65_535, 1 << 40), (0, 1)]),
+            Reply::Solved { from: 1, facts, open, carried, candidates: 8, made: 3 },
+            Reply::Finished { chosen: 6, largest },
+            Reply::Largest { largest },
+            Reply::Chosen(vec![Key::FIRST, floor]),
+        ]
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for request in requests() {
+            assert_eq!(Request::decode(&request.encode()).unwrap(), request);
+        }
+        for reply in replies() {
+            assert_eq!(Reply::decode(&reply.encode()).unwrap(), reply);
+        }
+    }
+
+    #[test]
+    fn what_was_cut_or_changed_is_refused() {
+        let requests = requests().iter().map(Request::encode).collect::<Vec<_>>();
+        for bytes in requests.iter().chain(&replies().iter().map(Reply::encode).collect::<Vec<_>>())
+        {
+            for at in 0..bytes.len() {
+                let mut changed = bytes.clone();
+                changed[at] ^= 1 << (at % 8);
+                assert!(Request::<f32>::decode(&changed).is_err(), "byte {at}");
+                assert!(Reply::<f32>::decode(&changed).is_err(), "byte {at}");
+                assert!(Request::<f32>::decode(&bytes[..at]).is_err(), "cut at {at}");
+                assert!(Reply::<f32>::decode(&bytes[..at]).is_err(), "cut at {at}");
+            }
+            assert!(Request::<f64>::decode(bytes).is_err() && Reply::<f64>::decode(bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_refused() {
+        for value in [f32::NAN, -1.0] {
+            let facts = vec![Entry { value, ..entries(1)[0] }];
+            let (band, floor, solved) = (1, Key::LAST, false);
+            let bytes = Request::Finish { band, floor, solved, facts }.encode();
+            assert!(matches!(Request::<f32>::decode(&bytes), Err(Error::Encoding { .. })));
+        }
+    }
+}

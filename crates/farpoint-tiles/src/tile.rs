@@ -103,7 +103,12 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
     }
 
     /// The store.
-    pub fn store(&mut self) -> &mut S {
+    pub fn store(&self) -> &S {
+        &self.store
+    }
+
+    /// The store, to be changed by one who knows what the tile relies on.
+    pub fn store_mut(&mut self) -> &mut S {
         &mut self.store
     }
 

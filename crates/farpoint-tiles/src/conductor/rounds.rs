@@ -4,7 +4,7 @@ use super::calls::{After, Run, unexpected};
 use super::floor::Progress;
 use super::{Conductor, Mode};
 use crate::message::{Counted, Reply, Request};
-use crate::{Entry, Error, Key, TileId, Transport};
+use crate::{Bound, Entry, Error, Key, TileId, Transport};
 use farpoint::Scalar;
 
 /// After so many rounds, what is left is decided in one place.
@@ -147,7 +147,7 @@ impl<T: Scalar> Conductor<T> {
         let run = self.run.as_ref().expect("a band is under way");
         let others = run.tiles.iter().enumerate().filter(|&(k, _)| k != place as usize);
         let carried: Vec<_> = others.flat_map(|(_, working)| working.open.clone()).collect();
-        let left = self.decide_at(transport, place, carried, vec![], true)?;
+        let left = self.decide_at(transport, place, [vec![], carried], vec![], true)?;
         let run = self.run.as_mut().expect("a band is under way");
         let missing = left.len() + run.tiles[place as usize].open.len();
         run.tiles.iter_mut().for_each(|working| working.open.clear());
@@ -163,13 +163,13 @@ impl<T: Scalar> Conductor<T> {
         &mut self,
         transport: &mut dyn Transport,
         tile: TileId,
-        carried: Vec<Entry<T>>,
-        bounds: Vec<crate::Bound<T>>,
+        [others, carried]: [Vec<Entry<T>>; 2],
+        bounds: Vec<Bound<T>>,
         keep: bool,
     ) -> Result<Vec<Entry<T>>, Error> {
         let told = self.facts_known();
         let make = |own: &mut Self, tile| {
-            own.solve_request(tile, vec![], carried.clone(), bounds.clone(), keep)
+            own.solve_request(tile, others.clone(), carried.clone(), bounds.clone(), keep)
         };
         let (tile, reply) = self.ask(transport, &[tile], After::Prepare, &make)?.remove(0);
         self.acknowledge(tile, told);
@@ -183,20 +183,27 @@ impl<T: Scalar> Conductor<T> {
             order.reverse();
         }
         self.forward = !self.forward;
-        let mut carried: Vec<Entry<T>> = Vec::new();
+        let mut undecided: Vec<Entry<T>> = Vec::new();
         for (k, &tile) in order.iter().enumerate() {
             let ahead = &order[k + 1..];
-            let bounds = self.bounds_for(tile, &carried, |other| ahead.contains(&other));
             let last = ahead.is_empty();
-            carried = self.decide_at(transport, tile, carried, bounds, last)?;
-            carried.append(&mut self.run_mut().tiles[tile as usize].open);
+            let [carried, others, rest] = match last {
+                // All that is left is decided at the end.
+                true => [undecided, vec![], vec![]],
+                false => self.carried_for(tile, undecided),
+            };
+            let bounds = self.bounds_for(tile, &carried, |other| ahead.contains(&other));
+            undecided = others.iter().copied().chain(rest).collect();
+            let left = self.decide_at(transport, tile, [others, carried], bounds, last)?;
+            undecided.extend(left);
             let run = self.run_mut();
-            carried.retain(|entry| !run.known.contains(&entry.index));
-            self.statistics.undecided += carried.len() as u64;
+            undecided.append(&mut run.tiles[tile as usize].open);
+            undecided.retain(|entry| !run.known.contains(&entry.index));
+            self.statistics.undecided += undecided.len() as u64;
         }
         self.statistics.rounds += 1;
         self.statistics.most_rounds = self.statistics.most_rounds.max(1);
-        match carried.len() {
+        match undecided.len() {
             0 => Ok(()),
             left => Err(Error::Mismatch(format!("{left} points stay undecided after a sweep"))),
         }
@@ -240,10 +247,6 @@ impl<T: Scalar> Conductor<T> {
     fn undecided(&self) -> usize {
         let run = self.run.as_ref().expect("a band is under way");
         run.tiles.iter().map(|working| working.open.len()).sum()
-    }
-
-    fn working(&self, tile: TileId) -> &super::calls::Working<T> {
-        &self.run.as_ref().expect("a band is under way").tiles[tile as usize]
     }
 
     fn run_mut(&mut self) -> &mut Run<T> {
