@@ -78,9 +78,7 @@ impl Writer {
     pub(crate) fn bounds<T: Scalar>(self, bounds: &[Bound<T>]) -> Self {
         let mut own = self.u64(bounds.len() as u64);
         own.0.reserve(bounds.len() * 7 * size_of::<T>() + CHECK);
-        bounds.iter().fold(own, |own, bound| {
-            own.corners(&bound.corners).number(bound.largest)
-        })
+        bounds.iter().fold(own, |own, bound| own.corners(&bound.corners).number(bound.largest))
     }
 
     /// Ends the message.
