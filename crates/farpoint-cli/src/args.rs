@@ -132,7 +132,7 @@ pub(crate) struct Sample {
     #[command(flatten)]
     pub(crate) place: Where,
     /// Memory to plan with, such as 8GiB: a cloud that needs more is sampled through the disk, with the
-    /// same result; up to a third more may be taken for now [default: what is free].
+    /// same result; where points fill a volume, up to about twice may be taken [default: what is free].
     #[arg(long, value_name = "SIZE", help_heading = "Memory")]
     pub(crate) memory: Option<Size>,
     /// Sample through files in this folder, which stay there if the run is interrupted [default, where
