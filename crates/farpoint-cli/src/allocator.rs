@@ -33,6 +33,32 @@ unsafe impl GlobalAlloc for OrExit {
     }
 }
 
+/// Has the C library give memory back to the system that is freed. Its threshold for memory of its own
+/// for a list rises to 32 MiB as lists are freed, and pieces of these stay: 20 million points sampled through
+/// the disk with 256 MiB took 329 MiB.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn give_back() {
+    const M_TRIM_THRESHOLD: i32 = -1;
+    const M_MMAP_THRESHOLD: i32 = -3;
+    const M_ARENA_MAX: i32 = -8;
+    const SIZE: i32 = 1 << 18;
+    // What is refused stays as it is: more memory is taken, nothing else.
+    for (what, value) in [(M_MMAP_THRESHOLD, SIZE), (M_TRIM_THRESHOLD, SIZE), (M_ARENA_MAX, 2)] {
+        mallopt(what, value);
+    }
+}
+
+/// Nothing was measured with the allocators of other systems.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn give_back() {}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+unsafe extern "C" {
+    /// Of the GNU C library: sets a number that its allocator works with. It takes the allocator's lock, and
+    /// refuses what it does not know.
+    safe fn mallopt(what: i32, value: i32) -> i32;
+}
+
 /// The pointer, unless the system had no memory for so many bytes.
 fn there(pointer: *mut u8, bytes: usize) -> *mut u8 {
     if pointer.is_null() { out_of_memory(bytes) } else { pointer }

@@ -12,6 +12,7 @@ use farpoint_io::{Error, Scan, memory};
 use farpoint_spool::{Event, Job, Outputs, Sampled};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Share of the free memory that is taken where nobody says how much.
 const FREE: f64 = 0.75;
@@ -19,6 +20,15 @@ const FREE: f64 = 0.75;
 const SMALL: u64 = 200;
 /// Bytes that a point takes in memory while it is sampled, for each byte of a coordinate.
 const WORK: u64 = 8;
+
+/// What a program does before memory is limited.
+static BEFORE: OnceLock<fn()> = OnceLock::new();
+
+/// Sets what the program does before it samples a file through the disk: its allocator must give free
+/// memory back, or more is taken than was allowed.
+pub fn before_large(prepare: fn()) {
+    BEFORE.get_or_init(|| prepare);
+}
 
 /// A file that is sampled through the disk.
 pub(crate) struct Large {
@@ -130,6 +140,9 @@ pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
     let (path, name) = (&args.input.input, input::name(&args.input.input));
     if let Some(option) = asks_for_more(args) {
         bail!("{name}: {option} is for clouds in memory; leave it out, or allow more --memory");
+    }
+    if let Some(prepare) = BEFORE.get() {
+        prepare();
     }
     let scan = &large.scan;
     scan.warnings().iter().for_each(|warning| warn(&format!("{name}: {warning}")));

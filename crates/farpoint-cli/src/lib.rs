@@ -35,6 +35,8 @@ mod sample;
 mod text;
 mod units;
 
+pub use large::before_large;
+
 use args::{Args, Command};
 use clap::Parser;
 use clap::error::ErrorKind;

@@ -6,5 +6,6 @@ mod allocator;
 static MEMORY: allocator::OrExit = allocator::OrExit;
 
 fn main() -> std::process::ExitCode {
+    farpoint_cli::before_large(allocator::give_back);
     farpoint_cli::main()
 }

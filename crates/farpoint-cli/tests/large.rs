@@ -25,6 +25,33 @@ fn the_bytes_are_those_of_sampling_in_memory() {
     }
 }
 
+/// The most memory that a process had, in MiB, as the system counts it.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn peak(mut child: std::process::Child) -> f64 {
+    let (status, mut most) = (format!("/proc/{}/status", child.id()), 0.0);
+    while child.try_wait().unwrap().is_none() {
+        let said = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kibibytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());
+        most = kibibytes.unwrap_or(most);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(child.wait().unwrap().success());
+    most / 1024.0
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn memory_is_kept() {
+    let folder = Folder::new();
+    folder.ok("-q generate room -n 3000000 --seed 3 -o room.ply");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_farpoint"));
+    let options = "-q sample room.ply -o out.ply --ratio 0.25 --threads 2 --memory 96MiB";
+    let command = command.args(options.split_whitespace()).current_dir(folder.path("."));
+    let peak = peak(command.stdout(Stdio::null()).spawn().unwrap());
+    assert!(peak > 10.0 && peak < 96.0 * 1.05, "{peak} MiB");
+}
+
 #[test]
 fn reports_have_the_same_keys() {
     let folder = Folder::new();

@@ -17,6 +17,8 @@ const LEAST: u64 = 24 << 20;
 const HELD: u64 = 3;
 /// Bytes of a candidate of a band, with what decides about it.
 const CANDIDATE: u64 = 160;
+/// Bytes of an undecided point of another tile: as it is kept, told, and looked at.
+const CARRIED: u64 = 128;
 /// Bytes of a page that stays in memory.
 const CACHED_PAGE: u64 = 256 * 32;
 
@@ -29,6 +31,8 @@ pub(crate) struct Shares {
     pub(crate) tile: u64,
     /// Candidates of a band, at most.
     pub(crate) candidates: u64,
+    /// Undecided points that are carried from tile to tile, about.
+    pub(crate) carried: u64,
     /// Pages that stay in memory, of all tiles.
     pub(crate) pages: u64,
     /// Bytes for the order of the output.
@@ -71,6 +75,7 @@ impl Shares {
             readers: (work / 2 / part.max(1)).clamp(1, threads as u64) as usize,
             tile: sizes.tile.unwrap_or(tile).max(1),
             candidates: sizes.candidates.unwrap_or(work / 4 / CANDIDATE).max(1),
+            carried: work / 2 / CARRIED,
             pages: work / 8 / CACHED_PAGE,
             sorting: sizes.sorting.unwrap_or(work / 3).max(1),
             converting: work / 4 * 3,

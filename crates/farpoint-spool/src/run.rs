@@ -174,7 +174,7 @@ impl Work<'_> {
             tile: start.tile,
         };
         let plan = Plan::new(self.job.amount, starts.iter().map(entry).collect());
-        plan.mode(Mode::Sweep).most(self.shares.candidates)
+        plan.mode(Mode::Sweep).most(self.shares.candidates).carried(self.shares.carried)
     }
 
     fn tiles<T: Scalar>(

@@ -10,7 +10,7 @@ mod route;
 use crate::{Corners, Entry, Error, Key, Lost, TileId, Transport};
 use calls::Run;
 use farpoint::{Amount, Scalar};
-use floor::FloorRule;
+use floor::{FloorRule, Sweeps};
 
 /// How deep bands are worked off. Neither changes a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,12 +39,16 @@ pub struct Plan<T> {
     pub tries: usize,
     /// The floor of a deep band over its largest squared distance; above 0, below 1. 1 for thin bands only.
     pub deep: f64,
+    /// Undecided points that a sweep may carry from tile to tile, about: deep bands are less deep where
+    /// there would be more.
+    pub carried: u64,
 }
 
 impl<T: Scalar> Plan<T> {
     /// So many points, from these on; 16 million candidates a band, five tries a call.
     pub fn new(amount: Amount, starts: Vec<Entry<T>>) -> Self {
-        Self { amount, starts, mode: Mode::Rounds, most: 1 << 24, tries: 5, deep: floor::DEEP }
+        let (mode, most, tries) = (Mode::Rounds, 1 << 24, 5);
+        Self { amount, starts, mode, most, tries, deep: floor::DEEP, carried: u64::MAX }
     }
 
     /// How deep bands are worked off.
@@ -60,6 +64,11 @@ impl<T: Scalar> Plan<T> {
     /// How often a call is made before the run is given up, at least 1.
     pub fn tries(self, tries: usize) -> Self {
         Self { tries: tries.max(1), ..self }
+    }
+
+    /// Undecided points that a sweep may carry from tile to tile, about.
+    pub fn carried(self, carried: u64) -> Self {
+        Self { carried, ..self }
     }
 
     /// The floor of a deep band over its largest squared distance; 1 for thin bands only.
@@ -156,6 +165,7 @@ pub struct Conductor<T: Scalar> {
     /// The floor of a spacing.
     stop: Option<Key>,
     rule: FloorRule,
+    sweeps: Sweeps,
     forward: bool,
     run: Option<Run<T>>,
     outcome: Option<Outcome<T>>,
@@ -187,6 +197,7 @@ impl<T: Scalar> Conductor<T> {
             limit: 0,
             stop: None,
             rule: FloorRule::default(),
+            sweeps: Sweeps::default(),
             forward: true,
             run: None,
             outcome: None,

@@ -61,7 +61,7 @@ impl Writer {
 
     pub(crate) fn entries<T: Scalar>(self, entries: &[Entry<T>]) -> Self {
         let mut own = self.u64(entries.len() as u64);
-        own.0.reserve(entries.len() * (12 + 4 * size_of::<T>()));
+        own.0.reserve(entries.len() * (12 + 4 * size_of::<T>()) + CHECK);
         for entry in entries {
             own.0.extend_from_slice(&entry.index.to_le_bytes());
             own.0.extend_from_slice(&entry.tile.to_le_bytes());
@@ -76,9 +76,9 @@ impl Writer {
     }
 
     pub(crate) fn bounds<T: Scalar>(self, bounds: &[Bound<T>]) -> Self {
-        bounds.iter().fold(self.u64(bounds.len() as u64), |own, bound| {
-            own.corners(&bound.corners).number(bound.largest)
-        })
+        let mut own = self.u64(bounds.len() as u64);
+        own.0.reserve(bounds.len() * 7 * size_of::<T>() + CHECK);
+        bounds.iter().fold(own, |own, bound| own.corners(&bound.corners).number(bound.largest))
     }
 
     /// Ends the message.

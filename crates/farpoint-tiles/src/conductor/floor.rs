@@ -10,6 +10,12 @@ const THIN: f64 = 0.85;
 /// The same of a deep band: four times the samples on a surface.
 pub(super) const DEEP: f64 = 0.25;
 
+/// The floor of the first sweep, where what it carries is limited.
+const FIRST: f64 = 0.75;
+
+/// Points carried grow with this power of the depth of a sweep, about.
+const GROWTH: f64 = 1.5;
+
 /// The last band is aimed to go this far beyond the sample: missing a few choices costs a band more.
 const BEYOND: f64 = 0.99;
 
@@ -79,6 +85,32 @@ impl FloorRule {
         let thinner = self.thinner.max(1.0);
         let change = (candidates as f64 / (0.7 * most as f64)).clamp(0.5, 4.0);
         self.thinner = (thinner * change).clamp(1.0, 1e4);
+    }
+}
+
+/// What the last sweep carried from tile to tile.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Sweeps {
+    /// The most undecided points at a time; 0 before the first sweep.
+    pub(super) undecided: f64,
+    /// The largest squared distance that it began at, and its floor over that.
+    pub(super) largest: f64,
+    pub(super) ratio: f64,
+}
+
+impl Sweeps {
+    /// The floor of the next sweep over its largest squared distance, from `deep` up, so that about as many
+    /// points are carried as may be: of shells along the borders of tiles, as wide as the largest distance.
+    pub(super) fn depth(&self, largest: f64, deep: f64, carried: u64) -> f64 {
+        if carried == u64::MAX {
+            return deep;
+        }
+        if self.undecided == 0.0 {
+            return deep.max(FIRST);
+        }
+        let expected = self.undecided * (largest / self.largest).sqrt();
+        let deeper = (carried as f64 / expected).powf(1.0 / GROWTH).clamp(0.2, 4.0);
+        (1.0 - (1.0 - self.ratio) * deeper).min(0.97).max(deep)
     }
 }
 

@@ -1,8 +1,8 @@
 //! One band: prepared, decided in rounds or in a sweep, finished.
 
 use super::calls::{After, Run, unexpected};
-use super::floor::Progress;
-use super::{Conductor, Mode};
+use super::floor::{Progress, Sweeps};
+use super::{Conductor, Mode, Plan};
 use crate::message::{Counted, Reply, Request};
 use crate::{Bound, Entry, Error, Key, TileId, Transport};
 use farpoint::Scalar;
@@ -38,7 +38,9 @@ impl<T: Scalar> Conductor<T> {
             goal: self.limit as f64 + 1.0,
             stop: stop.map_or(0.0, T::to_f64),
         };
-        let depth = deep.then_some(self.plan.deep);
+        let Plan { deep: deepest, carried, mode, .. } = self.plan;
+        let carried = if mode == Mode::Sweep { carried } else { u64::MAX };
+        let depth = deep.then(|| self.sweeps.depth(largest.to_f64(), deepest, carried));
         let beta = self.rule.next(largest, progress, depth);
         let floor = Key::new(beta, 0);
         let floor = self.stop.map_or(floor, |stop| floor.min(stop));
@@ -46,7 +48,9 @@ impl<T: Scalar> Conductor<T> {
         self.run = Some(Run::new(self.tiles.len(), floor, most));
         self.prepare(transport)?;
         if deep && self.plan.mode == Mode::Sweep {
-            self.sweep(transport)?;
+            let undecided = self.sweep(transport)? as f64;
+            let (largest, beta) = (largest.to_f64(), beta.to_f64());
+            self.sweeps = Sweeps { undecided: undecided.max(1.0), largest, ratio: beta / largest };
         } else {
             self.rounds(transport)?;
         }
@@ -176,14 +180,15 @@ impl<T: Scalar> Conductor<T> {
         self.take_solved(tile, reply)
     }
 
-    /// Decides a band tile after tile; what is undecided is carried on. The next sweep goes backwards.
-    fn sweep(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+    /// Decides a band tile after tile; what is undecided is carried on; the most points at a time. The next sweep
+    /// goes backwards.
+    fn sweep(&mut self, transport: &mut dyn Transport) -> Result<usize, Error> {
         let mut order = self.with_candidates();
         if !self.forward {
             order.reverse();
         }
         self.forward = !self.forward;
-        let mut undecided: Vec<Entry<T>> = Vec::new();
+        let (mut undecided, mut most) = (Vec::<Entry<T>>::new(), 0);
         for (k, &tile) in order.iter().enumerate() {
             let ahead = &order[k + 1..];
             let last = ahead.is_empty();
@@ -200,11 +205,12 @@ impl<T: Scalar> Conductor<T> {
             undecided.append(&mut run.tiles[tile as usize].open);
             undecided.retain(|entry| !run.known.contains(&entry.index));
             self.statistics.undecided += undecided.len() as u64;
+            most = most.max(undecided.len());
         }
         self.statistics.rounds += 1;
         self.statistics.most_rounds = self.statistics.most_rounds.max(1);
         match undecided.len() {
-            0 => Ok(()),
+            0 => Ok(most),
             left => Err(Error::Mismatch(format!("{left} points stay undecided after a sweep"))),
         }
     }

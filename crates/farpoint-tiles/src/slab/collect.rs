@@ -1,13 +1,16 @@
 //! Finds the candidates of a band.
 
-use super::{FANOUT, LEAF, Slab};
+use super::{FANOUT, LEAF, PART, Slab};
 use crate::{Entry, Key, TileId};
 use farpoint::Scalar;
 use farpoint::backend::{Kernel, Simd, load, vectorize};
 use rayon::prelude::*;
 
-/// Parts that are looked at before candidates are counted: 131,072 points.
+/// Parts that are looked at before candidates are counted, at most: 131,072 points.
 const SOME: usize = 8;
+
+/// Points of a part.
+const POINTS: usize = PART * LEAF;
 
 /// Candidates, each with its slot.
 pub(crate) type Collected<T> = Vec<(Entry<T>, u32)>;
@@ -29,7 +32,7 @@ impl<T: Scalar> Slab<T> {
         let parts: Vec<usize> = (0..self.parts.len()).filter(high).collect();
         let share = self.threads && parts.len() > 1;
         let tasks = if share { 4 * rayon::current_num_threads() } else { 1 };
-        for some in parts.chunks(SOME) {
+        for some in parts.chunks((most / POINTS).clamp(1, SOME)) {
             let collect = |parts: &[usize], into: &mut Collected<T>| {
                 for &part in parts {
                     vectorize(self.level, Collect { slab: self, part, floor, tile, held, into });

@@ -180,7 +180,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         let made_before = state.made.len();
         let made;
         let ahead = Ahead::new(bounds);
-        let mut rest = self.foreign(&state, floor, &others, &carried);
+        let mut rest = self.foreign(&state, floor, others, carried);
         let first = state.waiting.is_none();
         let looked_at = if first && deep {
             self.points.load(&mut self.store, &self.log)?;
@@ -220,21 +220,23 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         &self,
         state: &BandState<T>,
         floor: Key,
-        others: &[Entry<T>],
-        carried: &[Entry<T>],
+        others: Vec<Entry<T>>,
+        carried: Vec<Entry<T>>,
     ) -> Vec<Candidate<T>> {
         if others.is_empty() && carried.is_empty() {
             return Vec::new();
         }
-        let of = |held: bool, slot: u32| move |&entry: &Entry<T>| Candidate { entry, slot, held };
-        let all = others.iter().map(of(true, OTHER)).chain(carried.iter().map(of(false, NOWHERE)));
+        let mut all = Vec::with_capacity(others.len() + carried.len());
+        let of = |held: bool, slot: u32| move |entry: Entry<T>| Candidate { entry, slot, held };
+        let foreign = others.into_iter().map(of(true, OTHER));
+        let foreign = foreign.chain(carried.into_iter().map(of(false, NOWHERE)));
         let undecided = |candidate: &Candidate<T>| {
             let Entry { index, tile, .. } = candidate.entry;
             tile != self.id && candidate.entry.key() < floor && !state.knows(index)
         };
-        let mut all: Vec<_> = all.filter(undecided).collect();
+        all.extend(foreign.filter(undecided));
         // What is carried is not also held.
-        all.sort_by_key(|candidate| (candidate.entry.index, candidate.held));
+        all.sort_unstable_by_key(|candidate| (candidate.entry.index, candidate.held));
         all.dedup_by_key(|candidate| candidate.entry.index);
         let made: HashSet<u64> = state.tell.iter().map(|fact| fact.index).collect();
         all.retain(|candidate| !made.contains(&candidate.entry.index));

@@ -28,22 +28,24 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         let neighbors = self.neighbors();
         let slab = self.points.slab().expect("loaded before");
         let mut held = vec![0u64; slab.rows().len().div_ceil(64)];
-        let (mut waiting, mut made, mut collected) = (Vec::new(), Vec::new(), Collected::new());
+        let (mut waiting, mut made) = (Vec::new(), Vec::new());
         let (mut next, mut looked_at, mut last): (usize, usize, Option<T>) = (0, 0, None);
         let mut samples = Samples::new();
         loop {
             let top = top(slab.largest(), last);
             let wanted = narrow_floor(top, floor);
-            collected.clear();
+            let mut collected = Collected::new();
             let low = slab.collect(wanted, self.id, &held, self.most, &mut collected);
             let from = next;
             next += state.facts[from..].partition_point(|fact| fact.key() < low);
-            let own = collected.drain(..).filter(|(entry, _)| !state.knows(entry.index));
+            let own = collected.into_iter().filter(|(entry, _)| !state.knows(entry.index));
             let mut candidates: Vec<Candidate<T>> =
                 own.map(|(entry, slot)| Candidate { entry, slot, held: false }).collect();
             looked_at += candidates.len() + rest.len();
-            candidates.append(rest);
-            candidates.append(&mut waiting);
+            candidates.reserve_exact(rest.len() + waiting.len());
+            // Without what they had room for: here is where most memory is taken.
+            candidates.extend(std::mem::take(rest));
+            candidates.extend(std::mem::take(&mut waiting));
             let facts = &state.facts[from..next];
             made.clear();
             self.solver.solve(&mut candidates, &Band { floor: low, facts, ahead }, &mut made);
@@ -51,6 +53,8 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             let lowering = made.iter().map(|made| made.entry.at);
             lowering.chain(facts.iter().map(|fact| fact.at)).for_each(|at| samples.push(at));
             slab.lower(&samples);
+            let foreign = candidates.iter().filter(|candidate| candidate.entry.tile != self.id);
+            rest.reserve_exact(foreign.count());
             for candidate in candidates {
                 if candidate.entry.tile != self.id {
                     rest.push(candidate);
