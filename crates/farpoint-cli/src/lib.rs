@@ -35,6 +35,7 @@ mod sample;
 mod text;
 mod units;
 
+pub use farpoint_files::each_precision;
 pub use large::before_large;
 
 use args::{Args, Command};

@@ -15,7 +15,6 @@ mod summary;
 mod write;
 
 pub(crate) use layout::layout;
-pub(crate) use pieces::Pieces;
 pub(crate) use stream::stream;
 pub(crate) use summary::summary;
 pub(crate) use write::write;

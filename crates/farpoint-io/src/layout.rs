@@ -2,7 +2,8 @@
 //! [`crate::Scan`] is made of.
 
 use crate::cloud::Cloud;
-use crate::las::Pieces;
+use crate::error::Fault;
+use std::fmt::Debug;
 
 /// The rows of a file that can be read in parts.
 #[derive(Debug)]
@@ -22,6 +23,18 @@ pub(crate) struct Layout {
 pub(crate) enum Rows {
     /// Records of one length, from this byte on.
     Stride(u64),
-    /// Chunks of LAZ.
-    Pieces(Pieces),
+    /// Chunks that are decompressed.
+    Chunks(Box<dyn Chunks>),
+}
+
+/// Chunks of a file, each of which is read and decompressed alone.
+pub(crate) trait Chunks: Debug + Send + Sync {
+    /// How many points each holds.
+    fn points(&self) -> Vec<usize>;
+
+    /// Where a chunk is in the file, and its bytes.
+    fn place(&self, chunk: usize) -> (u64, usize);
+
+    /// The records of a chunk, whose bytes these are.
+    fn decompress(&self, chunk: usize, bytes: &[u8]) -> Result<Vec<u8>, Fault>;
 }

@@ -267,9 +267,9 @@ fn starts(layout: &Layout) -> Vec<u64> {
             let rows = (PART / layout.stride.max(1)).clamp(1, part::ROWS) as u64;
             starts.extend((1..=layout.count.div_ceil(rows)).map(|k| layout.count.min(k * rows)));
         }
-        layout::Rows::Pieces(pieces) => {
+        layout::Rows::Chunks(chunks) => {
             let mut at = 0;
-            starts.extend(pieces.points().map(|points| {
+            starts.extend(chunks.points().into_iter().map(|points| {
                 at += points as u64;
                 at
             }));

@@ -36,7 +36,8 @@ pub(crate) fn layout(file: &mut File, length: u64) -> Result<Option<Layout>, Fau
         let vlr = vlr.map(|vlr| vlr.data().to_vec()).ok_or_else(|| {
             Fault::new("the LASzip record is missing").fix("decompress it elsewhere")
         })?;
-        Pieces::find(file, length, start, &vlr, count, stride)?.map(Rows::Pieces)
+        Pieces::find(file, length, start, &vlr, count, stride)?
+            .map(|pieces| Rows::Chunks(Box::new(pieces)))
     } else {
         Some(Rows::Stride(start))
     };

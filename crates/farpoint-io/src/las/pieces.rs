@@ -2,6 +2,7 @@
 
 use super::points::{self, Chunk};
 use crate::error::{Fault, Place};
+use crate::layout::Chunks;
 use crate::quiet::guarded;
 use laz::LazVlr;
 use laz::laszip::{ChunkTable, CompressorType};
@@ -84,19 +85,18 @@ impl Pieces {
             }
         }
     }
+}
 
-    /// How many points each chunk holds.
-    pub(crate) fn points(&self) -> impl Iterator<Item = usize> {
-        self.all.iter().map(|piece| piece.points)
+impl Chunks for Pieces {
+    fn points(&self) -> Vec<usize> {
+        self.all.iter().map(|piece| piece.points).collect()
     }
 
-    /// Where a chunk is in the file, and its bytes.
-    pub(crate) fn place(&self, piece: usize) -> (u64, usize) {
+    fn place(&self, piece: usize) -> (u64, usize) {
         (self.all[piece].at, self.all[piece].bytes)
     }
 
-    /// The records of a chunk, whose bytes these are.
-    pub(crate) fn decompress(&self, piece: usize, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+    fn decompress(&self, piece: usize, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
         let Piece { at, points, .. } = self.all[piece];
         let chunk = Chunk { bytes, at: at as usize, points };
         let fault = |fault: Fault| fault.at(Place::Byte(at as usize));

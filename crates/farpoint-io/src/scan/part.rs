@@ -59,9 +59,9 @@ impl Scan {
                 let rows = (starts[part + 1] - starts[part]) as usize;
                 read(start + starts[part] * layout.stride as u64, rows * layout.stride)?
             }
-            layout::Rows::Pieces(pieces) => {
-                let (at, length) = pieces.place(part);
-                pieces.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
+            layout::Rows::Chunks(chunks) => {
+                let (at, length) = chunks.place(part);
+                chunks.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
             }
         };
         Ok(layout.head.table.as_ref().map(|head| Table {
