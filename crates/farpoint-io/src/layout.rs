@@ -4,6 +4,10 @@
 use crate::cloud::Cloud;
 use crate::error::Fault;
 use std::fmt::Debug;
+use std::io;
+
+/// Gives the next rows to be written, `None` after the last.
+pub(crate) type Blocks<'a> = &'a mut dyn FnMut() -> io::Result<Option<Vec<u8>>>;
 
 /// The rows of a file that can be read in parts.
 #[derive(Debug)]

@@ -7,7 +7,6 @@ mod some;
 mod write;
 
 pub use part::Rows;
-pub(crate) use write::Blocks;
 
 use crate::cloud::Cloud;
 use crate::column::Scalar;

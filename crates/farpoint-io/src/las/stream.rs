@@ -3,8 +3,8 @@
 use super::write::{Counts, before_points, describe_kept, header_bytes, move_extended, prepare};
 use crate::error::Fault;
 use crate::header::LasHeader;
+use crate::layout::Blocks;
 use crate::quiet::guarded;
-use crate::scan::Blocks;
 use laz::{LazVlr, ParLasZipCompressor};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};

@@ -13,9 +13,6 @@ use ply_rs_bw::ply::Encoding as PlyEncoding;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Gives the next rows to be written, `None` after the last.
-pub(crate) type Blocks<'a> = &'a mut dyn FnMut() -> io::Result<Option<Vec<u8>>>;
-
 impl Scan {
     /// Whether writing to `path` with these options copies rows as they are stored, so that
     /// [`Scan::write_stored`] writes the bytes that [`crate::write()`] does.

@@ -190,7 +190,8 @@ mod tests {
             assert!(ends.zip(&layout.shared[1..]).all(|(end, next)| end <= next.start));
             assert!(layout.shared.last().unwrap().end <= layout.own, "{layout:?}");
             assert!(
-                layout.starts + 8 <= layout.own + layout.own_stride && layout.covering.is_multiple_of(8)
+                layout.starts + 8 <= layout.own + layout.own_stride
+                    && layout.covering.is_multiple_of(8)
             );
         }
     }
