@@ -32,7 +32,7 @@ fn a_file_that_does_not_fit_is_refused_before_it_is_read() {
     let file = File::options().write(true).open(folder.path("big.ply")).unwrap();
     // The points are a hole that takes no space on the disk.
     file.set_len(header.len() as u64 + 3_000_000_000).unwrap();
-    let (status, err) = limited(&folder, 1_000_000, "sample big.ply -n 10 -o small.ply");
+    let (status, err) = limited(&folder, 1_000_000, "order big.ply -o small.ply");
     assert_eq!(status, Some(2), "{err}");
     assert!(one_line(&err) && err.contains("big.ply: needs about 2.8 GiB"), "{err}");
     assert_eq!(folder.files(), ["big.ply"]);
@@ -44,11 +44,26 @@ fn a_cloud_that_does_not_fit_is_refused() {
     folder.room("room.ply", 4_000_000);
     // The coordinates beside the file; what sampling takes beside both.
     for kibibytes in [110_000, 150_000] {
-        let (status, err) = limited(&folder, kibibytes, "sample room.ply -n 10 -o small.ply");
+        let sample = "sample room.ply -n 10 --algorithm naive -o small.ply";
+        let (status, err) = limited(&folder, kibibytes, sample);
         assert_eq!(status, Some(2), "{kibibytes}: {err}");
         assert!(one_line(&err) && err.contains("room.ply: needs about"), "{kibibytes}: {err}");
     }
     assert_eq!(folder.files(), ["room.ply"]);
+}
+
+#[test]
+fn a_cloud_that_does_not_fit_is_sampled_through_the_disk() {
+    let folder = Folder::new();
+    folder.room("room.ply", 4_000_000);
+    let (status, err) = limited(&folder, 8_000_000, "sample room.ply -n 1000 -o whole.ply");
+    assert_eq!((status, err.as_str()), (Some(0), ""));
+    let (status, err) = limited(&folder, 200_000, "sample room.ply -n 1000 -o small.ply");
+    assert_eq!(status, Some(0), "{err}");
+    assert!(err.contains("room.ply: would take about 323 MiB of memory"), "{err}");
+    let bytes = |name| std::fs::read(folder.path(name)).unwrap();
+    assert!(bytes("small.ply") == bytes("whole.ply"));
+    assert_eq!(folder.files(), ["room.ply", "small.ply", "whole.ply"]);
 }
 
 #[test]
