@@ -17,6 +17,7 @@ FLOORS = [
     ["farpoint.sampling", "farpoint.approximate", "farpoint.neighbors", "farpoint.measures", "farpoint.files",
      "farpoint.devices", "farpoint.several", "farpoint.operators", "farpoint.index",
      "farpoint.many_files"],
+    ["farpoint._sample_arguments", "farpoint._search_arguments"],
     ["farpoint._arrays"],
     ["farpoint._torch"],
     ["farpoint._arguments", "farpoint._progress", "farpoint._typing", "farpoint._native",
