@@ -7,13 +7,16 @@ use crate::messages::note;
 use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
-use crate::{args, check, input, large, many, output, units};
+use crate::{args, bag, check, input, large, many, output, units};
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, memory};
 use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn run(args: &args::Sample) -> Result<()> {
+    if let Some(recording) = bag::whole(&args.input.input, &args.input.reading, &args.many)? {
+        return bag::sample(args, &recording);
+    }
     if many::is_asked(&args.input.input, &args.many) {
         return many::sample(args);
     }

@@ -152,7 +152,8 @@ impl<'a> PointCloud2<'a> {
     /// If there is no such row.
     pub fn row(&self, row: usize) -> &'a [u8] {
         assert!(row < self.len(), "row {row} of {} points", self.len());
-        let at = self.data.start + row / self.width * self.row_step + row % self.width * self.point_step;
+        let at =
+            self.data.start + row / self.width * self.row_step + row % self.width * self.point_step;
         &self.message[at..at + self.point_step]
     }
 
@@ -167,6 +168,39 @@ impl<'a> PointCloud2<'a> {
             true => rows.map(|row| f32s(self.row(row), places, f32::from_be_bytes)).collect(),
             false => rows.map(|row| f32s(self.row(row), places, f32::from_le_bytes)).collect(),
         })
+    }
+
+    /// The rows with a place: all of x, y, z finite, and with `drop_zeros` not all of them 0. Then how
+    /// many have none, and how many more are zeros.
+    pub fn usable(&self, drop_zeros: bool) -> (Vec<u32>, [usize; 2]) {
+        let single = self.axes.iter().all(|(_, double)| !double);
+        let places = self.axes.map(|(at, _)| at);
+        match (single, self.big_endian) {
+            (true, false) => self.rows_where(drop_zeros, |point| {
+                f32s(point, places, f32::from_le_bytes).map(f64::from)
+            }),
+            _ => self.rows_where(drop_zeros, |point| self.wide(point)),
+        }
+    }
+
+    fn rows_where(
+        &self,
+        drop_zeros: bool,
+        place: impl Fn(&[u8]) -> [f64; 3],
+    ) -> (Vec<u32>, [usize; 2]) {
+        let (mut rows, mut bad, mut zeros) = (Vec::with_capacity(self.len()), 0, 0);
+        for row in 0..self.len() {
+            let place = place(self.row(row));
+            if !place.iter().all(|value| value.is_finite()) {
+                bad += 1;
+            } else if drop_zeros && place == [0.0; 3] {
+                zeros += 1;
+            } else {
+                // Each takes at least four bytes of a message with a length of 32 bits.
+                rows.push(row as u32);
+            }
+        }
+        (rows, [bad, zeros])
     }
 
     fn wide(&self, point: &[u8]) -> [f64; 3] {

@@ -109,7 +109,9 @@ impl Contents {
     fn clouds(&self) -> String {
         let clouds: Vec<_> = self.with_clouds().collect();
         match clouds.is_empty() {
-            true => "no topic holds sensor_msgs/PointCloud2; 'farpoint info' lists what there is".into(),
+            true => {
+                "no topic holds sensor_msgs/PointCloud2; 'farpoint info' lists what there is".into()
+            }
             false => format!("topics with clouds: {}", list(&clouds)),
         }
     }
@@ -219,7 +221,8 @@ impl Survey {
                     let behind = head.at + head.there(frames.end());
                     let read = frames.read(&mut start, behind)?;
                     let about = ChunkHead::of(&start[..read]);
-                    self.contents.compression = Some(about.map_or(String::new(), |c| c.compression));
+                    self.contents.compression =
+                        Some(about.map_or(String::new(), |c| c.compression));
                     break;
                 }
                 op::MESSAGE => break,

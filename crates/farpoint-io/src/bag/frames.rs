@@ -113,7 +113,9 @@ pub(super) fn too_large(length: u64) -> Fault {
 
 /// What the system said while the file was read.
 fn io_fault(error: std::io::Error, at: u64) -> Fault {
-    Fault::new(format!("cannot be read on: {error}")).at(place(at)).fix("check the disk, and try again")
+    Fault::new(format!("cannot be read on: {error}"))
+        .at(place(at))
+        .fix("check the disk, and try again")
 }
 
 pub(super) fn place(at: u64) -> Place {

@@ -37,10 +37,9 @@ pub(super) fn of(schema: &str, encoding: &str) -> Kind {
             "decompress the topic with 'ros2 run point_cloud_transport republish' while playing it, and \
              record that",
         ),
-        ("cloudini_msgs" | "cloudini" | "draco_point_cloud_transport", _) => Kind::Refused(
-            "compressed clouds",
-            "decompress the topic with its own tool first",
-        ),
+        ("cloudini_msgs" | "cloudini" | "draco_point_cloud_transport", _) => {
+            Kind::Refused("compressed clouds", "decompress the topic with its own tool first")
+        }
         ("foxglove", "PointCloud") => Kind::Refused(
             "foxglove.PointCloud, which is not read yet",
             "record sensor_msgs/PointCloud2",

@@ -23,10 +23,10 @@ pub(crate) fn read(bag: &Bag, options: &ReadOptions) -> Result<Cloud, Error> {
         fix: fix.to_owned(),
     };
     let topic = bag.contents.cloud_topic(options.topic.as_deref());
-    let topic = topic.map_err(|what| refuse("a recording".into(), &what))?;
+    let topic = topic.map_err(|what| refuse("an MCAP recording".into(), &what))?;
     let (name, count) = (&topic.name, topic.messages);
     let Some(wanted) = options.message else {
-        let what = format!("a recording with {count} clouds on {name}");
+        let what = format!("an MCAP recording with {count} clouds on {name}");
         return Err(refuse(what, "name one of them by --message K, the first being 0"));
     };
     if wanted as u64 >= count {

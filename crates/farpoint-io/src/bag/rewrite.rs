@@ -9,11 +9,11 @@ use super::queue::{Gate, PATIENCE};
 use super::unpack::Unpacker;
 use super::wire::Encoding;
 use super::writer::{Target, Writer};
+use super::{PointCloud2, kind::Kind};
 use crate::error::{Error, Fault};
 use crate::format::Format;
 use crate::quiet::guarded;
 use crate::sink::{Sink, put_by};
-use super::{PointCloud2, kind::Kind};
 use mcap::write::NoSeek;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Cursor};
@@ -205,9 +205,8 @@ fn work(
         if gate.closed() {
             return;
         }
-        let ready = guarded("the work on a chunk failed", || {
-            cut(&piece, &mut unpacker, channels, choose)
-        });
+        let ready =
+            guarded("the work on a chunk failed", || cut(&piece, &mut unpacker, channels, choose));
         drop(piece);
         if hand.send(Done::Piece(number, bytes, ready)).is_err() {
             return;

@@ -166,9 +166,9 @@ fn fault(error: McapError) -> Fault {
             let what = format!("a chunk is compressed by '{name}', which is not read");
             Fault::new(what).fix("'mcap compress' writes it with zstd")
         }
-        McapError::BadChunkCrc { saved, calculated } => {
-            damaged(format!("a chunk is damaged: its checksum is {calculated:08x}, not {saved:08x}"))
-        }
+        McapError::BadChunkCrc { saved, calculated } => damaged(format!(
+            "a chunk is damaged: its checksum is {calculated:08x}, not {saved:08x}"
+        )),
         error => damaged(format!("a chunk is damaged: {error}")),
     }
 }

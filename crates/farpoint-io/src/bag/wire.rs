@@ -48,7 +48,8 @@ pub(super) struct Wire<'a> {
 impl<'a> Wire<'a> {
     /// The start of a message.
     pub(super) fn new(encoding: Encoding, bytes: &'a [u8]) -> Result<Wire<'a>, String> {
-        let start = |at: usize, big_endian: bool| Wire { bytes, at, base: at, encoding, big_endian };
+        let start =
+            |at: usize, big_endian: bool| Wire { bytes, at, base: at, encoding, big_endian };
         if encoding == Encoding::Ros1 {
             return Ok(start(0, false));
         }
@@ -76,9 +77,8 @@ impl<'a> Wire<'a> {
     /// The next so many bytes; `what` names them.
     pub(super) fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], String> {
         let end = self.at.checked_add(count).filter(|&end| end <= self.bytes.len());
-        let end = end.ok_or_else(|| {
-            format!("cut short: {what} ends behind byte {}", self.bytes.len())
-        })?;
+        let end =
+            end.ok_or_else(|| format!("cut short: {what} ends behind byte {}", self.bytes.len()))?;
         let taken = &self.bytes[self.at..end];
         self.at = end;
         Ok(taken)

@@ -55,9 +55,8 @@ impl<'a> Writer<'a> {
     /// Writes a piece.
     pub(super) fn put(&mut self, ready: &Ready) -> Result<(), Fault> {
         match ready {
-            Ready::Records { bytes, chunked, .. } => {
-                records(bytes).try_for_each(|(opcode, content)| self.record(opcode, content, *chunked))
-            }
+            Ready::Records { bytes, chunked, .. } => records(bytes)
+                .try_for_each(|(opcode, content)| self.record(opcode, content, *chunked)),
             Ready::Attachment { at, length } => self.attachment(*at, *length),
         }
     }
