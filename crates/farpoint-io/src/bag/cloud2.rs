@@ -157,16 +157,25 @@ impl<'a> PointCloud2<'a> {
         &self.message[at..at + self.point_step]
     }
 
+    /// The bytes of every point, in order.
+    fn points(&self) -> impl Iterator<Item = &'a [u8]> {
+        // There may be very many rows of no points.
+        let rows = if self.is_empty() { 0 } else { self.height };
+        let (data, stride) = (&self.message[self.data.clone()], self.row_step);
+        let (step, length) = (self.point_step.max(1), self.width * self.point_step);
+        (0..rows).flat_map(move |row| data[row * stride..][..length].chunks_exact(step))
+    }
+
     /// The places of all points: f32, or f64 if one of the fields is float64.
     pub fn coordinates(&self) -> Coordinates {
-        let rows = 0..self.len();
+        let points = self.points();
         if self.axes.iter().any(|(_, double)| *double) {
-            return Coordinates::F64(rows.map(|row| self.wide(self.row(row))).collect());
+            return Coordinates::F64(points.map(|point| self.wide(point)).collect());
         }
         let places = self.axes.map(|(at, _)| at);
         Coordinates::F32(match self.big_endian {
-            true => rows.map(|row| f32s(self.row(row), places, f32::from_be_bytes)).collect(),
-            false => rows.map(|row| f32s(self.row(row), places, f32::from_le_bytes)).collect(),
+            true => points.map(|point| f32s(point, places, f32::from_be_bytes)).collect(),
+            false => points.map(|point| f32s(point, places, f32::from_le_bytes)).collect(),
         })
     }
 
@@ -189,17 +198,17 @@ impl<'a> PointCloud2<'a> {
         place: impl Fn(&[u8]) -> [f64; 3],
     ) -> (Vec<u32>, [usize; 2]) {
         let (mut rows, mut bad, mut zeros) = (Vec::with_capacity(self.len()), 0, 0);
-        for row in 0..self.len() {
-            let place = place(self.row(row));
+        // Each takes at least four bytes of a message with a length of 32 bits.
+        self.points().zip(0u32..).for_each(|(point, row)| {
+            let place = place(point);
             if !place.iter().all(|value| value.is_finite()) {
                 bad += 1;
             } else if drop_zeros && place == [0.0; 3] {
                 zeros += 1;
             } else {
-                // Each takes at least four bytes of a message with a length of 32 bits.
-                rows.push(row as u32);
+                rows.push(row);
             }
-        }
+        });
         (rows, [bad, zeros])
     }
 
@@ -307,7 +316,7 @@ fn row_stride(
     })
 }
 
-fn f32s(point: &[u8], places: [usize; 3], value: fn([u8; 4]) -> f32) -> [f32; 3] {
+fn f32s(point: &[u8], places: [usize; 3], value: impl Fn([u8; 4]) -> f32) -> [f32; 3] {
     places.map(|at| value(number(point, at)))
 }
 
