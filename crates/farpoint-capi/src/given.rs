@@ -172,7 +172,8 @@ pub(crate) fn named<T: Copy>(
     if let Some((.., meaning)) = table.iter().find(|(number, ..)| *number == value) {
         return Ok(*meaning);
     }
-    let names: Vec<_> = table.iter().map(|(number, name, _)| format!("{name} ({number})")).collect();
+    let names: Vec<_> =
+        table.iter().map(|(number, name, _)| format!("{name} ({number})")).collect();
     Err(invalid(format!("{member} is {value}; give {}", names.join(", "))))
 }
 
@@ -252,7 +253,9 @@ mod tests {
             let refused = |data, count| list::<usize>(data, count, "rows").unwrap_err().text;
             assert_eq!(refused(std::ptr::null(), 3), "rows is NULL, but 3 are to be there");
             assert!(refused(numbers.as_ptr(), usize::MAX / 4).contains("fit in no memory"));
-            assert!(refused(std::ptr::without_provenance(usize::MAX - 15), 2).contains("no memory"));
+            assert!(
+                refused(std::ptr::without_provenance(usize::MAX - 15), 2).contains("no memory")
+            );
             assert!(refused(std::ptr::without_provenance(9), 2).contains("not aligned"));
         }
     }

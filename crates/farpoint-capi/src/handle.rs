@@ -39,11 +39,7 @@ pub(crate) unsafe fn give_all<R>(
 ///
 /// # Safety
 /// `result` is NULL, or was given to C and not freed yet.
-pub(crate) unsafe fn read<R, V>(
-    result: *const R,
-    otherwise: V,
-    read: impl FnOnce(&R) -> V,
-) -> V {
+pub(crate) unsafe fn read<R, V>(result: *const R, otherwise: V, read: impl FnOnce(&R) -> V) -> V {
     // SAFETY: by this function's contract; results never change.
     let result = unsafe { result.as_ref() };
     match result {

@@ -5,7 +5,9 @@ use crate::constants::*;
 use crate::given::named;
 use crate::options::farpoint_run_options;
 use crate::progress::Listener;
-use crate::status::{Failure, invalid, unavailable};
+#[cfg(not(feature = "cuda"))]
+use crate::status::unavailable;
+use crate::status::{Failure, invalid};
 use farpoint::{BadRows, Cpu, Level, Observer};
 
 #[cfg(not(feature = "cuda"))]
@@ -51,6 +53,7 @@ impl Run {
     }
 
     /// The CPU, for what no GPU does.
+    #[cfg_attr(not(feature = "cuda"), expect(unused_variables, reason = "there is but the CPU"))]
     pub(crate) fn cpu(&self, what: &str) -> Result<Cpu, Failure> {
         match &self.place {
             Place::Cpu(cpu) => Ok(*cpu),
@@ -59,6 +62,12 @@ impl Run {
                 Err(invalid(format!("{what} on the CPU only; set device to FARPOINT_CPU (0)")))
             }
         }
+    }
+
+    /// Whether there is a listener.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn is_heard(&self) -> bool {
+        self.listener.is_some()
     }
 
     /// Does the work, which tells the listener how far it has come, if there is one.
@@ -91,7 +100,10 @@ fn place(options: &farpoint_run_options) -> Result<Place, Failure> {
             "device_number is {number}, but the device is the CPU; set device to FARPOINT_CUDA (1), or device_number to 0"
         ))),
         false => Ok(Place::Cpu(cpu(options)?)),
-        true => gpu(number),
+        #[cfg(feature = "cuda")]
+        true => gpu(number).map(Place::Gpu),
+        #[cfg(not(feature = "cuda"))]
+        true => Err(without_cuda()),
     }
 }
 
@@ -115,20 +127,19 @@ fn cpu(options: &farpoint_run_options) -> Result<Cpu, Failure> {
     }
 }
 
+/// The GPU with this number.
+///
+/// # Errors
+/// If there is none.
 #[cfg(feature = "cuda")]
-fn gpu(number: i32) -> Result<Place, Failure> {
+pub(crate) fn gpu(number: i32) -> Result<farpoint_cuda::Gpu, Failure> {
     let ordinal = usize::try_from(number)
         .map_err(|_| invalid(format!("device_number is {number}; GPUs are counted from 0")))?;
-    Ok(Place::Gpu(farpoint_cuda::Gpu::new(ordinal)?))
-}
-
-#[cfg(not(feature = "cuda"))]
-fn gpu(_number: i32) -> Result<Place, Failure> {
-    Err(without_cuda())
+    Ok(farpoint_cuda::Gpu::new(ordinal)?)
 }
 
 /// What a library without CUDA says where it is needed.
-#[cfg_attr(feature = "cuda", expect(dead_code, reason = "said without CUDA"))]
+#[cfg(not(feature = "cuda"))]
 pub(crate) fn without_cuda() -> Failure {
     unavailable("this library was built without CUDA; build it with the feature cuda")
 }

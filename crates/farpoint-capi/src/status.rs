@@ -34,6 +34,7 @@ pub(crate) fn invalid(text: impl Into<String>) -> Failure {
 }
 
 /// Something that is not on this machine, or not in this library.
+#[cfg(any(test, not(feature = "cuda")))]
 pub(crate) fn unavailable(text: impl Into<String>) -> Failure {
     Failure { status: FARPOINT_UNAVAILABLE, text: text.into() }
 }

@@ -92,7 +92,9 @@ unsafe fn algorithm(name: *const c_char) -> Result<Algorithm, Failure> {
     // SAFETY: by this function's contract.
     match unsafe { text(name, "algorithm") }? {
         None => Ok(Algorithm::Auto),
-        Some(text) => text.parse().map_err(|error: farpoint::ParseError| invalid(error.to_string())),
+        Some(text) => {
+            text.parse().map_err(|error: farpoint::ParseError| invalid(error.to_string()))
+        }
     }
 }
 
