@@ -13,10 +13,10 @@ pub mod progress;
 
 pub mod options;
 
+pub mod gpu;
+
 pub mod calls;
 
-#[cfg(feature = "cuda")]
-mod device;
 mod given;
 mod handle;
 mod run;

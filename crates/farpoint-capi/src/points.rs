@@ -63,13 +63,13 @@ pub extern "C" fn farpoint_dense(
     dimensions: usize,
     scalar: i32,
 ) -> farpoint_points {
-    let size = if scalar == FARPOINT_FLOAT64 { 8 } else { 4 };
+    let size: isize = if scalar == FARPOINT_FLOAT64 { 8 } else { 4 };
     farpoint_points {
         data,
         count,
         dimensions,
         // Too many coordinates are refused where the points are used.
-        point_stride: (size as isize).saturating_mul(dimensions.min(isize::MAX as usize) as isize),
+        point_stride: size.saturating_mul(dimensions.min(isize::MAX as usize) as isize),
         axis_stride: size,
         axis_offsets: std::ptr::null(),
         buffer: std::ptr::null(),

@@ -3,20 +3,16 @@
 
 use crate::constants::*;
 use crate::given::named;
-use crate::options::farpoint_run_options;
 use crate::progress::Listener;
 #[cfg(not(feature = "cuda"))]
 use crate::status::unavailable;
 use crate::status::{Failure, invalid};
-use farpoint::{BadRows, Cpu, Level, Observer};
+use farpoint::{BadRows, Cpu, Observer};
 
 #[cfg(not(feature = "cuda"))]
 pub(crate) use farpoint::Scalar as Number;
 #[cfg(feature = "cuda")]
 pub(crate) use farpoint_cuda::CudaScalar as Number;
-
-/// More threads than any machine has; each would be started.
-const MOST_THREADS: usize = 4096;
 
 /// How a call is run.
 pub(crate) struct Run {
@@ -40,16 +36,8 @@ impl Default for Run {
 }
 
 impl Run {
-    pub(crate) fn new(options: &farpoint_run_options) -> Result<Self, Failure> {
-        let bad_rows = [
-            (FARPOINT_BAD_ROWS_ERROR, "FARPOINT_BAD_ROWS_ERROR", BadRows::Error),
-            (FARPOINT_BAD_ROWS_SKIP, "FARPOINT_BAD_ROWS_SKIP", BadRows::Skip),
-        ];
-        Ok(Self {
-            bad_rows: named(options.bad_rows, "bad_rows", &bad_rows)?,
-            place: place(options)?,
-            listener: Listener::new(options.progress, options.user),
-        })
+    pub(crate) fn new(place: Place, bad_rows: BadRows, listener: Option<Listener>) -> Self {
+        Self { place, bad_rows, listener }
     }
 
     /// The CPU, for what no GPU does.
@@ -91,41 +79,6 @@ macro_rules! on_place {
     };
 }
 pub(crate) use on_place;
-
-fn place(options: &farpoint_run_options) -> Result<Place, Failure> {
-    let devices = [(FARPOINT_CPU, "FARPOINT_CPU", false), (FARPOINT_CUDA, "FARPOINT_CUDA", true)];
-    let number = options.device_number;
-    match named(options.device, "device", &devices)? {
-        false if number != 0 => Err(invalid(format!(
-            "device_number is {number}, but the device is the CPU; set device to FARPOINT_CUDA (1), or device_number to 0"
-        ))),
-        false => Ok(Place::Cpu(cpu(options)?)),
-        #[cfg(feature = "cuda")]
-        true => gpu(number).map(Place::Gpu),
-        #[cfg(not(feature = "cuda"))]
-        true => Err(without_cuda()),
-    }
-}
-
-fn cpu(options: &farpoint_run_options) -> Result<Cpu, Failure> {
-    let levels = [
-        (FARPOINT_INSTRUCTIONS_BEST, "FARPOINT_INSTRUCTIONS_BEST", None),
-        (FARPOINT_INSTRUCTIONS_PORTABLE, "FARPOINT_INSTRUCTIONS_PORTABLE", Some(Level::Portable)),
-        (FARPOINT_INSTRUCTIONS_AVX2, "FARPOINT_INSTRUCTIONS_AVX2", Some(Level::Avx2)),
-        (FARPOINT_INSTRUCTIONS_AVX512, "FARPOINT_INSTRUCTIONS_AVX512", Some(Level::Avx512)),
-    ];
-    let mut cpu = Cpu::new();
-    if let Some(level) = named(options.instruction_set, "instruction_set", &levels)? {
-        cpu = cpu.level(level);
-    }
-    match options.threads {
-        0 => Ok(cpu),
-        threads if threads <= MOST_THREADS => Ok(cpu.threads(threads)),
-        threads => Err(invalid(format!(
-            "threads is {threads}; give 0 for all cores, or a number up to {MOST_THREADS}"
-        ))),
-    }
-}
 
 /// The GPU with this number.
 ///

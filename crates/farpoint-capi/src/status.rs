@@ -149,7 +149,8 @@ fn silence() {
     panic::set_hook(Box::new(move |info| {
         let here = INSIDE.try_with(|inside| inside.get() > 0).unwrap_or(true);
         let helps = || rayon::current_thread_index().is_some();
-        if !here && !(RUNNING.load(Ordering::Relaxed) > 0 && helps()) {
+        let ours = here || (RUNNING.load(Ordering::Relaxed) > 0 && helps());
+        if !ours {
             others(info);
         }
     }));

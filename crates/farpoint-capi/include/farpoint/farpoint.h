@@ -744,53 +744,6 @@ typedef struct farpoint_f_score {
 } farpoint_f_score;
 
 /**
- * How a call is run. Every options structure begins with these members.
- *
- * Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
- *
- * @code
- * farpoint_run_options options = {0};
- * options.size = sizeof options;
- * options.threads = 1;
- * @endcode
- */
-typedef struct farpoint_run_options {
-    /**
-     * `sizeof(farpoint_run_options)`: tells the library which members there are.
-     */
-    size_t size;
-    /**
-     * Threads to work on. 0: those of one pool for the whole process, one per core, which starts
-     * when it is first needed. 1: the calling thread alone; no thread is ever started.
-     */
-    size_t threads;
-    /**
-     * FARPOINT_CPU or FARPOINT_CUDA.
-     */
-    int32_t device;
-    /**
-     * Which GPU, from 0; 0 for the CPU.
-     */
-    int32_t device_number;
-    /**
-     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
-     */
-    int32_t instruction_set;
-    /**
-     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
-     */
-    int32_t bad_rows;
-    /**
-     * Called now and then; may cancel. NULL if nobody listens.
-     */
-    farpoint_progress_callback progress;
-    /**
-     * Passed to `progress`.
-     */
-    void *user;
-} farpoint_run_options;
-
-/**
  * What is asked of a search for several neighbors. `k` must be set, unless all neighbors in balls
  * are wanted.
  */
@@ -870,6 +823,53 @@ typedef struct farpoint_search_options {
      */
     double near_radius;
 } farpoint_search_options;
+
+/**
+ * How a call is run. Every options structure begins with these members.
+ *
+ * Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
+ *
+ * @code
+ * farpoint_run_options options = {0};
+ * options.size = sizeof options;
+ * options.threads = 1;
+ * @endcode
+ */
+typedef struct farpoint_run_options {
+    /**
+     * `sizeof(farpoint_run_options)`: tells the library which members there are.
+     */
+    size_t size;
+    /**
+     * Threads to work on. 0: those of one pool for the whole process, one per core, which starts
+     * when it is first needed. 1: the calling thread alone; no thread is ever started.
+     */
+    size_t threads;
+    /**
+     * FARPOINT_CPU or FARPOINT_CUDA.
+     */
+    int32_t device;
+    /**
+     * Which GPU, from 0; 0 for the CPU.
+     */
+    int32_t device_number;
+    /**
+     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+     */
+    int32_t instruction_set;
+    /**
+     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+     */
+    int32_t bad_rows;
+    /**
+     * Called now and then; may cancel. NULL if nobody listens.
+     */
+    farpoint_progress_callback progress;
+    /**
+     * Passed to `progress`.
+     */
+    void *user;
+} farpoint_run_options;
 
 /**
  * Distances from each sample to its nearest other sample, in the unit of the coordinates.
@@ -1554,57 +1554,6 @@ struct farpoint_f_score farpoint_chamfer_result_f_score(const struct farpoint_ch
                                                         double threshold);
 
 /**
- * The gradients of the coordinates of both clouds, from those of the raw distances.
- *
- * The distance of a point p to its nearest q with the gradient g sends 2 g (p - q) to p and the
- * negative of it to q (norm 1: g times the sign of the difference). The same bits on every run, on
- * any number of threads. For the mean of `n` distances give `1 / n` for each.
- *
- * @param found    what farpoint_chamfer() returned for these clouds
- * @param a        the first cloud, as it was given there
- * @param b        the second cloud, as it was given there
- * @param grad_a   gradients of the raw distances from `a` to `b`: a number of the clouds' scalar
- *                 type per row of `a`. NULL: all 0
- * @param grad_b   the same from `b` to `a`, a number per row of `b`. NULL: all 0
- * @param options  how the call is run; may be NULL
- * @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
- *                 on an error
- * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
- */
-int32_t farpoint_chamfer_backward(const struct farpoint_chamfer_result *found,
-                                  struct farpoint_points a,
-                                  struct farpoint_points b,
-                                  const void *grad_a,
-                                  const void *grad_b,
-                                  const struct farpoint_run_options *options,
-                                  struct farpoint_gradients_result **result);
-
-/**
- * Frees gradients. NULL is fine.
- */
-void farpoint_gradients_result_free(struct farpoint_gradients_result *result);
-
-/**
- * Numbers of one cloud's gradients, its points times its dimensions: 0 for the first cloud, 1 for
- * the second. 0 for NULL or another number.
- */
-size_t farpoint_gradients_result_count(const struct farpoint_gradients_result *result,
-                                       int32_t cloud);
-
-/**
- * The gradients of the first cloud (0) or the second (1), without gaps; NULL for another number, and
- * if the points were not `float`.
- */
-const float *farpoint_gradients_result_f32(const struct farpoint_gradients_result *result,
-                                           int32_t cloud);
-
-/**
- * The same for points of type `double`; NULL if they were not.
- */
-const double *farpoint_gradients_result_f64(const struct farpoint_gradients_result *result,
-                                            int32_t cloud);
-
-/**
  * The neighbors in `y` of each point of `x`, at most `k`: the nearest (kNN), or those in a ball
  * (ball query).
  *
@@ -1740,6 +1689,57 @@ const double *farpoint_within_result_raw_distances_f64(const struct farpoint_wit
 size_t farpoint_within_result_dropped(const struct farpoint_within_result *result);
 
 /**
+ * The gradients of the coordinates of both clouds, from those of the raw distances.
+ *
+ * The distance of a point p to its nearest q with the gradient g sends 2 g (p - q) to p and the
+ * negative of it to q (norm 1: g times the sign of the difference). The same bits on every run, on
+ * any number of threads. For the mean of `n` distances give `1 / n` for each.
+ *
+ * @param found    what farpoint_chamfer() returned for these clouds
+ * @param a        the first cloud, as it was given there
+ * @param b        the second cloud, as it was given there
+ * @param grad_a   gradients of the raw distances from `a` to `b`: a number of the clouds' scalar
+ *                 type per row of `a`. NULL: all 0
+ * @param grad_b   the same from `b` to `a`, a number per row of `b`. NULL: all 0
+ * @param options  how the call is run; may be NULL
+ * @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
+ *                 on an error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_chamfer_backward(const struct farpoint_chamfer_result *found,
+                                  struct farpoint_points a,
+                                  struct farpoint_points b,
+                                  const void *grad_a,
+                                  const void *grad_b,
+                                  const struct farpoint_run_options *options,
+                                  struct farpoint_gradients_result **result);
+
+/**
+ * Frees gradients. NULL is fine.
+ */
+void farpoint_gradients_result_free(struct farpoint_gradients_result *result);
+
+/**
+ * Numbers of one cloud's gradients, its points times its dimensions: 0 for the first cloud, 1 for
+ * the second. 0 for NULL or another number.
+ */
+size_t farpoint_gradients_result_count(const struct farpoint_gradients_result *result,
+                                       int32_t cloud);
+
+/**
+ * The gradients of the first cloud (0) or the second (1), without gaps; NULL for another number, and
+ * if the points were not `float`.
+ */
+const float *farpoint_gradients_result_f32(const struct farpoint_gradients_result *result,
+                                           int32_t cloud);
+
+/**
+ * The same for points of type `double`; NULL if they were not.
+ */
+const double *farpoint_gradients_result_f64(const struct farpoint_gradients_result *result,
+                                            int32_t cloud);
+
+/**
  * The gradients of the coordinates of both clouds, from those of the raw distances that
  * farpoint_search() found: as farpoint_chamfer_backward(). CPU only.
  *
@@ -1824,7 +1824,7 @@ int32_t farpoint_quality_of(struct farpoint_points points,
  *
  * @param points   the cloud; rows with NaN or infinity are an error
  * @param samples  the sample; of the same scalar type and as many dimensions
- * @param options  how the call is run; may be NULL
+ * @param options  how the call is run; may be NULL. There is no progress
  * @param found    its `size` is read, its other members are set
  * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
  */

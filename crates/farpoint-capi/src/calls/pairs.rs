@@ -43,9 +43,8 @@ impl<'a> Pairs<'a> {
     pub(crate) fn precision(&self) -> Result<Precision, Failure> {
         let precision = precision_of(self.a)?;
         precision_of(self.b)?;
-        match self.b.first() {
-            Some(b) => precision.expect(b.precision()?, "the second cloud")?,
-            None => {}
+        if let Some(b) = self.b.first() {
+            precision.expect(b.precision()?, "the second cloud")?;
         }
         Ok(precision)
     }

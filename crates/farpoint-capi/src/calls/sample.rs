@@ -145,7 +145,7 @@ pub unsafe extern "C" fn farpoint_sample_result_covering_radius(
         read(
             result,
             f64::NAN,
-            |result| of_either!(&result.sample, one => f64::from(one.covering_radius())),
+            |result| of_either!(&result.sample, one => farpoint::Scalar::to_f64(one.covering_radius())),
         )
     }
 }

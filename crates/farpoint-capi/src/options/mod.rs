@@ -40,7 +40,7 @@ macro_rules! options {
         impl $name {
             /// How the call is run.
             pub(crate) fn run(&self) -> Result<$crate::run::Run, $crate::status::Failure> {
-                $crate::run::Run::new(&$crate::options::farpoint_run_options {
+                $crate::options::run::read(&$crate::options::farpoint_run_options {
                     size: size_of::<$crate::options::farpoint_run_options>(),
                     threads: self.threads,
                     device: self.device,

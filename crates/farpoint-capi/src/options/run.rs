@@ -1,6 +1,11 @@
 //! How a call is run.
 
-use crate::progress::farpoint_progress_callback;
+use crate::constants::*;
+use crate::given::named;
+use crate::progress::{Listener, farpoint_progress_callback};
+use crate::run::{Place, Run};
+use crate::status::{Failure, invalid};
+use farpoint::{BadRows, Cpu, Level};
 use std::ffi::c_void;
 
 /// How a call is run. Every options structure begins with these members.
@@ -35,3 +40,52 @@ pub struct farpoint_run_options {
 }
 
 super::options!(farpoint_run_options, last: user);
+
+/// More threads than any machine has; each would be started.
+const MOST_THREADS: usize = 4096;
+
+/// How a call is run.
+pub(super) fn read(options: &farpoint_run_options) -> Result<Run, Failure> {
+    let bad_rows = [
+        (FARPOINT_BAD_ROWS_ERROR, "FARPOINT_BAD_ROWS_ERROR", BadRows::Error),
+        (FARPOINT_BAD_ROWS_SKIP, "FARPOINT_BAD_ROWS_SKIP", BadRows::Skip),
+    ];
+    let bad_rows = named(options.bad_rows, "bad_rows", &bad_rows)?;
+    let listener = Listener::new(options.progress, options.user);
+    Ok(Run::new(place(options)?, bad_rows, listener))
+}
+
+fn place(options: &farpoint_run_options) -> Result<Place, Failure> {
+    let devices = [(FARPOINT_CPU, "FARPOINT_CPU", false), (FARPOINT_CUDA, "FARPOINT_CUDA", true)];
+    let number = options.device_number;
+    match named(options.device, "device", &devices)? {
+        false if number != 0 => Err(invalid(format!(
+            "device_number is {number}, but the device is the CPU; set device to FARPOINT_CUDA (1), or device_number to 0"
+        ))),
+        false => Ok(Place::Cpu(cpu(options)?)),
+        #[cfg(feature = "cuda")]
+        true => crate::run::gpu(number).map(Place::Gpu),
+        #[cfg(not(feature = "cuda"))]
+        true => Err(crate::run::without_cuda()),
+    }
+}
+
+fn cpu(options: &farpoint_run_options) -> Result<Cpu, Failure> {
+    let levels = [
+        (FARPOINT_INSTRUCTIONS_BEST, "FARPOINT_INSTRUCTIONS_BEST", None),
+        (FARPOINT_INSTRUCTIONS_PORTABLE, "FARPOINT_INSTRUCTIONS_PORTABLE", Some(Level::Portable)),
+        (FARPOINT_INSTRUCTIONS_AVX2, "FARPOINT_INSTRUCTIONS_AVX2", Some(Level::Avx2)),
+        (FARPOINT_INSTRUCTIONS_AVX512, "FARPOINT_INSTRUCTIONS_AVX512", Some(Level::Avx512)),
+    ];
+    let mut cpu = Cpu::new();
+    if let Some(level) = named(options.instruction_set, "instruction_set", &levels)? {
+        cpu = cpu.level(level);
+    }
+    match options.threads {
+        0 => Ok(cpu),
+        threads if threads <= MOST_THREADS => Ok(cpu.threads(threads)),
+        threads => Err(invalid(format!(
+            "threads is {threads}; give 0 for all cores, or a number up to {MOST_THREADS}"
+        ))),
+    }
+}

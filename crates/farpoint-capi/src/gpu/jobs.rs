@@ -1,6 +1,6 @@
 //! Jobs on clouds in the memory of a GPU: what C hands over, as farpoint-cuda takes it.
 
-use crate::calls::cuda::{
+use super::{
     farpoint_cuda_batch, farpoint_cuda_neighbors, farpoint_cuda_pairs, farpoint_cuda_side,
 };
 use crate::given::{places, structure};
