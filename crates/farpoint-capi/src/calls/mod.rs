@@ -1,0 +1,15 @@
+//! What C calls, by subject, in the order in which the header has it.
+
+pub mod library;
+
+pub mod sample;
+
+pub mod approximate;
+
+pub mod nearest;
+
+pub mod search;
+
+pub mod measure;
+
+pub mod cuda;
