@@ -41,6 +41,10 @@ Points eigen_points(const Matrix& matrix, bool in_columns) {
     const auto column = static_cast<std::ptrdiff_t>(matrix.colStride()) * size;
     const auto rows = static_cast<std::size_t>(matrix.rows());
     const auto columns = static_cast<std::size_t>(matrix.cols());
+    if (matrix.size() == 0) {
+        // Its strides may be 0, which describe nothing.
+        return Points(matrix.data(), in_columns ? columns : rows, in_columns ? rows : columns);
+    }
     return in_columns ? Points::strided(matrix.data(), columns, rows, column, row)
                       : Points::strided(matrix.data(), rows, columns, row, column);
 }

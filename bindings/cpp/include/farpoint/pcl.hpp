@@ -10,6 +10,7 @@
 #include <pcl/point_cloud.h>
 #include <pcl/point_types.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -36,7 +37,7 @@ struct Layout<pcl::PointCloud<PointT>> {
 /// Takes the place of `pcl::FarthestPointSampling`: the same setters, the same first point per seed, and
 /// the samples that PCL's rule chooses, sooner (docs/cpp.md has the table of differences):
 ///
-/// - `setIndices` is honored, as it is in PCL from 1.15.1 on;
+/// - `setIndices` is honored, as it is in PCL from 1.15.1 on; an index that is given twice is an error;
 /// - points with NaN or infinity are left out; they count as removed. `getLeftOut()` tells how many;
 /// - all points as samples come farthest first, not in the order of the input;
 /// - `setNegative` is honored: the points that were not chosen, in the order of the input;
@@ -79,6 +80,7 @@ public:
 protected:
     using pcl::PCLBase<PointT>::input_;
     using pcl::PCLBase<PointT>::indices_;
+    using pcl::PCLBase<PointT>::fake_indices_;
     using pcl::Filter<PointT>::filter_name_;
     using pcl::Filter<PointT>::removed_indices_;
     using pcl::FilterIndices<PointT>::negative_;
@@ -140,7 +142,9 @@ private:
         Options options;
         options.threads = threads_;
         options.starts = {first_row(usable)};
-        options.rows = usable;
+        if (!fake_indices_ || usable.size() != input_->size()) {
+            options.rows = usable;
+        }
         const Sample sample = farpoint::sample(*input_, count, options);
         covering_radius_ = sample.covering_radius();
         return sample.indices().to_vector();
