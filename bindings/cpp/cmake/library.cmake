@@ -98,7 +98,6 @@ endif()
 set_target_properties(farpoint::static PROPERTIES IMPORTED_LOCATION ${farpoint_lib}/${farpoint_archive}
                       INTERFACE_LINK_LIBRARIES "${farpoint_native_list}")
 foreach(target farpoint::farpoint farpoint::static)
-    set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${farpoint_include}"
-                          INTERFACE_COMPILE_FEATURES "c_std_11;cxx_std_17")
+    set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${farpoint_include}")
     add_dependencies(${target} farpoint_cargo)
 endforeach()

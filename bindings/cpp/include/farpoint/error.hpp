@@ -3,6 +3,10 @@
 
 /// Errors of the library as exceptions.
 
+#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#error "farpoint needs C++17: set CMAKE_CXX_STANDARD to 17 or 20, or compile with -std=c++17"
+#endif
+
 #include <farpoint/farpoint.h>
 
 #include <cstdint>
