@@ -2,7 +2,7 @@
 //!
 //! The header is made of this source by cbindgen, comments and all; docs/c.md has the guide.
 
-#![expect(non_camel_case_types, reason = "C's names, which the header has")]
+#![allow(non_camel_case_types, reason = "C's names, which the header has")]
 #![expect(clippy::missing_safety_doc, reason = "the header is for C, where every call is unsafe")]
 
 pub mod constants;
@@ -15,4 +15,9 @@ pub mod options;
 
 pub mod calls;
 
+#[cfg(feature = "cuda")]
+mod device;
+mod given;
+mod handle;
+mod run;
 mod status;

@@ -51,6 +51,7 @@ def sample(
     skip_bad: bool,
     distances: bool,
     out: Any,
+    selected: NDArray[np.int64] | NDArray[np.bool_] | None,
     callback: Callable[[int, int], None] | None,
 ) -> tuple[Any, Any, Any]: ...
 def sample_ragged(

@@ -1,7 +1,26 @@
 //! Clouds in the memory of a GPU, answers that stay there, the caller's stream.
 
+use crate::given::Versioned;
 use crate::options::{farpoint_match_options, farpoint_sample_options, farpoint_search_options};
-use crate::status::{self, Failure};
+use crate::status::entry;
+
+#[cfg(feature = "cuda")]
+use crate::device;
+
+/// Does it where there is CUDA; elsewhere an error.
+macro_rules! with_cuda {
+    ($($argument:ident),* => $work:expr) => {{
+        #[cfg(feature = "cuda")]
+        {
+            $work
+        }
+        #[cfg(not(feature = "cuda"))]
+        {
+            $(let _ = $argument;)*
+            Err(crate::run::without_cuda())
+        }
+    }};
+}
 use std::ffi::c_void;
 
 /// Clouds in the memory of a GPU, and where their samples go. All addresses but that of the structure
@@ -156,6 +175,27 @@ pub struct farpoint_cuda_neighbors {
     pub scratch_size: usize,
 }
 
+// SAFETY: C's layout, the size first; numbers, and addresses that may be NULL.
+unsafe impl Versioned for farpoint_cuda_batch {
+    const NAME: &str = "farpoint_cuda_batch";
+    const FIRST: usize =
+        std::mem::offset_of!(farpoint_cuda_batch, scratch_size) + size_of::<usize>();
+}
+
+// SAFETY: C's layout, the size first; numbers, and addresses that may be NULL.
+unsafe impl Versioned for farpoint_cuda_pairs {
+    const NAME: &str = "farpoint_cuda_pairs";
+    const FIRST: usize =
+        std::mem::offset_of!(farpoint_cuda_pairs, scratch_size) + size_of::<usize>();
+}
+
+// SAFETY: C's layout, the size first; numbers, and addresses that may be NULL.
+unsafe impl Versioned for farpoint_cuda_neighbors {
+    const NAME: &str = "farpoint_cuda_neighbors";
+    const FIRST: usize =
+        std::mem::offset_of!(farpoint_cuda_neighbors, scratch_size) + size_of::<usize>();
+}
+
 /// How many GPUs of NVIDIA this machine has.
 ///
 /// @param count  is set to their number; to 0 on an error
@@ -163,7 +203,12 @@ pub struct farpoint_cuda_neighbors {
 ///         built without it
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_cuda_device_count(count: *mut usize) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    entry(|| {
+        with_cuda!(count => {
+            // SAFETY: as the header asks.
+            unsafe { device::device_count(count) }
+        })
+    })
 }
 
 /// Loads all kernels of a GPU now, so that no later call waits for that. Optional.
@@ -172,7 +217,7 @@ pub unsafe extern "C" fn farpoint_cuda_device_count(count: *mut usize) -> i32 {
 /// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_cuda_warm_up(device_number: i32) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    entry(|| with_cuda!(device_number => Ok(crate::run::gpu(device_number)?.warm_up()?)))
 }
 
 /// Queues the sampling of clouds in device memory on a stream, and returns. Nothing is copied to or
@@ -193,7 +238,12 @@ pub unsafe extern "C" fn farpoint_cuda_sample(
     options: *const farpoint_sample_options,
     stream: *mut c_void,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    entry(|| {
+        with_cuda!(batch, options, stream => {
+            // SAFETY: as the header asks.
+            unsafe { device::sample(batch, options, stream) }
+        })
+    })
 }
 
 /// Bytes of scratch memory that farpoint_cuda_sample() needs for the same arguments, of which
@@ -209,7 +259,12 @@ pub unsafe extern "C" fn farpoint_cuda_sample_scratch(
     options: *const farpoint_sample_options,
     bytes: *mut usize,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    entry(|| {
+        with_cuda!(batch, options, bytes => {
+            // SAFETY: as the header asks.
+            unsafe { device::sample_scratch(batch, options, bytes) }
+        })
+    })
 }
 
 /// Queues a search for rows that hold NaN or infinity, which farpoint_cuda_sample() must not be
@@ -229,7 +284,12 @@ pub unsafe extern "C" fn farpoint_cuda_check_rows(
     counts: *mut i64,
     firsts: *mut i64,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    entry(|| {
+        with_cuda!(batch, device_number, stream, counts, firsts => {
+            // SAFETY: as the header asks.
+            unsafe { device::check_rows(batch, device_number, stream, [counts, firsts]) }
+        })
+    })
 }
 
 /// Queues a search for nearest points of clouds in device memory on a stream, and returns: as
@@ -245,7 +305,12 @@ pub unsafe extern "C" fn farpoint_cuda_nearest(
     options: *const farpoint_match_options,
     stream: *mut c_void,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    entry(|| {
+        with_cuda!(pairs, options, stream => {
+            // SAFETY: as the header asks.
+            unsafe { device::nearest(pairs, options, stream) }
+        })
+    })
 }
 
 /// Bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
@@ -260,7 +325,12 @@ pub unsafe extern "C" fn farpoint_cuda_nearest_scratch(
     options: *const farpoint_match_options,
     bytes: *mut usize,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    entry(|| {
+        with_cuda!(pairs, options, bytes => {
+            // SAFETY: as the header asks.
+            unsafe { device::nearest_scratch(pairs, options, bytes) }
+        })
+    })
 }
 
 /// Queues a search for several neighbors (kNN, ball query) of clouds in device memory on a stream,
@@ -276,7 +346,12 @@ pub unsafe extern "C" fn farpoint_cuda_search(
     options: *const farpoint_search_options,
     stream: *mut c_void,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    entry(|| {
+        with_cuda!(neighbors, options, stream => {
+            // SAFETY: as the header asks.
+            unsafe { device::search(neighbors, options, stream) }
+        })
+    })
 }
 
 /// Bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
@@ -291,7 +366,12 @@ pub unsafe extern "C" fn farpoint_cuda_search_scratch(
     options: *const farpoint_search_options,
     bytes: *mut usize,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    entry(|| {
+        with_cuda!(neighbors, options, bytes => {
+            // SAFETY: as the header asks.
+            unsafe { device::search_scratch(neighbors, options, bytes) }
+        })
+    })
 }
 
 /// Whether a kernel that was queued on a stream has given up since this was last asked: blocks that
@@ -306,5 +386,10 @@ pub unsafe extern "C" fn farpoint_cuda_check_stream(
     device_number: i32,
     stream: *mut c_void,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    entry(|| {
+        with_cuda!(device_number, stream => {
+            // SAFETY: as the header asks.
+            unsafe { device::check_stream(device_number, stream) }
+        })
+    })
 }

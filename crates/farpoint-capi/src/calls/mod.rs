@@ -8,8 +8,16 @@ pub mod approximate;
 
 pub mod nearest;
 
+pub mod chamfer;
+
 pub mod search;
+
+pub mod within;
+
+pub mod gradients;
 
 pub mod measure;
 
 pub mod cuda;
+
+mod pairs;

@@ -1,39 +1,64 @@
-//! Nearest points, and the Chamfer distance.
+//! Nearest points.
 
-use crate::options::{farpoint_match_options, farpoint_run_options};
+use crate::calls::pairs::{Pairs, only, pairs};
+use crate::given::optional;
+use crate::handle::{free, give, give_all, read};
+use crate::options::farpoint_match_options;
 use crate::points::farpoint_points;
-use crate::status::{self, Failure};
-use std::ffi::c_void;
+use crate::run::{Either, Run, in_precision, of_either, on_place};
+use crate::status::Failure;
+use farpoint::{Chamfer, Device, Matcher, Nearest, Scalar};
+use std::ops::Deref;
+use std::ptr;
+use std::sync::Arc;
 
 /// For each point of a cloud its nearest of another.
 ///
 /// Made by farpoint_nearest() and farpoint_nearest_batch() and freed by
 /// farpoint_nearest_result_free(), or lent by farpoint_chamfer_result_direction(). It never changes,
 /// so any number of threads may read it at a time.
-pub struct farpoint_nearest_result {}
+pub struct farpoint_nearest_result {
+    found: Either<Held<f32>, Held<f64>>,
+    indices: Vec<usize>,
+}
 
-/// Nearest points in both directions between two clouds, and what follows from them.
-///
-/// Made by farpoint_chamfer() and farpoint_chamfer_batch(), freed by farpoint_chamfer_result_free().
-/// It never changes, so any number of threads may read it at a time.
-pub struct farpoint_chamfer_result {}
+/// A direction by itself, or one of both.
+enum Held<T> {
+    Alone(Nearest<T>),
+    There(Arc<Chamfer<T>>),
+    Back(Arc<Chamfer<T>>),
+}
 
-/// Gradients of the coordinates of two clouds.
-///
-/// Made by farpoint_chamfer_backward() and its like, freed by farpoint_gradients_result_free(). It
-/// never changes, so any number of threads may read it at a time.
-pub struct farpoint_gradients_result {}
+impl<T> Deref for Held<T> {
+    type Target = Nearest<T>;
 
-/// How much of two clouds agrees: the first is what is judged, the second the truth.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct farpoint_f_score {
-    /// Share of the first cloud within the threshold of the second, 0 to 1.
-    pub precision: f64,
-    /// Share of the second cloud within the threshold of the first, 0 to 1.
-    pub recall: f64,
-    /// Their harmonic mean; 0 when both are 0.
-    pub f_score: f64,
+    fn deref(&self) -> &Nearest<T> {
+        match self {
+            Self::Alone(found) => found,
+            Self::There(both) => &both.a_to_b,
+            Self::Back(both) => &both.b_to_a,
+        }
+    }
+}
+
+impl farpoint_nearest_result {
+    fn new(found: Either<Held<f32>, Held<f64>>) -> Self {
+        let indices = of_either!(&found, found => sizes(&found.indices));
+        Self { found, indices }
+    }
+
+    /// Both directions of a pair.
+    pub(super) fn both(both: &Either<Arc<Chamfer<f32>>, Arc<Chamfer<f64>>>) -> [Self; 2] {
+        match both {
+            Either::Single(both) => {
+                [Held::There(both.clone()), Held::Back(both.clone())].map(Either::Single)
+            }
+            Either::Double(both) => {
+                [Held::There(both.clone()), Held::Back(both.clone())].map(Either::Double)
+            }
+        }
+        .map(Self::new)
+    }
 }
 
 /// For each point of `a` its nearest of `b`.
@@ -51,7 +76,8 @@ pub unsafe extern "C" fn farpoint_nearest(
     options: *const farpoint_match_options,
     result: *mut *mut farpoint_nearest_result,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    // SAFETY: the header asks for places, clouds and options as described.
+    unsafe { give(result, || only(nearest(Pairs::one(&a, &b), options))) }
 }
 
 /// farpoint_nearest() for many pairs of clouds, spread over all threads.
@@ -70,19 +96,24 @@ pub unsafe extern "C" fn farpoint_nearest_batch(
     options: *const farpoint_match_options,
     results: *mut *mut farpoint_nearest_result,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    // SAFETY: the header asks for places, clouds and options as described.
+    unsafe { give_all(results, pair_count, || nearest(pairs(a, b, pair_count)?, options)) }
 }
 
 /// Frees nearest points. NULL is fine. Not for what farpoint_chamfer_result_direction() lends.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_nearest_result_free(result: *mut farpoint_nearest_result) {}
+pub unsafe extern "C" fn farpoint_nearest_result_free(result: *mut farpoint_nearest_result) {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { free(result) }
+}
 
 /// Number of rows, those left out among them; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_nearest_result_count(
     result: *const farpoint_nearest_result,
 ) -> usize {
-    0
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| result.indices.len()) }
 }
 
 /// The nearest point of each row, as a row of the other cloud, the lowest among those equally near;
@@ -91,7 +122,8 @@ pub unsafe extern "C" fn farpoint_nearest_result_count(
 pub unsafe extern "C" fn farpoint_nearest_result_indices(
     result: *const farpoint_nearest_result,
 ) -> *const usize {
-    std::ptr::null()
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), |result| result.indices.as_ptr()) }
 }
 
 /// The distance of each row to its nearest point as it is computed: squared with norm 2. NaN for rows
@@ -100,7 +132,12 @@ pub unsafe extern "C" fn farpoint_nearest_result_indices(
 pub unsafe extern "C" fn farpoint_nearest_result_raw_distances_f32(
     result: *const farpoint_nearest_result,
 ) -> *const f32 {
-    std::ptr::null()
+    let numbers = |result: &farpoint_nearest_result| match &result.found {
+        Either::Single(found) => found.raw_distances.as_ptr(),
+        Either::Double(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), numbers) }
 }
 
 /// The same for points of type `double`; NULL if they were not.
@@ -108,7 +145,12 @@ pub unsafe extern "C" fn farpoint_nearest_result_raw_distances_f32(
 pub unsafe extern "C" fn farpoint_nearest_result_raw_distances_f64(
     result: *const farpoint_nearest_result,
 ) -> *const f64 {
-    std::ptr::null()
+    let numbers = |result: &farpoint_nearest_result| match &result.found {
+        Either::Double(found) => found.raw_distances.as_ptr(),
+        Either::Single(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), numbers) }
 }
 
 /// Mean of the raw distances: squared with norm 2, as most libraries compute one side of the Chamfer
@@ -117,7 +159,8 @@ pub unsafe extern "C" fn farpoint_nearest_result_raw_distances_f64(
 pub unsafe extern "C" fn farpoint_nearest_result_mean(
     result: *const farpoint_nearest_result,
 ) -> f64 {
-    f64::NAN
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, f64::NAN, |result| of_either!(&result.found, found => found.mean())) }
 }
 
 /// Mean of the distances, not squared.
@@ -125,7 +168,10 @@ pub unsafe extern "C" fn farpoint_nearest_result_mean(
 pub unsafe extern "C" fn farpoint_nearest_result_mean_distance(
     result: *const farpoint_nearest_result,
 ) -> f64 {
-    f64::NAN
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe {
+        read(result, f64::NAN, |result| of_either!(&result.found, found => found.mean_distance()))
+    }
 }
 
 /// Largest distance, not squared: the one-sided Hausdorff distance.
@@ -133,7 +179,14 @@ pub unsafe extern "C" fn farpoint_nearest_result_mean_distance(
 pub unsafe extern "C" fn farpoint_nearest_result_max_distance(
     result: *const farpoint_nearest_result,
 ) -> f64 {
-    f64::NAN
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe {
+        read(
+            result,
+            f64::NAN,
+            |result| of_either!(&result.found, found => found.max_distance().to_f64()),
+        )
+    }
 }
 
 /// Share of the rows whose nearest point is within `threshold`, in the unit of the coordinates.
@@ -142,7 +195,14 @@ pub unsafe extern "C" fn farpoint_nearest_result_share_within(
     result: *const farpoint_nearest_result,
     threshold: f64,
 ) -> f64 {
-    f64::NAN
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe {
+        read(
+            result,
+            f64::NAN,
+            |result| of_either!(&result.found, found => found.share_within(threshold)),
+        )
+    }
 }
 
 /// Rows that were left out because they hold NaN or infinity.
@@ -150,146 +210,55 @@ pub unsafe extern "C" fn farpoint_nearest_result_share_within(
 pub unsafe extern "C" fn farpoint_nearest_result_dropped(
     result: *const farpoint_nearest_result,
 ) -> usize {
-    0
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.dropped)) }
 }
 
-/// Nearest points in both directions: for each point of either cloud its nearest of the other.
+/// Indices or numbers as C has them: what stands for "none" does so there, too.
+pub(super) fn sizes(numbers: &[u32]) -> Vec<usize> {
+    let size = |&number: &u32| if number == u32::MAX { usize::MAX } else { number as usize };
+    numbers.iter().map(size).collect()
+}
+
+/// How a search for nearest points is run, and what is asked.
 ///
-/// @param a        the first cloud
-/// @param b        the second cloud; of the same scalar type and as many dimensions
-/// @param options  what is asked; NULL: Euclidean distances, on all threads
-/// @param result   is set to the result, to be freed by farpoint_chamfer_result_free(); to NULL on an
-///                 error
-/// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_chamfer(
-    a: farpoint_points,
-    b: farpoint_points,
+/// # Safety
+/// NULL, or as large as its first member says.
+pub(super) unsafe fn asked(
     options: *const farpoint_match_options,
-    result: *mut *mut farpoint_chamfer_result,
-) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+) -> Result<(Run, Matcher), Failure> {
+    // SAFETY: by this function's contract.
+    match unsafe { optional(options) }? {
+        None => Ok((Run::default(), Matcher::new())),
+        Some(options) => {
+            let run = options.run()?;
+            let job = options.job(run.bad_rows)?;
+            Ok((run, job))
+        }
+    }
 }
 
-/// farpoint_chamfer() for many pairs of clouds, spread over all threads; as farpoint_nearest_batch().
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_chamfer_batch(
-    a: *const farpoint_points,
-    b: *const farpoint_points,
-    pair_count: usize,
+/// # Safety
+/// As `farpoint_nearest` and `farpoint_nearest_batch`.
+unsafe fn nearest(
+    pairs: Pairs<'_>,
     options: *const farpoint_match_options,
-    results: *mut *mut farpoint_chamfer_result,
-) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
-}
-
-/// Frees a result of farpoint_chamfer(), and what it lent. NULL is fine.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_chamfer_result_free(result: *mut farpoint_chamfer_result) {}
-
-/// One direction: 0 from `a` to `b`, 1 from `b` to `a`. Lent until the result is freed; NULL for any
-/// other number.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_chamfer_result_direction(
-    result: *const farpoint_chamfer_result,
-    direction: i32,
-) -> *const farpoint_nearest_result {
-    std::ptr::null()
-}
-
-/// The Chamfer distance: the means of both directions, weighted and added. Squared with norm 2.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_chamfer_result_sum(
-    result: *const farpoint_chamfer_result,
-    weight_a: f64,
-    weight_b: f64,
-) -> f64 {
-    f64::NAN
-}
-
-/// The Chamfer distance of distances that are not squared.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_chamfer_result_sum_of_distances(
-    result: *const farpoint_chamfer_result,
-) -> f64 {
-    f64::NAN
-}
-
-/// The Hausdorff distance: the largest distance, not squared, of either direction.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_chamfer_result_hausdorff(
-    result: *const farpoint_chamfer_result,
-) -> f64 {
-    f64::NAN
-}
-
-/// Precision, recall and F-score at a threshold in the unit of the coordinates; all NaN for NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_chamfer_result_f_score(
-    result: *const farpoint_chamfer_result,
-    threshold: f64,
-) -> farpoint_f_score {
-    farpoint_f_score { precision: f64::NAN, recall: f64::NAN, f_score: f64::NAN }
-}
-
-/// The gradients of the coordinates of both clouds, from those of the raw distances.
-///
-/// The distance of a point p to its nearest q with the gradient g sends 2 g (p - q) to p and the
-/// negative of it to q (norm 1: g times the sign of the difference). The same bits on every run, on
-/// any number of threads. For the mean of `n` distances give `1 / n` for each.
-///
-/// @param found    what farpoint_chamfer() returned for these clouds
-/// @param a        the first cloud, as it was given there
-/// @param b        the second cloud, as it was given there
-/// @param grad_a   gradients of the raw distances from `a` to `b`: a number of the clouds' scalar
-///                 type per row of `a`. NULL: all 0
-/// @param grad_b   the same from `b` to `a`, a number per row of `b`. NULL: all 0
-/// @param options  how the call is run; may be NULL
-/// @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
-///                 on an error
-/// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_chamfer_backward(
-    found: *const farpoint_chamfer_result,
-    a: farpoint_points,
-    b: farpoint_points,
-    grad_a: *const c_void,
-    grad_b: *const c_void,
-    options: *const farpoint_run_options,
-    result: *mut *mut farpoint_gradients_result,
-) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
-}
-
-/// Frees gradients. NULL is fine.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_gradients_result_free(result: *mut farpoint_gradients_result) {}
-
-/// Numbers of one cloud's gradients, its points times its dimensions: 0 for the first cloud, 1 for
-/// the second. 0 for NULL or another number.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_gradients_result_count(
-    result: *const farpoint_gradients_result,
-    cloud: i32,
-) -> usize {
-    0
-}
-
-/// The gradients of the first cloud (0) or the second (1), without gaps; NULL for another number, and
-/// if the points were not `float`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_gradients_result_f32(
-    result: *const farpoint_gradients_result,
-    cloud: i32,
-) -> *const f32 {
-    std::ptr::null()
-}
-
-/// The same for points of type `double`; NULL if they were not.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_gradients_result_f64(
-    result: *const farpoint_gradients_result,
-    cloud: i32,
-) -> *const f64 {
-    std::ptr::null()
+) -> Result<Vec<farpoint_nearest_result>, Failure> {
+    // SAFETY: by this function's contract.
+    let (run, job) = unsafe { asked(options) }?;
+    run.observed(|place, observer| {
+        let found = in_precision!(pairs.precision()?, T => {
+            // SAFETY: by this function's contract.
+            let clouds = unsafe { pairs.read::<T>() }?;
+            on_place!(place, device => pairs.run(
+                &clouds,
+                observer,
+                |[a, b], observer| device.nearest(&job, a, b, observer),
+                |[a, b], observer| device.nearest_batch(&job, a, b, observer),
+            ))?
+        });
+        let single = |found| farpoint_nearest_result::new(Either::Single(Held::Alone(found)));
+        let double = |found| farpoint_nearest_result::new(Either::Double(Held::Alone(found)));
+        Ok(found.each(single, double))
+    })
 }

@@ -1,22 +1,35 @@
-//! Several neighbors of each point: k nearest, balls.
+//! Several neighbors of each point: the k nearest, or those in a ball.
 
-use crate::calls::nearest::farpoint_gradients_result;
-use crate::options::{farpoint_run_options, farpoint_search_options};
+use crate::calls::nearest::sizes;
+use crate::calls::pairs::{Pairs, only, pairs};
+use crate::given::structure;
+use crate::handle::{free, give, give_all, read};
+use crate::options::farpoint_search_options;
 use crate::points::farpoint_points;
-use crate::status::{self, Failure};
-use std::ffi::c_void;
+use crate::run::{Either, Run, in_precision, of_either, on_place};
+use crate::status::Failure;
+use farpoint::{Device, Neighbors, Searcher};
+use std::ptr;
 
 /// For each row of a cloud its neighbors in another: `k` places per row, filled from the first.
 ///
 /// Made by farpoint_search() and farpoint_search_batch(), freed by farpoint_neighbors_result_free().
 /// It never changes, so any number of threads may read it at a time.
-pub struct farpoint_neighbors_result {}
+pub struct farpoint_neighbors_result {
+    pub(super) found: Found,
+    indices: Vec<usize>,
+    counts: Vec<usize>,
+}
 
-/// For each row of a cloud all its neighbors in a ball, one row after another.
-///
-/// Made by farpoint_within() and farpoint_within_batch(), freed by farpoint_within_result_free(). It
-/// never changes, so any number of threads may read it at a time.
-pub struct farpoint_within_result {}
+type Found = Either<Neighbors<f32>, Neighbors<f64>>;
+
+impl From<Found> for farpoint_neighbors_result {
+    fn from(found: Found) -> Self {
+        let (indices, counts) =
+            of_either!(&found, found => (sizes(&found.all_indices), sizes(&found.counts)));
+        Self { found, indices, counts }
+    }
+}
 
 /// The neighbors in `y` of each point of `x`, at most `k`: the nearest (kNN), or those in a ball
 /// (ball query).
@@ -34,7 +47,8 @@ pub unsafe extern "C" fn farpoint_search(
     options: *const farpoint_search_options,
     result: *mut *mut farpoint_neighbors_result,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    // SAFETY: the header asks for places, clouds and options as described.
+    unsafe { give(result, || only(search(Pairs::one(&x, &y), options))) }
 }
 
 /// farpoint_search() for many pairs of clouds, spread over all threads.
@@ -53,19 +67,24 @@ pub unsafe extern "C" fn farpoint_search_batch(
     options: *const farpoint_search_options,
     results: *mut *mut farpoint_neighbors_result,
 ) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+    // SAFETY: the header asks for places, clouds and options as described.
+    unsafe { give_all(results, pair_count, || search(pairs(x, y, pair_count)?, options)) }
 }
 
 /// Frees neighbors. NULL is fine.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_neighbors_result_free(result: *mut farpoint_neighbors_result) {}
+pub unsafe extern "C" fn farpoint_neighbors_result_free(result: *mut farpoint_neighbors_result) {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { free(result) }
+}
 
 /// Number of rows, those left out among them; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn farpoint_neighbors_result_rows(
     result: *const farpoint_neighbors_result,
 ) -> usize {
-    0
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| result.counts.len()) }
 }
 
 /// Places of a row: the `k` that was asked for. 0 for NULL.
@@ -73,7 +92,8 @@ pub unsafe extern "C" fn farpoint_neighbors_result_rows(
 pub unsafe extern "C" fn farpoint_neighbors_result_k(
     result: *const farpoint_neighbors_result,
 ) -> usize {
-    0
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.k)) }
 }
 
 /// Neighbors of each row, at most `k`.
@@ -81,7 +101,8 @@ pub unsafe extern "C" fn farpoint_neighbors_result_k(
 pub unsafe extern "C" fn farpoint_neighbors_result_counts(
     result: *const farpoint_neighbors_result,
 ) -> *const usize {
-    std::ptr::null()
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), |result| result.counts.as_ptr()) }
 }
 
 /// The neighbors of all rows, `rows * k` rows of the other cloud: those of row `i` begin at `i * k`.
@@ -90,7 +111,8 @@ pub unsafe extern "C" fn farpoint_neighbors_result_counts(
 pub unsafe extern "C" fn farpoint_neighbors_result_indices(
     result: *const farpoint_neighbors_result,
 ) -> *const usize {
-    std::ptr::null()
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), |result| result.indices.as_ptr()) }
 }
 
 /// The distance of each neighbor as it is computed: squared with norm 2. Infinite in places without a
@@ -99,7 +121,12 @@ pub unsafe extern "C" fn farpoint_neighbors_result_indices(
 pub unsafe extern "C" fn farpoint_neighbors_result_raw_distances_f32(
     result: *const farpoint_neighbors_result,
 ) -> *const f32 {
-    std::ptr::null()
+    let numbers = |result: &farpoint_neighbors_result| match &result.found {
+        Either::Single(found) => found.all_distances.as_ptr(),
+        Either::Double(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), numbers) }
 }
 
 /// The same for points of type `double`; NULL if they were not.
@@ -107,7 +134,12 @@ pub unsafe extern "C" fn farpoint_neighbors_result_raw_distances_f32(
 pub unsafe extern "C" fn farpoint_neighbors_result_raw_distances_f64(
     result: *const farpoint_neighbors_result,
 ) -> *const f64 {
-    std::ptr::null()
+    let numbers = |result: &farpoint_neighbors_result| match &result.found {
+        Either::Double(found) => found.all_distances.as_ptr(),
+        Either::Single(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), numbers) }
 }
 
 /// Rows that were left out because they hold NaN or infinity.
@@ -115,126 +147,43 @@ pub unsafe extern "C" fn farpoint_neighbors_result_raw_distances_f64(
 pub unsafe extern "C" fn farpoint_neighbors_result_dropped(
     result: *const farpoint_neighbors_result,
 ) -> usize {
-    0
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.dropped)) }
 }
 
-/// All points of `y` in the ball around each point of `x`, however many there are.
+/// How a search is run, and what is asked.
 ///
-/// @param x        the cloud whose points ask
-/// @param y        the cloud that is searched; of the same scalar type and as many dimensions
-/// @param options  what is asked; not NULL, and its `kind` a ball
-/// @param result   is set to the neighbors, to be freed by farpoint_within_result_free(); to NULL on
-///                 an error
-/// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within(
-    x: farpoint_points,
-    y: farpoint_points,
+/// # Safety
+/// NULL, or as large as its first member says.
+pub(super) unsafe fn asked(
     options: *const farpoint_search_options,
-    result: *mut *mut farpoint_within_result,
-) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+) -> Result<(Run, Searcher), Failure> {
+    // SAFETY: by this function's contract.
+    let options = unsafe { structure(options) }?;
+    let run = options.run()?;
+    let job = options.job(run.bad_rows)?;
+    Ok((run, job))
 }
 
-/// farpoint_within() for many pairs of clouds, spread over all threads; as farpoint_search_batch().
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_batch(
-    x: *const farpoint_points,
-    y: *const farpoint_points,
-    pair_count: usize,
+/// # Safety
+/// As `farpoint_search` and `farpoint_search_batch`.
+unsafe fn search(
+    pairs: Pairs<'_>,
     options: *const farpoint_search_options,
-    results: *mut *mut farpoint_within_result,
-) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
-}
-
-/// Frees neighbors in balls. NULL is fine.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_free(result: *mut farpoint_within_result) {}
-
-/// Number of rows, those left out among them; 0 for NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_rows(
-    result: *const farpoint_within_result,
-) -> usize {
-    0
-}
-
-/// Where the neighbors of each row begin, and the end of the last: `rows + 1` numbers.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_offsets(
-    result: *const farpoint_within_result,
-) -> *const usize {
-    std::ptr::null()
-}
-
-/// The neighbors of all rows, as rows of the other cloud: those of row `i` are number `offsets[i]` to
-/// below `offsets[i + 1]`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_indices(
-    result: *const farpoint_within_result,
-) -> *const usize {
-    std::ptr::null()
-}
-
-/// The distance of each neighbor as it is computed: squared with norm 2. NULL if the points were not
-/// `float`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_raw_distances_f32(
-    result: *const farpoint_within_result,
-) -> *const f32 {
-    std::ptr::null()
-}
-
-/// The same for points of type `double`; NULL if they were not.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_raw_distances_f64(
-    result: *const farpoint_within_result,
-) -> *const f64 {
-    std::ptr::null()
-}
-
-/// Rows that were left out because they hold NaN or infinity.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_result_dropped(
-    result: *const farpoint_within_result,
-) -> usize {
-    0
-}
-
-/// The gradients of the coordinates of both clouds, from those of the raw distances that
-/// farpoint_search() found: as farpoint_chamfer_backward(). CPU only.
-///
-/// @param found    what farpoint_search() returned for these clouds
-/// @param x        the cloud whose points asked, as it was given there
-/// @param y        the cloud that was searched, as it was given there
-/// @param grad     `rows * k` numbers of the clouds' scalar type; what is in places without a
-///                 neighbor does not count
-/// @param options  how the call is run; may be NULL
-/// @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
-///                 on an error
-/// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_search_backward(
-    found: *const farpoint_neighbors_result,
-    x: farpoint_points,
-    y: farpoint_points,
-    grad: *const c_void,
-    options: *const farpoint_run_options,
-    result: *mut *mut farpoint_gradients_result,
-) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
-}
-
-/// farpoint_search_backward() for what farpoint_within() found: `grad` has one number per neighbor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn farpoint_within_backward(
-    found: *const farpoint_within_result,
-    x: farpoint_points,
-    y: farpoint_points,
-    grad: *const c_void,
-    options: *const farpoint_run_options,
-    result: *mut *mut farpoint_gradients_result,
-) -> i32 {
-    status::entry(|| Err(Failure::internal("not built yet")))
+) -> Result<Vec<farpoint_neighbors_result>, Failure> {
+    // SAFETY: by this function's contract.
+    let (run, job) = unsafe { asked(options) }?;
+    run.observed(|place, observer| {
+        let found = in_precision!(pairs.precision()?, T => {
+            // SAFETY: by this function's contract.
+            let clouds = unsafe { pairs.read::<T>() }?;
+            on_place!(place, device => pairs.run(
+                &clouds,
+                observer,
+                |[x, y], observer| device.search(&job, x, y, observer),
+                |[x, y], observer| device.search_batch(&job, x, y, observer),
+            ))?
+        });
+        Ok(found.each(|found| Found::Single(found).into(), |found| Found::Double(found).into()))
+    })
 }

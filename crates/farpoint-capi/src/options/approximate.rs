@@ -1,4 +1,12 @@
+//! What is asked of approximate samplers.
+
+use crate::constants::*;
+use crate::given::named;
+use crate::points::Wanted;
 use crate::progress::farpoint_progress_callback;
+use crate::status::{Failure, invalid};
+use farpoint::approximate::{Estimator, Keep, Method, Order};
+use farpoint::{Amount, ApproximateSampler, BadRows};
 use std::ffi::{c_char, c_void};
 
 /// What is asked of an approximate sampler. All zero but `size`: 0 points, drawn at random.
@@ -60,4 +68,108 @@ pub struct farpoint_approximate_options {
     pub row_count: usize,
     /// One byte per point, as in farpoint_sample_options. NULL: all rows.
     pub mask: *const u8,
+}
+
+super::options!(farpoint_approximate_options, last: mask);
+
+impl farpoint_approximate_options {
+    /// What is asked of an approximate sampler.
+    ///
+    /// # Safety
+    /// Starts and algorithm are as the header says.
+    ///
+    /// # Errors
+    /// If a number or a text stands for nothing.
+    pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<ApproximateSampler, Failure> {
+        // SAFETY: by this function's contract.
+        let (method, start) = unsafe {
+            let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;
+            (self.method()?, start)
+        };
+        let job = ApproximateSampler::new(method, self.amount()?).bad_rows(bad_rows);
+        Ok(match start {
+            None => job,
+            Some(start) => job.start(start),
+        })
+    }
+
+    /// What is asked of centroids.
+    ///
+    /// # Errors
+    /// If the amount is none.
+    pub(crate) fn centroids(&self, bad_rows: BadRows) -> Result<ApproximateSampler, Failure> {
+        let grid = Method::Grid { keep: Keep::Center };
+        Ok(ApproximateSampler::new(grid, self.amount()?).bad_rows(bad_rows))
+    }
+
+    /// Which rows are to be sampled.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted { rows: self.rows, row_count: self.row_count, mask: self.mask }
+    }
+
+    fn amount(&self) -> Result<Amount, Failure> {
+        let amounts = [
+            (FARPOINT_COUNT, "FARPOINT_COUNT", Amount::Count(self.count)),
+            (FARPOINT_RATIO, "FARPOINT_RATIO", Amount::Ratio(self.ratio)),
+            (FARPOINT_ALL, "FARPOINT_ALL", Amount::All),
+            (FARPOINT_CELL, "FARPOINT_CELL", Amount::Cell(self.cell)),
+        ];
+        named(self.amount, "amount", &amounts)
+    }
+
+    /// # Safety
+    /// The algorithm is as the header says.
+    unsafe fn method(&self) -> Result<Method, Failure> {
+        let bits = match self.bits {
+            0 => 10,
+            bits => u32::try_from(bits)
+                .map_err(|_| invalid(format!("bits is {bits}; give 1 to 21, or 0 for 10")))?,
+        };
+        let window = (self.window > 0).then_some(self.window);
+        let (keep, order, estimator) = (self.keep()?, self.order()?, self.estimator()?);
+        // SAFETY: by this function's contract.
+        let first = unsafe { super::algorithm(self.algorithm) }?;
+        let methods = [
+            (
+                FARPOINT_METHOD_RANDOM,
+                "FARPOINT_METHOD_RANDOM",
+                Method::Random { seed: self.method_seed },
+            ),
+            (FARPOINT_METHOD_GRID, "FARPOINT_METHOD_GRID", Method::Grid { keep }),
+            (FARPOINT_METHOD_MORTON, "FARPOINT_METHOD_MORTON", Method::Morton { bits }),
+            (FARPOINT_METHOD_NPDU, "FARPOINT_METHOD_NPDU", Method::Npdu { window, order }),
+            (
+                FARPOINT_METHOD_FASTPOINT,
+                "FARPOINT_METHOD_FASTPOINT",
+                Method::FastPoint { first, estimator },
+            ),
+        ];
+        named(self.method, "method", &methods)
+    }
+
+    fn keep(&self) -> Result<Keep, Failure> {
+        let kept = [
+            (FARPOINT_KEEP_CENTER, "FARPOINT_KEEP_CENTER", Keep::Center),
+            (FARPOINT_KEEP_FIRST, "FARPOINT_KEEP_FIRST", Keep::First),
+            (FARPOINT_KEEP_RANDOM, "FARPOINT_KEEP_RANDOM", Keep::Random(self.method_seed)),
+        ];
+        named(self.keep, "keep", &kept)
+    }
+
+    fn order(&self) -> Result<Order, Failure> {
+        let orders = [
+            (FARPOINT_WINDOW_INPUT, "FARPOINT_WINDOW_INPUT", Order::Input),
+            (FARPOINT_WINDOW_MORTON, "FARPOINT_WINDOW_MORTON", Order::Morton),
+            (FARPOINT_WINDOW_NEIGHBORS, "FARPOINT_WINDOW_NEIGHBORS", Order::Neighbors),
+        ];
+        named(self.window_order, "window_order", &orders)
+    }
+
+    fn estimator(&self) -> Result<Estimator, Failure> {
+        let estimators = [
+            (FARPOINT_ESTIMATOR_NETWORK, "FARPOINT_ESTIMATOR_NETWORK", Estimator::Network),
+            (FARPOINT_ESTIMATOR_FIT, "FARPOINT_ESTIMATOR_FIT", Estimator::Fit),
+        ];
+        named(self.estimator, "estimator", &estimators)
+    }
 }

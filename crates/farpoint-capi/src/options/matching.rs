@@ -1,4 +1,8 @@
+//! What is asked of a search for nearest points.
+
 use crate::progress::farpoint_progress_callback;
+use crate::status::Failure;
+use farpoint::{BadRows, Matcher};
 use std::ffi::c_void;
 
 /// What is asked of a search for nearest points. All zero but `size`: Euclidean distances.
@@ -25,4 +29,17 @@ pub struct farpoint_match_options {
     pub norm: i32,
     /// FARPOINT_SEARCH_AUTO or another. Never changes a result.
     pub method: i32,
+}
+
+super::options!(farpoint_match_options, last: method);
+
+impl farpoint_match_options {
+    /// What is asked.
+    ///
+    /// # Errors
+    /// If a number stands for nothing.
+    pub(crate) fn job(&self, bad_rows: BadRows) -> Result<Matcher, Failure> {
+        let (norm, method) = (super::norm(self.norm)?, super::method(self.method)?);
+        Ok(Matcher::new().norm(norm).method(method).bad_rows(bad_rows))
+    }
 }

@@ -1,3 +1,5 @@
+//! How a call is run.
+
 use crate::progress::farpoint_progress_callback;
 use std::ffi::c_void;
 
@@ -31,3 +33,5 @@ pub struct farpoint_run_options {
     /// Passed to `progress`.
     pub user: *mut c_void,
 }
+
+super::options!(farpoint_run_options, last: user);

@@ -1,4 +1,11 @@
+//! What is asked of exact sampling.
+
+use crate::constants::*;
+use crate::given::named;
+use crate::points::Wanted;
 use crate::progress::farpoint_progress_callback;
+use crate::status::Failure;
+use farpoint::{Amount, BadRows, Sampler};
 use std::ffi::{c_char, c_void};
 
 /// What is asked of exact sampling. All zero but `size`: 0 samples.
@@ -55,4 +62,40 @@ pub struct farpoint_sample_options {
     /// One byte per point of the cloud: those that are not 0 are sampled, as if listed in `rows` from
     /// the first to the last. NULL: all rows. Not together with `rows`.
     pub mask: *const u8,
+}
+
+super::options!(farpoint_sample_options, last: mask);
+
+impl farpoint_sample_options {
+    /// What is asked.
+    ///
+    /// # Safety
+    /// Starts and algorithm are as the header says.
+    ///
+    /// # Errors
+    /// If a number or a text stands for nothing.
+    pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<Sampler, Failure> {
+        let amounts = [
+            (FARPOINT_COUNT, "FARPOINT_COUNT", Amount::Count(self.count)),
+            (FARPOINT_RATIO, "FARPOINT_RATIO", Amount::Ratio(self.ratio)),
+            (FARPOINT_SPACING, "FARPOINT_SPACING", Amount::Spacing(self.spacing)),
+            (FARPOINT_ALL, "FARPOINT_ALL", Amount::All),
+        ];
+        let amount = named(self.amount, "amount", &amounts)?;
+        // SAFETY: by this function's contract.
+        let (start, algorithm) = unsafe {
+            let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;
+            (start, super::algorithm(self.algorithm)?)
+        };
+        let job = Sampler::new(amount).algorithm(algorithm).bad_rows(bad_rows);
+        Ok(match start {
+            None => job,
+            Some(start) => job.start(start),
+        })
+    }
+
+    /// Which rows are to be sampled.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted { rows: self.rows, row_count: self.row_count, mask: self.mask }
+    }
 }

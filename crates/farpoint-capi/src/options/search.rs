@@ -1,4 +1,10 @@
+//! What is asked of a search for several neighbors.
+
+use crate::constants::*;
+use crate::given::named;
 use crate::progress::farpoint_progress_callback;
+use crate::status::Failure;
+use farpoint::{BadRows, Order, Searcher};
 use std::ffi::c_void;
 
 /// What is asked of a search for several neighbors. `k` must be set, unless all neighbors in balls
@@ -44,4 +50,37 @@ pub struct farpoint_search_options {
     /// Points up to this far away are neighbors whatever `min_radius` is; 0: those at the very place.
     /// For balls.
     pub near_radius: f64,
+}
+
+super::options!(farpoint_search_options, last: near_radius);
+
+impl farpoint_search_options {
+    /// What is asked.
+    ///
+    /// # Errors
+    /// If a number stands for nothing.
+    pub(crate) fn job(&self, bad_rows: BadRows) -> Result<Searcher, Failure> {
+        let kinds = [
+            (FARPOINT_NEAREST, "FARPOINT_NEAREST", Searcher::nearest as fn(usize) -> Searcher),
+            (FARPOINT_BALL, "FARPOINT_BALL", |k| Searcher::ball(0.0, k)),
+            (FARPOINT_RAW_BALL, "FARPOINT_RAW_BALL", |k| Searcher::raw_ball(0.0, k)),
+        ];
+        let orders = [
+            (FARPOINT_BY_INDEX, "FARPOINT_BY_INDEX", Order::Index),
+            (FARPOINT_BY_DISTANCE, "FARPOINT_BY_DISTANCE", Order::Nearest),
+        ];
+        let mut job = named(self.kind, "kind", &kinds)?(self.k)
+            .min_radius(self.min_radius)
+            .near(self.near_radius)
+            .inclusive(self.inclusive != 0)
+            .order(named(self.order, "order", &orders)?)
+            .exclude_self(self.exclude_self != 0)
+            .norm(super::norm(self.norm)?)
+            .method(super::method(self.method)?)
+            .bad_rows(bad_rows);
+        if let Some(ball) = &mut job.ball {
+            ball.radius = self.radius;
+        }
+        Ok(job)
+    }
 }
