@@ -212,10 +212,11 @@ fn valgrind(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
         skipped.push("valgrind runs what g++ compiled, and that is not installed".into());
         return Ok(());
     }
-    for name in ["points", "pointcloud2"] {
+    for name in ["points", "calls", "pointcloud2"] {
         let mut command = Command::new("valgrind");
         command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
         command.arg("--errors-for-leak-kinds=definite,indirect");
+        command.arg("--show-leak-kinds=definite,indirect");
         run(command.arg(build.join(format!("test_{name}"))))?;
     }
     Ok(())

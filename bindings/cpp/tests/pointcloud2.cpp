@@ -68,7 +68,7 @@ TEST(every_layout) {
     for (const Driver& driver : drivers()) {
         auto cloud = stored(clouds::lattice<double>(600, 1), driver);
         cloud[0] = {std::numeric_limits<double>::quiet_NaN(), 0.0, 1.0};
-        cloud[77][2] = -std::numeric_limits<double>::infinity();
+        cloud[78][2] = -std::numeric_limits<double>::infinity();
         for (std::size_t i = 5; i < 600; i += 9) {
             cloud[i] = {0.0, -0.0, 0.0};
         }
