@@ -237,7 +237,12 @@ fn debian_package(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
         .find(|path| path.extension().is_some_and(|end| end == "deb"))
         .context("cpack made no package")?;
     let files = output(Command::new("dpkg-deb").arg("-c").arg(&package))?;
-    for file in ["/usr/include/farpoint.hpp", "/usr/include/farpoint/farpoint.h", "libfarpoint.so.0.1", "farpoint.pc"] {
+    for file in [
+        "/usr/include/farpoint.hpp",
+        "/usr/include/farpoint/farpoint.h",
+        "libfarpoint.so.0.1",
+        "farpoint.pc",
+    ] {
         ensure!(files.contains(file), "{} holds no {file}", package.display());
     }
     Ok(())

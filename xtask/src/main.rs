@@ -8,6 +8,7 @@ mod fuzz;
 mod gpu;
 mod kernels;
 mod licenses;
+mod native;
 mod process;
 mod publish;
 mod pytest;
@@ -38,6 +39,7 @@ Usage: cargo xtask <task>
                         benches/records/cuda; --build-only: build the programs that do it
   fuzz [--seconds N] [TARGET..]
                         run the fuzz targets, N seconds each (default: 30)
+  header                write the C header, and the description of the interface that it is compared with
   site                  build the documentation site into target/site/html, check its links
   publish --dry-run     package all crates for crates.io and build the packages; without
                         --dry-run: upload them
@@ -70,6 +72,7 @@ fn run() -> Result<()> {
         "kernels" if rest == ["--check"] => kernels::check(),
         "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
+        "header" if rest.is_empty() => native::write(),
         "site" if rest.is_empty() => site::task(),
         "publish" => publish::task(&rest),
         "lab" => tasks::lab(&rest),
@@ -79,7 +82,9 @@ fn run() -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        "golden" | "kernels" | "site" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
+        "golden" | "header" | "kernels" | "site" => {
+            bail!("'{task}' does not take {rest:?}\n\n{HELP}")
+        }
         _ => bail!("there is no task '{task}'\n\n{HELP}"),
     }
 }

@@ -39,10 +39,8 @@ fn from_source(folder: &Path) -> Result<()> {
     let root = std::env::current_dir()?;
     for (name, fetch) in [("subdirectory", "OFF"), ("fetched", "ON")] {
         let build = folder.join(name);
-        let args = [
-            format!("-DFARPOINT_SOURCE={}", root.display()),
-            format!("-DFARPOINT_FETCH={fetch}"),
-        ];
+        let args =
+            [format!("-DFARPOINT_SOURCE={}", root.display()), format!("-DFARPOINT_FETCH={fetch}")];
         configure_and_build(&Path::new(CONSUMERS).join("subdirectory"), &build, &args)?;
         run_both(&build)?;
         let examples = build.join("farpoint/examples");
@@ -69,7 +67,8 @@ fn pkg_config(folder: &Path, prefix: &Path, skipped: &mut Vec<String>) -> Result
         output(Command::new("pkg-config").args(args).arg("farpoint").env("PKG_CONFIG_PATH", &files))
     };
     let lib = ask(&["--variable=libdir"])?;
-    for (name, flags) in [("shared", ask(&["--libs"])?), ("static", ask(&["--static", "--libs"])?)] {
+    for (name, flags) in [("shared", ask(&["--libs"])?), ("static", ask(&["--static", "--libs"])?)]
+    {
         // The linker takes the shared library where both are, unless it is told by name.
         let flags = match name {
             "static" => flags.replace("-lfarpoint", "-l:libfarpoint.a"),

@@ -14,8 +14,11 @@ pub(super) fn check(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> 
     for document in DOCUMENTS {
         let text = fs::read_to_string(document)?;
         for (number, block) in documents::blocks(&text, "cpp").enumerate() {
-            let needs = [("<farpoint/eigen.hpp>", setting.eigen), ("<farpoint/pcl.hpp>", setting.pcl)];
-            if let Some((header, _)) = needs.iter().find(|(header, there)| block.contains(header) && !there) {
+            let needs =
+                [("<farpoint/eigen.hpp>", setting.eigen), ("<farpoint/pcl.hpp>", setting.pcl)];
+            if let Some((header, _)) =
+                needs.iter().find(|(header, there)| block.contains(header) && !there)
+            {
                 skipped.push(format!("an example of {document} with {header} (not installed)"));
                 continue;
             }
@@ -26,7 +29,8 @@ pub(super) fn check(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> 
             compile.arg(setting.prefix.join("include"));
             // Of the shape of ROS 2's messages, where there is no ROS 2.
             compile.args(["-isystem", "bindings/cpp/tests/ros2"]);
-            for folder in ["/usr/include/eigen3", "/usr/include/pcl-1.13", "/usr/include/pcl-1.15"] {
+            for folder in ["/usr/include/eigen3", "/usr/include/pcl-1.13", "/usr/include/pcl-1.15"]
+            {
                 compile.args(["-isystem", folder]);
             }
             run(compile.arg(&file))?;
