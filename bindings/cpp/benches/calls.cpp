@@ -21,7 +21,8 @@ static void small_calls(const std::vector<std::array<float, 3>>& cloud) {
         options.threads = 1;
         options.count = 512;
         farpoint_sample_result* result = nullptr;
-        if (farpoint_sample(farpoint_dense(cloud.data(), cloud.size(), 3, FARPOINT_FLOAT32), &options, &result) != FARPOINT_OK) {
+        if (farpoint_sample(farpoint_dense(cloud.data(), cloud.size(), 3, FARPOINT_FLOAT32), &options, &result) !=
+            FARPOINT_OK) {
             std::abort();
         }
         farpoint_sample_result_free(result);
@@ -34,7 +35,8 @@ static void small_calls(const std::vector<std::array<float, 3>>& cloud) {
         }
     };
     const auto times = bench::by_turns({in_c, in_cpp}, 201, 50);
-    std::printf("\n1,024 -> 512, microseconds\n\n| call | best | median | over C | ratio |\n|---|---:|---:|---:|---:|\n");
+    std::printf(
+        "\n1,024 -> 512, microseconds\n\n| call | best | median | over C | ratio |\n|---|---:|---:|---:|---:|\n");
     report("C", times[0], times[0]);
     report("C++", times[1], times[0]);
 }
@@ -62,9 +64,11 @@ static void strides(const std::vector<std::array<float, 3>>& cloud) {
     const auto view = [&](const std::vector<std::uint8_t>& bytes, std::ptrdiff_t step) {
         return farpoint::Points::strided(bytes.data(), FARPOINT_FLOAT32, cloud.size(), 3, step, 4);
     };
-    const auto times = bench::by_turns({[&] { run(cloud); }, [&] { run(view(of_32, 32)); }, [&] { run(view(of_26, 26)); }}, 101, 2);
-    std::printf("\n%zu -> 4,096, microseconds\n\n| records | best | median | over dense | ratio |\n|---|---:|---:|---:|---:|\n",
-                cloud.size());
+    const auto times =
+        bench::by_turns({[&] { run(cloud); }, [&] { run(view(of_32, 32)); }, [&] { run(view(of_26, 26)); }}, 101, 2);
+    std::printf(
+        "\n%zu -> 4,096, microseconds\n\n| records | best | median | over dense | ratio |\n|---|---:|---:|---:|---:|\n",
+        cloud.size());
     report("12 bytes, dense", times[0], times[0]);
     report("32 bytes", times[1], times[0]);
     report("26 bytes, not aligned", times[2], times[0]);

@@ -1,5 +1,5 @@
-// pcl KITTI.bin COUNT ROUNDS: farpoint::PclFarthestPointSampling and pcl::FarthestPointSampling on the same cloud, from the
-// same first point, by turns. One thread, its processor time, from setInputCloud to the indices.
+// pcl KITTI.bin COUNT ROUNDS: farpoint::PclFarthestPointSampling and pcl::FarthestPointSampling on the same cloud, from
+// the same first point, by turns. One thread, its processor time, from setInputCloud to the indices.
 #include "clock.hpp"
 
 #include <farpoint.hpp>
@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
     std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
     std::printf("| %zu -> %zu | %.2f ms | %.2f s | %.0f times | %zu | %.4f | %.5f, %.5f |\n", cloud->size(), count,
                 1e3 * median, pcl_median, pcl_median / median, same,
-                static_cast<double>(common.size()) / static_cast<double>(count), radius_of(*cloud, mine), radius_of(*cloud, pcls));
+                static_cast<double>(common.size()) / static_cast<double>(count), radius_of(*cloud, mine),
+                radius_of(*cloud, pcls));
     return 0;
 }

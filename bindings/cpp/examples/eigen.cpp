@@ -26,7 +26,7 @@ int main() {
 
     // Points with something in between: a map with strides, here every second point.
     const Eigen::Map<const Eigen::Matrix3Xf, 0, Eigen::OuterStride<>> half(cloud.data(), 3, cloud.cols() / 2,
-                                                                            Eigen::OuterStride<>(6));
+                                                                           Eigen::OuterStride<>(6));
     std::printf("of every second point: within %.3f\n", farpoint::sample(half, 512).covering_radius());
 
     // As odometry programs keep their points.

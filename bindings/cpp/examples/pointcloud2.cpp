@@ -24,7 +24,8 @@ static PointCloud2 callback(const PointCloud2& scan) {
     try {
         farpoint::Options options;
         options.threads = 1;
-        const farpoint::MessageReport report = farpoint::sample_message(scan, 4096, thin, options, farpoint::Zeros::drop);
+        const farpoint::MessageReport report =
+            farpoint::sample_message(scan, 4096, thin, options, farpoint::Zeros::drop);
         std::printf("%zu of %zu points, within %.3f m; without a return: %zu\n", report.chosen, report.points,
                     report.covering_radius, report.bad + report.zeros);
     } catch (const farpoint::error& error) {

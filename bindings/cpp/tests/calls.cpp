@@ -297,8 +297,9 @@ TEST(measures) {
     CHECK_THROWS(invalid_argument, "1000", (void)farpoint::covering_radius(cloud, outside));
 }
 
-TEST(versions) { CHECK(farpoint::version() == std::to_string(FARPOINT_VERSION_MAJOR) + "." +
-                                              std::to_string(FARPOINT_VERSION_MINOR) + "." +
-                                              std::to_string(FARPOINT_VERSION_PATCH)); }
+TEST(versions) {
+    CHECK(farpoint::version() == std::to_string(FARPOINT_VERSION_MAJOR) + "." + std::to_string(FARPOINT_VERSION_MINOR) +
+                                     "." + std::to_string(FARPOINT_VERSION_PATCH));
+}
 
 int main() { return check::run_all(); }

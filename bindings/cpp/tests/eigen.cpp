@@ -57,7 +57,8 @@ static void orientations() {
     const Eigen::Ref<const Eigen::Matrix<T, any, any>> reference(wide);
     const auto part = reference.middleCols(2, 3);
     CHECK(clouds::equal(sample(farpoint::points_in_rows(part), 200).indices(), expected));
-    CHECK(clouds::equal(sample(Eigen::Map<const Eigen::Matrix<T, 3, any>>(columns.data(), 3, 500), 200).indices(), expected));
+    CHECK(clouds::equal(sample(Eigen::Map<const Eigen::Matrix<T, 3, any>>(columns.data(), 3, 500), 200).indices(),
+                        expected));
     const auto flipped = columns.rowwise().reverse().eval();
     const auto back = Points::strided(flipped.data() + 3 * 499, 500, 3, -3 * static_cast<std::ptrdiff_t>(sizeof(T)));
     CHECK(clouds::equal(sample(back, 200).indices(), expected));

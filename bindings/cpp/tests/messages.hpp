@@ -64,7 +64,8 @@ Message make(const clouds::Cloud<double>& cloud, const Driver& driver) {
         message.data[i] = static_cast<std::uint8_t>(i * 37 + i / 251);
     }
     for (std::size_t i = 0; i < cloud.size(); ++i) {
-        std::uint8_t* record = message.data.data() + i / message.width * message.row_step + i % message.width * driver.point_step;
+        std::uint8_t* record =
+            message.data.data() + i / message.width * message.row_step + i % message.width * driver.point_step;
         for (std::size_t axis = 0; axis < 3; ++axis) {
             store(record + driver.offsets[axis], cloud[i][axis], driver);
         }

@@ -81,8 +81,8 @@ TEST(samples_with_exact_ties) {
     }
 }
 
-// Squares that differ in their last bit can have the same root, which PCL compares: the samples part there. Either sample is
-// at most twice as far from the points as the best one of its size.
+// Squares that differ in their last bit can have the same root, which PCL compares: the samples part there. Either
+// sample is at most twice as far from the points as the best one of its size.
 TEST(samples_with_rounded_ties) {
     auto points = clouds::lattice<float>(1500, 3);
     for (auto& point : points) {
@@ -102,7 +102,8 @@ TEST(samples_with_rounded_ties) {
         const auto a = sorted(mine);
         const auto b = sorted(their);
         std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
-        std::printf("%zu samples, %zu in common, radius %.4f and %.4f\n", count, common.size(), ours.getCoveringRadius(), radius);
+        std::printf("%zu samples, %zu in common, radius %.4f and %.4f\n", count, common.size(),
+                    ours.getCoveringRadius(), radius);
         CHECK(2 * common.size() >= count);
     }
 }
@@ -179,7 +180,8 @@ TEST(points_that_are_not_finite) {
     auto points = clouds::random<float>(400, 10);
     std::set<int> bad;
     for (std::size_t i = 0; i < 400; i += 3) {
-        points[i][i % 2] = i % 2 == 0 ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
+        points[i][i % 2] =
+            i % 2 == 0 ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
         bad.insert(static_cast<int>(i));
     }
     const auto cloud = cloud_of(points);

@@ -137,12 +137,14 @@ TEST(in_place) {
 
 TEST(starts) {
     for (const std::uint32_t padding : {0U, 48U}) {
-        const auto in = messages::make<Message>(clouds::random<double>(600, 5), {16, {0, 4, 8}, false, false, 20, padding});
+        const auto in =
+            messages::make<Message>(clouds::random<double>(600, 5), {16, {0, 4, 8}, false, false, 20, padding});
         farpoint::Options options;
         options.starts = {599, 31};
         Message out;
         sample_message(in, 10, out, options);
-        CHECK(record_of(out, 0, 0) == record_of(in, 599, in.row_step) && record_of(out, 1, 0) == record_of(in, 31, in.row_step));
+        CHECK(record_of(out, 0, 0) == record_of(in, 599, in.row_step) &&
+              record_of(out, 1, 0) == record_of(in, 31, in.row_step));
         options.starts = {600};
         CHECK_THROWS(invalid_argument, "600", sample_message(in, 10, out, options));
         const std::vector<std::size_t> rows = {1};

@@ -27,8 +27,9 @@ static_assert(std::is_constructible_v<Points, float (&)[4][3]>);
 // Results move, but do not copy.
 template <typename T>
 constexpr bool moves_only =
-    std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T> && !std::is_copy_constructible_v<T>;
-static_assert(moves_only<farpoint::Sample> && moves_only<farpoint::ApproximateSample> && moves_only<farpoint::Centroids>);
+    std::is_nothrow_move_constructible_v<T>&& std::is_nothrow_move_assignable_v<T> && !std::is_copy_constructible_v<T>;
+static_assert(moves_only<farpoint::Sample> && moves_only<farpoint::ApproximateSample> &&
+              moves_only<farpoint::Centroids>);
 static_assert(moves_only<farpoint::Nearest> && moves_only<farpoint::Chamfer> && moves_only<farpoint::Gradients>);
 static_assert(moves_only<farpoint::Neighbors> && moves_only<farpoint::Within>);
 // A share is not a number of points.

@@ -25,8 +25,8 @@ namespace detail {
 
 /// Expressions that have memory: matrices, maps, blocks and references of them.
 template <typename T>
-using EigenAccess = std::enable_if_t<(std::is_base_of_v<Eigen::DenseBase<T>, T>) &&
-                                     ((Eigen::internal::traits<T>::Flags & Eigen::DirectAccessBit) != 0)>;
+using EigenAccess =
+    std::enable_if_t<std::is_base_of_v<Eigen::DenseBase<T>, T> && (int(T::Flags) & int(Eigen::DirectAccessBit)) != 0>;
 
 template <typename T>
 constexpr bool is_map = false;

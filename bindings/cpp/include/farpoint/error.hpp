@@ -53,9 +53,7 @@ inline void check(std::int32_t status) {
     }
 }
 
-[[noreturn]] inline void invalid(const std::string& text) {
-    throw error(status::invalid_argument, text);
-}
+[[noreturn]] inline void invalid(const std::string& text) { throw error(status::invalid_argument, text); }
 
 }  // namespace detail
 }  // namespace farpoint

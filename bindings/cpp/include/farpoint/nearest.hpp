@@ -25,7 +25,9 @@ public:
     /// Number of rows, those left out among them.
     [[nodiscard]] std::size_t size() const noexcept { return farpoint_nearest_result_count(result_); }
     /// The nearest point of each row, the lowest among those equally near; `none` for rows left out.
-    [[nodiscard]] Span<std::size_t> indices() const noexcept { return {farpoint_nearest_result_indices(result_), size()}; }
+    [[nodiscard]] Span<std::size_t> indices() const noexcept {
+        return {farpoint_nearest_result_indices(result_), size()};
+    }
     /// The distance of each row to its nearest point as it is computed: squared with `Norm::l2`. NaN for
     /// rows left out. `T` is that of the clouds.
     template <typename T>

@@ -89,8 +89,8 @@ protected:
     /// The chosen points, farthest first; or, if negative, those that were not chosen.
     void applyFilter(pcl::Indices& indices) override {
         if (sample_size_ > indices_->size()) {
-            PCL_THROW_EXCEPTION(pcl::BadArgumentException, "farpoint: " << sample_size_ << " samples of "
-                                                                        << indices_->size() << " points");
+            PCL_THROW_EXCEPTION(pcl::BadArgumentException,
+                                "farpoint: " << sample_size_ << " samples of " << indices_->size() << " points");
         }
         const std::vector<std::size_t> usable = usable_rows();
         left_out_ = indices_->size() - usable.size();

@@ -111,7 +111,8 @@ public:
         for (std::size_t axis = 0; axis < 3; ++axis) {
             offsets[axis] = static_cast<std::ptrdiff_t>(axes_[axis]);
         }
-        const Points view = Points::axes(data_, scalar, rows, static_cast<std::ptrdiff_t>(unit_), offsets).within(data_, bytes_);
+        const Points view =
+            Points::axes(data_, scalar, rows, static_cast<std::ptrdiff_t>(unit_), offsets).within(data_, bytes_);
         return swapped_ ? view.byte_swapped() : view;
     }
 
@@ -211,7 +212,8 @@ template <typename Message>
 void write_message(const Message& in, const Records& records, Span<std::size_t> chosen, Message& out) {
     const std::size_t step = in.point_step;
     if (chosen.size() > std::numeric_limits<std::uint32_t>::max() / step) {
-        invalid("a message can't hold " + std::to_string(chosen.size()) + " points of " + std::to_string(step) + " bytes");
+        invalid("a message can't hold " + std::to_string(chosen.size()) + " points of " + std::to_string(step) +
+                " bytes");
     }
     decltype(out.data) data(chosen.size() * step);
     std::uint8_t* to = data.data();
@@ -235,9 +237,10 @@ void write_message(const Message& in, const Records& records, Span<std::size_t> 
 template <typename T, typename = void>
 constexpr bool is_message = false;
 template <typename T>
-constexpr bool is_message<T, std::void_t<decltype(std::declval<const T&>().fields.begin()), decltype(std::declval<const T&>().data.data()),
-                                         decltype(std::declval<const T&>().point_step), decltype(std::declval<const T&>().row_step),
-                                         decltype(std::declval<const T&>().is_bigendian)>> = true;
+constexpr bool is_message<
+    T, std::void_t<decltype(std::declval<const T&>().fields.begin()), decltype(std::declval<const T&>().data.data()),
+                   decltype(std::declval<const T&>().point_step), decltype(std::declval<const T&>().row_step),
+                   decltype(std::declval<const T&>().is_bigendian)>> = true;
 
 }  // namespace detail
 

@@ -136,9 +136,9 @@ public:
     template <typename Cloud, typename = std::enable_if_t<detail::has_layout<Cloud>>>
     Points(const Cloud& cloud) : Points(Layout<Cloud>::view(cloud)) {}
     /// A temporary would be gone before it is read.
-    template <typename Cloud,
-              typename = std::enable_if_t<detail::has_layout<std::remove_const_t<Cloud>> &&
-                                          !detail::is_borrowed<std::remove_const_t<Cloud>> && !std::is_reference_v<Cloud>>>
+    template <typename Cloud, typename = std::enable_if_t<detail::has_layout<std::remove_const_t<Cloud>> &&
+                                                          !detail::is_borrowed<std::remove_const_t<Cloud>> &&
+                                                          !std::is_reference_v<Cloud>>>
     Points(Cloud&&) = delete;
 
     /// What the C interface describes.

@@ -20,7 +20,8 @@ namespace farpoint {
 class Amount {
 public:
     /// So many points; a negative number is an error.
-    template <typename Integer, typename = std::enable_if_t<std::is_integral_v<Integer> && !std::is_same_v<Integer, bool>>>
+    template <typename Integer,
+              typename = std::enable_if_t<std::is_integral_v<Integer> && !std::is_same_v<Integer, bool>>>
     Amount(Integer count) : Amount(FARPOINT_COUNT, static_cast<std::size_t>(count), 0.0) {
         if constexpr (std::is_signed_v<Integer>) {
             if (count < 0) {

@@ -67,7 +67,8 @@ public:
     ///
     /// @throws error
     template <typename T>
-    [[nodiscard]] Gradients backward(const Points& x, const Points& y, Span<T> grad, const Options& options = {}) const {
+    [[nodiscard]] Gradients backward(const Points& x, const Points& y, Span<T> grad,
+                                     const Options& options = {}) const {
         detail::Observer observer(options);
         const auto c = detail::run_options<farpoint_run_options>(options, observer);
         const void* numbers = detail::gradients_of(grad, size() * k(), x);
@@ -155,7 +156,8 @@ inline Neighbors knn(const Points& x, const Points& y, std::size_t k, const Opti
 /// For each point of `x` the points of `y` in a ball, at most `k`.
 ///
 /// @throws error
-inline Neighbors ball_query(const Points& x, const Points& y, const Ball& ball, std::size_t k, const Options& options = {}) {
+inline Neighbors ball_query(const Points& x, const Points& y, const Ball& ball, std::size_t k,
+                            const Options& options = {}) {
     detail::Observer observer(options);
     auto c = detail::search_options(k, options, observer);
     detail::set_ball(c, ball);

@@ -11,7 +11,7 @@ int main(void) {
     farpoint_sample_options options = {0};
     options.size = sizeof options;
     options.count = 2;
-    farpoint_sample_result *sample = NULL;
+    farpoint_sample_result* sample = NULL;
     if (farpoint_sample(farpoint_dense(cloud, 1000, 3, FARPOINT_FLOAT32), &options, &sample) != FARPOINT_OK) {
         fprintf(stderr, "%s\n", farpoint_last_error());
         return 1;
