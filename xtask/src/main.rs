@@ -2,6 +2,7 @@
 //! is built in seconds; everything heavy happens in the commands it starts.
 
 mod circles;
+mod cpp;
 mod documents;
 mod fuzz;
 mod gpu;
