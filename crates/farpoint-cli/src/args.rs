@@ -76,9 +76,10 @@ Examples:
   farpoint neighbors scan.ply -k 16 -o near.npz    the 16 nearest of each point
   farpoint compare scan.ply --ratio 0.25 -o look.png    samplers side by side
   farpoint info scan.e57                           what is in a file
+  farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap      each message of a recording
 
-Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF; '-' is stdin
-or stdout.";
+Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF, MCAP; '-' is
+stdin or stdout.";
 
 /// What `--version` prints. Made only then: asking for GPUs takes the driver a while.
 pub(crate) fn version() -> String {
@@ -194,6 +195,8 @@ Examples:
   farpoint sample scans/ --output-dir thin --ratio 0.25 --recursive       a folder
   farpoint sample country.laz -o thin.laz --ratio 0.25 --memory 8GiB      larger than memory
   farpoint sample survey.csv -o few.laz -n 10k --xyz Easting,Northing,Height
+  farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap --drop-zeros      each message
+  farpoint sample drive.mcap --message 3 -n 4096 -o turn.ply              one message
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 
 impl Wanted {
@@ -298,7 +301,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  farpoint info scan.laz --json\n  farpoint info scan.laz --points\
-    \n"
+    \n  farpoint info drive.mcap\n"
 )]
 pub(crate) struct Info {
     /// The point cloud; '-' is stdin.

@@ -8,6 +8,7 @@
 #![doc(hidden)]
 
 mod args;
+mod bag;
 mod chamfer;
 mod check;
 mod compare;
@@ -75,7 +76,10 @@ pub fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             messages::complain("error", &format!("{error}"));
-            many::status(&error)
+            match error.is::<bag::Unread>() {
+                true => ExitCode::from(many::SOME_FAILED),
+                false => many::status(&error),
+            }
         }
     }
 }
