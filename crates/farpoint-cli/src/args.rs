@@ -11,6 +11,7 @@ mod numbers;
 mod place;
 mod samplers;
 mod size;
+mod view;
 mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
@@ -24,6 +25,7 @@ pub(crate) use numbers::{Count, Length, Ratio};
 pub(crate) use place::{Cards, Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 pub(crate) use size::Size;
+pub(crate) use view::View;
 pub(crate) use which::Which;
 
 use crate::messages::Verbosity;
@@ -73,6 +75,7 @@ Examples:
   farpoint chamfer before.ply after.ply            how far apart two clouds are
   farpoint neighbors scan.ply -k 16 -o near.npz    the 16 nearest of each point
   farpoint compare scan.ply --ratio 0.25 -o look.png    samplers side by side
+  farpoint view scan.laz -o scan.html              a page to look at, without a server
   farpoint info scan.e57                           what is in a file
 
 Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF; '-' is stdin
@@ -100,6 +103,7 @@ pub(crate) enum Command {
     Chamfer(Chamfer),
     Neighbors(Box<Neighbors>),
     Compare(Compare),
+    View(View),
     Info(Info),
     Generate(Generate),
     Demo(Demo),

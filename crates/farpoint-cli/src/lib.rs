@@ -34,6 +34,7 @@ mod report;
 mod sample;
 mod text;
 mod units;
+mod view;
 
 pub use farpoint_files::each_precision;
 pub use large::before_large;
@@ -61,6 +62,7 @@ pub fn main() -> ExitCode {
         Command::Chamfer(args) => chamfer::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),
