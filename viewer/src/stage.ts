@@ -180,7 +180,7 @@ export class Stage {
     const { camera } = drawing;
     const set = this.lit.uniforms;
     set.pixel.value.set(1 / size[0], 1 / size[1]).multiplyScalar(this.renderer.getPixelRatio());
-    set.strength.value = drawing.lighting ? 90 : 0;
+    set.strength.value = drawing.lighting ? 60 : 0;
     [set.near.value, set.far.value] = [camera.near, camera.far];
     set.orthographic.value = "isOrthographicCamera" in camera;
     const paper = drawing.dark ? PAPER.dark : PAPER.light;
