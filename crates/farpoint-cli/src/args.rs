@@ -12,6 +12,7 @@ mod place;
 mod samplers;
 mod selection;
 mod size;
+mod view;
 mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
@@ -26,6 +27,7 @@ pub(crate) use place::{Cards, Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 pub(crate) use selection::Selection;
 pub(crate) use size::Size;
+pub(crate) use view::View;
 pub(crate) use which::Which;
 
 use crate::messages::Verbosity;
@@ -75,6 +77,7 @@ Examples:
   farpoint chamfer before.ply after.ply            how far apart two clouds are
   farpoint neighbors scan.ply -k 16 -o near.npz    the 16 nearest of each point
   farpoint compare scan.ply --ratio 0.25 -o look.png    samplers side by side
+  farpoint view scan.laz -o scan.html              a page to look at, without a server
   farpoint info scan.e57                           what is in a file
   farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap      each message of a recording
 
@@ -103,6 +106,7 @@ pub(crate) enum Command {
     Chamfer(Chamfer),
     Neighbors(Box<Neighbors>),
     Compare(Compare),
+    View(View),
     Info(Info),
     Generate(Generate),
     Demo(Demo),

@@ -36,6 +36,7 @@ mod sample;
 mod selection;
 mod text;
 mod units;
+mod view;
 
 pub use farpoint_files::each_precision;
 pub use large::before_large;
@@ -63,6 +64,7 @@ pub fn main() -> ExitCode {
         Command::Chamfer(args) => chamfer::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),
