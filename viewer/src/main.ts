@@ -209,11 +209,11 @@ class Page {
     let at = this.choices.at;
     if (moving) while (at > 0 && prefixes.count[at] > this.budget) at--;
     const { lighting, dark, size } = this.choices;
-    // Points as wide as half the prefix is apart close the surface, however few there are.
+    // Half the prefix covers within 1.4 times the radius of the whole: discs of this width close the surface, however few there are.
     const half = prefixes.count.findIndex((count) => 2 * count >= prefixes.count[at]);
     const apart = prefixes.radius[half] || this.cloud.meta.step;
     const camera = this.cameras.prepare(this.aspect);
-    return { camera, points: prefixes.count[at], width: size * apart, lighting, dark };
+    return { camera, points: prefixes.count[at], width: 1.5 * size * apart, lighting, dark };
   }
 
   private click(x: number, y: number): void {
