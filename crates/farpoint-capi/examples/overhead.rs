@@ -43,7 +43,9 @@ impl Library {
             };
             Self {
                 sample: transmute::<*mut c_void, SampleFunction>(symbol(c"farpoint_sample")),
-                free: transmute::<*mut c_void, FreeFunction>(symbol(c"farpoint_sample_result_free")),
+                free: transmute::<*mut c_void, FreeFunction>(symbol(
+                    c"farpoint_sample_result_free",
+                )),
             }
         }
     }
@@ -88,7 +90,9 @@ fn quartiles(mut times: Vec<f64>) -> [f64; 3] {
 fn main() {
     let path = std::env::args().nth(1).expect("the path of the shared library");
     let library = Library::open(&path);
-    println!("points -> samples   Rust us (25 %, median, 75 %)   C us (25 %, median, 75 %)   median of the differences us");
+    println!(
+        "points -> samples   Rust us (25 %, median, 75 %)   C us (25 %, median, 75 %)   median of the differences us"
+    );
     for (points, count) in [(1024, 512), (64, 16), (16, 1)] {
         let cloud: Vec<[f32; 3]> = farpoint_generate::room(points, 1);
         let (mut rust, mut c, mut differences) = (Vec::new(), Vec::new(), Vec::new());
@@ -109,6 +113,8 @@ fn main() {
         }
         let [[a, b, d], [e, f, g]] = [quartiles(rust), quartiles(c)];
         let difference = quartiles(differences)[1];
-        println!("{points:>6} -> {count:<6}   {a:8.2} {b:8.2} {d:8.2}   {e:8.2} {f:8.2} {g:8.2}   {difference:+8.2}");
+        println!(
+            "{points:>6} -> {count:<6}   {a:8.2} {b:8.2} {d:8.2}   {e:8.2} {f:8.2} {g:8.2}   {difference:+8.2}"
+        );
     }
 }
