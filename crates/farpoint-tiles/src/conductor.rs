@@ -6,6 +6,7 @@ mod floor;
 mod manifest;
 mod rounds;
 mod route;
+mod sweep;
 
 use crate::{Corners, Entry, Error, Key, Lost, TileId, Transport};
 use calls::Run;
@@ -39,8 +40,8 @@ pub struct Plan<T> {
     pub tries: usize,
     /// The floor of a deep band over its largest squared distance; above 0, below 1. 1 for thin bands only.
     pub deep: f64,
-    /// Undecided points that a sweep may carry from tile to tile, about: deep bands are less deep where
-    /// there would be more.
+    /// Undecided points that a sweep may carry from tile to tile; of facts that tiles must tell each other, two count
+    /// as one. Deep bands are less deep where there would be more.
     pub carried: u64,
 }
 
@@ -66,9 +67,9 @@ impl<T: Scalar> Plan<T> {
         Self { tries: tries.max(1), ..self }
     }
 
-    /// Undecided points that a sweep may carry from tile to tile, about.
+    /// Undecided points that a sweep may carry from tile to tile, see [`Plan::carried`].
     pub fn carried(self, carried: u64) -> Self {
-        Self { carried, ..self }
+        Self { carried: carried.max(1), ..self }
     }
 
     /// The floor of a deep band over its largest squared distance; 1 for thin bands only.
@@ -137,6 +138,8 @@ pub struct Statistics {
     pub recovered: u64,
     /// Bands whose floor was moved so that they had no more candidates than allowed.
     pub cut: u64,
+    /// Sweeps begun anew because there was no room for what they had to carry.
+    pub again: u64,
 }
 
 /// A tile as the conductor knows it.
