@@ -99,7 +99,7 @@ fn common(name: &str) -> Option<&'static str> {
 }
 
 /// Gives attributes their common names, the first of those that mean the same.
-fn rename(all: &mut [Attribute]) {
+pub(crate) fn rename(all: &mut [Attribute]) {
     for i in 0..all.len() {
         let Some(name) = common(&all[i].name) else { continue };
         if !all.iter().any(|other| other.name == name) {
@@ -138,7 +138,7 @@ fn suit(attribute: &mut Attribute, target: Target) {
 }
 
 /// PCD packs colors into one 32-bit `rgb` or `rgba`.
-fn unpacked(attributes: Vec<Attribute>) -> Vec<Attribute> {
+pub(crate) fn unpacked(attributes: Vec<Attribute>) -> Vec<Attribute> {
     let mut out = Vec::with_capacity(attributes.len());
     for attribute in attributes {
         let packed: Option<Vec<u32>> = match (&attribute.column, attribute.name.as_str()) {

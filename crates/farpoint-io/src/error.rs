@@ -113,6 +113,16 @@ pub enum Error {
         /// Bytes that are allowed.
         limit: u64,
     },
+    /// Files that can't be one cloud.
+    #[error("{name}: {what}; {fix}")]
+    Merge {
+        /// One of the files, as the user named it.
+        name: String,
+        /// What is wrong, and with which other file.
+        what: String,
+        /// What to do about it.
+        fix: String,
+    },
     /// A row to be written is not in the cloud.
     #[error("row {row} is not in the cloud of {len} points; give rows below {len}")]
     RowOutOfRange {
@@ -121,6 +131,12 @@ pub enum Error {
         /// How many rows there are.
         len: usize,
     },
+}
+
+impl Error {
+    pub(crate) fn merge(name: &str, what: &str, fix: &str) -> Error {
+        Error::Merge { name: name.to_owned(), what: what.to_owned(), fix: fix.to_owned() }
+    }
 }
 
 fn at_place(format: &Format, at: &Option<Place>) -> String {

@@ -30,6 +30,7 @@ mod layout;
 mod load;
 mod lzf;
 pub mod memory;
+mod merge;
 mod mesh;
 mod npy;
 mod output;
@@ -56,6 +57,7 @@ pub use coordinates::Coordinates;
 pub use crs::Crs;
 pub use error::{Error, Place};
 pub use format::Format;
+pub use merge::{EqualRows, Merged, MergedFile};
 pub use npy::{Array, Values};
 pub use output::{
     check_output, write, write_arrays, write_bytes, write_indices, write_indices_in_blocks,

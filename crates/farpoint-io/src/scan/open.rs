@@ -1,10 +1,10 @@
 //! Opening a file for reading in parts.
 
-use super::place::read_at;
+use super::place::{Handle, read_at};
 use super::{Scan, Source, starts};
 use crate::error::{Error, Fault};
 use crate::format::Format;
-use crate::layout::Layout;
+use crate::layout::{Layout, Rows};
 use crate::{ReadOptions, decode, degrees, detect, las, load, memory, npy, pcd, ply, raw};
 use std::borrow::Cow;
 use std::fs::File;
@@ -39,7 +39,7 @@ impl Scan {
             let (format, layout) = in_parts(&mut file, length, &name, options)?;
             if let Some(layout) = layout {
                 let starts = starts(&layout);
-                let source = Source::Parts { file, layout, starts };
+                let source = Source::Parts { file: Handle::Open(file), layout, starts };
                 return Ok(Scan { name, format, length, source });
             }
             let needed = length.saturating_mul(WHOLE);
@@ -52,6 +52,34 @@ impl Scan {
         let cloud = decode(Cow::Owned(bytes), &name, options)?;
         let format = cloud.format().unwrap_or(Format::Text);
         Ok(Scan { name, format, length, source: Source::Whole(cloud) })
+    }
+
+    /// Rows that are put together from elsewhere.
+    pub(crate) fn of_parts(name: String, format: Format, length: u64, layout: Layout) -> Scan {
+        let starts = starts(&layout);
+        let source = Source::Parts { file: Handle::Elsewhere, layout, starts };
+        Scan { name, format, length, source }
+    }
+
+    /// The same, with the file closed but while a part is read.
+    pub(crate) fn closed(mut self) -> Scan {
+        if let Source::Parts { file, .. } = &mut self.source
+            && let Handle::Open(_) = file
+        {
+            *file = Handle::Closed(self.name.clone().into(), self.length);
+        }
+        self
+    }
+
+    /// Bytes of memory that are taken all the time: by a file that can't be read in parts.
+    pub fn held(&self) -> u64 {
+        match &self.source {
+            Source::Whole(_) => WHOLE * self.length,
+            Source::Parts { layout, .. } => match &layout.rows {
+                Rows::Parts(parts) => parts.held(),
+                _ => 0,
+            },
+        }
     }
 
     /// Bytes of the file.

@@ -1,6 +1,5 @@
 //! Some rows of a file.
 
-use super::place::read_at;
 use super::{Scan, Source, coordinates};
 use crate::cloud::Cloud;
 use crate::coordinates::Coordinates;
@@ -50,7 +49,7 @@ impl Scan {
         let Source::Parts { file, layout, starts } = &self.source else { return Ok(None) };
         let read = |at: u64, length: usize| {
             let mut bytes = vec![0; length];
-            read_at(file, &mut bytes, at)
+            file.read_at(&mut bytes, at)
                 .map_err(|source| Error::Read { name: self.name.clone(), source })?;
             Ok(bytes)
         };
@@ -63,6 +62,7 @@ impl Scan {
                 let (at, length) = chunks.place(part);
                 chunks.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
             }
+            layout::Rows::Parts(parts) => parts.read(part)?,
         };
         Ok(layout.head.table.as_ref().map(|head| Table {
             slots: head.slots.clone(),
@@ -96,6 +96,29 @@ impl Rows<'_> {
     /// If there is no such row.
     pub fn stored(&self, row: usize) -> &[u8] {
         self.table.as_ref().map_or(&[], |table| table.row(self.skip + row))
+    }
+
+    /// All rows as they are stored, one after another; `None` where they differ in length.
+    pub(crate) fn records(&self) -> Option<&[u8]> {
+        match &self.table.as_ref()?.store {
+            Store::Records { bytes, stride } => {
+                Some(&bytes[self.skip * stride..(self.skip + self.len()) * stride])
+            }
+            _ => None,
+        }
+    }
+
+    /// The rows with their attributes, without coordinates; of a file that is held whole, all of its rows
+    /// with these at the range that comes with it.
+    pub(crate) fn cloud(&self) -> (Cow<'_, Cloud>, Range<usize>) {
+        match self.scan.cloud() {
+            Some(cloud) => (Cow::Borrowed(cloud), self.skip..self.skip + self.len()),
+            None => {
+                let table = self.table.as_deref().cloned();
+                let cloud = Cloud { table, ..self.scan.head().clone() };
+                (Cow::Owned(cloud), 0..self.len())
+            }
+        }
     }
 
     /// The coordinates, in the precision of the file.
