@@ -27,8 +27,12 @@ pub(crate) fn sampling(args: &args::Sample) -> Result<()> {
 pub(crate) fn sample(args: &args::Sample) -> Result<()> {
     sampling(args)?;
     one_file(&args.many)?;
+    sampled(args, &[&args.input.input])
+}
+
+/// What `farpoint sample` writes and reports, with these inputs.
+pub(crate) fn sampled(args: &args::Sample, inputs: &[&Path]) -> Result<()> {
     let SampleOutput { output, indices, writing } = &args.output;
-    let input = &args.input.input;
     let stdout = Path::new("-");
     let taken = [output.as_deref() == Some(stdout), indices.as_deref() == Some(stdout)];
     ensure!(
@@ -36,14 +40,14 @@ pub(crate) fn sample(args: &args::Sample) -> Result<()> {
         "only one of --output, --indices and --json can go to stdout; write the others to files"
     );
     match output {
-        Some(path) => cloud(path, &[input], writing)?,
+        Some(path) => cloud(path, inputs, writing)?,
         None => unused(writing, "--output")?,
     }
     if let Some(path) = indices {
-        file("--indices", path, &["npy"], &[input])?;
+        file("--indices", path, &["npy"], inputs)?;
         different("--indices", path, "--output", output.as_deref())?;
     }
-    report(&args.report, &[input, output.as_deref().unwrap_or(stdout)])
+    report(&args.report, &[inputs, &[output.as_deref().unwrap_or(stdout)]].concat())
 }
 
 /// What `farpoint order` is asked to do, whatever the files.
@@ -61,15 +65,24 @@ pub(crate) fn ordering(args: &args::Order) -> Result<()> {
 pub(crate) fn order(args: &args::Order) -> Result<()> {
     ordering(args)?;
     one_file(&args.many)?;
+    ordered(args, &[&args.input.input])
+}
+
+/// What `farpoint order` writes and reports, with these inputs.
+pub(crate) fn ordered(args: &args::Order, inputs: &[&Path]) -> Result<()> {
     let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
-    cloud(output, &[&args.input.input], writing)?;
-    report(&args.report, &[&args.input.input, output])?;
+    cloud(output, inputs, writing)?;
+    report(&args.report, &[inputs, &[output]].concat())?;
     stdout_once(output, &args.report)
 }
 
 /// Refuses options about several files where there is one.
-fn one_file(many: &args::Many) -> Result<()> {
-    match many.given() {
+pub(crate) fn one_file(many: &args::Many) -> Result<()> {
+    let found = many.merge.then_some("--recursive");
+    match many.given().filter(|option| found != Some(*option)) {
+        Some(option) if many.merge => {
+            bail!("{option} is about files one by one, and --merge makes them one cloud; leave one out")
+        }
         Some(option) => bail!("{option} is about several files; add --output-dir, or leave it out"),
         None => Ok(()),
     }

@@ -23,6 +23,7 @@ mod large;
 mod layout;
 mod manual;
 mod many;
+mod merged;
 mod messages;
 mod neighbors;
 mod order;

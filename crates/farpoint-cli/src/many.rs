@@ -57,6 +57,9 @@ struct Asked<'a> {
 
 /// Whether this is about many files.
 pub(crate) fn is_asked(first: &Path, many: &Many) -> bool {
+    if many.merge {
+        return false;
+    }
     let given = many.output_dir.is_some() || many.one.is_some();
     given || !many.more.is_empty() || names_several(first)
 }
@@ -183,7 +186,8 @@ impl Asked<'_> {
     fn check(&self) -> Result<&Path> {
         let Some(out) = &self.many.output_dir else {
             bail!(
-                "{}: several files have several outputs; add --output-dir DIR for a folder that they go to",
+                "{}: several files have several outputs; add --output-dir DIR for a folder that they go to, or \
+                 --merge to take them as one cloud",
                 self.first.display()
             )
         };

@@ -92,12 +92,18 @@ impl Merged {
         layout.count = scans.iter().map(Scan::len).sum();
         layout.bounds = files.iter().map(|file| file.bounds).reduce(joined).flatten();
         layout.rows = Rows::Parts(Box::new(Sources::new(scans, recipes, &layout)));
-        Ok(Merged { scan: Scan::of_parts(name, format, bytes, layout), files })
+        let inputs = files.iter().map(|file| file.name.clone()).collect();
+        Ok(Merged { scan: Scan::of_parts(name, format, bytes, layout, inputs), files })
     }
 
     /// All rows, as those of one file.
     pub fn scan(&self) -> &Scan {
         &self.scan
+    }
+
+    /// All rows, as those of one file, alone.
+    pub fn into_scan(self) -> Scan {
+        self.scan
     }
 
     /// The files, in their order.

@@ -47,6 +47,8 @@ pub struct Scan {
     /// Bytes of the file.
     length: u64,
     source: Source,
+    /// The files that the rows come from.
+    inputs: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -77,6 +79,11 @@ impl Scan {
     /// The file as the user named it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The files that the rows come from, as the user named them; none for standard input.
+    pub fn inputs(&self) -> &[String] {
+        &self.inputs
     }
 
     /// The format.

@@ -232,6 +232,8 @@ fn equal_rows_of_tiles_that_overlap_are_counted() {
     let merged = open(&paths).unwrap();
     let equal = merged.equal_rows(1 << 30, 2).unwrap();
     assert_eq!((equal.rows, equal.about), (5_010, false));
+    let cloud = merged.scan().load().unwrap();
+    assert_eq!(merged.equal_rows_of(&cloud, 1 << 30), equal);
     let few = merged.equal_rows(1, 2).unwrap();
     assert!(few.about && few.rows > 0, "{few:?}");
     assert_eq!(open(&paths[..1]).unwrap().equal_rows(1 << 30, 2).unwrap().rows, 0);

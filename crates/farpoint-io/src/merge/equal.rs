@@ -1,14 +1,18 @@
 //! Rows that two files have in common, as tiles that overlap do.
 
 use super::{Merged, MergedFile};
-use crate::coordinates::Coordinates;
+use crate::cloud::Cloud;
 use crate::error::Error;
+use crate::table::{Store, Table};
+use rayon::prelude::*;
 use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes of a row that is looked for.
 const ENTRY: u64 = 16;
+/// Rows that a thread takes at a time.
+const BLOCK: usize = 1 << 16;
 /// A share of the extent by which stated corners may be off.
 const SLACK: f64 = 1e-6;
 
@@ -40,13 +44,38 @@ impl Merged {
             }
             self.scan.for_each_of(self.parts_of(file), threads, |_, rows| {
                 let (points, records) = (rows.coordinates()?, rows.records().unwrap_or_default());
-                let digests = digests(&points, records, &shared);
+                let points = |row: usize| points.get(row);
+                let digests: Vec<u64> = digests(points, rows.len(), records, &shared).collect();
                 let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-                digests.for_each(|digest| seen.add(digest, number as u32));
+                digests.into_iter().for_each(|digest| seen.add(digest, number as u32));
                 Ok::<(), Error>(())
             })?;
         }
         Ok(seen.into_inner().unwrap_or_else(PoisonError::into_inner).counted())
+    }
+
+    /// As [`Merged::equal_rows`], of all rows as [`crate::Scan::load`] gives them.
+    pub fn equal_rows_of(&self, cloud: &Cloud, memory: u64) -> EqualRows {
+        let Some(Table { store: Store::Records { bytes, stride }, .. }) = &cloud.table else {
+            return EqualRows::default();
+        };
+        let seen = Mutex::new(Seen::new(memory));
+        for (number, file) in self.files.iter().enumerate() {
+            let shared = shared(&self.files, number);
+            if shared.is_empty() {
+                continue;
+            }
+            let (first, end) = (file.first as usize, (file.first + file.rows) as usize);
+            let blocks = bytes[first * stride..end * stride].par_chunks(BLOCK * stride);
+            blocks.enumerate().for_each(|(block, records)| {
+                let points = |row: usize| cloud.coordinates.get(first + block * BLOCK + row);
+                let digests: Vec<u64> =
+                    digests(points, records.len() / stride, records, &shared).collect();
+                let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                digests.into_iter().for_each(|digest| seen.add(digest, number as u32));
+            });
+        }
+        seen.into_inner().unwrap_or_else(PoisonError::into_inner).counted()
     }
 
     fn parts_of(&self, file: &MergedFile) -> Range<usize> {
@@ -76,18 +105,22 @@ fn both([a, b]: Corners, [c, d]: Corners) -> Corners {
     ]
 }
 
-/// A digest of each row that lies in one of the boxes.
+/// A digest of each of so many rows that lies in one of the boxes.
 fn digests<'a>(
-    points: &'a Coordinates,
+    points: impl Fn(usize) -> [f64; 3] + 'a,
+    count: usize,
     records: &'a [u8],
     shared: &'a [Corners],
 ) -> impl Iterator<Item = u64> + 'a {
-    let stride = records.len() / points.len().max(1);
+    let stride = records.len() / count.max(1);
     let within = |at: [f64; 3], [low, high]: &Corners| {
         (0..3).all(|axis| low[axis] <= at[axis] && at[axis] <= high[axis])
     };
-    let inside = move |row: &usize| shared.iter().any(|one| within(points.get(*row), one));
-    (0..points.len()).filter(inside).map(move |row| {
+    let inside = move |row: &usize| {
+        let at = points(*row);
+        shared.iter().any(|one| within(at, one))
+    };
+    (0..count).filter(inside).map(move |row| {
         let mut hasher = std::hash::DefaultHasher::new();
         hasher.write(&records[row * stride..(row + 1) * stride]);
         hasher.finish()

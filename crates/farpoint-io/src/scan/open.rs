@@ -30,7 +30,8 @@ impl Scan {
             let cloud = crate::read(path, options)?;
             let format = cloud.format().unwrap_or(Format::Text);
             let name = "standard input".into();
-            return Ok(Scan { name, format, length: 0, source: Source::Whole(cloud) });
+            let source = Source::Whole(cloud);
+            return Ok(Scan { name, format, length: 0, source, inputs: Vec::new() });
         }
         let mut file = File::open(path).map_err(fail)?;
         let about = file.metadata().map_err(fail)?;
@@ -40,7 +41,8 @@ impl Scan {
             if let Some(layout) = layout {
                 let starts = starts(&layout);
                 let source = Source::Parts { file: Handle::Open(file), layout, starts };
-                return Ok(Scan { name, format, length, source });
+                let inputs = vec![name.clone()];
+                return Ok(Scan { name, format, length, source, inputs });
             }
             let needed = length.saturating_mul(WHOLE);
             if let Some(limit) = memory.filter(|&limit| needed > limit) {
@@ -51,14 +53,21 @@ impl Scan {
         let bytes = load::whole(&mut File::open(path).map_err(fail)?, length).map_err(fail)?;
         let cloud = decode(Cow::Owned(bytes), &name, options)?;
         let format = cloud.format().unwrap_or(Format::Text);
-        Ok(Scan { name, format, length, source: Source::Whole(cloud) })
+        let inputs = vec![name.clone()];
+        Ok(Scan { name, format, length, source: Source::Whole(cloud), inputs })
     }
 
     /// Rows that are put together from elsewhere.
-    pub(crate) fn of_parts(name: String, format: Format, length: u64, layout: Layout) -> Scan {
+    pub(crate) fn of_parts(
+        name: String,
+        format: Format,
+        length: u64,
+        layout: Layout,
+        inputs: Vec<String>,
+    ) -> Scan {
         let starts = starts(&layout);
         let source = Source::Parts { file: Handle::Elsewhere, layout, starts };
-        Scan { name, format, length, source }
+        Scan { name, format, length, source, inputs }
     }
 
     /// The same, with the file closed but while a part is read.
