@@ -3,7 +3,7 @@
 use crate::memory::{Aligned, Shared};
 use crate::scalar::extremes;
 use crate::threads::Team;
-use crate::{BadRows, Error, Points, Scalar};
+use crate::{BadRows, Error, Points, Scalar, Subset};
 use std::mem::MaybeUninit;
 
 /// Coordinates by axis. There are at least three axes: missing ones are zero, which leaves
@@ -17,8 +17,10 @@ pub(crate) struct Cloud<T> {
     pub(crate) low: [T; 3],
     /// Largest corner.
     pub(crate) high: [T; 3],
-    /// Input row of each point, when bad rows were left out.
-    rows: Option<Vec<u32>>,
+    /// Each point's place among the points that were given, when bad rows were left out.
+    places: Option<Vec<u32>>,
+    /// Which rows of a whole cloud the points that were given are, when they are some of them.
+    subset: Option<Subset>,
 }
 
 /// Rows copied at a time.
@@ -48,22 +50,27 @@ impl<T: Scalar> Cloud<T> {
         if n >= u32::MAX as usize {
             return Err(Error::TooManyPoints(n));
         }
-        let coordinate = |row: usize, axis: usize| points.coordinate(row, axis);
-        let (copy, finite) = Self::gather(team, n, dim, coordinate);
+        let subset = points.subset().cloned();
+        if let Some(rows) = subset.as_ref().map(|subset| subset.rows().len()).filter(|&r| r != n) {
+            return Err(Error::Shape(format!("{n} points that are {rows} rows of a cloud")));
+        }
+        let coordinate = |place: usize, axis: usize| points.coordinate(place, axis);
+        let (mut copy, finite) = Self::gather(team, n, dim, coordinate);
+        copy.subset = subset;
         if finite {
             return Ok(copy);
         }
         // From here on only the copy is read, which no other thread writes to.
-        let good = |row: &u32| copy.axes.iter().all(|values| values[*row as usize].is_finite());
-        let rows: Vec<u32> = (0..n as u32).filter(good).collect();
+        let good = |place: &u32| copy.axes.iter().all(|values| values[*place as usize].is_finite());
+        let places: Vec<u32> = (0..n as u32).filter(good).collect();
         if bad_rows == BadRows::Error {
-            let first = (0u32..).zip(&rows).find(|(row, kept)| row != *kept);
-            let first = first.map_or(rows.len(), |(row, _)| row as usize);
-            return Err(Error::BadRows { first, count: n - rows.len(), points: n });
+            let first = (0u32..).zip(&places).find(|(place, kept)| place != *kept);
+            let first = copy.row(first.map_or(places.len() as u32, |(place, _)| place));
+            return Err(Error::BadRows { first, count: n - places.len(), points: n });
         }
-        let coordinate = |k: usize, axis: usize| copy.axes[axis][rows[k] as usize];
-        let (mut kept, _) = Self::gather(team, rows.len(), dim, coordinate);
-        kept.rows = Some(rows);
+        let coordinate = |k: usize, axis: usize| copy.axes[axis][places[k] as usize];
+        let (mut kept, _) = Self::gather(team, places.len(), dim, coordinate);
+        (kept.places, kept.subset) = (Some(places), copy.subset);
         Ok(kept)
     }
 
@@ -102,9 +109,8 @@ impl<T: Scalar> Cloud<T> {
         let axes = axes.into_iter().map(|axis| unsafe { axis.written() }).collect();
         let seen = seen.into_iter().fold(Seen::default(), Seen::and);
         let ends = seen.ends.map(Option::unwrap_or_default);
-        let cloud =
-            Self { len: n, axes, low: ends.map(|e| e.0), high: ends.map(|e| e.1), rows: None };
-        (cloud, !seen.bad)
+        let (low, high) = (ends.map(|e| e.0), ends.map(|e| e.1));
+        (Self { len: n, axes, low, high, places: None, subset: None }, !seen.bad)
     }
 
     /// Number of axes, at least three.
@@ -112,18 +118,35 @@ impl<T: Scalar> Cloud<T> {
         self.axes.len()
     }
 
-    /// The point's row in the caller's cloud.
+    /// The point's place among the points that were given: where results per point have it.
     #[inline]
-    pub(crate) fn row(&self, point: u32) -> usize {
-        self.rows.as_ref().map_or(point as usize, |rows| rows[point as usize] as usize)
+    pub(crate) fn place(&self, point: u32) -> usize {
+        self.places.as_ref().map_or(point as usize, |places| places[point as usize] as usize)
     }
 
-    /// The point of a row of the caller's cloud; `None` if the row was left out.
+    /// The point's row in the caller's cloud, the whole one if points of it were selected: what indices say.
+    #[inline]
+    pub(crate) fn row(&self, point: u32) -> usize {
+        let place = self.place(point);
+        self.subset.as_ref().map_or(place, |subset| subset.row(place))
+    }
+
+    /// The point of a row of the caller's cloud; `None` if the row was left out or not selected.
     pub(crate) fn point(&self, row: usize) -> Option<u32> {
-        match &self.rows {
-            None => Some(row as u32),
-            Some(rows) => rows.binary_search(&(row as u32)).ok().map(|point| point as u32),
+        self.point_at(self.subset.as_ref().map_or(Some(row), |subset| subset.place(row))?)
+    }
+
+    /// The point at a place among the points that were given; `None` if it was left out.
+    pub(crate) fn point_at(&self, place: usize) -> Option<u32> {
+        match &self.places {
+            None => Some(place as u32),
+            Some(places) => places.binary_search(&(place as u32)).ok().map(|point| point as u32),
         }
+    }
+
+    /// Which rows of a whole cloud were selected, if some were.
+    pub(crate) fn subset(&self) -> Option<&Subset> {
+        self.subset.as_ref()
     }
 
     /// Whether the other cloud has the same points in the same rows.
@@ -131,7 +154,7 @@ impl<T: Scalar> Cloud<T> {
         let same = |(a, b): (&Aligned<T>, &Aligned<T>)| a[..self.len] == b[..other.len];
         std::ptr::eq(self, other)
             || self.dims() == other.dims()
-                && self.rows == other.rows
+                && (&self.places, &self.subset) == (&other.places, &other.subset)
                 && self.axes.iter().zip(&other.axes).all(same)
     }
 

@@ -1,4 +1,10 @@
-//! How callers hand over coordinates: one small trait, three layouts, no cloud type.
+//! How callers hand over coordinates: one small trait, a few layouts, no cloud type.
+
+mod raw;
+mod selected;
+
+pub use raw::{RawLayout, RawPoints};
+pub use selected::{Selected, Subset};
 
 use crate::{Error, Scalar};
 use std::any::Any;
@@ -6,7 +12,8 @@ use std::any::Any;
 /// A cloud of `len` points with `dim` coordinates each.
 ///
 /// Implemented for slices, arrays and vectors of `[T; D]`, for [`Strided`] views (any `(n, d)` array,
-/// transposed and sliced ones too) and for [`Axes`] (one slice per axis).
+/// transposed and sliced ones too), for [`Axes`] (one slice per axis), for [`RawPoints`] (records in memory,
+/// by address and strides in bytes) and for [`Selected`] (some rows of any of these).
 pub trait Points<T: Scalar>: Sync {
     /// Number of points, N.
     fn len(&self) -> usize;
@@ -17,6 +24,11 @@ pub trait Points<T: Scalar>: Sync {
     /// Whether there is no point.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+    /// The rows of a larger cloud that these points are, if they are a part of one. Results then name
+    /// those rows.
+    fn subset(&self) -> Option<&Subset> {
+        None
     }
     /// The `Index` that this is, if it is one; its type is not known here.
     #[doc(hidden)]
@@ -74,6 +86,9 @@ impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for &P {
     #[inline(always)]
     fn coordinate(&self, index: usize, axis: usize) -> T {
         (**self).coordinate(index, axis)
+    }
+    fn subset(&self) -> Option<&Subset> {
+        (**self).subset()
     }
     fn index(&self) -> Option<&dyn Any> {
         (**self).index()
