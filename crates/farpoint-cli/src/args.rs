@@ -3,6 +3,7 @@
 mod algorithm;
 mod demo;
 mod files;
+mod filters;
 mod generate;
 mod manual;
 mod many;
@@ -16,6 +17,7 @@ mod which;
 pub(crate) use algorithm::{Chosen, Method};
 pub(crate) use demo::{Demo, Moved};
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
+pub(crate) use filters::Filters;
 pub(crate) use generate::{Generate, Made};
 pub(crate) use manual::{Completions, Man};
 pub(crate) use many::{Found, Many};
@@ -121,6 +123,8 @@ pub(crate) struct Sample {
     #[command(flatten)]
     pub(crate) input: Input,
     #[command(flatten)]
+    pub(crate) filters: Filters,
+    #[command(flatten)]
     pub(crate) output: SampleOutput,
     #[command(flatten)]
     pub(crate) report: Report,
@@ -190,6 +194,8 @@ Examples:
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint sample scan.ply -o thin.ply --algorithm grid --cell 5cm        approximate
   farpoint sample scans/ --output-dir thin --ratio 0.25 --recursive       a folder
+  farpoint sample 'tiles/*.laz' --merge -o all.laz --spacing 0.1          tiles as one cloud
+  farpoint sample scan.laz -o ground.laz --ratio 0.1 --keep classification=2
   farpoint sample country.laz -o thin.laz --ratio 0.25 --memory 8GiB      larger than memory
   farpoint sample survey.csv -o few.laz -n 10k --xyz Easting,Northing,Height
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
@@ -215,6 +221,8 @@ impl Wanted {
 pub(crate) struct Order {
     #[command(flatten)]
     pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) filters: Filters,
     #[command(flatten)]
     pub(crate) output: OrderOutput,
     #[command(flatten)]

@@ -15,6 +15,7 @@ use std::path::Path;
 /// What `farpoint sample` is asked to do, whatever the files.
 pub(crate) fn sampling(args: &args::Sample) -> Result<()> {
     let Run { sampler, .. } = &args.run;
+    args.filters.filter().map_err(|wrong| anyhow!(wrong))?;
     unfit(args, sampler.method.name())?;
     match sampler.method {
         Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
@@ -52,6 +53,11 @@ pub(crate) fn sampled(args: &args::Sample, inputs: &[&Path]) -> Result<()> {
 
 /// What `farpoint order` is asked to do, whatever the files.
 pub(crate) fn ordering(args: &args::Order) -> Result<()> {
+    args.filters.filter().map_err(|wrong| anyhow!(wrong))?;
+    ensure!(
+        args.filters.of_cell().is_none(),
+        "--keep without a field is for 'sample' with --algorithm grid; give a field and its values"
+    );
     match args.run.sampler.method {
         Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm),
         Method::Approximate(method) => bail!(

@@ -9,7 +9,7 @@ use crate::report::Files;
 use crate::{input, interrupt, messages, output, units};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Algorithm;
-use farpoint_io::{Error, Scan, memory};
+use farpoint_io::{Error, Filter, Scan, memory};
 use farpoint_spool::{Event, Job, Outputs, Sampled};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -57,11 +57,15 @@ pub(crate) fn chosen(args: &args::Sample) -> Result<Option<Large>> {
         return too_large(args);
     }
     let memory = allowed.map_or_else(most, Ok)?;
-    let scan = Scan::open(path, &options, Some(memory))?;
+    let scan = Scan::open(path, &options, Some(memory))?.filtered(filter(args)?)?;
     if args.spool.is_none() && needed(&scan) <= memory {
         return Ok(None);
     }
     Ok(Some(Large { scan, memory, about: None }))
+}
+
+fn filter(args: &args::Sample) -> Result<Filter> {
+    args.filters.filter().map_err(|wrong| anyhow!(wrong))
 }
 
 /// The memory that is set by options.
@@ -129,7 +133,7 @@ fn too_large(args: &args::Sample) -> Result<Option<Large>> {
     // What can't be read in parts is left to those who read it whole, and say what is missing.
     let scan = match Scan::open(path, &args.input.reading.options(), Some(0)) {
         Err(Error::NotInParts { .. }) => return Ok(None),
-        found => found?,
+        found => found?.filtered(filter(args)?)?,
     };
     let needed = needed(&scan);
     if needed <= free {
@@ -200,7 +204,7 @@ pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
     let rows = args.input.rows;
     let sampled = on_threads(args, || {
         farpoint_spool::sample(scan, &job, &outputs, &mut |event| {
-            told(&name, rows, event, &progress);
+            told(scan, rows, event, &progress);
             true
         })
     });
@@ -242,10 +246,17 @@ fn folder(args: &args::Sample) -> Result<(Option<interrupt::Temporary>, PathBuf)
 }
 
 /// Passes on what a user should see.
-fn told(name: &str, rows: args::Rows, event: Event, progress: &Progress) {
+fn told(scan: &Scan, rows: args::Rows, event: Event, progress: &Progress) {
+    let name = scan.name();
     match event {
         Event::Surveyed { rows: all, bad, zeros, corner } => {
-            input::tell(name, rows, [all, bad, zeros].map(|n| n as usize));
+            let [all, mut bad, zeros] = [all, bad, zeros].map(|n| n as usize);
+            if !scan.filter().is_empty() {
+                let kept = all - bad;
+                note(&format!("{name}: {} of {} rows are in question", count(kept), count(all)));
+                bad = 0;
+            }
+            input::tell(name, rows, [all, bad, zeros]);
             if let Some(corner) = corner {
                 input::tell_narrowed(name, corner);
             }

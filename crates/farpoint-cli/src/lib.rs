@@ -57,7 +57,10 @@ pub fn main() -> ExitCode {
     messages::set_verbosity(args.messages.verbosity());
     interrupt::install();
     let result = match args.command {
-        Command::Sample(args) => sample::run(&args),
+        Command::Sample(mut args) => {
+            args.approximate.keep = args.filters.of_cell();
+            sample::run(&args)
+        }
         Command::Order(args) => order::run(&args),
         Command::Chamfer(args) => chamfer::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),

@@ -87,7 +87,10 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
         first: &args.input.input,
         many: &args.many,
         memory: args.memory.map(|size| size.0),
-        options: options(wanted, (&args.input.reading, args.input.rows), &args.run, given, writing),
+        options: Options {
+            filter: args.filters.filter().map_err(|wrong| anyhow!(wrong))?,
+            ..options(wanted, (&args.input.reading, args.input.rows), &args.run, given, writing)
+        },
         on: on(&args.place)?,
         writing,
         report: &args.report,
@@ -105,7 +108,10 @@ pub(crate) fn order(args: &Order) -> Result<()> {
         first: &args.input.input,
         many: &args.many,
         memory: None,
-        options: options(Wanted::Order, reading, &args.run, None, writing),
+        options: Options {
+            filter: args.filters.filter().map_err(|wrong| anyhow!(wrong))?,
+            ..options(Wanted::Order, reading, &args.run, None, writing)
+        },
         on: on(&args.place)?,
         writing,
         report: &args.report,

@@ -40,10 +40,10 @@ fn ordered(
 ) -> Result<()> {
     let Some(output) = &args.output.output else { bail!("no output is given; add --output FILE") };
     let name = input::name(path);
-    let points = input::prepare(&cloud, path, args.input.rows)?;
+    let points = input::choose(&cloud, path, args.input.rows, &args.filters)?;
     let writing = &args.output.writing;
     let unit = units::of(&cloud, &name, &[("--scale", writing.scale)])?;
-    let (all, single) = (points.len(), matches!(points, Points::F32(_)));
+    let (all, single) = (cloud.len(), matches!(points.points, Points::F32(_)));
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
     let job = Job::new(&args.run, None, Amount::All, start, false);
     memory::require(&name, job.bytes(&points))?;

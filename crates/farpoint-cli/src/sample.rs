@@ -39,6 +39,7 @@ fn merged(args: &args::Sample) -> Result<()> {
     check::sampled(args, &inputs)?;
     let limit = large::limit(args)?;
     let merged = merged::open(&paths, &args.input.reading, limit)?;
+    let merged = merged.filtered(args.filters.filter().map_err(|wrong| anyhow!(wrong))?)?;
     if let Some(memory) = large::asked(args, merged.scan())? {
         let (scan, about) = merged::in_parts(merged, memory)?;
         return large::run(args, &Large { scan, memory, about: Some(about) });
@@ -59,7 +60,7 @@ struct Read<'a> {
 
 fn in_memory(args: &args::Sample, read: &Read<'_>) -> Result<()> {
     let (cloud, name) = (&read.cloud, input::name(read.path));
-    let points = input::prepare(cloud, read.path, args.input.rows)?;
+    let points = input::choose(cloud, read.path, args.input.rows, &args.filters)?;
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
     let unit = units::of(cloud, &name, &lengths(args))?;
     let amount = args.wanted.amount(|length| length.in_units_of(unit));
@@ -72,7 +73,7 @@ fn in_memory(args: &args::Sample, read: &Read<'_>) -> Result<()> {
     let start = Instant::now();
     let wrote = write(args, &name, cloud, &outcome, unit)?;
     let write = wrote.then(|| start.elapsed().as_secs_f64());
-    report(args, read, &outcome, points.len(), &Times { read: read.seconds, write })
+    report(args, read, &outcome, cloud.len(), &Times { read: read.seconds, write })
 }
 
 /// The options that are lengths.

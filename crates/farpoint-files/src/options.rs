@@ -2,7 +2,7 @@
 
 use crate::{Length, Rows};
 use farpoint::{Algorithm, Amount, Start, approximate};
-use farpoint_io::{ReadOptions, WriteOptions};
+use farpoint_io::{Filter, ReadOptions, WriteOptions};
 
 /// How many points are chosen; lengths are in the unit of each file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +58,8 @@ pub struct Options {
     pub reading: ReadOptions,
     /// Which rows are used, in which precision.
     pub rows: Rows,
+    /// Which rows are used, by place and attributes.
+    pub filter: Filter,
     /// How many points are chosen.
     pub wanted: Wanted,
     /// The sampler.
@@ -76,6 +78,7 @@ impl Options {
         Self {
             reading: ReadOptions::default(),
             rows: Rows::default(),
+            filter: Filter::default(),
             wanted,
             method: Method::Exact(Algorithm::Auto),
             start: None,
@@ -86,7 +89,7 @@ impl Options {
 
     /// A digest of all that changes outputs, in 16 digits: which exact algorithm runs, and where, does not.
     pub fn digest(&self) -> String {
-        let Self { reading, rows, wanted, method, start, writing, scale } = self;
+        let Self { reading, rows, filter, wanted, method, start, writing, scale } = self;
         let method = match method {
             Method::Exact(_) => "exact".to_owned(),
             Method::Approximate(method) => format!("{method:?}"),
@@ -94,6 +97,7 @@ impl Options {
         };
         let text =
             format!("1 {reading:?} {rows:?} {wanted:?} {method} {start:?} {writing:?} {scale:?}");
+        let text = if filter.is_empty() { text } else { format!("{text} {filter}") };
         // FNV-1a: options are few, and nobody gains by making two agree.
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
@@ -117,6 +121,10 @@ mod tests {
             Options { method: Method::Approximate(random), ..options.clone() },
             Options { method: Method::Centroids(random), ..options.clone() },
             Options { scale: "1mm".parse().ok(), ..options.clone() },
+            Options {
+                filter: Filter::default().keep("classification=2".parse().unwrap()),
+                ..options.clone()
+            },
             Options { rows: Rows { drop_zeros: true, single: false }, ..options.clone() },
         ];
         let mut digests: Vec<_> = others.iter().map(Options::digest).collect();

@@ -2,7 +2,7 @@
 
 use crate::Notes;
 use crate::text::count;
-use farpoint_io::{Cloud, Coordinates};
+use farpoint_io::{Cloud, Coordinates, Filter};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -137,6 +137,104 @@ pub fn prepare<'a>(
     Ok(points)
 }
 
+/// Some points of a cloud.
+#[derive(Debug)]
+pub struct Chosen<'a> {
+    /// All of them.
+    pub points: Points<'a>,
+    /// Which are used, unless all are; of these, rows with NaN or infinity are still to be left out.
+    pub mask: Option<Vec<bool>>,
+}
+
+/// Runs the same expression on points of either precision, `$some` being those that are used, `$all` the
+/// slice of all. The expression is a `Result` whose error is made from [`farpoint::Error`].
+#[macro_export]
+macro_rules! each_chosen {
+    ($chosen:expr, $all:ident, $some:ident => $body:expr) => {
+        $crate::each_precision!(&$chosen.points, all => {
+            let $all = &all[..];
+            match &$chosen.mask {
+                None => {
+                    let $some = $all;
+                    $body
+                }
+                Some(mask) => match farpoint::Selected::mask($all, mask) {
+                    Ok(some) => {
+                        let $some = &some;
+                        $body
+                    }
+                    Err(error) => Err(error.into()),
+                },
+            }
+        })
+    };
+}
+
+impl Chosen<'_> {
+    /// Rows that are left out by choice.
+    pub fn left_out(&self) -> usize {
+        self.mask.as_ref().map_or(0, |mask| mask.iter().filter(|used| !**used).count())
+    }
+
+    /// Whether a row is used and holds neither NaN nor infinity; `None` if there is no such row.
+    pub fn is_usable(&self, row: usize) -> Option<bool> {
+        let chosen = self.mask.as_ref().is_none_or(|mask| mask.get(row) == Some(&true));
+        each_precision!(&self.points, points => points.get(row).map(|at| chosen && finite(at)))
+    }
+
+    /// The first row that is used and holds neither NaN nor infinity.
+    pub fn first_usable(&self) -> Option<usize> {
+        match &self.mask {
+            None => self.points.first_usable(),
+            Some(_) => (0..self.points.len()).find(|&row| self.is_usable(row) == Some(true)),
+        }
+    }
+}
+
+/// The points of a cloud that `rows` and `filter` choose. `name` is that of the file, for what `notes` are
+/// told.
+///
+/// # Errors
+/// A text, if the filter asks for a field that is not there, or if it leaves rows and none can be used.
+pub fn choose<'a>(
+    cloud: &'a Cloud,
+    name: &str,
+    rows: Rows,
+    filter: &Filter,
+    notes: &mut Notes,
+) -> Result<Chosen<'a>, String> {
+    if filter.is_empty() {
+        return prepare(cloud, name, rows, notes).map(|points| Chosen { points, mask: None });
+    }
+    let points = Points::of(cloud);
+    let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
+    let kept = mask.iter().filter(|used| **used).count();
+    notes.note(format!("{name}: {} of {} rows are in question", count(kept), count(points.len())));
+    let [bad, zeros] = each_precision!(&points, points => {
+        let chosen = || points.iter().zip(&mask).filter(|(_, used)| **used).map(|(row, _)| row);
+        [chosen().filter(|row| !finite(row)).count(), chosen().filter(|row| zero(row)).count()]
+    });
+    tell_rows(name, rows.drop_zeros, [kept, bad, zeros], notes);
+    if rows.drop_zeros && zeros > 0 {
+        each_precision!(&points, points => {
+            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
+        });
+    }
+    if kept > 0 && bad == kept {
+        return Err(format!("{name}: none of the {} rows can be used; check the file", count(kept)));
+    }
+    let points = match points {
+        Points::F64(wide) if rows.single => {
+            let used = |row: usize| mask[row];
+            let (corner, narrow) = narrowed_of(&wide, used);
+            tell_narrowed(name, corner, notes);
+            Points::F32(Cow::Owned(narrow))
+        }
+        points => points,
+    };
+    Ok(Chosen { points, mask: Some(mask) })
+}
+
 /// Tells `notes` which of `all` rows are `bad` and which are `zeros`, and what is done with them.
 pub fn tell_rows(name: &str, drop_zeros: bool, [all, bad, zeros]: [usize; 3], notes: &mut Notes) {
     let many = zeros as f64 > MANY_ZEROS * all as f64;
@@ -171,8 +269,17 @@ fn drop_zeros<T: Number + From<f32>>(points: &mut [[T; 3]]) {
 
 /// The minimum corner, and the points relative to it in single precision.
 pub fn narrowed(points: &[[f64; 3]]) -> ([f64; 3], Vec<[f32; 3]>) {
+    narrowed_of(points, |_| true)
+}
+
+/// As [`narrowed`], with the corner of the rows that are used.
+fn narrowed_of(
+    points: &[[f64; 3]],
+    used: impl Fn(usize) -> bool,
+) -> ([f64; 3], Vec<[f32; 3]>) {
     let mut corner = [f64::INFINITY; 3];
-    for row in points.iter().filter(|row| finite(row)) {
+    let rows = points.iter().enumerate().filter(|(row, at)| used(*row) && finite(at));
+    for (_, row) in rows {
         corner = std::array::from_fn(|axis| corner[axis].min(row[axis]));
     }
     let shift = |row: &[f64; 3]| std::array::from_fn(|axis| (row[axis] - corner[axis]) as f32);

@@ -14,6 +14,7 @@ pub(crate) enum Target {
     Ply,
     Pcd,
     Las,
+    E57,
     Npy,
     Text,
     Pts,
@@ -89,6 +90,11 @@ pub(crate) fn key(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     let plain = lower.strip_prefix("scalar_").unwrap_or(&lower);
     plain.chars().filter(|c| !matches!(c, '_' | ' ' | '-')).collect()
+}
+
+/// A name by which attributes that mean the same are told: the common one, if there is one.
+pub(crate) fn common_name(name: &str) -> String {
+    common(name).map_or_else(|| key(name), str::to_owned)
 }
 
 /// The common name for an attribute.
@@ -259,7 +265,7 @@ fn convert_colors(
             Target::Npy | Target::Text => None,
             Target::Las if name == "alpha" => None,
             Target::Las => Some(Column::U16(values().map(|v| depth.word(v)).collect())),
-            Target::Ply | Target::Pcd | Target::Pts => {
+            Target::Ply | Target::Pcd | Target::Pts | Target::E57 => {
                 rounded |= depth != Depth::Byte && values().any(|v| depth.beyond_byte(v));
                 Some(Column::U8(values().map(|v| depth.byte(v)).collect()))
             }

@@ -23,6 +23,7 @@ mod degrees;
 mod detect;
 mod e57;
 mod error;
+mod filter;
 mod format;
 mod header;
 mod las;
@@ -49,6 +50,7 @@ mod sink;
 mod summary;
 mod table;
 mod text;
+mod unpack;
 mod whole;
 
 pub use cloud::{Cloud, Field};
@@ -56,6 +58,7 @@ pub use column::{Column, Scalar};
 pub use coordinates::Coordinates;
 pub use crs::Crs;
 pub use error::{Error, Place};
+pub use filter::{Condition, Filter};
 pub use format::Format;
 pub use merge::{EqualRows, Merged, MergedFile};
 pub use npy::{Array, Values};
@@ -247,6 +250,20 @@ pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Clo
 
 /// Readers that keep most of a file as it is take its memory.
 fn decode(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
+    let named = unpack::plain_name(Path::new(name)) != Path::new(name);
+    if unpack::is_packed(&bytes) && (named || !detect::is_raw(options)) {
+        let plain = unpack::unpacked(&bytes, name)?;
+        drop(bytes);
+        let inner = unpack::plain_name(Path::new(name)).display().to_string();
+        let mut cloud = decode_plain(Cow::Owned(plain), &inner, options)
+            .map_err(|error| error.renamed(name))?;
+        cloud.description.push_str(", packed by gzip");
+        return Ok(cloud);
+    }
+    decode_plain(bytes, name, options)
+}
+
+fn decode_plain(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
     let format = detect::detect(&bytes, name, options)?;
     let cloud = match format {
         Format::Ply => ply::read(bytes),

@@ -14,6 +14,7 @@ mod sources;
 pub use equal::EqualRows;
 
 use crate::error::Error;
+use crate::filter::Filter;
 use crate::format::Format;
 use crate::header::Header;
 use crate::layout::{Layout, Rows};
@@ -94,6 +95,14 @@ impl Merged {
         layout.rows = Rows::Parts(Box::new(Sources::new(scans, recipes, &layout)));
         let inputs = files.iter().map(|file| file.name.clone()).collect();
         Ok(Merged { scan: Scan::of_parts(name, format, bytes, layout, inputs), files })
+    }
+
+    /// The same with rows left out, as [`Scan::filtered`].
+    ///
+    /// # Errors
+    /// [`Error::Field`] if there is no field that the filter asks for.
+    pub fn filtered(self, filter: Filter) -> Result<Merged, Error> {
+        Ok(Merged { scan: self.scan.filtered(filter)?, ..self })
     }
 
     /// All rows, as those of one file.

@@ -7,7 +7,7 @@ mod arrays;
 mod layout;
 mod write;
 
-pub(crate) use archive::read_archive;
+pub(crate) use archive::{read_archive, write_packed};
 pub(crate) use arrays::write_archive;
 pub use arrays::{Array, Values};
 pub(crate) use layout::layout;

@@ -14,6 +14,7 @@ use crate::column::Scalar;
 use crate::coordinates::Coordinates;
 use crate::crs::Crs;
 use crate::error::{Error, Fault};
+use crate::filter::Filter;
 use crate::format::Format;
 use crate::header::Header;
 use crate::layout::{self, Layout};
@@ -49,6 +50,8 @@ pub struct Scan {
     source: Source,
     /// The files that the rows come from.
     inputs: Vec<String>,
+    /// Which rows are used.
+    filter: Filter,
 }
 
 #[derive(Debug)]
@@ -84,6 +87,20 @@ impl Scan {
     /// The files that the rows come from, as the user named them; none for standard input.
     pub fn inputs(&self) -> &[String] {
         &self.inputs
+    }
+
+    /// The same with rows left out: those that a filter does not use have NaN for coordinates.
+    ///
+    /// # Errors
+    /// [`Error::Field`] if there is no field that the filter asks for.
+    pub fn filtered(self, filter: Filter) -> Result<Scan, Error> {
+        filter.check(self.head(), &self.name)?;
+        Ok(Scan { filter, ..self })
+    }
+
+    /// Which rows are used.
+    pub fn filter(&self) -> &Filter {
+        &self.filter
     }
 
     /// The format.

@@ -39,6 +39,7 @@ pub(crate) fn identity(scan: &Scan, job: &Job) -> Result<Identity, Error> {
         ("start", format!("{:?}", job.start)),
         ("--drop-zeros", job.drop_zeros.to_string()),
         ("--f32", job.single.to_string()),
+        ("filter", scan.filter().to_string()),
     ]))
 }
 

@@ -121,11 +121,29 @@ impl Rows<'_> {
         }
     }
 
-    /// The coordinates, in the precision of the file.
+    /// The coordinates, in the precision of the file; NaN in rows that the filter does not use.
     ///
     /// # Errors
     /// [`Error::Malformed`] if one is no number.
     pub fn coordinates(&self) -> Result<Coordinates, Error> {
+        let mut points = self.places()?;
+        let filter = &self.scan.filter;
+        if filter.is_empty() {
+            return Ok(points);
+        }
+        let (cloud, range) = self.cloud();
+        let used = filter.of_rows(&cloud, &range.collect::<Vec<_>>(), &points);
+        for (row, _) in used.into_iter().enumerate().filter(|(_, used)| !used) {
+            match &mut points {
+                Coordinates::F32(points) => points[row] = [f32::NAN; 3],
+                Coordinates::F64(points) => points[row] = [f64::NAN; 3],
+            }
+        }
+        Ok(points)
+    }
+
+    /// The coordinates of all rows.
+    pub(super) fn places(&self) -> Result<Coordinates, Error> {
         if let Some(cloud) = self.scan.cloud() {
             return Ok(self.within(cloud));
         }
