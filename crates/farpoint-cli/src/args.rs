@@ -1,6 +1,7 @@
 //! The arguments of every command, and what can be said about them before any work is done.
 
 mod algorithm;
+mod convert;
 mod demo;
 mod files;
 mod filters;
@@ -15,6 +16,7 @@ mod size;
 mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
+pub(crate) use convert::Convert;
 pub(crate) use demo::{Demo, Moved};
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
 pub(crate) use filters::Filters;
@@ -72,6 +74,7 @@ Examples:
   farpoint sample scan.pcd -o small.ply -n 10000
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint order scan.ply -o ordered.ply           every prefix is a level of detail
+  farpoint convert scan.e57 scan.laz               into another format
   farpoint chamfer before.ply after.ply            how far apart two clouds are
   farpoint neighbors scan.ply -k 16 -o near.npz    the 16 nearest of each point
   farpoint compare scan.ply --ratio 0.25 -o look.png    samplers side by side
@@ -99,6 +102,7 @@ pub(crate) fn version() -> String {
 pub(crate) enum Command {
     Sample(Box<Sample>),
     Order(Order),
+    Convert(Convert),
     Chamfer(Chamfer),
     Neighbors(Box<Neighbors>),
     Compare(Compare),
@@ -183,6 +187,10 @@ pub(crate) struct SampleOutput {
     /// Write the chosen rows of the input (int64, in order of choice) here.
     #[arg(long, value_name = "FILE.npy")]
     pub(crate) indices: Option<PathBuf>,
+    /// Write the chosen points, and --indices, in the order of the input instead of that of choice: LAZ
+    /// is smaller then.
+    #[arg(long)]
+    pub(crate) sorted: bool,
     #[command(flatten)]
     pub(crate) writing: Writing,
 }

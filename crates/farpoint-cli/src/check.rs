@@ -33,7 +33,11 @@ pub(crate) fn sample(args: &args::Sample) -> Result<()> {
 
 /// What `farpoint sample` writes and reports, with these inputs.
 pub(crate) fn sampled(args: &args::Sample, inputs: &[&Path]) -> Result<()> {
-    let SampleOutput { output, indices, writing } = &args.output;
+    let SampleOutput { output, indices, writing, sorted } = &args.output;
+    ensure!(
+        !sorted || output.is_some() || indices.is_some(),
+        "--sorted is about what is written; add --output or --indices, or leave it out"
+    );
     let stdout = Path::new("-");
     let taken = [output.as_deref() == Some(stdout), indices.as_deref() == Some(stdout)];
     ensure!(

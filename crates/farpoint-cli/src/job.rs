@@ -152,11 +152,11 @@ fn order(order: NpduOrder) -> Order {
 pub(crate) fn start(input: &Chosen<'_>, run: &Run, drop_zeros: bool) -> Result<Option<Start>> {
     let Some(start) = &run.start else {
         let exact = matches!(run.sampler.method, Method::Exact(_));
-        return Ok(exact.then(|| Start::Index(input.first_usable().unwrap_or(0))));
+        return Ok(exact.then(|| input.first_usable().map_or(Start::First, Start::Index)));
     };
     if let (StartAt::Rows(rows), true) = (start, drop_zeros || input.mask.is_some()) {
         if let Some(row) = rows.iter().find(|row| input.is_usable(**row) == Some(false)) {
-            let what = if input.mask.is_some() { "the filters leave" } else { "--drop-zeros leaves" };
+            let what = if drop_zeros { "--drop-zeros leaves" } else { "the filters leave" };
             bail!("--start {row}: {what} that row out, or it holds NaN or infinity");
         }
     }

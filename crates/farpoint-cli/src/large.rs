@@ -195,8 +195,9 @@ pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
         .drop_zeros(args.input.rows.drop_zeros)
         .single(args.input.rows.f32)
         .spool(spool)
-        .resume(args.resume);
-    let SampleOutput { output, indices, writing } = &args.output;
+        .resume(args.resume)
+        .sorted(args.output.sorted);
+    let SampleOutput { output, indices, writing, .. } = &args.output;
     let options = writing.options(writing.scale.map(|scale: Length| scale.in_units_of(unit)));
     let points = output.as_deref().map(|path| (path, &options));
     let outputs = Outputs { points, indices: indices.as_deref() };
@@ -253,7 +254,7 @@ fn told(scan: &Scan, rows: args::Rows, event: Event, progress: &Progress) {
             let [all, mut bad, zeros] = [all, bad, zeros].map(|n| n as usize);
             if !scan.filter().is_empty() {
                 let kept = all - bad;
-                note(&format!("{name}: {} of {} rows are in question", count(kept), count(all)));
+                note(&format!("{name}: {} of {} rows are used", count(kept), count(all)));
                 bad = 0;
             }
             input::tell(name, rows, [all, bad, zeros]);

@@ -11,6 +11,7 @@ mod args;
 mod chamfer;
 mod check;
 mod compare;
+mod convert;
 pub mod csv;
 mod demo;
 mod device;
@@ -62,6 +63,7 @@ pub fn main() -> ExitCode {
             sample::run(&args)
         }
         Command::Order(args) => order::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Chamfer(args) => chamfer::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -5,7 +5,7 @@ mod apart;
 mod report;
 
 use crate::args::{
-    Approximate, Cards, Many, Order, Reading, Report, Rows, Run, Sample, Where, Writing,
+    Approximate, Cards, Convert, Many, Order, Reading, Report, Rows, Run, Sample, Where, Writing,
 };
 use crate::messages::{self, complain, warn};
 use crate::progress::Progress;
@@ -89,6 +89,7 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
         memory: args.memory.map(|size| size.0),
         options: Options {
             filter: args.filters.filter().map_err(|wrong| anyhow!(wrong))?,
+            sorted: args.output.sorted,
             ..options(wanted, (&args.input.reading, args.input.rows), &args.run, given, writing)
         },
         on: on(&args.place)?,
@@ -116,6 +117,30 @@ pub(crate) fn order(args: &Order) -> Result<()> {
         writing,
         report: &args.report,
         verb: "ordering",
+    }
+    .run()
+}
+
+/// `farpoint convert`.
+pub(crate) fn convert(args: &Convert) -> Result<()> {
+    let writing = &args.writing;
+    let rows = farpoint_files::Rows { drop_zeros: args.drop_zeros, single: false };
+    Asked {
+        first: &args.input,
+        many: &args.many,
+        memory: None,
+        options: Options {
+            reading: args.reading.options(),
+            rows,
+            filter: args.filter()?,
+            writing: writing.options(None),
+            scale: writing.scale,
+            ..Options::new(Wanted::All)
+        },
+        on: On::default(),
+        writing,
+        report: &args.report,
+        verb: "converting",
     }
     .run()
 }

@@ -69,7 +69,10 @@ fn in_memory(args: &args::Sample, read: &Read<'_>) -> Result<()> {
     let progress = Progress::start("sampling", &name);
     let outcome = job.run(&points, &args.place, args.stats, &progress);
     drop(progress);
-    let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
+    let mut outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
+    if args.output.sorted && outcome.made.is_none() {
+        outcome.indices.sort_unstable();
+    }
     let start = Instant::now();
     let wrote = write(args, &name, cloud, &outcome, unit)?;
     let write = wrote.then(|| start.elapsed().as_secs_f64());
@@ -92,7 +95,7 @@ fn write(
     outcome: &Outcome,
     unit: f64,
 ) -> Result<bool> {
-    let SampleOutput { output, indices, writing } = &args.output;
+    let SampleOutput { output, indices, writing, .. } = &args.output;
     if let Some(path) = output {
         if outcome.made.is_some() {
             note(&format!("{name}: centroids keep no attributes but their positions"));

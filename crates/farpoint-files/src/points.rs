@@ -191,6 +191,36 @@ impl Chosen<'_> {
     }
 }
 
+/// The rows of a cloud that are written when it is converted: those with NaN and infinity too.
+///
+/// # Errors
+/// A text, if the filter asks for a field that is not there.
+pub fn converted(
+    cloud: &Cloud,
+    name: &str,
+    drop_zeros: bool,
+    filter: &Filter,
+    notes: &mut Notes,
+) -> Result<Vec<usize>, String> {
+    if filter.is_empty() && !drop_zeros {
+        return Ok((0..cloud.len()).collect());
+    }
+    let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
+    if drop_zeros {
+        each_precision!(Points::of(cloud), points => {
+            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
+        });
+    }
+    let rows: Vec<usize> = (0..cloud.len()).filter(|&row| mask[row]).collect();
+    tell_filtered(name, [cloud.len(), rows.len()], notes);
+    Ok(rows)
+}
+
+/// Says how many of all rows a filter uses.
+pub fn tell_filtered(name: &str, [all, used]: [usize; 2], notes: &mut Notes) {
+    notes.note(format!("{name}: {} of {} rows are used", count(used), count(all)));
+}
+
 /// The points of a cloud that `rows` and `filter` choose. `name` is that of the file, for what `notes` are
 /// told.
 ///
@@ -203,13 +233,15 @@ pub fn choose<'a>(
     filter: &Filter,
     notes: &mut Notes,
 ) -> Result<Chosen<'a>, String> {
-    if filter.is_empty() {
+    if filter.is_empty() && !rows.drop_zeros {
         return prepare(cloud, name, rows, notes).map(|points| Chosen { points, mask: None });
     }
     let points = Points::of(cloud);
     let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
     let kept = mask.iter().filter(|used| **used).count();
-    notes.note(format!("{name}: {} of {} rows are in question", count(kept), count(points.len())));
+    if !filter.is_empty() {
+        tell_filtered(name, [points.len(), kept], notes);
+    }
     let [bad, zeros] = each_precision!(&points, points => {
         let chosen = || points.iter().zip(&mask).filter(|(_, used)| **used).map(|(row, _)| row);
         [chosen().filter(|row| !finite(row)).count(), chosen().filter(|row| zero(row)).count()]

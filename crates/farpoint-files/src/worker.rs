@@ -1,7 +1,7 @@
 //! The work on a file: read, sample, write.
 
 use crate::points::Chosen as Input;
-use crate::{Done, Method, Notes, Options, Points, Stop, Wanted, choose, each_chosen, unit};
+use crate::{Done, Method, Notes, Options, Points, Stop, Wanted, choose, converted, each_chosen, unit};
 use farpoint::approximate::ApproximateSampler;
 use farpoint::{
     Amount, BadRows, Cpu, Device, Level, Matcher, Progress, Sampler, Scalar, Start,
@@ -89,14 +89,15 @@ impl Worker {
         stop.check(&name)?;
         let lengths = [("spacing", options.wanted.length()), ("scale", options.scale)];
         let unit = unit(&cloud, &name, &lengths, notes)?;
-        let input = choose(&cloud, &name, options.rows, &options.filter, notes)?;
-        let (all, single) = (input.points.len(), matches!(input.points, Points::F32(_)));
-        let need = all as u64 * if single { 32 } else { 64 };
-        memory::require(&name, need).map_err(|error| error.to_string())?;
-        let chosen = self.chosen(&input, unit, stop);
-        let chosen =
-            chosen.map_err(|error| stop.reason(&name).unwrap_or(format!("{name}: {}", error.0)))?;
-        drop(input);
+        let (chosen, single) = match options.wanted {
+            Wanted::All => {
+                let drop_zeros = options.rows.drop_zeros;
+                let rows = converted(&cloud, &name, drop_zeros, &options.filter, notes)?;
+                (Chosen { rows, distances: Vec::new(), radius: 0.0, made: None }, false)
+            }
+            _ => self.sampled(&cloud, &name, unit, stop, notes)?,
+        };
+        let all = cloud.len();
         stop.check(&name)?;
         let radius = chosen.radius;
         let samples = chosen.rows.len() as u64;
@@ -116,6 +117,28 @@ impl Worker {
         Ok(Done { points: all as u64, samples, radius, bytes })
     }
 
+    /// The points that are chosen, and whether in single precision.
+    fn sampled(
+        &self,
+        cloud: &Cloud,
+        name: &str,
+        unit: f64,
+        stop: &Stop<'_>,
+        notes: &mut Notes,
+    ) -> Result<(Chosen, bool), String> {
+        let options = &self.options;
+        let input = choose(cloud, name, options.rows, &options.filter, notes)?;
+        let single = matches!(input.points, Points::F32(_));
+        let need = cloud.len() as u64 * if single { 32 } else { 64 };
+        memory::require(name, need).map_err(|error| error.to_string())?;
+        let failed = |error: Failed| stop.reason(name).unwrap_or(format!("{name}: {}", error.0));
+        let mut chosen = self.chosen(&input, unit, stop).map_err(failed)?;
+        if options.sorted && chosen.made.is_none() {
+            chosen.rows.sort_unstable();
+        }
+        Ok((chosen, single))
+    }
+
     /// Refuses an output before the input is read.
     fn check_output(&self, output: &Path, name: &str) -> Result<(), String> {
         let folder =
@@ -128,7 +151,7 @@ impl Worker {
 
     fn chosen(&self, input: &Input<'_>, unit: f64, stop: &Stop<'_>) -> Result<Chosen, Failed> {
         let amount = self.options.wanted.amount(unit);
-        let first = || Start::Index(input.first_usable().unwrap_or(0));
+        let first = || input.first_usable().map_or(Start::First, Start::Index);
         let start = self.options.start.clone();
         match self.options.method {
             Method::Exact(algorithm) => {
