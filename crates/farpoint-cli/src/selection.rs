@@ -3,63 +3,40 @@
 use crate::args;
 use crate::input;
 use anyhow::{Result, anyhow, bail, ensure};
-use farpoint::{Scalar, Selected};
+use farpoint::{Points as _, Selected, Subset};
+use farpoint_files::{Chosen, Used};
 use std::path::Path;
 
-/// Which rows count.
-pub(crate) enum Selection {
-    Rows(Vec<i64>),
-    Mask(Vec<bool>),
+/// Those of the chosen points that the options list.
+///
+/// # Errors
+/// If a file can't be read, and if what it holds does not fit the cloud; the text names the file.
+pub(crate) fn among<'a>(chosen: Chosen<'a>, options: &args::Selection) -> Result<Chosen<'a>> {
+    let listed = read(options, chosen.points.len())?;
+    Ok(match listed {
+        Some(listed) => chosen.among(listed),
+        None => chosen,
+    })
 }
 
-impl Selection {
-    /// What the options say of a cloud of so many points; `None` if they say nothing.
-    ///
-    /// # Errors
-    /// If a file can't be read, and if what it holds does not fit the cloud; the text names the file.
-    pub(crate) fn read(options: &args::Selection, points: usize) -> Result<Option<Self>> {
-        let (option, path) = match (&options.rows, &options.mask) {
-            (Some(path), _) => ("--rows", path),
-            (None, Some(path)) => ("--mask", path),
-            (None, None) => return Ok(None),
-        };
-        let numbers =
-            farpoint_io::read_numbers(path).map_err(|error| anyhow!("{option} {error}"))?;
-        let name = |error: farpoint::Error| anyhow!("{option} {}: {error}", input::name(path));
-        let found = match options.rows {
-            Some(_) => Self::Rows(numbers),
-            None => Self::Mask(truths(&numbers, path)?),
-        };
-        // Checked now, so that what is wrong is named by its file.
-        match &found {
-            Self::Rows(rows) => Selected::rows(Blank(points), rows).map(drop),
-            Self::Mask(mask) => Selected::mask(Blank(points), mask).map(drop),
-        }
-        .map_err(name)?;
-        Ok(Some(found))
+/// What the options say of a cloud of so many points; `None` if they say nothing.
+fn read(options: &args::Selection, points: usize) -> Result<Option<Used>> {
+    let (option, path) = match (&options.rows, &options.mask) {
+        (Some(path), _) => ("--rows", path),
+        (None, Some(path)) => ("--mask", path),
+        (None, None) => return Ok(None),
+    };
+    let numbers = farpoint_io::read_numbers(path).map_err(|error| anyhow!("{option} {error}"))?;
+    let name = |error: farpoint::Error| anyhow!("{option} {}: {error}", input::name(path));
+    // Checked now, so that what is wrong is named by its file.
+    if options.rows.is_none() {
+        let mask = truths(&numbers, path)?;
+        Selected::mask(Blank(points), &mask).map_err(name)?;
+        return Ok(Some(Used::Mask(mask)));
     }
-
-    /// Rows that count.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Rows(rows) => rows.len(),
-            Self::Mask(mask) => mask.iter().filter(|selected| **selected).count(),
-        }
-    }
-
-    /// These of a cloud's points.
-    ///
-    /// # Errors
-    /// If they do not fit the cloud.
-    pub(crate) fn of<'a, T: Scalar>(
-        &self,
-        points: &'a [[T; 3]],
-    ) -> Result<Selected<&'a [[T; 3]]>, farpoint::Error> {
-        match self {
-            Self::Rows(rows) => Selected::rows(points, rows),
-            Self::Mask(mask) => Selected::mask(points, mask),
-        }
-    }
+    let selected = Selected::rows(Blank(points), &numbers).map_err(name)?;
+    let rows = selected.subset().map_or(&[][..], Subset::rows);
+    Ok(Some(Used::Rows(rows.iter().map(|&row| row as usize).collect())))
 }
 
 fn truths(numbers: &[i64], path: &Path) -> Result<Vec<bool>> {

@@ -8,7 +8,7 @@ mod layout;
 mod numbers;
 mod write;
 
-pub(crate) use archive::read_archive;
+pub(crate) use archive::{read_archive, write_packed};
 pub(crate) use arrays::write_archive;
 pub use arrays::{Array, Values};
 pub(crate) use layout::layout;

@@ -1,6 +1,6 @@
 //! The arguments of `farpoint view`.
 
-use super::{Count, Input, Report, Run, Where};
+use super::{Count, Filters, Input, Report, Run, Where};
 use crate::picture::Up;
 use std::path::PathBuf;
 
@@ -15,6 +15,8 @@ use std::path::PathBuf;
 pub(crate) struct View {
     #[command(flatten)]
     pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) filters: Filters,
     /// Write the page here.
     #[arg(short, long, value_name = "FILE.html", help_heading = "Output")]
     pub(crate) output: PathBuf,

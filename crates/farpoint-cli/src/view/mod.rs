@@ -8,7 +8,7 @@ mod prefixes;
 
 pub(crate) use page::Page;
 
-use crate::input::{self, Points};
+use crate::input;
 use crate::job::{self, Job};
 use crate::messages::note;
 use crate::outcome::Outcome;
@@ -16,7 +16,7 @@ use crate::output::{count, print, write_file};
 use crate::picture::Up;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
-use crate::{args, check};
+use crate::{args, check, selection};
 use anyhow::{Result, anyhow};
 use farpoint::Amount;
 use farpoint_io::{Cloud, memory};
@@ -30,9 +30,10 @@ pub(crate) fn run(args: &args::View) -> Result<()> {
     check::view(args)?;
     let (path, name) = (&args.input.input, input::name(&args.input.input));
     let (cloud, read) = input::read(path, &args.input.reading.options())?;
-    let points = input::prepare(&cloud, path, args.input.rows)?;
+    let points = input::choose(&cloud, path, args.input.rows, &args.filters)?;
+    let points = selection::among(points, &args.run.selection)?;
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
-    let all = points.len() - points.unusable();
+    let all = points.usable();
     let job = Job::new(&args.run, None, amount(args.points.0, all), start, false);
     memory::require(&name, job.bytes(&points))?;
     let progress = Progress::start("sampling", &name);
@@ -40,11 +41,11 @@ pub(crate) fn run(args: &args::View) -> Result<()> {
     drop(progress);
     let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
     let start = Instant::now();
-    write(&args.output, path, &cloud, &points, &outcome, args.up)?;
+    write(&args.output, path, &cloud, all, &outcome, args.up)?;
     let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };
     let files = Files { input: path, output: Some(&args.output) };
-    let object = report::as_json(&files, &outcome, points.len(), &times);
-    let table = report::as_table(&files, &outcome, points.len(), &times);
+    let object = report::as_json(&files, &outcome, points.of, &times);
+    let table = report::as_table(&files, &outcome, points.of, &times);
     report::print(&args.report, object, &table, args.output == Path::new("-"))
 }
 
@@ -58,12 +59,11 @@ pub(crate) fn write(
     output: &Path,
     input: &Path,
     cloud: &Cloud,
-    points: &Points<'_>,
+    usable: usize,
     outcome: &Outcome,
     up: Option<Up>,
 ) -> Result<()> {
     let progress = Progress::start("writing", &output.display().to_string());
-    let usable = points.len() - points.unusable();
     let page = Page::of(input, cloud, usable, outcome, up)?.html()?;
     match output == Path::new("-") {
         true => print(&page)?,
