@@ -186,9 +186,9 @@ def test_the_plan_refuses_in_the_same_words(options):
 
 
 def test_the_compiled_module_refuses_other_types():
-    before = cloud(), 2, None, None, None, None, None, None, "auto", None, False, False, None
+    before = cloud(), 2, None, None, None, None, None, None, "auto", None, False, False, None, None
     with pytest.raises(TypeError, match="int64, or a mask of bool"):
-        _native.sample(*before, np.zeros(3, np.float32), None)
+        _native.sample(*before, np.zeros(3, np.float32))
 
 
 def test_tensors():

@@ -12,6 +12,7 @@ mod place;
 mod samplers;
 mod selection;
 mod size;
+mod view;
 mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
@@ -26,6 +27,7 @@ pub(crate) use place::{Cards, Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 pub(crate) use selection::Selection;
 pub(crate) use size::Size;
+pub(crate) use view::View;
 pub(crate) use which::Which;
 
 use crate::messages::Verbosity;
@@ -75,10 +77,12 @@ Examples:
   farpoint chamfer before.ply after.ply            how far apart two clouds are
   farpoint neighbors scan.ply -k 16 -o near.npz    the 16 nearest of each point
   farpoint compare scan.ply --ratio 0.25 -o look.png    samplers side by side
+  farpoint view scan.laz -o scan.html              a page to look at, without a server
   farpoint info scan.e57                           what is in a file
+  farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap      each message of a recording
 
-Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF; '-' is stdin
-or stdout.";
+Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF, MCAP; '-' is
+stdin or stdout.";
 
 /// What `--version` prints. Made only then: asking for GPUs takes the driver a while.
 pub(crate) fn version() -> String {
@@ -102,6 +106,7 @@ pub(crate) enum Command {
     Chamfer(Chamfer),
     Neighbors(Box<Neighbors>),
     Compare(Compare),
+    View(View),
     Info(Info),
     Generate(Generate),
     Demo(Demo),
@@ -194,6 +199,8 @@ Examples:
   farpoint sample scans/ --output-dir thin --ratio 0.25 --recursive       a folder
   farpoint sample country.laz -o thin.laz --ratio 0.25 --memory 8GiB      larger than memory
   farpoint sample survey.csv -o few.laz -n 10k --xyz Easting,Northing,Height
+  farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap --drop-zeros      each message
+  farpoint sample drive.mcap --message 3 -n 4096 -o turn.ply              one message
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 
 impl Wanted {
@@ -298,7 +305,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  farpoint info scan.laz --json\n  farpoint info scan.laz --points\
-    \n"
+    \n  farpoint info drive.mcap\n"
 )]
 pub(crate) struct Info {
     /// The point cloud; '-' is stdin.

@@ -67,6 +67,30 @@ pub(crate) fn order(args: &args::Order) -> Result<()> {
     stdout_once(output, &args.report)
 }
 
+/// As many points as a page may hold.
+const PAGE: usize = 5_000_000;
+
+/// All of `farpoint view`.
+pub(crate) fn view(args: &args::View) -> Result<()> {
+    let Run { sampler, .. } = &args.run;
+    match sampler.method {
+        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
+        Method::Approximate(method) => bail!(
+            "--algorithm {method}: an approximate sampler, which can't put a cloud into \
+             farthest-first order; choose an exact algorithm"
+        ),
+    }
+    ensure!(
+        (1..=PAGE).contains(&args.points.0),
+        "--points {}: a page holds 1 to {} points",
+        count(args.points.0),
+        count(PAGE)
+    );
+    file("--output", &args.output, &["html", "htm"], &[&args.input.input])?;
+    report(&args.report, &[&args.input.input, &args.output])?;
+    stdout_once(&args.output, &args.report)
+}
+
 /// Refuses options about several files where there is one.
 fn one_file(many: &args::Many) -> Result<()> {
     match many.given() {

@@ -32,9 +32,13 @@ fn unused_options(name: &str, cloud: &Cloud, options: &ReadOptions) {
     let Some(format) = cloud.format() else { return };
     let xyz = options.xyz.is_some() && !matches!(format, Format::Text | Format::Raw);
     let columns = options.columns.is_some() && format != Format::Raw;
-    for (unused, option, kind) in
-        [(xyz, "--xyz", "text and raw files"), (columns, "--columns", "raw files")]
-    {
+    let other = format != Format::Mcap;
+    for (unused, option, kind) in [
+        (xyz, "--xyz", "text and raw files"),
+        (columns, "--columns", "raw files"),
+        (other && options.topic.is_some(), "--topic", "MCAP recordings"),
+        (other && options.message.is_some(), "--message", "MCAP recordings"),
+    ] {
         if unused {
             warn(&format!("{name}: {option} is for {kind} and changes nothing in {format}"));
         }

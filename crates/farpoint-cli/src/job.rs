@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::selection::Selection;
 use anyhow::{Result, bail};
 use farpoint::approximate::{self, ApproximateSampler, Order};
-use farpoint::{Amount, BadRows, Device, Points as _, Sampler, Scalar, Start, Subset};
+use farpoint::{Amount, BadRows, Cpu, Device, Points as _, Sampler, Scalar, Start, Subset};
 use farpoint_files as files;
 use serde_json::json;
 use std::borrow::Cow;
@@ -59,6 +59,18 @@ impl Job {
         };
         let size = if matches!(points, Points::F32(_)) { 4 } else { 8 };
         points.len() as u64 * size * if plain { 4 } else { 8 }
+    }
+
+    /// The rows that it chooses of points, on this CPU.
+    pub(crate) fn rows<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        cpu: &Cpu,
+    ) -> Result<Vec<usize>, farpoint::Error> {
+        Ok(match self {
+            Self::Exact(job) => job.on(cpu).sample(points)?.indices,
+            Self::Approximate(job) | Self::Centroids(job) => job.on(cpu).sample(points)?.indices,
+        })
     }
 
     /// Runs it where the options say.

@@ -8,6 +8,7 @@
 #![doc(hidden)]
 
 mod args;
+mod bag;
 mod chamfer;
 mod check;
 mod compare;
@@ -35,6 +36,7 @@ mod sample;
 mod selection;
 mod text;
 mod units;
+mod view;
 
 pub use farpoint_files::each_precision;
 pub use large::before_large;
@@ -62,6 +64,7 @@ pub fn main() -> ExitCode {
         Command::Chamfer(args) => chamfer::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),
@@ -75,7 +78,10 @@ pub fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             messages::complain("error", &format!("{error}"));
-            many::status(&error)
+            match error.is::<bag::Unread>() {
+                true => ExitCode::from(many::SOME_FAILED),
+                false => many::status(&error),
+            }
         }
     }
 }

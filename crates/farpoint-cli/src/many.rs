@@ -9,7 +9,7 @@ use crate::args::{
 };
 use crate::messages::{self, complain, warn};
 use crate::progress::Progress;
-use crate::{args, check, interrupt, job};
+use crate::{args, bag, check, interrupt, job};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Progress as Step;
 use farpoint_files::{Batch, On, Options, Side, Wanted, Worker, expand, names_several, plan};
@@ -58,7 +58,9 @@ struct Asked<'a> {
 /// Whether this is about many files.
 pub(crate) fn is_asked(first: &Path, many: &Many) -> bool {
     let given = many.output_dir.is_some() || many.one.is_some();
-    given || !many.more.is_empty() || names_several(first)
+    // A folder may be one recording.
+    let several = names_several(first) && !bag::is_folder(first).unwrap_or(false);
+    given || !many.more.is_empty() || several
 }
 
 /// `farpoint sample`.

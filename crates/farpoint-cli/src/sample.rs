@@ -8,13 +8,17 @@ use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
 use crate::selection::{self, Selection};
-use crate::{args, check, input, large, many, output, units};
+use crate::{args, bag, check, input, large, many, output, units};
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, memory};
 use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn run(args: &args::Sample) -> Result<()> {
+    if let Some(recording) = bag::whole(&args.input.input, &args.input.reading, &args.many)? {
+        selection::refuse(&args.run.selection, "a single cloud (--message K)")?;
+        return bag::sample(args, &recording);
+    }
     if many::is_asked(&args.input.input, &args.many) {
         selection::refuse(&args.run.selection, "a single file")?;
         return many::sample(args);

@@ -69,7 +69,7 @@ pub(crate) fn attributes(
     warnings: &mut Vec<String>,
 ) -> Vec<Attribute> {
     let mut all = cloud.attributes(rows, warnings);
-    if cloud.format == Some(Format::Pcd) {
+    if matches!(cloud.format, Some(Format::Pcd | Format::Mcap)) {
         all = unpacked(all);
     }
     convert_colors(cloud, &mut all, target, warnings);

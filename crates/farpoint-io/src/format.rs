@@ -32,11 +32,13 @@ pub enum Format {
     Obj,
     /// Object file format; its vertices are read.
     Off,
+    /// A recording of ROS; one message of it is read, with the feature `mcap`.
+    Mcap,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 12] = [
+    pub const ALL: [Format; 13] = [
         Format::Ply,
         Format::Pcd,
         Format::Las,
@@ -49,6 +51,7 @@ impl Format {
         Format::Ptx,
         Format::Obj,
         Format::Off,
+        Format::Mcap,
     ];
 
     /// The usual name.
@@ -66,6 +69,7 @@ impl Format {
             Format::Ptx => "PTX",
             Format::Obj => "OBJ",
             Format::Off => "OFF",
+            Format::Mcap => "MCAP",
         }
     }
 
@@ -84,10 +88,11 @@ impl Format {
             Format::Ptx => &["ptx"],
             Format::Obj => &["obj"],
             Format::Off => &["off"],
+            Format::Mcap => &["mcap"],
         }
     }
 
-    /// Whether this crate writes the format.
+    /// Whether this crate writes clouds in the format.
     pub fn can_write(self) -> bool {
         matches!(
             self,

@@ -104,7 +104,10 @@ impl<T: Scalar> Cloud<T> {
                 // SAFETY: the rows are the block's alone, and below the array's length.
                 let values = unsafe { target.part(first..end) };
                 values.fill(MaybeUninit::new(T::ZERO));
-                let given = if axis < dim { end.min(n).saturating_sub(first) } else { 0 };
+                if axis >= dim {
+                    continue;
+                }
+                let given = end.min(n).saturating_sub(first);
                 read(axis, first, &mut values[..given]);
                 // SAFETY: all have been written, with zeros at least.
                 seen.look(axis, unsafe {

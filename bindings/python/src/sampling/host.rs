@@ -37,7 +37,7 @@ struct Request<'py> {
 /// Samples a cloud `(n, d)` or a batch `(b, n, d)`: indices, distances and covering radii.
 #[pyfunction]
 #[pyo3(signature = (points, count, ratio, spacing, starts, seed, lengths, counts, algorithm,
-                    threads, skip_bad, distances, out, selected, callback))]
+                    threads, skip_bad, distances, out, callback, selected = None))]
 #[expect(clippy::too_many_arguments, reason = "reading a record would take longer than the call")]
 fn sample<'py>(
     points: &Bound<'py, PyUntypedArray>,
@@ -53,8 +53,8 @@ fn sample<'py>(
     skip_bad: bool,
     distances: bool,
     out: Option<Bound<'py, PyAny>>,
-    selected: Option<Bound<'py, PyUntypedArray>>,
     callback: Option<Py<PyAny>>,
+    selected: Option<Bound<'py, PyUntypedArray>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let bad_rows = if skip_bad { BadRows::Skip } else { BadRows::Error };
     let job = job(amount(count, ratio, spacing), algorithm)?
