@@ -78,9 +78,8 @@ fn run() -> Result<()> {
         "header" if rest.is_empty() => native::write(),
         "site" if rest.is_empty() => site::task(),
         "viewer" if rest.is_empty() => viewer::write(),
-        "viewer" if rest == ["--check"] => {
-            viewer::check().map(|skipped| skipped.iter().for_each(|line| println!("skipped: {line}")))
-        }
+        "viewer" if rest == ["--check"] => viewer::check()
+            .map(|skipped| skipped.iter().for_each(|line| println!("skipped: {line}"))),
         "publish" => publish::task(&rest),
         "lab" => tasks::lab(&rest),
         "train-estimator" => tasks::train_estimator(&rest),

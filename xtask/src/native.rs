@@ -5,7 +5,7 @@ mod abi;
 mod header;
 mod programs;
 
-use crate::process::{cargo, run, target_folder};
+use crate::process::{cargo, run, target_folder, works};
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,25 @@ pub(crate) fn check() -> Result<Vec<String>> {
     let folder = library()?;
     abi::check(&folder, &mut skipped)?;
     programs::check(&folder, &mut skipped)?;
+    cargo_c(&folder, &mut skipped)?;
     Ok(skipped)
+}
+
+/// What packagers install with: library, header and the file for pkg-config are where they look for them.
+fn cargo_c(folder: &Path, skipped: &mut Vec<String>) -> Result<()> {
+    if !works(&mut cargo(&["capi", "--version"])) {
+        skipped.push("cargo-c, which packagers use, is not installed".into());
+        return Ok(());
+    }
+    let to = std::path::absolute(folder.join("cargo-c"))?;
+    let mut install = cargo(&["cinstall", "--package", "farpoint-capi", "--prefix", "/usr"]);
+    run(install.args(["--libdir", "/usr/lib", "--destdir"]).arg(&to))?;
+    let files =
+        ["lib/libfarpoint.so.0.1", "lib/pkgconfig/farpoint.pc", "include/farpoint/farpoint.h"];
+    for file in files {
+        ensure!(to.join("usr").join(file).exists(), "cargo cinstall made no {file}");
+    }
+    Ok(())
 }
 
 /// Writes the header and the description of the interface anew.

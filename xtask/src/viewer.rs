@@ -28,7 +28,8 @@ pub(crate) fn check() -> Result<Vec<String>> {
     let built = bundle()?;
     let same = fs::read(&built)? == fs::read(COMMITTED)?;
     ensure!(same, "{COMMITTED} is not what {SOURCE} makes; run `cargo xtask viewer` and commit it");
-    let Some(browser) = BROWSERS.into_iter().find(|name| works(Command::new(name).arg("--version")))
+    let Some(browser) =
+        BROWSERS.into_iter().find(|name| works(Command::new(name).arg("--version")))
     else {
         return Ok(vec!["the page was not tried in a browser: there is no chromium".into()]);
     };
@@ -43,7 +44,8 @@ pub(crate) fn check() -> Result<Vec<String>> {
 }
 
 fn obstacle() -> Option<String> {
-    let missing = ["node", "npm"].into_iter().find(|name| !works(Command::new(name).arg("--version")));
+    let missing =
+        ["node", "npm"].into_iter().find(|name| !works(Command::new(name).arg("--version")));
     missing.map(|name| format!("there is no {name}"))
 }
 

@@ -3,9 +3,13 @@
 //! processor time of the calling thread is what counts.
 //!
 //! `cargo run --release -p farpoint-capi --example overhead -- target/release/libfarpoint_capi.so`
+//!
+//! Without an argument the same functions are called where they are linked into this program.
 
 use farpoint::Sampler;
-use farpoint_capi::calls::sample::farpoint_sample_result;
+use farpoint_capi::calls::sample::{
+    farpoint_sample, farpoint_sample_result, farpoint_sample_result_free,
+};
 use farpoint_capi::constants::{FARPOINT_FLOAT32, FARPOINT_OK};
 use farpoint_capi::options::farpoint_sample_options;
 use farpoint_capi::points::{farpoint_dense, farpoint_points};
@@ -29,6 +33,10 @@ struct Library {
 }
 
 impl Library {
+    fn linked() -> Self {
+        Self { sample: farpoint_sample, free: farpoint_sample_result_free }
+    }
+
     fn open(path: &str) -> Self {
         let path = CString::new(path).expect("a path without zeros");
         // SAFETY: the library's initializers are those of Rust's standard library; the symbols have these types,
@@ -88,8 +96,10 @@ fn quartiles(mut times: Vec<f64>) -> [f64; 3] {
 }
 
 fn main() {
-    let path = std::env::args().nth(1).expect("the path of the shared library");
-    let library = Library::open(&path);
+    let library = match std::env::args().nth(1) {
+        Some(path) => Library::open(&path),
+        None => Library::linked(),
+    };
     println!(
         "points -> samples   Rust us (25 %, median, 75 %)   C us (25 %, median, 75 %)   median of the differences us"
     );

@@ -21,12 +21,14 @@ fn types_file() -> PathBuf {
 /// Compares symbols and types with the committed ones.
 pub(super) fn check(folder: &Path, skipped: &mut Vec<String>) -> Result<()> {
     let exported = exported(&folder.join(SONAME))?;
-    let declared: Vec<_> = declarations()?.into_iter().map(|function| function.name).collect();
+    let declared = sorted(declarations()?.into_iter().map(|function| function.name).collect());
+    let declared: Vec<_> = declared.iter().map(String::as_str).collect();
     let committed = fs::read_to_string(symbols_file())?;
     let committed: Vec<_> = committed.lines().collect();
     ensure!(
-        exported == sorted(declared),
-        "the library exports other functions than the header declares: {exported:?}"
+        exported == declared,
+        "the library exports other functions than the header declares: {}",
+        differences(&exported, &declared)
     );
     ensure!(
         exported == committed,
@@ -110,7 +112,9 @@ fn declared(header: &str) -> Vec<Declaration> {
     for part in header.split("/*") {
         code += part.split_once("*/").map_or(part, |(_, after)| after);
     }
-    let lines = code.lines().filter(|line| !line.starts_with('#'));
+    // What is for the preprocessor and for C++.
+    let lines = code.lines().filter(|line| !line.starts_with(['#', '}']) || line.contains(';'));
+    let lines = lines.filter(|line| !line.starts_with("extern \"C\""));
     let code = lines.collect::<Vec<_>>().join("\n");
     let statements = code.split(';').map(str::trim);
     // What has members or is called by address is no function.
@@ -150,9 +154,9 @@ mod tests {
 
     #[test]
     fn functions_of_a_header() {
-        let header = "#define A(x) x\n/* int no(void); */\ntypedef struct s {\n    int (*f)(void);\n} s;\n\
+        let header = "#define A(x) x\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n/* int no(void); */\ntypedef struct s {\n    int (*f)(void);\n} s;\n\
                       typedef int (*callback)(void *user);\n\n/** Yes. */\nconst char *one(void);\n\
-                      #ifdef B\nstruct s two(int a,\n             struct s *b);\n#endif\n";
+                      #ifdef B\nstruct s two(int a,\n             struct s *b);\n#endif\n#ifdef __cplusplus\n}  // extern\n#endif\n";
         let functions = declared(header);
         let names: Vec<_> = functions.iter().map(|function| function.name.as_str()).collect();
         assert_eq!(names, ["one", "two"]);
