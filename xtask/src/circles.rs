@@ -223,7 +223,7 @@ fn follow<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Graph, circle, code, exported, used};
+    use super::{Graph, circle, code, exported, fs, siblings, used};
 
     #[test]
     fn what_a_module_uses() {
@@ -245,11 +245,6 @@ mod tests {
         let round = graph(&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])]);
         assert_eq!(circle(&round).unwrap(), ["b", "c", "b"]);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn circles_of_files_in_a_folder_are_found() {

@@ -162,16 +162,15 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
     /// offset per axis.
     pub fn new(bytes: &'a [u8], layout: RawLayout<'a>) -> Result<Self, Error> {
         let size = size_of::<T>();
-        if let Some(extent) = layout.extent(size)? {
-            if extent.start < 0 || extent.end > bytes.len() as i128 {
-                return Err(Error::Shape(format!(
-                    "{} reach from byte {} to byte {} of a buffer of {} bytes",
-                    layout.words(size),
-                    extent.start,
-                    extent.end,
-                    bytes.len()
-                )));
-            }
+        let outside = |extent: &Range<i128>| extent.start < 0 || extent.end > bytes.len() as i128;
+        if let Some(extent) = layout.extent(size)?.filter(outside) {
+            return Err(Error::Shape(format!(
+                "{} reach from byte {} to byte {} of a buffer of {} bytes",
+                layout.words(size),
+                extent.start,
+                extent.end,
+                bytes.len()
+            )));
         }
         // SAFETY: all numbers lie in the buffer, which is borrowed for as long as the points.
         unsafe { Self::from_ptr(bytes.as_ptr(), layout) }
