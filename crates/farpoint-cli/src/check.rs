@@ -115,7 +115,9 @@ pub(crate) fn one_file(many: &args::Many) -> Result<()> {
     let found = many.merge.then_some("--recursive");
     match many.given().filter(|option| found != Some(*option)) {
         Some(option) if many.merge => {
-            bail!("{option} is about files one by one, and --merge makes them one cloud; leave one out")
+            bail!(
+                "{option} is about files one by one, and --merge makes them one cloud; leave one out"
+            )
         }
         Some(option) => bail!("{option} is about several files; add --output-dir, or leave it out"),
         None => Ok(()),

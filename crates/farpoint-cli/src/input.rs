@@ -1,10 +1,10 @@
 //! From a file to points that can be sampled, with the warnings a user should see.
 
 use crate::args;
+use crate::args::Filters;
 use crate::messages::{self, warn};
 use crate::progress::Progress;
 use anyhow::{Result, anyhow};
-use crate::args::Filters;
 use farpoint_files::{Chosen, Notes, Rows};
 pub use farpoint_files::{Points, each_precision, narrowed};
 use farpoint_io::{Cloud, Format, ReadOptions};

@@ -1,8 +1,8 @@
 //! `farpoint sample` of a file through the disk: where memory is limited, or too little is free.
 
 use crate::args::{self, Device, Length, Method, SampleOutput};
-use crate::messages::{note, warn};
 use crate::merged::About;
+use crate::messages::{note, warn};
 use crate::output::{count, number, print, seconds};
 use crate::progress::Progress;
 use crate::report::Files;

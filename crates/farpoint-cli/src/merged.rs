@@ -51,9 +51,7 @@ impl About {
 
     /// Adds it to a report.
     pub(crate) fn report(&self, object: &mut Value, table: &mut String) {
-        let file = |file: &MergedFile| {
-            json!({ "file": file.name, "first_row": file.first, "rows": file.rows })
-        };
+        let file = |file: &MergedFile| json!({ "file": file.name, "first_row": file.first, "rows": file.rows });
         object["files"] = self.files.iter().map(file).collect();
         object["equal_rows"] = self.equal.rows.into();
         object["equal_rows_are_estimated"] = self.equal.about.into();

@@ -3,11 +3,11 @@
 use crate::args::{Length, SampleOutput};
 use crate::interrupt::guarded;
 use crate::job::{self, Job};
+use crate::large::Large;
 use crate::messages::note;
 use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
-use crate::large::Large;
 use crate::{args, bag, check, input, large, many, merged, output, selection, units};
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, memory};

@@ -42,7 +42,8 @@ fn tiles_are_sampled_as_one_cloud() {
     assert_eq!(folder.read("merged.ply"), folder.read("one.ply"));
     let object = said.json();
     assert_eq!((&object["equal_rows"], &object["points"]), (&50.into(), &3_050.into()));
-    let firsts: Vec<_> = object["files"].as_array().unwrap().iter().map(|f| f["first_row"].clone()).collect();
+    let firsts: Vec<_> =
+        object["files"].as_array().unwrap().iter().map(|f| f["first_row"].clone()).collect();
     assert_eq!(firsts, [0, 1_000, 1_550]);
     // By a pattern, whatever order they are given in, and with an approximate sampler.
     folder.run("sample tiles/c.ply tiles/b.ply tiles/a.ply --merge -n 400 --indices again.npy");
@@ -72,7 +73,9 @@ fn tiles_that_do_not_fit_go_through_the_disk() {
     // Filters and the order of the input, both ways.
     let options = "--ratio 0.2 --keep height=2.. --drop x=1..2 --sorted";
     folder.run(&format!("sample all.ply {options} --indices one.npy -o one.ply"));
-    folder.run(&format!("sample tiles --merge {options} --indices two.npy -o two.ply --memory 80MiB --spool t"));
+    folder.run(&format!(
+        "sample tiles --merge {options} --indices two.npy -o two.ply --memory 80MiB --spool t"
+    ));
     let chosen = indices(&folder.read("one.npy"));
     assert!(chosen.len() > 100 && chosen.is_sorted(), "{}", chosen.len());
     assert_eq!(folder.read("two.npy"), folder.read("one.npy"));
@@ -99,7 +102,8 @@ fn filters_choose_rows_that_keep_their_numbers() {
     let folder = Folder::new();
     folder.write("a.csv", CLASSES);
     let rows = |options: &str| {
-        let said = folder.run(&format!("sample a.csv --ratio 1 {options} --sorted --indices rows.npy"));
+        let said =
+            folder.run(&format!("sample a.csv --ratio 1 {options} --sorted --indices rows.npy"));
         assert_eq!(said.status, 0, "{options}: {}", said.err);
         indices(&folder.read("rows.npy"))
     };
@@ -112,14 +116,22 @@ fn filters_choose_rows_that_keep_their_numbers() {
     assert_eq!(rows("--box -1 -1 3.5 1"), [0, 1, 2]);
     assert_eq!(rows("--box3 -1 -1 -1 3.5 10 1"), [0, 1, 3]);
     assert_eq!(rows("--keep classification=99"), [0usize; 0]);
-    folder.fails("sample a.csv -n 1 --keep ring=1", &["no field 'ring'", "classification, intensity"]);
+    folder.fails(
+        "sample a.csv -n 1 --keep ring=1",
+        &["no field 'ring'", "classification, intensity"],
+    );
     folder.fails("sample a.csv -n 1 --keep class", &["classification=2,6", "grid"]);
     folder.fails("sample a.csv -n 1 --box 5 0 1 1", &["--box", "lower corner"]);
     folder.fails("sample a.csv -n 1 --keep class=2 --start 1", &["--start 1", "filters"]);
     folder.fails("sample a.csv -n 9 --keep class=2", &["9", "2"]);
     folder.fails("sample a.csv --ratio 1 --sorted", &["--sorted"]);
     // The grid's own --keep still is one.
-    assert_eq!(folder.run("sample a.csv --cell 2 --algorithm grid --keep first --keep class=2,6 -o b.csv").status, 0);
+    assert_eq!(
+        folder
+            .run("sample a.csv --cell 2 --algorithm grid --keep first --keep class=2,6 -o b.csv")
+            .status,
+        0
+    );
     folder.fails("order a.csv -o b.csv --keep first", &["grid"]);
     folder.run("order a.csv -o b.csv --keep class=2");
     assert_eq!(String::from_utf8(folder.read("b.csv")).unwrap().lines().count(), 3);
@@ -152,7 +164,11 @@ fn files_are_converted_in_their_order() {
     assert_eq!(folder.read("back.csv"), folder.read("a.csv"));
     folder.run("convert a.ply some.csv --keep class=2,7");
     let text = String::from_utf8(folder.read("some.csv")).unwrap();
-    assert_eq!(text, "x,y,z,classification,intensity\n0,0,0,2,10\n1,0,0,7,20\n2,0,5,2,30\nNaN,0,0,2,50\n".replace("NaN", "nan"));
+    assert_eq!(
+        text,
+        "x,y,z,classification,intensity\n0,0,0,2,10\n1,0,0,7,20\n2,0,5,2,30\nNaN,0,0,2,50\n"
+            .replace("NaN", "nan")
+    );
     folder.fails("convert a.csv", &["no output"]);
     folder.fails("convert a.csv b.csv c.csv", &["--merge", "--output-dir"]);
     folder.fails("convert a.csv a.csv", &["is the input"]);
@@ -163,7 +179,8 @@ fn files_are_converted_in_their_order() {
     folder.write("in/bad.ply", "nothing");
     let said = folder.run("convert in --output-dir out --to npz");
     assert_eq!(said.status, 3, "{}", said.err);
-    let mut names: Vec<_> = fs::read_dir(folder.path("out")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let mut names: Vec<_> =
+        fs::read_dir(folder.path("out")).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["a.npz", "b.npz", "farpoint.jsonl"]);
 }

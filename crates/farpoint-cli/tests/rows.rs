@@ -21,9 +21,8 @@ fn rows_and_masks_are_those_of_the_library() {
     folder.write("mask.txt", mask);
     folder.write("some.npy", Vec::new());
     farpoint_io::write_indices(&folder.path("some.npy"), &rows).unwrap();
-    let sampled = |options: &str| {
-        indices(&folder.ok(&format!("sample room.ply --indices - {options}")).out)
-    };
+    let sampled =
+        |options: &str| indices(&folder.ok(&format!("sample room.ply --indices - {options}")).out);
     let expected = |rows: &[usize], start: Start| {
         let some = Selected::rows(&room, rows).unwrap();
         Sampler::ratio(0.25).start(start).sample(&some).unwrap().indices
@@ -70,8 +69,14 @@ fn what_does_not_fit_is_refused() {
     fails("--rows five.txt --mask short.txt", &["cannot be used with"]);
     fails("--rows five.txt", &["2 samples", "1 points"]);
     fails("--rows twice.txt --start 4", &["twice.txt"]);
-    folder.fails("sample room.ply -n 1 --rows five.txt --start 4 --indices o.npy", &["start index 4", "selected"]);
+    folder.fails(
+        "sample room.ply -n 1 --rows five.txt --start 4 --indices o.npy",
+        &["start index 4", "selected"],
+    );
     folder.fails("sample . --output-dir . -n 2 --rows five.txt", &["--rows", "single file"]);
-    folder.fails("sample room.ply -n 2 --rows five.txt --spool . -o o.ply", &["--rows", "fit in memory"]);
+    folder.fails(
+        "sample room.ply -n 2 --rows five.txt --spool . -o o.ply",
+        &["--rows", "fit in memory"],
+    );
     assert!(!folder.files().contains(&"out.npy".to_owned()));
 }

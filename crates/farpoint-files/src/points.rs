@@ -307,7 +307,11 @@ pub fn choose<'a>(
     notes: &mut Notes,
 ) -> Result<Chosen<'a>, String> {
     if filter.is_empty() && !rows.drop_zeros {
-        return prepare(cloud, name, rows, notes).map(|points| Chosen { of: points.len(), points, used: None });
+        return prepare(cloud, name, rows, notes).map(|points| Chosen {
+            of: points.len(),
+            points,
+            used: None,
+        });
     }
     let points = Points::of(cloud);
     let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
@@ -326,7 +330,10 @@ pub fn choose<'a>(
         });
     }
     if kept > 0 && bad == kept {
-        return Err(format!("{name}: none of the {} rows can be used; check the file", count(kept)));
+        return Err(format!(
+            "{name}: none of the {} rows can be used; check the file",
+            count(kept)
+        ));
     }
     let points = match points {
         Points::F64(wide) if rows.single => {
@@ -378,10 +385,7 @@ pub fn narrowed(points: &[[f64; 3]]) -> ([f64; 3], Vec<[f32; 3]>) {
 }
 
 /// As [`narrowed`], with the corner of the rows that are used.
-fn narrowed_of(
-    points: &[[f64; 3]],
-    used: impl Fn(usize) -> bool,
-) -> ([f64; 3], Vec<[f32; 3]>) {
+fn narrowed_of(points: &[[f64; 3]], used: impl Fn(usize) -> bool) -> ([f64; 3], Vec<[f32; 3]>) {
     let mut corner = [f64::INFINITY; 3];
     let rows = points.iter().enumerate().filter(|(row, at)| used(*row) && finite(at));
     for (_, row) in rows {

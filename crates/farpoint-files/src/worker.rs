@@ -1,11 +1,11 @@
 //! The work on a file: read, sample, write.
 
 use crate::points::Chosen as Input;
-use crate::{Done, Method, Notes, Options, Points, Stop, Wanted, choose, converted, each_chosen, unit};
-use farpoint::approximate::ApproximateSampler;
-use farpoint::{
-    Amount, BadRows, Cpu, Device, Level, Matcher, Progress, Sampler, Scalar, Start,
+use crate::{
+    Done, Method, Notes, Options, Points, Stop, Wanted, choose, converted, each_chosen, unit,
 };
+use farpoint::approximate::ApproximateSampler;
+use farpoint::{Amount, BadRows, Cpu, Device, Level, Matcher, Progress, Sampler, Scalar, Start};
 use farpoint_cuda::Gpu;
 use farpoint_io::{Cloud, Column, Coordinates, memory};
 use std::fs;

@@ -104,7 +104,8 @@ impl Filter {
     /// [`Error::Field`] if the cloud has no such field.
     pub fn mask(&self, cloud: &Cloud, name: &str) -> Result<Vec<bool>, Error> {
         self.check(cloud, name)?;
-        let rows: Vec<usize> = if self.conditions.is_empty() { Vec::new() } else { (0..cloud.len()).collect() };
+        let rows: Vec<usize> =
+            if self.conditions.is_empty() { Vec::new() } else { (0..cloud.len()).collect() };
         Ok(self.of_rows(cloud, &rows, cloud.coordinates()))
     }
 
@@ -186,8 +187,13 @@ mod tests {
         assert!(holds("z=..-1.5", -1.5) && !holds("z=..-1.5", 0.0));
         assert!(holds("t=1..2,5..6", 5.5) && !holds("t=1..2,5..6", 3.0));
         assert!(!holds("t=..", f64::NAN) && holds("t=..", f64::INFINITY));
-        for wrong in ["", "class", "=2", "class=", "class=two", "i=5..1", "i=1..2..3", "i=nan", "i=1,,2"] {
-            assert!(wrong.parse::<Condition>().unwrap_err().contains("classification=2,6"), "{wrong}");
+        for wrong in
+            ["", "class", "=2", "class=", "class=two", "i=5..1", "i=1..2..3", "i=nan", "i=1,,2"]
+        {
+            assert!(
+                wrong.parse::<Condition>().unwrap_err().contains("classification=2,6"),
+                "{wrong}"
+            );
         }
     }
 

@@ -13,6 +13,7 @@ mod sources;
 
 pub use equal::EqualRows;
 
+use crate::ReadOptions;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::format::Format;
@@ -20,7 +21,6 @@ use crate::header::Header;
 use crate::layout::{Layout, Rows};
 use crate::scan::Scan;
 use crate::table::Slot;
-use crate::ReadOptions;
 use sources::{Recipe, Sources};
 use std::path::PathBuf;
 

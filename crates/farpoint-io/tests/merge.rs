@@ -36,7 +36,8 @@ fn open(paths: &[PathBuf]) -> Result<Merged, Error> {
 /// All coordinates of the files, as their own readers give them.
 fn apart(paths: &[PathBuf]) -> Vec<[f64; 3]> {
     let clouds = paths.iter().map(|path| read(path, &ReadOptions::default()).unwrap());
-    let rows = |cloud: Cloud| (0..cloud.len()).map(|row| cloud.coordinates().get(row)).collect::<Vec<_>>();
+    let rows =
+        |cloud: Cloud| (0..cloud.len()).map(|row| cloud.coordinates().get(row)).collect::<Vec<_>>();
     clouds.flat_map(rows).collect()
 }
 
@@ -66,7 +67,10 @@ fn tiles_of_one_layout_are_their_rows_as_they_are_stored() {
         let (cloud, rows) = together(&merged);
         assert_eq!(shown(&rows), shown(&apart(&paths)), "{ending}");
         let values = cloud.column("intensity").unwrap();
-        assert_eq!([0, 69_999, 70_000, 70_002].map(|row| values.get(row)), [0.0, 4463.0, 60_000.0, 60_002.0]);
+        assert_eq!(
+            [0, 69_999, 70_000, 70_002].map(|row| values.get(row)),
+            [0.0, 4463.0, 60_000.0, 60_002.0]
+        );
         let files: Vec<_> = merged.files().iter().map(|file| (file.first, file.rows)).collect();
         assert_eq!(files, [(0, 70_000), (70_000, 3)]);
         // The output is one of the input's format, whose rows are copied.
@@ -82,7 +86,8 @@ fn tiles_of_one_layout_are_their_rows_as_they_are_stored() {
 #[test]
 fn the_finest_step_and_one_offset_hold_all_coordinates() {
     let folder = tempfile::tempdir().unwrap();
-    let corners = [[637_000.0, 849_000.0, 400.0], [638_000.5, 849_000.25, 410.0], [-5_000.0, 2e6, 0.0]];
+    let corners =
+        [[637_000.0, 849_000.0, 400.0], [638_000.5, 849_000.25, 410.0], [-5_000.0, 2e6, 0.0]];
     let scales = [0.01, 0.001, 0.005];
     let paths: Vec<_> = (0..3)
         .map(|k| {
@@ -99,7 +104,10 @@ fn the_finest_step_and_one_offset_hold_all_coordinates() {
     let far = self::cloud(10, [9_000_000.0, 0.0, 0.0], false);
     let far = save(folder.path(), "far.las", &far, &WriteOptions::default().scale(0.001));
     let error = open(&[paths[0].clone(), far]).unwrap_err().to_string();
-    assert!(error.contains("too far") && error.contains("0.001") && error.contains("--scale"), "{error}");
+    assert!(
+        error.contains("too far") && error.contains("0.001") && error.contains("--scale"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -119,7 +127,10 @@ fn the_point_format_has_the_fields_of_all() {
     ];
     let merged = open(&paths).unwrap();
     let warned = merged.warnings().join("\n");
-    assert!(warned.contains("'red' is missing in") && warned.contains("b.laz and 0 there"), "{warned}");
+    assert!(
+        warned.contains("'red' is missing in") && warned.contains("b.laz and 0 there"),
+        "{warned}"
+    );
     assert!(warned.contains("'depth' is missing in") && !warned.contains("overlap"), "{warned}");
     let (cloud, rows) = together(&merged);
     assert_eq!(shown(&rows), shown(&apart(&paths)));
@@ -152,28 +163,48 @@ fn other_formats_become_columns_that_hold_all() {
     ];
     let merged = open(&paths).unwrap();
     let warned = merged.warnings().join("\n");
-    assert!(warned.contains("'intensity' is f64, and u16 in") && warned.contains("becomes f64"), "{warned}");
-    assert!(warned.contains("'label' is missing in") && warned.contains("a.ply and 1 more and 0"), "{warned}");
-    assert!(warned.contains("'intensity' is missing in") && warned.contains("NaN there"), "{warned}");
+    assert!(
+        warned.contains("'intensity' is f64, and u16 in") && warned.contains("becomes f64"),
+        "{warned}"
+    );
+    assert!(
+        warned.contains("'label' is missing in") && warned.contains("a.ply and 1 more and 0"),
+        "{warned}"
+    );
+    assert!(
+        warned.contains("'intensity' is missing in") && warned.contains("NaN there"),
+        "{warned}"
+    );
     let (cloud, rows) = together(&merged);
     assert_eq!(rows, apart(&paths));
     let value = |name: &str, row: usize| cloud.column(name).unwrap().get(row);
     assert_eq!([value("intensity", 19), value("intensity", 21)], [19.0, 0.25]);
     assert!(value("intensity", 54).is_nan());
     assert_eq!([value("label", 0), value("label", 20)], [0.0, -7.0]);
-    let (bytes, _) = write_bytes(&cloud, &[0, 20, 50], &WriteOptions::default().format(farpoint_io::Format::Ply)).unwrap();
+    let (bytes, _) = write_bytes(
+        &cloud,
+        &[0, 20, 50],
+        &WriteOptions::default().format(farpoint_io::Format::Ply),
+    )
+    .unwrap();
     assert_eq!(read_bytes(&bytes, "x.ply", &ReadOptions::default()).unwrap().len(), 3);
     // Colors of 8 and of 16 bits are not one range.
     let bytes = (0..3).fold(self::cloud(4, [0.0; 3], true), |mut cloud, k| {
         cloud.add_column(["red", "green", "blue"][k], Column::U8(vec![9; 4]));
         cloud
     });
-    let words = ["red", "green", "blue"].iter().fold(self::cloud(4, [0.0; 3], false), |cloud, name| {
-        with(cloud, name, |_| 9)
-    });
-    let paths = [save(folder.path(), "8.ply", &bytes, &plain), save(folder.path(), "16.npy", &words, &plain)];
+    let words = ["red", "green", "blue"]
+        .iter()
+        .fold(self::cloud(4, [0.0; 3], false), |cloud, name| with(cloud, name, |_| 9));
+    let paths = [
+        save(folder.path(), "8.ply", &bytes, &plain),
+        save(folder.path(), "16.npy", &words, &plain),
+    ];
     let error = open(&paths).unwrap_err().to_string();
-    assert!(error.contains("16.npy: 'red' is u16, and u8 in") && error.contains("8.ply"), "{error}");
+    assert!(
+        error.contains("16.npy: 'red' is u16, and u8 in") && error.contains("8.ply"),
+        "{error}"
+    );
 }
 
 /// A LAS file with a coordinate system in its well-known text.
@@ -210,7 +241,11 @@ fn coordinate_systems_agree() {
         assert!(error.contains(word), "{error}");
     }
     let merged = open(&[none, a]).unwrap();
-    assert!(merged.warnings()[0].contains("0.las: no coordinate system"), "{:?}", merged.warnings());
+    assert!(
+        merged.warnings()[0].contains("0.las: no coordinate system"),
+        "{:?}",
+        merged.warnings()
+    );
     // It is written, too, though the first file has none.
     let cloud = merged.scan().load().unwrap();
     let (bytes, _) = write_bytes(&cloud, &[0, 19], &WriteOptions::default()).unwrap();

@@ -71,7 +71,8 @@ impl Filters {
             filter = within(filter, "--box X0 Y0 X1 Y1", corners)?;
         }
         if let Some([x0, y0, z0, x1, y1, z1]) = self.box3.as_deref() {
-            filter = within(filter, "--box3 X0 Y0 Z0 X1 Y1 Z1", [[*x0, *y0, *z0], [*x1, *y1, *z1]])?;
+            filter =
+                within(filter, "--box3 X0 Y0 Z0 X1 Y1 Z1", [[*x0, *y0, *z0], [*x1, *y1, *z1]])?;
         }
         for kept in &self.keep {
             if let Kept::Rows(condition) = kept {

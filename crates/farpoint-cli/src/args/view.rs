@@ -10,8 +10,10 @@ use std::path::PathBuf;
 /// through all prefixes, each an even sample whose covering radius is shown; points can be colored by
 /// any attribute, clicked and measured.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  farpoint view scan.laz -o scan.html\n  farpoint view room.ply -o \
-                        room.html --points 200k")]
+#[command(
+    after_help = "Examples:\n  farpoint view scan.laz -o scan.html\n  farpoint view room.ply -o \
+                        room.html --points 200k"
+)]
 pub(crate) struct View {
     #[command(flatten)]
     pub(crate) input: Input,

@@ -59,9 +59,10 @@ impl Attributes {
     fn add(&mut self, name: &str, column: &Column) {
         let values: Vec<f64> = (0..column.len()).map(|row| column.get(row)).collect();
         let finite = || values.iter().copied().filter(|value| value.is_finite());
-        let (low, high) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+        let (low, high) = finite()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
         if low > high {
             return;
         }
@@ -105,8 +106,7 @@ impl Attribute {
     pub(super) fn json(&self, asprs: bool) -> Value {
         let named = asprs && self.name == "classification";
         let name = |value: &f64| (value.to_string(), class_name(*value as u64).into());
-        let names: Map<String, Value> =
-            self.values.iter().filter(|_| named).map(name).collect();
+        let names: Map<String, Value> = self.values.iter().filter(|_| named).map(name).collect();
         json!({
             "name": self.name,
             "kind": if self.class { "class" } else { "number" },
@@ -133,8 +133,11 @@ fn limits(mut values: Vec<f64>) -> [f64; 2] {
 
 /// The colors of the rows as bytes, and the names of the attributes that hold them.
 fn color(cloud: &Cloud, names: &[&str], rows: &[usize]) -> Option<(Vec<u8>, Vec<String>)> {
-    const TRIPLES: [[&str; 3]; 3] =
-        [["red", "green", "blue"], ["r", "g", "b"], ["diffuse_red", "diffuse_green", "diffuse_blue"]];
+    const TRIPLES: [[&str; 3]; 3] = [
+        ["red", "green", "blue"],
+        ["r", "g", "b"],
+        ["diffuse_red", "diffuse_green", "diffuse_blue"],
+    ];
     let own = |wanted: &str| names.iter().find(|name| name.eq_ignore_ascii_case(wanted)).copied();
     for triple in TRIPLES {
         let [Some(red), Some(green), Some(blue)] = triple.map(own) else { continue };
@@ -191,7 +194,8 @@ mod tests {
     fn whole_numbers_are_kept_as_they_are() {
         let classes = Column::U8(vec![2, 6, 5, 2]);
         let far = Column::I32(vec![-3, 40_000, 7, 0]);
-        let found = Attributes::of(&cloud(&[("classification", classes), ("far", far)]), &[3, 1, 0]);
+        let found =
+            Attributes::of(&cloud(&[("classification", classes), ("far", far)]), &[3, 1, 0]);
         let [class, far] = &found.varying[..] else { panic!("two attributes") };
         assert_eq!((class.offset, class.bytes, &class.data[..]), (2.0, 1, &[0, 4, 0][..]));
         assert!(class.class && class.whole);
@@ -205,7 +209,8 @@ mod tests {
 
     #[test]
     fn missing_values_have_a_number_of_their_own() {
-        let found = Attributes::of(&cloud(&[("v", Column::F32(vec![0.5, f32::NAN, 1.5]))]), &[0, 1, 2]);
+        let found =
+            Attributes::of(&cloud(&[("v", Column::F32(vec![0.5, f32::NAN, 1.5]))]), &[0, 1, 2]);
         let v = &found.varying[0];
         assert_eq!(v.data, [0, 0, 255, 255, 254, 255]);
         assert!((v.offset + v.scale * TWO - 1.5).abs() < 1e-9);

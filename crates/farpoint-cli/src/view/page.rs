@@ -97,7 +97,9 @@ impl Page {
             data += &tag(&format!("fp-value-{i}"), &attribute.data);
         }
         let picture = STANDARD.encode(&self.picture);
-        let picture = format!("<img alt=\"a picture of the points\" src=\"data:image/png;base64,{picture}\">");
+        let picture = format!(
+            "<img alt=\"a picture of the points\" src=\"data:image/png;base64,{picture}\">"
+        );
         let generator = format!("farpoint {}", env!("CARGO_PKG_VERSION"));
         Ok(filled(&[
             ("{generator}", &generator),

@@ -82,8 +82,8 @@ mod tests {
             assert_eq!(places.bytes, bytes);
             for (k, &row) in order.iter().enumerate() {
                 for axis in 0..3 {
-                    let back = places.origin[axis]
-                        + f64::from(steps(&places, 3 * k + axis)) * places.step;
+                    let back =
+                        places.origin[axis] + f64::from(steps(&places, 3 * k + axis)) * places.step;
                     assert!((back - rows[row][axis]).abs() <= 0.5 * places.step * 1.000_001);
                 }
             }

@@ -20,7 +20,8 @@ impl Prefixes {
     pub(super) fn of(outcome: &Outcome) -> Self {
         let counts = counts(outcome.indices.len());
         let distance = |k: usize| outcome.distances.get(k).copied();
-        let radii = counts.iter().map(|&n| distance(n).unwrap_or(outcome.covering_radius)).collect();
+        let radii =
+            counts.iter().map(|&n| distance(n).unwrap_or(outcome.covering_radius)).collect();
         let apart = |n: usize| if n < 2 { 0.0 } else { distance(n - 1).unwrap_or(0.0) };
         let spacings = counts.iter().map(|&n| apart(n)).collect();
         Self { counts, radii, spacings }

@@ -109,9 +109,15 @@ fn axes(
             let min = (0..column.len()).map(n).min().unwrap_or(0);
             let max = (0..column.len()).map(n).max().unwrap_or(0).max(min + 1);
             let data_type = RecordDataType::ScaledInteger { min, max, scale, offset };
-            Stored { record: Record { name, data_type }, values: Values::Steps { column, scale, offset } }
+            Stored {
+                record: Record { name, data_type },
+                values: Values::Steps { column, scale, offset },
+            }
         }
-        None => Stored { record: Record { name, data_type: float(&column) }, values: Values::Plain(column) },
+        None => Stored {
+            record: Record { name, data_type: float(&column) },
+            values: Values::Plain(column),
+        },
     })
     .collect()
 }
@@ -155,7 +161,9 @@ fn named(attributes: Vec<Attribute>) -> Vec<Stored> {
             "red" if colors => (RecordName::ColorRed, column),
             "green" if colors => (RecordName::ColorGreen, column),
             "blue" if colors => (RecordName::ColorBlue, column),
-            "number_of_returns" if returns && is_whole(&column) => (RecordName::ReturnCount, column),
+            "number_of_returns" if returns && is_whole(&column) => {
+                (RecordName::ReturnCount, column)
+            }
             "return_index" if returns && is_whole(&column) => (RecordName::ReturnIndex, column),
             // E57 counts returns from 0.
             "return_number" if returns && column.whole_within(1.0, 255.0) => {
@@ -173,7 +181,10 @@ fn named(attributes: Vec<Attribute>) -> Vec<Stored> {
             continue;
         }
         let data_type = kind(&column);
-        all.push(Stored { record: Record { name: record, data_type }, values: Values::Plain(column) });
+        all.push(Stored {
+            record: Record { name: record, data_type },
+            values: Values::Plain(column),
+        });
     }
     pairs_of_returns(all)
 }

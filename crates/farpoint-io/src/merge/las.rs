@@ -60,8 +60,7 @@ pub(super) fn plan(
     let recipes = files.iter().enumerate().map(recipe).collect();
     let compressed = scans.iter().any(|scan| scan.format() == Format::Laz);
     let store = Store::Records { bytes: Vec::new().into(), stride };
-    let mut head =
-        las::cloud(header, compressed, Coordinates::F64(Vec::new()), store, Vec::new());
+    let mut head = las::cloud(header, compressed, Coordinates::F64(Vec::new()), store, Vec::new());
     (head.crs, head.warnings) = (crs, warnings);
     let layout = Layout { head, rows: Rows::Stride(0), count: 0, stride, bounds: None };
     Ok(Plan { layout, recipes })
@@ -198,7 +197,10 @@ fn agree(known: &Extra<'_>, other: &Extra<'_>, of: &str, name: &str) -> Result<(
     if (a.kind, a.count, a.scale) == (b.kind, b.count, b.scale) {
         return Ok(());
     }
-    let what = format!("the field '{}' is {} x {}, and in {of} {} x {}", a.name, b.kind, b.count, a.kind, a.count);
+    let what = format!(
+        "the field '{}' is {} x {}, and in {of} {} x {}",
+        a.name, b.kind, b.count, a.kind, a.count
+    );
     Err(Error::merge(name, &what, "rename it in one of the files, or bring both into one type"))
 }
 
@@ -206,8 +208,7 @@ fn agree(known: &Extra<'_>, other: &Extra<'_>, of: &str, name: &str) -> Result<(
 fn tell_missing(files: &[File<'_>], slots: &[Slot], warnings: &mut Vec<String>) {
     for slot in slots {
         let lacks = |file: &&File<'_>| source(slots_of(file), slot).is_none();
-        let without: Vec<&str> =
-            files.iter().filter(lacks).map(|file| file.scan.name()).collect();
+        let without: Vec<&str> = files.iter().filter(lacks).map(|file| file.scan.name()).collect();
         // Flags that older formats do not know are not worth a word.
         let new = ["overlap", "scanner_channel"].contains(&slot.name.as_str());
         if let (Some(first), false) = (without.first(), new) {
@@ -275,7 +276,11 @@ fn refused(misfit: Misfit, files: &[File<'_>], own: &[(f64, f64)], name: &str) -
                  they are",
                 step_text(step)
             );
-            Error::merge(name, &what, "write the finest with a larger --scale first, or merge fewer")
+            Error::merge(
+                name,
+                &what,
+                "write the finest with a larger --scale first, or merge fewer",
+            )
         }
     }
 }
@@ -292,11 +297,24 @@ fn source<'a>(own: &'a [Slot], wanted: &Slot) -> Option<&'a Slot> {
 /// How a value gets to its place.
 #[derive(Clone, Copy, Debug)]
 enum Move {
-    Bytes { from: usize, to: usize, size: usize },
+    Bytes {
+        from: usize,
+        to: usize,
+        size: usize,
+    },
     /// A value of some bits: first bit and mask on each side.
-    Bits { from: usize, first: u8, mask: u8, to: usize, start: u8 },
+    Bits {
+        from: usize,
+        first: u8,
+        mask: u8,
+        to: usize,
+        start: u8,
+    },
     /// Whole degrees become steps of 0.006.
-    Angle { from: usize, to: usize },
+    Angle {
+        from: usize,
+        to: usize,
+    },
 }
 
 /// How records of a file become those of the cloud.

@@ -21,8 +21,17 @@ pub(crate) fn write(
         && matches!(table.store, crate::table::Store::Records { .. })
         && table.slots.iter().all(|slot| slot.kind == Scalar::F32 && slot.count == 1)
     {
-        let added = cloud.added(rows).into_iter().map(|a| Attribute { column: a.column.cast(Scalar::F32), ..a });
-        records::append(&mut out, Some((table, rows)), rows.len(), &added.collect::<Vec<_>>(), false);
+        let added = cloud
+            .added(rows)
+            .into_iter()
+            .map(|a| Attribute { column: a.column.cast(Scalar::F32), ..a });
+        records::append(
+            &mut out,
+            Some((table, rows)),
+            rows.len(),
+            &added.collect::<Vec<_>>(),
+            false,
+        );
         return Ok(out);
     }
     let mut attributes = conversion::attributes(cloud, rows, Target::Npy, warnings);

@@ -33,7 +33,14 @@ impl Scan {
             let format = cloud.format().unwrap_or(Format::Text);
             let name = "standard input".into();
             let source = Source::Whole(cloud);
-            return Ok(Scan { name, format, length: 0, source, inputs: Vec::new(), filter: Filter::default() });
+            return Ok(Scan {
+                name,
+                format,
+                length: 0,
+                source,
+                inputs: Vec::new(),
+                filter: Filter::default(),
+            });
         }
         let mut file = File::open(path).map_err(fail)?;
         let about = file.metadata().map_err(fail)?;
@@ -48,7 +55,14 @@ impl Scan {
                 let starts = starts(&layout);
                 let source = Source::Parts { file: Handle::Open(file), layout, starts };
                 let inputs = vec![name.clone()];
-                return Ok(Scan { name, format, length, source, inputs, filter: Filter::default() });
+                return Ok(Scan {
+                    name,
+                    format,
+                    length,
+                    source,
+                    inputs,
+                    filter: Filter::default(),
+                });
             }
             let needed = packed.unwrap_or(0).max(length).saturating_mul(WHOLE);
             if let Some(limit) = memory.filter(|&limit| needed > limit) {
@@ -60,7 +74,14 @@ impl Scan {
         let cloud = decode(Cow::Owned(bytes), &name, options)?;
         let format = cloud.format().unwrap_or(Format::Text);
         let inputs = vec![name.clone()];
-        Ok(Scan { name, format, length, source: Source::Whole(cloud), inputs, filter: Filter::default() })
+        Ok(Scan {
+            name,
+            format,
+            length,
+            source: Source::Whole(cloud),
+            inputs,
+            filter: Filter::default(),
+        })
     }
 
     /// Rows that are put together from elsewhere.
