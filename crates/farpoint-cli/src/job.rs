@@ -9,6 +9,7 @@ use crate::progress::Progress;
 use anyhow::{Result, bail};
 use farpoint::approximate::{self, ApproximateSampler, Order};
 use farpoint::{Amount, BadRows, Device, Sampler, Scalar, Start};
+use farpoint_cuda::Gpus;
 use farpoint_files as files;
 use serde_json::json;
 use std::time::Instant;
@@ -72,7 +73,9 @@ impl Job {
                 let has = |kind| job.algorithm.check(kind);
                 let most = job.amount.limit(points.len()).unwrap_or(0);
                 let pays = || farpoint_cuda::fps::pays(points.len(), most);
-                device::choose(place, &has, pays)?.run_on_all(
+                let place = device::choose(place, &has, pays)?;
+                let placement = |gpus: &Gpus| each_precision!(points, points => gpus.placement(job, &points[..]));
+                place.with_room(placement).run_on_all(
                     |cpu| each_precision!(points, points => exact(job, points, cpu, None, progress)),
                     |gpus| {
                         let name = Some(gpus.as_slice()[0].properties().name.as_str());
