@@ -9,6 +9,7 @@ use crate::progress::Progress;
 use anyhow::{Result, bail};
 use farpoint::approximate::{self, ApproximateSampler, Order};
 use farpoint::{Amount, BadRows, Cpu, Device, Sampler, Scalar, Start};
+use farpoint_cuda::Gpus;
 use farpoint_files::{self as files, Chosen, each_chosen};
 use serde_json::json;
 use std::time::Instant;
@@ -86,7 +87,9 @@ impl Job {
                 let all = input.points.len() - input.left_out();
                 let most = job.amount.limit(all).unwrap_or(0);
                 let pays = || farpoint_cuda::fps::pays(all, most);
-                device::choose(place, &has, pays)?.run_on_all(
+                let place = device::choose(place, &has, pays)?;
+                let placement = |gpus: &Gpus| each_chosen!(input, _all, some => gpus.placement(job, some));
+                place.with_room(placement).run_on_all(
                     |cpu| each_chosen!(input, _all, some => exact(job, some, cpu, None, progress)),
                     |gpus| {
                         let name = Some(gpus.as_slice()[0].properties().name.as_str());
