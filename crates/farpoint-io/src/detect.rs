@@ -82,11 +82,16 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
     }
 }
 
+/// Whether the caller says that there are rows without a signature.
+pub(crate) fn is_raw(options: &ReadOptions) -> bool {
+    options.format == Some(Format::Raw) || options.columns.is_some()
+}
+
 /// Refuses files that are packed as a whole, whatever is in them.
 fn refuse_compressed(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<(), Error> {
-    let raw = options.format == Some(Format::Raw) || options.columns.is_some();
+    let raw = is_raw(options);
     let packers: [(&[u8], &str, &str); 3] = [
-        (b"\x1f\x8b\x08", "gzip", "gunzip"),
+        (b"\x1f\x8b\x08", "gzip twice", "gunzip"),
         (b"\x28\xB5\x2F\xFD", "zstd", "unzstd"),
         (b"\xFD7zXZ\0", "xz", "unxz"),
     ];

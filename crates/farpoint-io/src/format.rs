@@ -96,8 +96,21 @@ impl Format {
     pub fn can_write(self) -> bool {
         matches!(
             self,
-            Format::Ply | Format::Pcd | Format::Las | Format::Laz | Format::Npy | Format::Text
+            Format::Ply
+                | Format::Pcd
+                | Format::Las
+                | Format::Laz
+                | Format::E57
+                | Format::Npy
+                | Format::Npz
+                | Format::Raw
+                | Format::Text
         )
+    }
+
+    /// The format of an input by its name, where `.gz` says that the file is packed.
+    pub fn of_input(path: &Path) -> Option<Format> {
+        Format::from_path(&crate::unpack::plain_name(path))
     }
 
     /// The format that belongs to the extension of a file name.

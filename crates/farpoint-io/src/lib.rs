@@ -27,6 +27,7 @@ mod degrees;
 mod detect;
 mod e57;
 mod error;
+mod filter;
 mod format;
 mod header;
 mod las;
@@ -34,8 +35,10 @@ mod layout;
 mod load;
 mod lzf;
 pub mod memory;
+mod merge;
 mod mesh;
 mod npy;
+mod numbers;
 mod output;
 mod part;
 mod pcd;
@@ -52,6 +55,7 @@ mod sink;
 mod summary;
 mod table;
 mod text;
+mod unpack;
 mod whole;
 
 pub use cloud::{Cloud, Field};
@@ -60,8 +64,11 @@ pub use coordinates::Coordinates;
 pub use crs::Crs;
 use error::Fault;
 pub use error::{Error, Place};
+pub use filter::{Condition, Filter};
 pub use format::Format;
+pub use merge::{EqualRows, Merged, MergedFile};
 pub use npy::{Array, Values};
+pub use numbers::read_numbers;
 pub use output::{
     check_output, write, write_arrays, write_bytes, write_indices, write_indices_in_blocks,
 };
@@ -272,6 +279,20 @@ pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Clo
 
 /// Readers that keep most of a file as it is take its memory.
 fn decode(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
+    let named = unpack::plain_name(Path::new(name)) != Path::new(name);
+    if unpack::is_packed(&bytes) && (named || !detect::is_raw(options)) {
+        let plain = unpack::unpacked(&bytes, name)?;
+        drop(bytes);
+        let inner = unpack::plain_name(Path::new(name)).display().to_string();
+        let mut cloud = decode_plain(Cow::Owned(plain), &inner, options)
+            .map_err(|error| error.renamed(name))?;
+        cloud.description.push_str(", packed by gzip");
+        return Ok(cloud);
+    }
+    decode_plain(bytes, name, options)
+}
+
+fn decode_plain(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
     let format = detect::detect(&bytes, name, options)?;
     #[cfg(feature = "mcap")]
     if format == Format::Mcap {

@@ -6,6 +6,7 @@ mod floor;
 mod manifest;
 mod rounds;
 mod route;
+mod sweep;
 
 use crate::{Corners, Entry, Error, Key, Lost, TileId, Transport};
 use calls::Run;
@@ -39,16 +40,19 @@ pub struct Plan<T> {
     pub tries: usize,
     /// The floor of a deep band over its largest squared distance; above 0, below 1. 1 for thin bands only.
     pub deep: f64,
-    /// Undecided points that a sweep may carry from tile to tile, about: deep bands are less deep where
-    /// there would be more.
+    /// After the first round of a band, so many undecided points at most are decided by one tile at once; more go through
+    /// further rounds first.
+    pub gather: u64,
+    /// Undecided points that a sweep may carry from tile to tile; of facts that tiles must tell each other, two count
+    /// as one. Deep bands are less deep where there would be more.
     pub carried: u64,
 }
 
 impl<T: Scalar> Plan<T> {
     /// So many points, from these on; 16 million candidates a band, five tries a call.
     pub fn new(amount: Amount, starts: Vec<Entry<T>>) -> Self {
-        let (mode, most, tries) = (Mode::Rounds, 1 << 24, 5);
-        Self { amount, starts, mode, most, tries, deep: floor::DEEP, carried: u64::MAX }
+        let (mode, most, tries, gather) = (Mode::Rounds, 1 << 24, 5, 256);
+        Self { amount, starts, mode, most, tries, deep: floor::DEEP, gather, carried: u64::MAX }
     }
 
     /// How deep bands are worked off.
@@ -66,9 +70,15 @@ impl<T: Scalar> Plan<T> {
         Self { tries: tries.max(1), ..self }
     }
 
-    /// Undecided points that a sweep may carry from tile to tile, about.
+    /// Undecided points that a sweep may carry from tile to tile, see [`Plan::carried`].
     pub fn carried(self, carried: u64) -> Self {
-        Self { carried, ..self }
+        Self { carried: carried.max(1), ..self }
+    }
+
+    /// Undecided points that one tile decides at once after the first round of a band. One that has room for them spares
+    /// the others from being told; a round takes its time whatever it brings.
+    pub fn gather(self, gather: u64) -> Self {
+        Self { gather, ..self }
     }
 
     /// The floor of a deep band over its largest squared distance; 1 for thin bands only.
@@ -137,6 +147,8 @@ pub struct Statistics {
     pub recovered: u64,
     /// Bands whose floor was moved so that they had no more candidates than allowed.
     pub cut: u64,
+    /// Sweeps begun anew because there was no room for what they had to carry.
+    pub again: u64,
 }
 
 /// A tile as the conductor knows it.

@@ -23,8 +23,11 @@ pub(crate) struct Cloud<T> {
     subset: Option<Subset>,
 }
 
-/// Rows copied at a time.
+/// Rows that are a thread's task.
 const BLOCK: usize = 4096;
+
+/// Rows copied at a time: records of 64 bytes fit in the innermost cache.
+const FEW: usize = 256;
 
 /// Arrays are padded to a multiple of this, so that kernels may read whole vectors.
 pub(crate) const PADDING: usize = 64;
@@ -54,8 +57,17 @@ impl<T: Scalar> Cloud<T> {
         if let Some(rows) = subset.as_ref().map(|subset| subset.rows().len()).filter(|&r| r != n) {
             return Err(Error::Shape(format!("{n} points that are {rows} rows of a cloud")));
         }
-        let coordinate = |place: usize, axis: usize| points.coordinate(place, axis);
-        let (mut copy, finite) = Self::gather(team, n, dim, coordinate);
+        let (mut copy, finite) = match (points.raw(), points.places()) {
+            (Some(raw), None) if (raw.len(), raw.dim()) == (n, dim) => {
+                Self::gather(team, n, dim, |axis, first, to| raw.copy(axis, first, to))
+            }
+            (Some(raw), Some(places)) if (places.len(), raw.dim()) == (n, dim) => {
+                Self::gather(team, n, dim, |axis, first, to| raw.pick(axis, &places[first..], to))
+            }
+            _ => Self::gather(team, n, dim, |axis, first, to| {
+                one_by_one(first, to, |place| points.coordinate(place, axis));
+            }),
+        };
         copy.subset = subset;
         if finite {
             return Ok(copy);
@@ -68,39 +80,47 @@ impl<T: Scalar> Cloud<T> {
             let first = copy.row(first.map_or(places.len() as u32, |(place, _)| place));
             return Err(Error::BadRows { first, count: n - places.len(), points: n });
         }
-        let coordinate = |k: usize, axis: usize| copy.axes[axis][places[k] as usize];
-        let (mut kept, _) = Self::gather(team, places.len(), dim, coordinate);
+        let (mut kept, _) = Self::gather(team, places.len(), dim, |axis, first, to| {
+            one_by_one(first, to, |k| copy.axes[axis][places[k] as usize]);
+        });
         (kept.places, kept.subset) = (Some(places), copy.subset);
         Ok(kept)
     }
 
-    /// Copies `n` points; whether all their coordinates are finite.
+    /// Copies `n` points; whether all their coordinates are finite. `read` is given an axis, the first point and
+    /// a place for each that it is to write.
     fn gather(
         team: &Team,
         n: usize,
         dim: usize,
-        coordinate: impl Fn(usize, usize) -> T + Sync,
+        read: impl Fn(usize, usize, &mut [MaybeUninit<T>]) + Sync,
     ) -> (Self, bool) {
         let padded = n.div_ceil(PADDING) * PADDING;
         let mut axes: Vec<_> = (0..dim.max(3)).map(|_| Aligned::unwritten(padded)).collect();
         let targets: Vec<_> = axes.iter_mut().map(|axis| Shared::new(axis)).collect();
-        // In blocks, so that all axes of a row are read while it is in the cache.
-        let copy = |block: usize| {
-            let (first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(padded));
-            let mut seen = Seen::default();
+        // All axes of a few rows, while these are in the cache, then the next.
+        let few = |first: usize, end: usize, seen: &mut Seen<T>| {
             for (axis, target) in targets.iter().enumerate() {
                 // SAFETY: the rows are the block's alone, and below the array's length.
                 let values = unsafe { target.part(first..end) };
-                let given = if axis < dim { end.min(n) - first } else { 0 };
-                let (values, rest) = values.split_at_mut(given);
-                rest.fill(MaybeUninit::new(T::ZERO));
-                for (value, row) in values.iter_mut().zip(first..) {
-                    value.write(coordinate(row, axis));
+                values.fill(MaybeUninit::new(T::ZERO));
+                if axis >= dim {
+                    continue;
                 }
-                // SAFETY: they have just been written.
+                let given = end.min(n).saturating_sub(first);
+                read(axis, first, &mut values[..given]);
+                // SAFETY: all have been written, with zeros at least.
                 seen.look(axis, unsafe {
                     std::slice::from_raw_parts(values.as_ptr().cast(), given)
                 });
+            }
+        };
+        let copy = |block: usize| {
+            let (mut first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(padded));
+            let mut seen = Seen::default();
+            while first < end {
+                few(first, (first + FEW).min(end), &mut seen);
+                first += FEW;
             }
             seen
         };
@@ -170,6 +190,14 @@ impl<T: Scalar> Cloud<T> {
     }
 }
 
+/// Writes the coordinates of points from `first` on.
+#[inline(always)]
+fn one_by_one<T>(first: usize, to: &mut [MaybeUninit<T>], coordinate: impl Fn(usize) -> T) {
+    for (place, value) in (first..).zip(to) {
+        value.write(coordinate(place));
+    }
+}
+
 /// What was seen of some rows: whether a number was bad, and the ends of the first three axes.
 #[derive(Default)]
 struct Seen<T> {
@@ -181,20 +209,24 @@ impl<T: Scalar> Seen<T> {
     fn look(&mut self, axis: usize, values: &[T]) {
         self.bad |= values.iter().fold(false, |bad, x| bad | !x.is_finite());
         if axis < 3 {
-            self.ends[axis] = extremes(values);
+            self.ends[axis] = both_ends(self.ends[axis], extremes(values));
         }
     }
 
     fn and(mut self, other: Self) -> Self {
         self.bad |= other.bad;
         for (ends, others) in self.ends.iter_mut().zip(other.ends) {
-            *ends = match (*ends, others) {
-                (Some((low, high)), Some((l, h))) => {
-                    Some((if l < low { l } else { low }, if h > high { h } else { high }))
-                }
-                (ends, others) => ends.or(others),
-            };
+            *ends = both_ends(*ends, others);
         }
         self
+    }
+}
+
+fn both_ends<T: Scalar>(ends: Option<(T, T)>, others: Option<(T, T)>) -> Option<(T, T)> {
+    match (ends, others) {
+        (Some((low, high)), Some((l, h))) => {
+            Some((if l < low { l } else { low }, if h > high { h } else { high }))
+        }
+        (ends, others) => ends.or(others),
     }
 }

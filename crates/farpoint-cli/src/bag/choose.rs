@@ -50,7 +50,7 @@ impl<'a> Chooser<'a> {
     }
 
     fn job(&self, amount: Amount) -> Job {
-        let Run { start, seed, sampler } = &self.args.run;
+        let Run { start, seed, sampler, .. } = &self.args.run;
         let start = start.as_ref().map(|start| start.with_seed(seed.unwrap_or(0)));
         // Without a start, the first usable row, as of files.
         let exact = matches!(sampler.method, Method::Exact(_));

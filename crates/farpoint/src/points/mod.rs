@@ -30,6 +30,17 @@ pub trait Points<T: Scalar>: Sync {
     fn subset(&self) -> Option<&Subset> {
         None
     }
+    /// These points, or those that they are some of, where they lie in memory, if they lie evenly: they are
+    /// then copied faster than one by one.
+    #[doc(hidden)]
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        None
+    }
+    /// Which of `raw` these points are, if not all.
+    #[doc(hidden)]
+    fn places(&self) -> Option<&[u32]> {
+        None
+    }
     /// The `Index` that this is, if it is one; its type is not known here.
     #[doc(hidden)]
     fn index(&self) -> Option<&dyn Any> {
@@ -48,6 +59,9 @@ impl<T: Scalar, const D: usize> Points<T> for [[T; D]] {
     fn coordinate(&self, index: usize, axis: usize) -> T {
         self[index][axis]
     }
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        RawPoints::of_slice(self.as_flattened(), D)
+    }
 }
 
 impl<T: Scalar, const D: usize, const N: usize> Points<T> for [[T; D]; N] {
@@ -61,6 +75,9 @@ impl<T: Scalar, const D: usize, const N: usize> Points<T> for [[T; D]; N] {
     fn coordinate(&self, index: usize, axis: usize) -> T {
         self[index][axis]
     }
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        self[..].raw()
+    }
 }
 
 impl<T: Scalar, const D: usize> Points<T> for Vec<[T; D]> {
@@ -73,6 +90,9 @@ impl<T: Scalar, const D: usize> Points<T> for Vec<[T; D]> {
     #[inline(always)]
     fn coordinate(&self, index: usize, axis: usize) -> T {
         self[index][axis]
+    }
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        self[..].raw()
     }
 }
 
@@ -89,6 +109,12 @@ impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for &P {
     }
     fn subset(&self) -> Option<&Subset> {
         (**self).subset()
+    }
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        (**self).raw()
+    }
+    fn places(&self) -> Option<&[u32]> {
+        (**self).places()
     }
     fn index(&self) -> Option<&dyn Any> {
         (**self).index()

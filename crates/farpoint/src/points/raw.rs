@@ -3,6 +3,7 @@
 use super::Points;
 use crate::{Error, Scalar};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr::with_exposed_provenance;
 
@@ -161,16 +162,15 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
     /// offset per axis.
     pub fn new(bytes: &'a [u8], layout: RawLayout<'a>) -> Result<Self, Error> {
         let size = size_of::<T>();
-        if let Some(extent) = layout.extent(size)? {
-            if extent.start < 0 || extent.end > bytes.len() as i128 {
-                return Err(Error::Shape(format!(
-                    "{} reach from byte {} to byte {} of a buffer of {} bytes",
-                    layout.words(size),
-                    extent.start,
-                    extent.end,
-                    bytes.len()
-                )));
-            }
+        let outside = |extent: &Range<i128>| extent.start < 0 || extent.end > bytes.len() as i128;
+        if let Some(extent) = layout.extent(size)?.filter(outside) {
+            return Err(Error::Shape(format!(
+                "{} reach from byte {} to byte {} of a buffer of {} bytes",
+                layout.words(size),
+                extent.start,
+                extent.end,
+                bytes.len()
+            )));
         }
         // SAFETY: all numbers lie in the buffer, which is borrowed for as long as the points.
         unsafe { Self::from_ptr(bytes.as_ptr(), layout) }
@@ -216,6 +216,58 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
         })
     }
 
+    /// Rows of `dims` numbers, one after another; `None` if there are no coordinates.
+    pub(super) fn of_slice(numbers: &'a [T], dims: usize) -> Option<Self> {
+        let layout = RawLayout::dense(numbers.len().checked_div(dims)?, dims);
+        // SAFETY: the rows are the slice's, or its first ones; it is borrowed for as long as the points.
+        unsafe { Self::from_ptr(numbers.as_ptr().cast(), layout) }.ok()
+    }
+
+    /// Copies a coordinate of the points from `first` on to all places of `to`.
+    ///
+    /// # Panics
+    /// If there are fewer points, or no such axis.
+    pub(crate) fn copy(&self, axis: usize, first: usize, to: &mut [MaybeUninit<T>]) {
+        assert!(to.len() <= self.points && first <= self.points - to.len(), "outside the points");
+        let along = self.along(axis);
+        let before = (first as isize).wrapping_mul(self.point_stride).wrapping_add(along);
+        let from = with_exposed_provenance(self.start.wrapping_add_signed(before));
+        // SAFETY: so many points from `first` on are there, by the assertion, and all their coordinates may be
+        // read, as in `coordinate`.
+        unsafe {
+            match self.swapped {
+                false => strided(from, self.point_stride, to, |bits| T::from_memory(bits, false)),
+                true => strided(from, self.point_stride, to, |bits| T::from_memory(bits, true)),
+            }
+        }
+    }
+
+    /// The same of the points at these places, one for each of `to`.
+    ///
+    /// # Panics
+    /// If there is no such point or axis.
+    pub(crate) fn pick(&self, axis: usize, places: &[u32], to: &mut [MaybeUninit<T>]) {
+        let start = self.start.wrapping_add_signed(self.along(axis));
+        for (to, &place) in to.iter_mut().zip(places) {
+            assert!((place as usize) < self.points, "outside the points");
+            let before = (place as isize).wrapping_mul(self.point_stride);
+            let from = with_exposed_provenance::<T::Bits>(start.wrapping_add_signed(before));
+            // SAFETY: the point is there, by the assertion, and all its coordinates may be read, as in
+            // `coordinate`.
+            to.write(T::from_memory(unsafe { from.read_unaligned() }, self.swapped));
+        }
+    }
+
+    /// From a point to its coordinate, in bytes.
+    #[inline(always)]
+    fn along(&self, axis: usize) -> isize {
+        assert!(axis < self.dims, "outside the points");
+        match self.axes {
+            Axes::Stride(bytes) => (axis as isize).wrapping_mul(bytes),
+            Axes::Offsets(offsets) => offsets[axis],
+        }
+    }
+
     /// Some of the points, one after another: a cloud of a batch.
     ///
     /// # Errors
@@ -239,15 +291,32 @@ impl<T: Scalar> Points<T> for RawPoints<'_, T> {
     }
     #[inline(always)]
     fn coordinate(&self, index: usize, axis: usize) -> T {
-        assert!(index < self.points && axis < self.dims, "outside the points");
-        let along = match self.axes {
-            Axes::Stride(bytes) => (axis as isize).wrapping_mul(bytes),
-            Axes::Offsets(offsets) => offsets[axis],
-        };
-        let at = (index as isize).wrapping_mul(self.point_stride).wrapping_add(along);
+        assert!(index < self.points, "outside the points");
+        let at = (index as isize).wrapping_mul(self.point_stride).wrapping_add(self.along(axis));
         let number = with_exposed_provenance::<T::Bits>(self.start.wrapping_add_signed(at));
         // SAFETY: a coordinate of a point, by the assertion, which may be read: `new` found it in the buffer,
         // or the caller of `from_ptr` ensured it. The address does not overflow, as was checked there.
         T::from_memory(unsafe { number.read_unaligned() }, self.swapped)
+    }
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        Some(*self)
+    }
+}
+
+/// Reads a number every `stride` bytes, for each place of `to`.
+///
+/// # Safety
+/// All of them may be read.
+#[inline(always)]
+unsafe fn strided<B: Copy, T>(
+    mut from: *const B,
+    stride: isize,
+    to: &mut [MaybeUninit<T>],
+    number: impl Fn(B) -> T,
+) {
+    for place in to {
+        // SAFETY: the caller ensures that it may be read.
+        place.write(number(unsafe { from.read_unaligned() }));
+        from = from.wrapping_byte_offset(stride);
     }
 }

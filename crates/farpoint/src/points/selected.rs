@@ -1,6 +1,6 @@
 //! Some rows of a cloud, by number or by mask.
 
-use super::Points;
+use super::{Points, RawPoints};
 use crate::{Error, Scalar};
 use std::fmt::Display;
 use std::sync::Arc;
@@ -129,6 +129,13 @@ impl<T: Scalar, P: Points<T>> Points<T> for Selected<P> {
     }
     fn subset(&self) -> Option<&Subset> {
         Some(&self.subset)
+    }
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        // Of a selection from a selection they are copied one by one.
+        self.points.places().is_none().then(|| self.points.raw())?
+    }
+    fn places(&self) -> Option<&[u32]> {
+        Some(&self.places)
     }
 }
 
