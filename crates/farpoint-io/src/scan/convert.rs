@@ -62,7 +62,11 @@ impl Scan {
             _ => false,
         };
         let packed = options.encoding.map_or(own, |given| given == Encoding::BinaryCompressed);
-        Ok(output_format(path, options)? != Format::Pcd || !packed)
+        Ok(match output_format(path, options)? {
+            Format::Ply | Format::Las | Format::Laz | Format::Npy | Format::Text => true,
+            Format::Pcd => !packed,
+            _ => false,
+        })
     }
 
     /// Writes `count` rows, which `block` gives as they are stored, by numbers below `blocks`, each twice: one
