@@ -88,7 +88,8 @@ impl Job {
                 let most = job.amount.limit(all).unwrap_or(0);
                 let pays = || farpoint_cuda::fps::pays(all, most);
                 let place = device::choose(place, &has, pays)?;
-                let placement = |gpus: &Gpus| each_chosen!(input, _all, some => gpus.placement(job, some));
+                let placement =
+                    |gpus: &Gpus| each_chosen!(input, _all, some => gpus.placement(job, some));
                 place.with_room(placement).run_on_all(
                     |cpu| each_chosen!(input, _all, some => exact(job, some, cpu, None, progress)),
                     |gpus| {

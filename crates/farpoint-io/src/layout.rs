@@ -3,6 +3,7 @@
 
 use crate::cloud::Cloud;
 use crate::error::{Error, Fault};
+use crate::lines::Lines;
 use std::fmt::Debug;
 use std::io;
 
@@ -31,6 +32,8 @@ pub(crate) enum Rows {
     Chunks(Box<dyn Chunks>),
     /// Parts that are put together elsewhere.
     Parts(Box<dyn Parts>),
+    /// Lines of text, of differing length.
+    Lines(Lines),
 }
 
 /// Records that are read part by part, from wherever they are.

@@ -36,14 +36,31 @@ impl Scan {
         self.of_stored(stored)
     }
 
-    /// The cloud of rows that are given as they are stored, one after another.
+    /// The cloud of rows as they are stored, which knows nothing of others.
     pub(super) fn of_stored(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
-        let (head, stride) = (self.head(), self.stride().expect("rows of one length"));
-        let count = stored.len() / stride.max(1);
+        let head = self.head();
+        let (store, count) = match (self.stride(), &head.table) {
+            (Some(stride), _) => {
+                let count = stored.len() / stride.max(1);
+                (Store::Records { bytes: stored.into(), stride }, count)
+            }
+            (None, Some(Table { store: Store::Lines { split, .. }, .. })) => {
+                let mut at = 0;
+                let spans = stored.split_inclusive(|&b| b == b'\n').map(|line| {
+                    at += line.len();
+                    (at - line.len(), at - usize::from(line.ends_with(b"\n")))
+                });
+                let spans: Vec<_> = spans.collect();
+                let count = spans.len();
+                (Store::Lines { bytes: stored.into(), spans, split: *split }, count)
+            }
+            (None, _) => return Ok(head.clone()),
+        };
         let table = head.table.as_ref().map(|table| Table {
             slots: table.slots.clone(),
-            store: Store::Records { bytes: stored.into(), stride },
-            ..table.clone()
+            store,
+            big_endian: table.big_endian,
+            xyz: table.xyz,
         });
         let points = table.as_ref().map(|table| coordinates(head, table, count)).transpose();
         let points = points.map_err(|fault| self.fault(fault))?;

@@ -8,24 +8,26 @@ use crate::whole::{Whole, Witnesses};
 use std::sync::{Arc, Mutex, PoisonError};
 
 impl Scan {
-    /// The cloud of these rows, given as they are stored, one after another. Reads the file once, on so
-    /// many threads, for what a writer must know of all rows: [`crate::write()`] then writes what it
-    /// would write of the same rows of the whole cloud.
+    /// The cloud of these rows, given as they are stored, one after another (each with a line feed where rows
+    /// are lines). Reads the file once, on so many threads, for what a writer must know of all rows:
+    /// [`crate::write()`] then writes what it would write of the same rows of the whole cloud.
     ///
     /// # Errors
     /// As [`Scan::read`].
-    ///
-    /// # Panics
-    /// If rows differ in length, see [`Scan::stride`].
     pub fn some(&self, stored: Vec<u8>, threads: usize) -> Result<Cloud, Error> {
+        let whole = Arc::new(self.whole(threads)?);
+        Ok(Cloud { whole: Some(whole), ..self.of_stored(stored)? })
+    }
+
+    /// What all rows tell.
+    pub(super) fn whole(&self, threads: usize) -> Result<Whole, Error> {
         let whole = Mutex::new(Whole::default());
         self.for_each(threads, |_, rows| {
             let found = rows.whole()?;
             whole.lock().unwrap_or_else(PoisonError::into_inner).join(found);
             Ok::<(), Error>(())
         })?;
-        let whole = whole.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Cloud { whole: Some(Arc::new(whole)), ..self.of_stored(stored)? })
+        Ok(whole.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
