@@ -10,6 +10,7 @@ mod neighbors;
 mod numbers;
 mod place;
 mod samplers;
+mod selection;
 mod size;
 mod which;
 
@@ -23,6 +24,7 @@ pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{Count, Length, Ratio};
 pub(crate) use place::{Cards, Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
+pub(crate) use selection::Selection;
 pub(crate) use size::Size;
 pub(crate) use which::Which;
 

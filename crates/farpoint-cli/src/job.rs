@@ -6,12 +6,14 @@ use crate::device;
 use crate::input::{Points, each_precision};
 use crate::outcome::{Outcome, RanOn, figures, named};
 use crate::progress::Progress;
+use crate::selection::Selection;
 use anyhow::{Result, bail};
 use farpoint::approximate::{self, ApproximateSampler, Order};
-use farpoint::{Amount, BadRows, Device, Sampler, Scalar, Start};
+use farpoint::{Amount, BadRows, Device, Points as _, Sampler, Scalar, Start, Subset};
 use farpoint_cuda::Gpus;
 use farpoint_files as files;
 use serde_json::json;
+use std::borrow::Cow;
 use std::time::Instant;
 
 /// A sampler with everything that was requested of it.
@@ -64,6 +66,7 @@ impl Job {
     pub(crate) fn run(
         &self,
         points: &Points<'_>,
+        selected: Option<&Selection>,
         place: &Where,
         statistics: bool,
         progress: &Progress,
@@ -74,22 +77,24 @@ impl Job {
                 let most = job.amount.limit(points.len()).unwrap_or(0);
                 let pays = || farpoint_cuda::fps::pays(points.len(), most);
                 let place = device::choose(place, &has, pays)?;
-                let placement = |gpus: &Gpus| each_precision!(points, points => gpus.placement(job, &points[..]));
+                // Where it lies depends on how many points count, not on which.
+                let rows = selected.map_or(points.len(), Selection::len);
+                let placement = |gpus: &Gpus| each_precision!(points, points => gpus.placement(job, &points[..rows]));
                 place.with_room(placement).run_on_all(
-                    |cpu| each_precision!(points, points => exact(job, points, cpu, None, progress)),
+                    |cpu| each_precision!(points, points => exact(job, (points, selected), cpu, None, progress)),
                     |gpus| {
                         let name = Some(gpus.as_slice()[0].properties().name.as_str());
-                        each_precision!(points, points => exact(job, points, gpus, name, progress))
+                        each_precision!(points, points => exact(job, (points, selected), gpus, name, progress))
                     },
                 )?
             }
             Self::Approximate(job) => each_precision!(points, points => {
-                let outcome = approximate(job, points, place, progress)?;
+                let outcome = approximate(job, (points, selected), place, progress)?;
                 let kept = outcome.statistics.filter(|_| statistics);
                 Outcome { statistics: kept, ..outcome }
             }),
             Self::Centroids(job) => {
-                each_precision!(points, points => centroids(job, points, place, progress)?)
+                each_precision!(points, points => centroids(job, (points, selected), place, progress)?)
             }
         })
     }
@@ -150,6 +155,9 @@ fn order(order: NpduOrder) -> Order {
 /// The start that was requested, or for exact algorithms the first row that can be used.
 pub(crate) fn start(points: &Points<'_>, run: &Run, drop_zeros: bool) -> Result<Option<Start>> {
     let Some(start) = &run.start else {
+        if run.selection.given().is_some() {
+            return Ok(None);
+        }
         let exact = matches!(run.sampler.method, Method::Exact(_));
         return Ok(exact.then(|| Start::Index(points.first_usable().unwrap_or(0))));
     };
@@ -166,32 +174,51 @@ pub(crate) fn start(points: &Points<'_>, run: &Run, drop_zeros: bool) -> Result<
     Ok(Some(start.with_seed(run.seed.unwrap_or(0))))
 }
 
+/// The rows that count, as a cloud of their own.
+fn gathered<'a, T: Scalar>(
+    points: &'a [[T; 3]],
+    selected: Option<&Selection>,
+) -> Result<Cow<'a, [[T; 3]]>, farpoint::Error> {
+    let Some(selected) = selected else { return Ok(Cow::Borrowed(points)) };
+    let selected = selected.of(points)?;
+    let rows = selected.subset().map_or(&[][..], Subset::rows);
+    Ok(rows.iter().map(|&row| points[row as usize]).collect())
+}
+
 /// By an exact algorithm on any device; `gpu` is the name of one.
 fn exact<T: Scalar, D: Device<T>>(
     job: &Sampler,
-    points: &[[T; 3]],
+    (points, selected): (&[[T; 3]], Option<&Selection>),
     device: &D,
     gpu: Option<&str>,
     progress: &Progress,
 ) -> Result<Outcome, D::Error> {
     let start = Instant::now();
-    let sample = job.on(device).sample_with(points, &mut |step| progress.step(step))?;
+    let mut told = |step| progress.step(step);
+    let sample = match selected {
+        None => job.on(device).sample_with(points, &mut told)?,
+        Some(selected) => job.on(device).sample_with(&selected.of(points)?, &mut told)?,
+    };
     Ok(Outcome::exact(sample, gpu, start.elapsed().as_secs_f64()))
 }
 
 fn approximate<T: Scalar>(
     job: &ApproximateSampler,
-    points: &[[T; 3]],
+    (points, selected): (&[[T; 3]], Option<&Selection>),
     place: &Where,
     progress: &Progress,
 ) -> Result<Outcome, farpoint::Error> {
     let start = Instant::now();
     let cpu = device::cpu(place);
-    let sample = job.on(&cpu).sample_with(points, &mut |step| progress.step(step))?;
+    let mut told = |step| progress.step(step);
+    let sample = match selected {
+        None => job.on(&cpu).sample_with(points, &mut told)?,
+        Some(selected) => job.on(&cpu).sample_with(&selected.of(points)?, &mut told)?,
+    };
     let seconds = start.elapsed().as_secs_f64();
     let chosen: Vec<[T; 3]> = sample.indices.iter().map(|&row| points[row]).collect();
     Ok(Outcome {
-        covering_radius: files::covering_radius(points, &chosen)?,
+        covering_radius: files::covering_radius(&gathered(points, selected)?, &chosen)?,
         indices: sample.indices,
         distances: Vec::new(),
         algorithm: sample.method.name().to_owned(),
@@ -207,12 +234,13 @@ fn approximate<T: Scalar>(
 
 fn centroids<T: Scalar>(
     job: &ApproximateSampler,
-    points: &[[T; 3]],
+    (points, selected): (&[[T; 3]], Option<&Selection>),
     place: &Where,
     progress: &Progress,
 ) -> Result<Outcome, farpoint::Error> {
     let start = Instant::now();
     let cpu = device::cpu(place);
+    let points = &*gathered(points, selected)?;
     let made = job.on(&cpu).centroids_with(points, &mut |step| progress.step(step))?;
     let seconds = start.elapsed().as_secs_f64();
     let rows: Vec<[T; 3]> = made.coordinates.as_chunks().0.to_vec();

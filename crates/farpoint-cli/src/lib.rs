@@ -32,6 +32,7 @@ mod picture;
 mod progress;
 mod report;
 mod sample;
+mod selection;
 mod text;
 mod units;
 

@@ -4,6 +4,7 @@ use crate::input::{self, Points};
 use crate::job::{self, Job};
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
+use crate::selection::{self, Selection};
 use crate::{args, check, many, output, units};
 use anyhow::{Result, anyhow, bail};
 use farpoint::Amount;
@@ -13,6 +14,7 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &args::Order) -> Result<()> {
     if many::is_asked(&args.input.input, &args.many) {
+        selection::refuse(&args.run.selection, "a single file")?;
         return many::order(args);
     }
     check::order(args)?;
@@ -22,12 +24,14 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     let points = input::prepare(&cloud, path, args.input.rows)?;
     let writing = &args.output.writing;
     let unit = units::of(&cloud, &name, &[("--scale", writing.scale)])?;
-    let (all, single) = (points.len(), matches!(points, Points::F32(_)));
+    let selected = Selection::read(&args.run.selection, points.len())?;
+    let all = selected.as_ref().map_or(points.len(), Selection::len);
+    let single = matches!(points, Points::F32(_));
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
     let job = Job::new(&args.run, None, Amount::All, start, false);
     memory::require(&name, job.bytes(&points))?;
     let progress = Progress::start("sampling", &name);
-    let outcome = job.run(&points, &args.place, false, &progress);
+    let outcome = job.run(&points, selected.as_ref(), &args.place, false, &progress);
     drop(progress);
     let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
     drop(points);

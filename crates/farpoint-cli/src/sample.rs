@@ -7,6 +7,7 @@ use crate::messages::note;
 use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
+use crate::selection::{self, Selection};
 use crate::{args, check, input, large, many, output, units};
 use anyhow::{Result, anyhow};
 use farpoint_io::{Cloud, memory};
@@ -15,28 +16,31 @@ use std::time::Instant;
 
 pub(crate) fn run(args: &args::Sample) -> Result<()> {
     if many::is_asked(&args.input.input, &args.many) {
+        selection::refuse(&args.run.selection, "a single file")?;
         return many::sample(args);
     }
     check::sample(args)?;
     if let Some(large) = large::chosen(args)? {
+        selection::refuse(&args.run.selection, "clouds that fit in memory")?;
         return large::run(args, &large);
     }
     let (path, name) = (&args.input.input, input::name(&args.input.input));
     let (cloud, read) = input::read(path, &args.input.reading.options())?;
     let points = input::prepare(&cloud, path, args.input.rows)?;
+    let selected = Selection::read(&args.run.selection, points.len())?;
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
     let unit = units::of(&cloud, &name, &lengths(args))?;
     let amount = args.wanted.amount(|length| length.in_units_of(unit));
     let job = Job::new(&args.run, Some(&args.approximate), amount, start, args.stats);
     memory::require(&name, job.bytes(&points))?;
     let progress = Progress::start("sampling", &name);
-    let outcome = job.run(&points, &args.place, args.stats, &progress);
+    let outcome = job.run(&points, selected.as_ref(), &args.place, args.stats, &progress);
     drop(progress);
     let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
     let start = Instant::now();
     let wrote = write(args, &cloud, &outcome, unit)?;
     let times = Times { read, write: wrote.then(|| start.elapsed().as_secs_f64()) };
-    report(args, &outcome, points.len(), &times)
+    report(args, &outcome, selected.map_or(points.len(), |rows| rows.len()), &times)
 }
 
 /// The options that are lengths.

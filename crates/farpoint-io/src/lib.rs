@@ -32,6 +32,7 @@ mod lzf;
 pub mod memory;
 mod mesh;
 mod npy;
+mod numbers;
 mod output;
 mod part;
 mod pcd;
@@ -57,6 +58,7 @@ pub use crs::Crs;
 pub use error::{Error, Place};
 pub use format::Format;
 pub use npy::{Array, Values};
+pub use numbers::read_numbers;
 pub use output::{
     check_output, write, write_arrays, write_bytes, write_indices, write_indices_in_blocks,
 };

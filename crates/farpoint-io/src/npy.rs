@@ -5,12 +5,14 @@
 mod archive;
 mod arrays;
 mod layout;
+mod numbers;
 mod write;
 
 pub(crate) use archive::read_archive;
 pub(crate) use arrays::write_archive;
 pub use arrays::{Array, Values};
 pub(crate) use layout::layout;
+pub(crate) use numbers::numbers;
 pub(crate) use write::{header_of_indices, one_column, same_header, write};
 
 use crate::cloud::Cloud;
