@@ -2,7 +2,8 @@
 //! [`crate::Scan`] is made of.
 
 use crate::cloud::Cloud;
-use crate::error::Fault;
+use crate::error::{Error, Fault};
+use crate::lines::Lines;
 use std::fmt::Debug;
 use std::io;
 
@@ -29,6 +30,25 @@ pub(crate) enum Rows {
     Stride(u64),
     /// Chunks that are decompressed.
     Chunks(Box<dyn Chunks>),
+    /// Parts that are put together elsewhere.
+    Parts(Box<dyn Parts>),
+    /// Lines of text, of differing length.
+    Lines(Lines),
+}
+
+/// Records that are read part by part, from wherever they are.
+pub(crate) trait Parts: Debug + Send + Sync {
+    /// How many points each part holds.
+    fn points(&self) -> Vec<usize>;
+
+    /// The records of a part.
+    fn read(&self, part: usize) -> Result<Vec<u8>, Error>;
+
+    /// Bytes of memory that reading a part takes.
+    fn memory(&self) -> u64;
+
+    /// Bytes of memory that are taken all the time.
+    fn held(&self) -> u64;
 }
 
 /// Chunks of a file, each of which is read and decompressed alone.

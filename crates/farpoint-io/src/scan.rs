@@ -1,5 +1,7 @@
 //! A file whose rows are read in parts, with memory for a part alone.
 
+mod convert;
+mod load;
 mod open;
 mod part;
 mod place;
@@ -13,11 +15,13 @@ use crate::column::Scalar;
 use crate::coordinates::Coordinates;
 use crate::crs::Crs;
 use crate::error::{Error, Fault};
+use crate::filter::Filter;
 use crate::format::Format;
 use crate::header::Header;
 use crate::layout::{self, Layout};
-use crate::{las, npy, pcd, ply};
-use std::fs::File;
+use crate::lines::Piece;
+use crate::{las, npy, pcd, ply, text};
+use place::Handle;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -26,9 +30,12 @@ use std::thread;
 /// Bytes of the rows of a part, where that can be chosen.
 const PART: usize = 1 << 20;
 
+/// Bytes of memory of a line's place and coordinates.
+const LINE: u64 = 40;
+
 /// A file that can be read in parts: how many rows it has, and where they are. LAS, LAZ (and so COPC),
-/// binary PLY and PCD, NPY and raw files are read a part at a time; files of other formats are held
-/// in memory.
+/// binary PLY and PCD, NPY and raw files are read a part at a time; text, ascii PLY and PCD only if they are
+/// large, for that takes a pass over the file first; files of other formats are held in memory.
 ///
 /// ```no_run
 /// use farpoint_io::{ReadOptions, Scan};
@@ -46,12 +53,16 @@ pub struct Scan {
     /// Bytes of the file.
     length: u64,
     source: Source,
+    /// The files that the rows come from.
+    inputs: Vec<String>,
+    /// Which rows are used.
+    filter: Filter,
 }
 
 #[derive(Debug)]
 enum Source {
     Parts {
-        file: File,
+        file: Handle,
         layout: Layout,
         /// Where each part starts, and the number of rows.
         starts: Vec<u64>,
@@ -76,6 +87,25 @@ impl Scan {
     /// The file as the user named it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The files that the rows come from, as the user named them; none for standard input.
+    pub fn inputs(&self) -> &[String] {
+        &self.inputs
+    }
+
+    /// The same with rows left out: those that a filter does not use have NaN for coordinates.
+    ///
+    /// # Errors
+    /// [`Error::Field`] if there is no field that the filter asks for.
+    pub fn filtered(self, filter: Filter) -> Result<Scan, Error> {
+        filter.check(self.head(), &self.name)?;
+        Ok(Scan { filter, ..self })
+    }
+
+    /// Which rows are used.
+    pub fn filter(&self) -> &Filter {
+        &self.filter
     }
 
     /// The format.
@@ -139,6 +169,7 @@ impl Scan {
     /// Bytes of a stored row; `None` where rows differ, or are in memory.
     pub fn stride(&self) -> Option<usize> {
         match &self.source {
+            Source::Parts { layout: Layout { rows: layout::Rows::Lines(_), .. }, .. } => None,
             Source::Parts { layout, .. } => Some(layout.stride),
             Source::Whole(_) => None,
         }
@@ -180,6 +211,16 @@ impl Scan {
 
     /// Bytes of memory that reading takes on each thread, at most.
     pub fn memory_a_part(&self) -> u64 {
+        if let Source::Parts { layout: Layout { rows, .. }, .. } = &self.source {
+            match rows {
+                layout::Rows::Parts(parts) => return parts.memory(),
+                layout::Rows::Lines(lines) => {
+                    let size = |piece: &Piece| 2 * piece.length as u64 + LINE * piece.rows as u64;
+                    return lines.pieces.iter().map(size).max().unwrap_or(0);
+                }
+                _ => {}
+            }
+        }
         let rows = (0..self.parts()).map(|part| self.rows(part)).map(|rows| rows.end - rows.start);
         let stride = self.stride().unwrap_or(0) + size_of::<[f64; 3]>();
         // Twice, for what is compressed is read first.
@@ -254,6 +295,7 @@ fn coordinates(
         },
         Header::Npy(header) => npy::coordinates(table, count, header.plain).map(|found| found.0),
         Header::Pcd(_) => pcd::coordinates(table, count),
+        Header::Text(_) => text::coordinates(table, count),
         _ => ply::coordinates(table, count),
     }
 }
@@ -266,13 +308,19 @@ fn starts(layout: &Layout) -> Vec<u64> {
             let rows = (PART / layout.stride.max(1)).clamp(1, part::ROWS) as u64;
             starts.extend((1..=layout.count.div_ceil(rows)).map(|k| layout.count.min(k * rows)));
         }
-        layout::Rows::Chunks(chunks) => {
-            let mut at = 0;
-            starts.extend(chunks.points().into_iter().map(|points| {
-                at += points as u64;
-                at
-            }));
+        layout::Rows::Chunks(chunks) => starts.extend(ends(chunks.points())),
+        layout::Rows::Parts(parts) => starts.extend(ends(parts.points())),
+        layout::Rows::Lines(lines) => {
+            starts.extend(ends(lines.pieces.iter().map(|piece| piece.rows).collect()));
         }
     }
     starts
+}
+
+/// Where parts of so many rows end.
+fn ends(points: Vec<usize>) -> impl Iterator<Item = u64> {
+    points.into_iter().scan(0, |at, points| {
+        *at += points as u64;
+        Some(*at)
+    })
 }

@@ -18,13 +18,23 @@ use crate::work::Work;
 use crate::write;
 use farpoint::Scalar;
 use farpoint_io::Scan;
-use farpoint_tiles::{Conductor, Entry, Local, Mode, Plan, Tile, TileOptions};
+use farpoint_tiles::{Conductor, Entry, Key, Local, Mode, Plan, Tile, TileOptions};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Told what happens; gives whether to go on.
 pub(crate) type Observer<'a> = &'a mut (dyn FnMut(Event) -> bool + Send);
+
+/// Told the chosen rows in order of choice, each with its distance to those before it (infinite for the rows
+/// that sampling starts from).
+pub(crate) type Each<'a> = &'a mut (dyn FnMut(u64, f64) + Send);
+
+/// What is done with the chosen rows.
+enum Out<'a, 'b> {
+    Files(&'a Outputs<'b>),
+    Each(Each<'a>),
+}
 
 /// Samples a file through a spool on the disk, with about as much memory as the job allows: the rows that
 /// [`farpoint::reference`] chooses, and the bytes that [`farpoint_io::write`] writes of them. `observer` is told
@@ -40,11 +50,37 @@ pub fn sample(
     outputs: &Outputs<'_>,
     observer: Observer<'_>,
 ) -> Result<Sampled, Error> {
-    let threads = rayon::current_num_threads();
-    let shares = Shares::of(scan, job, threads)?;
+    let shares = Shares::of(scan, job, rayon::current_num_threads())?;
     write::check(scan, job, outputs, &shares)?;
     let beside = outputs.points.map(|(path, _)| path).or(outputs.indices);
     let beside = beside.and_then(Path::parent).filter(|folder| *folder != Path::new(""));
+    run(scan, job, shares, beside, Out::Files(outputs), observer)
+}
+
+/// As [`sample`], without files: `each` is given the chosen rows in order of choice, each with its distance to
+/// those before it (infinite for the rows that sampling starts from). Unless [`Job::spool`] is set, the spool is
+/// in the system's folder for temporary files.
+///
+/// # Errors
+/// As [`sample`].
+pub fn sample_rows(
+    scan: &Scan,
+    job: &Job,
+    observer: Observer<'_>,
+    each: Each<'_>,
+) -> Result<Sampled, Error> {
+    let shares = Shares::of(scan, job, rayon::current_num_threads())?;
+    run(scan, job, shares, Some(&std::env::temp_dir()), Out::Each(each), observer)
+}
+
+fn run(
+    scan: &Scan,
+    job: &Job,
+    shares: Shares,
+    beside: Option<&Path>,
+    out: Out<'_, '_>,
+    observer: Observer<'_>,
+) -> Result<Sampled, Error> {
     let folder = Folder::take(job.spool.as_deref(), beside.unwrap_or(Path::new(".")))?;
     let work = Work { scan, job, shares, folder };
     let start = Instant::now();
@@ -53,8 +89,8 @@ pub fn sample(
     tell(observer, Event::Spooled { tiles, resumed })?;
     let read = start.elapsed().as_secs_f64();
     let mut sampled = match state.stored.is_single() {
-        true => work.chosen::<f32>(state, resumed, outputs, observer)?,
-        false => work.chosen::<f64>(state, resumed, outputs, observer)?,
+        true => work.chosen::<f32>(state, resumed, out, observer)?,
+        false => work.chosen::<f64>(state, resumed, out, observer)?,
     };
     sampled.seconds[0] = read;
     work.folder.finish();
@@ -125,7 +161,7 @@ impl Work<'_> {
         &self,
         state: State,
         resumed: bool,
-        outputs: &Outputs<'_>,
+        out: Out<'_, '_>,
         observer: Observer<'_>,
     ) -> Result<Sampled, Error> {
         let start = Instant::now();
@@ -149,9 +185,21 @@ impl Work<'_> {
         })?;
         tell(observer, Event::Writing)?;
         let start = Instant::now();
-        let warnings = write::outputs(self, outputs, outcome.samples, &mut |each| {
+        // The logs are enough from here on: points that stayed in memory do not.
+        workers.0 = self.tiles::<T>(&spool, &log);
+        let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
             conductor.chosen(&mut workers, each)
-        })?;
+        };
+        let mut warnings = Vec::new();
+        match out {
+            Out::Files(outputs) => {
+                warnings = write::outputs(self, outputs, outcome.samples, &mut chosen)?;
+            }
+            Out::Each(each) => chosen(&mut |key| {
+                each(key.index(), key.value::<T>().sqrt().to_f64());
+                Ok(())
+            })?,
+        }
         let spooled = spool.file.metadata().map_or(0, |about| about.len());
         Ok(Sampled {
             points,

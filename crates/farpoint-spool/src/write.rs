@@ -29,16 +29,23 @@ pub(crate) fn check(
     shares: &Shares,
 ) -> Result<(), Error> {
     let Some((path, options)) = outputs.points else { return Ok(()) };
-    if scan.copies_rows(path, options)? {
+    let held = scan.cloud().is_some();
+    if held || scan.copies_rows(path, options)? || scan.writes_blocks(path, options)? {
         return Ok(());
     }
-    let Some(stride) = scan.stride() else { return Ok(()) };
+    let stride = width(scan);
     // How many rows a spacing gives is not known before.
     let count = match job.amount {
         farpoint::Amount::Spacing(_) => 0,
         amount => amount.limit(scan.len() as usize).unwrap_or(0) as u64,
     };
     converted(scan, count, stride, shares)
+}
+
+/// Bytes of a stored row, about.
+fn width(scan: &Scan) -> usize {
+    let line = || scan.bytes().div_ceil(scan.len().max(1)) as usize;
+    scan.stride().unwrap_or_else(line)
 }
 
 /// Whether so many rows can be converted in memory.
@@ -65,6 +72,11 @@ pub(crate) fn outputs(
 ) -> Result<Vec<String>, Error> {
     let path = work.folder.file("rows");
     list(&path, chosen)?;
+    if work.job.sorted {
+        let sorted = work.folder.file("rows-sorted");
+        in_order(&path, &sorted, work.scan.len(), work.shares.sorting)?;
+        std::fs::rename(&sorted, &path).map_err(|source| Error::written(&path, source))?;
+    }
     if let Some(indices) = outputs.indices {
         let mut rows = List::open(&path)?;
         write_indices_in_blocks(indices, count, || rows.next())?;
@@ -73,19 +85,28 @@ pub(crate) fn outputs(
     if let Some(cloud) = work.scan.cloud() {
         return whole(cloud, &path, to, options);
     }
-    let Some(stride) = work.scan.stride() else { return Ok(Vec::new()) };
+    let width = width(work.scan);
     let copies = work.scan.copies_rows(to, options)?;
-    if !copies {
-        converted(work.scan, count, stride, &work.shares)?;
+    let blocks = !copies && count > 0 && work.scan.writes_blocks(to, options)?;
+    if !copies && !blocks {
+        converted(work.scan, count, width, &work.shares)?;
     }
-    let sorting = work.shares.sorting / 2;
+    let sorting = match blocks {
+        // A range is written at a time.
+        true => work.shares.sorting.min(2 * work.shares.converting / CONVERTED),
+        false => work.shares.sorting / 2,
+    };
     let mut rows = Rows::new(work.scan, &work.folder.file("by-row"), count, sorting)?;
     let mut list = List::open(&path)?;
     while let Some(some) = list.next()? {
         some.into_iter().try_for_each(|row| rows.push(row))?;
     }
     let (readers, records) = (work.shares.readers, work.folder.file("records"));
-    let records = rows.fetch(&records, stride, sorting, readers, &|| Ok(()))?;
+    let records = rows.fetch(&records, width, sorting, readers, &|| Ok(()))?;
+    if blocks {
+        let counts = (count, records.ranges(), readers);
+        return work.scan.write_blocks(to, options, counts, |range| records.range(range));
+    }
     let mut range = 0;
     let mut next = || {
         let found = (range < records.ranges()).then(|| records.range(range)).transpose()?;
@@ -95,7 +116,7 @@ pub(crate) fn outputs(
     if copies {
         return work.scan.write_stored(to, options, count, next);
     }
-    let mut all = Vec::with_capacity(count as usize * stride);
+    let mut all = Vec::with_capacity(count as usize * width);
     while let Some(more) = next()? {
         all.extend(more);
     }
@@ -136,6 +157,32 @@ fn list(path: &Path, chosen: Chosen<'_>) -> Result<(), Error> {
             out.flush().map_err(failed)
         }
     }
+}
+
+/// Writes the rows of a list again in ascending order: a bit for each row of the input, in as many passes
+/// over the list as memory for the bits asks for.
+fn in_order(from: &Path, to: &Path, rows: u64, memory: u64) -> Result<(), Error> {
+    let failed = |source| Error::written(to, source);
+    let mut out = BufWriter::new(File::create(to).map_err(failed)?);
+    let words = (memory / 8).clamp(1, rows.div_ceil(64).max(1));
+    let mut bits = vec![0u64; words as usize];
+    for first in (0..rows).step_by((words * 64) as usize) {
+        bits.fill(0);
+        let mut list = List::open(from)?;
+        while let Some(some) = list.next()? {
+            let own = some.into_iter().filter_map(|row| row.checked_sub(first));
+            own.filter(|row| row / 64 < words)
+                .for_each(|row| bits[(row / 64) as usize] |= 1 << (row % 64));
+        }
+        for (word, mut left) in (0..).zip(bits.iter().copied()) {
+            while left != 0 {
+                let row = first + word * 64 + u64::from(left.trailing_zeros());
+                out.write_all(&row.to_le_bytes()).map_err(failed)?;
+                left &= left - 1;
+            }
+        }
+    }
+    out.flush().map_err(failed)
 }
 
 /// The rows of a list, block by block.

@@ -5,7 +5,7 @@ use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, ReadOptions, Scan, WriteOptions, read, write,
     write_indices,
 };
-use farpoint_spool::{Error, Event, Job, Outputs, Sampled, sample};
+use farpoint_spool::{Error, Event, Job, Outputs, Sampled, sample, sample_rows};
 use std::path::{Path, PathBuf};
 
 const MEMORY: u64 = 128 << 20;
@@ -70,7 +70,13 @@ fn through_the_disk(
     job: &Job,
     out: &str,
 ) -> Result<(Sampled, Vec<u8>, Vec<u8>), Error> {
-    let scan = Scan::open(path, &ReadOptions::default(), Some(job.memory))?;
+    // So little that text is read in pieces; what can't be read in parts is held.
+    let scan = match Scan::open(path, &ReadOptions::default(), Some(1)) {
+        Err(farpoint_io::Error::NotInParts { .. }) => {
+            Scan::open(path, &ReadOptions::default(), Some(job.memory))?
+        }
+        found => found?,
+    };
     let options = WriteOptions::default();
     let (points, rows) = (folder.join(out), folder.join("rows.npy"));
     let outputs = Outputs { points: Some((&points, &options)), indices: Some(&rows) };
@@ -124,6 +130,15 @@ fn every_format() {
         ("c.pcd", &single, &ascii, "o.xyz"),
         ("a.xyz", &double, &plain, "o.xyz"),
         ("b.csv", &single, &plain, "o.las"),
+        ("b.csv", &single, &plain, "o.csv"),
+        ("b.csv", &single, &plain, "p.ply"),
+        ("a.xyz", &double, &plain, "p.npy"),
+        ("a.laz", &double, &plain, "p.csv"),
+        ("a.laz", &double, &plain, "p.pts"),
+        ("a.laz", &double, &plain, "p.npy"),
+        ("a.ply", &single, &plain, "p.pcd"),
+        ("c.ply", &single, &ascii, "p.xyz"),
+        ("d.pts", &single, &plain, "p.pts"),
     ];
     for (name, cloud, options, out) in files {
         let path = save(folder.path(), name, cloud, options);
@@ -150,6 +165,26 @@ fn amounts_and_starts() {
     for start in [Start::Index(8_000), Start::Random(5), Start::Indices(vec![40, 8_999, 3])] {
         compare(folder.path(), &path, Amount::Count(900), &start, "o.ply");
     }
+}
+
+#[test]
+fn rows_without_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = save(folder.path(), "a.ply", &room(9_000, true), &WriteOptions::default());
+    let cloud = read(&path, &ReadOptions::default()).unwrap();
+    let Coordinates::F32(points) = cloud.coordinates() else { panic!("not float32") };
+    let truth = Sampler::ratio(0.3).bad_rows(BadRows::Skip).sample(points).unwrap();
+    let scan = Scan::open(&path, &ReadOptions::default(), None).unwrap();
+    let job = small(Amount::Ratio(0.3), &Start::Index(0));
+    let (mut rows, mut distances) = (Vec::new(), Vec::new());
+    let sampled = sample_rows(&scan, &job, &mut |_| true, &mut |row, distance| {
+        rows.push(row as usize);
+        distances.push(distance);
+    });
+    assert_eq!(sampled.unwrap().samples as usize, truth.indices.len());
+    assert!(rows == truth.indices);
+    let expected = truth.squared_distances.iter().map(|d| f64::from(d.sqrt()));
+    assert!(expected.eq(distances));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod floor;
 mod manifest;
 mod rounds;
 mod route;
+mod sweep;
 
 use crate::{Corners, Entry, Error, Key, Lost, TileId, Transport};
 use calls::Run;
@@ -42,8 +43,8 @@ pub struct Plan<T> {
     /// After the first round of a band, so many undecided points at most are decided by one tile at once; more go through
     /// further rounds first.
     pub gather: u64,
-    /// Undecided points that a sweep may carry from tile to tile, about: deep bands are less deep where
-    /// there would be more.
+    /// Undecided points that a sweep may carry from tile to tile; of facts that tiles must tell each other, two count
+    /// as one. Deep bands are less deep where there would be more.
     pub carried: u64,
 }
 
@@ -69,9 +70,9 @@ impl<T: Scalar> Plan<T> {
         Self { tries: tries.max(1), ..self }
     }
 
-    /// Undecided points that a sweep may carry from tile to tile, about.
+    /// Undecided points that a sweep may carry from tile to tile, see [`Plan::carried`].
     pub fn carried(self, carried: u64) -> Self {
-        Self { carried, ..self }
+        Self { carried: carried.max(1), ..self }
     }
 
     /// Undecided points that one tile decides at once after the first round of a band. One that has room for them spares
@@ -146,6 +147,8 @@ pub struct Statistics {
     pub recovered: u64,
     /// Bands whose floor was moved so that they had no more candidates than allowed.
     pub cut: u64,
+    /// Sweeps begun anew because there was no room for what they had to carry.
+    pub again: u64,
 }
 
 /// A tile as the conductor knows it.

@@ -97,6 +97,10 @@ pub struct Solve<T> {
     pub deep: bool,
     /// See `deep`.
     pub keep: bool,
+    /// How much the tile may leave undecided or to be told, in a deep band that it works off without being asked to
+    /// keep its points: undecided points, and half of the facts to be told. It stops with a floor of its own
+    /// where there is more.
+    pub room: u64,
     /// Facts of this tile that the conductor has: only those after them are told again.
     pub seen: u64,
     /// Facts of other tiles.
@@ -168,6 +172,8 @@ pub enum Reply<T> {
         candidates: u64,
         /// Facts made in this call.
         made: u64,
+        /// The floor down to which it has decided; that of the request unless there was no room.
+        floor: Key,
     },
     /// To [`Request::Finish`] and [`Request::Fill`].
     Finished {
@@ -208,7 +214,8 @@ impl<T: Scalar> Request<T> {
             }
             Self::Solve(solve) => {
                 let flags = u8::from(solve.deep) | (u8::from(solve.keep) << 1);
-                let out = begin(4).u64(solve.band).key(solve.floor).u8(flags).u64(solve.seen);
+                let out = begin(4).u64(solve.band).key(solve.floor).u8(flags);
+                let out = out.u64(solve.room).u64(solve.seen);
                 let out = out.entries(&solve.facts).entries(&solve.others);
                 out.entries(&solve.carried).bounds(&solve.bounds).end()
             }
@@ -276,6 +283,7 @@ impl<T: Scalar> Request<T> {
             floor,
             deep: flags & 1 != 0,
             keep: flags & 2 != 0,
+            room: from.u64()?,
             seen: from.u64()?,
             facts: from.entries()?,
             others: from.entries()?,
@@ -305,9 +313,9 @@ impl<T: Scalar> Reply<T> {
                 };
                 counts.iter().fold(out, pair).end()
             }
-            Self::Solved { from, facts, open, carried, candidates, made } => {
+            Self::Solved { from, facts, open, carried, candidates, made, floor } => {
                 let out = begin(70).u64(*from).entries(facts).entries(open).entries(carried);
-                out.u64(*candidates).u64(*made).end()
+                out.u64(*candidates).u64(*made).key(*floor).end()
             }
             Self::Finished { chosen, largest } => begin(71).u64(*chosen).number(*largest).end(),
             Self::Largest { largest } => begin(72).number(*largest).end(),
@@ -354,6 +362,7 @@ impl<T: Scalar> Reply<T> {
                 carried: from.entries()?,
                 candidates: from.u64()?,
                 made: from.u64()?,
+                floor: from.key()?,
             },
             71 => Self::Finished { chosen: from.u64()?, largest: from.number()? },
             72 => Self::Largest { largest: from.number()? },
@@ -381,12 +390,23 @@ mod tests {
         let corners = Corners { low: [0.0; 3], high: [1.0; 3] };
         let bounds = vec![Bound { corners, largest: f32::INFINITY }];
         let (facts, others, carried) = (entries(2), entries(0), entries(3));
-        let (deep, keep, seen) = (true, false, 4);
+        let (deep, keep, room, seen) = (true, false, 12, 4);
         vec![
             Request::Begin { epoch: 5, tile: 1, tiles: vec![corners; 2], finished: 3 },
             Request::Prepare { band, floor, most: 10 },
             Request::Count { band, of: Counted::Facts, prefix: 1 << 100, bits: 32 },
-            Request::Solve(Solve { band, floor, deep, keep, seen, facts, others, carried, bounds }),
+            Request::Solve(Solve {
+                band,
+                floor,
+                deep,
+                keep,
+                room,
+                seen,
+                facts,
+                others,
+                carried,
+                bounds,
+            }),
             Request::Finish { band, floor, solved: true, facts: entries(1) },
             Request::Largest,
             Request::Chosen { band, from: 1, most: 2 },
@@ -405,7 +425,7 @@ mod tests {
             Reply::Failed("no space".into()),
             Reply::Prepared { candidates: 4, floor, touched: 5, bounds },
             Reply::Counts(vec![(65_535, 1 << 40), (0, 1)]),
-            Reply::Solved { from: 1, facts, open, carried, candidates: 8, made: 3 },
+            Reply::Solved { from: 1, facts, open, carried, candidates: 8, made: 3, floor },
             Reply::Finished { chosen: 6, largest },
             Reply::Largest { largest },
             Reply::Chosen(vec![Key::FIRST, floor]),

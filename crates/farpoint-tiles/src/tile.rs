@@ -8,7 +8,7 @@ mod points;
 
 use crate::message::{Reply, Request};
 use crate::solve::Solver;
-use crate::{Bytes, Corners, Entry, Error, Key, Store, StoreError, TileId, Worker};
+use crate::{Bytes, Corners, Entry, Error, Store, StoreError, TileId, Worker};
 use band::BandState;
 use farpoint::{Level, Scalar};
 use log::Log;
@@ -77,8 +77,7 @@ pub struct Tile<T: Scalar, S> {
     band: Option<BandState<T>>,
     solver: Solver<T>,
     begun: bool,
-    /// Keys of a band's own facts in order, where the log does not have them so.
-    reading: Option<(u64, Vec<Key>)>,
+    reading: Option<answer::Reading>,
     /// Of the last request to begin.
     epoch: u64,
 }

@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{Setup, check_both, integers, uniform};
+use common::{Setup, check, check_both, integers, uniform};
 use farpoint::{Amount, Start};
 use farpoint_generate::{Kind, generate};
+use farpoint_tiles::Mode;
 
 #[test]
 fn any_number_of_tiles() {
@@ -40,7 +41,8 @@ fn all_kinds_of_clouds() {
 fn few_candidates_at_a_time() {
     for most in [1, 3, 50] {
         for cloud in [uniform(600, 1), integers(600, 4, 1.0, 2)] {
-            let setup = Setup { most, narrow: most as usize, ..Setup::default() };
+            let carried = 3 * most;
+            let setup = Setup { most, narrow: most as usize, carried, ..Setup::default() };
             check_both(&cloud, setup.clone());
             check_both(&cloud, Setup { tiles: 16, ..setup });
         }
@@ -65,4 +67,22 @@ fn spacings_starts_and_counts() {
     for start in [Start::Index(77), Start::Random(5), Start::Indices(vec![1900, 3, 500])] {
         check_both(&cloud, Setup { start, ..Setup::default() });
     }
+}
+
+/// Where there is little room for what is undecided, sweeps are less deep, some begin anew, and some bands are thin.
+#[test]
+fn little_room_for_what_is_carried() {
+    let (mut again, mut deep) = (0, 0);
+    for (carried, narrow) in [(1, 1), (20, 3), (30, 1), (100, 10)] {
+        let line: Vec<[f64; 3]> = uniform(3000, 5).iter().map(|at| [at[0], 0.0, 0.0]).collect();
+        let sheet: Vec<[f64; 3]> = uniform(3000, 6).iter().map(|at| [at[0], at[1], 0.0]).collect();
+        for cloud in [line, sheet, uniform(3000, 7), integers(3000, 12, 1.0, 3)] {
+            let (mode, resident, amount) = (Mode::Sweep, false, Amount::Ratio(0.9));
+            let own =
+                Setup { mode, resident, carried, narrow, tiles: 7, amount, ..Setup::default() };
+            let counts = check(&cloud, own);
+            (again, deep) = (again + counts.again, deep + counts.deep_bands);
+        }
+    }
+    assert!(again > 10 && deep > 50, "{again} begun anew, {deep} deep bands");
 }

@@ -123,6 +123,10 @@ fn deep_bands_survive() {
             random.iter().map(|at| [at[0] as f32, at[1] as f32, 0.0]).collect();
         for setup in setups() {
             survives(seed, &line, &Setup { amount: Amount::Ratio(0.5), ..setup.clone() });
+            let carried = 10 + 10 * seed;
+            let little = Setup { amount: Amount::Ratio(0.7), carried, ..setup.clone() };
+            survives(seed, &line, &little);
+            survives(seed, &sheet, &little);
             let tiles = 2;
             survives(seed, &sheet, &Setup { amount: Amount::Ratio(0.9), tiles, ..setup });
         }
@@ -153,7 +157,7 @@ fn a_stopped_run_is_resumed() {
     let cloud: Vec<[f32; 3]> =
         uniform(1500, 8).iter().map(|at| [at[0] as f32, at[1] as f32 / 8.0, 0.0]).collect();
     for setup in setups() {
-        let setup = Setup { amount: Amount::Ratio(0.6), tiles: 3, ..setup };
+        let setup = Setup { amount: Amount::Ratio(0.6), tiles: 3, carried: 60, ..setup };
         let tiled = Tiled::new(&cloud, BadRows::Skip, setup.tiles, 64).unwrap();
         let (mut manifest, mut stopped) = (None, 0);
         let found = loop {

@@ -52,6 +52,7 @@ def sample(
     distances: bool,
     out: Any,
     callback: Callable[[int, int], None] | None,
+    selected: NDArray[np.int64] | NDArray[np.bool_] | None = None,
 ) -> tuple[Any, Any, Any]: ...
 def sample_ragged(
     points: NDArray[Any],

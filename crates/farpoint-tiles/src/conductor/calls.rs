@@ -35,6 +35,8 @@ pub(super) struct Working<T> {
     pub(super) seen: u64,
     /// Whether it has forgotten what it told.
     pub(super) anew: bool,
+    /// Down to which floor it has decided.
+    pub(super) reached: Key,
 }
 
 impl<T> Run<T> {
@@ -47,6 +49,7 @@ impl<T> Run<T> {
             told: 0,
             seen: 0,
             anew: false,
+            reached: floor,
         };
         let tiles = std::iter::repeat_with(working).take(tiles).collect();
         let (facts, known) = Default::default();
@@ -60,6 +63,15 @@ pub(super) enum After {
     Begin,
     Prepare,
     Solve,
+}
+
+/// What a tile may keep of a deep band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// Anything; its points, too, if so.
+    Any(bool),
+    /// Not its points, and so much that is undecided or to be told.
+    Limited(u64),
 }
 
 /// Makes the request for a tile.
@@ -93,7 +105,7 @@ impl<T: Scalar> Conductor<T> {
         Ok(())
     }
 
-    fn begin_request(&mut self, tile: TileId) -> Request<T> {
+    pub(super) fn begin_request(&mut self, tile: TileId) -> Request<T> {
         let tiles = self.tiles.iter().map(|known| known.corners).collect();
         Request::Begin { epoch: self.epoch, tile, tiles, finished: self.finished }
     }
@@ -202,7 +214,7 @@ impl<T: Scalar> Conductor<T> {
         if after >= After::Solve && self.run.as_ref().is_some_and(|r| r.tiles[tile as usize].solved)
         {
             // All others have decided all of theirs and told what matters here.
-            let request = self.solve_request(tile, vec![], vec![], vec![], false);
+            let request = self.solve_request(tile, vec![], vec![], vec![], Room::Any(false));
             match self.call(transport, &[(tile, request.encode())])?.remove(0) {
                 Ok(reply @ Reply::Solved { .. }) => self.solved(tile, reply)?,
                 other => return Ok(Err(began_again(other))),
@@ -218,7 +230,7 @@ impl<T: Scalar> Conductor<T> {
         others: Vec<Entry<T>>,
         carried: Vec<Entry<T>>,
         bounds: Vec<Bound<T>>,
-        keep: bool,
+        room: Room,
     ) -> Request<T> {
         let facts = match carried.is_empty() {
             true => self.facts_for(tile),
@@ -232,7 +244,8 @@ impl<T: Scalar> Conductor<T> {
             band: self.finished,
             floor: run.floor,
             deep: run.most == 0,
-            keep,
+            keep: room == Room::Any(true),
+            room: if let Room::Limited(room) = room { room } else { u64::MAX },
             seen: run.tiles[tile as usize].seen,
             facts,
             others,

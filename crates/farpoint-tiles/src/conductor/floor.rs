@@ -13,6 +13,9 @@ pub(super) const DEEP: f64 = 0.25;
 /// The floor of the first sweep, where what it carries is limited.
 const FIRST: f64 = 0.75;
 
+/// Share of the room that a sweep is to fill.
+const FILLED: f64 = 0.6;
+
 /// Points carried grow with this power of the depth of a sweep, about.
 const GROWTH: f64 = 1.5;
 
@@ -91,25 +94,34 @@ impl FloorRule {
 /// What the last sweep carried from tile to tile.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Sweeps {
-    /// The most undecided points at a time; 0 before the first sweep.
+    /// The most undecided points at a time, and all facts told; 0 before the first sweep.
     pub(super) undecided: f64,
+    pub(super) facts: f64,
     /// The largest squared distance that it began at, and its floor over that.
     pub(super) largest: f64,
     pub(super) ratio: f64,
 }
 
 impl Sweeps {
-    /// The floor of the next sweep over its largest squared distance, from `deep` up, so that about as many
-    /// points are carried as may be: of shells along the borders of tiles, as wide as the largest distance.
-    pub(super) fn depth(&self, largest: f64, deep: f64, carried: u64) -> f64 {
-        if carried == u64::MAX {
+    /// Takes in what there was after a tile.
+    pub(super) fn add(&mut self, undecided: usize, facts: usize) {
+        self.undecided = self.undecided.max(undecided as f64);
+        self.facts = self.facts.max(facts as f64);
+    }
+
+    /// The floor of the next sweep over its largest squared distance, from `deep` up, so that it fits into most of
+    /// the room: undecided points are those of shells along the borders of tiles, as wide as the largest
+    /// distance; facts are samples in such shells, of which there are more the closer they lie.
+    pub(super) fn depth(&self, largest: f64, deep: f64, room: u64) -> f64 {
+        if room == u64::MAX {
             return deep;
         }
-        if self.undecided == 0.0 {
+        if self.largest == 0.0 {
             return deep.max(FIRST);
         }
-        let expected = self.undecided * (largest / self.largest).sqrt();
-        let deeper = (carried as f64 / expected).powf(1.0 / GROWTH).clamp(0.2, 4.0);
+        let closer = largest / self.largest;
+        let expected = self.undecided * closer.sqrt() + self.facts / 2.0 / closer;
+        let deeper = (FILLED * room as f64 / expected.max(1.0)).powf(1.0 / GROWTH).clamp(0.2, 4.0);
         (1.0 - (1.0 - self.ratio) * deeper).min(0.97).max(deep)
     }
 }

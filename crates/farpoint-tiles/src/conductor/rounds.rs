@@ -1,8 +1,8 @@
 //! One band: prepared, decided in rounds or in a sweep, finished.
 
-use super::calls::{After, Run, unexpected};
-use super::floor::{Progress, Sweeps};
-use super::{Conductor, Mode, Plan};
+use super::calls::{After, Room, Run, unexpected};
+use super::floor::Progress;
+use super::{Conductor, Mode};
 use crate::message::{Counted, Reply, Request};
 use crate::{Bound, Entry, Error, Key, TileId, Transport};
 use farpoint::Scalar;
@@ -35,20 +35,16 @@ impl<T: Scalar> Conductor<T> {
             goal: self.limit as f64 + 1.0,
             stop: stop.map_or(0.0, T::to_f64),
         };
-        let Plan { deep: deepest, carried, mode, .. } = self.plan;
-        let carried = if mode == Mode::Sweep { carried } else { u64::MAX };
-        let depth = deep.then(|| self.sweeps.depth(largest.to_f64(), deepest, carried));
+        let sweeps = self.plan.mode == Mode::Sweep;
+        let carried = if sweeps { self.plan.carried } else { u64::MAX };
+        let depth = deep.then(|| self.sweeps.depth(largest.to_f64(), self.plan.deep, carried));
         let beta = self.rule.next(largest, progress, depth);
         let floor = Key::new(beta, 0);
         let floor = self.stop.map_or(floor, |stop| floor.min(stop));
-        let most = if deep { 0 } else { self.plan.most };
-        self.run = Some(Run::new(self.tiles.len(), floor, most));
-        self.prepare(transport)?;
-        if deep && self.plan.mode == Mode::Sweep {
-            let undecided = self.sweep(transport)? as f64;
-            let (largest, beta) = (largest.to_f64(), beta.to_f64());
-            self.sweeps = Sweeps { undecided: undecided.max(1.0), largest, ratio: beta / largest };
+        if deep && sweeps {
+            self.sweep_band(transport, largest, floor)?;
         } else {
+            self.prepare(transport, floor, if deep { 0 } else { self.plan.most })?;
             self.rounds(transport)?;
         }
         self.finish_band(transport)?;
@@ -67,9 +63,14 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// Finds candidates; moves the floor if they are too many.
-    fn prepare(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
-        let run = self.run.as_ref().expect("a band is under way");
-        let (band, floor, most) = (self.finished, run.asked, run.most);
+    pub(super) fn prepare(
+        &mut self,
+        transport: &mut dyn Transport,
+        floor: Key,
+        most: u64,
+    ) -> Result<(), Error> {
+        self.run = Some(Run::new(self.tiles.len(), floor, most));
+        let band = self.finished;
         let make = move |_: &mut Self, _| Request::Prepare { band, floor, most };
         let replies = self.ask(transport, &self.ids(), After::Begin, &make)?;
         let run = self.run.as_mut().expect("a band is under way");
@@ -99,7 +100,7 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// Decides a band with all tiles at once.
-    fn rounds(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
+    pub(super) fn rounds(&mut self, transport: &mut dyn Transport) -> Result<(), Error> {
         let mut round = 0;
         let mut active: Vec<TileId> = self.with_candidates();
         while !active.is_empty() {
@@ -112,7 +113,7 @@ impl<T: Scalar> Conductor<T> {
                 let make = |own: &mut Self, tile| {
                     let others = own.open_for(tile);
                     let bounds = own.bounds_for(tile, &[], |_| true);
-                    own.solve_request(tile, others, vec![], bounds, true)
+                    own.solve_request(tile, others, vec![], bounds, Room::Any(true))
                 };
                 for (tile, reply) in self.ask(transport, &active, After::Prepare, &make)? {
                     self.acknowledge(tile, told);
@@ -132,7 +133,7 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// Tiles that have something to decide.
-    fn with_candidates(&self) -> Vec<TileId> {
+    pub(super) fn with_candidates(&self) -> Vec<TileId> {
         let run = self.run.as_ref().expect("a band is under way");
         let has = |tile: &TileId| match run.most {
             0 => self.tiles[*tile as usize].largest >= run.floor.value(),
@@ -148,7 +149,8 @@ impl<T: Scalar> Conductor<T> {
         let run = self.run.as_ref().expect("a band is under way");
         let others = run.tiles.iter().enumerate().filter(|&(k, _)| k != place as usize);
         let carried: Vec<_> = others.flat_map(|(_, working)| working.open.clone()).collect();
-        let left = self.decide_at(transport, place, [vec![], carried], vec![], true)?;
+        let any = Room::Any(true);
+        let left = self.decide_at(transport, place, [vec![], carried], vec![], any)?;
         let run = self.run.as_mut().expect("a band is under way");
         let missing = left.len() + run.tiles[place as usize].open.len();
         run.tiles.iter_mut().for_each(|working| working.open.clear());
@@ -160,56 +162,21 @@ impl<T: Scalar> Conductor<T> {
     }
 
     /// Asks one tile to decide its own points and those carried; what is left of the latter.
-    fn decide_at(
+    pub(super) fn decide_at(
         &mut self,
         transport: &mut dyn Transport,
         tile: TileId,
         [others, carried]: [Vec<Entry<T>>; 2],
         bounds: Vec<Bound<T>>,
-        keep: bool,
+        room: Room,
     ) -> Result<Vec<Entry<T>>, Error> {
         let told = self.facts_known();
         let make = |own: &mut Self, tile| {
-            own.solve_request(tile, others.clone(), carried.clone(), bounds.clone(), keep)
+            own.solve_request(tile, others.clone(), carried.clone(), bounds.clone(), room)
         };
         let (tile, reply) = self.ask(transport, &[tile], After::Prepare, &make)?.remove(0);
         self.acknowledge(tile, told);
         self.take_solved(tile, reply)
-    }
-
-    /// Decides a band tile after tile; what is undecided is carried on; the most points at a time. The next sweep
-    /// goes backwards.
-    fn sweep(&mut self, transport: &mut dyn Transport) -> Result<usize, Error> {
-        let mut order = self.with_candidates();
-        if !self.forward {
-            order.reverse();
-        }
-        self.forward = !self.forward;
-        let (mut undecided, mut most) = (Vec::<Entry<T>>::new(), 0);
-        for (k, &tile) in order.iter().enumerate() {
-            let ahead = &order[k + 1..];
-            let last = ahead.is_empty();
-            let [carried, others, rest] = match last {
-                // All that is left is decided at the end.
-                true => [undecided, vec![], vec![]],
-                false => self.carried_for(tile, undecided),
-            };
-            let bounds = self.bounds_for(tile, &carried, |other| ahead.contains(&other));
-            undecided = others.iter().copied().chain(rest).collect();
-            let left = self.decide_at(transport, tile, [others, carried], bounds, last)?;
-            undecided.extend(left);
-            let run = self.run_mut();
-            undecided.append(&mut run.tiles[tile as usize].open);
-            undecided.retain(|entry| !run.known.contains(&entry.index));
-            self.statistics.undecided += undecided.len() as u64;
-            most = most.max(undecided.len());
-        }
-        self.statistics.rounds += 1;
-        self.statistics.most_rounds = self.statistics.most_rounds.max(1);
-        match undecided.len() {
-            0 => Ok(most),
-            left => Err(Error::Mismatch(format!("{left} points stay undecided after a sweep"))),
-        }
     }
 
     /// Tells all tiles what is left to be told; they write their logs.
@@ -239,7 +206,7 @@ impl<T: Scalar> Conductor<T> {
         Ok(())
     }
 
-    fn facts_known(&self) -> usize {
+    pub(super) fn facts_known(&self) -> usize {
         self.run.as_ref().expect("a band is under way").facts.len()
     }
 
@@ -252,7 +219,7 @@ impl<T: Scalar> Conductor<T> {
         run.tiles.iter().map(|working| working.open.len()).sum()
     }
 
-    fn run_mut(&mut self) -> &mut Run<T> {
+    pub(super) fn run_mut(&mut self) -> &mut Run<T> {
         self.run.as_mut().expect("a band is under way")
     }
 }

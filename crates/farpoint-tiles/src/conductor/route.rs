@@ -116,12 +116,13 @@ impl<T: Scalar> Conductor<T> {
         tile: TileId,
         reply: Reply<T>,
     ) -> Result<Vec<Entry<T>>, Error> {
-        let Reply::Solved { from, facts, open, carried, candidates, .. } = reply else {
+        let Reply::Solved { from, facts, open, carried, candidates, floor, .. } = reply else {
             return Err(unexpected(tile, "Solve"));
         };
         let run = self.run.as_mut().expect("a band is under way");
         let working = &mut run.tiles[tile as usize];
         working.seen = from + facts.len() as u64;
+        working.reached = floor;
         if !working.solved {
             self.statistics.candidates += candidates;
         }

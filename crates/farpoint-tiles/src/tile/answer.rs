@@ -7,6 +7,21 @@ use crate::{Entry, Key, Store, StoreError};
 use farpoint::Scalar;
 use std::collections::BTreeMap;
 
+/// Keys that are looked at together on the way to a place.
+const SKIPPED: u64 = 1 << 14;
+
+/// Where a band's own facts are being read.
+pub(super) struct Reading {
+    band: u64,
+    /// How many were read.
+    from: u64,
+    /// Those of them that were written in order.
+    ordered: u64,
+    /// The others.
+    late: Vec<Key>,
+    next: usize,
+}
+
 impl<T: Scalar, S: Store<T>> Tile<T, S> {
     pub(super) fn largest(&mut self) -> Result<Reply<T>, StoreError> {
         let largest = self.points.exact_largest(&mut self.store, &self.log)?;
@@ -22,24 +37,60 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         if band >= self.log.bands() {
             return self.behind();
         }
-        if self.log.is_sorted(band) {
-            let facts = self.log.own::<T>(&mut self.store, band, from, most)?;
-            return Ok(Reply::Chosen(facts.iter().map(Entry::key).collect()));
-        }
+        let place = match self.reading.take() {
+            Some(reading) if (reading.band, reading.from) == (band, from) => reading,
+            _ => self.read_from(band, from)?,
+        };
+        let (keys, reading) = self.merged(place, most)?;
+        self.reading = (!keys.is_empty()).then_some(reading);
+        Ok(Reply::Chosen(keys))
+    }
+
+    /// Where the own facts of a band are read from number `from` on.
+    fn read_from(&mut self, band: u64, from: u64) -> Result<Reading, StoreError> {
+        let ordered = self.log.in_order(band);
         // What was decided elsewhere was written later.
-        if self.reading.as_ref().is_none_or(|(of, _)| *of != band) {
-            let facts = self.log.own::<T>(&mut self.store, band, 0, u64::MAX)?;
-            let mut keys: Vec<Key> = facts.iter().map(Entry::key).collect();
-            keys.sort_unstable();
-            self.reading = Some((band, keys));
+        let facts = self.log.own::<T>(&mut self.store, band, ordered, u64::MAX)?;
+        let mut late: Vec<Key> = facts.iter().map(Entry::key).collect();
+        drop(facts);
+        late.sort_unstable();
+        let mut reading = Reading { band, from: 0, ordered: 0, late, next: 0 };
+        while reading.from < from {
+            let most = SKIPPED.min(from - reading.from);
+            let (keys, next) = self.merged(reading, most)?;
+            reading = next;
+            if keys.is_empty() {
+                break;
+            }
         }
-        let (_, keys) = self.reading.as_ref().expect("read above");
-        let part = keys[(from as usize).min(keys.len())..].iter().take(most as usize);
-        let part: Vec<Key> = part.copied().collect();
-        if part.is_empty() {
-            self.reading = None;
+        Ok(reading)
+    }
+
+    /// Up to `most` keys from there on: those in order and the late ones, merged.
+    fn merged(&mut self, mut at: Reading, most: u64) -> Result<(Vec<Key>, Reading), StoreError> {
+        let left = self.log.in_order(at.band) - at.ordered;
+        let ordered = match most.min(left) {
+            0 => Vec::new(),
+            most => self.log.own::<T>(&mut self.store, at.band, at.ordered, most)?,
+        };
+        let mut ordered = ordered.iter().map(Entry::key).peekable();
+        let mut keys = Vec::new();
+        while (keys.len() as u64) < most {
+            let late = at.late.get(at.next);
+            match ordered.next_if(|key| late.is_none_or(|late| key < late)) {
+                Some(key) => {
+                    at.ordered += 1;
+                    keys.push(key);
+                }
+                None => {
+                    let Some(&late) = late else { break };
+                    at.next += 1;
+                    keys.push(late);
+                }
+            }
         }
-        Ok(Reply::Chosen(part))
+        at.from += keys.len() as u64;
+        Ok((keys, at))
     }
 
     pub(super) fn count(

@@ -12,6 +12,25 @@ use std::collections::HashSet;
 /// Marks an undecided point of another tile, in place of a slot.
 const OTHER: u32 = NOWHERE - 1;
 
+/// How a deep band is worked off.
+pub(super) struct Narrow {
+    pub(super) floor: Key,
+    /// How much may be left undecided or to be told, see [`crate::message::Solve::room`].
+    pub(super) room: u64,
+    /// Whether own facts are written to the log on the way.
+    pub(super) write: bool,
+}
+
+/// What came of it.
+pub(super) struct Counts {
+    /// Candidates.
+    pub(super) looked_at: usize,
+    /// Facts.
+    pub(super) made: usize,
+    /// Down to which floor it was decided.
+    pub(super) floor: Key,
+}
+
 /// The band that a tile works at.
 pub(super) struct BandState<T> {
     number: u64,
@@ -39,6 +58,8 @@ pub(super) struct BandState<T> {
     applied: HashSet<u64>,
     /// How many of those made here they have.
     applied_made: usize,
+    /// The floor down to which it was decided, once all that was is in the log and nothing of it is kept.
+    written: Option<Key>,
 }
 
 impl<T: Scalar> BandState<T> {
@@ -61,6 +82,7 @@ impl<T: Scalar> BandState<T> {
             tell,
             applied,
             applied_made: 0,
+            written: None,
         }
     }
 
@@ -86,13 +108,18 @@ impl<T: Scalar> BandState<T> {
     }
 
     /// Takes the facts about own points out that are in the distances in memory, in order.
-    fn take_own(&mut self, own: u32) -> Vec<Entry<T>> {
-        let made = std::mem::take(&mut self.made);
-        let (mut taken, left): (Vec<_>, Vec<_>) = made.into_iter().partition(|f| f.tile == own);
-        self.made = left;
+    pub(super) fn take_own(&mut self, own: u32) -> Vec<Entry<T>> {
+        let mut taken = self.made.clone();
+        taken.retain(|fact| fact.tile == own);
+        self.made.retain(|fact| fact.tile != own);
         self.applied_made = self.made.len();
         taken.sort_unstable_by_key(Entry::key);
         taken
+    }
+
+    /// Facts that others must know.
+    pub(super) fn told(&self) -> usize {
+        self.tell.len()
     }
 
     /// Keys of the candidates of this band, if it is thin and they were not looked at yet.
@@ -152,6 +179,10 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             state.number == band && state.floor == floor && (state.thin == thin || looked_at)
         };
         if !self.band.as_ref().is_some_and(again) {
+            if self.log.is_begun() {
+                // What was decided down to another floor must be forgotten first.
+                return self.behind();
+            }
             let mut state = BandState::new(band, floor, thin);
             if thin {
                 let wanted = (self.id, floor, most as usize);
@@ -170,49 +201,73 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
     }
 
     pub(super) fn solve(&mut self, solve: Solve<T>) -> Result<Reply<T>, StoreError> {
-        let of_band =
-            |state: &BandState<T>| state.number == solve.band && solve.floor <= state.local;
+        let of_band = |state: &BandState<T>| {
+            state.number == solve.band && solve.floor <= state.local && state.written.is_none()
+        };
         let Some(mut state) = self.band.take_if(|state| of_band(state)) else {
             return self.behind();
         };
-        let Solve { floor, deep, keep, seen, facts, others, carried, bounds, .. } = solve;
+        let Solve { floor, deep, keep, room, seen, facts, others, carried, bounds, .. } = solve;
+        let write = !keep && self.points.can_unload();
         state.learn(self.id, facts);
-        let made_before = state.made.len();
-        let made;
         let ahead = Ahead::new(bounds);
         let mut rest = self.foreign(&state, floor, others, carried);
         let first = state.waiting.is_none();
-        let looked_at = if first && deep {
+        let counts = if first && deep {
             self.points.load(&mut self.store, &self.log)?;
-            let looked_at = self.solve_narrow(&mut state, floor, &ahead, &mut rest);
-            made = state.made.len() - made_before;
-            if !keep && self.points.unload(&mut self.store)? {
-                let facts = state.take_own(self.id);
-                self.log.append(&mut self.store, floor, &facts, false)?;
+            let room = if write { room } else { u64::MAX };
+            let how = Narrow { floor, room, write };
+            let counts = self.solve_narrow(&mut state, how, &ahead, &mut rest)?;
+            if write {
+                self.points.unload(&mut self.store)?;
                 self.solver = Solver::new(self.points.level());
             }
-            looked_at
+            counts
         } else {
             if first {
                 self.take_collected(&mut state, floor);
             }
+            let before = state.made.len();
             let looked_at = self.solve_list(&mut state, floor, &ahead, &mut rest);
-            made = state.made.len() - made_before;
-            looked_at
+            Counts { looked_at, made: state.made.len() - before, floor }
         };
+        let Counts { looked_at, made, floor } = counts;
         rest.retain(|candidate| candidate.slot == NOWHERE && candidate.entry.key() < floor);
-        let entries = |list: &[Candidate<T>]| list.iter().map(|c| c.entry).collect::<Vec<_>>();
+        let entries = |list: Vec<Candidate<T>>| list.into_iter().map(|c| c.entry).collect();
         let from = if seen <= state.tell.len() as u64 { seen } else { 0 };
-        let reply = Reply::Solved {
-            from,
-            facts: state.tell[from as usize..].to_vec(),
-            open: entries(state.waiting.as_deref().unwrap_or_default()),
-            carried: entries(&rest),
-            candidates: looked_at as u64,
-            made: made as u64,
+        let (facts, open): (_, Vec<Entry<T>>) = match first && deep && write {
+            true => {
+                let mut facts = self.write_all(&mut state, floor)?;
+                facts.drain(..from as usize);
+                (facts, entries(state.waiting.take().unwrap_or_default()))
+            }
+            false => {
+                let waiting = state.waiting.iter().flatten().map(|candidate| candidate.entry);
+                (state.tell[from as usize..].to_vec(), waiting.collect())
+            }
         };
+        let carried = entries(rest);
+        let (candidates, made) = (looked_at as u64, made as u64);
         self.band = Some(state);
-        Ok(reply)
+        Ok(Reply::Solved { from, facts, open, carried, candidates, made, floor })
+    }
+
+    /// Writes all that is known of a band to the log, and keeps none of it; what others must know.
+    fn write_all(
+        &mut self,
+        state: &mut BandState<T>,
+        floor: Key,
+    ) -> Result<Vec<Entry<T>>, StoreError> {
+        let facts = state.take_own(self.id);
+        self.log.append(&mut self.store, floor, &facts, false)?;
+        drop(facts);
+        let mut told = std::mem::take(&mut state.facts);
+        told.append(&mut state.made);
+        self.log.append(&mut self.store, floor, &told, false)?;
+        (state.known, state.applied) = Default::default();
+        state.bounds = Vec::new();
+        (state.applied_made, state.written) = (0, Some(floor));
+        Ok(std::mem::take(&mut state.tell))
     }
 
     /// Undecided points of other tiles: those that only block, and those to be decided here.
@@ -301,16 +356,24 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
         if band < self.log.bands() {
             return self.finished(band);
         }
-        let ready =
-            |state: &BandState<T>| state.number == band && (state.waiting.is_some() || !solved);
+        let ready = |state: &BandState<T>| {
+            let decided = state.written.map_or(state.waiting.is_some(), |to| to == floor);
+            state.number == band && (decided || !solved)
+        };
         let state = self.band.take_if(|state| ready(state));
         // The start points were not prepared for.
         let state = state.or_else(|| (band == 0).then(|| BandState::new(0, floor, true)));
         let Some(mut state) = state.filter(|_| band == self.log.bands()) else {
             return self.behind();
         };
-        state.learn(self.id, facts);
         self.points.settle(&mut self.store, &self.log)?;
+        let mut facts = facts;
+        if state.written.is_some() && facts.iter().any(|fact| fact.tile == self.id) {
+            // A tile that began anew is told of its own, too.
+            let own = self.log.begun_own(&mut self.store)?;
+            facts.retain(|f| f.tile != self.id || own.binary_search(&f.index).is_err());
+        }
+        state.learn(self.id, facts);
         let BandState { mut facts, made, applied, applied_made, thin, .. } = state;
         let mut samples = Samples::new();
         let told = facts.iter().filter(|fact| !applied.contains(&fact.index));

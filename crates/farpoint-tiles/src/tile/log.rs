@@ -29,27 +29,30 @@ struct LoggedBand {
     first: u64,
     /// Own facts by record.
     own: Vec<u64>,
-    /// Whether own facts are in order over all records, and the last one.
-    sorted: bool,
+    /// How many of these records have their own facts in order, one after another; and the last of these.
+    ordered: usize,
     last: Key,
     floor: Key,
 }
 
 impl LoggedBand {
     fn new(first: u64) -> Self {
-        Self { first, own: Vec::new(), sorted: true, last: Key::FIRST, floor: Key::LAST }
+        Self { first, own: Vec::new(), ordered: 0, last: Key::FIRST, floor: Key::LAST }
     }
 
     /// Takes in the facts of its next record.
     fn add<T: Scalar>(&mut self, tile: TileId, facts: &[Entry<T>]) {
         let before = facts.iter().filter(|fact| fact.tile == tile);
-        let mut count = 0;
+        let (mut count, mut last, mut sorted) = (0, self.last, self.ordered == self.own.len());
         for key in before.map(Entry::key) {
-            self.sorted &= self.last <= key;
-            self.last = key;
+            sorted &= last <= key;
+            last = key;
             count += 1;
         }
         self.own.push(count);
+        if sorted {
+            (self.ordered, self.last) = (self.own.len(), last);
+        }
     }
 }
 
@@ -135,9 +138,32 @@ impl Log {
         Ok(())
     }
 
-    /// Whether the own facts of a band can be read in order.
-    pub(super) fn is_sorted(&self, band: u64) -> bool {
-        self.bands[band as usize].sorted
+    /// How many of a band's own facts come in order; others were decided elsewhere and written later.
+    pub(super) fn in_order(&self, band: u64) -> u64 {
+        let LoggedBand { own, ordered, .. } = &self.bands[band as usize];
+        own[..*ordered].iter().sum()
+    }
+
+    /// Whether there are records of a band that is not finished.
+    pub(super) fn is_begun(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    /// Rows of own points in the records of the band that is not finished, sorted.
+    pub(super) fn begun_own<T: Scalar>(
+        &self,
+        store: &mut impl Store<T>,
+    ) -> Result<Vec<u64>, StoreError> {
+        let mut rows = Vec::new();
+        if let Some(LoggedBand { first, own, .. }) = &self.begun {
+            for number in (*first..).take(own.len()) {
+                let record = Record::<T>::decode(&store.record(number)?).map_err(store_error)?;
+                let own = record.facts.iter().filter(|fact| fact.tile == self.tile);
+                rows.extend(own.map(|fact| fact.index));
+            }
+        }
+        rows.sort_unstable();
+        Ok(rows)
     }
 
     /// Calls `each` with the facts of all bands, record by record.

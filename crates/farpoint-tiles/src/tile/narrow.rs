@@ -5,31 +5,35 @@
 //! that in memory, and block those of later narrow bands.
 
 use super::Tile;
-use super::band::BandState;
+use super::band::{BandState, Counts, Narrow};
 use crate::ahead::Ahead;
+use crate::slab::NOWHERE;
 use crate::slab::{Collected, Samples};
 use crate::solve::{Band, Candidate};
-use crate::{Key, Store};
+use crate::{Key, Store, StoreError};
 use farpoint::Scalar;
 
 /// Floor of a narrow band over its largest distance, as in the peak method: see docs/performance-log.md.
 const GAMMA: f64 = 0.85;
 
+/// Own facts that are kept until they are written.
+const KEPT: usize = 1 << 14;
+
 impl<T: Scalar, S: Store<T>> Tile<T, S> {
-    /// Works off a band whose points are in memory; how many candidates were looked at. `rest` are
-    /// undecided points of other tiles.
+    /// Works off a band whose points are in memory. `rest` are undecided points of other tiles.
     pub(super) fn solve_narrow(
         &mut self,
         state: &mut BandState<T>,
-        floor: Key,
+        Narrow { floor, room, write }: Narrow,
         ahead: &Ahead<T>,
         rest: &mut Vec<Candidate<T>>,
-    ) -> usize {
+    ) -> Result<Counts, StoreError> {
         let neighbors = self.neighbors();
         let slab = self.points.slab().expect("loaded before");
         let mut held = vec![0u64; slab.rows().len().div_ceil(64)];
         let (mut waiting, mut made) = (Vec::new(), Vec::new());
-        let (mut next, mut looked_at, mut last): (usize, usize, Option<T>) = (0, 0, None);
+        let (mut next, mut last): (usize, Option<T>) = (0, None);
+        let (mut counts, mut written) = (Counts { looked_at: 0, made: 0, floor }, 0);
         let mut samples = Samples::new();
         loop {
             let top = top(slab.largest(), last);
@@ -41,7 +45,7 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
             let own = collected.into_iter().filter(|(entry, _)| !state.knows(entry.index));
             let mut candidates: Vec<Candidate<T>> =
                 own.map(|(entry, slot)| Candidate { entry, slot, held: false }).collect();
-            looked_at += candidates.len() + rest.len();
+            counts.looked_at += candidates.len() + rest.len();
             candidates.reserve_exact(rest.len() + waiting.len());
             // Without what they had room for: here is where most memory is taken.
             candidates.extend(std::mem::take(rest));
@@ -63,15 +67,25 @@ impl<T: Scalar, S: Store<T>> Tile<T, S> {
                     waiting.push(candidate);
                 }
             }
+            counts.made += made.len();
             state.make(&made, |fact| neighbors.reached_by(fact));
-            state.apply(from..next);
-            if low == floor {
+            if !write {
+                state.apply(from..next);
+            } else if counts.made > written + KEPT {
+                written = counts.made;
+                let facts = state.take_own(self.id);
+                self.log.append(&mut self.store, floor, &facts, false)?;
+            }
+            counts.floor = low;
+            let undecided = |candidate: &&Candidate<T>| candidate.slot == NOWHERE;
+            let left = waiting.len() + rest.iter().filter(undecided).count();
+            if low == floor || (left + state.told() / 2) as u64 > room {
                 break;
             }
             last = Some(low.value());
         }
         state.waiting = Some(waiting);
-        looked_at
+        Ok(counts)
     }
 }
 

@@ -189,12 +189,14 @@ impl<T: Scalar> Points<T> {
         Ok(())
     }
 
-    /// Writes the distances and frees the memory, unless the points are to stay; whether it did.
-    pub(super) fn unload(&mut self, store: &mut impl Store<T>) -> Result<bool, StoreError> {
-        if self.options.resident {
-            return Ok(false);
-        }
-        let Some(slab) = self.slab.take() else { return Ok(false) };
+    /// Whether the points need not stay in memory.
+    pub(super) fn can_unload(&self) -> bool {
+        !self.options.resident
+    }
+
+    /// Writes the distances and frees the memory.
+    pub(super) fn unload(&mut self, store: &mut impl Store<T>) -> Result<(), StoreError> {
+        let Some(slab) = self.slab.take() else { return Ok(()) };
         self.buffer = Pages::default();
         self.stored = false;
         let mut values = Vec::with_capacity(READ * self.page_points);
@@ -212,7 +214,7 @@ impl<T: Scalar> Points<T> {
         for (page, largest) in self.pages.iter_mut().zip(slab.largest_of_pages(self.page_points)) {
             page.largest = larger(T::ZERO, largest);
         }
-        Ok(true)
+        Ok(())
     }
 
     pub(super) fn level(&self) -> Level {

@@ -22,6 +22,8 @@ pub(crate) struct Setup {
     pub(crate) cached_pages: usize,
     pub(crate) threads: bool,
     pub(crate) deep: f64,
+    /// Undecided points a sweep may carry.
+    pub(crate) carried: u64,
     pub(crate) amount: Amount,
     pub(crate) start: Start,
 }
@@ -38,6 +40,7 @@ impl Default for Setup {
             cached_pages: 8,
             threads: false,
             deep: 0.25,
+            carried: u64::MAX,
             amount: Amount::Ratio(0.25),
             start: Start::Index(0),
         }
@@ -47,7 +50,8 @@ impl Default for Setup {
 impl Setup {
     pub(crate) fn plan<T: Scalar>(&self, tiled: &Tiled<T>) -> Plan<T> {
         let starts = tiled.starts(&self.start).unwrap();
-        Plan::new(self.amount, starts).mode(self.mode).most(self.most).deep(self.deep)
+        let plan = Plan::new(self.amount, starts).mode(self.mode).most(self.most);
+        plan.deep(self.deep).carried(self.carried)
     }
 
     pub(crate) fn options(&self) -> TileOptions {
