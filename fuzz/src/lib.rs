@@ -1,6 +1,8 @@
 //! What every fuzz target does with its bytes: read, write a few rows back, read those again.
 
+use farpoint_io::bag::{Bag, Encoding, Kept, PointCloud2, Rewrite};
 use farpoint_io::{Column, Format, ReadOptions, WriteOptions, read_bytes, write_bytes};
+use std::sync::atomic::AtomicBool;
 
 /// Reads the bytes as the format; whatever is read must be writable and readable again.
 pub fn drive(data: &[u8], format: Format) {
@@ -46,5 +48,49 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
                 assert_eq!(was.map(f64::to_bits), is.map(f64::to_bits), "row {row}");
             }
         }
+    }
+}
+
+/// Writes a recording again with every other row of its clouds; what is written must be whole.
+///
+/// # Panics
+/// If what was written can't be read again, or has other messages.
+pub fn rewrite(data: &[u8]) {
+    let Ok(bag) = Bag::from_bytes(data.to_vec(), "fuzz") else { return };
+    let Ok(topic) = bag.contents().cloud_topic(None) else { return };
+    let stop = AtomicBool::new(false);
+    let rewrite = Rewrite::new(topic, 1, 1 << 20, &stop);
+    let choose = |message: &PointCloud2<'_>| {
+        let (rows, [bad, zeros]) = message.usable(true);
+        let rows = rows.into_iter().map(|row| row as usize).step_by(2).collect();
+        Ok(Kept::new(rows, bad + zeros))
+    };
+    let mut messages = 0;
+    let Ok(written) = rewrite.bytes(&bag, &choose, &mut |_| messages += 1) else { return };
+    let again = Bag::from_bytes(written.expect("nobody stops it"), "again");
+    let again = again.unwrap_or_else(|error| panic!("what was written: {error}"));
+    assert!(again.contents().indexed, "{:?}", again.contents().warnings);
+    let counted = again.contents().topics.iter().find(|found| found.channels == topic.channels);
+    assert_eq!(counted.map_or(0, |found| found.messages), messages);
+}
+
+/// Reads the bytes as a message; with some of its rows it must be one again.
+///
+/// # Panics
+/// If it is not.
+pub fn message(encoding: Encoding, data: &[u8]) {
+    let Ok(cloud) = PointCloud2::parse(encoding, data) else { return };
+    let places = cloud.coordinates();
+    let (usable, [bad, zeros]) = cloud.usable(true);
+    assert_eq!((places.len(), usable.len() + bad + zeros), (cloud.len(), cloud.len()));
+    let rows: Vec<usize> = usable.into_iter().map(|row| row as usize).rev().step_by(3).collect();
+    let fewer = cloud.with_rows(&rows, true);
+    let again = PointCloud2::parse(encoding, &fewer).unwrap_or_else(|error| panic!("cut down: {error}"));
+    assert_eq!(again.len(), rows.len());
+    for (k, row) in rows.into_iter().enumerate() {
+        assert_eq!(again.row(k), cloud.row(row));
+    }
+    if let Some((bytes, ..)) = cloud.even() {
+        assert_eq!(bytes.len(), cloud.len() * cloud.point_step());
     }
 }

@@ -9,13 +9,15 @@ use std::path::{Path, PathBuf};
 /// Each module with those that it uses.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Checks the modules at the top of every crate, with all that is below them.
+/// Checks the modules at the top of every crate, with all that is below them, and the modules of every folder.
 pub(crate) fn check() -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for folder in crates()? {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let Some(circle) = circle(&graph(&folder.join("src"))?) else { continue };
-        wrong.push(format!("{name}: {}", circle.join(" -> ")));
+        let source = folder.join("src");
+        if let Some(circle) = circle(&graph(&source)?) {
+            wrong.push(format!("{}: {}", folder.display(), circle.join(" -> ")));
+        }
+        siblings(&source, "crate::", &mut wrong)?;
     }
     ensure!(wrong.is_empty(), "circles of modules:\n  {}", wrong.join("\n  "));
     Ok(Vec::new())
@@ -50,6 +52,75 @@ fn graph(source: &Path) -> Result<Graph> {
         (name.clone(), used.filter(|other| other != name).collect())
     });
     Ok(graph.collect())
+}
+
+/// Circles of modules of one folder, and of each folder in it; `path` is the folder's own.
+fn siblings(folder: &Path, path: &str, wrong: &mut Vec<String>) -> Result<()> {
+    let modules = modules(folder)?;
+    let mut graph = Graph::new();
+    for (name, files) in &modules {
+        let used = graph.entry(name.clone()).or_default();
+        for file in files {
+            uses(file, 1, path, used)?;
+        }
+        used.retain(|other| other != name && modules.contains_key(other));
+    }
+    if let Some(circle) = circle(&graph) {
+        wrong.push(format!("{}: {}", folder.display(), circle.join(" -> ")));
+    }
+    for (name, files) in &modules {
+        for below in files.iter().filter(|file| file.is_dir()) {
+            siblings(below, &format!("{path}{name}::"), wrong)?;
+        }
+    }
+    Ok(())
+}
+
+/// The files and folders of each module in a folder.
+fn modules(folder: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>> {
+    let mut modules: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let file = entry?.path();
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if !["lib", "main", "mod"].contains(&name.as_str()) {
+            modules.entry(name).or_default().push(file);
+        }
+    }
+    Ok(modules)
+}
+
+/// Adds what a file, or all files in a folder, use of a folder that is `up` modules above it.
+fn uses(file: &Path, up: usize, path: &str, used: &mut BTreeSet<String>) -> Result<()> {
+    if file.is_dir() {
+        for entry in fs::read_dir(file)? {
+            let below = entry?.path();
+            // What stands in `mod.rs` is the folder's own.
+            let own = below.file_stem().is_some_and(|name| name == "mod");
+            uses(&below, if own { up } else { up + 1 }, path, used)?;
+        }
+    } else if file.extension().is_some_and(|extension| extension == "rs") {
+        let text = code(&fs::read_to_string(file)?);
+        used.extend(named(&text, &"super::".repeat(up)));
+        used.extend(named(&text, path));
+    }
+    Ok(())
+}
+
+/// First names of all paths that begin so, and not with more before.
+fn named(text: &str, prefix: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for (at, _) in text.match_indices(prefix) {
+        let before = text[..at].chars().next_back();
+        if before.is_some_and(|letter| letter.is_alphanumeric() || letter == '_' || letter == ':') {
+            continue;
+        }
+        let rest = &text[at + prefix.len()..];
+        match rest.strip_prefix('{') {
+            Some(list) => names.extend(listed(list)),
+            None => names.push(word(rest)),
+        }
+    }
+    names
 }
 
 /// The code of a file, or of all files in a folder.
@@ -152,7 +223,7 @@ fn follow<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Graph, circle, code, exported, used};
+    use super::{Graph, circle, code, exported, fs, siblings, used};
 
     #[test]
     fn what_a_module_uses() {
@@ -173,5 +244,34 @@ mod tests {
         assert_eq!(circle(&tree), None);
         let round = graph(&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])]);
         assert_eq!(circle(&round).unwrap(), ["b", "c", "b"]);
+    }
+
+    #[test]
+    fn circles_of_files_in_a_folder_are_found() {
+        let folder = std::env::temp_dir().join(format!("circles-{}", std::process::id()));
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("room");
+            fs::write(path, text).expect("room");
+        };
+        let found = || {
+            let mut wrong = Vec::new();
+            siblings(&folder, "crate::", &mut wrong).expect("files");
+            wrong
+        };
+        write("lib.rs", "mod a;\n");
+        write("a/mod.rs", "mod b;\nmod c;\npub(crate) use b::B;\n");
+        write("a/b.rs", "use super::c::C;\n// use super::d::D;\n");
+        write("a/c.rs", "use super::{d::D, e};\n");
+        write("a/d/mod.rs", "mod f;\n");
+        write("a/d/f.rs", "use super::b::B;\nuse crate::a::e::E;\n");
+        write("a/e.rs", "#[cfg(test)]\nmod tests {\n    use super::super::b::B;\n}\n");
+        assert!(found().is_empty(), "{:?}", found());
+        write("a/d/f.rs", "use super::super::b::B;\n");
+        assert_eq!(found().len(), 1);
+        assert!(found()[0].ends_with("b -> c -> d -> b"), "{:?}", found());
+        write("a/d/f.rs", "use crate::a::b::B;\n");
+        assert_eq!(found().len(), 1);
+        fs::remove_dir_all(&folder).expect("it is there");
     }
 }

@@ -2,11 +2,13 @@
 //! is built in seconds; everything heavy happens in the commands it starts.
 
 mod circles;
+mod cpp;
 mod documents;
 mod fuzz;
 mod gpu;
 mod kernels;
 mod licenses;
+mod native;
 mod process;
 mod publish;
 mod pytest;
@@ -19,6 +21,7 @@ mod tasks;
 mod test_report;
 mod toolchains;
 mod venv;
+mod viewer;
 mod workflows;
 
 use anyhow::{Result, bail};
@@ -37,7 +40,10 @@ Usage: cargo xtask <task>
                         benches/records/cuda; --build-only: build the programs that do it
   fuzz [--seconds N] [TARGET..]
                         run the fuzz targets, N seconds each (default: 30)
+  header                write the C header, and the description of the interface that it is compared with
   site                  build the documentation site into target/site/html, check its links
+  viewer [--check]      build the script of the page that `farpoint view` writes, or build it again,
+                        compare, and try the page in a browser
   publish --dry-run     package all crates for crates.io and build the packages; without
                         --dry-run: upload them
   lab [ARGS..]          the laboratory, in release mode: benchmarks (`bench`, `gpu`), the figures of the
@@ -69,7 +75,11 @@ fn run() -> Result<()> {
         "kernels" if rest == ["--check"] => kernels::check(),
         "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
+        "header" if rest.is_empty() => native::write(),
         "site" if rest.is_empty() => site::task(),
+        "viewer" if rest.is_empty() => viewer::write(),
+        "viewer" if rest == ["--check"] => viewer::check()
+            .map(|skipped| skipped.iter().for_each(|line| println!("skipped: {line}"))),
         "publish" => publish::task(&rest),
         "lab" => tasks::lab(&rest),
         "train-estimator" => tasks::train_estimator(&rest),
@@ -78,7 +88,9 @@ fn run() -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        "golden" | "kernels" | "site" => bail!("'{task}' does not take {rest:?}\n\n{HELP}"),
+        "golden" | "header" | "kernels" | "site" | "viewer" => {
+            bail!("'{task}' does not take {rest:?}\n\n{HELP}")
+        }
         _ => bail!("there is no task '{task}'\n\n{HELP}"),
     }
 }

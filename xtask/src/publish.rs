@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 /// What is published, each after those it depends on.
-pub(crate) const CRATES: [&str; 8] = [
+pub(crate) const CRATES: [&str; 9] = [
     "farpoint-generate",
     "farpoint-io",
     "farpoint",
@@ -16,6 +16,7 @@ pub(crate) const CRATES: [&str; 8] = [
     "farpoint-spool",
     "farpoint-files",
     "farpoint-cli",
+    "farpoint-capi",
 ];
 
 /// Fields that each manifest must have, in addition to those of the workspace.

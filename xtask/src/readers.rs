@@ -1,15 +1,20 @@
-//! What the command writes, read by software that is not ours: laspy, plyfile, pypcd4, NumPy, and where
-//! they are installed Open3D and PCL's tools.
+//! What the command writes, read by software that is not ours: laspy, plyfile, pypcd4, NumPy, mcap and
+//! rosbags, where there is npm @mcap/core, and where they are installed Open3D and PCL's tools.
 
 use crate::process::{cargo, run, target_folder, works};
 use crate::pytest::run_pytest;
 use crate::venv::Venv;
-use anyhow::Result;
-use std::path::Path;
+use anyhow::{Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 const TESTS: &str = "crates/farpoint-cli/tests/readers";
 const REQUIREMENTS: &str = "crates/farpoint-cli/tests/readers/requirements.txt";
+
+const PACKAGE: &str = "crates/farpoint-cli/tests/readers/package.json";
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
 /// Set to 1, it installs Open3D, which takes 600 MB with what it needs.
 const WITH_OPEN3D: &str = "FARPOINT_OPEN3D";
@@ -19,7 +24,7 @@ const OPEN3D: &str = match cfg!(all(target_os = "linux", target_arch = "x86_64")
     false => "open3d==0.20.0",
 };
 
-/// They take ten seconds.
+/// They take half a minute.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Runs the tests; what was skipped, and why.
@@ -34,12 +39,33 @@ pub(crate) fn check() -> Result<Vec<String>> {
         let failed = venv.install(&[OPEN3D.as_ref()]).err();
         skipped.extend(failed.map(|error| format!("{OPEN3D} can't be installed ({error:#})")));
     }
+    let node = node();
+    skipped.extend(node.as_ref().err().map(|error| format!("@mcap/core ({error:#})")));
     run(&mut cargo(&["build", "--quiet", "--package", "farpoint-cli"]))?;
     let name = format!("farpoint{}", std::env::consts::EXE_SUFFIX);
     let mut pytest = venv.tool("python");
     pytest.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
     pytest.args(["-c", "pyproject.toml", TESTS]);
     pytest.env("FARPOINT", target_folder().join("debug").join(name));
+    node.into_iter().for_each(|folder| _ = pytest.env("FARPOINT_NODE", folder));
     skipped.extend(run_pytest(&mut pytest, LIMIT)?);
     Ok(skipped)
+}
+
+/// The folder with what npm installs; the reason if it can't be.
+fn node() -> Result<PathBuf> {
+    ensure!(works(Command::new(NPM).arg("--version")), "npm is not installed");
+    let folder = target_folder().join("readers-node");
+    let (wanted, installed) = (fs::read(PACKAGE)?, folder.join("package.json"));
+    let done = folder.join("done");
+    if done.exists() && fs::read(&installed).is_ok_and(|there| there == wanted) {
+        return Ok(folder);
+    }
+    fs::create_dir_all(&folder)?;
+    fs::write(&installed, wanted)?;
+    let quiet = ["install", "--silent", "--no-audit", "--no-fund", "--no-package-lock"];
+    run(Command::new(NPM).args(quiet).arg("--prefix").arg(&folder))?;
+    // Last, so that an installation that was interrupted starts again.
+    fs::write(done, [])?;
+    Ok(folder)
 }

@@ -3,8 +3,8 @@
 use crate::process::{cargo, run as run_command, target_folder, works};
 use crate::test_report::run_tests;
 use crate::{
-    circles, documents, fuzz, kernels, licenses, publish, python, readers, sanitize, site, tasks,
-    toolchains, workflows,
+    circles, cpp, documents, fuzz, kernels, licenses, native, publish, python, readers, sanitize,
+    site, tasks, toolchains, viewer, workflows,
 };
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
@@ -21,7 +21,7 @@ type Step = (&'static str, fn() -> Result<Skipped>);
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 22] = [
+const STEPS: [Step; 25] = [
     ("format", format),
     ("documents", documents::check),
     ("circles", circles::check),
@@ -32,13 +32,16 @@ const STEPS: [Step; 22] = [
     ("clippy", clippy),
     ("kernels", compile_kernels),
     ("tests", tests),
+    ("native", native::check),
     ("address", sanitize::address),
     ("msrv", toolchains::oldest_rust),
     ("wasm", toolchains::wasm),
     ("semver", toolchains::semver),
     ("rustdoc", documentation),
     ("readme", readme_commands),
+    ("cpp", cpp::check),
     ("readers", readers::check),
+    ("viewer", viewer::check),
     ("site", site::check),
     ("python", python::test),
     ("fuzz", fuzz_readers),

@@ -18,6 +18,7 @@ mod device;
 mod error;
 mod files;
 mod generate;
+mod limited;
 mod many_files;
 mod measures;
 mod met;

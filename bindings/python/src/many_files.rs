@@ -1,6 +1,7 @@
 //! Many files: the manifest of a run over them, and the work on one, for processes that Python starts.
 
 use crate::files::{encoding_of, format_of, options as reading, precision_of, style_of};
+use crate::limited::{self, Limits};
 use farpoint::{Algorithm, Start};
 use farpoint_files::{
     Batch, Length, Method, Notes, On, Options, Rows, Stop, Wanted, Worker, answer, expand, plan,
@@ -34,6 +35,8 @@ fn length(text: &str) -> PyResult<Length> {
 #[pyclass(frozen, module = "farpoint._native")]
 struct FileWorker {
     worker: Worker,
+    options: Options,
+    threads: Option<usize>,
     digest: String,
 }
 
@@ -87,8 +90,8 @@ impl FileWorker {
         };
         let digest = options.digest();
         let on = On { threads, level: None, gpu };
-        let worker = Worker::new(options, on).map_err(PyRuntimeError::new_err)?;
-        Ok(Self { worker, digest })
+        let worker = Worker::new(options.clone(), on).map_err(PyRuntimeError::new_err)?;
+        Ok(Self { worker, options, threads, digest })
     }
 
     /// Digest of the options that change outputs.
@@ -113,6 +116,20 @@ impl FileWorker {
             answer(stop.seconds(), &result)
         })
     }
+
+    /// As `sample`, through a spool on the disk, with about so many bytes of memory. Hears Ctrl-C.
+    fn sample_limited(
+        &self,
+        py: Python<'_>,
+        input: PathBuf,
+        output: PathBuf,
+        memory: u64,
+        spool: Option<PathBuf>,
+        resume: bool,
+    ) -> PyResult<String> {
+        let limits = Limits { memory, spool, resume };
+        limited::sample(py, &self.options, self.threads, [&input, &output], &limits)
+    }
 }
 
 /// One index, or several to go on from.
@@ -124,6 +141,8 @@ fn starts(rows: Vec<usize>) -> Start {
 #[pyclass(frozen, module = "farpoint._native")]
 struct FileBatch(Mutex<Option<Batch>>);
 
+/// A file that needs work.
+type LeftFile = (usize, PathBuf, PathBuf, bool, u64);
 /// A row: input, output, points, samples, covering radius, seconds, error.
 type PlainRow = (String, String, Option<u64>, Option<u64>, Option<f64>, f64, Option<String>);
 
@@ -146,12 +165,13 @@ impl FileBatch {
         py.detach(open).map(|batch| Self(Mutex::new(Some(batch)))).map_err(failed)
     }
 
-    /// The files that need work, in order: number, input, output, whether it may have ended a process.
-    fn left(&self) -> PyResult<Vec<(usize, PathBuf, PathBuf, bool)>> {
+    /// The files that need work, in order: number, input, output, whether it may have ended a process, and
+    /// the bytes of memory that it takes, estimated from its header.
+    fn left(&self) -> PyResult<Vec<LeftFile>> {
         self.with(|batch| {
             let file = |&k: &usize| {
                 let file = &batch.files()[k];
-                (k, file.input.clone(), file.output.clone(), batch.is_suspect(k))
+                (k, file.input.clone(), file.output.clone(), batch.is_suspect(k), file.weight)
             };
             Ok(batch.left().iter().map(file).collect())
         })

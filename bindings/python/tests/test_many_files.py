@@ -11,7 +11,7 @@ import pytest
 from processes import running
 
 import farpoint
-from farpoint import _file_workers
+from farpoint import _file_workers, many_files
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
 
@@ -189,3 +189,39 @@ def manifest_lines(out):
 def test_a_progress_bar(scans, tmp_path, capsys):
     farpoint.sample_files(scans, tmp_path / "thin", ratio=0.25, workers=1, progress=True)
     assert "sampling" in capsys.readouterr().err
+
+
+def test_files_wait_for_memory():
+    from farpoint.many_files import Admission, LeftFile
+
+    files = [LeftFile(k, "", "", False, size) for k, size in enumerate([9, 1, 5, 3, 3])]
+    wait = Admission(files, 10)
+    first = wait.take()
+    assert first.bytes == 9 and wait.take().bytes == 1 and wait.take() is None
+    wait.give(first)
+    assert wait.take().bytes == 5 and wait.take().bytes == 3 and wait.take() is None
+    wait.put_back([files[0]])
+    assert [file.bytes for file in wait.waiting] == [3, 9]
+    # Larger than all there is: alone.
+    alone = Admission(files, 2)
+    assert alone.take().bytes == 9 and alone.take() is None
+    assert [file.bytes for file in Admission(files, None).take_with(files[2], 3)] == [5, 3, 3]
+
+
+def test_memory_limits_what_goes_side_by_side(scans, tmp_path, monkeypatch):
+    at_work, most, one = [], [], many_files._one
+
+    def counted(*arguments):
+        at_work.append(1)
+        most.append(len(at_work))
+        try:
+            time.sleep(0.05)
+            return one(*arguments)
+        finally:
+            at_work.pop()
+
+    monkeypatch.setattr(many_files, "_one", counted)
+    for memory, together in [("1MiB", 1), (None, 2)]:
+        most.clear()
+        rows = farpoint.sample_files(scans, tmp_path / str(memory), ratio=0.25, workers=2, recursive=True, memory=memory)
+        assert len(rows) == 5 and max(most) == together

@@ -15,20 +15,10 @@ import pytest
 import farpoint
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
-import farpoint.ray
+import farpoint.ray  # noqa: E402
+from ray_cluster import ENVIRONMENT, OPTIONS, PACKAGE, cluster, limit, takes_minutes  # noqa: E402, F401
 
-#: Workers find the package where this process has it.
-PACKAGE = os.path.dirname(os.path.dirname(farpoint.__file__))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cluster():
-    ray.init(
-        num_cpus=2, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False,
-        runtime_env={"env_vars": {"PYTHONPATH": PACKAGE}},
-    )
-    yield
-    ray.shutdown()
+pytestmark = pytest.mark.usefixtures("cluster")
 
 
 @pytest.fixture
@@ -38,21 +28,6 @@ def scans(tmp_path):
     for k in range(40):
         farpoint.write(folder / f"s{k:02}.ply", np.random.default_rng(k).random((200 + k, 3), dtype=np.float32))
     return folder
-
-
-def limited(seconds=200):
-    """Ends this process if a test hangs."""
-    timer = threading.Timer(seconds, os._exit, [99])
-    timer.daemon = True
-    return timer
-
-
-@pytest.fixture(autouse=True)
-def limit():
-    timer = limited()
-    timer.start()
-    yield
-    timer.cancel()
 
 
 def test_rows_are_those_of_processes(scans, tmp_path):
@@ -129,6 +104,7 @@ def has_open(process, pipe):
     return str(pipe) in opened and int(process) != os.getpid()
 
 
+@takes_minutes
 def test_a_file_that_takes_too_long_is_cancelled(scans, tmp_path):
     os.mkfifo(scans / "stuck.xyz")
     rows = farpoint.ray.sample_files([scans, scans / "stuck.xyz"], tmp_path / "thin", ratio=0.25, time_limit=3)
@@ -136,11 +112,11 @@ def test_a_file_that_takes_too_long_is_cancelled(scans, tmp_path):
     assert len(rows) == 41 and len(errors) == 1 and "longer than 3 s" in errors[0].error
 
 
+@takes_minutes
 def test_a_driver_that_is_killed_is_gone_on_with(scans, tmp_path):
     program = textwrap.dedent(f"""
         import os, threading, time, farpoint.ray, ray
-        ray.init(num_cpus=1, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False,
-                 runtime_env={{"env_vars": {{"PYTHONPATH": {PACKAGE!r}}}}})
+        ray.init(num_cpus=1, runtime_env={ENVIRONMENT!r}, **{OPTIONS!r})
         def end():
             while not os.path.exists({str(tmp_path / 'thin/farpoint.jsonl')!r}) or not os.path.getsize(
                     {str(tmp_path / 'thin/farpoint.jsonl')!r}):
@@ -155,6 +131,24 @@ def test_a_driver_that_is_killed_is_gone_on_with(scans, tmp_path):
     rows = farpoint.ray.sample_files(scans, tmp_path / "thin", ratio=0.25)
     assert len(rows) == 40 and all(row.error is None for row in rows)
     assert (tmp_path / "thin/farpoint.jsonl").read_text().count("\n") == 40
+
+
+def test_files_wait_for_memory(scans, tmp_path, monkeypatch):
+    from farpoint.ray import files
+
+    most, start = [], files._Run._start
+
+    def counted(run, several, admitted):
+        start(run, several, admitted)
+        most.append(sum(task.admitted.bytes for task in run.tasks))
+
+    monkeypatch.setattr(files._Run, "_start", counted)
+    rows = farpoint.ray.sample_files(scans, tmp_path / "thin", ratio=0.25, workers=2, memory="1MiB")
+    assert len(rows) == 40 and all(row.error is None for row in rows)
+    # The least that a file is taken for is all there is: one at a time.
+    assert set(most) == {1 << 20}
+    with pytest.raises(ValueError, match="memory is '5 apples'"):
+        farpoint.ray.sample_files(scans, tmp_path / "b", ratio=0.25, memory="5 apples")
 
 
 def test_a_gpu_that_is_not_there(scans, tmp_path):

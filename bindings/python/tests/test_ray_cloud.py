@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 
 import numpy as np
@@ -16,43 +15,12 @@ import farpoint
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 import farpoint.ray  # noqa: E402
 from farpoint.ray import _log, _storage, _workers, cloud  # noqa: E402
+from ray_cluster import PACKAGE, cluster, compare, equal, limit, room, takes_minutes  # noqa: E402, F401
 
-#: Workers find the package where this process has it.
-PACKAGE = os.path.dirname(os.path.dirname(farpoint.__file__))
+pytestmark = pytest.mark.usefixtures("cluster")
+
 #: Requests by the byte that says their kind.
 KINDS = {1: "begin", 2: "prepare", 3: "count", 4: "solve", 5: "finish", 6: "largest", 7: "chosen", 8: "fill"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cluster():
-    ray.init(
-        num_cpus=2, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False,
-        runtime_env={"env_vars": {"PYTHONPATH": PACKAGE}},
-    )
-    yield
-    ray.shutdown()
-
-
-@pytest.fixture(autouse=True)
-def limit():
-    """Ends this process if a test hangs."""
-    timer = threading.Timer(300, os._exit, [99])
-    timer.daemon = True
-    timer.start()
-    yield
-    timer.cancel()
-
-
-def room(n, dtype=np.float32):
-    """Walls, a floor, and a ball in the middle."""
-    random = np.random.default_rng(n)
-    points = random.random((n, 3)) * (8, 6, 3)
-    wall = random.integers(0, 6, n)
-    for k, axis, value in [(0, 0, 0), (1, 0, 8), (2, 1, 0), (3, 1, 6), (4, 2, 0)]:
-        points[wall == k, axis] = value
-    ball = points[wall == 5] - (4, 3, 1.5)
-    points[wall == 5] = (4, 3, 1.5) + ball / np.linalg.norm(ball, axis=1, keepdims=True)
-    return points.astype(dtype)
 
 
 def lidar(n):
@@ -74,33 +42,24 @@ def duplicates(n):
     return np.random.default_rng(n).integers(0, 7, (n, 3)).astype(np.float64)
 
 
-def equal(found, truth):
-    assert np.array_equal(found.indices, truth.indices)
-    assert np.array_equal(found.distances, truth.distances)
-    assert found.distances.dtype == truth.distances.dtype
-    assert found.covering_radius == truth.covering_radius
-
-
-def compare(points, log=None, tiles=3, count=None, **options):
-    found = farpoint.ray.sample(points, count, tiles=tiles, num_cpus=0.1, log=log, time_limit=100, **options)
-    equal(found, farpoint.sample(points, count, return_distances=True, **options))
+#: Points, tiles, options: the first few in every run.
+CLOUDS = [
+    (room(4000), 1, {"count": 1000}),
+    (room(3000, np.float64), 5, {"spacing": 0.4}),
+    (lidar(4000), 4, {"ratio": 0.3, "seed": 7}),
+    (lidar(2000)[:, :2], 2, {"count": 300, "start": [5, 1900, 17]}),
+    (lattice(12), 7, {"count": 900}),
+    (duplicates(1500), 3, {"count": 1400, "start": 11}),
+    (np.repeat(room(1), 40, axis=0), 4, {"count": 30}),
+    (room(3), 3, {"ratio": 1.0}),
+    (room(9), 2, {"count": 0}),
+    (np.zeros((0, 3)), 2, {"ratio": 0.5}),
+    (room(4000), 8, {"ratio": 0.25}),
+]
 
 
 @pytest.mark.parametrize(
-    "points, tiles, options",
-    [
-        (room(4000), 1, {"count": 1000}),
-        (room(4000), 8, {"ratio": 0.25}),
-        (room(3000, np.float64), 5, {"spacing": 0.4}),
-        (lidar(4000), 4, {"ratio": 0.3, "seed": 7}),
-        (lidar(2000)[:, :2], 2, {"count": 300, "start": [5, 1900, 17]}),
-        (lattice(12), 7, {"count": 900}),
-        (duplicates(1500), 3, {"count": 1400, "start": 11}),
-        (np.repeat(room(1), 40, axis=0), 4, {"count": 30}),
-        (room(3), 3, {"ratio": 1.0}),
-        (room(9), 2, {"count": 0}),
-        (np.zeros((0, 3)), 2, {"ratio": 0.5}),
-    ],
+    "points, tiles, options", [*CLOUDS[:3], *(pytest.param(*cloud, marks=takes_minutes) for cloud in CLOUDS[3:])]
 )
 def test_equal_to_sample(points, tiles, options):
     compare(points, tiles=tiles, **options)
@@ -117,6 +76,7 @@ def test_rows_with_nan():
         farpoint.ray.sample(points, 10, tiles=2, num_cpus=0.1, start=3, on_bad="skip")
 
 
+@takes_minutes
 def test_files_are_one_cloud(tmp_path):
     parts = [room(900), lidar(700), room(1), room(1100) + np.float32(3)]
     paths = [tmp_path / f"{k}.ply" for k in range(len(parts))]
@@ -136,6 +96,7 @@ def test_files_are_one_cloud(tmp_path):
     equal(found, farpoint.sample(points, 500, return_distances=True, on_bad="skip"))
 
 
+@takes_minutes
 def test_a_file_that_is_changed_is_an_error(monkeypatch, tmp_path):
     path = tmp_path / "a.ply"
     farpoint.write(path, room(900))
@@ -188,7 +149,10 @@ class Murderer:
 
 
 @pytest.mark.parametrize("before", [True, False])
-@pytest.mark.parametrize("kind", ["begin", "prepare", "count", "solve", "finish", "largest", "chosen", "fill"])
+@pytest.mark.parametrize(
+    "kind",
+    ["solve", *(pytest.param(kind, marks=takes_minutes) for kind in KINDS.values() if kind != "solve")],
+)
 def test_an_actor_killed_in_each_phase(kind, before, monkeypatch, tmp_path):
     murderer = Murderer(monkeypatch, kind, before)
     points, options = room(2000), {"count": 500}
@@ -215,6 +179,7 @@ farpoint.ray.sample(np.load(sys.argv[1]), 700, tiles=3, num_cpus=0.1, log=sys.ar
 """
 
 
+@takes_minutes
 @pytest.mark.parametrize("url", ["", "file://"])
 def test_a_new_driver_goes_on(url, tmp_path, monkeypatch):
     if url:
@@ -242,6 +207,7 @@ def test_a_new_driver_goes_on(url, tmp_path, monkeypatch):
         compare(points, log=log, count=700)
 
 
+@takes_minutes
 def test_a_second_driver_takes_over(tmp_path, monkeypatch):
     save, saved = cloud._Run._save, []
 

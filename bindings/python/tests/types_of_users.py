@@ -19,6 +19,8 @@ assert_type(farpoint.sample(tensor, ratio=0.5, seed=3), torch.Tensor)
 assert_type(farpoint.sample(tensor, 3, return_distances=True), farpoint.Sample[torch.Tensor])
 assert_type(farpoint.sample(tensor, 3, return_distances=True).distances, torch.Tensor)
 assert_type(farpoint.order(tensor).indices, torch.Tensor)
+assert_type(farpoint.sample(array, 3, rows=[1, 2, 4]), NDArray[np.int64])
+assert_type(farpoint.sample(tensor, 3, mask=tensor[:, 0] > 0), torch.Tensor)
 assert_type(farpoint.sample_approximate(tensor, 3, method="grid", keep="center"), torch.Tensor)
 assert_type(farpoint.centroids(tensor, cell=0.1).points, torch.Tensor)
 

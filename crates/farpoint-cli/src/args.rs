@@ -1,8 +1,10 @@
 //! The arguments of every command, and what can be said about them before any work is done.
 
 mod algorithm;
+mod convert;
 mod demo;
 mod files;
+mod filters;
 mod generate;
 mod manual;
 mod many;
@@ -10,12 +12,16 @@ mod neighbors;
 mod numbers;
 mod place;
 mod samplers;
+mod selection;
 mod size;
+mod view;
 mod which;
 
 pub(crate) use algorithm::{Chosen, Method};
+pub(crate) use convert::Convert;
 pub(crate) use demo::{Demo, Moved};
 pub(crate) use files::{Input, Reading, Report, Rows, Writing};
+pub(crate) use filters::Filters;
 pub(crate) use generate::{Generate, Made};
 pub(crate) use manual::{Completions, Man};
 pub(crate) use many::{Found, Many};
@@ -23,7 +29,9 @@ pub(crate) use neighbors::Neighbors;
 pub(crate) use numbers::{Count, Length, Ratio};
 pub(crate) use place::{Cards, Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
+pub(crate) use selection::Selection;
 pub(crate) use size::Size;
+pub(crate) use view::View;
 pub(crate) use which::Which;
 
 use crate::messages::Verbosity;
@@ -70,13 +78,16 @@ Examples:
   farpoint sample scan.pcd -o small.ply -n 10000
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint order scan.ply -o ordered.ply           every prefix is a level of detail
+  farpoint convert scan.e57 scan.laz               into another format
   farpoint chamfer before.ply after.ply            how far apart two clouds are
   farpoint neighbors scan.ply -k 16 -o near.npz    the 16 nearest of each point
   farpoint compare scan.ply --ratio 0.25 -o look.png    samplers side by side
+  farpoint view scan.laz -o scan.html              a page to look at, without a server
   farpoint info scan.e57                           what is in a file
+  farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap      each message of a recording
 
-Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF; '-' is stdin
-or stdout.";
+Files: PLY, PCD, LAS, LAZ, E57, NPY, NPZ, KITTI and nuScenes .bin, text, OBJ, OFF, MCAP; '-' is
+stdin or stdout.";
 
 /// What `--version` prints. Made only then: asking for GPUs takes the driver a while.
 pub(crate) fn version() -> String {
@@ -97,9 +108,11 @@ pub(crate) fn version() -> String {
 pub(crate) enum Command {
     Sample(Box<Sample>),
     Order(Order),
+    Convert(Convert),
     Chamfer(Chamfer),
     Neighbors(Box<Neighbors>),
     Compare(Compare),
+    View(View),
     Info(Info),
     Generate(Generate),
     Demo(Demo),
@@ -120,6 +133,8 @@ pub(crate) struct Sample {
     pub(crate) wanted: Wanted,
     #[command(flatten)]
     pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) filters: Filters,
     #[command(flatten)]
     pub(crate) output: SampleOutput,
     #[command(flatten)]
@@ -178,6 +193,10 @@ pub(crate) struct SampleOutput {
     /// Write the chosen rows of the input (int64, in order of choice) here.
     #[arg(long, value_name = "FILE.npy")]
     pub(crate) indices: Option<PathBuf>,
+    /// Write the chosen points, and --indices, in the order of the input instead of that of choice: LAZ
+    /// is smaller then.
+    #[arg(long)]
+    pub(crate) sorted: bool,
     #[command(flatten)]
     pub(crate) writing: Writing,
 }
@@ -189,8 +208,12 @@ Examples:
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint sample scan.ply -o thin.ply --algorithm grid --cell 5cm        approximate
   farpoint sample scans/ --output-dir thin --ratio 0.25 --recursive       a folder
+  farpoint sample 'tiles/*.laz' --merge -o all.laz --spacing 0.1          tiles as one cloud
+  farpoint sample scan.laz -o ground.laz --ratio 0.1 --keep classification=2
   farpoint sample country.laz -o thin.laz --ratio 0.25 --memory 8GiB      larger than memory
   farpoint sample survey.csv -o few.laz -n 10k --xyz Easting,Northing,Height
+  farpoint sample drive.mcap --topic /lidar -n 4096 -o out.mcap --drop-zeros      each message
+  farpoint sample drive.mcap --message 3 -n 4096 -o turn.ply              one message
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 
 impl Wanted {
@@ -214,6 +237,8 @@ impl Wanted {
 pub(crate) struct Order {
     #[command(flatten)]
     pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) filters: Filters,
     #[command(flatten)]
     pub(crate) output: OrderOutput,
     #[command(flatten)]
@@ -295,7 +320,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  farpoint info scan.laz --json\n  farpoint info scan.laz --points\
-    \n"
+    \n  farpoint info drive.mcap\n"
 )]
 pub(crate) struct Info {
     /// The point cloud; '-' is stdin.

@@ -15,6 +15,7 @@ use std::path::Path;
 /// What `farpoint sample` is asked to do, whatever the files.
 pub(crate) fn sampling(args: &args::Sample) -> Result<()> {
     let Run { sampler, .. } = &args.run;
+    args.filters.filter().map_err(|wrong| anyhow!(wrong))?;
     unfit(args, sampler.method.name())?;
     match sampler.method {
         Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
@@ -27,8 +28,16 @@ pub(crate) fn sampling(args: &args::Sample) -> Result<()> {
 pub(crate) fn sample(args: &args::Sample) -> Result<()> {
     sampling(args)?;
     one_file(&args.many)?;
-    let SampleOutput { output, indices, writing } = &args.output;
-    let input = &args.input.input;
+    sampled(args, &[&args.input.input])
+}
+
+/// What `farpoint sample` writes and reports, with these inputs.
+pub(crate) fn sampled(args: &args::Sample, inputs: &[&Path]) -> Result<()> {
+    let SampleOutput { output, indices, writing, sorted } = &args.output;
+    ensure!(
+        !sorted || output.is_some() || indices.is_some(),
+        "--sorted is about what is written; add --output or --indices, or leave it out"
+    );
     let stdout = Path::new("-");
     let taken = [output.as_deref() == Some(stdout), indices.as_deref() == Some(stdout)];
     ensure!(
@@ -36,18 +45,23 @@ pub(crate) fn sample(args: &args::Sample) -> Result<()> {
         "only one of --output, --indices and --json can go to stdout; write the others to files"
     );
     match output {
-        Some(path) => cloud(path, &[input], writing)?,
+        Some(path) => cloud(path, inputs, writing)?,
         None => unused(writing, "--output")?,
     }
     if let Some(path) = indices {
-        file("--indices", path, &["npy"], &[input])?;
+        file("--indices", path, &["npy"], inputs)?;
         different("--indices", path, "--output", output.as_deref())?;
     }
-    report(&args.report, &[input, output.as_deref().unwrap_or(stdout)])
+    report(&args.report, &[inputs, &[output.as_deref().unwrap_or(stdout)]].concat())
 }
 
 /// What `farpoint order` is asked to do, whatever the files.
 pub(crate) fn ordering(args: &args::Order) -> Result<()> {
+    args.filters.filter().map_err(|wrong| anyhow!(wrong))?;
+    ensure!(
+        args.filters.of_cell().is_none(),
+        "--keep without a field is for 'sample' with --algorithm grid; give a field and its values"
+    );
     match args.run.sampler.method {
         Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm),
         Method::Approximate(method) => bail!(
@@ -61,15 +75,50 @@ pub(crate) fn ordering(args: &args::Order) -> Result<()> {
 pub(crate) fn order(args: &args::Order) -> Result<()> {
     ordering(args)?;
     one_file(&args.many)?;
+    ordered(args, &[&args.input.input])
+}
+
+/// What `farpoint order` writes and reports, with these inputs.
+pub(crate) fn ordered(args: &args::Order, inputs: &[&Path]) -> Result<()> {
     let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
-    cloud(output, &[&args.input.input], writing)?;
-    report(&args.report, &[&args.input.input, output])?;
+    cloud(output, inputs, writing)?;
+    report(&args.report, &[inputs, &[output]].concat())?;
     stdout_once(output, &args.report)
 }
 
+/// As many points as a page may hold.
+const PAGE: usize = 5_000_000;
+
+/// All of `farpoint view`.
+pub(crate) fn view(args: &args::View) -> Result<()> {
+    let Run { sampler, .. } = &args.run;
+    match sampler.method {
+        Method::Exact(algorithm) => exact(&args.run, &args.place, algorithm)?,
+        Method::Approximate(method) => bail!(
+            "--algorithm {method}: an approximate sampler, which can't put a cloud into \
+             farthest-first order; choose an exact algorithm"
+        ),
+    }
+    ensure!(
+        (1..=PAGE).contains(&args.points.0),
+        "--points {}: a page holds 1 to {} points",
+        count(args.points.0),
+        count(PAGE)
+    );
+    file("--output", &args.output, &["html", "htm"], &[&args.input.input])?;
+    report(&args.report, &[&args.input.input, &args.output])?;
+    stdout_once(&args.output, &args.report)
+}
+
 /// Refuses options about several files where there is one.
-fn one_file(many: &args::Many) -> Result<()> {
-    match many.given() {
+pub(crate) fn one_file(many: &args::Many) -> Result<()> {
+    let found = many.merge.then_some("--recursive");
+    match many.given().filter(|option| found != Some(*option)) {
+        Some(option) if many.merge => {
+            bail!(
+                "{option} is about files one by one, and --merge makes them one cloud; leave one out"
+            )
+        }
         Some(option) => bail!("{option} is about several files; add --output-dir, or leave it out"),
         None => Ok(()),
     }

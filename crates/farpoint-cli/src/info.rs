@@ -3,11 +3,13 @@
 mod description;
 mod facts;
 
+pub(crate) use facts::class_name;
+
 use crate::input::{self, Points};
 use crate::many::Failed;
 use crate::messages::{complain, warn};
 use crate::progress::Progress;
-use crate::{args, check, report};
+use crate::{args, bag, check, report};
 use anyhow::Result;
 use description::Description;
 use facts::{Attributes, Rows};
@@ -18,7 +20,12 @@ use std::path::Path;
 
 pub(crate) fn run(args: &args::Info) -> Result<()> {
     check::report(&args.report, &[&args.input])?;
-    if !args.more.is_empty() || names_several(&args.input) {
+    if args.more.is_empty()
+        && let Some(recording) = bag::recording(&args.input, &args.reading)?
+    {
+        return bag::info(args, &recording);
+    }
+    if !args.more.is_empty() || (names_several(&args.input) && !bag::is_folder(&args.input)?) {
         return several(args);
     }
     let found = description(&args.input, args)?;

@@ -1,10 +1,11 @@
 //! From a file to points that can be sampled, with the warnings a user should see.
 
 use crate::args;
+use crate::args::Filters;
 use crate::messages::{self, warn};
 use crate::progress::Progress;
 use anyhow::{Result, anyhow};
-use farpoint_files::{Notes, Rows};
+use farpoint_files::{Chosen, Notes, Rows};
 pub use farpoint_files::{Points, each_precision, narrowed};
 use farpoint_io::{Cloud, Format, ReadOptions};
 use std::path::Path;
@@ -32,9 +33,13 @@ fn unused_options(name: &str, cloud: &Cloud, options: &ReadOptions) {
     let Some(format) = cloud.format() else { return };
     let xyz = options.xyz.is_some() && !matches!(format, Format::Text | Format::Raw);
     let columns = options.columns.is_some() && format != Format::Raw;
-    for (unused, option, kind) in
-        [(xyz, "--xyz", "text and raw files"), (columns, "--columns", "raw files")]
-    {
+    let other = format != Format::Mcap;
+    for (unused, option, kind) in [
+        (xyz, "--xyz", "text and raw files"),
+        (columns, "--columns", "raw files"),
+        (other && options.topic.is_some(), "--topic", "MCAP recordings"),
+        (other && options.message.is_some(), "--message", "MCAP recordings"),
+    ] {
         if unused {
             warn(&format!("{name}: {option} is for {kind} and changes nothing in {format}"));
         }
@@ -53,6 +58,21 @@ pub(crate) fn prepare<'a>(cloud: &'a Cloud, path: &Path, args: args::Rows) -> Re
     let points = farpoint_files::prepare(cloud, &name(path), rows, &mut notes);
     messages::pass_on(&notes);
     points.map_err(|error| anyhow!(error))
+}
+
+/// As [`prepare`], of the rows that the filters choose.
+pub(crate) fn choose<'a>(
+    cloud: &'a Cloud,
+    path: &Path,
+    args: args::Rows,
+    filters: &Filters,
+) -> Result<Chosen<'a>> {
+    let mut notes = Notes::default();
+    let rows = Rows { drop_zeros: args.drop_zeros, single: args.f32 };
+    let filter = filters.filter().map_err(|wrong| anyhow!(wrong))?;
+    let chosen = farpoint_files::choose(cloud, &name(path), rows, &filter, &mut notes);
+    messages::pass_on(&notes);
+    chosen.map_err(|error| anyhow!(error))
 }
 
 /// Says which of all rows are bad, which are zeros, and what is done with them.

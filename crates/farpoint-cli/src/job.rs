@@ -3,13 +3,14 @@
 
 use crate::args::{Approximate, Estimator, Keep, Method, NpduOrder, Run, StartAt, Where};
 use crate::device;
-use crate::input::{Points, each_precision};
+use crate::input::Points;
 use crate::outcome::{Outcome, RanOn, figures, named};
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use farpoint::approximate::{self, ApproximateSampler, Order};
-use farpoint::{Amount, BadRows, Device, Sampler, Scalar, Start};
-use farpoint_files as files;
+use farpoint::{Amount, BadRows, Cpu, Device, Sampler, Scalar, Start};
+use farpoint_cuda::Gpus;
+use farpoint_files::{self as files, Chosen, each_chosen};
 use serde_json::json;
 use std::time::Instant;
 
@@ -48,7 +49,8 @@ impl Job {
     /// Bytes that it takes on the CPU at least, besides the cloud: a copy of the coordinates with
     /// distances, and as much again for most algorithms, which order the copy. Measured: 37 to 53
     /// bytes for each point in single precision, 82 for fastpoint.
-    pub(crate) fn bytes(&self, points: &Points<'_>) -> u64 {
+    pub(crate) fn bytes(&self, points: &Chosen<'_>) -> u64 {
+        let points = &points.points;
         let plain = match self {
             Self::Exact(job) => {
                 matches!(job.algorithm.name(), "auto" | "naive" | "reference" | "persistent")
@@ -59,36 +61,53 @@ impl Job {
         points.len() as u64 * size * if plain { 4 } else { 8 }
     }
 
+    /// The rows that it chooses of points, on this CPU.
+    pub(crate) fn rows<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+        &self,
+        points: &P,
+        cpu: &Cpu,
+    ) -> Result<Vec<usize>, farpoint::Error> {
+        Ok(match self {
+            Self::Exact(job) => job.on(cpu).sample(points)?.indices,
+            Self::Approximate(job) | Self::Centroids(job) => job.on(cpu).sample(points)?.indices,
+        })
+    }
+
     /// Runs it where the options say.
     pub(crate) fn run(
         &self,
-        points: &Points<'_>,
+        input: &Chosen<'_>,
         place: &Where,
         statistics: bool,
         progress: &Progress,
     ) -> Result<Outcome> {
-        Ok(match self {
+        let outcome = match self {
             Self::Exact(job) => {
                 let has = |kind| job.algorithm.check(kind);
-                let most = job.amount.limit(points.len()).unwrap_or(0);
-                let pays = || farpoint_cuda::fps::pays(points.len(), most);
-                device::choose(place, &has, pays)?.run_on_all(
-                    |cpu| each_precision!(points, points => exact(job, points, cpu, None, progress)),
+                let all = input.points.len() - input.left_out();
+                let most = job.amount.limit(all).unwrap_or(0);
+                let pays = || farpoint_cuda::fps::pays(all, most);
+                let place = device::choose(place, &has, pays)?;
+                let placement = |gpus: &Gpus| each_chosen!(input, _all, some => gpus.placement(job, some));
+                place.with_room(placement).run_on_all(
+                    |cpu| each_chosen!(input, _all, some => exact(job, some, cpu, None, progress)),
                     |gpus| {
                         let name = Some(gpus.as_slice()[0].properties().name.as_str());
-                        each_precision!(points, points => exact(job, points, gpus, name, progress))
+                        each_chosen!(input, _all, some => exact(job, some, gpus, name, progress))
                     },
                 )?
             }
-            Self::Approximate(job) => each_precision!(points, points => {
-                let outcome = approximate(job, points, place, progress)?;
+            Self::Approximate(job) => {
+                let outcome =
+                    each_chosen!(input, all, some => approximate(job, all, some, place, progress))?;
                 let kept = outcome.statistics.filter(|_| statistics);
                 Outcome { statistics: kept, ..outcome }
-            }),
-            Self::Centroids(job) => {
-                each_precision!(points, points => centroids(job, points, place, progress)?)
             }
-        })
+            Self::Centroids(job) => {
+                each_chosen!(input, _all, some => centroids(job, some, place, progress))?
+            }
+        };
+        Ok(Outcome { dropped: outcome.dropped + input.left_out(), ..outcome })
     }
 }
 
@@ -145,28 +164,24 @@ fn order(order: NpduOrder) -> Order {
 }
 
 /// The start that was requested, or for exact algorithms the first row that can be used.
-pub(crate) fn start(points: &Points<'_>, run: &Run, drop_zeros: bool) -> Result<Option<Start>> {
+pub(crate) fn start(input: &Chosen<'_>, run: &Run, drop_zeros: bool) -> Result<Option<Start>> {
     let Some(start) = &run.start else {
         let exact = matches!(run.sampler.method, Method::Exact(_));
-        return Ok(exact.then(|| Start::Index(points.first_usable().unwrap_or(0))));
+        return Ok(exact.then(|| input.first_usable().map_or(Start::First, Start::Index)));
     };
-    if let (StartAt::Rows(rows), true) = (start, drop_zeros) {
-        let usable = |row: usize| {
-            each_precision!(points, points => points
-                .get(row)
-                .is_none_or(|row| row.iter().all(|value| Scalar::is_finite(*value))))
-        };
-        if let Some(row) = rows.iter().find(|row| !usable(**row)) {
-            bail!("--start {row}: --drop-zeros leaves that row out, or it holds NaN or infinity");
+    if let (StartAt::Rows(rows), true) = (start, drop_zeros || input.used.is_some()) {
+        if let Some(row) = rows.iter().find(|row| input.is_usable(**row) == Some(false)) {
+            let what = if drop_zeros { "--drop-zeros leaves" } else { "the filters leave" };
+            bail!("--start {row}: {what} that row out, or it holds NaN or infinity");
         }
     }
     Ok(Some(start.with_seed(run.seed.unwrap_or(0))))
 }
 
 /// By an exact algorithm on any device; `gpu` is the name of one.
-fn exact<T: Scalar, D: Device<T>>(
+fn exact<T: Scalar, P: farpoint::Points<T> + ?Sized, D: Device<T>>(
     job: &Sampler,
-    points: &[[T; 3]],
+    points: &P,
     device: &D,
     gpu: Option<&str>,
     progress: &Progress,
@@ -176,9 +191,10 @@ fn exact<T: Scalar, D: Device<T>>(
     Ok(Outcome::exact(sample, gpu, start.elapsed().as_secs_f64()))
 }
 
-fn approximate<T: Scalar>(
+fn approximate<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     job: &ApproximateSampler,
-    points: &[[T; 3]],
+    all: &[[T; 3]],
+    points: &P,
     place: &Where,
     progress: &Progress,
 ) -> Result<Outcome, farpoint::Error> {
@@ -186,7 +202,7 @@ fn approximate<T: Scalar>(
     let cpu = device::cpu(place);
     let sample = job.on(&cpu).sample_with(points, &mut |step| progress.step(step))?;
     let seconds = start.elapsed().as_secs_f64();
-    let chosen: Vec<[T; 3]> = sample.indices.iter().map(|&row| points[row]).collect();
+    let chosen: Vec<[T; 3]> = sample.indices.iter().map(|&row| all[row]).collect();
     Ok(Outcome {
         covering_radius: files::covering_radius(points, &chosen)?,
         indices: sample.indices,
@@ -202,9 +218,9 @@ fn approximate<T: Scalar>(
     })
 }
 
-fn centroids<T: Scalar>(
+fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
     job: &ApproximateSampler,
-    points: &[[T; 3]],
+    points: &P,
     place: &Where,
     progress: &Progress,
 ) -> Result<Outcome, farpoint::Error> {

@@ -1,6 +1,7 @@
 //! `farpoint sample` of a file through the disk: where memory is limited, or too little is free.
 
 use crate::args::{self, Device, Length, Method, SampleOutput};
+use crate::merged::About;
 use crate::messages::{note, warn};
 use crate::output::{count, number, print, seconds};
 use crate::progress::Progress;
@@ -8,7 +9,7 @@ use crate::report::Files;
 use crate::{input, interrupt, messages, output, units};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Algorithm;
-use farpoint_io::{Error, Scan, memory};
+use farpoint_io::{Error, Filter, Scan, memory};
 use farpoint_spool::{Event, Job, Outputs, Sampled};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -32,23 +33,18 @@ pub fn before_large(prepare: fn()) {
 
 /// A file that is sampled through the disk.
 pub(crate) struct Large {
-    scan: Scan,
-    memory: u64,
+    pub(crate) scan: Scan,
+    pub(crate) memory: u64,
+    /// What is told of several files that are one cloud.
+    pub(crate) about: Option<About>,
 }
 
 /// The file, if it is sampled through the disk: if a spool is given, or if it takes more memory than is
 /// allowed or free.
 pub(crate) fn chosen(args: &args::Sample) -> Result<Option<Large>> {
     let (path, options) = (&args.input.input, args.input.reading.options());
-    ensure!(
-        args.spool.is_some() || !args.resume,
-        "--resume goes on with a run whose files are kept; give their folder by --spool"
-    );
-    let Method::Exact(_) = args.run.sampler.method else {
-        let given = args.memory.is_some() || args.spool.is_some();
-        ensure!(!given, "--memory and --spool are for exact algorithms; leave them out");
-        return Ok(None);
-    };
+    limit(args)?;
+    let Method::Exact(_) = args.run.sampler.method else { return Ok(None) };
     let allowed = args.memory.map(|size| size.0);
     if path == Path::new("-") {
         ensure!(
@@ -61,11 +57,60 @@ pub(crate) fn chosen(args: &args::Sample) -> Result<Option<Large>> {
         return too_large(args);
     }
     let memory = allowed.map_or_else(most, Ok)?;
-    let scan = Scan::open(path, &options, Some(memory))?;
+    let scan = Scan::open(path, &options, Some(memory))?.filtered(filter(args)?)?;
     if args.spool.is_none() && needed(&scan) <= memory {
         return Ok(None);
     }
-    Ok(Some(Large { scan, memory }))
+    Ok(Some(Large { scan, memory, about: None }))
+}
+
+fn filter(args: &args::Sample) -> Result<Filter> {
+    args.filters.filter().map_err(|wrong| anyhow!(wrong))
+}
+
+/// The memory that is set by options.
+pub(crate) fn limit(args: &args::Sample) -> Result<Option<u64>> {
+    let Method::Exact(_) = args.run.sampler.method else {
+        let given = args.memory.is_some() || args.spool.is_some();
+        ensure!(!given, "--memory and --spool are for exact algorithms; leave them out");
+        return Ok(None);
+    };
+    ensure!(
+        args.spool.is_some() || !args.resume,
+        "--resume goes on with a run whose files are kept; give their folder by --spool"
+    );
+    match args.memory {
+        Some(size) => Ok(Some(size.0)),
+        None => args.spool.as_ref().map(|_| most()).transpose(),
+    }
+}
+
+/// The memory for sampling through the disk, if this is how a cloud is sampled.
+pub(crate) fn asked(args: &args::Sample, scan: &Scan) -> Result<Option<u64>> {
+    let needed = needed(scan);
+    if let Some(memory) = limit(args)? {
+        return Ok((args.spool.is_some() || needed > memory).then_some(memory));
+    }
+    let exact = matches!(args.run.sampler.method, Method::Exact(_));
+    let Some(free) = memory::available().filter(|free| exact && needed > *free) else {
+        return Ok(None);
+    };
+    if asks_for_more(args).is_some() {
+        return Ok(None);
+    }
+    let memory = (free as f64 * FREE) as u64;
+    tell(scan.name(), needed, free, memory);
+    Ok(Some(memory))
+}
+
+fn tell(name: &str, needed: u64, free: u64, memory: u64) {
+    note(&format!(
+        "{name}: would take about {} of memory, {} are free; sampled through the disk with {} (--memory and \
+         --spool set how much and where)",
+        bytes(needed),
+        bytes(free),
+        bytes(memory)
+    ));
 }
 
 /// The memory that a run may take where nobody says how much.
@@ -96,22 +141,15 @@ fn too_large(args: &args::Sample) -> Result<Option<Large>> {
     };
     let scan = match scan {
         Err(Error::NotInParts { .. }) => return Ok(None),
-        found => found?,
+        found => found?.filtered(filter(args)?)?,
     };
     let needed = needed(&scan);
     if needed <= free {
         return Ok(None);
     }
     let memory = (free as f64 * FREE) as u64;
-    note(&format!(
-        "{}: would take about {} of memory, {} are free; sampled through the disk with {} (--memory and \
-         --spool set how much and where)",
-        input::name(path),
-        bytes(needed),
-        bytes(free),
-        bytes(memory)
-    ));
-    Ok(Some(Large { scan, memory }))
+    tell(&input::name(path), needed, free, memory);
+    Ok(Some(Large { scan, memory, about: None }))
 }
 
 /// Bytes that sampling a file in memory takes.
@@ -145,7 +183,8 @@ fn asks_for_more(args: &args::Sample) -> Option<&'static str> {
 
 /// Samples it, writes and reports.
 pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
-    let (path, name) = (&args.input.input, input::name(&args.input.input));
+    let name = large.scan.name().to_owned();
+    let path = Path::new(&name);
     if let Some(option) = asks_for_more(args) {
         bail!("{name}: {option} is for clouds in memory; leave it out, or allow more --memory");
     }
@@ -164,8 +203,9 @@ pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
         .drop_zeros(args.input.rows.drop_zeros)
         .single(args.input.rows.f32)
         .spool(spool)
-        .resume(args.resume);
-    let SampleOutput { output, indices, writing } = &args.output;
+        .resume(args.resume)
+        .sorted(args.output.sorted);
+    let SampleOutput { output, indices, writing, .. } = &args.output;
     let options = writing.options(writing.scale.map(|scale: Length| scale.in_units_of(unit)));
     let points = output.as_deref().map(|path| (path, &options));
     let outputs = Outputs { points, indices: indices.as_deref() };
@@ -173,7 +213,7 @@ pub(crate) fn run(args: &args::Sample, large: &Large) -> Result<()> {
     let rows = args.input.rows;
     let sampled = on_threads(args, || {
         farpoint_spool::sample(scan, &job, &outputs, &mut |event| {
-            told(&name, rows, event, &progress);
+            told(scan, rows, event, &progress);
             true
         })
     });
@@ -215,10 +255,17 @@ fn folder(args: &args::Sample) -> Result<(Option<interrupt::Temporary>, PathBuf)
 }
 
 /// Passes on what a user should see.
-fn told(name: &str, rows: args::Rows, event: Event, progress: &Progress) {
+fn told(scan: &Scan, rows: args::Rows, event: Event, progress: &Progress) {
+    let name = scan.name();
     match event {
         Event::Surveyed { rows: all, bad, zeros, corner } => {
-            input::tell(name, rows, [all, bad, zeros].map(|n| n as usize));
+            let [all, mut bad, zeros] = [all, bad, zeros].map(|n| n as usize);
+            if !scan.filter().is_empty() {
+                let kept = all - bad;
+                note(&format!("{name}: {} of {} rows are used", count(kept), count(all)));
+                bad = 0;
+            }
+            input::tell(name, rows, [all, bad, zeros]);
             if let Some(corner) = corner {
                 input::tell_narrowed(name, corner);
             }
@@ -237,11 +284,13 @@ fn told(name: &str, rows: args::Rows, event: Event, progress: &Progress) {
 
 fn report(args: &args::Sample, large: &Large, sampled: &Sampled) -> Result<()> {
     let SampleOutput { output, indices, .. } = &args.output;
-    let files = Files { input: &args.input.input, output: output.as_deref() };
+    let files = Files { input: Path::new(large.scan.name()), output: output.as_deref() };
     let wrote = output.is_some() || indices.is_some();
     let stdout = Some(Path::new("-"));
     let taken = output.as_deref() == stdout || indices.as_deref() == stdout;
     let mut object = as_json(&files, large, sampled);
+    let mut table = as_table(&files, large, sampled);
+    large.about.iter().for_each(|about| about.report(&mut object, &mut table));
     object["warnings"] = messages::warnings().into();
     let text = format!("{object}\n");
     if args.report.prints() {
@@ -255,7 +304,7 @@ fn report(args: &args::Sample, large: &Large, sampled: &Sampled) -> Result<()> {
             "nothing was written; give -o FILE for the points, or --indices FILE.npy for their rows",
         );
     }
-    if taken { Ok(()) } else { print(&as_table(&files, large, sampled)) }
+    if taken { Ok(()) } else { print(&table) }
 }
 
 fn as_json(files: &Files<'_>, large: &Large, sampled: &Sampled) -> Value {

@@ -8,9 +8,11 @@
 #![doc(hidden)]
 
 mod args;
+mod bag;
 mod chamfer;
 mod check;
 mod compare;
+mod convert;
 pub mod csv;
 mod demo;
 mod device;
@@ -23,6 +25,7 @@ mod large;
 mod layout;
 mod manual;
 mod many;
+mod merged;
 mod messages;
 mod neighbors;
 mod order;
@@ -32,8 +35,10 @@ mod picture;
 mod progress;
 mod report;
 mod sample;
+mod selection;
 mod text;
 mod units;
+mod view;
 
 pub use farpoint_files::each_precision;
 pub use large::before_large;
@@ -56,11 +61,16 @@ pub fn main() -> ExitCode {
     messages::set_verbosity(args.messages.verbosity());
     interrupt::install();
     let result = match args.command {
-        Command::Sample(args) => sample::run(&args),
+        Command::Sample(mut args) => {
+            args.approximate.keep = args.filters.of_cell();
+            sample::run(&args)
+        }
         Command::Order(args) => order::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Chamfer(args) => chamfer::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Demo(args) => demo::run(&args),
@@ -74,7 +84,10 @@ pub fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             messages::complain("error", &format!("{error}"));
-            many::status(&error)
+            match error.is::<bag::Unread>() {
+                true => ExitCode::from(many::SOME_FAILED),
+                false => many::status(&error),
+            }
         }
     }
 }

@@ -5,11 +5,11 @@ mod apart;
 mod report;
 
 use crate::args::{
-    Approximate, Cards, Many, Order, Reading, Report, Rows, Run, Sample, Where, Writing,
+    Approximate, Cards, Convert, Many, Order, Reading, Report, Rows, Run, Sample, Where, Writing,
 };
 use crate::messages::{self, complain, warn};
 use crate::progress::Progress;
-use crate::{args, check, interrupt, job};
+use crate::{args, bag, check, interrupt, job};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Progress as Step;
 use farpoint_files::{Batch, On, Options, Side, Wanted, Worker, expand, names_several, plan};
@@ -57,8 +57,13 @@ struct Asked<'a> {
 
 /// Whether this is about many files.
 pub(crate) fn is_asked(first: &Path, many: &Many) -> bool {
+    if many.merge {
+        return false;
+    }
     let given = many.output_dir.is_some() || many.one.is_some();
-    given || !many.more.is_empty() || names_several(first)
+    // A folder may be one recording.
+    let several = names_several(first) && !bag::is_folder(first).unwrap_or(false);
+    given || !many.more.is_empty() || several
 }
 
 /// `farpoint sample`.
@@ -84,7 +89,11 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
         first: &args.input.input,
         many: &args.many,
         memory: args.memory.map(|size| size.0),
-        options: options(wanted, (&args.input.reading, args.input.rows), &args.run, given, writing),
+        options: Options {
+            filter: args.filters.filter().map_err(|wrong| anyhow!(wrong))?,
+            sorted: args.output.sorted,
+            ..options(wanted, (&args.input.reading, args.input.rows), &args.run, given, writing)
+        },
         on: on(&args.place)?,
         writing,
         report: &args.report,
@@ -102,11 +111,38 @@ pub(crate) fn order(args: &Order) -> Result<()> {
         first: &args.input.input,
         many: &args.many,
         memory: None,
-        options: options(Wanted::Order, reading, &args.run, None, writing),
+        options: Options {
+            filter: args.filters.filter().map_err(|wrong| anyhow!(wrong))?,
+            ..options(Wanted::Order, reading, &args.run, None, writing)
+        },
         on: on(&args.place)?,
         writing,
         report: &args.report,
         verb: "ordering",
+    }
+    .run()
+}
+
+/// `farpoint convert`.
+pub(crate) fn convert(args: &Convert) -> Result<()> {
+    let writing = &args.writing;
+    let rows = farpoint_files::Rows { drop_zeros: args.drop_zeros, single: false };
+    Asked {
+        first: &args.input,
+        many: &args.many,
+        memory: None,
+        options: Options {
+            reading: args.reading.options(),
+            rows,
+            filter: args.filter()?,
+            writing: writing.options(None),
+            scale: writing.scale,
+            ..Options::new(Wanted::All)
+        },
+        on: On::default(),
+        writing,
+        report: &args.report,
+        verb: "converting",
     }
     .run()
 }
@@ -183,7 +219,8 @@ impl Asked<'_> {
     fn check(&self) -> Result<&Path> {
         let Some(out) = &self.many.output_dir else {
             bail!(
-                "{}: several files have several outputs; add --output-dir DIR for a folder that they go to",
+                "{}: several files have several outputs; add --output-dir DIR for a folder that they go to, or \
+                 --merge to take them as one cloud",
                 self.first.display()
             )
         };

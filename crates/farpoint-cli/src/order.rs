@@ -4,25 +4,49 @@ use crate::input::{self, Points};
 use crate::job::{self, Job};
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
-use crate::{args, check, many, output, units};
+use crate::{args, check, many, merged, output, selection, units};
 use anyhow::{Result, anyhow, bail};
 use farpoint::Amount;
-use farpoint_io::memory;
-use std::path::Path;
+use farpoint_io::{Cloud, memory};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub(crate) fn run(args: &args::Order) -> Result<()> {
     if many::is_asked(&args.input.input, &args.many) {
+        selection::refuse(&args.run.selection, "a single file")?;
         return many::order(args);
     }
+    if args.many.merge {
+        selection::refuse(&args.run.selection, "a single file")?;
+        check::ordering(args)?;
+        check::one_file(&args.many)?;
+        let paths = merged::paths(&args.input.input, &args.many)?;
+        let inputs: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+        check::ordered(args, &inputs)?;
+        let merged = merged::open(&paths, &args.input.reading, None)?;
+        let (cloud, about, read) = merged::load(&merged)?;
+        return ordered(args, Path::new(merged.scan().name()), cloud, read, Some(&about));
+    }
     check::order(args)?;
+    let path = &args.input.input;
+    let (cloud, read) = input::read(path, &args.input.reading.options())?;
+    ordered(args, path, cloud, read, None)
+}
+
+fn ordered(
+    args: &args::Order,
+    path: &Path,
+    mut cloud: Cloud,
+    read: f64,
+    about: Option<&merged::About>,
+) -> Result<()> {
     let Some(output) = &args.output.output else { bail!("no output is given; add --output FILE") };
-    let (path, name) = (&args.input.input, input::name(&args.input.input));
-    let (mut cloud, read) = input::read(path, &args.input.reading.options())?;
-    let points = input::prepare(&cloud, path, args.input.rows)?;
+    let name = input::name(path);
+    let points = input::choose(&cloud, path, args.input.rows, &args.filters)?;
+    let points = selection::among(points, &args.run.selection)?;
     let writing = &args.output.writing;
     let unit = units::of(&cloud, &name, &[("--scale", writing.scale)])?;
-    let (all, single) = (points.len(), matches!(points, Points::F32(_)));
+    let (all, single) = (points.of, matches!(points.points, Points::F32(_)));
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
     let job = Job::new(&args.run, None, Amount::All, start, false);
     memory::require(&name, job.bytes(&points))?;
@@ -37,7 +61,8 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     output::write_cloud(output, &cloud, &outcome.indices, &writing.options(scale))?;
     let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };
     let files = Files { input: path, output: Some(output) };
-    let object = report::as_json(&files, &outcome, all, &times);
-    let table = report::as_table(&files, &outcome, all, &times);
+    let mut object = report::as_json(&files, &outcome, all, &times);
+    let mut table = report::as_table(&files, &outcome, all, &times);
+    about.iter().for_each(|about| about.report(&mut object, &mut table));
     report::print(&args.report, object, &table, output == Path::new("-"))
 }

@@ -71,7 +71,8 @@ impl Progress {
         Self::counting(verb, what, "files")
     }
 
-    fn counting(verb: &'static str, what: &str, unit: &'static str) -> Self {
+    /// As [`Progress::start`], for work that counts something else.
+    pub(crate) fn counting(verb: &'static str, what: &str, unit: &'static str) -> Self {
         let shared = Arc::new(Shared {
             done: AtomicU64::new(0),
             wanted: AtomicU64::new(0),

@@ -80,7 +80,7 @@ impl Walk {
                 let fix = "write to another folder; inputs are kept";
                 return Err(Error::given(path, "is the folder of the outputs, too", fix));
             }
-            let readable = |inside: &Path| Format::from_path(inside).is_some();
+            let readable = |inside: &Path| Format::of_input(inside).is_some();
             self.folder(path, Path::new(""), self.recursive, &readable, found)?;
             if found.len() == before {
                 let fix = "give a folder with point clouds, or --recursive for those below";

@@ -55,7 +55,10 @@ pub use manifest::{MANIFEST, Manifest, TRIES_MOST};
 pub use notes::{Kind, Notes};
 pub use options::{Method, Options, Wanted};
 pub use plan::{File, plan};
-pub use points::{Points, Rows, narrowed, prepare, tell_narrowed, tell_rows};
+pub use points::{
+    Chosen, Points, Rows, Used, choose, converted, narrowed, prepare, tell_filtered, tell_narrowed,
+    tell_rows,
+};
 pub use row::{Done, Row, answer, read_answer};
 pub use run::{Apart, Side, run};
 pub use stop::Stop;

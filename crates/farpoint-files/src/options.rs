@@ -2,7 +2,7 @@
 
 use crate::{Length, Rows};
 use farpoint::{Algorithm, Amount, Start, approximate};
-use farpoint_io::{ReadOptions, WriteOptions};
+use farpoint_io::{Filter, ReadOptions, WriteOptions};
 
 /// How many points are chosen; lengths are in the unit of each file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub enum Wanted {
     Cell(Length),
     /// All, farthest first, with the distance of each to those before it in a column `spacing`.
     Order,
+    /// All, in their order, without sampling: files are converted. Rows with NaN stay.
+    All,
 }
 
 impl Wanted {
@@ -35,7 +37,7 @@ impl Wanted {
             Self::Ratio(ratio) => Amount::Ratio(ratio),
             Self::Spacing(length) => Amount::Spacing(length.in_units_of(unit)),
             Self::Cell(length) => Amount::Cell(length.in_units_of(unit)),
-            Self::Order => Amount::All,
+            Self::Order | Self::All => Amount::All,
         }
     }
 }
@@ -58,12 +60,16 @@ pub struct Options {
     pub reading: ReadOptions,
     /// Which rows are used, in which precision.
     pub rows: Rows,
+    /// Which rows are used, by place and attributes.
+    pub filter: Filter,
     /// How many points are chosen.
     pub wanted: Wanted,
     /// The sampler.
     pub method: Method,
     /// Where it starts; the first row that can be used unless set.
     pub start: Option<Start>,
+    /// Whether chosen points are written in the order of the input.
+    pub sorted: bool,
     /// How outputs are written.
     pub writing: WriteOptions,
     /// Step of the coordinates in LAS and LAZ.
@@ -76,9 +82,11 @@ impl Options {
         Self {
             reading: ReadOptions::default(),
             rows: Rows::default(),
+            filter: Filter::default(),
             wanted,
             method: Method::Exact(Algorithm::Auto),
             start: None,
+            sorted: false,
             writing: WriteOptions::default(),
             scale: None,
         }
@@ -86,7 +94,7 @@ impl Options {
 
     /// A digest of all that changes outputs, in 16 digits: which exact algorithm runs, and where, does not.
     pub fn digest(&self) -> String {
-        let Self { reading, rows, wanted, method, start, writing, scale } = self;
+        let Self { reading, rows, filter, wanted, method, start, sorted, writing, scale } = self;
         let method = match method {
             Method::Exact(_) => "exact".to_owned(),
             Method::Approximate(method) => format!("{method:?}"),
@@ -94,6 +102,8 @@ impl Options {
         };
         let text =
             format!("1 {reading:?} {rows:?} {wanted:?} {method} {start:?} {writing:?} {scale:?}");
+        let text = if filter.is_empty() { text } else { format!("{text} {filter}") };
+        let text = if *sorted { text + " sorted" } else { text };
         // FNV-1a: options are few, and nobody gains by making two agree.
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
@@ -117,6 +127,11 @@ mod tests {
             Options { method: Method::Approximate(random), ..options.clone() },
             Options { method: Method::Centroids(random), ..options.clone() },
             Options { scale: "1mm".parse().ok(), ..options.clone() },
+            Options { sorted: true, ..options.clone() },
+            Options {
+                filter: Filter::default().keep("classification=2".parse().unwrap()),
+                ..options.clone()
+            },
             Options { rows: Rows { drop_zeros: true, single: false }, ..options.clone() },
         ];
         let mut digests: Vec<_> = others.iter().map(Options::digest).collect();

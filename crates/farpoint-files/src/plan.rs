@@ -34,6 +34,9 @@ pub fn plan(found: Vec<Found>, out: &Path, to: Option<&str>) -> Result<Vec<File>
     let mut taken: HashMap<PathBuf, usize> = HashMap::with_capacity(found.len());
     let mut inputs = Identities::default();
     for Found { path, inside } in found {
+        // Outputs are not packed.
+        let packed = inside.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+        let inside = if packed { inside.with_extension("") } else { inside };
         let place = match to {
             Some(extension) => renamed(&inside, extension),
             None => inside,

@@ -13,7 +13,9 @@ const POINT: u64 = 24 + 64 + 40;
 /// Bytes that the work on the file takes, at most for usual files.
 pub(crate) fn of(path: &Path, size: u64) -> u64 {
     // LASzip makes a point of 30 bytes about 5; 20 to 40 bytes of memory for each byte of other binary files.
-    let factor = match Format::from_path(path) {
+    let factor = match Format::of_input(path) {
+        // Text becomes a fifth, of which the rest is made.
+        _ if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) => 60,
         Some(Format::Laz | Format::E57 | Format::Npz) => 40,
         Some(Format::Las) => 8,
         _ => 12,

@@ -1,6 +1,9 @@
 //! The work on a file: read, sample, write.
 
-use crate::{Done, Method, Notes, Options, Points, Stop, Wanted, each_precision, prepare, unit};
+use crate::points::Chosen as Input;
+use crate::{
+    Done, Method, Notes, Options, Points, Stop, Wanted, choose, converted, each_chosen, unit,
+};
 use farpoint::approximate::ApproximateSampler;
 use farpoint::{Amount, BadRows, Cpu, Device, Level, Matcher, Progress, Sampler, Scalar, Start};
 use farpoint_cuda::Gpu;
@@ -34,6 +37,15 @@ struct Chosen {
     distances: Vec<f64>,
     radius: f64,
     made: Option<Cloud>,
+}
+
+/// What a device says of a job that it can't do.
+struct Failed(String);
+
+impl<E: std::error::Error> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
 }
 
 impl Worker {
@@ -77,14 +89,15 @@ impl Worker {
         stop.check(&name)?;
         let lengths = [("spacing", options.wanted.length()), ("scale", options.scale)];
         let unit = unit(&cloud, &name, &lengths, notes)?;
-        let points = prepare(&cloud, &name, options.rows, notes)?;
-        let (all, single) = (points.len(), matches!(points, Points::F32(_)));
-        let need = all as u64 * if single { 32 } else { 64 };
-        memory::require(&name, need).map_err(|error| error.to_string())?;
-        let chosen = self.chosen(&points, unit, stop);
-        let chosen =
-            chosen.map_err(|error| stop.reason(&name).unwrap_or(format!("{name}: {error}")))?;
-        drop(points);
+        let (chosen, single) = match options.wanted {
+            Wanted::All => {
+                let drop_zeros = options.rows.drop_zeros;
+                let rows = converted(&cloud, &name, drop_zeros, &options.filter, notes)?;
+                (Chosen { rows, distances: Vec::new(), radius: 0.0, made: None }, false)
+            }
+            _ => self.sampled(&cloud, &name, unit, stop, notes)?,
+        };
+        let all = cloud.len();
         stop.check(&name)?;
         let radius = chosen.radius;
         let samples = chosen.rows.len() as u64;
@@ -104,6 +117,28 @@ impl Worker {
         Ok(Done { points: all as u64, samples, radius, bytes })
     }
 
+    /// The points that are chosen, and whether in single precision.
+    fn sampled(
+        &self,
+        cloud: &Cloud,
+        name: &str,
+        unit: f64,
+        stop: &Stop<'_>,
+        notes: &mut Notes,
+    ) -> Result<(Chosen, bool), String> {
+        let options = &self.options;
+        let input = choose(cloud, name, options.rows, &options.filter, notes)?;
+        let single = matches!(input.points, Points::F32(_));
+        let need = cloud.len() as u64 * if single { 32 } else { 64 };
+        memory::require(name, need).map_err(|error| error.to_string())?;
+        let failed = |error: Failed| stop.reason(name).unwrap_or(format!("{name}: {}", error.0));
+        let mut chosen = self.chosen(&input, unit, stop).map_err(failed)?;
+        if options.sorted && chosen.made.is_none() {
+            chosen.rows.sort_unstable();
+        }
+        Ok((chosen, single))
+    }
+
     /// Refuses an output before the input is read.
     fn check_output(&self, output: &Path, name: &str) -> Result<(), String> {
         let folder =
@@ -114,53 +149,54 @@ impl Worker {
         checked.map(drop).map_err(|error| format!("{name}: {error}"))
     }
 
-    fn chosen(&self, points: &Points<'_>, unit: f64, stop: &Stop<'_>) -> Result<Chosen, String> {
+    fn chosen(&self, input: &Input<'_>, unit: f64, stop: &Stop<'_>) -> Result<Chosen, Failed> {
         let amount = self.options.wanted.amount(unit);
-        let first = || Start::Index(points.first_usable().unwrap_or(0));
+        let first = || input.first_usable().map_or(Start::First, Start::Index);
         let start = self.options.start.clone();
         match self.options.method {
             Method::Exact(algorithm) => {
                 let job = Sampler::new(amount).algorithm(algorithm).bad_rows(BadRows::Skip);
                 let job = job.start(start.unwrap_or_else(first));
                 match &self.gpu {
-                    Some(gpu) => each_precision!(points, points => exact(&job, points, gpu, stop)),
-                    None => each_precision!(points, points => exact(&job, points, &self.cpu, stop)),
+                    Some(gpu) => each_chosen!(input, _all, some => exact(&job, some, gpu, stop)),
+                    None => each_chosen!(input, _all, some => exact(&job, some, &self.cpu, stop)),
                 }
             }
             Method::Approximate(method) => {
                 let job = approximate(method, amount, start);
-                each_precision!(points, points => self.approximate(&job, points, stop))
+                each_chosen!(input, all, some => self.approximate(&job, all, some, stop))
             }
             Method::Centroids(method) => {
                 let job = approximate(method, amount, start);
-                each_precision!(points, points => self.centroids(&job, points, stop))
+                each_chosen!(input, _all, some => self.centroids(&job, some, stop))
             }
         }
     }
 
-    fn approximate<T: Scalar>(
+    fn approximate<T: Scalar, P: farpoint::Points<T> + ?Sized>(
         &self,
         job: &ApproximateSampler,
-        points: &[[T; 3]],
+        all: &[[T; 3]],
+        some: &P,
         stop: &Stop<'_>,
-    ) -> Result<Chosen, String> {
-        let sample = job.on(&self.cpu).sample_with(points, &mut |_| stop.flow());
-        let rows = sample.map_err(|error| error.to_string())?.indices;
-        let kept: Vec<[T; 3]> = rows.iter().map(|&row| points[row]).collect();
-        let radius = covering_radius(points, &kept).map_err(|error| error.to_string())?;
+    ) -> Result<Chosen, Failed> {
+        let sample = job.on(&self.cpu).sample_with(some, &mut |_| stop.flow());
+        let rows = sample?.indices;
+        let kept: Vec<[T; 3]> = rows.iter().map(|&row| all[row]).collect();
+        let radius = covering_radius(some, &kept)?;
         Ok(Chosen { rows, distances: Vec::new(), radius, made: None })
     }
 
-    fn centroids<T: Scalar>(
+    fn centroids<T: Scalar, P: farpoint::Points<T> + ?Sized>(
         &self,
         job: &ApproximateSampler,
-        points: &[[T; 3]],
+        points: &P,
         stop: &Stop<'_>,
-    ) -> Result<Chosen, String> {
+    ) -> Result<Chosen, Failed> {
         let made = job.on(&self.cpu).centroids_with(points, &mut |_| stop.flow());
-        let made = made.map_err(|error| error.to_string())?;
+        let made = made?;
         let kept: &[[T; 3]] = made.coordinates.as_chunks().0;
-        let radius = covering_radius(points, kept).map_err(|error| error.to_string())?;
+        let radius = covering_radius(points, kept)?;
         Ok(Chosen {
             rows: (0..kept.len()).collect(),
             distances: Vec::new(),
@@ -199,17 +235,17 @@ fn approximate(
     start.into_iter().fold(job, ApproximateSampler::start)
 }
 
-fn exact<T: Scalar, D: Device<T>>(
+fn exact<T: Scalar, P: farpoint::Points<T> + ?Sized, D: Device<T>>(
     job: &Sampler,
-    points: &[[T; 3]],
+    points: &P,
     device: &D,
     stop: &Stop<'_>,
-) -> Result<Chosen, String>
+) -> Result<Chosen, Failed>
 where
-    D::Error: std::fmt::Display,
+    Failed: From<D::Error>,
 {
     let sample = job.on(device).sample_with(points, &mut |_: Progress| stop.flow());
-    let sample = sample.map_err(|error| error.to_string())?;
+    let sample = sample?;
     Ok(Chosen {
         distances: (0..sample.len()).map(|k| sample.distance(k).to_f64()).collect(),
         radius: sample.covering_radius().to_f64(),
@@ -222,8 +258,8 @@ where
 ///
 /// # Errors
 /// As [`Matcher::nearest`].
-pub fn covering_radius<T: Scalar>(
-    points: &[[T; 3]],
+pub fn covering_radius<T: Scalar, P: farpoint::Points<T> + ?Sized>(
+    points: &P,
     sample: &[[T; 3]],
 ) -> Result<f64, farpoint::Error> {
     if sample.is_empty() {

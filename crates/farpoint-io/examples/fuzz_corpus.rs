@@ -2,6 +2,10 @@
 //!
 //! Usage: `cargo run -p farpoint-io --example fuzz_corpus -- fuzz/corpus`
 
+#[cfg(feature = "mcap")]
+#[path = "../tests/bags/mod.rs"]
+mod bags;
+
 use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, Format, ReadOptions, WriteOptions, write_bytes,
 };
@@ -47,6 +51,25 @@ fn main() -> Result<(), Failure> {
         save(&folder, target, name, text.as_bytes())?;
     }
     old_formats(&folder)?;
+    #[cfg(feature = "mcap")]
+    recordings(&folder)?;
+    Ok(())
+}
+
+/// Messages of every layout; recordings of every kind.
+#[cfg(feature = "mcap")]
+fn recordings(folder: &Path) -> Result<(), Failure> {
+    for (i, layout) in bags::layouts().iter().enumerate() {
+        save(folder, "cloud2", &format!("{i}.bin"), &bags::cloud(layout, 16, i))?;
+    }
+    for (i, file) in bags::files().iter().enumerate() {
+        for encoding in ["cdr", "ros1"] {
+            let layout = bags::Layout { encoding, ..bags::OUSTER };
+            let clouds: Vec<_> = (0..2).map(|k| bags::cloud(&layout, 8, k)).collect();
+            let name = format!("{i}_{encoding}.mcap");
+            save(folder, "mcap", &name, &bags::drive(file, encoding, &clouds))?;
+        }
+    }
     Ok(())
 }
 

@@ -144,10 +144,17 @@ impl Cloud {
         if let Some(added) = self.added.iter().find(|a| a.name == name) {
             return Some(added.column.clone());
         }
+        self.column_at(name, &(0..self.len()).collect::<Vec<_>>())
+    }
+
+    /// As [`Cloud::column`], at the given rows.
+    pub(crate) fn column_at(&self, name: &str, rows: &[usize]) -> Option<Column> {
+        if let Some(added) = self.added.iter().find(|a| a.name == name) {
+            return Some(added.column.gather(rows));
+        }
         let table = self.table.as_ref()?;
         let slot = table.slots.iter().position(|slot| slot.name == name)?;
-        let rows: Vec<usize> = (0..self.len()).collect();
-        table.column(slot, 0, &rows)
+        table.column(slot, 0, rows)
     }
 
     /// Adds an attribute, one value for each row of the cloud. If the name is taken, a number is

@@ -14,6 +14,7 @@ pub(crate) enum Target {
     Ply,
     Pcd,
     Las,
+    E57,
     Npy,
     Text,
     Pts,
@@ -69,7 +70,7 @@ pub(crate) fn attributes(
     warnings: &mut Vec<String>,
 ) -> Vec<Attribute> {
     let mut all = cloud.attributes(rows, warnings);
-    if cloud.format == Some(Format::Pcd) {
+    if matches!(cloud.format, Some(Format::Pcd | Format::Mcap)) {
         all = unpacked(all);
     }
     convert_colors(cloud, &mut all, target, warnings);
@@ -91,6 +92,11 @@ pub(crate) fn key(name: &str) -> String {
     plain.chars().filter(|c| !matches!(c, '_' | ' ' | '-')).collect()
 }
 
+/// A name by which attributes that mean the same are told: the common one, if there is one.
+pub(crate) fn common_name(name: &str) -> String {
+    common(name).map_or_else(|| key(name), str::to_owned)
+}
+
 /// The common name for an attribute.
 fn common(name: &str) -> Option<&'static str> {
     let key = key(name);
@@ -99,7 +105,7 @@ fn common(name: &str) -> Option<&'static str> {
 }
 
 /// Gives attributes their common names, the first of those that mean the same.
-fn rename(all: &mut [Attribute]) {
+pub(crate) fn rename(all: &mut [Attribute]) {
     for i in 0..all.len() {
         let Some(name) = common(&all[i].name) else { continue };
         if !all.iter().any(|other| other.name == name) {
@@ -138,7 +144,7 @@ fn suit(attribute: &mut Attribute, target: Target) {
 }
 
 /// PCD packs colors into one 32-bit `rgb` or `rgba`.
-fn unpacked(attributes: Vec<Attribute>) -> Vec<Attribute> {
+pub(crate) fn unpacked(attributes: Vec<Attribute>) -> Vec<Attribute> {
     let mut out = Vec::with_capacity(attributes.len());
     for attribute in attributes {
         let packed: Option<Vec<u32>> = match (&attribute.column, attribute.name.as_str()) {
@@ -259,7 +265,7 @@ fn convert_colors(
             Target::Npy | Target::Text => None,
             Target::Las if name == "alpha" => None,
             Target::Las => Some(Column::U16(values().map(|v| depth.word(v)).collect())),
-            Target::Ply | Target::Pcd | Target::Pts => {
+            Target::Ply | Target::Pcd | Target::Pts | Target::E57 => {
                 rounded |= depth != Depth::Byte && values().any(|v| depth.beyond_byte(v));
                 Some(Column::U8(values().map(|v| depth.byte(v)).collect()))
             }

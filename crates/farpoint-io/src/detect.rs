@@ -5,6 +5,10 @@ use crate::ReadOptions;
 use crate::error::Error;
 use crate::format::Format;
 use crate::text::looks_like_points;
+#[cfg(feature = "mcap")]
+use std::fs::File;
+#[cfg(feature = "mcap")]
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -78,11 +82,16 @@ pub(crate) fn detect(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<
     }
 }
 
+/// Whether the caller says that there are rows without a signature.
+pub(crate) fn is_raw(options: &ReadOptions) -> bool {
+    options.format == Some(Format::Raw) || options.columns.is_some()
+}
+
 /// Refuses files that are packed as a whole, whatever is in them.
 fn refuse_compressed(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<(), Error> {
-    let raw = options.format == Some(Format::Raw) || options.columns.is_some();
+    let raw = is_raw(options);
     let packers: [(&[u8], &str, &str); 3] = [
-        (b"\x1f\x8b\x08", "gzip", "gunzip"),
+        (b"\x1f\x8b\x08", "gzip twice", "gunzip"),
         (b"\x28\xB5\x2F\xFD", "zstd", "unzstd"),
         (b"\xFD7zXZ\0", "xz", "unxz"),
     ];
@@ -111,6 +120,21 @@ pub(crate) fn with_header(start: &[u8], options: &ReadOptions) -> Option<Format>
     }
 }
 
+/// Whether a file is a recording, which is not read into memory whole. It is left at its start.
+#[cfg(feature = "mcap")]
+pub(crate) fn is_recording(file: &mut File, options: &ReadOptions) -> io::Result<bool> {
+    if options.format.is_some_and(|format| format != Format::Mcap) || !file.metadata()?.is_file() {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    file.by_ref().take(MCAP.len() as u64).read_to_end(&mut start)?;
+    file.rewind()?;
+    Ok(start == MCAP)
+}
+
+/// What an MCAP file starts with.
+const MCAP: &[u8] = b"\x89MCAP0\r\n";
+
 /// The format identified by the first bytes. Raw rows, text and OBJ have no signature.
 fn from_content(bytes: &[u8]) -> Option<Format> {
     let start = bytes.trim_ascii_start();
@@ -119,6 +143,7 @@ fn from_content(bytes: &[u8]) -> Option<Format> {
         _ if bytes.starts_with(b"LASF") => Some(las_or_laz(bytes)),
         _ if bytes.starts_with(b"ASTM-E57") => Some(Format::E57),
         _ if bytes.starts_with(b"\x93NUMPY") => Some(Format::Npy),
+        _ if bytes.starts_with(MCAP) => Some(Format::Mcap),
         _ if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") => {
             Some(Format::Npz)
         }
@@ -149,11 +174,15 @@ fn pcd_header(head: &[u8]) -> bool {
 fn refuse_known_strangers(bytes: &[u8], name: &str) -> Result<(), Error> {
     let strangers: [(&[u8], &str, &str); 4] = [
         (
-            b"\x89MCAP0\r\n",
-            "an MCAP recording, not a point cloud file",
-            "export a PointCloud2 message as PCD",
+            b"#ROSBAG",
+            "a bag of ROS 1, which is not read as it is",
+            "'mcap convert IN.bag OUT.mcap' makes a recording that is read",
         ),
-        (b"#ROSBAG", "a ROS bag, not a point cloud file", "export a PointCloud2 message as PCD"),
+        (
+            b"SQLite format 3\0",
+            "a SQLite file, as bags of ROS 2 are (.db3), which is not read as it is",
+            "'mcap convert IN.db3 OUT.mcap' makes a recording that is read",
+        ),
         (b"\x89HDF\r\n", "an HDF5 file, not a point cloud file", "save the array of points as NPY"),
         (b"glTF", "a glTF model, not a point cloud file", "convert it to PLY"),
     ];

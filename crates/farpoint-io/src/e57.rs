@@ -1,8 +1,10 @@
 //! E57: cartesian and spherical scans, each moved by its pose; several scans become one cloud.
 
 mod summary;
+mod write;
 
 pub(crate) use summary::summary;
+pub(crate) use write::write;
 
 use crate::cloud::Cloud;
 use crate::column::{Column, Scalar};

@@ -113,6 +113,26 @@ pub enum Error {
         /// Bytes that are allowed.
         limit: u64,
     },
+    /// Files that can't be one cloud.
+    #[error("{name}: {what}; {fix}")]
+    Merge {
+        /// One of the files, as the user named it.
+        name: String,
+        /// What is wrong, and with which other file.
+        what: String,
+        /// What to do about it.
+        fix: String,
+    },
+    /// A field that is asked for is not in the file.
+    #[error("{name}: there is no field '{field}'; it has {}", .fields.join(", "))]
+    Field {
+        /// The file, as the user named it.
+        name: String,
+        /// What was asked for.
+        field: String,
+        /// What there is.
+        fields: Vec<String>,
+    },
     /// A row to be written is not in the cloud.
     #[error("row {row} is not in the cloud of {len} points; give rows below {len}")]
     RowOutOfRange {
@@ -121,6 +141,23 @@ pub enum Error {
         /// How many rows there are.
         len: usize,
     },
+}
+
+impl Error {
+    /// The same of a file that the user knows by this name.
+    pub(crate) fn renamed(mut self, as_given: &str) -> Error {
+        if let Error::Malformed { name, .. }
+        | Error::UnknownFormat { name, .. }
+        | Error::TooLarge { name, .. } = &mut self
+        {
+            *name = as_given.to_owned();
+        }
+        self
+    }
+
+    pub(crate) fn merge(name: &str, what: &str, fix: &str) -> Error {
+        Error::Merge { name: name.to_owned(), what: what.to_owned(), fix: fix.to_owned() }
+    }
 }
 
 fn at_place(format: &Format, at: &Option<Place>) -> String {

@@ -32,11 +32,13 @@ pub enum Format {
     Obj,
     /// Object file format; its vertices are read.
     Off,
+    /// A recording of ROS; one message of it is read, with the feature `mcap`.
+    Mcap,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 12] = [
+    pub const ALL: [Format; 13] = [
         Format::Ply,
         Format::Pcd,
         Format::Las,
@@ -49,6 +51,7 @@ impl Format {
         Format::Ptx,
         Format::Obj,
         Format::Off,
+        Format::Mcap,
     ];
 
     /// The usual name.
@@ -66,6 +69,7 @@ impl Format {
             Format::Ptx => "PTX",
             Format::Obj => "OBJ",
             Format::Off => "OFF",
+            Format::Mcap => "MCAP",
         }
     }
 
@@ -84,15 +88,29 @@ impl Format {
             Format::Ptx => &["ptx"],
             Format::Obj => &["obj"],
             Format::Off => &["off"],
+            Format::Mcap => &["mcap"],
         }
     }
 
-    /// Whether this crate writes the format.
+    /// Whether this crate writes clouds in the format.
     pub fn can_write(self) -> bool {
         matches!(
             self,
-            Format::Ply | Format::Pcd | Format::Las | Format::Laz | Format::Npy | Format::Text
+            Format::Ply
+                | Format::Pcd
+                | Format::Las
+                | Format::Laz
+                | Format::E57
+                | Format::Npy
+                | Format::Npz
+                | Format::Raw
+                | Format::Text
         )
+    }
+
+    /// The format of an input by its name, where `.gz` says that the file is packed.
+    pub fn of_input(path: &Path) -> Option<Format> {
+        Format::from_path(&crate::unpack::plain_name(path))
     }
 
     /// The format that belongs to the extension of a file name.

@@ -14,10 +14,11 @@ mod stream;
 mod summary;
 mod write;
 
+pub(crate) use fields::{Extra, base_length, extras, slots};
 pub(crate) use layout::layout;
 pub(crate) use stream::stream;
 pub(crate) use summary::summary;
-pub(crate) use write::write;
+pub(crate) use write::{describe_extras, write};
 
 use crate::cloud::Cloud;
 use crate::coordinates::Coordinates;
@@ -55,7 +56,7 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
 }
 
 /// A cloud of records, with all that its header says.
-fn cloud(
+pub(crate) fn cloud(
     header: LasHeader,
     compressed: bool,
     coordinates: Coordinates,
@@ -63,8 +64,7 @@ fn cloud(
     mut warnings: Vec<String>,
 ) -> Cloud {
     let stride = usize::from(header.raw.point_data_record_length);
-    let extra = header.records.iter().chain(&header.extended).find(|r| r.is("LASF_Spec", 4));
-    let slots = fields::slots(header.format, stride, extra.map(Record::data));
+    let slots = fields::slots(header.format, stride, extra_bytes(&header));
     warn_of_copc(&header, &mut warnings);
     let table = Table { slots, store, big_endian: false, xyz: [0, 1, 2] };
     let format = if compressed { Format::Laz } else { Format::Las };
@@ -74,6 +74,12 @@ fn cloud(
     let mut cloud = Cloud::from_table(format, description, coordinates, table, header);
     (cloud.crs, cloud.scale, cloud.warnings) = (crs, Some(scale), warnings);
     cloud
+}
+
+/// The record that describes extra bytes.
+pub(crate) fn extra_bytes(header: &LasHeader) -> Option<&[u8]> {
+    let extra = header.records.iter().chain(&header.extended).find(|r| r.is("LASF_Spec", 4));
+    extra.map(Record::data)
 }
 
 fn warn_of_copc(header: &LasHeader, warnings: &mut Vec<String>) {

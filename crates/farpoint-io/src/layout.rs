@@ -2,7 +2,7 @@
 //! [`crate::Scan`] is made of.
 
 use crate::cloud::Cloud;
-use crate::error::Fault;
+use crate::error::{Error, Fault};
 use crate::lines::Lines;
 use std::fmt::Debug;
 use std::io;
@@ -32,6 +32,23 @@ pub(crate) enum Rows {
     Chunks(Box<dyn Chunks>),
     /// Lines of text, of differing length.
     Lines(Lines),
+    /// Parts that are put together elsewhere.
+    Parts(Box<dyn Parts>),
+}
+
+/// Records that are read part by part, from wherever they are.
+pub(crate) trait Parts: Debug + Send + Sync {
+    /// How many points each part holds.
+    fn points(&self) -> Vec<usize>;
+
+    /// The records of a part.
+    fn read(&self, part: usize) -> Result<Vec<u8>, Error>;
+
+    /// Bytes of memory that reading a part takes.
+    fn memory(&self) -> u64;
+
+    /// Bytes of memory that are taken all the time.
+    fn held(&self) -> u64;
 }
 
 /// Chunks of a file, each of which is read and decompressed alone.

@@ -12,8 +12,12 @@
 //! let warnings = write("thin.laz".as_ref(), &cloud, &rows, &WriteOptions::default())?;
 //! # Ok::<(), farpoint_io::Error>(())
 //! ```
+//!
+//! With the feature `mcap`, [`bag`] reads and rewrites MCAP recordings of ROS.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "mcap")]
+pub mod bag;
 mod cloud;
 mod column;
 mod conversion;
@@ -23,6 +27,7 @@ mod degrees;
 mod detect;
 mod e57;
 mod error;
+mod filter;
 mod format;
 mod header;
 mod las;
@@ -31,8 +36,10 @@ mod lines;
 mod load;
 mod lzf;
 pub mod memory;
+mod merge;
 mod mesh;
 mod npy;
+mod numbers;
 mod output;
 mod part;
 mod pcd;
@@ -49,15 +56,20 @@ mod sink;
 mod summary;
 mod table;
 mod text;
+mod unpack;
 mod whole;
 
 pub use cloud::{Cloud, Field};
 pub use column::{Column, Scalar};
 pub use coordinates::Coordinates;
 pub use crs::Crs;
+use error::Fault;
 pub use error::{Error, Place};
+pub use filter::{Condition, Filter};
 pub use format::Format;
+pub use merge::{EqualRows, Merged, MergedFile};
 pub use npy::{Array, Values};
+pub use numbers::read_numbers;
 pub use output::{
     check_output, write, write_arrays, write_bytes, write_indices, write_indices_in_blocks,
 };
@@ -86,6 +98,10 @@ pub struct ReadOptions {
     /// The columns of a text or raw file that hold x, y and z: names of its header, or numbers from
     /// 1. By the header's names unless set, or the first three where there is none.
     pub xyz: Option<[String; 3]>,
+    /// The topic of a recording; may be left out where only one holds clouds.
+    pub topic: Option<String>,
+    /// Which message of the topic is the cloud, the first being 0: a recording has to be asked for one.
+    pub message: Option<usize>,
 }
 
 impl ReadOptions {
@@ -102,6 +118,16 @@ impl ReadOptions {
     /// Sets the columns of a text or raw file that hold x, y and z, by name or by number from 1.
     pub fn xyz(self, xyz: impl Into<Option<[String; 3]>>) -> Self {
         Self { xyz: xyz.into(), ..self }
+    }
+
+    /// Sets the topic of a recording.
+    pub fn topic(self, topic: impl Into<Option<String>>) -> Self {
+        Self { topic: topic.into(), ..self }
+    }
+
+    /// Sets which message of a recording is the cloud.
+    pub fn message(self, message: impl Into<Option<usize>>) -> Self {
+        Self { message: message.into(), ..self }
     }
 }
 
@@ -201,8 +227,16 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
         return decode(Cow::Owned(bytes), "standard input", options);
     }
+    #[cfg(feature = "mcap")]
+    if let Some(files) = bag::recordings(path)? {
+        return bag::read_of(&name, &files, options);
+    }
     let mut file = File::open(path).map_err(fail)?;
     let length = file.metadata().map_err(fail)?.len();
+    #[cfg(feature = "mcap")]
+    if detect::is_recording(&mut file, options).map_err(fail)? {
+        return bag::read(&bag::Bag::open(path)?, options);
+    }
     memory::require(&name, length)?;
     let bytes = load::whole(&mut file, length).map_err(fail)?;
     decode(Cow::Owned(bytes), &name, options)
@@ -246,7 +280,25 @@ pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Clo
 
 /// Readers that keep most of a file as it is take its memory.
 fn decode(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
+    let named = unpack::plain_name(Path::new(name)) != Path::new(name);
+    if unpack::is_packed(&bytes) && (named || !detect::is_raw(options)) {
+        let plain = unpack::unpacked(&bytes, name)?;
+        drop(bytes);
+        let inner = unpack::plain_name(Path::new(name)).display().to_string();
+        let mut cloud = decode_plain(Cow::Owned(plain), &inner, options)
+            .map_err(|error| error.renamed(name))?;
+        cloud.description.push_str(", packed by gzip");
+        return Ok(cloud);
+    }
+    decode_plain(bytes, name, options)
+}
+
+fn decode_plain(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
     let format = detect::detect(&bytes, name, options)?;
+    #[cfg(feature = "mcap")]
+    if format == Format::Mcap {
+        return bag::read(&bag::Bag::from_bytes(bytes.into_owned(), name)?, options);
+    }
     let cloud = match format {
         Format::Ply => ply::read(bytes),
         Format::Pcd => pcd::read(bytes),
@@ -259,6 +311,8 @@ fn decode(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Clo
         Format::Ptx => ptx::read(&bytes),
         Format::Obj => mesh::read_obj(&bytes),
         Format::Off => mesh::read_off(&bytes),
+        Format::Mcap => Err(Fault::new("this build does not read recordings")
+            .fix("build farpoint-io with its feature mcap, or use the command farpoint")),
     };
     let mut cloud = cloud.map_err(|fault| fault.named(name, format))?;
     let warned = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);

@@ -5,12 +5,14 @@
 mod archive;
 mod arrays;
 mod layout;
+mod numbers;
 mod write;
 
-pub(crate) use archive::read_archive;
+pub(crate) use archive::{read_archive, write_packed};
 pub(crate) use arrays::write_archive;
 pub use arrays::{Array, Values};
 pub(crate) use layout::layout;
+pub(crate) use numbers::numbers;
 pub(crate) use write::{
     header, header_of_indices, length_of_header, one_column, parts_of_header, same_header, write,
 };

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::format::{Format, writable};
 use crate::resolution::step_text;
 use crate::sink::{Sink, folder_of, put, put_by};
-use crate::{Cloud, TextStyle, WriteOptions, las, npy, pcd, ply, text};
+use crate::{Cloud, TextStyle, WriteOptions, e57, las, npy, pcd, ply, raw, text};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -175,6 +175,9 @@ pub(crate) fn encode(
         Format::Las => las::write(cloud, rows, false, options, &mut warnings),
         Format::Laz => las::write(cloud, rows, true, options, &mut warnings),
         Format::Npy => npy::write(cloud, rows, options, &mut warnings),
+        Format::Npz => npy::write_packed(cloud, rows, options, &mut warnings),
+        Format::E57 => e57::write(cloud, rows, options, &mut warnings),
+        Format::Raw => raw::write(name, cloud, rows, &mut warnings),
         _ => text::write(cloud, rows, options.style, &mut warnings),
     };
     let bytes = bytes.map_err(|fault| Error::Output {
@@ -195,9 +198,10 @@ pub(crate) fn left_out(cloud: &Cloud, format: Format) -> Option<String> {
     if from_las && las(format) {
         return None;
     }
-    let crs = cloud.crs().filter(|crs| !las(format) || crs.wkt.is_none());
+    let holds = |format| las(format) || format == Format::E57;
+    let crs = cloud.crs().filter(|crs| !holds(format) || crs.wkt.is_none());
     let crs = crs.map(|crs| format!("the coordinate system ({})", crs.name));
-    let scale = cloud.scale().filter(|_| from_las);
+    let scale = cloud.scale().filter(|_| from_las && format != Format::E57);
     let scale = scale.map(|scale| scale.map(step_text)).map(|[x, y, z]| match x == y && y == z {
         true => format!("the scale ({x}) of LAS"),
         false => format!("the scale ({x} {y} {z}) of LAS"),

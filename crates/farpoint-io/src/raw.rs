@@ -2,6 +2,7 @@
 
 mod layout;
 mod place;
+mod write;
 
 use crate::ReadOptions;
 use crate::cloud::Cloud;
@@ -16,6 +17,7 @@ use layout::Values;
 use std::borrow::Cow;
 
 pub(crate) use place::layout;
+pub(crate) use write::write;
 
 /// Reads all rows. The options' columns count; unless set, the name decides between 4 and 5, and the
 /// values are asked whether that can be.
@@ -49,11 +51,7 @@ fn described(
     name: &str,
     options: &ReadOptions,
 ) -> Result<Described, Fault> {
-    let guess = match name.to_ascii_lowercase().ends_with(".pcd.bin") {
-        true => 5,
-        false => 4,
-    };
-    let columns = options.columns.unwrap_or(guess);
+    let columns = options.columns.unwrap_or_else(|| columns_by_name(name));
     if columns < 3 {
         return Err(Fault::new(format!("{columns} columns a row hold no x, y, z"))
             .fix("give --columns 3 or more"));
@@ -73,6 +71,11 @@ fn described(
         None => layout::check(values, columns, xyz)?,
     };
     Ok(Described { columns, stride, xyz, doubt })
+}
+
+/// Values per row as the name of a file tells: nuScenes has 5, KITTI 4.
+fn columns_by_name(name: &str) -> usize {
+    if name.to_ascii_lowercase().ends_with(".pcd.bin") { 5 } else { 4 }
 }
 
 impl Described {

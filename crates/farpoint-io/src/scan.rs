@@ -1,6 +1,7 @@
 //! A file whose rows are read in parts, with memory for a part alone.
 
 mod convert;
+mod load;
 mod open;
 mod part;
 mod place;
@@ -14,12 +15,13 @@ use crate::column::Scalar;
 use crate::coordinates::Coordinates;
 use crate::crs::Crs;
 use crate::error::{Error, Fault};
+use crate::filter::Filter;
 use crate::format::Format;
 use crate::header::Header;
 use crate::layout::{self, Layout};
 use crate::lines::Piece;
 use crate::{las, npy, pcd, ply, text};
-use std::fs::File;
+use place::Handle;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -51,12 +53,16 @@ pub struct Scan {
     /// Bytes of the file.
     length: u64,
     source: Source,
+    /// The files that the rows come from.
+    inputs: Vec<String>,
+    /// Which rows are used.
+    filter: Filter,
 }
 
 #[derive(Debug)]
 enum Source {
     Parts {
-        file: File,
+        file: Handle,
         layout: Layout,
         /// Where each part starts, and the number of rows.
         starts: Vec<u64>,
@@ -81,6 +87,25 @@ impl Scan {
     /// The file as the user named it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The files that the rows come from, as the user named them; none for standard input.
+    pub fn inputs(&self) -> &[String] {
+        &self.inputs
+    }
+
+    /// The same with rows left out: those that a filter does not use have NaN for coordinates.
+    ///
+    /// # Errors
+    /// [`Error::Field`] if there is no field that the filter asks for.
+    pub fn filtered(self, filter: Filter) -> Result<Scan, Error> {
+        filter.check(self.head(), &self.name)?;
+        Ok(Scan { filter, ..self })
+    }
+
+    /// Which rows are used.
+    pub fn filter(&self) -> &Filter {
+        &self.filter
     }
 
     /// The format.
@@ -192,6 +217,11 @@ impl Scan {
             let size = |piece: &Piece| 2 * piece.length as u64 + LINE * piece.rows as u64;
             return lines.pieces.iter().map(size).max().unwrap_or(0);
         }
+        if let Source::Parts { layout: Layout { rows: layout::Rows::Parts(parts), .. }, .. } =
+            &self.source
+        {
+            return parts.memory();
+        }
         let rows = (0..self.parts()).map(|part| self.rows(part)).map(|rows| rows.end - rows.start);
         let stride = self.stride().unwrap_or(0) + size_of::<[f64; 3]>();
         // Twice, for what is compressed is read first.
@@ -279,20 +309,19 @@ fn starts(layout: &Layout) -> Vec<u64> {
             let rows = (PART / layout.stride.max(1)).clamp(1, part::ROWS) as u64;
             starts.extend((1..=layout.count.div_ceil(rows)).map(|k| layout.count.min(k * rows)));
         }
-        layout::Rows::Chunks(chunks) => {
-            let mut at = 0;
-            starts.extend(chunks.points().into_iter().map(|points| {
-                at += points as u64;
-                at
-            }));
-        }
+        layout::Rows::Chunks(chunks) => starts.extend(ends(chunks.points())),
+        layout::Rows::Parts(parts) => starts.extend(ends(parts.points())),
         layout::Rows::Lines(lines) => {
-            let mut at = 0;
-            starts.extend(lines.pieces.iter().map(|piece| {
-                at += piece.rows as u64;
-                at
-            }));
+            starts.extend(ends(lines.pieces.iter().map(|piece| piece.rows).collect()));
         }
     }
     starts
+}
+
+/// Where parts of so many rows end.
+fn ends(points: Vec<usize>) -> impl Iterator<Item = u64> {
+    points.into_iter().scan(0, |at, points| {
+        *at += points as u64;
+        Some(*at)
+    })
 }

@@ -95,6 +95,41 @@ fn every_cloud_is_read() {
     assert!(checked >= 40, "only {checked} files were checked");
 }
 
+/// Both messages of the recording, and the recording written again.
+#[cfg(feature = "mcap")]
+#[test]
+fn the_recording_is_read() {
+    use farpoint_io::bag::{Bag, Kept, Rewrite};
+    let Some(folder) = data() else { return };
+    let path = folder.join("lidar/ouster_os1_64.mcap");
+    let wanted = table(&folder).into_iter().find(|e| e.file.ends_with(".mcap")).unwrap();
+    for message in 0..2 {
+        let cloud = read(&path, &ReadOptions::default().message(message)).unwrap();
+        assert_eq!(cloud.len(), wanted.points);
+        let names: Vec<String> = cloud.fields().into_iter().map(|field| field.name).collect();
+        let all = ["x", "y", "z", "intensity", "t", "reflectivity", "ring", "noise", "range"];
+        assert_eq!(names, all);
+        let (nan, low, high) = numbers(&cloud);
+        assert_eq!(nan, wanted.nan);
+        if message == 0 {
+            assert!(close(low, wanted.low) && close(high, wanted.high), "{low:?} {high:?}");
+        }
+    }
+    let bag = Bag::open(&path).unwrap();
+    let topic = bag.contents().cloud_topic(None).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let rewrite = Rewrite::new(topic, 2, 1 << 26, &stop);
+    let mut zeros = Vec::new();
+    let choose = |message: &farpoint_io::bag::PointCloud2<'_>| {
+        let (rows, [bad, zeros]) = message.usable(true);
+        Ok(Kept::new(rows.into_iter().map(|row| row as usize).collect(), bad + zeros))
+    };
+    let bytes = rewrite.bytes(&bag, &choose, &mut |cut| zeros.push(cut.points[2])).unwrap();
+    let again = Bag::from_bytes(bytes.unwrap(), "again").unwrap();
+    assert_eq!(again.contents().topics, bag.contents().topics);
+    assert_eq!((zeros.len(), zeros[0]), (2, 85_356));
+}
+
 #[test]
 fn strangers_are_refused_with_the_right_words() {
     let Some(folder) = data() else { return };

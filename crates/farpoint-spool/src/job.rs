@@ -23,6 +23,8 @@ pub struct Job {
     pub spool: Option<PathBuf>,
     /// Whether a run that was interrupted in that folder goes on.
     pub resume: bool,
+    /// Whether outputs are in the order of the input instead of that of choice.
+    pub sorted: bool,
     /// Sizes that follow from the memory unless set. They change no result.
     #[doc(hidden)]
     pub sizes: Sizes,
@@ -46,8 +48,8 @@ impl Job {
     pub fn new(amount: Amount, memory: u64) -> Job {
         let sizes = Sizes::default();
         let (start, spool) = (None, None);
-        let (drop_zeros, single, resume) = (false, false, false);
-        Job { amount, start, drop_zeros, single, memory, spool, resume, sizes }
+        let (drop_zeros, single, resume, sorted) = (false, false, false, false);
+        Job { amount, start, drop_zeros, single, memory, spool, resume, sorted, sizes }
     }
 
     /// Sets where to start.
@@ -73,6 +75,11 @@ impl Job {
     /// Goes on with a run that was interrupted.
     pub fn resume(self, resume: bool) -> Job {
         Job { resume, ..self }
+    }
+
+    /// Writes outputs in the order of the input.
+    pub fn sorted(self, sorted: bool) -> Job {
+        Job { sorted, ..self }
     }
 
     #[doc(hidden)]

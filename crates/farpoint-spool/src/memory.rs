@@ -13,8 +13,6 @@ const PROCESS: u64 = 24 << 20;
 const USED: u64 = 7;
 /// The least that is worked with.
 const LEAST: u64 = 24 << 20;
-/// Memory that a file takes that is held whole, as a multiple of its bytes.
-const HELD: u64 = 3;
 /// Bytes of a candidate of a band, with what decides about it; of float32, and of float64.
 const CANDIDATE: [u64; 2] = [160, 260];
 /// Bytes of an undecided point of another tile: as it is kept, told, and looked at. The same.
@@ -46,7 +44,7 @@ pub(crate) struct Shares {
 impl Shares {
     pub(crate) fn of(scan: &Scan, job: &Job, threads: usize) -> Result<Shares, Error> {
         // A file that can't be read in parts is in memory all the time.
-        let held = if scan.cloud().is_some() { HELD * scan.bytes() } else { 0 };
+        let held = scan.held();
         let work = job.memory.saturating_sub(PROCESS + held) / 10 * USED;
         // A part as it is read, and its points by tiles.
         let part = scan.memory_a_part() + scan.memory_a_part() / 2;

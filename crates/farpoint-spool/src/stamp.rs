@@ -8,7 +8,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// Places in the input that are looked at, and bytes of each.
+/// Places in all inputs that are looked at, and bytes of each.
 const PLACES: u64 = 64;
 const BYTES: usize = 4096;
 
@@ -17,17 +17,18 @@ pub(crate) struct Identity(Vec<(&'static str, String)>);
 
 /// Reads a little of the input, wherever it may have changed.
 pub(crate) fn identity(scan: &Scan, job: &Job) -> Result<Identity, Error> {
-    let (mut length, mut time, mut digest) = (0, 0, 0);
-    if scan.bytes() > 0 {
-        let path = Path::new(scan.name());
-        let failed = |source| Error::read_input(scan.name(), source);
-        let file = File::open(path).map_err(failed)?;
+    let (mut length, mut time, mut hasher) = (0, 0, crc32fast::Hasher::new());
+    let places = PLACES.div_ceil(scan.inputs().len().max(1) as u64);
+    for name in scan.inputs().iter().filter(|_| scan.bytes() > 0) {
+        let failed = |source| Error::read_input(name, source);
+        let file = File::open(Path::new(name)).map_err(failed)?;
         let about = file.metadata().map_err(failed)?;
-        length = about.len();
         let modified = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        time = modified.map_or(0, |time| time.as_nanos());
-        digest = self::digest(&file, length).map_err(failed)?;
+        length += about.len();
+        time = modified.map_or(0, |time| time.as_nanos()).max(time);
+        digest(&file, about.len(), places, &mut hasher).map_err(failed)?;
     }
+    let digest = hasher.finalize();
     Ok(Identity(vec![
         ("input's size", length.to_string()),
         ("input's time of change", time.to_string()),
@@ -38,23 +39,28 @@ pub(crate) fn identity(scan: &Scan, job: &Job) -> Result<Identity, Error> {
         ("start", format!("{:?}", job.start)),
         ("--drop-zeros", job.drop_zeros.to_string()),
         ("--f32", job.single.to_string()),
+        ("filter", scan.filter().to_string()),
     ]))
 }
 
-/// A checksum of the start, the end and places between.
-fn digest(file: &File, length: u64) -> std::io::Result<u32> {
-    let mut hasher = crc32fast::Hasher::new();
+/// Adds the start, the end and places between to a checksum.
+fn digest(
+    file: &File,
+    length: u64,
+    places: u64,
+    hasher: &mut crc32fast::Hasher,
+) -> std::io::Result<()> {
     let mut bytes = vec![0; BYTES.min(length as usize)];
     let last = length - bytes.len() as u64;
-    for place in 0..=PLACES {
+    for place in 0..=places {
         read_at(
             file,
             &mut bytes,
-            (u128::from(last) * u128::from(place) / u128::from(PLACES)) as u64,
+            (u128::from(last) * u128::from(place) / u128::from(places)) as u64,
         )?;
         hasher.update(&bytes);
     }
-    Ok(hasher.finalize())
+    Ok(())
 }
 
 impl Identity {

@@ -72,6 +72,11 @@ pub(crate) fn outputs(
 ) -> Result<Vec<String>, Error> {
     let path = work.folder.file("rows");
     list(&path, chosen)?;
+    if work.job.sorted {
+        let sorted = work.folder.file("rows-sorted");
+        in_order(&path, &sorted, work.scan.len(), work.shares.sorting)?;
+        std::fs::rename(&sorted, &path).map_err(|source| Error::written(&path, source))?;
+    }
     if let Some(indices) = outputs.indices {
         let mut rows = List::open(&path)?;
         write_indices_in_blocks(indices, count, || rows.next())?;
@@ -152,6 +157,32 @@ fn list(path: &Path, chosen: Chosen<'_>) -> Result<(), Error> {
             out.flush().map_err(failed)
         }
     }
+}
+
+/// Writes the rows of a list again in ascending order: a bit for each row of the input, in as many passes
+/// over the list as memory for the bits asks for.
+fn in_order(from: &Path, to: &Path, rows: u64, memory: u64) -> Result<(), Error> {
+    let failed = |source| Error::written(to, source);
+    let mut out = BufWriter::new(File::create(to).map_err(failed)?);
+    let words = (memory / 8).clamp(1, rows.div_ceil(64).max(1));
+    let mut bits = vec![0u64; words as usize];
+    for first in (0..rows).step_by((words * 64) as usize) {
+        bits.fill(0);
+        let mut list = List::open(from)?;
+        while let Some(some) = list.next()? {
+            let own = some.into_iter().filter_map(|row| row.checked_sub(first));
+            own.filter(|row| row / 64 < words)
+                .for_each(|row| bits[(row / 64) as usize] |= 1 << (row % 64));
+        }
+        for (word, mut left) in (0..).zip(bits.iter().copied()) {
+            while left != 0 {
+                let row = first + word * 64 + u64::from(left.trailing_zeros());
+                out.write_all(&row.to_le_bytes()).map_err(failed)?;
+                left &= left - 1;
+            }
+        }
+    }
+    out.flush().map_err(failed)
 }
 
 /// The rows of a list, block by block.

@@ -40,6 +40,9 @@ pub struct Plan<T> {
     pub tries: usize,
     /// The floor of a deep band over its largest squared distance; above 0, below 1. 1 for thin bands only.
     pub deep: f64,
+    /// After the first round of a band, so many undecided points at most are decided by one tile at once; more go through
+    /// further rounds first.
+    pub gather: u64,
     /// Undecided points that a sweep may carry from tile to tile; of facts that tiles must tell each other, two count
     /// as one. Deep bands are less deep where there would be more.
     pub carried: u64,
@@ -48,8 +51,8 @@ pub struct Plan<T> {
 impl<T: Scalar> Plan<T> {
     /// So many points, from these on; 16 million candidates a band, five tries a call.
     pub fn new(amount: Amount, starts: Vec<Entry<T>>) -> Self {
-        let (mode, most, tries) = (Mode::Rounds, 1 << 24, 5);
-        Self { amount, starts, mode, most, tries, deep: floor::DEEP, carried: u64::MAX }
+        let (mode, most, tries, gather) = (Mode::Rounds, 1 << 24, 5, 256);
+        Self { amount, starts, mode, most, tries, deep: floor::DEEP, gather, carried: u64::MAX }
     }
 
     /// How deep bands are worked off.
@@ -70,6 +73,12 @@ impl<T: Scalar> Plan<T> {
     /// Undecided points that a sweep may carry from tile to tile, see [`Plan::carried`].
     pub fn carried(self, carried: u64) -> Self {
         Self { carried: carried.max(1), ..self }
+    }
+
+    /// Undecided points that one tile decides at once after the first round of a band. One that has room for them spares
+    /// the others from being told; a round takes its time whatever it brings.
+    pub fn gather(self, gather: u64) -> Self {
+        Self { gather, ..self }
     }
 
     /// The floor of a deep band over its largest squared distance; 1 for thin bands only.

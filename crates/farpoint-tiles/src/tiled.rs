@@ -84,7 +84,7 @@ impl<T: Scalar> Tiled<T> {
         };
         match start {
             _ if self.points.is_empty() => Ok(Vec::new()),
-            Start::Index(0) => Ok(vec![self.points[0]]),
+            Start::First | Start::Index(0) => Ok(vec![self.points[0]]),
             Start::Index(row) => Ok(vec![one(*row)?]),
             Start::Indices(rows) => rows.iter().map(|&row| one(row)).collect(),
             Start::Random(seed) => {

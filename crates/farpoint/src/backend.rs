@@ -6,7 +6,7 @@ use crate::simd::{Program, dispatch};
 use crate::{Error, Level, Scalar, memory};
 
 pub use crate::approximate::estimator;
-pub use crate::neighbors::backward::check as check_backward;
+pub use crate::neighbors::backward::{check as check_backward, placed as placed_chamfer};
 pub use crate::neighbors::prepared::Prepared as PreparedPair;
 pub use crate::neighbors::several::{Found as FoundNeighbors, Limits as SearchLimits};
 pub use crate::random::SplitMix64;

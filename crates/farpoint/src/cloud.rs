@@ -3,7 +3,7 @@
 use crate::memory::{Aligned, Shared};
 use crate::scalar::extremes;
 use crate::threads::Team;
-use crate::{BadRows, Error, Points, Scalar};
+use crate::{BadRows, Error, Points, Scalar, Subset};
 use std::mem::MaybeUninit;
 
 /// Coordinates by axis. There are at least three axes: missing ones are zero, which leaves
@@ -17,12 +17,17 @@ pub(crate) struct Cloud<T> {
     pub(crate) low: [T; 3],
     /// Largest corner.
     pub(crate) high: [T; 3],
-    /// Input row of each point, when bad rows were left out.
-    rows: Option<Vec<u32>>,
+    /// Each point's place among the points that were given, when bad rows were left out.
+    places: Option<Vec<u32>>,
+    /// Which rows of a whole cloud the points that were given are, when they are some of them.
+    subset: Option<Subset>,
 }
 
-/// Rows copied at a time.
+/// Rows that are a thread's task.
 const BLOCK: usize = 4096;
+
+/// Rows copied at a time: records of 64 bytes fit in the innermost cache.
+const FEW: usize = 256;
 
 /// Arrays are padded to a multiple of this, so that kernels may read whole vectors.
 pub(crate) const PADDING: usize = 64;
@@ -48,52 +53,74 @@ impl<T: Scalar> Cloud<T> {
         if n >= u32::MAX as usize {
             return Err(Error::TooManyPoints(n));
         }
-        let coordinate = |row: usize, axis: usize| points.coordinate(row, axis);
-        let (copy, finite) = Self::gather(team, n, dim, coordinate);
+        let subset = points.subset().cloned();
+        if let Some(rows) = subset.as_ref().map(|subset| subset.rows().len()).filter(|&r| r != n) {
+            return Err(Error::Shape(format!("{n} points that are {rows} rows of a cloud")));
+        }
+        let (mut copy, finite) = match (points.raw(), points.places()) {
+            (Some(raw), None) if (raw.len(), raw.dim()) == (n, dim) => {
+                Self::gather(team, n, dim, |axis, first, to| raw.copy(axis, first, to))
+            }
+            (Some(raw), Some(places)) if (places.len(), raw.dim()) == (n, dim) => {
+                Self::gather(team, n, dim, |axis, first, to| raw.pick(axis, &places[first..], to))
+            }
+            _ => Self::gather(team, n, dim, |axis, first, to| {
+                one_by_one(first, to, |place| points.coordinate(place, axis));
+            }),
+        };
+        copy.subset = subset;
         if finite {
             return Ok(copy);
         }
         // From here on only the copy is read, which no other thread writes to.
-        let good = |row: &u32| copy.axes.iter().all(|values| values[*row as usize].is_finite());
-        let rows: Vec<u32> = (0..n as u32).filter(good).collect();
+        let good = |place: &u32| copy.axes.iter().all(|values| values[*place as usize].is_finite());
+        let places: Vec<u32> = (0..n as u32).filter(good).collect();
         if bad_rows == BadRows::Error {
-            let first = (0u32..).zip(&rows).find(|(row, kept)| row != *kept);
-            let first = first.map_or(rows.len(), |(row, _)| row as usize);
-            return Err(Error::BadRows { first, count: n - rows.len(), points: n });
+            let first = (0u32..).zip(&places).find(|(place, kept)| place != *kept);
+            let first = copy.row(first.map_or(places.len() as u32, |(place, _)| place));
+            return Err(Error::BadRows { first, count: n - places.len(), points: n });
         }
-        let coordinate = |k: usize, axis: usize| copy.axes[axis][rows[k] as usize];
-        let (mut kept, _) = Self::gather(team, rows.len(), dim, coordinate);
-        kept.rows = Some(rows);
+        let (mut kept, _) = Self::gather(team, places.len(), dim, |axis, first, to| {
+            one_by_one(first, to, |k| copy.axes[axis][places[k] as usize]);
+        });
+        (kept.places, kept.subset) = (Some(places), copy.subset);
         Ok(kept)
     }
 
-    /// Copies `n` points; whether all their coordinates are finite.
+    /// Copies `n` points; whether all their coordinates are finite. `read` is given an axis, the first point and
+    /// a place for each that it is to write.
     fn gather(
         team: &Team,
         n: usize,
         dim: usize,
-        coordinate: impl Fn(usize, usize) -> T + Sync,
+        read: impl Fn(usize, usize, &mut [MaybeUninit<T>]) + Sync,
     ) -> (Self, bool) {
         let padded = n.div_ceil(PADDING) * PADDING;
         let mut axes: Vec<_> = (0..dim.max(3)).map(|_| Aligned::unwritten(padded)).collect();
         let targets: Vec<_> = axes.iter_mut().map(|axis| Shared::new(axis)).collect();
-        // In blocks, so that all axes of a row are read while it is in the cache.
-        let copy = |block: usize| {
-            let (first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(padded));
-            let mut seen = Seen::default();
+        // All axes of a few rows, while these are in the cache, then the next.
+        let few = |first: usize, end: usize, seen: &mut Seen<T>| {
             for (axis, target) in targets.iter().enumerate() {
                 // SAFETY: the rows are the block's alone, and below the array's length.
                 let values = unsafe { target.part(first..end) };
-                let given = if axis < dim { end.min(n) - first } else { 0 };
-                let (values, rest) = values.split_at_mut(given);
-                rest.fill(MaybeUninit::new(T::ZERO));
-                for (value, row) in values.iter_mut().zip(first..) {
-                    value.write(coordinate(row, axis));
+                values.fill(MaybeUninit::new(T::ZERO));
+                if axis >= dim {
+                    continue;
                 }
-                // SAFETY: they have just been written.
+                let given = end.min(n).saturating_sub(first);
+                read(axis, first, &mut values[..given]);
+                // SAFETY: all have been written, with zeros at least.
                 seen.look(axis, unsafe {
                     std::slice::from_raw_parts(values.as_ptr().cast(), given)
                 });
+            }
+        };
+        let copy = |block: usize| {
+            let (mut first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(padded));
+            let mut seen = Seen::default();
+            while first < end {
+                few(first, (first + FEW).min(end), &mut seen);
+                first += FEW;
             }
             seen
         };
@@ -102,9 +129,8 @@ impl<T: Scalar> Cloud<T> {
         let axes = axes.into_iter().map(|axis| unsafe { axis.written() }).collect();
         let seen = seen.into_iter().fold(Seen::default(), Seen::and);
         let ends = seen.ends.map(Option::unwrap_or_default);
-        let cloud =
-            Self { len: n, axes, low: ends.map(|e| e.0), high: ends.map(|e| e.1), rows: None };
-        (cloud, !seen.bad)
+        let (low, high) = (ends.map(|e| e.0), ends.map(|e| e.1));
+        (Self { len: n, axes, low, high, places: None, subset: None }, !seen.bad)
     }
 
     /// Number of axes, at least three.
@@ -112,18 +138,35 @@ impl<T: Scalar> Cloud<T> {
         self.axes.len()
     }
 
-    /// The point's row in the caller's cloud.
+    /// The point's place among the points that were given: where results per point have it.
     #[inline]
-    pub(crate) fn row(&self, point: u32) -> usize {
-        self.rows.as_ref().map_or(point as usize, |rows| rows[point as usize] as usize)
+    pub(crate) fn place(&self, point: u32) -> usize {
+        self.places.as_ref().map_or(point as usize, |places| places[point as usize] as usize)
     }
 
-    /// The point of a row of the caller's cloud; `None` if the row was left out.
+    /// The point's row in the caller's cloud, the whole one if points of it were selected: what indices say.
+    #[inline]
+    pub(crate) fn row(&self, point: u32) -> usize {
+        let place = self.place(point);
+        self.subset.as_ref().map_or(place, |subset| subset.row(place))
+    }
+
+    /// The point of a row of the caller's cloud; `None` if the row was left out or not selected.
     pub(crate) fn point(&self, row: usize) -> Option<u32> {
-        match &self.rows {
-            None => Some(row as u32),
-            Some(rows) => rows.binary_search(&(row as u32)).ok().map(|point| point as u32),
+        self.point_at(self.subset.as_ref().map_or(Some(row), |subset| subset.place(row))?)
+    }
+
+    /// The point at a place among the points that were given; `None` if it was left out.
+    pub(crate) fn point_at(&self, place: usize) -> Option<u32> {
+        match &self.places {
+            None => Some(place as u32),
+            Some(places) => places.binary_search(&(place as u32)).ok().map(|point| point as u32),
         }
+    }
+
+    /// Which rows of a whole cloud were selected, if some were.
+    pub(crate) fn subset(&self) -> Option<&Subset> {
+        self.subset.as_ref()
     }
 
     /// Whether the other cloud has the same points in the same rows.
@@ -131,7 +174,7 @@ impl<T: Scalar> Cloud<T> {
         let same = |(a, b): (&Aligned<T>, &Aligned<T>)| a[..self.len] == b[..other.len];
         std::ptr::eq(self, other)
             || self.dims() == other.dims()
-                && self.rows == other.rows
+                && (&self.places, &self.subset) == (&other.places, &other.subset)
                 && self.axes.iter().zip(&other.axes).all(same)
     }
 
@@ -147,6 +190,14 @@ impl<T: Scalar> Cloud<T> {
     }
 }
 
+/// Writes the coordinates of points from `first` on.
+#[inline(always)]
+fn one_by_one<T>(first: usize, to: &mut [MaybeUninit<T>], coordinate: impl Fn(usize) -> T) {
+    for (place, value) in (first..).zip(to) {
+        value.write(coordinate(place));
+    }
+}
+
 /// What was seen of some rows: whether a number was bad, and the ends of the first three axes.
 #[derive(Default)]
 struct Seen<T> {
@@ -158,20 +209,24 @@ impl<T: Scalar> Seen<T> {
     fn look(&mut self, axis: usize, values: &[T]) {
         self.bad |= values.iter().fold(false, |bad, x| bad | !x.is_finite());
         if axis < 3 {
-            self.ends[axis] = extremes(values);
+            self.ends[axis] = both_ends(self.ends[axis], extremes(values));
         }
     }
 
     fn and(mut self, other: Self) -> Self {
         self.bad |= other.bad;
         for (ends, others) in self.ends.iter_mut().zip(other.ends) {
-            *ends = match (*ends, others) {
-                (Some((low, high)), Some((l, h))) => {
-                    Some((if l < low { l } else { low }, if h > high { h } else { high }))
-                }
-                (ends, others) => ends.or(others),
-            };
+            *ends = both_ends(*ends, others);
         }
         self
+    }
+}
+
+fn both_ends<T: Scalar>(ends: Option<(T, T)>, others: Option<(T, T)>) -> Option<(T, T)> {
+    match (ends, others) {
+        (Some((low, high)), Some((l, h))) => {
+            Some((if l < low { l } else { low }, if h > high { h } else { high }))
+        }
+        (ends, others) => ends.or(others),
     }
 }

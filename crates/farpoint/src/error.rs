@@ -50,6 +50,37 @@ pub enum Error {
         /// The index given.
         index: usize,
     },
+    /// An index of a row that is not selected.
+    #[error("{what} index {index} is not one of the selected rows; give one of them")]
+    NotSelected {
+        /// What the index is of: `"start"`, `"sample"` or `"nearest"`.
+        what: &'static str,
+        /// The index given.
+        index: usize,
+    },
+    /// A selected row outside the cloud.
+    #[error(
+        "row {row} at place {place} of the selected rows is outside the cloud of {points} points"
+    )]
+    RowOutOfRange {
+        /// Where it is listed, from 0.
+        place: usize,
+        /// The row given.
+        row: String,
+        /// Points in the cloud.
+        points: usize,
+    },
+    /// The same row selected twice.
+    #[error(
+        "row {row} is selected twice, at places {} and {} of the list; list each row once",
+        places[0], places[1]
+    )]
+    RowRepeated {
+        /// The row.
+        row: usize,
+        /// Where it is listed, from 0.
+        places: [usize; 2],
+    },
     /// An empty list of start indices.
     #[error("the list of start indices is empty; give at least one")]
     NoStart,

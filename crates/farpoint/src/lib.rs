@@ -91,7 +91,7 @@ pub use job::{
 pub use machine::{DeviceKind, Level};
 pub use neighbors::Index;
 pub use parse::ParseError;
-pub use points::{Axes, Points, Strided, padded, ragged};
+pub use points::{Axes, Points, RawLayout, RawPoints, Selected, Strided, Subset, padded, ragged};
 pub use result::{
     Bytes, Chamfer, FScore, Gradients, Measured, Nearest, Neighbors, RanOn, Sample, Stages,
     Statistics, WithinBall,

@@ -52,6 +52,11 @@ pub(crate) mod number {
         const MAX: Self;
         /// The gap between 1 and the next number.
         const EPSILON: Self;
+        /// The bits of a number, as they lie in memory.
+        type Bits: Copy;
+        /// The number of bits that were read from memory in this machine's byte order, or in the other.
+        /// NaN keeps its bits.
+        fn from_memory(bits: Self::Bits, swapped: bool) -> Self;
         /// `(value bits descending, index ascending)` as one ascending key.
         type Key: Ord + Copy + Send + Sync + Debug;
         /// Does the work for this precision.
@@ -126,7 +131,13 @@ macro_rules! scalar {
         impl number::Number for $float {
             const MAX: Self = $float::MAX;
             const EPSILON: Self = $float::EPSILON;
+            type Bits = $bits;
             type Key = $key;
+
+            #[inline(always)]
+            fn from_memory(bits: $bits, swapped: bool) -> Self {
+                $float::from_bits(if swapped { bits.swap_bytes() } else { bits })
+            }
 
             fn run<W: number::EitherPrecision>(work: W::Of<Self>) -> W::Output {
                 W::$run(work)

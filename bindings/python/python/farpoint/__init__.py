@@ -28,6 +28,7 @@ from .index import Index
 from .many_files import FileSample, sample_files
 from .measures import Quality, check, quality
 from .neighbors import Nearest, PlainNearest, chamfer, nearest
+from .one_file import sample_file
 from .operators import gather, gather_max, interpolate, inverse_distance_weights
 from .sampling import Order, Sample, order, sample
 from .several import BallNeighbors, Neighbors, ball_query, knn
@@ -64,6 +65,7 @@ __all__ = [
     "read",
     "sample",
     "sample_approximate",
+    "sample_file",
     "sample_files",
     "warm_up",
     "write",

@@ -86,3 +86,26 @@ def number(value: Any, name: str) -> float:
     if found != found:
         raise ValueError(f"{name} is NaN; it must be a number")
     return float(found)
+
+
+#: Endings of amounts of memory, as of the command line; a letter alone is binary.
+_SIZES = {
+    **{f"{letter}iB": 1024**k for k, letter in enumerate("KMGT", 1)},
+    **{f"{letter}B": 1000**k for k, letter in enumerate("kMGT", 1)},
+    **{letter: 1024**k for k, letter in enumerate("KMGT", 1)},
+    "KB": 1000, "k": 1024, "B": 1,
+}
+
+
+def size(value: Any, name: str) -> int:
+    """An amount of memory in bytes: a number, or a text such as "8GiB"."""
+    found = value
+    if isinstance(value, str):
+        ending = next((ending for ending in _SIZES if value.endswith(ending)), "")
+        try:
+            found = float(value.removesuffix(ending).rstrip()) * _SIZES.get(ending, 1)
+        except ValueError:
+            found = 0
+    if isinstance(found, bool) or not isinstance(found, (int, float)) or not 1 <= found <= 1e18:
+        raise ValueError(f'{name} is {value!r}; give an amount of memory in bytes, or such as "512MiB" or "8GiB"')
+    return int(found)

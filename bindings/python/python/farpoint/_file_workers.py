@@ -2,13 +2,14 @@
 
 A worker is a fresh interpreter, not a fork: threads of the caller do no harm, and no ``__main__`` is imported.
 Its first line of input has the settings, which it answers with a line; each further line names an input and
-an output, and the answer is a line that ``_native.FileBatch.finish`` understands.
+an output, perhaps also limits, and the answer is a line that ``_native.FileBatch.finish`` understands.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +20,21 @@ from typing import Any, NamedTuple
 _LOOK = 0.05
 #: Seconds that a process may take to start: it imports this package, perhaps from a network drive.
 _START = 300.0
+#: Seconds that a process may take to end by itself.
+_END = 10.0
+#: With these, the allocator of glibc gives memory back that is freed; other systems do not know them.
+GIVE_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
+
+
+class Limits(NamedTuple):
+    """How a file is sampled through the disk."""
+
+    #: Bytes of memory.
+    memory: int
+    #: The folder of the spool; one beside the output unless set.
+    spool: str | None
+    #: Whether an interrupted run in that folder goes on.
+    resume: bool
 
 
 class Answer(NamedTuple):
@@ -42,7 +58,7 @@ class Worker:
         self.late = False
         self._guard = threading.Lock()
 
-    def ask(self, path: str, output: str) -> Answer:
+    def ask(self, path: str, output: str, limits: Limits | None = None) -> Answer:
         """Has the process work on a file. Nobody else may ask meanwhile."""
         limit, self.late = self._pool.limit, False
         line = ""
@@ -52,7 +68,7 @@ class Worker:
             assert process.stdin is not None and process.stdout is not None
             begin = time.monotonic()
             self.deadline = None if limit is None else begin + limit
-            process.stdin.write(json.dumps([path, output]) + "\n")
+            process.stdin.write(json.dumps([path, output, limits]) + "\n")
             process.stdin.flush()
             line = process.stdout.readline()
         except (BrokenPipeError, ValueError):
@@ -69,7 +85,7 @@ class Worker:
     def _started(self) -> subprocess.Popen[str]:
         if self._pool.ended:
             raise BrokenPipeError
-        process = self._process = _start()
+        process = self._process = _start(self._pool.environment)
         if self._pool.ended:
             self.kill()
         assert process.stdin is not None and process.stdout is not None
@@ -89,6 +105,17 @@ class Worker:
                 self.deadline = None
                 if self._process is not None:
                     self._process.kill()
+
+    def interrupt(self) -> None:
+        """Ends the process as Ctrl-C does: what it has begun to write is removed, if that takes no longer than a few
+        seconds."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(_END)
+            except subprocess.TimeoutExpired:
+                pass
+        self.kill()
 
     def kill(self) -> None:
         """Ends the process, whatever it does."""
@@ -111,8 +138,12 @@ class Worker:
 class Pool:
     """Workers with the same settings; ``limit`` is the time for a file, in seconds."""
 
-    def __init__(self, settings: dict[str, Any], limit: float | None) -> None:
+    def __init__(
+        self, settings: dict[str, Any], limit: float | None, environment: dict[str, str] | None = None
+    ) -> None:
         self.settings = settings
+        #: Variables of the processes, besides those of this one.
+        self.environment = environment or {}
         self.limit = limit
         self.ended = False
         self._workers: list[Worker] = []
@@ -158,7 +189,7 @@ class Pool:
                 worker.look(now)
 
 
-def _start() -> subprocess.Popen[str]:
+def _start(environment: dict[str, str]) -> subprocess.Popen[str]:
     if not sys.executable:
         raise RuntimeError("this program does not know the Python that it runs in (sys.executable)")
     # The package is found where this one is.
@@ -167,7 +198,7 @@ def _start() -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", "from farpoint._file_workers import main; main()"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
-        errors="surrogateescape", env={**os.environ, "PYTHONPATH": path},
+        errors="surrogateescape", env={**os.environ, **environment, "PYTHONPATH": path},
         # Ctrl-C of a terminal is for the process that was started there.
         start_new_session=True,
     )
@@ -189,6 +220,10 @@ def main() -> None:
     worker = make(json.loads(questions.readline()))
     print("ready", file=answers, flush=True)
     for line in questions:
-        path, output = json.loads(line)
-        answers.write(worker.sample(path, output, None) + "\n")
+        path, output, limits = json.loads(line)
+        if limits is None:
+            answer = worker.sample(path, output, None)
+        else:
+            answer = worker.sample_limited(path, output, *limits)
+        answers.write(answer + "\n")
         answers.flush()

@@ -13,7 +13,7 @@ from ._records import Approximation, Batches, Clouds, Found, Gradients, Input, N
 __all__ = [
     "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "random_word", "random_start",
     "sample_ragged", "cuda_sample", "CudaSample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
-    "cuda_devices", "cuda_warm_up", "Conductor", "Tile", "cut_tiles",
+    "cuda_devices", "cuda_warm_up", "Conductor", "Tile",
     "File", "FileBatch", "FileWorker", "read", "read_bytes", "restore", "from_points", "Imported",
     "DeviceArray",
     "match_clouds", "match_backward", "cuda_match", "cuda_match_backward",
@@ -52,6 +52,7 @@ def sample(
     distances: bool,
     out: Any,
     callback: Callable[[int, int], None] | None,
+    selected: NDArray[np.int64] | NDArray[np.bool_] | None = None,
 ) -> tuple[Any, Any, Any]: ...
 def sample_ragged(
     points: NDArray[Any],
@@ -191,6 +192,14 @@ class FileWorker:
     def sample(
         self, input: str | os.PathLike[str], output: str | os.PathLike[str], limit: float | None
     ) -> str: ...
+    def sample_limited(
+        self,
+        input: str | os.PathLike[str],
+        output: str | os.PathLike[str],
+        memory: int,
+        spool: str | os.PathLike[str] | None,
+        resume: bool,
+    ) -> str: ...
 
 @final
 class FileBatch:
@@ -203,7 +212,7 @@ class FileBatch:
         digest: str,
         force: bool,
     ) -> FileBatch: ...
-    def left(self) -> list[tuple[int, Path, Path, bool]]: ...
+    def left(self) -> list[tuple[int, Path, Path, bool, int]]: ...
     def begin(self, k: int) -> None: ...
     def finish(self, k: int, line: str) -> bool: ...
     def fail(self, k: int, seconds: float, error: str) -> None: ...
@@ -239,7 +248,6 @@ class Conductor:
     def chosen(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
     def statistics(self) -> list[tuple[str, int]]: ...
 
-def cut_tiles(points: NDArray[Any], tiles: int) -> list[NDArray[np.uint32]]: ...
 
 @final
 class Imported:

@@ -11,12 +11,20 @@ import numpy as np
 # ------------------------------------------------------------------- arguments of the public functions
 
 
+class Selection(NamedTuple):
+    """Some rows of a cloud, or of each cloud of a batch: one of these."""
+
+    rows: Any = None
+    mask: Any = None
+
+
 class Sampling(NamedTuple):
     """Checked arguments of ``sample``."""
 
     count: int | None  # type: ignore[assignment]  # a tuple counts its items by that name
     ratio: float | None
     spacing: float | None
+    #: None only where rows are selected: the first of them.
     start: Any
     lengths: Any
     algorithm: str
@@ -26,6 +34,8 @@ class Sampling(NamedTuple):
     distances: bool
     skip_bad: bool
     progress: bool
+    #: The rows that count, where not all do. Starts are rows of the whole cloud.
+    selected: Selection | None = None
     #: Samples of each cloud of a batch, none of which is above ``count``.
     counts: Any = None
     #: Whether only count or ratio, algorithm, threads, distances and lengths are given.

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from . import _arguments
-from ._records import Sampling
+from ._records import Sampling, Selection
 from ._torch import presence
 
 #: Where samples start unless set otherwise.
@@ -29,14 +29,14 @@ def _kept_request(
     count: Any, ratio: Any, algorithm: Any, threads: Any, distances: bool
 ) -> Sampling:
     request = new_request(
-        count, ratio, None, FIRST, None, algorithm, None, threads, None, distances, "error", False
+        count, ratio, None, FIRST, None, algorithm, None, threads, None, distances, "error", False, None, None
     )
     return request._replace(simple=True)
 
 
 def new_request(
     count: Any, ratio: Any, spacing: Any, start: Any, lengths: Any, algorithm: Any, seed: Any, threads: Any,
-    out: Any, distances: bool, on_bad: str, progress: bool,
+    out: Any, distances: bool, on_bad: str, progress: bool, rows: Any, mask: Any,
 ) -> Sampling:
     """Checked arguments of ``sample``."""
     if (count is None) + (ratio is None) + (spacing is None) != 2:
@@ -55,11 +55,18 @@ def new_request(
         _arguments.exact(algorithm)
     if on_bad not in ("error", "skip"):
         raise ValueError(f'on_bad is {on_bad!r}; it must be "error" or "skip"')
+    selected = None
+    if rows is not None or mask is not None:
+        if rows is not None and mask is not None:
+            raise ValueError("give rows or mask, not both")
+        selected = Selection(rows, mask)
+    elif start is None:
+        start = FIRST
     if seed is not None:
-        if not (isinstance(start, int) and start == 0):
+        if not (start is None or isinstance(start, int) and start == 0):
             raise ValueError(f"give start or seed, not both (got {start=}, {seed=})")
         seed = _arguments.seed(seed)
     return Sampling(
         count, ratio, spacing, start, lengths, algorithm, seed, threads, out, bool(distances), on_bad == "skip",
-        bool(progress),
+        bool(progress), selected,
     )

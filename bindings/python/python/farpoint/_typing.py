@@ -23,6 +23,9 @@ ArrayT = TypeVar("ArrayT")
 #: Whole numbers of any library.
 Integers = Any
 
+#: Truth values of any library.
+Booleans = Any
+
 #: What is no array of a library, and gives arrays of NumPy, as those do.
 Rows = Union[NDArray[Any], Sequence[Any]]
 
@@ -43,8 +46,10 @@ if TYPE_CHECKING:
     class SampleOptions(TypedDict, total=False):
         ratio: float | None
         spacing: float | None
-        start: Integers
+        start: Integers | None
         lengths: Integers | None
+        rows: Integers | None
+        mask: Booleans | None
         algorithm: Algorithm
         seed: int | None
         threads: int | None
@@ -65,8 +70,10 @@ if TYPE_CHECKING:
         scale: float | str | None
 
     class OrderOptions(TypedDict, total=False):
-        start: Integers
+        start: Integers | None
         lengths: Integers | None
+        rows: Integers | None
+        mask: Booleans | None
         algorithm: Algorithm
         seed: int | None
         threads: int | None

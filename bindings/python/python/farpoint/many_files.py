@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import os
 import queue
 import threading
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from ._typing import FileOptions
 
 __all__ = ["FileSample", "sample_files"]
+
+
+#: Seconds between looks whether there is room for a file, or none is to be begun any more.
+_LOOK = 0.2
 
 
 class FileSample(NamedTuple):
@@ -50,6 +55,7 @@ def sample_files(
     threads: int = 1,
     recursive: bool = False,
     to: str | None = None,
+    memory: int | str | None = None,
     time_limit: float | None = None,
     fail_fast: bool = False,
     force: bool = False,
@@ -79,6 +85,9 @@ def sample_files(
         Look into the folders below those given, too.
     to : str, optional
         The format of the outputs, by extension ("laz"); that of each input unless set.
+    memory : int or str, optional
+        Bytes of memory that files take together, or a text such as "8GiB", as far as their headers tell: no more
+        are worked on at a time than have room, and one that takes more by itself alone. No limit unless set.
     time_limit : float, optional
         Seconds for a file; a process that takes longer is killed, and the file has failed.
     fail_fast : bool, optional
@@ -116,11 +125,25 @@ def sample_files(
     )
     limit = positive(time_limit, "time_limit")
     workers = _cores() if workers is None else _arguments.integer(workers, "workers", 1)
+    room = None if memory is None else _arguments.size(memory, "memory")
     with open_batch(paths, out, recursive, to, settings, force) as batch:
         left = batch.left()
         with _progress.bar(progress, "sampling", "files") as tell:
-            _run(batch, left, Pool(settings, limit), min(workers, max(len(left), 1)), fail_fast, tell)
+            pool = Pool(settings, limit)
+            _run(batch, left, pool, min(workers, max(len(left), 1)), room, fail_fast, tell)
     return batch.rows
+
+
+class LeftFile(NamedTuple):
+    """A file that needs work."""
+
+    number: int
+    path: str
+    output: str
+    #: Whether it may have ended a process.
+    suspect: bool
+    #: Bytes of memory that it takes, estimated from its header.
+    bytes: int
 
 
 class open_batch:
@@ -145,12 +168,56 @@ class open_batch:
     def __exit__(self, *_: object) -> None:
         self.rows = [FileSample(*row) for row in self._batch.close() if row is not None]
 
-    def left(self) -> list[tuple[int, str, str, bool]]:
-        """The files that need work: number, input, output, and whether one may have ended a process."""
-        return [(k, os.fspath(i), os.fspath(o), suspect) for k, i, o, suspect in self._batch.left()]
+    def left(self) -> list[LeftFile]:
+        """The files that need work, the largest first."""
+        return [LeftFile(k, os.fspath(i), os.fspath(o), *rest) for k, i, o, *rest in self._batch.left()]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._batch, name)
+
+
+class Admission:
+    """Files that wait, and which of them there is room for beside those that are worked on."""
+
+    def __init__(self, files: Iterable[LeftFile], memory: int | None) -> None:
+        #: The largest last.
+        self.waiting = sorted(files, key=_bytes)
+        self._memory = memory
+        self._taken = 0
+        self._at_work = 0
+
+    def take(self) -> LeftFile | None:
+        """The largest one that has room, or None. One that takes more than there is goes alone."""
+        place = len(self.waiting)
+        if self._memory is not None and self._at_work:
+            place = bisect.bisect_right(self.waiting, self._memory - self._taken, key=_bytes)
+        if place == 0:
+            return None
+        file = self.waiting.pop(place - 1)
+        self._taken += file.bytes
+        self._at_work += 1
+        return file
+
+    def take_with(self, file: LeftFile, count: int) -> list[LeftFile]:
+        """Up to so many that take no more, to be worked on after this one in its room."""
+        end = bisect.bisect_right(self.waiting, file.bytes, key=_bytes)
+        more = self.waiting[max(end - count, 0) : end]
+        del self.waiting[max(end - count, 0) : end]
+        return more[::-1]
+
+    def give(self, file: LeftFile) -> None:
+        """The work on a file that was taken has ended."""
+        self._taken -= file.bytes
+        self._at_work -= 1
+
+    def put_back(self, files: Iterable[LeftFile]) -> None:
+        """These wait again."""
+        for file in files:
+            bisect.insort(self.waiting, file, key=_bytes)
+
+
+def _bytes(file: LeftFile) -> int:
+    return file.bytes
 
 
 def worker_settings(
@@ -215,16 +282,16 @@ def _cores() -> int:
 
 
 def _run(
-    batch: open_batch, left: list[tuple[int, str, str, bool]], pool: Pool, workers: int,
+    batch: open_batch, left: list[LeftFile], pool: Pool, workers: int, memory: int | None,
     fail_fast: bool, tell: Callable[[int, int], None] | None,
 ) -> None:
     """Works on all files that are left; those that may have ended a process last, one at a time."""
-    together = [file for file in left if not file[3]]
-    alone = [file for file in left if file[3]]
+    together = [file for file in left if not file.suspect]
+    alone = [file for file in left if file.suspect]
     done = 0
     with pool:
         for files, side in ((together, workers), (alone, 1)):
-            for failed in _side_by_side(batch, files, pool, side):
+            for failed in _side_by_side(batch, Admission(files, memory), pool, side):
                 done += 1
                 if tell is not None:
                     tell(done, len(left))
@@ -233,29 +300,34 @@ def _run(
 
 
 def _side_by_side(
-    batch: open_batch, files: list[tuple[int, str, str, bool]], pool: Pool, workers: int
+    batch: open_batch, files: Admission, pool: Pool, workers: int
 ) -> Iterable[bool]:
     """Works on files by so many workers; whether each failed, as they end. Ends early when it is closed."""
     ended: queue.SimpleQueue[bool | BaseException | None] = queue.SimpleQueue()
-    waiting = iter(files)
-    lock, over = threading.Lock(), threading.Event()
+    change, over = threading.Condition(), threading.Event()
 
     def work() -> None:
         try:
             worker = pool.worker()
             while not over.is_set():
-                with lock:
-                    file = next(waiting, None)
+                with change:
+                    while (file := files.take()) is None and files.waiting and not over.is_set():
+                        change.wait(_LOOK)
                 if file is None:
                     break
-                ended.put(_one(batch, file, worker, over))
+                try:
+                    ended.put(_one(batch, file, worker, over))
+                finally:
+                    with change:
+                        files.give(file)
+                        change.notify_all()
             worker.release()
         except BaseException as error:  # to be raised by the thread that waits
             ended.put(error)
         finally:
             ended.put(None)
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, len(files)))]
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, len(files.waiting)))]
     for thread in threads:
         thread.start()
     working = len(threads)
@@ -280,11 +352,9 @@ def _side_by_side(
             thread.join()
 
 
-def _one(
-    batch: open_batch, file: tuple[int, str, str, bool], worker: Any, over: threading.Event
-) -> bool:
+def _one(batch: open_batch, file: LeftFile, worker: Any, over: threading.Event) -> bool:
     """Has a worker work on a file, again where its process is killed; whether the file failed."""
-    number, path, output, _ = file
+    number, path, output = file[:3]
     while not over.is_set():
         batch.begin(number)
         answer = worker.ask(path, output)

@@ -10,7 +10,7 @@ import numpy as np
 from ._arrays import library_of, whole_numbers
 from ._records import Sampling
 from ._sample_arguments import FIRST, new_request, simple_request
-from ._typing import Algorithm, ArrayT, Integers, NamedTuple, OnBad, Rows
+from ._typing import Algorithm, ArrayT, Booleans, Integers, NamedTuple, OnBad, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,8 +92,10 @@ def sample(
     *,
     ratio: float | None = None,
     spacing: float | None = None,
-    start: Integers = 0,
+    start: Integers | None = None,
     lengths: Integers | None = None,
+    rows: Integers | None = None,
+    mask: Booleans | None = None,
     algorithm: Algorithm = "auto",
     seed: int | None = None,
     threads: int | None = None,
@@ -127,11 +129,19 @@ def sample(
         coordinates; at least one, so that an empty cloud is a ValueError. On a GPU this waits for the
         result.
     start : int or array of int, optional
-        Index to start from; or several, an existing sample to continue. In a batch: one for all
-        clouds, (B,) one per cloud, or (B, S) several per cloud.
+        Index to start from, that of the first row unless set; or several, an existing sample to continue. In a
+        batch: one for all clouds, (B,) one per cloud, or (B, S) several per cloud.
     lengths : array of int, (B,), optional
         Rows of each cloud of a batch that count; the rest is padding. A cloud with fewer rows than
         ``count`` gives all it has, and -1 in the remaining places.
+    rows : array of int, (S,), optional
+        Sample these rows of a cloud only, each listed once. The result is that of ``points[rows]``, named by
+        rows of ``points``: ``rows[sample(points[rows], ...)]``, and so among equals the row listed first. Starts
+        are rows of ``points``, too; the first row listed unless set. Not for batches.
+    mask : array of bool, (N,) or (B, N), optional
+        The same for rows, in ascending order, whose value is true. In a batch a cloud with fewer of them than
+        ``count`` gives all it has, and -1 in the remaining places. On a GPU the rows are gathered first, and a
+        mask or rows that lie there are waited for.
     algorithm : str, optional
         On the CPU "auto", "reference", "naive", "radius", "tree", "peak" or "quick"; on a GPU "auto",
         "naive", "radius", "persistent", "peak" or "quick". Options follow a colon, as in
@@ -192,16 +202,19 @@ def sample(
     >>> square = numpy.array([[0, 0], [0.1, 0], [1, 0], [0, 1], [1, 1]])
     >>> farpoint.sample(square, 4)
     array([0, 4, 2, 3])
+    >>> farpoint.sample(square, 2, mask=square[:, 0] > 0)
+    array([1, 4])
     """
     request = None
-    if spacing is seed is out is None and start is FIRST and on_bad == "error" and not progress:
+    usual = spacing is seed is out is rows is mask is None and (start is None or start is FIRST)
+    if usual and on_bad == "error" and not progress:
         request = simple_request(count, ratio, algorithm, threads, return_distances)
         if request is not None and lengths is not None:
             request = request._replace(lengths=lengths, kept=request)
     if request is None:
         request = new_request(
             count, ratio, spacing, start, lengths, algorithm, seed, threads, out, return_distances, on_bad,
-            progress,
+            progress, rows, mask,
         )
     found = library_of(points).sample(points, request)
     return Sample(*found) if return_distances else found[0]
@@ -216,8 +229,10 @@ def order(points: ArrayT, **options: Unpack[OrderOptions]) -> Order[ArrayT]: ...
 def order(
     points: Any,
     *,
-    start: Integers = 0,
+    start: Integers | None = None,
     lengths: Integers | None = None,
+    rows: Integers | None = None,
+    mask: Booleans | None = None,
     algorithm: Algorithm = "auto",
     seed: int | None = None,
     threads: int | None = None,
@@ -230,14 +245,15 @@ def order(
     ----------
     points : array, (N, D) or (B, N, D)
         As for ``sample``.
-    start, lengths, algorithm, seed, threads, on_bad, progress : optional
+    start, lengths, rows, mask, algorithm, seed, threads, on_bad, progress : optional
         As for ``sample``.
 
     Returns
     -------
     Order
         Indices (N,) or (B, N), and spacings of the same shape in the unit and type of the coordinates.
-        Rows left out by ``on_bad="skip"`` are not in it; in a batch they are -1 and 0 at the end.
+        Rows left out by ``on_bad="skip"``, and those that are not selected, are not in it; in a batch they are
+        -1 and 0 at the end.
 
     Raises
     ------
@@ -256,7 +272,7 @@ def order(
     (array([0, 2, 1]), array([inf,  3.,  1.]))
     """
     found: Any = sample(
-        points, ratio=1.0, start=start, lengths=lengths, algorithm=algorithm, seed=seed,
+        points, ratio=1.0, start=start, lengths=lengths, rows=rows, mask=mask, algorithm=algorithm, seed=seed,
         threads=threads, return_distances=True, on_bad=on_bad, progress=progress,
     )
     return Order(found.indices, found.distances)
@@ -309,7 +325,7 @@ def sample_padded(
     request = Sampling(
         max(each, default=0), None, None, start,
         np.full(shape[0], shape[1]) if lengths is None else lengths,
-        "auto", None, None, None, False, False, False, each,
+        "auto", None, None, None, False, False, False, counts=each,
     )
     found: ArrayT = library_of(points).sample(points, request)[0]
     return found

@@ -1,10 +1,13 @@
 //! Sampling NumPy arrays.
 
 use super::answer::Answer;
+use super::selection::Selection;
 use super::{amount, job, start_of};
 use crate::arrays::{View, about, cut, in_precision};
 use crate::{error, watch};
-use farpoint::{Amount, BadRows, Cpu, Device, Error, Points, Sample, Sampler, Scalar, Start};
+use farpoint::{
+    Amount, BadRows, Cpu, Device, Error, Observer, Points, Sample, Sampler, Scalar, Start,
+};
 use numpy::{
     Element, PyArrayDyn, PyArrayMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods,
 };
@@ -34,7 +37,7 @@ struct Request<'py> {
 /// Samples a cloud `(n, d)` or a batch `(b, n, d)`: indices, distances and covering radii.
 #[pyfunction]
 #[pyo3(signature = (points, count, ratio, spacing, starts, seed, lengths, counts, algorithm,
-                    threads, skip_bad, distances, out, callback))]
+                    threads, skip_bad, distances, out, callback, selected = None))]
 #[expect(clippy::too_many_arguments, reason = "reading a record would take longer than the call")]
 fn sample<'py>(
     points: &Bound<'py, PyUntypedArray>,
@@ -51,15 +54,21 @@ fn sample<'py>(
     distances: bool,
     out: Option<Bound<'py, PyAny>>,
     callback: Option<Py<PyAny>>,
+    selected: Option<Bound<'py, PyUntypedArray>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let bad_rows = if skip_bad { BadRows::Skip } else { BadRows::Error };
     let job = job(amount(count, ratio, spacing), algorithm)?
         .bad_rows(bad_rows)
-        .start(seed.map_or(Start::Index(0), Start::Random));
-    let answer = Answer { distances, out };
-    let request =
-        Request { job, cpu: watch::cpu(threads), lengths, counts, starts, answer, callback };
-    in_precision!(points, |array| request.run(array))
+        .start(seed.map_or(Start::First, Start::Random));
+    let (cpu, answer) = (watch::cpu(threads), Answer { distances, out });
+    let request = Request { job, cpu, lengths, counts, starts, answer, callback };
+    match selected {
+        None => in_precision!(points, |array| request.run(array)),
+        Some(selected) => {
+            let selection = Selection::new(&selected)?;
+            in_precision!(points, |array| request.run_selected(array, &selection))
+        }
+    }
 }
 
 impl<'py> Request<'py> {
@@ -68,24 +77,44 @@ impl<'py> Request<'py> {
         array: &Bound<'py, PyArrayDyn<T>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let (clouds, batch) = cut(array, self.lengths.as_deref())?;
-        match batch {
-            true => self.batch(array, &clouds),
-            false => self.one(array, clouds[0]),
+        if batch {
+            return self.batch(array, &clouds);
+        }
+        match clouds[0].triples() {
+            Some(triples) => self.one(array, triples),
+            None => self.one(array, &clouds[0]),
         }
     }
 
-    fn one<T: Scalar + Element>(
+    /// Some rows of a cloud, or of each cloud of a batch.
+    fn run_selected<T: Scalar + Element>(
         self,
         array: &Bound<'py, PyArrayDyn<T>>,
-        cloud: View<'_, T>,
+        selection: &Selection<'_>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let (py, job) = (array.py(), self.job_of(0, cloud)?);
+        let (views, batch) = cut(array, self.lengths.as_deref())?;
+        let (rows, about) = (&array.shape()[..array.ndim() - 1], about(array.as_untyped()));
+        let clouds = selection.of(&views, rows, &about)?;
+        if !batch {
+            return self.one(array, &clouds[0]);
+        }
+        let samples = self.each(array, &clouds, true)?;
+        let width = match self.job.amount {
+            Amount::Count(count) => count,
+            _ => samples.iter().map(Sample::len).max().unwrap_or(0),
+        };
+        self.answer.batch(array.py(), &samples, width)
+    }
+
+    fn one<T: Scalar + Element, P: Points<T> + ?Sized>(
+        self,
+        array: &Bound<'py, PyArrayDyn<T>>,
+        cloud: &P,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, job) = (array.py(), self.job_of(0, cloud.len(), false)?);
         let long = watch::is_long([(cloud.len(), self.most(cloud.len()))]);
-        let sample =
-            watch::run(py, long, self.callback.as_ref(), |observer| match cloud.triples() {
-                Some(triples) => self.cpu.sample(&job, triples, observer),
-                None => self.cpu.sample(&job, &cloud, observer),
-            })?;
+        let run = |observer: Option<Observer<'_>>| self.cpu.sample(&job, cloud, observer);
+        let sample = watch::run(py, long, self.callback.as_ref(), run)?;
         let sample = sample.map_err(|error| error::sampling(error, &about(array.as_untyped())))?;
         self.answer.one(py, sample)
     }
@@ -95,21 +124,33 @@ impl<'py> Request<'py> {
         array: &Bound<'py, PyArrayDyn<T>>,
         clouds: &[View<'_, T>],
     ) -> PyResult<Bound<'py, PyTuple>> {
+        let triples: Option<Vec<_>> = clouds.iter().map(View::triples).collect();
+        let samples = match &triples {
+            Some(triples) => self.each(array, triples, false)?,
+            None => self.each(array, clouds, false)?,
+        };
+        let width = match self.job.amount {
+            Amount::Spacing(_) => samples.iter().map(Sample::len).max().unwrap_or(0),
+            _ => self.most(array.shape()[1]),
+        };
+        self.answer.batch(array.py(), &samples, width)
+    }
+
+    /// A sample of each cloud of a batch; those that are parts of a cloud give what they have.
+    fn each<T: Scalar + Element, P: Points<T>>(
+        &self,
+        array: &Bound<'py, PyArrayDyn<T>>,
+        clouds: &[P],
+        parts: bool,
+    ) -> PyResult<Vec<Sample<T>>> {
         if let Some(counts) = self.counts.as_ref().filter(|counts| counts.len() != clouds.len()) {
             let (given, clouds) = (counts.len(), clouds.len());
             return Err(PyValueError::new_err(format!("{given} counts for {clouds} clouds")));
         }
-        let rows = array.shape()[1];
-        let job = |(k, &cloud): (usize, &View<'_, T>)| self.job_of(k, cloud);
+        let job = |(k, cloud): (usize, &P)| self.job_of(k, cloud.len(), parts);
         let jobs: Vec<_> = clouds.iter().enumerate().map(job).collect::<PyResult<_>>()?;
         let samples = each(array.py(), &self.cpu, &jobs, clouds)?;
-        let samples =
-            samples.map_err(|error| error::sampling(error, &about(array.as_untyped())))?;
-        let width = match self.job.amount {
-            Amount::Spacing(_) => samples.iter().map(Sample::len).max().unwrap_or(0),
-            _ => self.most(rows),
-        };
-        self.answer.batch(array.py(), &samples, width)
+        samples.map_err(|error| error::sampling(error, &about(array.as_untyped())))
     }
 
     /// Places that a cloud of so many rows has in the answer.
@@ -120,14 +161,14 @@ impl<'py> Request<'py> {
         }
     }
 
-    /// The job of cloud `k`. Clouds of a padded batch give what they have.
-    fn job_of<T: Scalar>(&self, k: usize, cloud: View<'_, T>) -> PyResult<Sampler> {
+    /// The job of cloud `k` of so many rows. Clouds of a padded batch, and parts, give what they have.
+    fn job_of(&self, k: usize, rows: usize, part: bool) -> PyResult<Sampler> {
         let mut job = self.job.clone();
         if let Some(counts) = &self.counts {
             job.amount = Amount::Count(counts[k]);
         }
-        if let (Some(_), Amount::Count(count)) = (&self.lengths, job.amount) {
-            job.amount = Amount::Count(count.min(cloud.len()));
+        if let (true, Amount::Count(count)) = (part || self.lengths.is_some(), job.amount) {
+            job.amount = Amount::Count(count.min(rows));
         }
         if let Some(starts) = &self.starts {
             job.start = start_of(starts, k)?;
@@ -137,19 +178,14 @@ impl<'py> Request<'py> {
 }
 
 /// Samples every cloud by its job without the GIL; Ctrl-C is heard if it may take long.
-pub(super) fn each<T: Scalar>(
+pub(super) fn each<T: Scalar, P: Points<T>>(
     py: Python<'_>,
     cpu: &Cpu,
     jobs: &[Sampler],
-    clouds: &[View<'_, T>],
+    clouds: &[P],
 ) -> PyResult<Result<Vec<Sample<T>>, Error>> {
-    let size = |(job, cloud): (&Sampler, &View<'_, T>)| {
-        (cloud.len(), job.amount.limit(cloud.len()).unwrap_or(0))
-    };
+    let size =
+        |(job, cloud): (&Sampler, &P)| (cloud.len(), job.amount.limit(cloud.len()).unwrap_or(0));
     let long = watch::is_long(jobs.iter().zip(clouds).map(size));
-    let triples: Option<Vec<_>> = clouds.iter().map(View::triples).collect();
-    watch::run(py, long, None, |observer| match &triples {
-        Some(triples) => cpu.sample_batch(jobs, triples, observer),
-        None => cpu.sample_batch(jobs, clouds, observer),
-    })
+    watch::run(py, long, None, |observer| cpu.sample_batch(jobs, clouds, observer))
 }

@@ -5,6 +5,7 @@ mod answer;
 mod device;
 mod host;
 mod ragged;
+mod selection;
 
 use crate::{arrays, error};
 use farpoint::backend::SplitMix64;

@@ -2,7 +2,7 @@
 
 use super::host::each;
 use super::{job, start_of};
-use crate::arrays::{about, clouds, in_precision, indices};
+use crate::arrays::{View, about, clouds, in_precision, indices};
 use crate::error;
 use farpoint::{Amount, Cpu, Sampler, Scalar};
 use numpy::{
@@ -64,7 +64,11 @@ impl Ragged<'_> {
         let jobs = (0..count).map(|k| self.job_of(k)).collect::<PyResult<Vec<_>>>()?;
         let part = |ends: &[usize]| views[0].part(ends[0], ends[1]);
         let clouds: Vec<_> = self.offsets.windows(2).map(part).collect();
-        let samples = each(array.py(), &Cpu::new(), &jobs, &clouds)?;
+        let triples: Option<Vec<_>> = clouds.iter().map(View::triples).collect();
+        let samples = match &triples {
+            Some(triples) => each(array.py(), &Cpu::new(), &jobs, triples)?,
+            None => each(array.py(), &Cpu::new(), &jobs, &clouds)?,
+        };
         let samples = samples.map_err(|error| error::sampling(error, &about))?;
         let of_array = |(k, sample): (usize, &farpoint::Sample<T>)| {
             let first = self.offsets[k];

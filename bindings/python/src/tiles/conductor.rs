@@ -9,6 +9,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Mutex, PoisonError};
 
+/// The floor of a deep band over its largest squared distance: less deep than where one tile follows another, because
+/// what tiles must tell each other in rounds falls faster than the number of rounds grows.
+const DEEP: f64 = 0.5;
+
+/// Undecided points that one tile is told at once: 256 MB of messages (float64: 448). Below that, what is told to several
+/// tiles round by round is more.
+const GATHER: u64 = 1 << 23;
+
 /// A start: row, coordinates, the tile that holds it.
 type PlainStart = (u64, [f64; 3], u32);
 /// What was counted, by name.
@@ -116,7 +124,7 @@ impl Job {
             tile,
         };
         let starts = self.starts.iter().map(entry).collect();
-        let plan = Plan::new(self.amount, starts).tries(self.tries);
+        let plan = Plan::new(self.amount, starts).tries(self.tries).deep(DEEP).gather(GATHER);
         match manifest {
             Some(manifest) => farpoint_tiles::Conductor::resume(plan, manifest, transport),
             None => farpoint_tiles::Conductor::begin(plan, self.tiles, transport),

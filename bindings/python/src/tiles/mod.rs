@@ -4,15 +4,14 @@ mod conductor;
 mod tile;
 
 use farpoint::Scalar;
-use farpoint_tiles::{Error, cut};
-use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArray};
+use farpoint_tiles::Error;
+use numpy::{Element, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tile::Tile>()?;
-    module.add_class::<conductor::Conductor>()?;
-    module.add_function(wrap_pyfunction!(cut_tiles, module)?)
+    module.add_class::<conductor::Conductor>()
 }
 
 /// An error of a run: what was asked for cannot be had, or a part of the run has failed.
@@ -40,31 +39,6 @@ fn axes<T: Scalar + Element>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<[Vec<
     }
     let coordinate = |row, a| if a < dim { cloud.coordinate(row, a) } else { T::ZERO };
     Ok(std::array::from_fn(|a| (0..n).map(|row| coordinate(row, a)).collect()))
-}
-
-/// Cuts points, all of them finite, into so many tiles of about equally many: their rows, ascending.
-#[pyfunction]
-fn cut_tiles<'py>(
-    py: Python<'py>,
-    points: &Bound<'py, PyUntypedArray>,
-    tiles: usize,
-) -> PyResult<Vec<Bound<'py, PyArray1<u32>>>> {
-    let cut = crate::arrays::in_precision!(points, |array| {
-        let axes = axes(array)?;
-        if tiles == 0 || axes[0].len() >= u32::MAX as usize {
-            let n = axes[0].len();
-            return Err(PyValueError::new_err(format!(
-                "{n} points cannot be cut into {tiles} tiles"
-            )));
-        }
-        check_finite(&axes)?;
-        Ok(py.detach(|| {
-            let mut cut = cut::tiles(&axes, tiles);
-            cut.iter_mut().for_each(|rows| rows.sort_unstable());
-            cut
-        }))
-    })?;
-    Ok(cut.into_iter().map(|rows| PyArray1::from_vec(py, rows)).collect())
 }
 
 /// Tiles never see NaN or infinity: those who call this have left them out.

@@ -20,11 +20,38 @@ pub(crate) struct Reading {
     /// Numbers per row of a raw float32 file (KITTI has 4, nuScenes 5).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..))]
     columns: Option<u8>,
+    #[command(flatten)]
+    pub(crate) recording: Recording,
+}
+
+/// What is taken of a recording.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct Recording {
+    /// MCAP: the topic with the clouds [default: the only one there is].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) topic: Option<String>,
+    /// MCAP: take one message of the topic as the cloud, the first being 0.
+    #[arg(long, value_name = "K")]
+    pub(crate) message: Option<usize>,
 }
 
 impl Reading {
+    /// An option that says how another kind of file than a recording is read.
+    pub(crate) fn of_files(&self) -> Option<&'static str> {
+        let options = [
+            (self.input_format.is_some_and(|f| f.0 != Format::Mcap), "--input-format"),
+            (self.xyz.is_some(), "--xyz"),
+            (self.columns.is_some(), "--columns"),
+        ];
+        options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
     pub(crate) fn options(&self) -> ReadOptions {
+        let Recording { topic, message } = &self.recording;
         ReadOptions::default()
+            .topic(topic.clone())
+            .message(*message)
             .format(self.input_format.map(|format| format.0))
             .columns(self.columns.map(usize::from))
             .xyz(self.xyz.clone().map(|axes| axes.0))

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// Further inputs, and what is said about all of them.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Many files")]
 pub(crate) struct Many {
     /// More inputs: files, folders, patterns such as 'scans/**/*.laz', and lists of these (@list.txt).
@@ -16,6 +16,10 @@ pub(crate) struct Many {
     /// passed over.
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub(crate) output_dir: Option<PathBuf>,
+    /// Take all inputs as one cloud, in sorted order: tiles of a survey. The rows of --indices count through
+    /// all of them; coordinates stay as they are, fields are those of all files.
+    #[arg(long, conflicts_with = "output_dir")]
+    pub(crate) merge: bool,
     #[command(flatten)]
     pub(crate) found: Found,
     /// Files worked on side by side, on one thread each [default: one per core].

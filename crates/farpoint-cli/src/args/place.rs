@@ -1,6 +1,6 @@
 //! How the sampler runs and where.
 
-use super::Chosen;
+use super::{Chosen, Selection};
 use farpoint::{Level, Start};
 
 /// How the sampler runs.
@@ -15,6 +15,8 @@ pub(crate) struct Run {
     /// Seed of --start random; in 'sample' also of random, and of grid with --keep random.
     #[arg(long, value_name = "K", help_heading = "Sampling")]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
 }
 
 /// Where a job runs.

@@ -9,10 +9,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Approximate samplers")]
 pub(crate) struct Approximate {
-    /// grid: which point of a cell to keep: first, random (--seed), center (nearest to it), or
-    /// centroid, which is no point of the file: positions are written, and how many points each
-    /// stands for [default: center].
-    #[arg(long, value_name = "K", hide_possible_values = true)]
+    /// grid: which point of a cell to keep; set from --keep, which is an option of filters, too.
+    #[arg(skip)]
     pub(crate) keep: Option<Keep>,
     /// morton: bits per axis, 1 to 21 [default: 10].
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=21))]

@@ -103,7 +103,7 @@ fn counts(column: &Column) -> Option<Counts> {
 }
 
 /// The name of a class, as ASPRS defines it for LAS 1.4.
-pub(super) fn class_name(class: u64) -> &'static str {
+pub(crate) fn class_name(class: u64) -> &'static str {
     const NAMES: [&str; 23] = [
         "never classified",
         "unclassified",

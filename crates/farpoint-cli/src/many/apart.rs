@@ -41,7 +41,9 @@ pub(super) fn call(file: &File) -> Option<(f64, Result<Done, String>)> {
 /// The arguments of this process, with `--one` behind the name of the command.
 fn arguments(file: &File) -> Vec<OsString> {
     let mut arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let command = arguments.iter().position(|argument| argument == "sample" || argument == "order");
+    let command = arguments.iter().position(|argument| {
+        ["sample", "order", "convert"].iter().any(|command| argument == *command)
+    });
     let one =
         ["--one".into(), file.input.clone().into_os_string(), file.output.clone().into_os_string()];
     let place = command.map_or(0, |command| command + 1);

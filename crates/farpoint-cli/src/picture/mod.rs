@@ -11,6 +11,7 @@ mod panels;
 mod ramp;
 mod scene;
 mod shape;
+mod still;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -21,4 +22,5 @@ pub(crate) use demo::{Candidate, Comparison, compare};
 pub(crate) use deviation::{Deviation, deviation};
 pub(crate) use panels::{Panel, Panels, Picture, panels};
 pub(crate) use shape::Up;
+pub(crate) use still::{Still, still};
 pub(crate) use unit::Unit;

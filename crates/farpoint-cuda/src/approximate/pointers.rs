@@ -94,7 +94,7 @@ impl Gpu {
 
 /// The exact job that is checked in its place.
 pub(super) fn exact(job: &ApproximateSampler) -> Sampler {
-    let start = job.start.clone().unwrap_or(Start::Index(0));
+    let start = job.start.clone().unwrap_or(Start::First);
     Sampler::new(job.amount).start(start).bad_rows(job.bad_rows)
 }
 

@@ -209,7 +209,7 @@ pub(crate) fn check<T: CudaScalar>(job: &Sampler, batch: &DeviceBatch<T>) -> Res
         Err(farpoint::Error::EmptyCloud) if input.clouds == 0 || !is_count(job.amount) => 0,
         wanted => wanted?,
     };
-    if job.start != Start::Index(0) {
+    if !matches!(job.start, Start::First | Start::Index(0)) {
         return Err(Error::Unsupported(
             "clouds in device memory are started from rows in device memory: set `starts` of the \
              batch, not `start` of the sampler"

@@ -7,7 +7,7 @@ use crate::input::{self, Columns, impossible, sums};
 use crate::memory::Buffer;
 use crate::progress::Watch;
 use crate::{CudaScalar, Error, Event, Gpu, Stream};
-use farpoint::backend::{PreparedPair as Prepared, check_backward};
+use farpoint::backend::{PreparedPair as Prepared, check_backward, placed_chamfer};
 use farpoint::{Chamfer, Gradients, Matcher, Nearest, Observer, Points, Statistics};
 use std::time::Instant;
 
@@ -312,6 +312,7 @@ where
     B: Points<T> + ?Sized,
 {
     let sizes = [Size::of(a), Size::of(b)];
+    let chamfer = &*placed_chamfer(chamfer, a, b)?;
     check_backward(chamfer, &sizes[0], &sizes[1], grads[0], grads[1])?;
     let found = [&chamfer.a_to_b, &chamfer.b_to_a];
     let norm = found[0].norm;

@@ -13,7 +13,7 @@ use crate::neighbors::Size;
 use crate::progress::Watch;
 use crate::{CudaScalar, Error, Gpu, Stream};
 use farpoint::backend::{FoundNeighbors, PreparedPair};
-use farpoint::{BadRows, Matcher, Neighbors, Observer, Points, Searcher, WithinBall};
+use farpoint::{BadRows, Matcher, Neighbors, Observer, Points, Searcher, Subset, WithinBall};
 
 /// Several neighbors in `y` of each point of `x`.
 pub(crate) fn search<T: CudaScalar, X, Y>(
@@ -85,6 +85,8 @@ struct Pair<T> {
     points: [Vec<T>; 2],
     /// Rows of the first that were to be left out.
     dropped: usize,
+    /// Which rows of a whole cloud the second is, if some were selected: kernels name places.
+    subset: Option<Subset>,
 }
 
 impl<T: CudaScalar> Pair<T> {
@@ -94,6 +96,7 @@ impl<T: CudaScalar> Pair<T> {
         Y: Points<T> + ?Sized,
     {
         Choice::new(job)?;
+        check_own(job, x, y)?;
         Ok(Self::of(&PreparedPair::new(&matcher(job), x, y)?, x, y))
     }
 
@@ -103,6 +106,7 @@ impl<T: CudaScalar> Pair<T> {
         y: &[Y],
     ) -> Result<Vec<Self>, Error> {
         Choice::new(job)?;
+        std::iter::zip(x, y).try_for_each(|(x, y)| check_own(job, x, y))?;
         let prepared = PreparedPair::batch(&matcher(job), x, y)?;
         let pairs = prepared.iter().zip(x.iter().zip(y));
         Ok(pairs.map(|(prepared, (x, y))| Self::of(prepared, x, y)).collect())
@@ -116,12 +120,38 @@ impl<T: CudaScalar> Pair<T> {
         let sizes = [Size::of(x), Size::of(y)];
         let points = [sizes[0].dense(x), sizes[1].dense(y)];
         let dropped = sizes[0].rows.saturating_sub(prepared.points(0));
-        Self { sizes, points, dropped }
+        let rows = |subset: &&Subset| subset.rows().len() == sizes[1].rows;
+        let subset = y.subset().filter(rows).cloned();
+        Self { sizes, points, dropped, subset }
+    }
+
+    /// Places that were found, as rows of the caller's cloud.
+    fn name(&self, indices: &mut [u32]) {
+        let Some(subset) = &self.subset else { return };
+        for index in indices.iter_mut().filter(|index| **index != Neighbors::<T>::NONE) {
+            *index = subset.row(*index as usize) as u32;
+        }
     }
 
     fn work(&self) -> usize {
         self.sizes[0].rows + self.sizes[1].rows
     }
+}
+
+/// Kernels leave a query's own place out, not its row.
+fn check_own<T: CudaScalar, X, Y>(job: &Searcher, x: &X, y: &Y) -> Result<(), Error>
+where
+    X: Points<T> + ?Sized,
+    Y: Points<T> + ?Sized,
+{
+    if job.exclude_self && x.subset() != y.subset() {
+        return Err(Error::Unsupported(
+            "a GPU leaves a row's own point out only where the same rows are selected of both clouds; \
+             use the CPU"
+                .into(),
+        ));
+    }
+    Ok(())
 }
 
 fn matcher(job: &Searcher) -> Matcher {
@@ -235,7 +265,10 @@ fn best<T: CudaScalar>(
             dropped: pair.dropped,
         };
         // Never trust a kernel's number with memory.
-        found.neighbors(job, pair.sizes[1].rows).ok_or_else(|| impossible("search", -1))
+        let found = found.neighbors(job, pair.sizes[1].rows);
+        let mut found = found.ok_or_else(|| impossible("search", -1))?;
+        pair.name(&mut found.all_indices);
+        Ok(found)
     };
     pairs.iter().map(one).collect()
 }
@@ -286,7 +319,9 @@ fn all<T: CudaScalar>(
             dropped: pair.dropped,
         };
         let result = found.within(searched, own, pair.sizes[1].rows);
-        result.ok_or_else(|| impossible("search", -1))
+        let mut result = result.ok_or_else(|| impossible("search", -1))?;
+        pair.name(&mut result.indices);
+        Ok(result)
     };
     pairs.iter().map(one).collect()
 }

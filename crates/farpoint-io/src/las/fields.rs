@@ -8,18 +8,52 @@ use Scalar::{F32, F64, I8, I16, I32, U8, U16, U64};
 /// Bytes of one description in the extra bytes record.
 pub(super) const DESCRIPTION: usize = 192;
 
-/// The attributes of a point format, then the described extra bytes, then the others.
-pub(super) fn slots(format: u8, stride: usize, extra: Option<&[u8]>) -> Vec<Slot> {
-    let mut slots = base(format);
+/// A description of extra bytes, with the attribute or attributes that it stands for.
+pub(crate) struct Extra<'a> {
+    description: &'a [u8],
+    pub(crate) slots: Vec<Slot>,
+}
+
+impl Extra<'_> {
+    /// Bytes in a record.
+    pub(crate) fn size(&self) -> usize {
+        self.slots.iter().map(|s| s.kind.size() * s.count).sum()
+    }
+
+    /// The description without the lowest and highest value of one file.
+    pub(crate) fn without_limits(&self) -> Vec<u8> {
+        let mut bytes = self.description.to_vec();
+        if bytes[2] != 0 {
+            bytes[3] &= !6;
+            bytes[64..112].fill(0);
+        }
+        bytes
+    }
+}
+
+/// The extra bytes that are described, as far as the records have them.
+pub(crate) fn extras(format: u8, stride: usize, data: &[u8]) -> Vec<Extra<'_>> {
     let mut at = base_length(format);
-    for description in extra.unwrap_or_default().chunks_exact(DESCRIPTION) {
-        let described = described(description, at);
-        let size: usize = described.iter().map(|s| s.kind.size() * s.count).sum();
+    let mut extras = Vec::new();
+    for description in data.chunks_exact(DESCRIPTION) {
+        let extra = Extra { description, slots: described(description, at) };
+        let size = extra.size();
         if size == 0 || at + size > stride {
             break;
         }
-        slots.extend(described);
+        extras.push(extra);
         at += size;
+    }
+    extras
+}
+
+/// The attributes of a point format, then the described extra bytes, then the others.
+pub(crate) fn slots(format: u8, stride: usize, extra: Option<&[u8]>) -> Vec<Slot> {
+    let mut slots = base(format);
+    let mut at = base_length(format);
+    for extra in extras(format, stride, extra.unwrap_or_default()) {
+        at += extra.size();
+        slots.extend(extra.slots);
     }
     if at < stride {
         slots.push(Slot::new("extra_bytes", U8, at).count(stride - at));
@@ -28,7 +62,7 @@ pub(super) fn slots(format: u8, stride: usize, extra: Option<&[u8]>) -> Vec<Slot
 }
 
 /// Bytes of a record without extra bytes.
-pub(super) fn base_length(format: u8) -> usize {
+pub(crate) fn base_length(format: u8) -> usize {
     [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67][usize::from(format.min(10))]
 }
 

@@ -140,6 +140,15 @@ fn describe(header: &mut LasHeader, length: usize, added: &[Attribute]) {
     }
 }
 
+/// Makes the header's record of extra bytes hold these descriptions.
+pub(crate) fn describe_extras(header: &mut LasHeader, data: &[u8]) {
+    header.records.retain(|r| !r.is("LASF_Spec", 4));
+    header.extended.retain(|r| !r.is("LASF_Spec", 4));
+    if !data.is_empty() {
+        header.records.push(new_record("LASF_Spec", 4, "Extra Bytes", data));
+    }
+}
+
 /// A variable length record. Data beyond 64 KiB does not fit and is cut at a whole description.
 fn new_record(user: &str, id: u16, text: &str, data: &[u8]) -> Record {
     let longest = usize::from(u16::MAX) / super::fields::DESCRIPTION * super::fields::DESCRIPTION;

@@ -1,14 +1,38 @@
 //! NPZ: a zip archive of arrays, of which one is the cloud.
 
+use crate::WriteOptions;
 use crate::cloud::Cloud;
 use crate::error::Fault;
 use crate::format::Format;
-use std::io::{Cursor, Read};
-use zip::ZipArchive;
+use std::io::{Cursor, Read, Write};
+use zip::write::{SimpleFileOptions, ZipWriter};
+use zip::{CompressionMethod, ZipArchive};
+
+/// Bytes from which an entry needs the larger fields of zip64.
+const LARGE: usize = 1 << 31;
 
 /// Names that say which array is the cloud, best first.
 const NAMES: [&str; 8] =
     ["points", "xyz", "pos", "coords", "coord", "vertices", "point_cloud", "pc"];
+
+/// Writes the rows as one array, which is the cloud.
+pub(crate) fn write_packed(
+    cloud: &Cloud,
+    rows: &[usize],
+    options: &WriteOptions,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<u8>, Fault> {
+    let array = super::write(cloud, rows, options, warnings)?;
+    let failed = |error: zip::result::ZipError| Fault::new(format!("cannot be packed: {error}"));
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    // What has no date is the same from run to run.
+    let how = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .large_file(array.len() >= LARGE);
+    archive.start_file(format!("{}.npy", NAMES[0]), how).map_err(failed)?;
+    archive.write_all(&array).map_err(|error| failed(error.into()))?;
+    Ok(archive.finish().map_err(failed)?.into_inner())
+}
 
 /// Reads the array named like points, or else the first that is a cloud.
 pub(crate) fn read_archive(bytes: &[u8]) -> Result<Cloud, Fault> {

@@ -1,13 +1,17 @@
 //! Opening a file for reading in parts.
 
-use super::place::read_at;
+use super::place::{Handle, read_at};
 use super::{Scan, Source, starts};
 use crate::error::{Error, Fault};
+use crate::filter::Filter;
 use crate::format::Format;
-use crate::layout::Layout;
-use crate::{ReadOptions, decode, degrees, detect, las, load, memory, npy, pcd, ply, raw, text};
+use crate::layout::{Layout, Rows};
+use crate::{
+    ReadOptions, decode, degrees, detect, las, load, memory, npy, pcd, ply, raw, text, unpack,
+};
 use std::borrow::Cow;
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 /// Bytes in which a header is looked for first, and at most.
@@ -31,26 +35,49 @@ impl Scan {
             let cloud = crate::read(path, options)?;
             let format = cloud.format().unwrap_or(Format::Text);
             let name = "standard input".into();
-            return Ok(Scan { name, format, length: 0, source: Source::Whole(cloud) });
+            let source = Source::Whole(cloud);
+            return Ok(Scan {
+                name,
+                format,
+                length: 0,
+                source,
+                inputs: Vec::new(),
+                filter: Filter::default(),
+            });
         }
         let mut file = File::open(path).map_err(fail)?;
         let about = file.metadata().map_err(fail)?;
         let length = about.len();
         if about.is_file() {
-            let (format, layout) = in_parts(&mut file, length, &name, options)?;
+            let packed = packed(&mut file, length).map_err(fail)?;
+            let (format, layout) = match packed {
+                Some(_) => (Format::of_input(path).unwrap_or(Format::Text), None),
+                None => in_parts(&mut file, length, &name, options)?,
+            };
             if let Some(layout) = layout {
                 let starts = starts(&layout);
-                let source = Source::Parts { file, layout, starts };
-                return Ok(Scan { name, format, length, source });
+                let source = Source::Parts { file: Handle::Open(file), layout, starts };
+                let inputs = vec![name.clone()];
+                return Ok(Scan {
+                    name,
+                    format,
+                    length,
+                    source,
+                    inputs,
+                    filter: Filter::default(),
+                });
             }
-            let needed = length.saturating_mul(WHOLE);
+            let needed = packed.unwrap_or(0).max(length).saturating_mul(WHOLE);
             if let Some(limit) = memory.filter(|&limit| needed > limit) {
                 if limit > 0
+                    && packed.is_none()
                     && let Some(layout) = in_lines(&mut file, length, format, &name, options)?
                 {
                     let starts = starts(&layout);
-                    let source = Source::Parts { file, layout, starts };
-                    return Ok(Scan { name, format, length, source });
+                    let source = Source::Parts { file: Handle::Open(file), layout, starts };
+                    let inputs = vec![name.clone()];
+                    let filter = Filter::default();
+                    return Ok(Scan { name, format, length, source, inputs, filter });
                 }
                 return Err(Error::NotInParts { name, format, needed, limit });
             }
@@ -59,13 +86,70 @@ impl Scan {
         let bytes = load::whole(&mut File::open(path).map_err(fail)?, length).map_err(fail)?;
         let cloud = decode(Cow::Owned(bytes), &name, options)?;
         let format = cloud.format().unwrap_or(Format::Text);
-        Ok(Scan { name, format, length, source: Source::Whole(cloud) })
+        let inputs = vec![name.clone()];
+        Ok(Scan {
+            name,
+            format,
+            length,
+            source: Source::Whole(cloud),
+            inputs,
+            filter: Filter::default(),
+        })
+    }
+
+    /// Rows that are put together from elsewhere.
+    pub(crate) fn of_parts(
+        name: String,
+        format: Format,
+        length: u64,
+        layout: Layout,
+        inputs: Vec<String>,
+    ) -> Scan {
+        let starts = starts(&layout);
+        let source = Source::Parts { file: Handle::Elsewhere, layout, starts };
+        Scan { name, format, length, source, inputs, filter: Filter::default() }
+    }
+
+    /// The same, with the file closed but while a part is read.
+    pub(crate) fn closed(mut self) -> Scan {
+        if let Source::Parts { file, .. } = &mut self.source
+            && let Handle::Open(_) = file
+        {
+            *file = Handle::Closed(self.name.clone().into(), self.length);
+        }
+        self
+    }
+
+    /// Bytes of memory that are taken all the time: by a file that can't be read in parts.
+    pub fn held(&self) -> u64 {
+        match &self.source {
+            Source::Whole(_) => WHOLE * self.length,
+            Source::Parts { layout, .. } => match &layout.rows {
+                Rows::Parts(parts) => parts.held(),
+                _ => 0,
+            },
+        }
     }
 
     /// Bytes of the file.
     pub fn bytes(&self) -> u64 {
         self.length
     }
+}
+
+/// Bytes of what is packed in a file, at least; `None` if it is not packed.
+fn packed(file: &mut File, length: u64) -> io::Result<Option<u64>> {
+    let mut start = [0; 3];
+    if length < 18 {
+        return Ok(None);
+    }
+    read_at(file, &mut start, 0)?;
+    if !unpack::is_packed(&start) {
+        return Ok(None);
+    }
+    let mut end = [0; 4];
+    read_at(file, &mut end, length - 4)?;
+    Ok(Some(unpack::stated_size(end)))
 }
 
 /// The format of a file, and where its rows are if that can be told.

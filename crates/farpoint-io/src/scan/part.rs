@@ -1,6 +1,5 @@
 //! Some rows of a file.
 
-use super::place::read_at;
 use super::{Scan, Source, coordinates};
 use crate::cloud::Cloud;
 use crate::coordinates::Coordinates;
@@ -50,7 +49,7 @@ impl Scan {
         let Source::Parts { file, layout, starts } = &self.source else { return Ok(None) };
         let read = |at: u64, length: usize| {
             let mut bytes = vec![0; length];
-            read_at(file, &mut bytes, at)
+            file.read_at(&mut bytes, at)
                 .map_err(|source| Error::Read { name: self.name.clone(), source })?;
             Ok(bytes)
         };
@@ -80,6 +79,7 @@ impl Scan {
                 chunks.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
             }
             layout::Rows::Lines(_) => Vec::new(),
+            layout::Rows::Parts(parts) => parts.read(part)?,
         };
         Ok(layout.head.table.as_ref().map(|head| Table {
             slots: head.slots.clone(),
@@ -115,11 +115,52 @@ impl Rows<'_> {
         self.table.as_ref().map_or(&[], |table| table.row(self.skip + row))
     }
 
-    /// The coordinates, in the precision of the file.
+    /// All rows as they are stored, one after another; `None` where they differ in length.
+    pub(crate) fn records(&self) -> Option<&[u8]> {
+        match &self.table.as_ref()?.store {
+            Store::Records { bytes, stride } => {
+                Some(&bytes[self.skip * stride..(self.skip + self.len()) * stride])
+            }
+            _ => None,
+        }
+    }
+
+    /// The rows with their attributes, without coordinates; of a file that is held whole, all of its rows
+    /// with these at the range that comes with it.
+    pub(crate) fn cloud(&self) -> (Cow<'_, Cloud>, Range<usize>) {
+        match self.scan.cloud() {
+            Some(cloud) => (Cow::Borrowed(cloud), self.skip..self.skip + self.len()),
+            None => {
+                let table = self.table.as_deref().cloned();
+                let cloud = Cloud { table, ..self.scan.head().clone() };
+                (Cow::Owned(cloud), 0..self.len())
+            }
+        }
+    }
+
+    /// The coordinates, in the precision of the file; NaN in rows that the filter does not use.
     ///
     /// # Errors
     /// [`Error::Malformed`] if one is no number.
     pub fn coordinates(&self) -> Result<Coordinates, Error> {
+        let mut points = self.places()?;
+        let filter = &self.scan.filter;
+        if filter.is_empty() {
+            return Ok(points);
+        }
+        let (cloud, range) = self.cloud();
+        let used = filter.of_rows(&cloud, &range.collect::<Vec<_>>(), &points);
+        for (row, _) in used.into_iter().enumerate().filter(|(_, used)| !used) {
+            match &mut points {
+                Coordinates::F32(points) => points[row] = [f32::NAN; 3],
+                Coordinates::F64(points) => points[row] = [f64::NAN; 3],
+            }
+        }
+        Ok(points)
+    }
+
+    /// The coordinates of all rows.
+    pub(super) fn places(&self) -> Result<Coordinates, Error> {
         if let Some(cloud) = self.scan.cloud() {
             return Ok(self.within(cloud));
         }

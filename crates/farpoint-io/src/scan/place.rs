@@ -2,6 +2,34 @@
 
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
+
+/// Where the bytes of a file are read from.
+#[derive(Debug)]
+pub(super) enum Handle {
+    Open(File),
+    /// Opened for each part: a process may have few files open. It had so many bytes.
+    Closed(PathBuf, u64),
+    /// There is no one file.
+    Elsewhere,
+}
+
+impl Handle {
+    /// Fills `bytes` from byte `at` on.
+    pub(super) fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        match self {
+            Self::Open(file) => read_at(file, bytes, at),
+            Self::Closed(path, length) => {
+                let file = File::open(path)?;
+                if file.metadata()?.len() != *length {
+                    return Err(io::Error::other("was changed while it was read"));
+                }
+                read_at(&file, bytes, at)
+            }
+            Self::Elsewhere => Err(io::Error::other("is not one file")),
+        }
+    }
+}
 
 /// Fills `bytes` from byte `at` on.
 #[cfg(unix)]

@@ -67,7 +67,7 @@ impl Scan {
 impl Rows<'_> {
     /// What these rows tell.
     fn whole(&self) -> Result<Whole, Error> {
-        let points = self.coordinates()?;
+        let points = self.places()?;
         let mut whole =
             Whole { bounds: bounds(&points), single: is_single(&points), ..Whole::default() };
         let Some(table) = &self.table else { return Ok(whole) };

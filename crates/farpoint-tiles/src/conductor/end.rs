@@ -1,15 +1,20 @@
 //! The end of a run: the cut within the last band, the covering radius, duplicates, samples in order.
 
 use super::calls::{After, unexpected};
-use super::{Conductor, Outcome};
+use super::{Conductor, Mode, Outcome};
 use crate::message::{Counted, Reply, Request};
 use crate::{Error, Key, TileId, Transport};
 use farpoint::Scalar;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Keys that a tile tells at a time.
-const KEYS: u64 = 1 << 16;
+/// Keys that a tile tells at a time: few of them stay in memory in a sweep; in rounds each call takes its time.
+fn keys_at_a_time(mode: Mode) -> u64 {
+    match mode {
+        Mode::Rounds => 1 << 20,
+        Mode::Sweep => 1 << 16,
+    }
+}
 
 impl<T: Scalar> Conductor<T> {
     pub(super) fn end(&mut self, samples: u64, squared_covering_radius: T) {
@@ -156,13 +161,14 @@ impl<T: Scalar> Conductor<T> {
         let mut heap = BinaryHeap::new();
         let mut empty = self.ids();
         let mut done = 0;
+        let keys_at_once = keys_at_a_time(self.plan.mode).min(most);
         loop {
             if !empty.is_empty() {
                 let starts = from.clone();
                 let make = move |_: &mut Self, tile: TileId| Request::Chosen {
                     band,
                     from: starts[tile as usize],
-                    most: KEYS.min(most),
+                    most: keys_at_once,
                 };
                 for (tile, reply) in self.ask(transport, &empty, After::Begin, &make)? {
                     let Reply::Chosen(found) = reply else {

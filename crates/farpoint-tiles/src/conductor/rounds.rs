@@ -10,9 +10,6 @@ use farpoint::Scalar;
 /// After so many rounds, what is left is decided in one place.
 const ROUNDS: usize = 3;
 
-/// So many undecided points are decided in one place at once.
-const FEW: usize = 256;
-
 /// Bands are deep once the largest distance is below this share of a tile's width.
 const DEEP_BELOW: f64 = 1.0 / 16.0;
 
@@ -108,7 +105,7 @@ impl<T: Scalar> Conductor<T> {
         let mut active: Vec<TileId> = self.with_candidates();
         while !active.is_empty() {
             round += 1;
-            let gather = self.undecided() <= FEW || round > ROUNDS;
+            let gather = self.undecided() as u64 <= self.plan.gather || round > ROUNDS;
             if round > 1 && gather {
                 self.gather(transport)?;
             } else {

@@ -169,7 +169,7 @@ impl Goal {
             sampler.amount.limit(cloud.len)?;
             return Ok(Self::Cell(cell));
         }
-        let start = sampler.start.as_ref().unwrap_or(&Start::Index(0));
+        let start = sampler.start.as_ref().unwrap_or(&Start::First);
         let Request { limit, starts, .. } = Request::new(cloud, input_rows, sampler.amount, start)?;
         Ok(Self::Count { count: limit, starts })
     }

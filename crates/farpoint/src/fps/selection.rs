@@ -4,7 +4,7 @@ use crate::cloud::Cloud;
 use crate::memory::Shared;
 use crate::random::SplitMix64;
 use crate::threads::Team;
-use crate::{Amount, Error, Observer, Progress, Scalar, Start, Statistics};
+use crate::{Amount, Error, Observer, Progress, Scalar, Start, Statistics, Subset};
 use std::ops::{ControlFlow, Range};
 
 /// Choices so far, the stop rule, and the run's counters.
@@ -255,19 +255,19 @@ impl Request {
     }
 }
 
-fn starts<T: Scalar>(
-    cloud: &Cloud<T>,
-    input_rows: usize,
-    start: &Start,
-) -> Result<Vec<u32>, Error> {
+fn starts<T: Scalar>(cloud: &Cloud<T>, given: usize, start: &Start) -> Result<Vec<u32>, Error> {
+    let rows = cloud.subset().map_or(given, Subset::whole);
+    let selected = |row| cloud.subset().is_none_or(|subset| subset.place(row).is_some());
     let point = |&row: &usize| match cloud.point(row) {
-        _ if row >= input_rows => Err(Error::StartOutOfRange { index: row, points: input_rows }),
-        None => Err(Error::StartIsBad { index: row }),
+        _ if row >= rows => Err(Error::StartOutOfRange { index: row, points: rows }),
         Some(point) => Ok(point),
+        None if selected(row) => Err(Error::StartIsBad { index: row }),
+        None => Err(Error::NotSelected { what: "start", index: row }),
     };
     match start {
-        // The default: the first usable point.
-        Start::Index(0) => Ok(vec![0]),
+        Start::First => Ok(vec![0]),
+        // Whoever says nothing else often says 0.
+        Start::Index(0) if cloud.subset().is_none() => Ok(vec![0]),
         Start::Index(row) => Ok(vec![point(row)?]),
         Start::Indices(rows) if rows.is_empty() => Err(Error::NoStart),
         Start::Indices(rows) => {

@@ -4,10 +4,13 @@ use super::{Algorithm, Amount};
 use crate::{DeviceKind, Error};
 
 /// Where sampling starts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Start {
-    /// At this point (the default is point 0).
+    /// At the first usable point: row 0, unless it is left out, or the first row of a [`crate::Selected`].
+    #[default]
+    First,
+    /// At this row. Row 0, where it is left out as bad, stands for the first usable point.
     Index(usize),
     /// Go on from an existing sample: these points come first, in this order.
     Indices(Vec<usize>),
@@ -70,7 +73,7 @@ impl Sampler {
         Self {
             amount,
             algorithm: Algorithm::Auto,
-            start: Start::Index(0),
+            start: Start::First,
             bad_rows: BadRows::Error,
             statistics: false,
         }
@@ -101,7 +104,7 @@ impl Sampler {
         Self { algorithm, ..self }
     }
 
-    /// Where to start; point 0 unless set.
+    /// Where to start; at the first usable point unless set.
     pub fn start(self, start: Start) -> Self {
         Self { start, ..self }
     }

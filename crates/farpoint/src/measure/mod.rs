@@ -17,6 +17,7 @@ mod quality;
 pub use measurer::Measure;
 pub use quality::{Coverage, Quality};
 
+use self::quality::places;
 use crate::cloud::Cloud;
 use crate::spatial::Neighbors;
 use crate::watch::Watch;
@@ -182,11 +183,7 @@ fn check<T: Scalar, P: Points<T> + ?Sized>(
         return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
     }
     let cloud = Cloud::new(points, BadRows::Error, threads)?;
-    let point = |&index: &usize| match index < cloud.len {
-        true => Ok(index as u32),
-        false => Err(Error::SampleOutOfRange { index, points: cloud.len }),
-    };
-    let sample = sample.iter().map(point).collect::<Result<_, _>>()?;
+    let sample = places(points, sample)?.iter().map(|&place| place as u32).collect();
     Ok((cloud, sample))
 }
 

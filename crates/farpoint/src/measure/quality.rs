@@ -2,7 +2,8 @@
 
 use super::Spacing;
 use crate::Nearest;
-use crate::{Error, Points, Scalar, threads};
+use crate::{Error, Points, Scalar, Subset, threads};
+use std::borrow::Cow;
 
 /// Distances from each point of a cloud to its nearest sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,19 +44,20 @@ const PART: usize = 1 << 14;
 /// Some rows of a cloud.
 pub(super) struct Rows<'a, P: ?Sized> {
     points: &'a P,
-    rows: &'a [usize],
+    /// Their places among the points.
+    places: Cow<'a, [usize]>,
 }
 
 impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for Rows<'_, P> {
     fn len(&self) -> usize {
-        self.rows.len()
+        self.places.len()
     }
     fn dim(&self) -> usize {
         self.points.dim()
     }
     #[inline(always)]
     fn coordinate(&self, index: usize, axis: usize) -> T {
-        self.points.coordinate(self.rows[index], axis)
+        self.points.coordinate(self.places[index], axis)
     }
 }
 
@@ -67,10 +69,22 @@ pub(super) fn rows<'a, T: Scalar, P: Points<T> + ?Sized>(
     if sample.is_empty() {
         return Err(Error::TooFewSamples { given: 0, needed: 1 });
     }
-    match sample.iter().find(|&&index| index >= points.len()) {
-        Some(&index) => Err(Error::SampleOutOfRange { index, points: points.len() }),
-        None => Ok(Rows { points, rows: sample }),
+    Ok(Rows { points, places: places(points, sample)? })
+}
+
+/// Where rows of the caller's cloud are among the points, checked.
+pub(super) fn places<'a, T: Scalar, P: Points<T> + ?Sized>(
+    points: &P,
+    sample: &'a [usize],
+) -> Result<Cow<'a, [usize]>, Error> {
+    let whole = points.subset().map_or(points.len(), Subset::whole);
+    if let Some(&index) = sample.iter().find(|&&index| index >= whole) {
+        return Err(Error::SampleOutOfRange { index, points: whole });
     }
+    let Some(subset) = points.subset() else { return Ok(Cow::Borrowed(sample)) };
+    let place =
+        |&index: &usize| subset.place(index).ok_or(Error::NotSelected { what: "sample", index });
+    sample.iter().map(place).collect::<Result<_, _>>().map(Cow::Owned)
 }
 
 /// How many of the samples are different rows.

@@ -1,7 +1,8 @@
 //! Gradients: from those of the distances to those of the coordinates.
 
-use super::gradients::{Distances, Places, check_dims, of_both};
+use super::gradients::{self, Distances, Places, check_dims, of_both};
 use crate::{Chamfer, Error, Gradients, Nearest, Points, Scalar};
+use std::borrow::Cow;
 
 /// The gradients of both clouds, from the gradients `grad_a` of `chamfer.a_to_b.raw_distances` and
 /// `grad_b` of `chamfer.b_to_a.raw_distances` (one number per point).
@@ -53,6 +54,7 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
+    let chamfer = &*placed(chamfer, a, b)?;
     check(chamfer, a, b, grad_a, grad_b)?;
     let (a_to_b, b_to_a) = (side(&chamfer.a_to_b, grad_a), side(&chamfer.b_to_a, grad_b));
     // A single part is left as it is, the sign of a zero too.
@@ -71,6 +73,33 @@ where
 fn side<'a, T: Scalar>(nearest: &'a Nearest<T>, gradients: &'a [T]) -> Distances<'a, T> {
     let (indices, norm) = (&nearest.indices, nearest.norm);
     Distances { indices, gradients, places: Places::Each(1), norm }
+}
+
+/// A result whose indices are places among the points, not rows of the whole clouds that they were selected
+/// from; backends outside this crate call it too.
+///
+/// # Errors
+/// If a row is not selected.
+pub fn placed<'c, T: Scalar, A, B>(
+    chamfer: &'c Chamfer<T>,
+    a: &A,
+    b: &B,
+) -> Result<Cow<'c, Chamfer<T>>, Error>
+where
+    A: Points<T> + ?Sized,
+    B: Points<T> + ?Sized,
+{
+    if a.subset().is_none() && b.subset().is_none() {
+        return Ok(Cow::Borrowed(chamfer));
+    }
+    let in_cloud = |which, source| Error::InPair { which, source: Box::new(source) };
+    let mut chamfer = chamfer.clone();
+    let of_b = gradients::placed(&chamfer.a_to_b.indices, b);
+    let of_a = gradients::placed(&chamfer.b_to_a.indices, a);
+    let of_b = of_b.map_err(|error| in_cloud("second", error))?.into_owned();
+    let of_a = of_a.map_err(|error| in_cloud("first", error))?.into_owned();
+    (chamfer.a_to_b.indices, chamfer.b_to_a.indices) = (of_b, of_a);
+    Ok(Cow::Owned(chamfer))
 }
 
 /// Checks that clouds, result and gradients fit each other; backends outside this crate call it too.

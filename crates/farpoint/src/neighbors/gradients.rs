@@ -4,6 +4,7 @@
 use crate::threads::prelude::*;
 use crate::threads::{self, both, on_threads};
 use crate::{Error, Gradients, Neighbors, Norm, Points, Scalar};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Distances from rows of a cloud (`senders`) to rows of another, and the gradient of each.
@@ -177,6 +178,23 @@ fn by_stretches<T: Scalar>(
         _ => gradients.par_chunks_mut(stretch * dim).enumerate().for_each(fill),
     }
     gradients
+}
+
+/// Rows of a cloud, by their places among its points: other numbers if some of its rows were selected.
+///
+/// # Errors
+/// If a row is not selected.
+pub(super) fn placed<'i, T: Scalar, P: Points<T> + ?Sized>(
+    indices: &'i [u32],
+    points: &P,
+) -> Result<Cow<'i, [u32]>, Error> {
+    let Some(subset) = points.subset() else { return Ok(Cow::Borrowed(indices)) };
+    let place = |&row: &u32| match subset.place(row as usize) {
+        Some(place) => Ok(place as u32),
+        None if row == Neighbors::<T>::NONE => Ok(row),
+        None => Err(Error::NotSelected { what: "nearest", index: row as usize }),
+    };
+    indices.iter().map(place).collect::<Result<_, _>>().map(Cow::Owned)
 }
 
 /// The gradient of the distance of `p` and `q` along an axis, times `g`.

@@ -4,7 +4,7 @@ use super::prepared::threads_for_points;
 use crate::cloud::Cloud;
 use crate::spatial::BoxTree;
 use crate::threads::on_threads;
-use crate::{BadRows, Cpu, Error, Points, Scalar};
+use crate::{BadRows, Cpu, Error, Points, Scalar, Subset};
 use std::any::Any;
 use std::fmt;
 
@@ -83,10 +83,13 @@ impl<T: Scalar> Points<T> for Index<T> {
     }
     #[inline(always)]
     fn coordinate(&self, index: usize, axis: usize) -> T {
-        match self.cloud.point(index) {
+        match self.cloud.point_at(index) {
             Some(point) => self.cloud.axes[axis][point as usize],
             None => T::from_f64(f64::NAN),
         }
+    }
+    fn subset(&self) -> Option<&Subset> {
+        self.cloud.subset()
     }
     fn index(&self) -> Option<&dyn Any> {
         Some(self)

@@ -33,7 +33,7 @@ impl<'a, T: Scalar> Output<'a, T> {
     /// # Safety
     /// While this runs, no other thread may write what it found for this query.
     pub(super) unsafe fn set(&self, query: u32, nearest: u32, distance: T) {
-        let (row, index) = (self.queries.row(query), self.targets.row(nearest) as u32);
+        let (row, index) = (self.queries.place(query), self.targets.row(nearest) as u32);
         assert!(row < self.rows, "a query that is no row of the result");
         // SAFETY: the row is in both arrays, which are mutably borrowed for as long as this lives.
         // Different queries have different rows, so no other thread uses this one.

@@ -87,7 +87,7 @@ impl<T: Scalar> Prepared<T> {
         }
         let mut found = empty(self.rows[side], own.len, self.norm);
         for (point, (&distance, &index)) in (0u32..).zip(distances.iter().zip(indices)) {
-            let row = own.row(point);
+            let row = own.place(point);
             found.raw_distances[row] = distance;
             found.indices[row] = row_of(other, index)?;
         }
@@ -124,7 +124,7 @@ impl<T: Scalar> Prepared<T> {
             dropped: rows - x.len,
         };
         for (query, &count) in counts.iter().enumerate() {
-            let row = x.row(query as u32);
+            let row = x.place(query as u32);
             let count = usize::try_from(count).ok().filter(|&count| count <= k)?;
             found.counts[row] = count as u32;
             for place in 0..count {
@@ -155,7 +155,7 @@ impl<T: Scalar> Prepared<T> {
         // Rows left out have no neighbors, so that only the offsets are spread.
         let mut of_rows = vec![0; rows + 1];
         for query in 0..x.len {
-            of_rows[x.row(query as u32) + 1] = offsets[query + 1] - offsets[query];
+            of_rows[x.place(query as u32) + 1] = offsets[query + 1] - offsets[query];
         }
         (1..=rows).for_each(|row| of_rows[row] += of_rows[row - 1]);
         let whole = distances.len() == all;

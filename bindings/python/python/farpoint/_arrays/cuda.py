@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _native
 from .._records import Found, Output, Sampling, Search
-from . import whole_numbers
+from . import selection, whole_numbers
 from .conversion import name, refuse_narrow
 from .cuda_arguments import fitting, pair_of, search_lengths, wait_for
 from .cuda_operators import (
@@ -54,6 +54,8 @@ def fill(out: Any, found: np.ndarray, points: Any) -> Any:
 
 def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
     """Indices, distances or None, and covering radius."""
+    if request.selected is not None:
+        return _sample_selected(points, request)
     if request.skip_bad or request.out is not None:
         option = 'on_bad="skip"' if request.skip_bad else "out"
         raise ValueError(f"{option} is for NumPy arrays and PyTorch tensors ({name(points)})")
@@ -70,6 +72,25 @@ def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
         counts = np.array(request.counts)
         counts = counts if lengths is None else np.minimum(counts, lengths)
     return _enqueue(points, source, request, count, lengths, counts)
+
+
+def _sample_selected(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
+    """Some rows, gathered first by the caller's library."""
+    if request.out is not None:
+        raise ValueError(f"out is for NumPy arrays and PyTorch tensors ({name(points)})")
+    source = describe(points)
+    library = source.namespace(points)
+    rows, alone = selection.plan(request, tuple(points.shape), name(points))
+    named = source.beside(points, rows)
+    if rows.ndim == 1:
+        indices, *rest = sample(library.take(points, named, axis=0), alone)
+        return (library.take(named, indices, axis=0), *rest)
+    clouds = source.beside(points, np.arange(len(rows))[:, None])
+    indices, *rest = sample(points[clouds, named], alone)
+    if rows.size > 0:
+        there = library.take_along_axis(named, library.maximum(indices, 0), axis=1)
+        indices = library.where(indices < 0, indices, there)
+    return (indices, *rest)
 
 
 def _most(points: Any, rows: int, request: Sampling) -> int:

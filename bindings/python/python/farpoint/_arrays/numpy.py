@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _native, _progress
 from .._records import Reduction, Sampling, Search
+from . import selection
 from .conversion import like, name, refuse_narrow, to_numpy
 from .numpy_operators import (
     check_indices, gather, gather_max, interpolate, search, tree_of, weights, within,
@@ -34,24 +35,28 @@ def sample(points: Any, request: Sampling) -> tuple[Any, Any, Any]:
 
 def sample_array(points: np.ndarray, request: Sampling) -> tuple[Any, Any, Any]:
     """The same as arrays of NumPy."""
-    lengths = starts = None
+    lengths = starts = selected = None
     if request.lengths is not None:
         lengths = lengths_of(request.lengths)
-    if not (isinstance(request.start, int) and request.start == 0):
+    if request.selected is not None:
+        selected = selection.selected(request.selected)
+        if request.start is not None:
+            starts = starts_of(request.start, points.ndim == 3)
+    elif not (isinstance(request.start, int) and request.start == 0):
         starts = starts_of(request.start, points.ndim == 3)
     if request.progress:
         with _progress.bar(True, "sampling", "points") as callback:
-            return _sampled(points, request, lengths, starts, callback)
-    return _sampled(points, request, lengths, starts, None)
+            return _sampled(points, request, lengths, starts, selected, callback)
+    return _sampled(points, request, lengths, starts, selected, None)
 
 
 def _sampled(
-    points: np.ndarray, request: Sampling, lengths: Any, starts: Any, callback: Any
+    points: np.ndarray, request: Sampling, lengths: Any, starts: Any, selected: Any, callback: Any
 ) -> tuple[Any, Any, Any]:
     return _native.sample(
         points, request.count, request.ratio, request.spacing, starts, request.seed, lengths,
         request.counts, request.algorithm, request.threads, request.skip_bad, request.distances,
-        request.out, callback,
+        request.out, callback, selected,
     )
 
 

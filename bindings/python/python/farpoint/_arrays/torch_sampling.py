@@ -21,6 +21,7 @@ from .numpy import sample_array
 from .torch_arguments import (
     about, checked, checked_count, fill, in_range, lengths_of, starts_of,
 )
+from .torch_selected import gathered, named, sample_on_cpu
 
 
 def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
@@ -31,12 +32,19 @@ def sample(points: Tensor, request: Sampling) -> tuple[Any, Any, Any]:
         if ready is not None:
             return operators.answer(ready, points, lengths)
     points = checked(points.detach() if points.requires_grad else points)
-    if request.seed is not None or request.threads is not None:
+    if request.selected is None and (request.seed is not None or request.threads is not None):
         request = in_range(request)
     batch = points.dim() == 3
     if request.lengths is not None and not batch:
         raise ValueError(f"lengths are for a batch of shape (B, N, D) ({about(points)})")
-    found = _chosen(points, request)
+    if request.selected is None:
+        found = _chosen(points, request)
+    elif points.is_cuda:
+        cloud, rows, alone = gathered(points, request)
+        found = _chosen(cloud, alone)
+        found = (named(rows, found[0]), *found[1:])
+    else:
+        found = sample_on_cpu(points, request)
     if request.out is not None:
         found = (fill(found[0], request.out), *found[1:])
     return found

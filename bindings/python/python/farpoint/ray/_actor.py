@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ArrayPart", "FilePart", "FilesPart", "Layout", "TileActor", "TileSettings", "stamp"]
+__all__ = ["FilePart", "FilesPart", "Layout", "TileActor", "TileParts", "TileSettings", "stamp"]
 
 
-class ArrayPart(NamedTuple):
-    """Points (N, D) and their rows (N,), as objects of Ray: the driver has them as long as it lives."""
+class TileParts(NamedTuple):
+    """What a tile is made of: objects of Ray, each a ``Part``. The driver has them as long as it lives."""
 
-    points: Any
-    rows: Any
+    parts: list[Any]
 
 
 class FilesPart(NamedTuple):
@@ -90,7 +89,7 @@ class TileActor:
         """The coordinates of a row of the whole cloud."""
         return [float(x) for x in self._read()[file][row - layout.offsets[file]]]
 
-    def prepare(self, points: ArrayPart | Layout) -> None:
+    def prepare(self, points: TileParts | Layout) -> None:
         """Makes the tile, unless it is there."""
         if self._tile is not None:
             return
@@ -108,12 +107,12 @@ class TileActor:
         """Answers a request of the conductor. None: this process is new, and must prepare first."""
         return None if self._tile is None else self._tile.answer(request)
 
-    def _points(self, told: ArrayPart | Layout) -> tuple[NDArray[Any], NDArray[np.uint64]]:
-        if isinstance(told, ArrayPart):
+    def _points(self, told: TileParts | Layout) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+        if isinstance(told, TileParts):
             import ray
 
-            points, rows = ray.get(list(told), timeout=self._settings.limit)
-            return points, rows
+            found = ray.get(told.parts, timeout=self._settings.limit)
+            return np.concatenate([part.points for part in found]), np.concatenate([part.rows for part in found])
         parts, numbers = [], []
         for points, offset in zip(self._read(), told.offsets, strict=True):
             usable = np.flatnonzero(np.isfinite(points).all(axis=1))

@@ -1,9 +1,8 @@
-"""What is sampled: an array, or files. Each is cut into parts, a tile each."""
+"""What is sampled: an array, a data set of Ray, or files. Each becomes parts, a tile each."""
 
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -11,9 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
-from ._actor import ArrayPart, FilePart, FilesPart, Layout, stamp
+from ._actor import FilePart, FilesPart, Layout, TileParts, stamp
+from ._blocks import points_of
+from ._cut import Looked, Planes, cut, cut_to_one, look, planes_through, tile_of
 
-__all__ = ["ArraySource", "FileSource", "Source", "Start", "Workers"]
+__all__ = ["CutSource", "FileSource", "Source", "Start", "Workers", "array_source", "dataset_source"]
+
+#: Rows of a piece of an array, at most.
+_PIECE = 1 << 23
+#: Up to so many rows are cut by the driver's process.
+_FEW = 1 << 20
 
 
 class Start(NamedTuple):
@@ -34,8 +40,9 @@ class Workers(Protocol):
 class Source(Protocol):
     """A cloud in parts."""
 
-    #: What tells this cloud from others, for a run that goes on.
-    identity: list[Any]
+    @property
+    def identity(self) -> list[Any]:
+        """What tells this cloud from others, for a run that goes on; once it is open."""
 
     @property
     def files(self) -> Sequence[FilesPart | None]:
@@ -49,65 +56,149 @@ class Source(Protocol):
         """Whether distances are float64."""
 
     @property
-    def told(self) -> Sequence[ArrayPart | Layout]:
+    def told(self) -> Sequence[TileParts | Layout]:
         """What each tile must be told; once it is open."""
 
     def starts(self, workers: Workers, rows: list[int] | None, seed: int | None) -> list[Start]:
         """The points to start from: these rows, or a random one. None is asked for: the first usable row."""
 
 
-class ArraySource:
-    """A cloud that this process holds, cut by space."""
+class CutSource:
+    """Pieces of a cloud, which are cut by space: objects of Ray with rows that follow each other. Tasks do it; what
+    is lost with a machine, Ray makes again."""
 
-    def __init__(self, points: Any, tiles: int) -> None:
-        self._points = np.asarray(points)
-        if self._points.ndim != 2 or self._points.dtype not in (np.float32, np.float64):
-            shape, dtype = self._points.shape, self._points.dtype
-            raise TypeError(
-                "the source must be files or an array (N, D) of float32 or float64, not one of shape "
-                f"{shape}, {dtype}"
-            )
-        self._usable = np.flatnonzero(np.isfinite(self._points).all(axis=1))
-        good = self._points[self._usable]
-        own = [self._usable[rows] for rows in _native.cut_tiles(good, tiles)]
-        self._tile = np.full(len(self._points), -1, np.int32)
-        for tile, rows in enumerate(own):
-            self._tile[rows] = tile
-        whole = np.ascontiguousarray(self._points).data
-        check = zlib.crc32(whole.cast("B")) if self._points.size else 0
-        self.identity = ["array", list(self._points.shape), str(self._points.dtype), check]
-        self.files: Sequence[FilesPart | None] = [None] * tiles
-        self.told: Sequence[ArrayPart | Layout] = self._put(own)
-        self.double = bool(self._points.dtype == np.float64)
-
-    def _put(self, own: list[NDArray[Any]]) -> list[ArrayPart]:
+    def __init__(
+        self, kind: str, pieces: Sequence[Any], columns: Sequence[str] | None, tiles: int, rows: int,
+        owner: Any = None,
+    ) -> None:
         import ray
 
-        def part(rows: NDArray[Any]) -> ArrayPart:
-            return ArrayPart(ray.put(self._points[rows]), ray.put(rows.astype(np.uint64)))
+        self._ray = ray
+        #: Whether this process does it: starting others would take longer.
+        self._here = rows <= _FEW
+        #: What the pieces live as long as.
+        self._owner = owner
+        self._kind = kind
+        self._pieces = pieces
+        self._columns = columns
+        self._looked: list[Looked] = []
+        self._offsets: list[int] = [0]
+        self._planes: Planes = 0
+        self.files: Sequence[FilesPart | None] = [None] * tiles
+        self.told: Sequence[TileParts | Layout] = []
+        self.double = False
 
-        return [part(rows) for rows in own]
+    @property
+    def identity(self) -> list[Any]:
+        """Known once it is open."""
+        looked = [(piece.rows, piece.axes, piece.double, piece.check) for piece in self._looked]
+        return [self._kind, self._columns, looked]
 
     def open(self, workers: Workers, skip_bad: bool) -> None:
-        bad = len(self._points) - len(self._usable)
+        tiles = len(self.files)
+        shared = (self._columns, len(self._pieces), tiles)
+        self._looked = self._ray.get(self._tasks(look, 1, [(piece, *shared) for piece in self._pieces]))
+        self._offsets = np.cumsum([0] + [piece.rows for piece in self._looked]).tolist()
+        self._check(skip_bad)
+        self.double = any(piece.double for piece in self._looked)
+        some = [piece.some for piece in self._looked if piece.rows]
+        if tiles > 1 and some:
+            offsets = zip(self._looked, self._offsets, strict=False)
+            rows = [piece.some_rows + offset for piece, offset in offsets if piece.rows]
+            self._planes = planes_through(np.concatenate(some), np.concatenate(rows), tiles)
+        shared = (self.double, self._planes, tiles)
+        calls = [
+            (piece, self._columns, offset, *shared)
+            for piece, offset in zip(self._pieces, self._offsets, strict=False)
+        ]
+        parts = self._tasks(cut if tiles > 1 else cut_to_one, tiles, calls)
+        parts = parts if tiles > 1 else [[part] for part in parts]
+        self.told = [TileParts([piece[tile] for piece in parts]) for tile in range(tiles)]
+
+    def _check(self, skip_bad: bool) -> None:
+        axes = sorted({piece.axes for piece in self._looked if piece.rows})
+        if len(axes) > 1:
+            raise ValueError(f"the points have {axes[0]} coordinates in one block and {axes[-1]} in another")
+        bad = [k for k, piece in enumerate(self._looked) if piece.bad is not None]
         if bad and not skip_bad:
-            first = int(np.flatnonzero(self._tile < 0)[0])
-            raise ValueError(_bad_rows(first, bad, len(self._points)))
+            first = self._offsets[bad[0]] + (self._looked[bad[0]].bad or 0)
+            count = sum(self._looked[k].rows - self._looked[k].usable for k in bad)
+            raise ValueError(_bad_rows(first, count, self._offsets[-1]))
+
+    def _tasks(self, work: Any, several: int, calls: list[tuple[Any, ...]]) -> list[Any]:
+        """Starts tasks, only so many at a time: they ask for no cores, which the actors have. Each has one result or
+        several, as objects of Ray."""
+        if self._here:
+            made = [work(self._ray.get(piece), *arguments) for piece, *arguments in calls]
+            return [[self._ray.put(each) for each in one] if several > 1 else self._ray.put(one) for one in made]
+        remote = self._ray.remote(num_cpus=0, num_returns=several, scheduling_strategy="SPREAD")(work)
+        room = max(len(self.files), int(self._ray.cluster_resources().get("CPU", 1)))
+        started: list[Any] = []
+        for call in calls:
+            if len(started) >= room:
+                first = [made[0] if several > 1 else made for made in started]
+                self._ray.wait(first, num_returns=len(started) - room + 1, fetch_local=False)
+            started.append(remote.remote(*call))
+        return started
 
     def starts(self, workers: Workers, rows: list[int] | None, seed: int | None) -> list[Start]:
-        if len(self._usable) == 0:
+        usable = sum(piece.usable for piece in self._looked)
+        if usable == 0:
             return []
-        if seed is not None:
-            rows = [int(self._usable[_native.random_start(seed, len(self._usable))])]
-        elif rows is None:
-            rows = [int(self._usable[0])]
+        if rows is None:
+            rows = [self._usable_row(0 if seed is None else _native.random_start(seed, usable))]
         return [self._start(row) for row in rows]
 
+    def _points(self, piece: int) -> NDArray[Any]:
+        return points_of(self._ray.get(self._pieces[piece]), self._columns)
+
+    def _usable_row(self, number: int) -> int:
+        """The row of the usable point with this number."""
+        piece, number = _place([piece.usable for piece in self._looked], number)
+        if self._looked[piece].bad is not None:
+            number = int(np.flatnonzero(np.isfinite(self._points(piece)).all(axis=1))[number])
+        return self._offsets[piece] + number
+
     def _start(self, row: int) -> Start:
-        _check_row(row, len(self._points))
-        if self._tile[row] < 0:
+        _check_row(row, self._offsets[-1])
+        piece, number = _place([piece.rows for piece in self._looked], row)
+        at = self._points(piece)[number]
+        if not np.isfinite(at).all():
             raise ValueError(_bad_start(row))
-        return Start(row, _three(self._points[row]), int(self._tile[row]))
+        place = _three(at)
+        return Start(row, place, tile_of(self._planes, place, row))
+
+
+def array_source(points: Any, tiles: int) -> CutSource:
+    """A cloud that this process holds."""
+    import ray
+
+    points = np.asarray(points)
+    if points.ndim != 2 or points.dtype not in (np.float32, np.float64):
+        raise TypeError(
+            "the source must be files, a data set of Ray, or an array (N, D) of float32 or float64, not one of "
+            f"shape {points.shape}, {points.dtype}"
+        )
+    pieces = 1 if len(points) <= _FEW else max(tiles, -(-len(points) // _PIECE))
+    step = max(1, -(-len(points) // pieces))
+    several = [ray.put(points[first : first + step]) for first in range(0, max(len(points), 1), step)]
+    return CutSource("array", several, None, tiles, len(points))
+
+
+def dataset_source(dataset: Any, columns: Sequence[str] | None, tiles: int) -> CutSource:
+    """The rows of a data set, in the order of its blocks."""
+    if columns is not None and not all(isinstance(name, str) for name in columns):
+        raise TypeError(f"xyz is {columns!r}; of a data set, columns are given by name")
+    options = dataset.context.execution_options
+    before, options.preserve_order = options.preserve_order, True
+    try:
+        blocks = dataset.materialize()
+    finally:
+        options.preserve_order = before
+    pieces = [block for bundle in blocks.iter_internal_ref_bundles() for block in bundle.block_refs]
+    if not pieces:
+        raise ValueError("the data set has no rows")
+    return CutSource("dataset", pieces, None if columns is None else list(columns), tiles, blocks.count(), blocks)
 
 
 class FileSource:
@@ -116,7 +207,7 @@ class FileSource:
     def __init__(self, paths: list[str], tiles: int, options: dict[str, Any]) -> None:
         paths = [os.path.abspath(path) for path in paths]
         stamps = [stamp(path) for path in paths]
-        self.identity = ["files", list(zip(paths, stamps, strict=True)), options]
+        self.identity: list[Any] = ["files", list(zip(paths, stamps, strict=True)), options]
         groups = _grouped([size for size, _ in stamps], tiles)
         self.files: Sequence[FilesPart | None] = [
             FilesPart([paths[k] for k in group], [stamps[k] for k in group], options) for group in groups
@@ -125,7 +216,7 @@ class FileSource:
         self._first = [group[0] for group in groups]
         self._found: list[FilePart] = []
         self._offsets: list[int] = []
-        self.told: Sequence[ArrayPart | Layout] = []
+        self.told: Sequence[TileParts | Layout] = []
         self.double = False
 
     def open(self, workers: Workers, skip_bad: bool) -> None:
@@ -155,16 +246,13 @@ class FileSource:
 
     def _usable_row(self, workers: Workers, number: int) -> int:
         """The row of the usable point with this number."""
-        ends = np.cumsum([file.usable for file in self._found])
-        file = int(np.searchsorted(ends, number, side="right"))
-        number -= int(ends[file - 1]) if file else 0
+        file, number = _place([file.usable for file in self._found], number)
         row: int = self._ask(workers, "usable_row", file, number)
         return row
 
     def _start(self, workers: Workers, row: int) -> Start:
         _check_row(row, self._offsets[-1])
-        # The last file that begins there has the row: those before it are empty.
-        file = int(np.searchsorted(self._offsets, row, side="right")) - 1
+        file, _ = _place([file.rows for file in self._found], row)
         at = self._ask(workers, "point", file, row)
         if not np.isfinite(at).all():
             raise ValueError(_bad_start(row))
@@ -197,6 +285,13 @@ def _grouped(sizes: list[int], tiles: int) -> list[list[int]]:
         groups.append(own)
         left, taken = left - size, taken + len(own)
     return groups
+
+
+def _place(counts: list[int], number: int) -> tuple[int, int]:
+    """Which of several lists one after another has this number, and its number there."""
+    ends = np.cumsum(counts)
+    which = int(np.searchsorted(ends, number, side="right"))
+    return which, number - (int(ends[which - 1]) if which else 0)
 
 
 def _three(at: Any) -> tuple[float, float, float]:

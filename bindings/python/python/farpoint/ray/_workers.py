@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ._actor import ArrayPart, Layout, TileActor, TileSettings
+from ._actor import Layout, TileActor, TileParts, TileSettings
 
 __all__ = ["Actors"]
 
@@ -28,13 +28,13 @@ class Actors:
         self.actors = [
             kind.options(name=name).remote(own) for name, own in zip(self.names, settings, strict=True)
         ]
-        self._told: Sequence[ArrayPart | Layout] = []
+        self._told: Sequence[TileParts | Layout] = []
 
     def close(self) -> None:
         for actor in self.actors:
             self._ray.kill(actor)
 
-    def prepare(self, told: Sequence[ArrayPart | Layout]) -> None:
+    def prepare(self, told: Sequence[TileParts | Layout]) -> None:
         """Tells all actors what they need for their tiles; from now on those that are restarted, too."""
         self._told = told
         self.ask([(tile, "prepare", (own,)) for tile, own in enumerate(told)])

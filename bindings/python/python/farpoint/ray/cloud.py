@@ -17,7 +17,7 @@ from ..sampling import Sample
 from . import _workers
 from ._actor import TileSettings
 from ._log import DRIVER, check_driver
-from ._sources import ArraySource, FileSource, Source, Start
+from ._sources import FileSource, Source, Start, array_source, dataset_source
 from ._storage import KEPT, Keeper, Storage, open_storage
 
 if TYPE_CHECKING:
@@ -151,13 +151,15 @@ def _start_rows(start: Any, seed: int | None) -> list[int] | None:
 
 
 def _source(source: Any, tiles: int, options: dict[str, Any]) -> Source:
+    if hasattr(source, "iter_internal_ref_bundles"):
+        return dataset_source(source, options["xyz"], tiles)
     several = [source] if isinstance(source, (str, os.PathLike)) else source
     if not isinstance(several, Iterable) or hasattr(several, "__array__"):
-        return ArraySource(source, tiles)
+        return array_source(source, tiles)
     several = list(several)
     if several and all(isinstance(path, (str, os.PathLike)) for path in several):
         return FileSource([os.fspath(path) for path in several], tiles, options)
-    return ArraySource(several, tiles)
+    return array_source(several, tiles)
 
 
 class _Run:
@@ -195,6 +197,7 @@ class _Run:
 
     def open(self, asked: list[Any], skip_bad: bool) -> None:
         """Looks at the points, and takes over the log."""
+        self._source.open(self.actors, skip_bad)
         job = json.dumps({"cloud": self._source.identity, "asked": asked}, indent=1).encode()
         there = self._storage.get("job")
         if there is not None and there != job:
@@ -202,7 +205,6 @@ class _Run:
                 f"{self._place} has the log of another run: cloud, options or number of tiles "
                 "differ; give another folder, or remove this one"
             )
-        self._source.open(self.actors, skip_bad)
         self._storage.put(DRIVER, self._token)
         if there is None:
             self._storage.put("job", job)

@@ -12,10 +12,10 @@ import collections
 import os
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import _arguments, _progress
-from ..many_files import FileSample, open_batch, positive, worker_settings
+from ..many_files import Admission, FileSample, LeftFile, open_batch, positive, worker_settings
 from . import _task
 
 if TYPE_CHECKING:
@@ -31,19 +31,14 @@ _LOOK = 0.2
 _SEVERAL = 64
 
 
-class _File(NamedTuple):
-    number: int
-    path: str
-    output: str
-    suspect: bool
-
-
 class _Task:
     """A task under way: the files it has not answered for, in order."""
 
-    def __init__(self, answers: Any, files: Iterable[_File]) -> None:
+    def __init__(self, answers: Any, files: list[LeftFile], admitted: bool) -> None:
         self.answers = answers
         self.files = collections.deque(files)
+        #: The file whose room it has; None if it has no need of any.
+        self.admitted = files[0] if admitted else None
         #: When work on the first of them began, as far as is known; None before the task has begun.
         self.since: float | None = None
 
@@ -60,6 +55,7 @@ def sample_files(
     workers: int | None = None,
     recursive: bool = False,
     to: str | None = None,
+    memory: int | str | None = None,
     time_limit: float | None = None,
     fail_fast: bool = False,
     force: bool = False,
@@ -74,7 +70,7 @@ def sample_files(
 
     Parameters
     ----------
-    paths, out, count, ratio, spacing, recursive, to, time_limit, fail_fast, force, progress, **options
+    paths, out, count, ratio, spacing, recursive, to, memory, time_limit, fail_fast, force, progress, **options
         As in ``farpoint.sample_files``. A task that exceeds the time limit is cancelled by force.
     num_cpus : float, optional
         Cores of a task; a file is sampled by as many threads, at least one.
@@ -110,12 +106,13 @@ def sample_files(
         count=count, ratio=ratio, spacing=spacing, to=to, threads=threads, **options
     )
     limit = positive(time_limit, "time_limit")
+    memory = None if memory is None else _arguments.size(memory, "memory")
     if workers is not None:
         workers = _arguments.integer(workers, "workers", 1)
     # Paths are seen from other machines, whose working folders are others.
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     with open_batch(several, out, recursive, to, settings, force) as batch:
-        left = [_File(*file) for file in batch.left()]
+        left = batch.left()
         if left:
             if not ray.is_initialized():
                 ray.init()
@@ -125,7 +122,7 @@ def sample_files(
             )(_task.work)
             room = workers or _room(ray, num_cpus, num_gpus)
             with _progress.bar(progress, "sampling", "files") as tell:
-                ended = _Run(ray, batch, remote, settings, limit).all(left, room)
+                ended = _Run(ray, batch, remote, settings, limit).all(left, room, memory)
                 for done, failed in enumerate(ended, 1):
                     if tell is not None:
                         tell(done, len(left))
@@ -155,29 +152,34 @@ class _Run:
         self.limit = limit
         self.tasks: list[_Task] = []
 
-    def all(self, left: list[_File], room: int) -> Iterator[bool]:
+    def all(self, left: list[LeftFile], room: int, memory: int | None) -> Iterator[bool]:
         """Works on all; whether each failed, as they end."""
-        together = collections.deque(file for file in left if not file.suspect)
+        together = Admission([file for file in left if not file.suspect], memory)
         alone = collections.deque(file for file in left if file.suspect)
         try:
-            while together or alone or self.tasks:
-                while together and len(self.tasks) < room:
+            while together.waiting or alone or self.tasks:
+                while len(self.tasks) < room and (file := together.take()) is not None:
                     # Fewer a task towards the end, so that all tasks end at about the same time.
-                    several = max(1, min(_SEVERAL, len(together) // (4 * room)))
-                    self._start([together.popleft() for _ in range(several)])
-                if alone and not together and not self.tasks:
-                    self._start([alone.popleft()])
+                    several = min(_SEVERAL - 1, len(together.waiting) // (4 * room))
+                    self._start([file, *together.take_with(file, several)], True)
+                if alone and not together.waiting and not self.tasks:
+                    self._start([alone.popleft()], False)
                 for task in self._heard():
                     yield from self._look(task, together, alone)
         finally:
             for task in self.tasks:
                 self.ray.cancel(task.answers, force=True)
 
-    def _start(self, files: list[_File]) -> None:
+    def _start(self, files: list[LeftFile], admitted: bool) -> None:
         for file in files:
             self.batch.begin(file.number)
         asked = [(os.path.abspath(file.path), os.path.abspath(file.output)) for file in files]
-        self.tasks.append(_Task(self.remote.remote(self.settings, asked), files))
+        self.tasks.append(_Task(self.remote.remote(self.settings, asked), files, admitted))
+
+    def _ended(self, task: _Task, together: Admission) -> None:
+        self.tasks.remove(task)
+        if task.admitted is not None:
+            together.give(task.admitted)
 
     def _heard(self) -> list[_Task]:
         """Tasks with an answer, or that have had their time."""
@@ -194,19 +196,19 @@ class _Run:
         return now - task.since > self.limit + _task.PATIENCE + _LOOK
 
     def _look(
-        self, task: _Task, together: collections.deque[_File], alone: collections.deque[_File]
+        self, task: _Task, together: Admission, alone: collections.deque[LeftFile]
     ) -> Iterator[bool]:
         """Takes the task's next answers, or what its end tells."""
         ready, _ = self.ray.wait([task.answers], timeout=0, fetch_local=False)
         if not ready:
             self.ray.cancel(task.answers, force=True)
-            yield from self._late(task, alone)
+            yield from self._late(task, together, alone)
             return
         try:
             lines = self.ray.get(next(task.answers))
         except StopIteration:
-            self.tasks.remove(task)
-            together.extendleft(reversed(task.files))  # none, unless the task has ended early
+            self._ended(task, together)
+            together.put_back(task.files)  # none, unless the task has ended early
         except self.ray.exceptions.RayTaskError as error:
             # Not of a file, whose errors are caught there: the task can't work at all.
             raise RuntimeError(f"a task of Ray can't sample files: {error}") from error
@@ -219,9 +221,11 @@ class _Run:
                 self.batch.finish(task.files.popleft().number, line)
                 yield '"' in line
 
-    def _late(self, task: _Task, alone: collections.deque[_File]) -> Iterator[bool]:
+    def _late(
+        self, task: _Task, together: Admission, alone: collections.deque[LeftFile]
+    ) -> Iterator[bool]:
         """The task had its time. One of its files did it: each is tried by itself."""
-        self.tasks.remove(task)
+        self._ended(task, together)
         if len(task.files) > 1:
             alone.extend(task.files)
         for file in task.files if len(task.files) == 1 else ():
@@ -231,12 +235,12 @@ class _Run:
             yield True
 
     def _killed(
-        self, task: _Task, together: collections.deque[_File], alone: collections.deque[_File]
+        self, task: _Task, together: Admission, alone: collections.deque[LeftFile]
     ) -> Iterator[bool]:
         """The task's process ended. One of its files may have done it: each is tried by itself."""
-        self.tasks.remove(task)
+        self._ended(task, together)
         if task.since is None:
-            together.extendleft(reversed(task.files))  # before it had begun
+            together.put_back(task.files)  # before it had begun
         elif len(task.files) > 1:
             alone.extend(task.files)
         else:

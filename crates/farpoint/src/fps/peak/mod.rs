@@ -19,6 +19,7 @@ mod list;
 mod queue;
 mod search;
 mod share;
+mod slots;
 mod solve;
 mod staged;
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Points that will be in the next band, as they are found in the tree.
 
+use super::slots::Slots;
 use super::walk::Walk;
 use crate::Scalar;
-use crate::memory::{Padded, Shared};
+use crate::memory::Padded;
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{FANOUT, LEAF};
 use std::ops::Range;
@@ -40,13 +41,6 @@ impl<'a, T: Scalar> Segment<'a, T> {
     pub(super) fn slots(&self) -> &'a [u32] {
         &self.staged.slot[self.places.clone()]
     }
-}
-
-/// The leaves of a tree as the walk shares them.
-#[derive(Clone, Copy)]
-pub(super) struct Slots<'a, T> {
-    pub(super) dims: usize,
-    pub(super) leaves: Shared<'a, T>,
 }
 
 impl<T: Scalar> Staged<T> {

@@ -8,7 +8,8 @@
 use super::leaves::Leaves;
 use super::list::{List, lanes_below};
 use super::search::boxes_distance;
-use super::staged::{Collect, Segment, Slots, Staged};
+use super::slots::Slots;
+use super::staged::{Collect, Segment, Staged};
 use super::walk::{Counts, Part, Source, Walk};
 use crate::Scalar;
 use crate::memory::Shared;

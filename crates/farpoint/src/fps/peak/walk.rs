@@ -1,7 +1,7 @@
 //! What threads share that apply the samples of a band: see [`super::update`].
 
 use super::list::List;
-use super::staged::Slots;
+use super::slots::Slots;
 use crate::Scalar;
 use crate::memory::Shared;
 use crate::spatial::{Boxes, FANOUT};

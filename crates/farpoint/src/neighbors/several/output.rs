@@ -59,7 +59,7 @@ impl<'a, T: Scalar> Output<'a, T> {
     #[inline(always)]
     pub(super) unsafe fn room(&self, query: u32) -> Option<(&'a mut [T], &'a mut [u32])> {
         let Places::All { distances, indices, offsets } = self.places else { return None };
-        let row = self.queries.row(query);
+        let row = self.queries.place(query);
         let places = offsets[row]..offsets[row + 1];
         assert!(
             places.end <= distances.len() && places.end <= indices.len(),
@@ -75,7 +75,7 @@ impl<'a, T: Scalar> Output<'a, T> {
     /// # Safety
     /// While this runs, no other thread may write what it found for this query.
     pub(super) unsafe fn set(&self, query: u32, keys: &[T::Key]) {
-        let row = self.queries.row(query);
+        let row = self.queries.place(query);
         let (distances, indices, first, room) = match self.places {
             // SAFETY: the row is the query's, which no other thread writes for.
             Places::Counts(_) => return unsafe { self.set_count(query, keys.len() as u32) },
@@ -108,7 +108,7 @@ impl<'a, T: Scalar> Output<'a, T> {
     /// While this runs, no other thread may write what it found for this query.
     pub(super) unsafe fn set_count(&self, query: u32, count: u32) {
         let (Places::Counts(counts) | Places::Best { counts, .. }) = self.places else { return };
-        let row = self.queries.row(query);
+        let row = self.queries.place(query);
         assert!(row < counts.len(), "a query that is no row");
         // SAFETY: the row is in the array, by the assertion, and different queries have different rows.
         unsafe { counts.write(row, count) };

@@ -1,4 +1,10 @@
-//! How callers hand over coordinates: one small trait, three layouts, no cloud type.
+//! How callers hand over coordinates: one small trait, a few layouts, no cloud type.
+
+mod raw;
+mod selected;
+
+pub use raw::{RawLayout, RawPoints};
+pub use selected::{Selected, Subset};
 
 use crate::{Error, Scalar};
 use std::any::Any;
@@ -6,7 +12,8 @@ use std::any::Any;
 /// A cloud of `len` points with `dim` coordinates each.
 ///
 /// Implemented for slices, arrays and vectors of `[T; D]`, for [`Strided`] views (any `(n, d)` array,
-/// transposed and sliced ones too) and for [`Axes`] (one slice per axis).
+/// transposed and sliced ones too), for [`Axes`] (one slice per axis), for [`RawPoints`] (records in memory,
+/// by address and strides in bytes) and for [`Selected`] (some rows of any of these).
 pub trait Points<T: Scalar>: Sync {
     /// Number of points, N.
     fn len(&self) -> usize;
@@ -17,6 +24,22 @@ pub trait Points<T: Scalar>: Sync {
     /// Whether there is no point.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+    /// The rows of a larger cloud that these points are, if they are a part of one. Results then name
+    /// those rows.
+    fn subset(&self) -> Option<&Subset> {
+        None
+    }
+    /// These points, or those that they are some of, where they lie in memory, if they lie evenly: they are
+    /// then copied faster than one by one.
+    #[doc(hidden)]
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        None
+    }
+    /// Which of `raw` these points are, if not all.
+    #[doc(hidden)]
+    fn places(&self) -> Option<&[u32]> {
+        None
     }
     /// The `Index` that this is, if it is one; its type is not known here.
     #[doc(hidden)]
@@ -36,6 +59,9 @@ impl<T: Scalar, const D: usize> Points<T> for [[T; D]] {
     fn coordinate(&self, index: usize, axis: usize) -> T {
         self[index][axis]
     }
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        RawPoints::of_slice(self.as_flattened(), D)
+    }
 }
 
 impl<T: Scalar, const D: usize, const N: usize> Points<T> for [[T; D]; N] {
@@ -48,6 +74,9 @@ impl<T: Scalar, const D: usize, const N: usize> Points<T> for [[T; D]; N] {
     #[inline(always)]
     fn coordinate(&self, index: usize, axis: usize) -> T {
         self[index][axis]
+    }
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        self[..].raw()
     }
 }
 
@@ -62,6 +91,9 @@ impl<T: Scalar, const D: usize> Points<T> for Vec<[T; D]> {
     fn coordinate(&self, index: usize, axis: usize) -> T {
         self[index][axis]
     }
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        self[..].raw()
+    }
 }
 
 impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for &P {
@@ -74,6 +106,15 @@ impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for &P {
     #[inline(always)]
     fn coordinate(&self, index: usize, axis: usize) -> T {
         (**self).coordinate(index, axis)
+    }
+    fn subset(&self) -> Option<&Subset> {
+        (**self).subset()
+    }
+    fn raw(&self) -> Option<RawPoints<'_, T>> {
+        (**self).raw()
+    }
+    fn places(&self) -> Option<&[u32]> {
+        (**self).places()
     }
     fn index(&self) -> Option<&dyn Any> {
         (**self).index()

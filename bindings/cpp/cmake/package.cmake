@@ -1,0 +1,21 @@
+# `cpack -G DEB` in the build folder: one package with library, headers and CMake package.
+
+set(CPACK_PACKAGE_NAME libfarpoint-dev)
+set(CPACK_PACKAGE_VENDOR "The farpoint maintainers")
+set(CPACK_PACKAGE_CONTACT "The farpoint maintainers <maintainers@farpoint.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION "${PROJECT_DESCRIPTION}: the shared and the static library, headers for C, C++17, Eigen and PCL")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE-MIT")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_PACKAGE_HOMEPAGE "${PROJECT_HOMEPAGE_URL}")
+# What the shared library needs, found by dpkg-shlibdeps where that is installed.
+find_program(FARPOINT_SHLIBDEPS dpkg-shlibdeps)
+mark_as_advanced(FARPOINT_SHLIBDEPS)
+if(FARPOINT_SHLIBDEPS)
+    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+else()
+    set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6, libgcc-s1")
+endif()
+include(CPack)

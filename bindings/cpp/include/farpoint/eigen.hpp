@@ -1,0 +1,94 @@
+#ifndef FARPOINT_EIGEN_HPP
+#define FARPOINT_EIGEN_HPP
+
+/// Eigen's matrices, maps, blocks and references as clouds, in place:
+///
+/// @code
+/// Eigen::Matrix3Xf cloud = ...;                                // 3 x N: a point is a column
+/// Eigen::Matrix<double, Eigen::Dynamic, 3> other = ...;        // N x 3: a point is a row
+/// Eigen::MatrixXf any = ...;                                   // its type does not tell: say it
+/// farpoint::sample(cloud, 512);
+/// farpoint::sample(farpoint::points_in_rows(any), 512);
+/// std::vector<Eigen::Vector3d> vectors = ...;                  // as KISS-ICP has them
+/// farpoint::sample(vectors, 512);
+/// @endcode
+
+#include <Eigen/Core>
+#include <farpoint/points.hpp>
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+namespace farpoint {
+namespace detail {
+
+/// Expressions that have memory: matrices, maps, blocks and references of them.
+template <typename T>
+using EigenAccess =
+    std::enable_if_t<std::is_base_of_v<Eigen::DenseBase<T>, T> && (int(T::Flags) & int(Eigen::DirectAccessBit)) != 0>;
+
+template <typename T>
+constexpr bool is_map = false;
+template <typename Plain, int Options, typename Stride>
+constexpr bool is_map<Eigen::Map<Plain, Options, Stride>> = true;
+
+template <typename Matrix>
+Points eigen_points(const Matrix& matrix, bool in_columns) {
+    using Scalar = std::remove_const_t<typename Matrix::Scalar>;
+    const auto size = static_cast<std::ptrdiff_t>(sizeof(Scalar));
+    const auto row = static_cast<std::ptrdiff_t>(matrix.rowStride()) * size;
+    const auto column = static_cast<std::ptrdiff_t>(matrix.colStride()) * size;
+    const auto rows = static_cast<std::size_t>(matrix.rows());
+    const auto columns = static_cast<std::size_t>(matrix.cols());
+    if (matrix.size() == 0) {
+        // Its strides may be 0, which describe nothing.
+        return Points(matrix.data(), in_columns ? columns : rows, in_columns ? rows : columns);
+    }
+    return in_columns ? Points::strided(matrix.data(), columns, rows, column, row)
+                      : Points::strided(matrix.data(), rows, columns, row, column);
+}
+
+/// Vectors of a fixed size are points: `std::vector<Eigen::Vector3d>`.
+template <typename T, int D, int Options>
+struct Row<Eigen::Matrix<T, D, 1, Options, D, 1>> : std::bool_constant<is_scalar<T> && (D > 0)> {
+    using Scalar = T;
+    static constexpr std::size_t dimensions = static_cast<std::size_t>(D > 0 ? D : 1);
+};
+
+}  // namespace detail
+
+/// A matrix whose columns are the points: D x N.
+template <typename Matrix, typename = detail::EigenAccess<Matrix>>
+Points points_in_columns(const Matrix& matrix) {
+    return detail::eigen_points(matrix, true);
+}
+template <typename Matrix, typename = std::enable_if_t<!detail::is_map<Matrix>>, typename = detail::EigenAccess<Matrix>>
+Points points_in_columns(const Matrix&&) = delete;
+
+/// A matrix whose rows are the points: N x D.
+template <typename Matrix, typename = detail::EigenAccess<Matrix>>
+Points points_in_rows(const Matrix& matrix) {
+    return detail::eigen_points(matrix, false);
+}
+template <typename Matrix, typename = std::enable_if_t<!detail::is_map<Matrix>>, typename = detail::EigenAccess<Matrix>>
+Points points_in_rows(const Matrix&&) = delete;
+
+/// A matrix of which one size is known to the compiler, that of a point, and the other is not: 3 x N or
+/// N x 3. For all others say `points_in_columns` or `points_in_rows`.
+template <typename Matrix>
+struct Layout<Matrix, detail::EigenAccess<Matrix>> {
+    static constexpr bool borrowed = detail::is_map<Matrix>;
+    static Points view(const Matrix& matrix) {
+        constexpr bool rows_known = Matrix::RowsAtCompileTime != Eigen::Dynamic;
+        constexpr bool columns_known = Matrix::ColsAtCompileTime != Eigen::Dynamic;
+        static_assert(rows_known != columns_known,
+                      "the matrix's type does not tell whether its rows or its columns are points: "
+                      "say farpoint::points_in_rows(matrix) or farpoint::points_in_columns(matrix)");
+        return detail::eigen_points(matrix, rows_known);
+    }
+};
+
+}  // namespace farpoint
+
+#endif

@@ -1,0 +1,61 @@
+#ifndef FARPOINT_ERROR_HPP
+#define FARPOINT_ERROR_HPP
+
+/// Errors of the library as exceptions.
+
+#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#error "farpoint needs C++17: set CMAKE_CXX_STANDARD to 17 or 20, or compile with -std=c++17"
+#endif
+
+#include <farpoint/farpoint.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace farpoint {
+
+/// What kind of error it was; the numbers are those of the C interface.
+enum class status : std::int32_t {
+    ok = FARPOINT_OK,
+    /// An argument, an option, or the size of a cloud is wrong; nothing was done.
+    invalid_argument = FARPOINT_INVALID_ARGUMENT,
+    /// Rows hold NaN or infinity: remove them, or set `Options::bad_rows` to `BadRows::skip`.
+    bad_rows = FARPOINT_BAD_ROWS,
+    /// `Options::progress` returned false.
+    canceled = FARPOINT_CANCELED,
+    out_of_memory = FARPOINT_OUT_OF_MEMORY,
+    /// No such GPU, driver or instruction set, or a library without CUDA.
+    unavailable = FARPOINT_UNAVAILABLE,
+    /// A GPU failed while it worked.
+    device_failed = FARPOINT_DEVICE_FAILED,
+    /// An error in farpoint itself; please report the text.
+    internal = FARPOINT_INTERNAL,
+};
+
+/// What every call throws if it can't do what it is asked for. `what()` names the values at fault.
+class error : public std::runtime_error {
+public:
+    error(farpoint::status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+
+    [[nodiscard]] farpoint::status status() const noexcept { return status_; }
+
+private:
+    farpoint::status status_;
+};
+
+namespace detail {
+
+/// Throws the error of the call on this thread that returned `status`.
+inline void check(std::int32_t status) {
+    if (status != FARPOINT_OK) {
+        throw error(static_cast<farpoint::status>(status), farpoint_last_error());
+    }
+}
+
+[[noreturn]] inline void invalid(const std::string& text) { throw error(status::invalid_argument, text); }
+
+}  // namespace detail
+}  // namespace farpoint
+
+#endif

@@ -1,0 +1,211 @@
+#ifndef FARPOINT_NEAREST_HPP
+#define FARPOINT_NEAREST_HPP
+
+/// Nearest points of one cloud in another, and the Chamfer distance with its gradients.
+
+#include <farpoint/handle.hpp>
+#include <farpoint/options.hpp>
+#include <farpoint/points.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace farpoint {
+
+/// The index where there is no neighbor.
+constexpr std::size_t none = FARPOINT_NONE;
+
+/// Precision, recall and F-score at a threshold: members `precision`, `recall`, `f_score`.
+using FScore = farpoint_f_score;
+
+/// For each point of a cloud its nearest of another: a view of a result that something else owns.
+class NearestView {
+public:
+    /// Number of rows, those left out among them.
+    [[nodiscard]] std::size_t size() const noexcept { return farpoint_nearest_result_count(result_); }
+    /// The nearest point of each row, the lowest among those equally near; `none` for rows left out.
+    [[nodiscard]] Span<std::size_t> indices() const noexcept {
+        return {farpoint_nearest_result_indices(result_), size()};
+    }
+    /// The distance of each row to its nearest point as it is computed: squared with `Norm::l2`. NaN for
+    /// rows left out. `T` is that of the clouds.
+    template <typename T>
+    [[nodiscard]] Span<T> raw_distances() const {
+        return detail::of_scalar<T>(result_, farpoint_nearest_result_raw_distances_f32,
+                                    farpoint_nearest_result_raw_distances_f64, size());
+    }
+    /// Mean of the raw distances: squared with `Norm::l2`.
+    [[nodiscard]] double mean() const noexcept { return farpoint_nearest_result_mean(result_); }
+    /// Mean of the distances, not squared.
+    [[nodiscard]] double mean_distance() const noexcept { return farpoint_nearest_result_mean_distance(result_); }
+    /// Largest distance, not squared.
+    [[nodiscard]] double max_distance() const noexcept { return farpoint_nearest_result_max_distance(result_); }
+    /// Share of the rows, 0 to 1, whose nearest point is within a threshold in the unit of the coordinates.
+    [[nodiscard]] double share_within(double threshold) const noexcept {
+        return farpoint_nearest_result_share_within(result_, threshold);
+    }
+    /// Rows that were left out because they hold NaN or infinity.
+    [[nodiscard]] std::size_t dropped() const noexcept { return farpoint_nearest_result_dropped(result_); }
+
+    explicit NearestView(const farpoint_nearest_result* result) noexcept : result_(result) {}
+
+protected:
+    const farpoint_nearest_result* result_;
+};
+
+/// For each point of a cloud its nearest of another. Moves, but does not copy.
+class Nearest : public NearestView {
+public:
+    /// Takes over a result of the C interface, which it frees.
+    explicit Nearest(farpoint_nearest_result* result) noexcept : NearestView(result), owned_(result) {}
+
+private:
+    detail::Handle<farpoint_nearest_result, farpoint_nearest_result_free> owned_;
+};
+
+/// Gradients of the coordinates of two clouds. Moves, but does not copy.
+class Gradients {
+public:
+    /// Those of the first cloud, a number per coordinate, without gaps. `T` is that of the clouds.
+    template <typename T>
+    [[nodiscard]] Span<T> first() const {
+        return of<T>(0);
+    }
+    /// Those of the second cloud.
+    template <typename T>
+    [[nodiscard]] Span<T> second() const {
+        return of<T>(1);
+    }
+
+    /// Takes over a result of the C interface, which it frees.
+    explicit Gradients(farpoint_gradients_result* result) noexcept : result_(result) {}
+
+private:
+    template <typename T>
+    [[nodiscard]] Span<T> of(std::int32_t cloud) const {
+        const std::size_t size = farpoint_gradients_result_count(result_.get(), cloud);
+        if constexpr (std::is_same_v<T, float>) {
+            return checked(farpoint_gradients_result_f32(result_.get(), cloud), size);
+        } else {
+            static_assert(std::is_same_v<T, double>, "float or double, as the clouds were");
+            return checked(farpoint_gradients_result_f64(result_.get(), cloud), size);
+        }
+    }
+    template <typename T>
+    static Span<T> checked(const T* data, std::size_t size) {
+        if (data == nullptr && size != 0) {
+            detail::invalid("gradients have the type of the clouds' coordinates: ask for the other one");
+        }
+        return {data, size};
+    }
+
+    detail::Handle<farpoint_gradients_result, farpoint_gradients_result_free> result_;
+};
+
+namespace detail {
+
+/// The gradients of `rows` distances in the clouds' type; null if there are none, which means 0.
+template <typename T>
+const void* gradients_of(Span<T> gradients, std::size_t rows, const Points& cloud) {
+    if (gradients.empty()) {
+        return nullptr;
+    }
+    if (cloud.is_double() != std::is_same_v<T, double>) {
+        invalid("gradients and points must both be float or both double");
+    }
+    if (gradients.size() != rows) {
+        invalid(std::to_string(gradients.size()) + " gradients for " + std::to_string(rows) + " distances");
+    }
+    return gradients.data();
+}
+
+}  // namespace detail
+
+/// Nearest points in both directions between two clouds. Moves, but does not copy.
+class Chamfer {
+public:
+    /// For each point of the first cloud its nearest of the second. A view: valid while this result is.
+    [[nodiscard]] NearestView a_to_b() const noexcept {
+        return NearestView(farpoint_chamfer_result_direction(result_.get(), 0));
+    }
+    /// For each point of the second cloud its nearest of the first.
+    [[nodiscard]] NearestView b_to_a() const noexcept {
+        return NearestView(farpoint_chamfer_result_direction(result_.get(), 1));
+    }
+    /// The Chamfer distance: the means of both directions, weighted and added. Squared with `Norm::l2`.
+    [[nodiscard]] double sum(double weight_a = 1.0, double weight_b = 1.0) const noexcept {
+        return farpoint_chamfer_result_sum(result_.get(), weight_a, weight_b);
+    }
+    /// The Chamfer distance of distances that are not squared.
+    [[nodiscard]] double sum_of_distances() const noexcept {
+        return farpoint_chamfer_result_sum_of_distances(result_.get());
+    }
+    /// The Hausdorff distance: the largest distance of either direction, not squared.
+    [[nodiscard]] double hausdorff() const noexcept { return farpoint_chamfer_result_hausdorff(result_.get()); }
+    /// Precision, recall and F-score at a threshold in the unit of the coordinates.
+    [[nodiscard]] FScore f_score(double threshold) const noexcept {
+        return farpoint_chamfer_result_f_score(result_.get(), threshold);
+    }
+    /// The gradients of the coordinates of both clouds from those of the raw distances, a number per row of
+    /// `a` and of `b`; none: all 0. For `sum()` they are 1 / a.size() and 1 / b.size(). The same bits on
+    /// every run.
+    ///
+    /// @param a  the first cloud, as it was given to `chamfer`
+    /// @param b  the second cloud, as it was given to `chamfer`
+    /// @throws error
+    template <typename T>
+    [[nodiscard]] Gradients backward(const Points& a, const Points& b, Span<T> grad_a, Span<T> grad_b,
+                                     const Options& options = {}) const {
+        detail::Observer observer(options);
+        const auto c = detail::run_options<farpoint_run_options>(options, observer);
+        const void* from_a = detail::gradients_of(grad_a, a.size(), a);
+        const void* from_b = detail::gradients_of(grad_b, b.size(), b);
+        farpoint_gradients_result* result = nullptr;
+        observer.finish(farpoint_chamfer_backward(result_.get(), a.c(), b.c(), from_a, from_b, &c, &result));
+        return Gradients(result);
+    }
+
+    /// Takes over a result of the C interface, which it frees.
+    explicit Chamfer(farpoint_chamfer_result* result) noexcept : result_(result) {}
+
+private:
+    detail::Handle<farpoint_chamfer_result, farpoint_chamfer_result_free> result_;
+};
+
+namespace detail {
+
+inline farpoint_match_options match_options(const Options& options, Observer& observer) noexcept {
+    auto c = run_options<farpoint_match_options>(options, observer);
+    c.norm = static_cast<std::int32_t>(options.norm);
+    c.method = static_cast<std::int32_t>(options.search);
+    return c;
+}
+
+}  // namespace detail
+
+/// For each point of `a` its nearest of `b`, which must be of the same scalar type and dimensions.
+///
+/// @throws error
+inline Nearest nearest(const Points& a, const Points& b, const Options& options = {}) {
+    detail::Observer observer(options);
+    const auto c = detail::match_options(options, observer);
+    farpoint_nearest_result* result = nullptr;
+    observer.finish(farpoint_nearest(a.c(), b.c(), &c, &result));
+    return Nearest(result);
+}
+
+/// Nearest points in both directions, and the distances that follow from them.
+///
+/// @throws error
+inline Chamfer chamfer(const Points& a, const Points& b, const Options& options = {}) {
+    detail::Observer observer(options);
+    const auto c = detail::match_options(options, observer);
+    farpoint_chamfer_result* result = nullptr;
+    observer.finish(farpoint_chamfer(a.c(), b.c(), &c, &result));
+    return Chamfer(result);
+}
+
+}  // namespace farpoint
+
+#endif

@@ -1,0 +1,305 @@
+// Every call, its options and its errors.
+#include "check.hpp"
+#include "clouds.hpp"
+
+#include <farpoint.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+using farpoint::Options;
+using farpoint::sample;
+
+TEST(exact_samples) {
+    for (const std::size_t points : {1U, 2U, 9U, 500U, 3000U}) {
+        for (const bool tied : {false, true}) {
+            const auto cloud = tied ? clouds::lattice<float>(points, 1) : clouds::random<float>(points, 2);
+            for (const std::size_t count : {points / 4, points}) {
+                const auto expected = clouds::reference(cloud, count);
+                for (const std::size_t threads : {0U, 1U, 5U}) {
+                    Options options;
+                    options.threads = threads;
+                    CHECK(clouds::equal(sample(cloud, count, options).indices(), expected));
+                }
+            }
+        }
+    }
+}
+
+TEST(algorithms_and_instruction_sets) {
+    const auto cloud = clouds::lattice<double>(2000, 3);
+    const auto expected = clouds::reference(cloud, 600, 17);
+    for (const char* algorithm : {"", "reference", "naive", "radius:nvox=8", "tree", "peak", "quick"}) {
+        Options options;
+        options.algorithm = algorithm;
+        options.starts = {17};
+        options.instruction_set = farpoint::InstructionSet::portable;
+        const auto found = sample(cloud, 600, options);
+        CHECK(clouds::equal(found.indices(), expected));
+        CHECK(found.algorithm().rfind(std::string(algorithm).substr(0, 4), 0) == 0);
+    }
+}
+
+TEST(amounts) {
+    const auto cloud = clouds::random<float>(1001, 4);
+    CHECK(sample(cloud, 0).size() == 0);
+    CHECK(sample(cloud, farpoint::ratio(0.25)).size() == 251);
+    const auto even = sample(cloud, farpoint::spacing(0.2));
+    CHECK(even.covering_radius() <= 0.2 && even.distance(even.size() - 1) > 0.2);
+    const auto all = farpoint::order(cloud);
+    CHECK(all.size() == 1001 && all.covering_radius() == 0.0);
+    CHECK(clouds::equal(all.indices().first(100), clouds::reference(cloud, 100)));
+    const auto squares = all.squared_distances<float>();
+    CHECK(std::isinf(squares[0]) && std::is_sorted(squares.begin(), squares.end(), std::greater<>()));
+    CHECK(all.distance(50) == static_cast<double>(std::sqrt(squares[50])));
+    CHECK(sample(cloud, 50).covering_radius() == all.distance(50));
+    CHECK_THROWS(invalid_argument, "ask for <float>", (void)all.squared_distances<double>());
+}
+
+TEST(starts) {
+    const auto cloud = clouds::random<float>(400, 5);
+    Options options;
+    options.starts = {7, 300};
+    const auto found = sample(cloud, 20, options);
+    CHECK(found.indices()[0] == 7 && found.indices()[1] == 300);
+    options.starts = {};
+    options.random_start = 5;
+    const auto random = sample(cloud, 20, options);
+    CHECK(clouds::equal(random.indices(), clouds::reference(cloud, 20, random.indices()[0])));
+    options.starts = {400};
+    options.random_start.reset();
+    CHECK_THROWS(invalid_argument, "400", sample(cloud, 20, options));
+}
+
+TEST(subsets) {
+    const auto cloud = clouds::lattice<float>(600, 6);
+    std::vector<std::size_t> rows;
+    std::vector<std::uint8_t> mask(600, 0);
+    for (std::size_t row = 1; row < 600; row += 3) {
+        rows.push_back(row);
+        mask[row] = 1;
+    }
+    Options by_mask;
+    by_mask.mask = mask;
+    CHECK(clouds::equal(sample(cloud, 80, by_mask).indices(), clouds::reference(cloud, rows, 80, 0)));
+    std::reverse(rows.begin(), rows.end());
+    Options by_rows;
+    by_rows.rows = rows;
+    CHECK(clouds::equal(sample(cloud, 80, by_rows).indices(), clouds::reference(cloud, rows, 80, 0)));
+    CHECK_THROWS(invalid_argument, "201", sample(cloud, 201, by_rows));
+
+    // No row at all is not all of them.
+    const std::vector<std::size_t> nothing;
+    by_rows.rows = nothing;
+    CHECK(sample(cloud, farpoint::ratio(0.5), by_rows).size() == 0);
+    mask.resize(599);
+    by_mask.mask = mask;
+    CHECK_THROWS(invalid_argument, "599", sample(cloud, 10, by_mask));
+    rows.front() = 600;
+    by_rows.rows = rows;
+    CHECK_THROWS(invalid_argument, "600", sample(cloud, 10, by_rows));
+}
+
+TEST(bad_rows) {
+    auto cloud = clouds::random<double>(100, 7);
+    cloud[3][1] = std::numeric_limits<double>::quiet_NaN();
+    cloud[50][2] = std::numeric_limits<double>::infinity();
+    CHECK_THROWS(bad_rows, "3", sample(cloud, 10));
+    Options options;
+    options.bad_rows = farpoint::BadRows::skip;
+    const auto all = sample(cloud, farpoint::all(), options);
+    CHECK(all.size() == 98 && all.dropped() == 2);
+    CHECK(std::find(all.indices().begin(), all.indices().end(), 50) == all.indices().end());
+}
+
+TEST(wrong_arguments) {
+    const auto cloud = clouds::random<float>(50, 8);
+    CHECK_THROWS(invalid_argument, "51", sample(cloud, 51));
+    CHECK_THROWS(invalid_argument, "-1", sample(cloud, -1));
+    CHECK_THROWS(invalid_argument, "", sample(cloud, farpoint::ratio(1.5)));
+    CHECK_THROWS(invalid_argument, "", sample(cloud, farpoint::spacing(-1.0)));
+    CHECK_THROWS(invalid_argument, "", sample(cloud, farpoint::cell(0.1)));
+    CHECK_THROWS(invalid_argument, "", sample(farpoint::Points(static_cast<const float*>(nullptr), 5), 1));
+    Options options;
+    options.algorithm = "no such algorithm";
+    CHECK_THROWS(invalid_argument, "no such algorithm", sample(cloud, 5, options));
+    options = {};
+    options.device = static_cast<farpoint::Device>(9);
+    CHECK_THROWS(invalid_argument, "9", sample(cloud, 5, options));
+    options = {};
+    options.device = farpoint::Device::cuda;
+    options.device_number = 1000;
+    CHECK_THROWS(unavailable, "", sample(cloud, 5, options));
+}
+
+TEST(progress_and_canceling) {
+    const auto cloud = clouds::random<float>(30000, 9);
+    for (const std::size_t threads : {1U, 4U}) {
+        Options options;
+        options.threads = threads;
+        std::atomic<int> calls{0};
+        options.progress = [&calls](const farpoint::Progress& progress) {
+            CHECK(progress.done <= progress.wanted && progress.wanted == 20000);
+            ++calls;
+            return true;
+        };
+        const auto whole = sample(cloud, 20000, options);
+        CHECK(whole.size() == 20000 && calls > 1);
+        options.progress = [](const farpoint::Progress&) { return false; };
+        CHECK_THROWS(canceled, "", sample(cloud, 20000, options));
+    }
+}
+
+// What a callback throws comes out of the call, and never crosses the C interface.
+TEST(a_callback_that_throws) {
+    const auto cloud = clouds::random<float>(30000, 10);
+    struct Mine {
+        int value;
+    };
+    for (const std::size_t threads : {1U, 4U}) {
+        Options options;
+        options.threads = threads;
+        options.progress = [](const farpoint::Progress& progress) -> bool {
+            if (progress.done > 1000) {
+                throw Mine{42};
+            }
+            return true;
+        };
+        int caught = 0;
+        try {
+            sample(cloud, 20000, options);
+        } catch (const Mine& mine) {
+            caught = mine.value;
+        }
+        CHECK(caught == 42);
+        CHECK(sample(cloud, 10).size() == 10);
+    }
+}
+
+TEST(batches) {
+    const auto a = clouds::random<float>(300, 11);
+    const auto b = clouds::lattice<float>(500, 12);
+    const auto samples = farpoint::sample_batch({a, b}, 100);
+    CHECK(samples.size() == 2);
+    CHECK(clouds::equal(samples[0].indices(), clouds::reference(a, 100)));
+    CHECK(clouds::equal(samples[1].indices(), clouds::reference(b, 100)));
+    CHECK(farpoint::sample_batch({}, 100).empty());
+    CHECK_THROWS(invalid_argument, "301", farpoint::sample_batch({b, a}, 301));
+}
+
+TEST(results_move) {
+    const auto cloud = clouds::random<float>(100, 13);
+    farpoint::Sample first = sample(cloud, 10);
+    farpoint::Sample second = std::move(first);
+    CHECK(second.size() == 10);
+    first = sample(cloud, 20);
+    second = std::move(first);
+    CHECK(second.size() == 20);
+}
+
+TEST(approximate_samplers) {
+    const auto cloud = clouds::random<float>(2000, 14);
+    const std::vector<farpoint::ApproximateMethod> methods = {farpoint::Random{3}, farpoint::Grid{}, farpoint::Morton{},
+                                                              farpoint::Npdu{}, farpoint::FastPoint{}};
+    for (const auto& method : methods) {
+        const auto found = farpoint::sample_approximate(cloud, method, 200);
+        CHECK(found.size() == 200);
+        auto indices = found.indices().to_vector();
+        std::sort(indices.begin(), indices.end());
+        CHECK(std::unique(indices.begin(), indices.end()) == indices.end() && indices.back() < 2000);
+        CHECK(farpoint::covering_radius(cloud, found.indices()) > 0.0);
+    }
+    const auto grid = farpoint::sample_approximate(cloud, farpoint::Grid{}, farpoint::cell(0.25));
+    const auto means = farpoint::centroids(cloud, farpoint::cell(0.25));
+    CHECK(grid.size() == 64 && means.size() == 64 && grid.cell() == 0.25 && means.cell() == 0.25);
+    CHECK(means.coordinates<float>().size() == 192);
+    std::size_t counted = 0;
+    for (const std::size_t count : means.point_counts()) {
+        counted += count;
+    }
+    CHECK(counted == 2000);
+}
+
+TEST(nearest_and_chamfer) {
+    const auto a = clouds::random<float>(300, 15);
+    const auto b = clouds::random<float>(400, 16);
+    const auto both = farpoint::chamfer(a, b);
+    const auto one = farpoint::nearest(a, b);
+    CHECK(clouds::equal(both.a_to_b().indices(), one.indices().to_vector()));
+    CHECK(std::abs(both.sum() - (one.mean() + farpoint::nearest(b, a).mean())) < 1e-15);
+    CHECK(both.hausdorff() == std::max(both.a_to_b().max_distance(), both.b_to_a().max_distance()));
+    CHECK(both.f_score(10.0).f_score == 1.0 && one.share_within(0.0) == 0.0);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const auto& q = b[one.indices()[i]];
+        const float dx = a[i][0] - q[0], dy = a[i][1] - q[1], dz = a[i][2] - q[2];
+        CHECK(std::abs(one.raw_distances<float>()[i] - (dx * dx + dy * dy + dz * dz)) < 1e-6F);
+    }
+    // The gradient of the mean from a to b, at a: 2 (p - q) / n.
+    const std::vector<float> share(a.size(), 1.0F / 300.0F);
+    const auto gradients = both.backward<float>(a, b, share, {});
+    const auto& nearest_of_first = b[one.indices()[0]];
+    CHECK(gradients.first<float>().size() == 900 && gradients.second<float>().size() == 1200);
+    CHECK(std::abs(gradients.first<float>()[0] - 2.0F * (a[0][0] - nearest_of_first[0]) / 300.0F) < 1e-7F);
+    const std::vector<float> short_one(7, 1.0F);
+    CHECK_THROWS(invalid_argument, "7 gradients", (void)both.backward<float>(a, b, short_one, {}));
+    const std::vector<double> other_type(a.size(), 1.0);
+    CHECK_THROWS(invalid_argument, "both", (void)both.backward<double>(a, b, other_type, {}));
+    const std::vector<std::array<double, 3>> doubles(5);
+    CHECK_THROWS(invalid_argument, "", farpoint::chamfer(a, doubles));
+    Options manhattan;
+    manhattan.norm = farpoint::Norm::l1;
+    CHECK(farpoint::nearest(a, b, manhattan).mean() > one.mean());
+}
+
+TEST(several_neighbors) {
+    const auto cloud = clouds::lattice<float>(500, 17);
+    for (const auto method : {farpoint::SearchMethod::reference, farpoint::SearchMethod::tree}) {
+        Options options;
+        options.search = method;
+        options.exclude_self = true;
+        const auto near = farpoint::knn(cloud, cloud, 4, options);
+        CHECK(near.size() == 500 && near.k() == 4 && near.indices().size() == 2000);
+        for (std::size_t row = 0; row < 500; ++row) {
+            CHECK(near.of(row).size() == 4);
+            for (const std::size_t other : near.of(row)) {
+                CHECK(other != row);
+            }
+        }
+        const auto ball = farpoint::ball_query(cloud, cloud, {1.5}, 8);
+        const auto every = farpoint::within(cloud, cloud, {1.5});
+        for (std::size_t row = 0; row < 500; ++row) {
+            const auto some = ball.of(row);
+            CHECK(some.size() == std::min<std::size_t>(8, every.of(row).size()));
+        }
+        CHECK(every.raw_distances<float>().size() == every.indices().size());
+    }
+    const std::vector<float> ones(2000, 1.0F);
+    const auto near = farpoint::knn(cloud, cloud, 4);
+    CHECK(near.backward<float>(cloud, cloud, ones).first<float>().size() == 1500);
+}
+
+TEST(measures) {
+    const auto cloud = clouds::random<float>(1000, 18);
+    const auto chosen = sample(cloud, 100);
+    CHECK(std::abs(farpoint::covering_radius(cloud, chosen.indices()) - chosen.covering_radius()) < 1e-6);
+    const farpoint::Quality quality = farpoint::quality(cloud, chosen.indices());
+    CHECK(quality.points == 1000 && quality.samples == 100 && quality.unique == 1.0);
+    CHECK(farpoint::spacing_of(cloud, chosen.indices()).min == quality.spacing.min);
+    clouds::Cloud<float> coordinates;
+    for (const std::size_t row : chosen.indices()) {
+        coordinates.push_back(cloud[row]);
+    }
+    CHECK(farpoint::quality(cloud, coordinates).covering_radius == quality.covering_radius);
+    const std::vector<std::size_t> outside = {1000};
+    CHECK_THROWS(invalid_argument, "1000", (void)farpoint::covering_radius(cloud, outside));
+}
+
+TEST(versions) {
+    CHECK(farpoint::version() == std::to_string(FARPOINT_VERSION_MAJOR) + "." + std::to_string(FARPOINT_VERSION_MINOR) +
+                                     "." + std::to_string(FARPOINT_VERSION_PATCH));
+}
+
+int main() { return check::run_all(); }

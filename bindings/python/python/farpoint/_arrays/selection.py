@@ -1,0 +1,115 @@
+"""Some rows of a cloud, by number or by mask, and sampling them where no kernel takes them: gathered first, with
+the rows' own numbers put into the answer."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._records import Sampling, Selection
+from . import whole_numbers
+from .conversion import name
+
+
+def selected(given: Selection) -> np.ndarray:
+    """Numbers of rows as int64, or a mask as bool, as arrays of NumPy."""
+    if given.mask is None:
+        return whole_numbers.integers(given.rows, "rows", 1)
+    mask = _on_host(given.mask)
+    if mask.dtype != np.bool_:
+        raise TypeError(
+            f"mask must be an array of bool, not {name(given.mask)}; for numbers of rows give rows"
+        )
+    return mask
+
+
+def _on_host(array: Any) -> np.ndarray:
+    """An array of any library, also of one on a GPU, as one of NumPy."""
+    for fetch in ("cpu", "get"):
+        if not isinstance(array, np.ndarray) and hasattr(array, fetch):
+            array = getattr(array, fetch)()
+    return np.asarray(array)
+
+
+class Plan(NamedTuple):
+    """How selected rows are sampled by a library that samples clouds: ``points[rows]``, or
+    ``points[arange(B)[:, None], rows]``, by ``request``."""
+
+    #: (S,), or (B, S) with the rows of each cloud first and any behind them.
+    rows: np.ndarray
+    request: Sampling
+
+
+def plan(request: Sampling, shape: tuple[int, ...], about: str) -> Plan:
+    """Refuses rows and starts that are not there, in the words of the CPU."""
+    given = request.selected
+    assert given is not None
+    if given.rows is not None:
+        given = given._replace(rows=_on_host(given.rows))
+    found, count = selected(given), shape[-2]
+    if given.mask is None:
+        if len(shape) == 3:
+            raise ValueError(f"rows are of one cloud (N, D); give a mask (B, N) for a batch ({about})")
+        _check(found, count, about)
+        lists = [found]
+    else:
+        if found.shape != shape[:-1]:
+            raise ValueError(f"the mask is of shape {found.shape}, not {tuple(shape[:-1])} ({about})")
+        if request.lengths is not None and len(shape) == 3:
+            lengths = np.array(whole_numbers.lengths_of(_on_host(request.lengths)))
+            if lengths.shape != shape[:1] or (lengths > count).any():
+                raise ValueError(f"lengths {lengths.tolist()} do not fit ({about})")
+            found = found & (np.arange(count) < lengths[:, None])
+        lists = [np.flatnonzero(row) for row in found.reshape(-1, count)]
+    start = request.start
+    if start is not None:
+        start = _places(_on_host(start), lists, count, len(shape) == 3, about)
+    simple = request._replace(selected=None, start=0 if start is None else start, out=None)
+    if len(shape) == 2:
+        return Plan(lists[0], simple)
+    each = [len(rows) for rows in lists]
+    padded = np.zeros((len(lists), max(each, default=0)), np.int64)
+    for row, rows in zip(padded, lists):
+        row[: len(rows)] = rows
+    return Plan(padded, simple._replace(lengths=each))
+
+
+def _check(rows: np.ndarray, count: int, about: str) -> None:
+    outside = (rows < 0) | (rows >= count)
+    if outside.any():
+        place = int(outside.argmax())
+        raise ValueError(
+            f"row {rows[place]} at place {place} of the selected rows is outside the cloud of {count} points "
+            f"({about})"
+        )
+    order = np.argsort(rows, kind="stable")
+    again = np.flatnonzero(rows[order][1:] == rows[order][:-1])
+    if len(again):
+        first = again[order[again + 1].argmin()]
+        places = order[first], order[first + 1]
+        raise ValueError(
+            f"row {rows[places[0]]} is selected twice, at places {places[0]} and {places[1]} of the list; list "
+            f"each row once ({about})"
+        )
+
+
+def _places(start: Any, lists: list[np.ndarray], count: int, batch: bool, about: str) -> np.ndarray:
+    """Rows to start from as places among the selected rows of their cloud."""
+    starts = whole_numbers.starts_of(start, batch)
+    if len(starts) not in (1, len(lists)):
+        raise ValueError(f"{len(starts)} starts for {len(lists)} clouds ({about})")
+    starts = np.broadcast_to(starts, (len(lists), starts.shape[1]))
+    outside = (starts < 0) | (starts >= count)
+    if outside.any():
+        raise ValueError(f"start index {starts[outside][0]} is outside the cloud of {count} points ({about})")
+    places = np.empty_like(starts)
+    for own, several, rows in zip(places, starts, lists):
+        where = np.full(count, -1)
+        where[rows] = np.arange(len(rows))
+        own[:] = where[several]
+        if (own < 0).any():
+            raise ValueError(
+                f"start index {several[own < 0][0]} is not one of the selected rows; give one of them ({about})"
+            )
+    return places if batch else places[0]

@@ -1,0 +1,119 @@
+"""One file in one call: ``sample_file``, in memory or through the disk."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from . import _arguments
+from ._file_workers import GIVE_BACK, Limits, Pool
+from .many_files import FileSample, worker_settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._typing import FileOptions, Path
+
+__all__ = ["sample_file"]
+
+
+def sample_file(
+    path: Path,
+    output: Path,
+    *,
+    count: int | None = None,
+    ratio: float | None = None,
+    spacing: float | str | None = None,
+    memory: int | str | None = None,
+    spool: Path | None = None,
+    resume: bool = False,
+    threads: int | None = None,
+    **options: Unpack[FileOptions],
+) -> FileSample:
+    """Sample a point cloud file into another one; through the disk if it is larger than memory.
+
+    What is written is the same in either case: the rows that ``farpoint.sample`` chooses, in order of choice,
+    with all their attributes. The work is done by another process, which ends with this call.
+
+    Parameters
+    ----------
+    path, output : str or os.PathLike
+        The file, and the one that is written, whole or not at all; its name decides the format.
+    count, ratio, spacing : int, float, float or str
+        How many points: so many, a share, or until every point is within this distance of a chosen one, in
+        the unit of the file or with a unit ("5cm"). One of the three.
+    memory : int or str, optional
+        Bytes of memory to plan with, or a text such as "8GiB": the points go through a spool on the disk, which
+        takes 21 to 37 bytes a point. Unless set, the file is sampled in memory.
+    spool : str or os.PathLike, optional
+        The folder of the spool, empty or not there. Unless set, one beside the output that is removed in any
+        case. Needs ``memory``.
+    resume : bool, optional
+        Go on with a run that was interrupted in that folder. Needs ``spool``.
+    threads : int, optional
+        Threads; one per core unless set.
+    **options
+        As in ``sample_files``. With ``memory`` there is one algorithm.
+
+    Returns
+    -------
+    FileSample
+        path, output, points, samples, radius, seconds; ``error`` is None.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    ValueError
+        The file can't be sampled; the spool is that of another run or of a file that has been changed since; the
+        disk is full; less memory is allowed than is needed. The text says what to do.
+    RuntimeError
+        The process was ended by something else, such as a lack of memory.
+
+    Notes
+    -----
+    ``memory`` is planned with, not enforced: docs/scale.md has what was measured.
+    """
+    limits = _limits(memory, spool, resume)
+    if threads is not None:
+        threads = _arguments.integer(threads, "threads", 1)
+    settings = worker_settings(
+        count=count, ratio=ratio, spacing=spacing, to=None, threads=threads, **options
+    )
+    path, output = os.fspath(path), os.fspath(output)
+    os.stat(path)
+    if os.path.exists(output) and os.path.samefile(path, output):
+        raise ValueError(f"{output} is the input; write to another file")
+    with Pool(settings, None, {} if limits is None else GIVE_BACK) as pool:
+        worker = pool.worker()
+        try:
+            answer = worker.ask(str(path), str(output), limits)
+        except KeyboardInterrupt:
+            worker.interrupt()
+            raise
+    if not answer.line:
+        raise RuntimeError(
+            f"{path}: the process that sampled it has ended, perhaps for lack of memory; allow less by memory="
+        )
+    return _row(str(path), str(output), answer.line, answer.seconds)
+
+
+def _limits(memory: int | str | None, spool: Path | None, resume: bool) -> Limits | None:
+    if memory is None:
+        if spool is not None or resume:
+            raise ValueError('spool and resume are for runs through the disk; give memory, such as "8GiB"')
+        return None
+    if resume and spool is None:
+        raise ValueError("resume goes on with a run whose files are kept; give their folder by spool")
+    return Limits(_arguments.size(memory, "memory"), None if spool is None else str(os.fspath(spool)), resume)
+
+
+def _row(path: str, output: str, line: str, seconds: float) -> FileSample:
+    told = json.loads(line)
+    if "error" in told:
+        raise ValueError(told["error"])
+    radius = told["covering_radius"]
+    return FileSample(
+        path, output, told["points"], told["samples"], float("inf") if radius is None else radius, seconds, None
+    )

@@ -1,0 +1,125 @@
+"""Cuts points into tiles by space, piece by piece in tasks: no process needs all of them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._blocks import points_of
+
+__all__ = ["Looked", "Part", "Plane", "Planes", "cut", "cut_to_one", "look", "planes_through", "tile_of"]
+
+#: Points of a tile by which planes are placed, about: tiles then differ by a few percent in size.
+_SAMPLED = 1 << 14
+
+
+class Plane(NamedTuple):
+    """Parts space in two. Equal coordinates are parted by their rows, so that no cloud is one lump."""
+
+    axis: int
+    value: float
+    row: int
+    low: Planes
+    high: Planes
+
+
+#: What lies in a part of space: a tile by its number, or two parts.
+Planes = Union[Plane, int]
+
+
+class Looked(NamedTuple):
+    """What a piece holds."""
+
+    rows: int
+    axes: int
+    double: bool
+    #: Rows without NaN or infinity.
+    usable: int
+    #: The first other row, if there is one.
+    bad: int | None
+    #: A checksum of all coordinates.
+    check: int
+    #: Some of the usable points, and their rows in the piece.
+    some: NDArray[Any]
+    some_rows: NDArray[np.int64]
+
+
+class Part(NamedTuple):
+    """Points (N, D) of a piece that belong to one tile, and their rows (N,) in the whole cloud."""
+
+    points: NDArray[Any]
+    rows: NDArray[np.uint64]
+
+
+def look(block: Any, columns: Sequence[str] | None, pieces: int, tiles: int) -> Looked:
+    """Looks at one of so many pieces, which are to become so many tiles."""
+    points = points_of(block, columns)
+    good = np.isfinite(points).all(axis=1)
+    usable = int(good.sum())
+    bad = None if usable == len(points) else int(np.argmin(good))
+    wanted = max(1, _SAMPLED * tiles // pieces)
+    rows = np.arange(len(points)) if bad is None else np.flatnonzero(good)
+    some = rows[:: max(1, usable // wanted)]
+    check = zlib.crc32(np.ascontiguousarray(points).data.cast("B")) if points.size else 0
+    double = points.dtype == np.float64
+    return Looked(len(points), points.shape[1], double, usable, bad, check, points[some], some)
+
+
+def cut(
+    block: Any, columns: Sequence[str] | None, first: int, double: bool, planes: Planes, tiles: int
+) -> list[Part]:
+    """The usable points of a piece whose first row in the whole cloud is ``first``, a part a tile."""
+    points = points_of(block, columns)
+    points = points.astype(np.float64 if double else np.float32, copy=False)
+    found = [np.empty(0, np.int64)] * tiles
+
+    def split(planes: Planes, rows: NDArray[np.int64]) -> None:
+        if not isinstance(planes, Plane):
+            found[planes] = rows
+            return
+        along = points[rows, planes.axis]
+        low = (along < planes.value) | ((along == planes.value) & (rows < planes.row - first))
+        split(planes.low, rows[low])
+        split(planes.high, rows[~low])
+
+    split(planes, np.flatnonzero(np.isfinite(points).all(axis=1)))
+    return [Part(points[rows], rows.astype(np.uint64) + np.uint64(first)) for rows in found]
+
+
+def cut_to_one(*arguments: Any) -> Part:
+    """As ``cut``, of a single tile: what a task with one result returns is that result."""
+    return cut(*arguments)[0]
+
+
+def planes_through(points: NDArray[Any], rows: NDArray[np.int64], tiles: int) -> Planes:
+    """Planes by which some points are cut into so many tiles of about equally many, across the longest side."""
+
+    def halve(own: NDArray[np.int64], first: int, count: int) -> Planes:
+        if count == 1:
+            return first
+        left = count // 2
+        if len(own) == 0:
+            return Plane(0, 0.0, 0, halve(own, first, left), halve(own, first + left, count - left))
+        at = points[own]
+        axis = int(np.argmax(at.max(axis=0) - at.min(axis=0)))
+        own = own[np.lexsort((rows[own], at[:, axis]))]
+        middle = len(own) * left // count
+        low, high = halve(own[:middle], first, left), halve(own[middle:], first + left, count - left)
+        return Plane(axis, float(points[own[middle], axis]), int(rows[own[middle]]), low, high)
+
+    # Of float64, where the widest sides have no overflow.
+    points = points.astype(np.float64)
+    with np.errstate(over="ignore"):
+        return halve(np.arange(len(points)), 0, tiles)
+
+
+def tile_of(planes: Planes, at: Sequence[float], row: int) -> int:
+    """The tile that a point lies in."""
+    while isinstance(planes, Plane):
+        low = (at[planes.axis], row) < (planes.value, planes.row)
+        planes = planes.low if low else planes.high
+    return planes

@@ -1,0 +1,94 @@
+//! One file through the disk, in a process whose memory is limited.
+
+use farpoint::Algorithm;
+use farpoint_files::{Done, Method, Notes, Options, Wanted, answer};
+use farpoint_io::Scan;
+use farpoint_spool::{Error, Event, Job, Outputs, Sampled};
+use pyo3::prelude::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Signals are looked at this often, at most.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// What a run may take.
+pub(crate) struct Limits {
+    /// Bytes of memory.
+    pub(crate) memory: u64,
+    /// The folder of the spool; one beside the output unless set.
+    pub(crate) spool: Option<PathBuf>,
+    /// Whether a run that was interrupted in that folder goes on.
+    pub(crate) resume: bool,
+}
+
+/// Samples a file: a line that says what came of it, or what a handler of a signal raises.
+pub(crate) fn sample(
+    py: Python<'_>,
+    options: &Options,
+    threads: Option<usize>,
+    [input, output]: [&Path; 2],
+    limits: &Limits,
+) -> PyResult<String> {
+    let (begin, mut looked, mut raised) = (Instant::now(), Instant::now(), None);
+    let result = py.detach(|| {
+        let mut go_on = |_: Event| {
+            if looked.elapsed() >= EVERY {
+                looked = Instant::now();
+                raised = Python::attach(|py| py.check_signals()).err();
+            }
+            raised.is_none()
+        };
+        let _pool = threads_of(threads);
+        sampled(options, [input, output], limits, &mut go_on)
+    });
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
+    let done = result.and_then(|sampled| {
+        let bytes =
+            fs::metadata(output).map_err(|error| format!("{}: {error}", output.display()))?;
+        let Sampled { points, samples, covering_radius: radius, .. } = sampled;
+        Ok(Done { points, samples, radius, bytes: bytes.len() })
+    });
+    Ok(answer(begin.elapsed().as_secs_f64(), &done))
+}
+
+fn sampled(
+    options: &Options,
+    [input, output]: [&Path; 2],
+    limits: &Limits,
+    go_on: &mut (dyn FnMut(Event) -> bool + Send),
+) -> Result<Sampled, String> {
+    let name = input.display().to_string();
+    if !matches!(options.method, Method::Exact(Algorithm::Auto)) {
+        return Err(format!(
+            "{name}: an algorithm is for clouds in memory; leave it out, or leave memory out"
+        ));
+    }
+    let text = |error: Error| error.to_string();
+    let scan = Scan::open(input, &options.reading, Some(limits.memory));
+    let scan = scan.map_err(|error| error.to_string())?;
+    let spacing = match options.wanted {
+        Wanted::Spacing(length) => Some(length),
+        _ => None,
+    };
+    let lengths = [("spacing", spacing), ("scale", options.scale)];
+    let unit = farpoint_files::unit(scan.head(), &name, &lengths, &mut Notes::default())?;
+    let job = Job::new(options.wanted.amount(unit), limits.memory)
+        .start(options.start.clone())
+        .drop_zeros(options.rows.drop_zeros)
+        .single(options.rows.single)
+        .spool(limits.spool.clone())
+        .resume(limits.resume);
+    let writing = options.writing.clone();
+    let writing = writing.scale(options.scale.map(|scale| scale.in_units_of(unit)));
+    let outputs = Outputs { points: Some((output, &writing)), indices: None };
+    farpoint_spool::sample(&scan, &job, &outputs, go_on).map_err(text)
+}
+
+/// Those threads of which this one, which hears signals, is the first. A thread that is one of others already (in a
+/// second call) stays with those.
+fn threads_of(threads: Option<usize>) -> Option<rayon::ThreadPool> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads?).use_current_thread().build().ok()
+}

@@ -1,0 +1,65 @@
+"""What the tests of ``farpoint.ray`` share: Ray on this machine, clouds, and a limit of time."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import farpoint
+
+ray = pytest.importorskip("ray", reason="Ray is not installed")
+
+#: Workers find the package where this process has it.
+PACKAGE = os.path.dirname(os.path.dirname(farpoint.__file__))
+#: How Ray is started; workers are told no more than they need.
+OPTIONS = {"object_store_memory": 100 << 20, "include_dashboard": False, "log_to_driver": False}
+ENVIRONMENT = {"env_vars": {"PYTHONPATH": PACKAGE}}
+#: Seconds that a test may take.
+LIMIT = 300
+
+#: Processes are started for each test: all of them take minutes.
+takes_minutes = pytest.mark.skipif(
+    os.environ.get("FARPOINT_RAY") != "all", reason="takes minutes (FARPOINT_RAY=all runs it)"
+)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    ray.init(num_cpus=2, runtime_env=ENVIRONMENT, **OPTIONS)
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def limit():
+    """Ends this process if a test hangs."""
+    timer = threading.Timer(LIMIT, os._exit, [99])
+    timer.daemon = True
+    timer.start()
+    yield
+    timer.cancel()
+
+
+def room(n, dtype=np.float32):
+    """Walls, a floor, and a ball in the middle."""
+    random = np.random.default_rng(n)
+    points = random.random((n, 3)) * (8, 6, 3)
+    wall = random.integers(0, 6, n)
+    for k, axis, value in [(0, 0, 0), (1, 0, 8), (2, 1, 0), (3, 1, 6), (4, 2, 0)]:
+        points[wall == k, axis] = value
+    ball = points[wall == 5] - (4, 3, 1.5)
+    points[wall == 5] = (4, 3, 1.5) + ball / np.linalg.norm(ball, axis=1, keepdims=True)
+    return points.astype(dtype)
+
+
+def equal(found, truth):
+    assert np.array_equal(found.indices, truth.indices)
+    assert np.array_equal(found.distances, truth.distances)
+    assert found.distances.dtype == truth.distances.dtype
+    assert found.covering_radius == truth.covering_radius
+
+
+def compare(points, log=None, tiles=3, count=None, **options):
+    found = farpoint.ray.sample(points, count, tiles=tiles, num_cpus=0.1, log=log, time_limit=100, **options)
+    equal(found, farpoint.sample(points, count, return_distances=True, **options))

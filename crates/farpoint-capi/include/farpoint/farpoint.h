@@ -1,0 +1,1967 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Made by cbindgen of crates/farpoint-capi/src: do not edit. */
+
+/**
+ * @file
+ * Exact farthest point sampling of point clouds, neighbors, the Chamfer distance and measures.
+ *
+ * @code
+ * farpoint_points cloud = farpoint_dense(xyz, count, 3, FARPOINT_FLOAT32);
+ * farpoint_sample_options options = {0};
+ * options.size = sizeof options;
+ * options.count = 512;
+ * farpoint_sample_result *sample = NULL;
+ * if (farpoint_sample(cloud, &options, &sample) != FARPOINT_OK) {
+ *     fprintf(stderr, "%s\n", farpoint_last_error());
+ *     return 1;
+ * }
+ * const size_t *indices = farpoint_sample_result_indices(sample);
+ * size_t chosen = farpoint_sample_result_count(sample);
+ * ...
+ * farpoint_sample_result_free(sample);
+ * @endcode
+ *
+ * Errors: functions that can fail return a status, FARPOINT_OK or another; farpoint_last_error() has
+ * the text. What is checked is what can be: null pointers, numbers out of range, structures of the
+ * wrong size, addresses that wrap around. That memory is as large as described is the caller's word.
+ * Functions on results take NULL and then return 0, NaN or NULL.
+ *
+ * Memory: a call keeps nothing of what it is given. Results are freed by the function of their name.
+ * Threads keep some scratch memory (up to 64 MiB each) for their next call.
+ *
+ * Threads: any thread may call, several at a time. Results never depend on their number. The first
+ * call on all threads starts a pool for the process, which stays. The shared library can't be
+ * unloaded. After fork() the child has none of the pool's threads: a call there on all threads
+ * works on a pool of the child's own, and as usual only what is safe after fork() of a process with
+ * threads is safe; `threads = 1` needs no pool.
+ */
+
+#ifndef FARPOINT_FARPOINT_H
+#define FARPOINT_FARPOINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * The index where there is no neighbor.
+ */
+#define FARPOINT_NONE SIZE_MAX
+
+/**
+ * The major version that this header belongs to.
+ */
+#define FARPOINT_VERSION_MAJOR 0
+
+/**
+ * The minor version that this header belongs to.
+ */
+#define FARPOINT_VERSION_MINOR 1
+
+/**
+ * The patch version that this header belongs to.
+ */
+#define FARPOINT_VERSION_PATCH 0
+
+/**
+ * Status: the call did what it was asked for.
+ */
+#define FARPOINT_OK 0
+
+/**
+ * Status: an argument, an option, or the size of a cloud is wrong; nothing was done.
+ */
+#define FARPOINT_INVALID_ARGUMENT 1
+
+/**
+ * Status: rows hold NaN or infinity. Remove them, or set `bad_rows` to FARPOINT_BAD_ROWS_SKIP.
+ */
+#define FARPOINT_BAD_ROWS 2
+
+/**
+ * Status: the progress callback canceled the call; there is no result.
+ */
+#define FARPOINT_CANCELED 3
+
+/**
+ * Status: not enough memory. Where the host has too little, the process ends instead, as it does
+ * wherever Rust allocates; what is refused here is what is known beforehand, and memory of a GPU.
+ */
+#define FARPOINT_OUT_OF_MEMORY 4
+
+/**
+ * Status: what was asked for is not there: no such GPU, no driver, an instruction set that this
+ * processor does not have, a library that was built without CUDA.
+ */
+#define FARPOINT_UNAVAILABLE 5
+
+/**
+ * Status: a GPU failed while it worked; the text says whether to call again.
+ */
+#define FARPOINT_DEVICE_FAILED 6
+
+/**
+ * Status: an error in farpoint itself; please report the text. The library can still be used.
+ */
+#define FARPOINT_INTERNAL 7
+
+/**
+ * Scalar type: `float`, 32 bits.
+ */
+#define FARPOINT_FLOAT32 0
+
+/**
+ * Scalar type: `double`, 64 bits.
+ */
+#define FARPOINT_FLOAT64 1
+
+/**
+ * Flag of farpoint_points: the bytes of each coordinate are in the order that is not this
+ * machine's.
+ */
+#define FARPOINT_BYTE_SWAPPED 1
+
+/**
+ * Device: the processor.
+ */
+#define FARPOINT_CPU 0
+
+/**
+ * Device: the GPU of NVIDIA with the number `device_number`.
+ */
+#define FARPOINT_CUDA 1
+
+/**
+ * Instruction set: the best of this processor.
+ */
+#define FARPOINT_INSTRUCTIONS_BEST 0
+
+/**
+ * Instruction set: what every processor of this kind has.
+ */
+#define FARPOINT_INSTRUCTIONS_PORTABLE 1
+
+/**
+ * Instruction set: AVX2.
+ */
+#define FARPOINT_INSTRUCTIONS_AVX2 2
+
+/**
+ * Instruction set: AVX-512 (F, BW, DQ, VL).
+ */
+#define FARPOINT_INSTRUCTIONS_AVX512 3
+
+/**
+ * Bad rows: rows with NaN or infinity are an error, FARPOINT_BAD_ROWS.
+ */
+#define FARPOINT_BAD_ROWS_ERROR 0
+
+/**
+ * Bad rows: rows with NaN or infinity are left out and counted; indices still count all rows.
+ */
+#define FARPOINT_BAD_ROWS_SKIP 1
+
+/**
+ * Amount: `count` samples.
+ */
+#define FARPOINT_COUNT 0
+
+/**
+ * Amount: `ceil(ratio * points)` samples, for a `ratio` of 0 to 1.
+ */
+#define FARPOINT_RATIO 1
+
+/**
+ * Amount: as many samples as it takes until every point is within `spacing` of one. Exact sampling
+ * only.
+ */
+#define FARPOINT_SPACING 2
+
+/**
+ * Amount: all points; by exact sampling in farthest-first order, of which every prefix is a sample.
+ */
+#define FARPOINT_ALL 3
+
+/**
+ * Amount: one point per occupied cell of a grid of cells of the size `cell`. FARPOINT_METHOD_GRID
+ * and farpoint_centroids() only.
+ */
+#define FARPOINT_CELL 4
+
+/**
+ * Approximate method: points drawn without replacement, all equally likely.
+ */
+#define FARPOINT_METHOD_RANDOM 0
+
+/**
+ * Approximate method: one point of each occupied cell of a cubic grid.
+ */
+#define FARPOINT_METHOD_GRID 1
+
+/**
+ * Approximate method: points at even steps along a Morton curve.
+ */
+#define FARPOINT_METHOD_MORTON 2
+
+/**
+ * Approximate method: farthest point sampling that updates a window around each sample only.
+ */
+#define FARPOINT_METHOD_NPDU 3
+
+/**
+ * Approximate method: FastPoint, which predicts the distances of later samples from the first.
+ */
+#define FARPOINT_METHOD_FASTPOINT 4
+
+/**
+ * Which point of a cell is kept: the nearest to its center.
+ */
+#define FARPOINT_KEEP_CENTER 0
+
+/**
+ * Which point of a cell is kept: the one of lowest index.
+ */
+#define FARPOINT_KEEP_FIRST 1
+
+/**
+ * Which point of a cell is kept: a random one, drawn by `method_seed`.
+ */
+#define FARPOINT_KEEP_RANDOM 2
+
+/**
+ * Order of windows: that of the input, good for scans as they are recorded.
+ */
+#define FARPOINT_WINDOW_INPUT 0
+
+/**
+ * Order of windows: along a Morton curve.
+ */
+#define FARPOINT_WINDOW_MORTON 1
+
+/**
+ * Order of windows: none; a window is the nearest neighbors in space.
+ */
+#define FARPOINT_WINDOW_NEIGHBORS 2
+
+/**
+ * Estimator of FastPoint: a small network.
+ */
+#define FARPOINT_ESTIMATOR_NETWORK 0
+
+/**
+ * Estimator of FastPoint: a fitted curve.
+ */
+#define FARPOINT_ESTIMATOR_FIT 1
+
+/**
+ * Search method: the fastest for the input at hand.
+ */
+#define FARPOINT_SEARCH_AUTO 0
+
+/**
+ * Search method: the obvious loop that everything is compared with. CPU only.
+ */
+#define FARPOINT_SEARCH_REFERENCE 1
+
+/**
+ * Search method: all pairs, each measured by the rule alone. CUDA only.
+ */
+#define FARPOINT_SEARCH_PLAIN 2
+
+/**
+ * Search method: all pairs, by vectors.
+ */
+#define FARPOINT_SEARCH_BRUTE 3
+
+/**
+ * Search method: through trees.
+ */
+#define FARPOINT_SEARCH_TREE 4
+
+/**
+ * Which neighbors: the `k` nearest, wherever they are.
+ */
+#define FARPOINT_NEAREST 0
+
+/**
+ * Which neighbors: those within `radius`.
+ */
+#define FARPOINT_BALL 1
+
+/**
+ * Which neighbors: those within `radius`, which (as the other radii) is compared with distances as
+ * they are computed: squared with norm 2.
+ */
+#define FARPOINT_RAW_BALL 2
+
+/**
+ * Which neighbors in a ball are kept if there are more than `k`, and in which order: those of
+ * lowest index.
+ */
+#define FARPOINT_BY_INDEX 0
+
+/**
+ * Which neighbors in a ball are kept if there are more than `k`, and in which order: the nearest.
+ */
+#define FARPOINT_BY_DISTANCE 1
+
+/**
+ * An approximate sample, which is not the farthest point sample.
+ *
+ * Made by farpoint_approximate(), freed by farpoint_approximate_result_free(). It never changes, so
+ * any number of threads may read it at a time.
+ */
+typedef struct farpoint_approximate_result farpoint_approximate_result;
+
+/**
+ * The centroids of the occupied cells of a grid.
+ *
+ * Made by farpoint_centroids(), freed by farpoint_centroids_result_free(). It never changes, so any
+ * number of threads may read it at a time.
+ */
+typedef struct farpoint_centroids_result farpoint_centroids_result;
+
+/**
+ * Nearest points in both directions between two clouds, and what follows from them.
+ *
+ * Made by farpoint_chamfer() and farpoint_chamfer_batch(), freed by farpoint_chamfer_result_free().
+ * It never changes, so any number of threads may read it at a time.
+ */
+typedef struct farpoint_chamfer_result farpoint_chamfer_result;
+
+/**
+ * Gradients of the coordinates of two clouds.
+ *
+ * Made by farpoint_chamfer_backward() and its like, freed by farpoint_gradients_result_free(). It
+ * never changes, so any number of threads may read it at a time.
+ */
+typedef struct farpoint_gradients_result farpoint_gradients_result;
+
+/**
+ * For each point of a cloud its nearest of another.
+ *
+ * Made by farpoint_nearest() and farpoint_nearest_batch() and freed by
+ * farpoint_nearest_result_free(), or lent by farpoint_chamfer_result_direction(). It never changes,
+ * so any number of threads may read it at a time.
+ */
+typedef struct farpoint_nearest_result farpoint_nearest_result;
+
+/**
+ * For each row of a cloud its neighbors in another: `k` places per row, filled from the first.
+ *
+ * Made by farpoint_search() and farpoint_search_batch(), freed by farpoint_neighbors_result_free().
+ * It never changes, so any number of threads may read it at a time.
+ */
+typedef struct farpoint_neighbors_result farpoint_neighbors_result;
+
+/**
+ * A sample: indices in order of choice, and how far each was from those before it.
+ *
+ * Made by farpoint_sample() and farpoint_sample_batch(), freed by farpoint_sample_result_free(). It
+ * never changes, so any number of threads may read it at a time. What its functions point to is
+ * valid until it is freed.
+ */
+typedef struct farpoint_sample_result farpoint_sample_result;
+
+/**
+ * For each row of a cloud all its neighbors in a ball, one row after another.
+ *
+ * Made by farpoint_within() and farpoint_within_batch(), freed by farpoint_within_result_free(). It
+ * never changes, so any number of threads may read it at a time.
+ */
+typedef struct farpoint_within_result farpoint_within_result;
+
+/**
+ * A cloud: where its coordinates are. Nothing is copied, and nothing is kept after the call.
+ *
+ * Coordinate `axis` of point `i` is the number at the address
+ * `data + i * point_stride + axis * axis_stride`, or, with `axis_offsets`, at
+ * `data + i * point_stride + axis_offsets[axis]`, all in bytes. Addresses need not be aligned.
+ * farpoint_dense() describes an array without gaps. Other examples, for `float`:
+ *
+ * | memory | point_stride | axis_stride | axis_offsets |
+ * |---|---|---|---|
+ * | `float xyz[n][3]` | 12 | 4 | NULL |
+ * | `struct { float x, y, z, intensity; } points[n]` | 16 | 4 | NULL |
+ * | `float x[n], y[n], z[n]` in one block | 4 | 4 * n | NULL |
+ * | three arrays anywhere, `data` being the first | 4 | not used | the bytes from the first to each |
+ * | from the last point to the first | negative | 4 | NULL |
+ */
+typedef struct farpoint_points {
+    /**
+     * The first coordinate of the first point. May be NULL if `count` is 0.
+     */
+    const void *data;
+    /**
+     * Number of points.
+     */
+    size_t count;
+    /**
+     * Coordinates of a point, at least 1.
+     */
+    size_t dimensions;
+    /**
+     * Bytes from a point to the next. May be negative; not 0, unless there is one point.
+     */
+    ptrdiff_t point_stride;
+    /**
+     * Bytes from a coordinate to the next. May be negative; not 0, unless there is one coordinate.
+     * Not looked at if there are `axis_offsets`.
+     */
+    ptrdiff_t axis_stride;
+    /**
+     * `dimensions` numbers: where the coordinates of a point are, in bytes from the point. NULL if
+     * `axis_stride` tells.
+     */
+    const ptrdiff_t *axis_offsets;
+    /**
+     * The memory in which all coordinates must lie, if the library is to check that they do; NULL
+     * if not.
+     */
+    const void *buffer;
+    /**
+     * Bytes of `buffer`.
+     */
+    size_t buffer_size;
+    /**
+     * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
+     */
+    int32_t scalar;
+    /**
+     * 0 or FARPOINT_BYTE_SWAPPED.
+     */
+    uint32_t flags;
+} farpoint_points;
+
+/**
+ * How far a call has come.
+ */
+typedef struct farpoint_progress {
+    /**
+     * Bytes of this structure as the library knows it. Later versions may add members at the end.
+     */
+    size_t size;
+    /**
+     * Samples chosen so far, or points whose neighbors were found; of all clouds of a batch
+     * together.
+     */
+    size_t done;
+    /**
+     * How many there will be, at most.
+     */
+    size_t wanted;
+    /**
+     * The largest distance of a point to its nearest sample so far; infinite while it is not known.
+     */
+    double covering_radius;
+} farpoint_progress;
+
+/**
+ * Called now and then with the progress of a call: every 1,024 samples, or every few milliseconds of
+ * a search, but not while clouds are copied and structures are built.
+ *
+ * At most one call of it runs at a time, not always on the thread that called the library. It must
+ * return: neither throw an exception nor jump out, and not call the library with the same arguments.
+ *
+ * @param user      what the options hold
+ * @param progress  how far the call has come; the structure is valid until the callback returns
+ * @return 0 to go on, anything else to cancel the call, which then returns FARPOINT_CANCELED
+ */
+typedef int32_t (*farpoint_progress_callback)(void *user, const struct farpoint_progress *progress);
+
+/**
+ * What is asked of exact sampling. All zero but `size`: 0 samples.
+ *
+ * @code
+ * farpoint_sample_options options = {0};
+ * options.size = sizeof options;
+ * options.count = 512;
+ * @endcode
+ */
+typedef struct farpoint_sample_options {
+    /**
+     * `sizeof(farpoint_sample_options)`: tells the library which members there are.
+     */
+    size_t size;
+    /**
+     * Threads to work on: see farpoint_run_options.
+     */
+    size_t threads;
+    /**
+     * FARPOINT_CPU or FARPOINT_CUDA.
+     */
+    int32_t device;
+    /**
+     * Which GPU, from 0; 0 for the CPU.
+     */
+    int32_t device_number;
+    /**
+     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+     */
+    int32_t instruction_set;
+    /**
+     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+     */
+    int32_t bad_rows;
+    /**
+     * Called now and then; may cancel. NULL if nobody listens.
+     */
+    farpoint_progress_callback progress;
+    /**
+     * Passed to `progress`.
+     */
+    void *user;
+    /**
+     * How many samples: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
+     */
+    int32_t amount;
+    /**
+     * Not 0 to start at a point drawn by `seed`, the same on every machine.
+     */
+    int32_t random_start;
+    /**
+     * Samples, with FARPOINT_COUNT.
+     */
+    size_t count;
+    /**
+     * Share of the points, with FARPOINT_RATIO.
+     */
+    double ratio;
+    /**
+     * Largest distance to the nearest sample, in the unit of the coordinates, with FARPOINT_SPACING.
+     */
+    double spacing;
+    /**
+     * Rows that come first, in this order: `start_count` of them. NULL: the first usable row.
+     */
+    const size_t *starts;
+    /**
+     * Number of `starts`.
+     */
+    size_t start_count;
+    /**
+     * The seed of `random_start`.
+     */
+    uint64_t seed;
+    /**
+     * The algorithm, with its options: `"peak"`, `"radius:nvox=24"`. NULL: the fastest. All give the
+     * same samples.
+     */
+    const char *algorithm;
+    /**
+     * Rows of the cloud that are to be sampled, each once: `row_count` of them. Ties go to the row
+     * that is listed first, and the first listed row is the start unless others are given. Indices
+     * and starts are rows of the whole cloud. NULL: all rows.
+     */
+    const size_t *rows;
+    /**
+     * Number of `rows`.
+     */
+    size_t row_count;
+    /**
+     * One byte per point of the cloud: those that are not 0 are sampled, as if listed in `rows` from
+     * the first to the last. NULL: all rows. Not together with `rows`.
+     */
+    const uint8_t *mask;
+} farpoint_sample_options;
+
+/**
+ * What is asked of an approximate sampler. All zero but `size`: 0 points, drawn at random.
+ */
+typedef struct farpoint_approximate_options {
+    /**
+     * `sizeof(farpoint_approximate_options)`: tells the library which members there are.
+     */
+    size_t size;
+    /**
+     * Threads to work on: see farpoint_run_options.
+     */
+    size_t threads;
+    /**
+     * FARPOINT_CPU or FARPOINT_CUDA.
+     */
+    int32_t device;
+    /**
+     * Which GPU, from 0; 0 for the CPU.
+     */
+    int32_t device_number;
+    /**
+     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+     */
+    int32_t instruction_set;
+    /**
+     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+     */
+    int32_t bad_rows;
+    /**
+     * Called now and then; may cancel. NULL if nobody listens.
+     */
+    farpoint_progress_callback progress;
+    /**
+     * Passed to `progress`.
+     */
+    void *user;
+    /**
+     * FARPOINT_METHOD_RANDOM or another.
+     */
+    int32_t method;
+    /**
+     * How many points: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.
+     */
+    int32_t amount;
+    /**
+     * Points, with FARPOINT_COUNT.
+     */
+    size_t count;
+    /**
+     * Share of the points, with FARPOINT_RATIO.
+     */
+    double ratio;
+    /**
+     * Size of a cell in the unit of the coordinates, with FARPOINT_CELL.
+     */
+    double cell;
+    /**
+     * Rows to start from, for FARPOINT_METHOD_NPDU and FARPOINT_METHOD_FASTPOINT. NULL: the first
+     * usable row.
+     */
+    const size_t *starts;
+    /**
+     * Number of `starts`.
+     */
+    size_t start_count;
+    /**
+     * The seed of `random_start`.
+     */
+    uint64_t seed;
+    /**
+     * The seed of FARPOINT_METHOD_RANDOM and FARPOINT_KEEP_RANDOM.
+     */
+    uint64_t method_seed;
+    /**
+     * Not 0 to start at a point drawn by `seed`.
+     */
+    int32_t random_start;
+    /**
+     * Which point of a cell FARPOINT_METHOD_GRID keeps: FARPOINT_KEEP_CENTER or another.
+     */
+    int32_t keep;
+    /**
+     * In which order the windows of FARPOINT_METHOD_NPDU lie: FARPOINT_WINDOW_INPUT or another.
+     */
+    int32_t window_order;
+    /**
+     * How FARPOINT_METHOD_FASTPOINT predicts: FARPOINT_ESTIMATOR_NETWORK or another.
+     */
+    int32_t estimator;
+    /**
+     * Points of a window of FARPOINT_METHOD_NPDU; 0: 16 times the points per sample.
+     */
+    size_t window;
+    /**
+     * Bits per axis of FARPOINT_METHOD_MORTON, 1 to 21; 0: 10.
+     */
+    size_t bits;
+    /**
+     * The exact algorithm that FARPOINT_METHOD_FASTPOINT begins with, as in farpoint_sample_options.
+     */
+    const char *algorithm;
+    /**
+     * Rows of the cloud that are to be sampled, as in farpoint_sample_options. NULL: all rows.
+     */
+    const size_t *rows;
+    /**
+     * Number of `rows`.
+     */
+    size_t row_count;
+    /**
+     * One byte per point, as in farpoint_sample_options. NULL: all rows.
+     */
+    const uint8_t *mask;
+} farpoint_approximate_options;
+
+/**
+ * What is asked of a search for nearest points. All zero but `size`: Euclidean distances.
+ */
+typedef struct farpoint_match_options {
+    /**
+     * `sizeof(farpoint_match_options)`: tells the library which members there are.
+     */
+    size_t size;
+    /**
+     * Threads to work on: see farpoint_run_options.
+     */
+    size_t threads;
+    /**
+     * FARPOINT_CPU or FARPOINT_CUDA.
+     */
+    int32_t device;
+    /**
+     * Which GPU, from 0; 0 for the CPU.
+     */
+    int32_t device_number;
+    /**
+     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+     */
+    int32_t instruction_set;
+    /**
+     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+     */
+    int32_t bad_rows;
+    /**
+     * Called now and then; may cancel. NULL if nobody listens.
+     */
+    farpoint_progress_callback progress;
+    /**
+     * Passed to `progress`.
+     */
+    void *user;
+    /**
+     * 2: Euclidean distances; 1: sums of absolute differences; 0: the default, 2.
+     */
+    int32_t norm;
+    /**
+     * FARPOINT_SEARCH_AUTO or another. Never changes a result.
+     */
+    int32_t method;
+} farpoint_match_options;
+
+/**
+ * How much of two clouds agrees: the first is what is judged, the second the truth.
+ */
+typedef struct farpoint_f_score {
+    /**
+     * Share of the first cloud within the threshold of the second, 0 to 1.
+     */
+    double precision;
+    /**
+     * Share of the second cloud within the threshold of the first, 0 to 1.
+     */
+    double recall;
+    /**
+     * Their harmonic mean; 0 when both are 0.
+     */
+    double f_score;
+} farpoint_f_score;
+
+/**
+ * What is asked of a search for several neighbors. `k` must be set, unless all neighbors in balls
+ * are wanted.
+ */
+typedef struct farpoint_search_options {
+    /**
+     * `sizeof(farpoint_search_options)`: tells the library which members there are.
+     */
+    size_t size;
+    /**
+     * Threads to work on: see farpoint_run_options.
+     */
+    size_t threads;
+    /**
+     * FARPOINT_CPU or FARPOINT_CUDA.
+     */
+    int32_t device;
+    /**
+     * Which GPU, from 0; 0 for the CPU.
+     */
+    int32_t device_number;
+    /**
+     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+     */
+    int32_t instruction_set;
+    /**
+     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+     */
+    int32_t bad_rows;
+    /**
+     * Called now and then; may cancel. NULL if nobody listens.
+     */
+    farpoint_progress_callback progress;
+    /**
+     * Passed to `progress`.
+     */
+    void *user;
+    /**
+     * Most neighbors of a point. farpoint_within() does not look at it.
+     */
+    size_t k;
+    /**
+     * 2: Euclidean distances; 1: sums of absolute differences; 0: the default, 2.
+     */
+    int32_t norm;
+    /**
+     * FARPOINT_SEARCH_AUTO or another. Never changes a result.
+     */
+    int32_t method;
+    /**
+     * Which neighbors: FARPOINT_NEAREST, FARPOINT_BALL or FARPOINT_RAW_BALL.
+     */
+    int32_t kind;
+    /**
+     * Which of a ball's neighbors are kept, in which order: FARPOINT_BY_INDEX or
+     * FARPOINT_BY_DISTANCE.
+     */
+    int32_t order;
+    /**
+     * Not 0: points at the very radius are neighbors, too.
+     */
+    int32_t inclusive;
+    /**
+     * Not 0: the row of the same number is no neighbor, for a cloud that is searched for its own.
+     */
+    int32_t exclude_self;
+    /**
+     * Points nearer than this are neighbors. For balls.
+     */
+    double radius;
+    /**
+     * Points nearer than this are none, unless they are within `near_radius`. For balls.
+     */
+    double min_radius;
+    /**
+     * Points up to this far away are neighbors whatever `min_radius` is; 0: those at the very place.
+     * For balls.
+     */
+    double near_radius;
+} farpoint_search_options;
+
+/**
+ * How a call is run. Every options structure begins with these members.
+ *
+ * Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
+ *
+ * @code
+ * farpoint_run_options options = {0};
+ * options.size = sizeof options;
+ * options.threads = 1;
+ * @endcode
+ */
+typedef struct farpoint_run_options {
+    /**
+     * `sizeof(farpoint_run_options)`: tells the library which members there are.
+     */
+    size_t size;
+    /**
+     * Threads to work on. 0: those of one pool for the whole process, one per core, which starts
+     * when it is first needed. 1: the calling thread alone; no thread is ever started.
+     */
+    size_t threads;
+    /**
+     * FARPOINT_CPU or FARPOINT_CUDA.
+     */
+    int32_t device;
+    /**
+     * Which GPU, from 0; 0 for the CPU.
+     */
+    int32_t device_number;
+    /**
+     * FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+     */
+    int32_t instruction_set;
+    /**
+     * FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+     */
+    int32_t bad_rows;
+    /**
+     * Called now and then; may cancel. NULL if nobody listens.
+     */
+    farpoint_progress_callback progress;
+    /**
+     * Passed to `progress`.
+     */
+    void *user;
+} farpoint_run_options;
+
+/**
+ * Distances from each sample to its nearest other sample, in the unit of the coordinates.
+ */
+typedef struct farpoint_spacing {
+    /**
+     * Their mean.
+     */
+    double mean;
+    /**
+     * The smallest.
+     */
+    double min;
+    /**
+     * The largest.
+     */
+    double max;
+} farpoint_spacing;
+
+/**
+ * What a sample is judged by. Distances are in the unit of the coordinates.
+ */
+typedef struct farpoint_quality {
+    /**
+     * `sizeof(farpoint_quality)`, set by the caller: tells the library which members there are.
+     */
+    size_t size;
+    /**
+     * Points of the cloud.
+     */
+    size_t points;
+    /**
+     * Samples.
+     */
+    size_t samples;
+    /**
+     * Share of the samples that are different rows (of coordinates: at different places), 0 to 1.
+     */
+    double unique;
+    /**
+     * Mean distance of the points to their nearest sample.
+     */
+    double coverage_mean;
+    /**
+     * The smallest distance that at least 99 % of the points are within.
+     */
+    double coverage_p99;
+    /**
+     * The largest distance of a point to its nearest sample: the covering radius.
+     */
+    double covering_radius;
+    /**
+     * Distances among the samples; NaN for a single one.
+     */
+    struct farpoint_spacing spacing;
+    /**
+     * The Chamfer distance of sample and cloud, of distances that are not squared.
+     */
+    double chamfer;
+} farpoint_quality;
+
+/**
+ * Clouds in the memory of a GPU, and where their samples go. All addresses but that of the structure
+ * are of device memory; numbers there are `int64_t`, except coordinates and distances, which are
+ * of the scalar type.
+ *
+ * Coordinate `axis` of row `i` of the batch is at
+ * `points + i * point_stride + axis * axis_stride`, in bytes. Cloud `b` is the rows from `b * rows` on
+ * (a padded batch; the first `lengths[b]` of them if there are `lengths`), or the rows
+ * `offsets[b]` to below `offsets[b + 1]` (a ragged one).
+ *
+ * The samples of cloud `b` are written from slot `b * amount` on, or from `slots[b]` on; slots left
+ * over get the index -1 and the distance 0. `amount` is what the options ask of a cloud of `rows`
+ * rows. Indices count from the cloud's own first row.
+ *
+ * No coordinate may be NaN or infinite: farpoint_cuda_check_rows() finds those. Starts must be
+ * different rows of their cloud. What is in device memory is not looked at.
+ */
+typedef struct farpoint_cuda_batch {
+    /**
+     * `sizeof(farpoint_cuda_batch)`.
+     */
+    size_t size;
+    /**
+     * Coordinates.
+     */
+    const void *points;
+    /**
+     * Bytes from a row to the next: a multiple of the scalar type's.
+     */
+    ptrdiff_t point_stride;
+    /**
+     * Bytes from a coordinate to the next: a multiple of the scalar type's.
+     */
+    ptrdiff_t axis_stride;
+    /**
+     * Coordinates of a row.
+     */
+    size_t dimensions;
+    /**
+     * Number of clouds.
+     */
+    size_t clouds;
+    /**
+     * Rows of each cloud of a padded batch; of a ragged one, at least those of its largest cloud.
+     */
+    size_t rows;
+    /**
+     * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
+     */
+    int32_t scalar;
+    /**
+     * 0.
+     */
+    uint32_t flags;
+    /**
+     * `clouds + 1` numbers: a ragged batch. NULL: a padded one.
+     */
+    const int64_t *offsets;
+    /**
+     * Rows of each cloud that count. NULL: all.
+     */
+    const int64_t *lengths;
+    /**
+     * Samples of each cloud, none above the amount. NULL: the amount.
+     */
+    const int64_t *samples;
+    /**
+     * The first slot of each cloud's answer. NULL: `b * amount`.
+     */
+    const int64_t *slots;
+    /**
+     * Rows to start from, `start_count` per cloud. NULL: row 0.
+     */
+    const int64_t *starts;
+    /**
+     * Starts per cloud.
+     */
+    size_t start_count;
+    /**
+     * Where the indices go.
+     */
+    int64_t *indices;
+    /**
+     * Where the squared selection distances go, one per slot; infinite for starts. NULL: not wanted.
+     */
+    void *squared_distances;
+    /**
+     * Where the squared covering radii go, one per cloud. NULL: not wanted.
+     */
+    void *squared_covering_radii;
+    /**
+     * Where the numbers of samples go, one per cloud. NULL: not wanted.
+     */
+    int64_t *counts;
+    /**
+     * Scratch memory, aligned to 256 bytes. NULL: from a pool, in the order of the stream.
+     */
+    void *scratch;
+    /**
+     * Bytes of `scratch`, at least what farpoint_cuda_sample_scratch() says.
+     */
+    size_t scratch_size;
+} farpoint_cuda_batch;
+
+/**
+ * One side of pairs of clouds in the memory of a GPU: see farpoint_cuda_pairs.
+ */
+typedef struct farpoint_cuda_side {
+    /**
+     * Coordinates, as in farpoint_cuda_batch.
+     */
+    const void *points;
+    /**
+     * Bytes from a row to the next: a multiple of the scalar type's.
+     */
+    ptrdiff_t point_stride;
+    /**
+     * Bytes from a coordinate to the next: a multiple of the scalar type's.
+     */
+    ptrdiff_t axis_stride;
+    /**
+     * Rows of each cloud of a padded batch; of a ragged one, at least those of its largest cloud.
+     */
+    size_t rows;
+    /**
+     * One number more than there are clouds: a ragged batch. NULL: a padded one.
+     */
+    const int64_t *offsets;
+    /**
+     * Rows of each cloud that count. NULL: all.
+     */
+    const int64_t *lengths;
+} farpoint_cuda_side;
+
+/**
+ * Pairs of clouds in the memory of a GPU, and where their nearest points go. Clouds lie as in
+ * farpoint_cuda_batch; the two sides may differ.
+ *
+ * For each row of a side that has an answer the nearest row of the pair's other cloud is found. Its
+ * distance (squared with norm 2) and its index, which counts from that cloud's first row, go to
+ * the same row of the answers. Rows that pad a cloud get 0 and -1.
+ */
+typedef struct farpoint_cuda_pairs {
+    /**
+     * `sizeof(farpoint_cuda_pairs)`.
+     */
+    size_t size;
+    /**
+     * The first clouds.
+     */
+    struct farpoint_cuda_side a;
+    /**
+     * The second clouds.
+     */
+    struct farpoint_cuda_side b;
+    /**
+     * Coordinates of a row.
+     */
+    size_t dimensions;
+    /**
+     * Number of pairs.
+     */
+    size_t pairs;
+    /**
+     * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
+     */
+    int32_t scalar;
+    /**
+     * 0.
+     */
+    uint32_t flags;
+    /**
+     * Where the distances of the rows of `a` go. NULL: not wanted.
+     */
+    void *raw_distances_a;
+    /**
+     * Where the nearest rows of the rows of `a` go. NULL: not wanted.
+     */
+    int64_t *indices_a;
+    /**
+     * Where the distances of the rows of `b` go. NULL: not wanted.
+     */
+    void *raw_distances_b;
+    /**
+     * Where the nearest rows of the rows of `b` go. NULL: not wanted.
+     */
+    int64_t *indices_b;
+    /**
+     * Scratch memory, aligned to 256 bytes. NULL: from a pool, in the order of the stream.
+     */
+    void *scratch;
+    /**
+     * Bytes of `scratch`, at least what farpoint_cuda_nearest_scratch() says.
+     */
+    size_t scratch_size;
+} farpoint_cuda_pairs;
+
+/**
+ * A search for several neighbors of clouds in the memory of a GPU, and where they go. Clouds lie as
+ * in farpoint_cuda_batch.
+ *
+ * Place `j` of row `i` of `x` is number `i * k + j` of the answers. Indices count from the first
+ * row of the cloud of `y`. Places without a neighbor get -1 and infinity, rows that pad a cloud -1
+ * and 0. A row with NaN or infinity has no neighbors and is none.
+ */
+typedef struct farpoint_cuda_neighbors {
+    /**
+     * `sizeof(farpoint_cuda_neighbors)`.
+     */
+    size_t size;
+    /**
+     * The clouds whose rows ask.
+     */
+    struct farpoint_cuda_side x;
+    /**
+     * The clouds that are searched.
+     */
+    struct farpoint_cuda_side y;
+    /**
+     * Coordinates of a row.
+     */
+    size_t dimensions;
+    /**
+     * Number of clouds on either side.
+     */
+    size_t clouds;
+    /**
+     * FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
+     */
+    int32_t scalar;
+    /**
+     * 0.
+     */
+    uint32_t flags;
+    /**
+     * Where the distances go, `k` per row of `x`: squared with norm 2. NULL: not wanted.
+     */
+    void *raw_distances;
+    /**
+     * Where the neighbors go, `k` per row of `x`. NULL: not wanted.
+     */
+    int64_t *indices;
+    /**
+     * Where the numbers of neighbors go, one per row of `x`. NULL: not wanted.
+     */
+    int64_t *counts;
+    /**
+     * Scratch memory, aligned to 256 bytes. NULL: from a pool, in the order of the stream.
+     */
+    void *scratch;
+    /**
+     * Bytes of `scratch`, at least what farpoint_cuda_search_scratch() says.
+     */
+    size_t scratch_size;
+} farpoint_cuda_neighbors;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * An array without gaps: coordinate `axis` of point `i` is number `i * dimensions + axis`.
+ *
+ * @param data        the numbers, `count * dimensions` of them
+ * @param count       number of points
+ * @param dimensions  coordinates of a point
+ * @param scalar      FARPOINT_FLOAT32 or FARPOINT_FLOAT64
+ * @return the description of the array; what is wrong with it is an error where it is used
+ */
+struct farpoint_points farpoint_dense(const void *data,
+                                      size_t count,
+                                      size_t dimensions,
+                                      int32_t scalar);
+
+/**
+ * The version of the library as text: "0.1.0".
+ */
+const char *farpoint_version(void);
+
+/**
+ * The version of the library as a number, `major * 10000 + minor * 100 + patch`. A program that was
+ * compiled with FARPOINT_VERSION_MAJOR 0 runs with libraries of the same minor version.
+ */
+int32_t farpoint_version_number(void);
+
+/**
+ * 1 if the library was built with CUDA, else 0. Whether there is a GPU, farpoint_cuda_device_count()
+ * tells.
+ */
+int32_t farpoint_has_cuda(void);
+
+/**
+ * What went wrong in this thread's last call that did: what it was, where, what to do. "" if none
+ * did. Valid until this thread's next call of a function that returns a status; never NULL.
+ */
+const char *farpoint_last_error(void);
+
+/**
+ * The name of a status, such as "FARPOINT_INVALID_ARGUMENT"; "unknown status" for numbers that are
+ * none.
+ */
+const char *farpoint_status_name(int32_t status);
+
+/**
+ * Samples a cloud by exact farthest point sampling.
+ *
+ * Device, threads, instruction set and algorithm never change a sample. The first sample is the
+ * first usable row unless the options say otherwise; then always the point farthest from all
+ * chosen before, the one of lowest index among equals.
+ *
+ * @param points   the cloud
+ * @param options  what is asked; not NULL, as it says how many samples
+ * @param result   is set to the sample, to be freed by farpoint_sample_result_free(); to NULL on an
+ *                 error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_sample(struct farpoint_points points,
+                        const struct farpoint_sample_options *options,
+                        struct farpoint_sample_result **result);
+
+/**
+ * Samples many clouds, spread over all threads. A sample does not depend on its batch.
+ *
+ * @param clouds        the clouds, all of one scalar type
+ * @param cloud_count   number of clouds; 0 is fine
+ * @param options       what is asked: one structure for all clouds, or an array of one per cloud,
+ *                      all of one `size`. How the call is run (threads, device, progress, ...) is
+ *                      taken from the first
+ * @param option_count  1 or `cloud_count`
+ * @param results       `cloud_count` places, which are set to the samples, each to be freed by
+ *                      farpoint_sample_result_free(); all to NULL on an error
+ * @return FARPOINT_OK or another status; the text names the first cloud at fault
+ */
+int32_t farpoint_sample_batch(const struct farpoint_points *clouds,
+                              size_t cloud_count,
+                              const struct farpoint_sample_options *options,
+                              size_t option_count,
+                              struct farpoint_sample_result **results);
+
+/**
+ * Frees a sample. NULL is fine.
+ */
+void farpoint_sample_result_free(struct farpoint_sample_result *result);
+
+/**
+ * Number of samples; 0 for NULL.
+ */
+size_t farpoint_sample_result_count(const struct farpoint_sample_result *result);
+
+/**
+ * Rows of the cloud in order of choice, all different: farpoint_sample_result_count() of them.
+ */
+const size_t *farpoint_sample_result_indices(const struct farpoint_sample_result *result);
+
+/**
+ * The squared distance of each sample to the nearest one before it; infinite for those that the
+ * sampling was started from. NULL if the points were not `float`.
+ */
+const float *farpoint_sample_result_squared_distances_f32(const struct farpoint_sample_result *result);
+
+/**
+ * The same for points of type `double`; NULL if they were not.
+ */
+const double *farpoint_sample_result_squared_distances_f64(const struct farpoint_sample_result *result);
+
+/**
+ * The largest distance of any point to its nearest sample, in the unit of the coordinates: infinite
+ * if nothing was chosen; NaN for NULL.
+ */
+double farpoint_sample_result_covering_radius(const struct farpoint_sample_result *result);
+
+/**
+ * Rows that were left out because they hold NaN or infinity.
+ */
+size_t farpoint_sample_result_dropped(const struct farpoint_sample_result *result);
+
+/**
+ * The algorithm that ran, with its options, as text; "" for NULL.
+ */
+const char *farpoint_sample_result_algorithm(const struct farpoint_sample_result *result);
+
+/**
+ * Samples a cloud by a method that does not give the farthest point sample. The same on every run,
+ * machine and number of threads.
+ *
+ * @param points   the cloud
+ * @param options  what is asked; not NULL
+ * @param result   is set to the sample, to be freed by farpoint_approximate_result_free(); to NULL
+ *                 on an error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_approximate(struct farpoint_points points,
+                             const struct farpoint_approximate_options *options,
+                             struct farpoint_approximate_result **result);
+
+/**
+ * The mean of the points of each occupied cell of a grid, for an amount FARPOINT_CELL; or, for
+ * another amount, of the grid that has the most cells but no more than that. CPU only; what the
+ * options say of methods, starts and seeds does not count.
+ *
+ * @param points   the cloud
+ * @param options  what is asked; not NULL
+ * @param result   is set to the centroids, to be freed by farpoint_centroids_result_free(); to NULL
+ *                 on an error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_centroids(struct farpoint_points points,
+                           const struct farpoint_approximate_options *options,
+                           struct farpoint_centroids_result **result);
+
+/**
+ * Frees an approximate sample. NULL is fine.
+ */
+void farpoint_approximate_result_free(struct farpoint_approximate_result *result);
+
+/**
+ * Number of samples; 0 for NULL.
+ */
+size_t farpoint_approximate_result_count(const struct farpoint_approximate_result *result);
+
+/**
+ * Rows of the cloud, all different: in order of choice, along the curve (FARPOINT_METHOD_MORTON), or
+ * rising (FARPOINT_METHOD_GRID).
+ */
+const size_t *farpoint_approximate_result_indices(const struct farpoint_approximate_result *result);
+
+/**
+ * Rows that were left out because they hold NaN or infinity.
+ */
+size_t farpoint_approximate_result_dropped(const struct farpoint_approximate_result *result);
+
+/**
+ * The size of a cell of FARPOINT_METHOD_GRID: 0 if every distinct position had to be kept; NaN for
+ * other methods.
+ */
+double farpoint_approximate_result_cell(const struct farpoint_approximate_result *result);
+
+/**
+ * The largest distance of any point to its nearest sample, where the method knows it
+ * (FARPOINT_METHOD_FASTPOINT); NaN for other methods. farpoint_covering_radius() finds it for all.
+ */
+double farpoint_approximate_result_covering_radius(const struct farpoint_approximate_result *result);
+
+/**
+ * Frees centroids. NULL is fine.
+ */
+void farpoint_centroids_result_free(struct farpoint_centroids_result *result);
+
+/**
+ * Number of centroids; 0 for NULL.
+ */
+size_t farpoint_centroids_result_count(const struct farpoint_centroids_result *result);
+
+/**
+ * The coordinates of the centroids, without gaps; NULL if the points were not `float`.
+ */
+const float *farpoint_centroids_result_coordinates_f32(const struct farpoint_centroids_result *result);
+
+/**
+ * The same for points of type `double`; NULL if they were not.
+ */
+const double *farpoint_centroids_result_coordinates_f64(const struct farpoint_centroids_result *result);
+
+/**
+ * How many points each centroid is the mean of.
+ */
+const size_t *farpoint_centroids_result_point_counts(const struct farpoint_centroids_result *result);
+
+/**
+ * The size of a cell.
+ */
+double farpoint_centroids_result_cell(const struct farpoint_centroids_result *result);
+
+/**
+ * Rows that were left out because they hold NaN or infinity.
+ */
+size_t farpoint_centroids_result_dropped(const struct farpoint_centroids_result *result);
+
+/**
+ * For each point of `a` its nearest of `b`.
+ *
+ * @param a        the cloud whose points ask
+ * @param b        the cloud that is searched; of the same scalar type and as many dimensions
+ * @param options  what is asked; NULL: Euclidean distances, on all threads
+ * @param result   is set to the result, to be freed by farpoint_nearest_result_free(); to NULL on an
+ *                 error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_nearest(struct farpoint_points a,
+                         struct farpoint_points b,
+                         const struct farpoint_match_options *options,
+                         struct farpoint_nearest_result **result);
+
+/**
+ * farpoint_nearest() for many pairs of clouds, spread over all threads.
+ *
+ * @param a           the first clouds, all of one scalar type
+ * @param b           the second clouds
+ * @param pair_count  number of pairs; 0 is fine
+ * @param options     what is asked of all pairs; may be NULL
+ * @param results     `pair_count` places, which are set to the results; all to NULL on an error
+ * @return FARPOINT_OK or another status; the text names the first pair at fault
+ */
+int32_t farpoint_nearest_batch(const struct farpoint_points *a,
+                               const struct farpoint_points *b,
+                               size_t pair_count,
+                               const struct farpoint_match_options *options,
+                               struct farpoint_nearest_result **results);
+
+/**
+ * Frees nearest points. NULL is fine. Not for what farpoint_chamfer_result_direction() lends.
+ */
+void farpoint_nearest_result_free(struct farpoint_nearest_result *result);
+
+/**
+ * Number of rows, those left out among them; 0 for NULL.
+ */
+size_t farpoint_nearest_result_count(const struct farpoint_nearest_result *result);
+
+/**
+ * The nearest point of each row, as a row of the other cloud, the lowest among those equally near;
+ * FARPOINT_NONE for rows that were left out.
+ */
+const size_t *farpoint_nearest_result_indices(const struct farpoint_nearest_result *result);
+
+/**
+ * The distance of each row to its nearest point as it is computed: squared with norm 2. NaN for rows
+ * that were left out. NULL if the points were not `float`.
+ */
+const float *farpoint_nearest_result_raw_distances_f32(const struct farpoint_nearest_result *result);
+
+/**
+ * The same for points of type `double`; NULL if they were not.
+ */
+const double *farpoint_nearest_result_raw_distances_f64(const struct farpoint_nearest_result *result);
+
+/**
+ * Mean of the raw distances: squared with norm 2, as most libraries compute one side of the Chamfer
+ * distance.
+ */
+double farpoint_nearest_result_mean(const struct farpoint_nearest_result *result);
+
+/**
+ * Mean of the distances, not squared.
+ */
+double farpoint_nearest_result_mean_distance(const struct farpoint_nearest_result *result);
+
+/**
+ * Largest distance, not squared: the one-sided Hausdorff distance.
+ */
+double farpoint_nearest_result_max_distance(const struct farpoint_nearest_result *result);
+
+/**
+ * Share of the rows whose nearest point is within `threshold`, in the unit of the coordinates.
+ */
+double farpoint_nearest_result_share_within(const struct farpoint_nearest_result *result,
+                                            double threshold);
+
+/**
+ * Rows that were left out because they hold NaN or infinity.
+ */
+size_t farpoint_nearest_result_dropped(const struct farpoint_nearest_result *result);
+
+/**
+ * Nearest points in both directions: for each point of either cloud its nearest of the other.
+ *
+ * @param a        the first cloud
+ * @param b        the second cloud; of the same scalar type and as many dimensions
+ * @param options  what is asked; NULL: Euclidean distances, on all threads
+ * @param result   is set to the result, to be freed by farpoint_chamfer_result_free(); to NULL on an
+ *                 error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_chamfer(struct farpoint_points a,
+                         struct farpoint_points b,
+                         const struct farpoint_match_options *options,
+                         struct farpoint_chamfer_result **result);
+
+/**
+ * farpoint_chamfer() for many pairs of clouds, spread over all threads; as farpoint_nearest_batch().
+ */
+int32_t farpoint_chamfer_batch(const struct farpoint_points *a,
+                               const struct farpoint_points *b,
+                               size_t pair_count,
+                               const struct farpoint_match_options *options,
+                               struct farpoint_chamfer_result **results);
+
+/**
+ * Frees a result of farpoint_chamfer(), and what it lent. NULL is fine.
+ */
+void farpoint_chamfer_result_free(struct farpoint_chamfer_result *result);
+
+/**
+ * One direction: 0 from `a` to `b`, 1 from `b` to `a`. Lent until the result is freed; NULL for any
+ * other number.
+ */
+const struct farpoint_nearest_result *farpoint_chamfer_result_direction(const struct farpoint_chamfer_result *result,
+                                                                        int32_t direction);
+
+/**
+ * The Chamfer distance: the means of both directions, weighted and added. Squared with norm 2.
+ */
+double farpoint_chamfer_result_sum(const struct farpoint_chamfer_result *result,
+                                   double weight_a,
+                                   double weight_b);
+
+/**
+ * The Chamfer distance of distances that are not squared.
+ */
+double farpoint_chamfer_result_sum_of_distances(const struct farpoint_chamfer_result *result);
+
+/**
+ * The Hausdorff distance: the largest distance, not squared, of either direction.
+ */
+double farpoint_chamfer_result_hausdorff(const struct farpoint_chamfer_result *result);
+
+/**
+ * Precision, recall and F-score at a threshold in the unit of the coordinates; all NaN for NULL.
+ */
+struct farpoint_f_score farpoint_chamfer_result_f_score(const struct farpoint_chamfer_result *result,
+                                                        double threshold);
+
+/**
+ * The neighbors in `y` of each point of `x`, at most `k`: the nearest (kNN), or those in a ball
+ * (ball query).
+ *
+ * @param x        the cloud whose points ask
+ * @param y        the cloud that is searched; of the same scalar type and as many dimensions
+ * @param options  what is asked; not NULL, as it says how many neighbors
+ * @param result   is set to the neighbors, to be freed by farpoint_neighbors_result_free(); to NULL
+ *                 on an error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_search(struct farpoint_points x,
+                        struct farpoint_points y,
+                        const struct farpoint_search_options *options,
+                        struct farpoint_neighbors_result **result);
+
+/**
+ * farpoint_search() for many pairs of clouds, spread over all threads.
+ *
+ * @param x           the clouds whose points ask, all of one scalar type
+ * @param y           the clouds that are searched
+ * @param pair_count  number of pairs; 0 is fine
+ * @param options     what is asked of all pairs; not NULL
+ * @param results     `pair_count` places, which are set to the results; all to NULL on an error
+ * @return FARPOINT_OK or another status; the text names the first pair at fault
+ */
+int32_t farpoint_search_batch(const struct farpoint_points *x,
+                              const struct farpoint_points *y,
+                              size_t pair_count,
+                              const struct farpoint_search_options *options,
+                              struct farpoint_neighbors_result **results);
+
+/**
+ * Frees neighbors. NULL is fine.
+ */
+void farpoint_neighbors_result_free(struct farpoint_neighbors_result *result);
+
+/**
+ * Number of rows, those left out among them; 0 for NULL.
+ */
+size_t farpoint_neighbors_result_rows(const struct farpoint_neighbors_result *result);
+
+/**
+ * Places of a row: the `k` that was asked for. 0 for NULL.
+ */
+size_t farpoint_neighbors_result_k(const struct farpoint_neighbors_result *result);
+
+/**
+ * Neighbors of each row, at most `k`.
+ */
+const size_t *farpoint_neighbors_result_counts(const struct farpoint_neighbors_result *result);
+
+/**
+ * The neighbors of all rows, `rows * k` rows of the other cloud: those of row `i` begin at `i * k`.
+ * FARPOINT_NONE in places without a neighbor.
+ */
+const size_t *farpoint_neighbors_result_indices(const struct farpoint_neighbors_result *result);
+
+/**
+ * The distance of each neighbor as it is computed: squared with norm 2. Infinite in places without a
+ * neighbor. NULL if the points were not `float`.
+ */
+const float *farpoint_neighbors_result_raw_distances_f32(const struct farpoint_neighbors_result *result);
+
+/**
+ * The same for points of type `double`; NULL if they were not.
+ */
+const double *farpoint_neighbors_result_raw_distances_f64(const struct farpoint_neighbors_result *result);
+
+/**
+ * Rows that were left out because they hold NaN or infinity.
+ */
+size_t farpoint_neighbors_result_dropped(const struct farpoint_neighbors_result *result);
+
+/**
+ * All points of `y` in the ball around each point of `x`, however many there are.
+ *
+ * @param x        the cloud whose points ask
+ * @param y        the cloud that is searched; of the same scalar type and as many dimensions
+ * @param options  what is asked; not NULL, and its `kind` a ball
+ * @param result   is set to the neighbors, to be freed by farpoint_within_result_free(); to NULL on
+ *                 an error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_within(struct farpoint_points x,
+                        struct farpoint_points y,
+                        const struct farpoint_search_options *options,
+                        struct farpoint_within_result **result);
+
+/**
+ * farpoint_within() for many pairs of clouds, spread over all threads; as farpoint_search_batch().
+ */
+int32_t farpoint_within_batch(const struct farpoint_points *x,
+                              const struct farpoint_points *y,
+                              size_t pair_count,
+                              const struct farpoint_search_options *options,
+                              struct farpoint_within_result **results);
+
+/**
+ * Frees neighbors in balls. NULL is fine.
+ */
+void farpoint_within_result_free(struct farpoint_within_result *result);
+
+/**
+ * Number of rows, those left out among them; 0 for NULL.
+ */
+size_t farpoint_within_result_rows(const struct farpoint_within_result *result);
+
+/**
+ * Where the neighbors of each row begin, and the end of the last: `rows + 1` numbers.
+ */
+const size_t *farpoint_within_result_offsets(const struct farpoint_within_result *result);
+
+/**
+ * The neighbors of all rows, as rows of the other cloud: those of row `i` are number `offsets[i]` to
+ * below `offsets[i + 1]`.
+ */
+const size_t *farpoint_within_result_indices(const struct farpoint_within_result *result);
+
+/**
+ * The distance of each neighbor as it is computed: squared with norm 2. NULL if the points were not
+ * `float`.
+ */
+const float *farpoint_within_result_raw_distances_f32(const struct farpoint_within_result *result);
+
+/**
+ * The same for points of type `double`; NULL if they were not.
+ */
+const double *farpoint_within_result_raw_distances_f64(const struct farpoint_within_result *result);
+
+/**
+ * Rows that were left out because they hold NaN or infinity.
+ */
+size_t farpoint_within_result_dropped(const struct farpoint_within_result *result);
+
+/**
+ * The gradients of the coordinates of both clouds, from those of the raw distances.
+ *
+ * The distance of a point p to its nearest q with the gradient g sends 2 g (p - q) to p and the
+ * negative of it to q (norm 1: g times the sign of the difference). The same bits on every run, on
+ * any number of threads. For the mean of `n` distances give `1 / n` for each.
+ *
+ * @param found    what farpoint_chamfer() returned for these clouds
+ * @param a        the first cloud, as it was given there
+ * @param b        the second cloud, as it was given there
+ * @param grad_a   gradients of the raw distances from `a` to `b`: a number of the clouds' scalar
+ *                 type per row of `a`. NULL: all 0
+ * @param grad_b   the same from `b` to `a`, a number per row of `b`. NULL: all 0
+ * @param options  how the call is run; may be NULL
+ * @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
+ *                 on an error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_chamfer_backward(const struct farpoint_chamfer_result *found,
+                                  struct farpoint_points a,
+                                  struct farpoint_points b,
+                                  const void *grad_a,
+                                  const void *grad_b,
+                                  const struct farpoint_run_options *options,
+                                  struct farpoint_gradients_result **result);
+
+/**
+ * Frees gradients. NULL is fine.
+ */
+void farpoint_gradients_result_free(struct farpoint_gradients_result *result);
+
+/**
+ * Numbers of one cloud's gradients, its points times its dimensions: 0 for the first cloud, 1 for
+ * the second. 0 for NULL or another number.
+ */
+size_t farpoint_gradients_result_count(const struct farpoint_gradients_result *result,
+                                       int32_t cloud);
+
+/**
+ * The gradients of the first cloud (0) or the second (1), without gaps; NULL for another number, and
+ * if the points were not `float`.
+ */
+const float *farpoint_gradients_result_f32(const struct farpoint_gradients_result *result,
+                                           int32_t cloud);
+
+/**
+ * The same for points of type `double`; NULL if they were not.
+ */
+const double *farpoint_gradients_result_f64(const struct farpoint_gradients_result *result,
+                                            int32_t cloud);
+
+/**
+ * The gradients of the coordinates of both clouds, from those of the raw distances that
+ * farpoint_search() found: as farpoint_chamfer_backward(). CPU only.
+ *
+ * @param found    what farpoint_search() returned for these clouds
+ * @param x        the cloud whose points asked, as it was given there
+ * @param y        the cloud that was searched, as it was given there
+ * @param grad     `rows * k` numbers of the clouds' scalar type; what is in places without a
+ *                 neighbor does not count
+ * @param options  how the call is run; may be NULL
+ * @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
+ *                 on an error
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_search_backward(const struct farpoint_neighbors_result *found,
+                                 struct farpoint_points x,
+                                 struct farpoint_points y,
+                                 const void *grad,
+                                 const struct farpoint_run_options *options,
+                                 struct farpoint_gradients_result **result);
+
+/**
+ * farpoint_search_backward() for what farpoint_within() found: `grad` has one number per neighbor.
+ */
+int32_t farpoint_within_backward(const struct farpoint_within_result *found,
+                                 struct farpoint_points x,
+                                 struct farpoint_points y,
+                                 const void *grad,
+                                 const struct farpoint_run_options *options,
+                                 struct farpoint_gradients_result **result);
+
+/**
+ * The largest distance of any point of a cloud to its nearest sample. CPU only, as all measures.
+ *
+ * @param points     the cloud; rows with NaN or infinity are an error
+ * @param rows       the sample: rows of the cloud, from any sampler
+ * @param row_count  number of samples, at least 1
+ * @param options    how the call is run; may be NULL. There is no progress
+ * @param radius     is set to the distance, in the unit of the coordinates
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_covering_radius(struct farpoint_points points,
+                                 const size_t *rows,
+                                 size_t row_count,
+                                 const struct farpoint_run_options *options,
+                                 double *radius);
+
+/**
+ * How far the samples of a cloud are from each other.
+ *
+ * @param points     the cloud; rows with NaN or infinity are an error
+ * @param rows       the sample: rows of the cloud, from any sampler
+ * @param row_count  number of samples, at least 2
+ * @param options    how the call is run; may be NULL. There is no progress
+ * @param found      is set to the distances
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_spacing_of(struct farpoint_points points,
+                            const size_t *rows,
+                            size_t row_count,
+                            const struct farpoint_run_options *options,
+                            struct farpoint_spacing *found);
+
+/**
+ * All measures of a sample.
+ *
+ * @param points     the cloud; rows with NaN or infinity are an error
+ * @param rows       the sample: rows of the cloud, from any sampler
+ * @param row_count  number of samples, at least 1
+ * @param options    how the call is run; may be NULL
+ * @param found      its `size` is read, its other members are set
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_quality_of(struct farpoint_points points,
+                            const size_t *rows,
+                            size_t row_count,
+                            const struct farpoint_run_options *options,
+                            struct farpoint_quality *found);
+
+/**
+ * All measures of a sample that is given by coordinates, which need not be points of the cloud:
+ * centroids, or what another program chose.
+ *
+ * @param points   the cloud; rows with NaN or infinity are an error
+ * @param samples  the sample; of the same scalar type and as many dimensions
+ * @param options  how the call is run; may be NULL. There is no progress
+ * @param found    its `size` is read, its other members are set
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_quality_of_points(struct farpoint_points points,
+                                   struct farpoint_points samples,
+                                   const struct farpoint_run_options *options,
+                                   struct farpoint_quality *found);
+
+/**
+ * How many GPUs of NVIDIA this machine has.
+ *
+ * @param count  is set to their number; to 0 on an error
+ * @return FARPOINT_UNAVAILABLE, with a text that says why, if CUDA can't be used or the library was
+ *         built without it
+ */
+int32_t farpoint_cuda_device_count(size_t *count);
+
+/**
+ * Loads all kernels of a GPU now, so that no later call waits for that. Optional.
+ *
+ * @param device_number  which GPU, from 0
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_cuda_warm_up(int32_t device_number);
+
+/**
+ * Queues the sampling of clouds in device memory on a stream, and returns. Nothing is copied to or
+ * from the host and nothing waits, so that CUDA graphs can capture it.
+ *
+ * Everything in `batch` must stay valid, and be written by nobody else, until the stream has
+ * finished. Of the options, `threads`, `instruction_set`, `progress`, `starts`, `random_start`, `rows`
+ * and `mask` must not be set, and `bad_rows` be FARPOINT_BAD_ROWS_ERROR.
+ *
+ * @param batch    the clouds, and where the answers go
+ * @param options  what is asked; its `device` is FARPOINT_CUDA
+ * @param stream   a `cudaStream_t`, which is a `CUstream`, of that GPU's primary context. NULL and
+ *                 cudaStreamLegacy are the legacy default stream, cudaStreamPerThread the thread's
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_cuda_sample(const struct farpoint_cuda_batch *batch,
+                             const struct farpoint_sample_options *options,
+                             void *stream);
+
+/**
+ * Bytes of scratch memory that farpoint_cuda_sample() needs for the same arguments, of which
+ * addresses do not count.
+ *
+ * @param batch    the clouds
+ * @param options  what is asked
+ * @param bytes    is set to the number
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_cuda_sample_scratch(const struct farpoint_cuda_batch *batch,
+                                     const struct farpoint_sample_options *options,
+                                     size_t *bytes);
+
+/**
+ * Queues a search for rows that hold NaN or infinity, which farpoint_cuda_sample() must not be
+ * given. Nothing waits.
+ *
+ * @param batch          the clouds; where answers go does not count
+ * @param device_number  which GPU, from 0
+ * @param stream         as in farpoint_cuda_sample()
+ * @param counts         device memory: the number of such rows of each cloud
+ * @param firsts         device memory: the first such row of each cloud, or -1
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_cuda_check_rows(const struct farpoint_cuda_batch *batch,
+                                 int32_t device_number,
+                                 void *stream,
+                                 int64_t *counts,
+                                 int64_t *firsts);
+
+/**
+ * Queues a search for nearest points of clouds in device memory on a stream, and returns: as
+ * farpoint_cuda_sample().
+ *
+ * @param pairs    the clouds, and where the answers go
+ * @param options  what is asked; its `device` is FARPOINT_CUDA
+ * @param stream   as in farpoint_cuda_sample()
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_cuda_nearest(const struct farpoint_cuda_pairs *pairs,
+                              const struct farpoint_match_options *options,
+                              void *stream);
+
+/**
+ * Bytes of scratch memory that farpoint_cuda_nearest() needs for the same arguments.
+ *
+ * @param pairs    the clouds, and which answers are wanted
+ * @param options  what is asked
+ * @param bytes    is set to the number
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_cuda_nearest_scratch(const struct farpoint_cuda_pairs *pairs,
+                                      const struct farpoint_match_options *options,
+                                      size_t *bytes);
+
+/**
+ * Queues a search for several neighbors (kNN, ball query) of clouds in device memory on a stream,
+ * and returns: as farpoint_cuda_sample().
+ *
+ * @param neighbors  the clouds, and where the answers go
+ * @param options    what is asked; its `device` is FARPOINT_CUDA
+ * @param stream     as in farpoint_cuda_sample()
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_cuda_search(const struct farpoint_cuda_neighbors *neighbors,
+                             const struct farpoint_search_options *options,
+                             void *stream);
+
+/**
+ * Bytes of scratch memory that farpoint_cuda_search() needs for the same arguments.
+ *
+ * @param neighbors  the clouds
+ * @param options    what is asked
+ * @param bytes      is set to the number
+ * @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+ */
+int32_t farpoint_cuda_search_scratch(const struct farpoint_cuda_neighbors *neighbors,
+                                     const struct farpoint_search_options *options,
+                                     size_t *bytes);
+
+/**
+ * Whether a kernel that was queued on a stream has given up since this was last asked: blocks that
+ * wait for each other in vain leave after some seconds, and what they did not finish is filled with -1
+ * and NaN. Waits for nothing: call it when the work is known to be done.
+ *
+ * @param device_number  which GPU, from 0
+ * @param stream         as in farpoint_cuda_sample()
+ * @return FARPOINT_OK, or FARPOINT_DEVICE_FAILED, after which the GPU still works
+ */
+int32_t farpoint_cuda_check_stream(int32_t device_number,
+                                   void *stream);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* FARPOINT_FARPOINT_H */

@@ -1,0 +1,329 @@
+//! Gradients of coordinates, from those of distances.
+
+use crate::calls::chamfer::farpoint_chamfer_result;
+use crate::calls::search::farpoint_neighbors_result;
+use crate::calls::within::farpoint_within_result;
+use crate::given::{list, optional};
+use crate::handle::{free, give, read};
+use crate::options::farpoint_run_options;
+use crate::points::farpoint_points;
+use crate::run::{Either, Number, Precision, Run, of_either, on_place};
+use crate::status::{Failure, invalid};
+use farpoint::{Chamfer, Device, Gradients, Neighbors, RawPoints, Searcher, WithinBall};
+use std::borrow::Cow;
+use std::ffi::c_void;
+use std::ptr;
+
+/// Gradients of the coordinates of two clouds.
+///
+/// Made by farpoint_chamfer_backward() and its like, freed by farpoint_gradients_result_free(). It
+/// never changes, so any number of threads may read it at a time.
+pub struct farpoint_gradients_result {
+    gradients: Either<Gradients<f32>, Gradients<f64>>,
+}
+
+/// The gradients of the first cloud or the second.
+fn side<T>(both: &Gradients<T>, cloud: i32) -> Option<&Vec<T>> {
+    match cloud {
+        0 => Some(&both.a),
+        1 => Some(&both.b),
+        _ => None,
+    }
+}
+
+/// The gradients of the coordinates of both clouds, from those of the raw distances.
+///
+/// The distance of a point p to its nearest q with the gradient g sends 2 g (p - q) to p and the
+/// negative of it to q (norm 1: g times the sign of the difference). The same bits on every run, on
+/// any number of threads. For the mean of `n` distances give `1 / n` for each.
+///
+/// @param found    what farpoint_chamfer() returned for these clouds
+/// @param a        the first cloud, as it was given there
+/// @param b        the second cloud, as it was given there
+/// @param grad_a   gradients of the raw distances from `a` to `b`: a number of the clouds' scalar
+///                 type per row of `a`. NULL: all 0
+/// @param grad_b   the same from `b` to `a`, a number per row of `b`. NULL: all 0
+/// @param options  how the call is run; may be NULL
+/// @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
+///                 on an error
+/// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_chamfer_backward(
+    found: *const farpoint_chamfer_result,
+    a: farpoint_points,
+    b: farpoint_points,
+    grad_a: *const c_void,
+    grad_b: *const c_void,
+    options: *const farpoint_run_options,
+    result: *mut *mut farpoint_gradients_result,
+) -> i32 {
+    // SAFETY: the header asks for a place, a result, clouds and gradients as described.
+    unsafe { give(result, || chamfer(found, [&a, &b], [grad_a, grad_b], options)) }
+}
+
+/// Frees gradients. NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_gradients_result_free(result: *mut farpoint_gradients_result) {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { free(result) }
+}
+
+/// Numbers of one cloud's gradients, its points times its dimensions: 0 for the first cloud, 1 for
+/// the second. 0 for NULL or another number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_gradients_result_count(
+    result: *const farpoint_gradients_result,
+    cloud: i32,
+) -> usize {
+    let count = |result: &farpoint_gradients_result| of_either!(&result.gradients, both => side(both, cloud).map_or(0, Vec::len));
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, count) }
+}
+
+/// The gradients of the first cloud (0) or the second (1), without gaps; NULL for another number, and
+/// if the points were not `float`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_gradients_result_f32(
+    result: *const farpoint_gradients_result,
+    cloud: i32,
+) -> *const f32 {
+    let numbers = |result: &farpoint_gradients_result| match &result.gradients {
+        Either::Single(both) => side(both, cloud).map_or(ptr::null(), Vec::as_ptr),
+        Either::Double(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), numbers) }
+}
+
+/// The same for points of type `double`; NULL if they were not.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_gradients_result_f64(
+    result: *const farpoint_gradients_result,
+    cloud: i32,
+) -> *const f64 {
+    let numbers = |result: &farpoint_gradients_result| match &result.gradients {
+        Either::Double(both) => side(both, cloud).map_or(ptr::null(), Vec::as_ptr),
+        Either::Single(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), numbers) }
+}
+
+/// The gradients of the coordinates of both clouds, from those of the raw distances that
+/// farpoint_search() found: as farpoint_chamfer_backward(). CPU only.
+///
+/// @param found    what farpoint_search() returned for these clouds
+/// @param x        the cloud whose points asked, as it was given there
+/// @param y        the cloud that was searched, as it was given there
+/// @param grad     `rows * k` numbers of the clouds' scalar type; what is in places without a
+///                 neighbor does not count
+/// @param options  how the call is run; may be NULL
+/// @param result   is set to the gradients, to be freed by farpoint_gradients_result_free(); to NULL
+///                 on an error
+/// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_search_backward(
+    found: *const farpoint_neighbors_result,
+    x: farpoint_points,
+    y: farpoint_points,
+    grad: *const c_void,
+    options: *const farpoint_run_options,
+    result: *mut *mut farpoint_gradients_result,
+) -> i32 {
+    // SAFETY: the header asks for a place, a result, clouds and gradients as described.
+    unsafe { give(result, || search(found, [&x, &y], grad, options)) }
+}
+
+/// farpoint_search_backward() for what farpoint_within() found: `grad` has one number per neighbor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_within_backward(
+    found: *const farpoint_within_result,
+    x: farpoint_points,
+    y: farpoint_points,
+    grad: *const c_void,
+    options: *const farpoint_run_options,
+    result: *mut *mut farpoint_gradients_result,
+) -> i32 {
+    // SAFETY: the header asks for a place, a result, clouds and gradients as described.
+    unsafe { give(result, || within(found, [&x, &y], grad, options)) }
+}
+
+/// What a call for gradients is given besides them.
+struct Clouds<'a> {
+    run: Run,
+    clouds: [&'a farpoint_points; 2],
+}
+
+impl<'a> Clouds<'a> {
+    /// # Safety
+    /// NULL, or as large as its first member says.
+    unsafe fn new(
+        clouds: [&'a farpoint_points; 2],
+        options: *const farpoint_run_options,
+    ) -> Result<Self, Failure> {
+        // SAFETY: by this function's contract.
+        let options = unsafe { optional(options) }?;
+        Ok(Self {
+            run: options.map_or_else(|| Ok(Run::default()), |options| options.run())?,
+            clouds,
+        })
+    }
+
+    /// The clouds, which must be of the precision of what was found for them.
+    ///
+    /// # Safety
+    /// As `farpoint_points::read`.
+    unsafe fn read<T: Number>(
+        &self,
+        of_found: Precision,
+    ) -> Result<[RawPoints<'a, T>; 2], Failure> {
+        let [a, b] = self.clouds;
+        of_found.expect(a.precision()?, "the first cloud")?;
+        of_found.expect(b.precision()?, "the second cloud")?;
+        // SAFETY: by this function's contract.
+        let (a, b) = unsafe { (a.read(), b.read()) };
+        let in_pair = |which: &'static str| move |failure: Failure| failure.in_pair(which);
+        Ok([a.map_err(in_pair("first"))?, b.map_err(in_pair("second"))?])
+    }
+}
+
+/// A result that C holds.
+///
+/// # Safety
+/// NULL, or a result that is not freed for as long as `'a`.
+unsafe fn found<'a, R>(found: *const R) -> Result<&'a R, Failure> {
+    // SAFETY: by this function's contract.
+    unsafe { found.as_ref() }.ok_or_else(|| invalid("found is NULL; give what the search returned"))
+}
+
+/// The gradients of so many distances; zeros for NULL.
+///
+/// # Safety
+/// NULL, or so many numbers that nobody writes for as long as `'a`.
+unsafe fn numbers<'a, T: Number>(
+    gradients: *const c_void,
+    count: usize,
+    what: &str,
+) -> Result<Cow<'a, [T]>, Failure> {
+    if gradients.is_null() {
+        return Ok(Cow::Owned(vec![T::ZERO; count]));
+    }
+    // SAFETY: by this function's contract.
+    unsafe { list(gradients.cast(), count, what) }.map(Cow::Borrowed)
+}
+
+/// # Safety
+/// As `farpoint_chamfer_backward`.
+unsafe fn chamfer(
+    result: *const farpoint_chamfer_result,
+    clouds: [&farpoint_points; 2],
+    gradients: [*const c_void; 2],
+    options: *const farpoint_run_options,
+) -> Result<farpoint_gradients_result, Failure> {
+    /// # Safety
+    /// As `farpoint_chamfer_backward`.
+    unsafe fn of<T: Number>(
+        precision: Precision,
+        found: &Chamfer<T>,
+        given: &Clouds<'_>,
+        [grad_a, grad_b]: [*const c_void; 2],
+    ) -> Result<Gradients<T>, Failure> {
+        // SAFETY: by this function's contract: a number for each row.
+        let ([a, b], grad_a, grad_b) = unsafe {
+            let clouds = given.read::<T>(precision)?;
+            let grad_a = numbers(grad_a, found.a_to_b.len(), "grad_a")?;
+            (clouds, grad_a, numbers(grad_b, found.b_to_a.len(), "grad_b")?)
+        };
+        let gradients: [&[T]; 2] = [&grad_a, &grad_b];
+        on_place!(&given.run.place, device => device.backward(found, &a, &b, gradients))
+    }
+    // SAFETY: by this function's contract.
+    let gradients = unsafe {
+        let given = Clouds::new(clouds, options)?;
+        match found(result)?.found() {
+            Either::Single(found) => {
+                Either::Single(of(Precision::Single, found, &given, gradients)?)
+            }
+            Either::Double(found) => {
+                Either::Double(of(Precision::Double, found, &given, gradients)?)
+            }
+        }
+    };
+    Ok(farpoint_gradients_result { gradients })
+}
+
+/// # Safety
+/// As `farpoint_search_backward`.
+unsafe fn search(
+    result: *const farpoint_neighbors_result,
+    clouds: [&farpoint_points; 2],
+    gradients: *const c_void,
+    options: *const farpoint_run_options,
+) -> Result<farpoint_gradients_result, Failure> {
+    /// # Safety
+    /// As `farpoint_search_backward`.
+    unsafe fn of<T: Number>(
+        precision: Precision,
+        found: &Neighbors<T>,
+        given: &Clouds<'_>,
+        gradients: *const c_void,
+    ) -> Result<Gradients<T>, Failure> {
+        // SAFETY: by this function's contract: a number for each neighbor.
+        let ([x, y], gradients) = unsafe {
+            (given.read::<T>(precision)?, numbers(gradients, found.all_indices.len(), "grad")?)
+        };
+        let cpu = given.run.cpu("gradients of several neighbors are computed")?;
+        Ok(Searcher::nearest(1).on(&cpu).search_backward(found, &x, &y, &gradients)?)
+    }
+    // SAFETY: by this function's contract.
+    let gradients = unsafe {
+        let given = Clouds::new(clouds, options)?;
+        match &found(result)?.found {
+            Either::Single(found) => {
+                Either::Single(of(Precision::Single, found, &given, gradients)?)
+            }
+            Either::Double(found) => {
+                Either::Double(of(Precision::Double, found, &given, gradients)?)
+            }
+        }
+    };
+    Ok(farpoint_gradients_result { gradients })
+}
+
+/// # Safety
+/// As `farpoint_within_backward`.
+unsafe fn within(
+    result: *const farpoint_within_result,
+    clouds: [&farpoint_points; 2],
+    gradients: *const c_void,
+    options: *const farpoint_run_options,
+) -> Result<farpoint_gradients_result, Failure> {
+    /// # Safety
+    /// As `farpoint_within_backward`.
+    unsafe fn of<T: Number>(
+        precision: Precision,
+        found: &WithinBall<T>,
+        given: &Clouds<'_>,
+        gradients: *const c_void,
+    ) -> Result<Gradients<T>, Failure> {
+        // SAFETY: by this function's contract: a number for each neighbor.
+        let ([x, y], gradients) = unsafe {
+            (given.read::<T>(precision)?, numbers(gradients, found.indices.len(), "grad")?)
+        };
+        let cpu = given.run.cpu("gradients of several neighbors are computed")?;
+        Ok(Searcher::nearest(1).on(&cpu).within_backward(found, &x, &y, &gradients)?)
+    }
+    // SAFETY: by this function's contract.
+    let gradients = unsafe {
+        let given = Clouds::new(clouds, options)?;
+        match &found(result)?.found {
+            Either::Single(found) => {
+                Either::Single(of(Precision::Single, found, &given, gradients)?)
+            }
+            Either::Double(found) => {
+                Either::Double(of(Precision::Double, found, &given, gradients)?)
+            }
+        }
+    };
+    Ok(farpoint_gradients_result { gradients })
+}

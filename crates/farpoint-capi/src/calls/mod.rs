@@ -1,0 +1,23 @@
+//! What C calls, by subject, in the order in which the header has it.
+
+pub mod library;
+
+pub mod sample;
+
+pub mod approximate;
+
+pub mod nearest;
+
+pub mod chamfer;
+
+pub mod search;
+
+pub mod within;
+
+pub mod gradients;
+
+pub mod measure;
+
+pub mod cuda;
+
+mod pairs;

@@ -1,0 +1,264 @@
+//! Nearest points.
+
+use crate::calls::pairs::{Pairs, only, pairs};
+use crate::given::optional;
+use crate::handle::{free, give, give_all, read};
+use crate::options::farpoint_match_options;
+use crate::points::farpoint_points;
+use crate::run::{Either, Run, in_precision, of_either, on_place};
+use crate::status::Failure;
+use farpoint::{Chamfer, Device, Matcher, Nearest, Scalar};
+use std::ops::Deref;
+use std::ptr;
+use std::sync::Arc;
+
+/// For each point of a cloud its nearest of another.
+///
+/// Made by farpoint_nearest() and farpoint_nearest_batch() and freed by
+/// farpoint_nearest_result_free(), or lent by farpoint_chamfer_result_direction(). It never changes,
+/// so any number of threads may read it at a time.
+pub struct farpoint_nearest_result {
+    found: Either<Held<f32>, Held<f64>>,
+    indices: Vec<usize>,
+}
+
+/// A direction by itself, or one of both.
+enum Held<T> {
+    Alone(Nearest<T>),
+    There(Arc<Chamfer<T>>),
+    Back(Arc<Chamfer<T>>),
+}
+
+impl<T> Deref for Held<T> {
+    type Target = Nearest<T>;
+
+    fn deref(&self) -> &Nearest<T> {
+        match self {
+            Self::Alone(found) => found,
+            Self::There(both) => &both.a_to_b,
+            Self::Back(both) => &both.b_to_a,
+        }
+    }
+}
+
+impl farpoint_nearest_result {
+    fn new(found: Either<Held<f32>, Held<f64>>) -> Self {
+        let indices = of_either!(&found, found => sizes(&found.indices));
+        Self { found, indices }
+    }
+
+    /// Both directions of a pair.
+    pub(super) fn both(both: &Either<Arc<Chamfer<f32>>, Arc<Chamfer<f64>>>) -> [Self; 2] {
+        match both {
+            Either::Single(both) => {
+                [Held::There(both.clone()), Held::Back(both.clone())].map(Either::Single)
+            }
+            Either::Double(both) => {
+                [Held::There(both.clone()), Held::Back(both.clone())].map(Either::Double)
+            }
+        }
+        .map(Self::new)
+    }
+}
+
+/// For each point of `a` its nearest of `b`.
+///
+/// @param a        the cloud whose points ask
+/// @param b        the cloud that is searched; of the same scalar type and as many dimensions
+/// @param options  what is asked; NULL: Euclidean distances, on all threads
+/// @param result   is set to the result, to be freed by farpoint_nearest_result_free(); to NULL on an
+///                 error
+/// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest(
+    a: farpoint_points,
+    b: farpoint_points,
+    options: *const farpoint_match_options,
+    result: *mut *mut farpoint_nearest_result,
+) -> i32 {
+    // SAFETY: the header asks for places, clouds and options as described.
+    unsafe { give(result, || only(nearest(Pairs::one(&a, &b), options))) }
+}
+
+/// farpoint_nearest() for many pairs of clouds, spread over all threads.
+///
+/// @param a           the first clouds, all of one scalar type
+/// @param b           the second clouds
+/// @param pair_count  number of pairs; 0 is fine
+/// @param options     what is asked of all pairs; may be NULL
+/// @param results     `pair_count` places, which are set to the results; all to NULL on an error
+/// @return FARPOINT_OK or another status; the text names the first pair at fault
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest_batch(
+    a: *const farpoint_points,
+    b: *const farpoint_points,
+    pair_count: usize,
+    options: *const farpoint_match_options,
+    results: *mut *mut farpoint_nearest_result,
+) -> i32 {
+    // SAFETY: the header asks for places, clouds and options as described.
+    unsafe { give_all(results, pair_count, || nearest(pairs(a, b, pair_count)?, options)) }
+}
+
+/// Frees nearest points. NULL is fine. Not for what farpoint_chamfer_result_direction() lends.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest_result_free(result: *mut farpoint_nearest_result) {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { free(result) }
+}
+
+/// Number of rows, those left out among them; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest_result_count(
+    result: *const farpoint_nearest_result,
+) -> usize {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| result.indices.len()) }
+}
+
+/// The nearest point of each row, as a row of the other cloud, the lowest among those equally near;
+/// FARPOINT_NONE for rows that were left out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest_result_indices(
+    result: *const farpoint_nearest_result,
+) -> *const usize {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), |result| result.indices.as_ptr()) }
+}
+
+/// The distance of each row to its nearest point as it is computed: squared with norm 2. NaN for rows
+/// that were left out. NULL if the points were not `float`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest_result_raw_distances_f32(
+    result: *const farpoint_nearest_result,
+) -> *const f32 {
+    let numbers = |result: &farpoint_nearest_result| match &result.found {
+        Either::Single(found) => found.raw_distances.as_ptr(),
+        Either::Double(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), numbers) }
+}
+
+/// The same for points of type `double`; NULL if they were not.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest_result_raw_distances_f64(
+    result: *const farpoint_nearest_result,
+) -> *const f64 {
+    let numbers = |result: &farpoint_nearest_result| match &result.found {
+        Either::Double(found) => found.raw_distances.as_ptr(),
+        Either::Single(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), numbers) }
+}
+
+/// Mean of the raw distances: squared with norm 2, as most libraries compute one side of the Chamfer
+/// distance.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest_result_mean(
+    result: *const farpoint_nearest_result,
+) -> f64 {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, f64::NAN, |result| of_either!(&result.found, found => found.mean())) }
+}
+
+/// Mean of the distances, not squared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest_result_mean_distance(
+    result: *const farpoint_nearest_result,
+) -> f64 {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe {
+        read(result, f64::NAN, |result| of_either!(&result.found, found => found.mean_distance()))
+    }
+}
+
+/// Largest distance, not squared: the one-sided Hausdorff distance.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest_result_max_distance(
+    result: *const farpoint_nearest_result,
+) -> f64 {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe {
+        read(
+            result,
+            f64::NAN,
+            |result| of_either!(&result.found, found => found.max_distance().to_f64()),
+        )
+    }
+}
+
+/// Share of the rows whose nearest point is within `threshold`, in the unit of the coordinates.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest_result_share_within(
+    result: *const farpoint_nearest_result,
+    threshold: f64,
+) -> f64 {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe {
+        read(
+            result,
+            f64::NAN,
+            |result| of_either!(&result.found, found => found.share_within(threshold)),
+        )
+    }
+}
+
+/// Rows that were left out because they hold NaN or infinity.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_nearest_result_dropped(
+    result: *const farpoint_nearest_result,
+) -> usize {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.dropped)) }
+}
+
+/// Indices or numbers as C has them: what stands for "none" does so there, too.
+pub(super) fn sizes(numbers: &[u32]) -> Vec<usize> {
+    let size = |&number: &u32| if number == u32::MAX { usize::MAX } else { number as usize };
+    numbers.iter().map(size).collect()
+}
+
+/// How a search for nearest points is run, and what is asked.
+///
+/// # Safety
+/// NULL, or as large as its first member says.
+pub(super) unsafe fn asked(
+    options: *const farpoint_match_options,
+) -> Result<(Run, Matcher), Failure> {
+    // SAFETY: by this function's contract.
+    match unsafe { optional(options) }? {
+        None => Ok((Run::default(), Matcher::new())),
+        Some(options) => {
+            let run = options.run()?;
+            let job = options.job(run.bad_rows)?;
+            Ok((run, job))
+        }
+    }
+}
+
+/// # Safety
+/// As `farpoint_nearest` and `farpoint_nearest_batch`.
+unsafe fn nearest(
+    pairs: Pairs<'_>,
+    options: *const farpoint_match_options,
+) -> Result<Vec<farpoint_nearest_result>, Failure> {
+    // SAFETY: by this function's contract.
+    let (run, job) = unsafe { asked(options) }?;
+    run.observed(|place, observer| {
+        let found = in_precision!(pairs.precision()?, T => {
+            // SAFETY: by this function's contract.
+            let clouds = unsafe { pairs.read::<T>() }?;
+            on_place!(place, device => pairs.run(
+                &clouds,
+                observer,
+                |[a, b], observer| device.nearest(&job, a, b, observer),
+                |[a, b], observer| device.nearest_batch(&job, a, b, observer),
+            ))?
+        });
+        let single = |found| farpoint_nearest_result::new(Either::Single(Held::Alone(found)));
+        let double = |found| farpoint_nearest_result::new(Either::Double(Held::Alone(found)));
+        Ok(found.each(single, double))
+    })
+}

@@ -1,0 +1,91 @@
+//! Pairs of clouds, one or many.
+
+use crate::given::list;
+use crate::points::{farpoint_points, precision_of, read_all};
+use crate::run::{Number, Precision};
+use crate::status::Failure;
+use farpoint::{Observer, RawPoints};
+
+/// The clouds of pairs.
+#[derive(Clone, Copy)]
+pub(crate) struct Pairs<'a> {
+    a: &'a [farpoint_points],
+    b: &'a [farpoint_points],
+    /// Whether there is one pair that is no batch.
+    one: bool,
+}
+
+/// Pairs that C counts.
+///
+/// # Safety
+/// There are as many clouds on either side as counted, which nobody writes for as long as `'a`.
+///
+/// # Errors
+/// If an address is NULL.
+pub(crate) unsafe fn pairs<'a>(
+    a: *const farpoint_points,
+    b: *const farpoint_points,
+    count: usize,
+) -> Result<Pairs<'a>, Failure> {
+    // SAFETY: by this function's contract.
+    let (a, b) =
+        unsafe { (list(a, count, "the first clouds")?, list(b, count, "the second clouds")?) };
+    Ok(Pairs { a, b, one: false })
+}
+
+impl<'a> Pairs<'a> {
+    /// A single pair.
+    pub(crate) fn one(a: &'a farpoint_points, b: &'a farpoint_points) -> Self {
+        Self { a: std::slice::from_ref(a), b: std::slice::from_ref(b), one: true }
+    }
+
+    /// The precision of all clouds, which must be one.
+    pub(crate) fn precision(&self) -> Result<Precision, Failure> {
+        let precision = precision_of(self.a)?;
+        precision_of(self.b)?;
+        if let Some(b) = self.b.first() {
+            precision.expect(b.precision()?, "the second cloud")?;
+        }
+        Ok(precision)
+    }
+
+    /// The clouds of both sides.
+    ///
+    /// # Safety
+    /// As `farpoint_points::read` of each.
+    ///
+    /// # Errors
+    /// As there; the text names the cloud.
+    pub(crate) unsafe fn read<T: Number>(&self) -> Result<[Vec<RawPoints<'a, T>>; 2], Failure> {
+        let side = |clouds: &'a [farpoint_points], which: &str| {
+            let read = match (clouds, self.one) {
+                // SAFETY: by this function's contract.
+                ([cloud], true) => unsafe { cloud.read() }.map(|cloud| vec![cloud]),
+                // SAFETY: by this function's contract.
+                (clouds, _) => unsafe { read_all(clouds) },
+            };
+            read.map_err(|failure| failure.in_pair(which))
+        };
+        Ok([side(self.a, "first")?, side(self.b, "second")?])
+    }
+
+    /// Does one thing for the only pair and another for a batch: what the library says of an error
+    /// names a pair of a batch only.
+    pub(crate) fn run<T, R, E>(
+        &self,
+        [a, b]: &[Vec<RawPoints<'a, T>>; 2],
+        observer: Option<Observer<'_>>,
+        one: impl FnOnce([&RawPoints<'a, T>; 2], Option<Observer<'_>>) -> Result<R, E>,
+        many: impl FnOnce([&[RawPoints<'a, T>]; 2], Option<Observer<'_>>) -> Result<Vec<R>, E>,
+    ) -> Result<Vec<R>, E> {
+        match (&a[..], &b[..]) {
+            ([a], [b]) if self.one => one([a, b], observer).map(|result| vec![result]),
+            (a, b) => many([a, b], observer),
+        }
+    }
+}
+
+/// The result of the only pair.
+pub(crate) fn only<R>(results: Result<Vec<R>, Failure>) -> Result<R, Failure> {
+    results.map(|mut results| results.swap_remove(0))
+}

@@ -1,0 +1,283 @@
+//! Exact sampling.
+
+use crate::given::{Versioned, check_list, list, structure};
+use crate::handle::{free, give, give_all, read};
+use crate::options::farpoint_sample_options;
+use crate::points::{Cloud, farpoint_points, precision_of, read_all};
+use crate::run::{Either, Number, Place, in_precision, of_either, on_place};
+use crate::status::{Failure, invalid};
+use farpoint::{Device, Observer, Points, Sample, Sampler};
+use std::ffi::{CString, c_char};
+use std::ptr;
+
+/// A sample: indices in order of choice, and how far each was from those before it.
+///
+/// Made by farpoint_sample() and farpoint_sample_batch(), freed by farpoint_sample_result_free(). It
+/// never changes, so any number of threads may read it at a time. What its functions point to is
+/// valid until it is freed.
+pub struct farpoint_sample_result {
+    sample: Samples,
+    algorithm: CString,
+}
+
+type Samples = Either<Sample<f32>, Sample<f64>>;
+
+impl From<Samples> for farpoint_sample_result {
+    fn from(sample: Samples) -> Self {
+        let algorithm = of_either!(&sample, one => one.algorithm.to_string());
+        // Names of algorithms have no zeros.
+        Self { sample, algorithm: CString::new(algorithm).unwrap_or_default() }
+    }
+}
+
+/// Samples a cloud by exact farthest point sampling.
+///
+/// Device, threads, instruction set and algorithm never change a sample. The first sample is the
+/// first usable row unless the options say otherwise; then always the point farthest from all
+/// chosen before, the one of lowest index among equals.
+///
+/// @param points   the cloud
+/// @param options  what is asked; not NULL, as it says how many samples
+/// @param result   is set to the sample, to be freed by farpoint_sample_result_free(); to NULL on an
+///                 error
+/// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_sample(
+    points: farpoint_points,
+    options: *const farpoint_sample_options,
+    result: *mut *mut farpoint_sample_result,
+) -> i32 {
+    // SAFETY: the header asks for a place for a result, or NULL.
+    unsafe { give(result, || sample(&points, options)) }
+}
+
+/// Samples many clouds, spread over all threads. A sample does not depend on its batch.
+///
+/// @param clouds        the clouds, all of one scalar type
+/// @param cloud_count   number of clouds; 0 is fine
+/// @param options       what is asked: one structure for all clouds, or an array of one per cloud,
+///                      all of one `size`. How the call is run (threads, device, progress, ...) is
+///                      taken from the first
+/// @param option_count  1 or `cloud_count`
+/// @param results       `cloud_count` places, which are set to the samples, each to be freed by
+///                      farpoint_sample_result_free(); all to NULL on an error
+/// @return FARPOINT_OK or another status; the text names the first cloud at fault
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_sample_batch(
+    clouds: *const farpoint_points,
+    cloud_count: usize,
+    options: *const farpoint_sample_options,
+    option_count: usize,
+    results: *mut *mut farpoint_sample_result,
+) -> i32 {
+    // SAFETY: the header asks for as many places as clouds.
+    unsafe {
+        give_all(results, cloud_count, || {
+            // SAFETY: the header asks for as many clouds and options as counted.
+            let clouds = list(clouds, cloud_count, "clouds")?;
+            batch(clouds, &all_options(options, option_count, cloud_count)?)
+        })
+    }
+}
+
+/// Frees a sample. NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_sample_result_free(result: *mut farpoint_sample_result) {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { free(result) }
+}
+
+/// Number of samples; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_sample_result_count(
+    result: *const farpoint_sample_result,
+) -> usize {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| of_either!(&result.sample, one => one.len())) }
+}
+
+/// Rows of the cloud in order of choice, all different: farpoint_sample_result_count() of them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_sample_result_indices(
+    result: *const farpoint_sample_result,
+) -> *const usize {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe {
+        read(result, ptr::null(), |result| of_either!(&result.sample, one => one.indices.as_ptr()))
+    }
+}
+
+/// The squared distance of each sample to the nearest one before it; infinite for those that the
+/// sampling was started from. NULL if the points were not `float`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_sample_result_squared_distances_f32(
+    result: *const farpoint_sample_result,
+) -> *const f32 {
+    let distances = |result: &farpoint_sample_result| match &result.sample {
+        Either::Single(one) => one.squared_distances.as_ptr(),
+        Either::Double(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), distances) }
+}
+
+/// The same for points of type `double`; NULL if they were not.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_sample_result_squared_distances_f64(
+    result: *const farpoint_sample_result,
+) -> *const f64 {
+    let distances = |result: &farpoint_sample_result| match &result.sample {
+        Either::Double(one) => one.squared_distances.as_ptr(),
+        Either::Single(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), distances) }
+}
+
+/// The largest distance of any point to its nearest sample, in the unit of the coordinates: infinite
+/// if nothing was chosen; NaN for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_sample_result_covering_radius(
+    result: *const farpoint_sample_result,
+) -> f64 {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe {
+        read(
+            result,
+            f64::NAN,
+            |result| of_either!(&result.sample, one => farpoint::Scalar::to_f64(one.covering_radius())),
+        )
+    }
+}
+
+/// Rows that were left out because they hold NaN or infinity.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_sample_result_dropped(
+    result: *const farpoint_sample_result,
+) -> usize {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| of_either!(&result.sample, one => one.dropped)) }
+}
+
+/// The algorithm that ran, with its options, as text; "" for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_sample_result_algorithm(
+    result: *const farpoint_sample_result,
+) -> *const c_char {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, c"".as_ptr(), |result| result.algorithm.as_ptr()) }
+}
+
+/// # Safety
+/// As `farpoint_sample`.
+unsafe fn sample(
+    points: &farpoint_points,
+    options: *const farpoint_sample_options,
+) -> Result<farpoint_sample_result, Failure> {
+    // SAFETY: by this function's contract.
+    let options = unsafe { structure(options) }?;
+    let run = options.run()?;
+    // SAFETY: by this function's contract.
+    let job = unsafe { options.job(run.bad_rows) }?;
+    let sample = run.observed(|place, observer| {
+        let sample = in_precision!(points.precision()?, T => {
+            // SAFETY: by this function's contract.
+            let cloud = unsafe { options.wanted().of(points.read::<T>()?) }?;
+            match cloud {
+                Cloud::All(points) => one(place, &job, &points, observer),
+                Cloud::Some(points) => one(place, &job, &points, observer),
+            }?
+        });
+        Ok::<_, Failure>(sample)
+    })?;
+    Ok(sample.into())
+}
+
+fn one<T: Number, P: Points<T>>(
+    place: &Place,
+    job: &Sampler,
+    points: &P,
+    observer: Option<Observer<'_>>,
+) -> Result<Sample<T>, Failure> {
+    on_place!(place, device => device.sample(job, points, observer))
+}
+
+/// The options of a batch: one for all clouds, or one each.
+///
+/// # Safety
+/// `options` are NULL, or as many structures, each as large as its first member says.
+unsafe fn all_options(
+    options: *const farpoint_sample_options,
+    count: usize,
+    clouds: usize,
+) -> Result<Vec<farpoint_sample_options>, Failure> {
+    if count != 1 && count != clouds {
+        return Err(invalid(format!(
+            "{count} options for {clouds} clouds; give one for all, or one for each"
+        )));
+    }
+    let mut all: Vec<farpoint_sample_options> = Vec::new();
+    for cloud in 0..count {
+        let bytes = all.first().map_or(0, |first| first.size);
+        let address = options.wrapping_byte_add(cloud * bytes);
+        // SAFETY: by this function's contract; the first one's size is that of all.
+        let one = unsafe { structure(address) }?;
+        if cloud == 0 {
+            // In an array, sizes are whole numbers of the alignment, and all must fit.
+            let bytes = count.checked_mul(one.size).ok_or_else(|| invalid("too many options"))?;
+            check_list(options.cast::<u8>(), bytes, "bytes of the options")?;
+        } else if one.size != bytes {
+            let name = farpoint_sample_options::NAME;
+            return Err(invalid(format!(
+                "{name} {cloud} has the size {}, the first one {bytes}; give all the same",
+                one.size
+            )));
+        }
+        all.push(one);
+    }
+    Ok(all)
+}
+
+/// # Safety
+/// As `farpoint_sample_batch`.
+unsafe fn batch(
+    clouds: &[farpoint_points],
+    options: &[farpoint_sample_options],
+) -> Result<Vec<farpoint_sample_result>, Failure> {
+    let Some(first) = options.first() else { return Ok(Vec::new()) };
+    let run = first.run()?;
+    let job = |(cloud, options): (usize, &farpoint_sample_options)| {
+        let bad_rows = options.run()?.bad_rows;
+        // SAFETY: by this function's contract.
+        unsafe { options.job(bad_rows) }.map_err(|failure| failure.of_cloud(cloud))
+    };
+    let jobs = options.iter().enumerate().map(job).collect::<Result<Vec<_>, _>>()?;
+    run.observed(|place, observer| {
+        let samples = in_precision!(precision_of(clouds)?, T => {
+            // SAFETY: by this function's contract.
+            let clouds = unsafe { wanted::<T>(clouds, options) }?;
+            on_place!(place, device => device.sample_batch(&jobs, &clouds, observer))?
+        });
+        Ok(samples
+            .each(|sample| Samples::Single(sample).into(), |sample| Samples::Double(sample).into()))
+    })
+}
+
+/// The wanted rows of each cloud.
+///
+/// # Safety
+/// As `farpoint_sample_batch`.
+unsafe fn wanted<'a, T: Number>(
+    clouds: &'a [farpoint_points],
+    options: &[farpoint_sample_options],
+) -> Result<Vec<Cloud<'a, T>>, Failure> {
+    // SAFETY: by this function's contract.
+    let clouds = unsafe { read_all::<T>(clouds) }?;
+    let wanted = |(cloud, points)| {
+        let options = if options.len() == 1 { &options[0] } else { &options[cloud] };
+        // SAFETY: by this function's contract.
+        let wanted = unsafe { options.wanted().of(points) };
+        wanted.map_err(|failure| failure.of_cloud(cloud))
+    };
+    clouds.into_iter().enumerate().map(wanted).collect()
+}

@@ -1,0 +1,189 @@
+//! Several neighbors of each point: the k nearest, or those in a ball.
+
+use crate::calls::nearest::sizes;
+use crate::calls::pairs::{Pairs, only, pairs};
+use crate::given::structure;
+use crate::handle::{free, give, give_all, read};
+use crate::options::farpoint_search_options;
+use crate::points::farpoint_points;
+use crate::run::{Either, Run, in_precision, of_either, on_place};
+use crate::status::Failure;
+use farpoint::{Device, Neighbors, Searcher};
+use std::ptr;
+
+/// For each row of a cloud its neighbors in another: `k` places per row, filled from the first.
+///
+/// Made by farpoint_search() and farpoint_search_batch(), freed by farpoint_neighbors_result_free().
+/// It never changes, so any number of threads may read it at a time.
+pub struct farpoint_neighbors_result {
+    pub(super) found: Found,
+    indices: Vec<usize>,
+    counts: Vec<usize>,
+}
+
+type Found = Either<Neighbors<f32>, Neighbors<f64>>;
+
+impl From<Found> for farpoint_neighbors_result {
+    fn from(found: Found) -> Self {
+        let (indices, counts) =
+            of_either!(&found, found => (sizes(&found.all_indices), sizes(&found.counts)));
+        Self { found, indices, counts }
+    }
+}
+
+/// The neighbors in `y` of each point of `x`, at most `k`: the nearest (kNN), or those in a ball
+/// (ball query).
+///
+/// @param x        the cloud whose points ask
+/// @param y        the cloud that is searched; of the same scalar type and as many dimensions
+/// @param options  what is asked; not NULL, as it says how many neighbors
+/// @param result   is set to the neighbors, to be freed by farpoint_neighbors_result_free(); to NULL
+///                 on an error
+/// @return FARPOINT_OK or another status; farpoint_last_error() then has the text
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_search(
+    x: farpoint_points,
+    y: farpoint_points,
+    options: *const farpoint_search_options,
+    result: *mut *mut farpoint_neighbors_result,
+) -> i32 {
+    // SAFETY: the header asks for places, clouds and options as described.
+    unsafe { give(result, || only(search(Pairs::one(&x, &y), options))) }
+}
+
+/// farpoint_search() for many pairs of clouds, spread over all threads.
+///
+/// @param x           the clouds whose points ask, all of one scalar type
+/// @param y           the clouds that are searched
+/// @param pair_count  number of pairs; 0 is fine
+/// @param options     what is asked of all pairs; not NULL
+/// @param results     `pair_count` places, which are set to the results; all to NULL on an error
+/// @return FARPOINT_OK or another status; the text names the first pair at fault
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_search_batch(
+    x: *const farpoint_points,
+    y: *const farpoint_points,
+    pair_count: usize,
+    options: *const farpoint_search_options,
+    results: *mut *mut farpoint_neighbors_result,
+) -> i32 {
+    // SAFETY: the header asks for places, clouds and options as described.
+    unsafe { give_all(results, pair_count, || search(pairs(x, y, pair_count)?, options)) }
+}
+
+/// Frees neighbors. NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_neighbors_result_free(result: *mut farpoint_neighbors_result) {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { free(result) }
+}
+
+/// Number of rows, those left out among them; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_neighbors_result_rows(
+    result: *const farpoint_neighbors_result,
+) -> usize {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| result.counts.len()) }
+}
+
+/// Places of a row: the `k` that was asked for. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_neighbors_result_k(
+    result: *const farpoint_neighbors_result,
+) -> usize {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.k)) }
+}
+
+/// Neighbors of each row, at most `k`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_neighbors_result_counts(
+    result: *const farpoint_neighbors_result,
+) -> *const usize {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), |result| result.counts.as_ptr()) }
+}
+
+/// The neighbors of all rows, `rows * k` rows of the other cloud: those of row `i` begin at `i * k`.
+/// FARPOINT_NONE in places without a neighbor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_neighbors_result_indices(
+    result: *const farpoint_neighbors_result,
+) -> *const usize {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), |result| result.indices.as_ptr()) }
+}
+
+/// The distance of each neighbor as it is computed: squared with norm 2. Infinite in places without a
+/// neighbor. NULL if the points were not `float`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_neighbors_result_raw_distances_f32(
+    result: *const farpoint_neighbors_result,
+) -> *const f32 {
+    let numbers = |result: &farpoint_neighbors_result| match &result.found {
+        Either::Single(found) => found.all_distances.as_ptr(),
+        Either::Double(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), numbers) }
+}
+
+/// The same for points of type `double`; NULL if they were not.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_neighbors_result_raw_distances_f64(
+    result: *const farpoint_neighbors_result,
+) -> *const f64 {
+    let numbers = |result: &farpoint_neighbors_result| match &result.found {
+        Either::Double(found) => found.all_distances.as_ptr(),
+        Either::Single(_) => ptr::null(),
+    };
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, ptr::null(), numbers) }
+}
+
+/// Rows that were left out because they hold NaN or infinity.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn farpoint_neighbors_result_dropped(
+    result: *const farpoint_neighbors_result,
+) -> usize {
+    // SAFETY: the header asks for NULL or a result that is not freed.
+    unsafe { read(result, 0, |result| of_either!(&result.found, found => found.dropped)) }
+}
+
+/// How a search is run, and what is asked.
+///
+/// # Safety
+/// NULL, or as large as its first member says.
+pub(super) unsafe fn asked(
+    options: *const farpoint_search_options,
+) -> Result<(Run, Searcher), Failure> {
+    // SAFETY: by this function's contract.
+    let options = unsafe { structure(options) }?;
+    let run = options.run()?;
+    let job = options.job(run.bad_rows)?;
+    Ok((run, job))
+}
+
+/// # Safety
+/// As `farpoint_search` and `farpoint_search_batch`.
+unsafe fn search(
+    pairs: Pairs<'_>,
+    options: *const farpoint_search_options,
+) -> Result<Vec<farpoint_neighbors_result>, Failure> {
+    // SAFETY: by this function's contract.
+    let (run, job) = unsafe { asked(options) }?;
+    run.observed(|place, observer| {
+        let found = in_precision!(pairs.precision()?, T => {
+            // SAFETY: by this function's contract.
+            let clouds = unsafe { pairs.read::<T>() }?;
+            on_place!(place, device => pairs.run(
+                &clouds,
+                observer,
+                |[x, y], observer| device.search(&job, x, y, observer),
+                |[x, y], observer| device.search_batch(&job, x, y, observer),
+            ))?
+        });
+        Ok(found.each(|found| Found::Single(found).into(), |found| Found::Double(found).into()))
+    })
+}

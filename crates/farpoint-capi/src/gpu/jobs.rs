@@ -1,0 +1,323 @@
+//! Jobs on clouds in the memory of a GPU: what C hands over, as farpoint-cuda takes it.
+
+use super::{
+    farpoint_cuda_batch, farpoint_cuda_neighbors, farpoint_cuda_pairs, farpoint_cuda_side,
+};
+use crate::given::{places, structure};
+use crate::options::{farpoint_match_options, farpoint_sample_options, farpoint_search_options};
+use crate::run::{Place, Precision, Run, gpu};
+use crate::status::{Failure, invalid};
+use farpoint::{BadRows, Matcher, Sampler, Searcher};
+use farpoint_cuda::{
+    CudaScalar, DeviceBatch, DeviceClouds, DevicePairs, DeviceSearch, DeviceSide, Gpu, Stream,
+};
+use std::ffi::c_void;
+use std::marker::PhantomData;
+
+/// # Safety
+/// A number can be written at `count`, or it is NULL.
+pub(crate) unsafe fn device_count(count: *mut usize) -> Result<(), Failure> {
+    // SAFETY: by this function's contract.
+    let place = unsafe { places(count, 1, "the place for the number") }?;
+    place[0].write(0);
+    place[0].write(farpoint_cuda::device_count()?);
+    Ok(())
+}
+
+/// The caller's stream.
+///
+/// # Safety
+/// It is one of the GPU's primary context, and stays one until the last clone is dropped.
+unsafe fn stream(gpu: &Gpu, stream: *mut c_void) -> Stream {
+    // SAFETY: by this function's contract; cudaStream_t and CUstream are the same address.
+    unsafe { Stream::borrowed(gpu, stream.addr() as u64) }
+}
+
+/// # Safety
+/// As `farpoint_cuda_check_stream`.
+pub(crate) unsafe fn check_stream(number: i32, raw: *mut c_void) -> Result<(), Failure> {
+    // SAFETY: by this function's contract.
+    Ok(unsafe { stream(&gpu(number)?, raw) }.check()?)
+}
+
+/// The GPU of a job on device memory, for which the CPU's options are not.
+fn gpu_of(run: Run, threads: usize, instruction_set: i32) -> Result<Gpu, Failure> {
+    let set = [
+        (threads != 0, "threads"),
+        (instruction_set != 0, "instruction_set"),
+        (run.is_heard(), "progress"),
+        (run.bad_rows != BadRows::Error, "bad_rows"),
+    ];
+    if let Some((_, member)) = set.iter().find(|(set, _)| *set) {
+        return Err(invalid(format!(
+            "{member} is set, which clouds in device memory do not have; leave it 0"
+        )));
+    }
+    match run.place {
+        Place::Gpu(gpu) => Ok(gpu),
+        Place::Cpu(_) => Err(invalid("device is the CPU; set it to FARPOINT_CUDA (1)")),
+    }
+}
+
+fn sampler(options: &farpoint_sample_options) -> Result<(Gpu, Sampler), Failure> {
+    let set = [
+        (options.start_count != 0 || options.random_start != 0, "starts", "those of the batch"),
+        (!options.rows.is_null() || options.row_count != 0, "rows", "gathered points"),
+        (!options.mask.is_null(), "mask", "gathered points"),
+    ];
+    if let Some((_, member, instead)) = set.iter().find(|(set, ..)| *set) {
+        let text = format!("{member} is set, which is of host memory; give {instead}");
+        return Err(invalid(text));
+    }
+    let run = options.run()?;
+    // SAFETY: no starts; the text is as the header says, which every caller has asked for.
+    let job = unsafe { options.job(run.bad_rows) }?;
+    Ok((gpu_of(run, options.threads, options.instruction_set)?, job))
+}
+
+fn matcher(options: &farpoint_match_options) -> Result<(Gpu, Matcher), Failure> {
+    let run = options.run()?;
+    let job = options.job(run.bad_rows)?;
+    Ok((gpu_of(run, options.threads, options.instruction_set)?, job))
+}
+
+fn searcher(options: &farpoint_search_options) -> Result<(Gpu, Searcher), Failure> {
+    let run = options.run()?;
+    let job = options.job(run.bad_rows)?;
+    Ok((gpu_of(run, options.threads, options.instruction_set)?, job))
+}
+
+/// Does the same in the precision of what is in device memory; flags must be 0.
+macro_rules! typed {
+    ($given:expr, $T:ident => $work:expr) => {
+        match ($given.flags, Precision::of($given.scalar)?) {
+            (0, Precision::Single) => {
+                type $T = f32;
+                $work
+            }
+            (0, Precision::Double) => {
+                type $T = f64;
+                $work
+            }
+            (flags, _) => Err(invalid(format!("flags are {flags}; give 0"))),
+        }
+    };
+}
+
+/// # Safety
+/// As `farpoint_cuda_sample`.
+pub(crate) unsafe fn sample(
+    batch: *const farpoint_cuda_batch,
+    options: *const farpoint_sample_options,
+    raw: *mut c_void,
+) -> Result<(), Failure> {
+    // SAFETY: by this function's contract.
+    let (batch, options) = unsafe { (structure(batch)?, structure(options)?) };
+    let (gpu, job) = sampler(&options)?;
+    // SAFETY: by this function's contract: the stream, and all that the batch describes.
+    typed!(batch, T => unsafe {
+        Ok(gpu.enqueue_sample::<T>(&job, &stream(&gpu, raw), &batch.described()?)?)
+    })
+}
+
+/// # Safety
+/// As `farpoint_cuda_sample_scratch`.
+pub(crate) unsafe fn sample_scratch(
+    batch: *const farpoint_cuda_batch,
+    options: *const farpoint_sample_options,
+    bytes: *mut usize,
+) -> Result<(), Failure> {
+    // SAFETY: by this function's contract.
+    let (batch, options, place) =
+        unsafe { (structure(batch)?, structure(options)?, places(bytes, 1, "bytes")?) };
+    let (gpu, job) = sampler(&options)?;
+    let wanted = job.amount.limit(batch.rows)?;
+    let bytes: Result<usize, Failure> = typed!(batch, T => Ok(gpu.sample_scratch_bytes::<T>(
+        &job, batch.clouds, batch.rows, batch.dimensions, wanted,
+    )));
+    place[0].write(bytes?);
+    Ok(())
+}
+
+/// # Safety
+/// As `farpoint_cuda_check_rows`.
+pub(crate) unsafe fn check_rows(
+    batch: *const farpoint_cuda_batch,
+    number: i32,
+    raw: *mut c_void,
+    [counts, firsts]: [*mut i64; 2],
+) -> Result<(), Failure> {
+    // SAFETY: by this function's contract.
+    let batch = unsafe { structure(batch) }?;
+    if counts.is_null() || firsts.is_null() {
+        return Err(invalid("the address of counts or firsts is NULL"));
+    }
+    let gpu = gpu(number)?;
+    // SAFETY: by this function's contract: the stream, the batch, and both arrays.
+    typed!(batch, T => unsafe {
+        let stream = stream(&gpu, raw);
+        let (counts, firsts) = (counts.addr() as u64, firsts.addr() as u64);
+        Ok(farpoint_cuda::check_bad::<T>(&stream, &batch.described()?, counts, firsts)?)
+    })
+}
+
+/// # Safety
+/// As `farpoint_cuda_nearest`.
+pub(crate) unsafe fn nearest(
+    pairs: *const farpoint_cuda_pairs,
+    options: *const farpoint_match_options,
+    raw: *mut c_void,
+) -> Result<(), Failure> {
+    // SAFETY: by this function's contract.
+    let (pairs, options) = unsafe { (structure(pairs)?, structure(options)?) };
+    let (gpu, job) = matcher(&options)?;
+    // SAFETY: by this function's contract: the stream, and all that the pairs describe.
+    typed!(pairs, T => unsafe {
+        Ok(gpu.enqueue_nearest::<T>(&job, &stream(&gpu, raw), &pairs.described()?)?)
+    })
+}
+
+/// # Safety
+/// As `farpoint_cuda_nearest_scratch`.
+pub(crate) unsafe fn nearest_scratch(
+    pairs: *const farpoint_cuda_pairs,
+    options: *const farpoint_match_options,
+    bytes: *mut usize,
+) -> Result<(), Failure> {
+    // SAFETY: by this function's contract.
+    let (pairs, options, place) =
+        unsafe { (structure(pairs)?, structure(options)?, places(bytes, 1, "bytes")?) };
+    let (gpu, job) = matcher(&options)?;
+    let bytes: Result<usize, Failure> =
+        typed!(pairs, T => Ok(gpu.nearest_scratch_bytes::<T>(&job, &pairs.described()?)));
+    place[0].write(bytes?);
+    Ok(())
+}
+
+/// # Safety
+/// As `farpoint_cuda_search`.
+pub(crate) unsafe fn search(
+    neighbors: *const farpoint_cuda_neighbors,
+    options: *const farpoint_search_options,
+    raw: *mut c_void,
+) -> Result<(), Failure> {
+    // SAFETY: by this function's contract.
+    let (neighbors, options) = unsafe { (structure(neighbors)?, structure(options)?) };
+    let (gpu, job) = searcher(&options)?;
+    // SAFETY: by this function's contract: the stream, and all that the search describes.
+    typed!(neighbors, T => unsafe {
+        Ok(gpu.enqueue_search::<T>(&job, &stream(&gpu, raw), &neighbors.described()?)?)
+    })
+}
+
+/// # Safety
+/// As `farpoint_cuda_search_scratch`.
+pub(crate) unsafe fn search_scratch(
+    neighbors: *const farpoint_cuda_neighbors,
+    options: *const farpoint_search_options,
+    bytes: *mut usize,
+) -> Result<(), Failure> {
+    // SAFETY: by this function's contract.
+    let (neighbors, options, place) =
+        unsafe { (structure(neighbors)?, structure(options)?, places(bytes, 1, "bytes")?) };
+    let (gpu, job) = searcher(&options)?;
+    job.check()?;
+    let bytes: Result<usize, Failure> =
+        typed!(neighbors, T => Ok(gpu.search_scratch_bytes::<T>(&job, &neighbors.described()?)));
+    place[0].write(bytes?);
+    Ok(())
+}
+
+/// An address in device memory, unless it is NULL.
+fn given<T>(address: *const T) -> Option<u64> {
+    (!address.is_null()).then_some(address.addr() as u64)
+}
+
+/// Strides in numbers of this type.
+fn strides<T>(bytes: [isize; 2]) -> Result<[i64; 2], Failure> {
+    let size = size_of::<T>() as isize;
+    match bytes.iter().find(|&&bytes| bytes % size != 0) {
+        Some(bytes) => Err(invalid(format!(
+            "a stride of {bytes} bytes in device memory; strides there are multiples of {size} bytes"
+        ))),
+        None => Ok(bytes.map(|bytes| (bytes / size) as i64)),
+    }
+}
+
+fn scratch(address: *mut c_void, bytes: usize) -> Option<(u64, usize)> {
+    given(address).map(|address| (address, bytes))
+}
+
+impl farpoint_cuda_batch {
+    fn described<T: CudaScalar>(&self) -> Result<DeviceBatch<T>, Failure> {
+        Ok(DeviceBatch {
+            points: self.points.addr() as u64,
+            strides: strides::<T>([self.point_stride, self.axis_stride])?,
+            dims: self.dimensions,
+            clouds: self.clouds,
+            rows: self.rows,
+            offsets: given(self.offsets),
+            lengths: given(self.lengths),
+            samples: given(self.samples),
+            slots: given(self.slots),
+            starts: given(self.starts).map(|starts| (starts, self.start_count)),
+            indices: self.indices.addr() as u64,
+            values: given(self.squared_distances),
+            covering: given(self.squared_covering_radii),
+            chosen: given(self.counts),
+            scratch: scratch(self.scratch, self.scratch_size),
+            precision: PhantomData,
+        })
+    }
+}
+
+impl farpoint_cuda_side {
+    fn side<T>(&self, distances: *mut c_void, indices: *mut i64) -> Result<DeviceSide, Failure> {
+        Ok(DeviceSide {
+            points: self.points.addr() as u64,
+            strides: strides::<T>([self.point_stride, self.axis_stride])?,
+            rows: self.rows,
+            offsets: given(self.offsets),
+            lengths: given(self.lengths),
+            distances: given(distances),
+            indices: given(indices),
+        })
+    }
+
+    fn clouds<T>(&self) -> Result<DeviceClouds, Failure> {
+        Ok(DeviceClouds {
+            points: self.points.addr() as u64,
+            strides: strides::<T>([self.point_stride, self.axis_stride])?,
+            rows: self.rows,
+            offsets: given(self.offsets),
+            lengths: given(self.lengths),
+            index: None,
+        })
+    }
+}
+
+impl farpoint_cuda_pairs {
+    fn described<T: CudaScalar>(&self) -> Result<DevicePairs<T>, Failure> {
+        let a = self.a.side::<T>(self.raw_distances_a, self.indices_a)?;
+        let b = self.b.side::<T>(self.raw_distances_b, self.indices_b)?;
+        Ok(DevicePairs {
+            sides: [a, b],
+            dims: self.dimensions,
+            pairs: self.pairs,
+            scratch: scratch(self.scratch, self.scratch_size),
+            precision: PhantomData,
+        })
+    }
+}
+
+impl farpoint_cuda_neighbors {
+    fn described<T: CudaScalar>(&self) -> Result<DeviceSearch<T>, Failure> {
+        let (x, y) = (self.x.clouds::<T>()?, self.y.clouds::<T>()?);
+        let search = DeviceSearch::new(x, y, self.clouds, self.dimensions).answers(
+            given(self.raw_distances),
+            given(self.indices),
+            given(self.counts),
+        );
+        Ok(DeviceSearch { scratch: scratch(self.scratch, self.scratch_size), ..search })
+    }
+}

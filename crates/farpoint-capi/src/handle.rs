@@ -1,0 +1,60 @@
+//! Results as C holds them: by address, until it frees them.
+
+use crate::given::places;
+use crate::status::{Failure, entry, value};
+use std::mem::MaybeUninit;
+
+/// Does the work of a call whose result C is to hold.
+///
+/// # Safety
+/// `place` is NULL, or a result's address can be written there.
+pub(crate) unsafe fn give<R>(place: *mut *mut R, work: impl FnOnce() -> Result<R, Failure>) -> i32 {
+    // SAFETY: by this function's contract.
+    unsafe { give_all(place, 1, || work().map(|result| vec![result])) }
+}
+
+/// The same for `count` results, of which C gets all or none.
+///
+/// # Safety
+/// `place` is NULL, or `count` addresses can be written there.
+pub(crate) unsafe fn give_all<R>(
+    place: *mut *mut R,
+    count: usize,
+    work: impl FnOnce() -> Result<Vec<R>, Failure>,
+) -> i32 {
+    entry(|| {
+        // SAFETY: by this function's contract.
+        let places = unsafe { places(place, count, "the place for the result") }?;
+        places.fill(MaybeUninit::new(std::ptr::null_mut()));
+        let results = work()?;
+        assert_eq!(results.len(), places.len(), "a result for each place");
+        for (place, result) in places.iter_mut().zip(results) {
+            place.write(Box::into_raw(Box::new(result)));
+        }
+        Ok(())
+    })
+}
+
+/// Reads a result; `otherwise` for NULL.
+///
+/// # Safety
+/// `result` is NULL, or was given to C and not freed yet.
+pub(crate) unsafe fn read<R, V>(result: *const R, otherwise: V, read: impl FnOnce(&R) -> V) -> V {
+    // SAFETY: by this function's contract; results never change.
+    let result = unsafe { result.as_ref() };
+    match result {
+        None => otherwise,
+        Some(result) => value(otherwise, || read(result)),
+    }
+}
+
+/// Frees a result.
+///
+/// # Safety
+/// `result` is NULL, or was given to C and not freed yet; nobody uses it any more.
+pub(crate) unsafe fn free<R>(result: *mut R) {
+    if !result.is_null() {
+        // SAFETY: made by `give_all` of a box, and C's to free by this function's contract.
+        value((), || drop(unsafe { Box::from_raw(result) }));
+    }
+}

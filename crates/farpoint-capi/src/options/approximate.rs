@@ -1,0 +1,175 @@
+//! What is asked of approximate samplers.
+
+use crate::constants::*;
+use crate::given::named;
+use crate::points::Wanted;
+use crate::progress::farpoint_progress_callback;
+use crate::status::{Failure, invalid};
+use farpoint::approximate::{Estimator, Keep, Method, Order};
+use farpoint::{Amount, ApproximateSampler, BadRows};
+use std::ffi::{c_char, c_void};
+
+/// What is asked of an approximate sampler. All zero but `size`: 0 points, drawn at random.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct farpoint_approximate_options {
+    /// `sizeof(farpoint_approximate_options)`: tells the library which members there are.
+    pub size: usize,
+    /// Threads to work on: see farpoint_run_options.
+    pub threads: usize,
+    /// FARPOINT_CPU or FARPOINT_CUDA.
+    pub device: i32,
+    /// Which GPU, from 0; 0 for the CPU.
+    pub device_number: i32,
+    /// FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+    pub instruction_set: i32,
+    /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+    pub bad_rows: i32,
+    /// Called now and then; may cancel. NULL if nobody listens.
+    pub progress: farpoint_progress_callback,
+    /// Passed to `progress`.
+    pub user: *mut c_void,
+    /// FARPOINT_METHOD_RANDOM or another.
+    pub method: i32,
+    /// How many points: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_ALL, or FARPOINT_CELL.
+    pub amount: i32,
+    /// Points, with FARPOINT_COUNT.
+    pub count: usize,
+    /// Share of the points, with FARPOINT_RATIO.
+    pub ratio: f64,
+    /// Size of a cell in the unit of the coordinates, with FARPOINT_CELL.
+    pub cell: f64,
+    /// Rows to start from, for FARPOINT_METHOD_NPDU and FARPOINT_METHOD_FASTPOINT. NULL: the first
+    /// usable row.
+    pub starts: *const usize,
+    /// Number of `starts`.
+    pub start_count: usize,
+    /// The seed of `random_start`.
+    pub seed: u64,
+    /// The seed of FARPOINT_METHOD_RANDOM and FARPOINT_KEEP_RANDOM.
+    pub method_seed: u64,
+    /// Not 0 to start at a point drawn by `seed`.
+    pub random_start: i32,
+    /// Which point of a cell FARPOINT_METHOD_GRID keeps: FARPOINT_KEEP_CENTER or another.
+    pub keep: i32,
+    /// In which order the windows of FARPOINT_METHOD_NPDU lie: FARPOINT_WINDOW_INPUT or another.
+    pub window_order: i32,
+    /// How FARPOINT_METHOD_FASTPOINT predicts: FARPOINT_ESTIMATOR_NETWORK or another.
+    pub estimator: i32,
+    /// Points of a window of FARPOINT_METHOD_NPDU; 0: 16 times the points per sample.
+    pub window: usize,
+    /// Bits per axis of FARPOINT_METHOD_MORTON, 1 to 21; 0: 10.
+    pub bits: usize,
+    /// The exact algorithm that FARPOINT_METHOD_FASTPOINT begins with, as in farpoint_sample_options.
+    pub algorithm: *const c_char,
+    /// Rows of the cloud that are to be sampled, as in farpoint_sample_options. NULL: all rows.
+    pub rows: *const usize,
+    /// Number of `rows`.
+    pub row_count: usize,
+    /// One byte per point, as in farpoint_sample_options. NULL: all rows.
+    pub mask: *const u8,
+}
+
+super::options!(farpoint_approximate_options, last: mask);
+
+impl farpoint_approximate_options {
+    /// What is asked of an approximate sampler.
+    ///
+    /// # Safety
+    /// Starts and algorithm are as the header says.
+    ///
+    /// # Errors
+    /// If a number or a text stands for nothing.
+    pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<ApproximateSampler, Failure> {
+        // SAFETY: by this function's contract.
+        let (method, start) = unsafe {
+            let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;
+            (self.method()?, start)
+        };
+        let job = ApproximateSampler::new(method, self.amount()?).bad_rows(bad_rows);
+        Ok(match start {
+            None => job,
+            Some(start) => job.start(start),
+        })
+    }
+
+    /// What is asked of centroids.
+    ///
+    /// # Errors
+    /// If the amount is none.
+    pub(crate) fn centroids(&self, bad_rows: BadRows) -> Result<ApproximateSampler, Failure> {
+        let grid = Method::Grid { keep: Keep::Center };
+        Ok(ApproximateSampler::new(grid, self.amount()?).bad_rows(bad_rows))
+    }
+
+    /// Which rows are to be sampled.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted { rows: self.rows, row_count: self.row_count, mask: self.mask }
+    }
+
+    fn amount(&self) -> Result<Amount, Failure> {
+        let amounts = [
+            (FARPOINT_COUNT, "FARPOINT_COUNT", Amount::Count(self.count)),
+            (FARPOINT_RATIO, "FARPOINT_RATIO", Amount::Ratio(self.ratio)),
+            (FARPOINT_ALL, "FARPOINT_ALL", Amount::All),
+            (FARPOINT_CELL, "FARPOINT_CELL", Amount::Cell(self.cell)),
+        ];
+        named(self.amount, "amount", &amounts)
+    }
+
+    /// # Safety
+    /// The algorithm is as the header says.
+    unsafe fn method(&self) -> Result<Method, Failure> {
+        let bits = match self.bits {
+            0 => 10,
+            bits => u32::try_from(bits)
+                .map_err(|_| invalid(format!("bits is {bits}; give 1 to 21, or 0 for 10")))?,
+        };
+        let window = (self.window > 0).then_some(self.window);
+        let (keep, order, estimator) = (self.keep()?, self.order()?, self.estimator()?);
+        // SAFETY: by this function's contract.
+        let first = unsafe { super::algorithm(self.algorithm) }?;
+        let methods = [
+            (
+                FARPOINT_METHOD_RANDOM,
+                "FARPOINT_METHOD_RANDOM",
+                Method::Random { seed: self.method_seed },
+            ),
+            (FARPOINT_METHOD_GRID, "FARPOINT_METHOD_GRID", Method::Grid { keep }),
+            (FARPOINT_METHOD_MORTON, "FARPOINT_METHOD_MORTON", Method::Morton { bits }),
+            (FARPOINT_METHOD_NPDU, "FARPOINT_METHOD_NPDU", Method::Npdu { window, order }),
+            (
+                FARPOINT_METHOD_FASTPOINT,
+                "FARPOINT_METHOD_FASTPOINT",
+                Method::FastPoint { first, estimator },
+            ),
+        ];
+        named(self.method, "method", &methods)
+    }
+
+    fn keep(&self) -> Result<Keep, Failure> {
+        let kept = [
+            (FARPOINT_KEEP_CENTER, "FARPOINT_KEEP_CENTER", Keep::Center),
+            (FARPOINT_KEEP_FIRST, "FARPOINT_KEEP_FIRST", Keep::First),
+            (FARPOINT_KEEP_RANDOM, "FARPOINT_KEEP_RANDOM", Keep::Random(self.method_seed)),
+        ];
+        named(self.keep, "keep", &kept)
+    }
+
+    fn order(&self) -> Result<Order, Failure> {
+        let orders = [
+            (FARPOINT_WINDOW_INPUT, "FARPOINT_WINDOW_INPUT", Order::Input),
+            (FARPOINT_WINDOW_MORTON, "FARPOINT_WINDOW_MORTON", Order::Morton),
+            (FARPOINT_WINDOW_NEIGHBORS, "FARPOINT_WINDOW_NEIGHBORS", Order::Neighbors),
+        ];
+        named(self.window_order, "window_order", &orders)
+    }
+
+    fn estimator(&self) -> Result<Estimator, Failure> {
+        let estimators = [
+            (FARPOINT_ESTIMATOR_NETWORK, "FARPOINT_ESTIMATOR_NETWORK", Estimator::Network),
+            (FARPOINT_ESTIMATOR_FIT, "FARPOINT_ESTIMATOR_FIT", Estimator::Fit),
+        ];
+        named(self.estimator, "estimator", &estimators)
+    }
+}

@@ -1,0 +1,118 @@
+//! What C asks for, in structures that tell their size, so that later versions can add members.
+
+mod run;
+
+mod sample;
+
+mod approximate;
+
+mod matching;
+
+mod search;
+
+pub use approximate::farpoint_approximate_options;
+pub use matching::farpoint_match_options;
+pub use run::farpoint_run_options;
+pub use sample::farpoint_sample_options;
+pub use search::farpoint_search_options;
+
+use crate::constants::*;
+use crate::given::{list, named, text};
+use crate::status::{Failure, invalid};
+use farpoint::{Algorithm, Method, Norm, Start};
+use std::ffi::c_char;
+
+/// What every options structure has: its version, and how the call is run. `$last` is the last member
+/// that version 0.1 knew; members that are added later come behind it.
+macro_rules! options {
+    ($name:ident, last: $last:ident) => {
+        // SAFETY: C's layout, the size first; numbers, and addresses and functions that may be NULL.
+        unsafe impl $crate::given::Versioned for $name {
+            const NAME: &str = stringify!($name);
+            const FIRST: usize = {
+                const fn size<S, M: Copy>(_: fn(&S) -> M) -> usize {
+                    size_of::<M>()
+                }
+                std::mem::offset_of!($name, $last) + size(|options: &$name| options.$last)
+            };
+        }
+
+        impl $name {
+            /// How the call is run.
+            pub(crate) fn run(&self) -> Result<$crate::run::Run, $crate::status::Failure> {
+                $crate::options::run::read(&$crate::options::farpoint_run_options {
+                    size: size_of::<$crate::options::farpoint_run_options>(),
+                    threads: self.threads,
+                    device: self.device,
+                    device_number: self.device_number,
+                    instruction_set: self.instruction_set,
+                    bad_rows: self.bad_rows,
+                    progress: self.progress,
+                    user: self.user,
+                })
+            }
+        }
+    };
+}
+use options;
+
+/// Where a sampler starts; the default if C says nothing.
+///
+/// # Safety
+/// There are as many starts as counted, if there are any.
+///
+/// # Errors
+/// If a random start is wanted, too.
+unsafe fn start(
+    starts: *const usize,
+    count: usize,
+    random: i32,
+    seed: u64,
+) -> Result<Option<Start>, Failure> {
+    match (count, random) {
+        (0, 0) => Ok(None),
+        (0, _) => Ok(Some(Start::Random(seed))),
+        (_, 0) => {
+            // SAFETY: by this function's contract.
+            let starts = unsafe { list(starts, count, "starts") }?;
+            Ok(Some(Start::Indices(starts.to_vec())))
+        }
+        _ => Err(invalid("starts and random_start are both set; set one of them")),
+    }
+}
+
+/// An algorithm by its text.
+///
+/// # Safety
+/// NULL, or a text of C.
+///
+/// # Errors
+/// If it is the text of none.
+unsafe fn algorithm(name: *const c_char) -> Result<Algorithm, Failure> {
+    // SAFETY: by this function's contract.
+    match unsafe { text(name, "algorithm") }? {
+        None => Ok(Algorithm::Auto),
+        Some(text) => {
+            text.parse().map_err(|error: farpoint::ParseError| invalid(error.to_string()))
+        }
+    }
+}
+
+fn norm(number: i32) -> Result<Norm, Failure> {
+    match number {
+        0 | 2 => Ok(Norm::Two),
+        1 => Ok(Norm::One),
+        other => Err(invalid(format!("norm is {other}; give 1 or 2, or 0 for 2"))),
+    }
+}
+
+fn method(number: i32) -> Result<Method, Failure> {
+    let methods = [
+        (FARPOINT_SEARCH_AUTO, "FARPOINT_SEARCH_AUTO", Method::Auto),
+        (FARPOINT_SEARCH_REFERENCE, "FARPOINT_SEARCH_REFERENCE", Method::Reference),
+        (FARPOINT_SEARCH_PLAIN, "FARPOINT_SEARCH_PLAIN", Method::Plain),
+        (FARPOINT_SEARCH_BRUTE, "FARPOINT_SEARCH_BRUTE", Method::Brute),
+        (FARPOINT_SEARCH_TREE, "FARPOINT_SEARCH_TREE", Method::Tree),
+    ];
+    named(number, "method", &methods)
+}

@@ -1,0 +1,91 @@
+//! How a call is run.
+
+use crate::constants::*;
+use crate::given::named;
+use crate::progress::{Listener, farpoint_progress_callback};
+use crate::run::{Place, Run};
+use crate::status::{Failure, invalid};
+use farpoint::{BadRows, Cpu, Level};
+use std::ffi::c_void;
+
+/// How a call is run. Every options structure begins with these members.
+///
+/// Set everything to zero, then `size`, then what is to differ: zero means the default everywhere.
+///
+/// @code
+/// farpoint_run_options options = {0};
+/// options.size = sizeof options;
+/// options.threads = 1;
+/// @endcode
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct farpoint_run_options {
+    /// `sizeof(farpoint_run_options)`: tells the library which members there are.
+    pub size: usize,
+    /// Threads to work on. 0: those of one pool for the whole process, one per core, which starts
+    /// when it is first needed. 1: the calling thread alone; no thread is ever started.
+    pub threads: usize,
+    /// FARPOINT_CPU or FARPOINT_CUDA.
+    pub device: i32,
+    /// Which GPU, from 0; 0 for the CPU.
+    pub device_number: i32,
+    /// FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+    pub instruction_set: i32,
+    /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+    pub bad_rows: i32,
+    /// Called now and then; may cancel. NULL if nobody listens.
+    pub progress: farpoint_progress_callback,
+    /// Passed to `progress`.
+    pub user: *mut c_void,
+}
+
+super::options!(farpoint_run_options, last: user);
+
+/// More threads than any machine has; each would be started.
+const MOST_THREADS: usize = 4096;
+
+/// How a call is run.
+pub(super) fn read(options: &farpoint_run_options) -> Result<Run, Failure> {
+    let bad_rows = [
+        (FARPOINT_BAD_ROWS_ERROR, "FARPOINT_BAD_ROWS_ERROR", BadRows::Error),
+        (FARPOINT_BAD_ROWS_SKIP, "FARPOINT_BAD_ROWS_SKIP", BadRows::Skip),
+    ];
+    let bad_rows = named(options.bad_rows, "bad_rows", &bad_rows)?;
+    let listener = Listener::new(options.progress, options.user);
+    Ok(Run::new(place(options)?, bad_rows, listener))
+}
+
+fn place(options: &farpoint_run_options) -> Result<Place, Failure> {
+    let devices = [(FARPOINT_CPU, "FARPOINT_CPU", false), (FARPOINT_CUDA, "FARPOINT_CUDA", true)];
+    let number = options.device_number;
+    match named(options.device, "device", &devices)? {
+        false if number != 0 => Err(invalid(format!(
+            "device_number is {number}, but the device is the CPU; set device to FARPOINT_CUDA (1), or device_number to 0"
+        ))),
+        false => Ok(Place::Cpu(cpu(options)?)),
+        #[cfg(feature = "cuda")]
+        true => crate::run::gpu(number).map(Place::Gpu),
+        #[cfg(not(feature = "cuda"))]
+        true => Err(crate::run::without_cuda()),
+    }
+}
+
+fn cpu(options: &farpoint_run_options) -> Result<Cpu, Failure> {
+    let levels = [
+        (FARPOINT_INSTRUCTIONS_BEST, "FARPOINT_INSTRUCTIONS_BEST", None),
+        (FARPOINT_INSTRUCTIONS_PORTABLE, "FARPOINT_INSTRUCTIONS_PORTABLE", Some(Level::Portable)),
+        (FARPOINT_INSTRUCTIONS_AVX2, "FARPOINT_INSTRUCTIONS_AVX2", Some(Level::Avx2)),
+        (FARPOINT_INSTRUCTIONS_AVX512, "FARPOINT_INSTRUCTIONS_AVX512", Some(Level::Avx512)),
+    ];
+    let mut cpu = Cpu::new();
+    if let Some(level) = named(options.instruction_set, "instruction_set", &levels)? {
+        cpu = cpu.level(level);
+    }
+    match options.threads {
+        0 => Ok(cpu),
+        threads if threads <= MOST_THREADS => Ok(cpu.threads(threads)),
+        threads => Err(invalid(format!(
+            "threads is {threads}; give 0 for all cores, or a number up to {MOST_THREADS}"
+        ))),
+    }
+}

@@ -1,0 +1,101 @@
+//! What is asked of exact sampling.
+
+use crate::constants::*;
+use crate::given::named;
+use crate::points::Wanted;
+use crate::progress::farpoint_progress_callback;
+use crate::status::Failure;
+use farpoint::{Amount, BadRows, Sampler};
+use std::ffi::{c_char, c_void};
+
+/// What is asked of exact sampling. All zero but `size`: 0 samples.
+///
+/// @code
+/// farpoint_sample_options options = {0};
+/// options.size = sizeof options;
+/// options.count = 512;
+/// @endcode
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct farpoint_sample_options {
+    /// `sizeof(farpoint_sample_options)`: tells the library which members there are.
+    pub size: usize,
+    /// Threads to work on: see farpoint_run_options.
+    pub threads: usize,
+    /// FARPOINT_CPU or FARPOINT_CUDA.
+    pub device: i32,
+    /// Which GPU, from 0; 0 for the CPU.
+    pub device_number: i32,
+    /// FARPOINT_INSTRUCTIONS_BEST or another. Never changes a result.
+    pub instruction_set: i32,
+    /// FARPOINT_BAD_ROWS_ERROR or FARPOINT_BAD_ROWS_SKIP.
+    pub bad_rows: i32,
+    /// Called now and then; may cancel. NULL if nobody listens.
+    pub progress: farpoint_progress_callback,
+    /// Passed to `progress`.
+    pub user: *mut c_void,
+    /// How many samples: FARPOINT_COUNT, FARPOINT_RATIO, FARPOINT_SPACING or FARPOINT_ALL.
+    pub amount: i32,
+    /// Not 0 to start at a point drawn by `seed`, the same on every machine.
+    pub random_start: i32,
+    /// Samples, with FARPOINT_COUNT.
+    pub count: usize,
+    /// Share of the points, with FARPOINT_RATIO.
+    pub ratio: f64,
+    /// Largest distance to the nearest sample, in the unit of the coordinates, with FARPOINT_SPACING.
+    pub spacing: f64,
+    /// Rows that come first, in this order: `start_count` of them. NULL: the first usable row.
+    pub starts: *const usize,
+    /// Number of `starts`.
+    pub start_count: usize,
+    /// The seed of `random_start`.
+    pub seed: u64,
+    /// The algorithm, with its options: `"peak"`, `"radius:nvox=24"`. NULL: the fastest. All give the
+    /// same samples.
+    pub algorithm: *const c_char,
+    /// Rows of the cloud that are to be sampled, each once: `row_count` of them. Ties go to the row
+    /// that is listed first, and the first listed row is the start unless others are given. Indices
+    /// and starts are rows of the whole cloud. NULL: all rows.
+    pub rows: *const usize,
+    /// Number of `rows`.
+    pub row_count: usize,
+    /// One byte per point of the cloud: those that are not 0 are sampled, as if listed in `rows` from
+    /// the first to the last. NULL: all rows. Not together with `rows`.
+    pub mask: *const u8,
+}
+
+super::options!(farpoint_sample_options, last: mask);
+
+impl farpoint_sample_options {
+    /// What is asked.
+    ///
+    /// # Safety
+    /// Starts and algorithm are as the header says.
+    ///
+    /// # Errors
+    /// If a number or a text stands for nothing.
+    pub(crate) unsafe fn job(&self, bad_rows: BadRows) -> Result<Sampler, Failure> {
+        let amounts = [
+            (FARPOINT_COUNT, "FARPOINT_COUNT", Amount::Count(self.count)),
+            (FARPOINT_RATIO, "FARPOINT_RATIO", Amount::Ratio(self.ratio)),
+            (FARPOINT_SPACING, "FARPOINT_SPACING", Amount::Spacing(self.spacing)),
+            (FARPOINT_ALL, "FARPOINT_ALL", Amount::All),
+        ];
+        let amount = named(self.amount, "amount", &amounts)?;
+        // SAFETY: by this function's contract.
+        let (start, algorithm) = unsafe {
+            let start = super::start(self.starts, self.start_count, self.random_start, self.seed)?;
+            (start, super::algorithm(self.algorithm)?)
+        };
+        let job = Sampler::new(amount).algorithm(algorithm).bad_rows(bad_rows);
+        Ok(match start {
+            None => job,
+            Some(start) => job.start(start),
+        })
+    }
+
+    /// Which rows are to be sampled.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted { rows: self.rows, row_count: self.row_count, mask: self.mask }
+    }
+}

@@ -1,0 +1,235 @@
+//! How C hands over coordinates.
+
+use crate::constants::{FARPOINT_BYTE_SWAPPED, FARPOINT_FLOAT64};
+use crate::given::list;
+use crate::run::{Number, Precision};
+use crate::status::{Failure, invalid};
+use farpoint::{Points, RawLayout, RawPoints, Selected, Subset};
+use std::ffi::c_void;
+
+/// A cloud: where its coordinates are. Nothing is copied, and nothing is kept after the call.
+///
+/// Coordinate `axis` of point `i` is the number at the address
+/// `data + i * point_stride + axis * axis_stride`, or, with `axis_offsets`, at
+/// `data + i * point_stride + axis_offsets[axis]`, all in bytes. Addresses need not be aligned.
+/// farpoint_dense() describes an array without gaps. Other examples, for `float`:
+///
+/// | memory | point_stride | axis_stride | axis_offsets |
+/// |---|---|---|---|
+/// | `float xyz[n][3]` | 12 | 4 | NULL |
+/// | `struct { float x, y, z, intensity; } points[n]` | 16 | 4 | NULL |
+/// | `float x[n], y[n], z[n]` in one block | 4 | 4 * n | NULL |
+/// | three arrays anywhere, `data` being the first | 4 | not used | the bytes from the first to each |
+/// | from the last point to the first | negative | 4 | NULL |
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct farpoint_points {
+    /// The first coordinate of the first point. May be NULL if `count` is 0.
+    pub data: *const c_void,
+    /// Number of points.
+    pub count: usize,
+    /// Coordinates of a point, at least 1.
+    pub dimensions: usize,
+    /// Bytes from a point to the next. May be negative; not 0, unless there is one point.
+    pub point_stride: isize,
+    /// Bytes from a coordinate to the next. May be negative; not 0, unless there is one coordinate.
+    /// Not looked at if there are `axis_offsets`.
+    pub axis_stride: isize,
+    /// `dimensions` numbers: where the coordinates of a point are, in bytes from the point. NULL if
+    /// `axis_stride` tells.
+    pub axis_offsets: *const isize,
+    /// The memory in which all coordinates must lie, if the library is to check that they do; NULL
+    /// if not.
+    pub buffer: *const c_void,
+    /// Bytes of `buffer`.
+    pub buffer_size: usize,
+    /// FARPOINT_FLOAT32 or FARPOINT_FLOAT64.
+    pub scalar: i32,
+    /// 0 or FARPOINT_BYTE_SWAPPED.
+    pub flags: u32,
+}
+
+/// An array without gaps: coordinate `axis` of point `i` is number `i * dimensions + axis`.
+///
+/// @param data        the numbers, `count * dimensions` of them
+/// @param count       number of points
+/// @param dimensions  coordinates of a point
+/// @param scalar      FARPOINT_FLOAT32 or FARPOINT_FLOAT64
+/// @return the description of the array; what is wrong with it is an error where it is used
+#[unsafe(no_mangle)]
+pub extern "C" fn farpoint_dense(
+    data: *const c_void,
+    count: usize,
+    dimensions: usize,
+    scalar: i32,
+) -> farpoint_points {
+    let size: isize = if scalar == FARPOINT_FLOAT64 { 8 } else { 4 };
+    farpoint_points {
+        data,
+        count,
+        dimensions,
+        // Too many coordinates are refused where the points are used.
+        point_stride: size.saturating_mul(dimensions.min(isize::MAX as usize) as isize),
+        axis_stride: size,
+        axis_offsets: std::ptr::null(),
+        buffer: std::ptr::null(),
+        buffer_size: 0,
+        scalar,
+        flags: 0,
+    }
+}
+
+impl farpoint_points {
+    /// The cloud.
+    ///
+    /// # Safety
+    /// For as long as `'a`, there are as many axis offsets as coordinates if there are any, what is
+    /// described of the cloud, and of its buffer if there is one, is memory that can be read, and
+    /// nobody writes it.
+    ///
+    /// # Errors
+    /// If the description contradicts itself, or leads beyond memory or out of the buffer.
+    pub(crate) unsafe fn read<'a, T: Number>(&'a self) -> Result<RawPoints<'a, T>, Failure> {
+        if self.flags & !FARPOINT_BYTE_SWAPPED != 0 {
+            let text = "give 0 or FARPOINT_BYTE_SWAPPED (1)";
+            return Err(invalid(format!("flags of the points are {}; {text}", self.flags)));
+        }
+        self.check_strides()?;
+        let swapped = self.flags & FARPOINT_BYTE_SWAPPED != 0;
+        let mut layout = RawLayout::dense(self.count, self.dimensions)
+            .point_stride(self.point_stride)
+            .axis_stride(self.axis_stride)
+            .byte_swapped(swapped);
+        if !self.axis_offsets.is_null() {
+            // SAFETY: as many as there are coordinates, by this function's contract.
+            let offsets = unsafe { list(self.axis_offsets, self.dimensions, "axis_offsets") }?;
+            layout = layout.axis_offsets(offsets);
+        }
+        if self.buffer.is_null() && self.buffer_size == 0 {
+            // SAFETY: the coordinates are there by this function's contract; that of other arrays that
+            // axis offsets lead to comes from C and is exposed.
+            return Ok(unsafe { RawPoints::from_ptr(self.data.cast(), layout) }?);
+        }
+        // SAFETY: the buffer is there by this function's contract.
+        let buffer: &[u8] = unsafe { list(self.buffer.cast(), self.buffer_size, "buffer") }?;
+        let offset = self.data.addr().wrapping_sub(self.buffer.addr()) as isize;
+        Ok(RawPoints::new(buffer, layout.offset(offset))?)
+    }
+
+    /// Refuses all points, or all coordinates, in one place: somebody forgot to say where they are.
+    fn check_strides(&self) -> Result<(), Failure> {
+        let forgotten = |member: &str, what: &str| {
+            let text = "so that all would be the same number; give the bytes from one to the next";
+            Err(invalid(format!("{member} is 0 with {what}, {text}, or use farpoint_dense()")))
+        };
+        if self.count > 1 && self.point_stride == 0 {
+            return forgotten("point_stride", &format!("{} points", self.count));
+        }
+        if self.dimensions > 1 && self.axis_offsets.is_null() && self.axis_stride == 0 {
+            return forgotten("axis_stride", &format!("{} dimensions", self.dimensions));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn precision(&self) -> Result<Precision, Failure> {
+        Precision::of(self.scalar)
+    }
+}
+
+/// The precision of several clouds, which must be one.
+pub(crate) fn precision_of(clouds: &[farpoint_points]) -> Result<Precision, Failure> {
+    let Some(first) = clouds.first() else { return Ok(Precision::Single) };
+    let precision = first.precision()?;
+    for (cloud, points) in clouds.iter().enumerate() {
+        precision.expect(points.precision()?, &format!("cloud {cloud}"))?;
+    }
+    Ok(precision)
+}
+
+/// The clouds of a batch.
+///
+/// # Safety
+/// As `farpoint_points::read` of each.
+///
+/// # Errors
+/// Those of the first cloud at fault, which is named.
+pub(crate) unsafe fn read_all<'a, T: Number>(
+    clouds: &'a [farpoint_points],
+) -> Result<Vec<RawPoints<'a, T>>, Failure> {
+    let read = |(cloud, points): (usize, &'a farpoint_points)| {
+        // SAFETY: by this function's contract.
+        unsafe { points.read() }.map_err(|failure| failure.of_cloud(cloud))
+    };
+    clouds.iter().enumerate().map(read).collect()
+}
+
+/// Which rows of a cloud are wanted, as C says it.
+pub(crate) struct Wanted {
+    pub(crate) rows: *const usize,
+    pub(crate) row_count: usize,
+    pub(crate) mask: *const u8,
+}
+
+/// A cloud, or the wanted rows of it.
+pub(crate) enum Cloud<'a, T: Number> {
+    All(RawPoints<'a, T>),
+    Some(Selected<RawPoints<'a, T>>),
+}
+
+impl Wanted {
+    /// The wanted rows of a cloud.
+    ///
+    /// # Safety
+    /// There are as many rows as counted, and as many bytes of the mask as points, if there are any.
+    ///
+    /// # Errors
+    /// If both are given, if a row is outside the cloud or listed twice.
+    pub(crate) unsafe fn of<'a, T: Number>(
+        &self,
+        points: RawPoints<'a, T>,
+    ) -> Result<Cloud<'a, T>, Failure> {
+        let rows = !self.rows.is_null() || self.row_count > 0;
+        match (rows, self.mask.is_null()) {
+            (true, false) => Err(invalid("rows and mask are both set; set one of them")),
+            (true, true) => {
+                // SAFETY: by this function's contract.
+                let rows = unsafe { list(self.rows, self.row_count, "rows") }?;
+                Ok(Cloud::Some(Selected::rows(points, rows)?))
+            }
+            (false, false) => {
+                // SAFETY: by this function's contract.
+                let mask = unsafe { list(self.mask, points.len(), "mask") }?;
+                Ok(Cloud::Some(Selected::mask(points, mask)?))
+            }
+            (false, true) => Ok(Cloud::All(points)),
+        }
+    }
+}
+
+impl<T: Number> Points<T> for Cloud<'_, T> {
+    fn len(&self) -> usize {
+        match self {
+            Self::All(points) => points.len(),
+            Self::Some(points) => points.len(),
+        }
+    }
+    fn dim(&self) -> usize {
+        match self {
+            Self::All(points) => points.dim(),
+            Self::Some(points) => points.dim(),
+        }
+    }
+    #[inline(always)]
+    fn coordinate(&self, index: usize, axis: usize) -> T {
+        match self {
+            Self::All(points) => points.coordinate(index, axis),
+            Self::Some(points) => points.coordinate(index, axis),
+        }
+    }
+    fn subset(&self) -> Option<&Subset> {
+        match self {
+            Self::All(_) => None,
+            Self::Some(points) => points.subset(),
+        }
+    }
+}

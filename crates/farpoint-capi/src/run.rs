@@ -1,0 +1,176 @@
+//! How a call is run: where, on how many threads, what becomes of bad rows, who listens. And in which
+//! precision: C says it by a number, the library by a type.
+
+use crate::constants::*;
+use crate::given::named;
+use crate::progress::Listener;
+#[cfg(not(feature = "cuda"))]
+use crate::status::unavailable;
+use crate::status::{Failure, invalid};
+use farpoint::{BadRows, Cpu, Observer};
+
+#[cfg(not(feature = "cuda"))]
+pub(crate) use farpoint::Scalar as Number;
+#[cfg(feature = "cuda")]
+pub(crate) use farpoint_cuda::CudaScalar as Number;
+
+/// How a call is run.
+pub(crate) struct Run {
+    pub(crate) place: Place,
+    pub(crate) bad_rows: BadRows,
+    listener: Option<Listener>,
+}
+
+/// Where the work is done.
+pub(crate) enum Place {
+    Cpu(Cpu),
+    #[cfg(feature = "cuda")]
+    Gpu(farpoint_cuda::Gpu),
+}
+
+impl Default for Run {
+    /// On all threads, without a listener.
+    fn default() -> Self {
+        Self { place: Place::Cpu(Cpu::new()), bad_rows: BadRows::Error, listener: None }
+    }
+}
+
+impl Run {
+    pub(crate) fn new(place: Place, bad_rows: BadRows, listener: Option<Listener>) -> Self {
+        Self { place, bad_rows, listener }
+    }
+
+    /// The CPU, for what no GPU does.
+    #[cfg_attr(not(feature = "cuda"), expect(unused_variables, reason = "there is but the CPU"))]
+    pub(crate) fn cpu(&self, what: &str) -> Result<Cpu, Failure> {
+        match &self.place {
+            Place::Cpu(cpu) => Ok(*cpu),
+            #[cfg(feature = "cuda")]
+            Place::Gpu(_) => {
+                Err(invalid(format!("{what} on the CPU only; set device to FARPOINT_CPU (0)")))
+            }
+        }
+    }
+
+    /// Whether there is a listener.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn is_heard(&self) -> bool {
+        self.listener.is_some()
+    }
+
+    /// Does the work, which tells the listener how far it has come, if there is one.
+    pub(crate) fn observed<R>(self, work: impl FnOnce(&Place, Option<Observer<'_>>) -> R) -> R {
+        match self.listener {
+            None => work(&self.place, None),
+            Some(mut listener) => work(&self.place, Some(&mut |progress| listener.tell(progress))),
+        }
+    }
+}
+
+/// Does the same on a device of either kind, of which the first error that it can return becomes a
+/// `Failure`.
+macro_rules! on_place {
+    ($place:expr, $device:ident => $work:expr) => {
+        match $place {
+            $crate::run::Place::Cpu($device) => $work.map_err($crate::status::Failure::from),
+            #[cfg(feature = "cuda")]
+            $crate::run::Place::Gpu($device) => $work.map_err($crate::status::Failure::from),
+        }
+    };
+}
+pub(crate) use on_place;
+
+/// The GPU with this number.
+///
+/// # Errors
+/// If there is none.
+#[cfg(feature = "cuda")]
+pub(crate) fn gpu(number: i32) -> Result<farpoint_cuda::Gpu, Failure> {
+    let ordinal = usize::try_from(number)
+        .map_err(|_| invalid(format!("device_number is {number}; GPUs are counted from 0")))?;
+    Ok(farpoint_cuda::Gpu::new(ordinal)?)
+}
+
+/// What a library without CUDA says where it is needed.
+#[cfg(not(feature = "cuda"))]
+pub(crate) fn without_cuda() -> Failure {
+    unavailable("this library was built without CUDA; build it with the feature cuda")
+}
+
+/// The type of the coordinates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precision {
+    Single,
+    Double,
+}
+
+impl Precision {
+    pub(crate) fn of(scalar: i32) -> Result<Self, Failure> {
+        let scalars = [
+            (FARPOINT_FLOAT32, "FARPOINT_FLOAT32", Self::Single),
+            (FARPOINT_FLOAT64, "FARPOINT_FLOAT64", Self::Double),
+        ];
+        named(scalar, "scalar", &scalars)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Single => "float",
+            Self::Double => "double",
+        }
+    }
+
+    /// Refuses another.
+    pub(crate) fn expect(self, other: Self, what: &str) -> Result<(), Failure> {
+        if self == other {
+            return Ok(());
+        }
+        let (this, that) = (self.name(), other.name());
+        Err(invalid(format!("{what}: coordinates of type {that} where {this} is needed")))
+    }
+}
+
+/// A result in either precision.
+#[derive(Debug)]
+pub(crate) enum Either<A, B> {
+    Single(A),
+    Double(B),
+}
+
+/// Does the same in either precision, `$T` being the type.
+macro_rules! in_precision {
+    ($precision:expr, $T:ident => $work:expr) => {
+        match $precision {
+            $crate::run::Precision::Single => {
+                type $T = f32;
+                $crate::run::Either::Single($work)
+            }
+            $crate::run::Precision::Double => {
+                type $T = f64;
+                $crate::run::Either::Double($work)
+            }
+        }
+    };
+}
+pub(crate) use in_precision;
+
+/// The same of a result in either precision.
+macro_rules! of_either {
+    ($result:expr, $one:ident => $work:expr) => {
+        match $result {
+            $crate::run::Either::Single($one) => $work,
+            $crate::run::Either::Double($one) => $work,
+        }
+    };
+}
+pub(crate) use of_either;
+
+impl<A, B> Either<Vec<A>, Vec<B>> {
+    /// Either, one by one.
+    pub(crate) fn each<R>(self, a: impl FnMut(A) -> R, b: impl FnMut(B) -> R) -> Vec<R> {
+        match self {
+            Self::Single(all) => all.into_iter().map(a).collect(),
+            Self::Double(all) => all.into_iter().map(b).collect(),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! How calls end: a status for C, a text for people, and never a panic.
+
+use crate::constants::*;
+use farpoint::Error;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, CString, c_char};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Why a call failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) status: i32,
+    pub(crate) text: String,
+}
+
+impl Failure {
+    /// The failure of a cloud of a batch.
+    pub(crate) fn of_cloud(self, cloud: usize) -> Self {
+        Self { text: format!("cloud {cloud} of the batch: {}", self.text), ..self }
+    }
+
+    /// The failure of one of two clouds.
+    pub(crate) fn in_pair(self, which: &str) -> Self {
+        Self { text: format!("the {which} cloud: {}", self.text), ..self }
+    }
+}
+
+/// An argument that C should not have given.
+pub(crate) fn invalid(text: impl Into<String>) -> Failure {
+    Failure { status: FARPOINT_INVALID_ARGUMENT, text: text.into() }
+}
+
+/// Something that is not on this machine, or not in this library.
+#[cfg(any(test, not(feature = "cuda")))]
+pub(crate) fn unavailable(text: impl Into<String>) -> Failure {
+    Failure { status: FARPOINT_UNAVAILABLE, text: text.into() }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { status: status_of(&error), text: error.to_string() }
+    }
+}
+
+fn status_of(error: &Error) -> i32 {
+    match error {
+        Error::InPair { source, .. } | Error::InBatch { source, .. } => status_of(source),
+        Error::BadRows { .. } => FARPOINT_BAD_ROWS,
+        Error::Cancelled(_) | Error::SearchCancelled(_) => FARPOINT_CANCELED,
+        Error::TooManyNeighbors(_) => FARPOINT_OUT_OF_MEMORY,
+        Error::LevelUnavailable(_) => FARPOINT_UNAVAILABLE,
+        _ => FARPOINT_INVALID_ARGUMENT,
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl From<farpoint_cuda::Error> for Failure {
+    fn from(error: farpoint_cuda::Error) -> Self {
+        use farpoint_cuda::Error;
+        let status = match &error {
+            Error::Sampling(error) => status_of(error),
+            Error::Unavailable(_) | Error::NoSuchDevice { .. } => FARPOINT_UNAVAILABLE,
+            Error::OutOfMemory { .. } => FARPOINT_OUT_OF_MEMORY,
+            Error::Unsupported(_) => FARPOINT_INVALID_ARGUMENT,
+            _ => FARPOINT_DEVICE_FAILED,
+        };
+        Self { status, text: error.to_string() }
+    }
+}
+
+thread_local! {
+    /// What `farpoint_last_error` gives.
+    static LAST: RefCell<CString> = RefCell::default();
+    /// How many calls this thread is in: a callback may call the library again.
+    static INSIDE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many calls all threads are in.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// A call that returns a status.
+pub(crate) fn entry(work: impl FnOnce() -> Result<(), Failure>) -> i32 {
+    let failure = match caught(work) {
+        Ok(Ok(())) => return FARPOINT_OK,
+        Ok(Err(failure)) => failure,
+        Err(text) => Failure {
+            status: FARPOINT_INTERNAL,
+            text: format!("an error in farpoint itself, please report it: {text}"),
+        },
+    };
+    // Text from outside may hold a zero, at which C's would end.
+    let text = CString::new(failure.text.replace('\0', "\u{fffd}")).unwrap_or_default();
+    // Not there while the thread ends: nobody asks any more.
+    let _ = LAST.try_with(|last| *last.borrow_mut() = text);
+    failure.status
+}
+
+/// A call that returns a value, which is `otherwise` if it panics.
+pub(crate) fn value<R>(otherwise: R, work: impl FnOnce() -> R) -> R {
+    caught(work).unwrap_or(otherwise)
+}
+
+/// Runs the work of a call; the text of its panic, if it panics.
+fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+    let _call = Call::begin();
+    // What a panic leaves half done is dropped: calls share nothing but the pool and caches of whole
+    // arrays, which the library keeps in order.
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        let text = text_of(payload.as_ref());
+        // Dropping it could panic again.
+        std::mem::forget(payload);
+        text
+    })
+}
+
+fn text_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied();
+    let owned = || payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(owned).unwrap_or("no text").to_owned()
+}
+
+/// A call that runs on this thread.
+struct Call;
+
+impl Call {
+    fn begin() -> Self {
+        static HOOK: Once = Once::new();
+        HOOK.call_once(silence);
+        RUNNING.fetch_add(1, Ordering::Relaxed);
+        let _ = INSIDE.try_with(|inside| inside.set(inside.get() + 1));
+        Self
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        let _ = INSIDE.try_with(|inside| inside.set(inside.get() - 1));
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// From now on panics of this library print nothing: a library does not write to its host's terminal.
+/// Those of a Rust program that this crate is linked into are printed as before.
+fn silence() {
+    let others = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let here = INSIDE.try_with(|inside| inside.get() > 0).unwrap_or(true);
+        let helps = || rayon::current_thread_index().is_some();
+        let ours = here || (RUNNING.load(Ordering::Relaxed) > 0 && helps());
+        if !ours {
+            others(info);
+        }
+    }));
+}
+
+/// The text of this thread's last failure.
+pub(crate) fn last_error() -> *const c_char {
+    LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// The name of a status.
+pub(crate) fn name(status: i32) -> &'static CStr {
+    match status {
+        FARPOINT_OK => c"FARPOINT_OK",
+        FARPOINT_INVALID_ARGUMENT => c"FARPOINT_INVALID_ARGUMENT",
+        FARPOINT_BAD_ROWS => c"FARPOINT_BAD_ROWS",
+        FARPOINT_CANCELED => c"FARPOINT_CANCELED",
+        FARPOINT_OUT_OF_MEMORY => c"FARPOINT_OUT_OF_MEMORY",
+        FARPOINT_UNAVAILABLE => c"FARPOINT_UNAVAILABLE",
+        FARPOINT_DEVICE_FAILED => c"FARPOINT_DEVICE_FAILED",
+        FARPOINT_INTERNAL => c"FARPOINT_INTERNAL",
+        _ => c"unknown status",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said() -> String {
+        // SAFETY: the text is this thread's own, and lives until its next call.
+        unsafe { CStr::from_ptr(last_error()) }.to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_panic_becomes_a_status_and_a_text() {
+        assert_eq!(entry(|| panic!("number {}", 7)), FARPOINT_INTERNAL);
+        assert_eq!(said(), "an error in farpoint itself, please report it: number 7");
+        // On a thread of the pool, too.
+        let pool = || rayon::join(|| panic!("in the pool"), || ());
+        assert_eq!(entry(|| { pool().0 }), FARPOINT_INTERNAL);
+        assert!(said().ends_with("in the pool"));
+        assert_eq!(value(3, || panic!("unseen")), 3);
+        assert_eq!(entry(|| Ok(())), FARPOINT_OK);
+        assert!(said().ends_with("in the pool"), "success leaves the text");
+    }
+
+    #[test]
+    fn texts_are_whole() {
+        assert_eq!(entry(|| Err(invalid("a\0b"))), FARPOINT_INVALID_ARGUMENT);
+        assert_eq!(said(), "a\u{fffd}b");
+        let status = std::thread::spawn(|| (entry(|| Err(unavailable("there"))), said()));
+        assert_eq!(status.join().unwrap(), (FARPOINT_UNAVAILABLE, "there".to_owned()));
+        assert_eq!(said(), "a\u{fffd}b", "each thread has its own");
+    }
+
+    #[test]
+    fn every_status_has_its_name() {
+        for status in FARPOINT_OK..=FARPOINT_INTERNAL {
+            assert!(name(status).to_str().unwrap().starts_with("FARPOINT_"));
+        }
+        assert_eq!(name(FARPOINT_INTERNAL + 1), c"unknown status");
+        assert_eq!(name(-1), c"unknown status");
+    }
+
+    #[test]
+    fn errors_keep_their_status_inside_batches_and_pairs() {
+        let bad = Error::BadRows { first: 0, count: 1, points: 2 };
+        let inside = Error::InPair { which: "first", source: Box::new(bad) };
+        let batch = Error::InBatch { cloud: 3, source: Box::new(inside) };
+        assert_eq!(Failure::from(batch).status, FARPOINT_BAD_ROWS);
+        assert_eq!(Failure::from(Error::Cancelled(1)).status, FARPOINT_CANCELED);
+        assert_eq!(Failure::from(Error::EmptyCloud).status, FARPOINT_INVALID_ARGUMENT);
+    }
+}

@@ -1,0 +1,140 @@
+//! What C calls, called from Rust, beside what it stands for: equal on every kind of cloud.
+
+use farpoint::{BadRows, Points, RawLayout, RawPoints, Sampler, Selected, Start};
+use farpoint_capi::calls::library::farpoint_last_error;
+use farpoint_capi::calls::sample::*;
+use farpoint_capi::constants::*;
+use farpoint_capi::options::farpoint_sample_options;
+use farpoint_capi::points::{farpoint_dense, farpoint_points};
+use std::ffi::CStr;
+use std::mem::zeroed;
+use std::ptr;
+
+fn options(count: usize) -> farpoint_sample_options {
+    // SAFETY: numbers, addresses that may be NULL, and a function that may be none.
+    let options: farpoint_sample_options = unsafe { zeroed() };
+    farpoint_sample_options { size: size_of::<farpoint_sample_options>(), count, ..options }
+}
+
+fn text() -> String {
+    // SAFETY: this thread's text, until its next call.
+    unsafe { CStr::from_ptr(farpoint_last_error()) }.to_str().unwrap().to_owned()
+}
+
+/// What C gets; the points must be there.
+fn called(points: farpoint_points, options: &farpoint_sample_options) -> Result<Vec<usize>, i32> {
+    let mut result = ptr::null_mut();
+    // SAFETY: the tests describe memory that is there; the result is freed once.
+    unsafe {
+        match farpoint_sample(points, options, &raw mut result) {
+            FARPOINT_OK => {
+                let count = farpoint_sample_result_count(result);
+                let indices = farpoint_sample_result_indices(result);
+                let indices = std::slice::from_raw_parts(indices, count).to_vec();
+                farpoint_sample_result_free(result);
+                Ok(indices)
+            }
+            status => {
+                assert!(result.is_null() && !text().is_empty());
+                Err(status)
+            }
+        }
+    }
+}
+
+#[test]
+fn samples_are_those_of_reference() {
+    for kind in farpoint_generate::Kind::ALL {
+        for n in [1, 2, 9, 700] {
+            let cloud = farpoint_generate::generate(kind, n, 1);
+            let wide: Vec<_> = cloud.iter().map(|point| point.map(f64::from)).collect();
+            for count in [0, 1, n / 3, n] {
+                let reference = farpoint::reference(&cloud, count, 0).unwrap().indices;
+                for threads in [0, 1, 2, 7] {
+                    let options = farpoint_sample_options { threads, ..options(count) };
+                    let points = farpoint_dense(cloud.as_ptr().cast(), n, 3, FARPOINT_FLOAT32);
+                    assert_eq!(called(points, &options).as_ref(), Ok(&reference), "{kind} {n}");
+                    let points = farpoint_dense(wide.as_ptr().cast(), n, 3, FARPOINT_FLOAT64);
+                    let of_wide = farpoint::reference(&wide, count, 0).unwrap().indices;
+                    assert_eq!(called(points, &options), Ok(of_wide), "{kind} {n}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_and_masks_are_those_of_the_library() {
+    let cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 500, 3);
+    let rows: Vec<usize> = (0..300).map(|i| i * 7 % 500).collect();
+    let mask: Vec<u8> = (0..500).map(|i| u8::from(i % 3 == 1) * 200).collect();
+    let points = farpoint_dense(cloud.as_ptr().cast(), 500, 3, FARPOINT_FLOAT32);
+    let job = Sampler::count(90);
+    let some = Selected::rows(&cloud, &rows).unwrap();
+    let listed = farpoint_sample_options { rows: rows.as_ptr(), row_count: 300, ..options(90) };
+    assert_eq!(called(points, &listed), Ok(job.sample(&some).unwrap().indices));
+    let started = farpoint_sample_options { starts: &rows[33], start_count: 1, ..listed };
+    let job = job.start(Start::Index(rows[33]));
+    assert_eq!(called(points, &started), Ok(job.sample(&some).unwrap().indices));
+    // The first row of the cloud is not in the list's place of the default start.
+    assert_eq!(called(points, &listed).unwrap()[0], rows[0]);
+    let masked = farpoint_sample_options { mask: mask.as_ptr(), ..options(90) };
+    let some = Selected::mask(&cloud, &mask).unwrap();
+    let job = Sampler::count(90);
+    assert_eq!(called(points, &masked), Ok(job.sample(&some).unwrap().indices));
+}
+
+#[test]
+fn bad_rows_are_refused_or_left_out() {
+    let mut cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 200, 3);
+    cloud[0][1] = f32::NAN;
+    cloud[77][2] = f32::INFINITY;
+    let points = farpoint_dense(cloud.as_ptr().cast(), 200, 3, FARPOINT_FLOAT32);
+    assert_eq!(called(points, &options(50)), Err(FARPOINT_BAD_ROWS));
+    assert!(text().contains("2 of 200 rows hold NaN"), "{}", text());
+    let skip = farpoint_sample_options { bad_rows: FARPOINT_BAD_ROWS_SKIP, ..options(50) };
+    let job = Sampler::count(50).bad_rows(BadRows::Skip);
+    assert_eq!(called(points, &skip), Ok(job.sample(&cloud).unwrap().indices));
+}
+
+#[test]
+fn unaligned_records_of_the_other_byte_order() {
+    let cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 300, 5);
+    let mut bytes = vec![0u8; 18 + 26 * 300];
+    for (record, point) in bytes[18..].chunks_exact_mut(26).zip(&cloud) {
+        for (axis, value) in point.iter().enumerate() {
+            record[8 * axis..8 * axis + 8]
+                .copy_from_slice(&f64::from(*value).to_bits().swap_bytes().to_ne_bytes());
+        }
+    }
+    let points = farpoint_points {
+        point_stride: 26,
+        flags: FARPOINT_BYTE_SWAPPED,
+        buffer: bytes.as_ptr().cast(),
+        buffer_size: bytes.len(),
+        ..farpoint_dense(bytes[18..].as_ptr().cast(), 300, 3, FARPOINT_FLOAT64)
+    };
+    let layout = RawLayout::dense(300, 3).offset(18).point_stride(26).byte_swapped(true);
+    let raw = RawPoints::<f64>::new(&bytes, layout).unwrap();
+    assert_eq!(raw.coordinate(7, 2), f64::from(cloud[7][2]));
+    assert_eq!(called(points, &options(60)), Ok(Sampler::count(60).sample(&raw).unwrap().indices));
+    // The last coordinate begins in the last byte of the buffer but seven.
+    let short = farpoint_points { buffer_size: bytes.len() - 3, ..points };
+    assert_eq!(called(short, &options(60)), Err(FARPOINT_INVALID_ARGUMENT));
+    assert!(text().contains("of a buffer of 7815 bytes"), "{}", text());
+}
+
+#[test]
+fn a_batch_names_the_cloud_at_fault() {
+    let cloud = farpoint_generate::generate(farpoint_generate::Kind::ALL[0], 50, 5);
+    let good = farpoint_dense(cloud.as_ptr().cast(), 50, 3, FARPOINT_FLOAT32);
+    let bad = farpoint_points { data: ptr::null(), ..good };
+    let (clouds, options) = ([good, bad, good], options(10));
+    let mut results = [ptr::dangling_mut(); 3];
+    // SAFETY: three clouds, options and places; the second is refused before it is read.
+    let status =
+        unsafe { farpoint_sample_batch(clouds.as_ptr(), 3, &options, 1, results.as_mut_ptr()) };
+    assert_eq!(status, FARPOINT_INVALID_ARGUMENT);
+    assert!(text().starts_with("cloud 1 of the batch: "), "{}", text());
+    assert!(results.iter().all(|result| result.is_null()));
+}

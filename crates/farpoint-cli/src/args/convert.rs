@@ -1,0 +1,39 @@
+//! Arguments of the command that converts files.
+
+use super::{Filters, Many, Reading, Report, Writing};
+use std::path::PathBuf;
+
+/// Write a file in another format, its points in their order.
+///
+/// Attributes keep their values under the names that the other format has for them; what it can't keep is
+/// told. Coordinates stay as they are unless --precision or --scale say otherwise.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Convert {
+    /// The point cloud; '-' is stdin.
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
+    #[arg(long, help_heading = "Input")]
+    pub(crate) drop_zeros: bool,
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+    /// Write the points here; the last of two names without an option is this, too.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+    #[command(flatten)]
+    pub(crate) report: Report,
+    #[command(flatten)]
+    pub(crate) many: Many,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  farpoint convert scan.e57 scan.laz
+  farpoint convert scan.xyz.gz scan.ply --keep intensity=100..
+  farpoint convert scans/ --output-dir ply --to ply --recursive
+  farpoint convert 'tiles/*.laz' --merge -o all.laz";

@@ -1,0 +1,106 @@
+//! The rows of one message that are kept: the sample of its usable rows, on the thread that asks.
+
+use crate::args::{self, Method, Run};
+use crate::device;
+use crate::input::narrowed;
+use crate::job::Job;
+use farpoint::{Amount, Cpu, RawLayout, RawPoints, Scalar, Selected};
+use farpoint_io::Coordinates;
+use farpoint_io::bag::{Kept, PointCloud2};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Samples messages as the options say.
+pub(super) struct Chooser<'a> {
+    args: &'a args::Sample,
+    amount: Amount,
+    cpu: Cpu,
+    /// Messages with fewer usable points than were asked for.
+    pub(super) short: AtomicU64,
+    /// Rows without a place, rows of zeros that were left out, and rows of zeros that were kept.
+    pub(super) rows: [AtomicU64; 3],
+}
+
+impl<'a> Chooser<'a> {
+    pub(super) fn new(args: &'a args::Sample) -> Self {
+        // Messages of ROS are in meters.
+        let amount = args.wanted.amount(args::Length::in_meters);
+        let cpu = device::cpu(&args.place).threads(1);
+        Self { args, amount, cpu, short: AtomicU64::new(0), rows: Default::default() }
+    }
+
+    /// The rows of a message that are kept.
+    pub(super) fn choose(&self, message: &PointCloud2<'_>) -> Result<Kept, String> {
+        let (rows, [bad, zeros]) = message.usable(self.args.input.rows.drop_zeros);
+        for (sum, count) in self.rows.iter().zip([bad, zeros]) {
+            sum.fetch_add(count as u64, Ordering::Relaxed);
+        }
+        let amount = match self.amount {
+            Amount::Count(wanted) if wanted > rows.len() => {
+                self.short.fetch_add(1, Ordering::Relaxed);
+                Amount::Count(rows.len())
+            }
+            amount => amount,
+        };
+        if rows.is_empty() {
+            return Ok(Kept::new(Vec::new(), bad + zeros));
+        }
+        let chosen =
+            self.of(message, &rows, &self.job(amount)).map_err(|error| error.to_string())?;
+        Ok(Kept::new(chosen, bad + zeros))
+    }
+
+    fn job(&self, amount: Amount) -> Job {
+        let Run { start, seed, sampler, .. } = &self.args.run;
+        let start = start.as_ref().map(|start| start.with_seed(seed.unwrap_or(0)));
+        // Without a start, the first usable row, as of files.
+        let exact = matches!(sampler.method, Method::Exact(_));
+        let start = start.or_else(|| exact.then_some(farpoint::Start::First));
+        Job::new(&self.args.run, Some(&self.args.approximate), amount, start, false)
+    }
+
+    /// Samples the records where they are, unless they have to be changed first.
+    fn of(
+        &self,
+        message: &PointCloud2<'_>,
+        rows: &[u32],
+        job: &Job,
+    ) -> Result<Vec<usize>, farpoint::Error> {
+        use farpoint_io::Scalar::{F32, F64};
+        let single = self.args.input.rows.f32;
+        let even = message.even();
+        let even = even.map(|(data, places, kind)| (data, places.map(|at| at as isize), kind));
+        match &even {
+            Some((data, places, F32)) => {
+                job.rows(&Selected::rows(raw::<f32>(message, data, places)?, rows)?, &self.cpu)
+            }
+            Some((data, places, F64)) if !single => {
+                job.rows(&Selected::rows(raw::<f64>(message, data, places)?, rows)?, &self.cpu)
+            }
+            _ => match message.coordinates() {
+                Coordinates::F32(points) => {
+                    job.rows(&Selected::rows(&points[..], rows)?, &self.cpu)
+                }
+                Coordinates::F64(points) if single => {
+                    let (_, points) = narrowed(&points);
+                    job.rows(&Selected::rows(&points[..], rows)?, &self.cpu)
+                }
+                Coordinates::F64(points) => {
+                    job.rows(&Selected::rows(&points[..], rows)?, &self.cpu)
+                }
+            },
+        }
+    }
+}
+
+/// The points of a message where they are.
+fn raw<'a, T: Scalar>(
+    message: &PointCloud2<'_>,
+    data: &'a [u8],
+    places: &'a [isize; 3],
+) -> Result<RawPoints<'a, T>, farpoint::Error> {
+    let layout = RawLayout::dense(message.len(), 3)
+        .point_stride(message.point_step() as isize)
+        .axis_offsets(places)
+        .byte_swapped(message.big_endian() != cfg!(target_endian = "big"));
+    RawPoints::new(data, layout)
+}

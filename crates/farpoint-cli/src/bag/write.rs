@@ -1,0 +1,199 @@
+//! The output: a recording for each file of the input, completely or not at all.
+
+use super::Recording;
+use super::choose::Chooser;
+use super::pace::Pace;
+use crate::args;
+use crate::device;
+use crate::interrupt::Temporary;
+use crate::messages::{count, warn};
+use crate::progress::Progress;
+use anyhow::{Context, Result, anyhow, ensure};
+use farpoint_io::bag::{Bag, Rewrite, Stages, Topic};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// Memory that a run takes about, unless it is said.
+const MEMORY: u64 = 256 << 20;
+/// What of it may be messages on their way; the rest is for those being worked on, and the output.
+const SHARE: f64 = 0.375;
+
+/// What became of all files.
+pub(super) struct Done {
+    pub(super) pace: Pace,
+    pub(super) stages: Stages,
+    pub(super) topic: String,
+    pub(super) encoding: String,
+    pub(super) threads: usize,
+    /// Messages with fewer usable points than were asked for.
+    pub(super) short: u64,
+}
+
+/// Writes everything; `None` if it was interrupted.
+pub(super) fn all(
+    args: &args::Sample,
+    recording: &Recording,
+    bags: &[Bag],
+    output: &Path,
+    chooser: &Chooser<'_>,
+    stop: &AtomicBool,
+) -> Result<Option<Done>> {
+    let first = topic(args, &bags[0])?;
+    let threads = device::threads(&args.place);
+    let mut done = Done {
+        pace: Pace::default(),
+        stages: Stages::default(),
+        topic: first.name.clone(),
+        encoding: first.encoding.clone(),
+        threads,
+        short: 0,
+    };
+    let made = match recording.folder {
+        true => Some(Made::new(&recording.path, output)?),
+        false => None,
+    };
+    let messages = bags.iter().filter_map(|bag| topic(args, bag).ok()).map(|topic| topic.messages);
+    let progress = Messages {
+        bar: Progress::counting("sampling", &done.topic, "messages"),
+        all: messages.sum(),
+    };
+    for (file, bag) in recording.files.iter().zip(bags) {
+        let target = match &made {
+            Some(made) => made.file(file)?,
+            None => output.to_owned(),
+        };
+        if !one(args, bag, &target, (chooser, threads, stop), &mut done, &progress)? {
+            return Ok(None);
+        }
+    }
+    drop(progress);
+    if let Some(made) = made {
+        made.finish()?;
+    }
+    done.short = chooser.short.load(std::sync::atomic::Ordering::Relaxed);
+    Ok(Some(done))
+}
+
+struct Messages {
+    bar: Progress,
+    all: u64,
+}
+
+/// One file; whether it was written.
+fn one(
+    args: &args::Sample,
+    bag: &Bag,
+    target: &Path,
+    (chooser, threads, stop): (&Chooser<'_>, usize, &AtomicBool),
+    done: &mut Done,
+    progress: &Messages,
+) -> Result<bool> {
+    let name = bag.name();
+    bag.contents().warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
+    // Of several files, not each needs to have messages of the topic.
+    let Some(topic) = bag
+        .contents()
+        .topics
+        .iter()
+        .find(|topic| topic.name == done.topic && topic.encoding == done.encoding)
+    else {
+        return Err(anyhow!(
+            "{name}: has no topic {} ({}), as the first file has",
+            done.topic,
+            done.encoding
+        ));
+    };
+    let memory = args.memory.map_or(MEMORY, |size| size.0);
+    let rewrite = Rewrite::new(topic, threads, (memory as f64 * SHARE) as u64, stop);
+    let choose = |message: &farpoint_io::bag::PointCloud2<'_>| chooser.choose(message);
+    let totals = rewrite.write(bag, target, &choose, &mut |cut| {
+        done.pace.add(cut);
+        progress.bar.count(done.pace.messages() as usize, progress.all as usize);
+    })?;
+    let Some(totals) = totals else { return Ok(false) };
+    let warned = &bag.contents().warnings;
+    totals
+        .warnings
+        .iter()
+        // What the survey of the file told already.
+        .filter(|_| warned.is_empty())
+        .for_each(|warning| warn(&format!("{name}: {warning}")));
+    done.stages.unpacking += totals.stages.unpacking;
+    done.stages.cutting += totals.stages.cutting;
+    done.stages.writing += totals.stages.writing;
+    done.stages.whole += totals.stages.whole;
+    Ok(true)
+}
+
+/// The topic that the options name, with clouds.
+fn topic<'a>(args: &args::Sample, bag: &'a Bag) -> Result<&'a Topic> {
+    let name = args.input.reading.recording.topic.as_deref();
+    let topic = bag.contents().cloud_topic(name);
+    topic.map_err(|error| anyhow!("{}: {error}", bag.name()))
+}
+
+/// Whether a folder can be made there.
+pub(super) fn check_folder(output: &Path) -> Result<()> {
+    let name = output.display();
+    ensure!(
+        !output.exists(),
+        "{name}: is there already; give the name of a new folder, because the input is one"
+    );
+    let parent = parent(output);
+    ensure!(
+        parent.is_dir(),
+        "{name}: the folder {} is not there; create it first, or write elsewhere",
+        parent.display()
+    );
+    Ok(())
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// A folder that is being made, and moved to its place when it is complete.
+struct Made {
+    temporary: Temporary,
+    input: PathBuf,
+    output: PathBuf,
+}
+
+impl Made {
+    fn new(input: &Path, output: &Path) -> Result<Self> {
+        let beside = parent(output);
+        let temporary = Temporary::new(beside)
+            .with_context(|| format!("{}: no folder can be made there", beside.display()))?;
+        Ok(Self { temporary, input: input.to_owned(), output: output.to_owned() })
+    }
+
+    fn file(&self, input: &Path) -> Result<PathBuf> {
+        let name = input.file_name().ok_or_else(|| anyhow!("{}: has no name", input.display()))?;
+        let path = self.temporary.path().join(name);
+        ensure!(!path.exists(), "{}: is listed twice in metadata.yaml", input.display());
+        Ok(path)
+    }
+
+    /// The list of files, which have their names and numbers of messages, and everything in its place.
+    fn finish(self) -> Result<()> {
+        let name = self.output.display().to_string();
+        let finish = || -> std::io::Result<()> {
+            fs::copy(
+                self.input.join("metadata.yaml"),
+                self.temporary.path().join("metadata.yaml"),
+            )?;
+            // Private while it was made.
+            fs::set_permissions(self.temporary.path(), fs::metadata(&self.input)?.permissions())?;
+            fs::rename(self.temporary.path(), &self.output)
+        };
+        finish().with_context(|| {
+            format!("{name}: cannot be written; check the folder and its free space")
+        })
+    }
+}
+
+/// `3 messages`.
+pub(super) fn messages(number: u64) -> String {
+    format!("{} message{}", count(number), if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,239 @@
+//! The attributes of a cloud as the page stores them: one or two bytes per point.
+
+use crate::info::class_name;
+use farpoint_io::{Cloud, Column, Scalar};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// One byte and two, less the number that says "no value".
+const BYTE: f64 = 254.0;
+const TWO: f64 = 65_534.0;
+/// Whole numbers of at most so many values are classes.
+const CLASSES: usize = 32;
+/// A class beyond which a byte per point and a color are no use.
+const WIDEST: usize = 256;
+
+/// An attribute of many values.
+pub(super) struct Attribute {
+    name: String,
+    bytes: usize,
+    offset: f64,
+    scale: f64,
+    whole: bool,
+    class: bool,
+    limits: [f64; 2],
+    /// The values that occur, of classes.
+    values: Vec<f64>,
+    pub(super) data: Vec<u8>,
+}
+
+/// What is kept of a cloud besides coordinates.
+#[derive(Default)]
+pub(super) struct Attributes {
+    /// Red, green and blue per point.
+    pub(super) rgb: Option<Vec<u8>>,
+    pub(super) varying: Vec<Attribute>,
+    /// Attributes of one value for all points.
+    pub(super) constant: Vec<(String, f64)>,
+}
+
+impl Attributes {
+    /// Of these rows.
+    pub(super) fn of(cloud: &Cloud, rows: &[usize]) -> Self {
+        let fields: Vec<_> = cloud.fields().into_iter().filter(|field| field.count == 1).collect();
+        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        let color = color(cloud, &names, rows);
+        let mut found = Self { rgb: color.as_ref().map(|(rgb, _)| rgb.clone()), ..Self::default() };
+        let taken = color.map(|(_, names)| names).unwrap_or_default();
+        let is_axis = |name: &str| ["x", "y", "z"].contains(&name.to_ascii_lowercase().as_str());
+        for name in names {
+            if is_axis(name) || name == "_" || taken.iter().any(|taken| taken == name) {
+                continue;
+            }
+            let Some(column) = cloud.column(name) else { continue };
+            found.add(name, &column.gather(rows));
+        }
+        found
+    }
+
+    fn add(&mut self, name: &str, column: &Column) {
+        let values: Vec<f64> = (0..column.len()).map(|row| column.get(row)).collect();
+        let finite = || values.iter().copied().filter(|value| value.is_finite());
+        let (low, high) = finite()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
+        if low > high {
+            return;
+        }
+        if low == high && finite().count() == values.len() {
+            self.constant.push((name.to_owned(), low));
+            return;
+        }
+        self.varying.push(Attribute::of(name, &values, low, high));
+    }
+}
+
+impl Attribute {
+    fn of(name: &str, values: &[f64], low: f64, high: f64) -> Self {
+        let finite = || values.iter().copied().filter(|value| value.is_finite());
+        let whole = high - low <= TWO && finite().all(|value| value.fract() == 0.0);
+        let bytes = if whole && high - low <= BYTE { 1 } else { 2 };
+        let scale = if whole { 1.0 } else { ((high - low) / TWO).max(f64::MIN_POSITIVE) };
+        let mut data = Vec::with_capacity(bytes * values.len());
+        for value in values {
+            let stored = match value.is_finite() {
+                true => ((value - low) / scale).round() as u16,
+                false => u16::MAX,
+            };
+            data.extend_from_slice(&stored.to_le_bytes()[..bytes]);
+        }
+        let values: Vec<f64> = match bytes {
+            1 => finite().map(|value| value as i64).collect::<BTreeSet<_>>(),
+            _ => BTreeSet::new(),
+        }
+        .into_iter()
+        .map(|value| value as f64)
+        .collect();
+        let named = name.to_ascii_lowercase().contains("class");
+        let class = (1..=if named { WIDEST } else { CLASSES }).contains(&values.len());
+        let limits = limits(finite().collect());
+        let name = name.to_owned();
+        Self { name, bytes, offset: low, scale, whole, class, limits, values, data }
+    }
+
+    /// What the page needs to know of it; `asprs` says that classes are those of LAS files.
+    pub(super) fn json(&self, asprs: bool) -> Value {
+        let named = asprs && self.name == "classification";
+        let name = |value: &f64| (value.to_string(), class_name(*value as u64).into());
+        let names: Map<String, Value> = self.values.iter().filter(|_| named).map(name).collect();
+        json!({
+            "name": self.name,
+            "kind": if self.class { "class" } else { "number" },
+            "names": names,
+            "bytes": self.bytes,
+            "offset": self.offset,
+            "scale": self.scale,
+            "whole": self.whole,
+            "limits": self.limits,
+            "unit": "",
+        })
+    }
+}
+
+/// The values at 2 and 98 percent.
+fn limits(mut values: Vec<f64>) -> [f64; 2] {
+    let mut at = |share: f64| {
+        let place = ((values.len() - 1) as f64 * share).round() as usize;
+        *values.select_nth_unstable_by(place, f64::total_cmp).1
+    };
+    let limits = [at(0.02), at(0.98)];
+    if limits[0] < limits[1] { limits } else { [at(0.0), at(1.0)] }
+}
+
+/// The colors of the rows as bytes, and the names of the attributes that hold them.
+fn color(cloud: &Cloud, names: &[&str], rows: &[usize]) -> Option<(Vec<u8>, Vec<String>)> {
+    const TRIPLES: [[&str; 3]; 3] = [
+        ["red", "green", "blue"],
+        ["r", "g", "b"],
+        ["diffuse_red", "diffuse_green", "diffuse_blue"],
+    ];
+    let own = |wanted: &str| names.iter().find(|name| name.eq_ignore_ascii_case(wanted)).copied();
+    for triple in TRIPLES {
+        let [Some(red), Some(green), Some(blue)] = triple.map(own) else { continue };
+        let columns = [red, green, blue].map(|name| Some(cloud.column(name)?.gather(rows)));
+        let [Some(red_values), Some(green_values), Some(blue_values)] = columns else { continue };
+        let rgb = bytes(&[red_values, green_values, blue_values]);
+        return Some((rgb, [red, green, blue].map(str::to_owned).into()));
+    }
+    let packed = ["rgb", "rgba"].into_iter().find_map(own)?;
+    let column = cloud.column(packed)?.gather(rows);
+    let bits = |row: usize| match &column {
+        Column::F32(values) => Some(values[row].to_bits()),
+        Column::U32(values) => Some(values[row]),
+        _ => None,
+    };
+    let mut rgb = Vec::with_capacity(3 * rows.len());
+    for row in 0..column.len() {
+        let [blue, green, red, _] = bits(row)?.to_le_bytes();
+        rgb.extend_from_slice(&[red, green, blue]);
+    }
+    Some((rgb, vec![packed.to_owned()]))
+}
+
+/// Colors of any range as bytes: 8 bits, 16 bits, or shares of 1.
+fn bytes(columns: &[Column; 3]) -> Vec<u8> {
+    let most = columns.iter().flat_map(|column| (0..column.len()).map(|row| column.get(row)));
+    let most = most.filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let float = columns.iter().any(|column| matches!(column.kind(), Scalar::F32 | Scalar::F64));
+    let scale = match most {
+        _ if float && most <= 1.0 => 255.0,
+        _ if most > 255.0 => 1.0 / 257.0,
+        _ => 1.0,
+    };
+    let mut rgb = Vec::with_capacity(3 * columns[0].len());
+    for row in 0..columns[0].len() {
+        // A missing color is black: the cast takes NaN to 0.
+        rgb.extend(columns.iter().map(|column| (column.get(row) * scale).round() as u8));
+    }
+    rgb
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use farpoint_io::Coordinates;
+
+    fn cloud(columns: &[(&str, Column)]) -> Cloud {
+        let mut cloud = Cloud::new(Coordinates::F32(vec![[0.0; 3]; columns[0].1.len()]));
+        columns.iter().for_each(|(name, column)| cloud.add_column(name, column.clone()));
+        cloud
+    }
+
+    #[test]
+    fn whole_numbers_are_kept_as_they_are() {
+        let classes = Column::U8(vec![2, 6, 5, 2]);
+        let far = Column::I32(vec![-3, 40_000, 7, 0]);
+        let found =
+            Attributes::of(&cloud(&[("classification", classes), ("far", far)]), &[3, 1, 0]);
+        let [class, far] = &found.varying[..] else { panic!("two attributes") };
+        assert_eq!((class.offset, class.bytes, &class.data[..]), (2.0, 1, &[0, 4, 0][..]));
+        assert!(class.class && class.whole);
+        assert_eq!(class.json(true)["names"]["6"], "building");
+        // Of the rows 3, 1 and 0: 0, 40,000 and -3.
+        assert_eq!((far.offset, far.bytes, far.whole), (-3.0, 2, true));
+        let stored: Vec<u16> =
+            far.data.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+        assert_eq!(stored, [3, 40_003, 0]);
+    }
+
+    #[test]
+    fn missing_values_have_a_number_of_their_own() {
+        let found =
+            Attributes::of(&cloud(&[("v", Column::F32(vec![0.5, f32::NAN, 1.5]))]), &[0, 1, 2]);
+        let v = &found.varying[0];
+        assert_eq!(v.data, [0, 0, 255, 255, 254, 255]);
+        assert!((v.offset + v.scale * TWO - 1.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_value_is_told_once() {
+        let found = Attributes::of(&cloud(&[("s", Column::U16(vec![7; 3]))]), &[0, 1]);
+        assert!(found.varying.is_empty());
+        assert_eq!(found.constant, [("s".to_owned(), 7.0)]);
+    }
+
+    #[test]
+    fn colors_of_all_kinds() {
+        let three = |make: fn(usize) -> Column| {
+            cloud(&[("red", make(0)), ("green", make(1)), ("blue", make(2))])
+        };
+        let rgb = |cloud: &Cloud| Attributes::of(cloud, &[0, 1]).rgb.expect("a color");
+        let wide = |k| Column::U16([[65_535, 0], [257, 514], [0, 65_535]][k].to_vec());
+        assert_eq!(rgb(&three(wide)), [255, 1, 0, 0, 2, 255]);
+        let share = |k| Column::F32([[1.0, 0.0], [0.5, 0.2], [0.0, f32::NAN]][k].to_vec());
+        assert_eq!(rgb(&three(share)), [255, 128, 0, 0, 51, 0]);
+        let packed = cloud(&[("rgb", Column::F32(vec![f32::from_bits(0x0010_2030); 2]))]);
+        assert_eq!(rgb(&packed), [0x10, 0x20, 0x30, 0x10, 0x20, 0x30]);
+    }
+}

@@ -1,0 +1,81 @@
+//! `farpoint view`: a cloud, farthest first, as one page that a browser shows without a server or a network.
+
+mod attributes;
+mod encode;
+mod page;
+mod places;
+mod prefixes;
+
+pub(crate) use page::Page;
+
+use crate::input;
+use crate::job::{self, Job};
+use crate::messages::note;
+use crate::outcome::Outcome;
+use crate::output::{count, print, write_file};
+use crate::picture::Up;
+use crate::progress::Progress;
+use crate::report::{self, Files, Times};
+use crate::{args, check, selection};
+use anyhow::{Result, anyhow};
+use farpoint::Amount;
+use farpoint_io::{Cloud, memory};
+use std::path::Path;
+use std::time::Instant;
+
+/// A page larger than this is told: browsers take long, and mail refuses it.
+const LARGE: usize = 50 << 20;
+
+pub(crate) fn run(args: &args::View) -> Result<()> {
+    check::view(args)?;
+    let (path, name) = (&args.input.input, input::name(&args.input.input));
+    let (cloud, read) = input::read(path, &args.input.reading.options())?;
+    let points = input::choose(&cloud, path, args.input.rows, &args.filters)?;
+    let points = selection::among(points, &args.run.selection)?;
+    let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
+    let all = points.usable();
+    let job = Job::new(&args.run, None, amount(args.points.0, all), start, false);
+    memory::require(&name, job.bytes(&points))?;
+    let progress = Progress::start("sampling", &name);
+    let outcome = job.run(&points, &args.place, false, &progress);
+    drop(progress);
+    let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
+    let start = Instant::now();
+    write(&args.output, path, &cloud, all, &outcome, args.up)?;
+    let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };
+    let files = Files { input: path, output: Some(&args.output) };
+    let object = report::as_json(&files, &outcome, points.of, &times);
+    let table = report::as_table(&files, &outcome, points.of, &times);
+    report::print(&args.report, object, &table, args.output == Path::new("-"))
+}
+
+/// As many points as the page is to hold, or all that there are.
+fn amount(most: usize, all: usize) -> Amount {
+    if most < all { Amount::Count(most) } else { Amount::All }
+}
+
+/// Writes the page of a sample that is in farthest-first order.
+pub(crate) fn write(
+    output: &Path,
+    input: &Path,
+    cloud: &Cloud,
+    usable: usize,
+    outcome: &Outcome,
+    up: Option<Up>,
+) -> Result<()> {
+    let progress = Progress::start("writing", &output.display().to_string());
+    let page = Page::of(input, cloud, usable, outcome, up)?.html()?;
+    match output == Path::new("-") {
+        true => print(&page)?,
+        false => write_file(output, page.as_bytes())?,
+    }
+    drop(progress);
+    if page.len() > LARGE {
+        let megabytes = count((page.len() / 1_000_000) as u64);
+        note(&format!(
+            "{}: {megabytes} MB, which browsers take long to open; --points makes it smaller",
+            output.display()
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! The positions of the page's slider: prefixes of the farthest-first order.
+
+use crate::outcome::Outcome;
+use serde_json::{Value, json};
+
+/// Each prefix is about this much longer than the one before it.
+const LONGER: f64 = 1.02;
+
+/// Prefixes, each with what is known of it.
+pub(super) struct Prefixes {
+    pub(super) counts: Vec<usize>,
+    /// Covering radius: no point of the cloud is farther from the prefix.
+    radii: Vec<f64>,
+    /// The least distance between two points of the prefix.
+    spacings: Vec<f64>,
+}
+
+impl Prefixes {
+    /// Of a sample with its selection distances.
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        let counts = counts(outcome.indices.len());
+        let distance = |k: usize| outcome.distances.get(k).copied();
+        let radii =
+            counts.iter().map(|&n| distance(n).unwrap_or(outcome.covering_radius)).collect();
+        let apart = |n: usize| if n < 2 { 0.0 } else { distance(n - 1).unwrap_or(0.0) };
+        let spacings = counts.iter().map(|&n| apart(n)).collect();
+        Self { counts, radii, spacings }
+    }
+
+    /// A length that is typical of the points: the covering radius of half of them.
+    pub(super) fn typical(&self) -> f64 {
+        let most = self.counts.last().copied().unwrap_or(0);
+        let half = self.counts.iter().position(|&n| 2 * n >= most).unwrap_or(0);
+        self.radii.get(half).copied().unwrap_or(0.0)
+    }
+
+    /// The end of each prefix together with the start of what it adds.
+    pub(super) fn parts(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let starts = std::iter::once(0).chain(self.counts.iter().copied());
+        starts.zip(self.counts.iter().copied()).map(|(start, end)| start..end)
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({ "count": self.counts, "radius": self.radii, "spacing": self.spacings })
+    }
+}
+
+/// From one point to all, each step a whole point at least.
+fn counts(all: usize) -> Vec<usize> {
+    let next = |&n: &usize| (n < all).then(|| ((n as f64 * LONGER) as usize).max(n + 1).min(all));
+    std::iter::successors((all > 0).then_some(1), next).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts;
+
+    #[test]
+    fn they_grow_from_one_to_all() {
+        assert_eq!(counts(0), []);
+        assert_eq!(counts(1), [1]);
+        assert_eq!(counts(4), [1, 2, 3, 4]);
+        let many = counts(1_000_000);
+        assert_eq!((many[0], many[many.len() - 1]), (1, 1_000_000));
+        assert!(many.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(many.len() < 800, "{}", many.len());
+    }
+}

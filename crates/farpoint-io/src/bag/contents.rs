@@ -1,0 +1,353 @@
+//! A recording: its topics, how many messages they have, and over which time.
+
+use super::frames::damaged;
+use super::kind::{self, Kind};
+use super::pieces::{self, End, each_piece, each_record};
+use super::source::Source;
+use super::unpack::{CHUNK_HEAD, ChunkHead, Unpacker};
+use crate::error::{Error, Fault};
+use crate::format::Format;
+use mcap::records::{Record, op};
+use mcap::sans_io::{SummaryReadEvent, SummaryReader, summary_reader::SummaryReaderOptions};
+use std::collections::BTreeMap;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Bytes of the largest record of a summary.
+const LARGEST_IN_SUMMARY: usize = 64 << 20;
+
+/// What messages a topic has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Topic {
+    /// Its name.
+    pub name: String,
+    /// The type of its messages, such as `sensor_msgs/msg/PointCloud2`; empty if it states none.
+    pub schema: String,
+    /// How they are encoded, such as `cdr`.
+    pub encoding: String,
+    /// What they are to us.
+    pub kind: Kind,
+    /// How many there are.
+    pub messages: u64,
+    /// The numbers of its channels: several may share a topic.
+    pub channels: Vec<u16>,
+}
+
+/// What is in a recording.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Contents {
+    /// What the messages are for, such as `ros2`; may be empty.
+    pub profile: String,
+    /// What wrote the file.
+    pub library: String,
+    /// How chunks are compressed: `zstd`, `lz4`, or nothing; `None` if messages are not in chunks.
+    pub compression: Option<String>,
+    /// Topics, by name.
+    pub topics: Vec<Topic>,
+    /// All messages.
+    pub messages: u64,
+    /// Log time of the first and the last message, in nanoseconds; `None` without a message.
+    pub times: Option<[u64; 2]>,
+    /// Whether this was told by the file's summary; without one all of the file is read.
+    pub indexed: bool,
+    /// What is wrong with the file as a whole.
+    pub warnings: Vec<String>,
+}
+
+impl Contents {
+    /// Seconds from the first message to the last.
+    pub fn seconds(&self) -> f64 {
+        self.times.map_or(0.0, |[first, last]| last.saturating_sub(first) as f64 * 1e-9)
+    }
+
+    /// The topic of that name, or the only one with clouds.
+    ///
+    /// # Errors
+    /// A text that lists what there is, and what to do: no topic of that name, none with clouds,
+    /// several of them, or clouds in a form that is not read.
+    pub fn cloud_topic(&self, name: Option<&str>) -> Result<&Topic, String> {
+        let Some(name) = name else { return self.only_topic() };
+        // One name may have several types.
+        let mut named = self.topics.iter().filter(|topic| topic.name == name).peekable();
+        let first = named.peek().copied();
+        match (first, named.find(|topic| matches!(topic.kind, Kind::Cloud(_)))) {
+            (_, Some(topic)) => Ok(topic),
+            (Some(topic), None) => Err(match topic.kind {
+                Kind::Refused(what, fix) => format!("{name} holds {what}; {fix}"),
+                _ => format!(
+                    "{name} holds {}, not sensor_msgs/PointCloud2; {}",
+                    topic.schema,
+                    self.clouds()
+                ),
+            }),
+            (None, None) => Err(format!("there is no topic {name}; {}", self.clouds())),
+        }
+    }
+
+    fn only_topic(&self) -> Result<&Topic, String> {
+        let clouds: Vec<_> = self.with_clouds().collect();
+        match clouds[..] {
+            [topic] => Ok(topic),
+            [] => Err(match self.topics.iter().find_map(|topic| topic.refused()) {
+                Some((topic, what, fix)) => {
+                    format!("no topic with sensor_msgs/PointCloud2: {topic} holds {what}; {fix}")
+                }
+                None => self.clouds(),
+            }),
+            _ => Err(format!("several topics hold clouds; give one by --topic: {}", list(&clouds))),
+        }
+    }
+
+    fn with_clouds(&self) -> impl Iterator<Item = &Topic> {
+        self.topics.iter().filter(|topic| matches!(topic.kind, Kind::Cloud(_)))
+    }
+
+    /// What topics with clouds there are, for messages.
+    fn clouds(&self) -> String {
+        let clouds: Vec<_> = self.with_clouds().collect();
+        match clouds.is_empty() {
+            true => {
+                "no topic holds sensor_msgs/PointCloud2; 'farpoint info' lists what there is".into()
+            }
+            false => format!("topics with clouds: {}", list(&clouds)),
+        }
+    }
+}
+
+impl Topic {
+    fn refused(&self) -> Option<(&str, &str, &str)> {
+        match self.kind {
+            Kind::Refused(what, fix) => Some((&self.name, what, fix)),
+            _ => None,
+        }
+    }
+}
+
+fn list(topics: &[&Topic]) -> String {
+    let one = |topic: &&Topic| format!("{} ({} messages)", topic.name, topic.messages);
+    topics.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// A recording that is open: what is in it is known.
+pub struct Bag {
+    pub(super) name: String,
+    pub(super) source: Source,
+    pub(super) contents: Contents,
+}
+
+/// A channel, as far as it is looked at.
+struct Channel {
+    topic: String,
+    schema: u16,
+    encoding: String,
+}
+
+impl Bag {
+    /// Opens a file and reads what is in it: its summary, or all of it where it has none.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if the file can't be read, [`Error::UnknownFormat`] if it is no recording that is
+    /// read, [`Error::Malformed`] if it is damaged.
+    pub fn open(path: &Path) -> Result<Bag, Error> {
+        let name = path.display().to_string();
+        let source = Source::file(path, &name)?;
+        Bag::of(source, name)
+    }
+
+    /// As [`Bag::open`], from bytes in memory; `name` is for messages.
+    ///
+    /// # Errors
+    /// As [`Bag::open`].
+    pub fn from_bytes(bytes: impl Into<Arc<[u8]>>, name: &str) -> Result<Bag, Error> {
+        Bag::of(Source::Bytes(bytes.into()), name.to_owned())
+    }
+
+    fn of(source: Source, name: String) -> Result<Bag, Error> {
+        let survey = Survey::of(&source).map_err(|fault| fault.named(&name, Format::Mcap))?;
+        Ok(Bag { contents: survey.contents(), name, source })
+    }
+
+    /// What is in it.
+    pub fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    /// What it is called in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// What is gathered of a file.
+#[derive(Default)]
+struct Survey {
+    contents: Contents,
+    schemas: BTreeMap<u16, String>,
+    channels: BTreeMap<u16, Channel>,
+    counts: BTreeMap<u16, u64>,
+}
+
+impl Survey {
+    fn of(source: &Source) -> Result<Survey, Fault> {
+        let mut survey = Survey::default();
+        let ended = survey.start(source)?;
+        if ended && survey.summary(source) {
+            survey.contents.indexed = true;
+        } else {
+            survey.all(source)?;
+        }
+        Ok(survey)
+    }
+
+    /// The header, and how messages are kept. Returns whether the file ends as it should.
+    fn start(&mut self, source: &Source) -> Result<bool, Fault> {
+        let mut frames = pieces::open(source)?;
+        let mut first = true;
+        while let Some(head) = frames.next()? {
+            match head.opcode {
+                op::HEADER if first && head.whole => {
+                    if let Ok(Record::Header(header)) =
+                        mcap::parse_record(op::HEADER, &frames.content(&head)?)
+                    {
+                        self.contents.profile = header.profile;
+                        self.contents.library = header.library;
+                    }
+                }
+                op::CHUNK => {
+                    let mut start = [0; CHUNK_HEAD];
+                    let behind = head.at + head.there(frames.end());
+                    let read = frames.read(&mut start, behind)?;
+                    let about = ChunkHead::of(&start[..read]);
+                    self.contents.compression =
+                        Some(about.map_or(String::new(), |c| c.compression));
+                    break;
+                }
+                op::MESSAGE => break,
+                op::DATA_END => {
+                    self.contents.compression = Some("zstd".into());
+                    break;
+                }
+                _ => {}
+            }
+            first = false;
+            frames.skip(&head)?;
+        }
+        Ok(ends(source))
+    }
+
+    /// What the summary tells; whether that is enough.
+    fn summary(&mut self, source: &Source) -> bool {
+        let Some(summary) = summary(source) else { return false };
+        let Some(stats) = summary.stats else { return false };
+        if stats.message_count > 0 && summary.channels.is_empty() {
+            return false;
+        }
+        self.contents.messages = stats.message_count;
+        let times = [stats.message_start_time, stats.message_end_time];
+        self.contents.times = (stats.message_count > 0).then_some(times);
+        self.counts = stats.channel_message_counts;
+        for (id, channel) in summary.channels {
+            let schema = channel.schema.as_ref();
+            let number = schema.map_or(0, |schema| schema.id);
+            self.schemas.extend(schema.map(|schema| (number, schema.name.clone())));
+            let (topic, encoding) = (channel.topic.clone(), channel.message_encoding.clone());
+            self.channels.insert(id, Channel { topic, schema: number, encoding });
+        }
+        // Counts of channels that it does not describe.
+        self.counts.keys().all(|id| self.channels.contains_key(id))
+    }
+
+    /// Reads all of the file.
+    fn all(&mut self, source: &Source) -> Result<(), Fault> {
+        (self.channels, self.counts, self.schemas) = Default::default();
+        (self.contents.messages, self.contents.times) = (0, None);
+        let mut unpacker = Unpacker::new();
+        let end = each_piece(source, &mut |piece| {
+            each_record(&piece, &mut unpacker, &mut |opcode, data| self.record(opcode, data))?;
+            Ok(true)
+        })?;
+        self.contents.warnings.push(match end {
+            End::Whole => "has no index and was read from its start to its end".into(),
+            End::Cut(how) => format!("{how}; what is whole was read, without an index"),
+        });
+        Ok(())
+    }
+
+    fn record(&mut self, opcode: u8, data: &[u8]) -> Result<(), Fault> {
+        if !matches!(opcode, op::SCHEMA | op::CHANNEL | op::MESSAGE) {
+            return Ok(());
+        }
+        match mcap::parse_record(opcode, data).map_err(|error| damaged(format!("{error}")))? {
+            Record::Schema { header, .. } => {
+                self.schemas.insert(header.id, header.name);
+            }
+            Record::Channel(channel) => {
+                let (topic, encoding) = (channel.topic, channel.message_encoding);
+                let schema = channel.schema_id;
+                self.channels.insert(channel.id, Channel { topic, schema, encoding });
+            }
+            Record::Message { header, .. } => {
+                *self.counts.entry(header.channel_id).or_default() += 1;
+                self.contents.messages += 1;
+                let time = header.log_time;
+                let [first, last] = self.contents.times.unwrap_or([time; 2]);
+                self.contents.times = Some([first.min(time), last.max(time)]);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Topics with their channels, a topic for each type under a name.
+    fn contents(self) -> Contents {
+        let mut topics = BTreeMap::<(String, String, String), Topic>::new();
+        for (id, channel) in self.channels {
+            let schema = self.schemas.get(&channel.schema).cloned().unwrap_or_default();
+            let key = (channel.topic.clone(), schema.clone(), channel.encoding.clone());
+            let topic = topics.entry(key).or_insert_with(|| Topic {
+                kind: kind::of(&schema, &channel.encoding),
+                name: channel.topic,
+                schema,
+                encoding: channel.encoding,
+                messages: 0,
+                channels: Vec::new(),
+            });
+            topic.messages += self.counts.get(&id).copied().unwrap_or(0);
+            topic.channels.push(id);
+        }
+        Contents { topics: topics.into_values().collect(), ..self.contents }
+    }
+}
+
+/// Whether the file has its last bytes.
+fn ends(source: &Source) -> bool {
+    let mut last = [0; super::MAGIC.len()];
+    let mut read = || -> std::io::Result<()> {
+        let mut input = source.open()?;
+        input.seek(SeekFrom::End(-(last.len() as i64)))?;
+        input.read_exact(&mut last)
+    };
+    read().is_ok() && last == super::MAGIC
+}
+
+/// The summary, if there is one that can be read.
+fn summary(source: &Source) -> Option<mcap::Summary> {
+    let mut input = source.open().ok()?;
+    let options = SummaryReaderOptions::default()
+        .with_file_size(source.length().ok()?)
+        .with_record_length_limit(LARGEST_IN_SUMMARY);
+    let mut reader = SummaryReader::new_with_options(options);
+    while let Some(event) = reader.next_event() {
+        match event.ok()? {
+            SummaryReadEvent::ReadRequest(wanted) => {
+                let read = input.read(reader.insert(wanted)).ok()?;
+                reader.notify_read(read);
+            }
+            SummaryReadEvent::SeekRequest(to) => reader.notify_seeked(input.seek(to).ok()?),
+        }
+    }
+    reader.finish()
+}

@@ -1,0 +1,143 @@
+//! The work on one piece: its clouds cut down to chosen rows, all else as it was.
+
+use super::cloud2::PointCloud2;
+use super::frames::{HEAD, damaged};
+use super::pieces::{Piece, each_record};
+use super::unpack::Unpacker;
+use super::wire::Encoding;
+use crate::error::Fault;
+use mcap::records::op;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Bytes in front of the data of a message: channel, sequence, log time, publish time.
+const MESSAGE_HEAD: usize = 22;
+
+/// The rows of a message that are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Kept {
+    /// Rows of the message, each once, in the order in which they are written.
+    pub rows: Vec<usize>,
+    /// Rows that could not be kept, because they hold no place: NaN, infinity, no return.
+    pub dropped: usize,
+}
+
+impl Kept {
+    /// These rows, of a message in which so many could not be kept.
+    pub fn new(rows: Vec<usize>, dropped: usize) -> Kept {
+        Kept { rows, dropped }
+    }
+}
+
+/// What was done to one message.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Cut {
+    /// When it was recorded, in nanoseconds.
+    pub log_time: u64,
+    /// Points that it had, has, and that could not be kept.
+    pub points: [usize; 3],
+    /// How long it took.
+    pub time: Duration,
+    /// Why the message could not be read and was passed on as it was.
+    pub error: Option<String>,
+}
+
+/// What chooses the rows of a message; an error is why it can't be read.
+pub(super) type Choose<'a> = &'a (dyn Fn(&PointCloud2<'_>) -> Result<Kept, String> + Sync);
+
+/// A piece that is ready to be written.
+pub(super) enum Ready {
+    /// Records one after another, each with its head.
+    Records { bytes: Vec<u8>, chunked: bool, cuts: Vec<Cut>, unpacking: Duration },
+    /// Where an attachment is in the input.
+    Attachment { at: u64, length: u64 },
+}
+
+/// Does the work on one piece; `channels` are those whose clouds are cut down.
+pub(super) fn cut(
+    piece: &Piece,
+    unpacker: &mut Unpacker,
+    channels: &BTreeMap<u16, Encoding>,
+    choose: Choose<'_>,
+) -> Result<Ready, Fault> {
+    let chunked = match piece {
+        Piece::Attachment { at, length } => {
+            return Ok(Ready::Attachment { at: *at, length: *length });
+        }
+        Piece::Chunk { .. } => true,
+        Piece::Record { chunked, .. } => *chunked,
+    };
+    let start = Instant::now();
+    let (mut bytes, mut cuts) = (Vec::new(), Vec::new());
+    each_record(piece, unpacker, &mut |opcode, content| {
+        let encoding = match opcode {
+            op::MESSAGE => channel(content)?.and_then(|channel| channels.get(&channel)),
+            _ => None,
+        };
+        match encoding {
+            None => record(&mut bytes, opcode, [content, &[]]),
+            Some(&encoding) => {
+                let (head, message) = content.split_at(MESSAGE_HEAD);
+                let (shorter, cut) = one(encoding, head, message, choose);
+                record(&mut bytes, opcode, [head, shorter.as_deref().unwrap_or(message)]);
+                cuts.push(cut);
+            }
+        }
+        Ok(())
+    })?;
+    let cutting: Duration = cuts.iter().map(|cut: &Cut| cut.time).sum();
+    let unpacking = start.elapsed().saturating_sub(cutting);
+    Ok(Ready::Records { bytes, chunked, cuts, unpacking })
+}
+
+/// One message; without its shorter form it is passed on.
+fn one(
+    encoding: Encoding,
+    head: &[u8],
+    message: &[u8],
+    choose: Choose<'_>,
+) -> (Option<Vec<u8>>, Cut) {
+    let start = Instant::now();
+    let done = PointCloud2::parse(encoding, message).and_then(|cloud| {
+        let kept = choose(&cloud)?;
+        let points = [cloud.len(), kept.rows.len(), kept.dropped];
+        Ok((cloud.with_rows(&kept.rows, kept.dropped > 0), points))
+    });
+    let log_time = u64::from_le_bytes(head[6..14].try_into().unwrap_or_default());
+    let time = start.elapsed();
+    match done {
+        Ok((shorter, points)) => (Some(shorter), Cut { log_time, points, time, error: None }),
+        Err(error) => (None, Cut { log_time, points: [0; 3], time, error: Some(error) }),
+    }
+}
+
+/// The channel of a message.
+fn channel(content: &[u8]) -> Result<Option<u16>, Fault> {
+    match content {
+        [low, high, ..] if content.len() >= MESSAGE_HEAD => {
+            Ok(Some(u16::from_le_bytes([*low, *high])))
+        }
+        _ => Err(damaged(format!("a message of {} bytes", content.len()))),
+    }
+}
+
+fn record(into: &mut Vec<u8>, opcode: u8, parts: [&[u8]; 2]) {
+    let length = parts.iter().map(|part| part.len()).sum::<usize>();
+    into.reserve(HEAD + length);
+    into.push(opcode);
+    into.extend_from_slice(&(length as u64).to_le_bytes());
+    parts.iter().for_each(|part| into.extend_from_slice(part));
+}
+
+/// The records that were put together so.
+pub(super) fn records(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    std::iter::from_fn(move || {
+        let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
+        let length = u64::from_le_bytes(head[1..].try_into().ok()?) as usize;
+        let (content, rest) = rest.split_at_checked(length)?;
+        bytes = rest;
+        Some((head[0], content))
+    })
+}

@@ -1,0 +1,87 @@
+//! A recording in several files: a folder with a `metadata.yaml` that lists them.
+
+use crate::error::Error;
+use std::path::{Path, PathBuf};
+
+/// What tells of the files of a folder.
+const METADATA: &str = "metadata.yaml";
+
+/// The files of a recording in order, if `path` is a folder with one.
+///
+/// # Errors
+/// [`Error::Read`] if the list can't be read, [`Error::UnknownFormat`] if the files are of a kind that is
+/// not read.
+pub fn recordings(path: &Path) -> Result<Option<Vec<PathBuf>>, Error> {
+    let list = path.join(METADATA);
+    if !path.is_dir() || !list.is_file() {
+        return Ok(None);
+    }
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(&list)
+        .map_err(|source| Error::Read { name: list.display().to_string(), source })?;
+    let refuse = |what: String, fix: String| Error::UnknownFormat { name: name.clone(), what, fix };
+    let files = listed(&text);
+    if let Some(file) = files.iter().find(|file| file.ends_with(".db3")) {
+        return Err(refuse(
+            "a recording in SQLite (.db3)".into(),
+            format!("'mcap convert {file} drive.mcap' makes a file that is read"),
+        ));
+    }
+    if let Some(file) = files.iter().find(|file| !file.ends_with(".mcap")) {
+        return Err(refuse(
+            format!("{METADATA} lists {file}, which is no .mcap file"),
+            "unpack or convert it first ('unzstd', 'ros2 bag convert')".into(),
+        ));
+    }
+    match files.is_empty() {
+        true => Err(refuse(
+            format!("{METADATA} lists no files"),
+            "'ros2 bag reindex' writes it anew".into(),
+        )),
+        false => Ok(Some(files.iter().map(|file| path.join(file)).collect())),
+    }
+}
+
+/// The entries of `relative_file_paths`, which ROS writes one a line.
+fn listed(text: &str) -> Vec<String> {
+    let mut lines = text.lines().skip_while(|line| line.trim() != "relative_file_paths:").skip(1);
+    let entry = |line: &str| {
+        let entry = line.trim().strip_prefix('-')?.trim();
+        let plain = entry.trim_matches(['"', '\'']);
+        (!plain.contains(": ")).then(|| plain.to_owned())
+    };
+    lines.by_ref().map_while(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "rosbag2_bagfile_information:\n  version: 9\n  storage_identifier: mcap\n  \
+        relative_file_paths:\n    - drive_0.mcap\n    - 'drive_1.mcap'\n  files:\n    - path: drive_0.mcap\n";
+
+    #[test]
+    fn files_in_order() {
+        assert_eq!(listed(TEXT), ["drive_0.mcap", "drive_1.mcap"]);
+        assert!(listed("version: 9\n").is_empty());
+    }
+
+    #[test]
+    fn folders() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(recordings(folder.path()).unwrap().is_none());
+        let write = |text: &str| std::fs::write(folder.path().join(METADATA), text).unwrap();
+        write(TEXT);
+        let files = recordings(folder.path()).unwrap().unwrap();
+        assert_eq!(files, ["drive_0.mcap", "drive_1.mcap"].map(|file| folder.path().join(file)));
+        for (text, part) in [
+            (TEXT.replace(".mcap", ".db3"), "mcap convert drive_0.db3"),
+            (TEXT.replace(".mcap", ".mcap.zstd"), "unzstd"),
+            ("version: 9\n".into(), "reindex"),
+        ] {
+            write(&text);
+            let error = recordings(folder.path()).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

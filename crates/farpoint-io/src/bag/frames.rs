@@ -1,0 +1,128 @@
+//! The records of a file, one after another: a byte that tells what it is, eight for its length, content.
+
+use super::source::Readable;
+use super::{LARGEST, MAGIC, RECOVER};
+use crate::error::{Fault, Place};
+use std::io::{BufReader, Read};
+
+/// Bytes in front of each record.
+pub(super) const HEAD: usize = 9;
+
+/// The head of a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) opcode: u8,
+    /// Where its content starts.
+    pub(super) at: u64,
+    /// Bytes of its content.
+    pub(super) length: u64,
+    /// Whether the file goes on to its end.
+    pub(super) whole: bool,
+}
+
+impl Head {
+    /// Bytes of it that are there.
+    pub(super) fn there(&self, end: u64) -> u64 {
+        self.length.min(end.saturating_sub(self.at))
+    }
+}
+
+/// A file, read record by record.
+pub(super) struct Frames {
+    input: BufReader<Box<dyn Readable>>,
+    at: u64,
+    end: u64,
+}
+
+impl Frames {
+    /// At the first record of a file of `end` bytes.
+    pub(super) fn new(mut input: BufReader<Box<dyn Readable>>, end: u64) -> Result<Frames, Fault> {
+        let mut magic = [0; 8];
+        let fault = |_| Fault::new("no MCAP file: it does not start as one").at(Place::Byte(0));
+        input.read_exact(&mut magic).map_err(fault)?;
+        if magic != MAGIC {
+            return Err(fault(std::io::ErrorKind::InvalidData.into()));
+        }
+        Ok(Frames { input, at: magic.len() as u64, end })
+    }
+
+    /// The length of the file.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Where the next record starts, or the rest of this one.
+    pub(super) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The head of the next record; `None` where the file ends.
+    pub(super) fn next(&mut self) -> Result<Option<Head>, Fault> {
+        if self.at + HEAD as u64 > self.end {
+            return Ok(None);
+        }
+        let mut head = [0; HEAD];
+        self.fill(&mut head)?;
+        let (&opcode, length) = head.split_first().unwrap_or((&0, &[]));
+        let length = u64::from_le_bytes(length.first_chunk().copied().unwrap_or_default());
+        let whole = length <= self.end - self.at;
+        Ok(Some(Head { opcode, at: self.at, length, whole }))
+    }
+
+    /// The content of the record whose head was read last, as far as it is there.
+    pub(super) fn content(&mut self, head: &Head) -> Result<Vec<u8>, Fault> {
+        let length = head.there(self.end);
+        if length > LARGEST as u64 {
+            return Err(too_large(length).at(place(head.at)));
+        }
+        let mut bytes = vec![0; length as usize];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Passes over what is left of the record whose head was read last.
+    pub(super) fn skip(&mut self, head: &Head) -> Result<(), Fault> {
+        let behind = head.at + head.there(self.end);
+        let offset = i64::try_from(behind - self.at).unwrap_or(i64::MAX);
+        self.input.seek_relative(offset).map_err(|error| io_fault(error, self.at))?;
+        self.at = behind;
+        Ok(())
+    }
+
+    /// Some bytes of the content, at most up to `behind`.
+    pub(super) fn read(&mut self, into: &mut [u8], behind: u64) -> Result<usize, Fault> {
+        let left = behind.min(self.end).saturating_sub(self.at);
+        let count = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let count =
+            self.input.read(&mut into[..count]).map_err(|error| io_fault(error, self.at))?;
+        self.at += count as u64;
+        Ok(count)
+    }
+
+    fn fill(&mut self, into: &mut [u8]) -> Result<(), Fault> {
+        self.input.read_exact(into).map_err(|error| io_fault(error, self.at))?;
+        self.at += into.len() as u64;
+        Ok(())
+    }
+}
+
+pub(super) fn too_large(length: u64) -> Fault {
+    let what = format!("a record of {length} bytes, and up to {LARGEST} are read");
+    Fault::new(what).fix("the file is damaged, or holds what is no sensor's message")
+}
+
+/// What the system said while the file was read.
+fn io_fault(error: std::io::Error, at: u64) -> Fault {
+    Fault::new(format!("cannot be read on: {error}"))
+        .at(place(at))
+        .fix("check the disk, and try again")
+}
+
+pub(super) fn place(at: u64) -> Place {
+    Place::Byte(usize::try_from(at).unwrap_or(usize::MAX))
+}
+
+/// A file that breaks the format's rules.
+pub(super) fn damaged(what: impl Into<String>) -> Fault {
+    Fault::new(what).fix(RECOVER)
+}

@@ -1,0 +1,154 @@
+//! One message as a cloud, for all that takes one.
+
+use super::cloud2::PointCloud2;
+use super::contents::Bag;
+use super::frames::damaged;
+use super::kind::Kind;
+use super::pieces::{each_piece, each_record};
+use super::unpack::Unpacker;
+use crate::ReadOptions;
+use crate::cloud::Cloud;
+use crate::error::{Error, Fault};
+use crate::format::Format;
+use crate::header::Header;
+use crate::table::{Slot, Store, Table};
+use mcap::records::{Record, op};
+use std::path::PathBuf;
+
+/// The message that the options name.
+pub(crate) fn read(bag: &Bag, options: &ReadOptions) -> Result<Cloud, Error> {
+    let refuse = |what: String, fix: &str| Error::UnknownFormat {
+        name: bag.name.clone(),
+        what,
+        fix: fix.to_owned(),
+    };
+    let topic = bag.contents.cloud_topic(options.topic.as_deref());
+    let topic = topic.map_err(|what| refuse("an MCAP recording".into(), &what))?;
+    let (name, count) = (&topic.name, topic.messages);
+    let Some(wanted) = options.message else {
+        let what = format!("an MCAP recording with {count} clouds on {name}");
+        return Err(refuse(what, "name one of them by --message K, the first being 0"));
+    };
+    if wanted as u64 >= count {
+        let what = format!("there is no message {wanted} on {name}, which has {count}");
+        return Err(refuse(what, "the first message is number 0"));
+    }
+    let Kind::Cloud(encoding) = topic.kind else {
+        return Err(refuse(format!("{name} holds no clouds"), "give another topic"));
+    };
+    let message = find(bag, &topic.channels, wanted);
+    let message = message.map_err(|fault| fault.named(&bag.name, Format::Mcap))?;
+    let wrong = |what: String| {
+        Fault::new(format!("message {wanted} on {name}: {what}"))
+            .fix("take another message, or look at the driver's settings")
+            .named(&bag.name, Format::Mcap)
+    };
+    let parsed = PointCloud2::parse(encoding, &message).map_err(wrong)?;
+    let mut cloud = cloud(&parsed);
+    let [height, width] = parsed.shape();
+    cloud.description = format!("MCAP, message {wanted} of {count} on {name}, {encoding}");
+    if height > 1 {
+        cloud.description += &format!(", organized {width} x {height}");
+    }
+    cloud.warnings.extend(bag.contents.warnings.iter().cloned());
+    Ok(cloud)
+}
+
+/// As [`read`], of a recording in several files, whose messages are counted through.
+pub(crate) fn read_of(
+    name: &str,
+    files: &[PathBuf],
+    options: &ReadOptions,
+) -> Result<Cloud, Error> {
+    let (mut before, mut last) = (0, None);
+    for file in files {
+        let bag = Bag::open(file)?;
+        // The first file tells what is wrong with the options.
+        let here = match bag.contents.cloud_topic(options.topic.as_deref()) {
+            Ok(topic) => topic.messages as usize,
+            Err(_) if last.is_some() => 0,
+            Err(_) => return read(&bag, options),
+        };
+        match options.message {
+            Some(wanted) if wanted >= before + here => {
+                before += here;
+                last = Some(bag);
+            }
+            wanted => {
+                let message = wanted.map(|wanted| wanted - before);
+                return read(&bag, &options.clone().message(message));
+            }
+        }
+    }
+    Err(Error::UnknownFormat {
+        name: name.to_owned(),
+        what: format!("a recording with {before} clouds in {} files", files.len()),
+        fix: "name one of them by --message K, the first being 0".into(),
+    })
+}
+
+/// The data of a message of these channels, by its number.
+fn find(bag: &Bag, channels: &[u16], wanted: usize) -> Result<Vec<u8>, Fault> {
+    let (mut unpacker, mut left, mut found) = (Unpacker::new(), wanted, None);
+    each_piece(&bag.source, &mut |piece| {
+        each_record(&piece, &mut unpacker, &mut |opcode, content| {
+            if opcode != op::MESSAGE || found.is_some() {
+                return Ok(());
+            }
+            let record = mcap::parse_record(opcode, content);
+            if let Record::Message { header, data } =
+                record.map_err(|error| damaged(error.to_string()))?
+                && channels.contains(&header.channel_id)
+            {
+                match left.checked_sub(1) {
+                    Some(fewer) => left = fewer,
+                    None => found = Some(data.into_owned()),
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found.is_none())
+    })?;
+    found.ok_or_else(|| damaged("its index counts more messages than it has"))
+}
+
+/// All rows with all fields.
+fn cloud(message: &PointCloud2<'_>) -> Cloud {
+    let stride = message.point_step();
+    let mut bytes = Vec::with_capacity(message.len() * stride);
+    match message.even() {
+        Some((data, ..)) => bytes.extend_from_slice(data),
+        None => (0..message.len()).for_each(|row| bytes.extend_from_slice(message.row(row))),
+    }
+    let (mut slots, mut warnings): (Vec<Slot>, _) = (Vec::new(), Vec::new());
+    for field in message.fields() {
+        let known = field.kind.filter(|kind| {
+            let size = field.count.checked_mul(kind.size());
+            size.and_then(|size| size.checked_add(field.offset)).is_some_and(|end| end <= stride)
+        });
+        let twice = slots.iter().any(|slot| slot.name == field.name);
+        match known.filter(|_| !twice) {
+            Some(kind) => {
+                slots.push(Slot::new(&field.name, kind, field.offset).count(field.count));
+            }
+            None => warnings.push(format!(
+                "field '{}' is left out: it is named twice, goes beyond the point, or has no known type",
+                field.name
+            )),
+        }
+    }
+    let coordinates = message.coordinates();
+    let axis = |name: &str| slots.iter().position(|slot| slot.name == name);
+    let mut cloud = match [axis("x"), axis("y"), axis("z")] {
+        [Some(x), Some(y), Some(z)] => {
+            let (store, big_endian) =
+                (Store::Records { bytes: bytes.into(), stride }, message.big_endian());
+            let table = Table { slots, store, big_endian, xyz: [x, y, z] };
+            Cloud::from_table(Format::Mcap, "", coordinates, table, Header::None)
+        }
+        // Only a message without points has none.
+        _ => Cloud::from_file(Format::Mcap, "", coordinates),
+    };
+    cloud.warnings = warnings;
+    cloud
+}

@@ -1,0 +1,172 @@
+//! A file as pieces in order, each of which can be worked on alone: chunks that are not too large, and
+//! records.
+
+use super::frames::{Frames, HEAD, Head, damaged, place};
+use super::source::Source;
+use super::unpack::{CHUNK_HEAD, ChunkHead, Unpacker};
+use crate::error::Fault;
+use mcap::records::op;
+use std::io::{self, Read};
+
+/// Larger chunks are unpacked while they are read, record by record.
+const LARGEST_PACKED: u64 = 24 << 20;
+const LARGEST_CHUNK: u64 = 32 << 20;
+
+/// Something that can be worked on alone.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// The content of a chunk, as far as it is there of `length` bytes.
+    Chunk { content: Vec<u8>, at: u64, length: u64, about: ChunkHead, whole: bool },
+    /// A record, of a chunk or not.
+    Record { opcode: u8, content: Vec<u8>, chunked: bool },
+    /// Where an attachment is, which may be larger than memory.
+    Attachment { at: u64, length: u64 },
+}
+
+impl Piece {
+    /// Memory that it takes while it is worked on, about: the reader's unpacked chunk besides itself.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Piece::Chunk { content, about, .. } => content.len() as u64 + about.uncompressed,
+            Piece::Record { content, .. } => 2 * content.len() as u64,
+            Piece::Attachment { .. } => HEAD as u64,
+        }
+    }
+}
+
+/// How a file ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum End {
+    /// As it should.
+    Whole,
+    /// In the middle; a text that says where.
+    Cut(String),
+}
+
+/// Whether to go on.
+pub(super) type Go = bool;
+
+/// Calls `each` with every piece of the data, in order, until it says stop. The data ends where the
+/// summary starts.
+pub(super) fn each_piece(
+    source: &Source,
+    each: &mut dyn FnMut(Piece) -> Result<Go, Fault>,
+) -> Result<End, Fault> {
+    let mut frames = open(source)?;
+    let mut unpacker = None;
+    loop {
+        let Some(head) = frames.next()? else {
+            let at = frames.at();
+            return Ok(End::Cut(format!("ends at byte {at} without an end")));
+        };
+        let go = match head.opcode {
+            op::DATA_END | op::FOOTER => return Ok(End::Whole),
+            op::CHUNK => chunk(&mut frames, &head, &mut unpacker, each)?,
+            _ if !head.whole => false,
+            op::ATTACHMENT => each(Piece::Attachment { at: head.at, length: head.length })?,
+            op::MESSAGE_INDEX | op::HEADER => true,
+            opcode => {
+                let content = frames.content(&head)?;
+                each(Piece::Record { opcode, content, chunked: false })?
+            }
+        };
+        if !head.whole {
+            let missing = head.length - head.there(frames.end());
+            return Ok(End::Cut(format!(
+                "is cut short: {missing} bytes are missing of the record at byte {}",
+                head.at
+            )));
+        }
+        if !go {
+            return Ok(End::Whole);
+        }
+        frames.skip(&head)?;
+    }
+}
+
+/// The records of the file, from the first.
+pub(super) fn open(source: &Source) -> Result<Frames, Fault> {
+    let fault = |error: io::Error| Fault::new(format!("cannot be read: {error}"));
+    Frames::new(source.open().map_err(fault)?, source.length().map_err(fault)?)
+}
+
+/// One chunk as it is, or its records.
+fn chunk(
+    frames: &mut Frames,
+    head: &Head,
+    unpacker: &mut Option<Unpacker>,
+    each: &mut dyn FnMut(Piece) -> Result<Go, Fault>,
+) -> Result<Go, Fault> {
+    let there = head.there(frames.end());
+    let mut start = vec![0; there.min(CHUNK_HEAD as u64) as usize];
+    let behind = head.at + there;
+    fill(frames, &mut start, behind)?;
+    let Some(about) = ChunkHead::of(&start) else {
+        return match head.whole {
+            true => Err(damaged("a chunk ends within its head").at(place(head.at))),
+            false => Ok(false),
+        };
+    };
+    if there <= LARGEST_PACKED && about.uncompressed <= LARGEST_CHUNK {
+        let mut content = start;
+        let read = content.len();
+        content.resize(there as usize, 0);
+        fill(frames, &mut content[read..], behind)?;
+        let Head { at, length, whole, .. } = *head;
+        return each(Piece::Chunk { content, at, length, about, whole });
+    }
+    let unpacker = unpacker.get_or_insert_with(Unpacker::new);
+    let mut rest = Rest { start: &start, frames, behind };
+    let mut go = true;
+    let place = (head.at, head.length, head.whole);
+    unpacker.chunk(&mut rest, place, &about, &mut |opcode, data| {
+        if go && opcode != op::MESSAGE_INDEX {
+            go = each(Piece::Record { opcode, content: data.to_vec(), chunked: true })?;
+        }
+        Ok(())
+    })?;
+    Ok(go)
+}
+
+fn fill(frames: &mut Frames, mut into: &mut [u8], behind: u64) -> Result<(), Fault> {
+    while !into.is_empty() {
+        let read = frames.read(into, behind)?;
+        if read == 0 {
+            return Err(damaged("the file became shorter while it was read"));
+        }
+        into = &mut into[read..];
+    }
+    Ok(())
+}
+
+/// The content of a chunk whose first bytes are read already.
+struct Rest<'a> {
+    start: &'a [u8],
+    frames: &'a mut Frames,
+    behind: u64,
+}
+
+impl Read for Rest<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if !self.start.is_empty() {
+            return self.start.read(into);
+        }
+        let behind = self.behind;
+        self.frames.read(into, behind).map_err(|fault| io::Error::other(fault.what))
+    }
+}
+
+/// Calls `each` with the records of a piece; an attachment has none.
+pub(super) fn each_record(
+    piece: &Piece,
+    unpacker: &mut Unpacker,
+    each: &mut dyn FnMut(u8, &[u8]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    match piece {
+        Piece::Chunk { content, at, length, about, whole } => {
+            unpacker.chunk(&mut &content[..], (*at, *length, *whole), about, each)
+        }
+        Piece::Record { opcode, content, .. } => each(*opcode, content),
+        Piece::Attachment { .. } => Ok(()),
+    }
+}

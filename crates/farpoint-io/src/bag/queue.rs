@@ -1,0 +1,90 @@
+//! What bounds the memory of work side by side: bytes that are let in, and let out when they are written.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How often those who wait look whether the work was given up.
+pub(super) const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Lets so many bytes in.
+pub(super) struct Gate<'a> {
+    inside: Mutex<u64>,
+    left: Condvar,
+    most: u64,
+    closed: AtomicBool,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Gate<'a> {
+    /// A gate for `most` bytes that lets nothing in once `stop` is set.
+    pub(super) fn new(most: u64, stop: &'a AtomicBool) -> Gate<'a> {
+        let closed = AtomicBool::new(false);
+        Gate { inside: Mutex::new(0), left: Condvar::new(), most, closed, stop }
+    }
+
+    /// Waits until there is room; more than all the room is let in alone. Returns whether it was let in.
+    pub(super) fn enter(&self, bytes: u64) -> bool {
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        while *inside > 0 && inside.saturating_add(bytes) > self.most {
+            if self.closed() {
+                return false;
+            }
+            let waited = self.left.wait_timeout(inside, PATIENCE);
+            inside = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *inside = inside.saturating_add(bytes);
+        !self.closed()
+    }
+
+    /// Makes the room free again.
+    pub(super) fn leave(&self, bytes: u64) {
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        *inside = inside.saturating_sub(bytes);
+        self.left.notify_one();
+    }
+
+    /// Lets nothing in from now on.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        self.left.notify_all();
+    }
+
+    /// Whether the work was given up.
+    pub(super) fn closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_larger_than_all_goes_in_alone() {
+        let stop = AtomicBool::new(false);
+        let gate = Gate::new(10, &stop);
+        assert!(gate.enter(100));
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| gate.enter(4));
+            gate.leave(100);
+            assert!(second.join().unwrap());
+            assert!(gate.enter(6));
+        });
+        // There is no room left, and nobody makes any.
+        gate.close();
+        assert!(!gate.enter(1));
+    }
+
+    #[test]
+    fn who_waits_sees_the_stop() {
+        let stop = AtomicBool::new(false);
+        let gate = Gate::new(10, &stop);
+        assert!(gate.enter(10));
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| gate.enter(1));
+            stop.store(true, Ordering::Relaxed);
+            assert!(!waits.join().unwrap());
+        });
+    }
+}

@@ -1,0 +1,269 @@
+//! A recording written again with its clouds cut down: one thread reads, several work on a piece each, one
+//! writes in order. Bytes on their way are bounded, whatever the length of the recording.
+
+use super::contents::{Bag, Topic};
+use super::cut::{Choose, Cut, Kept, Ready, cut};
+use super::frames::damaged;
+use super::pieces::{End, Piece, each_piece};
+use super::queue::{Gate, PATIENCE};
+use super::unpack::Unpacker;
+use super::wire::Encoding;
+use super::writer::{Target, Writer};
+use super::{PointCloud2, kind::Kind};
+use crate::error::{Error, Fault};
+use crate::format::Format;
+use crate::quiet::guarded;
+use crate::sink::{Sink, put_by};
+use mcap::write::NoSeek;
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Cursor};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Bytes written at a time.
+const WRITTEN: usize = 1 << 20;
+
+/// How a recording is written again.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Rewrite<'a> {
+    /// The topic whose clouds are cut down.
+    pub topic: &'a Topic,
+    /// Messages worked on side by side.
+    pub threads: usize,
+    /// Bytes of messages that are on their way at most, if each has no more.
+    pub memory: u64,
+    /// Set by another thread, it ends the work.
+    pub stop: &'a AtomicBool,
+}
+
+/// What became of a recording.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Totals {
+    /// Seconds of all stages, and of the whole.
+    pub stages: Stages,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Where the time went: sums over all threads, and the whole as a clock on the wall shows it.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Stages {
+    pub unpacking: Duration,
+    pub cutting: Duration,
+    pub writing: Duration,
+    pub whole: Duration,
+}
+
+impl<'a> Rewrite<'a> {
+    /// Of this topic, on so many threads, until `stop` is set.
+    pub fn new(topic: &'a Topic, threads: usize, memory: u64, stop: &'a AtomicBool) -> Rewrite<'a> {
+        Rewrite { topic, threads: threads.max(1), memory, stop }
+    }
+
+    /// Writes `bag` to `output`, completely or not at all. `choose` says which rows of each message of
+    /// the topic are kept; it is called by several threads. `each` is told of every message, in order.
+    /// `None` if the work was stopped.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if the recording is damaged, [`Error::Write`] if the system refuses.
+    pub fn write(
+        &self,
+        bag: &Bag,
+        output: &Path,
+        choose: &(dyn Fn(&PointCloud2<'_>) -> Result<Kept, String> + Sync),
+        each: &mut dyn FnMut(Cut),
+    ) -> Result<Option<Totals>, Error> {
+        let mut outcome = Err(Fault::new("nothing was written"));
+        let written = put_by(output, |sink| {
+            let (target, seeks): (Box<dyn Target + '_>, bool) = match sink {
+                Sink::File(file) => (Box::new(BufWriter::with_capacity(WRITTEN, file)), true),
+                Sink::Stream(stream) => {
+                    (Box::new(NoSeek::new(BufWriter::with_capacity(WRITTEN, stream))), false)
+                }
+            };
+            outcome = self.run(bag, (target, seeks), choose, each);
+            match &mut outcome {
+                Ok(Some(_)) => Ok(()),
+                Ok(None) => Err(io::ErrorKind::Interrupted.into()),
+                // What the system said is told as that.
+                Err(fault) => Err(fault.io.take().unwrap_or(io::ErrorKind::InvalidData.into())),
+            }
+        });
+        match (outcome, written) {
+            (Ok(None), _) => Ok(None),
+            (Ok(totals), Ok(())) => Ok(totals),
+            (Err(fault), Err(Error::Write { source, .. }))
+                if source.kind() == io::ErrorKind::InvalidData =>
+            {
+                Err(fault.named(&bag.name, Format::Mcap))
+            }
+            (Err(fault), Ok(())) => Err(fault.named(&bag.name, Format::Mcap)),
+            (_, Err(error)) => Err(error),
+        }
+    }
+
+    /// As [`Rewrite::write`], into memory.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if the recording is damaged.
+    pub fn bytes(
+        &self,
+        bag: &Bag,
+        choose: &(dyn Fn(&PointCloud2<'_>) -> Result<Kept, String> + Sync),
+        each: &mut dyn FnMut(Cut),
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let mut bytes = Cursor::new(Vec::new());
+        let done = self.run(bag, (Box::new(&mut bytes), true), choose, each);
+        let done = done.map_err(|fault| fault.named(&bag.name, Format::Mcap))?;
+        Ok(done.map(|_| bytes.into_inner()))
+    }
+
+    fn run(
+        &self,
+        bag: &Bag,
+        (target, seeks): (Box<dyn Target + '_>, bool),
+        choose: Choose<'_>,
+        each: &mut dyn FnMut(Cut),
+    ) -> Result<Option<Totals>, Fault> {
+        let start = Instant::now();
+        let writer = Writer::new(target, seeks, &bag.contents, &bag.source)?;
+        let channels = self.channels();
+        let gate = Gate::new(self.memory, self.stop);
+        let (give, take) = channel();
+        let (hand, collect) = channel();
+        let take = Mutex::new(take);
+        thread::scope(|scope| {
+            for _ in 0..self.threads {
+                let hand = hand.clone();
+                let (take, gate, channels) = (&take, &gate, &channels);
+                scope.spawn(move || work(take, &hand, gate, channels, choose));
+            }
+            let reading = &gate;
+            scope.spawn(move || read(bag, &give, &hand, reading));
+            let done = write(writer, &collect, &gate, each);
+            // Whoever still waits ends.
+            gate.close();
+            let done = done?;
+            Ok(done.map(|totals| {
+                let stages = Stages { whole: start.elapsed(), ..totals.stages };
+                Totals { stages, ..totals }
+            }))
+        })
+    }
+
+    fn channels(&self) -> BTreeMap<u16, Encoding> {
+        match self.topic.kind {
+            Kind::Cloud(encoding) => self.topic.channels.iter().map(|&id| (id, encoding)).collect(),
+            _ => BTreeMap::new(),
+        }
+    }
+}
+
+/// What the writer gets.
+enum Done {
+    /// A piece by its number, with the bytes that it takes.
+    Piece(u64, u64, Result<Ready, Fault>),
+    /// How the input ended, behind so many pieces.
+    End(u64, Result<End, Fault>),
+}
+
+/// A piece by its number, with the bytes that it takes.
+type Given = (u64, u64, Piece);
+
+fn read(bag: &Bag, give: &Sender<Given>, hand: &Sender<Done>, gate: &Gate<'_>) {
+    let mut count = 0;
+    let end = guarded("the reader failed", || {
+        each_piece(&bag.source, &mut |piece| {
+            let bytes = piece.bytes();
+            let go = gate.enter(bytes) && give.send((count, bytes, piece)).is_ok();
+            count += u64::from(go);
+            Ok(go)
+        })
+    });
+    // A writer that is gone needs no end.
+    let _ = hand.send(Done::End(count, end));
+}
+
+fn work(
+    take: &Mutex<Receiver<Given>>,
+    hand: &Sender<Done>,
+    gate: &Gate<'_>,
+    channels: &BTreeMap<u16, Encoding>,
+    choose: Choose<'_>,
+) {
+    let mut unpacker = Unpacker::new();
+    loop {
+        let given = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((number, bytes, piece)) = given else { return };
+        if gate.closed() {
+            return;
+        }
+        let ready =
+            guarded("the work on a chunk failed", || cut(&piece, &mut unpacker, channels, choose));
+        drop(piece);
+        if hand.send(Done::Piece(number, bytes, ready)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Writes the pieces in order; `None` if the work was stopped.
+fn write(
+    mut writer: Writer<'_>,
+    collect: &Receiver<Done>,
+    gate: &Gate<'_>,
+    each: &mut dyn FnMut(Cut),
+) -> Result<Option<Totals>, Fault> {
+    let mut totals = Totals::default();
+    let (mut next, mut end) = (0, None);
+    let mut waiting = BTreeMap::new();
+    while end.is_none_or(|end| next < end) {
+        if gate.closed() {
+            return Ok(None);
+        }
+        match collect.recv_timeout(PATIENCE) {
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => return Err(damaged("a thread ended early")),
+            Ok(Done::End(count, how)) => {
+                end = Some(count);
+                if let End::Cut(how) = how? {
+                    totals.warnings.push(format!("{how}; what is whole was kept"));
+                }
+            }
+            Ok(Done::Piece(number, bytes, ready)) => {
+                waiting.insert(number, (bytes, ready?));
+            }
+        }
+        while let Some((bytes, ready)) = waiting.remove(&next) {
+            let start = Instant::now();
+            writer.put(&ready)?;
+            totals.stages.writing += start.elapsed();
+            if let Ready::Records { cuts, unpacking, .. } = ready {
+                totals.stages.unpacking += unpacking;
+                for cut in cuts {
+                    totals.stages.cutting += cut.time;
+                    each(cut);
+                }
+            }
+            gate.leave(bytes);
+            next += 1;
+        }
+    }
+    if gate.closed() {
+        return Ok(None);
+    }
+    if writer.unknown > 0 {
+        totals.warnings.push(format!("{} records of unknown types are left out", writer.unknown));
+    }
+    let start = Instant::now();
+    writer.finish()?;
+    totals.stages.writing += start.elapsed();
+    Ok(Some(totals))
+}

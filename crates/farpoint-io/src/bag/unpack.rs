@@ -1,0 +1,174 @@
+//! The records of a chunk, unpacked while it is read: memory for the largest record, not for the chunk.
+
+use super::LARGEST;
+use super::frames::{HEAD, damaged, place, too_large};
+use crate::error::Fault;
+use mcap::McapError;
+use mcap::records::op;
+use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
+use std::io::Read;
+
+/// Bytes asked for at a time.
+const READ: usize = 1 << 20;
+/// A record up to so many bytes is taken whatever the chunk promises.
+const SMALL: usize = 1 << 20;
+
+/// Unpacks one chunk after another, in memory that is kept.
+pub(super) struct Unpacker {
+    reader: LinearReader,
+    /// Bytes of the largest record that it takes memory for.
+    limit: usize,
+}
+
+/// What each byte of a chunk can become at most: zstd repeats a byte 128 KiB long in four.
+const RATIO: u64 = 1 << 15;
+
+/// What is known of a chunk before it is unpacked.
+#[derive(Clone, Debug)]
+pub(super) struct ChunkHead {
+    /// Bytes that it promises to hold.
+    pub(super) uncompressed: u64,
+    pub(super) compression: String,
+}
+
+impl ChunkHead {
+    /// Of a chunk's content; `None` if it ends before.
+    pub(super) fn of(content: &[u8]) -> Option<ChunkHead> {
+        let number = |at: usize| Some(u64::from_le_bytes(*content.get(at..)?.first_chunk()?));
+        let length = u32::from_le_bytes(*content.get(28..)?.first_chunk()?) as usize;
+        let name = content.get(32..32usize.checked_add(length)?)?;
+        let compression = String::from_utf8_lossy(name).into_owned();
+        Some(ChunkHead { uncompressed: number(16)?, compression })
+    }
+
+    /// Refuses a promise that so many bytes can't keep.
+    pub(super) fn check(&self, length: u64) -> Result<(), Fault> {
+        let most = if self.compression.is_empty() { length } else { length.saturating_mul(RATIO) };
+        match self.uncompressed <= most {
+            true => Ok(()),
+            false => Err(damaged(format!(
+                "a chunk of {length} bytes promises {} unpacked",
+                self.uncompressed
+            ))),
+        }
+    }
+}
+
+/// Bytes of a chunk's head whose compression has no name.
+const SHORTEST: u64 = 40;
+
+/// Bytes of a chunk's content in which its head is.
+pub(super) const CHUNK_HEAD: usize = 64;
+
+impl Unpacker {
+    pub(super) fn new() -> Unpacker {
+        Unpacker::up_to(SMALL)
+    }
+
+    fn up_to(limit: usize) -> Unpacker {
+        let options = LinearReaderOptions::default()
+            .with_skip_start_magic(true)
+            .with_skip_end_magic(true)
+            .with_validate_chunk_crcs(true)
+            .with_record_length_limit(limit);
+        Unpacker { reader: LinearReader::new_with_options(options), limit }
+    }
+
+    /// Calls `each` with the opcode and the content of every record of the chunk that `about` describes,
+    /// whose content of `length` bytes `input` gives, and which starts at byte `at` of the file. Of a
+    /// chunk that is not `whole` what is there: that the rest is missing is no fault.
+    ///
+    /// # Errors
+    /// If the chunk is damaged, after what is before that place; what `each` gives.
+    pub(super) fn chunk(
+        &mut self,
+        input: &mut dyn Read,
+        (at, length, whole): (u64, u64, bool),
+        about: &ChunkHead,
+        each: &mut dyn FnMut(u8, &[u8]) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        about.check(length).map_err(|fault| fault.at(place(at)))?;
+        // Memory for a record is taken before it is unpacked.
+        let promised = usize::try_from(about.uncompressed).unwrap_or(LARGEST).min(LARGEST);
+        if promised > self.limit {
+            *self = Unpacker::up_to(promised.next_power_of_two());
+        }
+        let done = self.unpack(input, length, each);
+        if !matches!(done, Ok(true)) {
+            // It is in the middle of this chunk.
+            *self = Unpacker::up_to(self.limit);
+        }
+        match done {
+            Err(Stop::Fault(fault)) => Err(fault),
+            // What is cut off in the middle may look damaged.
+            _ if !whole => Ok(()),
+            Ok(true) => Ok(()),
+            Ok(false) => Err(damaged("a chunk ends in the middle of a record").at(place(at))),
+            Err(Stop::Damaged(fault)) => Err(fault.at(place(at))),
+        }
+    }
+
+    /// Whether the chunk came to its end.
+    fn unpack(
+        &mut self,
+        input: &mut dyn Read,
+        length: u64,
+        each: &mut dyn FnMut(u8, &[u8]) -> Result<(), Fault>,
+    ) -> Result<bool, Stop> {
+        let mut head = [0; HEAD];
+        head[0] = op::CHUNK;
+        head[1..].copy_from_slice(&length.to_le_bytes());
+        self.reader.insert(HEAD).copy_from_slice(&head);
+        self.reader.notify_read(HEAD);
+        let mut left = length;
+        loop {
+            let event = match self.reader.next_event() {
+                None => return Ok(true),
+                Some(Err(error)) => return Err(Stop::Damaged(fault(error))),
+                Some(Ok(event)) => event,
+            };
+            match event {
+                LinearReadEvent::Record { opcode, data } => {
+                    each(opcode, data).map_err(Stop::Fault)?;
+                }
+                // All is read and taken: the reader waits for the head of another record of the file.
+                LinearReadEvent::ReadRequest(wanted) if left == 0 => {
+                    return Ok(wanted == HEAD && length >= SHORTEST);
+                }
+                LinearReadEvent::ReadRequest(wanted) => {
+                    let wanted = wanted.clamp(1, READ.min(usize::try_from(left).unwrap_or(READ)));
+                    let read = input.read(self.reader.insert(wanted));
+                    let read = read.map_err(|error| {
+                        Stop::Fault(damaged(format!("cannot be read on: {error}")))
+                    })?;
+                    if read == 0 {
+                        return Ok(false);
+                    }
+                    self.reader.notify_read(read);
+                    left -= read as u64;
+                }
+            }
+        }
+    }
+}
+
+/// Why unpacking ended.
+enum Stop {
+    /// The chunk is damaged.
+    Damaged(Fault),
+    Fault(Fault),
+}
+
+fn fault(error: McapError) -> Fault {
+    match error {
+        McapError::RecordTooLarge { len, .. } | McapError::ChunkTooLarge(len) => too_large(len),
+        McapError::UnsupportedCompression(name) => {
+            let what = format!("a chunk is compressed by '{name}', which is not read");
+            Fault::new(what).fix("'mcap compress' writes it with zstd")
+        }
+        McapError::BadChunkCrc { saved, calculated } => damaged(format!(
+            "a chunk is damaged: its checksum is {calculated:08x}, not {saved:08x}"
+        )),
+        error => damaged(format!("a chunk is damaged: {error}")),
+    }
+}

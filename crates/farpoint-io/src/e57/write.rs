@@ -1,0 +1,270 @@
+//! Writing E57: one scan, whose coordinates stay integers where the input has a step.
+
+use crate::WriteOptions;
+use crate::cloud::Cloud;
+use crate::column::{Attribute, Column, Scalar};
+use crate::conversion::{self, Target};
+use crate::error::Fault;
+use crate::header::Header;
+use crate::las;
+use crate::precision::placed;
+use crate::quiet::guarded;
+use ::e57::{E57Writer, Extension, Record, RecordDataType, RecordName, RecordValue};
+use std::hash::Hasher;
+use std::io::Cursor;
+
+/// The extension for normals, and one for attributes that the standard does not know.
+const NORMALS: (&str, &str) = ("nor", "http://www.libe57.org/E57_NOR_surface_normals.txt");
+const OTHERS: (&str, &str) = ("farpoint", "https://github.com/farpoint/farpoint/attributes");
+/// The state of a point without a place.
+const INVALID: i64 = 2;
+
+/// A column with its place in the file.
+struct Stored {
+    record: Record,
+    values: Values,
+}
+
+enum Values {
+    /// Numbers as they are.
+    Plain(Column),
+    /// Multiples of a step, counted from an offset.
+    Steps { column: Column, scale: f64, offset: f64 },
+}
+
+/// Writes the rows.
+pub(crate) fn write(
+    cloud: &Cloud,
+    rows: &[usize],
+    options: &WriteOptions,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<u8>, Fault> {
+    if cloud.crs().and_then(|crs| crs.meters).is_some_and(|meters| (meters - 1.0).abs() > 1e-9) {
+        warnings.push("E57 counts in meters; the numbers stay in the unit of the input".into());
+    }
+    let attributes = conversion::attributes(cloud, rows, Target::E57, warnings);
+    let mut all = axes(cloud, rows, options, warnings);
+    let invalid = invalid(&all);
+    all.extend(invalid.map(|states| plain(RecordName::CartesianInvalidState, (0, 2), states)));
+    all.extend(named(attributes));
+    guarded("the points cannot be written", || written(cloud, &all, rows.len()))
+}
+
+fn written(cloud: &Cloud, all: &[Stored], count: usize) -> Result<Vec<u8>, Fault> {
+    let fault = |error: ::e57::Error| {
+        let text = error.to_string();
+        Fault::new(text.lines().next().unwrap_or_default()).fix("write PLY or LAZ")
+    };
+    let id = identity(all, count);
+    let mut bytes = Cursor::new(Vec::new());
+    let mut file = E57Writer::new(&mut bytes, &format!("{{{id}-file}}")).map_err(fault)?;
+    for (name, url) in [NORMALS, OTHERS] {
+        let uses = |stored: &&Stored| matches!(&stored.record.name, RecordName::Unknown { namespace, .. } if namespace == name);
+        if all.iter().any(|stored| uses(&stored)) {
+            file.register_extension(Extension::new(name, url)).map_err(fault)?;
+        }
+    }
+    file.set_coordinate_metadata(cloud.crs().and_then(|crs| crs.wkt.clone()));
+    let prototype = all.iter().map(|stored| stored.record.clone()).collect();
+    let mut scan = file.add_pointcloud(&format!("{{{id}-scan}}"), prototype).map_err(fault)?;
+    for row in 0..count {
+        scan.add_point(all.iter().map(|stored| stored.value(row)).collect()).map_err(fault)?;
+    }
+    scan.finalize().map_err(fault)?;
+    file.finalize().map_err(fault)?;
+    drop(file);
+    Ok(bytes.into_inner())
+}
+
+/// A name that the same points get again.
+fn identity(all: &[Stored], count: usize) -> String {
+    let mut hasher = std::hash::DefaultHasher::new();
+    for stored in all {
+        let (Values::Plain(column) | Values::Steps { column, .. }) = &stored.values;
+        (0..count).for_each(|row| hasher.write_u64(column.get(row).to_bits()));
+    }
+    format!("{:016x}", hasher.finish())
+}
+
+/// The columns of x, y and z.
+fn axes(
+    cloud: &Cloud,
+    rows: &[usize],
+    options: &WriteOptions,
+    warnings: &mut Vec<String>,
+) -> Vec<Stored> {
+    let names = [RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ];
+    let steps = match (&cloud.header, options.precision) {
+        (Header::Las(header), None) => Some(las::transforms(&header.raw)),
+        _ => None,
+    };
+    let columns = match steps {
+        Some(_) => std::array::from_fn(|axis| cloud.coordinates.axis(axis, rows)),
+        None => placed(cloud, rows, options.precision, warnings).axes,
+    };
+    let axes = names.into_iter().zip(columns).enumerate();
+    axes.map(|(axis, (name, column))| match steps.map(|steps| steps[axis]) {
+        Some((scale, offset)) => {
+            let n = |row: usize| ((column.get(row) - offset) / scale).round() as i64;
+            let min = (0..column.len()).map(n).min().unwrap_or(0);
+            let max = (0..column.len()).map(n).max().unwrap_or(0).max(min + 1);
+            let data_type = RecordDataType::ScaledInteger { min, max, scale, offset };
+            Stored {
+                record: Record { name, data_type },
+                values: Values::Steps { column, scale, offset },
+            }
+        }
+        None => Stored {
+            record: Record { name, data_type: float(&column) },
+            values: Values::Plain(column),
+        },
+    })
+    .collect()
+}
+
+fn float(column: &Column) -> RecordDataType {
+    match column.kind() {
+        Scalar::F32 => RecordDataType::Single { min: None, max: None },
+        _ => RecordDataType::Double { min: None, max: None },
+    }
+}
+
+/// The state of each point, if one has no place.
+fn invalid(axes: &[Stored]) -> Option<Column> {
+    let finite = |row: usize| {
+        axes.iter().all(|stored| match &stored.values {
+            Values::Plain(column) => column.get(row).is_finite(),
+            Values::Steps { .. } => true,
+        })
+    };
+    let Some(Stored { values: Values::Plain(first), .. }) = axes.first() else { return None };
+    let states: Vec<u8> =
+        (0..first.len()).map(|row| if finite(row) { 0 } else { INVALID as u8 }).collect();
+    states.contains(&(INVALID as u8)).then_some(Column::U8(states))
+}
+
+fn plain(name: RecordName, (min, max): (i64, i64), column: Column) -> Stored {
+    let record = Record { name, data_type: RecordDataType::Integer { min, max } };
+    Stored { record, values: Values::Plain(column) }
+}
+
+/// Attributes by the names that E57 has for them; others in an extension.
+fn named(attributes: Vec<Attribute>) -> Vec<Stored> {
+    let has = |name: &str| attributes.iter().any(|a| a.name == name);
+    let colors = ["red", "green", "blue"].iter().all(|name| has(name));
+    let returns = has("number_of_returns") && (has("return_number") || has("return_index"));
+    let mut all: Vec<Stored> = Vec::new();
+    for attribute in attributes {
+        let Attribute { name, column } = attribute;
+        let (record, column) = match name.as_str() {
+            "intensity" => (RecordName::Intensity, column),
+            "red" if colors => (RecordName::ColorRed, column),
+            "green" if colors => (RecordName::ColorGreen, column),
+            "blue" if colors => (RecordName::ColorBlue, column),
+            "number_of_returns" if returns && is_whole(&column) => {
+                (RecordName::ReturnCount, column)
+            }
+            "return_index" if returns && is_whole(&column) => (RecordName::ReturnIndex, column),
+            // E57 counts returns from 0.
+            "return_number" if returns && column.whole_within(1.0, 255.0) => {
+                let counted = (0..column.len()).map(|row| column.get(row) as u8 - 1).collect();
+                (RecordName::ReturnIndex, Column::U8(counted))
+            }
+            "time_stamp" => (RecordName::TimeStamp, column),
+            "nx" | "ny" | "nz" => {
+                let axis = name[1..].to_ascii_uppercase();
+                (unknown(NORMALS.0, format!("normal{axis}")), column)
+            }
+            _ => (unknown(OTHERS.0, xml_name(&name)), column),
+        };
+        if all.iter().any(|stored| stored.record.name == record) {
+            continue;
+        }
+        let data_type = kind(&column);
+        all.push(Stored {
+            record: Record { name: record, data_type },
+            values: Values::Plain(column),
+        });
+    }
+    pairs_of_returns(all)
+}
+
+/// Without the count of returns where no number goes with it, which E57 wants.
+fn pairs_of_returns(mut all: Vec<Stored>) -> Vec<Stored> {
+    let has = |name: RecordName| all.iter().any(|stored| stored.record.name == name);
+    if has(RecordName::ReturnCount) != has(RecordName::ReturnIndex) {
+        for stored in &mut all {
+            let name = match stored.record.name {
+                RecordName::ReturnCount => "number_of_returns",
+                RecordName::ReturnIndex => "return_index",
+                _ => continue,
+            };
+            stored.record.name = unknown(OTHERS.0, name.into());
+        }
+    }
+    all
+}
+
+fn unknown(namespace: &str, name: String) -> RecordName {
+    RecordName::Unknown { namespace: namespace.into(), name }
+}
+
+/// A name of letters, digits and underscores that does not begin as names of XML do.
+fn xml_name(name: &str) -> String {
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let start = plain.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
+    match start && !plain.to_ascii_lowercase().starts_with("xml") {
+        true => plain,
+        false => format!("a_{plain}"),
+    }
+}
+
+fn is_whole(column: &Column) -> bool {
+    !matches!(column.kind(), Scalar::F32 | Scalar::F64)
+}
+
+/// The type in the file: whole numbers have the limits of their type, so that it is found again.
+fn kind(column: &Column) -> RecordDataType {
+    let whole = |min, max| RecordDataType::Integer { min, max };
+    match column.kind() {
+        Scalar::I8 => whole(i8::MIN.into(), i8::MAX.into()),
+        Scalar::U8 => whole(0, u8::MAX.into()),
+        Scalar::I16 => whole(i16::MIN.into(), i16::MAX.into()),
+        Scalar::U16 => whole(0, u16::MAX.into()),
+        Scalar::I32 => whole(i32::MIN.into(), i32::MAX.into()),
+        Scalar::U32 => whole(0, u32::MAX.into()),
+        // Numbers beyond 2^53 are read as doubles by most.
+        Scalar::I64 | Scalar::U64 | Scalar::F64 => RecordDataType::Double { min: None, max: None },
+        Scalar::F32 => RecordDataType::Single { min: None, max: None },
+    }
+}
+
+impl Stored {
+    fn value(&self, row: usize) -> RecordValue {
+        let (column, steps) = match &self.values {
+            Values::Plain(column) => (column, None),
+            Values::Steps { column, scale, offset } => (column, Some((scale, offset))),
+        };
+        let value = column.get(row);
+        if let Some((scale, offset)) = steps {
+            return RecordValue::ScaledInteger(((value - offset) / scale).round() as i64);
+        }
+        match self.record.data_type {
+            // A point without a place has a state that says so.
+            RecordDataType::Single { .. } if is_axis(&self.record.name) && !value.is_finite() => {
+                RecordValue::Single(0.0)
+            }
+            RecordDataType::Double { .. } if is_axis(&self.record.name) && !value.is_finite() => {
+                RecordValue::Double(0.0)
+            }
+            RecordDataType::Single { .. } => RecordValue::Single(value as f32),
+            RecordDataType::Double { .. } => RecordValue::Double(value),
+            _ => RecordValue::Integer(value as i64),
+        }
+    }
+}
+
+fn is_axis(name: &RecordName) -> bool {
+    matches!(name, RecordName::CartesianX | RecordName::CartesianY | RecordName::CartesianZ)
+}

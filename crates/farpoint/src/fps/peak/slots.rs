@@ -1,0 +1,10 @@
+//! The leaves of a tree, as threads share them.
+
+use crate::memory::Shared;
+
+/// Coordinates and values of the points, by leaf.
+#[derive(Clone, Copy)]
+pub(super) struct Slots<'a, T> {
+    pub(super) dims: usize,
+    pub(super) leaves: Shared<'a, T>,
+}

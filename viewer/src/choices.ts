@@ -1,0 +1,64 @@
+// What the reader of the page has chosen, and its place in the address.
+
+import { RAMPS, type Ramp } from "./colors";
+
+/** What colors show: "rgb", "height", "distance" (to the nearest sample of a pane), or an attribute's name. */
+export interface Choices {
+  by: string;
+  ramp: Ramp;
+  /** Limits of the ramp where they were set by hand. */
+  limits: [number, number] | null;
+  /** Classes that are not drawn. */
+  hidden: number[];
+  /** Position of the slider. */
+  at: number;
+  size: number;
+  lighting: boolean;
+  dark: boolean;
+  orthographic: boolean;
+  /** Camera and pivot, in the file's coordinates. */
+  camera: number[] | null;
+}
+
+/** Reads the address; whatever is not understood stays as it is. */
+export function readHash(hash: string, choices: Choices): void {
+  const given = new URLSearchParams(hash.replace(/^#/, ""));
+  const numbers = (name: string, length: number): number[] | null => {
+    const values = (given.get(name) ?? "").split(",").map(Number);
+    const right = given.has(name) && values.length === length && values.every(Number.isFinite);
+    return right ? values : null;
+  };
+  const flag = (name: string, now: boolean) => (given.has(name) ? given.get(name) === "1" : now);
+  choices.by = given.get("by") ?? choices.by;
+  const ramp = given.get("ramp") as Ramp;
+  if (RAMPS.includes(ramp)) choices.ramp = ramp;
+  choices.limits = numbers("limits", 2) as [number, number] | null;
+  const hidden = given.get("hide");
+  if (hidden) choices.hidden = hidden.split(",").map(Number).filter(Number.isInteger);
+  choices.at = numbers("at", 1)?.[0] ?? choices.at;
+  choices.size = numbers("size", 1)?.[0] ?? choices.size;
+  choices.lighting = flag("edl", choices.lighting);
+  choices.dark = flag("dark", choices.dark);
+  choices.orthographic = flag("ortho", choices.orthographic);
+  choices.camera = numbers("camera", 6);
+}
+
+/** The address of these choices, without what is as at the start. */
+export function hashOf(choices: Choices, first: Choices, stats: boolean): string {
+  const parts: string[] = stats ? ["stats"] : [];
+  const put = (name: string, value: string | number, start: string | number) => {
+    if (value !== start) parts.push(`${name}=${encodeURIComponent(value)}`);
+  };
+  const flag = (value: boolean) => (value ? 1 : 0);
+  put("by", choices.by, first.by);
+  put("ramp", choices.ramp, first.ramp);
+  if (choices.limits) parts.push(`limits=${choices.limits.join(",")}`);
+  if (choices.hidden.length) parts.push(`hide=${choices.hidden.join(",")}`);
+  put("at", choices.at, first.at);
+  put("size", +choices.size.toPrecision(3), first.size);
+  put("edl", flag(choices.lighting), flag(first.lighting));
+  put("dark", flag(choices.dark), flag(first.dark));
+  put("ortho", flag(choices.orthographic), flag(first.orthographic));
+  if (choices.camera) parts.push(`camera=${choices.camera.map((value) => +value.toPrecision(9)).join(",")}`);
+  return parts.length ? `#${parts.join("&")}` : "";
+}

@@ -1,0 +1,128 @@
+// The points: bytes from the page's inert script tags, decoded once.
+
+import type { Attribute, Meta } from "./meta";
+
+type Decoder = { fromBase64?: (text: string) => Uint8Array };
+
+/** The bytes of the script tag of that name, which is removed from the page. */
+function bytesOf(id: string): Uint8Array {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the page lacks its part '${id}'; it may have been cut off while it was copied`);
+  const text = (element.textContent ?? "").trim();
+  element.remove();
+  const decode = (Uint8Array as unknown as Decoder).fromBase64;
+  if (decode) return decode(text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+/** Whole numbers of 7 bits a byte, lowest first; the top bit says that more follow. */
+function variable(bytes: Uint8Array, take: (value: number) => void): void {
+  let value = 0;
+  let weight = 1;
+  for (const byte of bytes) {
+    value += (byte & 127) * weight;
+    weight *= 128;
+    if (byte < 128) {
+      take(value);
+      value = 0;
+      weight = 1;
+    }
+  }
+}
+
+/** Rows of the file: ascending within each prefix that is not in the one before, stored as differences. */
+function rowsOf(bytes: Uint8Array, meta: Meta): Uint32Array {
+  const rows = new Uint32Array(meta.shown);
+  const starts = new Set(meta.prefixes.count);
+  let at = 0;
+  let last = -1;
+  variable(bytes, (difference) => {
+    if (starts.has(at)) last = -1;
+    last += 1 + difference;
+    rows[at++] = last;
+  });
+  if (at !== meta.shown) throw new Error(`the page holds ${at} row numbers for ${meta.shown} points`);
+  return rows;
+}
+
+/** A sampler's samples as places in the buffer, and each point's distance to the nearest of them. */
+export interface PaneData {
+  samples: Uint32Array;
+  distances: Uint8Array;
+}
+
+export class Cloud {
+  /** Steps from the middle of the box, exact in single precision. */
+  readonly positions: Float32Array;
+  readonly rows: Uint32Array;
+  readonly rgb: Uint8Array | null;
+  readonly values: (Uint8Array | Uint16Array)[];
+  readonly panes: PaneData[];
+  /** The middle of the box, in steps. */
+  readonly middle: [number, number, number];
+  /** The box around all points, in steps from its middle. */
+  readonly low: [number, number, number];
+  readonly high: [number, number, number];
+
+  constructor(readonly meta: Meta) {
+    const bytes = bytesOf("fp-xyz");
+    if (bytes.length !== 3 * meta.bytes * meta.shown) {
+      throw new Error(`the page holds ${bytes.length} bytes of coordinates for ${meta.shown} points of ${3 * meta.bytes}`);
+    }
+    const low = [Infinity, Infinity, Infinity];
+    const high = [-Infinity, -Infinity, -Infinity];
+    const positions = new Float32Array(3 * meta.shown);
+    for (let i = 0, at = 0; i < positions.length; i++) {
+      let step = bytes[at] + 256 * bytes[at + 1];
+      if (meta.bytes === 3) step += 65536 * bytes[at + 2];
+      at += meta.bytes;
+      const axis = i % 3;
+      if (step < low[axis]) low[axis] = step;
+      if (step > high[axis]) high[axis] = step;
+      positions[i] = step;
+    }
+    this.middle = [0, 1, 2].map((axis) => Math.round((low[axis] + high[axis]) / 2)) as [number, number, number];
+    for (let i = 0; i < positions.length; i++) positions[i] -= this.middle[i % 3];
+    this.low = low.map((value, axis) => value - this.middle[axis]) as [number, number, number];
+    this.high = high.map((value, axis) => value - this.middle[axis]) as [number, number, number];
+    this.positions = positions;
+    this.rows = rowsOf(bytesOf("fp-rows"), meta);
+    this.rgb = meta.rgb ? bytesOf("fp-rgb") : null;
+    this.values = meta.attributes.map((attribute, i) => {
+      const bytes = bytesOf(`fp-value-${i}`);
+      return attribute.bytes === 1 ? bytes : new Uint16Array(bytes.buffer, bytes.byteOffset, meta.shown);
+    });
+    this.panes = meta.panes.map((_, i) => {
+      const samples: number[] = [];
+      let last = -1;
+      variable(bytesOf(`fp-samples-${i}`), (difference) => samples.push((last += 1 + difference)));
+      return { samples: Uint32Array.from(samples), distances: bytesOf(`fp-distances-${i}`) };
+    });
+  }
+
+  /** The coordinates of a point in the file's own system, to within half a step. */
+  coordinates(point: number): [number, number, number] {
+    const { origin, step } = this.meta;
+    return [0, 1, 2].map((axis) => {
+      return origin[axis] + (this.positions[3 * point + axis] + this.middle[axis]) * step;
+    }) as [number, number, number];
+  }
+
+  /** The value of an attribute, or null where the file has none. */
+  value(attribute: number, point: number): number | null {
+    return decoded(this.meta.attributes[attribute], this.values[attribute][point]);
+  }
+}
+
+/** What a stored number stands for. */
+export function decoded(attribute: Attribute, stored: number): number | null {
+  return stored === missing(attribute) ? null : attribute.offset + attribute.scale * stored;
+}
+
+/** The stored number that stands for a missing value. */
+export function missing(attribute: Attribute): number {
+  return attribute.bytes === 1 ? 255 : 65535;
+}

@@ -1,0 +1,301 @@
+// The page: one cloud, farthest first, so that every position of the slider is an even sample.
+
+import { Vector3 } from "three";
+import { Cameras, SIDES } from "./camera";
+import { type Choices, hashOf, readHash } from "./choices";
+import { Cloud } from "./data";
+import { readMeta } from "./meta";
+import { Panel } from "./panel";
+import { choicesOf, type Shading, shadingOf } from "./shading";
+import { type Drawing, NoWebGl, Stage } from "./stage";
+import { count, element, precise, short } from "./text";
+
+/** While the camera moves, as many points are drawn as fit this time. */
+const FRAME_MS = 33;
+/** So long after the last movement all points are drawn. */
+const REST_MS = 160;
+const FEWEST = 20_000;
+
+class Page {
+  private readonly first: Choices;
+  private readonly choices: Choices;
+  private readonly stage: Stage;
+  private readonly cameras: Cameras;
+  private readonly panel: Panel;
+  private shadings: Shading[] = [];
+  private clicks: number[] = [];
+  /** Points that a moving picture draws. */
+  private budget = 1_000_000;
+  private movedAt = -Infinity;
+  private wanted = false;
+  private lastFrame = 0;
+  private readonly stats: boolean;
+  private readonly labels: HTMLElement[] = [];
+
+  constructor(private readonly cloud: Cloud, canvas: HTMLCanvasElement, place: HTMLElement) {
+    this.stage = new Stage(canvas, cloud);
+    this.cameras = new Cameras(cloud, canvas);
+    this.first = {
+      by: choicesOf(cloud)[0][0], ramp: "viridis", limits: null, hidden: [], size: 1, lighting: true,
+      dark: true, orthographic: false, camera: null, at: cloud.meta.prefixes.count.length - 1,
+    };
+    this.choices = { ...this.first };
+    readHash(location.hash, this.choices);
+    this.stats = /(^#|&)stats\b/.test(location.hash);
+    this.tidy();
+    this.panel = new Panel(place, cloud, this.choices, {
+      recolor: () => this.recolor(),
+      redraw: () => this.redraw(),
+      key: (key) => this.key(key),
+    });
+    this.panel.stats.hidden = !this.stats;
+    this.nameThePanes(place);
+    this.resize();
+    this.cameras.setOrthographic(this.choices.orthographic);
+    this.reset(this.choices.camera);
+    this.listen(canvas);
+    this.recolor();
+  }
+
+  /** What the address asks for and the page lacks becomes what there is. */
+  private tidy(): void {
+    if (!choicesOf(this.cloud).some(([name]) => name === this.choices.by)) this.choices.by = this.first.by;
+    const last = this.cloud.meta.prefixes.count.length - 1;
+    this.choices.at = Math.min(last, Math.max(0, Math.round(this.choices.at)));
+    this.choices.size = Math.min(8, Math.max(0.1, this.choices.size));
+  }
+
+  private nameThePanes(place: HTMLElement): void {
+    for (const pane of this.cloud.meta.panes) {
+      const label = element("div", "pane");
+      label.append(element("b", "", pane.title), element("span", "", pane.note));
+      place.append(label);
+      this.labels.push(label);
+    }
+  }
+
+  private listen(canvas: HTMLCanvasElement): void {
+    this.cameras.controls.addEventListener("change", () => {
+      this.movedAt = performance.now();
+      this.ask();
+    });
+    this.cameras.controls.addEventListener("end", () => this.remember());
+    window.addEventListener("resize", () => {
+      this.resize();
+      this.ask();
+    });
+    window.addEventListener("keydown", (event) => {
+      const typing = event.target instanceof HTMLInputElement && event.target.type === "text";
+      if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      this.key(event.key.toLowerCase());
+    });
+    let pressed = [0, 0];
+    canvas.addEventListener("pointerdown", (event) => (pressed = [event.clientX, event.clientY]));
+    canvas.addEventListener("click", (event) => {
+      const moved = Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]);
+      if (moved < 4) this.click(event.clientX, event.clientY);
+    });
+    canvas.addEventListener("dblclick", (event) => this.turnAbout(event.clientX, event.clientY));
+    canvas.addEventListener("webglcontextlost", (event) => {
+      event.preventDefault();
+      this.panel.say("The graphics card took the picture back; it comes again by itself.");
+    });
+    canvas.addEventListener("webglcontextrestored", () => {
+      this.panel.say("");
+      this.ask();
+    });
+  }
+
+  private key(key: string): void {
+    const { choices } = this;
+    const side = Number(key);
+    if (side >= 1 && side <= SIDES.length) {
+      this.cameras.look(SIDES[side - 1][1](this.cloud.meta.up), this.aspect);
+    } else if (key === "p") {
+      choices.orthographic = !choices.orthographic;
+      this.cameras.setOrthographic(choices.orthographic);
+    } else if (key === "+" || key === "=") choices.size = Math.min(8, choices.size * 1.25);
+    else if (key === "-") choices.size = Math.max(0.1, choices.size / 1.25);
+    else if (key === "e") choices.lighting = !choices.lighting;
+    else if (key === "b") choices.dark = !choices.dark;
+    else if (key === "r") this.reset(null);
+    else if (key === "s") this.save();
+    else if (key === "escape") {
+      this.clicks = [];
+      this.panel.showClicked([]);
+    } else return;
+    this.remember();
+    this.ask();
+  }
+
+  private get aspect(): number {
+    const [, , width, height] = this.stage.rectangle(0);
+    return width / Math.max(1, height);
+  }
+
+  private reset(place: number[] | null): void {
+    const middle = this.middle;
+    if (place) this.cameras.place = place.map((value, i) => value - middle[i % 3]);
+    else this.cameras.look(new Vector3(...this.cloud.meta.toward), this.aspect);
+    this.ask();
+  }
+
+  /** The middle of the cloud in the file's coordinates. */
+  private get middle(): number[] {
+    const { origin, step } = this.cloud.meta;
+    return origin.map((value, axis) => value + this.cloud.middle[axis] * step);
+  }
+
+  private resize(): void {
+    this.stage.resize(window.innerWidth, window.innerHeight);
+    this.labels.forEach((label, pane) => {
+      const [left, top, width] = this.stage.rectangle(pane);
+      Object.assign(label.style, { left: `${left}px`, top: `${top}px`, maxWidth: `${width}px` });
+    });
+  }
+
+  private recolor(): void {
+    const panes = Array.from({ length: this.stage.panes }, (_, pane) => pane);
+    this.shadings = panes.map((pane) => shadingOf(this.cloud, this.choices, pane));
+    this.stage.setShadings(this.shadings);
+    this.redraw();
+    this.panel.show(this.shadings[0]);
+  }
+
+  private redraw(): void {
+    document.documentElement.classList.toggle("light", !this.choices.dark);
+    this.panel.showPrefix();
+    this.remember();
+    this.ask();
+  }
+
+  /** Keeps what is shown in the address, so that it can be passed on. */
+  private remember(): void {
+    const middle = this.middle;
+    if (this.movedAt > 0) this.choices.camera = this.cameras.place.map((value, i) => value + middle[i % 3]);
+    document.documentElement.classList.toggle("light", !this.choices.dark);
+    const hash = hashOf(this.choices, this.first, this.stats);
+    history.replaceState(null, "", hash || location.pathname + location.search);
+  }
+
+  /** One picture with the next frame. */
+  private ask(): void {
+    if (this.wanted) return;
+    this.wanted = true;
+    requestAnimationFrame((now) => this.frame(now));
+  }
+
+  private frame(now: number): void {
+    this.wanted = false;
+    const moving = performance.now() - this.movedAt < REST_MS;
+    const passed = now - this.lastFrame;
+    this.lastFrame = now;
+    if (moving && passed < 1000) this.adapt(passed);
+    const drawing = this.drawing(moving);
+    this.stage.draw(drawing);
+    if (this.stats) this.panel.stats.textContent = `${passed.toFixed(0)} ms, ${count(drawing.points)} points`;
+    document.documentElement.dataset.drawn = String(drawing.points);
+    if (moving) window.setTimeout(() => this.ask(), REST_MS / 2);
+  }
+
+  private adapt(passed: number): void {
+    const all = this.cloud.meta.prefixes.count[this.choices.at];
+    if (passed > 1.2 * FRAME_MS) this.budget = Math.max(FEWEST, Math.min(this.budget, all) * 0.7);
+    else if (passed < 0.7 * FRAME_MS) this.budget = Math.min(this.cloud.meta.shown, this.budget * 1.15);
+  }
+
+  private drawing(moving: boolean): Drawing {
+    const { prefixes } = this.cloud.meta;
+    let at = this.choices.at;
+    if (moving) while (at > 0 && prefixes.count[at] > this.budget) at--;
+    const { lighting, dark, size } = this.choices;
+    // Half the prefix covers within 1.4 times the radius of the whole: discs of this width close the surface, however few there are.
+    const half = prefixes.count.findIndex((count) => 2 * count >= prefixes.count[at]);
+    const apart = prefixes.radius[half] || this.cloud.meta.step;
+    const camera = this.cameras.prepare(this.aspect);
+    return { camera, points: prefixes.count[at], width: 1.5 * size * apart, lighting, dark };
+  }
+
+  private click(x: number, y: number): void {
+    const found = this.stage.pick(x, y, this.drawing(false));
+    this.ask();
+    if (!found) return;
+    this.clicks = this.clicks.length === 1 ? [this.clicks[0], found.point] : [found.point];
+    this.panel.showClicked([...this.told(found.point, found.pane), ...this.distance()]);
+  }
+
+  private told(point: number, pane: number): [string, string][] {
+    const { meta } = this.cloud;
+    const place = this.cloud.coordinates(point).map((value) => precise(value, meta.step));
+    const lines: [string, string][] = ["x", "y", "z"].map((axis, i) => [axis, place[i]]);
+    lines.push(["", `± ${short(meta.step / 2)}${meta.unit && ` ${meta.unit}`}`]);
+    lines.push(["row", count(this.cloud.rows[point])]);
+    if (this.cloud.rgb) lines.push(["color", [...this.cloud.rgb.subarray(3 * point, 3 * point + 3)].join(", ")]);
+    meta.attributes.forEach((attribute, i) => {
+      const value = this.cloud.value(i, point);
+      const name = value === null ? undefined : attribute.names[value];
+      const text = value === null ? "no value" : attribute.whole ? String(value) : short(value);
+      lines.push([attribute.name, name ? `${text} ${name}` : text]);
+    });
+    if (meta.panes.length) {
+      const farthest = meta.panes[pane].farthest;
+      const value = (this.cloud.panes[pane].distances[point] / 255) * farthest;
+      lines.push(["to the sample", `${short(value)}${meta.unit && ` ${meta.unit}`}`]);
+    }
+    return lines;
+  }
+
+  private distance(): [string, string][] {
+    if (this.clicks.length < 2) return [];
+    const { unit } = this.cloud.meta;
+    const [a, b] = this.clicks.map((point) => this.cloud.coordinates(point));
+    const apart = b.map((value, axis) => value - a[axis]);
+    const suffix = unit && ` ${unit}`;
+    return [
+      ["distance", `${short(Math.hypot(...apart))}${suffix}`],
+      ["along x, y, z", apart.map(short).join(", ")],
+    ];
+  }
+
+  private turnAbout(x: number, y: number): void {
+    const found = this.stage.pick(x, y, this.drawing(false));
+    this.ask();
+    if (!found) return;
+    const { positions, meta } = this.cloud;
+    this.cameras.pivot(new Vector3().fromArray(positions, 3 * found.point).multiplyScalar(meta.step));
+    this.remember();
+  }
+
+  private save(): void {
+    this.stage.picture(this.drawing(false), (picture) => {
+      if (!picture) return;
+      const link = element("a");
+      link.href = URL.createObjectURL(picture);
+      link.download = `${this.cloud.meta.name.replace(/[^\w.-]+/g, "_")}.png`;
+      link.click();
+      window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    });
+  }
+}
+
+function start(): void {
+  const place = document.getElementById("fp-page") as HTMLElement;
+  const canvas = document.getElementById("fp-canvas") as HTMLCanvasElement;
+  const begin = performance.now();
+  try {
+    const cloud = new Cloud(readMeta());
+    document.documentElement.dataset.decoded = (performance.now() - begin).toFixed(0);
+    new Page(cloud, canvas, place);
+    document.getElementById("fp-still")?.remove();
+  } catch (error) {
+    const what = error instanceof NoWebGl
+      ? "This browser has no WebGL 2, so the points can't be turned. A picture of them:"
+      : `The page can't be shown: ${error instanceof Error ? error.message : error}`;
+    const note = document.getElementById("fp-note") as HTMLElement;
+    note.textContent = what;
+    document.documentElement.classList.add("still");
+    if (!(error instanceof NoWebGl)) console.error(error);
+  }
+}
+
+start();

@@ -1,0 +1,199 @@
+// The controls around the picture: title, colors, slider, what was clicked.
+
+import type { Choices } from "./choices";
+import { RAMPS, type Ramp } from "./colors";
+import type { Cloud } from "./data";
+import { legend } from "./legend";
+import { choicesOf, type Shading } from "./shading";
+import { count, element, percent, short } from "./text";
+
+/** What the page does when something is chosen. */
+export interface Events {
+  /** Colors or limits changed. */
+  recolor(): void;
+  /** Anything else changed that is drawn. */
+  redraw(): void;
+  key(key: string): void;
+}
+
+const KEYS: [string, string][] = [
+  ["drag", "rotate"],
+  ["right or middle drag", "move"],
+  ["wheel", "zoom to the pointer"],
+  ["double click", "rotate about that point"],
+  ["click", "coordinates; a second click: distance"],
+  ["1 to 7", "top, bottom, front, back, left, right, oblique"],
+  ["P", "perspective or parallel"],
+  ["+ and -", "point size"],
+  ["E", "eye-dome lighting"],
+  ["B", "background"],
+  ["R", "view as at the start"],
+  ["S", "save a picture"],
+  ["Esc", "forget the clicks"],
+];
+
+export class Panel {
+  private readonly slider = element("input", "slider");
+  private readonly shown = element("div", "shown");
+  private readonly radius = element("input", "radius");
+  private readonly legend = element("div", "legend");
+  private readonly clicked = element("div", "clicked");
+  private readonly by = element("select");
+  private readonly ramp = element("select");
+  private readonly message = element("div", "message");
+  readonly stats = element("pre", "stats");
+
+  constructor(
+    place: HTMLElement,
+    private readonly cloud: Cloud,
+    private readonly choices: Choices,
+    private readonly events: Events,
+  ) {
+    const side = element("aside", "side");
+    const fold = element("button", "fold", "☰");
+    fold.title = "show or hide the panel";
+    fold.setAttribute("aria-label", fold.title);
+    fold.addEventListener("click", () => place.classList.toggle("folded"));
+    if (window.innerWidth < 600) place.classList.add("folded");
+    side.append(this.title(), this.colors(), this.legend, this.help());
+    this.message.hidden = this.clicked.hidden = this.stats.hidden = true;
+    this.clicked.setAttribute("role", "status");
+    place.append(side, fold, this.clicked, this.bottom(), this.message, this.stats);
+  }
+
+  private title(): HTMLElement {
+    const { meta } = this.cloud;
+    const head = element("header");
+    head.append(element("h1", "", meta.name));
+    const held = meta.shown < meta.total ? `, ${count(meta.shown)} of them here` : "";
+    head.append(element("p", "", `${count(meta.total)} points${held}`));
+    if (meta.crs) head.append(element("p", "crs", meta.crs));
+    return head;
+  }
+
+  private colors(): HTMLElement {
+    const box = element("div", "colors");
+    for (const [name, words] of choicesOf(this.cloud)) this.by.append(option(name, words));
+    for (const name of RAMPS) this.ramp.append(option(name, name));
+    this.by.setAttribute("aria-label", "color by");
+    this.ramp.setAttribute("aria-label", "colors");
+    this.by.addEventListener("change", () => {
+      this.choices.by = this.by.value;
+      this.choices.limits = null;
+      this.choices.hidden = [];
+      this.events.recolor();
+    });
+    this.ramp.addEventListener("change", () => {
+      this.choices.ramp = this.ramp.value as Ramp;
+      this.events.recolor();
+    });
+    box.append(element("span", "", "color by"), this.by, this.ramp);
+    return box;
+  }
+
+  private help(): HTMLElement {
+    const details = element("details");
+    details.append(element("summary", "", "mouse and keys"));
+    const list = element("dl");
+    for (const [keys, words] of KEYS) list.append(element("dt", "", keys), element("dd", "", words));
+    const made = element("p", "made", `Made by ${this.cloud.meta.program}; needs no network.`);
+    const buttons = element("div", "buttons");
+    for (const [key, words] of [["P", "parallel"], ["E", "lighting"], ["B", "background"], ["R", "reset"], ["S", "picture"]]) {
+      const button = element("button", "", words);
+      button.addEventListener("click", () => this.events.key(key.toLowerCase()));
+      buttons.append(button);
+    }
+    const constants = this.cloud.meta.constants;
+    const same = constants.map(({ name, value }) => `${name} ${short(value)}`).join(", ");
+    details.append(list);
+    if (same) details.append(element("p", "", `The same for all points: ${same}.`));
+    details.append(made);
+    const box = element("div", "help");
+    box.append(buttons, details);
+    return box;
+  }
+
+  private bottom(): HTMLElement {
+    const { prefixes, unit } = this.cloud.meta;
+    const box = element("div", "bottom");
+    this.slider.type = "range";
+    [this.slider.min, this.slider.max] = ["0", String(prefixes.count.length - 1)];
+    this.slider.title = "how many points, farthest first";
+    this.slider.setAttribute("aria-label", this.slider.title);
+    this.slider.addEventListener("input", () => {
+      this.choices.at = Number(this.slider.value);
+      this.events.redraw();
+    });
+    this.radius.type = "text";
+    this.radius.inputMode = "decimal";
+    this.radius.title = "covering radius: no point of the cloud is farther from a shown one; type one to go there";
+    this.radius.setAttribute("aria-label", "covering radius");
+    this.radius.addEventListener("change", () => {
+      const wanted = Number(this.radius.value.replace(/,/g, ""));
+      if (wanted >= 0) this.choices.at = firstWithin(prefixes.radius, wanted);
+      this.events.redraw();
+    });
+    const label = element("label", "covering");
+    label.append(element("span", "", "covering radius "), this.radius, element("span", "", unit ? ` ${unit}` : ""));
+    box.append(this.slider, this.shown, label);
+    return box;
+  }
+
+  /** Shows what is chosen now. */
+  show(shading: Shading): void {
+    this.by.value = this.choices.by;
+    this.ramp.value = this.choices.ramp;
+    this.ramp.disabled = shading.histogram.length === 0;
+    legend(this.legend, shading, this.choices, {
+      limits: (limits) => {
+        this.choices.limits = limits;
+        this.events.recolor();
+      },
+      hide: (value, hidden) => {
+        const others = this.choices.hidden.filter((one) => one !== value);
+        this.choices.hidden = hidden ? [...others, value] : others;
+        this.events.recolor();
+      },
+    });
+    this.showPrefix();
+  }
+
+  showPrefix(): void {
+    const { prefixes, total, unit } = this.cloud.meta;
+    const at = this.choices.at;
+    this.slider.value = String(at);
+    const points = prefixes.count[at];
+    this.shown.replaceChildren(
+      element("b", "", count(points)),
+      document.createTextNode(` points, ${percent(points / total)}`),
+      element("span", "apart", at > 0 || points > 1 ? `, ≥ ${short(prefixes.spacing[at])}${unit && ` ${unit}`} apart` : ""),
+    );
+    if (document.activeElement !== this.radius) this.radius.value = short(prefixes.radius[at]).replace(/,/g, "");
+  }
+
+  /** Lines about what was clicked, or nothing. */
+  showClicked(lines: [string, string][]): void {
+    this.clicked.hidden = lines.length === 0;
+    const list = element("dl");
+    for (const [name, value] of lines) list.append(element("dt", "", name), element("dd", "", value));
+    this.clicked.replaceChildren(list);
+  }
+
+  /** A sentence over the picture; none takes it away. */
+  say(text: string): void {
+    this.message.hidden = !text;
+    this.message.textContent = text;
+  }
+}
+
+function option(value: string, words: string): HTMLOptionElement {
+  const made = element("option", "", words);
+  made.value = value;
+  return made;
+}
+
+/** The first prefix whose covering radius is at most that. */
+function firstWithin(radii: number[], wanted: number): number {
+  const at = radii.findIndex((radius) => radius <= wanted);
+  return at < 0 ? radii.length - 1 : at;
+}

@@ -1,0 +1,153 @@
+// What a point's color shows: the values given to the shader, the limits, the legend's numbers.
+
+import { DataTexture, NearestFilter, RGBAFormat } from "three";
+import type { Choices } from "./choices";
+import { type Color, ofClass, onRamp } from "./colors";
+import { type Cloud, decoded, missing } from "./data";
+import type { Attribute } from "./meta";
+
+/** How the shader finds a color. */
+export enum Mode {
+  Rgb = 0,
+  Height = 1,
+  Value = 2,
+  Class = 3,
+}
+
+/** A class with its points. */
+export interface ClassCount {
+  /** As stored, and as it is in the file. */
+  stored: number;
+  value: number;
+  name: string;
+  color: Color;
+  points: number;
+}
+
+export interface Shading {
+  mode: Mode;
+  /** One number per point for the shader; null for colors and heights. */
+  values: Uint8Array | Uint16Array | null;
+  /** The limits in the numbers that the shader sees. */
+  low: number;
+  high: number;
+  /** The stored number of a missing value, -1 if none can be missing. */
+  missing: number;
+  /** 256 colors: of the ramp, or of the classes by stored number. */
+  table: DataTexture;
+  title: string;
+  unit: string;
+  /** The limits as they are read. */
+  limits: [number, number];
+  /** Points in 48 equal parts between the limits, of all points of the page. */
+  histogram: number[];
+  classes: ClassCount[];
+}
+
+const PARTS = 48;
+
+/** What can be chosen, with the words for it. */
+export function choicesOf(cloud: Cloud): [string, string][] {
+  const found: [string, string][] = [];
+  if (cloud.panes.length) found.push(["distance", "distance to the sample"]);
+  if (cloud.rgb) found.push(["rgb", "color"]);
+  found.push(["height", "height"]);
+  cloud.meta.attributes.forEach((attribute) => found.push([`.${attribute.name}`, attribute.name]));
+  return found;
+}
+
+export function shadingOf(cloud: Cloud, choices: Choices, pane: number): Shading {
+  if (choices.by === "distance" && cloud.panes.length) return byDistance(cloud, choices, pane);
+  if (choices.by === "rgb" && cloud.rgb) return plain(Mode.Rgb, "color");
+  const at = cloud.meta.attributes.findIndex((attribute) => `.${attribute.name}` === choices.by);
+  if (at < 0) return byHeight(cloud, choices);
+  const attribute = cloud.meta.attributes[at];
+  const values = cloud.values[at];
+  return attribute.kind === "class" ? byClass(attribute, values, choices) : byValue(attribute, values, choices);
+}
+
+function plain(mode: Mode, title: string): Shading {
+  const table = tableOf(() => [255, 255, 255, 255]);
+  const none = { values: null, low: 0, high: 1, missing: -1, unit: "", histogram: [], classes: [] };
+  return { mode, table, title, limits: [0, 1], ...none };
+}
+
+function ramp(choices: Choices): DataTexture {
+  return tableOf((i) => [...onRamp(choices.ramp, i / 255), 255]);
+}
+
+function byHeight(cloud: Cloud, choices: Choices): Shading {
+  const { meta, positions, middle } = cloud;
+  const up = meta.up;
+  const height = (stored: number) => meta.origin[up] + (stored + middle[up]) * meta.step;
+  const stored = (value: number) => (value - meta.origin[up]) / meta.step - middle[up];
+  const every = Math.max(1, Math.floor(meta.shown / 100_000));
+  const some: number[] = [];
+  for (let i = 0; i < meta.shown; i += every) some.push(positions[3 * i + up]);
+  some.sort((a, b) => a - b);
+  const at = (share: number) => height(some[Math.round(share * (some.length - 1))] ?? 0);
+  const limits = choices.limits ?? [at(0.02), at(0.98)];
+  const [low, high] = limits.map(stored);
+  const histogram = counted(meta.shown, (i) => positions[3 * i + up], low, high);
+  return { ...plain(Mode.Height, "height"), table: ramp(choices), low, high, unit: meta.unit, limits, histogram };
+}
+
+function byValue(attribute: Attribute, values: Uint8Array | Uint16Array, choices: Choices): Shading {
+  const limits = choices.limits ?? attribute.limits;
+  const [low, high] = limits.map((value) => (value - attribute.offset) / attribute.scale);
+  const lost = missing(attribute);
+  const histogram = counted(values.length, (i) => (values[i] === lost ? NaN : values[i]), low, high);
+  const { name, unit } = attribute;
+  return {
+    ...plain(Mode.Value, name), table: ramp(choices), values, low, high, missing: lost, unit, limits, histogram,
+  };
+}
+
+function byClass(attribute: Attribute, values: Uint8Array | Uint16Array, choices: Choices): Shading {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const classes: ClassCount[] = [...counts].sort((a, b) => a[0] - b[0]).map(([stored, points]) => {
+    const value = decoded(attribute, stored);
+    if (value === null) return { stored, value: NaN, name: "no value", color: [90, 90, 90], points };
+    const name = attribute.names[value] ?? "";
+    return { stored, value, name, color: ofClass(value, name || undefined), points };
+  });
+  const found = new Map(classes.map((one) => [one.stored, one]));
+  const table = tableOf((i) => {
+    const one = found.get(i);
+    if (!one) return [255, 255, 255, 255];
+    return [...one.color, choices.hidden.includes(one.value) ? 0 : 255];
+  });
+  return { ...plain(Mode.Class, attribute.name), table, values, classes };
+}
+
+/** A pane's distances; all panes have one scale, so that they can be compared. */
+function byDistance(cloud: Cloud, choices: Choices, pane: number): Shading {
+  const values = cloud.panes[pane].distances;
+  const step = cloud.meta.panes[pane].farthest / 255;
+  const limits = choices.limits ?? [0, Math.min(...cloud.meta.panes.map((pane) => pane.farthest))];
+  const [low, high] = limits.map((value) => value / (step || 1));
+  const histogram = counted(values.length, (i) => values[i], low, high);
+  const title = "distance to the sample";
+  return { ...plain(Mode.Value, title), table: ramp(choices), values, low, high, unit: cloud.meta.unit, limits, histogram };
+}
+
+function counted(length: number, value: (i: number) => number, low: number, high: number): number[] {
+  const counts = new Array<number>(PARTS).fill(0);
+  const scale = PARTS / (high - low || 1);
+  for (let i = 0; i < length; i++) {
+    const part = Math.floor((value(i) - low) * scale);
+    // The highest value belongs to the last part; a missing one to none.
+    if (part >= 0 && part <= PARTS) counts[Math.min(part, PARTS - 1)]++;
+  }
+  return counts;
+}
+
+function tableOf(color: (i: number) => number[]): DataTexture {
+  const bytes = new Uint8Array(4 * 256);
+  for (let i = 0; i < 256; i++) bytes.set(color(i), 4 * i);
+  const texture = new DataTexture(bytes, 256, 1, RGBAFormat);
+  texture.minFilter = texture.magFilter = NearestFilter;
+  texture.needsUpdate = true;
+  return texture;
+}

@@ -1,0 +1,269 @@
+// Drawing: the points of each pane into a color and a depth picture, then eye-dome lighting onto the canvas.
+
+import {
+  BufferAttribute, BufferGeometry, DepthTexture, GLSL3, Matrix4, Mesh, type OrthographicCamera,
+  type PerspectiveCamera, Points, RawShaderMaterial, Scene, UnsignedIntType, Vector2, Vector3, WebGLRenderer,
+  WebGLRenderTarget, Camera,
+} from "three";
+import type { Cloud } from "./data";
+import {
+  PICK_FRAGMENT, PICK_VERTEX, POINTS_FRAGMENT, POINTS_VERTEX, SCREEN_FRAGMENT, SCREEN_VERTEX,
+} from "./shaders";
+import type { Shading } from "./shading";
+
+export type View = PerspectiveCamera | OrthographicCamera;
+
+/** How the points are drawn now. */
+export interface Drawing {
+  camera: View;
+  /** Points of the prefix that are drawn. */
+  points: number;
+  /** Width of a point in the cloud's unit. */
+  width: number;
+  lighting: boolean;
+  dark: boolean;
+}
+
+/** Pixels around the pointer in which a point is looked for. */
+const REACH = 7;
+const NONE = new Float32Array(0);
+
+export const PAPER = { dark: [16, 18, 22], light: [250, 250, 248] } as const;
+
+export class Stage {
+  readonly renderer: WebGLRenderer;
+  private readonly scene = new Scene();
+  private readonly picked = new Scene();
+  private readonly screen = new Scene();
+  private readonly geometry = new BufferGeometry();
+  private readonly dots: BufferGeometry[];
+  private readonly points: RawShaderMaterial;
+  private readonly numbers: RawShaderMaterial;
+  private readonly lit: RawShaderMaterial;
+  private readonly target: WebGLRenderTarget;
+  private readonly small: WebGLRenderTarget;
+  private readonly dotsDrawn: Points | null;
+  private readonly dotMaterial: RawShaderMaterial;
+  private shadings: Shading[] = [];
+  private buffers = new Map<object, BufferAttribute>();
+  width = 1;
+  height = 1;
+
+  constructor(canvas: HTMLCanvasElement, private readonly cloud: Cloud) {
+    const context = canvas.getContext("webgl2", { alpha: false, antialias: false, preserveDrawingBuffer: false });
+    if (!context) throw new NoWebGl();
+    this.renderer = new WebGLRenderer({ canvas, context });
+    this.renderer.autoClear = false;
+    const depth = new DepthTexture(1, 1, UnsignedIntType);
+    this.target = new WebGLRenderTarget(1, 1, { depthTexture: depth });
+    const side = 2 * REACH + 1;
+    this.small = new WebGLRenderTarget(side, side);
+    this.points = material(POINTS_VERTEX, POINTS_FRAGMENT, {
+      width: 1, least: 1.5, pixels: 1, round: true, mode: 0, up: cloud.meta.up, low: 0, high: 1, missing: -1, table: null,
+    });
+    this.dotMaterial = this.points.clone();
+    this.numbers = material(PICK_VERTEX, PICK_FRAGMENT, {
+      width: 1, least: 5, pixels: 1, round: false, mode: 0, table: null,
+    });
+    this.lit = material(SCREEN_VERTEX, SCREEN_FRAGMENT, {
+      colors: this.target.texture, depths: depth, pixel: new Vector2(), strength: 0, near: 1, far: 2,
+      orthographic: false, background: new Vector3(),
+    });
+    this.geometry.setAttribute("position", new BufferAttribute(cloud.positions, 3));
+    const rgb = cloud.rgb ?? new Uint8Array(3 * cloud.meta.shown);
+    this.geometry.setAttribute("rgb", new BufferAttribute(rgb, 3, true));
+    this.add(this.scene, this.geometry, this.points);
+    this.add(this.picked, this.geometry, this.numbers);
+    this.dots = cloud.panes.map((pane) => this.samples(pane.samples));
+    this.dotsDrawn = this.dots.length ? this.add(this.scene, this.dots[0], this.dotMaterial) : null;
+    const corners = new BufferGeometry();
+    corners.setAttribute("position", new BufferAttribute(new Float32Array([-1, -1, 0, 3, -1, 0, -1, 3, 0]), 3));
+    const full = new Mesh(corners, this.lit);
+    full.frustumCulled = false;
+    this.screen.add(full);
+  }
+
+  private add(scene: Scene, geometry: BufferGeometry, drawn: RawShaderMaterial): Points {
+    const points = new Points(geometry, drawn);
+    points.frustumCulled = false;
+    points.matrixAutoUpdate = false;
+    points.matrix = new Matrix4().makeScale(this.cloud.meta.step, this.cloud.meta.step, this.cloud.meta.step);
+    points.matrixWorldNeedsUpdate = true;
+    scene.add(points);
+    return points;
+  }
+
+  /** The samples of a pane, drawn over the cloud. */
+  private samples(places: Uint32Array): BufferGeometry {
+    const geometry = new BufferGeometry();
+    const positions = new Float32Array(3 * places.length);
+    places.forEach((place, i) => positions.set(this.cloud.positions.subarray(3 * place, 3 * place + 3), 3 * i));
+    geometry.setAttribute("position", new BufferAttribute(positions, 3));
+    geometry.setAttribute("rgb", new BufferAttribute(new Uint8Array(3 * places.length).fill(255), 3, true));
+    geometry.setAttribute("value", new BufferAttribute(new Uint8Array(places.length), 1));
+    return geometry;
+  }
+
+  /** How many panes there are; a cloud without any is one. */
+  get panes(): number {
+    return Math.max(1, this.dots.length);
+  }
+
+  /** One for each pane. */
+  setShadings(shadings: Shading[]): void {
+    this.shadings.forEach((shading) => shading.table.dispose());
+    this.shadings = shadings;
+  }
+
+  /** Columns and rows of panes, so that each is as square as it can be. */
+  get grid(): [number, number] {
+    let best: [number, number] = [1, this.panes];
+    let most = 0;
+    for (let columns = 1; columns <= this.panes; columns++) {
+      const rows = Math.ceil(this.panes / columns);
+      const side = Math.min(this.width / columns, this.height / rows);
+      if (side > most) [most, best] = [side, [columns, rows]];
+    }
+    return best;
+  }
+
+  /** Left, top, width and height of a pane in CSS pixels. */
+  rectangle(pane: number): [number, number, number, number] {
+    const [columns, rows] = this.grid;
+    const [width, height] = [Math.floor(this.width / columns), Math.floor(this.height / rows)];
+    return [(pane % columns) * width, Math.floor(pane / columns) * height, width, height];
+  }
+
+  resize(width: number, height: number): void {
+    this.width = width;
+    this.height = height;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
+    this.renderer.setSize(width, height, false);
+  }
+
+  draw(drawing: Drawing): void {
+    for (let pane = 0; pane < this.panes; pane++) this.drawPane(pane, drawing);
+  }
+
+  private drawPane(pane: number, drawing: Drawing): void {
+    const ratio = this.renderer.getPixelRatio();
+    const [left, top, width, height] = this.rectangle(pane);
+    const size = [Math.max(1, Math.floor(width * ratio)), Math.max(1, Math.floor(height * ratio))];
+    if (this.target.width !== size[0] || this.target.height !== size[1]) this.target.setSize(size[0], size[1]);
+    this.shade(this.points, this.shadings[pane]);
+    const set = this.points.uniforms;
+    [set.width.value, set.pixels.value, set.least.value] = [drawing.width, size[1], 1.5 * ratio];
+    this.geometry.setDrawRange(0, drawing.points);
+    if (this.dotsDrawn) this.place(pane, drawing, size[1], ratio);
+    this.renderer.setRenderTarget(this.target);
+    this.renderer.clear();
+    this.renderer.render(this.scene, drawing.camera);
+    this.renderer.setRenderTarget(null);
+    this.light(drawing, size);
+    const bottom = this.height - top - height;
+    this.renderer.setViewport(left, bottom, width, height);
+    this.renderer.setScissor(left, bottom, width, height);
+    this.renderer.setScissorTest(true);
+    this.renderer.render(this.screen, new Camera());
+    this.renderer.setScissorTest(false);
+  }
+
+  /** The samples stand out: larger than the points around them. */
+  private place(pane: number, drawing: Drawing, pixels: number, ratio: number): void {
+    (this.dotsDrawn as Points).geometry = this.dots[pane];
+    const set = this.dotMaterial.uniforms;
+    set.mode.value = 0;
+    [set.width.value, set.pixels.value, set.least.value] = [1.6 * drawing.width, pixels, 3 * ratio];
+  }
+
+  private light(drawing: Drawing, size: number[]): void {
+    const { camera } = drawing;
+    const set = this.lit.uniforms;
+    set.pixel.value.set(1 / size[0], 1 / size[1]).multiplyScalar(this.renderer.getPixelRatio());
+    set.strength.value = drawing.lighting ? 60 : 0;
+    [set.near.value, set.far.value] = [camera.near, camera.far];
+    set.orthographic.value = "isOrthographicCamera" in camera;
+    const paper = drawing.dark ? PAPER.dark : PAPER.light;
+    set.background.value.set(paper[0] / 255, paper[1] / 255, paper[2] / 255);
+  }
+
+  private shade(drawn: RawShaderMaterial, shading: Shading): void {
+    const set = drawn.uniforms;
+    set.mode.value = shading.mode;
+    set.table.value = shading.table;
+    if (set.low) [set.low.value, set.high.value, set.missing.value] = [shading.low, shading.high, shading.missing];
+    this.geometry.setAttribute("value", this.values(shading));
+  }
+
+  /** The values of a shading on the GPU, kept for the next time. */
+  private values(shading: Shading): BufferAttribute {
+    const values = shading.values ?? NONE;
+    let buffer = this.buffers.get(values);
+    if (!buffer) {
+      const filled = values.length ? values : new Uint8Array(this.cloud.meta.shown);
+      buffer = new BufferAttribute(filled, 1);
+      this.buffers.set(values, buffer);
+    }
+    return buffer;
+  }
+
+  /** The point nearest to a place on the canvas, in CSS pixels, and its pane; null if there is none. */
+  pick(x: number, y: number, drawing: Drawing): { point: number; pane: number } | null {
+    for (let pane = 0; pane < this.panes; pane++) {
+      const [left, top, width, height] = this.rectangle(pane);
+      if (x < left || x >= left + width || y < top || y >= top + height) continue;
+      const point = this.pickIn(pane, x - left, y - top, width, height, drawing);
+      return point === null ? null : { point, pane };
+    }
+    return null;
+  }
+
+  private pickIn(pane: number, x: number, y: number, width: number, height: number, drawing: Drawing): number | null {
+    const side = 2 * REACH + 1;
+    const { camera } = drawing;
+    this.shade(this.numbers, this.shadings[pane]);
+    const set = this.numbers.uniforms;
+    // The small picture is a cut of the whole: points are as large in it as in the whole one.
+    [set.width.value, set.pixels.value] = [drawing.width, side];
+    this.geometry.setDrawRange(0, drawing.points);
+    camera.setViewOffset(width, height, x - REACH, y - REACH, side, side);
+    camera.updateProjectionMatrix();
+    this.renderer.setRenderTarget(this.small);
+    this.renderer.setClearColor(0, 0);
+    this.renderer.clear();
+    this.renderer.render(this.picked, camera);
+    const bytes = new Uint8Array(4 * side * side);
+    this.renderer.readRenderTargetPixels(this.small, 0, 0, side, side, bytes);
+    this.renderer.setRenderTarget(null);
+    camera.clearViewOffset();
+    camera.updateProjectionMatrix();
+    return nearest(bytes, side);
+  }
+
+  /** A picture of what is drawn now. */
+  picture(drawing: Drawing, done: (picture: Blob | null) => void): void {
+    this.draw(drawing);
+    this.renderer.domElement.toBlob(done, "image/png");
+  }
+}
+
+/** The browser has no WebGL 2. */
+export class NoWebGl extends Error {}
+
+function nearest(bytes: Uint8Array, side: number): number | null {
+  let best: number | null = null;
+  let least = Infinity;
+  for (let i = 0; i < side * side; i++) {
+    const number = bytes[4 * i] + 256 * bytes[4 * i + 1] + 65536 * bytes[4 * i + 2] + 16777216 * bytes[4 * i + 3];
+    if (number === 0) continue;
+    const [dx, dy] = [(i % side) - REACH, Math.floor(i / side) - REACH];
+    if (dx * dx + dy * dy < least) [least, best] = [dx * dx + dy * dy, number - 1];
+  }
+  return best;
+}
+
+function material(vertex: string, fragment: string, values: Record<string, unknown>): RawShaderMaterial {
+  const uniforms = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
+  return new RawShaderMaterial({ glslVersion: GLSL3, vertexShader: vertex, fragmentShader: fragment, uniforms });
+}
+

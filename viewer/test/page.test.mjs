@@ -1,0 +1,237 @@
+// The page in a browser, from file://, as a person opens it. Software WebGL is slow: few points.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import puppeteer from "puppeteer-core";
+
+const POINTS = 20_000;
+const program = process.env.FARPOINT;
+const folder = mkdtempSync(join(tmpdir(), "farpoint-view-"));
+let browser;
+let rows;
+
+/** A wavy surface with a class, an intensity with a gap, a constant, and a name that is no HTML. */
+function cloud() {
+  const lines = ["x,y,z,classification,intensity,red,green,blue,same"];
+  rows = [];
+  for (let i = 0; i < POINTS; i++) {
+    const [x, y] = [(i % 200) / 10, Math.floor(i / 200) / 10];
+    const z = Math.sin(x) * Math.cos(y);
+    const row = [x, y, +z.toFixed(4), z > 0 ? 6 : 2, i % 7 ? i : "nan", i % 256, 128, 255 - (i % 256), 3];
+    rows.push(row);
+    lines.push(row.join(","));
+  }
+  writeFileSync(join(folder, "a&b.csv"), lines.join("\n"));
+}
+
+before(async () => {
+  assert.ok(program, "FARPOINT names the program");
+  cloud();
+  execFileSync(program, ["view", join(folder, "a&b.csv"), "-o", join(folder, "page.html"), "--quiet"]);
+  browser = await puppeteer.launch({
+    executablePath: execFileSync("which", [process.env.BROWSER_PROGRAM ?? "chromium"]).toString().trim(),
+    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
+  });
+});
+
+after(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Opens the page and closes it again; nothing may be requested and nothing complained about. */
+async function open(width, height, hash, look, file = "page.html") {
+  const page = await browser.newPage();
+  const complaints = [];
+  const requests = [];
+  page.on("console", (message) => {
+    // Software WebGL says that reading pixels is slow; what a lost context held is deleted after it came back.
+    const known = /GPU stall|swiftshader|delete: object does not belong to this context/i;
+    if (["error", "warn"].includes(message.type()) && !known.test(message.text())) {
+      complaints.push(message.text());
+    }
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => requests.push(request.url()));
+  await page.setViewport({ width, height });
+  const url = pathToFileURL(join(folder, file)).href;
+  await page.goto(url + hash);
+  await look(page);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(requests.filter((one) => !one.startsWith("data:") && !one.startsWith("blob:")), [url + hash]);
+  await page.close();
+}
+
+const drawn = (page) => page.evaluate(() => Number(document.documentElement.dataset.drawn ?? 0));
+const draws = (page, points) =>
+  page.waitForFunction((wanted) => Number(document.documentElement.dataset.drawn) === wanted, { timeout: 20_000 }, points);
+
+/** How many colors a part of the picture has. */
+async function colors(page) {
+  const picture = await page.screenshot({ encoding: "base64", clip: { x: 200, y: 150, width: 300, height: 300 } });
+  return page.evaluate(async (data) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${data}`;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    const pixels = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer);
+    return new Set(pixels).size;
+  }, picture);
+}
+
+test("all points are drawn, and the picture is not blank", async () => {
+  await open(1280, 800, "", async (page) => {
+    await draws(page, POINTS);
+    assert.ok((await colors(page)) > 200);
+    assert.equal(await page.title(), "a&b.csv");
+    assert.equal(await page.$eval("h1", (head) => head.textContent), "a&b.csv");
+    assert.match(await page.$eval("header p", (line) => line.textContent), /20,000 points/);
+    assert.match(await page.$eval("details", (box) => box.textContent), /same 3/);
+  });
+});
+
+test("the slider goes through prefixes, and a radius moves it", async () => {
+  await open(1280, 800, "", async (page) => {
+    await draws(page, POINTS);
+    await page.$eval(".slider", (slider) => {
+      slider.value = "40";
+      slider.dispatchEvent(new Event("input"));
+    });
+    await draws(page, 41);
+    assert.match(await page.$eval(".shown", (shown) => shown.textContent), /^41 points/);
+    const radius = Number(await page.$eval(".radius", (input) => input.value));
+    assert.ok(radius > 1 && radius < 4, `${radius}`);
+    await page.$eval(".radius", (input) => {
+      input.value = "0.5";
+      input.dispatchEvent(new Event("change"));
+    });
+    await page.waitForFunction(() => Number(document.documentElement.dataset.drawn) > 300);
+    assert.ok(Number(await page.$eval(".radius", (input) => input.value)) <= 0.5);
+    assert.ok((await drawn(page)) < 2000);
+  });
+});
+
+test("colors by class and number, with a legend", async () => {
+  await open(1280, 800, "", async (page) => {
+    await draws(page, POINTS);
+    await page.select(".colors select", ".classification");
+    const classes = await page.$$eval(".classes li", (all) => all.map((one) => one.textContent));
+    assert.equal(classes.length, 2);
+    assert.match(classes[0], /^2/);
+    const before = await colors(page);
+    await page.click(".classes li input");
+    await new Promise((done) => setTimeout(done, 500));
+    assert.notEqual(await colors(page), before);
+    await page.select(".colors select", ".intensity");
+    await page.waitForSelector(".histogram");
+    const limits = await page.$$eval(".limits input", (all) => all.map((one) => Number(one.value)));
+    assert.ok(Math.abs(limits[0] - 0.02 * POINTS) < 20 && Math.abs(limits[1] - 0.98 * POINTS) < 20, `${limits}`);
+  });
+});
+
+test("a click tells the point of the file", async () => {
+  await open(1280, 800, "", async (page) => {
+    await draws(page, POINTS);
+    await page.mouse.click(600, 400);
+    await page.waitForFunction(() => !document.querySelector(".clicked").hidden);
+    const told = () =>
+      page.$$eval(".clicked dt", (all) => Object.fromEntries(all.map((one) => [one.textContent, one.nextSibling.textContent])));
+    const first = await told();
+    const row = rows[Number(first.row.replace(/,/g, ""))];
+    ["x", "y", "z"].forEach((axis, i) => assert.ok(Math.abs(Number(first[axis]) - row[i]) < 1e-3, `${axis} ${first[axis]} ${row}`));
+    assert.equal(first.classification.split(" ")[0], String(row[3]));
+    assert.equal(first.intensity, row[4] === "nan" ? "no value" : String(row[4]));
+    assert.equal(first.color, row.slice(5, 8).join(", "));
+    await page.mouse.click(500, 420);
+    await page.waitForFunction(() => document.querySelector(".clicked").textContent.includes("distance"));
+    const second = await told();
+    const other = rows[Number(second.row.replace(/,/g, ""))];
+    const apart = Math.hypot(...[0, 1, 2].map((axis) => row[axis] - other[axis]));
+    assert.ok(Math.abs(parseFloat(second.distance) - apart) < 0.01, `${second.distance} ${apart}`);
+  });
+});
+
+test("the address holds what was chosen", async () => {
+  await open(1280, 800, "#by=.classification&at=30&edl=0&dark=0&ortho=1", async (page) => {
+    await draws(page, 31);
+    assert.equal(await page.$eval(".colors select", (select) => select.value), ".classification");
+    assert.ok(await page.evaluate(() => document.documentElement.classList.contains("light")));
+    await page.keyboard.press("e");
+    await page.keyboard.press("4");
+    await page.waitForFunction(() => location.hash.includes("camera=") && !location.hash.includes("edl"));
+  });
+});
+
+test("keys, dragging and the wheel", async () => {
+  await open(1280, 800, "#stats", async (page) => {
+    await draws(page, POINTS);
+    for (const key of ["1", "2", "3", "4", "5", "6", "7", "p", "+", "-", "b", "r"]) await page.keyboard.press(key);
+    await page.mouse.move(600, 400);
+    await page.mouse.down();
+    await page.mouse.move(700, 450, { steps: 3 });
+    await page.mouse.up();
+    await page.mouse.wheel({ deltaY: -200 });
+    await page.mouse.click(600, 400, { count: 2 });
+    await draws(page, POINTS);
+    assert.match(await page.$eval(".stats", (stats) => stats.textContent), /ms, 20,000 points/);
+  });
+});
+
+test("a lost context comes back", async () => {
+  await open(1280, 800, "", async (page) => {
+    await draws(page, POINTS);
+    await page.evaluate(() => {
+      const lose = document.getElementById("fp-canvas").getContext("webgl2").getExtension("WEBGL_lose_context");
+      lose.loseContext();
+      setTimeout(() => lose.restoreContext(), 300);
+    });
+    await page.waitForFunction(() => !document.querySelector(".message").hidden);
+    await page.waitForFunction(() => document.querySelector(".message").hidden, { timeout: 20_000 });
+    await new Promise((done) => setTimeout(done, 1000));
+    assert.ok((await colors(page)) > 200);
+  });
+});
+
+test("a telephone", async () => {
+  await open(400, 800, "", async (page) => {
+    await draws(page, POINTS);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.equal(wide, 400);
+    assert.equal(await page.$eval(".side", (side) => getComputedStyle(side).display), "none");
+    await page.click(".fold");
+    assert.equal(await page.$eval(".side", (side) => getComputedStyle(side).display), "block");
+  });
+});
+
+test("without WebGL 2 there is a picture and a reason", async () => {
+  const page = readFileSync(join(folder, "page.html"), "utf8");
+  // As in a browser that has none.
+  const without = page.replaceAll('"webgl2"', '"webgl-none"');
+  assert.notEqual(without, page);
+  writeFileSync(join(folder, "none.html"), without);
+  const look = async (shown) => {
+    await shown.waitForFunction(() => document.documentElement.classList.contains("still"));
+    assert.match(await shown.$eval("#fp-note", (note) => note.textContent), /no WebGL 2/);
+    const size = await shown.$eval("#fp-still img", (image) => [image.naturalWidth, image.clientWidth]);
+    assert.ok(size[0] > 300 && size[1] > 300, `${size}`);
+  };
+  await open(1280, 800, "", look, "none.html");
+});
+
+test("a page that was cut off says so", async () => {
+  const page = readFileSync(join(folder, "page.html"), "utf8");
+  const cut = page.replace(/(id="fp-xyz">)[^<]{400}/, "$1");
+  writeFileSync(join(folder, "cut.html"), cut);
+  const shown = await browser.newPage();
+  await shown.goto(pathToFileURL(join(folder, "cut.html")).href);
+  await shown.waitForFunction(() => document.documentElement.classList.contains("still"));
+  assert.match(await shown.$eval("#fp-note", (note) => note.textContent), /bytes of coordinates/);
+  await shown.close();
+});

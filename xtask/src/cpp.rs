@@ -1,0 +1,249 @@
+//! The C++ interface as its users have it: built and installed by CMake, tested with every compiler that is
+//! there, found by other projects in every way that the guide names.
+
+mod consumers;
+mod snippets;
+
+use crate::process::{output, run, target_folder, works};
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the examples are called, with what each needs beside the library.
+const EXAMPLES: [(&str, &str); 5] = [
+    ("arrays", ""),
+    ("pointcloud2", ""),
+    ("eigen", "Eigen"),
+    ("pcl", "PCL"),
+    ("pointcloud2_ros1", "the messages of ROS 1"),
+];
+
+const TESTS: &str = "bindings/cpp/tests";
+
+/// What this machine has, and where things are put.
+struct Setting {
+    /// Everything below `target/cpp`.
+    folder: PathBuf,
+    /// Where farpoint is installed.
+    prefix: PathBuf,
+    eigen: bool,
+    pcl: bool,
+    ros1: bool,
+}
+
+/// Runs the tests; what was skipped, and why.
+pub(crate) fn check() -> Result<Vec<String>> {
+    if !works(Command::new("cmake").arg("--version")) {
+        return Ok(vec!["cmake is not installed".into()]);
+    }
+    if !works(Command::new("c++").arg("--version")) {
+        return Ok(vec!["there is no C++ compiler".into()]);
+    }
+    versions_agree()?;
+    let folder = target_folder().join("cpp");
+    let prefix = folder.join("prefix");
+    build_and_install(&folder, &prefix)?;
+    let mut skipped = Vec::new();
+    let found = run_examples(&folder, &mut skipped)?;
+    let has = |name: &str| found.contains(&name);
+    let setting = Setting {
+        eigen: has("eigen"),
+        pcl: has("pcl"),
+        ros1: has("pointcloud2_ros1"),
+        folder,
+        prefix,
+    };
+    every_compiler(&setting, &mut skipped)?;
+    sanitizers(&setting, &mut skipped)?;
+    valgrind(&setting, &mut skipped)?;
+    consumers::check(&setting.folder, &setting.prefix, &mut skipped)?;
+    snippets::check(&setting, &mut skipped)?;
+    debian_package(&setting, &mut skipped)?;
+    Ok(skipped)
+}
+
+/// package.xml names the version of the crates.
+fn versions_agree() -> Result<()> {
+    let manifest = fs::read_to_string("Cargo.toml")?;
+    let version = manifest
+        .split_once("\nversion = \"")
+        .and_then(|(_, rest)| rest.split('"').next())
+        .context("Cargo.toml has no version")?;
+    let package = fs::read_to_string("package.xml")?;
+    ensure!(
+        package.contains(&format!("<version>{version}</version>")),
+        "package.xml does not name the version {version}"
+    );
+    Ok(())
+}
+
+/// A run of CMake that tells only what went wrong.
+fn cmake() -> Command {
+    let mut command = Command::new("cmake");
+    // One folder and one profile with everything else that builds the library in release mode.
+    command.env("CARGO_TARGET_DIR", target_folder());
+    command
+}
+
+/// `cmake -S source -B build ARGS`, then builds all, on all cores.
+fn configure_and_build(source: &Path, build: &Path, args: &[String]) -> Result<()> {
+    // A cache of another source or compiler is an error that says little.
+    if build.exists() {
+        fs::remove_dir_all(build)?;
+    }
+    let mut configure = cmake();
+    configure.arg("-S").arg(source).arg("-B").arg(build).args(args);
+    let log = output(configure.arg("-DCMAKE_BUILD_TYPE=Release"))?;
+    for line in log.lines().filter(|line| line.contains("farpoint:")) {
+        eprintln!("{line}");
+    }
+    run(cmake().arg("--build").arg(build).args(["--parallel", &cores(), "--", "--quiet"]))
+}
+
+fn cores() -> String {
+    std::thread::available_parallelism().map_or(1, usize::from).to_string()
+}
+
+/// As the README says it: the library and the examples, from the root of a clone.
+fn build_and_install(folder: &Path, prefix: &Path) -> Result<()> {
+    let build = folder.join("build");
+    configure_and_build(Path::new("."), &build, &[])?;
+    if prefix.exists() {
+        fs::remove_dir_all(prefix)?;
+    }
+    output(cmake().arg("--install").arg(&build).arg("--prefix").arg(prefix))?;
+    Ok(())
+}
+
+/// Runs the examples that were built; their names.
+fn run_examples(folder: &Path, skipped: &mut Vec<String>) -> Result<Vec<&'static str>> {
+    let mut found = Vec::new();
+    for (name, needs) in EXAMPLES {
+        let program = folder.join("build/examples").join(name);
+        if program.exists() {
+            eprintln!("$ {name}");
+            run(&mut Command::new(program))?;
+            found.push(name);
+        } else {
+            ensure!(!needs.is_empty(), "the example '{name}' was not built");
+            skipped.push(format!("the example and the tests '{name}' ({needs} is not installed)"));
+        }
+    }
+    Ok(found)
+}
+
+/// How a test project is compiled.
+struct Flavor<'a> {
+    name: &'a str,
+    compiler: &'a str,
+    standard: u32,
+    flags: &'a str,
+    pcl: bool,
+}
+
+fn build_tests(setting: &Setting, flavor: &Flavor) -> Result<PathBuf> {
+    let build = setting.folder.join(format!("tests-{}", flavor.name));
+    let on = |condition: bool| if condition { "ON" } else { "OFF" };
+    let args = [
+        format!("-DCMAKE_CXX_COMPILER={}", flavor.compiler),
+        format!("-DCMAKE_CXX_STANDARD={}", flavor.standard),
+        format!("-DCMAKE_CXX_FLAGS={}", flavor.flags),
+        // Checks in the standard library's containers, too.
+        "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -D_GLIBCXX_ASSERTIONS".into(),
+        format!("-DCMAKE_PREFIX_PATH={}", setting.prefix.display()),
+        format!("-DFARPOINT_TEST_EIGEN={}", on(setting.eigen)),
+        format!("-DFARPOINT_TEST_PCL={}", on(setting.pcl && flavor.pcl)),
+        format!("-DFARPOINT_TEST_ROS1={}", on(setting.ros1 && flavor.standard == 17)),
+    ];
+    configure_and_build(Path::new(TESTS), &build, &args)?;
+    Ok(build)
+}
+
+fn ctest(build: &Path) -> Result<()> {
+    let mut command = Command::new("ctest");
+    command.args(["--output-on-failure", "--no-tests=error", "--parallel", &cores()]);
+    // Leaks count: what threads of Rust keep is reachable.
+    command.env("UBSAN_OPTIONS", "print_stacktrace=1");
+    run(command.current_dir(build))
+}
+
+/// C++17 and 20 by GCC and clang; PCL, which takes longest to compile, once by each.
+fn every_compiler(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
+    for compiler in ["g++", "clang++"] {
+        if !works(Command::new(compiler).arg("--version")) {
+            skipped.push(format!("{compiler} is not installed"));
+            continue;
+        }
+        for standard in [17, 20] {
+            let name = format!("{compiler}-{standard}");
+            let pcl = (compiler == "g++") == (standard == 17);
+            let flavor = Flavor { name: &name, compiler, standard, flags: "", pcl };
+            ctest(&build_tests(setting, &flavor)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// The headers under AddressSanitizer, LeakSanitizer and UBSan; the library itself is tested under
+/// AddressSanitizer by the step of that name.
+fn sanitizers(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
+    let flags = "-fsanitize=address,undefined -fno-sanitize-recover=all";
+    let probe = setting.folder.join("probe.cpp");
+    fs::write(&probe, "int main() { return 0; }\n")?;
+    let mut compile = Command::new("c++");
+    compile.args(flags.split(' ')).arg(&probe).arg("-o").arg(probe.with_extension("out"));
+    if !works(&mut compile) {
+        skipped.push("the compiler comes without sanitizers".into());
+        return Ok(());
+    }
+    let flavor = Flavor { name: "sanitized", compiler: "c++", standard: 17, flags, pcl: false };
+    ctest(&build_tests(setting, &flavor)?)
+}
+
+/// Library and headers together under valgrind: what is read before it is written, and leaks.
+fn valgrind(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
+    if !works(Command::new("valgrind").arg("--version")) {
+        skipped.push("valgrind is not installed".into());
+        return Ok(());
+    }
+    let build = setting.folder.join("tests-g++-17");
+    if !build.exists() {
+        skipped.push("valgrind runs what g++ compiled, and that is not installed".into());
+        return Ok(());
+    }
+    for name in ["points", "calls", "pointcloud2"] {
+        let mut command = Command::new("valgrind");
+        command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
+        command.arg("--errors-for-leak-kinds=definite,indirect");
+        command.arg("--show-leak-kinds=definite,indirect");
+        run(command.arg(build.join(format!("test_{name}"))))?;
+    }
+    Ok(())
+}
+
+/// `cpack -G DEB`, and what is in the package.
+fn debian_package(setting: &Setting, skipped: &mut Vec<String>) -> Result<()> {
+    if !works(Command::new("dpkg-deb").arg("--version")) {
+        skipped.push("dpkg-deb is not installed".into());
+        return Ok(());
+    }
+    let build = setting.folder.join("build");
+    let made = setting.folder.join("deb");
+    output(Command::new("cpack").args(["-G", "DEB", "-B"]).arg(&made).current_dir(&build))?;
+    let package = fs::read_dir(&made)?
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|end| end == "deb"))
+        .context("cpack made no package")?;
+    let files = output(Command::new("dpkg-deb").arg("-c").arg(&package))?;
+    for file in [
+        "/usr/include/farpoint.hpp",
+        "/usr/include/farpoint/farpoint.h",
+        "libfarpoint.so.0.1",
+        "farpoint.pc",
+    ] {
+        ensure!(files.contains(file), "{} holds no {file}", package.display());
+    }
+    Ok(())
+}

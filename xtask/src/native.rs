@@ -1,0 +1,86 @@
+//! The C interface: its header is what cbindgen makes of the source, the shared library exports what the header
+//! declares and nothing else, the interface is the one that is committed, and the test programs in C pass.
+
+mod abi;
+mod header;
+mod programs;
+
+use crate::process::{cargo, run, target_folder, works};
+use anyhow::{Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder of the crate.
+const CRATE: &str = "crates/farpoint-capi";
+
+/// The name that programs ask the loader for.
+const SONAME: &str = "libfarpoint.so.0.1";
+
+/// Runs the checks; what was skipped, and why.
+pub(crate) fn check() -> Result<Vec<String>> {
+    let mut skipped = Vec::new();
+    header::check(&mut skipped)?;
+    if !cfg!(target_os = "linux") {
+        skipped.push("the shared library is looked at on Linux only".into());
+        return Ok(skipped);
+    }
+    let folder = library()?;
+    abi::check(&folder, &mut skipped)?;
+    programs::check(&folder, &mut skipped)?;
+    cargo_c(&folder, &mut skipped)?;
+    Ok(skipped)
+}
+
+/// What packagers install with: library, header and the file for pkg-config are where they look for them.
+fn cargo_c(folder: &Path, skipped: &mut Vec<String>) -> Result<()> {
+    if !works(&mut cargo(&["capi", "--version"])) {
+        skipped.push("cargo-c, which packagers use, is not installed".into());
+        return Ok(());
+    }
+    let to = std::path::absolute(folder.join("cargo-c"))?;
+    let mut install = cargo(&["cinstall", "--package", "farpoint-capi", "--prefix", "/usr"]);
+    run(install.args(["--libdir", "/usr/lib", "--destdir"]).arg(&to))?;
+    let files =
+        ["lib/libfarpoint.so.0.1", "lib/pkgconfig/farpoint.pc", "include/farpoint/farpoint.h"];
+    for file in files {
+        ensure!(to.join("usr").join(file).exists(), "cargo cinstall made no {file}");
+    }
+    Ok(())
+}
+
+/// Writes the header and the description of the interface anew.
+pub(crate) fn write() -> Result<()> {
+    header::write()?;
+    abi::write(&library()?)
+}
+
+/// Builds the shared library as the tests build everything else; the folder that it is in, by the names that linker
+/// and loader look for.
+fn library() -> Result<PathBuf> {
+    let mut command = cargo(&["rustc", "--quiet", "--package", "farpoint-capi", "--lib"]);
+    // The settings of tests, with which the library was built before.
+    command.args(["--crate-type", "cdylib"]).env("CARGO_PROFILE_DEV_OPT_LEVEL", "2");
+    run(&mut command)?;
+    let folder = target_folder().join("native");
+    fs::create_dir_all(&folder)?;
+    let built = target_folder().join("debug/libfarpoint_capi.so");
+    ensure!(built.exists(), "cargo made no {}", built.display());
+    fs::copy(built, folder.join(SONAME))?;
+    fs::copy(folder.join(SONAME), folder.join("libfarpoint.so"))?;
+    Ok(folder)
+}
+
+/// The folder that programs include from.
+fn include() -> PathBuf {
+    Path::new(CRATE).join("include")
+}
+
+/// The committed header.
+fn header_file() -> PathBuf {
+    include().join("farpoint/farpoint.h")
+}
+
+/// The C compiler.
+fn compiler() -> String {
+    std::env::var("CC").unwrap_or_else(|_| "cc".into())
+}
