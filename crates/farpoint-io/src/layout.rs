@@ -30,10 +30,10 @@ pub(crate) enum Rows {
     Stride(u64),
     /// Chunks that are decompressed.
     Chunks(Box<dyn Chunks>),
-    /// Parts that are put together elsewhere.
-    Parts(Box<dyn Parts>),
     /// Lines of text, of differing length.
     Lines(Lines),
+    /// Parts that are put together elsewhere.
+    Parts(Box<dyn Parts>),
 }
 
 /// Records that are read part by part, from wherever they are.

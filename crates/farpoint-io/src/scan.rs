@@ -211,15 +211,16 @@ impl Scan {
 
     /// Bytes of memory that reading takes on each thread, at most.
     pub fn memory_a_part(&self) -> u64 {
-        if let Source::Parts { layout: Layout { rows, .. }, .. } = &self.source {
-            match rows {
-                layout::Rows::Parts(parts) => return parts.memory(),
-                layout::Rows::Lines(lines) => {
-                    let size = |piece: &Piece| 2 * piece.length as u64 + LINE * piece.rows as u64;
-                    return lines.pieces.iter().map(size).max().unwrap_or(0);
-                }
-                _ => {}
-            }
+        if let Source::Parts { layout: Layout { rows: layout::Rows::Lines(lines), .. }, .. } =
+            &self.source
+        {
+            let size = |piece: &Piece| 2 * piece.length as u64 + LINE * piece.rows as u64;
+            return lines.pieces.iter().map(size).max().unwrap_or(0);
+        }
+        if let Source::Parts { layout: Layout { rows: layout::Rows::Parts(parts), .. }, .. } =
+            &self.source
+        {
+            return parts.memory();
         }
         let rows = (0..self.parts()).map(|part| self.rows(part)).map(|rows| rows.end - rows.start);
         let stride = self.stride().unwrap_or(0) + size_of::<[f64; 3]>();

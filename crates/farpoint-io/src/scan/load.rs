@@ -1,10 +1,9 @@
-//! A cloud in memory of rows as they are stored: all rows of a file, or some.
+//! A cloud in memory of all rows of a file as they are stored.
 
-use super::{Scan, Source, coordinates};
+use super::{Scan, Source};
 use crate::cloud::Cloud;
 use crate::error::Error;
 use crate::memory;
-use crate::table::{Store, Table};
 use rayon::prelude::*;
 
 impl Scan {
@@ -17,6 +16,17 @@ impl Scan {
             Source::Whole(cloud) => return Ok(cloud.clone()),
             Source::Parts { layout, starts, .. } => (layout, starts),
         };
+        if self.stride().is_none() {
+            let mut stored = Vec::new();
+            for part in 0..self.parts() {
+                let rows = self.read(part)?;
+                for row in 0..rows.len() {
+                    stored.extend_from_slice(rows.stored(row));
+                    stored.push(b'\n');
+                }
+            }
+            return self.of_stored(stored);
+        }
         let stride = layout.stride;
         let place = if self.is_single() { size_of::<[f32; 3]>() } else { size_of::<[f64; 3]>() };
         memory::require(&self.name, self.len().saturating_mul((stride + place) as u64))?;
@@ -34,37 +44,5 @@ impl Scan {
             Ok::<(), Error>(())
         })?;
         self.of_stored(stored)
-    }
-
-    /// The cloud of rows as they are stored, which knows nothing of others.
-    pub(super) fn of_stored(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
-        let head = self.head();
-        let (store, count) = match (self.stride(), &head.table) {
-            (Some(stride), _) => {
-                let count = stored.len() / stride.max(1);
-                (Store::Records { bytes: stored.into(), stride }, count)
-            }
-            (None, Some(Table { store: Store::Lines { split, .. }, .. })) => {
-                let mut at = 0;
-                let spans = stored.split_inclusive(|&b| b == b'\n').map(|line| {
-                    at += line.len();
-                    (at - line.len(), at - usize::from(line.ends_with(b"\n")))
-                });
-                let spans: Vec<_> = spans.collect();
-                let count = spans.len();
-                (Store::Lines { bytes: stored.into(), spans, split: *split }, count)
-            }
-            (None, _) => return Ok(head.clone()),
-        };
-        let table = head.table.as_ref().map(|table| Table {
-            slots: table.slots.clone(),
-            store,
-            big_endian: table.big_endian,
-            xyz: table.xyz,
-        });
-        let points = table.as_ref().map(|table| coordinates(head, table, count)).transpose();
-        let points = points.map_err(|fault| self.fault(fault))?;
-        let points = points.unwrap_or_else(|| head.coordinates.clone());
-        Ok(Cloud { table, coordinates: points, ..head.clone() })
     }
 }

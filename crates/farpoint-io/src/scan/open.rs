@@ -55,7 +55,17 @@ impl Scan {
                 None => in_parts(&mut file, length, &name, options)?,
             };
             if let Some(layout) = layout {
-                return Ok(in_parts_of(file, name, format, length, layout));
+                let starts = starts(&layout);
+                let source = Source::Parts { file: Handle::Open(file), layout, starts };
+                let inputs = vec![name.clone()];
+                return Ok(Scan {
+                    name,
+                    format,
+                    length,
+                    source,
+                    inputs,
+                    filter: Filter::default(),
+                });
             }
             let needed = packed.unwrap_or(0).max(length).saturating_mul(WHOLE);
             if let Some(limit) = memory.filter(|&limit| needed > limit) {
@@ -63,7 +73,11 @@ impl Scan {
                     && packed.is_none()
                     && let Some(layout) = in_lines(&mut file, length, format, &name, options)?
                 {
-                    return Ok(in_parts_of(file, name, format, length, layout));
+                    let starts = starts(&layout);
+                    let source = Source::Parts { file: Handle::Open(file), layout, starts };
+                    let inputs = vec![name.clone()];
+                    let filter = Filter::default();
+                    return Ok(Scan { name, format, length, source, inputs, filter });
                 }
                 return Err(Error::NotInParts { name, format, needed, limit });
             }
@@ -187,14 +201,6 @@ fn layout(
         }
         _ => Ok(None),
     }
-}
-
-/// A file whose rows are read where the layout says.
-fn in_parts_of(file: File, name: String, format: Format, length: u64, layout: Layout) -> Scan {
-    let starts = starts(&layout);
-    let source = Source::Parts { file: Handle::Open(file), layout, starts };
-    let inputs = vec![name.clone()];
-    Scan { name, format, length, source, inputs, filter: Filter::default() }
 }
 
 /// Where the rows of a text are, found in a pass over the file.

@@ -78,8 +78,8 @@ impl Scan {
                 let (at, length) = chunks.place(part);
                 chunks.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
             }
-            layout::Rows::Parts(parts) => parts.read(part)?,
             layout::Rows::Lines(_) => Vec::new(),
+            layout::Rows::Parts(parts) => parts.read(part)?,
         };
         Ok(layout.head.table.as_ref().map(|head| Table {
             slots: head.slots.clone(),
