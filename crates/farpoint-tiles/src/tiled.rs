@@ -43,7 +43,8 @@ impl<T: Scalar> Tiled<T> {
             return Err(farpoint::Error::TooManyPoints(n).into());
         }
         if cloud.subset().is_some() {
-            let what = "tiles are of whole clouds, and some rows of one are given; gather them first";
+            let what =
+                "tiles are of whole clouds, and some rows of one are given; gather them first";
             return Err(Error::Mismatch(what.into()));
         }
         let at = |row: usize| {
