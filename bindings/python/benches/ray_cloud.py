@@ -112,7 +112,8 @@ class Bench:
                      seconds=time.perf_counter() - begin)
         last = {}
         for count in workers:
-            if self.over(1.3 * last.get("seconds", 0)):
+            # A run with half as many takes twice as long, about.
+            if self.over(2 * last.get("seconds", 0)):
                 print(f"left out for time: {name}, {count} workers")
                 continue
             last = self.run(name, points, truth, count)
@@ -149,8 +150,8 @@ class Bench:
         for k in range(files):
             part = np.fromfile(path, np.float32, 3 * size, offset=12 * size * k).reshape(-1, 3)
             np.save(folder / f"{k:03}.npy", part)
-        for workers in self.options.workers:
-            if self.over(20):
+        for workers in self.options.file_workers or self.options.workers:
+            if self.over(5):
                 break
             begin = time.perf_counter()
             rows = farpoint.ray.sample_files(
@@ -171,6 +172,7 @@ def main():
     parser.add_argument("--workers", type=int, nargs="+", default=[8, 4, 2, 1])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 16], help="of runs in memory")
     parser.add_argument("--files", type=int, default=0)
+    parser.add_argument("--file-workers", type=int, nargs="+", help="tasks at a time; as --workers unless given")
     parser.add_argument("--file-points", type=int, default=500_000)
     parser.add_argument("--kill", action="store_true")
     parser.add_argument("--deadline", type=float, default=1e9, help="seconds; nothing is begun that would not end before")

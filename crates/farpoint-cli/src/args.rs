@@ -150,9 +150,8 @@ pub(crate) struct Sample {
     pub(crate) place: Where,
     #[command(flatten)]
     pub(crate) many: Many,
-    /// Memory to plan with, such as 8GiB: a cloud that needs more is sampled through the disk, with the same
-    /// result; where points fill a volume, up to about twice may be taken. Of several files, those that fit are
-    /// worked on side by side [default: what is free, of several files half of it].
+    /// Memory that may be taken, such as 8GiB: a cloud that needs more is sampled through the disk, with the same
+    /// result. Of several files, those that fit are worked on side by side [default: what is free, of several files half of it].
     #[arg(long, value_name = "SIZE", help_heading = "Memory")]
     pub(crate) memory: Option<Size>,
     /// Sample through files in this folder, which stay there if the run is interrupted [default, where

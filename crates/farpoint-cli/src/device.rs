@@ -4,7 +4,7 @@ use crate::args::{Cards, Device, Where};
 use crate::messages;
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::{Cpu, DeviceKind};
-use farpoint_cuda::{Gpu, Gpus};
+use farpoint_cuda::{Gpu, Gpus, Placement};
 
 /// A chosen device.
 pub(crate) enum Place {
@@ -30,6 +30,30 @@ impl Place {
         on_gpu: impl FnOnce(&Gpu) -> Result<R, farpoint_cuda::Error>,
     ) -> Result<R> {
         self.run_with(on_cpu, |card| on_gpu(&card.gpus.as_slice()[0]))
+    }
+
+    /// The same place, or all GPUs of this machine where none was named and the first has no room for a cloud. `placement`
+    /// is what the cloud takes there: what lies in host memory is said.
+    pub(crate) fn with_room(
+        mut self,
+        placement: impl Fn(&Gpus) -> Result<Option<Placement>, farpoint_cuda::Error>,
+    ) -> Self {
+        let (Self::Gpu(card) | Self::Either(card, _)) = &mut self else { return self };
+        let host = |gpus| placement(gpus).ok().flatten().filter(|placed| placed.host > 0);
+        let mut placed = host(&card.gpus);
+        if let (Some(_), false, Ok(all)) = (placed, card.named, Gpus::all())
+            && all.as_slice().len() > 1
+        {
+            placed = host(&all);
+            card.gpus = all;
+        }
+        if let Some(Placement { bytes, host, .. }) = placed {
+            let [bytes, host] = [bytes, host].map(|bytes| bytes as f64 / f64::from(1 << 30));
+            messages::note(&format!(
+                "{host:.1} GiB of {bytes:.1} lie in host memory, as the GPU has no room for them"
+            ));
+        }
+        self
     }
 
     /// The same, on all of these GPUs. Without any named, on all of this machine if a cloud does not fit the first.

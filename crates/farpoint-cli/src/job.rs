@@ -9,6 +9,7 @@ use crate::progress::Progress;
 use anyhow::{Result, bail};
 use farpoint::approximate::{self, ApproximateSampler, Order};
 use farpoint::{Amount, BadRows, Cpu, Device, Sampler, Scalar, Start};
+use farpoint_cuda::Gpus;
 use farpoint_files::{self as files, Chosen, each_chosen};
 use serde_json::json;
 use std::time::Instant;
@@ -86,7 +87,10 @@ impl Job {
                 let all = input.points.len() - input.left_out();
                 let most = job.amount.limit(all).unwrap_or(0);
                 let pays = || farpoint_cuda::fps::pays(all, most);
-                device::choose(place, &has, pays)?.run_on_all(
+                let place = device::choose(place, &has, pays)?;
+                let placement =
+                    |gpus: &Gpus| each_chosen!(input, _all, some => gpus.placement(job, some));
+                place.with_room(placement).run_on_all(
                     |cpu| each_chosen!(input, _all, some => exact(job, some, cpu, None, progress)),
                     |gpus| {
                         let name = Some(gpus.as_slice()[0].properties().name.as_str());
@@ -166,11 +170,11 @@ pub(crate) fn start(input: &Chosen<'_>, run: &Run, drop_zeros: bool) -> Result<O
         let exact = matches!(run.sampler.method, Method::Exact(_));
         return Ok(exact.then(|| input.first_usable().map_or(Start::First, Start::Index)));
     };
-    if let (StartAt::Rows(rows), true) = (start, drop_zeros || input.used.is_some()) {
-        if let Some(row) = rows.iter().find(|row| input.is_usable(**row) == Some(false)) {
-            let what = if drop_zeros { "--drop-zeros leaves" } else { "the filters leave" };
-            bail!("--start {row}: {what} that row out, or it holds NaN or infinity");
-        }
+    if let (StartAt::Rows(rows), true) = (start, drop_zeros || input.used.is_some())
+        && let Some(row) = rows.iter().find(|row| input.is_usable(**row) == Some(false))
+    {
+        let what = if drop_zeros { "--drop-zeros leaves" } else { "the filters leave" };
+        bail!("--start {row}: {what} that row out, or it holds NaN or infinity");
     }
     Ok(Some(start.with_seed(run.seed.unwrap_or(0))))
 }

@@ -94,7 +94,9 @@ fn the_report_and_a_pipe() {
 #[test]
 fn info_tells_topics() {
     let folder = Folder::new();
-    folder.write("drive.mcap", drive(&ZSTD, "ros1", &clouds(5, 30)));
+    let layout = bags::Layout { encoding: "ros1", ..OUSTER };
+    let clouds: Vec<_> = (0..5).map(|k| cloud(&layout, 30, k)).collect();
+    folder.write("drive.mcap", drive(&ZSTD, "ros1", &clouds));
     let table = folder.ok("info drive.mcap").text();
     for words in
         ["MCAP, profile ros1, chunks, zstd", "/imu", "sensor_msgs/PointCloud2", "/lidar: clouds"]

@@ -121,13 +121,13 @@ impl Large {
 }
 
 /// A generated cloud.
-struct Rows<T> {
+pub(crate) struct Rows<T> {
     base: Cloud<T>,
     len: usize,
 }
 
 impl<T: CudaScalar> Rows<T> {
-    fn new(len: usize) -> Self {
+    pub(crate) fn new(len: usize) -> Self {
         let copies = len.div_ceil(GENERATED);
         let base = len.div_ceil(copies);
         let each = base.div_ceil(ROOMS);
@@ -151,6 +151,20 @@ impl<T: CudaScalar> Rows<T> {
     fn number(&self, at: usize) -> T {
         let copy = at / self.base.data.len();
         self.base.data[at % self.base.data.len()] + T::from_f64(copy as f64 * MOVED)
+    }
+
+    /// All of it in host memory.
+    pub(crate) fn whole(self) -> Cloud<T> {
+        if self.base.data.len() == 3 * self.len {
+            return self.base;
+        }
+        let mut data = Vec::with_capacity(3 * self.len);
+        while data.len() < 3 * self.len {
+            let moved = T::from_f64((data.len() / self.base.data.len()) as f64 * MOVED);
+            let rest = self.base.data.len().min(3 * self.len - data.len());
+            data.extend(self.base.data[..rest].iter().map(|&x| x + moved));
+        }
+        Cloud { data, dims: 3 }
     }
 
     fn upload(&self, stream: &Stream) -> Result<Buffer<T>> {

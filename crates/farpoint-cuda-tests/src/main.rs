@@ -24,8 +24,10 @@ mod report;
 mod resident;
 mod runner;
 mod search;
+mod share;
 mod shared;
 mod small;
+mod spilled;
 mod streams;
 mod tally;
 mod together;
@@ -78,6 +80,8 @@ enum Command {
     },
     /// A large cloud, timed, with prefixes of the selection checked to be greedy
     Large(large::Large),
+    /// A large cloud on one GPU, on several, and partly in host memory, timed by turns and compared
+    Share(share::Share),
     /// Calls at once, as one of the processes that a test starts
     #[command(hide = true)]
     Together,
@@ -135,6 +139,7 @@ fn main() -> ExitCode {
             small::sanitize(&tool, &only, report.as_deref())
         }
         Command::Large(large) => large.run(),
+        Command::Share(share) => share.run(),
         Command::Together => together::alone(),
         Command::PersistentWide(wide) => wide.run(),
         Command::Devices => devices(),
@@ -162,6 +167,7 @@ fn groups(quick: bool) -> Vec<Group> {
     groups.extend(awkward::groups(quick));
     groups.extend(batches::groups(quick));
     groups.extend(shared::groups(quick));
+    groups.extend(spilled::groups(quick));
     groups.extend(pointers::groups());
     groups.extend(graphs::groups());
     groups.extend(fastpoint::groups(quick));

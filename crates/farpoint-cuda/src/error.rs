@@ -44,6 +44,17 @@ pub enum Error {
         /// Points that a cloud of this batch can have in what was free, where that is known.
         fit: Option<usize>,
     },
+    /// A cloud is larger than its GPU, and the host has too little memory for the rest.
+    #[error(
+        "out of host memory: what the GPU has no room for takes {wanted} bytes of host memory, and {free} may be \
+         taken; use several GPUs, or sample on the CPU or through the disk (--memory)"
+    )]
+    OutOfHostMemory {
+        /// Bytes of host memory requested.
+        wanted: usize,
+        /// Bytes that may be taken: what is free but a sixteenth.
+        free: usize,
+    },
     /// A kernel could not be loaded, could not be started, or failed.
     #[error("the kernel {name} failed: {reason}")]
     Kernel {

@@ -7,7 +7,7 @@ use crate::once::OncePerKey;
 use crate::watch::Watch;
 use crate::{CudaScalar, Error, Properties};
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A GPU of this machine, ready for work. Cheap to clone; may be used from any thread.
@@ -28,6 +28,8 @@ struct Inner {
     watch: Watch,
     /// Where the numbers of FastPoint's estimator are.
     estimator: OncePerKey<(), u64>,
+    /// Bytes of its memory that a test lets it use.
+    room: AtomicUsize,
     /// Blocks that a test has work on one pair of [`farpoint::Method::Tree`]; 0 if none has.
     tree_team: AtomicU32,
     /// Dropped last: the others live in it.
@@ -89,6 +91,23 @@ impl Gpu {
     /// Its name, size and features.
     pub fn properties(&self) -> &Properties {
         &self.0.context.properties
+    }
+
+    /// For tests: has clouds that take more bytes of its memory than this lie partly in host memory, as if the GPU had
+    /// no more; as much as is free if `None`. Changes the time that takes, never a result.
+    #[doc(hidden)]
+    pub fn set_room(&self, bytes: Option<usize>) {
+        self.0.room.store(bytes.unwrap_or(usize::MAX), Ordering::Relaxed);
+    }
+
+    /// Whether a test has set its room.
+    pub(crate) fn has_less_room(&self) -> bool {
+        self.0.room.load(Ordering::Relaxed) != usize::MAX
+    }
+
+    /// Bytes of its memory that a cloud may take, of those that are free but `kept`.
+    pub(crate) fn room(&self, kept: usize) -> Result<usize, Error> {
+        Ok(self.memory()?.0.saturating_sub(kept).min(self.0.room.load(Ordering::Relaxed)))
     }
 
     /// Bytes of memory that are free, and all bytes.
@@ -191,6 +210,7 @@ impl Inner {
         // Machine code is for the card as it is.
         let modules = Modules::new(context.properties.capability, most.is_none());
         let (estimator, tree_team) = (OncePerKey::default(), AtomicU32::new(0));
-        Ok(Self { ordinal, most, modules, watch, estimator, tree_team, context })
+        let room = AtomicUsize::new(usize::MAX);
+        Ok(Self { ordinal, most, modules, watch, estimator, room, tree_team, context })
     }
 }

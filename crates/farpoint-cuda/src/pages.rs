@@ -1,20 +1,22 @@
-//! Memory on several GPUs at one range of addresses (CUDA's virtual memory management): each page is on
-//! one of them, and all of them read and write it.
+//! Memory on several GPUs, and in the host's, at one range of addresses (CUDA's virtual memory management): each page
+//! is on one GPU or in host memory, and all GPUs read and write it.
 
 use crate::driver::{self, check, sys};
 use crate::stream::Stream;
-use crate::{Element, Error, Gpu, properties};
+use crate::{Element, Error, Gpu, host, properties};
 use std::ffi::{c_int, c_ulonglong, c_ushort};
 use std::ops::Range;
 
 /// Bytes of a page: what drivers give and map at a time.
 pub(crate) const PAGE: usize = 2 << 20;
 
-/// Pages in a row on one GPU.
+/// Pages in a row of one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
     /// Its number among the GPUs.
     pub(crate) owner: usize,
+    /// Whether they lie in host memory, which does not move while they are there.
+    pub(crate) host: bool,
     /// In bytes, a multiple of [`PAGE`].
     pub(crate) bytes: usize,
 }
@@ -50,19 +52,44 @@ impl Pages {
         Ok(pages)
     }
 
-    fn map(&mut self, gpu: &Gpu, at: usize, run: Run) -> Result<(), Error> {
-        let location = Location::of(gpu)?;
-        let wanted = Allocation { kind: PINNED, handles: 0, location, windows: 0, flags: [0; 4] };
-        let mut handle = 0;
-        // SAFETY: reads what is wanted, writes the handle, which `drop` releases.
-        match unsafe { (self.calls.create)(&mut handle, run.bytes, &wanted, 0) } {
-            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+    /// Memory of a run: its handle.
+    fn create(&self, gpu: &Gpu, run: Run) -> Result<u64, Error> {
+        let mut code = sys::CUresult::CUDA_ERROR_NOT_SUPPORTED;
+        for location in if run.host { Location::of_host(gpu)? } else { vec![Location::of(gpu)?] } {
+            let wanted =
+                Allocation { kind: PINNED, handles: 0, location, windows: 0, flags: [0; 4] };
+            let mut handle = 0;
+            // SAFETY: reads what is wanted, writes the handle, which `drop` releases.
+            code = unsafe { (self.calls.create)(&mut handle, run.bytes, &wanted, 0) };
+            match code {
+                sys::CUresult::CUDA_SUCCESS => return Ok(handle),
+                sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => break,
+                _ => {}
+            }
+        }
+        let short = code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+        match (run.host, short) {
+            (true, true) => {
+                let (wanted, free) = (run.bytes, host::free().unwrap_or(0));
+                Err(Error::OutOfHostMemory { wanted, free })
+            }
+            (true, false) => Err(Error::Unsupported(format!(
+                "the driver gives GPU {} no host memory beside its own ({}), so a cloud must fit the \
+                 GPU; use several GPUs, or the CPU",
+                gpu.ordinal(),
+                driver::reason(code)
+            ))),
+            (false, true) => {
                 let (free, total) = gpu.memory()?;
                 let what = "a part of the cloud";
-                return Err(Error::OutOfMemory { what, wanted: run.bytes, free, total, fit: None });
+                Err(Error::OutOfMemory { what, wanted: run.bytes, free, total, fit: None })
             }
-            code => check("cuMemCreate", code)?,
+            (false, false) => Err(check("cuMemCreate", code).expect_err("it failed")),
         }
+    }
+
+    fn map(&mut self, gpu: &Gpu, at: usize, run: Run) -> Result<(), Error> {
+        let handle = self.create(gpu, run)?;
         // SAFETY: this part of the range is reserved and not mapped yet.
         let code = unsafe { (self.calls.map)(self.address + at as u64, run.bytes, 0, handle, 0) };
         if let Err(error) = check("cuMemMap", code) {
@@ -91,12 +118,18 @@ impl Pages {
         self.address
     }
 
-    /// The pieces of a stretch, in bytes from the beginning, that lie on one GPU each, with its number.
-    fn pieces(&self, stretch: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
-        self.mapped.iter().filter_map(move |&(at, _, run)| {
+    /// The pieces of a stretch, in bytes from the beginning, that lie in one run each, with that.
+    fn pieces(&self, stretch: Range<usize>) -> impl Iterator<Item = (Run, Range<usize>)> {
+        let first = self.mapped.partition_point(|&(at, _, run)| at + run.bytes <= stretch.start);
+        self.mapped[first..].iter().map_while(move |&(at, _, run)| {
             let piece = stretch.start.max(at)..stretch.end.min(at + run.bytes);
-            (!piece.is_empty()).then_some((run.owner, piece))
+            (!piece.is_empty()).then_some((run, piece))
         })
+    }
+
+    /// Whether any of a stretch belongs to the GPU of number `owner`.
+    pub(crate) fn has_part(&self, owner: usize, stretch: Range<usize>) -> bool {
+        self.pieces(stretch).any(|(run, _)| run.owner == owner)
     }
 
     /// Queues the copying of the values that go to the GPU of number `owner`, where `values` go to the bytes
@@ -112,16 +145,16 @@ impl Pages {
         let _current = gpu.bind()?;
         assert!(at + size_of_val(values) <= self.bytes, "outside the pages");
         let mut queued = Ok(());
-        for (_, piece) in self.pieces(at..at + size_of_val(values)).filter(|piece| piece.0 == owner)
-        {
+        let ours = self.pieces(at..at + size_of_val(values)).filter(|(run, _)| run.owner == owner);
+        for (_, piece) in ours {
             // SAFETY: the piece is mapped; its values lie this far from the beginning, and live until the
-            // copy is done, which is waited for below.
+            // copy is done, which is waited for below. Which memory is whose the driver knows by the addresses.
             let code = unsafe {
-                let from = values.as_ptr().cast::<u8>().add(piece.start - at).cast();
+                let from = values.as_ptr().cast::<u8>().add(piece.start - at) as u64;
                 let to = self.address + piece.start as u64;
-                sys::cuMemcpyHtoDAsync_v2(to, from, piece.len(), stream.handle())
+                sys::cuMemcpyAsync(to, from, piece.len(), stream.handle())
             };
-            queued = queued.and(gpu.check("cuMemcpyHtoDAsync", code));
+            queued = queued.and(gpu.check("cuMemcpyAsync", code));
         }
         queued.and(stream.wait_only("cuStreamSynchronize"))
     }
@@ -136,17 +169,17 @@ impl Pages {
         assert!(at + size_of_val(values) <= self.bytes, "outside the pages");
         let to = values.as_mut_ptr().cast::<u8>();
         let mut queued = Ok(());
-        for (owner, piece) in self.pieces(at..at + size_of_val(values)) {
-            let (stream, gpu) = (&streams[owner], streams[owner].gpu());
+        for (run, piece) in self.pieces(at..at + size_of_val(values)) {
+            let (stream, gpu) = (&streams[run.owner], streams[run.owner].gpu());
             let _current = gpu.bind()?;
             // SAFETY: the piece is mapped; its values lie this far from the beginning, and are borrowed until
             // the copy is done, which is waited for below.
             let code = unsafe {
                 let from = self.address + piece.start as u64;
-                let to = to.add(piece.start - at).cast();
-                sys::cuMemcpyDtoHAsync_v2(to, from, piece.len(), stream.handle())
+                let to = to.add(piece.start - at) as u64;
+                sys::cuMemcpyAsync(to, from, piece.len(), stream.handle())
             };
-            queued = queued.and(gpu.check("cuMemcpyDtoHAsync", code));
+            queued = queued.and(gpu.check("cuMemcpyAsync", code));
         }
         let waited = streams.iter().map(|stream| stream.wait_only("cuStreamSynchronize"));
         waited.fold(queued, Result::and)
@@ -185,13 +218,19 @@ pub(crate) fn strangers(gpus: &[Gpu]) -> Result<Option<(usize, usize)>, Error> {
     Ok(None)
 }
 
-// What follows mirrors cuda.h, where it has been the same since CUDA 11.2; the bindings differ by the toolkit of
-// the machine that builds.
+// What follows mirrors cuda.h, where it has been the same since CUDA 11.2, and host memory since 12.2; the bindings
+// differ by the toolkit of the machine that builds.
 
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`, `CU_MEM_LOCATION_TYPE_DEVICE`, `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
 const PINNED: u32 = 1;
 const DEVICE: u32 = 1;
 const READ_AND_WRITE: u32 = 3;
+/// `CU_MEM_LOCATION_TYPE_HOST`, `.._HOST_NUMA`, `.._HOST_NUMA_CURRENT`.
+const HOST: u32 = 2;
+const HOST_NODE: u32 = 3;
+const HOST_NODE_HERE: u32 = 4;
+/// `CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID`.
+const NODE: u32 = 134;
 
 /// `CUmemLocation`.
 #[derive(Clone, Copy)]
@@ -204,6 +243,20 @@ struct Location {
 impl Location {
     fn of(gpu: &Gpu) -> Result<Self, Error> {
         Ok(Self { kind: DEVICE, id: properties::handle(gpu.ordinal())? })
+    }
+
+    /// Host memory: near the GPU, if the driver says where that is; else the first that it takes of these.
+    fn of_host(gpu: &Gpu) -> Result<Vec<Self>, Error> {
+        let near = properties::attribute(gpu.ordinal(), NODE).ok().filter(|&node| node >= 0);
+        let mut places = vec![
+            Self { kind: HOST_NODE, id: 0 },
+            Self { kind: HOST_NODE_HERE, id: 0 },
+            Self { kind: HOST, id: 0 },
+        ];
+        if let Some(id) = near.filter(|&node| node > 0) {
+            places.insert(0, Self { kind: HOST_NODE, id });
+        }
+        Ok(places)
     }
 }
 

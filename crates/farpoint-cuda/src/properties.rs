@@ -77,6 +77,18 @@ pub(crate) fn handle(ordinal: usize) -> Result<sys::CUdevice, Error> {
     Ok(handle)
 }
 
+/// An attribute of a device by its number in cuda.h, for those that the bindings lack.
+pub(crate) fn attribute(ordinal: usize, number: u32) -> Result<c_int, Error> {
+    type Get = unsafe extern "C" fn(*mut c_int, u32, sys::CUdevice) -> sys::CUresult;
+    // SAFETY: by cuda.h it has this type; an enumeration is passed as its number.
+    let get =
+        unsafe { driver::symbol::<Get>("cuDeviceGetAttribute") }.map_err(Error::Unsupported)?;
+    let mut value = 0;
+    // SAFETY: writes one number; the driver refuses attributes that it does not know.
+    check("cuDeviceGetAttribute", unsafe { get(&mut value, number, handle(ordinal)?) })?;
+    Ok(value)
+}
+
 /// What the driver reports of a device.
 pub(crate) fn of(handle: sys::CUdevice) -> Result<Properties, Error> {
     let attribute = |which: Attribute| {

@@ -32,6 +32,7 @@ mod format;
 mod header;
 mod las;
 mod layout;
+mod lines;
 mod load;
 mod lzf;
 pub mod memory;

@@ -16,8 +16,6 @@ pub(super) struct Chooser<'a> {
     cpu: Cpu,
     /// Messages with fewer usable points than were asked for.
     pub(super) short: AtomicU64,
-    /// Rows without a place, rows of zeros that were left out, and rows of zeros that were kept.
-    pub(super) rows: [AtomicU64; 3],
 }
 
 impl<'a> Chooser<'a> {
@@ -25,15 +23,12 @@ impl<'a> Chooser<'a> {
         // Messages of ROS are in meters.
         let amount = args.wanted.amount(args::Length::in_meters);
         let cpu = device::cpu(&args.place).threads(1);
-        Self { args, amount, cpu, short: AtomicU64::new(0), rows: Default::default() }
+        Self { args, amount, cpu, short: AtomicU64::new(0) }
     }
 
     /// The rows of a message that are kept.
     pub(super) fn choose(&self, message: &PointCloud2<'_>) -> Result<Kept, String> {
         let (rows, [bad, zeros]) = message.usable(self.args.input.rows.drop_zeros);
-        for (sum, count) in self.rows.iter().zip([bad, zeros]) {
-            sum.fetch_add(count as u64, Ordering::Relaxed);
-        }
         let amount = match self.amount {
             Amount::Count(wanted) if wanted > rows.len() => {
                 self.short.fetch_add(1, Ordering::Relaxed);

@@ -107,6 +107,11 @@ pub(crate) fn sample(args: &args::Sample, recording: &Recording) -> Result<()> {
 
 /// Refuses what can't be, before anything is read. Returns the output.
 fn checked<'a>(args: &'a args::Sample, recording: &Recording) -> Result<&'a Path> {
+    let gpu = args.place.device == Device::Cuda || args.place.gpu.is_some();
+    ensure!(
+        !gpu,
+        "messages are sampled side by side on the CPU; leave out --device cuda and --gpu"
+    );
     check::sampling(args)?;
     let Approximate { keep, .. } = &args.approximate;
     let one = "is for one message; add --message K, or leave it out";
@@ -126,11 +131,6 @@ fn checked<'a>(args: &'a args::Sample, recording: &Recording) -> Result<&'a Path
     if let Some(option) = args.many.given() {
         bail!("{option} is about several files; add --output-dir, or leave it out");
     }
-    let gpu = args.place.device == Device::Cuda || args.place.gpu.is_some();
-    ensure!(
-        !gpu,
-        "messages are sampled side by side on the CPU; leave out --device cuda and --gpu"
-    );
     let Some(output) = &args.output.output else {
         bail!(
             "no output is given; add -o OUT.mcap for all messages, or --message K to sample one of them"

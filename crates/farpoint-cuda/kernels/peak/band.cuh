@@ -64,7 +64,6 @@ __device__ __forceinline__ real accept(const State& state, const Site& point, re
             // Relaxed: who sees it late passes the point by (apply_list).
             store_relaxed(&state.accepted.at[k], point.at);
             if (!SPANS) store_packed(&state.packed[k % state.packed_size], {point.x, point.y, point.z, t});
-            list_accepted(state, point, t);
         }
     }
     return __shfl_sync(FULL, found, 0);
@@ -79,7 +78,6 @@ __device__ __forceinline__ u32 append_accepted(const State& state, const Site& s
         state.accepted.key[place] = ~to_bits(t);
         store_relaxed(&state.accepted.at[place], site.at);
         if (!SPANS) store_packed(&state.packed[place % state.packed_size], {site.x, site.y, site.z, t});
-        list_accepted(state, site, t);
     }
     return all;
 }

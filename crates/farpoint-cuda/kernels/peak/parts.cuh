@@ -28,31 +28,12 @@ __device__ __forceinline__ void cut_cloud(State& state, const Team& team) {
     state.span.share = team.part_size() * most * 32 * 32;
 }
 
-// A part's ring: the last accepted points, of all parts, by their number among `Header::listed`. Each part has them
-// all, as its warps look through them again and again.
-constexpr u32 RING = 1 << 14;
-constexpr u32 RING_BYTES = RING * (sizeof(Packed) + sizeof(u32));
-
-__device__ __forceinline__ Packed* ring_of(const State& state, u32 part) {
-    return (Packed*)((u8*)header_of(state, part) + state.span.upper - RING_BYTES);
-}
-__device__ __forceinline__ u32* ring_places_of(const State& state, u32 part) { return (u32*)(ring_of(state, part) + RING); }
-
-// Writes an accepted point to all rings.
-__device__ __forceinline__ void list_accepted(const State& state, const Site& point, real t) {
-    if (!state.span.listing) return;
-    for (u32 p = 0; p < state.span.parts; ++p) {
-        u32 k = ATOMIC(atomicAdd)(&header_of(state, p)->listed, 1u) % RING;
-        // Relaxed: who sees it late passes the point by (apply_list).
-        store_relaxed(&ring_places_of(state, p)[k], point.at);
-        store_packed(&ring_of(state, p)[k], {point.x, point.y, point.z, t});
-    }
-}
-
-// The upper levels, of which each part has a copy.
-__device__ inline void place_upper(State& state, u8* own, u32 blocks, u32 rows) {
-    state.span.upper = (sizeof(Header) + 2 * sizeof(Mail) * blocks + 255) / 256 * 256 + RING_BYTES;
-    Children* nodes = (Children*)(own + state.span.upper);
+// What each part has for itself, after its header and mail: counts, and a copy of the upper levels. `own_bytes` of
+// src/fps/span/layout.rs is the same sum.
+__device__ inline void place_own(State& state, u8* own, u32 blocks, u32 rows) {
+    state.span.totals = (sizeof(Header) + 2 * sizeof(Mail) * blocks + 255) / 256 * 256;
+    state.span.digits = state.span.totals + sizeof(u32) * DIGITS * DEAL_ROUNDS * (MOST_PARTS - 1) * 2;
+    Children* nodes = (Children*)(own + state.span.digits + sizeof(u32) * sort_words(blocks / state.span.parts));
     u32 count = ((rows + 31ull) / 32 + 31) / 32;
     for (u32 l = 1; l < MOST_LEVELS && count > 1; ++l) {
         state.tree.levels[l].blocks = nodes;
@@ -63,10 +44,19 @@ __device__ inline void place_upper(State& state, u8* own, u32 blocks, u32 rows) 
 
 __device__ __forceinline__ u32 copies(const State& state) { return state.span.parts; }
 
-// What a part's copy of the upper levels has in place of these nodes of this one's.
-__device__ __forceinline__ Children* copy_of(const State& state, Children* nodes, u32 part) {
-    return (Children*)((u8*)nodes + (i64)((i64)part - (i64)state.span.part) * (i64)state.span.stride);
+// What a part's own has in place of this of this part's.
+template <typename Own>
+__device__ __forceinline__ Own* of_part(const State& state, Own* own, u32 part) {
+    return (Own*)((u8*)own + ((i64)part - (i64)state.span.part) * (i64)state.span.stride);
 }
+__device__ __forceinline__ Children* copy_of(const State& state, Children* nodes, u32 part) { return of_part(state, nodes, part); }
+
+// This part's counts, of dealing and of sorting.
+__device__ __forceinline__ u32* totals_of(const State& state, Dealing use) {
+    u32* totals = (u32*)((u8*)header_of(state, state.span.part) + state.span.totals);
+    return totals + use * DIGITS * DEAL_ROUNDS * (MOST_PARTS - 1);
+}
+__device__ __forceinline__ u32* digits_of(const State& state) { return (u32*)((u8*)header_of(state, state.span.part) + state.span.digits); }
 
 // A place in the list of accepted points for the one at this position.
 __device__ __forceinline__ u32 place_accepted(const State& state, u32 at) {
@@ -135,13 +125,10 @@ __device__ __forceinline__ Pairs<bits> spaced_pairs(const State& state, u32 n) {
     return {(bits*)state.points.sites, state.band, share, 3 * points - share, points - share};
 }
 
-// The points of a band, and how many; `listing`: whether its accepted points go to the rings.
-__device__ inline u32 count_members(State& state, u32 turn, bool listing) {
+// The points of a band, and how many.
+__device__ inline u32 count_members(State& state, u32 turn) {
     __syncthreads();
     if (threadIdx.x == 0) {
-        state.span.listing = listing;
-        // Others may be adding to it already: all threads of the block go by this.
-        state.span.list = *(volatile u32*)&header_of(state, state.span.part)->listed;
         u32 none[MOST_PARTS] = {}, now[MOST_PARTS];
         for (u32 p = 0; p < state.span.parts; ++p) now[p] = *(volatile u32*)&header_of(state, p)->band[turn];
         number(state, state.span.members, none, now);
@@ -162,23 +149,31 @@ struct Positions {
     __device__ __forceinline__ Positions operator+(u32 n) const { return {at, through, skipped + n}; }
 };
 
-// Where the accepted points of this band begin in the ring, and the word that counts on.
-__device__ __forceinline__ u32 list_begin(const State& state, u32) { return state.span.list; }
-__device__ __forceinline__ const u32* list_count(const State& state) { return &header_of(state, state.span.part)->listed; }
-__device__ __forceinline__ const Packed* listed(const State& state, u32 k) { return &ring_of(state, state.span.part)[k % RING]; }
-__device__ __forceinline__ const u32* listed_place(const State& state, u32 k) { return &ring_places_of(state, state.span.part)[k % RING]; }
-
 __device__ __forceinline__ Positions accepted_from(const State& state, u32) { return {state.accepted.at, &state.span.fresh}; }
+
+// Numbers from `begin` to before `end`.
+struct Range {
+    u32 begin, end;
+};
+
+// The numbers of a list that this part deals with: what is in its own memory, as to read another's takes some times
+// as long; an even share if one part has far more than others.
+__device__ __forceinline__ Range range_of(const State& state, const Stretches& list) {
+    u32 parts = state.span.parts, part = state.span.part, n = list.end[MOST_PARTS - 1], most = 0;
+    for (u32 p = 0, begin = 0; p < MOST_PARTS; begin = list.end[p++]) most = max(most, list.end[p] - begin);
+    if ((u64)most * parts * 2 <= (u64)n * 3) return {part > 0 ? list.end[part - 1] : 0, list.end[part]};
+    return {(u32)((u64)n * part / parts), (u32)((u64)n * (part + 1) / parts)};
+}
+
+// Of the last accepted points, `shares` times each: what a warp deals with.
+__device__ __forceinline__ Steps steps_of_accepted(const State& state, const Team& team, u32, u32 shares) {
+    Range range = range_of(state, state.span.fresh);
+    return {range.begin * shares + team.part_warp(), range.end * shares, team.part_warps()};
+}
 
 #else
 
 typedef const u32* Positions;
-
-__device__ __forceinline__ void list_accepted(const State&, const Site&, real) {}
-__device__ __forceinline__ u32 list_begin(const State&, u32 from) { return from; }
-__device__ __forceinline__ const u32* list_count(const State& state) { return state.accepted.count; }
-__device__ __forceinline__ const Packed* listed(const State& state, u32 k) { return &state.packed[k % state.packed_size]; }
-__device__ __forceinline__ const u32* listed_place(const State& state, u32 k) { return &state.accepted.at[k]; }
 
 __device__ __forceinline__ u32 share_of_points(const State&) { return 0; }
 __device__ __forceinline__ u32 share_of_groups(const State&) { return 0; }
@@ -193,8 +188,9 @@ __device__ __forceinline__ u32 place_all_accepted(const State& state, u32, bool 
 }
 __device__ __forceinline__ u32 place_members(const State& state, u32 turn, u32 n) { return atomicAdd(&state.header->band[turn], n); }
 __device__ __forceinline__ u32 count_accepted(const State& state) { return *(volatile u32*)state.accepted.count; }
-__device__ __forceinline__ u32 count_members(const State& state, u32 turn, bool) { return *(volatile u32*)&state.header->band[turn]; }
+__device__ __forceinline__ u32 count_members(const State& state, u32 turn) { return *(volatile u32*)&state.header->band[turn]; }
 __device__ __forceinline__ u32 member_at(const State& state, u32 k) { return state.band[k]; }
 __device__ __forceinline__ Positions accepted_from(const State& state, u32 from) { return state.accepted.at + from; }
+__device__ __forceinline__ Steps steps_of_accepted(const State&, const Team& team, u32 n, u32 shares) { return team.warp_steps(n * shares); }
 
 #endif

@@ -13,6 +13,7 @@
 #include "peak/solve.cuh"
 #include "peak/sorted.cuh"
 #include "peak/update.cuh"
+#include "peak/deal.cuh"
 #include "common/refine.cuh"
 
 #ifdef FARPOINT_F64
@@ -48,6 +49,9 @@ union Work {
     OrderShared order;
     Refining<THREADS> refining;
     SortShared sort;
+#ifdef FARPOINT_SPAN
+    DealShared deal;
+#endif
     Staged staged;
     SingleShared single;
     Tiles<THREADS> tiles;
@@ -73,7 +77,11 @@ __device__ void gather_groups(State& state, Team& team, Work& work, bool refined
 // The points in neighbor order, and the tree over them.
 __device__ void build(State& state, Team& team, Work& work, bool refined, const real* known) {
     Cloud& cloud = state.cloud;
+#ifdef FARPOINT_SPAN
+    team = order_parts(state, team, work.order, work.deal);
+#else
     order_cloud(team, cloud, {{state.order[0], state.order[1]}, state.digits, state.parts}, work.order);
+#endif
     gather_groups(state, team, work, refined, known);
     for (u32 l = 1; l < state.tree.height; ++l) {
         team.sync();
@@ -160,8 +168,9 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
             end_run<THREADS>(state, all - total);
             return all;
         }
-        bool listed = total - last <= args.list;
-        u32 points = count_members(state, turn, listed), from = total - before;
+        // Lists of other GPUs' points would take longer to look through.
+        bool listed = !SPANS && total - last <= args.list;
+        u32 points = count_members(state, turn), from = total - before;
         clear_turn(state, team, turn ^ 1);
         u32 fresh = 0;
         bool scattered = false;
@@ -169,7 +178,7 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
             if (is_absent(args.guard, AT_BAND, team.rank)) asm volatile("exit;");
             // Where several points of a band are left for each that will be accepted, lists would be too long.
             bool kept = !listed && points <= 5 * (total - last);
-            Band band = {beta, turn, points, *maximum, listed ? list_begin(state, from) : NONE, !listed && spreads(args, total - last, points), kept};
+            Band band = {beta, turn, points, *maximum, listed ? from : NONE, !listed && spreads(args, total - last, points), kept};
             bool lost = solve_band<HIGH, LARGE>(state, team, stack, band);
             team.sync(lost);
             lap(state, team, SOLVE_NS);
@@ -199,31 +208,78 @@ __device__ u32 take_bands(State& state, Team& team, Work& work, const PeakArgs& 
     }
 }
 
+#ifdef FARPOINT_SPAN
+// The bits that any thread of the team has, in every thread.
+__device__ bits bits_of_team(const State& state, Team& team, bits mine) {
+    for (int step = 16; step > 0; step >>= 1) mine |= __shfl_xor_sync(FULL, mine, step);
+    bits* parts = (bits*)state.parts;
+    if (threadIdx.x == 0) parts[team.rank] = 0;
+    __syncthreads();
+    if ((threadIdx.x & 31) == 0 && mine) atomicOr(&parts[team.rank], mine);
+    team.sync();
+    mine = 0;
+    for (u32 b = threadIdx.x & 31; b < team.size; b += 32) mine |= *(volatile bits*)&parts[b];
+    for (int step = 16; step > 0; step >>= 1) mine |= __shfl_xor_sync(FULL, mine, step);
+    return mine;
+}
+
+// Sorts pairs by key, then by value, which is below `length`. `differ`: which bits of the keys differ at all; the
+// others need no pass. The pairs that hold the result come back.
+__device__ Pairs<bits> sort_pairs(Team& team, Pairs<bits> from, Pairs<bits> to, u32 n, u32 length, bits differ, u32* digits, SortShared& shared) {
+    for (u32 shift = 0; shift < 32 && (length - 1) >> shift; shift += 8) {
+        sort_pass(team, from, to, n, shift, true, digits, shared);
+        Pairs<bits> swap = from;
+        from = to;
+        to = swap;
+    }
+    for (u32 shift = 0; shift < sizeof(bits) * 8; shift += 8) {
+        if ((differ >> shift & 255) == 0) continue;
+        sort_pass(team, from, to, n, shift, false, digits, shared);
+        Pairs<bits> swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
+}
+
+// Sorts the accepted points into the order of choice, each part its own; a call, as `order_parts`.
+__device__ __noinline__ Pairs<bits> sort_parts(State& state, Team& team, Work& work, u32 n) {
+    const Span& span = state.span;
+    u32 begin = span.part * span.share;
+    Pairs<bits> from = {state.accepted.key + begin, state.accepted.at + begin}, dealt = spaced_pairs(state, n);
+    Steps mine = {team.part_thread(), span.taken[span.part], team.part_threads()};
+    number_accepted(state);
+    bits differ = 0, some = state.accepted.key[span.fresh.place(0)];
+    for (u32 k = mine.first; k < mine.end; k += mine.step) {
+        from.values[k] = state.points.order[from.values[k]];
+        differ |= from.keys[k] ^ some;
+    }
+    differ = bits_of_team(state, team, differ);
+    u32 each = dealt.share;
+    deal(state, team, from, mine, dealt, n, each, TO_SORT, work.deal);
+    Team own = team_of_part(state, team, TO_SORT);
+    u32 first = (u32)min((u64)span.part * each, (u64)n), count = min(each, n - first);
+    Pairs<bits> to = {&dealt.key(first), &dealt.value(first)};
+    bool here = sort_pairs(own, to, from, count, state.cloud.length, differ, digits_of(state), work.sort).keys == to.keys;
+    team.sync();
+    return here ? dealt : Pairs<bits>{state.accepted.key, state.accepted.at, each, span.share - each, span.share - each};
+}
+
+__device__ __forceinline__ Pairs<bits> sort_accepted(State& state, Team& team, Work& work, u32 n) {
+    Team sorting = team;
+    Pairs<bits> sorted = sort_parts(state, sorting, work, n);
+    team = sorting;
+    return sorted;
+}
+#else
 // Sorts the accepted points into the order of choice.
 __device__ Pairs<bits> sort_accepted(State& state, Team& team, Work& work, u32 n) {
     Pairs<bits> from = state.sorted[0], to = state.sorted[1];
     bits differ = 0;
-#ifdef FARPOINT_SPAN
-    // The parts' stretches one after another.
-    number_accepted(state);
-    bits some = from.keys[state.span.fresh.place(0)];
-    Pairs<bits> spaced = spaced_pairs(state, n);
-    Steps all = team.thread_steps(n, spaced.share);
-    for (u32 k = all.first; k < all.end; k += all.step) {
-        u32 place = state.span.fresh.place(k);
-        bits key = from.keys[place];
-        spaced.value(k) = state.points.order[from.values[place]];
-        spaced.key(k) = key;
-        differ |= key ^ some;
-    }
-    from = spaced;
-    to = {state.accepted.key, state.accepted.at, spaced.share, state.span.share - spaced.share, state.span.share - spaced.share};
-#else
     for (u32 k = team.thread(); k < n; k += team.threads()) {
         from.values[k] = state.points.order[from.values[k]];
         differ |= from.keys[k] ^ from.keys[0];
     }
-#endif
     // Which bits of the keys differ at all: the others need no pass.
     for (int step = 16; step > 0; step >>= 1) differ |= __shfl_xor_sync(FULL, differ, step);
     bits* parts = (bits*)state.parts;
@@ -249,6 +305,7 @@ __device__ Pairs<bits> sort_accepted(State& state, Team& team, Work& work, u32 n
     }
     return from;
 }
+#endif
 
 template <bool HIGH, bool LARGE>
 __device__ void sample_cloud(State& state, Team& team, Work& work, const PeakArgs& args, const real* known, u32* epoch) {
@@ -318,7 +375,7 @@ __device__ void peak(const SpanArgs& span) {
         place_arrays(state, args.scratch, args.rows, args.team);
         state.header = header;
         state.span = {span.own_stride, span.part, span.parts};
-        place_upper(state, (u8*)header_of(state, span.part), args.team, args.rows);
+        place_own(state, (u8*)header_of(state, span.part), args.team, args.rows);
         state.guard = &args.guard;
         state.counters = args.counters;
         state.clock = nanoseconds();
@@ -330,7 +387,7 @@ __device__ void peak(const SpanArgs& span) {
     }
     u32 epoch = 2;
     __syncthreads();
-    sample_cloud<HIGH, false>(state, team, work, args, nullptr, &epoch);
+    sample_cloud<HIGH, !HIGH>(state, team, work, args, nullptr, &epoch);
 }
 
 __device__ __noinline__ void spoil(const Guard& guard) { spoil_clouds(((const PeakArgs&)guard).batch, 0, 1); }

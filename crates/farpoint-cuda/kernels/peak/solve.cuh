@@ -22,13 +22,13 @@ template <bool HIGH>
 __device__ __forceinline__ Site listed_point(const State& state, u32 k, const Band& band, real* value) {
 #ifndef FARPOINT_F64
     if (!HIGH) {
-        Packed entry = load_packed(listed(state, k));
+        Packed entry = load_packed(&state.packed[k % state.packed_size]);
         *value = entry.value > band.beta && entry.value <= band.top ? entry.value : (real)0;
         // Of equals, a search finds which comes first.
         return {entry.x, entry.y, entry.z, NONE, NONE};
     }
 #endif
-    u32 at = load_relaxed(listed_place(state, k));
+    u32 at = load_relaxed(&state.accepted.at[k]);
     bool here = at != NONE;
     *value = here ? -load_shared_word(&state.points.distance[at]) : (real)0;
     return site(state.points, here ? at : 0);
@@ -118,7 +118,7 @@ __device__ __forceinline__ u32 poll_count(const State& state) {
     u32 now = (u32)clock(), known = *polled;
     if (now - *polled_at >= POLLED_EVERY) {
         *polled_at = now;
-        known = load_relaxed(list_count(state));
+        known = load_relaxed(state.accepted.count);
         *polled = known;
     }
     return known;
@@ -136,9 +136,16 @@ __device__ __noinline__ bool waits_too_long(const State& state) {
 template <bool HIGH, bool LARGE>
 __device__ bool solve_band(const State& state, const Team& team, Stack stack, const Band& band) {
     u32 lane = threadIdx.x & 31;
+#ifdef FARPOINT_SPAN
+    Range range = range_of(state, state.span.members);
+    u32 points = range.end - range.begin, each = (points + team.part_warps() - 1) / team.part_warps();
+    u32 begin = range.begin + min(team.part_warp() * each, points), end = min(begin + each, range.end), step = 32;
+    if (LARGE && each > 32) begin = range.begin + (team.part_thread() & ~31u), end = range.end, step = team.part_threads();
+#else
     u32 each = (band.points + team.warps() - 1) / team.warps();
     u32 begin = min(team.warp() * each, band.points), end = min(begin + each, band.points), step = 32;
     if (LARGE && each > 32) begin = team.thread() & ~31u, end = band.points, step = team.threads();
+#endif
     u32 seen = band.list;
     bool again = begin < end, loaded = false;
     Member member;

@@ -10,8 +10,9 @@ struct Header {
     u32 accepted;
     u32 band[2];  // points of the band, by turns
     u32 raised;   // whether one of the team has given up
-    u32 listed;   // points ever written to the part's ring (parts.cuh)
-    u32 pad[26];
+    u32 met[2];   // arrivals at the barriers of a part (deal.cuh), for each use
+    u32 dealt[2]; // elements dealt to the part
+    u32 pad[23];
     // Then two slots of mail per block.
 };
 
@@ -65,6 +66,10 @@ __device__ __forceinline__ void store_packed(Packed* at, const Packed& p) { *at 
 constexpr bool SPANS = true;
 constexpr u32 MOST_PARTS = 4;
 
+// What is dealt to the parts, and how many rounds that takes at most for each cut (deal.cuh).
+enum Dealing { TO_ORDER = 0, TO_SORT = 1 };
+constexpr u32 DEAL_ROUNDS = sizeof(bits) + sizeof(u32);
+
 // Points of a list that are numbered across its parts' stretches.
 struct Stretches {
     u32 end[MOST_PARTS];    // the numbers below are in this part or an earlier one
@@ -83,9 +88,7 @@ struct Span {
     u32 share;              // points of each
     u32 accepted;           // as all blocks know after a band
     u32 taken[MOST_PARTS];  // of these, in each part
-    u32 upper;              // from a part's header to its copy of the upper levels, in bytes
-    u32 list;               // where its ring stood before this band
-    bool listing;           // whether accepted points of this band are written to the rings
+    u32 totals, digits;     // from a part's header to its counts of dealing and of sorting, in bytes
     Stretches fresh, members;  // the accepted points of the last band, and the points of this one
 };
 #else

@@ -259,7 +259,7 @@ __device__ void scatter(const State& state, const Team& team, Stack stack, Posit
     u32 shares = 1;
     while (shares < 8 && n * shares * 2 <= team.warps()) shares *= 2;
     const Children* upper = state.tree.height > 1 ? state.tree.levels[1].blocks : state.tree.levels[0].blocks + 1;
-    Steps work = team.warp_steps(n * shares);
+    Steps work = steps_of_accepted(state, team, n, shares);
     for (u32 w = work.first; w < work.end; w += work.step) {
         u32 share = w % shares;
         Site chosen = site(points, list[w / shares]);

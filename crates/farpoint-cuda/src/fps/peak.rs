@@ -45,15 +45,39 @@ pub(super) struct Args<T> {
     pub(super) counters: u64,
     pub(super) header_stride: u64,
     pub(super) stride: u64,
-    pub(super) team: u32,
-    pub(super) rows: u32,
-    pub(super) single: u32,
-    pub(super) list: u32,
-    pub(super) spread: u32,
-    pub(super) refined: u32,
-    pub(super) gamma: f64,
+    pub(super) tuning: Tuning,
     pub(super) known: u64,
     pub(super) found: u64,
+}
+
+/// Of these arguments, those that decide how the work is done: `team` to `gamma`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Tuning {
+    team: u32,
+    rows: u32,
+    single: u32,
+    list: u32,
+    spread: u32,
+    refined: u32,
+    gamma: f64,
+}
+
+impl Tuning {
+    /// For clouds of at most `rows` rows, each by `team` blocks.
+    pub(super) fn new(team: usize, rows: usize, options: &PeakOptions) -> Self {
+        // A few blocks look through lists slower than they apply points at once.
+        let large = team > 32;
+        Self {
+            team: team as u32,
+            rows: rows as u32,
+            single: options.single.unwrap_or(if rows > 1 << 18 || !large { 32 } else { 16 }),
+            list: if large { 700 } else { 200 },
+            spread: if large { 8_000 } else { 0 },
+            refined: u32::from(refines(team, rows)),
+            gamma: options.gamma.unwrap_or(0.8),
+        }
+    }
 }
 
 /// Samples that the answer already has: for each cloud the squared distance of each of `rows` rows to
@@ -117,7 +141,7 @@ fn name<T: CudaScalar>(dims: usize, rows: usize) -> &'static str {
     }
 }
 
-fn kernel<T: CudaScalar>(
+pub(super) fn kernel<T: CudaScalar>(
     gpu: &Gpu,
     shape: Shape,
 ) -> Result<(crate::module::Function, Launch), Error> {
@@ -197,8 +221,6 @@ unsafe fn start<T: CudaScalar>(
     let scratch = Scratch::new(stream, scratch, layout.bytes())?;
     let Teams { team, count } = layout.teams;
     let headers = count * layout.header;
-    // A few blocks look through lists slower than they apply points at once.
-    let large = team > 32;
     let args = Args {
         guard: Guard::new(stream, Kernel::Peak),
         batch: *batch,
@@ -207,13 +229,7 @@ unsafe fn start<T: CudaScalar>(
         counters,
         header_stride: layout.header as u64,
         stride: layout.arrays as u64,
-        team: team as u32,
-        rows: shape.rows as u32,
-        single: options.single.unwrap_or(if shape.rows > 1 << 18 || !large { 32 } else { 16 }),
-        list: if large { 700 } else { 200 },
-        spread: if large { 8_000 } else { 0 },
-        refined: u32::from(refines(team, shape.rows)),
-        gamma: options.gamma.unwrap_or(0.8),
+        tuning: Tuning::new(team, shape.rows, options),
         known: known.map_or(0, |known| known.distances),
         found: known.map_or(0, |known| known.found),
     };

@@ -7,7 +7,7 @@ use crate::gpus::spread;
 use crate::input::{self, Columns, impossible, sums};
 use crate::memory::Buffer;
 use crate::progress::Watch;
-use crate::{CudaScalar, Error, Event, Gpu, Stream};
+use crate::{CudaScalar, Error, Event, Gpu, Placement, Stream};
 use farpoint::backend::PreparedCloud as Prepared;
 use farpoint::{Algorithm, Observer, Points, RanOn, Sample, Sampler, Statistics};
 use std::time::Instant;
@@ -26,15 +26,74 @@ pub(crate) fn one<T: CudaScalar, P: Points<T> + ?Sized>(
     let watch = Watch::new(observer, cloud.wanted(), farpoint::Error::Cancelled);
     let (gpu, shape) = (&gpus[0], shape(&[&cloud]));
     let needs = |choice| bytes::<T>(gpu, choice, shape);
-    if let Some(options) = span::takes::<T>(gpus, fewest, job, shape, needs)? {
-        let mut part = watch.part(cloud.wanted());
-        part.reach(0)?;
-        let sample = span::sample(gpus, job, &options, &cloud, begin)?;
-        part.end()?;
-        return Ok(sample);
+    if let Some(shared) = span::share::<T>(gpus, fewest, job, shape, needs)? {
+        return one_shared(shared, job, &cloud, begin, &watch);
     }
-    let mut samples = launch(gpu, job, &[&cloud], begin, &watch)?;
+    let mut samples = within_memory(gpu, job, &[&cloud], begin, &watch)?;
     Ok(samples.pop().expect("one cloud, one sample"))
+}
+
+/// One cloud, on several GPUs or partly in host memory.
+fn one_shared<T: CudaScalar>(
+    shared: span::Shared<'_>,
+    job: &Sampler,
+    cloud: &Prepared<T>,
+    begin: Instant,
+    watch: &Watch<'_>,
+) -> Result<Sample<T>, Error> {
+    let mut part = watch.part(cloud.wanted());
+    part.reach(0)?;
+    let sample = span::sample(shared, job, (cloud, shape(&[cloud])), begin)?;
+    part.end()?;
+    Ok(sample)
+}
+
+/// Samples clouds by one launch; where memory is short, by one for each half of them, and a single cloud partly in
+/// host memory.
+fn within_memory<T: CudaScalar>(
+    gpu: &Gpu,
+    job: &Sampler,
+    clouds: &[&Prepared<T>],
+    begin: Instant,
+    watch: &Watch<'_>,
+) -> Result<Vec<Sample<T>>, Error> {
+    let shape = shape(clouds);
+    let short = gpu.has_less_room() && {
+        let choice = Choice::new(job)?.resolve::<T>(gpu, shape);
+        shape.wanted > 0 && bytes::<T>(gpu, choice, shape) > gpu.room(0)?
+    };
+    let error = match short {
+        true => None,
+        false => match launch(gpu, job, clouds, begin, watch) {
+            Err(error @ Error::OutOfMemory { .. }) => Some(error),
+            done => return done,
+        },
+    };
+    if let [cloud] = clouds {
+        return match (span::alone(gpu, job), error) {
+            (Some(shared), _) => Ok(vec![one_shared(shared, job, cloud, begin, watch)?]),
+            (None, Some(error)) => Err(error),
+            (None, None) => launch(gpu, job, clouds, begin, watch),
+        };
+    }
+    let (first, second) = clouds.split_at(clouds.len() / 2);
+    let mut samples = within_memory(gpu, job, first, begin, watch)?;
+    samples.extend(within_memory(gpu, job, second, begin, watch)?);
+    Ok(samples)
+}
+
+/// What `one` would take of the GPUs' memory and of the host's.
+pub(crate) fn placement<T: CudaScalar, P: Points<T> + ?Sized>(
+    gpus: &[Gpu],
+    fewest: usize,
+    job: &Sampler,
+    points: &P,
+) -> Result<Option<Placement>, Error> {
+    let (rows, dims) = (points.len(), points.dim());
+    let shape = Shape { clouds: 1, rows, dims, wanted: job.amount.limit(rows)? };
+    let needs = |choice| bytes::<T>(&gpus[0], choice, shape);
+    let shared = span::share::<T>(gpus, fewest, job, shape, needs)?;
+    shared.map(|shared| span::placement::<T>(shared, shape)).transpose()
 }
 
 /// Many clouds on one GPU or several, by one job or by one each.
@@ -57,7 +116,7 @@ pub(crate) fn many<T: CudaScalar, P: Points<T>>(
         let mut samples = Vec::with_capacity(tasks.len());
         for tasks in tasks.chunk_by(|(a, _), (b, _)| share_a_launch(a, b)) {
             let clouds: Vec<_> = tasks.iter().map(|&(_, cloud)| cloud).collect();
-            samples.extend(launch(gpu, tasks[0].0, &clouds, begin, &watch)?);
+            samples.extend(within_memory(gpu, tasks[0].0, &clouds, begin, &watch)?);
         }
         Ok(samples)
     })

@@ -3,7 +3,7 @@
 
 use super::frames::{Frames, HEAD, Head, damaged, place};
 use super::source::Source;
-use super::unpack::{CHUNK_HEAD, ChunkHead, Unpacker};
+use super::unpack::{CHUNK_HEAD, ChunkHead, Each, Unpacker};
 use crate::error::Fault;
 use mcap::records::op;
 use std::io::{self, Read};
@@ -160,7 +160,7 @@ impl Read for Rest<'_> {
 pub(super) fn each_record(
     piece: &Piece,
     unpacker: &mut Unpacker,
-    each: &mut dyn FnMut(u8, &[u8]) -> Result<(), Fault>,
+    each: Each<'_>,
 ) -> Result<(), Fault> {
     match piece {
         Piece::Chunk { content, at, length, about, whole } => {

@@ -20,6 +20,9 @@ pub(super) struct Unpacker {
     limit: usize,
 }
 
+/// What is called with the opcode and the content of a record.
+pub(super) type Each<'a> = &'a mut dyn FnMut(u8, &[u8]) -> Result<(), Fault>;
+
 /// What each byte of a chunk can become at most: zstd repeats a byte 128 KiB long in four.
 const RATIO: u64 = 1 << 15;
 
@@ -85,7 +88,7 @@ impl Unpacker {
         input: &mut dyn Read,
         (at, length, whole): (u64, u64, bool),
         about: &ChunkHead,
-        each: &mut dyn FnMut(u8, &[u8]) -> Result<(), Fault>,
+        each: Each<'_>,
     ) -> Result<(), Fault> {
         about.check(length).map_err(|fault| fault.at(place(at)))?;
         // Memory for a record is taken before it is unpacked.
@@ -109,12 +112,7 @@ impl Unpacker {
     }
 
     /// Whether the chunk came to its end.
-    fn unpack(
-        &mut self,
-        input: &mut dyn Read,
-        length: u64,
-        each: &mut dyn FnMut(u8, &[u8]) -> Result<(), Fault>,
-    ) -> Result<bool, Stop> {
+    fn unpack(&mut self, input: &mut dyn Read, length: u64, each: Each<'_>) -> Result<bool, Stop> {
         let mut head = [0; HEAD];
         head[0] = op::CHUNK;
         head[1..].copy_from_slice(&length.to_le_bytes());

@@ -99,7 +99,7 @@ struct Out<'a> {
 impl Out<'_> {
     fn u32(&mut self, value: u32) {
         if self.layout.encoding == "cdr" {
-            while self.bytes.len() % 4 != 0 {
+            while !self.bytes.len().is_multiple_of(4) {
                 self.bytes.push(0);
             }
         }
@@ -129,7 +129,7 @@ pub fn message(layout: &Layout, records: &[Vec<u8>]) -> Vec<u8> {
     out.u32(1_700_000_000);
     out.u32(123_456_789);
     out.string(layout.frame);
-    let height = if records.len() % layout.height == 0 { layout.height } else { 1 };
+    let height = if records.len().is_multiple_of(layout.height) { layout.height } else { 1 };
     let width = records.len() / height;
     out.u32(height as u32);
     out.u32(width as u32);

@@ -128,14 +128,17 @@ pub struct Bytes {
     pub answer: usize,
     /// What the algorithm used besides.
     pub scratch: usize,
+    /// Of all these, what lay in host memory as the device had no room for it.
+    pub host: usize,
 }
 
 impl Bytes {
-    fn named(&self) -> [(&'static str, usize); 3] {
+    fn named(&self) -> [(&'static str, usize); 4] {
         [
             ("input bytes", self.input),
             ("answer bytes", self.answer),
             ("scratch bytes", self.scratch),
+            ("host bytes", self.host),
         ]
     }
 }

@@ -92,7 +92,11 @@ def enqueue(
     # A name is kept for each, so that none is given back before it is used. Squared radii, which
     # are not returned, lie behind the scratch memory.
     size = _scratch_bytes(points, shape, most, algorithm)
-    scratch = points.new_empty(size + 8 * clouds if distances else size, dtype=torch.uint8)
+    room = size + 8 * clouds if distances else size
+    try:
+        scratch = points.new_empty(room, dtype=torch.uint8)
+    except torch.cuda.OutOfMemoryError as error:
+        raise _too_large(error, room) from None
     address = scratch.data_ptr()
     output = Output(
         indices.data_ptr(), memory.address_of(counts), memory.address_of(slots),
@@ -143,9 +147,22 @@ def answer(ready: Ready, points: Tensor, lengths: Tensor | None = None) -> tuple
     indices, distances, radii = make(*places, torch.int64), None, None
     if wanted:
         distances, radii = make(*places, kind), make(*clouds, torch.float64)
-    scratch = make((size,), (1,), torch.uint8) if size else None
+    try:
+        scratch = make((size,), (1,), torch.uint8) if size else None
+    except torch.cuda.OutOfMemoryError as error:
+        raise _too_large(error, size) from None
     queue(None, points, lengths, indices, distances, radii, scratch)
     return indices, distances, radii
+
+
+def _too_large(error: Exception, scratch: int) -> Exception:
+    """The allocator's error with what the memory was for, and what to do."""
+    return type(error)(
+        f"{error}\nfarpoint: sampling takes {scratch:,} bytes of scratch memory on the tensor's GPU beside the points. "
+        "A tensor on a GPU is sampled by that GPU in its own memory. Free some, sample in pieces of a batch, or give "
+        "the points in host memory (points.cpu()), whose sample has the same indices; the command line "
+        "(farpoint sample --gpu all) uses several GPUs and host memory"
+    )
 
 
 def _room(points: Tensor, count: int, distances: bool) -> tuple[Tensor, Any, Any]:

@@ -1,14 +1,11 @@
-//! Where the arrays of a cloud on several GPUs lie: `place_arrays` of `kernels/peak/state.cuh` and
-//! `place_upper` of `kernels/peak/parts.cuh`, with the GPU of each page.
+//! Where the arrays of a cloud on several GPUs, or on one and in host memory, lie: `place_arrays` of
+//! `kernels/peak/state.cuh` and `place_own` of `kernels/peak/parts.cuh`, with the place of each page.
 
 use crate::CudaScalar;
 use crate::fps::peak;
 use crate::pages::{PAGE, Run};
 use crate::team::{aligned, blocks_of_children, padded};
 use std::ops::Range;
-
-/// Entries of a part's ring: `RING` of `kernels/peak/parts.cuh`.
-pub(super) const RING: usize = 1 << 14;
 
 /// The size of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +17,9 @@ pub(super) struct Size {
     /// GPUs, and blocks of all of them together.
     pub(super) parts: usize,
     pub(super) blocks: usize,
-    /// Whether each part has all coordinates in its own memory: they are read in no order.
+    /// Whether each part has all coordinates in its own memory, axis by axis. Else there is one copy, row by row,
+    /// as they are read in no order; where they are not needed once the tree is built and are small enough, in the place
+    /// of the lists of accepted points and of the band.
     pub(super) copied: bool,
 }
 
@@ -33,7 +32,7 @@ pub(super) struct Layout {
     pub(super) indices: usize,
     pub(super) values: usize,
     pub(super) arrays: usize,
-    /// Headers, each followed by a copy of the upper levels, one a part.
+    /// What each part has for itself: a header, counts, and a copy of the upper levels.
     pub(super) own: usize,
     pub(super) own_stride: usize,
     /// Numbers of samples (`i64`), the covering radius (`T`), counters (`u64`), starts (`i64`): in the first part's
@@ -46,63 +45,90 @@ pub(super) struct Layout {
     pub(super) bytes: usize,
     /// Arrays that are shared out: the first part has the first of each, and so on.
     shared: Vec<Range<usize>>,
+    /// Of these, what may lie in host memory, what is used least first.
+    cold: Vec<Range<usize>>,
+    /// What must not.
+    stay: Vec<Range<usize>>,
+    /// Which pages do.
+    host: Vec<bool>,
     parts: usize,
+}
+
+/// Rows up to which a tree may have a single level: 32 groups.
+const FEW: usize = 32 * 32;
+
+/// Counts of dealing, in words: `place_own` of `kernels/peak/parts.cuh`.
+const fn words_of_dealing<T>() -> usize {
+    256 * (size_of::<T>() + 4) * 3 * 2
 }
 
 impl Layout {
     pub(super) fn new<T: CudaScalar>(size: Size) -> Self {
         let number = size_of::<T>();
         let Size { rows, dims, wanted, parts, blocks, .. } = size;
-        let mut at = 0;
-        let mut shared = Vec::new();
+        let (padded, groups) = (padded(rows), padded(rows) / 32);
+        let (mut at, mut shared) = (0, Vec::new());
         let mut share = |at: &mut usize, bytes: usize| {
             let begin = *at;
             shared.push(begin..begin + bytes);
             *at = begin + bytes;
-            begin
+            begin..begin + bytes
         };
-        let points = at;
-        let points_stride =
-            if size.copied { (dims * rows * number).next_multiple_of(PAGE) } else { 0 };
-        for _ in 0..if size.copied { 0 } else { dims } {
-            share(&mut at, rows * number);
-        }
-        at += parts * points_stride;
-        at = aligned(at);
+        let input = dims * rows * number;
+        let points_stride = if size.copied { input.next_multiple_of(PAGE) } else { 0 };
+        // Further axes are looked up for every distance. Of few points the tree is built without a barrier.
+        let borrowed = dims <= 3 && input <= (number + 8) * padded && rows > FEW;
+        let input = share(&mut at, if size.copied || borrowed { 0 } else { input });
+        at = aligned(at + parts * points_stride);
         let indices = share(&mut at, 8 * wanted);
         at = aligned(at);
         let values = share(&mut at, number * wanted);
         at = aligned(at);
         let arrays = at;
         at += aligned(6 * number * blocks) + aligned(4 * 256 * blocks);
-        let (padded, groups) = (padded(rows), padded(rows) / 32);
-        share(&mut at, 3 * number * padded);
+        let sites = share(&mut at, 3 * number * padded);
         at = aligned(at);
         // Distances, which are in use for most of the time, take the place of one key or two.
-        for bytes in if number == 4 { &[4, 4, 4, 4][..] } else { &[8, 4, 4] } {
-            share(&mut at, bytes * padded);
-        }
-        for bytes in [number * padded, 4 * padded, 4 * padded, 16 * groups] {
+        let distance = share(&mut at, number * padded);
+        let listed = share(&mut at, (8 - number) * padded);
+        let order = share(&mut at, 4 * padded);
+        let witness = share(&mut at, 4 * padded);
+        let mut aligned_share = |bytes: usize| {
             at = aligned(at);
-            share(&mut at, bytes);
-        }
-        at = aligned(at);
+            share(&mut at, bytes)
+        };
+        let keys = aligned_share(number * padded);
+        let places = aligned_share(4 * padded);
+        let band = aligned_share(4 * padded);
+        let best = aligned_share(16 * groups);
         let leaves = groups.div_ceil(32);
-        share(&mut at, 8 * 32 * number * leaves);
+        let tree = aligned_share(8 * 32 * number * leaves);
         at = arrays + peak::arrays::<T>(rows, blocks);
         let own = at.next_multiple_of(PAGE);
         let upper = 8 * 32 * number * (blocks_of_children(groups.max(1)) - leaves.max(1));
-        let ring = RING * (4 * number + 4);
-        let chosen = own + aligned(128 + 2 * 16 * blocks) + ring + upper;
+        let counts = 4 * words_of_dealing::<T>() + 4 * 256 * (blocks / parts);
+        let chosen = own + aligned(128 + 2 * 16 * blocks) + counts + upper;
         let (covering, counters) = (chosen + 8, chosen + 16);
         let starts = counters + 8 * peak::COUNTERS;
         let own_stride = (starts + 8 * size.starts - own).next_multiple_of(PAGE);
         let bytes = own + parts * own_stride;
+        // Of the lists of accepted points, what lies behind as many as are wanted is hardly used.
+        let used = |array: &Range<usize>| wanted as f64 / rows.max(1) as f64 * array.len() as f64;
+        let tails = |array: &Range<usize>| {
+            let (used, array) = (used(array) as usize, array.clone());
+            let share = move |part: usize| array.start + array.len() / parts * part;
+            (0..parts).map(move |part| share(part) + used / parts..share(part + 1))
+        };
+        let head_end = sites.start;
+        let mut cold = vec![input, indices.clone(), values.clone()];
+        cold.extend(tails(&places).chain(tails(&keys)));
+        let points = if size.copied || !borrowed { 0 } else { keys.start };
+        cold.extend([band, listed, keys, places, witness, order, best, sites]);
         Self {
             points,
             points_stride,
-            indices,
-            values,
+            indices: indices.start,
+            values: values.start,
             arrays,
             own,
             own_stride,
@@ -112,8 +138,37 @@ impl Layout {
             starts,
             bytes,
             shared,
+            cold,
+            stay: vec![arrays..head_end, distance, tree, own..bytes],
+            host: vec![false; bytes / PAGE],
             parts,
         }
+    }
+
+    /// Moves pages to host memory, of what is used least first, until each part has no more than `room` bytes on its
+    /// GPU; false if that can't be.
+    ///
+    /// What blocks work together by stays on the GPUs: an operation of one of them on a word of host memory may be
+    /// no single one to others.
+    pub(super) fn spill(&mut self, room: usize) -> bool {
+        let mut bytes = self.bytes_of_parts();
+        for array in std::mem::take(&mut self.cold) {
+            for page in (array.start / PAGE..array.end.div_ceil(PAGE)).rev() {
+                let (part, whole) = (self.owner(page * PAGE), page * PAGE..(page + 1) * PAGE);
+                let meets =
+                    |other: &Range<usize>| other.start < whole.end && whole.start < other.end;
+                if bytes[part] > room && !self.host[page] && !self.stay.iter().any(meets) {
+                    self.host[page] = true;
+                    bytes[part] -= PAGE;
+                }
+            }
+        }
+        bytes.iter().all(|&bytes| bytes <= room)
+    }
+
+    /// Bytes in host memory.
+    pub(super) fn bytes_of_host(&self) -> usize {
+        self.host.iter().filter(|&&host| host).count() * PAGE
     }
 
     /// The GPU of the page that begins at `at`: of the array that its middle is in, the share.
@@ -137,11 +192,11 @@ impl Layout {
     /// The pages, those in a row on one GPU together.
     pub(super) fn runs(&self) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
-        for at in (0..self.bytes).step_by(PAGE) {
+        for (at, &host) in std::iter::zip((0..self.bytes).step_by(PAGE), &self.host) {
             let owner = self.owner(at);
             match runs.last_mut() {
-                Some(run) if run.owner == owner => run.bytes += PAGE,
-                _ => runs.push(Run { owner, bytes: PAGE }),
+                Some(run) if run.owner == owner && run.host == host => run.bytes += PAGE,
+                _ => runs.push(Run { owner, host, bytes: PAGE }),
             }
         }
         runs
@@ -150,7 +205,8 @@ impl Layout {
     /// The bytes on each GPU.
     pub(super) fn bytes_of_parts(&self) -> Vec<usize> {
         let mut bytes = vec![0; self.parts];
-        self.runs().iter().for_each(|run| bytes[run.owner] += run.bytes);
+        let on_gpus = self.runs().into_iter().filter(|run| !run.host);
+        on_gpus.for_each(|run| bytes[run.owner] += run.bytes);
         bytes
     }
 }
@@ -193,6 +249,32 @@ mod tests {
                 layout.starts + 8 <= layout.own + layout.own_stride
                     && layout.covering.is_multiple_of(8)
             );
+        }
+    }
+
+    #[test]
+    fn what_is_used_least_goes_to_host_memory() {
+        for parts in [1, 2] {
+            let whole = layout::<f32>(100_000_000, parts);
+            let all = whole.bytes_of_parts()[0];
+            assert_eq!(whole.bytes_of_host(), 0);
+            for (share, sites) in [(4, 0), (3, 0), (2, 0), (1, 1)] {
+                let mut layout = whole.clone();
+                let room = all / 4 * share;
+                assert!(layout.spill(room), "{share} quarters");
+                assert!(layout.bytes_of_parts().iter().all(|&bytes| bytes <= room));
+                let on_gpus: usize = layout.bytes_of_parts().iter().sum();
+                assert_eq!(on_gpus + layout.bytes_of_host(), layout.bytes);
+                // Coordinates in the order of the tree come last, distances and boxes never.
+                let at = layout.shared[3].start.div_ceil(PAGE)..layout.shared[3].end / PAGE - 1;
+                assert_eq!(layout.host[at].iter().any(|&host| host), sites > 0, "{share}");
+                for stays in [layout.shared[4].clone(), layout.shared.last().unwrap().clone()] {
+                    let pages = stays.start / PAGE..stays.end.div_ceil(PAGE);
+                    assert!(layout.host[pages].iter().all(|host| !host), "{stays:?}");
+                }
+                assert!(layout.host[layout.own / PAGE..].iter().all(|host| !host));
+            }
+            assert!(!whole.clone().spill(all / 20));
         }
     }
 }

@@ -1,24 +1,26 @@
-//! One cloud on several GPUs: `peak` with the blocks of all of them as one team (docs/cuda.md).
+//! One cloud on several GPUs: `peak` with the blocks of all of them as one team (docs/cuda.md). And clouds that the GPUs,
+//! or the one, have no room for.
 //!
 //! Every GPU runs the same kernel, for its part of the cloud. The arrays are at one range of addresses whose
 //! pages lie on the GPU that uses them most ([`crate::pages`]), so that what crosses the cut between two parts is
-//! read and written in the other's memory.
+//! read and written in the other's memory; or in host memory, if there is no room left.
 
 mod layout;
+mod transfer;
 
 use super::algorithm::Choice;
 use super::batch::{Batch, Shape, never, stop_at};
-use super::peak::{self, Args};
+use super::peak::{self, Args, Tuning};
 use crate::guard::{Guard, Kernel};
-use crate::input::{self, impossible};
 use crate::launch::Launch;
 use crate::module::Function;
 use crate::pages::{Pages, strangers};
-use crate::{CudaScalar, Error, Event, Gpu, Stream, memory, team};
+use crate::{CudaScalar, Error, Event, Gpu, Placement, Stream, host, input, memory, team};
 use farpoint::backend::PreparedCloud as Prepared;
-use farpoint::{Algorithm, PeakOptions, RanOn, Sample, Sampler, Statistics};
+use farpoint::{Algorithm, PeakOptions, Sample, Sampler, Statistics};
 use layout::{Layout, Size};
 use std::time::Instant;
+use transfer::{download, upload};
 
 /// The most GPUs of a cloud: `MOST_PARTS` of `kernels/peak/state.cuh`.
 const MOST: usize = 4;
@@ -44,15 +46,20 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Loads the kernel on each GPU. One that is there twice has half of its blocks for each part.
-    fn new<T: CudaScalar>(gpus: &'a [Gpu], dims: usize) -> Result<Self, Error> {
+    fn new<T: CudaScalar>(gpus: &'a [Gpu], shape: Shape) -> Result<Self, Error> {
         let gpus = &gpus[..gpus.len().min(MOST)];
+        if let [gpu] = gpus {
+            let (function, launch) = peak::kernel::<T>(gpu, shape)?;
+            let blocks = team::blocks_at_once(gpu, function, launch)?;
+            return Ok(Self { gpus, functions: vec![function], launch, blocks });
+        }
         if let Some((a, b)) = strangers(gpus)? {
             return Err(Error::Unsupported(format!(
                 "one cloud on several GPUs: GPU {a} can't read the memory of GPU {b}; name GPUs that \
                  are linked, or one"
             )));
         }
-        let name = if dims > 3 { "peak_high" } else { "peak" };
+        let name = if shape.dims > 3 { "peak_high" } else { "peak" };
         let launch = Launch::new(1, peak::threads::<T>()).cooperative();
         let (mut functions, mut blocks) = (Vec::new(), usize::MAX);
         for gpu in gpus {
@@ -67,46 +74,69 @@ impl<'a> Parts<'a> {
         Ok(Self { gpus, functions, launch, blocks })
     }
 
-    fn size<T: CudaScalar>(&self, cloud: &Prepared<T>) -> Size {
-        let (parts, starts) = (self.gpus.len(), cloud.starts().len());
-        let (rows, dims, wanted) = (cloud.points(), cloud.dims(), cloud.wanted());
-        Size { rows, dims, wanted, starts, parts, blocks: parts * self.blocks, copied: true }
+    fn size(&self, shape: Shape, starts: usize) -> Size {
+        let (parts, Shape { rows, dims, wanted, .. }) = (self.gpus.len(), shape);
+        Size { rows, dims, wanted, starts, parts, blocks: parts * self.blocks, copied: parts > 1 }
     }
 
-    /// With a copy of the coordinates for each GPU if these fit. Refuses what does not fit, and says how many points
-    /// would.
-    fn fitting<T: CudaScalar>(&self, size: Size) -> Result<Size, Error> {
-        let memory = self.gpus.iter().map(Gpu::memory).collect::<Result<Vec<_>, _>>()?;
+    /// Where the arrays go: with a copy of the coordinates on each GPU if these fit, else with what is used least in
+    /// host memory. Refuses what has no room there either.
+    fn place<T: CudaScalar>(&self, size: Size) -> Result<(Layout, Size), Error> {
         let times = |gpu: &Gpu| self.gpus.iter().filter(|other| *other == gpu).count();
-        let shares = std::iter::zip(self.gpus, &memory).map(|(gpu, &(free, _))| free / times(gpu));
+        let share = |gpu: &Gpu, kept| Ok::<_, Error>(gpu.room(kept)? / times(gpu));
         // Every part takes as much, so the smallest share decides.
-        let free = shares.min().unwrap_or(0);
-        let bytes =
-            |size: Size| Layout::new::<T>(size).bytes_of_parts().into_iter().max().unwrap_or(0);
-        if bytes(size) <= free {
-            return Ok(size);
+        let least = |kept| {
+            let shares = self.gpus.iter().map(|gpu| share(gpu, kept));
+            shares.collect::<Result<Vec<_>, _>>().map(|all| all.into_iter().min().unwrap_or(0))
+        };
+        let room = least(0)?;
+        let most = |layout: &Layout| layout.bytes_of_parts().into_iter().max().unwrap_or(0);
+        for copied in [true, false] {
+            let size = Size { copied, ..size };
+            let layout = Layout::new::<T>(size);
+            if (copied <= (size.parts > 1)) && most(&layout) <= room {
+                return Ok((layout, size));
+            }
         }
         let size = Size { copied: false, ..size };
-        let most = |rows: usize| bytes(Size { rows, wanted: size.wanted.min(rows), ..size });
-        let (wanted, what) = (most(size.rows), "a GPU's part of the cloud");
-        if wanted <= free {
-            return Ok(size);
+        let mut layout = Layout::new::<T>(size);
+        if !layout.spill(least(KEPT)?) {
+            let total = self.gpus.iter().map(|gpu| gpu.properties().memory).min().unwrap_or(0);
+            let (what, wanted) = ("what can't lie in host memory of the cloud", most(&layout));
+            return Err(Error::OutOfMemory { what, wanted, free: room, total, fit: None });
         }
-        let total = memory.iter().map(|&(_, total)| total).min().unwrap_or(0);
-        let error = Error::OutOfMemory { what, wanted, free, total, fit: None };
-        Err(error.with_fit(0, size.rows, most))
+        let (wanted, free) = (layout.bytes_of_host(), host::free().unwrap_or(0));
+        if wanted > free {
+            return Err(Error::OutOfHostMemory { wanted, free });
+        }
+        Ok((layout, size))
     }
 }
 
-/// Whether these GPUs should share this cloud: it has at least `fewest` rows, or the first has no room for it.
-pub(crate) fn takes<T: CudaScalar>(
-    gpus: &[Gpu],
+/// Bytes that a GPU keeps where a cloud takes all others.
+const KEPT: usize = 256 << 20;
+
+/// Rows below which nobody asks a GPU what it has room for, as that takes longer than a small cloud.
+const FEW: usize = 1 << 20;
+
+/// Who samples a cloud that is not left to the first GPU alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shared<'a> {
+    gpus: &'a [Gpu],
+    options: PeakOptions,
+}
+
+/// Who these GPUs leave this cloud to: all, if it has at least `fewest` rows or the first has no room for it and they
+/// reach each other's memory. None: the first can do it alone, or nobody can.
+pub(crate) fn share<'a, T: CudaScalar>(
+    gpus: &'a [Gpu],
     fewest: usize,
     job: &Sampler,
     shape: Shape,
     bytes: impl Fn(Choice) -> usize,
-) -> Result<Option<PeakOptions>, Error> {
-    if gpus.len() < 2 || shape.wanted == 0 {
+) -> Result<Option<Shared<'a>>, Error> {
+    let asked = shape.rows >= fewest.min(FEW) || gpus[0].has_less_room();
+    if !asked || shape.wanted == 0 {
         return Ok(None);
     }
     let choice = Choice::new(job)?.resolve::<T>(&gpus[0], shape);
@@ -115,38 +145,57 @@ pub(crate) fn takes<T: CudaScalar>(
     if options.team.is_some() {
         return Ok(None);
     }
-    let fits = || Ok::<_, Error>(bytes(choice) <= gpus[0].memory()?.0);
-    if shape.rows < fewest && fits()? {
-        return Ok(None);
+    let fits = bytes(choice) <= gpus[0].room(0)?;
+    let (several, linked) = (gpus.len() > 1, strangers(gpus)?.is_none());
+    match (fits, several && linked) {
+        (true, false) => Ok(None),
+        (true, true) if shape.rows < fewest => Ok(None),
+        (_, true) => Ok(Some(Shared { gpus, options })),
+        (false, false) => Ok(Some(Shared { gpus: &gpus[..1], options })),
     }
-    // GPUs that are not linked leave it to one of them, if that has room.
-    if strangers(gpus)?.is_some() && fits()? {
-        return Ok(None);
+}
+
+/// The one GPU, with host memory: after it had less room than it said.
+pub(crate) fn alone<'a>(gpu: &'a Gpu, job: &Sampler) -> Option<Shared<'a>> {
+    match job.algorithm {
+        Algorithm::Auto => Some(PeakOptions::default()),
+        Algorithm::Peak(options) if options.team.is_none() => Some(options),
+        _ => None,
     }
-    Ok(Some(options))
+    .map(|options| Shared { gpus: std::slice::from_ref(gpu), options })
+}
+
+/// What a cloud would take.
+pub(crate) fn placement<T: CudaScalar>(
+    shared: Shared<'_>,
+    shape: Shape,
+) -> Result<Placement, Error> {
+    let parts = Parts::new::<T>(shared.gpus, shape)?;
+    let (layout, _) = parts.place::<T>(parts.size(shape, 1))?;
+    Ok(Placement { bytes: layout.bytes, host: layout.bytes_of_host() })
 }
 
 /// Samples a cloud on all of these GPUs.
 pub(crate) fn sample<T: CudaScalar>(
-    gpus: &[Gpu],
+    Shared { gpus, options }: Shared<'_>,
     job: &Sampler,
-    options: &PeakOptions,
-    cloud: &Prepared<T>,
+    (cloud, shape): (&Prepared<T>, Shape),
     begin: Instant,
 ) -> Result<Sample<T>, Error> {
     input::check_rows(cloud.points())?;
-    let parts = Parts::new::<T>(gpus, cloud.dims())?;
-    let size = parts.fitting::<T>(parts.size(cloud))?;
-    let layout = Layout::new::<T>(size);
+    let parts = Parts::new::<T>(gpus, shape)?;
+    let (layout, size) = parts.place::<T>(parts.size(shape, cloud.starts().len()))?;
     let pages = Pages::new(parts.gpus, &layout.runs())?;
     let streams = parts.gpus.iter().map(Stream::new).collect::<Result<Vec<_>, _>>()?;
-    upload(&pages, &streams, &layout, cloud)?;
+    upload(&pages, &streams, (&layout, size), cloud)?;
     let mut statistics = Statistics::default();
     statistics.seconds.copy = begin.elapsed().as_secs_f64();
     statistics.bytes.input = size.rows * size.dims * size_of::<T>();
     statistics.bytes.answer = size.wanted * (8 + size_of::<T>());
-    statistics.bytes.scratch = layout.bytes - statistics.bytes.input - statistics.bytes.answer;
-    let args = arguments(&layout, &pages, size, job, options, cloud);
+    let others = statistics.bytes.input + statistics.bytes.answer;
+    statistics.bytes.scratch = layout.bytes.saturating_sub(others);
+    statistics.bytes.host = layout.bytes_of_host();
+    let args = arguments(&layout, &pages, size, job, &options, cloud);
     let events = [Event::new(&gpus[0])?, Event::new(&gpus[0])?];
     events[0].record(&streams[0])?;
     let started = start(&parts, &streams, args);
@@ -167,39 +216,6 @@ pub(crate) fn sample<T: CudaScalar>(
     Ok(sample)
 }
 
-/// Copies the cloud to its pages, to all GPUs at the same time, and clears what must be zero.
-fn upload<T: CudaScalar>(
-    pages: &Pages,
-    streams: &[Stream],
-    layout: &Layout,
-    cloud: &Prepared<T>,
-) -> Result<(), Error> {
-    let starts: Vec<i64> = cloud.starts().iter().map(|&start| i64::from(start)).collect();
-    let axis = cloud.points() * size_of::<T>();
-    let part = |part: usize, stream: &Stream| {
-        let own = pages.address() + (layout.own + part * layout.own_stride) as u64;
-        // SAFETY: mapped, and nothing else uses it yet.
-        unsafe { memory::set(stream, own, 0, layout.own_stride)? };
-        // The part's own is cleared before anything is written there.
-        stream.wait_only("cuStreamSynchronize")?;
-        pages.write_part(stream, part, layout.starts, &starts)?;
-        (0..cloud.dims()).try_for_each(|a| {
-            let own = layout.points + part * layout.points_stride;
-            pages.write_part(stream, part, own + a * axis, cloud.axis(a))
-        })
-    };
-    std::thread::scope(|scope| {
-        let part = &part;
-        let threads =
-            streams.iter().enumerate().map(|(k, stream)| scope.spawn(move || part(k, stream)));
-        let threads: Vec<_> = threads.collect();
-        let joined = threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        joined.fold(Ok(()), Result::and)
-    })
-}
-
 /// What all parts are told; each adds its guard and its number.
 fn arguments<T: CudaScalar>(
     layout: &Layout,
@@ -212,8 +228,8 @@ fn arguments<T: CudaScalar>(
     let at = |offset: usize| pages.address() + offset as u64;
     let batch = Batch {
         points: at(layout.points),
-        row_stride: 1,
-        axis_stride: size.rows as i64,
+        row_stride: if size.copied { 1 } else { size.dims as i64 },
+        axis_stride: if size.copied { size.rows as i64 } else { 1 },
         dims: size.dims as u32,
         clouds: 1,
         offsets: 0,
@@ -234,7 +250,7 @@ fn arguments<T: CudaScalar>(
     let counters = if job.statistics { at(layout.counters) } else { 0 };
     let own_stride = layout.own_stride as u64;
     let copy = layout.points_stride as u64;
-    let (single, gamma) = (options.single.unwrap_or(32), options.gamma.unwrap_or(0.8));
+    let tuning = Tuning::new(size.blocks, size.rows, options);
     move |guard, part| SpanArgs {
         peak: Args {
             guard,
@@ -244,14 +260,7 @@ fn arguments<T: CudaScalar>(
             counters,
             header_stride: 0,
             stride: 0,
-            team: size.blocks as u32,
-            rows: size.rows as u32,
-            single,
-            // Looking through lists costs more than it saves: measured.
-            list: 0,
-            spread: 8_000,
-            refined: u32::from(peak::refines(size.blocks, size.rows)),
-            gamma,
+            tuning,
             known: 0,
             found: 0,
         },
@@ -270,9 +279,16 @@ fn start<T: CudaScalar>(
     let launch = Launch { grid: [parts.blocks as u32, 1, 1], ..parts.launch };
     for (part, (stream, &function)) in std::iter::zip(streams, &parts.functions).enumerate() {
         let args = args(Guard::new(stream, Kernel::Peak), part);
-        // SAFETY: `SpanArgs` mirrors the kernel's parameter; the pages hold what the layout says, which is
-        // what the kernel places, and stay until all streams have been waited for.
-        if let Err(error) = unsafe { launch.start(stream, function, &args) } {
+        // SAFETY: `SpanArgs` mirrors the parameter of the kernel for several GPUs, and `Args` that of the one for one;
+        // the pages hold what the layout says, which is what the kernel places, and stay until all streams have
+        // been waited for.
+        let started = unsafe {
+            match args.parts {
+                1 => launch.start(stream, function, &args.peak),
+                _ => launch.start(stream, function, &args),
+            }
+        };
+        if let Err(error) = started {
             // SAFETY: `raised` of the header, within the pages.
             let _ = unsafe { memory::set(stream, args.peak.headers + RAISED, 1, 4) };
             return Err(error);
@@ -283,34 +299,6 @@ fn start<T: CudaScalar>(
 
 /// Where the flag is in `struct Header` of `kernels/peak/state.cuh` by which blocks leave.
 const RAISED: u64 = 16;
-
-/// Fetches the sample once all kernels are done.
-fn download<T: CudaScalar>(
-    pages: &Pages,
-    streams: &[Stream],
-    layout: &Layout,
-    cloud: &Prepared<T>,
-    ordinal: usize,
-) -> Result<Sample<T>, Error> {
-    let (mut chosen, mut covering) = ([0i64], [T::ZERO]);
-    pages.read(streams, layout.chosen, &mut chosen)?;
-    pages.read(streams, layout.covering, &mut covering)?;
-    // Never trust a kernel's number with memory.
-    let taken = usize::try_from(chosen[0]).ok().filter(|&n| n <= cloud.wanted());
-    let taken = taken.ok_or_else(|| impossible("peak", chosen[0]))?;
-    let (mut indices, mut values) = (vec![0i64; taken], vec![T::ZERO; taken]);
-    pages.read(streams, layout.indices, &mut indices)?;
-    pages.read(streams, layout.values, &mut values)?;
-    let row = |&point: &i64| {
-        let fits = usize::try_from(point).ok().filter(|&point| point < cloud.points());
-        fits.map(|point| cloud.row(point)).ok_or_else(|| impossible("peak", point))
-    };
-    let rows = indices.iter().map(row).collect::<Result<_, _>>()?;
-    let algorithm = Algorithm::peak();
-    let mut sample = Sample::new(rows, values, covering[0], algorithm, RanOn::Gpu { ordinal });
-    sample.dropped = cloud.dropped();
-    Ok(sample)
-}
 
 #[cfg(test)]
 mod tests {
@@ -327,7 +315,5 @@ mod tests {
         let state = include_str!("../../../kernels/peak/state.cuh");
         assert!(fields(state, "Header").starts_with("arrivals accepted band raised"));
         assert!(state.contains(&format!("MOST_PARTS = {MOST};")));
-        let parts = include_str!("../../../kernels/peak/parts.cuh");
-        assert!(parts.contains(&format!("RING = 1 << {};", layout::RING.ilog2())));
     }
 }

@@ -1,0 +1,133 @@
+//! Clouds that GPUs have no room for: what is left lies in host memory. A GPU is told to use less of its memory than it
+//! has.
+
+use crate::clouds::Cloud;
+use crate::runner::Group;
+use crate::tally::Tally;
+use crate::truth::{job, on_cpu};
+use anyhow::Result;
+use farpoint::{Algorithm, Amount, BadRows, Sampler, Start};
+use farpoint_cuda::{CudaScalar, Error, Gpu, Gpus};
+use farpoint_generate::Kind;
+
+/// Who samples, and how many quarters of what a cloud takes a GPU has room for.
+const WAYS: &[&str] =
+    &["three quarters", "half", "a quarter", "half, one GPU twice", "half, all GPUs"];
+
+/// Points of a cloud: its arrays are of some pages each, which go to host memory as a whole.
+const N: usize = 2_000_000;
+
+pub(crate) fn groups(quick: bool) -> Vec<Group> {
+    let mut groups = vec![kinds::<f32>(&Kind::ALL[..4]), batches(), refused()];
+    if !quick {
+        groups.extend([kinds::<f32>(&Kind::ALL[4..]), kinds::<f64>(&Kind::ALL)]);
+    }
+    groups
+}
+
+/// What a cloud and a quarter or all of it take on a GPU, without host memory.
+fn bytes<T: CudaScalar>(device: &Gpu, rows: usize, wanted: usize) -> usize {
+    let sampler = Sampler::count(wanted).algorithm(Algorithm::peak());
+    let scratch = device.sample_scratch_bytes::<T>(&sampler, 1, rows, 3, wanted);
+    scratch + 3 * size_of::<T>() * rows + (8 + size_of::<T>()) * wanted
+}
+
+/// Sets the room of GPUs while it lives.
+pub(crate) struct Room(Vec<Gpu>);
+
+impl Room {
+    pub(crate) fn new(gpus: &[Gpu], bytes: usize) -> Self {
+        gpus.iter().for_each(|gpu| gpu.set_room(Some(bytes)));
+        Self(gpus.to_vec())
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|gpu| gpu.set_room(None));
+    }
+}
+
+/// Kinds of clouds, a quarter of the points and all of them.
+fn kinds<T: CudaScalar>(kinds: &'static [Kind]) -> Group {
+    let name = format!("spilled, {}, {} clouds", T::SUFFIX, kinds.len());
+    Group::new(name, WAYS, move || {
+        let clouds = kinds.iter().enumerate().map(|(k, kind)| {
+            let cloud = Cloud::<T>::of(*kind, N, 21);
+            let amount = if k == 1 { Amount::All } else { Amount::Ratio(0.25) };
+            let sampler = job(amount, Start::Index(0), BadRows::Error);
+            let truth = on_cpu(sampler.clone(), N).sample(&cloud)?;
+            Ok((kind.name(), cloud, sampler, truth))
+        });
+        let clouds = clouds.collect::<Result<Vec<_>>>()?;
+        Ok(move |device: &Gpu, way: &str, tally: &mut Tally| {
+            let gpus = match way.split_once(", ") {
+                None => vec![device.clone()],
+                Some((_, "one GPU twice")) => vec![device.clone(); 2],
+                Some(_) => Gpu::all()?,
+            };
+            let quarters = match way.split(',').next() {
+                Some("three quarters") => 3,
+                Some("half") => 2,
+                _ => 1,
+            };
+            for (name, cloud, sampler, truth) in &clouds {
+                let whole = bytes::<T>(device, N, truth.indices.len());
+                // One that is there twice shares its room; several have a share of the cloud each.
+                let each = if gpus[0] == gpus[gpus.len() - 1] { 1 } else { gpus.len() };
+                let _room = Room::new(&gpus, whole / 4 * quarters / each);
+                let sampler = sampler.clone().algorithm(Algorithm::peak()).statistics(true);
+                let found = match &gpus[..] {
+                    [gpu] => sampler.on(gpu).sample(cloud),
+                    _ => sampler.on(&Gpus::new(gpus.clone())?.sharing_from(0)).sample(cloud),
+                };
+                let host = found.as_ref().ok().and_then(|found| found.statistics.as_ref());
+                let host = host.map_or(0, |statistics| statistics.bytes.host);
+                tally.is(format!("{name}: {host} bytes of {whole} in host memory"), host > 0);
+                tally.sample(name, found, truth);
+            }
+            Ok(())
+        })
+    })
+    .heavy()
+}
+
+/// A batch that does not fit at once, of clouds that do but for the last.
+fn batches() -> Group {
+    Group::new("spilled, a batch", &[""], || {
+        let mut clouds: Vec<_> =
+            (0..5).map(|k| Cloud::<f32>::of(Kind::ALL[k % 3], 150_000, k as u64)).collect();
+        clouds.push(Cloud::of(Kind::ALL[0], N, 9));
+        let sampler = Sampler::ratio(0.25);
+        let truth = (clouds.iter())
+            .map(|cloud| on_cpu(sampler.clone(), cloud.data.len() / 3).sample(cloud))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(move |device: &Gpu, _: &str, tally: &mut Tally| {
+            let room = bytes::<f32>(device, N, N / 4) / 2;
+            let _room = Room::new(std::slice::from_ref(device), room);
+            let found =
+                sampler.clone().algorithm(Algorithm::peak()).on(device).sample_batch(&clouds);
+            tally.batch("a batch", found, &truth);
+            Ok(())
+        })
+    })
+}
+
+/// A GPU without room for what can't lie in host memory, and algorithms that need all of it there.
+fn refused() -> Group {
+    Group::new("spilled, refused", &[""], || {
+        let cloud = Cloud::<f32>::of(Kind::ALL[0], 300_000, 3);
+        let sampler = Sampler::ratio(0.25);
+        let truth = on_cpu(sampler.clone(), 300_000).sample(&cloud)?;
+        Ok(move |device: &Gpu, _: &str, tally: &mut Tally| {
+            let peak = sampler.clone().algorithm(Algorithm::peak());
+            let refused = {
+                let _room = Room::new(std::slice::from_ref(device), 1 << 20);
+                peak.on(device).sample(&cloud)
+            };
+            tally.is("a room of 1 MiB", matches!(refused, Err(Error::OutOfMemory { .. })));
+            tally.sample("the call after it", peak.on(device).sample(&cloud), &truth);
+            Ok(())
+        })
+    })
+}

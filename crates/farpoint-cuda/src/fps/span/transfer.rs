@@ -1,0 +1,112 @@
+//! Copying a cloud to its pages, and its sample from there.
+
+use super::layout::{Layout, Size};
+use crate::input::impossible;
+use crate::pages::Pages;
+use crate::{CudaScalar, Error, Stream, memory};
+use farpoint::backend::PreparedCloud as Prepared;
+use farpoint::{Algorithm, RanOn, Sample};
+
+/// Rows that are put together at a time where the coordinates lie row by row.
+const ROWS: usize = 1 << 20;
+
+/// Copies the cloud to its pages, to all GPUs at the same time, and clears what must be zero.
+pub(super) fn upload<T: CudaScalar>(
+    pages: &Pages,
+    streams: &[Stream],
+    (layout, size): (&Layout, Size),
+    cloud: &Prepared<T>,
+) -> Result<(), Error> {
+    let starts: Vec<i64> = cloud.starts().iter().map(|&start| i64::from(start)).collect();
+    let part = |part: usize, stream: &Stream| {
+        let own = pages.address() + (layout.own + part * layout.own_stride) as u64;
+        // SAFETY: mapped, and nothing else uses it yet.
+        unsafe { memory::set(stream, own, 0, layout.own_stride)? };
+        // The part's own is cleared before anything is written there.
+        stream.wait_only("cuStreamSynchronize")?;
+        pages.write_part(stream, part, layout.starts, &starts)?;
+        match size.copied {
+            true => upload_axes(pages, (part, stream), layout, cloud),
+            false => upload_rows(pages, (part, stream), layout, cloud),
+        }
+    };
+    std::thread::scope(|scope| {
+        let part = &part;
+        let threads =
+            streams.iter().enumerate().map(|(k, stream)| scope.spawn(move || part(k, stream)));
+        let threads: Vec<_> = threads.collect();
+        let joined = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        joined.fold(Ok(()), Result::and)
+    })
+}
+
+/// A copy of all coordinates for one part, axis by axis.
+fn upload_axes<T: CudaScalar>(
+    pages: &Pages,
+    (part, stream): (usize, &Stream),
+    layout: &Layout,
+    cloud: &Prepared<T>,
+) -> Result<(), Error> {
+    let own = layout.points + part * layout.points_stride;
+    let axis = cloud.points() * size_of::<T>();
+    (0..cloud.dims())
+        .try_for_each(|a| pages.write_part(stream, part, own + a * axis, cloud.axis(a)))
+}
+
+/// What one part has of the coordinates, row by row: read in pieces, so that the host holds no second copy of them
+/// but what lies in host memory.
+fn upload_rows<T: CudaScalar>(
+    pages: &Pages,
+    (part, stream): (usize, &Stream),
+    layout: &Layout,
+    cloud: &Prepared<T>,
+) -> Result<(), Error> {
+    let (rows, dims) = (cloud.points(), cloud.dims());
+    let mut piece = Vec::with_capacity(ROWS.min(rows) * dims);
+    for begin in (0..rows).step_by(ROWS) {
+        let end = (begin + ROWS).min(rows);
+        let at = |row: usize| layout.points + row * dims * size_of::<T>();
+        if !pages.has_part(part, at(begin)..at(end)) {
+            continue;
+        }
+        piece.clear();
+        piece.resize((end - begin) * dims, T::ZERO);
+        for axis in 0..dims {
+            let values = &cloud.axis(axis)[begin..end];
+            let places = piece[axis..].iter_mut().step_by(dims);
+            std::iter::zip(places, values).for_each(|(place, &value)| *place = value);
+        }
+        pages.write_part(stream, part, at(begin), &piece)?;
+    }
+    Ok(())
+}
+
+/// Fetches the sample once all kernels are done.
+pub(super) fn download<T: CudaScalar>(
+    pages: &Pages,
+    streams: &[Stream],
+    layout: &Layout,
+    cloud: &Prepared<T>,
+    ordinal: usize,
+) -> Result<Sample<T>, Error> {
+    let (mut chosen, mut covering) = ([0i64], [T::ZERO]);
+    pages.read(streams, layout.chosen, &mut chosen)?;
+    pages.read(streams, layout.covering, &mut covering)?;
+    // Never trust a kernel's number with memory.
+    let taken = usize::try_from(chosen[0]).ok().filter(|&n| n <= cloud.wanted());
+    let taken = taken.ok_or_else(|| impossible("peak", chosen[0]))?;
+    let (mut indices, mut values) = (vec![0i64; taken], vec![T::ZERO; taken]);
+    pages.read(streams, layout.indices, &mut indices)?;
+    pages.read(streams, layout.values, &mut values)?;
+    let row = |&point: &i64| {
+        let fits = usize::try_from(point).ok().filter(|&point| point < cloud.points());
+        fits.map(|point| cloud.row(point)).ok_or_else(|| impossible("peak", point))
+    };
+    let rows = indices.iter().map(row).collect::<Result<_, _>>()?;
+    let algorithm = Algorithm::peak();
+    let mut sample = Sample::new(rows, values, covering[0], algorithm, RanOn::Gpu { ordinal });
+    sample.dropped = cloud.dropped();
+    Ok(sample)
+}

@@ -1,0 +1,45 @@
+//! Host memory that a GPU may use beside its own. It does not move and is never swapped, so that no more is taken than
+//! the machine has free now.
+
+use std::fs;
+use std::path::Path;
+
+/// Bytes that stay free for everything else: a sixteenth.
+const KEPT: u64 = 16;
+
+/// Bytes that may be taken: of what the system has free, and the control groups of this process leave. `None` where
+/// the system does not tell, which is everywhere but on Linux.
+pub(crate) fn free() -> Option<usize> {
+    let free = container().map_or(system()?, |left| left.min(system().unwrap_or(0)));
+    usize::try_from(free - free / KEPT).ok()
+}
+
+fn system() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// What the control groups (version 2) leave.
+fn container() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let group = text.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let root = Path::new("/sys/fs/cgroup");
+    let left = |folder: &Path| {
+        let number = |name| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+        Some(number("memory.max")?.saturating_sub(number("memory.current")?))
+    };
+    // In a container the path is that of the host, and only the root is there.
+    let inside = root.join(group.trim_start_matches('/'));
+    inside.ancestors().take_while(|folder| folder.starts_with(root)).filter_map(left).min()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn linux_tells_what_is_free() {
+        let free = super::free().expect("MemAvailable is in /proc/meminfo since Linux 3.14");
+        assert!(free > 1 << 20 && free < 1 << 50, "{free}");
+    }
+}
