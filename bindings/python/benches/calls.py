@@ -17,6 +17,7 @@ import record_files
 import torch
 from record_files import table
 
+import farpoint
 from farpoint import _sample_arguments, _search_arguments, neighbors
 from farpoint._arrays import library_of_pair, torch_operators, torch_sampling
 from farpoint._torch import fast_path, met, several_kernels
