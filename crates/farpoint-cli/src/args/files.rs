@@ -143,6 +143,9 @@ impl Writing {
         }
         match self.precision.is_some() {
             true if las => Err(format!("--precision is not for {format}; --scale sets its step")),
+            true if format == Format::Raw => {
+                Err("--precision is not for raw float32; write NPY, or leave it out".into())
+            }
             true if format == Format::Text => {
                 Err("--precision is not for text, which holds any number; leave it out".into())
             }
