@@ -15,9 +15,9 @@ import inputs
 def read_e57(path):
     """All columns of the one scan, by libe57."""
     image = libe57.ImageFile(str(path), "r")
-    scans = libe57.VectorNode(image.root()["data3D"])
+    scans = image.root()["data3D"]
     assert scans.childCount() == 1
-    points = libe57.CompressedVectorNode(libe57.StructureNode(scans.get(0))["points"])
+    points = scans[0]["points"]
     prototype = libe57.StructureNode(points.prototype())
     columns, buffers = {}, libe57.VectorSourceDestBuffer()
     for place in range(prototype.childCount()):
@@ -41,7 +41,9 @@ def test_e57(made, tmp_path, name):
     command.run("convert", source.file, target)
     found, truth = read_e57(target), source.truth
     xyz = np.column_stack([found[f"cartesian{axis}"] for axis in "XYZ"])
-    np.testing.assert_array_equal(xyz.astype(truth.xyz.dtype), truth.xyz)
+    # E57 is read as a step times a whole number, which differs in the last bit.
+    tolerance = 1e-9 if source.row == "E57" else 0
+    np.testing.assert_allclose(xyz.astype(truth.xyz.dtype), truth.xyz, rtol=0, atol=tolerance)
     if truth.intensity is not None:
         np.testing.assert_array_equal(found["intensity"].astype(truth.intensity.dtype), truth.intensity)
     if truth.colors is not None:
