@@ -280,12 +280,14 @@ pub(crate) struct CloudOutput {
 #[derive(Debug, clap::Args)]
 #[command(after_help = CHAMFER_EXAMPLES)]
 pub(crate) struct Chamfer {
-    /// The first point cloud; '-' is stdin.
+    /// The first point cloud; '-' is stdin. Of two folders, files of the same name are compared.
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
     /// The second point cloud.
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
+    #[command(flatten)]
+    pub(crate) found: Found,
     #[command(flatten)]
     pub(crate) reading: Reading,
     /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
@@ -312,7 +314,8 @@ const CHAMFER_EXAMPLES: &str = "\
 Examples:
   farpoint chamfer before.ply after.ply
   farpoint chamfer made.ply truth.laz --threshold 5cm --json
-  farpoint chamfer before.bin after.bin --per-point where.ply    also draws where.png";
+  farpoint chamfer before.bin after.bin --per-point where.ply    also draws where.png
+  farpoint chamfer before/ after/ --threshold 5cm                pairs of files of one name";
 
 /// Show what is in a file.
 ///
@@ -331,6 +334,9 @@ pub(crate) struct Info {
     pub(crate) more: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) found: Found,
+    /// Show what all files are as one cloud.
+    #[arg(long, help_heading = "Many files")]
+    pub(crate) merge: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
     /// Read all points: bounds, intensities, classes and returns as they are, and how many rows hold
