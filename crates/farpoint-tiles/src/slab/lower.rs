@@ -2,8 +2,8 @@
 
 use super::{FANOUT, LEAF, Leaf, Node, PART, Slab};
 use crate::Corners;
-use farpoint::{Level, Scalar};
 use farpoint::backend::{Kernel, Simd, compress, load, store, vectorize};
+use farpoint::{Level, Scalar};
 use rayon::prelude::*;
 
 /// Numbers in the widest vector.
@@ -102,7 +102,12 @@ impl<'a, T: Scalar> Span<'a, T> {
     fn chunks(self, parts: usize) -> impl Iterator<Item = Span<'a, T>> {
         let leaves = self.leaves.chunks_mut(parts * PART).zip(self.tops.chunks_mut(parts * PART));
         let nodes = self.nodes.chunks_mut(parts * FANOUT).zip(self.parts.chunks_mut(parts));
-        leaves.zip(nodes).map(|((leaves, tops), (nodes, parts))| Span { leaves, tops, nodes, parts })
+        leaves.zip(nodes).map(|((leaves, tops), (nodes, parts))| Span {
+            leaves,
+            tops,
+            nodes,
+            parts,
+        })
     }
 
     /// Samples are looked through for a span of parts before they are for each of them: without that, the time would
