@@ -9,31 +9,19 @@ calls into the compiled module that an operator makes, recorded and made again w
 """
 
 import argparse
-import datetime
-import json
-import os
-import pathlib
-import platform
 import statistics
 import sys
 
 import operators_calls
+import record_files
 import torch
+from record_files import table
 
 import farpoint
 from farpoint import _sample_arguments, _search_arguments, neighbors
 from farpoint._arrays import library_of_pair, torch_operators, torch_sampling
 from farpoint._torch import fast_path, met, several_kernels
 from farpoint._torch import sampling as of_samples
-
-
-def row(cells):
-    shown = ["-" if cell is None else cell if isinstance(cell, str) else f"{cell:.3g}" for cell in cells]
-    return f"| {' | '.join(shown)} |"
-
-
-def table(columns, lines):
-    return "\n".join([row(columns), "|---|" + "---:|" * (len(columns) - 1), *map(row, lines), ""])
 
 
 def parts():
@@ -114,28 +102,19 @@ def text_of(record):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=25, help="rounds of a hundred calls")
-    parser.add_argument("--out", type=pathlib.Path, help="write the tables to this file")
-    parser.add_argument("--json", type=pathlib.Path, help="write the figures to this file")
+    record_files.arguments(parser)
     options = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit("skipped: PyTorch sees no GPU here")
     operators_calls.ROUNDS = options.rounds
     named = parts()
     record = {
-        "date": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC",
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores", "python": platform.python_version(),
-        "device": torch.cuda.get_device_name(), "torch": torch.__version__, "farpoint": farpoint.__version__,
+        **record_files.begun(), "device": torch.cuda.get_device_name(), "torch": torch.__version__,
         "small_clouds": small_clouds(options.rounds),
         "parts": dict(zip(named, operators_calls.on_host(*named.values()))),
         "calls": list(operators_calls.overheads()),
     }
-    text = text_of(record)
-    print(f"\n{text}")
-    for path, content in ((options.out, text), (options.json, json.dumps(record, indent=1) + "\n")):
-        if path:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content)
-            print(f"written: {path}")
+    record_files.written(options, text_of(record), record)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,8 @@ What calls take on the host is measured by calls.py. With --cpu: one thread, fro
 """
 
 import argparse
-import datetime
-import json
 import os
 import pathlib
-import platform
 import sys
 from typing import Any
 
@@ -28,17 +25,8 @@ if "--cpu" in sys.argv:
 
 import operators_clouds  # noqa: E402  (after the thread counts are set)
 import operators_cpu  # noqa: E402
-
-import farpoint  # noqa: E402
-
-
-def shown(value):
-    return value if isinstance(value, str) else "-" if value is None else f"{value:.3g}"
-
-
-def table(columns, lines):
-    text = [f"| {' | '.join(columns)} |", "|---|" + "---:|" * (len(columns) - 1)]
-    return "\n".join([*text, *(f"| {' | '.join(map(shown, line))} |" for line in lines)]) + "\n"
+import record_files  # noqa: E402
+from record_files import table  # noqa: E402
 
 
 def reached(value, goal):
@@ -68,25 +56,15 @@ def cpu_text(record):
         "were compared with the obvious loop, bit for bit.\n"
 
 
-def machine():
-    cpuinfo = pathlib.Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--cpu", action="store_true", help="measure one core of the CPU")
     parser.add_argument("--turn", type=pathlib.Path, help="a LiDAR turn that farpoint reads; a generated one unless given")
     parser.add_argument("--only", default="", help="only works whose name has this text")
-    parser.add_argument("--out", type=pathlib.Path, help="write the tables to this file")
-    parser.add_argument("--json", type=pathlib.Path, help="write the figures to this file")
+    record_files.arguments(parser)
     options = parser.parse_args()
     turn, name = operators_clouds.scan(options.turn)
-    record: dict[str, Any] = {
-        "date": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC", "machine": machine(),
-        "python": platform.python_version(), "farpoint": farpoint.__version__, "turn": name}
+    record: dict[str, Any] = {**record_files.begun(), "turn": name}
     if options.cpu:
         record["rows"] = list(operators_cpu.on_cpu(turn))
         text = cpu_text(record)
@@ -95,12 +73,7 @@ def main():
     about = ", ".join(f"{key} {record[key]}" if key in ("python", "torch", "farpoint") else record[key]
                       for key in record if isinstance(record[key], str))
     text = f"# Point operators\n\n{about}. `{' '.join(['python', *sys.argv])}`\n\n{text}"
-    print(f"\n{text}")
-    for path, content in ((options.out, text), (options.json, json.dumps(record, indent=1) + "\n")):
-        if path:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content)
-            print(f"written: {path}")
+    record_files.written(options, text, record)
 
 
 def gpu_record(record, turn, only):

@@ -110,16 +110,19 @@ class Bench:
             truth = farpoint.sample(points, ratio=ratio, threads=threads, return_distances=True)
             self.row(run="in memory", cloud=name, points=len(points), threads=threads,
                      seconds=time.perf_counter() - begin)
-        last = {}
+        if self.options.warm:
+            # Ray keeps the processes that it has started.
+            farpoint.ray.sample(points[:2_000_000], 1000, tiles=max(workers), time_limit=200)
+        seconds = {}
         for count in workers:
-            if self.over(1.3 * last.get("seconds", 0)):
+            # A run with half as many actors takes twice as long, at most.
+            expected = min((2 * taken for more, taken in seconds.items() if more == 2 * count), default=0)
+            if self.over(expected):
                 print(f"left out for time: {name}, {count} workers")
                 continue
-            last = self.run(name, points, truth, count)
-        if kill:
-            again = self.run(name, points, truth, max(workers))
-            if not self.over(2 * again["seconds"]):
-                self.run(name, points, truth, max(workers), kill_after=0.6 * again["seconds"])
+            seconds[count] = self.run(name, points, truth, count)["seconds"]
+            if kill and count == max(workers) and not self.over(2 * seconds[count]):
+                self.run(name, points, truth, count, kill_after=0.6 * seconds[count])
 
     def run(self, name, points, truth, workers, kill_after=None):
         clock = self.clock
@@ -149,8 +152,8 @@ class Bench:
         for k in range(files):
             part = np.fromfile(path, np.float32, 3 * size, offset=12 * size * k).reshape(-1, 3)
             np.save(folder / f"{k:03}.npy", part)
-        for workers in self.options.workers:
-            if self.over(20):
+        for workers in self.options.file_workers or self.options.workers:
+            if self.over(5):
                 break
             begin = time.perf_counter()
             rows = farpoint.ray.sample_files(
@@ -171,8 +174,10 @@ def main():
     parser.add_argument("--workers", type=int, nargs="+", default=[8, 4, 2, 1])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 16], help="of runs in memory")
     parser.add_argument("--files", type=int, default=0)
+    parser.add_argument("--file-workers", type=int, nargs="+", help="tasks at a time; as --workers unless given")
     parser.add_argument("--file-points", type=int, default=500_000)
-    parser.add_argument("--kill", action="store_true")
+    parser.add_argument("--kill", action="store_true", help="once more, with one actor killed")
+    parser.add_argument("--warm", action="store_true", help="a small run before, that starts processes")
     parser.add_argument("--deadline", type=float, default=1e9, help="seconds; nothing is begun that would not end before")
     parser.add_argument("--rows", help="file that rows are added to")
     options = parser.parse_args()

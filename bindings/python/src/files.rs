@@ -299,8 +299,11 @@ impl File {
             let options = WriteOptions::default().format(format);
             farpoint_io::write_bytes(&cloud, rows, &options)
         };
-        // Text without a row says nothing of its columns.
-        let own = cloud.format().filter(|format| format.can_write() && !rows.is_empty());
+        // Text without a row says nothing of its columns; the others are not read back as they were.
+        let alike = |format: &Format| {
+            format.can_write() && !matches!(format, Format::Raw | Format::Npz | Format::E57)
+        };
+        let own = cloud.format().filter(|format| alike(format) && !rows.is_empty());
         if let Some(own) = own {
             let (bytes, warnings) = write(own)?;
             // Lines that are written anew have x, y and z elsewhere.

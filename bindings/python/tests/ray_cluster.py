@@ -12,8 +12,8 @@ ray = pytest.importorskip("ray", reason="Ray is not installed")
 
 #: Workers find the package where this process has it.
 PACKAGE = os.path.dirname(os.path.dirname(farpoint.__file__))
-#: How Ray is started; workers are told no more than they need.
-OPTIONS = {"object_store_memory": 100 << 20, "include_dashboard": False, "log_to_driver": False}
+#: How Ray is started, whatever else runs on this machine; workers are told no more than they need.
+OPTIONS = {"address": "local", "object_store_memory": 100 << 20, "include_dashboard": False, "log_to_driver": False}
 ENVIRONMENT = {"env_vars": {"PYTHONPATH": PACKAGE}}
 #: Seconds that a test may take.
 LIMIT = 300

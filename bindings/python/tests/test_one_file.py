@@ -70,7 +70,7 @@ PROGRAM = """
     import farpoint
     print("ready", flush=True)
     try:
-        farpoint.sample_file({scan!r}, {out!r}, ratio=0.25, memory="40MiB", spool={spool!r})
+        farpoint.sample_file({scan!r}, {out!r}, ratio=0.25, memory="64MiB", spool={spool!r})
     except KeyboardInterrupt:
         print("stopped", flush=True)
 """
@@ -90,6 +90,6 @@ def test_ctrl_c_leaves_a_spool_that_is_gone_on_with(tmp_path):
         child.send_signal(signal.SIGINT)
         assert child.stdout.read() in ("stopped\n", "")
     if not os.path.exists(out):
-        farpoint.sample_file(scan, out, ratio=0.25, memory="40MiB", spool=spool, resume=True)
+        farpoint.sample_file(scan, out, ratio=0.25, memory="64MiB", spool=spool, resume=True)
     found = farpoint.read(out).points
     np.testing.assert_array_equal(found, points[farpoint.sample(points, ratio=0.25)])

@@ -167,7 +167,7 @@ def test_an_actor_killed_in_each_phase(kind, before, monkeypatch, tmp_path):
 DRIVER = """
 import os, sys, numpy as np, ray, farpoint, farpoint.ray
 from farpoint.ray import cloud
-ray.init(num_cpus=2, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False)
+ray.init(num_cpus=2, address="local", object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False)
 save, left = cloud._Run._save, [int(sys.argv[3])]
 def stop(run, manifest):
     save(run, manifest)

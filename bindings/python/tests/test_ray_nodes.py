@@ -13,7 +13,7 @@ from ray_cluster import LIMIT, PACKAGE, limit, takes_minutes  # noqa: E402, F401
 
 #: A process of its own: Ray is started in this one by other tests.
 PROGRAM = """
-import sys, numpy as np, ray, farpoint, farpoint.ray
+import atexit, sys, numpy as np, ray, farpoint, farpoint.ray
 sys.path.insert(0, {tests!r})
 from ray.cluster_utils import Cluster
 from ray_cluster import ENVIRONMENT, equal, room
@@ -26,6 +26,8 @@ ray.init(address=cluster.address, log_to_driver=False, runtime_env=ENVIRONMENT)
 cluster.wait_for_nodes()
 _sources._FEW = {few}
 transport, made, moved = _workers.Actors.transport, [], []
+# Whatever happens, nothing stays.
+atexit.register(lambda: (ray.shutdown(), cluster.shutdown()))
 
 def lose(actors, calls):
     made.append(1)

@@ -150,9 +150,8 @@ pub(crate) struct Sample {
     pub(crate) place: Where,
     #[command(flatten)]
     pub(crate) many: Many,
-    /// Memory to plan with, such as 8GiB: a cloud that needs more is sampled through the disk, with the same
-    /// result; where points fill a volume, up to about twice may be taken. Of several files, those that fit are
-    /// worked on side by side [default: what is free, of several files half of it].
+    /// Memory that may be taken, such as 8GiB: a cloud that needs more is sampled through the disk, with the same
+    /// result. Of several files, those that fit are worked on side by side [default: what is free, of several files half of it].
     #[arg(long, value_name = "SIZE", help_heading = "Memory")]
     pub(crate) memory: Option<Size>,
     /// Sample through files in this folder, which stay there if the run is interrupted [default, where
@@ -281,12 +280,14 @@ pub(crate) struct CloudOutput {
 #[derive(Debug, clap::Args)]
 #[command(after_help = CHAMFER_EXAMPLES)]
 pub(crate) struct Chamfer {
-    /// The first point cloud; '-' is stdin.
+    /// The first point cloud; '-' is stdin. Of two folders, files of the same name are compared.
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
     /// The second point cloud.
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
+    #[command(flatten)]
+    pub(crate) found: Found,
     #[command(flatten)]
     pub(crate) reading: Reading,
     /// Leave out rows that are exactly (0, 0, 0), which some sensors write for 'no return'.
@@ -313,7 +314,8 @@ const CHAMFER_EXAMPLES: &str = "\
 Examples:
   farpoint chamfer before.ply after.ply
   farpoint chamfer made.ply truth.laz --threshold 5cm --json
-  farpoint chamfer before.bin after.bin --per-point where.ply    also draws where.png";
+  farpoint chamfer before.bin after.bin --per-point where.ply    also draws where.png
+  farpoint chamfer before/ after/ --threshold 5cm                pairs of files of one name";
 
 /// Show what is in a file.
 ///
@@ -332,6 +334,9 @@ pub(crate) struct Info {
     pub(crate) more: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) found: Found,
+    /// Show what all files are as one cloud.
+    #[arg(long, help_heading = "Many files")]
+    pub(crate) merge: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
     /// Read all points: bounds, intensities, classes and returns as they are, and how many rows hold

@@ -1,6 +1,8 @@
 //! `farpoint chamfer`: how far apart two clouds are, as numbers, as an attribute of every point
 //! and as a picture.
 
+mod pairs;
+
 use crate::args::{self, Rows};
 use crate::check;
 use crate::device;
@@ -24,31 +26,47 @@ const DISTANCE: &str = "distance";
 
 pub(crate) fn run(args: &args::Chamfer) -> Result<()> {
     check(args)?;
-    let rows = Rows { drop_zeros: args.drop_zeros, f32: false };
-    let reading = args.reading.options();
-    let (mut cloud, read_a) = input::read(&args.a, &reading)?;
-    let (other, read_b) = input::read(&args.b, &reading)?;
-    let lengths = [("--threshold", args.threshold), ("--scale", args.writing.scale)];
-    let unit = units::of(&cloud, &input::name(&args.a), &lengths)?;
-    let threshold = args.threshold.map(|length| length.in_units_of(unit));
-    let points = input::prepare(&cloud, &args.a, rows)?;
-    let others = input::prepare(&other, &args.b, rows)?;
-    let outcome = match (points, others) {
-        (Points::F32(a), Points::F32(b)) => compare(&a, &b, args, threshold)?,
-        // The more precise of the two.
-        (a, b) => compare(&a.widened(), &b.widened(), args, threshold)?,
-    };
+    if pairs::are_asked(args) {
+        return pairs::run(args);
+    }
+    files(args)?;
+    let (mut cloud, outcome, read, unit) = compared(args, &args.a, &args.b)?;
     if let Some(path) = &args.per_point {
         let scale = args.writing.scale.map(|scale| scale.in_units_of(unit));
         write(path, &mut cloud, &outcome, args, &args.writing.options(scale))?;
     }
-    let read = read_a + read_b;
     report::print(
         &args.report,
-        as_json(args, &outcome, read),
+        as_json(args, [&args.a, &args.b], &outcome, read),
         &as_table(args, &outcome, read),
         false,
     )
+}
+
+/// How far apart two files are, and the seconds that reading them took.
+fn measured(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Outcome, f64)> {
+    let (_, outcome, read, _) = compared(args, a, b)?;
+    Ok((outcome, read))
+}
+
+/// The first cloud, how far apart the two are, seconds of reading, and the unit of the first in meters.
+fn compared(args: &args::Chamfer, a: &Path, b: &Path) -> Result<(Cloud, Outcome, f64, f64)> {
+    let rows = Rows { drop_zeros: args.drop_zeros, f32: false };
+    let reading = args.reading.options();
+    let (cloud, read_a) = input::read(a, &reading)?;
+    let (other, read_b) = input::read(b, &reading)?;
+    let lengths = [("--threshold", args.threshold), ("--scale", args.writing.scale)];
+    let unit = units::of(&cloud, &input::name(a), &lengths)?;
+    let threshold = args.threshold.map(|length| length.in_units_of(unit));
+    let points = input::prepare(&cloud, a, rows)?;
+    let others = input::prepare(&other, b, rows)?;
+    let names = format!("{} and {}", input::name(a), input::name(b));
+    let outcome = match (points, others) {
+        (Points::F32(a), Points::F32(b)) => compare(&a, &b, &names, args, threshold)?,
+        // The more precise of the two.
+        (a, b) => compare(&a.widened(), &b.widened(), &names, args, threshold)?,
+    };
+    Ok((cloud, outcome, read_a + read_b, unit))
 }
 
 /// What can be refused before the inputs are read.
@@ -66,6 +84,16 @@ fn check(args: &args::Chamfer) -> Result<()> {
             "--threshold {threshold} is no finite number of at least 0"
         );
     }
+    Ok(())
+}
+
+/// What can be refused of two files and what is written of them.
+fn files(args: &args::Chamfer) -> Result<()> {
+    let stdin = Path::new("-");
+    ensure!(
+        !args.found.recursive,
+        "--recursive is about folders; give two of them, or leave it out"
+    );
     check::report(&args.report, &[&args.a, &args.b, args.per_point.as_deref().unwrap_or(stdin)])?;
     let Some(path) = &args.per_point else { return check::unused(&args.writing, "--per-point") };
     let name = path.display();
@@ -117,17 +145,17 @@ impl Side {
 fn compare<T: CudaScalar>(
     a: &[[T; 3]],
     b: &[[T; 3]],
+    names: &str,
     args: &args::Chamfer,
     threshold: Option<f64>,
 ) -> Result<Outcome> {
-    let names = format!("{} and {}", input::name(&args.a), input::name(&args.b));
     // At least a copy of both clouds, and the distance and row of each nearest point.
     let bytes = (a.len() + b.len()) * (size_of::<[T; 3]>() + size_of::<T>() + size_of::<u32>());
-    memory::require(&names, bytes as u64)?;
+    memory::require(names, bytes as u64)?;
     let pays = || farpoint_cuda::neighbors::pays(a.len(), b.len());
     let place = device::choose(&args.place, &|_| Ok(()), pays)?;
     let threads = device::threads(&args.place);
-    let progress = Progress::start("comparing", &names);
+    let progress = Progress::start("comparing", names);
     let found =
         place.run(|cpu| on_cpu(a, b, cpu, threads, &progress), |gpu| on_gpu(a, b, gpu, &progress));
     drop(progress);
@@ -210,7 +238,12 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn as_json(args: &args::Chamfer, outcome: &Outcome, read_seconds: f64) -> Value {
+fn as_json(
+    args: &args::Chamfer,
+    [first, second]: [&Path; 2],
+    outcome: &Outcome,
+    read_seconds: f64,
+) -> Value {
     let side = |side: &Side| json!({"mean_squared": side.mean_squared, "mean": side.mean, "max": side.max});
     let [a, b] = &outcome.sides;
     let (device, gpu, threads) = match &outcome.ran_on {
@@ -218,8 +251,8 @@ fn as_json(args: &args::Chamfer, outcome: &Outcome, read_seconds: f64) -> Value 
         RanOn::Gpu { name } => ("cuda", Some(name), None),
     };
     json!({
-        "a": input::name(&args.a),
-        "b": input::name(&args.b),
+        "a": input::name(first),
+        "b": input::name(second),
         "output": args.per_point.as_ref().map(|path| path.display().to_string()),
         "a_points": a.points,
         "b_points": b.points,

@@ -1,6 +1,5 @@
 //! `farpoint convert`: the points of files in another format, in their order.
 
-use crate::args::Many;
 use crate::output::{count, seconds};
 use crate::{args, check, input, many, merged, messages, output, report, units};
 use anyhow::{Result, anyhow, ensure};
@@ -27,8 +26,7 @@ pub(crate) fn run(args: &args::Convert) -> Result<()> {
     let (inputs, to) = names(args)?;
     let begin = Instant::now();
     if many.merge {
-        let some = Many { more: inputs[1..].to_vec(), ..many.clone() };
-        let paths = merged::paths(&inputs[0], &some)?;
+        let paths = merged::paths(&inputs[0], &inputs[1..], many.found.recursive)?;
         checked(args, &paths, &to)?;
         let merged = merged::open(&paths, &args.reading, None)?;
         let (cloud, about, _) = merged::load(&merged)?;

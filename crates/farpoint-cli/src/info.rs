@@ -9,7 +9,7 @@ use crate::input::{self, Points};
 use crate::many::Failed;
 use crate::messages::{complain, warn};
 use crate::progress::Progress;
-use crate::{args, bag, check, report};
+use crate::{args, bag, check, merged, report};
 use anyhow::Result;
 use description::Description;
 use facts::{Attributes, Rows};
@@ -20,6 +20,9 @@ use std::path::Path;
 
 pub(crate) fn run(args: &args::Info) -> Result<()> {
     check::report(&args.report, &[&args.input])?;
+    if args.merge {
+        return merged(args);
+    }
     if args.more.is_empty()
         && let Some(recording) = bag::recording(&args.input, &args.reading)?
     {
@@ -30,6 +33,35 @@ pub(crate) fn run(args: &args::Info) -> Result<()> {
     }
     let found = description(&args.input, args)?;
     report::print(&args.report, found.as_json(), &found.as_table(), false)
+}
+
+/// Of all files as one cloud.
+fn merged(args: &args::Info) -> Result<()> {
+    let paths = merged::paths(&args.input, &args.more, args.found.recursive)?;
+    let merged = merged::open(&paths, &args.reading, None)?;
+    let scan = merged.scan();
+    let (found, about) = if args.points || scan.bounds().is_none() {
+        let (cloud, about, _) = merged::load(&merged)?;
+        (of_cloud(scan.name().to_owned(), &cloud, args), about)
+    } else {
+        let head = scan.head();
+        let description = Description {
+            file: scan.name().to_owned(),
+            format: head.format(),
+            description: head.description(),
+            points: scan.len(),
+            precision: if scan.is_single() { "f32" } else { "f64" },
+            fields: head.fields(),
+            bounds: scan.bounds(),
+            crs: scan.crs().cloned(),
+            scale: head.scale(),
+            ..Description::empty()
+        };
+        (description, merged::About::of_headers(&merged))
+    };
+    let (mut object, mut table) = (found.as_json(), found.as_table());
+    about.report(&mut object, &mut table);
+    report::print(&args.report, object, &table, false)
 }
 
 /// Of each file what is in it; those that can't be read are told, and the others go on.
@@ -78,12 +110,17 @@ fn summary(path: &Path, args: &args::Info) -> Result<Option<Summary>> {
 /// Reads all points; what they don't tell is left from the header.
 fn read(path: &Path, args: &args::Info, summary: Option<Summary>) -> Result<Description> {
     let (cloud, _) = input::read(path, &args.reading.options())?;
-    let points = Points::of(&cloud);
+    Ok(of_cloud(input::name(path), &cloud, args).with_origin(summary))
+}
+
+/// What is in a cloud that was read.
+fn of_cloud(name: String, cloud: &Cloud, args: &args::Info) -> Description {
+    let points = Points::of(cloud);
     let rows = Rows::of(&points, args.points);
-    let attributes = if args.points { Attributes::of(&cloud) } else { Attributes::default() };
+    let attributes = if args.points { Attributes::of(cloud) } else { Attributes::default() };
     let precision = if matches!(points, Points::F32(_)) { "f32" } else { "f64" };
-    let description = Description {
-        file: input::name(path),
+    Description {
+        file: name,
         format: cloud.format(),
         description: cloud.description(),
         points: cloud.len() as u64,
@@ -95,8 +132,7 @@ fn read(path: &Path, args: &args::Info, summary: Option<Summary>) -> Result<Desc
         rows: Some(rows),
         attributes,
         ..Description::empty()
-    };
-    Ok(description.with_origin(summary))
+    }
 }
 
 /// Whether an attribute may go by several names, the first that is there counts.

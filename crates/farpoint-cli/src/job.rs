@@ -170,11 +170,11 @@ pub(crate) fn start(input: &Chosen<'_>, run: &Run, drop_zeros: bool) -> Result<O
         let exact = matches!(run.sampler.method, Method::Exact(_));
         return Ok(exact.then(|| input.first_usable().map_or(Start::First, Start::Index)));
     };
-    if let (StartAt::Rows(rows), true) = (start, drop_zeros || input.used.is_some()) {
-        if let Some(row) = rows.iter().find(|row| input.is_usable(**row) == Some(false)) {
-            let what = if drop_zeros { "--drop-zeros leaves" } else { "the filters leave" };
-            bail!("--start {row}: {what} that row out, or it holds NaN or infinity");
-        }
+    if let (StartAt::Rows(rows), true) = (start, drop_zeros || input.used.is_some())
+        && let Some(row) = rows.iter().find(|row| input.is_usable(**row) == Some(false))
+    {
+        let what = if drop_zeros { "--drop-zeros leaves" } else { "the filters leave" };
+        bail!("--start {row}: {what} that row out, or it holds NaN or infinity");
     }
     Ok(Some(start.with_seed(run.seed.unwrap_or(0))))
 }

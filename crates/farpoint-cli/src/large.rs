@@ -131,7 +131,15 @@ fn too_large(args: &args::Sample) -> Result<Option<Large>> {
         return Ok(None);
     }
     // What can't be read in parts is left to those who read it whole, and say what is missing.
-    let scan = match Scan::open(path, &args.input.reading.options(), Some(0)) {
+    let options = args.input.reading.options();
+    let scan = match Scan::open(path, &options, Some(0)) {
+        // Text is worth a pass over it only where it does not fit.
+        Err(Error::NotInParts { needed, .. }) if needed > free => {
+            Scan::open(path, &options, Some(free))
+        }
+        found => found,
+    };
+    let scan = match scan {
         Err(Error::NotInParts { .. }) => return Ok(None),
         found => found?.filtered(filter(args)?)?,
     };

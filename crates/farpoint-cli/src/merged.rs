@@ -1,6 +1,6 @@
 //! `--merge`: several files as one cloud.
 
-use crate::args::{Many, Reading};
+use crate::args::Reading;
 use crate::messages::{count, note, warn};
 use crate::progress::Progress;
 use anyhow::Result;
@@ -14,10 +14,9 @@ use std::time::Instant;
 const SOME: u64 = 1 << 30;
 
 /// The files that are named, in sorted order.
-pub(crate) fn paths(first: &Path, many: &Many) -> Result<Vec<PathBuf>> {
-    let given: Vec<PathBuf> =
-        std::iter::once(first.to_owned()).chain(many.more.iter().cloned()).collect();
-    let found = expand(&given, many.found.recursive, None)?;
+pub(crate) fn paths(first: &Path, more: &[PathBuf], recursive: bool) -> Result<Vec<PathBuf>> {
+    let given: Vec<PathBuf> = std::iter::once(first.to_owned()).chain(more.to_vec()).collect();
+    let found = expand(&given, recursive, None)?;
     Ok(found.into_iter().map(|found| found.path).collect())
 }
 
@@ -33,37 +32,46 @@ pub(crate) fn open(paths: &[PathBuf], reading: &Reading, memory: Option<u64>) ->
 /// What is told of the files.
 pub(crate) struct About {
     files: Vec<MergedFile>,
-    equal: EqualRows,
+    /// `None` if rows were not compared.
+    equal: Option<EqualRows>,
 }
 
 impl About {
+    /// Of the headers alone.
+    pub(crate) fn of_headers(merged: &Merged) -> Self {
+        Self { files: merged.files().to_vec(), equal: None }
+    }
+
     fn new(merged: &Merged, equal: EqualRows) -> Self {
         if equal.rows > 0 {
-            let about = if equal.about { "about " } else { "" };
-            let rows = count(equal.rows as usize);
+            let rows = shown(equal);
             note(&format!(
-                "{}: {about}{rows} rows are equal to a row of an earlier file; they stay",
+                "{}: {rows} rows are equal to a row of an earlier file; they stay",
                 merged.scan().name()
             ));
         }
-        Self { files: merged.files().to_vec(), equal }
+        Self { files: merged.files().to_vec(), equal: Some(equal) }
     }
 
     /// Adds it to a report.
     pub(crate) fn report(&self, object: &mut Value, table: &mut String) {
         let file = |file: &MergedFile| json!({ "file": file.name, "first_row": file.first, "rows": file.rows });
         object["files"] = self.files.iter().map(file).collect();
-        object["equal_rows"] = self.equal.rows.into();
-        object["equal_rows_are_estimated"] = self.equal.about.into();
-        let about = if self.equal.about { "about " } else { "" };
-        let lines = [
-            ("files", count(self.files.len())),
-            ("equal rows", format!("{about}{}", count(self.equal.rows as usize))),
-        ];
+        let mut lines = vec![("files", count(self.files.len()))];
+        if let Some(equal) = self.equal {
+            object["equal_rows"] = equal.rows.into();
+            object["equal_rows_are_estimated"] = equal.about.into();
+            lines.push(("equal rows", shown(equal)));
+        }
         for (name, value) in lines {
             table.push_str(&format!("{name:<20}  {value}\n"));
         }
     }
+}
+
+/// The number, as an estimate if it is one.
+fn shown(equal: EqualRows) -> String {
+    format!("{}{}", if equal.about { "about " } else { "" }, count(equal.rows as usize))
 }
 
 /// All rows in memory, and the seconds that this took.

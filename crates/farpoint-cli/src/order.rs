@@ -20,7 +20,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
         selection::refuse(&args.run.selection, "a single file")?;
         check::ordering(args)?;
         check::one_file(&args.many)?;
-        let paths = merged::paths(&args.input.input, &args.many)?;
+        let paths = merged::paths(&args.input.input, &args.many.more, args.many.found.recursive)?;
         let inputs: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
         check::ordered(args, &inputs)?;
         let merged = merged::open(&paths, &args.input.reading, None)?;

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
 fn merged(args: &args::Sample) -> Result<()> {
     check::sampling(args)?;
     check::one_file(&args.many)?;
-    let paths = merged::paths(&args.input.input, &args.many)?;
+    let paths = merged::paths(&args.input.input, &args.many.more, args.many.found.recursive)?;
     let inputs: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     check::sampled(args, &inputs)?;
     let limit = large::limit(args)?;

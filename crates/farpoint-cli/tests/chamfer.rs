@@ -206,3 +206,36 @@ fn real_pairs() {
         }
     }
 }
+
+#[test]
+fn folders_are_compared_file_by_file() {
+    let folder = Folder::new();
+    for place in ["a", "b", "a/deep", "b/deep"] {
+        std::fs::create_dir(folder.path(place)).unwrap();
+    }
+    for (k, name) in ["one", "two", "deep/three"].into_iter().enumerate() {
+        folder.ok(&format!("generate room -n 300 --seed {k} -o a/{name}.ply"));
+        folder.ok(&format!("generate room -n 200 --seed 7{k} -o b/{name}.pcd"));
+    }
+    let said = folder.ok("chamfer a b --recursive --json --threshold 0.5");
+    let object = said.json();
+    let pairs = object["pairs"].as_array().unwrap();
+    assert_eq!((pairs.len(), object["errors"].as_array().unwrap().len()), (3, 0));
+    let alone = folder.ok("chamfer a/two.ply b/two.pcd --json --threshold 0.5").json();
+    let pair = pairs.iter().find(|pair| pair["a"] == "a/two.ply").unwrap();
+    for what in ["b", "chamfer", "hausdorff", "f_score", "a_to_b"] {
+        assert_eq!(pair[what], alone[what], "{what}");
+    }
+    let table = folder.ok("chamfer a b").text();
+    assert!(table.contains("chamfer") && table.contains("one") && !table.contains("three"));
+    // What has no partner, or can't be read, is told; the others go on.
+    folder.write("b/more.ply", "no cloud");
+    folder.write("a/two.ply", "no cloud");
+    let said = folder.run("chamfer a b --json");
+    assert_eq!(said.status, 3, "{}", said.err);
+    assert!(said.err.contains("b/more.ply: there is no such file in a"), "{}", said.err);
+    assert!(said.err.contains("2 of 3 files failed"), "{}", said.err);
+    assert_eq!(said.json()["pairs"].as_array().unwrap().len(), 1);
+    folder.fails("chamfer a b --per-point c.ply", &["--per-point"]);
+    folder.fails("chamfer a/one.ply b/one.pcd --recursive", &["--recursive"]);
+}

@@ -159,7 +159,7 @@ fn what_can_not_be_is_refused_before_any_work() {
     folder.fails("sample none/*.xyz --ratio 0.5 --output-dir thin", &["none/*.xyz"]);
     folder.fails("sample scans --ratio 1.5 --output-dir thin", &["--ratio 1.5"]);
     folder.fails("sample scans --ratio 0.5 --output-dir thin --indices a.npy", &["--indices"]);
-    folder.fails("sample scans --ratio 0.5 --output-dir thin --to e57", &["e57", "ply"]);
+    folder.fails("sample scans --ratio 0.5 --output-dir thin --to ptx", &["ptx", "ply"]);
     folder.fails("sample scans --ratio 0.5 --output-dir thin --to ply --scale 1mm", &["--scale"]);
     folder.fails("sample scans --ratio 0.5 --output-dir scans/s1.xyz", &["s1.xyz", "folder"]);
     folder.fails("sample scans --ratio 0.5 --output-dir thin --memory much", &["--memory", "8GiB"]);

@@ -17,11 +17,6 @@ fn tiles(n: usize) -> Folder {
     };
     let (first, second) = (n / 3, n / 2);
     let parts = [&room[..first], &room[first - 50..second], &room[second..]];
-    for (name, rows) in ["c", "a", "b"].iter().rev().zip(parts.iter().rev()) {
-        // In sorted order: a, b, c; written in another.
-        let _ = name;
-        let _ = rows;
-    }
     for (name, rows) in ["a", "b", "c"].iter().zip(parts) {
         folder.write(&format!("{name}.xyz"), format!("# x y z height\n{}", text(rows)));
         folder.ok(&format!("convert {name}.xyz tiles/{name}.ply"));
@@ -183,4 +178,24 @@ fn files_are_converted_in_their_order() {
         fs::read_dir(folder.path("out")).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["a.npz", "b.npz", "farpoint.jsonl"]);
+}
+
+#[test]
+fn what_tiles_are_together() {
+    let folder = tiles(300);
+    let object = folder.run("info tiles --merge --json --points").json();
+    assert_eq!((&object["points"], &object["repeated"]), (&350.into(), &50.into()));
+    assert_eq!(object["equal_rows"], 50);
+    for name in ["a", "b"] {
+        folder.run(&format!("convert {name}.xyz tiles/{name}.las --scale 0.0001"));
+    }
+    let said = folder.ok("info tiles/a.las tiles/b.las --merge --json");
+    let object = said.json();
+    assert_eq!((&object["points"], &object["scale"][0]), (&200.into(), &0.0001.into()));
+    assert_eq!(
+        (&object["points_read"], object["files"].as_array().unwrap().len()),
+        (&false.into(), 2)
+    );
+    let whole = folder.ok("info all.ply --json --points").json();
+    assert!(object["max"][0].as_f64().unwrap() <= whole["max"][0].as_f64().unwrap() + 1e-4);
 }

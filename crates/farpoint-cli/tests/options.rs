@@ -61,7 +61,7 @@ fn formats_and_columns_of_inputs() {
 #[test]
 fn advice_that_does_not_fit_is_refused() {
     let folder = Folder::new();
-    folder.fails("sample a.ply -n 5 -o b.ply --format e57", &["e57", "ply, pcd"]);
+    folder.fails("sample a.ply -n 5 -o b.ply --format ptx", &["ptx", "ply, pcd"]);
     folder.fails("sample a.ply -n 5 -o b.ply --format las:ascii", &["':ascii'"]);
     folder.fails("sample a.ply -n 5 --format ply", &["--format", "--output"]);
     folder.fails("sample a.ply -n 5 -o b.las --precision single", &["--precision", "--scale"]);

@@ -1,6 +1,6 @@
 //! GPUs as devices of [`farpoint`]: jobs on clouds in host memory.
 
-use crate::{CudaScalar, Error, Gpu, Gpus, fps, neighbors, search};
+use crate::{CudaScalar, Error, Gpu, Gpus, Placement, fps, neighbors, search};
 use farpoint::{
     Chamfer, Device, Gradients, Matcher, Nearest, Neighbors, Observer, Points, Sample, Sampler,
     Searcher, WithinBall,
@@ -15,6 +15,21 @@ impl Gpu {
     /// A cloud of a single GPU is not shared.
     fn fewest_rows_shared(&self) -> usize {
         usize::MAX
+    }
+}
+
+impl Gpus {
+    /// What sampling this cloud would take now, if it is one that is shared by several GPUs or has no room on the first;
+    /// `None` for any other.
+    ///
+    /// # Errors
+    /// If the job is wrong, or neither the GPUs nor the host have room for the cloud.
+    pub fn placement<T: CudaScalar, P: Points<T> + ?Sized>(
+        &self,
+        job: &Sampler,
+        cloud: &P,
+    ) -> Result<Option<Placement>, Error> {
+        fps::run::placement(self.as_slice(), self.fewest_rows_shared(), job, cloud)
     }
 }
 

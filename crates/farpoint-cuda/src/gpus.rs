@@ -1,7 +1,6 @@
 //! Several GPUs as one device: a batch is spread over them.
 
-use crate::{CudaScalar, Error, Gpu, fps};
-use farpoint::{Points, Sampler};
+use crate::{Error, Gpu};
 
 /// Several GPUs of this machine, used as one device.
 ///
@@ -28,17 +27,6 @@ pub struct Gpus {
     fewest: usize,
 }
 
-/// What a cloud takes to be sampled, and where that lies: [`Gpus::placement`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Placement {
-    /// Bytes of coordinates, samples and scratch memory, on all GPUs and in host memory.
-    pub bytes: usize,
-    /// Bytes of these in host memory, as the GPUs have no room for them; 0 if they have. The more this is, the longer
-    /// it takes.
-    pub host: usize,
-}
-
 /// Rows from which on a cloud takes less time on several GPUs.
 const PAYS: usize = 100_000_000;
 
@@ -60,19 +48,6 @@ impl Gpus {
     /// If there is no driver or no GPU, or one can't be opened.
     pub fn all() -> Result<Self, Error> {
         Self::new(Gpu::all()?)
-    }
-
-    /// What sampling this cloud would take now, if it is one that is shared by several GPUs or has no room on the first;
-    /// `None` for any other.
-    ///
-    /// # Errors
-    /// If the job is wrong, or neither the GPUs nor the host have room for the cloud.
-    pub fn placement<T: CudaScalar, P: Points<T> + ?Sized>(
-        &self,
-        job: &Sampler,
-        cloud: &P,
-    ) -> Result<Option<Placement>, Error> {
-        fps::run::placement(&self.gpus, self.fewest, job, cloud)
     }
 
     /// The GPUs.

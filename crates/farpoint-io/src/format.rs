@@ -1,8 +1,9 @@
 //! The formats: names, extensions, and which can be written.
 
 use crate::TextStyle;
+use std::borrow::Cow;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,7 +111,7 @@ impl Format {
 
     /// The format of an input by its name, where `.gz` says that the file is packed.
     pub fn of_input(path: &Path) -> Option<Format> {
-        Format::from_path(&crate::unpack::plain_name(path))
+        Format::from_path(&plain_name(path))
     }
 
     /// The format that belongs to the extension of a file name.
@@ -147,4 +148,12 @@ pub(crate) fn writable() -> String {
         .copied()
         .collect();
     format!(".{}", names.join(", ."))
+}
+
+/// A name without the ending of packed files.
+pub(crate) fn plain_name(path: &Path) -> Cow<'_, Path> {
+    match path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
+        true => Cow::Owned(PathBuf::from(path.file_stem().unwrap_or_default())),
+        false => Cow::Borrowed(path),
+    }
 }

@@ -3,6 +3,7 @@
 
 use crate::cloud::Cloud;
 use crate::error::{Error, Fault};
+use crate::lines::Lines;
 use std::fmt::Debug;
 use std::io;
 
@@ -29,6 +30,8 @@ pub(crate) enum Rows {
     Stride(u64),
     /// Chunks that are decompressed.
     Chunks(Box<dyn Chunks>),
+    /// Lines of text, of differing length.
+    Lines(Lines),
     /// Parts that are put together elsewhere.
     Parts(Box<dyn Parts>),
 }

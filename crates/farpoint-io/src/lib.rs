@@ -32,6 +32,7 @@ mod format;
 mod header;
 mod las;
 mod layout;
+mod lines;
 mod load;
 mod lzf;
 pub mod memory;
@@ -279,11 +280,11 @@ pub fn read_bytes(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<Clo
 
 /// Readers that keep most of a file as it is take its memory.
 fn decode(bytes: Cow<'_, [u8]>, name: &str, options: &ReadOptions) -> Result<Cloud, Error> {
-    let named = unpack::plain_name(Path::new(name)) != Path::new(name);
+    let named = format::plain_name(Path::new(name)) != Path::new(name);
     if unpack::is_packed(&bytes) && (named || !detect::is_raw(options)) {
         let plain = unpack::unpacked(&bytes, name)?;
         drop(bytes);
-        let inner = unpack::plain_name(Path::new(name)).display().to_string();
+        let inner = format::plain_name(Path::new(name)).display().to_string();
         let mut cloud = decode_plain(Cow::Owned(plain), &inner, options)
             .map_err(|error| error.renamed(name))?;
         cloud.description.push_str(", packed by gzip");

@@ -21,7 +21,7 @@ use crate::header::Header;
 use crate::layout::{Layout, Rows};
 use crate::scan::Scan;
 use crate::table::Slot;
-use sources::{Recipe, Sources};
+use sources::{Recipe, Same, Sources};
 use std::path::PathBuf;
 
 /// Files that are kept open, at most: a process may have about a thousand.
@@ -129,7 +129,7 @@ impl Merged {
 /// How rows become those of one cloud. Rows, count and bounds of the layout are put in later.
 struct Plan {
     layout: Layout,
-    recipes: Vec<Recipe>,
+    recipes: Vec<Box<dyn Recipe>>,
 }
 
 fn plan(scans: &[Scan], name: &str) -> Result<Plan, Error> {
@@ -149,7 +149,10 @@ fn plan(scans: &[Scan], name: &str) -> Result<Plan, Error> {
         let head = crate::Cloud { crs, warnings, ..head };
         let stride = scans[0].stride().unwrap_or(0);
         let layout = Layout { head, rows: Rows::Stride(0), count: 0, stride, bounds: None };
-        return Ok(Plan { layout, recipes: scans.iter().map(|_| Recipe::Same).collect() });
+        return Ok(Plan {
+            layout,
+            recipes: scans.iter().map(|_| Box::new(Same) as Box<dyn Recipe>).collect(),
+        });
     }
     columns::plan(scans, crs, warnings)
 }

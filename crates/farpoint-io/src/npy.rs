@@ -13,7 +13,9 @@ pub(crate) use arrays::write_archive;
 pub use arrays::{Array, Values};
 pub(crate) use layout::layout;
 pub(crate) use numbers::numbers;
-pub(crate) use write::{header_of_indices, one_column, same_header, write};
+pub(crate) use write::{
+    header, header_of_indices, length_of_header, one_column, parts_of_header, same_header, write,
+};
 
 use crate::cloud::Cloud;
 use crate::column::{Column, Scalar};

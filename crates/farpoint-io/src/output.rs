@@ -157,7 +157,7 @@ pub(crate) fn output_format(path: &Path, options: &WriteOptions) -> Result<Forma
     })
 }
 
-fn encode(
+pub(crate) fn encode(
     name: &str,
     cloud: &Cloud,
     rows: &[usize],

@@ -6,7 +6,7 @@
 mod layout;
 mod write;
 
-pub(crate) use layout::layout;
+pub(crate) use layout::{layout, lines};
 pub(crate) use write::{kept_header, write};
 
 use crate::cloud::Cloud;

@@ -8,7 +8,7 @@ mod layout;
 mod rows;
 mod write;
 
-pub(crate) use layout::layout;
+pub(crate) use layout::{layout, lines};
 pub(crate) use rows::coordinates;
 pub(crate) use write::{same_header, write};
 

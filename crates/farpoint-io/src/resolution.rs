@@ -35,7 +35,7 @@ pub(crate) fn step_text(step: f64) -> String {
 
 /// Digits after the decimal point of the numbers of an axis, at most [`MOST_DECIMALS`]; `None` if
 /// they have more.
-fn decimals(coordinates: &Coordinates, axis: usize, rows: &[usize]) -> Option<u32> {
+pub(crate) fn decimals(coordinates: &Coordinates, axis: usize, rows: &[usize]) -> Option<u32> {
     let has = |row: usize, digits: u32| {
         let power = 10f64.powi(digits as i32);
         match coordinates {

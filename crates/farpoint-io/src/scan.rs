@@ -1,5 +1,6 @@
 //! A file whose rows are read in parts, with memory for a part alone.
 
+mod convert;
 mod load;
 mod open;
 mod part;
@@ -18,7 +19,8 @@ use crate::filter::Filter;
 use crate::format::Format;
 use crate::header::Header;
 use crate::layout::{self, Layout};
-use crate::{las, npy, pcd, ply};
+use crate::lines::Piece;
+use crate::{las, npy, pcd, ply, text};
 use place::Handle;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -28,9 +30,12 @@ use std::thread;
 /// Bytes of the rows of a part, where that can be chosen.
 const PART: usize = 1 << 20;
 
+/// Bytes of memory of a line's place and coordinates.
+const LINE: u64 = 40;
+
 /// A file that can be read in parts: how many rows it has, and where they are. LAS, LAZ (and so COPC),
-/// binary PLY and PCD, NPY and raw files are read a part at a time; files of other formats are held
-/// in memory.
+/// binary PLY and PCD, NPY and raw files are read a part at a time; text, ascii PLY and PCD only if they are
+/// large, for that takes a pass over the file first; files of other formats are held in memory.
 ///
 /// ```no_run
 /// use farpoint_io::{ReadOptions, Scan};
@@ -164,6 +169,7 @@ impl Scan {
     /// Bytes of a stored row; `None` where rows differ, or are in memory.
     pub fn stride(&self) -> Option<usize> {
         match &self.source {
+            Source::Parts { layout: Layout { rows: layout::Rows::Lines(_), .. }, .. } => None,
             Source::Parts { layout, .. } => Some(layout.stride),
             Source::Whole(_) => None,
         }
@@ -205,6 +211,12 @@ impl Scan {
 
     /// Bytes of memory that reading takes on each thread, at most.
     pub fn memory_a_part(&self) -> u64 {
+        if let Source::Parts { layout: Layout { rows: layout::Rows::Lines(lines), .. }, .. } =
+            &self.source
+        {
+            let size = |piece: &Piece| 2 * piece.length as u64 + LINE * piece.rows as u64;
+            return lines.pieces.iter().map(size).max().unwrap_or(0);
+        }
         if let Source::Parts { layout: Layout { rows: layout::Rows::Parts(parts), .. }, .. } =
             &self.source
         {
@@ -284,6 +296,7 @@ fn coordinates(
         },
         Header::Npy(header) => npy::coordinates(table, count, header.plain).map(|found| found.0),
         Header::Pcd(_) => pcd::coordinates(table, count),
+        Header::Text(_) => text::coordinates(table, count),
         _ => ply::coordinates(table, count),
     }
 }
@@ -298,6 +311,9 @@ fn starts(layout: &Layout) -> Vec<u64> {
         }
         layout::Rows::Chunks(chunks) => starts.extend(ends(chunks.points())),
         layout::Rows::Parts(parts) => starts.extend(ends(parts.points())),
+        layout::Rows::Lines(lines) => {
+            starts.extend(ends(lines.pieces.iter().map(|piece| piece.rows).collect()));
+        }
     }
     starts
 }

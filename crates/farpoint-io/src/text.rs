@@ -4,11 +4,13 @@
 
 mod head;
 mod label;
+mod layout;
 mod lines;
 mod names;
 mod pts;
 mod write;
 
+pub(crate) use layout::{coordinates, layout};
 pub(crate) use lines::looks_like_points;
 pub(crate) use write::write;
 
@@ -39,33 +41,53 @@ pub(crate) fn read(
     let mut head = head::find(&bytes, options.xyz.as_ref())?;
     head.header.style = TextStyle::of(Path::new(name));
     let (points, rows) = points(&bytes, &head)?;
-    if let Some(promised) = head.promised.filter(|&n| n != points.len()) {
-        let what =
-            format!("the first line promises {promised} points, the file has {}", points.len());
-        return Err(Fault::truncated(what).at(Place::Line(1)));
-    }
+    check_count(&head, points.len())?;
     let lines = rows.iter().map(|&(start, end)| &bytes[start..end]);
     if head.is_guess && head.is_pts() {
         head.names = pts::names(lines, head.columns);
     } else if head.is_guess {
         label::refuse(lines, head.columns)?;
     }
+    let whole = 0..bytes.len();
+    let store = Store::Lines { bytes: Part::of(bytes, whole), spans: rows, split: Split::Any };
+    let xyz = head.axes.columns;
+    let table = Table { slots: slots(&head), store, big_endian: false, xyz };
+    Ok(cloud_of(head, Coordinates::F64(points), table))
+}
+
+/// An error if the first line promises another number of points.
+fn check_count(head: &Head, count: usize) -> Result<(), Fault> {
+    match head.promised.filter(|&promised| promised != count) {
+        None => Ok(()),
+        Some(promised) => {
+            let what = format!("the first line promises {promised} points, the file has {count}");
+            Err(Fault::truncated(what).at(Place::Line(1)))
+        }
+    }
+}
+
+fn slots(head: &Head) -> Vec<Slot> {
+    let slots = head.slot_names().into_iter().enumerate();
+    slots.map(|(i, name)| Slot::new(name, Scalar::F64, i)).collect()
+}
+
+fn cloud_of(head: Head, coordinates: Coordinates, table: Table) -> Cloud {
     let description = match head.header.style {
         TextStyle::Pts => "text (PTS)".into(),
         _ => format!("text, {} columns", head.columns),
     };
-    let slots = head.slot_names().into_iter().enumerate();
-    let slots = slots.map(|(i, name)| Slot::new(name, Scalar::F64, i)).collect();
-    let whole = 0..bytes.len();
-    let store = Store::Lines { bytes: Part::of(bytes, whole), spans: rows, split: Split::Any };
-    let table = Table { slots, store, big_endian: false, xyz: head.axes.columns };
     let header = Header::Text(head.header);
-    let coordinates = Coordinates::F64(points);
     let mut cloud = Cloud::from_table(Format::Text, description, coordinates, table, header);
     if head.axes.degrees {
         cloud.warnings.push(degrees::WARNING.into());
     }
-    Ok(cloud)
+    cloud
+}
+
+/// The places of lines that are points, without their line ends.
+fn points_among(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let lines = spans_within(bytes, 0..bytes.len());
+    lines.filter(|&(start, end)| !is_comment(&bytes[start..end])).collect()
 }
 
 /// The points of all lines, with the places of those.

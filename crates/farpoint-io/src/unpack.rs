@@ -3,9 +3,7 @@
 use crate::error::Error;
 use crate::memory;
 use flate2::read::MultiGzDecoder;
-use std::borrow::Cow;
 use std::io::Read;
-use std::path::{Path, PathBuf};
 
 /// What a packed file starts with.
 const MAGIC: &[u8] = b"\x1f\x8b\x08";
@@ -15,14 +13,6 @@ const STEP: u64 = 64 << 20;
 /// Whether bytes are packed.
 pub(crate) fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
-}
-
-/// A name without the ending of packed files.
-pub(crate) fn plain_name(path: &Path) -> Cow<'_, Path> {
-    match path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
-        true => Cow::Owned(PathBuf::from(path.file_stem().unwrap_or_default())),
-        false => Cow::Borrowed(path),
-    }
 }
 
 /// Bytes that the last packed part says it holds, modulo 4 GiB.

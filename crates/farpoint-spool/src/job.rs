@@ -16,8 +16,8 @@ pub struct Job {
     pub drop_zeros: bool,
     /// Whether double coordinates are sampled in single precision, relative to their minimum corner.
     pub single: bool,
-    /// Bytes of memory to plan with. More is taken where many undecided points lie along the borders of tiles, as in
-    /// volumes, and where the allocator keeps what is freed: see docs/scale.md for what was measured.
+    /// Bytes of memory that the process may take. More is taken where the allocator keeps what is freed: see
+    /// docs/scale.md for what was measured.
     pub memory: u64,
     /// The folder of the spool; one beside the output unless set, which is removed in any case.
     pub spool: Option<PathBuf>,

@@ -13,10 +13,10 @@ const PROCESS: u64 = 24 << 20;
 const USED: u64 = 7;
 /// The least that is worked with.
 const LEAST: u64 = 24 << 20;
-/// Bytes of a candidate of a band, with what decides about it.
-const CANDIDATE: u64 = 160;
-/// Bytes of an undecided point of another tile: as it is kept, told, and looked at.
-const CARRIED: u64 = 128;
+/// Bytes of a candidate of a band, with what decides about it; of float32, and of float64.
+const CANDIDATE: [u64; 2] = [160, 260];
+/// Bytes of an undecided point of another tile: as it is kept, told, and looked at. The same.
+const CARRIED: [u64; 2] = [128, 224];
 /// Bytes of a page that stays in memory.
 const CACHED_PAGE: u64 = 256 * 32;
 
@@ -29,7 +29,7 @@ pub(crate) struct Shares {
     pub(crate) tile: u64,
     /// Candidates of a band, at most.
     pub(crate) candidates: u64,
-    /// Undecided points that are carried from tile to tile, about.
+    /// Undecided points that are carried from tile to tile, and half of what tiles must tell each other.
     pub(crate) carried: u64,
     /// Pages that stay in memory, of all tiles.
     pub(crate) pages: u64,
@@ -64,6 +64,7 @@ impl Shares {
             false => scan.transforms().map_or(Stored::Double, Stored::Integers),
         };
         let number = if stored.is_single() { 4 } else { 8 };
+        let wide = usize::from(!stored.is_single());
         // While it is put in order: as it was scattered, and coordinates with their place.
         let ordering = (3 * stored.size() + ROW) as u64 + 4 * number;
         let sampling = if stored.is_single() { 30 } else { 48 };
@@ -72,8 +73,8 @@ impl Shares {
         Ok(Shares {
             readers: (work / 2 / part.max(1)).clamp(1, threads as u64) as usize,
             tile: sizes.tile.unwrap_or(tile).max(1),
-            candidates: sizes.candidates.unwrap_or(work / 4 / CANDIDATE).max(1),
-            carried: work / 2 / CARRIED,
+            candidates: sizes.candidates.unwrap_or(work / 4 / CANDIDATE[wide]).max(1),
+            carried: work / 2 / CARRIED[wide],
             pages: work / 8 / CACHED_PAGE,
             sorting: sizes.sorting.unwrap_or(work / 3).max(1),
             converting: work / 4 * 3,

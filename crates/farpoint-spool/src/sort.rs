@@ -67,14 +67,15 @@ impl<'a> Rows<'a> {
     pub(crate) fn fetch(
         self,
         path: &Path,
-        stride: usize,
+        width: usize,
         memory: u64,
         threads: usize,
         going_on: &(dyn Fn() -> Result<(), Error> + Sync),
     ) -> Result<Records, Error> {
         let Rows { scan, groups, extents, count, .. } = self;
         let (file, _, runs) = extents.finish()?;
-        let bytes = count * (2 * stride + ROW) as u64;
+        let stride = scan.stride();
+        let bytes = count * (2 * width + ROW) as u64;
         let each = count.div_ceil(bytes.div_ceil(memory.max(1)).max(1)).max(1);
         let ranges = count.div_ceil(each) as usize;
         let extents = Extents::create(path, ranges, EXTENT)?;
@@ -89,7 +90,7 @@ impl<'a> Rows<'a> {
                 let from = pairs.partition_point(|pair| pair.0 < first);
                 let to = pairs.partition_point(|pair| pair.0 < first + rows.len() as u64);
                 let record = |row: u64| rows.stored((row - first) as usize);
-                place(&pairs[from..to], each, &extents, record)
+                place(&pairs[from..to], each, &extents, (record, stride.is_none()))
             })?;
         }
         let (file, _, runs) = extents.finish()?;
@@ -114,7 +115,7 @@ fn place<'r>(
     pairs: &[(u64, u64)],
     each: u64,
     extents: &Extents,
-    record: impl Fn(u64) -> &'r [u8],
+    (record, lines): (impl Fn(u64) -> &'r [u8], bool),
 ) -> Result<(), Error> {
     let mut pairs = pairs.to_vec();
     pairs.sort_by_key(|pair| pair.1 / each);
@@ -123,7 +124,11 @@ fn place<'r>(
         bytes.clear();
         for &(row, place) in some {
             bytes.extend(row_bytes(place));
-            bytes.extend_from_slice(record(row));
+            let record = record(row);
+            if lines {
+                bytes.extend((record.len() as u32).to_le_bytes());
+            }
+            bytes.extend_from_slice(record);
         }
         extents.append((some[0].1 / each) as usize, &bytes)?;
     }
@@ -138,7 +143,8 @@ pub(crate) struct Records {
     /// Records of a range.
     each: u64,
     count: u64,
-    stride: usize,
+    /// Bytes of a record; `None` if they are lines, which come with their lengths.
+    stride: Option<usize>,
 }
 
 impl Records {
@@ -152,18 +158,38 @@ impl Records {
         first..self.count.min(first + self.each)
     }
 
-    /// The records of a range, in order.
+    /// The records of a range, in order; lines each with a line feed.
     pub(crate) fn range(&self, range: usize) -> Result<Vec<u8>, Error> {
         let (run, places) = (&self.runs[range], self.places(range));
         let mut bytes = vec![0; run.length as usize];
         let read = run.read(&self.file, EXTENT, 0, &mut bytes);
         read.map_err(|source| Error::read(&self.path, source))?;
-        let mut out = vec![0; (places.end - places.start) as usize * self.stride];
-        for placed in bytes.chunks_exact(ROW + self.stride) {
+        let Some(stride) = self.stride else { return Ok(lines(&bytes, &places)) };
+        let mut out = vec![0; (places.end - places.start) as usize * stride];
+        for placed in bytes.chunks_exact(ROW + stride) {
             let Some((&place, record)) = placed.split_first_chunk() else { continue };
-            let at = (row_of(place) - places.start) as usize * self.stride;
-            out[at..at + self.stride].copy_from_slice(record);
+            let at = (row_of(place) - places.start) as usize * stride;
+            out[at..at + stride].copy_from_slice(record);
         }
         Ok(out)
     }
+}
+
+/// Lines in the order of their places, each with a line feed.
+fn lines(bytes: &[u8], places: &Range<u64>) -> Vec<u8> {
+    let mut found = vec![&bytes[..0]; (places.end - places.start) as usize];
+    let (mut rest, mut length) = (bytes, 0);
+    while let Some((&place, after)) = rest.split_first_chunk::<ROW>() {
+        let Some((&size, after)) = after.split_first_chunk() else { break };
+        let (line, after) = after.split_at((u32::from_le_bytes(size) as usize).min(after.len()));
+        found[(row_of(place) - places.start) as usize] = line;
+        length += line.len() + 1;
+        rest = after;
+    }
+    let mut out = Vec::with_capacity(length);
+    for line in found {
+        out.extend_from_slice(line);
+        out.push(b'\n');
+    }
+    out
 }

@@ -29,16 +29,23 @@ pub(crate) fn check(
     shares: &Shares,
 ) -> Result<(), Error> {
     let Some((path, options)) = outputs.points else { return Ok(()) };
-    if scan.copies_rows(path, options)? {
+    let held = scan.cloud().is_some();
+    if held || scan.copies_rows(path, options)? || scan.writes_blocks(path, options)? {
         return Ok(());
     }
-    let Some(stride) = scan.stride() else { return Ok(()) };
+    let stride = width(scan);
     // How many rows a spacing gives is not known before.
     let count = match job.amount {
         farpoint::Amount::Spacing(_) => 0,
         amount => amount.limit(scan.len() as usize).unwrap_or(0) as u64,
     };
     converted(scan, count, stride, shares)
+}
+
+/// Bytes of a stored row, about.
+fn width(scan: &Scan) -> usize {
+    let line = || scan.bytes().div_ceil(scan.len().max(1)) as usize;
+    scan.stride().unwrap_or_else(line)
 }
 
 /// Whether so many rows can be converted in memory.
@@ -78,19 +85,28 @@ pub(crate) fn outputs(
     if let Some(cloud) = work.scan.cloud() {
         return whole(cloud, &path, to, options);
     }
-    let Some(stride) = work.scan.stride() else { return Ok(Vec::new()) };
+    let width = width(work.scan);
     let copies = work.scan.copies_rows(to, options)?;
-    if !copies {
-        converted(work.scan, count, stride, &work.shares)?;
+    let blocks = !copies && count > 0 && work.scan.writes_blocks(to, options)?;
+    if !copies && !blocks {
+        converted(work.scan, count, width, &work.shares)?;
     }
-    let sorting = work.shares.sorting / 2;
+    let sorting = match blocks {
+        // A range is written at a time.
+        true => work.shares.sorting.min(2 * work.shares.converting / CONVERTED),
+        false => work.shares.sorting / 2,
+    };
     let mut rows = Rows::new(work.scan, &work.folder.file("by-row"), count, sorting)?;
     let mut list = List::open(&path)?;
     while let Some(some) = list.next()? {
         some.into_iter().try_for_each(|row| rows.push(row))?;
     }
     let (readers, records) = (work.shares.readers, work.folder.file("records"));
-    let records = rows.fetch(&records, stride, sorting, readers, &|| Ok(()))?;
+    let records = rows.fetch(&records, width, sorting, readers, &|| Ok(()))?;
+    if blocks {
+        let counts = (count, records.ranges(), readers);
+        return work.scan.write_blocks(to, options, counts, |range| records.range(range));
+    }
     let mut range = 0;
     let mut next = || {
         let found = (range < records.ranges()).then(|| records.range(range)).transpose()?;
@@ -100,7 +116,7 @@ pub(crate) fn outputs(
     if copies {
         return work.scan.write_stored(to, options, count, next);
     }
-    let mut all = Vec::with_capacity(count as usize * stride);
+    let mut all = Vec::with_capacity(count as usize * width);
     while let Some(more) = next()? {
         all.extend(more);
     }

@@ -70,7 +70,13 @@ fn through_the_disk(
     job: &Job,
     out: &str,
 ) -> Result<(Sampled, Vec<u8>, Vec<u8>), Error> {
-    let scan = Scan::open(path, &ReadOptions::default(), Some(job.memory))?;
+    // So little that text is read in pieces; what can't be read in parts is held.
+    let scan = match Scan::open(path, &ReadOptions::default(), Some(1)) {
+        Err(farpoint_io::Error::NotInParts { .. }) => {
+            Scan::open(path, &ReadOptions::default(), Some(job.memory))?
+        }
+        found => found?,
+    };
     let options = WriteOptions::default();
     let (points, rows) = (folder.join(out), folder.join("rows.npy"));
     let outputs = Outputs { points: Some((&points, &options)), indices: Some(&rows) };
@@ -124,6 +130,15 @@ fn every_format() {
         ("c.pcd", &single, &ascii, "o.xyz"),
         ("a.xyz", &double, &plain, "o.xyz"),
         ("b.csv", &single, &plain, "o.las"),
+        ("b.csv", &single, &plain, "o.csv"),
+        ("b.csv", &single, &plain, "p.ply"),
+        ("a.xyz", &double, &plain, "p.npy"),
+        ("a.laz", &double, &plain, "p.csv"),
+        ("a.laz", &double, &plain, "p.pts"),
+        ("a.laz", &double, &plain, "p.npy"),
+        ("a.ply", &single, &plain, "p.pcd"),
+        ("c.ply", &single, &ascii, "p.xyz"),
+        ("d.pts", &single, &plain, "p.pts"),
     ];
     for (name, cloud, options, out) in files {
         let path = save(folder.path(), name, cloud, options);

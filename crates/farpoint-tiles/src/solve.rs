@@ -23,6 +23,12 @@ const CELL: f64 = 6.0;
 /// Numbers in the widest vector.
 const LANES: usize = 16;
 
+/// Points of the grid, before and after a candidate, that are asked first whether they block it.
+const ASKED_FIRST: usize = 8 * LANES;
+
+/// They are asked if more than one point in so many is held.
+const FEW_HELD: usize = 16;
+
 /// An undecided point.
 #[derive(Clone, Copy)]
 pub(crate) struct Candidate<T> {
@@ -52,6 +58,7 @@ pub(crate) struct Solver<T: Scalar> {
     live: Vec<T>,
     index: Vec<u64>,
     held: Vec<bool>,
+    held_count: usize,
     /// Place of each candidate in the list.
     places: Vec<u32>,
     queue: Queue<T>,
@@ -66,8 +73,8 @@ impl<T: Scalar> Solver<T> {
         let cells = Cells::new([T::ZERO; 3], [T::ZERO; 3], T::INFINITY, CELL);
         let (at, live, index, held, places) = Default::default();
         let (queue, hits, runs, chosen) = (Queue::new(), Vec::new(), Vec::new(), Vec::new());
-        let grid = Grid::new(cells);
-        Self { level, grid, at, live, index, held, places, queue, hits, runs, chosen }
+        let (grid, held_count) = (Grid::new(cells), 0);
+        Self { level, grid, at, live, index, held, held_count, places, queue, hits, runs, chosen }
     }
 
     /// Decides what can be decided. Candidates get their new distances; those that are chosen or fall to 0
@@ -124,6 +131,7 @@ impl<T: Scalar> Solver<T> {
         self.live.resize(n, T::ZERO);
         self.index.resize(n, 0);
         self.held.resize(n, false);
+        self.held_count = candidates.iter().filter(|candidate| candidate.held).count();
         for (candidate, &place) in candidates.iter().zip(&self.places) {
             let place = place as usize;
             let Candidate { entry, held, .. } = candidate;
@@ -167,13 +175,74 @@ impl<T: Scalar> Solver<T> {
     #[inline(always)]
     fn decide<S: Simd<T>>(&mut self, simd: S, band: &Band<'_, T>, key: Key, value: T, place: u32) {
         let at = [0, 1, 2].map(|a| self.at[a][place as usize]);
-        if band.ahead.blocks(at, value) || self.search(simd, at, key, value, Some(place)) {
+        if band.ahead.blocks(at, value)
+            || self.is_blocked_nearby(simd, at, key, value, place as usize)
+            || self.search(simd, at, key, value, Some(place))
+        {
             self.held[place as usize] = true;
+            self.held_count += 1;
             return;
         }
         self.lower();
         self.live[place as usize] = T::ZERO - value;
         self.chosen.push(place);
+    }
+
+    /// Whether a point of the same part of the grid blocks a candidate. Where most are blocked, as along the borders of
+    /// tiles in dense places, this finds out without a search through thousands of points.
+    #[inline(always)]
+    fn is_blocked_nearby<S: Simd<T>>(
+        &self,
+        simd: S,
+        at: [T; 3],
+        key: Key,
+        value: T,
+        place: usize,
+    ) -> bool {
+        let n = self.live.len();
+        if self.held_count < n / FEW_HELD {
+            return false;
+        }
+        let (center, bound) = (at.map(|x| simd.splat(x)), simd.splat(value));
+        let (start, end) = (place.saturating_sub(ASKED_FIRST), (place + ASKED_FIRST).min(n));
+        (start..end).step_by(S::LANES).any(|first| {
+            let mut near = self.near(simd, first, end, center, bound);
+            while near != 0 {
+                let other = first + near.trailing_zeros() as usize;
+                near &= near - 1;
+                if self.live[other] > T::ZERO && self.comes_before(other, key, value) {
+                    return true;
+                }
+            }
+            false
+        })
+    }
+
+    /// Whether a held point comes before a candidate by the value that is known of it.
+    #[inline(always)]
+    fn comes_before(&self, held: usize, key: Key, value: T) -> bool {
+        let live = self.live[held];
+        self.held[held] && (live > value || live == value && self.index[held] < key.index())
+    }
+
+    /// The lanes of a vector of points that are nearer than a distance.
+    #[inline(always)]
+    fn near<S: Simd<T>>(
+        &self,
+        simd: S,
+        first: usize,
+        end: usize,
+        center: [S::V; 3],
+        bound: S::V,
+    ) -> u32 {
+        let square = |a: usize| {
+            let difference = simd.sub(load(simd, &self.at[a][first..]), center[a]);
+            simd.mul(difference, difference)
+        };
+        let distance = simd.add(simd.add(square(0), square(1)), square(2));
+        let left = end - first;
+        let lanes = if left >= S::LANES { u32::MAX } else { (1 << left) - 1 };
+        simd.lt(distance, bound) & lanes
     }
 
     fn lower(&mut self) {
@@ -200,14 +269,7 @@ impl<T: Scalar> Solver<T> {
         for &(start, end) in &self.runs {
             let (start, end) = (start as usize, end as usize);
             for first in (start..end).step_by(S::LANES) {
-                let square = |a: usize| {
-                    let difference = simd.sub(load(simd, &self.at[a][first..]), center[a]);
-                    simd.mul(difference, difference)
-                };
-                let distance = simd.add(simd.add(square(0), square(1)), square(2));
-                let left = end - first;
-                let lanes = if left >= S::LANES { u32::MAX } else { (1 << left) - 1 };
-                let mut near = simd.lt(distance, bound) & lanes;
+                let mut near = self.near(simd, first, end, center, bound);
                 while near != 0 {
                     let place = first + near.trailing_zeros() as usize;
                     near &= near - 1;
@@ -215,9 +277,7 @@ impl<T: Scalar> Solver<T> {
                     if live <= T::ZERO || own == Some(place) {
                         continue;
                     }
-                    if self.held[place]
-                        && (live > value || live == value && self.index[place] < key.index())
-                    {
+                    if self.comes_before(place, key, value) {
                         // It comes before. What it will be lowered to is not known here.
                         if own.is_some() {
                             return true;

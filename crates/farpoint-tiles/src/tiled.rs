@@ -22,7 +22,8 @@ impl<T: Scalar> Tiled<T> {
     /// Cuts the usable points of a cloud of up to three axes into so many tiles of about equally many points.
     ///
     /// # Errors
-    /// If a row holds NaN or infinity and is not to be left out, and if there are more than three axes.
+    /// If a row holds NaN or infinity and is not to be left out, if there are more than three axes, and if the
+    /// points are some rows of a cloud ([`farpoint::Selected`]).
     ///
     /// # Panics
     /// If no tile is asked for or `page_points` is no multiple of 64.
@@ -40,6 +41,11 @@ impl<T: Scalar> Tiled<T> {
         }
         if n >= u32::MAX as usize {
             return Err(farpoint::Error::TooManyPoints(n).into());
+        }
+        if cloud.subset().is_some() {
+            let what =
+                "tiles are of whole clouds, and some rows of one are given; gather them first";
+            return Err(Error::Mismatch(what.into()));
         }
         let at = |row: usize| {
             std::array::from_fn(|a| if a < dim { cloud.coordinate(row, a) } else { T::ZERO })

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Setup, check, check_both, integers, uniform};
-use farpoint::{Amount, Start};
+use farpoint::{Amount, BadRows, Sampler, Start};
 use farpoint_generate::{Kind, generate};
-use farpoint_tiles::Mode;
+use farpoint_tiles::{Local, Mode, Tiled, sample};
 
 #[test]
 fn any_number_of_tiles() {
@@ -85,4 +85,40 @@ fn little_room_for_what_is_carried() {
         }
     }
     assert!(again > 10 && deep > 50, "{again} begun anew, {deep} deep bands");
+}
+
+/// So many points a tile that what lowers them is looked through for spans of parts first; among them one that is not full.
+#[test]
+fn tiles_of_many_parts() {
+    let truth = |cloud: &[[f32; 3]], ratio| {
+        let sample = Sampler::new(Amount::Ratio(ratio)).sample(cloud).unwrap();
+        (sample.indices, sample.squared_distances)
+    };
+    for (kind, points, ratio) in [(Kind::Room, 300_001, 0.05), (Kind::Lattice, 289_000, 0.02)] {
+        let cloud = generate(kind, points, 3);
+        let (indices, distances) = truth(&cloud, ratio);
+        for (tiles, threads, page_points) in [(1, false, 256), (1, true, 64), (3, false, 256)] {
+            let amount = Amount::Ratio(ratio);
+            let setup = Setup { tiles, threads, page_points, amount, ..Setup::default() };
+            let tiled = Tiled::new(&cloud, BadRows::Error, tiles, page_points).unwrap();
+            let options = setup.options().threads(threads);
+            let mut workers = Local(tiled.workers(options));
+            let found = sample(setup.plan(&tiled), tiled.tiles(), &mut workers).unwrap();
+            assert!(found.indices.iter().map(|&row| row as usize).eq(indices.iter().copied()));
+            assert_eq!(found.squared_distances, distances, "{setup:?}");
+        }
+    }
+}
+
+/// Nearly all points of dense tiles are blocked at first: they ask those beside them.
+#[test]
+fn dense_places_along_the_borders_of_tiles() {
+    for gather in [256, u64::MAX] {
+        for kind in [Kind::Lidar, Kind::Clusters] {
+            let cloud = generate(kind, 12_000, 9);
+            for deep in [0.25, 0.5] {
+                check(&cloud, Setup { tiles: 8, deep, gather, ..Setup::default() });
+            }
+        }
+    }
 }

@@ -56,9 +56,14 @@ fn amount() -> impl Strategy<Value = Amount> {
 
 fn setup() -> impl Strategy<Value = Setup> {
     let start = prop_oneof![Just(Start::Index(0)), any::<u64>().prop_map(Start::Random)];
-    let how = (1usize..40, 1usize..5, any::<[bool; 3]>(), 0u32..12, 0u32..12, 0u32..16);
+    let how = (1usize..40, 1usize..5, any::<[bool; 4]>(), 0u32..12, 0u32..12, 0u32..16);
     (how, amount(), start, prop_oneof![Just(0.25), Just(0.6), Just(1.0), Just(0.02)]).prop_map(
-        |((tiles, pages, [sweep, resident, threads], most, narrow, room), amount, start, deep)| {
+        |(
+            (tiles, pages, [sweep, resident, threads, gather], most, narrow, room),
+            amount,
+            start,
+            deep,
+        )| {
             Setup {
                 tiles,
                 page_points: 64 * pages,
@@ -69,6 +74,7 @@ fn setup() -> impl Strategy<Value = Setup> {
                 cached_pages: pages,
                 threads,
                 deep,
+                gather: if gather { u64::MAX } else { u64::from(pages as u32) },
                 carried: if room > 12 { u64::MAX } else { 1 << room },
                 amount,
                 start,

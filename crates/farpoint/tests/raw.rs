@@ -200,6 +200,12 @@ fn what_does_not_fit_is_an_error_with_numbers() {
         refused(RawLayout::dense(3, huge));
         refused(RawLayout::dense(huge, huge));
         refused(RawLayout::dense(huge, 3).point_stride(isize::MIN).offset(isize::MAX));
+        for stride in [isize::MIN, isize::MAX] {
+            let far = RawLayout::dense(huge, huge).point_stride(stride).axis_stride(stride);
+            refused(far.offset(stride));
+            // SAFETY: it is refused, and nothing is read.
+            unsafe { RawPoints::<f64>::from_ptr(bytes.as_ptr(), far) }.unwrap_err();
+        }
         let beyond = RawLayout::dense(huge, 1);
         // SAFETY: it is refused, and nothing is read.
         unsafe { RawPoints::<f64>::from_ptr(bytes.as_ptr(), beyond) }.unwrap_err();

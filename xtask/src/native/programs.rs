@@ -52,7 +52,7 @@ pub(super) fn check(folder: &Path, skipped: &mut Vec<String>) -> Result<()> {
         command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
         // What the pool's threads keep until the process ends is reachable or possibly so.
         command.args(["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]);
-        command.arg(program).arg("no-fork");
+        command.arg(program).arg("slow");
         command
     })
 }

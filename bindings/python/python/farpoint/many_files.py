@@ -170,7 +170,10 @@ class open_batch:
 
     def left(self) -> list[LeftFile]:
         """The files that need work, the largest first."""
-        return [LeftFile(k, os.fspath(i), os.fspath(o), *rest) for k, i, o, *rest in self._batch.left()]
+        return [
+            LeftFile(k, os.fspath(i), os.fspath(o), at_fault, size)
+            for k, i, o, at_fault, size in self._batch.left()
+        ]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._batch, name)

@@ -96,7 +96,7 @@ def sample_file(
         raise RuntimeError(
             f"{path}: the process that sampled it has ended, perhaps for lack of memory; allow less by memory="
         )
-    return _row(str(path), str(output), answer.line, answer.seconds)
+    return _row(str(path), str(output), answer.line)
 
 
 def _limits(memory: int | str | None, spool: Path | None, resume: bool) -> Limits | None:
@@ -109,11 +109,10 @@ def _limits(memory: int | str | None, spool: Path | None, resume: bool) -> Limit
     return Limits(_arguments.size(memory, "memory"), None if spool is None else str(os.fspath(spool)), resume)
 
 
-def _row(path: str, output: str, line: str, seconds: float) -> FileSample:
-    told = json.loads(line)
-    if "error" in told:
-        raise ValueError(told["error"])
-    radius = told["covering_radius"]
-    return FileSample(
-        path, output, told["points"], told["samples"], float("inf") if radius is None else radius, seconds, None
-    )
+def _row(path: str, output: str, line: str) -> FileSample:
+    seconds, *told = json.loads(line)
+    if len(told) == 1:
+        raise ValueError(told[0])
+    points, samples, radius, _ = told
+    # JSON has no infinity.
+    return FileSample(path, output, points, samples, float("inf") if radius is None else radius, seconds, None)

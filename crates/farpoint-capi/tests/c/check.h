@@ -139,6 +139,12 @@ MAYBE_UNUSED static void obvious(const float *xyz, size_t count, size_t samples,
     free(distances);
 }
 
+/* Whether a tool makes everything slow: valgrind. A part of the checks is left out then, and fork, as
+ * the child of a process with threads is not followed by every tool. */
+MAYBE_UNUSED static int is_slow(int count, char **arguments) {
+    return count > 1 && strcmp(arguments[1], "slow") == 0;
+}
+
 MAYBE_UNUSED static int done(const char *name) {
     if (failures > 0) {
         fprintf(stderr, "%s: %d checks failed\n", name, failures);

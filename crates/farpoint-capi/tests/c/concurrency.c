@@ -199,13 +199,12 @@ static void forked(void) {
 int main(int count, char **arguments) {
     xyz = cloud_of(0, COUNT, 7);
     one_thread_starts_none();
-    calls_within_calls();
-    progress_and_canceling(1);
     progress_and_canceling(0);
-    progress_and_canceling(5);
-    several_callers();
-    /* Not under tools that do not follow a process with threads into its child. */
-    if (count < 2 || strcmp(arguments[1], "no-fork") != 0) {
+    if (!is_slow(count, arguments)) {
+        calls_within_calls();
+        progress_and_canceling(1);
+        progress_and_canceling(5);
+        several_callers();
         forked();
     }
     free(xyz);

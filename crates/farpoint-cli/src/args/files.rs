@@ -87,8 +87,8 @@ pub(crate) struct Rows {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Writing {
-    /// Format of the points written, if not by the output's name: ply, pcd, las, laz, npy, xyz, csv
-    /// or pts; for ply with :ascii, :binary or :binary-big-endian, for pcd with :ascii, :binary or
+    /// Format of the points written, if not by the output's name: ply, pcd, las, laz, e57, npy,
+    /// npz, bin, xyz, csv or pts; for ply with :ascii, :binary or :binary-big-endian, for pcd with :ascii, :binary or
     /// :compressed.
     #[arg(long, visible_alias = "to", value_name = "FORMAT[:ENCODING]")]
     format: Option<OutputFormat>,
@@ -143,6 +143,9 @@ impl Writing {
         }
         match self.precision.is_some() {
             true if las => Err(format!("--precision is not for {format}; --scale sets its step")),
+            true if format == Format::Raw => {
+                Err("--precision is not for raw float32; write NPY, or leave it out".into())
+            }
             true if format == Format::Text => {
                 Err("--precision is not for text, which holds any number; leave it out".into())
             }
@@ -319,7 +322,7 @@ mod tests {
         assert_eq!(parsed("pts").unwrap().style, Some(TextStyle::Pts));
         assert_eq!(parsed("text").unwrap().style, None);
         assert_eq!(parsed("xyz").unwrap().extension, "xyz");
-        assert!(parsed("e57").unwrap_err().starts_with("formats written: ply, pcd"));
+        assert!(parsed("ptx").unwrap_err().starts_with("formats written: ply, pcd"));
         assert!(parsed("las:ascii").unwrap_err().contains("leave out ':ascii'"));
         assert!(parsed("ply:compressed").unwrap_err().contains("ascii, binary, binary-big-endian"));
     }

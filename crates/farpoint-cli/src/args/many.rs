@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// Further inputs, and what is said about all of them.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Many files")]
 pub(crate) struct Many {
     /// More inputs: files, folders, patterns such as 'scans/**/*.laz', and lists of these (@list.txt).

@@ -229,9 +229,9 @@ mod tests {
             cloud(&[("red", make(0)), ("green", make(1)), ("blue", make(2))])
         };
         let rgb = |cloud: &Cloud| Attributes::of(cloud, &[0, 1]).rgb.expect("a color");
-        let wide = |k| Column::U16([[65_535, 0], [257, 514], [0, 65_535]][k].to_vec());
+        let wide = |k: usize| Column::U16([[65_535, 0], [257, 514], [0, 65_535]][k].to_vec());
         assert_eq!(rgb(&three(wide)), [255, 1, 0, 0, 2, 255]);
-        let share = |k| Column::F32([[1.0, 0.0], [0.5, 0.2], [0.0, f32::NAN]][k].to_vec());
+        let share = |k: usize| Column::F32([[1.0, 0.0], [0.5, 0.2], [0.0, f32::NAN]][k].to_vec());
         assert_eq!(rgb(&three(share)), [255, 128, 0, 0, 51, 0]);
         let packed = cloud(&[("rgb", Column::F32(vec![f32::from_bits(0x0010_2030); 2]))]);
         assert_eq!(rgb(&packed), [0x10, 0x20, 0x30, 0x10, 0x20, 0x30]);

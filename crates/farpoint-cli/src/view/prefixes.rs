@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn they_grow_from_one_to_all() {
-        assert_eq!(counts(0), []);
+        assert!(counts(0).is_empty());
         assert_eq!(counts(1), [1]);
         assert_eq!(counts(4), [1, 2, 3, 4]);
         let many = counts(1_000_000);

@@ -10,7 +10,7 @@ EXTENSIONS = {
     "PLY": ["ply"],
     "PCD": ["pcd"],
     "LAS, LAZ": ["las", "laz"],
-    "NPY": ["npy"],
+    "NPY": ["npy", "npz"],
     "text": ["xyz", "csv"],
     "PTS": ["pts"],
 }

@@ -88,11 +88,20 @@ def check_header(cloud):
 
 
 def read_npy(path):
-    array = np.load(path)
+    return of_array(np.load(path))
+
+
+def of_array(array):
     if array.dtype.names:
         return Output({name: array[name] for name in array.dtype.names})
     names = ["x", "y", "z"] + [f"column_{i}" for i in range(4, array.shape[1] + 1)]
     return Output(dict(zip(names, array.T)))
+
+
+def read_npz(path):
+    with np.load(path) as archive:
+        assert archive.files == ["points"]
+        return of_array(archive["points"])
 
 
 def read_csv(path):
@@ -133,6 +142,7 @@ READERS = {
     "las": read_las,
     "laz": read_las,
     "npy": read_npy,
+    "npz": read_npz,
     "csv": read_csv,
     "xyz": read_xyz,
     "pts": read_pts,

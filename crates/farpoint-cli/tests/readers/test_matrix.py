@@ -22,7 +22,7 @@ OUTPUT_OF = {e: output for output, extensions in matrix.EXTENSIONS.items() for e
 
 def case_of(made, name, extension):
     source, rows, out, done, _ = made.output(name, extension)
-    if source.row == "raw" and extension == "npy":
+    if source.row == "raw" and extension in ["npy", "npz"]:
         # A bare array: its columns are those of the file.
         names = ["x", "y", "z", "intensity", "ring"]
         out.columns = dict(zip(names, out.columns.values()))

@@ -43,7 +43,7 @@ fn one_shared<T: CudaScalar>(
 ) -> Result<Sample<T>, Error> {
     let mut part = watch.part(cloud.wanted());
     part.reach(0)?;
-    let sample = span::sample(shared, job, cloud, begin)?;
+    let sample = span::sample(shared, job, (cloud, shape(&[cloud])), begin)?;
     part.end()?;
     Ok(sample)
 }

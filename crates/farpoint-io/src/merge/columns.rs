@@ -81,7 +81,7 @@ pub(super) fn plan(
     let slots: Vec<Slot> = axes.into_iter().chain(fields).map(slot).collect();
     let recipe = |attributes: Vec<(String, Scalar)>| {
         let names = attributes.into_iter().map(|(name, _)| name).collect();
-        Recipe::Columns(Places { slots: slots.clone(), names })
+        Box::new(Places { slots: slots.clone(), names }) as Box<dyn Recipe>
     };
     let recipes = own.into_iter().map(recipe).collect();
     let head = Cloud { crs, warnings, scale: scale(scans), ..head(scans, slots, at, single) };
@@ -183,31 +183,28 @@ fn attributes(cloud: &Cloud, rows: &[usize], warn: &mut dyn FnMut(String)) -> Ve
     all
 }
 
-/// The rows of a part as records of the merged cloud.
-pub(super) fn records(
-    rows: &scan::Rows<'_>,
-    places: &Places,
-    stride: usize,
-) -> Result<Vec<u8>, Error> {
-    let points = rows.coordinates()?;
-    let (cloud, range) = rows.cloud();
-    let chosen: Vec<usize> = range.collect();
-    let mut found = attributes(&cloud, &chosen, &mut |_| {});
-    let mut out = vec![0; rows.len() * stride];
-    let all: Vec<usize> = (0..rows.len()).collect();
-    for (place, slot) in places.slots.iter().enumerate() {
-        let column = match place {
-            0..3 => Some(points.axis(place, &all)),
-            _ if !places.names.contains(&slot.name) => None,
-            _ => {
-                let own = found.iter().position(|a| a.name == slot.name);
-                own.map(|own| found.swap_remove(own).column)
-            }
-        };
-        let column = column.unwrap_or_else(|| missing(slot.kind, rows.len()));
-        column.cast(slot.kind).write_into(0, &mut out, stride, slot.offset, false);
+impl Recipe for Places {
+    fn records(&self, _: &Scan, rows: &scan::Rows<'_>, stride: usize) -> Result<Vec<u8>, Error> {
+        let points = rows.coordinates()?;
+        let (cloud, range) = rows.cloud();
+        let chosen: Vec<usize> = range.collect();
+        let mut found = attributes(&cloud, &chosen, &mut |_| {});
+        let mut out = vec![0; rows.len() * stride];
+        let all: Vec<usize> = (0..rows.len()).collect();
+        for (place, slot) in self.slots.iter().enumerate() {
+            let column = match place {
+                0..3 => Some(points.axis(place, &all)),
+                _ if !self.names.contains(&slot.name) => None,
+                _ => {
+                    let own = found.iter().position(|a| a.name == slot.name);
+                    own.map(|own| found.swap_remove(own).column)
+                }
+            };
+            let column = column.unwrap_or_else(|| missing(slot.kind, rows.len()));
+            column.cast(slot.kind).write_into(0, &mut out, stride, slot.offset, false);
+        }
+        Ok(out)
     }
-    Ok(out)
 }
 
 /// What stands where a file has no such attribute.

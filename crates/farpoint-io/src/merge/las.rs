@@ -1,7 +1,7 @@
 //! LAS and LAZ files as one: a point format that has the fields of all, the finest step, one offset.
 
 use super::decimal::{Axis, Misfit, Shift, axis};
-use super::sources::Recipe;
+use super::sources::{Recipe, Same};
 use super::{Plan, same_slots};
 use crate::coordinates::Coordinates;
 use crate::crs::Crs;
@@ -11,7 +11,7 @@ use crate::header::{Header, LasHeader};
 use crate::las::{self, Extra};
 use crate::layout::{Layout, Rows};
 use crate::resolution::step_text;
-use crate::scan::Scan;
+use crate::scan::{self, Scan};
 use crate::table::{Slot, Store};
 use std::cmp::Reverse;
 
@@ -48,13 +48,13 @@ pub(super) fn plan(
         axes.each_ref().map(|axis| axis.transform.0);
     [header.raw.x_offset, header.raw.y_offset, header.raw.z_offset] =
         axes.each_ref().map(|axis| axis.transform.1);
-    let recipe = |(number, file): (usize, &File<'_>)| {
+    let recipe = |(number, file): (usize, &File<'_>)| -> Box<dyn Recipe> {
         let shifts = axes.each_ref().map(|axis| axis.shifts[number]);
         let (own, length) = (slots_of(file), file.stride());
         let same = length == stride && same_slots(own, &slots);
         match same && shifts == [(1, 0); 3] {
-            true => Recipe::Same,
-            false => Recipe::Las(Records::new(own, length, &slots, same, shifts)),
+            true => Box::new(Same),
+            false => Box::new(Records::new(own, length, &slots, same, shifts)),
         }
     };
     let recipes = files.iter().enumerate().map(recipe).collect();
@@ -337,7 +337,7 @@ impl Records {
 
     /// The records in the layout of all, `stride` bytes each. An error is the row of a coordinate that 32
     /// bits don't hold.
-    pub(super) fn converted(&self, records: &[u8], stride: usize) -> Result<Vec<u8>, u64> {
+    fn converted(&self, records: &[u8], stride: usize) -> Result<Vec<u8>, u64> {
         let mut out = vec![0; records.len() / self.length * stride];
         let pairs = records.chunks_exact(self.length).zip(out.chunks_exact_mut(stride));
         for (row, (from, to)) in pairs.enumerate() {
@@ -351,6 +351,16 @@ impl Records {
             }
         }
         Ok(out)
+    }
+}
+
+impl Recipe for Records {
+    fn records(&self, file: &Scan, rows: &scan::Rows<'_>, stride: usize) -> Result<Vec<u8>, Error> {
+        self.converted(rows.records().unwrap_or_default(), stride).map_err(|row| {
+            let what = format!("row {} lies beyond what its header states", rows.first() + row);
+            let fix = "the tiles need a larger step: write them with --scale first";
+            Error::merge(file.name(), &what, fix)
+        })
     }
 }
 

@@ -1,25 +1,29 @@
 //! The rows of all files, part by part, in the layout of the merged cloud.
 
-use super::columns::{self, Places};
-use super::las::Records;
 use crate::error::Error;
 use crate::layout::{Layout, Parts};
-use crate::scan::Scan;
+use crate::scan::{Rows, Scan};
+use std::fmt::Debug;
 
 /// How the rows of a file become those of the cloud.
+pub(super) trait Recipe: Debug + Send + Sync {
+    /// The rows of a part of the file, `stride` bytes each.
+    fn records(&self, file: &Scan, rows: &Rows<'_>, stride: usize) -> Result<Vec<u8>, Error>;
+}
+
+/// As they are stored.
 #[derive(Debug)]
-pub(super) enum Recipe {
-    /// As they are stored.
-    Same,
-    /// Records of LAS.
-    Las(Records),
-    /// Columns of any file.
-    Columns(Places),
+pub(super) struct Same;
+
+impl Recipe for Same {
+    fn records(&self, _: &Scan, rows: &Rows<'_>, _: usize) -> Result<Vec<u8>, Error> {
+        Ok(rows.records().unwrap_or_default().to_vec())
+    }
 }
 
 #[derive(Debug)]
 pub(super) struct Sources {
-    files: Vec<(Scan, Recipe)>,
+    files: Vec<(Scan, Box<dyn Recipe>)>,
     /// A file and its part, for each part of the cloud.
     parts: Vec<(usize, usize)>,
     /// Bytes of a row.
@@ -27,7 +31,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    pub(super) fn new(scans: Vec<Scan>, recipes: Vec<Recipe>, layout: &Layout) -> Sources {
+    pub(super) fn new(scans: Vec<Scan>, recipes: Vec<Box<dyn Recipe>>, layout: &Layout) -> Sources {
         let all = |(file, scan): (usize, &Scan)| (0..scan.parts()).map(move |part| (file, part));
         let parts = scans.iter().enumerate().flat_map(all).collect();
         Sources { files: scans.into_iter().zip(recipes).collect(), parts, stride: layout.stride }
@@ -48,20 +52,7 @@ impl Parts for Sources {
     fn read(&self, part: usize) -> Result<Vec<u8>, Error> {
         let (file, part) = self.parts[part];
         let (scan, recipe) = &self.files[file];
-        let rows = scan.read(part)?;
-        match recipe {
-            Recipe::Same => Ok(rows.records().unwrap_or_default().to_vec()),
-            Recipe::Las(records) => {
-                let made = records.converted(rows.records().unwrap_or_default(), self.stride);
-                made.map_err(|row| {
-                    let what =
-                        format!("row {} lies beyond what its header states", rows.first() + row);
-                    let fix = "the tiles need a larger step: write them with --scale first";
-                    Error::merge(scan.name(), &what, fix)
-                })
-            }
-            Recipe::Columns(places) => columns::records(&rows, places, self.stride),
-        }
+        recipe.records(scan, &scan.read(part)?, self.stride)
     }
 
     fn memory(&self) -> u64 {

@@ -136,7 +136,7 @@ fn descr(fields: &[Field], added: &[Attribute], big_endian: bool) -> Result<DTyp
 }
 
 /// The magic, version and description, padded so that the values start at a multiple of 64.
-pub(super) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+pub(crate) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let shape = super::shape_words(shape);
     let mut text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
     // Version 1 counts to 65535, version 2 further, version 3 is UTF-8.
@@ -158,4 +158,24 @@ pub(super) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     }
     out.extend(text.bytes());
     out
+}
+
+/// Bytes of a header that [`header`] made.
+pub(crate) fn length_of_header(bytes: &[u8]) -> Option<usize> {
+    let four = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?) as usize);
+    let two = |at: usize| Some(usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?)));
+    match bytes.get(6)? {
+        1 => Some(10 + two(8)?),
+        _ => Some(12 + four(8)?),
+    }
+}
+
+/// The description and the shape in a header that [`header`] made.
+pub(crate) fn parts_of_header(head: &[u8]) -> Option<(String, Vec<usize>)> {
+    let text = String::from_utf8_lossy(head);
+    let (_, rest) = text.split_once("{'descr': ")?;
+    let (descr, rest) = rest.split_once(", 'fortran_order': ")?;
+    let (shape, _) = rest.split_once("'shape': (")?.1.split_once(')')?;
+    let sizes = shape.split(',').map(str::trim).filter(|size| !size.is_empty());
+    Some((descr.to_owned(), sizes.map(|size| size.parse().ok()).collect::<Option<_>>()?))
 }

@@ -3,8 +3,10 @@
 use super::{axes, cloud, coordinates, parsed, slots, too_many};
 use crate::error::Fault;
 use crate::layout::{Layout, Rows};
-use crate::table::{Store, Table};
+use crate::lines::{Lines, Wanted, filled, pieces};
+use crate::table::{Split, Store, Table};
 use pcd_rs::DataKind;
+use std::fs::File;
 
 /// Of a file of `length` bytes that starts so; `None` for text and for data compressed as a whole.
 pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault> {
@@ -24,4 +26,28 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
     let none = coordinates(&table, 0)?;
     let head = cloud(lines, &meta, none, table);
     Ok(Some(Layout { head, rows: Rows::Stride(at), count, stride, bounds: None }))
+}
+
+/// Of a file of text, found in a pass over it; `None` for others.
+pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fault> {
+    let (lines, meta, at) = parsed(start)?;
+    if meta.data != DataKind::Ascii {
+        return Ok(None);
+    }
+    let (slots, values) = slots(&meta, true)?;
+    let xyz = axes(&slots)?;
+    let wanted = Wanted { from: at as u64, spans: filled, skip: 0, most: meta.num_points };
+    let found = pieces(file, &wanted, |_| {})?;
+    let count: u64 = found.iter().map(|piece| piece.rows as u64).sum();
+    if count < meta.num_points {
+        return Err(too_many(&meta, count as usize));
+    }
+    let split = Split::Space;
+    let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split };
+    let table = Table { slots, store, big_endian: false, xyz };
+    let none = coordinates(&table, 0)?;
+    let head = cloud(lines, &meta, none, table);
+    let values = Some((values, false));
+    let lines = Lines { spans: filled, split, pieces: found, values };
+    Ok(Some(Layout { head, rows: Rows::Lines(lines), count, stride: 0, bounds: None }))
 }

@@ -4,7 +4,9 @@ use super::rows::{row_size, short};
 use super::{PlyEncoding, cloud, coordinates, parse_header, vertices};
 use crate::error::Fault;
 use crate::layout::{Layout, Rows};
-use crate::table::{Store, Table};
+use crate::lines::{Lines, Wanted, filled, pieces};
+use crate::table::{Split, Store, Table};
+use std::fs::File;
 
 /// Of a file of `length` bytes that starts so; `None` for text and for lists, whose rows are found only
 /// one after another.
@@ -30,4 +32,29 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
     let none = coordinates(&table, 0)?;
     let head = cloud(parsed, none, table);
     Ok(Some(Layout { head, rows: Rows::Stride(at), count, stride, bounds: None }))
+}
+
+/// Of a file of text, found in a pass over it; `None` for binary ones.
+pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fault> {
+    let parsed = parse_header(start)?;
+    if parsed.header.encoding != PlyEncoding::Ascii {
+        return Ok(None);
+    }
+    let (before, element, xyz) = vertices(&parsed)?;
+    let skip = before.iter().fold(0u64, |n, e| n.saturating_add(e.count as u64));
+    let (from, most) = (parsed.length as u64, element.count as u64);
+    let found = pieces(file, &Wanted { from, spans: filled, skip, most }, |_| {})?;
+    let count: u64 = found.iter().map(|piece| piece.rows as u64).sum();
+    if count < most {
+        return Err(short(element, count as usize));
+    }
+    let values = element.slots.iter().map(|s| s.count).sum();
+    let more = element.slots.iter().any(|s| s.list.is_some());
+    let split = Split::Space;
+    let store = Store::Lines { bytes: Vec::new().into(), spans: Vec::new(), split };
+    let table = Table { slots: element.slots.clone(), store, big_endian: false, xyz };
+    let none = coordinates(&table, 0)?;
+    let head = cloud(parsed, none, table);
+    let lines = Lines { spans: filled, split, pieces: found, values: Some((values, more)) };
+    Ok(Some(Layout { head, rows: Rows::Lines(lines), count, stride: 0, bounds: None }))
 }

@@ -1,10 +1,9 @@
-//! A cloud in memory of rows as they are stored: all rows of a file, or some.
+//! A cloud in memory of all rows of a file as they are stored.
 
-use super::{Scan, Source, coordinates};
+use super::{Scan, Source};
 use crate::cloud::Cloud;
 use crate::error::Error;
 use crate::memory;
-use crate::table::{Store, Table};
 use rayon::prelude::*;
 
 impl Scan {
@@ -17,6 +16,17 @@ impl Scan {
             Source::Whole(cloud) => return Ok(cloud.clone()),
             Source::Parts { layout, starts, .. } => (layout, starts),
         };
+        if self.stride().is_none() {
+            let mut stored = Vec::new();
+            for part in 0..self.parts() {
+                let rows = self.read(part)?;
+                for row in 0..rows.len() {
+                    stored.extend_from_slice(rows.stored(row));
+                    stored.push(b'\n');
+                }
+            }
+            return self.of_stored(stored);
+        }
         let stride = layout.stride;
         let place = if self.is_single() { size_of::<[f32; 3]>() } else { size_of::<[f64; 3]>() };
         memory::require(&self.name, self.len().saturating_mul((stride + place) as u64))?;
@@ -34,20 +44,5 @@ impl Scan {
             Ok::<(), Error>(())
         })?;
         self.of_stored(stored)
-    }
-
-    /// The cloud of rows that are given as they are stored, one after another.
-    pub(super) fn of_stored(&self, stored: Vec<u8>) -> Result<Cloud, Error> {
-        let (head, stride) = (self.head(), self.stride().expect("rows of one length"));
-        let count = stored.len() / stride.max(1);
-        let table = head.table.as_ref().map(|table| Table {
-            slots: table.slots.clone(),
-            store: Store::Records { bytes: stored.into(), stride },
-            ..table.clone()
-        });
-        let points = table.as_ref().map(|table| coordinates(head, table, count)).transpose();
-        let points = points.map_err(|fault| self.fault(fault))?;
-        let points = points.unwrap_or_else(|| head.coordinates.clone());
-        Ok(Cloud { table, coordinates: points, ..head.clone() })
     }
 }

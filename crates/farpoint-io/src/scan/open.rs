@@ -6,7 +6,9 @@ use crate::error::{Error, Fault};
 use crate::filter::Filter;
 use crate::format::Format;
 use crate::layout::{Layout, Rows};
-use crate::{ReadOptions, decode, degrees, detect, las, load, memory, npy, pcd, ply, raw, unpack};
+use crate::{
+    ReadOptions, decode, degrees, detect, las, load, memory, npy, pcd, ply, raw, text, unpack,
+};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
@@ -20,7 +22,8 @@ const WHOLE: u64 = 3;
 
 impl Scan {
     /// Opens a file: reads its header, and how many rows it has. A file that can't be read in parts is
-    /// read whole if that takes no more than `memory` bytes, as far as its length tells.
+    /// read whole if that takes no more than `memory` bytes, as far as its length tells. Text that would take more
+    /// is read once to see where its lines are (unless `memory` is 0).
     ///
     /// # Errors
     /// As [`crate::read`]; [`Error::NotInParts`] if the file would have to be read whole and is too
@@ -66,6 +69,16 @@ impl Scan {
             }
             let needed = packed.unwrap_or(0).max(length).saturating_mul(WHOLE);
             if let Some(limit) = memory.filter(|&limit| needed > limit) {
+                if limit > 0
+                    && packed.is_none()
+                    && let Some(layout) = in_lines(&mut file, length, format, &name, options)?
+                {
+                    let starts = starts(&layout);
+                    let source = Source::Parts { file: Handle::Open(file), layout, starts };
+                    let inputs = vec![name.clone()];
+                    let filter = Filter::default();
+                    return Ok(Scan { name, format, length, source, inputs, filter });
+                }
                 return Err(Error::NotInParts { name, format, needed, limit });
             }
         }
@@ -187,6 +200,40 @@ fn layout(
             raw::layout(length, read, name, options)
         }
         _ => Ok(None),
+    }
+}
+
+/// Where the rows of a text are, found in a pass over the file.
+fn in_lines(
+    file: &mut File,
+    length: u64,
+    format: Format,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Option<Layout>, Error> {
+    let fail = |source| Error::Read { name: name.to_owned(), source };
+    let mut size = HEAD.min(length);
+    loop {
+        let mut start = vec![0; size as usize];
+        read_at(file, &mut start, 0).map_err(fail)?;
+        let found = match format {
+            Format::Text => text::layout(file, &start, size == length, name, options),
+            Format::Ply => ply::lines(file, &start),
+            Format::Pcd => pcd::lines(file, &start),
+            _ => Ok(None),
+        };
+        match found {
+            // The header may go on.
+            Err(_) if size < length.min(LONGEST) => size = length.min(16 * size),
+            Err(Fault { io: Some(source), .. }) => return Err(fail(source)),
+            found => {
+                let mut found = found.map_err(|fault| fault.named(name, format))?;
+                if let Some(layout) = &mut found {
+                    warn_of_degrees(layout);
+                }
+                return Ok(found);
+            }
+        }
     }
 }
 

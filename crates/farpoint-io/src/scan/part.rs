@@ -53,6 +53,22 @@ impl Scan {
                 .map_err(|source| Error::Read { name: self.name.clone(), source })?;
             Ok(bytes)
         };
+        if let layout::Rows::Lines(lines) = &layout.rows {
+            let piece = lines.pieces[part];
+            let table = layout.head.table.as_ref();
+            let Some(head) = table else { return Ok(None) };
+            let rows = lines.table(head, read(piece.at, piece.length)?);
+            let rows = rows.map_err(|fault| self.fault(fault.after(starts[part])))?;
+            let found = match &rows.store {
+                Store::Lines { spans, .. } => spans.len(),
+                _ => piece.rows,
+            };
+            if found != piece.rows {
+                let what = "the file was changed while it was read";
+                return Err(self.fault(Fault::new(what).fix("begin anew")));
+            }
+            return Ok(Some(rows));
+        }
         let bytes = match &layout.rows {
             layout::Rows::Stride(start) => {
                 let rows = (starts[part + 1] - starts[part]) as usize;
@@ -62,6 +78,7 @@ impl Scan {
                 let (at, length) = chunks.place(part);
                 chunks.decompress(part, &read(at, length)?).map_err(|fault| self.fault(fault))?
             }
+            layout::Rows::Lines(_) => Vec::new(),
             layout::Rows::Parts(parts) => parts.read(part)?,
         };
         Ok(layout.head.table.as_ref().map(|head| Table {

@@ -13,11 +13,10 @@ pub(super) fn refuse<'a>(
     lines: impl Iterator<Item = &'a [u8]>,
     columns: usize,
 ) -> Result<(), Fault> {
-    if columns < 4 || !looks_labeled(lines, columns) {
-        return Ok(());
-    }
-    let what = "there is no header, and the first column looks like a number or label of the point";
-    Err(Fault::new(what).fix(advice()))
+    let mut labels = Labels::new(columns);
+    // The first line mostly shows that it is none.
+    lines.take_while(|line| labels.add(line)).for_each(drop);
+    labels.refuse()
 }
 
 /// The error for a line that starts with a name and goes on with numbers.
@@ -35,25 +34,57 @@ fn advice() -> String {
         .into()
 }
 
-/// Whole numbers without a decimal point in the first column that count the lines, or stand beside
-/// three columns with decimals, or before a description at the end.
-fn looks_labeled<'a>(lines: impl Iterator<Item = &'a [u8]>, columns: usize) -> bool {
-    let (mut count, mut first, mut counts_up) = (0, 0, true);
-    let (mut decimals, mut described) = ([false; 3], columns > 4);
-    for line in lines {
-        let mut tokens = Tokens::new(line, Split::Any).take(columns);
-        let Some(label) = tokens.next().and_then(whole) else { return false };
-        if count == 0 {
-            first = label;
+/// What the lines of a text without a header show of their first column.
+pub(super) struct Labels {
+    columns: usize,
+    count: i64,
+    first: i64,
+    counts_up: bool,
+    decimals: [bool; 3],
+    described: bool,
+    /// Whether all were whole numbers so far.
+    whole: bool,
+}
+
+impl Labels {
+    pub(super) fn new(columns: usize) -> Labels {
+        let (decimals, described, whole) = ([false; 3], columns > 4, columns >= 4);
+        Labels { columns, count: 0, first: 0, counts_up: true, decimals, described, whole }
+    }
+
+    /// Takes in the next line; whether more can matter.
+    pub(super) fn add(&mut self, line: &[u8]) -> bool {
+        if !self.whole {
+            return false;
         }
-        counts_up &= label.checked_sub(first) == Some(count);
-        for decimal in &mut decimals {
+        let mut tokens = Tokens::new(line, Split::Any).take(self.columns);
+        let Some(label) = tokens.next().and_then(whole) else {
+            self.whole = false;
+            return false;
+        };
+        if self.count == 0 {
+            self.first = label;
+        }
+        self.counts_up &= label.checked_sub(self.first) == Some(self.count);
+        for decimal in &mut self.decimals {
             *decimal |= tokens.next().is_some_and(|t| parse(t).is_some() && whole(t).is_none());
         }
-        described &= tokens.last().is_some_and(|t| parse(t).is_none());
-        count += 1;
+        self.described &= tokens.last().is_some_and(|t| parse(t).is_none());
+        self.count += 1;
+        true
     }
-    count >= FEWEST as i64 && (counts_up || described || decimals == [true; 3])
+
+    /// Refuses whole numbers without a decimal point in the first column that count the lines, or stand beside
+    /// three columns with decimals, or before a description at the end.
+    pub(super) fn refuse(&self) -> Result<(), Fault> {
+        let labels = self.counts_up || self.described || self.decimals == [true; 3];
+        if !(self.whole && self.count >= FEWEST as i64 && labels) {
+            return Ok(());
+        }
+        let what =
+            "there is no header, and the first column looks like a number or label of the point";
+        Err(Fault::new(what).fix(advice()))
+    }
 }
 
 /// A number of digits alone.

@@ -1,4 +1,4 @@
-//! One band: prepared, decided in rounds (or in a sweep, see [`super::sweep`]), finished.
+//! One band: prepared, decided in rounds or in a sweep, finished.
 
 use super::calls::{After, Room, Run, unexpected};
 use super::floor::Progress;

@@ -2,8 +2,8 @@
 
 use super::{FANOUT, LEAF, Leaf, Node, PART, Slab};
 use crate::Corners;
-use farpoint::Scalar;
 use farpoint::backend::{Kernel, Simd, compress, load, store, vectorize};
+use farpoint::{Level, Scalar};
 use rayon::prelude::*;
 
 /// Numbers in the widest vector.
@@ -66,35 +66,102 @@ impl<T: Scalar> Samples<T> {
     }
 }
 
+/// With fewer samples, all parts are looked at one by one.
+const FEW: usize = 128;
+
 impl<T: Scalar> Slab<T> {
     /// Lowers all distances by those to the samples.
     pub(crate) fn lower(&mut self, samples: &Samples<T>) {
         if samples.len == 0 || self.leaves.is_empty() {
             return;
         }
+        let threads = self.threads && rayon::current_num_threads() > 1;
+        let (leaves, tops) = (&mut self.leaves[..], &mut self.tops[..]);
+        let span = Span { leaves, tops, nodes: &mut self.nodes, parts: &mut self.parts };
+        span.lower(samples, self.level, threads, &mut scratch());
+    }
+}
+
+/// Samples near a part, and near a node.
+type Scratch<T> = [Samples<T>; 2];
+
+fn scratch<T: Scalar>() -> Scratch<T> {
+    [Samples::new(), Samples::new()]
+}
+
+/// Parts that follow each other, with all below.
+struct Span<'a, T> {
+    leaves: &'a mut [Leaf<T>],
+    tops: &'a mut [Node<T>],
+    nodes: &'a mut [Node<T>],
+    parts: &'a mut [Node<T>],
+}
+
+impl<'a, T: Scalar> Span<'a, T> {
+    /// Spans of so many parts.
+    fn chunks(self, parts: usize) -> impl Iterator<Item = Span<'a, T>> {
+        let leaves = self.leaves.chunks_mut(parts * PART).zip(self.tops.chunks_mut(parts * PART));
+        let nodes = self.nodes.chunks_mut(parts * FANOUT).zip(self.parts.chunks_mut(parts));
+        leaves.zip(nodes).map(|((leaves, tops), (nodes, parts))| Span {
+            leaves,
+            tops,
+            nodes,
+            parts,
+        })
+    }
+
+    /// Samples are looked through for a span of parts before they are for each of them: without that, the time would
+    /// grow with the number of parts times the number of samples.
+    fn lower(self, samples: &Samples<T>, level: Level, threads: bool, scratch: &mut Scratch<T>) {
         let corners = samples.corners();
-        let level = self.level;
-        let threads = self.threads && self.leaves.len() > SHARE && rayon::current_num_threads() > 1;
-        let part = |scratch: &mut [Samples<T>; 2], (((leaves, tops), nodes), part): Part<'_, T>| {
-            if part.corners.near_box(&corners) < part.largest {
+        let reached = |node: &Node<T>| node.corners.near_box(&corners) < node.largest;
+        if let [part] = &mut *self.parts {
+            if reached(part) {
+                let Self { leaves, tops, nodes, .. } = self;
                 vectorize(level, Lower { samples, leaves, tops, nodes, part, scratch });
             }
+            return;
+        }
+        let size = match samples.len > FEW {
+            true => self.parts.len().div_ceil(FANOUT).next_power_of_two(),
+            false => 1,
         };
-        let scratch = || [Samples::new(), Samples::new()];
-        if threads {
-            let leaves = self.leaves.par_chunks_mut(PART).zip(self.tops.par_chunks_mut(PART));
-            let all = leaves.zip(self.nodes.par_chunks_mut(FANOUT)).zip(&mut self.parts);
-            all.for_each_init(scratch, part);
+        let one = |span: Span<'_, T>, scratch: &mut Scratch<T>| {
+            if size == 1 {
+                return span.lower(samples, level, threads, scratch);
+            }
+            let above = &Node::above(span.parts);
+            if reached(above) {
+                let mut near = Samples::new();
+                vectorize(level, Filter { samples, node: above, into: &mut near });
+                if near.len > 0 {
+                    span.lower(&near, level, threads, scratch);
+                }
+            }
+        };
+        if threads && self.leaves.len() > SHARE {
+            let spans: Vec<_> = self.chunks(size).collect();
+            spans.into_par_iter().for_each_init(self::scratch, |scratch, span| one(span, scratch));
         } else {
-            let leaves = self.leaves.chunks_mut(PART).zip(self.tops.chunks_mut(PART));
-            let all = leaves.zip(self.nodes.chunks_mut(FANOUT)).zip(&mut self.parts);
-            let mut scratch = scratch();
-            all.for_each(|one| part(&mut scratch, one));
+            self.chunks(size).for_each(|span| one(span, scratch));
         }
     }
 }
 
-type Part<'a, T> = (((&'a mut [Leaf<T>], &'a mut [Node<T>]), &'a mut [Node<T>]), &'a mut Node<T>);
+struct Filter<'a, T> {
+    samples: &'a Samples<T>,
+    node: &'a Node<T>,
+    into: &'a mut Samples<T>,
+}
+
+impl<T: Scalar> Kernel<T> for Filter<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        filter(simd, self.samples, self.node, self.into);
+    }
+}
 
 struct Lower<'a, T> {
     samples: &'a Samples<T>,

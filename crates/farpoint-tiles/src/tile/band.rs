@@ -1,7 +1,6 @@
 //! A band of a tile: its candidates, what was decided, what others must know.
 
 use super::Tile;
-use super::narrow::{Counts, Narrow};
 use crate::ahead::Ahead;
 use crate::message::{Reply, Solve};
 use crate::slab::{Collected, NOWHERE, Samples};
@@ -12,6 +11,25 @@ use std::collections::HashSet;
 
 /// Marks an undecided point of another tile, in place of a slot.
 const OTHER: u32 = NOWHERE - 1;
+
+/// How a deep band is worked off.
+pub(super) struct Narrow {
+    pub(super) floor: Key,
+    /// How much may be left undecided or to be told, see [`crate::message::Solve::room`].
+    pub(super) room: u64,
+    /// Whether own facts are written to the log on the way.
+    pub(super) write: bool,
+}
+
+/// What came of it.
+pub(super) struct Counts {
+    /// Candidates.
+    pub(super) looked_at: usize,
+    /// Facts.
+    pub(super) made: usize,
+    /// Down to which floor it was decided.
+    pub(super) floor: Key,
+}
 
 /// The band that a tile works at.
 pub(super) struct BandState<T> {

@@ -5,7 +5,7 @@
 //! that in memory, and block those of later narrow bands.
 
 use super::Tile;
-use super::band::BandState;
+use super::band::{BandState, Counts, Narrow};
 use crate::ahead::Ahead;
 use crate::slab::NOWHERE;
 use crate::slab::{Collected, Samples};
@@ -18,25 +18,6 @@ const GAMMA: f64 = 0.85;
 
 /// Own facts that are kept until they are written.
 const KEPT: usize = 1 << 14;
-
-/// How a band is worked off.
-pub(super) struct Narrow {
-    pub(super) floor: Key,
-    /// How much may be left undecided or to be told, see [`crate::message::Solve::room`].
-    pub(super) room: u64,
-    /// Whether own facts are written to the log on the way.
-    pub(super) write: bool,
-}
-
-/// What came of it.
-pub(super) struct Counts {
-    /// Candidates.
-    pub(super) looked_at: usize,
-    /// Facts.
-    pub(super) made: usize,
-    /// Down to which floor it was decided.
-    pub(super) floor: Key,
-}
 
 impl<T: Scalar, S: Store<T>> Tile<T, S> {
     /// Works off a band whose points are in memory. `rest` are undecided points of other tiles.

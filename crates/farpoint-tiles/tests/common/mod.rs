@@ -22,6 +22,8 @@ pub(crate) struct Setup {
     pub(crate) cached_pages: usize,
     pub(crate) threads: bool,
     pub(crate) deep: f64,
+    /// Undecided points that one tile decides at once.
+    pub(crate) gather: u64,
     /// Undecided points a sweep may carry.
     pub(crate) carried: u64,
     pub(crate) amount: Amount,
@@ -40,6 +42,7 @@ impl Default for Setup {
             cached_pages: 8,
             threads: false,
             deep: 0.25,
+            gather: 256,
             carried: u64::MAX,
             amount: Amount::Ratio(0.25),
             start: Start::Index(0),
@@ -51,7 +54,7 @@ impl Setup {
     pub(crate) fn plan<T: Scalar>(&self, tiled: &Tiled<T>) -> Plan<T> {
         let starts = tiled.starts(&self.start).unwrap();
         let plan = Plan::new(self.amount, starts).mode(self.mode).most(self.most);
-        plan.deep(self.deep).carried(self.carried)
+        plan.deep(self.deep).gather(self.gather).carried(self.carried)
     }
 
     pub(crate) fn options(&self) -> TileOptions {
@@ -96,11 +99,13 @@ pub(crate) fn check<T: Scalar>(cloud: &[[T; 3]], setup: Setup) -> Statistics {
     found.statistics
 }
 
-/// Both precisions, both modes, in memory and not.
+/// Both precisions, both modes, in memory and not; what is undecided goes through rounds or to one tile.
 pub(crate) fn check_both(cloud: &[[f64; 3]], setup: Setup) {
     let single: Vec<[f32; 3]> = cloud.iter().map(|at| at.map(|x| x as f32)).collect();
-    for (mode, resident) in [(Mode::Rounds, true), (Mode::Rounds, false), (Mode::Sweep, false)] {
-        let setup = Setup { mode, resident, ..setup.clone() };
+    let ways = [(Mode::Rounds, true), (Mode::Rounds, false), (Mode::Sweep, false)];
+    for (way, (mode, resident)) in ways.into_iter().enumerate() {
+        let gather = if way == 1 { u64::MAX } else { setup.gather };
+        let setup = Setup { mode, resident, gather, ..setup.clone() };
         check(cloud, setup.clone());
         check(&single, setup);
     }

@@ -92,9 +92,11 @@ impl<'a> RawLayout<'a> {
                 (low as i128, high as i128)
             }
         };
+        // What saturates is far beyond memory.
         let from = self.offset as i128;
-        let (first, last) = (from + low + along_points.min(0), from + high + along_points.max(0));
-        Ok(Some(first..last + size as i128))
+        let first = from.saturating_add(low).saturating_add(along_points.min(0));
+        let last = from.saturating_add(high).saturating_add(along_points.max(0));
+        Ok(Some(first..last.saturating_add(size as i128)))
     }
 
     fn stride_of_points(&self, size: usize) -> Result<isize, Error> {
@@ -196,8 +198,9 @@ impl<'a, T: Scalar> RawPoints<'a, T> {
             if data.is_null() {
                 return Err(Error::Shape(format!("the address is null: {}", words())));
             }
-            let (first, end) = (address as i128 + extent.start, address as i128 + extent.end);
-            let long = extent.end - extent.start > isize::MAX as i128;
+            let at = |byte: i128| byte.saturating_add(address as i128);
+            let (first, end) = (at(extent.start), at(extent.end));
+            let long = extent.end.saturating_sub(extent.start) > isize::MAX as i128;
             if long || first < 0 || end > usize::MAX as i128 {
                 return Err(Error::Shape(format!("{} from {address:#x} on leave memory", words())));
             }

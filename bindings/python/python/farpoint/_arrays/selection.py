@@ -102,7 +102,9 @@ def _places(start: Any, lists: list[np.ndarray], count: int, batch: bool, about:
     starts = np.broadcast_to(starts, (len(lists), starts.shape[1]))
     outside = (starts < 0) | (starts >= count)
     if outside.any():
-        raise ValueError(f"start index {starts[outside][0]} is outside the cloud of {count} points ({about})")
+        raise ValueError(
+            f"start index {starts[outside][0]} is outside the cloud of {count} points (0..={count - 1}) ({about})"
+        )
     places = np.empty_like(starts)
     for own, several, rows in zip(places, starts, lists):
         where = np.full(count, -1)

@@ -92,11 +92,11 @@ def enqueue(
     # A name is kept for each, so that none is given back before it is used. Squared radii, which
     # are not returned, lie behind the scratch memory.
     size = _scratch_bytes(points, shape, most, algorithm)
-    bytes_ = size + 8 * clouds if distances else size
+    room = size + 8 * clouds if distances else size
     try:
-        scratch = points.new_empty(bytes_, dtype=torch.uint8)
+        scratch = points.new_empty(room, dtype=torch.uint8)
     except torch.cuda.OutOfMemoryError as error:
-        raise _too_large(error, bytes_) from None
+        raise _too_large(error, room) from None
     address = scratch.data_ptr()
     output = Output(
         indices.data_ptr(), memory.address_of(counts), memory.address_of(slots),

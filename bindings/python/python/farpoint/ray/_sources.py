@@ -106,9 +106,8 @@ class CutSource:
             offsets = zip(self._looked, self._offsets, strict=False)
             rows = [piece.some_rows + offset for piece, offset in offsets if piece.rows]
             self._planes = planes_through(np.concatenate(some), np.concatenate(rows), tiles)
-        shared = (self.double, self._planes, tiles)
         calls = [
-            (piece, self._columns, offset, *shared)
+            (piece, self._columns, offset, self.double, self._planes, tiles)
             for piece, offset in zip(self._pieces, self._offsets, strict=False)
         ]
         parts = self._tasks(cut if tiles > 1 else cut_to_one, tiles, calls)

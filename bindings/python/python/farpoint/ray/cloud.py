@@ -22,6 +22,7 @@ from ._storage import KEPT, Keeper, Storage, open_storage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from ray.data import Dataset
 
     from .._typing import Integers, OnBad, Path, Rows
     from ..files import Cloud
@@ -30,7 +31,7 @@ __all__ = ["sample"]
 
 
 def sample(
-    source: Rows | Cloud | Path | Iterable[Path],
+    source: Rows | Cloud | Path | Iterable[Path] | Dataset,
     count: int | None = None,
     *,
     ratio: float | None = None,
@@ -55,10 +56,12 @@ def sample(
 
     Parameters
     ----------
-    source : array (N, D), farpoint.Cloud, or paths
-        Points with up to three coordinates, float32 or float64; or a file or several, which are one cloud, one
-        after another. Files are read by the actors, from storage that all machines have under the same path;
-        several that follow each other are a tile, which is fast if those are close to each other.
+    source : array (N, D), farpoint.Cloud, ray.data.Dataset, or paths
+        Points with up to three coordinates, float32 or float64. An array or a data set is cut by space; rows of a
+        data set are those of its blocks one after another, and its columns x, y and z (``xyz`` names others), or
+        its only column, hold the coordinates. Or a file or several, which are one cloud, one after another: they
+        are read by the actors, from storage that all machines have under the same path; several that follow each
+        other are a tile, which is fast if those are close to each other.
     count, ratio, spacing : int, float, float
         How many points: so many, a share of the rows without NaN, or until every point is within this
         distance of a chosen one. One of the three.
@@ -79,7 +82,7 @@ def sample(
     time_limit : float, optional
         Seconds to wait for an actor: for one answer, and for its restart.
     format, columns, xyz : optional
-        As in ``farpoint.read``.
+        As in ``farpoint.read``; ``xyz`` also names columns of a data set.
     progress : bool, optional
         Show a progress bar (tqdm's, if installed).
 

@@ -179,11 +179,10 @@ pub(crate) fn placement<T: CudaScalar>(
 pub(crate) fn sample<T: CudaScalar>(
     Shared { gpus, options }: Shared<'_>,
     job: &Sampler,
-    cloud: &Prepared<T>,
+    (cloud, shape): (&Prepared<T>, Shape),
     begin: Instant,
 ) -> Result<Sample<T>, Error> {
     input::check_rows(cloud.points())?;
-    let shape = super::run::shape(&[cloud]);
     let parts = Parts::new::<T>(gpus, shape)?;
     let (layout, size) = parts.place::<T>(parts.size(shape, cloud.starts().len()))?;
     let pages = Pages::new(parts.gpus, &layout.runs())?;

@@ -68,7 +68,8 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         // A smallest distance leaves points out, which must not lower the limit.
         let Limits { most, least, by_index, .. } = self.limits;
         let whole = choose && !by_index && least <= T::ZERO && k > 0;
-        let wanted = k + usize::from(self.output.exclude_self);
+        // All in a ball are found whatever `k` is.
+        let wanted = k.saturating_add(usize::from(self.output.exclude_self));
         // In a ball there is a limit already.
         let seeds = if most < T::INFINITY { 1 } else { SEEDS };
         self.seeds = if whole && self.seed.begin(wanted) { seeds } else { 0 };

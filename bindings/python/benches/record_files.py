@@ -1,0 +1,47 @@
+"""A record of a benchmark: where it was made, its tables as Markdown, and its figures as JSON."""
+
+import datetime
+import json
+import os
+import pathlib
+import platform
+
+import farpoint
+
+
+def arguments(parser):
+    """Adds the options that say where a record goes."""
+    parser.add_argument("--out", type=pathlib.Path, help="write the tables to this file")
+    parser.add_argument("--json", type=pathlib.Path, help="write the figures to this file")
+
+
+def begun():
+    """What a record says of when and where it was made."""
+    return {
+        "date": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC", "machine": machine(),
+        "python": platform.python_version(), "farpoint": farpoint.__version__}
+
+
+def machine():
+    cpuinfo = pathlib.Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
+
+
+def table(columns, lines):
+    def row(cells):
+        shown = ["-" if cell is None else cell if isinstance(cell, str) else f"{cell:.3g}" for cell in cells]
+        return f"| {' | '.join(shown)} |"
+
+    return "\n".join([row(columns), "|---|" + "---:|" * (len(columns) - 1), *map(row, lines), ""])
+
+
+def written(options, text, record):
+    """Prints the tables, and writes what the options ask for."""
+    print(f"\n{text}")
+    for path, content in ((options.out, text), (options.json, json.dumps(record, indent=1) + "\n")):
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+            print(f"written: {path}")

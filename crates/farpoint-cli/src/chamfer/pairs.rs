@@ -1,0 +1,82 @@
+//! `farpoint chamfer` of two folders: files of one name in both, pair by pair.
+
+use super::{Outcome, as_json, measured};
+use crate::args;
+use crate::many::Failed;
+use crate::messages::complain;
+use crate::output::{self, number};
+use crate::report;
+use anyhow::{Result, ensure};
+use farpoint_files::{Found, expand, names_several};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Whether folders, patterns or lists are compared.
+pub(super) fn are_asked(args: &args::Chamfer) -> bool {
+    names_several(&args.a) || names_several(&args.b)
+}
+
+/// Compares each pair; those that can't be are told, and the others go on.
+pub(super) fn run(args: &args::Chamfer) -> Result<()> {
+    ensure!(args.per_point.is_none(), "--per-point is for two files; leave it out");
+    crate::check::report(&args.report, &[])?;
+    let files = |path: &PathBuf| expand(std::slice::from_ref(path), args.found.recursive, None);
+    let (first, mut second) = (by_name(files(&args.a)?)?, by_name(files(&args.b)?)?);
+    let (mut objects, mut errors) = (Vec::new(), Vec::new());
+    let mut rows = vec![["file", "chamfer", "hausdorff", "f-score"].map(str::to_owned).to_vec()];
+    let mut failed = |name: String, error: String| {
+        complain("error", &error);
+        errors.push(json!({ "file": name, "error": error }));
+    };
+    let of = first.len() + second.keys().filter(|name| !first.contains_key(*name)).count();
+    for (name, a) in first {
+        let shown = name.display().to_string();
+        let Some(b) = second.remove(&name) else {
+            failed(
+                shown,
+                format!("{}: there is no such file in {}", a.display(), args.b.display()),
+            );
+            continue;
+        };
+        match measured(args, &a, &b) {
+            Ok((outcome, read)) => {
+                rows.push(row(shown, &outcome));
+                objects.push(as_json(args, [&a, &b], &outcome, read));
+            }
+            Err(error) => failed(shown, error.to_string()),
+        }
+    }
+    for (name, b) in second {
+        let error = format!("{}: there is no such file in {}", b.display(), args.a.display());
+        failed(name.display().to_string(), error);
+    }
+    let table = output::table(&rows);
+    let failed = Failed { files: errors.len(), of };
+    report::print(&args.report, json!({ "pairs": objects, "errors": errors }), &table, false)?;
+    if failed.files == 0 { Ok(()) } else { Err(failed.into()) }
+}
+
+/// Files by their path below what was given, without what tells the format.
+fn by_name(found: Vec<Found>) -> Result<BTreeMap<PathBuf, PathBuf>> {
+    let mut all: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    for Found { path, inside } in found {
+        let inside = inside.with_file_name(stem(&inside));
+        if let Some(other) = all.insert(inside, path.clone()) {
+            let (path, other) = (path.display(), other.display());
+            anyhow::bail!("{path}: {other} has that name, too; keep one of them there");
+        }
+    }
+    Ok(all)
+}
+
+/// The name up to its first dot: `a.pcd.bin` and `a.ply` are a pair.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
+fn row(name: String, outcome: &Outcome) -> Vec<String> {
+    let score = outcome.score.map_or("-".to_owned(), |score| format!("{:.4}", score.f_score));
+    vec![name, number(outcome.sum), number(outcome.hausdorff), score]
+}
