@@ -173,8 +173,12 @@ pub(crate) fn start(input: &Chosen<'_>, run: &Run, drop_zeros: bool) -> Result<O
     if let (StartAt::Rows(rows), true) = (start, drop_zeros || input.used.is_some())
         && let Some(row) = rows.iter().find(|row| input.is_usable(**row) == Some(false))
     {
-        let what = if drop_zeros { "--drop-zeros leaves" } else { "the filters leave" };
-        bail!("--start {row}: {what} that row out, or it holds NaN or infinity");
+        let what = match run.selection.given() {
+            Some(option) => format!("{option} does not name that row"),
+            None if drop_zeros => "--drop-zeros leaves that row out".to_owned(),
+            None => "the filters leave that row out".to_owned(),
+        };
+        bail!("--start {row}: {what}, or it holds NaN or infinity");
     }
     Ok(Some(start.with_seed(run.seed.unwrap_or(0))))
 }

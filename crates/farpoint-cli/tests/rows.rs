@@ -39,7 +39,9 @@ fn rows_and_masks_are_those_of_the_library() {
     // Approximate samplers, too.
     let grid = sampled("--ratio 0.25 --mask mask.txt --algorithm grid");
     assert!(!grid.is_empty() && grid.iter().all(|row| row % 3 == 1));
-    folder.ok("sample room.ply -o mean.ply -n 50 --mask mask.txt --algorithm grid --keep centroid");
+    folder.ok(
+        "sample room.ply -o mean.ply -n 50 --mask mask.txt --algorithm grid --keep centroid -q",
+    );
     let said = folder.ok("sample room.ply -o few.ply -n 50 --rows rows.txt --json");
     assert_eq!((&said.json()["points"], &said.json()["samples"]), (&667.into(), &50.into()));
     folder.ok("order room.ply -o ordered.ply --mask mask.txt");
@@ -71,7 +73,7 @@ fn what_does_not_fit_is_refused() {
     fails("--rows twice.txt --start 4", &["twice.txt"]);
     folder.fails(
         "sample room.ply -n 1 --rows five.txt --start 4 --indices o.npy",
-        &["start index 4", "selected"],
+        &["--start 4: --rows does not name that row"],
     );
     folder.fails("sample . --output-dir . -n 2 --rows five.txt", &["--rows", "single file"]);
     folder.fails(

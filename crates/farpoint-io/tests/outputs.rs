@@ -76,8 +76,8 @@ fn e57_keeps_places_and_attributes() {
     // No point at all, and one whose place is not known.
     let (bytes, _) = write_bytes(&cloud(true), &[], &options).unwrap();
     assert_eq!(read_bytes(&bytes, "a.e57", &ReadOptions::default()).unwrap().len(), 0);
-    let some = Cloud::new(Coordinates::F64(vec![[f64::NAN, 1.0, 2.0], [3.0, 4.0, 5.0]]));
-    let (bytes, _) = write_bytes(&some, &[0, 1], &options).unwrap();
+    let some = Cloud::new(Coordinates::F64(vec![[f64::NAN, 1.0, 2.0], [3.0, 4.0, 5.0], [1.0; 3], [2.0; 3]]));
+    let (bytes, _) = write_bytes(&some, &[0, 1, 2, 3], &options).unwrap();
     let back = read_bytes(&bytes, "a.e57", &ReadOptions::default()).unwrap();
     assert!(back.coordinates().get(0)[0].is_nan());
     assert_eq!(back.coordinates().get(1), [3.0, 4.0, 5.0]);
@@ -93,6 +93,17 @@ fn integers_of_las_stay_integers_in_e57() {
     assert_eq!(warnings, [""; 0]);
     let back = read_bytes(&bytes, "a.e57", &ReadOptions::default()).unwrap();
     assert_eq!(back.scale(), Some([0.001; 3]));
+    assert_eq!(back.coordinates(), las.coordinates());
+}
+/// The fewest points that a packet can hold.
+#[test]
+fn e57_of_one_point() {
+    let las = WriteOptions::default().format(Format::Las).scale(0.001);
+    let (bytes, _) = write_bytes(&cloud(false), &[5], &las).unwrap();
+    let las = read_bytes(&bytes, "a.las", &ReadOptions::default()).unwrap();
+    let options = WriteOptions::default().format(Format::E57);
+    let (bytes, _) = write_bytes(&las, &[0], &options).unwrap();
+    let back = read_bytes(&bytes, "a.e57", &ReadOptions::default()).unwrap();
     assert_eq!(back.coordinates(), las.coordinates());
 }
 

@@ -16,6 +16,9 @@ use std::io::Cursor;
 /// The extension for normals, and one for attributes that the standard does not know.
 const NORMALS: (&str, &str) = ("nor", "http://www.libe57.org/E57_NOR_surface_normals.txt");
 const OTHERS: (&str, &str) = ("farpoint", "https://github.com/farpoint/farpoint/attributes");
+/// Values are a byte wide at least: the first packet that the crate writes holds whole bytes alone, and its reader
+/// takes one without a whole point for the end.
+const BYTE: i64 = 255;
 /// The state of a point without a place.
 const INVALID: i64 = 2;
 
@@ -45,7 +48,9 @@ pub(crate) fn write(
     let attributes = conversion::attributes(cloud, rows, Target::E57, warnings);
     let mut all = axes(cloud, rows, options, warnings);
     let invalid = invalid(&all);
-    all.extend(invalid.map(|states| plain(RecordName::CartesianInvalidState, (0, 2), states)));
+    all.extend(
+        invalid.map(|states| plain(RecordName::CartesianInvalidState, (0, INVALID), states)),
+    );
     all.extend(named(attributes));
     guarded("the points cannot be written", || written(cloud, &all, rows.len()))
 }
@@ -107,7 +112,7 @@ fn axes(
         Some((scale, offset)) => {
             let n = |row: usize| ((column.get(row) - offset) / scale).round() as i64;
             let min = (0..column.len()).map(n).min().unwrap_or(0);
-            let max = (0..column.len()).map(n).max().unwrap_or(0).max(min + 1);
+            let max = (0..column.len()).map(n).max().unwrap_or(0).max(min + BYTE);
             let data_type = RecordDataType::ScaledInteger { min, max, scale, offset };
             Stored {
                 record: Record { name, data_type },
