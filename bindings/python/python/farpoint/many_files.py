@@ -183,8 +183,8 @@ class Admission:
     """Files that wait, and which of them there is room for beside those that are worked on."""
 
     def __init__(self, files: Iterable[LeftFile], memory: int | None) -> None:
-        #: The largest last.
-        self.waiting = sorted(files, key=_bytes)
+        #: The largest last, and of equal ones the first.
+        self.waiting = sorted(reversed(list(files)), key=_bytes)
         self._memory = memory
         self._taken = 0
         self._at_work = 0
