@@ -76,7 +76,12 @@ fn e57_keeps_places_and_attributes() {
     // No point at all, and one whose place is not known.
     let (bytes, _) = write_bytes(&cloud(true), &[], &options).unwrap();
     assert_eq!(read_bytes(&bytes, "a.e57", &ReadOptions::default()).unwrap().len(), 0);
-    let some = Cloud::new(Coordinates::F64(vec![[f64::NAN, 1.0, 2.0], [3.0, 4.0, 5.0], [1.0; 3], [2.0; 3]]));
+    let some = Cloud::new(Coordinates::F64(vec![
+        [f64::NAN, 1.0, 2.0],
+        [3.0, 4.0, 5.0],
+        [1.0; 3],
+        [2.0; 3],
+    ]));
     let (bytes, _) = write_bytes(&some, &[0, 1, 2, 3], &options).unwrap();
     let back = read_bytes(&bytes, "a.e57", &ReadOptions::default()).unwrap();
     assert!(back.coordinates().get(0)[0].is_nan());
