@@ -13,7 +13,7 @@
 //! # Ok::<(), farpoint_io::Error>(())
 //! ```
 //!
-//! With the feature `mcap`, [`bag`] reads and rewrites MCAP recordings of ROS.
+//! With the feature `mcap`, `bag` reads and rewrites MCAP recordings of ROS.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "mcap")]
