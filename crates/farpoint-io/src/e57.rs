@@ -21,6 +21,8 @@ use std::io::Cursor;
 
 /// The attribute that tells scans apart.
 const SCAN: &str = "scan";
+/// The attribute that says which points have no place.
+const STATE: &str = "invalid_state";
 /// Scans whose names a warning gives.
 const NAMED: usize = 5;
 
@@ -176,9 +178,7 @@ fn attribute_name(name: &RecordName) -> Option<String> {
         RecordName::CartesianX | RecordName::CartesianY | RecordName::CartesianZ => return None,
         RecordName::SphericalRange | RecordName::SphericalAzimuth => return None,
         RecordName::SphericalElevation => return None,
-        RecordName::CartesianInvalidState | RecordName::SphericalInvalidState => {
-            "invalid_state".into()
-        }
+        RecordName::CartesianInvalidState | RecordName::SphericalInvalidState => STATE.into(),
         RecordName::Intensity => "intensity".into(),
         RecordName::IsIntensityInvalid => "intensity_invalid".into(),
         RecordName::ColorRed => "red".into(),
@@ -257,12 +257,15 @@ impl Columns {
         first: usize,
         end: usize,
     ) -> Result<(), Fault> {
-        let wanted: Vec<(usize, String, RecordDataType)> = scan
-            .prototype
-            .iter()
-            .enumerate()
-            .filter_map(|(i, r)| Some((i, attribute_name(&r.name)?, r.data_type.clone())))
-            .collect();
+        let mut wanted: Vec<(usize, String, RecordDataType)> = Vec::new();
+        for (i, record) in scan.prototype.iter().enumerate() {
+            let Some(mut name) = attribute_name(&record.name) else { continue };
+            // Two extensions may use one name.
+            while wanted.iter().any(|other| other.1 == name) {
+                name.push('_');
+            }
+            wanted.push((i, name, record.data_type.clone()));
+        }
         if wanted.is_empty() {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! Writing E57: one scan, whose coordinates stay integers where the input has a step.
 
+use super::STATE;
 use crate::WriteOptions;
 use crate::cloud::Cloud;
 use crate::column::{Attribute, Column, Scalar};
@@ -45,12 +46,15 @@ pub(crate) fn write(
     if cloud.crs().and_then(|crs| crs.meters).is_some_and(|meters| (meters - 1.0).abs() > 1e-9) {
         warnings.push("E57 counts in meters; the numbers stay in the unit of the input".into());
     }
-    let attributes = conversion::attributes(cloud, rows, Target::E57, warnings);
+    let mut attributes = conversion::attributes(cloud, rows, Target::E57, warnings);
     let mut all = axes(cloud, rows, options, warnings);
-    let invalid = invalid(&all);
-    all.extend(
-        invalid.map(|states| plain(RecordName::CartesianInvalidState, (0, INVALID), states)),
-    );
+    let own = attributes.iter().position(|a| a.name == STATE && a.column.whole_within(0.0, 2.0));
+    if let Some(states) = invalid(&all, own.map(|own| &attributes[own].column)) {
+        own.map(|own| attributes.remove(own));
+        all.iter_mut().for_each(|axis| axis.clear(&states));
+        let states = Column::U8(states);
+        all.push(plain(RecordName::CartesianInvalidState, (0, INVALID), states));
+    }
     all.extend(named(attributes));
     guarded("the points cannot be written", || written(cloud, &all, rows.len()))
 }
@@ -85,8 +89,13 @@ fn written(cloud: &Cloud, all: &[Stored], count: usize) -> Result<Vec<u8>, Fault
 fn identity(all: &[Stored], count: usize) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
     for stored in all {
-        let (Values::Plain(column) | Values::Steps { column, .. }) = &stored.values;
-        (0..count).for_each(|row| hasher.write_u64(column.get(row).to_bits()));
+        (0..count).for_each(|row| {
+            hasher.write_u64(match stored.value(row) {
+                RecordValue::Single(value) => value.to_bits().into(),
+                RecordValue::Double(value) => value.to_bits(),
+                RecordValue::ScaledInteger(value) | RecordValue::Integer(value) => value as u64,
+            });
+        });
     }
     format!("{:016x}", hasher.finish())
 }
@@ -134,18 +143,22 @@ fn float(column: &Column) -> RecordDataType {
     }
 }
 
-/// The state of each point, if one has no place.
-fn invalid(axes: &[Stored]) -> Option<Column> {
-    let finite = |row: usize| {
+/// The state of each point, if one has no place: that of the input where it says one.
+fn invalid(axes: &[Stored], own: Option<&Column>) -> Option<Vec<u8>> {
+    let has_place = |row: usize| {
         axes.iter().all(|stored| match &stored.values {
             Values::Plain(column) => column.get(row).is_finite(),
             Values::Steps { .. } => true,
         })
     };
-    let Some(Stored { values: Values::Plain(first), .. }) = axes.first() else { return None };
-    let states: Vec<u8> =
-        (0..first.len()).map(|row| if finite(row) { 0 } else { INVALID as u8 }).collect();
-    states.contains(&(INVALID as u8)).then_some(Column::U8(states))
+    let (Values::Plain(first) | Values::Steps { column: first, .. }) = &axes.first()?.values;
+    let of_row = |row: usize| match own.map(|column| column.get(row) as u8) {
+        _ if has_place(row) => 0,
+        Some(state) if state != 0 => state,
+        _ => INVALID as u8,
+    };
+    let states: Vec<u8> = (0..first.len()).map(of_row).collect();
+    states.iter().any(|&state| state != 0).then_some(states)
 }
 
 fn plain(name: RecordName, (min, max): (i64, i64), column: Column) -> Stored {
@@ -246,6 +259,16 @@ fn kind(column: &Column) -> RecordDataType {
 }
 
 impl Stored {
+    /// Zero where the state says that the point has no place: not every reader takes NaN.
+    fn clear(&mut self, states: &[u8]) {
+        let (Values::Plain(column) | Values::Steps { column, .. }) = &mut self.values;
+        let cleared = |row: usize| if states[row] == 0 { column.get(row) } else { 0.0 };
+        *column = match column.kind() {
+            Scalar::F32 => Column::F32((0..states.len()).map(|row| cleared(row) as f32).collect()),
+            _ => Column::F64((0..states.len()).map(cleared).collect()),
+        };
+    }
+
     fn value(&self, row: usize) -> RecordValue {
         let (column, steps) = match &self.values {
             Values::Plain(column) => (column, None),
@@ -256,20 +279,9 @@ impl Stored {
             return RecordValue::ScaledInteger(((value - offset) / scale).round() as i64);
         }
         match self.record.data_type {
-            // A point without a place has a state that says so.
-            RecordDataType::Single { .. } if is_axis(&self.record.name) && !value.is_finite() => {
-                RecordValue::Single(0.0)
-            }
-            RecordDataType::Double { .. } if is_axis(&self.record.name) && !value.is_finite() => {
-                RecordValue::Double(0.0)
-            }
             RecordDataType::Single { .. } => RecordValue::Single(value as f32),
             RecordDataType::Double { .. } => RecordValue::Double(value),
             _ => RecordValue::Integer(value as i64),
         }
     }
-}
-
-fn is_axis(name: &RecordName) -> bool {
-    matches!(name, RecordName::CartesianX | RecordName::CartesianY | RecordName::CartesianZ)
 }
