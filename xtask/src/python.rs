@@ -18,7 +18,8 @@ const OLDEST_PYTHON: (u32, u32) = (3, 10);
 /// What the tests need, and what makes more of them run where it can be installed.
 /// typing-extensions is a dependency on Python 3.10 only.
 const NEEDED: [&str; 3] = ["numpy", "pytest", "typing-extensions"];
-const WANTED: [&str; 5] = ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict"];
+const WANTED: [&str; 6] =
+    ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict", "ray>=2.40"];
 
 /// They take minutes.
 const LIMIT: Duration = Duration::from_secs(3600);

@@ -1,13 +1,62 @@
-//! One file through the disk, in a process whose memory is limited.
+//! Files through the disk, with limited memory: one is sampled, or rows are written that were chosen elsewhere.
 
+use crate::files;
 use farpoint::Algorithm;
 use farpoint_files::{Done, Method, Notes, Options, Wanted, answer};
-use farpoint_io::Scan;
+use farpoint_io::{Merged, Scan};
 use farpoint_spool::{Error, Event, Job, Outputs, Sampled};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(write_rows, module)?)
+}
+
+/// Rows of files that are one cloud, one after another, with all their attributes and in this order, into a file.
+/// `reading`: format, columns, xyz; `writing`: format, encoding, precision, scale. Returns warnings.
+#[pyfunction]
+fn write_rows(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    rows: PyReadonlyArray1<'_, i64>,
+    output: PathBuf,
+    memory: u64,
+    reading: (Option<String>, Option<usize>, Option<[String; 3]>),
+    writing: (Option<String>, Option<String>, Option<String>, Option<f64>),
+) -> PyResult<Vec<String>> {
+    let (format, columns, xyz) = reading;
+    let reading = files::options(format.as_deref(), columns, xyz)?;
+    let (to, encoding, precision, scale) = writing;
+    let writing =
+        files::writing(to.as_deref(), encoding.as_deref(), precision.as_deref())?.scale(scale);
+    let rows: Vec<u64> = rows.as_slice()?.iter().map(|&row| row as u64).collect();
+    py.detach(|| {
+        let mut warnings = Vec::new();
+        let scan = match &paths[..] {
+            [path] => Scan::open(path, &reading, Some(memory))?,
+            _ => {
+                let merged = Merged::open(&paths, &reading, Some(memory))?;
+                warnings.extend_from_slice(merged.warnings());
+                merged.into_scan()
+            }
+        };
+        warnings.extend(farpoint_spool::write_rows(&scan, &rows, memory, (&output, &writing))?);
+        Ok(warnings)
+    })
+    .map_err(raised)
+}
+
+fn raised(error: Error) -> PyErr {
+    match error {
+        Error::File(error) => crate::error::file(error),
+        Error::Spool { .. } => PyOSError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
 
 /// Signals are looked at this often, at most.
 const EVERY: Duration = Duration::from_millis(100);

@@ -86,6 +86,8 @@ def test_files_are_one_cloud(tmp_path):
     for tiles, options in [(3, {"ratio": 0.3}), (9, {"count": 200, "start": [1600, 2]}), (1, {"count": 5, "seed": 1})]:
         found = farpoint.ray.sample(paths, tiles=tiles, num_cpus=0.1, **options)
         equal(found, farpoint.sample(points, return_distances=True, **options))
+    assert found.write(tmp_path / "thin.ply", memory="64MiB") == []
+    np.testing.assert_array_equal(farpoint.read(tmp_path / "thin.ply").points, points[found.indices])
     parts[1] = parts[1].astype(np.float64)
     parts[1][0] = np.inf
     farpoint.write(paths[1], parts[1])
@@ -242,6 +244,23 @@ def test_an_actor_that_never_answers_is_an_error_with_its_name(monkeypatch):
     finally:
         os.kill(stopped[0], signal.SIGKILL)
     assert time.monotonic() - began < 60
+
+
+def test_what_is_chosen_of_files_is_written(tmp_path):
+    points = room(3000)
+    cloud = farpoint.Cloud(farpoint._native.from_points(points)).with_column("number", np.arange(3000, dtype=np.int32))
+    farpoint.write(tmp_path / "a.ply", cloud)
+    found = farpoint.ray.sample(tmp_path / "a.ply", ratio=0.25, num_cpus=0.1)
+    assert isinstance(found, farpoint.Sample) and found._replace(covering_radius=1).covering_radius == 1
+    for name in ("thin.ply", "thin.las"):
+        found.write(tmp_path / name, memory="64MiB")
+        written = farpoint.read(tmp_path / name)
+        np.testing.assert_array_equal(written["number"], found.indices)
+    with pytest.raises(ValueError, match="memory is 'much'"):
+        found.write(tmp_path / "b.ply", memory="much")
+    assert not (tmp_path / "b.ply").exists()
+    with pytest.raises(ValueError, match="only samples of files"):
+        farpoint.ray.sample(points, 5, tiles=1, num_cpus=0.1).write(tmp_path / "b.ply")
 
 
 def test_arguments():

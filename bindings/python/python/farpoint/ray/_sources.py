@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import _native
 from ._actor import FilePart, FilesPart, Layout, TileParts, stamp
 from ._blocks import points_of
+from .result import Files
 from ._cut import Looked, Planes, cut, cut_to_one, look, planes_through, tile_of
 
 __all__ = ["CutSource", "FileSource", "Source", "Start", "Workers", "array_source", "dataset_source"]
@@ -48,6 +49,9 @@ class Source(Protocol):
     def files(self) -> Sequence[FilesPart | None]:
         """The files that each tile reads, or None."""
 
+    #: The files, if it is of files: their rows can be written.
+    read_again: Files | None
+
     def open(self, workers: Workers, skip_bad: bool) -> None:
         """Looks at the points."""
 
@@ -66,6 +70,8 @@ class Source(Protocol):
 class CutSource:
     """Pieces of a cloud, which are cut by space: objects of Ray with rows that follow each other. Tasks do it; what
     is lost with a machine, Ray makes again."""
+
+    read_again = None
 
     def __init__(
         self, kind: str, pieces: Sequence[Any], columns: Sequence[str] | None, tiles: int, rows: int,
@@ -206,6 +212,7 @@ class FileSource:
     def __init__(self, paths: list[str], tiles: int, options: dict[str, Any]) -> None:
         paths = [os.path.abspath(path) for path in paths]
         stamps = [stamp(path) for path in paths]
+        self.read_again: Files | None = Files(paths, **options)
         self.identity: list[Any] = ["files", list(zip(paths, stamps, strict=True)), options]
         groups = _grouped([size for size, _ in stamps], tiles)
         self.files: Sequence[FilesPart | None] = [

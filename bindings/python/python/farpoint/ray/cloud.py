@@ -13,12 +13,12 @@ import numpy as np
 from .. import _arguments, _native, _progress
 from .._arrays import whole_numbers
 from ..many_files import positive
-from ..sampling import Sample
 from . import _workers
 from ._actor import TileSettings
 from ._log import DRIVER, check_driver
 from ._sources import FileSource, Source, Start, array_source, dataset_source
 from ._storage import KEPT, Keeper, Storage, open_storage
+from .result import CloudSample
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def sample(
     columns: int | None = None,
     xyz: Sequence[str | int] | None = None,
     progress: bool = False,
-) -> Sample[NDArray[Any]]:
+) -> CloudSample:
     """Choose points of one cloud by farthest point sampling on a cluster of Ray.
 
     The cloud is cut into tiles, each held by an actor. The result is that of ``farpoint.sample``, index for
@@ -88,9 +88,10 @@ def sample(
 
     Returns
     -------
-    Sample
+    CloudSample
         Rows in order of choice (of a list of files, those of one after another), selection distances and
-        covering radius, as of ``farpoint.sample(..., return_distances=True)``.
+        covering radius, as of ``farpoint.sample(..., return_distances=True)``. The rows of files are written with
+        all their attributes by its ``write("thin.laz")``.
 
     Raises
     ------
@@ -219,7 +220,7 @@ class _Run:
 
     def sample(
         self, amount: tuple[int | None, float | None, float | None], starts: list[Start], tell: Any
-    ) -> Sample[NDArray[Any]]:
+    ) -> CloudSample:
         """Samples to the end, with a manifest after each band."""
         self.actors.prepare(self._source.told)
         conductor = _native.Conductor(
@@ -235,7 +236,9 @@ class _Run:
         outcome = conductor.outcome()
         assert outcome is not None
         precision = np.float64 if self._source.double else np.float32
-        return Sample(rows, distances.astype(precision), outcome[1])
+        sample = CloudSample(rows, distances.astype(precision), outcome[1])
+        sample.files = self._source.read_again
+        return sample
 
     def _save(self, manifest: bytes) -> None:
         check_driver(self._storage, self._token)
