@@ -10,6 +10,9 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -34,7 +37,7 @@ fn write_rows(
     let writing =
         files::writing(to.as_deref(), encoding.as_deref(), precision.as_deref())?.scale(scale);
     let rows: Vec<u64> = rows.as_slice()?.iter().map(|&row| row as u64).collect();
-    py.detach(|| {
+    until_signal(py, |going_on| {
         let mut warnings = Vec::new();
         let scan = match &paths[..] {
             [path] => Scan::open(path, &reading, Some(memory))?,
@@ -44,10 +47,43 @@ fn write_rows(
                 merged.into_scan()
             }
         };
-        warnings.extend(farpoint_spool::write_rows(&scan, &rows, memory, (&output, &writing))?);
+        let to = (output.as_path(), &writing);
+        warnings.extend(farpoint_spool::write_rows(&scan, &rows, memory, to, going_on)?);
         Ok(warnings)
     })
-    .map_err(raised)
+}
+
+/// Works in another thread while this one looks for signals: what a handler raises stops the work, which is asked to
+/// look whether it goes on.
+fn until_signal<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let stopped = AtomicBool::new(false);
+    let going_on = || !stopped.load(Ordering::Relaxed);
+    let (done, signalled) = py.detach(|| {
+        let (ended, end) = mpsc::channel();
+        thread::scope(|scope| {
+            let work = scope.spawn(|| {
+                // Dropped at the end of the work, however it ends: that is heard.
+                let _ended: mpsc::Sender<()> = ended;
+                work(&going_on)
+            });
+            let mut signalled = None;
+            while end.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                if signalled.is_none() {
+                    signalled = Python::attach(|py| py.check_signals()).err();
+                    stopped.store(signalled.is_some(), Ordering::Relaxed);
+                }
+            }
+            (work.join(), signalled)
+        })
+    });
+    match (signalled, done) {
+        (Some(error), _) => Err(error),
+        (None, Ok(done)) => done.map_err(raised),
+        (None, Err(panic)) => std::panic::resume_unwind(panic),
+    }
 }
 
 fn raised(error: Error) -> PyErr {

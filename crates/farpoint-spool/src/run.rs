@@ -75,15 +75,17 @@ pub fn sample_rows(
 
 /// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about so many
 /// bytes of memory: they are read in one pass, and sorted in a folder beside the output that is removed in any case.
-/// Returns warnings.
+/// `going_on` is asked now and then, by any thread, and stops the work by `false`. Returns warnings.
 ///
 /// # Errors
-/// If a row is not in the file, if that cannot be read, or the output not be written with this memory.
+/// If a row is not in the file, if that cannot be read, or the output not be written with this memory;
+/// [`Error::Stopped`]. The output is whole or not there.
 pub fn write_rows(
     scan: &Scan,
     rows: &[u64],
     memory: u64,
     (path, options): (&Path, &WriteOptions),
+    going_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<String>, Error> {
     if let Some(&row) = rows.iter().find(|&&row| row >= scan.len()) {
         let (name, what) =
@@ -97,9 +99,11 @@ pub fn write_rows(
     let beside = path.parent().filter(|folder| *folder != Path::new(""));
     let folder = Folder::take(None, beside.unwrap_or(Path::new(".")))?;
     let work = Work { scan, job: &job, shares, folder };
-    let warnings = write::outputs(&work, &outputs, rows.len() as u64, &mut |each| {
+    let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
         rows.iter().try_for_each(|&row| each(Key::new(0.0f32, row)))
-    });
+    };
+    let stop = || if going_on() { Ok(()) } else { Err(Error::Stopped) };
+    let warnings = write::outputs(&work, &outputs, rows.len() as u64, &mut chosen, &stop);
     work.folder.finish();
     warnings
 }
@@ -224,7 +228,7 @@ impl Work<'_> {
         let mut warnings = Vec::new();
         match out {
             Out::Files(outputs) => {
-                warnings = write::outputs(self, outputs, outcome.samples, &mut chosen)?;
+                warnings = write::outputs(self, outputs, outcome.samples, &mut chosen, &|| Ok(()))?;
             }
             Out::Each(each) => chosen(&mut |key| {
                 each(key.index(), key.value::<T>().sqrt().to_f64());

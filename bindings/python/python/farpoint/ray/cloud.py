@@ -80,7 +80,8 @@ def sample(
         What actors have decided is kept there, and after each band where the run is: the same call goes on
         where an earlier one was stopped. Unless set, it is kept in memory while this call lasts.
     time_limit : float, optional
-        Seconds to wait for an actor: for one answer, and for its restart.
+        Seconds to wait for an actor: for one answer, and for its restart; and for the next task that cuts
+        points. A data set is computed before, without a limit.
     format, columns, xyz : optional
         As in ``farpoint.read``; ``xyz`` also names columns of a data set.
     progress : bool, optional
@@ -100,7 +101,7 @@ def sample(
     ValueError, TypeError
         As ``farpoint.sample``; the log is that of another run.
     TimeoutError
-        An actor has not answered or has not come back in time; the text has its name.
+        An actor has not answered or has not come back in time, and the text has its name; or tasks have not.
     RuntimeError
         An actor has failed, or ends whenever it is asked; another driver has taken over the log.
 
