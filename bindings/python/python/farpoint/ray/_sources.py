@@ -77,7 +77,7 @@ class CutSource:
     """Pieces of a cloud, which are cut by space: objects of Ray with rows that follow each other. Tasks do it; what
     is lost with a machine, Ray makes again."""
 
-    read_again = None
+    read_again: Files | None = None
 
     def __init__(
         self, kind: str, pieces: Sequence[Any], columns: Sequence[str] | None, tiles: int, rows: int,

@@ -107,7 +107,8 @@ def sample(
 
     Notes
     -----
-    One driver at a time has a log; a second one takes it over, and the first one stops with an error.
+    An actor holds its tile in memory, about 24 bytes a point (float64: 40), and twice the points' bytes while it
+    reads them. One driver at a time has a log; a second one takes it over, and the first one stops with an error.
     The method and its proof are in docs/scale.md.
     """
     import ray
