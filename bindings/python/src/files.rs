@@ -64,6 +64,18 @@ pub(crate) fn options(
     Ok(ReadOptions::default().format(format).columns(columns).xyz(xyz))
 }
 
+pub(crate) fn writing(
+    format: Option<&str>,
+    encoding: Option<&str>,
+    precision: Option<&str>,
+) -> PyResult<WriteOptions> {
+    Ok(WriteOptions::default()
+        .format(format.map(format_of).transpose()?)
+        .style(format.and_then(style_of))
+        .encoding(encoding.map(encoding_of).transpose()?)
+        .precision(precision.map(precision_of).transpose()?))
+}
+
 /// A format by its name or one of its extensions.
 pub(crate) fn format_of(name: &str) -> PyResult<Format> {
     name.parse().map_err(failed)
@@ -217,12 +229,7 @@ impl File {
         scale: Option<f64>,
     ) -> PyResult<Vec<String>> {
         let rows = self.rows(rows)?;
-        let options = WriteOptions::default()
-            .format(format.map(format_of).transpose()?)
-            .style(format.and_then(style_of))
-            .encoding(encoding.map(encoding_of).transpose()?)
-            .precision(precision.map(precision_of).transpose()?)
-            .scale(scale);
+        let options = writing(format, encoding, precision)?.scale(scale);
         py.detach(|| farpoint_io::write(&path, &self.cloud, &rows, &options)).map_err(failed)
     }
 

@@ -14,7 +14,7 @@ __all__ = [
     "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "random_word", "random_start",
     "sample_ragged", "cuda_sample", "CudaSample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
     "cuda_devices", "cuda_warm_up", "Conductor", "Tile",
-    "File", "FileBatch", "FileWorker", "read", "read_bytes", "restore", "from_points", "Imported",
+    "File", "FileBatch", "FileWorker", "write_rows", "read", "read_bytes", "restore", "from_points", "Imported",
     "DeviceArray",
     "match_clouds", "match_backward", "cuda_match", "cuda_match_backward",
     "cuda_match_scratch_bytes", "chamfer_clouds", "chamfer_backward", "CudaChamfer", "CudaNearest", "cuda_device_of",
@@ -200,6 +200,15 @@ class FileWorker:
         spool: str | os.PathLike[str] | None,
         resume: bool,
     ) -> str: ...
+
+def write_rows(
+    paths: Sequence[str | os.PathLike[str]],
+    rows: NDArray[np.int64],
+    output: str | os.PathLike[str],
+    memory: int,
+    reading: tuple[str | None, int | None, Sequence[str] | None],
+    writing: tuple[str | None, str | None, str | None, float | None],
+) -> list[str]: ...
 
 @final
 class FileBatch:
