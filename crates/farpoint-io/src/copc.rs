@@ -20,8 +20,8 @@ pub(crate) use write::write;
 use crate::format::plain_name;
 use std::path::Path;
 
-/// Points of a node unless set.
-const NODE_POINTS: usize = 1 << 16;
+/// Points of a node unless set: viewers number them in 16 bits.
+const NODE_POINTS: usize = u16::MAX as usize;
 /// As few points a node may be allowed.
 const FEWEST: usize = 100;
 /// As many points a node may be allowed: a reader has to unpack all of them.
@@ -45,8 +45,7 @@ pub struct Copc {
     /// How far a distance may be from that between the coordinates of the cloud, where it was computed
     /// from rounded ones; 0 unless set.
     pub error: f64,
-    /// As many points a node should hold; 65,536 unless set. Points that are moved up, because their own
-    /// node would hold few, add up to 1,000; only duplicates add more.
+    /// As many points a node may hold, which only duplicates exceed; 65,535 unless set.
     pub node_points: usize,
     /// The coordinate system as well-known text; that of the cloud unless set.
     pub wkt: Option<String>,

@@ -101,7 +101,7 @@ pub(crate) struct Writing {
     /// fine as its numbers are].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) scale: Option<Length>,
-    /// COPC (.copc.laz): points a node should hold, 100 to 10M [default: 65,536].
+    /// COPC (.copc.laz): points a node may hold, 100 to 10M [default: 65,535].
     #[arg(long, value_name = "N")]
     node_points: Option<Count>,
     /// COPC: the coordinate system, as a file of well-known text [default: that of the input].

@@ -5,8 +5,8 @@ use crate::header::LasHeader;
 use crate::las::{integers, transforms};
 use rayon::prelude::*;
 
-/// The deepest level: 31 halvings of the cube are finer than the 32 bits of a coordinate.
-pub(super) const DEEPEST: u32 = 31;
+/// The deepest level: its cells hold four steps of the widest coordinates, and their numbers fit 31 bits.
+pub(super) const DEEPEST: u32 = 30;
 /// Points that a thread takes at a time.
 const BLOCK: usize = 1 << 14;
 

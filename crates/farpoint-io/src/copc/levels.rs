@@ -86,7 +86,7 @@ fn grown(points: &Ordered<'_>, spacing: f64, least: usize, node_points: usize) -
         cuts: points.cuts(spacing),
         distinct: points.distinct(),
         least,
-        most: node_points + least,
+        most: node_points,
     };
     let mut nodes = grower.grow(Key::ROOT, (0..points.cells.len() as u32).collect());
     nodes.par_sort_by_cached_key(|node| node.key.place());
