@@ -29,7 +29,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     }
     check::order(args)?;
     let path = &args.input.input;
-    let (cloud, read) = input::read(path, &args.input.reading.options())?;
+    let (cloud, read) = input::read_for(path, &args.input.reading.options(), &args.filters)?;
     ordered(args, path, cloud, read, None)
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
         return large::run(args, &large);
     }
     let path = &args.input.input;
-    let (cloud, read) = input::read(path, &args.input.reading.options())?;
+    let (cloud, read) = input::read_for(path, &args.input.reading.options(), &args.filters)?;
     in_memory(args, &Read { cloud, path, seconds: read, about: None })
 }
 

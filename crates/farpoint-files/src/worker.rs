@@ -84,8 +84,8 @@ impl Worker {
         let options = &self.options;
         let before = fs::metadata(input).ok();
         self.check_output(output, &name)?;
-        let mut cloud =
-            farpoint_io::read(input, &options.reading).map_err(|error| error.to_string())?;
+        let mut cloud = farpoint_io::read_for(input, &options.reading, &options.filter)
+            .map_err(|error| error.to_string())?;
         cloud.warnings().iter().for_each(|warning| notes.warn(format!("{name}: {warning}")));
         stop.check(&name)?;
         let lengths = [("spacing", options.wanted.length()), ("scale", options.scale)];

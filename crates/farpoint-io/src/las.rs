@@ -6,6 +6,7 @@
 
 mod fields;
 mod layout;
+mod nodes;
 mod pieces;
 mod placing;
 mod points;
@@ -16,6 +17,7 @@ mod write;
 
 pub(crate) use fields::{Extra, base_length, extras, slots};
 pub(crate) use layout::layout;
+pub(crate) use nodes::cubes;
 pub(crate) use stream::stream;
 pub(crate) use summary::summary;
 pub(crate) use write::{

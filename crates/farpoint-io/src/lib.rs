@@ -251,6 +251,28 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     decode(Cow::Owned(bytes), &name, options)
 }
 
+/// As [`read`], for a filter: of a COPC file only those nodes are read that its boxes, and what it asks of x,
+/// y and z, can use rows of. Rows keep their numbers; those of other nodes have NaN for coordinates and
+/// 0 for all else. What a writer has to know of all rows (the corner of coordinates that become float32, the
+/// range of colors) it still finds, for which it reads the rest if it must.
+///
+/// # Errors
+/// As [`read`]; [`Error::Field`] if there is no field that the filter asks for.
+pub fn read_for(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<Cloud, Error> {
+    if !filter.is_of_places() || !detect::is_copc(path, options) {
+        return read(path, options);
+    }
+    match Scan::open(path, options, None)?.within(filter)? {
+        Ok(Some(cloud)) => Ok(cloud),
+        Ok(None) => read(path, options),
+        Err(Fault { what, .. }) => {
+            let mut cloud = read(path, options)?;
+            cloud.warnings.push(format!("{what}, so all nodes were read"));
+            Ok(cloud)
+        }
+    }
+}
+
 /// What the header of a file tells without its points being read, however many there are; `None` for
 /// formats other than LAS, LAZ and E57, whose headers tell little, and for standard input.
 ///

@@ -191,6 +191,10 @@ pub(crate) fn encode(
         Format::Raw => raw::write(name, cloud, rows, &mut warnings),
         _ => text::write(cloud, rows, options.style, &mut warnings),
     };
+    if let Some(error) = cloud.unread.as_ref().and_then(|unread| unread.failed()) {
+        let fix = "read the whole file without a filter to see what is wrong with it".into();
+        return Err(Error::Output { name: name.to_owned(), what: error.to_string(), fix });
+    }
     let bytes = bytes.map_err(|fault| Error::Output {
         name: name.to_owned(),
         what: match fault.at {
