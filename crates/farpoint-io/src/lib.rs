@@ -76,7 +76,7 @@ pub use output::{
     check_output, write, write_arrays, write_bytes, write_indices, write_indices_in_blocks,
 };
 pub use scan::{Rows, Scan};
-pub use summary::Summary;
+pub use summary::{Octree, Summary};
 
 use std::borrow::Cow;
 use std::fs::File;
