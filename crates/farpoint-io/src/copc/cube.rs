@@ -7,42 +7,55 @@ use rayon::prelude::*;
 
 /// The deepest level: its cells hold four steps of the widest coordinates, and their numbers fit 31 bits.
 pub(super) const DEEPEST: u32 = 30;
+/// Cells of that level on each axis.
+const CELLS: f64 = (1u32 << DEEPEST) as f64;
 /// Points that a thread takes at a time.
 const BLOCK: usize = 1 << 14;
 
 /// The root node of an octree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cube {
-    /// The middle.
-    pub(super) center: [f64; 3],
-    /// Half the length of a side.
-    pub(super) half: f64,
+    /// The lowest corner.
+    pub(super) low: [f64; 3],
+    /// The length of a side.
+    pub(super) side: f64,
 }
 
 impl Cube {
-    /// Around the points between two corners, which are multiples of the steps.
-    ///
-    /// It starts a third of a step below the lowest corner and is a whole number of steps long. So no
-    /// point lies on a face between two cells, and it does not matter how a reader rounds there.
+    /// Around the points between two corners, which are multiples of the steps: from the lowest corner on,
+    /// as long as the longest side. Some readers compute it so from the header.
     pub(super) fn around([low, high]: [[f64; 3]; 2], steps: [f64; 3]) -> Cube {
-        let step = steps.into_iter().fold(0.0, f64::max);
         let longest = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
-        let half = ((longest / step).round() + 1.0) * step / 2.0;
-        Cube { center: std::array::from_fn(|axis| low[axis] - steps[axis] / 3.0 + half), half }
+        // Points at one place have a cube, too.
+        let side = if longest > 0.0 { longest } else { steps.into_iter().fold(0.0, f64::max) };
+        Cube { low, side }
     }
 
-    /// The length of a side.
-    pub(super) fn side(&self) -> f64 {
-        2.0 * self.half
+    /// Where a plane between two cells of the deepest level is, as readers compute it. Planes of other
+    /// levels are some of these, to the last digit.
+    fn plane(&self, axis: usize, number: u32) -> f64 {
+        self.low[axis] + f64::from(number) * (self.side / CELLS)
     }
 
-    /// The cell of the deepest level that a place is in; those of other levels are its first bits.
+    /// The cell of the deepest level that a place is in; those of other levels are its first bits. A place
+    /// on a plane belongs to the cell above it, on the far face of the cube to the last one.
     pub(super) fn cell(&self, place: [f64; 3]) -> [u32; 3] {
-        let cells = f64::from(1u32 << DEEPEST);
         std::array::from_fn(|axis| {
-            let share = (place[axis] - (self.center[axis] - self.half)) / self.side();
-            // Below 0 by a rounding becomes 0, and what is on the far face belongs to the last cell.
-            ((share * cells) as u32).min((1 << DEEPEST) - 1)
+            let value = place[axis];
+            let near = ((value - self.low[axis]) / self.side * CELLS) as u32;
+            let near = near.min(CELLS as u32 - 1);
+            match self.plane(axis, near) <= value && value < self.plane(axis, near + 1) {
+                true => near,
+                false => self.searched(axis, value),
+            }
+        })
+    }
+
+    /// The cell by halving, where a plane is too close for one division.
+    fn searched(&self, axis: usize, value: f64) -> u32 {
+        (0..DEEPEST).rev().fold(0, |cell, bit| {
+            let above = cell | 1 << bit;
+            if self.plane(axis, above) <= value { above } else { cell }
         })
     }
 }

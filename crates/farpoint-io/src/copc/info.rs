@@ -20,7 +20,8 @@ pub(super) struct Info {
 
 impl Info {
     pub(super) fn bytes(&self) -> [u8; LENGTH] {
-        let Cube { center: [x, y, z], half } = self.cube;
+        let half = self.cube.side / 2.0;
+        let [x, y, z] = self.cube.low.map(|low| low + half);
         let (offset, length) = self.root;
         let [first, last] = self.times.map(f64::to_bits);
         let place = [x, y, z, half, self.spacing].map(f64::to_bits);

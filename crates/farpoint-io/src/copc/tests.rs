@@ -49,7 +49,7 @@ fn check(places: &[[f64; 3]], step: f64, node_points: usize) -> Levels {
     let cube = cube(places, step);
     let cells: Vec<_> = order.iter().map(|place| cube.cell(*place)).collect();
     let points = Ordered { distances: &distances, cells: &cells, relative: 0.0, absolute: 0.0 };
-    let levels = Levels::new(&points, cube.side(), node_points);
+    let levels = Levels::new(&points, cube.side, node_points);
     each_point_is_in_its_cell_once(&levels, &order, &cube);
     let distinct = points.distinct();
     let least = 1000.min(node_points / 8);
@@ -80,7 +80,7 @@ fn each_point_is_in_its_cell_once(levels: &Levels, order: &[[f64; 3]], cube: &Cu
         levels.nodes.iter().map(|node| (node.key.level, node.key.cell)).collect();
     assert_eq!(keys.len(), levels.nodes.len(), "a node is there twice");
     for node in &levels.nodes {
-        let side = cube.side() / 2f64.powi(node.key.level as i32);
+        let side = cube.side / 2f64.powi(node.key.level as i32);
         if node.key != Key::ROOT {
             let above = node.key.parent();
             assert!(keys.contains(&(above.level, above.cell)), "{:?} has no parent", node.key);
@@ -88,7 +88,7 @@ fn each_point_is_in_its_cell_once(levels: &Levels, order: &[[f64; 3]], cube: &Cu
         for &point in &node.points {
             assert!(seen.insert(point), "point {point} is there twice");
             for axis in 0..3 {
-                let low = cube.center[axis] - cube.half + f64::from(node.key.cell[axis]) * side;
+                let low = cube.low[axis] + f64::from(node.key.cell[axis]) * side;
                 let value = order[point as usize][axis];
                 assert!(low <= value && value <= low + side, "{value} is not in {:?}", node.key);
             }
@@ -170,15 +170,27 @@ fn duplicates_stay_where_the_last_node_is() {
 }
 
 #[test]
-fn no_stored_place_is_on_a_face() {
-    // Whole steps, and a cube of so many of them that cells of a power of two end on them otherwise.
-    let cube = Cube::around([[0.0; 3], [1023.0, 12.0, 1.0]], [1.0; 3]);
-    assert_eq!(cube.half, 512.0);
-    for step in 0..1024u32 {
-        let cell = cube.cell([f64::from(step), 0.0, 0.0])[0] >> (DEEPEST - 10);
-        assert_eq!(cell, step);
+fn places_on_planes_are_where_readers_look_for_them() {
+    // Steps of a hundredth far from the origin are rounded, and so are the planes.
+    let at = |n: u32| 637_000.0 + f64::from(n) * 0.01;
+    for steps in [1000, 1024, 1023, 7] {
+        let cube = Cube::around([[at(0); 3], [at(steps), at(1), at(0)]], [0.01; 3]);
+        assert_eq!(cube.side, at(steps) - at(0));
+        for level in 0..=12 {
+            let side = cube.side / 2f64.powi(level as i32);
+            for n in 0..=steps {
+                let cell = cube.cell([at(n); 3])[0] >> (DEEPEST - level);
+                let (low, high) =
+                    (at(0) + f64::from(cell) * side, at(0) + f64::from(cell + 1) * side);
+                let last = n == steps && at(n) <= high;
+                assert!(low <= at(n) && (at(n) < high || last), "{n} of {steps}, level {level}");
+            }
+        }
     }
-    assert_eq!(cube.cell([5000.0, -5000.0, 0.0])[..2], [(1 << DEEPEST) - 1, 0]);
+    let cube = Cube::around([[0.0; 3], [8.0, 1.0, 1.0]], [1.0; 3]);
+    assert_eq!(cube.cell([5000.0, -5000.0, 8.0]), [(1 << DEEPEST) - 1, 0, (1 << DEEPEST) - 1]);
+    assert_eq!(cube.cell([4.0, 3.999, 0.0]).map(|at| at >> (DEEPEST - 1)), [1, 0, 0]);
+    assert_eq!(Cube::around([[3.0; 3]; 2], [0.01; 3]).side, 0.01);
 }
 
 /// Entries by walking the pages, as a reader does.

@@ -58,7 +58,7 @@ pub(crate) fn write(
         relative: if single { SINGLE } else { 0.0 },
         absolute: 2.0 * placed.moved + copc.error,
     };
-    let mut levels = Levels::new(&ordered, placed.cube.side(), copc.node_points);
+    let mut levels = Levels::new(&ordered, placed.cube.side, copc.node_points);
     drop(cells);
     // In a chunk the rows have the order of the input, which packs best.
     levels.nodes.par_iter_mut().for_each(|Node { points, .. }| {
