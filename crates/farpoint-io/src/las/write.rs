@@ -36,19 +36,41 @@ pub(crate) fn write(
     options: &WriteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<u8>, Fault> {
+    if let Header::Las(header) = &cloud.header {
+        warn_of_octree(header, warnings);
+    }
+    let (header, points) = laid_out(cloud, rows, options, warnings)?;
+    assemble(header, points, compress)
+}
+
+/// Warns that the octree of the input is not one of the output.
+pub(super) fn warn_of_octree(header: &LasHeader, warnings: &mut Vec<String>) {
+    if header.records.iter().any(|r| r.user == b"copc") {
+        warnings.push("the octree of COPC is left out; the output is plain LAZ".into());
+    }
+}
+
+/// The rows as records, and a header that describes them but for what depends on how they are put
+/// together.
+pub(crate) fn laid_out(
+    cloud: &Cloud,
+    rows: &[usize],
+    options: &WriteOptions,
+    warnings: &mut Vec<String>,
+) -> Result<(LasHeader, Vec<u8>), Fault> {
     if let Some(scale) = options.scale.filter(|scale| !(scale.is_finite() && *scale > 0.0)) {
         return Err(Fault::new(format!("{scale} is no scale")).fix("give a step such as 0.001"));
     }
     if let (Header::Las(header), Some(table)) = (&cloud.header, &cloud.table) {
         let mut header = (**header).clone();
         let mut points = kept(table, rows, &cloud.added(rows));
-        describe_kept(&mut header, &cloud.added, warnings)?;
+        describe_kept(&mut header, &cloud.added)?;
         if let Some(scale) = options.scale {
             rescale(&mut header.raw, &mut points, scale, warnings)?;
         }
-        return assemble(header, points, compress);
+        return Ok((header, points));
     }
-    from_columns(cloud, rows, compress, options.scale, warnings)
+    from_columns(cloud, rows, options.scale, warnings)
 }
 
 /// The kept records, each with the added values after it.
@@ -59,14 +81,7 @@ fn kept(table: &Table, rows: &[usize], added: &[Attribute]) -> Vec<u8> {
 }
 
 /// Makes the input's header describe records that have the added attributes after them.
-pub(super) fn describe_kept(
-    header: &mut LasHeader,
-    added: &[Attribute],
-    warnings: &mut Vec<String>,
-) -> Result<(), Fault> {
-    if header.records.iter().any(|r| r.user == b"copc") {
-        warnings.push("the octree of COPC is left out; the output is plain LAZ".into());
-    }
+pub(super) fn describe_kept(header: &mut LasHeader, added: &[Attribute]) -> Result<(), Fault> {
     // The octree points into the old file, and the compression record describes the old one.
     header.records.retain(|r| r.user != b"copc" && !r.is(LazVlr::USER_ID, LazVlr::RECORD_ID));
     header.extended.retain(|r| r.user != b"copc");
@@ -106,7 +121,7 @@ fn rescale(
     Ok(())
 }
 
-fn record_length(length: usize) -> Result<u16, Fault> {
+pub(crate) fn record_length(length: usize) -> Result<u16, Fault> {
     let too_long =
         |_| Fault::new(format!("records of {length} bytes are too long for LAS")).fix("write PLY");
     u16::try_from(length).map_err(too_long)
@@ -150,7 +165,7 @@ pub(crate) fn describe_extras(header: &mut LasHeader, data: &[u8]) {
 }
 
 /// A variable length record. Data beyond 64 KiB does not fit and is cut at a whole description.
-fn new_record(user: &str, id: u16, text: &str, data: &[u8]) -> Record {
+pub(crate) fn new_record(user: &str, id: u16, text: &str, data: &[u8]) -> Record {
     let longest = usize::from(u16::MAX) / super::fields::DESCRIPTION * super::fields::DESCRIPTION;
     let data = &data[..data.len().min(longest)];
     let mut bytes = vec![0u8; 54];
@@ -197,14 +212,14 @@ pub(super) fn prepare(header: &mut LasHeader, compress: bool) -> Result<Option<L
 }
 
 /// The bytes before the first point.
-pub(super) fn before_points(header: &LasHeader) -> Result<Vec<u8>, Fault> {
+pub(crate) fn before_points(header: &LasHeader) -> Result<Vec<u8>, Fault> {
     let mut out = header_bytes(&header.raw)?;
     header.records.iter().for_each(|r| out.extend_from_slice(&r.bytes));
     out.extend_from_slice(&header.padding);
     Ok(out)
 }
 
-pub(super) fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, Fault> {
+pub(crate) fn header_bytes(raw: &las::raw::Header) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
     raw.write_to(&mut bytes)
         .map_err(|e| Fault::new(format!("the header cannot be written: {e}")))?;
@@ -240,7 +255,7 @@ fn compressed(out: Vec<u8>, points: &[u8], vlr: LazVlr) -> Result<Vec<u8>, Fault
 }
 
 /// The numbers in the header that depend on which points are kept.
-pub(super) struct Counts {
+pub(crate) struct Counts {
     stride: usize,
     /// The bits of a record that count its return.
     mask: u8,
@@ -251,7 +266,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn new(header: &LasHeader) -> Counts {
+    pub(crate) fn new(header: &LasHeader) -> Counts {
         Counts {
             stride: usize::from(header.raw.point_data_record_length),
             mask: if header.format < 6 { 7 } else { 15 },
@@ -262,7 +277,7 @@ impl Counts {
         }
     }
 
-    pub(super) fn add(&mut self, points: &[u8]) {
+    pub(crate) fn add(&mut self, points: &[u8]) {
         self.count += (points.len() / self.stride) as u64;
         for record in points.chunks_exact(self.stride) {
             self.returns[usize::from(record[14] & self.mask)] += 1;
@@ -273,7 +288,7 @@ impl Counts {
         }
     }
 
-    pub(super) fn state(&self, header: &mut LasHeader) {
+    pub(crate) fn state(&self, header: &mut LasHeader) {
         let (raw, count) = (&mut header.raw, self.count);
         let value = |n: i32, axis: usize| {
             let (scale, offset) = transforms(raw)[axis];
@@ -299,7 +314,7 @@ impl Counts {
 }
 
 /// The records after the points come to a new place.
-pub(super) fn move_extended(header: &mut LasHeader, start: u64) {
+pub(crate) fn move_extended(header: &mut LasHeader, start: u64) {
     let wave = header.raw.start_of_waveform_data_packet_record;
     let length: u64 = header.extended.iter().map(|r| r.bytes.len() as u64).sum();
     let (from, to) = (header.extended_start, header.extended_start.saturating_add(length));
@@ -396,10 +411,9 @@ fn new_header(
 fn from_columns(
     cloud: &Cloud,
     rows: &[usize],
-    compress: bool,
     scale: Option<f64>,
     warnings: &mut Vec<String>,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<(LasHeader, Vec<u8>), Fault> {
     let attributes = conversion::attributes(cloud, rows, Target::Las, warnings);
     let has = |name: &str| attributes.iter().any(|a| a.name == name);
     let format = match (has("nir"), has("red") && has("green") && has("blue")) {
@@ -440,7 +454,7 @@ fn from_columns(
     }
     describe(&mut header, length, &added);
     header.raw.point_data_record_length = record_length(stride)?;
-    assemble(header, points, compress)
+    Ok((header, points))
 }
 
 fn rounded(steps: [f64; 3]) -> String {
