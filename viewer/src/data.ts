@@ -48,10 +48,23 @@ function rowsOf(bytes: Uint8Array, meta: Meta): Uint32Array {
   return rows;
 }
 
-/** A sampler's samples as places in the buffer, and each point's distance to the nearest of them. */
+/** A sampler's result. */
 export interface PaneData {
+  /** Which of the page's points are samples. */
   samples: Uint32Array;
+  /** Places of further samples, as those of the points. */
+  beside: Float32Array;
+  /** Of each point to the nearest sample, as a byte. */
   distances: Uint8Array;
+}
+
+/** Coordinates in steps. */
+function stepsOf(bytes: Uint8Array, each: number): Float32Array {
+  const steps = new Float32Array(bytes.length / each);
+  for (let i = 0, at = 0; i < steps.length; i++, at += each) {
+    steps[i] = bytes[at] + 256 * bytes[at + 1] + (each === 3 ? 65536 * bytes[at + 2] : 0);
+  }
+  return steps;
 }
 
 export class Cloud {
@@ -74,18 +87,14 @@ export class Cloud {
     }
     const low = [Infinity, Infinity, Infinity];
     const high = [-Infinity, -Infinity, -Infinity];
-    const positions = new Float32Array(3 * meta.shown);
-    for (let i = 0, at = 0; i < positions.length; i++) {
-      let step = bytes[at] + 256 * bytes[at + 1];
-      if (meta.bytes === 3) step += 65536 * bytes[at + 2];
-      at += meta.bytes;
+    const positions = stepsOf(bytes, meta.bytes);
+    for (let i = 0; i < positions.length; i++) {
       const axis = i % 3;
-      if (step < low[axis]) low[axis] = step;
-      if (step > high[axis]) high[axis] = step;
-      positions[i] = step;
+      if (positions[i] < low[axis]) low[axis] = positions[i];
+      if (positions[i] > high[axis]) high[axis] = positions[i];
     }
     this.middle = [0, 1, 2].map((axis) => Math.round((low[axis] + high[axis]) / 2)) as [number, number, number];
-    for (let i = 0; i < positions.length; i++) positions[i] -= this.middle[i % 3];
+    this.center(positions);
     this.low = low.map((value, axis) => value - this.middle[axis]) as [number, number, number];
     this.high = high.map((value, axis) => value - this.middle[axis]) as [number, number, number];
     this.positions = positions;
@@ -95,12 +104,31 @@ export class Cloud {
       const bytes = bytesOf(`fp-value-${i}`);
       return attribute.bytes === 1 ? bytes : new Uint16Array(bytes.buffer, bytes.byteOffset, meta.shown);
     });
-    this.panes = meta.panes.map((_, i) => {
-      const samples: number[] = [];
-      let last = -1;
-      variable(bytesOf(`fp-samples-${i}`), (difference) => samples.push((last += 1 + difference)));
-      return { samples: Uint32Array.from(samples), distances: bytesOf(`fp-distances-${i}`) };
-    });
+    this.panes = meta.panes.map((_, i) => this.pane(i));
+  }
+
+  private pane(i: number): PaneData {
+    const samples: number[] = [];
+    let last = -1;
+    variable(bytesOf(`fp-samples-${i}`), (difference) => samples.push((last += 1 + difference)));
+    if (last >= this.meta.shown) throw new Error(`the page holds ${this.meta.shown} points, and a sample is its ${last + 1}th`);
+    const beside = stepsOf(bytesOf(`fp-beside-${i}`), this.meta.bytes);
+    this.center(beside);
+    const distances = bytesOf(`fp-distances-${i}`);
+    if (distances.length !== this.meta.shown) {
+      throw new Error(`the page holds ${distances.length} distances for ${this.meta.shown} points`);
+    }
+    return { samples: Uint32Array.from(samples), beside, distances };
+  }
+
+  /** Steps from the middle of the box. */
+  private center(steps: Float32Array): void {
+    for (let i = 0; i < steps.length; i++) steps[i] -= this.middle[i % 3];
+  }
+
+  /** The distance of a point to the nearest sample of a pane, to within about a hundredth of the farthest. */
+  distance(pane: number, point: number): number {
+    return unpacked(this.panes[pane].distances[point], this.meta.panes[pane].farthest);
   }
 
   /** The coordinates of a point in the file's own system, to within half a step. */
@@ -115,6 +143,11 @@ export class Cloud {
   value(attribute: number, point: number): number | null {
     return decoded(this.meta.attributes[attribute], this.values[attribute][point]);
   }
+}
+
+/** The distance that a byte stands for. */
+export function unpacked(stored: number, farthest: number): number {
+  return farthest * (stored / 255) ** 2;
 }
 
 /** What a stored number stands for. */

@@ -2,10 +2,11 @@
 
 use super::attributes::Attributes;
 use super::encode::{html, json, rising, tag};
+use super::panes::{Located, Panes, Stored};
 use super::places::Places;
 use super::prefixes::Prefixes;
-use crate::outcome::Outcome;
-use crate::picture::{Still, Unit, Up, still};
+use super::sequence::Sequence;
+use crate::picture::{Unit, Up, still};
 use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -21,6 +22,17 @@ const SCRIPT: &str = include_str!("../../assets/view.js");
 /// Points of the picture for browsers that cannot draw the cloud.
 const PICTURED: usize = 60_000;
 
+/// A cloud of which a page is made.
+pub(crate) struct Subject<'a> {
+    /// What it is called.
+    pub(crate) input: &'a Path,
+    pub(crate) cloud: &'a Cloud,
+    /// How many of its points could have been chosen.
+    pub(crate) usable: usize,
+    /// What points up; guessed unless given.
+    pub(crate) up: Option<Up>,
+}
+
 /// What a page shows.
 pub(crate) struct Page {
     name: String,
@@ -28,58 +40,42 @@ pub(crate) struct Page {
     places: Places,
     rows: Vec<u8>,
     attributes: Attributes,
+    panes: Vec<Stored>,
     picture: Vec<u8>,
 }
 
 impl Page {
-    /// Of a sample in farthest-first order; `usable` points of the cloud could have been chosen.
+    /// Of a cloud's points in farthest-first order, once or as often as there are panes.
     pub(crate) fn of(
-        input: &Path,
-        cloud: &Cloud,
-        usable: usize,
-        outcome: &Outcome,
-        up: Option<Up>,
+        subject: &Subject<'_>,
+        sequence: Sequence<'_>,
+        panes: &Panes<'_>,
     ) -> Result<Self> {
-        let prefixes = Prefixes::of(outcome);
-        let mut order = outcome.indices.clone();
-        let mut rows = Vec::with_capacity(2 * order.len());
-        // The order within what a prefix adds is free: that of the file takes the fewest bytes.
-        for part in prefixes.parts() {
-            let part = &mut order[part];
-            part.sort_unstable();
-            rising(part.iter().copied(), &mut rows);
-        }
-        let first = &outcome.indices[..outcome.indices.len().min(PICTURED)];
+        let Subject { input, cloud, .. } = *subject;
+        let prefixes = Prefixes::of(sequence);
+        let (order, rows) = stored_order(&prefixes, sequence.rows);
+        let first = &sequence.rows[..sequence.rows.len().min(PICTURED)];
         let drawn: Vec<[f64; 3]> = first.iter().map(|&row| cloud.coordinates().get(row)).collect();
-        let Still { png, toward, up } = still(&drawn, up)?;
-        let places = Places::of(cloud, &order, prefixes.typical());
+        let still = still(&drawn, subject.up)?;
+        let located = Located::of(&order, cloud.len(), panes);
+        let found = panes.found(cloud, &located);
+        let beside: Vec<_> = found.iter().flat_map(|found| found.beside.iter().copied()).collect();
+        let places = Places::of(cloud, &order, &beside, prefixes.typical());
+        let panes = panes.stored(&found, &places, &located, order.len());
         let attributes = Attributes::of(cloud, &order);
         let name = input.file_name().unwrap_or(input.as_os_str()).to_string_lossy().into_owned();
-        let asprs = matches!(cloud.format(), Some(Format::Las | Format::Laz));
-        let described: Vec<_> = attributes.varying.iter().map(|one| one.json(asprs)).collect();
-        let constants = attributes.constant.iter();
-        let constants: Vec<_> =
-            constants.map(|(name, value)| json!({ "name": name, "value": value })).collect();
-        let meta = json!({
-            "version": 1,
-            "name": name,
-            "program": format!("farpoint {}", env!("CARGO_PKG_VERSION")),
-            "total": usable,
-            "shown": order.len(),
-            "unit": unit(cloud),
-            "crs": cloud.crs().map(|crs| crs.name.clone()).unwrap_or_default(),
-            "origin": places.origin,
-            "step": places.step,
-            "bytes": places.bytes,
-            "up": up,
-            "toward": toward,
-            "rgb": attributes.rgb.is_some(),
-            "prefixes": prefixes.json(),
-            "attributes": described,
-            "constants": constants,
-            "panes": [],
-        });
-        Ok(Self { name, meta, places, rows, attributes, picture: png })
+        let mut meta = described(cloud, &attributes);
+        meta["name"] = name.clone().into();
+        meta["total"] = subject.usable.into();
+        meta["shown"] = order.len().into();
+        meta["origin"] = json!(places.origin);
+        meta["step"] = places.step.into();
+        meta["bytes"] = places.bytes.into();
+        meta["up"] = still.up.into();
+        meta["toward"] = json!(still.toward);
+        meta["prefixes"] = prefixes.json();
+        meta["panes"] = panes.iter().map(|pane| pane.json.clone()).collect();
+        Ok(Self { name, meta, places, rows, attributes, panes, picture: still.png })
     }
 
     /// The whole page as text.
@@ -96,6 +92,11 @@ impl Page {
         for (i, attribute) in self.attributes.varying.iter().enumerate() {
             data += &tag(&format!("fp-value-{i}"), &attribute.data);
         }
+        for (i, pane) in self.panes.iter().enumerate() {
+            data += &tag(&format!("fp-samples-{i}"), &pane.samples);
+            data += &tag(&format!("fp-beside-{i}"), &pane.beside);
+            data += &tag(&format!("fp-distances-{i}"), &pane.distances);
+        }
         let picture = STANDARD.encode(&self.picture);
         let picture = format!(
             "<img alt=\"a picture of the points\" src=\"data:image/png;base64,{picture}\">"
@@ -110,6 +111,37 @@ impl Page {
             ("{script}", SCRIPT),
         ]))
     }
+}
+
+/// The rows in the order of the page, and as it stores them.
+fn stored_order(prefixes: &Prefixes, rows: &[usize]) -> (Vec<usize>, Vec<u8>) {
+    let mut order = rows.to_vec();
+    let mut stored = Vec::with_capacity(2 * order.len());
+    // The order within what a prefix adds is free: that of the file takes the fewest bytes.
+    for part in prefixes.parts() {
+        let part = &mut order[part];
+        part.sort_unstable();
+        rising(part.iter().copied(), &mut stored);
+    }
+    (order, stored)
+}
+
+/// What the page needs to know of the file and of attributes.
+fn described(cloud: &Cloud, attributes: &Attributes) -> Value {
+    let asprs = matches!(cloud.format(), Some(Format::Las | Format::Laz));
+    let varying: Vec<_> = attributes.varying.iter().map(|one| one.json(asprs)).collect();
+    let constants = attributes.constant.iter();
+    let constants: Vec<_> =
+        constants.map(|(name, value)| json!({ "name": name, "value": value })).collect();
+    json!({
+        "version": 1,
+        "program": format!("farpoint {}", env!("CARGO_PKG_VERSION")),
+        "unit": unit(cloud),
+        "crs": cloud.crs().map(|crs| crs.name.clone()).unwrap_or_default(),
+        "rgb": attributes.rgb.is_some(),
+        "attributes": varying,
+        "constants": constants,
+    })
 }
 
 /// The template with its places filled, in their order; what is put in is not looked at again.
@@ -128,9 +160,5 @@ fn filled(places: &[(&str, &str)]) -> String {
 
 /// The unit of lengths as it follows a number.
 fn unit(cloud: &Cloud) -> &'static str {
-    match Unit::of(cloud) {
-        Unit::Meters => "m",
-        Unit::Feet => "ft",
-        Unit::Unknown => "",
-    }
+    Unit::of(cloud).symbol()
 }
