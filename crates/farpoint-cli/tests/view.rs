@@ -60,8 +60,7 @@ impl Page {
             let whole = bytes.iter().rev().fold(0, |sum, &byte| 256 * sum + u32::from(byte));
             self.meta["origin"][axis % 3].as_f64().unwrap() + f64::from(whole) * step
         };
-        let numbers: Vec<f64> =
-            self.bytes(id).chunks(each).enumerate().map(number).collect();
+        let numbers: Vec<f64> = self.bytes(id).chunks(each).enumerate().map(number).collect();
         numbers.as_chunks().0.to_vec()
     }
 
@@ -202,9 +201,7 @@ fn panes_hold_what_the_samplers_chose() {
     let used: Vec<usize> = (0..all.len()).filter(usable).collect();
     let points: Vec<[f32; 3]> = used.iter().map(|&row| all[row]).collect();
     assert_eq!(sorted(page.rows()), used);
-    let near = |method| {
-        ApproximateSampler::ratio(method, 0.1).sample(&points).unwrap().indices
-    };
+    let near = |method| ApproximateSampler::ratio(method, 0.1).sample(&points).unwrap().indices;
     let npdu = "morton".parse().map(|order| Method::Npdu { window: None, order });
     let fit = Method::FastPoint { first: farpoint::Algorithm::Auto, estimator: Estimator::Fit };
     let chosen = [
