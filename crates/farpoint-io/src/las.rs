@@ -4,24 +4,26 @@
 //! they are in the file: las's own `Point` would take a coordinate from its integer to a double and
 //! back, and drop reserved bits.
 
+mod columns;
+mod counts;
 mod fields;
 mod layout;
 mod nodes;
 mod pieces;
 mod placing;
 mod points;
-
 mod stream;
 mod summary;
 mod write;
 
+pub(crate) use counts::Counts;
 pub(crate) use fields::{Extra, base_length, extras, slots};
 pub(crate) use layout::layout;
 pub(crate) use nodes::cubes;
 pub(crate) use stream::stream;
 pub(crate) use summary::summary;
 pub(crate) use write::{
-    Counts, before_points, describe_extras, header_bytes, laid_out, move_extended, new_record,
+    before_points, describe_extras, header_bytes, laid_out, move_extended, new_record,
     record_length, write,
 };
 

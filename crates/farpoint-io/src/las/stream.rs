@@ -1,7 +1,8 @@
 //! Writing LAS and LAZ a block of records at a time: the same bytes as all at once.
 
+use super::counts::Counts;
 use super::write::{
-    Counts, before_points, describe_kept, header_bytes, move_extended, prepare, warn_of_octree,
+    before_points, describe_kept, header_bytes, move_extended, prepare, warn_of_octree,
 };
 use crate::error::Fault;
 use crate::header::LasHeader;
