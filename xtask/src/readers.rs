@@ -28,7 +28,7 @@ const OPEN3D: &str = match cfg!(all(target_os = "linux", target_arch = "x86_64")
 };
 
 /// They take a minute.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs the tests; what was skipped, and why.
 pub(crate) fn check() -> Result<Vec<String>> {

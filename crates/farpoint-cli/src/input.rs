@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::args::Filters;
-use crate::messages::{self, warn};
+use crate::messages::{self, note, warn};
 use crate::progress::Progress;
 use anyhow::{Result, anyhow};
 use farpoint_files::{Chosen, Notes, Rows};
@@ -37,6 +37,9 @@ fn read_within(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<(C
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
     unused_options(&name, &cloud, options);
+    if let Some([read, all]) = cloud.nodes_read() {
+        note(&format!("{name}: {read} of {all} nodes are read"));
+    }
     cloud.warnings().iter().for_each(|warning| warn(&format!("{name}: {warning}")));
     Ok((cloud, seconds))
 }

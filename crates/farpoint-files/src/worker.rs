@@ -87,6 +87,9 @@ impl Worker {
         let mut cloud = farpoint_io::read_for(input, &options.reading, &options.filter)
             .map_err(|error| error.to_string())?;
         cloud.warnings().iter().for_each(|warning| notes.warn(format!("{name}: {warning}")));
+        if let Some([read, all]) = cloud.nodes_read() {
+            notes.note(format!("{name}: {read} of {all} nodes are read"));
+        }
         stop.check(&name)?;
         let lengths = [("spacing", options.wanted.length()), ("scale", options.scale)];
         let unit = unit(&cloud, &name, &lengths, notes)?;

@@ -178,6 +178,11 @@ impl Cloud {
         &self.warnings
     }
 
+    /// How many nodes of COPC were read, and how many there are, where [`crate::read_for`] left some unread.
+    pub fn nodes_read(&self) -> Option<[usize; 2]> {
+        self.unread.as_ref().map(|unread| [unread.read.len(), unread.nodes])
+    }
+
     /// The cloud as it was read, without the columns added since then.
     pub fn without_added(&self) -> Cloud {
         Cloud { added: Vec::new(), ..self.clone() }

@@ -22,6 +22,8 @@ pub(crate) struct Whole {
 pub(crate) struct Unread {
     /// The rows that were read.
     pub(crate) read: Vec<Range<usize>>,
+    /// How many such ranges the file has.
+    pub(crate) nodes: usize,
     find: Box<Find>,
     found: OnceLock<(Whole, Option<Error>)>,
 }
@@ -29,8 +31,8 @@ pub(crate) struct Unread {
 type Find = dyn Fn() -> Result<Whole, Error> + Send + Sync;
 
 impl Unread {
-    pub(crate) fn new(read: Vec<Range<usize>>, find: Box<Find>) -> Unread {
-        Unread { read, find, found: OnceLock::new() }
+    pub(crate) fn new(read: Vec<Range<usize>>, nodes: usize, find: Box<Find>) -> Unread {
+        Unread { read, nodes, find, found: OnceLock::new() }
     }
 
     /// What all rows tell, for which they are read when it is asked for the first time; nothing where that
@@ -51,7 +53,7 @@ impl Unread {
 
 impl fmt::Debug for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Unread(all but {:?})", self.read)
+        write!(f, "Unread(all but {} of {} nodes)", self.read.len(), self.nodes)
     }
 }
 

@@ -10,7 +10,7 @@ import puppeteer from "puppeteer-core";
 
 const [cloud, picture, browserProgram, mode = "ELEVATION", width = "640", height = "480"] = process.argv.slice(2);
 const modules = join(dirname(fileURLToPath(import.meta.url)), "node_modules");
-const BACKGROUND = 0xf4f4f4;
+const BACKGROUND = 0x1e1e1e;
 
 const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
 <style>html, body, #view { margin: 0; width: 100%; height: 100%; overflow: hidden }</style>
@@ -34,8 +34,8 @@ const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,
   camera.up.set(0, 0, 1);
   camera.near = size / 100;
   camera.far = size * 10;
-  camera.position.copy(center).add(new THREE.Vector3(-0.5, -0.75, 0.55).multiplyScalar(size));
-  camera.lookAt(center);
+  camera.position.copy(center).add(new THREE.Vector3(-0.45, -0.7, 0.5).multiplyScalar(size * 1.13));
+  camera.lookAt(center.x, center.y - size * 0.05, center.z - size * 0.04);
   camera.updateProjectionMatrix();
   view.notifyChange(camera);
   /** Every level is asked for, however small it is on the screen. */

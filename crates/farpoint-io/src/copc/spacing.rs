@@ -33,9 +33,9 @@ impl Ordered<'_> {
         (0..DEEPEST).map(cut).chain([self.distances.len()]).collect()
     }
 
-    /// How many points are at a place of their own.
+    /// How many points are at a place of their own, whatever was rounded.
     pub(super) fn distinct(&self) -> usize {
-        self.distances.partition_point(|distance| *distance > 0.0)
+        self.distances.partition_point(|distance| *distance > self.absolute)
     }
 
     /// The smallest spacing for which no node holds more points than `most`, duplicates not counted.

@@ -87,9 +87,8 @@ fn each_point_is_in_its_cell_once(levels: &Levels, order: &[[f64; 3]], cube: &Cu
         }
         for &point in &node.points {
             assert!(seen.insert(point), "point {point} is there twice");
-            for axis in 0..3 {
+            for (axis, value) in order[point as usize].into_iter().enumerate() {
                 let low = cube.low[axis] + f64::from(node.key.cell[axis]) * side;
-                let value = order[point as usize][axis];
                 assert!(low <= value && value <= low + side, "{value} is not in {:?}", node.key);
             }
         }
@@ -193,8 +192,25 @@ fn places_on_planes_are_where_readers_look_for_them() {
     assert_eq!(Cube::around([[3.0; 3]; 2], [0.01; 3]).side, 0.01);
 }
 
-/// Entries by walking the pages, as a reader does.
-fn walked(bytes: &[u8], start: u64, root: u64) -> (HashMap<(u32, [u32; 3]), [u64; 3]>, usize) {
+#[test]
+fn places_that_are_rounded_to_one_make_no_nodes_of_their_own() {
+    // Thousands of places within a step of the file, which only the distances tell apart.
+    let places: Vec<_> = cloud(0, 1500, 9).iter().map(|p| p.map(|v| v / 1e6)).collect();
+    let (order, distances) = ordered(&places);
+    let stored: Vec<_> = order.iter().map(|place| place.map(f64::round)).collect();
+    let cube = cube(&stored, 1.0);
+    let cells: Vec<_> = stored.iter().map(|place| cube.cell(*place)).collect();
+    let points = Ordered { distances: &distances, cells: &cells, relative: 0.0, absolute: 2.0 };
+    let levels = Levels::new(&points, cube.side, 200);
+    assert_eq!(levels.nodes.iter().map(|node| node.points.len()).sum::<usize>(), 1500);
+    assert!(levels.nodes.len() < 5 && levels.spacing <= cube.side, "{levels:?}");
+}
+
+/// Offset, bytes and points of each node.
+type Found = HashMap<(u32, [u32; 3]), [u64; 3]>;
+
+/// Entries by walking the pages, as a reader does, and how many pages there are.
+fn walked(bytes: &[u8], start: u64, root: u64) -> (Found, usize) {
     let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     let (mut found, mut pages, mut left) = (HashMap::new(), 0, vec![(start, root)]);

@@ -40,9 +40,10 @@ impl Scan {
             .take()
             .map(|table| Table { store: Store::Records { bytes: stored.into(), stride }, ..table });
         cloud.coordinates = Coordinates::F64(points);
-        self.describe(&mut cloud, &used);
+        self.warn_of_degrees(&mut cloud);
+        let nodes = used.len();
         let find = move || self.whole(rayon::current_num_threads());
-        cloud.unread = Some(Arc::new(Unread::new(read, Box::new(find))));
+        cloud.unread = Some(Arc::new(Unread::new(read, nodes, Box::new(find))));
         Ok(Ok(Some(cloud)))
     }
 
@@ -99,10 +100,8 @@ impl Scan {
         Ok((stored, points))
     }
 
-    /// Says how much was read, and what [`crate::read`] says of degrees.
-    fn describe(&self, cloud: &mut Cloud, used: &[bool]) {
-        let count = used.iter().filter(|used| **used).count();
-        cloud.description.push_str(&format!(", {count} of {} nodes read", used.len()));
+    /// As [`crate::read`] does, by the corners that the header states.
+    fn warn_of_degrees(&self, cloud: &mut Cloud) {
         let known = cloud.warnings.iter().any(|warning| warning == degrees::WARNING);
         let stated = self.bounds().map(|corners| Coordinates::F64(corners.to_vec()));
         if !known && stated.is_some_and(|corners| degrees::beside_lengths(&corners)) {
