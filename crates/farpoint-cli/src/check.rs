@@ -2,8 +2,8 @@
 //! can't be written. Numbers out of range are found by the library.
 
 use crate::args::{
-    self, Approximate, Count, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt, Where,
-    Writing,
+    self, Approximate, Count, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt,
+    Where, Writing,
 };
 use crate::device;
 use crate::output::count;

@@ -184,7 +184,10 @@ mod tests {
         };
         let located = Located::of(&order, 5, &panes);
         let found = panes.found(&cloud, &located);
-        assert_eq!((&found[0].within[..], &found[0].beside[..]), (&[0, 2][..], &[[3.0, 0.0, 0.0]][..]));
+        assert_eq!(
+            (&found[0].within[..], &found[0].beside[..]),
+            (&[0, 2][..], &[[3.0, 0.0, 0.0]][..])
+        );
         assert_eq!((&found[1].within[..], &found[1].beside[..]), (&[][..], &made[..]));
         let beside: Vec<_> = found.iter().flat_map(|found| found.beside.iter().copied()).collect();
         let places = Places::of(&cloud, &order, &beside, 1.0);
