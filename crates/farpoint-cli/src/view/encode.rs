@@ -9,6 +9,9 @@ use std::io::Write;
 /// Bytes are packed if that leaves at most this share of them: unpacking takes the browser longer than reading.
 const PAYS: f64 = 0.8;
 
+/// Level 1 is much worse, higher ones take longer for nothing.
+const LEVEL: Compression = Compression::new(3);
+
 /// A script tag of bytes that no browser runs; a value takes so many of them.
 pub(super) fn tag(id: &str, bytes: &[u8], each: usize) -> String {
     let packed = packed(bytes, each);
@@ -27,7 +30,7 @@ pub(super) fn tag(id: &str, bytes: &[u8], each: usize) -> String {
 fn packed(bytes: &[u8], each: usize) -> Option<Vec<u8>> {
     let planes = (0..each).flat_map(|k| bytes[k.min(bytes.len())..].iter().step_by(each).copied());
     let planes: Vec<u8> = planes.collect();
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    let mut encoder = ZlibEncoder::new(Vec::new(), LEVEL);
     encoder.write_all(&planes).ok()?;
     encoder.finish().ok()
 }
