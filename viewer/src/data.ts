@@ -4,12 +4,39 @@ import type { Attribute, Meta } from "./meta";
 
 type Decoder = { fromBase64?: (text: string) => Uint8Array };
 
-/** The bytes of the script tag of that name, which is removed from the page. */
-function bytesOf(id: string): Uint8Array {
-  const element = document.getElementById(id);
-  if (!element) throw new Error(`the page lacks its part '${id}'; it may have been cut off while it was copied`);
-  const text = (element.textContent ?? "").trim();
-  element.remove();
+/** Bytes by the names of their script tags. */
+export type Parts = Map<string, Uint8Array>;
+
+/** All data of the page, which is removed from it, unpacked where the tags say that they are packed. */
+export async function readParts(): Promise<Parts> {
+  const tags = [...document.querySelectorAll<HTMLScriptElement>('script[type="application/octet-stream"]')];
+  const read = async (tag: HTMLScriptElement): Promise<[string, Uint8Array]> => {
+    const bytes = fromBase64((tag.textContent ?? "").trim());
+    tag.remove();
+    const each = Number(tag.dataset.packed ?? 0);
+    return [tag.id, each ? together(await unpack(bytes), each) : bytes];
+  };
+  return new Map(await Promise.all(tags.map(read)));
+}
+
+/** What zlib packed. */
+async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
+  const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Values of so many bytes, of which the first bytes of all come first, then the second, and so on. */
+function together(planes: Uint8Array, each: number): Uint8Array {
+  if (each === 1) return planes;
+  if (planes.length % each) throw new Error(`the page holds ${planes.length} bytes of values of ${each}`);
+  const bytes = new Uint8Array(planes.length);
+  for (let k = 0, from = 0; k < each; k++) {
+    for (let to = k; to < bytes.length; to += each) bytes[to] = planes[from++];
+  }
+  return bytes;
+}
+
+function fromBase64(text: string): Uint8Array {
   const decode = (Uint8Array as unknown as Decoder).fromBase64;
   if (decode) return decode(text);
   const binary = atob(text);
@@ -36,11 +63,13 @@ function variable(bytes: Uint8Array, take: (value: number) => void): void {
 /** Rows of the file: ascending within each prefix that is not in the one before, stored as differences. */
 function rowsOf(bytes: Uint8Array, meta: Meta): Uint32Array {
   const rows = new Uint32Array(meta.shown);
-  const starts = new Set(meta.prefixes.count);
-  let at = 0;
-  let last = -1;
+  const ends = meta.prefixes.count;
+  let [at, last, prefix] = [0, -1, 0];
   variable(bytes, (difference) => {
-    if (starts.has(at)) last = -1;
+    if (at === ends[prefix]) {
+      last = -1;
+      prefix++;
+    }
     last += 1 + difference;
     rows[at++] = last;
   });
@@ -80,18 +109,26 @@ export class Cloud {
   readonly low: [number, number, number];
   readonly high: [number, number, number];
 
-  constructor(readonly meta: Meta) {
+  constructor(readonly meta: Meta, parts: Parts) {
+    const bytesOf = (id: string): Uint8Array => {
+      const bytes = parts.get(id);
+      if (!bytes) throw new Error(`the page lacks its part '${id}'; it may have been cut off while it was copied`);
+      return bytes;
+    };
     const bytes = bytesOf("fp-xyz");
     if (bytes.length !== 3 * meta.bytes * meta.shown) {
       throw new Error(`the page holds ${bytes.length} bytes of coordinates for ${meta.shown} points of ${3 * meta.bytes}`);
     }
-    const low = [Infinity, Infinity, Infinity];
-    const high = [-Infinity, -Infinity, -Infinity];
+    const [low, high] = [[0, 0, 0], [0, 0, 0]];
     const positions = stepsOf(bytes, meta.bytes);
-    for (let i = 0; i < positions.length; i++) {
-      const axis = i % 3;
-      if (positions[i] < low[axis]) low[axis] = positions[i];
-      if (positions[i] > high[axis]) high[axis] = positions[i];
+    for (let axis = 0; axis < 3; axis++) {
+      let [least, most] = [Infinity, -Infinity];
+      for (let i = axis; i < positions.length; i += 3) {
+        const step = positions[i];
+        if (step < least) least = step;
+        if (step > most) most = step;
+      }
+      [low[axis], high[axis]] = [least, most];
     }
     this.middle = [0, 1, 2].map((axis) => Math.round((low[axis] + high[axis]) / 2)) as [number, number, number];
     this.center(positions);
@@ -104,10 +141,10 @@ export class Cloud {
       const bytes = bytesOf(`fp-value-${i}`);
       return attribute.bytes === 1 ? bytes : new Uint16Array(bytes.buffer, bytes.byteOffset, meta.shown);
     });
-    this.panes = meta.panes.map((_, i) => this.pane(i));
+    this.panes = meta.panes.map((_, i) => this.pane(i, bytesOf));
   }
 
-  private pane(i: number): PaneData {
+  private pane(i: number, bytesOf: (id: string) => Uint8Array): PaneData {
     const samples: number[] = [];
     let last = -1;
     variable(bytesOf(`fp-samples-${i}`), (difference) => samples.push((last += 1 + difference)));
@@ -123,7 +160,12 @@ export class Cloud {
 
   /** Steps from the middle of the box. */
   private center(steps: Float32Array): void {
-    for (let i = 0; i < steps.length; i++) steps[i] -= this.middle[i % 3];
+    const [x, y, z] = this.middle;
+    for (let i = 0; i < steps.length; i += 3) {
+      steps[i] -= x;
+      steps[i + 1] -= y;
+      steps[i + 2] -= z;
+    }
   }
 
   /** The distance of a point to the nearest sample of a pane, to within about a hundredth of the farthest. */

@@ -35,7 +35,7 @@ const KEYS: [string, string][] = [
 ];
 
 const SAMPLE_WORDS: Record<Samples, string> = {
-  dots: "as dots, from near",
+  dots: "dots where there is room",
   alone: "alone, without the cloud",
   hidden: "hidden",
 };

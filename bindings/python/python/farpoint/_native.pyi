@@ -137,7 +137,12 @@ def read_bytes(
     bytes: bytes, name: str, format: str | None, columns: int | None, xyz: Sequence[str] | None
 ) -> File: ...
 def restore(
-    bytes: bytes, format: str, description: str, warnings: list[str], xyz: Sequence[str] | None
+    bytes: bytes,
+    format: str,
+    description: str,
+    warnings: list[str],
+    columns: int | None,
+    xyz: Sequence[str] | None,
 ) -> File: ...
 def from_points(points: NDArray[Any]) -> File: ...
 
@@ -163,7 +168,8 @@ class File:
     def dump(
         self, rows: NDArray[np.int64] | None
     ) -> tuple[
-        tuple[bytes, str, str, list[str], list[str] | None], list[tuple[str, NDArray[Any]]]
+        tuple[bytes, str, str, list[str], int | None, list[str] | None],
+        list[tuple[str, NDArray[Any]]],
     ]: ...
     def npy(self, rows: NDArray[np.int64] | None) -> bytes: ...
 

@@ -11,6 +11,7 @@ use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use farpoint_io::{Cloud, Format};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -84,19 +85,10 @@ impl Page {
             "<script type=\"application/json\" id=\"fp-meta\">{}</script>\n",
             json(&self.meta)
         );
-        data += &tag("fp-xyz", &self.places.data);
-        data += &tag("fp-rows", &self.rows);
-        if let Some(rgb) = &self.attributes.rgb {
-            data += &tag("fp-rgb", rgb);
-        }
-        for (i, attribute) in self.attributes.varying.iter().enumerate() {
-            data += &tag(&format!("fp-value-{i}"), &attribute.data);
-        }
-        for (i, pane) in self.panes.iter().enumerate() {
-            data += &tag(&format!("fp-samples-{i}"), &pane.samples);
-            data += &tag(&format!("fp-beside-{i}"), &pane.beside);
-            data += &tag(&format!("fp-distances-{i}"), &pane.distances);
-        }
+        let parts = self.parts();
+        let tags: Vec<String> =
+            parts.par_iter().map(|(id, bytes, each)| tag(id, bytes, *each)).collect();
+        data.extend(tags);
         let picture = STANDARD.encode(&self.picture);
         let picture = format!(
             "<img alt=\"a picture of the points\" src=\"data:image/png;base64,{picture}\">"
@@ -110,6 +102,25 @@ impl Page {
             ("{data}", &data),
             ("{script}", SCRIPT),
         ]))
+    }
+
+    /// The data by name, and the bytes of a value of each.
+    fn parts(&self) -> Vec<(String, &[u8], usize)> {
+        let named = |name: &str| format!("fp-{name}");
+        let mut parts = vec![
+            (named("xyz"), &self.places.data[..], 3 * self.places.bytes),
+            (named("rows"), &self.rows[..], 1),
+        ];
+        parts.extend(self.attributes.rgb.iter().map(|rgb| (named("rgb"), &rgb[..], 3)));
+        for (i, attribute) in self.attributes.varying.iter().enumerate() {
+            parts.push((format!("fp-value-{i}"), &attribute.data, attribute.bytes));
+        }
+        for (i, pane) in self.panes.iter().enumerate() {
+            parts.push((format!("fp-samples-{i}"), &pane.samples, 1));
+            parts.push((format!("fp-beside-{i}"), &pane.beside, 3 * self.places.bytes));
+            parts.push((format!("fp-distances-{i}"), &pane.distances, 1));
+        }
+        parts
     }
 }
 
