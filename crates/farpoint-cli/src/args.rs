@@ -31,7 +31,7 @@ pub(crate) use place::{Cards, Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 pub(crate) use selection::Selection;
 pub(crate) use size::Size;
-pub(crate) use view::View;
+pub(crate) use view::{Shown, View};
 pub(crate) use which::Which;
 
 use crate::messages::Verbosity;
@@ -78,6 +78,7 @@ Examples:
   farpoint sample scan.pcd -o small.ply -n 10000
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint order scan.ply -o ordered.ply           every prefix is a level of detail
+  farpoint order scan.laz -o scan.copc.laz         an octree for viewers of COPC
   farpoint convert scan.e57 scan.laz               into another format
   farpoint chamfer before.ply after.ply            how far apart two clouds are
   farpoint neighbors scan.ply -k 16 -o near.npz    the 16 nearest of each point
@@ -107,7 +108,7 @@ pub(crate) fn version() -> String {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Sample(Box<Sample>),
-    Order(Order),
+    Order(Box<Order>),
     Convert(Convert),
     Chamfer(Chamfer),
     Neighbors(Box<Neighbors>),
@@ -216,6 +217,14 @@ Examples:
   farpoint sample drive.mcap --message 3 -n 4096 -o turn.ply              one message
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 
+impl Sample {
+    /// Whether the points go to COPC.
+    pub(crate) fn is_copc(&self) -> bool {
+        let SampleOutput { output, writing, .. } = &self.output;
+        output.as_deref().is_some_and(|path| writing.is_copc(path))
+    }
+}
+
 impl Wanted {
     /// How many samples; `length` turns a length into the unit of the file.
     pub(crate) fn amount(&self, length: impl Fn(Length) -> f64) -> Amount {
@@ -231,9 +240,10 @@ impl Wanted {
 /// Sort a file farthest first: every prefix is an even sample.
 ///
 /// The new column 'spacing' holds the distance of each point to those before it, which is the
-/// covering radius of the prefix that ends before it; it is infinite for the first point.
+/// covering radius of the prefix that ends before it; it is infinite for the first point. COPC (.copc.laz)
+/// gets levels from these distances instead of the column.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  farpoint order scan.ply -o ordered.ply")]
+#[command(after_help = ORDER_EXAMPLES)]
 pub(crate) struct Order {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -241,6 +251,11 @@ pub(crate) struct Order {
     pub(crate) filters: Filters,
     #[command(flatten)]
     pub(crate) output: OrderOutput,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+    /// Which axis points up on the page [default: guessed from the form of the cloud].
+    #[arg(long, value_name = "AXIS", requires = "view", help_heading = "Output")]
+    pub(crate) up: Option<Up>,
     #[command(flatten)]
     pub(crate) report: Report,
     #[command(flatten)]
@@ -250,6 +265,12 @@ pub(crate) struct Order {
     #[command(flatten)]
     pub(crate) many: Many,
 }
+
+const ORDER_EXAMPLES: &str = "\
+Examples:
+  farpoint order scan.ply -o ordered.ply
+  farpoint order scan.laz -o scan.copc.laz                     levels of detail for viewers, as COPC
+  farpoint order scan.laz -o ordered.laz --view scan.html      and a page to look at";
 
 /// What 'order' writes.
 #[derive(Debug, clap::Args)]

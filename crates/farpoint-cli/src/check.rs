@@ -2,14 +2,14 @@
 //! can't be written. Numbers out of range are found by the library.
 
 use crate::args::{
-    self, Approximate, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt, Where,
-    Writing,
+    self, Approximate, Count, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt,
+    Where, Writing,
 };
 use crate::device;
 use crate::output::count;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use farpoint::{Algorithm, Amount, approximate};
-use farpoint_io::memory;
+use farpoint_io::{Copc, memory};
 use std::path::Path;
 
 /// What `farpoint sample` is asked to do, whatever the files.
@@ -45,6 +45,14 @@ pub(crate) fn sampled(args: &args::Sample, inputs: &[&Path]) -> Result<()> {
         "only one of --output, --indices and --json can go to stdout; write the others to files"
     );
     match output {
+        Some(path) if matches!(args.run.sampler.method, Method::Exact(_)) => {
+            leveled(path, inputs, writing)?;
+            let through = args.spool.is_some() || args.memory.is_some();
+            ensure!(
+                !(through && writing.is_copc(path)),
+                "--memory and --spool go through the disk, and COPC is made in memory; leave them out"
+            );
+        }
         Some(path) => cloud(path, inputs, writing)?,
         None => unused(writing, "--output")?,
     }
@@ -81,7 +89,8 @@ pub(crate) fn order(args: &args::Order) -> Result<()> {
 /// What `farpoint order` writes and reports, with these inputs.
 pub(crate) fn ordered(args: &args::Order, inputs: &[&Path]) -> Result<()> {
     let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
-    cloud(output, inputs, writing)?;
+    leveled(output, inputs, writing)?;
+    shown(&args.shown, inputs)?;
     report(&args.report, &[inputs, &[output]].concat())?;
     stdout_once(output, &args.report)
 }
@@ -99,15 +108,32 @@ pub(crate) fn view(args: &args::View) -> Result<()> {
              farthest-first order; choose an exact algorithm"
         ),
     }
-    ensure!(
-        (1..=PAGE).contains(&args.points.0),
-        "--points {}: a page holds 1 to {} points",
-        count(args.points.0),
-        count(PAGE)
-    );
+    page(args.points)?;
     file("--output", &args.output, &["html", "htm"], &[&args.input.input])?;
     report(&args.report, &[&args.input.input, &args.output])?;
     stdout_once(&args.output, &args.report)
+}
+
+/// Whether a page may hold so many points.
+fn page(points: Count) -> Result<()> {
+    ensure!(
+        (1..=PAGE).contains(&points.0),
+        "--points {}: a page holds 1 to {} points",
+        count(points.0),
+        count(PAGE)
+    );
+    Ok(())
+}
+
+/// The page that a command writes beside its output, with these inputs.
+pub(crate) fn shown(shown: &args::Shown, inputs: &[&Path]) -> Result<()> {
+    let Some(path) = &shown.view else { return Ok(()) };
+    page(shown.most())?;
+    ensure!(
+        path != Path::new("-"),
+        "--view -: a page beside another output can't go to stdout; give it a name"
+    );
+    file("--view", path, &["html", "htm"], inputs)
 }
 
 /// Refuses options about several files where there is one.
@@ -157,7 +183,28 @@ pub(crate) fn points(points: usize) -> Result<()> {
 
 /// Whether a cloud can be written to `path` in the way that was asked for.
 pub(crate) fn cloud(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()> {
-    let options = writing.options(writing.scale.map(Length::in_meters));
+    ensure!(
+        !writing.is_copc(path),
+        "{}: COPC has levels, which come from a farthest-first order; use 'farpoint order', or 'sample' with an \
+         exact algorithm",
+        path.display()
+    );
+    if let Some(option) = writing.of_copc() {
+        bail!("{option} is for COPC; give an output that ends in .copc.laz, or leave it out");
+    }
+    written(path, inputs, writing, None)
+}
+
+/// As [`cloud`], of points that are in farthest-first order: what [`Writing::levels`] gives becomes COPC.
+fn leveled(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()> {
+    if !writing.is_copc(path) {
+        return cloud(path, inputs, writing);
+    }
+    written(path, inputs, writing, Some(writing.levels()?.unwrap_or_else(|| Copc::new([]))))
+}
+
+fn written(path: &Path, inputs: &[&Path], writing: &Writing, levels: Option<Copc>) -> Result<()> {
+    let options = writing.options(writing.scale.map(Length::in_meters)).copc(levels);
     let format = farpoint_io::check_output(path, inputs, &options)?;
     let refused = writing.check(format).err();
     let stdout = Path::new("-");

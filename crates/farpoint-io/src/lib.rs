@@ -22,6 +22,7 @@ mod cloud;
 mod column;
 mod conversion;
 mod coordinates;
+mod copc;
 mod crs;
 mod degrees;
 mod detect;
@@ -62,6 +63,7 @@ mod whole;
 pub use cloud::{Cloud, Field};
 pub use column::{Column, Scalar};
 pub use coordinates::Coordinates;
+pub use copc::Copc;
 pub use crs::Crs;
 use error::Fault;
 pub use error::{Error, Place};
@@ -74,7 +76,7 @@ pub use output::{
     check_output, write, write_arrays, write_bytes, write_indices, write_indices_in_blocks,
 };
 pub use scan::{Rows, Scan};
-pub use summary::Summary;
+pub use summary::{Octree, Summary};
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -185,6 +187,8 @@ pub struct WriteOptions {
     /// The step of the coordinates in LAS and LAZ. Unless set, it is that of the input, as far as 32
     /// bits reach.
     pub scale: Option<f64>,
+    /// Levels: LAZ becomes COPC. An output that is called `.copc.laz` needs them, unless the format is set.
+    pub copc: Option<Copc>,
 }
 
 impl WriteOptions {
@@ -211,6 +215,11 @@ impl WriteOptions {
     /// Sets the step of the coordinates in LAS and LAZ.
     pub fn scale(self, scale: impl Into<Option<f64>>) -> Self {
         Self { scale: scale.into(), ..self }
+    }
+
+    /// Sets the levels of COPC.
+    pub fn copc(self, copc: impl Into<Option<Copc>>) -> Self {
+        Self { copc: copc.into(), ..self }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::error::{Fault, Place};
 use crate::header::{LasHeader, Record};
 use crate::layout::Chunks;
+use crate::summary::Octree;
 use std::collections::{HashMap, HashSet};
 
 /// Bytes of an entry of the hierarchy.
@@ -22,6 +23,8 @@ pub(crate) type ReadAt<'a> = &'a dyn Fn(u64, usize) -> Result<Vec<u8>, Fault>;
 struct Info {
     center: [f64; 3],
     halfsize: f64,
+    /// What the root's points are apart, as declared.
+    spacing: f64,
     /// Offset and bytes of the first page.
     root: (u64, u64),
 }
@@ -66,6 +69,24 @@ pub(crate) fn cubes(
     }
 }
 
+/// What the octree is like; `None` if the file is no COPC.
+///
+/// # Errors
+/// If the octree is damaged.
+pub(crate) fn octree(
+    read: ReadAt<'_>,
+    length: u64,
+    header: &LasHeader,
+) -> Result<Option<Octree>, Fault> {
+    let Some(record) = header.records.iter().find(|r| r.is("copc", 1)) else { return Ok(None) };
+    let info = info(record)?;
+    let nodes = walk(read, length, info.root)?;
+    let levels = nodes.values().map(|node| node.key[0] + 1).max().unwrap_or(0);
+    let largest = nodes.values().map(|node| node.points as u64).max().unwrap_or(0);
+    let spacing = info.spacing;
+    Ok(Some(Octree { spacing, levels: levels as u32, nodes: nodes.len(), largest }))
+}
+
 fn info(record: &Record) -> Result<Info, Fault> {
     let data = record.data();
     let eight = |at: usize| -> Option<[u8; 8]> { data.get(at..at + 8)?.try_into().ok() };
@@ -73,9 +94,10 @@ fn info(record: &Record) -> Result<Info, Fault> {
     let whole = |at: usize| eight(at).map(u64::from_le_bytes);
     let found = || {
         let center = [double(0)?, double(8)?, double(16)?];
-        let (halfsize, root) = (double(24)?, (whole(40)?, whole(48)?));
+        let (halfsize, spacing) = (double(24)?, double(32)?);
+        let root = (whole(40)?, whole(48)?);
         let sound = center.iter().all(|c| c.is_finite()) && halfsize.is_finite() && halfsize >= 0.0;
-        sound.then_some(Info { center, halfsize, root })
+        sound.then_some(Info { center, halfsize, spacing, root })
     };
     found().ok_or_else(|| Fault::new("the record of COPC has no sound cube"))
 }
@@ -178,7 +200,7 @@ mod tests {
 
     #[test]
     fn cubes_halve_with_each_level() {
-        let info = Info { center: [10.0, 20.0, 30.0], halfsize: 8.0, root: (0, 0) };
+        let info = Info { center: [10.0, 20.0, 30.0], halfsize: 8.0, spacing: 1.0, root: (0, 0) };
         let near = |a: [f64; 3], b: [f64; 3]| (0..3).all(|k| (a[k] - b[k]).abs() < 1e-9);
         let [low, high] = info.cube([2, 3, 0, 1], [0.0; 3]);
         assert!(
