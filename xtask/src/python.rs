@@ -28,6 +28,14 @@ const LIMIT: Duration = Duration::from_secs(3600);
 
 /// They take about a minute on two cores that do nothing else, more than five where fifteen others want them.
 const RAY_LIMIT: Duration = Duration::from_secs(900);
+/// Whether Ray works at all, which needs shared memory, ports and a start in time.
+const RAY_STARTS: &str = "\
+import faulthandler; faulthandler.dump_traceback_later(120, exit=True)
+import ray
+ray.init(num_cpus=1, include_dashboard=False)
+assert ray.get(ray.remote(lambda: 7).remote(), timeout=60) == 7
+ray.shutdown()
+";
 /// `all` runs those tests of Ray, too, that take minutes.
 const RAY_ALL: &str = "FARPOINT_RAY";
 
@@ -235,6 +243,11 @@ impl Environment {
         }
         if let Err(error) = self.install(&[RAY]) {
             return Ok(vec![format!("the tests with {RAY}, which can't be installed ({error:#})")]);
+        }
+        if !works(Command::new(&self.python).args(["-c", RAY_STARTS])) {
+            return Ok(vec![
+                "the tests with Ray, which can't start a task here in two minutes".into(),
+            ]);
         }
         eprintln!("pytest with Ray");
         let all = std::env::var_os(RAY_ALL).is_some_and(|value| value == "all");
