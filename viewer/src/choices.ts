@@ -5,6 +5,8 @@ import { RAMPS, type Ramp } from "./colors";
 /** What colors show: "rgb", "height", "distance" (to the nearest sample of a pane), or an attribute's name. */
 export interface Choices {
   by: string;
+  /** How the samples of panes are drawn. */
+  samples: Samples;
   ramp: Ramp;
   /** Limits of the ramp where they were set by hand. */
   limits: [number, number] | null;
@@ -20,6 +22,10 @@ export interface Choices {
   camera: number[] | null;
 }
 
+/** Over the cloud where there is room for dots, alone, or not at all. */
+export const SAMPLES = ["dots", "alone", "hidden"] as const;
+export type Samples = (typeof SAMPLES)[number];
+
 /** Reads the address; whatever is not understood stays as it is. */
 export function readHash(hash: string, choices: Choices): void {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
@@ -32,6 +38,8 @@ export function readHash(hash: string, choices: Choices): void {
   choices.by = given.get("by") ?? choices.by;
   const ramp = given.get("ramp") as Ramp;
   if (RAMPS.includes(ramp)) choices.ramp = ramp;
+  const samples = given.get("samples") as Samples;
+  if (SAMPLES.includes(samples)) choices.samples = samples;
   choices.limits = numbers("limits", 2) as [number, number] | null;
   const hidden = given.get("hide");
   if (hidden) choices.hidden = hidden.split(",").map(Number).filter(Number.isInteger);
@@ -52,6 +60,7 @@ export function hashOf(choices: Choices, first: Choices, stats: boolean): string
   const flag = (value: boolean) => (value ? 1 : 0);
   put("by", choices.by, first.by);
   put("ramp", choices.ramp, first.ramp);
+  put("samples", choices.samples, first.samples);
   if (choices.limits) parts.push(`limits=${choices.limits.join(",")}`);
   if (choices.hidden.length) parts.push(`hide=${choices.hidden.join(",")}`);
   put("at", choices.at, first.at);

@@ -4,12 +4,39 @@ import type { Attribute, Meta } from "./meta";
 
 type Decoder = { fromBase64?: (text: string) => Uint8Array };
 
-/** The bytes of the script tag of that name, which is removed from the page. */
-function bytesOf(id: string): Uint8Array {
-  const element = document.getElementById(id);
-  if (!element) throw new Error(`the page lacks its part '${id}'; it may have been cut off while it was copied`);
-  const text = (element.textContent ?? "").trim();
-  element.remove();
+/** Bytes by the names of their script tags. */
+export type Parts = Map<string, Uint8Array>;
+
+/** All data of the page, which is removed from it, unpacked where the tags say that they are packed. */
+export async function readParts(): Promise<Parts> {
+  const tags = [...document.querySelectorAll<HTMLScriptElement>('script[type="application/octet-stream"]')];
+  const read = async (tag: HTMLScriptElement): Promise<[string, Uint8Array]> => {
+    const bytes = fromBase64((tag.textContent ?? "").trim());
+    tag.remove();
+    const each = Number(tag.dataset.packed ?? 0);
+    return [tag.id, each ? together(await unpack(bytes), each) : bytes];
+  };
+  return new Map(await Promise.all(tags.map(read)));
+}
+
+/** What zlib packed. */
+async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
+  const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Values of so many bytes, of which the first bytes of all come first, then the second, and so on. */
+function together(planes: Uint8Array, each: number): Uint8Array {
+  if (each === 1) return planes;
+  if (planes.length % each) throw new Error(`the page holds ${planes.length} bytes of values of ${each}`);
+  const bytes = new Uint8Array(planes.length);
+  for (let k = 0, from = 0; k < each; k++) {
+    for (let to = k; to < bytes.length; to += each) bytes[to] = planes[from++];
+  }
+  return bytes;
+}
+
+function fromBase64(text: string): Uint8Array {
   const decode = (Uint8Array as unknown as Decoder).fromBase64;
   if (decode) return decode(text);
   const binary = atob(text);
@@ -36,11 +63,13 @@ function variable(bytes: Uint8Array, take: (value: number) => void): void {
 /** Rows of the file: ascending within each prefix that is not in the one before, stored as differences. */
 function rowsOf(bytes: Uint8Array, meta: Meta): Uint32Array {
   const rows = new Uint32Array(meta.shown);
-  const starts = new Set(meta.prefixes.count);
-  let at = 0;
-  let last = -1;
+  const ends = meta.prefixes.count;
+  let [at, last, prefix] = [0, -1, 0];
   variable(bytes, (difference) => {
-    if (starts.has(at)) last = -1;
+    if (at === ends[prefix]) {
+      last = -1;
+      prefix++;
+    }
     last += 1 + difference;
     rows[at++] = last;
   });
@@ -48,10 +77,23 @@ function rowsOf(bytes: Uint8Array, meta: Meta): Uint32Array {
   return rows;
 }
 
-/** A sampler's samples as places in the buffer, and each point's distance to the nearest of them. */
+/** A sampler's result. */
 export interface PaneData {
+  /** Which of the page's points are samples. */
   samples: Uint32Array;
+  /** Places of further samples, as those of the points. */
+  beside: Float32Array;
+  /** Of each point to the nearest sample, as a byte. */
   distances: Uint8Array;
+}
+
+/** Coordinates in steps. */
+function stepsOf(bytes: Uint8Array, each: number): Float32Array {
+  const steps = new Float32Array(bytes.length / each);
+  for (let i = 0, at = 0; i < steps.length; i++, at += each) {
+    steps[i] = bytes[at] + 256 * bytes[at + 1] + (each === 3 ? 65536 * bytes[at + 2] : 0);
+  }
+  return steps;
 }
 
 export class Cloud {
@@ -67,25 +109,29 @@ export class Cloud {
   readonly low: [number, number, number];
   readonly high: [number, number, number];
 
-  constructor(readonly meta: Meta) {
+  constructor(readonly meta: Meta, parts: Parts) {
+    const bytesOf = (id: string): Uint8Array => {
+      const bytes = parts.get(id);
+      if (!bytes) throw new Error(`the page lacks its part '${id}'; it may have been cut off while it was copied`);
+      return bytes;
+    };
     const bytes = bytesOf("fp-xyz");
     if (bytes.length !== 3 * meta.bytes * meta.shown) {
       throw new Error(`the page holds ${bytes.length} bytes of coordinates for ${meta.shown} points of ${3 * meta.bytes}`);
     }
-    const low = [Infinity, Infinity, Infinity];
-    const high = [-Infinity, -Infinity, -Infinity];
-    const positions = new Float32Array(3 * meta.shown);
-    for (let i = 0, at = 0; i < positions.length; i++) {
-      let step = bytes[at] + 256 * bytes[at + 1];
-      if (meta.bytes === 3) step += 65536 * bytes[at + 2];
-      at += meta.bytes;
-      const axis = i % 3;
-      if (step < low[axis]) low[axis] = step;
-      if (step > high[axis]) high[axis] = step;
-      positions[i] = step;
+    const [low, high] = [[0, 0, 0], [0, 0, 0]];
+    const positions = stepsOf(bytes, meta.bytes);
+    for (let axis = 0; axis < 3; axis++) {
+      let [least, most] = [Infinity, -Infinity];
+      for (let i = axis; i < positions.length; i += 3) {
+        const step = positions[i];
+        if (step < least) least = step;
+        if (step > most) most = step;
+      }
+      [low[axis], high[axis]] = [least, most];
     }
     this.middle = [0, 1, 2].map((axis) => Math.round((low[axis] + high[axis]) / 2)) as [number, number, number];
-    for (let i = 0; i < positions.length; i++) positions[i] -= this.middle[i % 3];
+    this.center(positions);
     this.low = low.map((value, axis) => value - this.middle[axis]) as [number, number, number];
     this.high = high.map((value, axis) => value - this.middle[axis]) as [number, number, number];
     this.positions = positions;
@@ -95,12 +141,36 @@ export class Cloud {
       const bytes = bytesOf(`fp-value-${i}`);
       return attribute.bytes === 1 ? bytes : new Uint16Array(bytes.buffer, bytes.byteOffset, meta.shown);
     });
-    this.panes = meta.panes.map((_, i) => {
-      const samples: number[] = [];
-      let last = -1;
-      variable(bytesOf(`fp-samples-${i}`), (difference) => samples.push((last += 1 + difference)));
-      return { samples: Uint32Array.from(samples), distances: bytesOf(`fp-distances-${i}`) };
-    });
+    this.panes = meta.panes.map((_, i) => this.pane(i, bytesOf));
+  }
+
+  private pane(i: number, bytesOf: (id: string) => Uint8Array): PaneData {
+    const samples: number[] = [];
+    let last = -1;
+    variable(bytesOf(`fp-samples-${i}`), (difference) => samples.push((last += 1 + difference)));
+    if (last >= this.meta.shown) throw new Error(`the page holds ${this.meta.shown} points, and a sample is its ${last + 1}th`);
+    const beside = stepsOf(bytesOf(`fp-beside-${i}`), this.meta.bytes);
+    this.center(beside);
+    const distances = bytesOf(`fp-distances-${i}`);
+    if (distances.length !== this.meta.shown) {
+      throw new Error(`the page holds ${distances.length} distances for ${this.meta.shown} points`);
+    }
+    return { samples: Uint32Array.from(samples), beside, distances };
+  }
+
+  /** Steps from the middle of the box. */
+  private center(steps: Float32Array): void {
+    const [x, y, z] = this.middle;
+    for (let i = 0; i < steps.length; i += 3) {
+      steps[i] -= x;
+      steps[i + 1] -= y;
+      steps[i + 2] -= z;
+    }
+  }
+
+  /** The distance of a point to the nearest sample of a pane, to within about a hundredth of the farthest. */
+  distance(pane: number, point: number): number {
+    return unpacked(this.panes[pane].distances[point], this.meta.panes[pane].farthest);
   }
 
   /** The coordinates of a point in the file's own system, to within half a step. */
@@ -115,6 +185,11 @@ export class Cloud {
   value(attribute: number, point: number): number | null {
     return decoded(this.meta.attributes[attribute], this.values[attribute][point]);
   }
+}
+
+/** The distance that a byte stands for. */
+export function unpacked(stored: number, farthest: number): number {
+  return farthest * (stored / 255) ** 2;
 }
 
 /** What a stored number stands for. */

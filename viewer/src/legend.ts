@@ -14,7 +14,7 @@ export interface LegendEvents {
 export function legend(place: HTMLElement, shading: Shading, choices: Choices, events: LegendEvents): void {
   place.replaceChildren();
   if (shading.mode === Mode.Rgb) return;
-  if (shading.mode === Mode.Class) place.append(classes(shading, choices, events));
+  if (shading.classes.length) place.append(classes(shading, choices, events));
   else place.append(histogram(shading, choices), limits(shading, choices, events));
 }
 
@@ -29,7 +29,7 @@ function histogram(shading: Shading, choices: Choices): HTMLElement {
   if (!drawn) return canvas;
   drawn.scale(2, 2);
   shading.histogram.forEach((points, i) => {
-    drawn.fillStyle = css(onRamp(choices.ramp, (i + 0.5) / parts));
+    drawn.fillStyle = css(onRamp(choices.ramp, shading.first + ((1 - shading.first) * (i + 0.5)) / parts));
     const bar = points === 0 ? 0 : Math.max(1, (points / most) * (height - 9));
     drawn.fillRect((i * width) / parts, height - 8 - bar, width / parts + 0.5, bar);
     drawn.fillRect((i * width) / parts, height - 7, width / parts + 0.5, 7);

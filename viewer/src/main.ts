@@ -2,13 +2,14 @@
 
 import { Vector3 } from "three";
 import { Cameras, SIDES } from "./camera";
-import { type Choices, hashOf, readHash } from "./choices";
-import { Cloud } from "./data";
+import { type Choices, hashOf, readHash, SAMPLES } from "./choices";
+import { Cloud, readParts } from "./data";
+import { withinPanes } from "./hand";
 import { readMeta } from "./meta";
 import { Panel } from "./panel";
 import { choicesOf, type Shading, shadingOf } from "./shading";
 import { type Drawing, NoWebGl, Stage } from "./stage";
-import { count, element, precise, short } from "./text";
+import { count, element, precise, rough, short } from "./text";
 
 /** While the camera moves, as many points are drawn as fit this time. */
 const FRAME_MS = 33;
@@ -36,7 +37,7 @@ class Page {
     this.stage = new Stage(canvas, cloud);
     this.cameras = new Cameras(cloud, canvas);
     this.first = {
-      by: choicesOf(cloud)[0][0], ramp: "viridis", limits: null, hidden: [], size: 1, lighting: true,
+      by: choicesOf(cloud)[0][0], samples: "dots", ramp: "viridis", limits: null, hidden: [], size: 1, lighting: true,
       dark: true, orthographic: false, camera: null, at: cloud.meta.prefixes.count.length - 1,
     };
     this.choices = { ...this.first };
@@ -47,14 +48,21 @@ class Page {
       recolor: () => this.recolor(),
       redraw: () => this.redraw(),
       key: (key) => this.key(key),
+      layout: () => this.layout(),
     });
     this.panel.stats.hidden = !this.stats;
-    this.nameThePanes(place);
-    this.resize();
+    if (cloud.panes.length) {
+      place.classList.add("panes");
+      this.nameThePanes(place);
+      withinPanes(canvas, (x, y) => this.stage.rectangle(this.stage.paneAt(x, y) ?? 0));
+    }
+    this.layout();
     this.cameras.setOrthographic(this.choices.orthographic);
     this.reset(this.choices.camera);
     this.listen(canvas);
     this.recolor();
+    // What the panel and the slider say now has made them as large as they are.
+    this.layout();
   }
 
   /** What the address asks for and the page lacks becomes what there is. */
@@ -68,7 +76,9 @@ class Page {
   private nameThePanes(place: HTMLElement): void {
     for (const pane of this.cloud.meta.panes) {
       const label = element("div", "pane");
-      label.append(element("b", "", pane.title), element("span", "", pane.note));
+      const words = element("div", "words");
+      words.append(element("b", pane.exact ? "" : "approximate", pane.title), element("span", "", pane.note));
+      label.append(words);
       place.append(label);
       this.labels.push(label);
     }
@@ -80,10 +90,7 @@ class Page {
       this.ask();
     });
     this.cameras.controls.addEventListener("end", () => this.remember());
-    window.addEventListener("resize", () => {
-      this.resize();
-      this.ask();
-    });
+    window.addEventListener("resize", () => this.layout());
     window.addEventListener("keydown", (event) => {
       const typing = event.target instanceof HTMLInputElement && event.target.type === "text";
       if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -120,6 +127,10 @@ class Page {
     else if (key === "b") choices.dark = !choices.dark;
     else if (key === "r") this.reset(null);
     else if (key === "s") this.save();
+    else if (key === "d" && this.cloud.panes.length) {
+      choices.samples = SAMPLES[(SAMPLES.indexOf(choices.samples) + 1) % SAMPLES.length];
+      this.panel.show(this.shadings[0]);
+    }
     else if (key === "escape") {
       this.clicks = [];
       this.panel.showClicked([]);
@@ -146,12 +157,16 @@ class Page {
     return origin.map((value, axis) => value + this.cloud.middle[axis] * step);
   }
 
-  private resize(): void {
-    this.stage.resize(window.innerWidth, window.innerHeight);
+  private layout(): void {
+    this.stage.resize(window.innerWidth, window.innerHeight, this.panel.free());
     this.labels.forEach((label, pane) => {
-      const [left, top, width] = this.stage.rectangle(pane);
-      Object.assign(label.style, { left: `${left}px`, top: `${top}px`, maxWidth: `${width}px` });
+      const rectangle = this.stage.rectangle(pane);
+      const [left, top, width, height] = rectangle.map((length) => `${length}px`);
+      Object.assign(label.style, { left, top, width, height });
+      // The button of the panel is there.
+      label.classList.toggle("corner", rectangle[1] === 0 && rectangle[0] + rectangle[2] > window.innerWidth - 60);
     });
+    this.ask();
   }
 
   private recolor(): void {
@@ -194,26 +209,40 @@ class Page {
     const drawing = this.drawing(moving);
     this.stage.draw(drawing);
     if (this.stats) this.panel.stats.textContent = `${passed.toFixed(0)} ms, ${count(drawing.points)} points`;
+    if (!document.documentElement.dataset.drawn) performance.mark("fp-drawn");
     document.documentElement.dataset.drawn = String(drawing.points);
     if (moving) window.setTimeout(() => this.ask(), REST_MS / 2);
   }
 
   private adapt(passed: number): void {
-    const all = this.cloud.meta.prefixes.count[this.choices.at];
+    const all = this.stage.panes * this.cloud.meta.prefixes.count[this.choices.at];
     if (passed > 1.2 * FRAME_MS) this.budget = Math.max(FEWEST, Math.min(this.budget, all) * 0.7);
-    else if (passed < 0.7 * FRAME_MS) this.budget = Math.min(this.cloud.meta.shown, this.budget * 1.15);
+    else if (passed < 0.7 * FRAME_MS) {
+      this.budget = Math.min(this.stage.panes * this.cloud.meta.shown, this.budget * 1.15);
+    }
   }
 
   private drawing(moving: boolean): Drawing {
     const { prefixes } = this.cloud.meta;
     let at = this.choices.at;
-    if (moving) while (at > 0 && prefixes.count[at] > this.budget) at--;
-    const { lighting, dark, size } = this.choices;
-    // Half the prefix covers within 1.4 times the radius of the whole: discs of this width close the surface, however few there are.
-    const half = prefixes.count.findIndex((count) => 2 * count >= prefixes.count[at]);
-    const apart = prefixes.radius[half] || this.cloud.meta.step;
+    if (moving) while (at > 0 && this.stage.panes * prefixes.count[at] > this.budget) at--;
+    const { lighting, dark, size, samples } = this.choices;
     const camera = this.cameras.prepare(this.aspect);
-    return { camera, points: prefixes.count[at], width: 1.5 * size * apart, lighting, dark };
+    const points = prefixes.count[at];
+    const most = Math.max(0, ...this.cloud.panes.map((pane) => pane.samples.length + pane.beside.length / 3));
+    // Dots are apart, so that each is seen, and the cloud between them; in the cloud's colors they close its surface.
+    const dot = (samples === "alone" && this.choices.by !== "distance" ? 1.5 : 0.4) * size * this.apart(most);
+    return { camera, points, width: 1.5 * size * this.apart(points), samples, dot, lighting, dark };
+  }
+
+  /**
+   * A length that is typical of so many points: half of them cover within 1.4 times the radius of all, so that discs
+   * 1.5 times as wide close the surface, however few there are.
+   */
+  private apart(points: number): number {
+    const { count, radius } = this.cloud.meta.prefixes;
+    const half = count.findIndex((count) => 2 * count >= points);
+    return radius[half < 0 ? radius.length - 1 : half] || this.cloud.meta.step;
   }
 
   private click(x: number, y: number): void {
@@ -221,10 +250,10 @@ class Page {
     this.ask();
     if (!found) return;
     this.clicks = this.clicks.length === 1 ? [this.clicks[0], found.point] : [found.point];
-    this.panel.showClicked([...this.told(found.point, found.pane), ...this.distance()]);
+    this.panel.showClicked([...this.told(found.point), ...this.distance()]);
   }
 
-  private told(point: number, pane: number): [string, string][] {
+  private told(point: number): [string, string][] {
     const { meta } = this.cloud;
     const place = this.cloud.coordinates(point).map((value) => precise(value, meta.step));
     const lines: [string, string][] = ["x", "y", "z"].map((axis, i) => [axis, place[i]]);
@@ -237,11 +266,11 @@ class Page {
       const text = value === null ? "no value" : attribute.whole ? String(value) : short(value);
       lines.push([attribute.name, name ? `${text} ${name}` : text]);
     });
-    if (meta.panes.length) {
-      const farthest = meta.panes[pane].farthest;
-      const value = (this.cloud.panes[pane].distances[point] / 255) * farthest;
-      lines.push(["to the sample", `${short(value)}${meta.unit && ` ${meta.unit}`}`]);
-    }
+    if (meta.panes.length) lines.push(["nearest sample", ""]);
+    meta.panes.forEach((pane, i) => {
+      const value = this.cloud.distance(i, point);
+      lines.push([pane.title, value > 0 ? `${rough(value)}${meta.unit && ` ${meta.unit}`}` : "0"]);
+    });
     return lines;
   }
 
@@ -278,13 +307,14 @@ class Page {
   }
 }
 
-function start(): void {
+async function start(): Promise<void> {
   const place = document.getElementById("fp-page") as HTMLElement;
   const canvas = document.getElementById("fp-canvas") as HTMLCanvasElement;
-  const begin = performance.now();
+  // Seen in a browser's profiler; viewer/bench.mjs reads them.
+  performance.mark("fp-begin");
   try {
-    const cloud = new Cloud(readMeta());
-    document.documentElement.dataset.decoded = (performance.now() - begin).toFixed(0);
+    const cloud = new Cloud(readMeta(), await readParts());
+    performance.mark("fp-decoded");
     new Page(cloud, canvas, place);
     document.getElementById("fp-still")?.remove();
   } catch (error) {
@@ -298,4 +328,4 @@ function start(): void {
   }
 }
 
-start();
+void start();

@@ -23,8 +23,12 @@ export interface Pane {
   title: string;
   /** Its measures, in words. */
   note: string;
-  /** The distance that the byte 255 stands for. */
+  /** Whether it is the farthest point sample. */
+  exact: boolean;
+  /** The distance that the byte 255 stands for; others stand for a share that is their square. */
   farthest: number;
+  /** Samples that are not among the page's points. */
+  beside: number;
 }
 
 export interface Meta {

@@ -1,6 +1,6 @@
 // The controls around the picture: title, colors, slider, what was clicked.
 
-import type { Choices } from "./choices";
+import { type Choices, SAMPLES, type Samples } from "./choices";
 import { RAMPS, type Ramp } from "./colors";
 import type { Cloud } from "./data";
 import { legend } from "./legend";
@@ -14,6 +14,8 @@ export interface Events {
   /** Anything else changed that is drawn. */
   redraw(): void;
   key(key: string): void;
+  /** The panel was opened or closed. */
+  layout(): void;
 }
 
 const KEYS: [string, string][] = [
@@ -32,6 +34,12 @@ const KEYS: [string, string][] = [
   ["Esc", "forget the clicks"],
 ];
 
+const SAMPLE_WORDS: Record<Samples, string> = {
+  dots: "dots where there is room",
+  alone: "alone, without the cloud",
+  hidden: "hidden",
+};
+
 export class Panel {
   private readonly slider = element("input", "slider");
   private readonly shown = element("div", "shown");
@@ -40,6 +48,9 @@ export class Panel {
   private readonly clicked = element("div", "clicked");
   private readonly by = element("select");
   private readonly ramp = element("select");
+  private readonly samples = element("select", "samples");
+  private readonly side = element("aside", "side");
+  private readonly base = element("div", "bottom");
   private readonly message = element("div", "message");
   readonly stats = element("pre", "stats");
 
@@ -49,16 +60,28 @@ export class Panel {
     private readonly choices: Choices,
     private readonly events: Events,
   ) {
-    const side = element("aside", "side");
     const fold = element("button", "fold", "☰");
     fold.title = "show or hide the panel";
     fold.setAttribute("aria-label", fold.title);
-    fold.addEventListener("click", () => place.classList.toggle("folded"));
+    fold.addEventListener("click", () => {
+      place.classList.toggle("folded");
+      events.layout();
+    });
     if (window.innerWidth < 600) place.classList.add("folded");
-    side.append(this.title(), this.colors(), this.legend, this.help());
+    this.side.append(this.title(), this.colors(), this.legend, this.help());
     this.message.hidden = this.clicked.hidden = this.stats.hidden = true;
     this.clicked.setAttribute("role", "status");
-    place.append(side, fold, this.clicked, this.bottom(), this.message, this.stats);
+    this.bottom();
+    place.append(this.side, fold, this.clicked, this.base, this.message, this.stats);
+  }
+
+  /** Width and height of the window beside the panel and above the slider. */
+  free(): [number, number] {
+    const { innerWidth, innerHeight } = window;
+    const [side, base] = [this.side.getBoundingClientRect(), this.base.getBoundingClientRect()];
+    // On a narrow window the panel lies over the picture.
+    const beside = side.width > 0 && side.width < innerWidth / 2;
+    return [beside ? side.left - 12 : innerWidth, base.top - 12 || innerHeight];
   }
 
   private title(): HTMLElement {
@@ -67,6 +90,7 @@ export class Panel {
     head.append(element("h1", "", meta.name));
     const held = meta.shown < meta.total ? `, ${count(meta.shown)} of them here` : "";
     head.append(element("p", "", `${count(meta.total)} points${held}`));
+    if (meta.panes.length) head.append(element("p", "", `${meta.panes.length} samplers`));
     if (meta.crs) head.append(element("p", "crs", meta.crs));
     return head;
   }
@@ -88,7 +112,18 @@ export class Panel {
       this.events.recolor();
     });
     box.append(element("span", "", "color by"), this.by, this.ramp);
+    if (this.cloud.panes.length) box.append(element("span", "", "samples"), this.sampled());
     return box;
+  }
+
+  private sampled(): HTMLElement {
+    for (const how of SAMPLES) this.samples.append(option(how, SAMPLE_WORDS[how]));
+    this.samples.setAttribute("aria-label", "samples");
+    this.samples.addEventListener("change", () => {
+      this.choices.samples = this.samples.value as Samples;
+      this.events.recolor();
+    });
+    return this.samples;
   }
 
   private help(): HTMLElement {
@@ -96,6 +131,7 @@ export class Panel {
     details.append(element("summary", "", "mouse and keys"));
     const list = element("dl");
     for (const [keys, words] of KEYS) list.append(element("dt", "", keys), element("dd", "", words));
+    if (this.cloud.panes.length) list.append(element("dt", "", "D"), element("dd", "", "samples: dots, alone, hidden"));
     const made = element("p", "made", `Made by ${this.cloud.meta.program}; needs no network.`);
     const buttons = element("div", "buttons");
     for (const [key, words] of [["P", "parallel"], ["E", "lighting"], ["B", "background"], ["R", "reset"], ["S", "picture"]]) {
@@ -113,9 +149,8 @@ export class Panel {
     return box;
   }
 
-  private bottom(): HTMLElement {
+  private bottom(): void {
     const { prefixes, unit } = this.cloud.meta;
-    const box = element("div", "bottom");
     this.slider.type = "range";
     [this.slider.min, this.slider.max] = ["0", String(prefixes.count.length - 1)];
     this.slider.title = "how many points, farthest first";
@@ -135,15 +170,17 @@ export class Panel {
     });
     const label = element("label", "covering");
     label.append(element("span", "", "covering radius "), this.radius, element("span", "", unit ? ` ${unit}` : ""));
-    box.append(this.slider, this.shown, label);
-    return box;
+    this.base.append(this.slider, this.shown, label);
   }
 
   /** Shows what is chosen now. */
   show(shading: Shading): void {
     this.by.value = this.choices.by;
     this.ramp.value = this.choices.ramp;
+    this.samples.value = this.choices.samples;
     this.ramp.disabled = shading.histogram.length === 0;
+    // Without the cloud there is nothing to have more or less of.
+    this.slider.disabled = this.cloud.panes.length > 0 && this.choices.samples === "alone";
     legend(this.legend, shading, this.choices, {
       limits: (limits) => {
         this.choices.limits = limits;
@@ -165,7 +202,7 @@ export class Panel {
     const points = prefixes.count[at];
     this.shown.replaceChildren(
       element("b", "", count(points)),
-      document.createTextNode(` points, ${percent(points / total)}`),
+      document.createTextNode(` points${this.cloud.panes.length ? " of the cloud" : ""}, ${percent(points / total)}`),
       element("span", "apart", at > 0 || points > 1 ? `, ≥ ${short(prefixes.spacing[at])}${unit && ` ${unit}`} apart` : ""),
     );
     if (document.activeElement !== this.radius) this.radius.value = short(prefixes.radius[at]).replace(/,/g, "");
@@ -176,7 +213,11 @@ export class Panel {
     this.clicked.hidden = lines.length === 0;
     const list = element("dl");
     for (const [name, value] of lines) list.append(element("dt", "", name), element("dd", "", value));
-    this.clicked.replaceChildren(list);
+    const close = element("button", "close", "×");
+    close.title = "forget the clicks";
+    close.setAttribute("aria-label", close.title);
+    close.addEventListener("click", () => this.events.key("escape"));
+    this.clicked.replaceChildren(close, list);
   }
 
   /** A sentence over the picture; none takes it away. */

@@ -5,9 +5,15 @@ const SIZED = /* glsl */ `
   /** The wanted width of a point, and the height of the view in pixels. */
   uniform float width, least, pixels;
   in vec3 position;
-  void place() {
-    gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
-    gl_PointSize = clamp(width * projectionMatrix[1][1] * pixels * 0.5 / gl_Position.w, least, 64.0);
+  /** So far in front of its place a point is drawn. */
+  uniform float ahead;
+  float place() {
+    vec4 seen = modelViewMatrix * vec4(position, 1.0);
+    float wide = width * projectionMatrix[1][1] * pixels * 0.5 / (projectionMatrix * seen).w;
+    seen.z += ahead;
+    gl_Position = projectionMatrix * seen;
+    gl_PointSize = clamp(wide, least, 64.0);
+    return wide;
   }
 `;
 
@@ -24,14 +30,19 @@ export const POINTS_VERTEX = /* glsl */ `
   ${SIZED}
   uniform int mode, up;
   uniform float low, high, missing;
+  /** Narrower points are not drawn. */
+  uniform float narrowest;
+  uniform vec3 ink;
   uniform sampler2D table;
   in vec3 rgb;
   in float value;
   out vec3 color;
   void main() {
-    place();
+    float wide = place();
     float shown = mode == 1 ? position[up] : value;
-    if (mode == 0) {
+    if (mode == 4) {
+      color = ink;
+    } else if (mode == 0) {
       color = rgb;
     } else if (mode == 3) {
       vec4 found = texelFetch(table, ivec2(int(min(shown, 255.0)), 0), 0);
@@ -44,6 +55,7 @@ export const POINTS_VERTEX = /* glsl */ `
       float share = clamp((shown - low) / max(high - low, 1e-20), 0.0, 1.0);
       color = texelFetch(table, ivec2(int(share * 255.0 + 0.5), 0), 0).rgb;
     }
+    if (wide < narrowest) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
   }
 `;
 

@@ -3,7 +3,7 @@
 import { DataTexture, NearestFilter, RGBAFormat } from "three";
 import type { Choices } from "./choices";
 import { type Color, ofClass, onRamp } from "./colors";
-import { type Cloud, decoded, missing } from "./data";
+import { type Cloud, decoded, missing, unpacked } from "./data";
 import type { Attribute } from "./meta";
 
 /** How the shader finds a color. */
@@ -11,7 +11,10 @@ export enum Mode {
   Rgb = 0,
   Height = 1,
   Value = 2,
-  Class = 3,
+  /** A color per stored number. */
+  Table = 3,
+  /** One color for all. */
+  Ink = 4,
 }
 
 /** A class with its points. */
@@ -39,17 +42,21 @@ export interface Shading {
   unit: string;
   /** The limits as they are read. */
   limits: [number, number];
+  /** The share of the ramp at the lower limit. */
+  first: number;
   /** Points in 48 equal parts between the limits, of all points of the page. */
   histogram: number[];
   classes: ClassCount[];
 }
 
 const PARTS = 48;
+/** The share of the ramp where distances begin: most are small, and must be seen on a dark page. */
+const NEAR = 0.25;
 
 /** What can be chosen, with the words for it. */
 export function choicesOf(cloud: Cloud): [string, string][] {
   const found: [string, string][] = [];
-  if (cloud.panes.length) found.push(["distance", "distance to the sample"]);
+  if (cloud.panes.length) found.push(["distance", "distance"]);
   if (cloud.rgb) found.push(["rgb", "color"]);
   found.push(["height", "height"]);
   cloud.meta.attributes.forEach((attribute) => found.push([`.${attribute.name}`, attribute.name]));
@@ -68,7 +75,7 @@ export function shadingOf(cloud: Cloud, choices: Choices, pane: number): Shading
 
 function plain(mode: Mode, title: string): Shading {
   const table = tableOf(() => [255, 255, 255, 255]);
-  const none = { values: null, low: 0, high: 1, missing: -1, unit: "", histogram: [], classes: [] };
+  const none = { values: null, low: 0, high: 1, missing: -1, unit: "", first: 0, histogram: [], classes: [] };
   return { mode, table, title, limits: [0, 1], ...none };
 }
 
@@ -118,18 +125,35 @@ function byClass(attribute: Attribute, values: Uint8Array | Uint16Array, choices
     if (!one) return [255, 255, 255, 255];
     return [...one.color, choices.hidden.includes(one.value) ? 0 : 255];
   });
-  return { ...plain(Mode.Class, attribute.name), table, values, classes };
+  return { ...plain(Mode.Table, attribute.name), table, values, classes };
 }
 
 /** A pane's distances; all panes have one scale, so that they can be compared. */
 function byDistance(cloud: Cloud, choices: Choices, pane: number): Shading {
   const values = cloud.panes[pane].distances;
-  const step = cloud.meta.panes[pane].farthest / 255;
-  const limits = choices.limits ?? [0, Math.min(...cloud.meta.panes.map((pane) => pane.farthest))];
-  const [low, high] = limits.map((value) => value / (step || 1));
-  const histogram = counted(values.length, (i) => values[i], low, high);
-  const title = "distance to the sample";
-  return { ...plain(Mode.Value, title), table: ramp(choices), values, low, high, unit: cloud.meta.unit, limits, histogram };
+  const limits = choices.limits ?? [0, usual(cloud)];
+  const [low, high] = limits;
+  const { farthest } = cloud.meta.panes[pane];
+  const table = tableOf((stored) => {
+    const share = Math.max(0, (unpacked(stored, farthest) - low) / (high - low || 1));
+    return [...onRamp(choices.ramp, NEAR + (1 - NEAR) * share), 255];
+  });
+  const histogram = new Array<number>(PARTS).fill(0);
+  cloud.panes.forEach((data, i) => {
+    const { farthest } = cloud.meta.panes[i];
+    counted(data.distances.length, (k) => unpacked(data.distances[k], farthest), low, high)
+      .forEach((points, part) => (histogram[part] += points));
+  });
+  const title = "distance to the nearest sample, of all samplers";
+  const shown = { values, low, high, unit: cloud.meta.unit, limits, first: NEAR, histogram };
+  return { ...plain(Mode.Table, title), table, ...shown };
+}
+
+/** Where the colors end: the farthest point sample stays in the darker half of them. */
+function usual(cloud: Cloud): number {
+  const { panes } = cloud.meta;
+  const exact = panes.filter((pane) => pane.exact).map((pane) => pane.farthest);
+  return 2 * (exact.length ? Math.max(...exact) : Math.min(...panes.map((pane) => pane.farthest)));
 }
 
 function counted(length: number, value: (i: number) => number, low: number, high: number): number[] {

@@ -5,11 +5,12 @@ import {
   type PerspectiveCamera, Points, RawShaderMaterial, Scene, UnsignedIntType, Vector2, Vector3, WebGLRenderer,
   WebGLRenderTarget, Camera,
 } from "three";
+import type { Samples } from "./choices";
 import type { Cloud } from "./data";
 import {
   PICK_FRAGMENT, PICK_VERTEX, POINTS_FRAGMENT, POINTS_VERTEX, SCREEN_FRAGMENT, SCREEN_VERTEX,
 } from "./shaders";
-import type { Shading } from "./shading";
+import { Mode, type Shading } from "./shading";
 
 export type View = PerspectiveCamera | OrthographicCamera;
 
@@ -20,9 +21,21 @@ export interface Drawing {
   points: number;
   /** Width of a point in the cloud's unit. */
   width: number;
+  /** How the samples of panes are drawn, and the width of one. */
+  samples: Samples;
+  dot: number;
   lighting: boolean;
   dark: boolean;
 }
+
+/** The samples of a pane: points of the cloud's own buffers, and those that are not among them. */
+interface Dots {
+  own: Points;
+  beside: Points;
+}
+
+/** Dots over the cloud are not drawn where they would be so narrow, in CSS pixels: they would hide it. */
+const NARROWEST = 2.5;
 
 /** Pixels around the pointer in which a point is looked for. */
 const REACH = 7;
@@ -36,18 +49,22 @@ export class Stage {
   private readonly picked = new Scene();
   private readonly screen = new Scene();
   private readonly geometry = new BufferGeometry();
-  private readonly dots: BufferGeometry[];
+  private readonly dots: Dots[];
   private readonly points: RawShaderMaterial;
   private readonly numbers: RawShaderMaterial;
   private readonly lit: RawShaderMaterial;
   private readonly target: WebGLRenderTarget;
   private readonly small: WebGLRenderTarget;
-  private readonly dotsDrawn: Points | null;
+  private readonly drawn: Points;
+  private readonly numbered: Points;
   private readonly dotMaterial: RawShaderMaterial;
+  private readonly besideMaterial: RawShaderMaterial;
   private shadings: Shading[] = [];
   private buffers = new Map<object, BufferAttribute>();
   width = 1;
   height = 1;
+  /** The part of the canvas that panes share; a single one has all of it. */
+  area: [number, number] = [1, 1];
 
   constructor(canvas: HTMLCanvasElement, private readonly cloud: Cloud) {
     const context = canvas.getContext("webgl2", { alpha: false, antialias: false, preserveDrawingBuffer: false });
@@ -60,10 +77,12 @@ export class Stage {
     this.small = new WebGLRenderTarget(side, side);
     this.points = material(POINTS_VERTEX, POINTS_FRAGMENT, {
       width: 1, least: 1.5, pixels: 1, round: true, mode: 0, up: cloud.meta.up, low: 0, high: 1, missing: -1, table: null,
+      ahead: 0, narrowest: 0, ink: new Vector3(1, 1, 1),
     });
     this.dotMaterial = this.points.clone();
+    this.besideMaterial = this.points.clone();
     this.numbers = material(PICK_VERTEX, PICK_FRAGMENT, {
-      width: 1, least: 5, pixels: 1, round: false, mode: 0, table: null,
+      width: 1, least: 5, pixels: 1, round: false, mode: 0, table: null, ahead: 0,
     });
     this.lit = material(SCREEN_VERTEX, SCREEN_FRAGMENT, {
       colors: this.target.texture, depths: depth, pixel: new Vector2(), strength: 0, near: 1, far: 2,
@@ -72,10 +91,9 @@ export class Stage {
     this.geometry.setAttribute("position", new BufferAttribute(cloud.positions, 3));
     const rgb = cloud.rgb ?? new Uint8Array(3 * cloud.meta.shown);
     this.geometry.setAttribute("rgb", new BufferAttribute(rgb, 3, true));
-    this.add(this.scene, this.geometry, this.points);
-    this.add(this.picked, this.geometry, this.numbers);
-    this.dots = cloud.panes.map((pane) => this.samples(pane.samples));
-    this.dotsDrawn = this.dots.length ? this.add(this.scene, this.dots[0], this.dotMaterial) : null;
+    this.drawn = this.add(this.scene, this.geometry, this.points);
+    this.numbered = this.add(this.picked, this.geometry, this.numbers);
+    this.dots = cloud.panes.map((_, pane) => this.samples(pane));
     const corners = new BufferGeometry();
     corners.setAttribute("position", new BufferAttribute(new Float32Array([-1, -1, 0, 3, -1, 0, -1, 3, 0]), 3));
     const full = new Mesh(corners, this.lit);
@@ -93,15 +111,21 @@ export class Stage {
     return points;
   }
 
-  /** The samples of a pane, drawn over the cloud. */
-  private samples(places: Uint32Array): BufferGeometry {
-    const geometry = new BufferGeometry();
-    const positions = new Float32Array(3 * places.length);
-    places.forEach((place, i) => positions.set(this.cloud.positions.subarray(3 * place, 3 * place + 3), 3 * i));
-    geometry.setAttribute("position", new BufferAttribute(positions, 3));
-    geometry.setAttribute("rgb", new BufferAttribute(new Uint8Array(3 * places.length).fill(255), 3, true));
-    geometry.setAttribute("value", new BufferAttribute(new Uint8Array(places.length), 1));
-    return geometry;
+  /** The samples of a pane, drawn after the cloud. */
+  private samples(pane: number): Dots {
+    const { samples, beside } = this.cloud.panes[pane];
+    const own = new BufferGeometry();
+    own.setAttribute("position", this.geometry.getAttribute("position"));
+    own.setAttribute("rgb", this.geometry.getAttribute("rgb"));
+    own.setIndex(new BufferAttribute(samples, 1));
+    const others = new BufferGeometry();
+    others.setAttribute("position", new BufferAttribute(beside, 3));
+    const dots = {
+      own: this.add(this.scene, own, this.dotMaterial),
+      beside: this.add(this.scene, others, this.besideMaterial),
+    };
+    dots.own.renderOrder = dots.beside.renderOrder = 1;
+    return dots;
   }
 
   /** How many panes there are; a cloud without any is one. */
@@ -121,7 +145,7 @@ export class Stage {
     let most = 0;
     for (let columns = 1; columns <= this.panes; columns++) {
       const rows = Math.ceil(this.panes / columns);
-      const side = Math.min(this.width / columns, this.height / rows);
+      const side = Math.min(this.area[0] / columns, this.area[1] / rows);
       if (side > most) [most, best] = [side, [columns, rows]];
     }
     return best;
@@ -130,18 +154,35 @@ export class Stage {
   /** Left, top, width and height of a pane in CSS pixels. */
   rectangle(pane: number): [number, number, number, number] {
     const [columns, rows] = this.grid;
-    const [width, height] = [Math.floor(this.width / columns), Math.floor(this.height / rows)];
+    const [width, height] = [Math.floor(this.area[0] / columns), Math.floor(this.area[1] / rows)];
     return [(pane % columns) * width, Math.floor(pane / columns) * height, width, height];
   }
 
-  resize(width: number, height: number): void {
+  /** The pane at a place on the canvas, in CSS pixels. */
+  paneAt(x: number, y: number): number | null {
+    for (let pane = 0; pane < this.panes; pane++) {
+      const [left, top, width, height] = this.rectangle(pane);
+      if (x >= left && x < left + width && y >= top && y < top + height) return pane;
+    }
+    return null;
+  }
+
+  /** The canvas is of that size, of which panes have `area`. */
+  resize(width: number, height: number, area: [number, number]): void {
     this.width = width;
     this.height = height;
+    this.area = [Math.max(1, area[0]), Math.max(1, area[1])];
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
     this.renderer.setSize(width, height, false);
   }
 
   draw(drawing: Drawing): void {
+    this.renderer.setRenderTarget(null);
+    if (this.dots.length) {
+      const [red, green, blue] = drawing.dark ? PAPER.dark : PAPER.light;
+      this.renderer.setClearColor((red << 16) | (green << 8) | blue, 1);
+      this.renderer.clear();
+    }
     for (let pane = 0; pane < this.panes; pane++) this.drawPane(pane, drawing);
   }
 
@@ -150,11 +191,15 @@ export class Stage {
     const [left, top, width, height] = this.rectangle(pane);
     const size = [Math.max(1, Math.floor(width * ratio)), Math.max(1, Math.floor(height * ratio))];
     if (this.target.width !== size[0] || this.target.height !== size[1]) this.target.setSize(size[0], size[1]);
-    this.shade(this.points, this.shadings[pane]);
+    this.shade(this.points, this.geometry, this.shadings[pane]);
     const set = this.points.uniforms;
     [set.width.value, set.pixels.value, set.least.value] = [drawing.width, size[1], 1.5 * ratio];
     this.geometry.setDrawRange(0, drawing.points);
-    if (this.dotsDrawn) this.place(pane, drawing, size[1], ratio);
+    this.drawn.visible = drawing.samples !== "alone" || !this.dots.length;
+    this.dots.forEach((dots, i) => {
+      dots.own.visible = dots.beside.visible = i === pane && drawing.samples !== "hidden";
+    });
+    if (this.dots.length) this.dot(pane, drawing, size[1], ratio);
     this.renderer.setRenderTarget(this.target);
     this.renderer.clear();
     this.renderer.render(this.scene, drawing.camera);
@@ -168,12 +213,22 @@ export class Stage {
     this.renderer.setScissorTest(false);
   }
 
-  /** The samples stand out: larger than the points around them. */
-  private place(pane: number, drawing: Drawing, pixels: number, ratio: number): void {
-    (this.dotsDrawn as Points).geometry = this.dots[pane];
-    const set = this.dotMaterial.uniforms;
-    set.mode.value = 0;
-    [set.width.value, set.pixels.value, set.least.value] = [1.6 * drawing.width, pixels, 3 * ratio];
+  /** How the samples of a pane look: alone like a cloud, else as dots in front of it. */
+  private dot(pane: number, drawing: Drawing, pixels: number, ratio: number): void {
+    const [alone, shading] = [drawing.samples === "alone", this.shadings[pane]];
+    // All samples are at the distance 0, which would tell nothing.
+    const colored = alone && shading.values !== this.cloud.panes[pane].distances;
+    this.shade(this.dotMaterial, this.dots[pane].own.geometry, shading);
+    this.shade(this.besideMaterial, this.dots[pane].beside.geometry, shading);
+    const ink = drawing.dark ? 1 : 0.05;
+    for (const drawn of [this.dotMaterial, this.besideMaterial]) {
+      const set = drawn.uniforms;
+      [set.width.value, set.pixels.value, set.least.value] = [drawing.dot, pixels, 1.5 * ratio];
+      [set.narrowest.value, set.ahead.value] = alone ? [0, 0] : [NARROWEST * ratio, drawing.width];
+      set.ink.value.setScalar(ink);
+      const known = drawn === this.dotMaterial || shading.mode === Mode.Height;
+      if (!colored || !known) set.mode.value = Mode.Ink;
+    }
   }
 
   private light(drawing: Drawing, size: number[]): void {
@@ -187,12 +242,12 @@ export class Stage {
     set.background.value.set(paper[0] / 255, paper[1] / 255, paper[2] / 255);
   }
 
-  private shade(drawn: RawShaderMaterial, shading: Shading): void {
+  private shade(drawn: RawShaderMaterial, geometry: BufferGeometry, shading: Shading): void {
     const set = drawn.uniforms;
     set.mode.value = shading.mode;
     set.table.value = shading.table;
     if (set.low) [set.low.value, set.high.value, set.missing.value] = [shading.low, shading.high, shading.missing];
-    this.geometry.setAttribute("value", this.values(shading));
+    geometry.setAttribute("value", this.values(shading));
   }
 
   /** The values of a shading on the GPU, kept for the next time. */
@@ -209,22 +264,22 @@ export class Stage {
 
   /** The point nearest to a place on the canvas, in CSS pixels, and its pane; null if there is none. */
   pick(x: number, y: number, drawing: Drawing): { point: number; pane: number } | null {
-    for (let pane = 0; pane < this.panes; pane++) {
-      const [left, top, width, height] = this.rectangle(pane);
-      if (x < left || x >= left + width || y < top || y >= top + height) continue;
-      const point = this.pickIn(pane, x - left, y - top, width, height, drawing);
-      return point === null ? null : { point, pane };
-    }
-    return null;
+    const pane = this.paneAt(x, y);
+    if (pane === null) return null;
+    const [left, top, width, height] = this.rectangle(pane);
+    const point = this.pickIn(pane, x - left, y - top, width, height, drawing);
+    return point === null ? null : { point, pane };
   }
 
   private pickIn(pane: number, x: number, y: number, width: number, height: number, drawing: Drawing): number | null {
     const side = 2 * REACH + 1;
     const { camera } = drawing;
-    this.shade(this.numbers, this.shadings[pane]);
+    const alone = this.dots.length > 0 && drawing.samples === "alone";
+    this.numbered.geometry = alone ? this.dots[pane].own.geometry : this.geometry;
+    this.shade(this.numbers, this.numbered.geometry, this.shadings[pane]);
     const set = this.numbers.uniforms;
     // The small picture is a cut of the whole: points are as large in it as in the whole one.
-    [set.width.value, set.pixels.value] = [drawing.width, side];
+    [set.width.value, set.pixels.value] = [alone ? drawing.dot : drawing.width, side];
     this.geometry.setDrawRange(0, drawing.points);
     camera.setViewOffset(width, height, x - REACH, y - REACH, side, side);
     camera.updateProjectionMatrix();

@@ -16,6 +16,11 @@ export function short(value: number): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : count(value);
 }
 
+/** Two digits. */
+export function rough(value: number): string {
+  return short(Number(value.toPrecision(2)));
+}
+
 /** As many digits as a step of that length can tell. */
 export function precise(value: number, step: number): string {
   return value.toFixed(Math.min(9, Math.max(0, Math.ceil(-Math.log10(step)))));

@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url";
 import puppeteer from "puppeteer-core";
 
 const POINTS = 20_000;
+const SAMPLES = 400;
 const program = process.env.FARPOINT;
 const folder = mkdtempSync(join(tmpdir(), "farpoint-view-"));
 let browser;
@@ -33,6 +34,8 @@ before(async () => {
   assert.ok(program, "FARPOINT names the program");
   cloud();
   execFileSync(program, ["view", join(folder, "a&b.csv"), "-o", join(folder, "page.html"), "--quiet"]);
+  const compared = ["--algorithms", "auto,random,grid:centroid", "--view", join(folder, "panes.html"), "--quiet"];
+  execFileSync(program, ["compare", join(folder, "a&b.csv"), "-n", String(SAMPLES), ...compared]);
   browser = await puppeteer.launch({
     executablePath: execFileSync("which", [process.env.BROWSER_PROGRAM ?? "chromium"]).toString().trim(),
     args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
@@ -71,9 +74,11 @@ const drawn = (page) => page.evaluate(() => Number(document.documentElement.data
 const draws = (page, points) =>
   page.waitForFunction((wanted) => Number(document.documentElement.dataset.drawn) === wanted, { timeout: 20_000 }, points);
 
+/** A part of the picture, as base64. */
+const picture = (page, clip) => page.screenshot({ encoding: "base64", clip });
+
 /** How many colors a part of the picture has. */
-async function colors(page) {
-  const picture = await page.screenshot({ encoding: "base64", clip: { x: 200, y: 150, width: 300, height: 300 } });
+async function colors(page, clip = { x: 200, y: 150, width: 300, height: 300 }) {
   return page.evaluate(async (data) => {
     const image = new Image();
     image.src = `data:image/png;base64,${data}`;
@@ -83,8 +88,12 @@ async function colors(page) {
     context.drawImage(image, 0, 0);
     const pixels = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer);
     return new Set(pixels).size;
-  }, picture);
+  }, await picture(page, clip));
 }
+
+/** What the box about clicked points says. */
+const told = (page) =>
+  page.$$eval(".clicked dt", (all) => Object.fromEntries(all.map((one) => [one.textContent, one.nextSibling.textContent])));
 
 test("all points are drawn, and the picture is not blank", async () => {
   await open(1280, 800, "", async (page) => {
@@ -141,9 +150,7 @@ test("a click tells the point of the file", async () => {
     await draws(page, POINTS);
     await page.mouse.click(600, 400);
     await page.waitForFunction(() => !document.querySelector(".clicked").hidden);
-    const told = () =>
-      page.$$eval(".clicked dt", (all) => Object.fromEntries(all.map((one) => [one.textContent, one.nextSibling.textContent])));
-    const first = await told();
+    const first = await told(page);
     const row = rows[Number(first.row.replace(/,/g, ""))];
     ["x", "y", "z"].forEach((axis, i) => assert.ok(Math.abs(Number(first[axis]) - row[i]) < 1e-3, `${axis} ${first[axis]} ${row}`));
     assert.equal(first.classification.split(" ")[0], String(row[3]));
@@ -151,7 +158,7 @@ test("a click tells the point of the file", async () => {
     assert.equal(first.color, row.slice(5, 8).join(", "));
     await page.mouse.click(500, 420);
     await page.waitForFunction(() => document.querySelector(".clicked").textContent.includes("distance"));
-    const second = await told();
+    const second = await told(page);
     const other = rows[Number(second.row.replace(/,/g, ""))];
     const apart = Math.hypot(...[0, 1, 2].map((axis) => row[axis] - other[axis]));
     assert.ok(Math.abs(parseFloat(second.distance) - apart) < 0.01, `${second.distance} ${apart}`);
@@ -210,6 +217,115 @@ test("a telephone", async () => {
   });
 });
 
+/** The middle of each pane, below its words. */
+const middles = (page) =>
+  page.$$eval(".pane", (panes) =>
+    panes.map((pane) => {
+      const { left, top, width, height } = pane.getBoundingClientRect();
+      return { x: left + width / 4, y: top + 70, width: width / 2, height: height - 90 };
+    }),
+  );
+
+const pictures = async (page) => Promise.all((await middles(page)).map((clip) => picture(page, clip)));
+
+async function differ(page, before, what) {
+  for (let tries = 0; ; tries++) {
+    const now = await pictures(page);
+    const same = now.map((one, pane) => one === before[pane]);
+    if (!same.includes(true)) return now;
+    assert.ok(tries < 40, `${what}: panes that are as before: ${same}`);
+    await new Promise((done) => setTimeout(done, 250));
+  }
+}
+
+/** The rows of the farthest point sample, by the command itself. */
+function chosen() {
+  const npy = execFileSync(program, ["sample", join(folder, "a&b.csv"), "-n", String(SAMPLES), "--indices", "-", "--quiet"]);
+  const start = 10 + npy.readUInt16LE(8);
+  return Array.from({ length: SAMPLES }, (_, i) => Number(npy.readBigInt64LE(start + 8 * i)));
+}
+
+test("samplers side by side: one slider, one camera", async () => {
+  await open(1280, 800, "", async (page) => {
+    await draws(page, POINTS);
+    const titles = await page.$$eval(".pane b", (all) => all.map((one) => one.textContent));
+    assert.deepEqual(titles.slice(1), ["random", "grid:centroid"]);
+    assert.match(titles[0], /^farthest point/);
+    assert.match(await page.$eval(".pane span", (note) => note.textContent), /^400 samples, radius/);
+    const first = await pictures(page);
+    assert.equal(new Set(first).size, 3);
+    for (const clip of await middles(page)) assert.ok((await colors(page, clip)) > 50);
+    await page.$eval(".slider", (slider) => {
+      slider.value = "150";
+      slider.dispatchEvent(new Event("input"));
+    });
+    const less = await differ(page, first, "slider");
+    await page.keyboard.press("7");
+    const oblique = await differ(page, less, "a view");
+    const [, second] = await middles(page);
+    await page.mouse.move(second.x + 20, second.y + 50);
+    await page.mouse.down();
+    await page.mouse.move(second.x + 120, second.y + 60, { steps: 3 });
+    await page.mouse.up();
+    await differ(page, oblique, "dragging");
+  }, "panes.html");
+});
+
+test("a click tells the distances to all samples, and the wheel zooms to the pointer in any pane", async () => {
+  const samples = chosen().map((row) => rows[row]);
+  await open(1280, 800, "", async (page) => {
+    await draws(page, POINTS);
+    const pane = (await middles(page))[2];
+    const [x, y] = [Math.round(pane.x + pane.width / 2), Math.round(pane.y + pane.height / 2)];
+    const click = async () => {
+      await page.keyboard.press("Escape");
+      await page.mouse.click(x, y);
+      await page.waitForFunction(() => !document.querySelector(".clicked").hidden);
+      const all = await told(page);
+      return { all, row: rows[Number(all.row.replace(/,/g, ""))] };
+    };
+    const before = await click();
+    const apart = (a, b) => Math.hypot(...[0, 1, 2].map((axis) => a[axis] - b[axis]));
+    const truth = Math.min(...samples.map((sample) => apart(sample, before.row)));
+    const name = Object.keys(before.all).find((one) => one.startsWith("farthest point"));
+    assert.ok(Math.abs(parseFloat(before.all[name]) - truth) < 0.02 + 0.05 * truth, `${before.all[name]} ${truth}`);
+    assert.ok("random" in before.all && "grid:centroid" in before.all);
+    for (let i = 0; i < 8; i++) await page.mouse.wheel({ deltaY: -200 });
+    await new Promise((done) => setTimeout(done, 800));
+    const after = await click();
+    assert.ok(apart(before.row, after.row) < 0.6, `${before.row} ${after.row}`);
+    await page.click(".close");
+    assert.ok(await page.$eval(".clicked", (box) => box.hidden));
+  }, "panes.html");
+});
+
+test("samples alone, as dots and not at all", async () => {
+  await open(1280, 800, "#samples=hidden", async (page) => {
+    await draws(page, POINTS);
+    const hidden = await pictures(page);
+    await page.select(".samples", "alone");
+    const alone = await differ(page, hidden, "alone");
+    assert.ok(await page.$eval(".slider", (slider) => slider.disabled));
+    assert.match(await page.evaluate(() => location.hash), /samples=alone/);
+    await page.select(".colors select", "height");
+    await differ(page, alone, "in colors");
+    await page.keyboard.press("d");
+    await page.keyboard.press("d");
+    assert.equal(await page.$eval(".samples", (select) => select.value), "dots");
+    assert.ok(!(await page.$eval(".slider", (slider) => slider.disabled)));
+  }, "panes.html");
+});
+
+test("samplers on a telephone", async () => {
+  await open(400, 800, "", async (page) => {
+    await draws(page, POINTS);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 400);
+    const panes = await page.$$eval(".pane", (all) => all.map((one) => one.getBoundingClientRect().toJSON()));
+    const base = await page.$eval(".bottom", (box) => box.getBoundingClientRect().top);
+    assert.ok(panes.every((pane) => pane.right <= 400 && pane.bottom <= base), JSON.stringify(panes));
+  }, "panes.html");
+});
+
 test("without WebGL 2 there is a picture and a reason", async () => {
   const page = readFileSync(join(folder, "page.html"), "utf8");
   // As in a browser that has none.
@@ -227,11 +343,11 @@ test("without WebGL 2 there is a picture and a reason", async () => {
 
 test("a page that was cut off says so", async () => {
   const page = readFileSync(join(folder, "page.html"), "utf8");
-  const cut = page.replace(/(id="fp-xyz">)[^<]{400}/, "$1");
+  const cut = page.replace(/(id="fp-rows"[^>]*>)[^<]{400}/, "$1");
   writeFileSync(join(folder, "cut.html"), cut);
   const shown = await browser.newPage();
   await shown.goto(pathToFileURL(join(folder, "cut.html")).href);
   await shown.waitForFunction(() => document.documentElement.classList.contains("still"));
-  assert.match(await shown.$eval("#fp-note", (note) => note.textContent), /bytes of coordinates/);
+  assert.match(await shown.$eval("#fp-note", (note) => note.textContent), /can.t be shown: /);
   await shown.close();
 });

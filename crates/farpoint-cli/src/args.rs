@@ -31,7 +31,7 @@ pub(crate) use place::{Cards, Device, Run, StartAt, Where};
 pub(crate) use samplers::{Approximate, Compare, Estimator, Keep, NpduOrder};
 pub(crate) use selection::Selection;
 pub(crate) use size::Size;
-pub(crate) use view::View;
+pub(crate) use view::{Shown, View};
 pub(crate) use which::Which;
 
 use crate::messages::Verbosity;
@@ -108,7 +108,7 @@ pub(crate) fn version() -> String {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Sample(Box<Sample>),
-    Order(Order),
+    Order(Box<Order>),
     Convert(Convert),
     Chamfer(Chamfer),
     Neighbors(Box<Neighbors>),
@@ -243,9 +243,7 @@ impl Wanted {
 /// covering radius of the prefix that ends before it; it is infinite for the first point. COPC (.copc.laz)
 /// gets levels from these distances instead of the column.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  farpoint order scan.ply -o ordered.ply\n  farpoint order scan.laz -o scan.copc.laz      levels of detail for viewers, as COPC"
-)]
+#[command(after_help = ORDER_EXAMPLES)]
 pub(crate) struct Order {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -253,6 +251,11 @@ pub(crate) struct Order {
     pub(crate) filters: Filters,
     #[command(flatten)]
     pub(crate) output: OrderOutput,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+    /// Which axis points up on the page [default: guessed from the form of the cloud].
+    #[arg(long, value_name = "AXIS", requires = "view", help_heading = "Output")]
+    pub(crate) up: Option<Up>,
     #[command(flatten)]
     pub(crate) report: Report,
     #[command(flatten)]
@@ -262,6 +265,12 @@ pub(crate) struct Order {
     #[command(flatten)]
     pub(crate) many: Many,
 }
+
+const ORDER_EXAMPLES: &str = "\
+Examples:
+  farpoint order scan.ply -o ordered.ply
+  farpoint order scan.laz -o scan.copc.laz                     levels of detail for viewers, as COPC
+  farpoint order scan.laz -o ordered.laz --view scan.html      and a page to look at";
 
 /// What 'order' writes.
 #[derive(Debug, clap::Args)]

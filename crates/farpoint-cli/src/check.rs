@@ -2,8 +2,8 @@
 //! can't be written. Numbers out of range are found by the library.
 
 use crate::args::{
-    self, Approximate, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt, Where,
-    Writing,
+    self, Approximate, Count, Device, Keep, Length, Method, Report, Run, SampleOutput, StartAt,
+    Where, Writing,
 };
 use crate::device;
 use crate::output::count;
@@ -90,6 +90,7 @@ pub(crate) fn order(args: &args::Order) -> Result<()> {
 pub(crate) fn ordered(args: &args::Order, inputs: &[&Path]) -> Result<()> {
     let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
     leveled(output, inputs, writing)?;
+    shown(&args.shown, inputs)?;
     report(&args.report, &[inputs, &[output]].concat())?;
     stdout_once(output, &args.report)
 }
@@ -107,15 +108,32 @@ pub(crate) fn view(args: &args::View) -> Result<()> {
              farthest-first order; choose an exact algorithm"
         ),
     }
-    ensure!(
-        (1..=PAGE).contains(&args.points.0),
-        "--points {}: a page holds 1 to {} points",
-        count(args.points.0),
-        count(PAGE)
-    );
+    page(args.points)?;
     file("--output", &args.output, &["html", "htm"], &[&args.input.input])?;
     report(&args.report, &[&args.input.input, &args.output])?;
     stdout_once(&args.output, &args.report)
+}
+
+/// Whether a page may hold so many points.
+fn page(points: Count) -> Result<()> {
+    ensure!(
+        (1..=PAGE).contains(&points.0),
+        "--points {}: a page holds 1 to {} points",
+        count(points.0),
+        count(PAGE)
+    );
+    Ok(())
+}
+
+/// The page that a command writes beside its output, with these inputs.
+pub(crate) fn shown(shown: &args::Shown, inputs: &[&Path]) -> Result<()> {
+    let Some(path) = &shown.view else { return Ok(()) };
+    page(shown.most())?;
+    ensure!(
+        path != Path::new("-"),
+        "--view -: a page beside another output can't go to stdout; give it a name"
+    );
+    file("--view", path, &["html", "htm"], inputs)
 }
 
 /// Refuses options about several files where there is one.

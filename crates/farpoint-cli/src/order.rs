@@ -2,10 +2,12 @@
 
 use crate::input::{self, Points};
 use crate::job::{self, Job};
+use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
-use crate::{args, check, many, merged, output, selection, units};
-use anyhow::{Result, anyhow, bail};
+use crate::view::{Page, Panes, Sequence, Subject};
+use crate::{args, check, many, merged, output, selection, units, view};
+use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Amount;
 use farpoint_io::{Cloud, Copc, memory};
 use std::path::{Path, PathBuf};
@@ -14,6 +16,10 @@ use std::time::Instant;
 pub(crate) fn run(args: &args::Order) -> Result<()> {
     if many::is_asked(&args.input.input, &args.many) {
         selection::refuse(&args.run.selection, "a single file")?;
+        ensure!(
+            args.shown.view.is_none(),
+            "--view shows one cloud; leave it out, or add --merge to take all files as one"
+        );
         return many::order(args);
     }
     if args.many.merge {
@@ -56,7 +62,10 @@ fn ordered(
     let outcome = job.run(&points, &args.place, false, &progress);
     drop(progress);
     let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
+    let usable = points.usable();
     drop(points);
+    // Before the new column, so that this is the page of 'farpoint view'.
+    let page = page(args, &Subject { input: path, cloud: &cloud, usable, up: args.up }, &outcome)?;
     if levels.is_none() {
         farpoint_files::add_spacing(&mut cloud, &outcome.indices, &outcome.distances, single);
     }
@@ -66,10 +75,26 @@ fn ordered(
         .map(|given| farpoint_files::levels(given.as_ref(), &outcome.distances, &cloud, single));
     let options = writing.options(scale).copc(levels);
     output::write_cloud(output, &cloud, &outcome.indices, &options)?;
+    page.iter().try_for_each(|(path, page)| view::write(path, page))?;
     let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };
     let files = Files { input: path, output: Some(output) };
     let mut object = report::as_json(&files, &outcome, all, &times);
     let mut table = report::as_table(&files, &outcome, all, &times);
     about.iter().for_each(|about| about.report(&mut object, &mut table));
+    if let Some(path) = &args.shown.view {
+        object["view"] = path.display().to_string().into();
+        table.push_str(&format!("{:<20}  {}\n", "page", path.display()));
+    }
     report::print(&args.report, object, &table, output == Path::new("-"))
+}
+
+/// The page that is asked for and where it goes: of the order that was just computed.
+fn page<'a>(
+    args: &'a args::Order,
+    subject: &Subject<'_>,
+    outcome: &Outcome,
+) -> Result<Option<(&'a Path, Page)>> {
+    let Some(path) = &args.shown.view else { return Ok(None) };
+    let sequence = Sequence::first(outcome, args.shown.most().0);
+    Ok(Some((path, Page::of(subject, sequence, &Panes::default())?)))
 }

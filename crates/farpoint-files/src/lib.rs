@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod chosen;
 mod error;
 mod inputs;
 mod length;
@@ -49,6 +50,7 @@ mod weight;
 mod worker;
 
 pub use batch::Batch;
+pub use chosen::{Chosen, Used, choose, converted, tell_filtered};
 pub use error::Error;
 pub use inputs::{Found, expand, names_several};
 pub use length::Length;
@@ -57,10 +59,7 @@ pub use manifest::{MANIFEST, Manifest, TRIES_MOST};
 pub use notes::{Kind, Notes};
 pub use options::{Method, Options, Wanted};
 pub use plan::{File, plan};
-pub use points::{
-    Chosen, Points, Rows, Used, choose, converted, narrowed, prepare, tell_filtered, tell_narrowed,
-    tell_rows,
-};
+pub use points::{Points, Rows, narrowed, prepare, tell_narrowed, tell_rows};
 pub use row::{Done, Row, answer, read_answer};
 pub use run::{Apart, Side, run};
 pub use stop::Stop;

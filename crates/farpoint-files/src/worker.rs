@@ -1,6 +1,6 @@
 //! The work on a file: read, sample, write.
 
-use crate::points::Chosen as Input;
+use crate::chosen::Chosen as Input;
 use crate::{
     Done, Method, Notes, Options, Points, Stop, Wanted, choose, converted, each_chosen, levels,
     unit,

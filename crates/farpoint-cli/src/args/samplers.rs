@@ -1,6 +1,6 @@
 //! Arguments of the approximate samplers, and of the command that compares them.
 
-use super::{Count, Input, Ratio, Report};
+use super::{Count, Input, Ratio, Report, Shown};
 use clap::ArgGroup;
 use farpoint::Amount;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ const AMOUNT: &str = "Amount, one of";
 const SAMPLING: &str = "Sampling";
 const OUTPUT: &str = "Output";
 
-/// Run several samplers on one cloud: a table of how well each covers it, and a picture.
+/// Run several samplers on one cloud: a table of how well each covers it, a picture, and a page.
 ///
 /// Distances are in the unit of the file. 'radius' is the largest distance of a point to its
 /// nearest sample, 'mean' the mean, 'p99' what 99 % of the points are within; 'spacing' is the
@@ -98,12 +98,14 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..),
         help_heading = SAMPLING)]
     pub(crate) threads: Option<u16>,
-    /// Draw a panel for each sampler here: the whole cloud and a close-up.
-    #[arg(short, long, value_name = "FILE.png|FILE.svg", default_value = "farpoint-compare.png",
-        help_heading = OUTPUT)]
-    pub(crate) output: PathBuf,
-    /// Which axis points up in the picture [default: guessed from the form of the cloud].
-    #[arg(long, value_name = "AXIS", conflicts_with = "no_picture", help_heading = OUTPUT)]
+    /// Draw a panel for each sampler here: the whole cloud and a close-up [default: farpoint-compare.png,
+    /// with --view none].
+    #[arg(short, long, value_name = "FILE.png|FILE.svg", help_heading = OUTPUT)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+    /// Which axis points up in the picture and on the page [default: guessed from the form of the cloud].
+    #[arg(long, value_name = "AXIS", help_heading = OUTPUT)]
     pub(crate) up: Option<crate::picture::Up>,
     /// Draw nothing.
     #[arg(long, conflicts_with = "output", help_heading = OUTPUT)]
@@ -126,11 +128,16 @@ impl Compare {
 
     /// Where the picture goes, if one is drawn.
     pub(crate) fn picture(&self) -> Option<&Path> {
-        (!self.no_picture).then_some(self.output.as_path())
+        match &self.output {
+            _ if self.no_picture => None,
+            Some(path) => Some(path),
+            None => self.shown.view.is_none().then_some(Path::new("farpoint-compare.png")),
+        }
     }
 }
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   farpoint compare scan.ply --ratio 0.25 -o look.png
-  farpoint compare scan.bin -n 20000 --algorithms quick,tree,npdu,npdu:morton --csv times.csv";
+  farpoint compare scan.bin -n 20000 --algorithms quick,tree,npdu,npdu:morton --csv times.csv
+  farpoint compare scan.laz --ratio 1% --view samplers.html            side by side, to turn and zoom";

@@ -35,3 +35,25 @@ pub(crate) struct View {
     #[command(flatten)]
     pub(crate) place: Where,
 }
+
+/// How many points a page holds unless that is said.
+const POINTS: Count = Count(1_000_000);
+
+/// A page beside what else a command writes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Shown {
+    /// Also write a page on which a browser shows the result: one file, no server, no network.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) view: Option<PathBuf>,
+    /// How many points the page of --view holds at most, up to 5,000,000 [default: 1M].
+    #[arg(long, value_name = "COUNT", requires = "view")]
+    points: Option<Count>,
+}
+
+impl Shown {
+    /// How many points the page holds at most.
+    pub(crate) fn most(&self) -> Count {
+        self.points.unwrap_or(POINTS)
+    }
+}

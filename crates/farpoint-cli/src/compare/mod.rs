@@ -1,7 +1,8 @@
 //! `farpoint compare`: several samplers on one cloud, judged by the same measures, as a table,
-//! as CSV and JSON, and as a picture.
+//! as CSV and JSON, as a picture, and as a page.
 
 mod job;
+mod page;
 mod write;
 
 use crate::args::{self, Count, Which};
@@ -11,9 +12,11 @@ use crate::output;
 use crate::picture::{Panel, Panels, Unit, Up, panels};
 use crate::progress::Progress;
 use crate::report;
+use crate::view;
 use anyhow::{Result, anyhow, ensure};
 use farpoint::Scalar;
 use farpoint::measure::{Quality, quality, quality_of};
+use farpoint_io::Cloud;
 use job::{Chosen, Job, Taken};
 use std::path::Path;
 use std::time::Instant;
@@ -35,9 +38,11 @@ pub(crate) struct Judged {
     in_vain: Option<f64>,
     /// What the sampler reports of its sample.
     details: Vec<(String, serde_json::Value)>,
+    /// Which points its samples are; `None` if they are not points of the cloud.
+    rows: Option<Vec<usize>>,
     /// Where its samples are.
     sample: Vec<[f64; 3]>,
-    /// Distance of each point to the sample, for the picture.
+    /// Distance of each point to the sample, for the picture and the page.
     distances: Vec<f64>,
 }
 
@@ -55,8 +60,7 @@ pub(crate) fn run(args: &args::Compare) -> Result<()> {
     let path = &args.input.input;
     let (cloud, _) = input::read(path, &args.input.reading.options())?;
     let points = input::prepare(&cloud, path, args.input.rows)?;
-    let unit = Unit::of(&cloud);
-    each_precision!(&points, points => compare(points, unit, args))
+    each_precision!(&points, points => compare(points, &cloud, args))
 }
 
 /// What can be refused before the input is read.
@@ -78,40 +82,57 @@ fn check(args: &args::Compare) -> Result<()> {
     if let Some(path) = &args.csv {
         check::file("--csv", path, &["csv"], &[input])?;
     }
+    check::shown(&args.shown, &[input])?;
+    ensure!(
+        args.up.is_none() || args.picture().is_some() || args.shown.view.is_some(),
+        "--up is about the picture and the page; leave it out, or leave out --no-picture"
+    );
     check::report(&args.report, &[input])
 }
 
-fn compare<T: Scalar>(rows: &[[T; 3]], unit: Unit, args: &args::Compare) -> Result<()> {
-    let usable = |row: &&[T; 3]| row.iter().all(|value| Scalar::is_finite(*value));
-    let points: Vec<[T; 3]> = rows.iter().filter(usable).copied().collect();
+fn compare<T: Scalar>(all: &[[T; 3]], cloud: &Cloud, args: &args::Compare) -> Result<()> {
+    let usable = |&row: &usize| all[row].iter().all(|value| Scalar::is_finite(*value));
+    let rows: Vec<usize> = (0..all.len()).filter(usable).collect();
+    let points: Vec<[T; 3]> = rows.iter().map(|&row| all[row]).collect();
     let asked = asked(points.len(), args)?;
-    let mut judged = Vec::with_capacity(args.algorithms.len());
-    for which in &args.algorithms {
-        let progress = Progress::start("sampling with", &which.to_string());
-        let job = Job {
-            points: &points,
-            samples: asked.samples,
-            seed: asked.seed,
-            threads: asked.threads,
-        };
-        let result = judge(&job, *which, args.picture().is_some());
-        drop(progress);
-        judged.push(result.map_err(|error| anyhow!("{}: {which}: {error}", asked.input))?);
-    }
+    let judged = judged(&points, &asked, args)?;
+    let mut written = String::new();
     if let Some(path) = args.picture() {
         let progress = Progress::start("drawing", "");
-        let picture = draw(&points, unit, args.up, &asked, &judged)?;
+        let picture = draw(&points, Unit::of(cloud), args.up, &asked, &judged)?;
         drop(progress);
         let svg = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
         let bytes = if svg { write::svg(&picture) } else { picture.png };
         output::write_file(path, &bytes)?;
+        written += &format!("\npicture: {}\n", path.display());
+    }
+    if let Some(path) = &args.shown.view {
+        view::write(path, &page::page(args, &asked, cloud, (&points, &rows), &judged)?)?;
+        written += &format!("\npage: {}\n", path.display());
     }
     if let Some(path) = &args.csv {
         output::write_file(path, write::csv(&asked, &judged).as_bytes())?;
     }
-    let drawn = args.picture().map(|path| format!("\npicture: {}\n", path.display()));
-    let table = write::table(&asked, &judged) + &drawn.unwrap_or_default();
+    let table = write::table(&asked, &judged) + &written;
     report::print(&args.report, write::json(&asked, &judged), &table, false)
+}
+
+fn judged<T: Scalar>(
+    points: &[[T; 3]],
+    asked: &Asked,
+    args: &args::Compare,
+) -> Result<Vec<Judged>> {
+    let drawn = args.picture().is_some() || args.shown.view.is_some();
+    let Asked { samples, seed, threads, .. } = *asked;
+    let job = Job { points, samples, seed, threads };
+    let mut judged = Vec::with_capacity(args.algorithms.len());
+    for which in &args.algorithms {
+        let progress = Progress::start("sampling with", &which.to_string());
+        let result = judge(&job, *which, drawn);
+        drop(progress);
+        judged.push(result.map_err(|error| anyhow!("{}: {which}: {error}", asked.input))?);
+    }
+    Ok(judged)
 }
 
 fn asked(points: usize, args: &args::Compare) -> Result<Asked> {
@@ -140,11 +161,12 @@ fn judge<T: Scalar>(
     seconds.sort_by(f64::total_cmp);
     let in_vain = job.in_vain(which, &taken)?;
     let Taken { title, exact, chosen, details, .. } = taken;
-    let (quality, sample) = match chosen {
+    let (quality, sample, rows) = match chosen {
         Chosen::Rows(rows) => {
-            (quality(job.points, &rows)?, rows.iter().map(|&row| job.points[row]).collect())
+            let sample = rows.iter().map(|&row| job.points[row]).collect();
+            (quality(job.points, &rows)?, sample, Some(rows))
         }
-        Chosen::Places(places) => (quality_of(job.points, &places[..])?, places),
+        Chosen::Places(places) => (quality_of(job.points, &places[..])?, places, None),
     };
     let distances = match drawn {
         true => {
@@ -155,7 +177,7 @@ fn judge<T: Scalar>(
     };
     let sample = sample.iter().map(|place: &[T; 3]| place.map(T::to_f64)).collect();
     let seconds = seconds[seconds.len() / 2];
-    Ok(Judged { which, title, exact, seconds, quality, in_vain, details, sample, distances })
+    Ok(Judged { which, title, exact, seconds, quality, in_vain, details, rows, sample, distances })
 }
 
 fn draw<T: Scalar>(

@@ -22,5 +22,5 @@ pub(crate) use demo::{Candidate, Comparison, compare};
 pub(crate) use deviation::{Deviation, deviation};
 pub(crate) use panels::{Panel, Panels, Picture, panels};
 pub(crate) use shape::Up;
-pub(crate) use still::{Still, still};
+pub(crate) use still::still;
 pub(crate) use unit::Unit;

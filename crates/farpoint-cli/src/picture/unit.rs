@@ -41,6 +41,15 @@ impl Unit {
         }
     }
 
+    /// What follows a number, if the unit is known.
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            Self::Meters => "m",
+            Self::Feet => "ft",
+            Self::Unknown => "",
+        }
+    }
+
     /// A round length with its unit.
     pub(super) fn length(self, value: f64) -> String {
         match self {

@@ -16,7 +16,7 @@ const WIDEST: usize = 256;
 /// An attribute of many values.
 pub(super) struct Attribute {
     name: String,
-    bytes: usize,
+    pub(super) bytes: usize,
     offset: f64,
     scale: f64,
     whole: bool,

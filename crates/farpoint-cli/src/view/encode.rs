@@ -2,13 +2,37 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use std::io::Write;
 
-/// A script tag of bytes that no browser runs.
-pub(super) fn tag(id: &str, bytes: &[u8]) -> String {
-    let mut text = format!("<script type=\"application/octet-stream\" id=\"{id}\">");
+/// Bytes are packed if that leaves at most this share of them: unpacking takes the browser longer than reading.
+const PAYS: f64 = 0.8;
+
+/// Level 1 is much worse, higher ones take longer for nothing.
+const LEVEL: Compression = Compression::new(3);
+
+/// A script tag of bytes that no browser runs; a value takes so many of them.
+pub(super) fn tag(id: &str, bytes: &[u8], each: usize) -> String {
+    let packed = packed(bytes, each);
+    let most = PAYS * bytes.len() as f64;
+    let (kind, bytes) = match packed.as_deref().filter(|packed| packed.len() as f64 <= most) {
+        Some(packed) => (format!(" data-packed=\"{each}\""), packed),
+        None => (String::new(), bytes),
+    };
+    let mut text = format!("<script type=\"application/octet-stream\" id=\"{id}\"{kind}>");
     STANDARD.encode_string(bytes, &mut text);
     text.push_str("</script>\n");
     text
+}
+
+/// The first bytes of all values, then their second bytes, ..., compressed.
+fn packed(bytes: &[u8], each: usize) -> Option<Vec<u8>> {
+    let planes = (0..each).flat_map(|k| bytes[k.min(bytes.len())..].iter().step_by(each).copied());
+    let planes: Vec<u8> = planes.collect();
+    let mut encoder = ZlibEncoder::new(Vec::new(), LEVEL);
+    encoder.write_all(&planes).ok()?;
+    encoder.finish().ok()
 }
 
 /// Rising numbers as differences, 7 bits a byte, lowest first; the top bit says that more follow.
@@ -44,6 +68,26 @@ mod tests {
         let mut bytes = Vec::new();
         rising([0, 1, 129, 130, 20_000].into_iter(), &mut bytes);
         assert_eq!(bytes, [0, 0, 127, 0, 0x9d, 0x9b, 0x01]);
+    }
+
+    /// Packed where it pays, of values of several bytes.
+    #[test]
+    fn bytes_come_back() {
+        let noise: Vec<u8> =
+            (0..3000_u32).map(|k| (k.wrapping_mul(2_654_435_761) >> 21) as u8).collect();
+        assert!(!tag("a", &noise, 3).contains("packed"));
+        assert!(tag("a", &[], 2).contains("id=\"a\"></script>"));
+        let values: Vec<u8> = (0..1000_u16).flat_map(|k| (k % 7 * 300).to_le_bytes()).collect();
+        let text = tag("a", &values, 2);
+        let (_, text) = text.split_once("id=\"a\" data-packed=\"2\">").expect("packed");
+        let (text, _) = text.split_once("</script>").expect("an end");
+        let bytes = STANDARD.decode(text).expect("base64");
+        assert!(text.len() < values.len() / 4);
+        let mut planes = Vec::new();
+        let mut decoder = flate2::read::ZlibDecoder::new(&bytes[..]);
+        std::io::Read::read_to_end(&mut decoder, &mut planes).expect("zlib");
+        let back: Vec<u8> = (0..1000).flat_map(|k| [planes[k], planes[1000 + k]]).collect();
+        assert_eq!(back, values);
     }
 
     #[test]

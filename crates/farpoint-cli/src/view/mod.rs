@@ -3,23 +3,25 @@
 mod attributes;
 mod encode;
 mod page;
+mod panes;
 mod places;
 mod prefixes;
+mod sequence;
 
-pub(crate) use page::Page;
+pub(crate) use page::{Page, Subject};
+pub(crate) use panes::{Chosen, Pane, Panes};
+pub(crate) use sequence::Sequence;
 
 use crate::input;
 use crate::job::{self, Job};
 use crate::messages::note;
-use crate::outcome::Outcome;
 use crate::output::{count, print, write_file};
-use crate::picture::Up;
 use crate::progress::Progress;
 use crate::report::{self, Files, Times};
 use crate::{args, check, selection};
 use anyhow::{Result, anyhow};
 use farpoint::Amount;
-use farpoint_io::{Cloud, memory};
+use farpoint_io::memory;
 use std::path::Path;
 use std::time::Instant;
 
@@ -41,7 +43,9 @@ pub(crate) fn run(args: &args::View) -> Result<()> {
     drop(progress);
     let outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
     let start = Instant::now();
-    write(&args.output, path, &cloud, all, &outcome, args.up)?;
+    let subject = Subject { input: path, cloud: &cloud, usable: all, up: args.up };
+    let sequence = Sequence::first(&outcome, args.points.0);
+    write(&args.output, &Page::of(&subject, sequence, &Panes::default())?)?;
     let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };
     let files = Files { input: path, output: Some(&args.output) };
     let object = report::as_json(&files, &outcome, points.of, &times);
@@ -54,17 +58,10 @@ fn amount(most: usize, all: usize) -> Amount {
     if most < all { Amount::Count(most) } else { Amount::All }
 }
 
-/// Writes the page of a sample that is in farthest-first order.
-pub(crate) fn write(
-    output: &Path,
-    input: &Path,
-    cloud: &Cloud,
-    usable: usize,
-    outcome: &Outcome,
-    up: Option<Up>,
-) -> Result<()> {
+/// Writes a page, and tells if it is large.
+pub(crate) fn write(output: &Path, page: &Page) -> Result<()> {
     let progress = Progress::start("writing", &output.display().to_string());
-    let page = Page::of(input, cloud, usable, outcome, up)?.html()?;
+    let page = page.html()?;
     match output == Path::new("-") {
         true => print(&page)?,
         false => write_file(output, page.as_bytes())?,

@@ -2,14 +2,16 @@
 
 use super::attributes::Attributes;
 use super::encode::{html, json, rising, tag};
+use super::panes::{Located, Panes, Stored};
 use super::places::Places;
 use super::prefixes::Prefixes;
-use crate::outcome::Outcome;
-use crate::picture::{Still, Unit, Up, still};
+use super::sequence::Sequence;
+use crate::picture::{Unit, Up, still};
 use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use farpoint_io::{Cloud, Format};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -21,6 +23,17 @@ const SCRIPT: &str = include_str!("../../assets/view.js");
 /// Points of the picture for browsers that cannot draw the cloud.
 const PICTURED: usize = 60_000;
 
+/// A cloud of which a page is made.
+pub(crate) struct Subject<'a> {
+    /// What it is called.
+    pub(crate) input: &'a Path,
+    pub(crate) cloud: &'a Cloud,
+    /// How many of its points could have been chosen.
+    pub(crate) usable: usize,
+    /// What points up; guessed unless given.
+    pub(crate) up: Option<Up>,
+}
+
 /// What a page shows.
 pub(crate) struct Page {
     name: String,
@@ -28,58 +41,42 @@ pub(crate) struct Page {
     places: Places,
     rows: Vec<u8>,
     attributes: Attributes,
+    panes: Vec<Stored>,
     picture: Vec<u8>,
 }
 
 impl Page {
-    /// Of a sample in farthest-first order; `usable` points of the cloud could have been chosen.
+    /// Of a cloud's points in farthest-first order, once or as often as there are panes.
     pub(crate) fn of(
-        input: &Path,
-        cloud: &Cloud,
-        usable: usize,
-        outcome: &Outcome,
-        up: Option<Up>,
+        subject: &Subject<'_>,
+        sequence: Sequence<'_>,
+        panes: &Panes<'_>,
     ) -> Result<Self> {
-        let prefixes = Prefixes::of(outcome);
-        let mut order = outcome.indices.clone();
-        let mut rows = Vec::with_capacity(2 * order.len());
-        // The order within what a prefix adds is free: that of the file takes the fewest bytes.
-        for part in prefixes.parts() {
-            let part = &mut order[part];
-            part.sort_unstable();
-            rising(part.iter().copied(), &mut rows);
-        }
-        let first = &outcome.indices[..outcome.indices.len().min(PICTURED)];
+        let Subject { input, cloud, .. } = *subject;
+        let prefixes = Prefixes::of(sequence);
+        let (order, rows) = stored_order(&prefixes, sequence.rows);
+        let first = &sequence.rows[..sequence.rows.len().min(PICTURED)];
         let drawn: Vec<[f64; 3]> = first.iter().map(|&row| cloud.coordinates().get(row)).collect();
-        let Still { png, toward, up } = still(&drawn, up)?;
-        let places = Places::of(cloud, &order, prefixes.typical());
+        let still = still(&drawn, subject.up)?;
+        let located = Located::of(&order, cloud.len(), panes);
+        let found = panes.found(cloud, &located);
+        let beside: Vec<_> = found.iter().flat_map(|found| found.beside.iter().copied()).collect();
+        let places = Places::of(cloud, &order, &beside, prefixes.typical());
+        let panes = panes.stored(&found, &places, &located, order.len());
         let attributes = Attributes::of(cloud, &order);
         let name = input.file_name().unwrap_or(input.as_os_str()).to_string_lossy().into_owned();
-        let asprs = matches!(cloud.format(), Some(Format::Las | Format::Laz));
-        let described: Vec<_> = attributes.varying.iter().map(|one| one.json(asprs)).collect();
-        let constants = attributes.constant.iter();
-        let constants: Vec<_> =
-            constants.map(|(name, value)| json!({ "name": name, "value": value })).collect();
-        let meta = json!({
-            "version": 1,
-            "name": name,
-            "program": format!("farpoint {}", env!("CARGO_PKG_VERSION")),
-            "total": usable,
-            "shown": order.len(),
-            "unit": unit(cloud),
-            "crs": cloud.crs().map(|crs| crs.name.clone()).unwrap_or_default(),
-            "origin": places.origin,
-            "step": places.step,
-            "bytes": places.bytes,
-            "up": up,
-            "toward": toward,
-            "rgb": attributes.rgb.is_some(),
-            "prefixes": prefixes.json(),
-            "attributes": described,
-            "constants": constants,
-            "panes": [],
-        });
-        Ok(Self { name, meta, places, rows, attributes, picture: png })
+        let mut meta = described(cloud, &attributes);
+        meta["name"] = name.clone().into();
+        meta["total"] = subject.usable.into();
+        meta["shown"] = order.len().into();
+        meta["origin"] = json!(places.origin);
+        meta["step"] = places.step.into();
+        meta["bytes"] = places.bytes.into();
+        meta["up"] = still.up.into();
+        meta["toward"] = json!(still.toward);
+        meta["prefixes"] = prefixes.json();
+        meta["panes"] = panes.iter().map(|pane| pane.json.clone()).collect();
+        Ok(Self { name, meta, places, rows, attributes, panes, picture: still.png })
     }
 
     /// The whole page as text.
@@ -88,14 +85,10 @@ impl Page {
             "<script type=\"application/json\" id=\"fp-meta\">{}</script>\n",
             json(&self.meta)
         );
-        data += &tag("fp-xyz", &self.places.data);
-        data += &tag("fp-rows", &self.rows);
-        if let Some(rgb) = &self.attributes.rgb {
-            data += &tag("fp-rgb", rgb);
-        }
-        for (i, attribute) in self.attributes.varying.iter().enumerate() {
-            data += &tag(&format!("fp-value-{i}"), &attribute.data);
-        }
+        let parts = self.parts();
+        let tags: Vec<String> =
+            parts.par_iter().map(|(id, bytes, each)| tag(id, bytes, *each)).collect();
+        data.extend(tags);
         let picture = STANDARD.encode(&self.picture);
         let picture = format!(
             "<img alt=\"a picture of the points\" src=\"data:image/png;base64,{picture}\">"
@@ -110,6 +103,56 @@ impl Page {
             ("{script}", SCRIPT),
         ]))
     }
+
+    /// The data by name, and the bytes of a value of each.
+    fn parts(&self) -> Vec<(String, &[u8], usize)> {
+        let named = |name: &str| format!("fp-{name}");
+        let mut parts = vec![
+            (named("xyz"), &self.places.data[..], 3 * self.places.bytes),
+            (named("rows"), &self.rows[..], 1),
+        ];
+        parts.extend(self.attributes.rgb.iter().map(|rgb| (named("rgb"), &rgb[..], 3)));
+        for (i, attribute) in self.attributes.varying.iter().enumerate() {
+            parts.push((format!("fp-value-{i}"), &attribute.data, attribute.bytes));
+        }
+        for (i, pane) in self.panes.iter().enumerate() {
+            parts.push((format!("fp-samples-{i}"), &pane.samples, 1));
+            parts.push((format!("fp-beside-{i}"), &pane.beside, 3 * self.places.bytes));
+            parts.push((format!("fp-distances-{i}"), &pane.distances, 1));
+        }
+        parts
+    }
+}
+
+/// The rows in the order of the page, and as it stores them.
+fn stored_order(prefixes: &Prefixes, rows: &[usize]) -> (Vec<usize>, Vec<u8>) {
+    let mut order = rows.to_vec();
+    let mut stored = Vec::with_capacity(2 * order.len());
+    // The order within what a prefix adds is free: that of the file takes the fewest bytes.
+    for part in prefixes.parts() {
+        let part = &mut order[part];
+        part.sort_unstable();
+        rising(part.iter().copied(), &mut stored);
+    }
+    (order, stored)
+}
+
+/// What the page needs to know of the file and of attributes.
+fn described(cloud: &Cloud, attributes: &Attributes) -> Value {
+    let asprs = matches!(cloud.format(), Some(Format::Las | Format::Laz));
+    let varying: Vec<_> = attributes.varying.iter().map(|one| one.json(asprs)).collect();
+    let constants = attributes.constant.iter();
+    let constants: Vec<_> =
+        constants.map(|(name, value)| json!({ "name": name, "value": value })).collect();
+    json!({
+        "version": 1,
+        "program": format!("farpoint {}", env!("CARGO_PKG_VERSION")),
+        "unit": unit(cloud),
+        "crs": cloud.crs().map(|crs| crs.name.clone()).unwrap_or_default(),
+        "rgb": attributes.rgb.is_some(),
+        "attributes": varying,
+        "constants": constants,
+    })
 }
 
 /// The template with its places filled, in their order; what is put in is not looked at again.
@@ -128,9 +171,5 @@ fn filled(places: &[(&str, &str)]) -> String {
 
 /// The unit of lengths as it follows a number.
 fn unit(cloud: &Cloud) -> &'static str {
-    match Unit::of(cloud) {
-        Unit::Meters => "m",
-        Unit::Feet => "ft",
-        Unit::Unknown => "",
-    }
+    Unit::of(cloud).symbol()
 }

@@ -16,37 +16,44 @@ pub(super) struct Places {
 const FINE: f64 = 1.0 / 20.0;
 
 impl Places {
-    /// Of these rows, which are `typical` apart.
-    pub(super) fn of(cloud: &Cloud, rows: &[usize], typical: f64) -> Self {
-        let (origin, side) = corner(cloud, rows);
+    /// Of these rows, which are `typical` apart; there is room for the coordinates `beside`.
+    pub(super) fn of(cloud: &Cloud, rows: &[usize], beside: &[[f64; 3]], typical: f64) -> Self {
+        let places = || rows.iter().map(|&row| cloud.coordinates().get(row));
+        let (origin, side) = corner(places().chain(beside.iter().copied()));
         let rough = side / f64::from(u16::MAX);
         let bytes = if rough <= FINE * typical { 2 } else { 3 };
         let most = f64::from((1_u32 << (8 * bytes)) - 1);
         let (origin, step) = stored(cloud, origin, side, most)
             .unwrap_or((origin, if side > 0.0 { side / most } else { 1.0 }));
-        let mut data = Vec::with_capacity(3 * bytes * rows.len());
-        for &row in rows {
-            let place = cloud.coordinates().get(row);
-            for axis in 0..3 {
-                let steps = ((place[axis] - origin[axis]) / step).round().clamp(0.0, most);
-                data.extend_from_slice(&(steps as u32).to_le_bytes()[..bytes]);
+        let mut made = Self { origin, step, bytes, data: Vec::new() };
+        made.data = made.steps(places());
+        made
+    }
+
+    /// These coordinates in the same steps.
+    pub(super) fn steps(&self, places: impl ExactSizeIterator<Item = [f64; 3]>) -> Vec<u8> {
+        let most = f64::from((1_u32 << (8 * self.bytes)) - 1);
+        let mut data = Vec::with_capacity(3 * self.bytes * places.len());
+        for place in places {
+            for (value, origin) in place.iter().zip(self.origin) {
+                let steps = ((value - origin) / self.step).round().clamp(0.0, most);
+                data.extend_from_slice(&(steps as u32).to_le_bytes()[..self.bytes]);
             }
         }
-        Self { origin, step, bytes, data }
+        data
     }
 }
 
 /// The lowest corner and the longest side.
-fn corner(cloud: &Cloud, rows: &[usize]) -> ([f64; 3], f64) {
+fn corner(places: impl Iterator<Item = [f64; 3]>) -> ([f64; 3], f64) {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for &row in rows {
-        let place = cloud.coordinates().get(row);
+    for place in places {
         for axis in 0..3 {
             low[axis] = low[axis].min(place[axis]);
             high[axis] = high[axis].max(place[axis]);
         }
     }
-    if rows.is_empty() {
+    if low[0] > high[0] {
         return ([0.0; 3], 0.0);
     }
     (low, (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max))
@@ -78,7 +85,7 @@ mod tests {
         let cloud = Cloud::new(Coordinates::F64(rows.clone()));
         let order: Vec<usize> = (0..100).rev().collect();
         for (typical, bytes) in [(1.0, 2), (1e-4, 3)] {
-            let places = Places::of(&cloud, &order, typical);
+            let places = Places::of(&cloud, &order, &[], typical);
             assert_eq!(places.bytes, bytes);
             for (k, &row) in order.iter().enumerate() {
                 for (axis, wanted) in rows[row].iter().enumerate() {
@@ -93,8 +100,8 @@ mod tests {
     #[test]
     fn one_point_and_none() {
         let cloud = Cloud::new(Coordinates::F32(vec![[1.0, 2.0, 3.0]]));
-        let places = Places::of(&cloud, &[0], 0.0);
+        let places = Places::of(&cloud, &[0], &[], 0.0);
         assert_eq!((places.origin, places.step), ([1.0, 2.0, 3.0], 1.0));
-        assert!(Places::of(&cloud, &[], 0.0).data.is_empty());
+        assert!(Places::of(&cloud, &[], &[], 0.0).data.is_empty());
     }
 }

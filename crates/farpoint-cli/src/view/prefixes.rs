@@ -1,6 +1,6 @@
 //! The positions of the page's slider: prefixes of the farthest-first order.
 
-use crate::outcome::Outcome;
+use super::sequence::Sequence;
 use serde_json::{Value, json};
 
 /// Each prefix is about this much longer than the one before it.
@@ -16,12 +16,12 @@ pub(super) struct Prefixes {
 }
 
 impl Prefixes {
-    /// Of a sample with its selection distances.
-    pub(super) fn of(outcome: &Outcome) -> Self {
-        let counts = counts(outcome.indices.len());
-        let distance = |k: usize| outcome.distances.get(k).copied();
+    /// Of points with their selection distances.
+    pub(super) fn of(sequence: Sequence<'_>) -> Self {
+        let counts = counts(sequence.rows.len());
+        let distance = |k: usize| sequence.distances.get(k).copied();
         let radii =
-            counts.iter().map(|&n| distance(n).unwrap_or(outcome.covering_radius)).collect();
+            counts.iter().map(|&n| distance(n).unwrap_or(sequence.covering_radius)).collect();
         let apart = |n: usize| if n < 2 { 0.0 } else { distance(n - 1).unwrap_or(0.0) };
         let spacings = counts.iter().map(|&n| apart(n)).collect();
         Self { counts, radii, spacings }

@@ -1,0 +1,26 @@
+// The pointer over panes: the camera's controls ask the canvas for its place and size, and get those of the pane
+// under the pointer, so that zooming and moving follow it in every pane as on a canvas of its own.
+
+type Rectangle = [number, number, number, number];
+
+export function withinPanes(canvas: HTMLCanvasElement, at: (x: number, y: number) => Rectangle): void {
+  let pane: Rectangle = at(0, 0);
+  let pressed = false;
+  const follow = (event: PointerEvent | WheelEvent) => {
+    // What began in a pane ends in it, wherever the pointer goes.
+    if (!pressed) pane = at(event.clientX, event.clientY);
+  };
+  const begin = (event: PointerEvent) => {
+    follow(event);
+    pressed = true;
+  };
+  canvas.addEventListener("pointermove", follow, { capture: true });
+  canvas.addEventListener("wheel", follow, { capture: true, passive: true });
+  canvas.addEventListener("pointerdown", begin, { capture: true });
+  for (const name of ["pointerup", "pointercancel"] as const) {
+    window.addEventListener(name, () => (pressed = false), { capture: true });
+  }
+  canvas.getBoundingClientRect = () => new DOMRect(...pane);
+  Object.defineProperty(canvas, "clientWidth", { get: () => pane[2] });
+  Object.defineProperty(canvas, "clientHeight", { get: () => pane[3] });
+}
