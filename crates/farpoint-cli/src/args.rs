@@ -107,7 +107,7 @@ pub(crate) fn version() -> String {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Sample(Box<Sample>),
-    Order(Order),
+    Order(Box<Order>),
     Convert(Convert),
     Chamfer(Chamfer),
     Neighbors(Box<Neighbors>),
