@@ -19,9 +19,20 @@ const OLDEST_PYTHON: (u32, u32) = (3, 10);
 /// typing-extensions is a dependency on Python 3.10 only.
 const NEEDED: [&str; 3] = ["numpy", "pytest", "typing-extensions"];
 const WANTED: [&str; 5] = ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "array-api-strict"];
+/// Starts processes: the tests that need it, `test_ray*.py`, are a run of their own, which a hanging one does not
+/// hold up. They use pipes, signals and `/proc`.
+const RAY: &str = "ray>=2.40";
 
 /// They take minutes.
 const LIMIT: Duration = Duration::from_secs(3600);
+
+/// They take less than a minute on two cores that do nothing else, four where ten others want them.
+const RAY_LIMIT: Duration = Duration::from_secs(600);
+/// `all` runs those tests of Ray, too, that take minutes.
+const RAY_ALL: &str = "FARPOINT_RAY";
+
+/// Where the tests are.
+const TESTS: &str = "bindings/python/tests";
 
 /// Checks types; another release would find other faults.
 const MYPY: &str = "mypy==2.4.1";
@@ -56,6 +67,7 @@ pub(crate) fn test() -> Result<Vec<String>> {
     newest.install_wheel(&wheel)?;
     skipped.extend(newest.check_types()?);
     skipped.extend(newest.pytest("newest NumPy")?);
+    skipped.extend(newest.pytest_ray()?);
     skipped.extend(test_lowest(python, &folder, &wheel)?);
     Ok(skipped)
 }
@@ -89,6 +101,19 @@ fn lowest_numpy(python: &str) -> Result<String> {
     let code = "import sys; print({10: '1.23.0', 11: '1.23.2', 12: '1.26.0', 13: '2.1.0', \
                 14: '2.3.2'}.get(sys.version_info[1], '2.4.0'))";
     Ok(format!("numpy=={}", output(Command::new(python).args(["-c", code]))?.trim()))
+}
+
+fn tests_of_ray() -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(TESTS).context(TESTS)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("test_ray") && name.ends_with(".py") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// A virtual environment.
@@ -196,12 +221,32 @@ impl Environment {
             .arg(wheel))
     }
 
-    /// Runs the tests, passing their report on; what they skipped.
+    /// Runs the tests, without those of Ray, passing their report on; what they skipped.
     fn pytest(&self, what: &str) -> Result<Vec<String>> {
         eprintln!("pytest with {what}");
+        run_pytest(self.pytest_command().args(["--ignore-glob=*/test_ray*.py", TESTS]), LIMIT)
+    }
+
+    /// The same of the tests of Ray, where it can be installed. A hanging one ends its process, and shows where each
+    /// thread is on the standard error, which is therefore not captured.
+    fn pytest_ray(&self) -> Result<Vec<String>> {
+        if !cfg!(target_os = "linux") {
+            return Ok(vec!["the tests with Ray, which are for Linux".into()]);
+        }
+        if let Err(error) = self.install(&[RAY]) {
+            return Ok(vec![format!("the tests with {RAY}, which can't be installed ({error:#})")]);
+        }
+        eprintln!("pytest with Ray");
+        let all = std::env::var_os(RAY_ALL).is_some_and(|value| value == "all");
+        let limit = if all { LIMIT } else { RAY_LIMIT };
+        let mut command = self.pytest_command();
+        run_pytest(command.arg("--capture=sys").args(tests_of_ray()?), limit)
+    }
+
+    fn pytest_command(&self) -> Command {
         let mut command = Command::new(&self.python);
         command.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
-        command.args(["-c", "pyproject.toml", "bindings/python/tests"]);
-        run_pytest(&mut command, LIMIT)
+        command.args(["-c", "pyproject.toml"]);
+        command
     }
 }

@@ -1,5 +1,6 @@
 //! What the command writes, read by software that is not ours: laspy, plyfile, pypcd4, NumPy, mcap and
-//! rosbags, where there is npm @mcap/core, and where they are installed Open3D and PCL's tools.
+//! rosbags; copclib and LASzip where there are packages; where there is npm @mcap/core, copc, laz-perf and
+//! with Chromium iTowns; and where they are installed Open3D and PCL's tools.
 
 use crate::process::{cargo, run, target_folder, works};
 use crate::pytest::run_pytest;
@@ -12,6 +13,8 @@ use std::time::Duration;
 
 const TESTS: &str = "crates/farpoint-cli/tests/readers";
 const REQUIREMENTS: &str = "crates/farpoint-cli/tests/readers/requirements.txt";
+/// Apart from the others, for there are not packages of them for every system.
+const OF_COPC: &str = "crates/farpoint-cli/tests/readers/requirements-copc.txt";
 
 const PACKAGE: &str = "crates/farpoint-cli/tests/readers/package.json";
 const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
@@ -24,8 +27,8 @@ const OPEN3D: &str = match cfg!(all(target_os = "linux", target_arch = "x86_64")
     false => "open3d==0.20.0",
 };
 
-/// They take half a minute.
-const LIMIT: Duration = Duration::from_secs(300);
+/// They take a minute.
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs the tests; what was skipped, and why.
 pub(crate) fn check() -> Result<Vec<String>> {
@@ -34,13 +37,16 @@ pub(crate) fn check() -> Result<Vec<String>> {
         Err(error) => return Ok(vec![format!("the readers can't be installed ({error:#})")]),
     };
     let mut skipped = Vec::new();
+    let failed = venv.install(&["-r".as_ref(), OF_COPC.as_ref()]).err();
+    skipped.extend(failed.map(|error| format!("readers of COPC can't be installed ({error:#})")));
     let wanted = std::env::var_os(WITH_OPEN3D).is_some_and(|value| value == "1");
     if wanted && !works(venv.tool("python").args(["-c", "import open3d"])) {
         let failed = venv.install(&[OPEN3D.as_ref()]).err();
         skipped.extend(failed.map(|error| format!("{OPEN3D} can't be installed ({error:#})")));
     }
     let node = node();
-    skipped.extend(node.as_ref().err().map(|error| format!("@mcap/core ({error:#})")));
+    skipped
+        .extend(node.as_ref().err().map(|error| format!("@mcap/core, copc, iTowns ({error:#})")));
     run(&mut cargo(&["build", "--quiet", "--package", "farpoint-cli"]))?;
     let name = format!("farpoint{}", std::env::consts::EXE_SUFFIX);
     let mut pytest = venv.tool("python");

@@ -64,6 +64,18 @@ pub(crate) fn options(
     Ok(ReadOptions::default().format(format).columns(columns).xyz(xyz))
 }
 
+pub(crate) fn writing(
+    format: Option<&str>,
+    encoding: Option<&str>,
+    precision: Option<&str>,
+) -> PyResult<WriteOptions> {
+    Ok(WriteOptions::default()
+        .format(format.map(format_of).transpose()?)
+        .style(format.and_then(style_of))
+        .encoding(encoding.map(encoding_of).transpose()?)
+        .precision(precision.map(precision_of).transpose()?))
+}
+
 /// A format by its name or one of its extensions.
 pub(crate) fn format_of(name: &str) -> PyResult<Format> {
     name.parse().map_err(failed)
@@ -107,11 +119,12 @@ fn restore(
     format: &str,
     description: String,
     warnings: Vec<String>,
+    columns: Option<usize>,
     xyz: Option<[String; 3]>,
 ) -> PyResult<File> {
     let name = format!("pickle.{format}");
     let source = Source::of(name.as_ref(), xyz.clone());
-    let options = options(Some(format), None, xyz)?;
+    let options = options(Some(format), columns, xyz)?;
     let cloud = py.detach(|| farpoint_io::read_bytes(bytes, &name, &options)).map_err(failed)?;
     Ok(File { cloud, words: Some((description, warnings)), source })
 }
@@ -217,12 +230,7 @@ impl File {
         scale: Option<f64>,
     ) -> PyResult<Vec<String>> {
         let rows = self.rows(rows)?;
-        let options = WriteOptions::default()
-            .format(format.map(format_of).transpose()?)
-            .style(format.and_then(style_of))
-            .encoding(encoding.map(encoding_of).transpose()?)
-            .precision(precision.map(precision_of).transpose()?)
-            .scale(scale);
+        let options = writing(format, encoding, precision)?.scale(scale);
         py.detach(|| farpoint_io::write(&path, &self.cloud, &rows, &options)).map_err(failed)
     }
 
@@ -245,8 +253,10 @@ impl File {
             Format::Text => (self.source.text(), self.source.xyz.clone()),
             other => (other.extensions()[0], None),
         };
+        // Raw rows do not tell how wide they are.
+        let columns = (format == Format::Raw).then(|| bytes.len() / (4 * rows.len()));
         let bytes = PyBytes::new(py, &bytes);
-        Ok(((bytes, extension.to_owned(), description, warnings, xyz), added))
+        Ok(((bytes, extension.to_owned(), description, warnings, columns, xyz), added))
     }
 
     /// Rows with all attributes as the bytes of an NPY file.
@@ -262,9 +272,10 @@ impl File {
     }
 }
 
-/// What [`restore`] makes a copy of: bytes of a file, its extension, description and warnings, and which
-/// columns are x, y and z.
-type Dumped<'py> = (Bound<'py, PyBytes>, String, String, Vec<String>, Option<[String; 3]>);
+/// What [`restore`] makes a copy of: bytes of a file, its extension, description and warnings, how many
+/// columns it has where it does not tell, and which of them are x, y and z.
+type Dumped<'py> =
+    (Bound<'py, PyBytes>, String, String, Vec<String>, Option<usize>, Option<[String; 3]>);
 
 /// A column that was added: its name and numbers.
 type Added<'py> = (String, Bound<'py, PyAny>);
@@ -300,9 +311,8 @@ impl File {
             farpoint_io::write_bytes(&cloud, rows, &options)
         };
         // Text without a row says nothing of its columns; the others are not read back as they were.
-        let alike = |format: &Format| {
-            format.can_write() && !matches!(format, Format::Raw | Format::Npz | Format::E57)
-        };
+        let alike =
+            |format: &Format| format.can_write() && !matches!(format, Format::Npz | Format::E57);
         let own = cloud.format().filter(|format| alike(format) && !rows.is_empty());
         if let Some(own) = own {
             let (bytes, warnings) = write(own)?;

@@ -52,6 +52,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     values::add(module)?;
     files::add(module)?;
     many_files::add(module)?;
+    limited::add(module)?;
     tiles::add(module)?;
     generate::add(module)
 }

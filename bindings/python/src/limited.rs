@@ -1,13 +1,98 @@
-//! One file through the disk, in a process whose memory is limited.
+//! Files through the disk, with limited memory: one is sampled, or rows are written that were chosen elsewhere.
 
+use crate::files;
 use farpoint::Algorithm;
 use farpoint_files::{Done, Method, Notes, Options, Wanted, answer};
-use farpoint_io::Scan;
+use farpoint_io::{Merged, Scan};
 use farpoint_spool::{Error, Event, Job, Outputs, Sampled};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(write_rows, module)?)
+}
+
+/// Rows of files that are one cloud, one after another, with all their attributes and in this order, into a file.
+/// `reading`: format, columns, xyz; `writing`: format, encoding, precision, scale. Returns warnings.
+#[pyfunction]
+fn write_rows(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    rows: PyReadonlyArray1<'_, i64>,
+    output: PathBuf,
+    memory: u64,
+    reading: (Option<String>, Option<usize>, Option<[String; 3]>),
+    writing: (Option<String>, Option<String>, Option<String>, Option<f64>),
+) -> PyResult<Vec<String>> {
+    let (format, columns, xyz) = reading;
+    let reading = files::options(format.as_deref(), columns, xyz)?;
+    let (to, encoding, precision, scale) = writing;
+    let writing =
+        files::writing(to.as_deref(), encoding.as_deref(), precision.as_deref())?.scale(scale);
+    let rows: Vec<u64> = rows.as_slice()?.iter().map(|&row| row as u64).collect();
+    until_signal(py, |going_on| {
+        let mut warnings = Vec::new();
+        let scan = match &paths[..] {
+            [path] => Scan::open(path, &reading, Some(memory))?,
+            _ => {
+                let merged = Merged::open(&paths, &reading, Some(memory))?;
+                warnings.extend_from_slice(merged.warnings());
+                merged.into_scan()
+            }
+        };
+        let to = (output.as_path(), &writing);
+        warnings.extend(farpoint_spool::write_rows(&scan, &rows, memory, to, going_on)?);
+        Ok(warnings)
+    })
+}
+
+/// Works in another thread while this one looks for signals: what a handler raises stops the work, which is asked to
+/// look whether it goes on.
+fn until_signal<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let stopped = AtomicBool::new(false);
+    let going_on = || !stopped.load(Ordering::Relaxed);
+    let (done, signalled) = py.detach(|| {
+        let (ended, end) = mpsc::channel();
+        thread::scope(|scope| {
+            let work = scope.spawn(|| {
+                // Dropped at the end of the work, however it ends: that is heard.
+                let _ended: mpsc::Sender<()> = ended;
+                work(&going_on)
+            });
+            let mut signalled = None;
+            while end.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                if signalled.is_none() {
+                    signalled = Python::attach(|py| py.check_signals()).err();
+                    stopped.store(signalled.is_some(), Ordering::Relaxed);
+                }
+            }
+            (work.join(), signalled)
+        })
+    });
+    match (signalled, done) {
+        (Some(error), _) => Err(error),
+        (None, Ok(done)) => done.map_err(raised),
+        (None, Err(panic)) => std::panic::resume_unwind(panic),
+    }
+}
+
+fn raised(error: Error) -> PyErr {
+    match error {
+        Error::File(error) => crate::error::file(error),
+        Error::Spool { .. } => PyOSError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
 
 /// Signals are looked at this often, at most.
 const EVERY: Duration = Duration::from_millis(100);

@@ -1,13 +1,12 @@
 //! Many files: the manifest of a run over them, and the work on one, for processes that Python starts.
 
-use crate::files::{encoding_of, format_of, options as reading, precision_of, style_of};
+use crate::files::{options as reading, writing};
 use crate::limited::{self, Limits};
 use farpoint::{Algorithm, Start};
 use farpoint_files::{
     Batch, Length, Method, Notes, On, Options, Rows, Stop, Wanted, Worker, answer, expand, plan,
     read_answer,
 };
-use farpoint_io::WriteOptions;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -80,11 +79,7 @@ impl FileWorker {
             rows: Rows { drop_zeros: rows.0, single: rows.1 },
             method: Method::Exact(algorithm),
             start: seed.map(Start::Random).or(start.map(starts)),
-            writing: WriteOptions::default()
-                .format(to.map(format_of).transpose()?)
-                .style(to.and_then(style_of))
-                .encoding(encoding.map(encoding_of).transpose()?)
-                .precision(precision.map(precision_of).transpose()?),
+            writing: writing(to, encoding, precision)?,
             scale: scale.map(length).transpose()?,
             ..Options::new(wanted)
         };

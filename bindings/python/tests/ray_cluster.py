@@ -1,7 +1,8 @@
 """What the tests of ``farpoint.ray`` share: Ray on this machine, clouds, and a limit of time."""
 
+import contextlib
+import faulthandler
 import os
-import threading
 
 import numpy as np
 import pytest
@@ -15,30 +16,41 @@ PACKAGE = os.path.dirname(os.path.dirname(farpoint.__file__))
 #: How Ray is started, whatever else runs on this machine; workers are told no more than they need.
 OPTIONS = {"address": "local", "object_store_memory": 100 << 20, "include_dashboard": False, "log_to_driver": False}
 ENVIRONMENT = {"env_vars": {"PYTHONPATH": PACKAGE}}
-#: Seconds that a test may take.
-LIMIT = 300
+#: Whether those tests run, too, that take minutes together.
+ALL = os.environ.get("FARPOINT_RAY") == "all"
+#: Seconds that a test may take, and Ray to start or to end.
+LIMIT = 300 if ALL else 100
 
 #: Processes are started for each test: all of them take minutes.
-takes_minutes = pytest.mark.skipif(
-    os.environ.get("FARPOINT_RAY") != "all", reason="takes minutes (FARPOINT_RAY=all runs it)"
-)
+takes_minutes = pytest.mark.skipif(not ALL, reason="takes minutes (FARPOINT_RAY=all runs it)")
 
 
-@pytest.fixture(scope="module")
+@contextlib.contextmanager
+def limited():
+    """Ends this process, showing where each of its threads is, if what is inside hangs: by a thread of its own that needs
+    nothing of Python. What Ray has started ends with it."""
+    faulthandler.dump_traceback_later(LIMIT, exit=True, file=2)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture(scope="session")
 def cluster():
-    ray.init(num_cpus=2, runtime_env=ENVIRONMENT, **OPTIONS)
+    """Started once; each module that imports this has a fixture of its own."""
+    if not ray.is_initialized():
+        with limited():
+            ray.init(num_cpus=2, runtime_env=ENVIRONMENT, **OPTIONS)
     yield
-    ray.shutdown()
+    with limited():
+        ray.shutdown()
 
 
 @pytest.fixture(autouse=True)
 def limit():
-    """Ends this process if a test hangs."""
-    timer = threading.Timer(LIMIT, os._exit, [99])
-    timer.daemon = True
-    timer.start()
-    yield
-    timer.cancel()
+    with limited():
+        yield
 
 
 def room(n, dtype=np.float32):

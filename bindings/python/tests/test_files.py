@@ -168,8 +168,7 @@ def same_cloud(found, wanted, folder, name):
     np.testing.assert_array_equal(found.points, wanted.points)
     for field in wanted.fields:
         np.testing.assert_array_equal(found[field], wanted[field])
-    # Raw files can't be written: what is kept of them names columns of one type, which NPY does not.
-    for extension in (name.rpartition(".")[2], "ply", *(["npy"] if name != "a.bin" else [])):
+    for extension in (name.rpartition(".")[2], "ply", "npy"):
         try:
             farpoint.write(folder / f"wanted.{extension}", wanted)
         except ValueError:  # a format that is only read

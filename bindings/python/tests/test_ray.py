@@ -1,5 +1,6 @@
 """``farpoint.ray`` on local workers of Ray."""
 
+import contextlib
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ import farpoint
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 import farpoint.ray  # noqa: E402
-from ray_cluster import ENVIRONMENT, OPTIONS, PACKAGE, cluster, limit, takes_minutes  # noqa: E402, F401
+from ray_cluster import ENVIRONMENT, LIMIT, OPTIONS, PACKAGE, cluster, limit, takes_minutes  # noqa: E402, F401
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -52,21 +53,21 @@ def test_rows_are_those_of_processes(scans, tmp_path):
 def test_a_worker_that_is_killed_costs_its_file_no_more_than_a_try(scans, tmp_path):
     os.mkfifo(scans / "stuck.xyz")
     out, stop = tmp_path / "thin", threading.Event()
-    killed = []
 
     def kill():
-        """Kills whoever reads the pipe, three times."""
-        while not stop.is_set() and len(killed) < 3:
-            killed.extend(kill_readers(scans / "stuck.xyz"))
+        """Kills whoever reads the pipe, as long as the run lasts."""
+        while not stop.is_set():
+            kill_readers(scans / "stuck.xyz")
             time.sleep(0.1)
 
     thread = threading.Thread(target=kill)
     thread.start()
     try:
-        rows = farpoint.ray.sample_files([scans, scans / "stuck.xyz"], out, ratio=0.25)
+        # Who is not killed waits for a writer: the limit ends that, with another error.
+        rows = farpoint.ray.sample_files([scans, scans / "stuck.xyz"], out, ratio=0.25, time_limit=60)
     finally:
         stop.set()
-        thread.join()
+        thread.join(LIMIT)
     errors = [row for row in rows if row.error]
     assert len(rows) == 41 and len(errors) == 1 and "3 times" in errors[0].error, errors
     assert errors[0].path.endswith("stuck.xyz")
@@ -80,17 +81,17 @@ def kill_readers(pipe):
     try:
         writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError:
-        return []  # nobody reads
+        return  # nobody reads
     try:
         # Whoever waited for a writer has it open now.
         for _ in range(100):
             found = [int(name) for name in os.listdir("/proc") if name.isdigit() and has_open(name, pipe)]
             for process in found:
-                os.kill(process, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
             if found:
-                return found
+                return
             time.sleep(0.02)
-        return []
     finally:
         os.close(writer)
 

@@ -45,7 +45,7 @@ def duplicates(n):
 #: Points, tiles, options: the first few in every run.
 CLOUDS = [
     (room(4000), 1, {"count": 1000}),
-    (room(3000, np.float64), 5, {"spacing": 0.4}),
+    (room(3000, np.float64), 3, {"spacing": 0.4}),
     (lidar(4000), 4, {"ratio": 0.3, "seed": 7}),
     (lidar(2000)[:, :2], 2, {"count": 300, "start": [5, 1900, 17]}),
     (lattice(12), 7, {"count": 900}),
@@ -59,7 +59,7 @@ CLOUDS = [
 
 
 @pytest.mark.parametrize(
-    "points, tiles, options", [*CLOUDS[:3], *(pytest.param(*cloud, marks=takes_minutes) for cloud in CLOUDS[3:])]
+    "points, tiles, options", [*CLOUDS[:2], *(pytest.param(*cloud, marks=takes_minutes) for cloud in CLOUDS[2:])]
 )
 def test_equal_to_sample(points, tiles, options):
     compare(points, tiles=tiles, **options)
@@ -69,11 +69,11 @@ def test_rows_with_nan():
     points = room(2000)
     points[[0, 3, 1500], [0, 1, 2]] = np.nan
     with pytest.raises(ValueError, match="row 0 and 2 others of 2000 have NaN"):
-        farpoint.ray.sample(points, 10, tiles=2, num_cpus=0.1)
-    compare(points, ratio=0.2, on_bad="skip")
-    compare(points, count=100, seed=3, on_bad="skip")
+        farpoint.ray.sample(points, 10, tiles=1, num_cpus=0.1)
+    compare(points, tiles=2, ratio=0.2, on_bad="skip")
+    compare(points, tiles=1, count=100, seed=3, on_bad="skip")
     with pytest.raises(ValueError, match="start 3 has NaN"):
-        farpoint.ray.sample(points, 10, tiles=2, num_cpus=0.1, start=3, on_bad="skip")
+        farpoint.ray.sample(points, 10, tiles=1, num_cpus=0.1, start=3, on_bad="skip")
 
 
 @takes_minutes
@@ -86,6 +86,8 @@ def test_files_are_one_cloud(tmp_path):
     for tiles, options in [(3, {"ratio": 0.3}), (9, {"count": 200, "start": [1600, 2]}), (1, {"count": 5, "seed": 1})]:
         found = farpoint.ray.sample(paths, tiles=tiles, num_cpus=0.1, **options)
         equal(found, farpoint.sample(points, return_distances=True, **options))
+    assert found.write(tmp_path / "thin.ply", memory="64MiB") == []
+    np.testing.assert_array_equal(farpoint.read(tmp_path / "thin.ply").points, points[found.indices])
     parts[1] = parts[1].astype(np.float64)
     parts[1][0] = np.inf
     farpoint.write(paths[1], parts[1])
@@ -137,7 +139,8 @@ class Murderer:
                 return call(actors, calls)
             answers = call(actors, calls)
             os.kill(process, signal.SIGKILL)
-            while True:  # until it is another one
+            until = time.monotonic() + 60
+            while time.monotonic() < until:  # and it is another one
                 try:
                     if ray.get(actors.actors[tile].ready.remote(), timeout=60) != process:
                         break
@@ -148,10 +151,12 @@ class Murderer:
         monkeypatch.setattr(_workers.Actors, "transport", transport)
 
 
-@pytest.mark.parametrize("before", [True, False])
+PHASES = [(kind, before) for kind in KINDS.values() for before in (True, False)]
+
+
 @pytest.mark.parametrize(
-    "kind",
-    ["solve", *(pytest.param(kind, marks=takes_minutes) for kind in KINDS.values() if kind != "solve")],
+    "kind, before",
+    [("solve", True), *(pytest.param(*phase, marks=takes_minutes) for phase in PHASES if phase != ("solve", True))],
 )
 def test_an_actor_killed_in_each_phase(kind, before, monkeypatch, tmp_path):
     murderer = Murderer(monkeypatch, kind, before)
@@ -232,16 +237,34 @@ def test_an_actor_that_never_answers_is_an_error_with_its_name(monkeypatch):
         if len(calls_made) == 6:
             stopped.append(ray.get(actors.actors[1].ready.remote(), timeout=60))
             os.kill(stopped[0], signal.SIGSTOP)
+            # Not before: actors must start on a busy machine, too.
+            actors._limit = 5
         return call(actors, calls)
 
     monkeypatch.setattr(_workers.Actors, "transport", transport)
     began = time.monotonic()
     try:
-        with pytest.raises(TimeoutError, match=r"farpoint-\w+-tile-1 was given up after 8 s"):
-            farpoint.ray.sample(room(3000), 900, tiles=2, num_cpus=0.1, time_limit=8)
+        with pytest.raises(TimeoutError, match=r"farpoint-\w+-tile-1 was given up after 5 s"):
+            farpoint.ray.sample(room(3000), 900, tiles=2, num_cpus=0.1, time_limit=80)
     finally:
-        os.kill(stopped[0], signal.SIGKILL)
-    assert time.monotonic() - began < 60
+        for process in stopped:
+            os.kill(process, signal.SIGKILL)
+    assert time.monotonic() - began < 80
+
+
+def test_what_is_chosen_of_files_is_written(tmp_path):
+    points = room(3000)
+    whole = farpoint.Cloud(farpoint._native.from_points(points)).with_column("number", np.arange(3000, dtype=np.int32))
+    whole = whole.with_column("intensity", (points[:, 0] * 1000).astype(np.uint16))
+    for name, part in [("whole", whole), ("a", whole[:1400]), ("b", whole[1400:])]:
+        farpoint.write(tmp_path / f"{name}.ply", part)
+    found = farpoint.ray.sample([tmp_path / "a.ply", tmp_path / "b.ply"], ratio=0.25, num_cpus=0.1, tiles=2)
+    assert isinstance(found, farpoint.Sample) and found._replace(covering_radius=1).files == found.files
+    for kind in ("ply", "npy", "laz"):
+        farpoint.sample_file(tmp_path / "whole.ply", tmp_path / f"memory.{kind}", ratio=0.25)
+        found.write(tmp_path / f"thin.{kind}", memory="64MiB")
+        assert (tmp_path / f"thin.{kind}").read_bytes() == (tmp_path / f"memory.{kind}").read_bytes()
+    np.testing.assert_array_equal(farpoint.read(tmp_path / "thin.ply")["number"], found.indices)
 
 
 def test_arguments():
@@ -252,7 +275,7 @@ def test_arguments():
     with pytest.raises(ValueError, match="give start or seed"):
         farpoint.ray.sample(room(10), 2, start=1, seed=1)
     with pytest.raises(ValueError, match="11"):
-        farpoint.ray.sample(room(10), 11, tiles=2, num_cpus=0.1)
+        farpoint.ray.sample(room(10), 11, tiles=1, num_cpus=0.1)
     with pytest.raises(TypeError, match="float32 or float64"):
         farpoint.ray.sample(np.zeros((4, 3), int), 2, tiles=1)
     with pytest.raises(FileNotFoundError):

@@ -79,7 +79,7 @@ def test_tasks_cut_what_is_large(monkeypatch):
     points[[0, 2500]] = np.nan
     compare(points, ratio=0.25, on_bad="skip", seed=5)
     with pytest.raises(ValueError, match="row 0 and 1 others of 4000 have NaN"):
-        farpoint.ray.sample(points, 10, tiles=2, num_cpus=0.1)
+        farpoint.ray.sample(points, 10, tiles=1, num_cpus=0.1)
 
 
 @pytest.mark.usefixtures("cluster")
@@ -95,4 +95,4 @@ def test_a_data_set():
     equal(found, farpoint.sample(points.astype(float), ratio=0.2, return_distances=True))
     equal(farpoint.ray.sample(data.from_numpy(points), ratio=0.2, tiles=2, num_cpus=0.1), truth)
     with pytest.raises(TypeError, match="columns u, v"):
-        farpoint.ray.sample(as_table, 5, tiles=2, num_cpus=0.1, xyz=["u", "v"])
+        farpoint.ray.sample(as_table, 5, tiles=1, num_cpus=0.1, xyz=["u", "v"])

@@ -113,6 +113,11 @@ impl Precision {
         named(scalar, "scalar", &scalars)
     }
 
+    /// That of a type.
+    pub(crate) fn of_type<T: Number>() -> Self {
+        if size_of::<T>() == 4 { Self::Single } else { Self::Double }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Single => "float",
@@ -164,6 +169,17 @@ macro_rules! of_either {
     };
 }
 pub(crate) use of_either;
+
+/// A result made from one in either precision, in that precision.
+macro_rules! in_its_precision {
+    ($result:expr, $one:ident => $work:expr) => {
+        match $result {
+            $crate::run::Either::Single($one) => $crate::run::Either::Single($work),
+            $crate::run::Either::Double($one) => $crate::run::Either::Double($work),
+        }
+    };
+}
+pub(crate) use in_its_precision;
 
 impl<A, B> Either<Vec<A>, Vec<B>> {
     /// Either, one by one.

@@ -70,8 +70,8 @@ class Neighbors(c.Structure):
                 ("counts", address), ("scratch", address), ("scratch_size", size_t)]
 
 
-def made(kind, **members):
-    return kind(size=c.sizeof(kind), **members)
+def made(structure, /, **members):
+    return structure(size=c.sizeof(structure), **members)
 
 
 def check(status):

@@ -78,6 +78,7 @@ Examples:
   farpoint sample scan.pcd -o small.ply -n 10000
   farpoint sample velodyne.bin -n 4096 --indices rows.npy --json
   farpoint order scan.ply -o ordered.ply           every prefix is a level of detail
+  farpoint order scan.laz -o scan.copc.laz         an octree for viewers of COPC
   farpoint convert scan.e57 scan.laz               into another format
   farpoint chamfer before.ply after.ply            how far apart two clouds are
   farpoint neighbors scan.ply -k 16 -o near.npz    the 16 nearest of each point
@@ -216,6 +217,14 @@ Examples:
   farpoint sample drive.mcap --message 3 -n 4096 -o turn.ply              one message
   zcat scan.xyz.gz | farpoint sample - -o - -n 1000 > small.xyz";
 
+impl Sample {
+    /// Whether the points go to COPC.
+    pub(crate) fn is_copc(&self) -> bool {
+        let SampleOutput { output, writing, .. } = &self.output;
+        output.as_deref().is_some_and(|path| writing.is_copc(path))
+    }
+}
+
 impl Wanted {
     /// How many samples; `length` turns a length into the unit of the file.
     pub(crate) fn amount(&self, length: impl Fn(Length) -> f64) -> Amount {
@@ -231,7 +240,8 @@ impl Wanted {
 /// Sort a file farthest first: every prefix is an even sample.
 ///
 /// The new column 'spacing' holds the distance of each point to those before it, which is the
-/// covering radius of the prefix that ends before it; it is infinite for the first point.
+/// covering radius of the prefix that ends before it; it is infinite for the first point. COPC (.copc.laz)
+/// gets levels from these distances instead of the column.
 #[derive(Debug, clap::Args)]
 #[command(after_help = ORDER_EXAMPLES)]
 pub(crate) struct Order {
@@ -259,6 +269,7 @@ pub(crate) struct Order {
 const ORDER_EXAMPLES: &str = "\
 Examples:
   farpoint order scan.ply -o ordered.ply
+  farpoint order scan.laz -o scan.copc.laz                     levels of detail for viewers, as COPC
   farpoint order scan.laz -o ordered.laz --view scan.html      and a page to look at";
 
 /// What 'order' writes.

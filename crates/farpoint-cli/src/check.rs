@@ -9,7 +9,7 @@ use crate::device;
 use crate::output::count;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use farpoint::{Algorithm, Amount, approximate};
-use farpoint_io::memory;
+use farpoint_io::{Copc, memory};
 use std::path::Path;
 
 /// What `farpoint sample` is asked to do, whatever the files.
@@ -45,6 +45,14 @@ pub(crate) fn sampled(args: &args::Sample, inputs: &[&Path]) -> Result<()> {
         "only one of --output, --indices and --json can go to stdout; write the others to files"
     );
     match output {
+        Some(path) if matches!(args.run.sampler.method, Method::Exact(_)) => {
+            leveled(path, inputs, writing)?;
+            let through = args.spool.is_some() || args.memory.is_some();
+            ensure!(
+                !(through && writing.is_copc(path)),
+                "--memory and --spool go through the disk, and COPC is made in memory; leave them out"
+            );
+        }
         Some(path) => cloud(path, inputs, writing)?,
         None => unused(writing, "--output")?,
     }
@@ -81,7 +89,7 @@ pub(crate) fn order(args: &args::Order) -> Result<()> {
 /// What `farpoint order` writes and reports, with these inputs.
 pub(crate) fn ordered(args: &args::Order, inputs: &[&Path]) -> Result<()> {
     let args::OrderOutput { output: Some(output), writing } = &args.output else { return Ok(()) };
-    cloud(output, inputs, writing)?;
+    leveled(output, inputs, writing)?;
     shown(&args.shown, inputs)?;
     report(&args.report, &[inputs, &[output]].concat())?;
     stdout_once(output, &args.report)
@@ -175,7 +183,28 @@ pub(crate) fn points(points: usize) -> Result<()> {
 
 /// Whether a cloud can be written to `path` in the way that was asked for.
 pub(crate) fn cloud(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()> {
-    let options = writing.options(writing.scale.map(Length::in_meters));
+    ensure!(
+        !writing.is_copc(path),
+        "{}: COPC has levels, which come from a farthest-first order; use 'farpoint order', or 'sample' with an \
+         exact algorithm",
+        path.display()
+    );
+    if let Some(option) = writing.of_copc() {
+        bail!("{option} is for COPC; give an output that ends in .copc.laz, or leave it out");
+    }
+    written(path, inputs, writing, None)
+}
+
+/// As [`cloud`], of points that are in farthest-first order: what [`Writing::levels`] gives becomes COPC.
+fn leveled(path: &Path, inputs: &[&Path], writing: &Writing) -> Result<()> {
+    if !writing.is_copc(path) {
+        return cloud(path, inputs, writing);
+    }
+    written(path, inputs, writing, Some(writing.levels()?.unwrap_or_else(|| Copc::new([]))))
+}
+
+fn written(path: &Path, inputs: &[&Path], writing: &Writing, levels: Option<Copc>) -> Result<()> {
+    let options = writing.options(writing.scale.map(Length::in_meters)).copc(levels);
     let format = farpoint_io::check_output(path, inputs, &options)?;
     let refused = writing.check(format).err();
     let stdout = Path::new("-");

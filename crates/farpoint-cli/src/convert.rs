@@ -33,7 +33,7 @@ pub(crate) fn run(args: &args::Convert) -> Result<()> {
         return write(args, (&cloud, Path::new(merged.scan().name())), &to, begin, Some(&about));
     }
     checked(args, &inputs, &to)?;
-    let (cloud, _) = input::read(input, &args.reading.options())?;
+    let (cloud, _) = input::read_for(input, &args.reading.options(), &args.filters)?;
     write(args, (&cloud, input), &to, begin, None)
 }
 

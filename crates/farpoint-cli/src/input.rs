@@ -2,12 +2,12 @@
 
 use crate::args;
 use crate::args::Filters;
-use crate::messages::{self, warn};
+use crate::messages::{self, note, warn};
 use crate::progress::Progress;
 use anyhow::{Result, anyhow};
 use farpoint_files::{Chosen, Notes, Rows};
 pub use farpoint_files::{Points, each_precision, narrowed};
-use farpoint_io::{Cloud, Format, ReadOptions};
+use farpoint_io::{Cloud, Filter, Format, ReadOptions};
 use std::path::Path;
 use std::time::Instant;
 
@@ -17,13 +17,29 @@ use std::time::Instant;
 ///
 /// If the file can't be read; the text names it.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<(Cloud, f64)> {
+    read_within(path, options, &Filter::default())
+}
+
+/// As [`read`], for use with filters: of COPC only the nodes are read that these can use rows of.
+pub(crate) fn read_for(
+    path: &Path,
+    options: &ReadOptions,
+    filters: &Filters,
+) -> Result<(Cloud, f64)> {
+    read_within(path, options, &filters.filter().map_err(|wrong| anyhow!(wrong))?)
+}
+
+fn read_within(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<(Cloud, f64)> {
     let name = name(path);
     let progress = Progress::start("reading", &name);
     let start = Instant::now();
-    let cloud = farpoint_io::read(path, options)?;
+    let cloud = farpoint_io::read_for(path, options, filter)?;
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
     unused_options(&name, &cloud, options);
+    if let Some([read, all]) = cloud.nodes_read() {
+        note(&format!("{name}: {read} of {all} nodes are read"));
+    }
     cloud.warnings().iter().for_each(|warning| warn(&format!("{name}: {warning}")));
     Ok((cloud, seconds))
 }

@@ -177,6 +177,7 @@ fn asks_for_more(args: &args::Sample) -> Option<&'static str> {
         (args.place.gpu.is_some(), "--gpu"),
         (args.place.simd.is_some(), "--simd"),
         (args.stats, "--stats"),
+        (args.is_copc(), "COPC"),
     ];
     options.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
 }

@@ -92,6 +92,7 @@ pub(crate) fn sample(args: &Sample) -> Result<()> {
         options: Options {
             filter: args.filters.filter().map_err(|wrong| anyhow!(wrong))?,
             sorted: args.output.sorted,
+            copc: writing.levels()?,
             ..options(wanted, (&args.input.reading, args.input.rows), &args.run, given, writing)
         },
         on: on(&args.place)?,
@@ -113,6 +114,7 @@ pub(crate) fn order(args: &Order) -> Result<()> {
         memory: None,
         options: Options {
             filter: args.filters.filter().map_err(|wrong| anyhow!(wrong))?,
+            copc: writing.levels()?,
             ..options(Wanted::Order, reading, &args.run, None, writing)
         },
         on: on(&args.place)?,
@@ -137,6 +139,7 @@ pub(crate) fn convert(args: &Convert) -> Result<()> {
             filter: args.filter()?,
             writing: writing.options(None),
             scale: writing.scale,
+            copc: writing.levels()?,
             ..Options::new(Wanted::All)
         },
         on: On::default(),

@@ -9,7 +9,7 @@ use crate::view::{Page, Panes, Sequence, Subject};
 use crate::{args, check, many, merged, output, selection, units, view};
 use anyhow::{Result, anyhow, bail, ensure};
 use farpoint::Amount;
-use farpoint_io::{Cloud, memory};
+use farpoint_io::{Cloud, Copc, memory};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &args::Order) -> Result<()> {
     }
     check::order(args)?;
     let path = &args.input.input;
-    let (cloud, read) = input::read(path, &args.input.reading.options())?;
+    let (cloud, read) = input::read_for(path, &args.input.reading.options(), &args.filters)?;
     ordered(args, path, cloud, read, None)
 }
 
@@ -55,7 +55,9 @@ fn ordered(
     let (all, single) = (points.of, matches!(points.points, Points::F32(_)));
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;
     let job = Job::new(&args.run, None, Amount::All, start, false);
-    memory::require(&name, job.bytes(&points))?;
+    let levels = writing.is_copc(output).then(|| writing.levels()).transpose()?;
+    let writes = levels.as_ref().map_or(0, |_| Copc::memory(points.points.len()));
+    memory::require(&name, job.bytes(&points).max(writes))?;
     let progress = Progress::start("sampling", &name);
     let outcome = job.run(&points, &args.place, false, &progress);
     drop(progress);
@@ -64,10 +66,15 @@ fn ordered(
     drop(points);
     // Before the new column, so that this is the page of 'farpoint view'.
     let page = page(args, &Subject { input: path, cloud: &cloud, usable, up: args.up }, &outcome)?;
-    farpoint_files::add_spacing(&mut cloud, &outcome.indices, &outcome.distances, single);
+    if levels.is_none() {
+        farpoint_files::add_spacing(&mut cloud, &outcome.indices, &outcome.distances, single);
+    }
     let start = Instant::now();
     let scale = writing.scale.map(|scale| scale.in_units_of(unit));
-    output::write_cloud(output, &cloud, &outcome.indices, &writing.options(scale))?;
+    let levels = levels
+        .map(|given| farpoint_files::levels(given.as_ref(), &outcome.distances, &cloud, single));
+    let options = writing.options(scale).copc(levels);
+    output::write_cloud(output, &cloud, &outcome.indices, &options)?;
     page.iter().try_for_each(|(path, page)| view::write(path, page))?;
     let times = Times { read, write: Some(start.elapsed().as_secs_f64()) };
     let files = Files { input: path, output: Some(output) };

@@ -1,6 +1,7 @@
 //! `farpoint sample`: check everything, read, sample, write, report.
 
 use crate::args::{Length, SampleOutput};
+use crate::input::Points;
 use crate::interrupt::guarded;
 use crate::job::{self, Job};
 use crate::large::Large;
@@ -10,7 +11,7 @@ use crate::progress::Progress;
 use crate::report::{self, Files, Times};
 use crate::{args, bag, check, input, large, many, merged, output, selection, units};
 use anyhow::{Result, anyhow};
-use farpoint_io::{Cloud, memory};
+use farpoint_io::{Cloud, Copc, memory};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &args::Sample) -> Result<()> {
         return large::run(args, &large);
     }
     let path = &args.input.input;
-    let (cloud, read) = input::read(path, &args.input.reading.options())?;
+    let (cloud, read) = input::read_for(path, &args.input.reading.options(), &args.filters)?;
     in_memory(args, &Read { cloud, path, seconds: read, about: None })
 }
 
@@ -73,18 +74,33 @@ fn in_memory(args: &args::Sample, read: &Read<'_>) -> Result<()> {
     let unit = units::of(cloud, &name, &lengths(args))?;
     let amount = args.wanted.amount(|length| length.in_units_of(unit));
     let job = Job::new(&args.run, Some(&args.approximate), amount, start, args.stats);
-    memory::require(&name, job.bytes(&points))?;
+    let writes = if args.is_copc() { Copc::memory(points.points.len()) } else { 0 };
+    memory::require(&name, job.bytes(&points).max(writes))?;
+    let single = matches!(points.points, Points::F32(_));
     let progress = Progress::start("sampling", &name);
     let outcome = job.run(&points, &args.place, args.stats, &progress);
     drop(progress);
     let mut outcome = outcome.map_err(|error| anyhow!("{name}: {error}"))?;
-    if args.output.sorted && outcome.made.is_none() {
+    let levels = levels(args, cloud, &outcome, single)?;
+    // Of the points in COPC those of a node are sorted in any case.
+    if args.output.sorted && outcome.made.is_none() && levels.is_none() {
         outcome.indices.sort_unstable();
     }
     let start = Instant::now();
-    let wrote = write(args, &name, cloud, &outcome, unit)?;
+    let wrote = write(args, &name, cloud, &mut outcome, (unit, levels))?;
     let write = wrote.then(|| start.elapsed().as_secs_f64());
     report(args, read, &outcome, points.of, &Times { read: read.seconds, write })
+}
+
+/// The levels of COPC, if that is written.
+fn levels(
+    args: &args::Sample,
+    cloud: &Cloud,
+    outcome: &Outcome,
+    single: bool,
+) -> Result<Option<Copc>> {
+    let given = args.is_copc().then(|| args.output.writing.levels()).transpose()?;
+    Ok(given.map(|given| farpoint_files::levels(given.as_ref(), &outcome.distances, cloud, single)))
 }
 
 /// The options that are lengths.
@@ -100,8 +116,8 @@ fn write(
     args: &args::Sample,
     name: &str,
     cloud: &Cloud,
-    outcome: &Outcome,
-    unit: f64,
+    outcome: &mut Outcome,
+    (unit, levels): (f64, Option<Copc>),
 ) -> Result<bool> {
     let SampleOutput { output, indices, writing, .. } = &args.output;
     if let Some(path) = output {
@@ -110,9 +126,13 @@ fn write(
         }
         let scale = writing.scale.map(|scale| scale.in_units_of(unit));
         let written: &Cloud = outcome.made.as_ref().unwrap_or(cloud);
-        output::write_cloud(path, written, &outcome.indices, &writing.options(scale))?;
+        let options = writing.options(scale).copc(levels);
+        output::write_cloud(path, written, &outcome.indices, &options)?;
     }
     if let Some(path) = indices {
+        if args.output.sorted && outcome.made.is_none() {
+            outcome.indices.sort_unstable();
+        }
         guarded(|| farpoint_io::write_indices(path, &outcome.indices))?;
     }
     Ok(output.is_some() || indices.is_some())

@@ -31,9 +31,11 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod chosen;
 mod error;
 mod inputs;
 mod length;
+mod levels;
 mod manifest;
 mod notes;
 mod options;
@@ -48,17 +50,16 @@ mod weight;
 mod worker;
 
 pub use batch::Batch;
+pub use chosen::{Chosen, Used, choose, converted, tell_filtered};
 pub use error::Error;
 pub use inputs::{Found, expand, names_several};
 pub use length::Length;
+pub use levels::levels;
 pub use manifest::{MANIFEST, Manifest, TRIES_MOST};
 pub use notes::{Kind, Notes};
 pub use options::{Method, Options, Wanted};
 pub use plan::{File, plan};
-pub use points::{
-    Chosen, Points, Rows, Used, choose, converted, narrowed, prepare, tell_filtered, tell_narrowed,
-    tell_rows,
-};
+pub use points::{Points, Rows, narrowed, prepare, tell_narrowed, tell_rows};
 pub use row::{Done, Row, answer, read_answer};
 pub use run::{Apart, Side, run};
 pub use stop::Stop;

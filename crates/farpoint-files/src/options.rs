@@ -2,7 +2,8 @@
 
 use crate::{Length, Rows};
 use farpoint::{Algorithm, Amount, Start, approximate};
-use farpoint_io::{Filter, ReadOptions, WriteOptions};
+use farpoint_io::{Copc, Filter, ReadOptions, WriteOptions};
+use std::path::Path;
 
 /// How many points are chosen; lengths are in the unit of each file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,6 +75,9 @@ pub struct Options {
     pub writing: WriteOptions,
     /// Step of the coordinates in LAS and LAZ.
     pub scale: Option<Length>,
+    /// How levels of COPC are made, without distances. Outputs that are called `.copc.laz` have levels in any
+    /// case, unless their format is set; others if this is set, and their format.
+    pub copc: Option<Copc>,
 }
 
 impl Options {
@@ -89,12 +93,22 @@ impl Options {
             sorted: false,
             writing: WriteOptions::default(),
             scale: None,
+            copc: None,
+        }
+    }
+
+    /// Whether an output becomes COPC.
+    pub(crate) fn is_copc(&self, output: &Path) -> bool {
+        match self.writing.format {
+            Some(_) => self.copc.is_some(),
+            None => Copc::is_named(output),
         }
     }
 
     /// A digest of all that changes outputs, in 16 digits: which exact algorithm runs, and where, does not.
     pub fn digest(&self) -> String {
-        let Self { reading, rows, filter, wanted, method, start, sorted, writing, scale } = self;
+        let Self { reading, rows, filter, wanted, method, start, sorted, writing, scale, copc } =
+            self;
         let method = match method {
             Method::Exact(_) => "exact".to_owned(),
             Method::Approximate(method) => format!("{method:?}"),
@@ -104,6 +118,7 @@ impl Options {
             format!("1 {reading:?} {rows:?} {wanted:?} {method} {start:?} {writing:?} {scale:?}");
         let text = if filter.is_empty() { text } else { format!("{text} {filter}") };
         let text = if *sorted { text + " sorted" } else { text };
+        let text = copc.iter().fold(text, |text, copc| format!("{text} {copc:?}"));
         // FNV-1a: options are few, and nobody gains by making two agree.
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
@@ -128,6 +143,8 @@ mod tests {
             Options { method: Method::Centroids(random), ..options.clone() },
             Options { scale: "1mm".parse().ok(), ..options.clone() },
             Options { sorted: true, ..options.clone() },
+            Options { copc: Some(Copc::new([])), ..options.clone() },
+            Options { copc: Some(Copc::new([]).node_points(1000)), ..options.clone() },
             Options {
                 filter: Filter::default().keep("classification=2".parse().unwrap()),
                 ..options.clone()

@@ -1,7 +1,7 @@
 //! Where each file goes, and what can be refused before any work.
 
 use crate::{Error, Found, weight};
-use farpoint_io::Format;
+use farpoint_io::{Copc, Format};
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -77,7 +77,9 @@ pub(crate) fn modified(there: &Metadata) -> i64 {
 /// The path with another extension in place of one that tells a format.
 fn renamed(path: &Path, extension: &str) -> PathBuf {
     if Format::from_path(path).is_some() {
-        return path.with_extension(extension);
+        // `.copc.laz` is one ending.
+        let plain = if Copc::is_named(path) { path.with_extension("") } else { path.to_owned() };
+        return plain.with_extension(extension);
     }
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".");

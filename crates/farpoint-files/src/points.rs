@@ -2,7 +2,7 @@
 
 use crate::Notes;
 use crate::text::count;
-use farpoint_io::{Cloud, Coordinates, Filter};
+use farpoint_io::{Cloud, Coordinates};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -83,7 +83,7 @@ impl<'a> Points<'a> {
 }
 
 /// The numbers of either precision, as far as this module looks at them.
-trait Number: Copy {
+pub(crate) trait Number: Copy {
     fn wide(self) -> f64;
 }
 impl Number for f32 {
@@ -102,11 +102,11 @@ fn counted<T: Sync>(rows: &[[T; 3]], so: impl Fn(&[T; 3]) -> bool + Sync) -> usi
     rows.par_chunks(1 << 16).map(|rows| rows.iter().filter(|row| so(row)).count()).sum()
 }
 
-fn finite<T: Number>(row: &[T; 3]) -> bool {
+pub(crate) fn finite<T: Number>(row: &[T; 3]) -> bool {
     row.iter().all(|value| value.wide().is_finite())
 }
 
-fn zero<T: Number>(row: &[T; 3]) -> bool {
+pub(crate) fn zero<T: Number>(row: &[T; 3]) -> bool {
     row.iter().all(|value| value.wide() == 0.0)
 }
 
@@ -135,216 +135,6 @@ pub fn prepare<'a>(
         points = Points::F32(Cow::Owned(narrow));
     }
     Ok(points)
-}
-
-/// Some points of a cloud.
-#[derive(Debug)]
-pub struct Chosen<'a> {
-    /// All of them.
-    pub points: Points<'a>,
-    /// Which are used, unless all are; of these, rows with NaN or infinity are still to be left out.
-    pub used: Option<Used>,
-    /// Out of so many rows: all, or those that were listed.
-    pub of: usize,
-}
-
-/// Which rows of a cloud are used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Used {
-    /// Those that are true, of one value per row.
-    Mask(Vec<bool>),
-    /// These, each once; ties go to the row listed first.
-    Rows(Vec<usize>),
-}
-
-impl Used {
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        match self {
-            Self::Mask(mask) => mask.iter().filter(|used| **used).count(),
-            Self::Rows(rows) => rows.len(),
-        }
-    }
-
-    fn has(&self, row: usize) -> bool {
-        match self {
-            Self::Mask(mask) => mask.get(row) == Some(&true),
-            Self::Rows(rows) => rows.contains(&row),
-        }
-    }
-
-    /// Those of `listed`, in its order, that are used here too.
-    fn and(&self, listed: Self) -> Self {
-        match listed {
-            Self::Mask(mask) => {
-                let both = mask.iter().enumerate().map(|(row, used)| *used && self.has(row));
-                Self::Mask(both.collect())
-            }
-            Self::Rows(rows) => Self::Rows(rows.into_iter().filter(|&row| self.has(row)).collect()),
-        }
-    }
-}
-
-/// Runs the same expression on points of either precision, `$some` being those that are used, `$all` the
-/// slice of all. The expression is a `Result` whose error is made from [`farpoint::Error`].
-#[macro_export]
-macro_rules! each_chosen {
-    ($chosen:expr, $all:ident, $some:ident => $body:expr) => {
-        $crate::each_precision!(&$chosen.points, all => {
-            let $all = &all[..];
-            match &$chosen.used {
-                None => {
-                    let $some = $all;
-                    $body
-                }
-                Some(used) => {
-                    let selected = match used {
-                        $crate::Used::Mask(mask) => farpoint::Selected::mask($all, mask),
-                        $crate::Used::Rows(rows) => farpoint::Selected::rows($all, rows),
-                    };
-                    match selected {
-                        Ok(some) => {
-                            let $some = &some;
-                            $body
-                        }
-                        Err(error) => Err(error.into()),
-                    }
-                }
-            }
-        })
-    };
-}
-
-impl Chosen<'_> {
-    /// Rows that are left out by choice.
-    pub fn left_out(&self) -> usize {
-        self.used.as_ref().map_or(0, |used| self.of - used.count())
-    }
-
-    /// Whether a row is used and holds neither NaN nor infinity; `None` if there is no such row.
-    pub fn is_usable(&self, row: usize) -> Option<bool> {
-        let chosen = self.used.as_ref().is_none_or(|used| used.has(row));
-        each_precision!(&self.points, points => points.get(row).map(|at| chosen && finite(at)))
-    }
-
-    /// How many rows are used and hold neither NaN nor infinity.
-    pub fn usable(&self) -> usize {
-        match &self.used {
-            None => self.points.len() - self.points.unusable(),
-            Some(Used::Rows(rows)) => each_precision!(&self.points, points => {
-                rows.iter().filter(|row| points.get(**row).is_some_and(finite)).count()
-            }),
-            Some(Used::Mask(mask)) => each_precision!(&self.points, points => {
-                points.iter().zip(mask).filter(|(row, used)| **used && finite(row)).count()
-            }),
-        }
-    }
-
-    /// The first row that is used and holds neither NaN nor infinity.
-    pub fn first_usable(&self) -> Option<usize> {
-        match &self.used {
-            None => self.points.first_usable(),
-            Some(Used::Mask(_)) => {
-                (0..self.points.len()).find(|&row| self.is_usable(row) == Some(true))
-            }
-            Some(Used::Rows(rows)) => each_precision!(&self.points, points => {
-                rows.iter().copied().find(|&row| points.get(row).is_some_and(finite))
-            }),
-        }
-    }
-
-    /// The listed rows of these, each of which is a row of the cloud.
-    pub fn among(self, listed: Used) -> Self {
-        let of = listed.count();
-        let used = match &self.used {
-            None => listed,
-            Some(used) => used.and(listed),
-        };
-        Self { used: Some(used), of, ..self }
-    }
-}
-
-/// The rows of a cloud that are written when it is converted: those with NaN and infinity too.
-///
-/// # Errors
-/// A text, if the filter asks for a field that is not there.
-pub fn converted(
-    cloud: &Cloud,
-    name: &str,
-    drop_zeros: bool,
-    filter: &Filter,
-    notes: &mut Notes,
-) -> Result<Vec<usize>, String> {
-    if filter.is_empty() && !drop_zeros {
-        return Ok((0..cloud.len()).collect());
-    }
-    let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
-    if drop_zeros {
-        each_precision!(Points::of(cloud), points => {
-            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
-        });
-    }
-    let rows: Vec<usize> = (0..cloud.len()).filter(|&row| mask[row]).collect();
-    tell_filtered(name, [cloud.len(), rows.len()], notes);
-    Ok(rows)
-}
-
-/// Says how many of all rows a filter uses.
-pub fn tell_filtered(name: &str, [all, used]: [usize; 2], notes: &mut Notes) {
-    notes.note(format!("{name}: {} of {} rows are used", count(used), count(all)));
-}
-
-/// The points of a cloud that `rows` and `filter` choose. `name` is that of the file, for what `notes` are
-/// told.
-///
-/// # Errors
-/// A text, if the filter asks for a field that is not there, or if it leaves rows and none can be used.
-pub fn choose<'a>(
-    cloud: &'a Cloud,
-    name: &str,
-    rows: Rows,
-    filter: &Filter,
-    notes: &mut Notes,
-) -> Result<Chosen<'a>, String> {
-    if filter.is_empty() && !rows.drop_zeros {
-        return prepare(cloud, name, rows, notes).map(|points| Chosen {
-            of: points.len(),
-            points,
-            used: None,
-        });
-    }
-    let points = Points::of(cloud);
-    let mut mask = filter.mask(cloud, name).map_err(|error| error.to_string())?;
-    let kept = mask.iter().filter(|used| **used).count();
-    if !filter.is_empty() {
-        tell_filtered(name, [points.len(), kept], notes);
-    }
-    let [bad, zeros] = each_precision!(&points, points => {
-        let chosen = || points.iter().zip(&mask).filter(|(_, used)| **used).map(|(row, _)| row);
-        [chosen().filter(|row| !finite(row)).count(), chosen().filter(|row| zero(row)).count()]
-    });
-    tell_rows(name, rows.drop_zeros, [kept, bad, zeros], notes);
-    if rows.drop_zeros && zeros > 0 {
-        each_precision!(&points, points => {
-            points.iter().zip(&mut mask).for_each(|(row, used)| *used &= !zero(row));
-        });
-    }
-    if kept > 0 && bad == kept {
-        return Err(format!(
-            "{name}: none of the {} rows can be used; check the file",
-            count(kept)
-        ));
-    }
-    let points = match points {
-        Points::F64(wide) if rows.single => {
-            let used = |row: usize| mask[row];
-            let (corner, narrow) = narrowed_of(&wide, used);
-            tell_narrowed(name, corner, notes);
-            Points::F32(Cow::Owned(narrow))
-        }
-        points => points,
-    };
-    Ok(Chosen { points, of: mask.len(), used: Some(Used::Mask(mask)) })
 }
 
 /// Tells `notes` which of `all` rows are `bad` and which are `zeros`, and what is done with them.
@@ -385,7 +175,10 @@ pub fn narrowed(points: &[[f64; 3]]) -> ([f64; 3], Vec<[f32; 3]>) {
 }
 
 /// As [`narrowed`], with the corner of the rows that are used.
-fn narrowed_of(points: &[[f64; 3]], used: impl Fn(usize) -> bool) -> ([f64; 3], Vec<[f32; 3]>) {
+pub(crate) fn narrowed_of(
+    points: &[[f64; 3]],
+    used: impl Fn(usize) -> bool,
+) -> ([f64; 3], Vec<[f32; 3]>) {
     let mut corner = [f64::INFINITY; 3];
     let rows = points.iter().enumerate().filter(|(row, at)| used(*row) && finite(at));
     for (_, row) in rows {

@@ -1,13 +1,14 @@
 //! The work on a file: read, sample, write.
 
-use crate::points::Chosen as Input;
+use crate::chosen::Chosen as Input;
 use crate::{
-    Done, Method, Notes, Options, Points, Stop, Wanted, choose, converted, each_chosen, unit,
+    Done, Method, Notes, Options, Points, Stop, Wanted, choose, converted, each_chosen, levels,
+    unit,
 };
 use farpoint::approximate::ApproximateSampler;
 use farpoint::{Amount, BadRows, Cpu, Device, Level, Matcher, Progress, Sampler, Scalar, Start};
 use farpoint_cuda::Gpu;
-use farpoint_io::{Cloud, Column, Coordinates, memory};
+use farpoint_io::{Cloud, Column, Coordinates, Copc, memory};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -83,9 +84,12 @@ impl Worker {
         let options = &self.options;
         let before = fs::metadata(input).ok();
         self.check_output(output, &name)?;
-        let mut cloud =
-            farpoint_io::read(input, &options.reading).map_err(|error| error.to_string())?;
+        let mut cloud = farpoint_io::read_for(input, &options.reading, &options.filter)
+            .map_err(|error| error.to_string())?;
         cloud.warnings().iter().for_each(|warning| notes.warn(format!("{name}: {warning}")));
+        if let Some([read, all]) = cloud.nodes_read() {
+            notes.note(format!("{name}: {read} of {all} nodes are read"));
+        }
         stop.check(&name)?;
         let lengths = [("spacing", options.wanted.length()), ("scale", options.scale)];
         let unit = unit(&cloud, &name, &lengths, notes)?;
@@ -132,10 +136,7 @@ impl Worker {
         let need = cloud.len() as u64 * if single { 32 } else { 64 };
         memory::require(name, need).map_err(|error| error.to_string())?;
         let failed = |error: Failed| stop.reason(name).unwrap_or(format!("{name}: {}", error.0));
-        let mut chosen = self.chosen(&input, unit, stop).map_err(failed)?;
-        if options.sorted && chosen.made.is_none() {
-            chosen.rows.sort_unstable();
-        }
+        let chosen = self.chosen(&input, unit, stop).map_err(failed)?;
         Ok((chosen, single))
     }
 
@@ -145,7 +146,16 @@ impl Worker {
             output.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
         fs::create_dir_all(folder)
             .map_err(|error| format!("{name}: {}: {error}", folder.display()))?;
-        let checked = farpoint_io::check_output(output, &[], &self.options.writing);
+        let options = &self.options;
+        let leveled = matches!(options.method, Method::Exact(_)) && options.wanted != Wanted::All;
+        let copc = options.is_copc(output).then(|| options.copc.clone().unwrap_or(Copc::new([])));
+        if let (Some(_), false) = (&copc, leveled) {
+            let what = "COPC has levels, which come from a farthest-first order";
+            let fix = "order or sample with an exact algorithm, or write to another format";
+            return Err(format!("{name}: {what}; {fix}"));
+        }
+        let writing = options.writing.clone().copc(copc);
+        let checked = farpoint_io::check_output(output, &[], &writing);
         checked.map(drop).map_err(|error| format!("{name}: {error}"))
     }
 
@@ -208,15 +218,22 @@ impl Worker {
     fn write(
         &self,
         cloud: &mut Cloud,
-        chosen: Chosen,
+        mut chosen: Chosen,
         (output, unit, single): (&Path, f64, bool),
         notes: &mut Notes,
     ) -> Result<(), String> {
-        if self.options.wanted == Wanted::Order {
+        let copc = self.options.is_copc(output);
+        let given = self.options.copc.as_ref();
+        let levels = copc.then(|| levels(given, &chosen.distances, cloud, single));
+        if self.options.sorted && chosen.made.is_none() && !copc {
+            chosen.rows.sort_unstable();
+        }
+        if self.options.wanted == Wanted::Order && !copc {
             add_spacing(cloud, &chosen.rows, &chosen.distances, single);
         }
         let writing = self.options.writing.clone();
-        let writing = writing.scale(self.options.scale.map(|scale| scale.in_units_of(unit)));
+        let scale = self.options.scale.map(|scale| scale.in_units_of(unit));
+        let writing = writing.scale(scale).copc(levels);
         let written = chosen.made.as_ref().unwrap_or(cloud);
         let warnings = farpoint_io::write(output, written, &chosen.rows, &writing);
         for warning in warnings.map_err(|error| error.to_string())? {

@@ -6,8 +6,9 @@ use crate::crs::Crs;
 use crate::format::Format;
 use crate::header::Header;
 use crate::table::{Store, Table};
-use crate::whole::Whole;
+use crate::whole::{Unread, Whole};
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An attribute with more values per point is not split into columns of another format.
@@ -41,6 +42,8 @@ pub struct Cloud {
     pub(crate) scale: Option<[f64; 3]>,
     /// What all rows tell, where these are only some.
     pub(crate) whole: Option<Arc<Whole>>,
+    /// Rows that were not read, which no filter uses.
+    pub(crate) unread: Option<Arc<Unread>>,
 }
 
 impl std::fmt::Debug for Cloud {
@@ -65,6 +68,7 @@ impl Cloud {
             crs: None,
             scale: None,
             whole: None,
+            unread: None,
         }
     }
 
@@ -174,6 +178,11 @@ impl Cloud {
         &self.warnings
     }
 
+    /// How many nodes of COPC were read, and how many there are, where [`crate::read_for`] left some unread.
+    pub fn nodes_read(&self) -> Option<[usize; 2]> {
+        self.unread.as_ref().map(|unread| [unread.read.len(), unread.nodes])
+    }
+
     /// The cloud as it was read, without the columns added since then.
     pub fn without_added(&self) -> Cloud {
         Cloud { added: Vec::new(), ..self.clone() }
@@ -233,25 +242,33 @@ impl Cloud {
 
     /// Whether a value of the attribute of that name passes the test, in any row of the cloud.
     pub(crate) fn any_value(&self, name: &str, test: &(dyn Fn(f64) -> bool + Sync)) -> bool {
-        let passes = |column: &Column| (0..column.len()).any(|i| test(column.get(i)));
         if let Some(added) = self.added.iter().find(|a| a.name == name) {
-            return passes(&added.column);
+            return passes(&added.column, test);
         }
         if let Some(whole) = &self.whole {
             return whole.values.get(name).is_some_and(|values| values.any(test));
         }
+        if let Some(unread) = &self.unread {
+            let read = unread.read.iter().any(|rows| self.any_in(rows.clone(), name, test));
+            return read || unread.whole().values.get(name).is_some_and(|values| values.any(test));
+        }
+        self.any_in(0..self.len(), name, test)
+    }
+
+    /// As [`Cloud::any_value`], of some rows of the table.
+    fn any_in(&self, rows: Range<usize>, name: &str, test: &(dyn Fn(f64) -> bool + Sync)) -> bool {
         let Some(table) = &self.table else { return false };
         let slots = &mut table.slots.iter();
         let Some(slot) = slots.position(|s| s.name == name && s.count == 1) else { return false };
-        (0..self.len()).step_by(BLOCK).any(|start| {
-            let rows: Vec<usize> = (start..self.len().min(start + BLOCK)).collect();
-            table.column(slot, 0, &rows).is_some_and(|column| passes(&column))
+        rows.clone().step_by(BLOCK).any(|start| {
+            let rows: Vec<usize> = (start..rows.end.min(start + BLOCK)).collect();
+            table.column(slot, 0, &rows).is_some_and(|column| passes(&column, test))
         })
     }
 
     /// The lowest and highest finite value of each axis, of all rows; `None` without a point.
     pub(crate) fn bounds(&self) -> Option<[[f64; 3]; 2]> {
-        match &self.whole {
+        match self.told_of_all() {
             Some(whole) => whole.bounds,
             None => bounds(&self.coordinates),
         }
@@ -259,10 +276,16 @@ impl Cloud {
 
     /// Whether float32 holds all coordinates exactly, of all rows.
     pub(crate) fn is_single(&self) -> bool {
-        match &self.whole {
+        match self.told_of_all() {
             Some(whole) => whole.single,
             None => is_single(&self.coordinates),
         }
+    }
+
+    /// What all rows tell, where only some are here.
+    fn told_of_all(&self) -> Option<&Whole> {
+        let unread = || self.unread.as_ref().map(|unread| unread.whole());
+        self.whole.as_deref().or_else(unread)
     }
 
     /// Whether rows are stored as text.
@@ -279,6 +302,11 @@ impl From<&crate::table::Slot> for Field {
             count: slot.count,
         }
     }
+}
+
+/// Whether one of the values does.
+fn passes(column: &Column, test: &(dyn Fn(f64) -> bool + Sync)) -> bool {
+    (0..column.len()).any(|i| test(column.get(i)))
 }
 
 fn component_name(name: &str, count: usize, k: usize) -> String {

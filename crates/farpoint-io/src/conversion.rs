@@ -190,6 +190,10 @@ impl Depth {
             channels.iter().any(|a| cloud.any_value(&a.name, test))
         };
         if any(&|v| v > 255.0) {
+            // Of such a type there is no other, so that rows that were not read stay so.
+            if channels.iter().all(|a| a.column.kind() == Scalar::U16) {
+                return Some(Depth::Word);
+            }
             return (!any(&|v| !(0.0..=65535.0).contains(&v) && !v.is_nan()))
                 .then_some(Depth::Word);
         }

@@ -1,7 +1,8 @@
 //! The coordinate reference system of a file.
 //!
 //! LAS keeps it as well-known text (record 2112) or as GeoTIFF keys (records 34735 and 34737), E57 as
-//! well-known text. Only what a reader wants to know of it is taken out; nothing is looked up.
+//! well-known text. Only what a reader wants to know of it is taken out. Where a format holds text alone, an
+//! EPSG code is looked up.
 
 use crate::header::{LasHeader, Record};
 
@@ -43,6 +44,12 @@ impl Crs {
             geographic: kind.starts_with("GEOG") || kind.starts_with("GEODCRS"),
             meters: projected(text).and_then(last_unit),
         })
+    }
+
+    /// Its well-known text: that of the file, or what is known of its EPSG code.
+    pub(crate) fn known_wkt(&self) -> Option<&str> {
+        let by_code = || crs_definitions::from_code(u16::try_from(self.epsg?).ok()?);
+        self.wkt.as_deref().or_else(|| by_code().map(|known| known.wkt))
     }
 
     /// Of a LAS file.

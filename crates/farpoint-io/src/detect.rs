@@ -7,8 +7,9 @@ use crate::format::Format;
 use crate::text::looks_like_points;
 #[cfg(feature = "mcap")]
 use std::fs::File;
+use std::io::Read;
 #[cfg(feature = "mcap")]
-use std::io::{self, Read, Seek};
+use std::io::{self, Seek};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -31,6 +32,20 @@ impl FromStr for Format {
             fix: format!("use one of {}", Format::ALL.map(|f| f.extensions()[0]).join(", ")),
         })
     }
+}
+
+/// Whether a file can be read and starts as COPC does.
+pub(crate) fn is_copc(path: &Path, options: &ReadOptions) -> bool {
+    let asked = options.format.is_none_or(|format| matches!(format, Format::Las | Format::Laz));
+    let start = || -> std::io::Result<[u8; 381]> {
+        let mut start = [0; 381];
+        std::fs::File::open(path)?.read_exact(&mut start)?;
+        Ok(start)
+    };
+    // The first record follows the header of LAS 1.4, and its name two reserved bytes.
+    asked
+        && path != Path::new("-")
+        && start().is_ok_and(|s| s.starts_with(b"LASF") && s[377..].starts_with(b"copc"))
 }
 
 /// Decides the format of `bytes`, which came from a file called `name`.

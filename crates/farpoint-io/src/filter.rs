@@ -98,6 +98,28 @@ impl Filter {
         self.boxes.is_empty() && self.conditions.is_empty()
     }
 
+    /// Whether places decide which rows are used.
+    pub(crate) fn is_of_places(&self) -> bool {
+        !self.boxes.is_empty()
+            || self.conditions.iter().any(|(condition, _)| axis(&condition.field).is_some())
+    }
+
+    /// Whether a row in this box may be used, as far as its place tells.
+    pub(crate) fn may_use(&self, [low, high]: [[f64; 3]; 2]) -> bool {
+        let meets = |[from, to]: &[[f64; 3]; 2]| {
+            (0..3).all(|axis| from[axis] <= high[axis] && low[axis] <= to[axis])
+        };
+        let may_hold = |(condition, wanted): &(Condition, bool)| {
+            let Some(axis) = axis(&condition.field) else { return true };
+            let (low, high) = (low[axis], high[axis]);
+            match wanted {
+                true => condition.ranges.iter().any(|[from, to]| *from <= high && low <= *to),
+                false => !condition.ranges.iter().any(|[from, to]| *from <= low && high <= *to),
+            }
+        };
+        self.boxes.iter().all(meets) && self.conditions.iter().all(may_hold)
+    }
+
     /// Whether each row of a cloud is used; `name` is that of the file.
     ///
     /// # Errors
@@ -195,6 +217,20 @@ mod tests {
                 "{wrong}"
             );
         }
+    }
+
+    #[test]
+    fn boxes_without_a_row_that_is_used_are_told() {
+        let cube = [[0.0; 3], [8.0; 3]];
+        let may = |filter: Filter| filter.may_use(cube);
+        let condition = |text: &str| text.parse::<Condition>().unwrap();
+        assert!(may(Filter::default()) && may(Filter::default().keep(condition("intensity=1"))));
+        assert!(may(Filter::default().within([8.0; 3], [9.0; 3])));
+        assert!(!may(Filter::default().within([8.1, 0.0, 0.0], [9.0; 3])));
+        assert!(may(Filter::default().keep(condition("Z=..-1,8.."))));
+        assert!(!may(Filter::default().keep(condition("z=..-1,9.."))));
+        assert!(may(Filter::default().drop(condition("x=0..7.9,7.9..8"))));
+        assert!(!may(Filter::default().drop(condition("x=-1..9"))));
     }
 
     #[test]

@@ -4,21 +4,28 @@
 //! they are in the file: las's own `Point` would take a coordinate from its integer to a double and
 //! back, and drop reserved bits.
 
+mod columns;
+mod counts;
 mod fields;
 mod layout;
+mod nodes;
 mod pieces;
 mod placing;
 mod points;
-
 mod stream;
 mod summary;
 mod write;
 
+pub(crate) use counts::Counts;
 pub(crate) use fields::{Extra, base_length, extras, slots};
 pub(crate) use layout::layout;
+pub(crate) use nodes::cubes;
 pub(crate) use stream::stream;
 pub(crate) use summary::summary;
-pub(crate) use write::{describe_extras, write};
+pub(crate) use write::{
+    before_points, describe_extras, header_bytes, laid_out, move_extended, new_record,
+    record_length, write,
+};
 
 use crate::cloud::Cloud;
 use crate::coordinates::Coordinates;
@@ -203,7 +210,7 @@ pub(crate) fn transforms(raw: &las::raw::Header) -> [(f64, f64); 3] {
 }
 
 /// The stored integers of a point.
-fn integers(record: &[u8]) -> [i32; 3] {
+pub(crate) fn integers(record: &[u8]) -> [i32; 3] {
     [0, 4, 8]
         .map(|at| i32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]))
 }

@@ -22,6 +22,7 @@ mod cloud;
 mod column;
 mod conversion;
 mod coordinates;
+mod copc;
 mod crs;
 mod degrees;
 mod detect;
@@ -62,6 +63,7 @@ mod whole;
 pub use cloud::{Cloud, Field};
 pub use column::{Column, Scalar};
 pub use coordinates::Coordinates;
+pub use copc::Copc;
 pub use crs::Crs;
 use error::Fault;
 pub use error::{Error, Place};
@@ -74,7 +76,7 @@ pub use output::{
     check_output, write, write_arrays, write_bytes, write_indices, write_indices_in_blocks,
 };
 pub use scan::{Rows, Scan};
-pub use summary::Summary;
+pub use summary::{Octree, Summary};
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -185,6 +187,8 @@ pub struct WriteOptions {
     /// The step of the coordinates in LAS and LAZ. Unless set, it is that of the input, as far as 32
     /// bits reach.
     pub scale: Option<f64>,
+    /// Levels: LAZ becomes COPC. An output that is called `.copc.laz` needs them, unless the format is set.
+    pub copc: Option<Copc>,
 }
 
 impl WriteOptions {
@@ -211,6 +215,11 @@ impl WriteOptions {
     /// Sets the step of the coordinates in LAS and LAZ.
     pub fn scale(self, scale: impl Into<Option<f64>>) -> Self {
         Self { scale: scale.into(), ..self }
+    }
+
+    /// Sets the levels of COPC.
+    pub fn copc(self, copc: impl Into<Option<Copc>>) -> Self {
+        Self { copc: copc.into(), ..self }
     }
 }
 
@@ -240,6 +249,28 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Cloud, Error> {
     memory::require(&name, length)?;
     let bytes = load::whole(&mut file, length).map_err(fail)?;
     decode(Cow::Owned(bytes), &name, options)
+}
+
+/// As [`read`], for a filter: of a COPC file only those nodes are read that its boxes, and what it asks of x,
+/// y and z, can use rows of. Rows keep their numbers; those of other nodes have NaN for coordinates and
+/// 0 for all else. What a writer has to know of all rows (the corner of coordinates that become float32, the
+/// range of colors) it still finds, for which it reads the rest if it must.
+///
+/// # Errors
+/// As [`read`]; [`Error::Field`] if there is no field that the filter asks for.
+pub fn read_for(path: &Path, options: &ReadOptions, filter: &Filter) -> Result<Cloud, Error> {
+    if !filter.is_of_places() || !detect::is_copc(path, options) {
+        return read(path, options);
+    }
+    match Scan::open(path, options, None)?.within(filter)? {
+        Ok(Some(cloud)) => Ok(cloud),
+        Ok(None) => read(path, options),
+        Err(Fault { what, .. }) => {
+            let mut cloud = read(path, options)?;
+            cloud.warnings.push(format!("{what}, so all nodes were read"));
+            Ok(cloud)
+        }
+    }
 }
 
 /// What the header of a file tells without its points being read, however many there are; `None` for

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::format::{Format, writable};
 use crate::resolution::step_text;
 use crate::sink::{Sink, folder_of, put, put_by};
-use crate::{Cloud, TextStyle, WriteOptions, e57, las, npy, pcd, ply, raw, text};
+use crate::{Cloud, Copc, TextStyle, WriteOptions, copc, e57, las, npy, pcd, ply, raw, text};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -145,16 +145,24 @@ pub fn check_output(
 
 pub(crate) fn output_format(path: &Path, options: &WriteOptions) -> Result<Format, Error> {
     let format = options.format.or_else(|| Format::from_path(path));
+    let refuse = |what: String, fix: &str| {
+        Err(Error::Output { name: path.display().to_string(), what, fix: fix.to_owned() })
+    };
+    if options.copc.is_none() && options.format.is_none() && Copc::is_named(path) {
+        return refuse(
+            "COPC has levels, which come from a farthest-first order".into(),
+            "use 'farpoint order', or 'sample' with an exact algorithm; or leave out '.copc'",
+        );
+    }
+    if let Some(format) = format.filter(|format| options.copc.is_some() && *format != Format::Laz) {
+        return refuse(format!("COPC is LAZ, not {format}"), "give a name that ends in .copc.laz");
+    }
     let what = match format {
         Some(format) if format.can_write() => return Ok(format),
         Some(format) => format!("{format} is read, not written"),
         None => "the name does not tell a format".into(),
     };
-    Err(Error::Output {
-        name: path.display().to_string(),
-        what,
-        fix: format!("use one of {}", writable()),
-    })
+    refuse(what, &format!("use one of {}", writable()))
 }
 
 pub(crate) fn encode(
@@ -173,13 +181,20 @@ pub(crate) fn encode(
         Format::Ply => ply::write(cloud, rows, options, &mut warnings),
         Format::Pcd => pcd::write(cloud, rows, options, &mut warnings),
         Format::Las => las::write(cloud, rows, false, options, &mut warnings),
-        Format::Laz => las::write(cloud, rows, true, options, &mut warnings),
+        Format::Laz => match &options.copc {
+            Some(levels) => copc::write(cloud, rows, levels, options, &mut warnings),
+            None => las::write(cloud, rows, true, options, &mut warnings),
+        },
         Format::Npy => npy::write(cloud, rows, options, &mut warnings),
         Format::Npz => npy::write_packed(cloud, rows, options, &mut warnings),
         Format::E57 => e57::write(cloud, rows, options, &mut warnings),
         Format::Raw => raw::write(name, cloud, rows, &mut warnings),
         _ => text::write(cloud, rows, options.style, &mut warnings),
     };
+    if let Some(error) = cloud.unread.as_ref().and_then(|unread| unread.failed()) {
+        let fix = "read the whole file without a filter to see what is wrong with it".into();
+        return Err(Error::Output { name: name.to_owned(), what: error.to_string(), fix });
+    }
     let bytes = bytes.map_err(|fault| Error::Output {
         name: name.to_owned(),
         what: match fault.at {

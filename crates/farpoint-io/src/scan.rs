@@ -6,6 +6,7 @@ mod open;
 mod part;
 mod place;
 mod some;
+mod within;
 mod write;
 
 pub use part::Rows;

@@ -32,8 +32,24 @@ pub struct Summary {
     pub created: Option<String>,
     /// What GPS times count from: `week` or `adjusted standard`.
     pub gps_time: Option<&'static str>,
+    /// The octree of COPC.
+    pub octree: Option<Octree>,
     /// What reading the file would warn of, as far as the header tells.
     pub warnings: Vec<String>,
+}
+
+/// The octree of a COPC file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Octree {
+    /// How far from the points of the root others may be, as the file declares; half of it a level deeper.
+    pub spacing: f64,
+    /// How many levels there are.
+    pub levels: u32,
+    /// How many nodes with points.
+    pub nodes: usize,
+    /// As many points the largest of them holds.
+    pub largest: u64,
 }
 
 impl Summary {
@@ -51,6 +67,7 @@ impl Summary {
             system: None,
             created: None,
             gps_time: None,
+            octree: None,
             warnings: Vec::new(),
         }
     }

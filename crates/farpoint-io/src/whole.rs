@@ -1,7 +1,11 @@
-//! What writers ask of all rows of a cloud, kept where only some of them are in memory.
+//! What writers ask of all rows of a cloud, kept or found where only some of them are in memory.
 
 use crate::column::Column;
+use crate::error::Error;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::OnceLock;
 
 /// What all rows of a file tell.
 #[derive(Clone, Debug)]
@@ -12,6 +16,45 @@ pub(crate) struct Whole {
     pub(crate) single: bool,
     /// Values of each attribute by name, among which there is one of every kind.
     pub(crate) values: BTreeMap<String, Witnesses>,
+}
+
+/// Rows of a file that were not read because a filter uses none of them, for what a writer asks of all.
+pub(crate) struct Unread {
+    /// The rows that were read.
+    pub(crate) read: Vec<Range<usize>>,
+    /// How many such ranges the file has.
+    pub(crate) nodes: usize,
+    find: Box<Find>,
+    found: OnceLock<(Whole, Option<Error>)>,
+}
+
+type Find = dyn Fn() -> Result<Whole, Error> + Send + Sync;
+
+impl Unread {
+    pub(crate) fn new(read: Vec<Range<usize>>, nodes: usize, find: Box<Find>) -> Unread {
+        Unread { read, nodes, find, found: OnceLock::new() }
+    }
+
+    /// What all rows tell, for which they are read when it is asked for the first time; nothing where that
+    /// fails, which [`Unread::failed`] then tells.
+    pub(crate) fn whole(&self) -> &Whole {
+        let find = || match (self.find)() {
+            Ok(whole) => (whole, None),
+            Err(error) => (Whole::default(), Some(error)),
+        };
+        &self.found.get_or_init(find).0
+    }
+
+    /// Why the other rows could not be read.
+    pub(crate) fn failed(&self) -> Option<&Error> {
+        self.found.get().and_then(|(_, error)| error.as_ref())
+    }
+}
+
+impl fmt::Debug for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Unread(all but {} of {} nodes)", self.read.len(), self.nodes)
+    }
 }
 
 /// Values of a column that pass whatever test of a bound, of fractions or of NaN any of its values

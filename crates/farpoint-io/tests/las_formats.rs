@@ -1,7 +1,9 @@
 //! Every LAS point format comes back bit for bit, uncompressed and compressed, with its variable
 //! length records before and after the points.
 
-use farpoint_io::{Cloud, Column, Format, ReadOptions, WriteOptions, read_bytes, write_bytes};
+use farpoint_io::{
+    Cloud, Column, Copc, Format, ReadOptions, WriteOptions, read_bytes, write_bytes,
+};
 use std::io::Cursor;
 
 const POINTS: usize = 50;
@@ -122,6 +124,54 @@ fn an_added_column_is_described_after_bytes_that_are_not() {
             let last: Vec<&str> =
                 text.lines().skip(1).filter_map(|l| l.split(' ').next_back()).collect();
             assert_eq!(last, ["9", "4"], "format {format}");
+        }
+    }
+}
+
+/// Every point format becomes one that COPC has, with all that both have.
+#[test]
+fn copc_has_the_attributes_of_every_point_format() {
+    let rows: Vec<usize> = (0..POINTS).rev().collect();
+    let distances: Vec<f64> = (0..POINTS).map(|i| 1e9 / (i as f64)).collect();
+    let options = WriteOptions::default().format(Format::Laz).copc(Copc::new(distances));
+    for format in 0..=10u8 {
+        for version in versions(format) {
+            let (bytes, records) = las_file(format, version);
+            let cloud = open(&bytes);
+            let (copc, warnings) = write_bytes(&cloud, &rows, &options).unwrap();
+            let waves = warnings.iter().any(|warning| warning.contains("waveforms"));
+            assert_eq!(waves, matches!(format, 4 | 5 | 9 | 10), "{warnings:?}");
+            let wanted = [6, 6, 7, 7, 6, 7, 6, 7, 8, 6, 8][usize::from(format)];
+            assert_eq!(copc[104] & 0x3f, wanted);
+            for (text, there) in
+                [("before the points", true), ("after the points", version >= (1, 4))]
+            {
+                assert_eq!(copc.windows(text.len()).any(|w| w == text.as_bytes()), there);
+            }
+            // One node, whose points are in the order of the input.
+            let again = open(&copc);
+            assert_eq!(again.coordinates(), cloud.coordinates());
+            for field in cloud.fields() {
+                let (old, new) = (cloud.column(&field.name), again.column(&field.name));
+                let old = old.unwrap();
+                match field.name.as_str() {
+                    "scan_angle_rank" => {
+                        let angle = again.column("scan_angle").unwrap();
+                        for i in 0..POINTS {
+                            assert_eq!(angle.get(i), (old.get(i) / 0.006).round(), "{format}");
+                        }
+                    }
+                    name if name.starts_with("wave_") => assert_eq!(new, None),
+                    name => assert_eq!(new.as_ref(), Some(&old), "format {format}: {name}"),
+                }
+            }
+            // The bytes that nothing describes are behind all others.
+            let back = write(&again, &(0..POINTS).collect::<Vec<_>>(), Format::Las);
+            let length = usize::from(u16::from_le_bytes([back[105], back[106]]));
+            let start = u32::from_le_bytes(back[96..100].try_into().unwrap()) as usize;
+            for (new, old) in back[start..].chunks_exact(length).zip(&records) {
+                assert_eq!(new[length - 3..], old[old.len() - 3..]);
+            }
         }
     }
 }

@@ -42,4 +42,4 @@ mod write;
 
 pub use error::Error;
 pub use job::{Event, Job, Outputs, Sampled, Sizes};
-pub use run::{sample, sample_rows};
+pub use run::{sample, sample_rows, write_rows};

@@ -16,8 +16,8 @@ use crate::store::SpoolStore;
 use crate::survey::{Survey, survey};
 use crate::work::Work;
 use crate::write;
-use farpoint::Scalar;
-use farpoint_io::Scan;
+use farpoint::{Amount, Scalar};
+use farpoint_io::{Scan, WriteOptions};
 use farpoint_tiles::{Conductor, Entry, Key, Local, Mode, Plan, Tile, TileOptions};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -71,6 +71,41 @@ pub fn sample_rows(
 ) -> Result<Sampled, Error> {
     let shares = Shares::of(scan, job, rayon::current_num_threads())?;
     run(scan, job, shares, Some(&std::env::temp_dir()), Out::Each(each), observer)
+}
+
+/// Writes rows of a file that were chosen elsewhere, in their order and with all their attributes, with about so many
+/// bytes of memory: they are read in one pass, and sorted in a folder beside the output that is removed in any case.
+/// `going_on` is asked now and then, by any thread, and stops the work by `false`. Returns warnings.
+///
+/// # Errors
+/// If a row is not in the file, if that cannot be read, or the output not be written with this memory;
+/// [`Error::Stopped`]. The output is whole or not there.
+pub fn write_rows(
+    scan: &Scan,
+    rows: &[u64],
+    memory: u64,
+    (path, options): (&Path, &WriteOptions),
+    going_on: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<String>, Error> {
+    if let Some(&row) = rows.iter().find(|&&row| row >= scan.len()) {
+        let (name, what) =
+            (scan.name().to_owned(), format!("row {row} is asked for, it has {}", scan.len()));
+        return Err(Error::Input { name, what, fix: "choose rows of this very file".into() });
+    }
+    let job = Job::new(Amount::Count(rows.len()), memory);
+    let shares = Shares::of(scan, &job, rayon::current_num_threads())?;
+    let outputs = Outputs { points: Some((path, options)), indices: None };
+    write::check(scan, &job, &outputs, &shares)?;
+    let beside = path.parent().filter(|folder| *folder != Path::new(""));
+    let folder = Folder::take(None, beside.unwrap_or(Path::new(".")))?;
+    let work = Work { scan, job: &job, shares, folder };
+    let mut chosen = |each: &mut dyn FnMut(Key) -> Result<(), farpoint_tiles::Error>| {
+        rows.iter().try_for_each(|&row| each(Key::new(0.0f32, row)))
+    };
+    let stop = || if going_on() { Ok(()) } else { Err(Error::Stopped) };
+    let warnings = write::outputs(&work, &outputs, rows.len() as u64, &mut chosen, &stop);
+    work.folder.finish();
+    warnings
 }
 
 fn run(
@@ -193,7 +228,7 @@ impl Work<'_> {
         let mut warnings = Vec::new();
         match out {
             Out::Files(outputs) => {
-                warnings = write::outputs(self, outputs, outcome.samples, &mut chosen)?;
+                warnings = write::outputs(self, outputs, outcome.samples, &mut chosen, &|| Ok(()))?;
             }
             Out::Each(each) => chosen(&mut |key| {
                 each(key.index(), key.value::<T>().sqrt().to_f64());

@@ -12,6 +12,9 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// Asked now and then, by any thread: an error stops the work.
+pub(crate) type GoingOn<'a> = &'a (dyn Fn() -> Result<(), Error> + Sync);
+
 /// Bytes of a row and its place.
 const PAIR: usize = 2 * ROW;
 /// Extents of lists that are read once.
@@ -70,7 +73,7 @@ impl<'a> Rows<'a> {
         width: usize,
         memory: u64,
         threads: usize,
-        going_on: &(dyn Fn() -> Result<(), Error> + Sync),
+        going_on: GoingOn<'_>,
     ) -> Result<Records, Error> {
         let Rows { scan, groups, extents, count, .. } = self;
         let (file, _, runs) = extents.finish()?;

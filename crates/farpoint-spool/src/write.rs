@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::job::{Job, Outputs};
 use crate::memory::Shares;
-use crate::sort::Rows;
+use crate::sort::{GoingOn, Rows};
 use crate::work::Work;
 use farpoint_io::{Cloud, Scan, WriteOptions, write_indices_in_blocks};
 use farpoint_tiles::Key;
@@ -63,12 +63,13 @@ fn converted(scan: &Scan, count: u64, stride: usize, shares: &Shares) -> Result<
     })
 }
 
-/// Writes what was asked for; returns warnings.
+/// Writes what was asked for, unless `going_on` says before a part of it that it is to stop; returns warnings.
 pub(crate) fn outputs(
     work: &Work<'_>,
     outputs: &Outputs<'_>,
     count: u64,
     chosen: Chosen<'_>,
+    going_on: GoingOn<'_>,
 ) -> Result<Vec<String>, Error> {
     let path = work.folder.file("rows");
     list(&path, chosen)?;
@@ -102,14 +103,15 @@ pub(crate) fn outputs(
         some.into_iter().try_for_each(|row| rows.push(row))?;
     }
     let (readers, records) = (work.shares.readers, work.folder.file("records"));
-    let records = rows.fetch(&records, width, sorting, readers, &|| Ok(()))?;
+    let records = rows.fetch(&records, width, sorting, readers, going_on)?;
+    let one = |range| going_on().and_then(|()| records.range(range));
     if blocks {
         let counts = (count, records.ranges(), readers);
-        return work.scan.write_blocks(to, options, counts, |range| records.range(range));
+        return work.scan.write_blocks(to, options, counts, one);
     }
     let mut range = 0;
     let mut next = || {
-        let found = (range < records.ranges()).then(|| records.range(range)).transpose()?;
+        let found = (range < records.ranges()).then(|| one(range)).transpose()?;
         range += 1;
         Ok::<_, Error>(found)
     };

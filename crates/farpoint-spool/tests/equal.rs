@@ -5,8 +5,9 @@ use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, ReadOptions, Scan, WriteOptions, read, write,
     write_indices,
 };
-use farpoint_spool::{Error, Event, Job, Outputs, Sampled, sample, sample_rows};
+use farpoint_spool::{Error, Event, Job, Outputs, Sampled, sample, sample_rows, write_rows};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MEMORY: u64 = 128 << 20;
 
@@ -185,6 +186,46 @@ fn rows_without_files() {
     assert!(rows == truth.indices);
     let expected = truth.squared_distances.iter().map(|d| f64::from(d.sqrt()));
     assert!(expected.eq(distances));
+}
+
+#[test]
+fn rows_that_were_chosen_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = WriteOptions::default();
+    let truth = folder.path().join("truth");
+    std::fs::create_dir(&truth).unwrap();
+    for name in ["a.laz", "a.ply", "a.npy", "a.csv"] {
+        let path = save(folder.path(), name, &room(9_000, false), &options);
+        let cloud = read(&path, &ReadOptions::default()).unwrap();
+        let scan = Scan::open(&path, &ReadOptions::default(), Some(1)).unwrap();
+        let finite = |row: &usize| cloud.coordinates().get(*row).iter().all(|x| x.is_finite());
+        // In any order, one of them twice.
+        let rows = (0..4_000).chain([5]).map(|k| k * 7_919 % cloud.len());
+        let rows: Vec<usize> = rows.filter(finite).collect();
+        let asked: Vec<u64> = rows.iter().map(|&row| row as u64).collect();
+        for to in ["o.ply", "o.laz", "o.npy", "o.csv"] {
+            let (out, expected) = (folder.path().join(to), truth.join(to));
+            let warnings = write(&expected, &cloud, &rows, &options).unwrap();
+            let questions = AtomicUsize::new(0);
+            let write = |rows: &[u64], most: usize| {
+                questions.store(0, Ordering::Relaxed);
+                let on = || questions.fetch_add(1, Ordering::Relaxed) < most;
+                write_rows(&scan, rows, MEMORY, (&out, &options), &on)
+            };
+            assert_eq!(write(&asked, usize::MAX).unwrap(), warnings, "{name} to {to}");
+            assert!(std::fs::read(&out).unwrap() == std::fs::read(&expected).unwrap());
+            std::fs::remove_file(&out).unwrap();
+            for most in 0..questions.load(Ordering::Relaxed) {
+                assert!(matches!(write(&asked, most), Err(Error::Stopped)), "{name} to {to}");
+            }
+            let error = write(&[0, cloud.len() as u64], usize::MAX).unwrap_err().to_string();
+            assert!(error.contains(&format!("row {} is asked for", cloud.len())), "{error}");
+            // No output, and nothing beside it.
+            let left = std::fs::read_dir(folder.path()).unwrap();
+            let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            assert!(left.into_iter().all(|name| name.starts_with("a.") || name == "truth"));
+        }
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ __all__ = [
     "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "random_word", "random_start",
     "sample_ragged", "cuda_sample", "CudaSample", "cuda_check", "cuda_scratch_bytes", "cuda_obstacle",
     "cuda_devices", "cuda_warm_up", "Conductor", "Tile",
-    "File", "FileBatch", "FileWorker", "read", "read_bytes", "restore", "from_points", "Imported",
+    "File", "FileBatch", "FileWorker", "write_rows", "read", "read_bytes", "restore", "from_points", "Imported",
     "DeviceArray",
     "match_clouds", "match_backward", "cuda_match", "cuda_match_backward",
     "cuda_match_scratch_bytes", "chamfer_clouds", "chamfer_backward", "CudaChamfer", "CudaNearest", "cuda_device_of",
@@ -137,7 +137,12 @@ def read_bytes(
     bytes: bytes, name: str, format: str | None, columns: int | None, xyz: Sequence[str] | None
 ) -> File: ...
 def restore(
-    bytes: bytes, format: str, description: str, warnings: list[str], xyz: Sequence[str] | None
+    bytes: bytes,
+    format: str,
+    description: str,
+    warnings: list[str],
+    columns: int | None,
+    xyz: Sequence[str] | None,
 ) -> File: ...
 def from_points(points: NDArray[Any]) -> File: ...
 
@@ -163,7 +168,8 @@ class File:
     def dump(
         self, rows: NDArray[np.int64] | None
     ) -> tuple[
-        tuple[bytes, str, str, list[str], list[str] | None], list[tuple[str, NDArray[Any]]]
+        tuple[bytes, str, str, list[str], int | None, list[str] | None],
+        list[tuple[str, NDArray[Any]]],
     ]: ...
     def npy(self, rows: NDArray[np.int64] | None) -> bytes: ...
 
@@ -200,6 +206,15 @@ class FileWorker:
         spool: str | os.PathLike[str] | None,
         resume: bool,
     ) -> str: ...
+
+def write_rows(
+    paths: Sequence[str | os.PathLike[str]],
+    rows: NDArray[np.int64],
+    output: str | os.PathLike[str],
+    memory: int,
+    reading: tuple[str | None, int | None, Sequence[str] | None],
+    writing: tuple[str | None, str | None, str | None, float | None],
+) -> list[str]: ...
 
 @final
 class FileBatch:

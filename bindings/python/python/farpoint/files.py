@@ -39,8 +39,8 @@ class Cloud:
 
     def __reduce__(self) -> Any:
         # Only these rows go along, with all their attributes.
-        (content, format, description, warnings, xyz), added = self._file.dump(self._rows)
-        return _restored, (content, format, description, warnings, added, xyz)
+        (content, format, description, warnings, columns, xyz), added = self._file.dump(self._rows)
+        return _restored, (content, format, description, warnings, added, columns, xyz)
 
     def __copy__(self) -> Cloud:
         return Cloud(self._file, self._rows)
@@ -163,10 +163,10 @@ class Cloud:
 
 def _restored(
     content: bytes, format: str, description: str, warnings: list[str],
-    added: list[tuple[str, np.ndarray]], xyz: Sequence[str] | None = None,
+    added: list[tuple[str, np.ndarray]], columns: int | None = None, xyz: Sequence[str] | None = None,
 ) -> Cloud:
     """A cloud from what ``pickle`` kept."""
-    file = _native.restore(content, format, description, warnings, xyz)
+    file = _native.restore(content, format, description, warnings, columns, xyz)
     for name, values in added:
         file = file.with_column(name, values)
     return Cloud(file)

@@ -7,7 +7,7 @@ use crate::given::{list, optional};
 use crate::handle::{free, give, read};
 use crate::options::farpoint_run_options;
 use crate::points::farpoint_points;
-use crate::run::{Either, Number, Precision, Run, of_either, on_place};
+use crate::run::{Either, Number, Precision, Run, in_its_precision, of_either, on_place};
 use crate::status::{Failure, invalid};
 use farpoint::{Chamfer, Device, Gradients, Neighbors, RawPoints, Searcher, WithinBall};
 use std::borrow::Cow;
@@ -173,11 +173,9 @@ impl<'a> Clouds<'a> {
     ///
     /// # Safety
     /// As `farpoint_points::read`.
-    unsafe fn read<T: Number>(
-        &self,
-        of_found: Precision,
-    ) -> Result<[RawPoints<'a, T>; 2], Failure> {
+    unsafe fn read<T: Number>(&self) -> Result<[RawPoints<'a, T>; 2], Failure> {
         let [a, b] = self.clouds;
+        let of_found = Precision::of_type::<T>();
         of_found.expect(a.precision()?, "the first cloud")?;
         of_found.expect(b.precision()?, "the second cloud")?;
         // SAFETY: by this function's contract.
@@ -223,14 +221,13 @@ unsafe fn chamfer(
     /// # Safety
     /// As `farpoint_chamfer_backward`.
     unsafe fn of<T: Number>(
-        precision: Precision,
         found: &Chamfer<T>,
         given: &Clouds<'_>,
         [grad_a, grad_b]: [*const c_void; 2],
     ) -> Result<Gradients<T>, Failure> {
         // SAFETY: by this function's contract: a number for each row.
         let ([a, b], grad_a, grad_b) = unsafe {
-            let clouds = given.read::<T>(precision)?;
+            let clouds = given.read::<T>()?;
             let grad_a = numbers(grad_a, found.a_to_b.len(), "grad_a")?;
             (clouds, grad_a, numbers(grad_b, found.b_to_a.len(), "grad_b")?)
         };
@@ -240,14 +237,7 @@ unsafe fn chamfer(
     // SAFETY: by this function's contract.
     let gradients = unsafe {
         let given = Clouds::new(clouds, options)?;
-        match found(result)?.found() {
-            Either::Single(found) => {
-                Either::Single(of(Precision::Single, found, &given, gradients)?)
-            }
-            Either::Double(found) => {
-                Either::Double(of(Precision::Double, found, &given, gradients)?)
-            }
-        }
+        in_its_precision!(found(result)?.found(), found => of(found, &given, gradients)?)
     };
     Ok(farpoint_gradients_result { gradients })
 }
@@ -263,29 +253,20 @@ unsafe fn search(
     /// # Safety
     /// As `farpoint_search_backward`.
     unsafe fn of<T: Number>(
-        precision: Precision,
         found: &Neighbors<T>,
         given: &Clouds<'_>,
         gradients: *const c_void,
     ) -> Result<Gradients<T>, Failure> {
         // SAFETY: by this function's contract: a number for each neighbor.
-        let ([x, y], gradients) = unsafe {
-            (given.read::<T>(precision)?, numbers(gradients, found.all_indices.len(), "grad")?)
-        };
+        let ([x, y], gradients) =
+            unsafe { (given.read::<T>()?, numbers(gradients, found.all_indices.len(), "grad")?) };
         let cpu = given.run.cpu("gradients of several neighbors are computed")?;
         Ok(Searcher::nearest(1).on(&cpu).search_backward(found, &x, &y, &gradients)?)
     }
     // SAFETY: by this function's contract.
     let gradients = unsafe {
         let given = Clouds::new(clouds, options)?;
-        match &found(result)?.found {
-            Either::Single(found) => {
-                Either::Single(of(Precision::Single, found, &given, gradients)?)
-            }
-            Either::Double(found) => {
-                Either::Double(of(Precision::Double, found, &given, gradients)?)
-            }
-        }
+        in_its_precision!(&found(result)?.found, found => of(found, &given, gradients)?)
     };
     Ok(farpoint_gradients_result { gradients })
 }
@@ -301,29 +282,20 @@ unsafe fn within(
     /// # Safety
     /// As `farpoint_within_backward`.
     unsafe fn of<T: Number>(
-        precision: Precision,
         found: &WithinBall<T>,
         given: &Clouds<'_>,
         gradients: *const c_void,
     ) -> Result<Gradients<T>, Failure> {
         // SAFETY: by this function's contract: a number for each neighbor.
-        let ([x, y], gradients) = unsafe {
-            (given.read::<T>(precision)?, numbers(gradients, found.indices.len(), "grad")?)
-        };
+        let ([x, y], gradients) =
+            unsafe { (given.read::<T>()?, numbers(gradients, found.indices.len(), "grad")?) };
         let cpu = given.run.cpu("gradients of several neighbors are computed")?;
         Ok(Searcher::nearest(1).on(&cpu).within_backward(found, &x, &y, &gradients)?)
     }
     // SAFETY: by this function's contract.
     let gradients = unsafe {
         let given = Clouds::new(clouds, options)?;
-        match &found(result)?.found {
-            Either::Single(found) => {
-                Either::Single(of(Precision::Single, found, &given, gradients)?)
-            }
-            Either::Double(found) => {
-                Either::Double(of(Precision::Double, found, &given, gradients)?)
-            }
-        }
+        in_its_precision!(&found(result)?.found, found => of(found, &given, gradients)?)
     };
     Ok(farpoint_gradients_result { gradients })
 }

@@ -1,10 +1,11 @@
 //! What is read and written, and how: the options that several commands share.
 
-use super::Length;
-use farpoint_io::{Encoding, Error, Format, Precision, ReadOptions, TextStyle, WriteOptions};
-use std::fmt;
+use super::{Count, Length};
+use anyhow::{Context, Result, ensure};
+use farpoint_io::{Copc, Encoding, Error, Format, Precision, ReadOptions, TextStyle, WriteOptions};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{fmt, fs};
 
 /// How files are read.
 #[derive(Debug, Clone, clap::Args)]
@@ -88,7 +89,7 @@ pub(crate) struct Rows {
 #[command(next_help_heading = "Output")]
 pub(crate) struct Writing {
     /// Format of the points written, if not by the output's name: ply, pcd, las, laz, e57, npy,
-    /// npz, bin, xyz, csv or pts; for ply with :ascii, :binary or :binary-big-endian, for pcd with :ascii, :binary or
+    /// npz, bin, xyz, csv, pts, or copc (order, and sample with an exact algorithm); for ply with :ascii, :binary or :binary-big-endian, for pcd with :ascii, :binary or
     /// :compressed.
     #[arg(long, visible_alias = "to", value_name = "FORMAT[:ENCODING]")]
     format: Option<OutputFormat>,
@@ -100,9 +101,47 @@ pub(crate) struct Writing {
     /// fine as its numbers are].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) scale: Option<Length>,
+    /// COPC (.copc.laz): points a node may hold, 100 to 10M [default: 65,535].
+    #[arg(long, value_name = "N")]
+    node_points: Option<Count>,
+    /// COPC: the coordinate system, as a file of well-known text [default: that of the input].
+    #[arg(long, value_name = "FILE")]
+    crs_wkt: Option<PathBuf>,
 }
 
 impl Writing {
+    /// Whether COPC is asked for, by the format or by the name of the output.
+    pub(crate) fn is_copc(&self, path: &Path) -> bool {
+        self.format.as_ref().map_or_else(|| Copc::is_named(path), |format| format.copc)
+    }
+
+    /// How levels are made, without the distances that they are made of; `None` where nothing about COPC
+    /// is asked for.
+    pub(crate) fn levels(&self) -> Result<Option<Copc>> {
+        let asked = self.format.as_ref().is_some_and(|format| format.copc);
+        if !asked && self.node_points.is_none() && self.crs_wkt.is_none() {
+            return Ok(None);
+        }
+        let wkt = self.crs_wkt.as_deref().map(|path| {
+            let text = fs::read_to_string(path);
+            text.with_context(|| format!("--crs-wkt {}: cannot be read", path.display()))
+        });
+        let levels =
+            Copc::new([]).node_points(self.node_points.map(|count| count.0)).wkt(wkt.transpose()?);
+        if let Some((what, fix)) = levels.wrong() {
+            let option = if self.node_points.is_some() { "--node-points" } else { "--crs-wkt" };
+            ensure!(false, "{option}: {what}; {fix}");
+        }
+        Ok(Some(levels))
+    }
+
+    /// The option about COPC that was given, if any.
+    pub(crate) fn of_copc(&self) -> Option<&'static str> {
+        let options =
+            [(self.node_points.is_some(), "--node-points"), (self.crs_wkt.is_some(), "--crs-wkt")];
+        options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
     /// The options, `scale` in the unit of the file.
     pub(crate) fn options(&self, scale: Option<f64>) -> WriteOptions {
         let format = self.format.as_ref();
@@ -121,7 +160,8 @@ impl Writing {
             (self.precision.is_some(), "--precision"),
             (self.scale.is_some(), "--scale"),
         ];
-        options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+        let given = options.into_iter().find(|(given, _)| *given).map(|(_, name)| name);
+        given.or_else(|| self.of_copc())
     }
 
     /// The usual extension of the format that was asked for.
@@ -195,6 +235,8 @@ struct OutputFormat {
     format: Format,
     encoding: Option<Encoding>,
     style: Option<TextStyle>,
+    /// Whether it is LAZ with the levels of COPC.
+    copc: bool,
     /// What file names end in.
     extension: String,
 }
@@ -224,20 +266,23 @@ impl FromStr for OutputFormat {
             Some((name, encoding)) => (name, Some(encoding)),
             None => (text, None),
         };
-        let format = name.parse().ok().filter(|format: &Format| format.can_write());
+        let copc = ["copc", "copc.laz"].iter().any(|known| name.eq_ignore_ascii_case(known));
+        let format = if copc { Some(Format::Laz) } else { name.parse().ok() };
+        let format = format.filter(|format: &Format| format.can_write());
         let format = format.ok_or_else(|| {
-            format!("formats written: {}", extensions(|format| format.can_write()))
+            format!("formats written: {}, copc", extensions(|format| format.can_write()))
         })?;
         let encoding = encoding.map(|encoding| encoding_of(format, encoding)).transpose()?;
         let extension =
             match format.extensions().iter().find(|known| name.eq_ignore_ascii_case(known)) {
                 Some(extension) => *extension,
+                None if copc => "copc.laz",
                 None => format.extensions()[0],
             };
         // A text named by an extension has that layout; by 'text', that of the output's name.
         let style = (format == Format::Text && !name.eq_ignore_ascii_case(format.name()))
             .then(|| TextStyle::of(Path::new(&format!("output.{extension}"))));
-        Ok(Self { format, encoding, style, extension: extension.to_owned() })
+        Ok(Self { format, encoding, style, copc, extension: extension.to_owned() })
     }
 }
 
@@ -321,6 +366,9 @@ mod tests {
         assert_eq!((csv.format, csv.style), (Format::Text, Some(TextStyle::Csv)));
         assert_eq!(parsed("pts").unwrap().style, Some(TextStyle::Pts));
         assert_eq!(parsed("text").unwrap().style, None);
+        let copc = parsed("copc").unwrap();
+        assert_eq!((copc.format, copc.copc, &*copc.extension), (Format::Laz, true, "copc.laz"));
+        assert!(!parsed("laz").unwrap().copc);
         assert_eq!(parsed("xyz").unwrap().extension, "xyz");
         assert!(parsed("ptx").unwrap_err().starts_with("formats written: ply, pcd"));
         assert!(parsed("las:ascii").unwrap_err().contains("leave out ':ascii'"));

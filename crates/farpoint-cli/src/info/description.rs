@@ -2,7 +2,7 @@
 
 use super::facts::{Attributes, Counts, Rows, class_name};
 use crate::output::{self, count};
-use farpoint_io::{Crs, Field, Format, Summary};
+use farpoint_io::{Crs, Field, Format, Octree, Summary};
 use serde_json::{Map, Value, json};
 
 /// All that is known.
@@ -21,6 +21,7 @@ pub(super) struct Description {
     pub(super) system: Option<String>,
     pub(super) created: Option<String>,
     pub(super) gps_time: Option<&'static str>,
+    pub(super) octree: Option<Octree>,
     /// `None` if the points were not read.
     pub(super) rows: Option<Rows>,
     pub(super) attributes: Attributes,
@@ -43,6 +44,7 @@ impl Description {
             system: None,
             created: None,
             gps_time: None,
+            octree: None,
             rows: None,
             attributes: Attributes::default(),
         }
@@ -73,6 +75,7 @@ impl Description {
             system: summary.system,
             created: summary.created,
             gps_time: summary.gps_time,
+            octree: summary.octree,
             ..self
         }
     }
@@ -112,6 +115,12 @@ impl Description {
             "system": self.system,
             "created": self.created,
             "gps_time": self.gps_time,
+            "copc": self.octree.map(|octree| json!({
+                "spacing": octree.spacing,
+                "levels": octree.levels,
+                "nodes": octree.nodes,
+                "largest_node": octree.largest,
+            })),
             "points_read": rows.is_some(),
             "not_finite": rows.map(|rows| rows.not_finite),
             "zeros": rows.map(|rows| rows.zeros),
@@ -144,6 +153,7 @@ impl Description {
         given("system", self.system.clone());
         given("created", self.created.clone());
         given("GPS time", self.gps_time.map(str::to_owned));
+        given("COPC", self.octree.map(octree));
         self.counted(&mut rows);
         rows.iter().map(|(name, value)| format!("{name:<13}  {value}\n")).collect()
     }
@@ -204,6 +214,17 @@ fn crs(crs: &Crs) -> String {
         Some(meters) => format!("{}, units of {} m", crs.name, output::number(meters)),
         None => crs.name.clone(),
     }
+}
+
+/// Levels, nodes and the spacing of the root.
+fn octree(octree: Octree) -> String {
+    format!(
+        "{} levels, {} nodes of up to {} points, spacing {} at the root",
+        octree.levels,
+        count(octree.nodes as u64),
+        count(octree.largest),
+        output::number(octree.spacing)
+    )
 }
 
 fn object(counts: &Counts) -> Value {

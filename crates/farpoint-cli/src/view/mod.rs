@@ -31,7 +31,7 @@ const LARGE: usize = 50 << 20;
 pub(crate) fn run(args: &args::View) -> Result<()> {
     check::view(args)?;
     let (path, name) = (&args.input.input, input::name(&args.input.input));
-    let (cloud, read) = input::read(path, &args.input.reading.options())?;
+    let (cloud, read) = input::read_for(path, &args.input.reading.options(), &args.filters)?;
     let points = input::choose(&cloud, path, args.input.rows, &args.filters)?;
     let points = selection::among(points, &args.run.selection)?;
     let start = job::start(&points, &args.run, args.input.rows.drop_zeros)?;

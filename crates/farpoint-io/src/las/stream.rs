@@ -1,6 +1,9 @@
 //! Writing LAS and LAZ a block of records at a time: the same bytes as all at once.
 
-use super::write::{Counts, before_points, describe_kept, header_bytes, move_extended, prepare};
+use super::counts::Counts;
+use super::write::{
+    before_points, describe_kept, header_bytes, move_extended, prepare, warn_of_octree,
+};
 use crate::error::Fault;
 use crate::header::LasHeader;
 use crate::layout::Blocks;
@@ -18,7 +21,8 @@ pub(crate) fn stream(
     warnings: &mut Vec<String>,
 ) -> Result<(), Fault> {
     let mut header = header.clone();
-    describe_kept(&mut header, &[], warnings)?;
+    warn_of_octree(&header, warnings);
+    describe_kept(&mut header, &[])?;
     let laz = prepare(&mut header, compress)?;
     let mut counts = Counts::new(&header);
     file.write_all(&before_points(&header)?).map_err(unwritten)?;

@@ -1,7 +1,8 @@
 //! The header of a LAS or LAZ file, without its points.
 
 use super::fields::slots;
-use super::{described, head, point_count, transforms, warn_of_copc};
+use super::nodes::octree;
+use super::{described, head, point_count, transforms};
 use crate::cloud::Field;
 use crate::crs::Crs;
 use crate::error::Fault;
@@ -9,6 +10,7 @@ use crate::format::Format;
 use crate::header::{LasHeader, Record};
 use crate::summary::Summary;
 use las::raw::Header as Raw;
+use std::cell::RefCell;
 use std::io::{Read, Seek, SeekFrom};
 
 /// Bytes of the longest header.
@@ -40,7 +42,12 @@ pub(crate) fn summary<R: Read + Seek>(file: &mut R, length: u64) -> Result<Summa
     let format = if compressed { Format::Laz } else { Format::Las };
     let mut summary = Summary::new(format, described(&header, format), count);
     summary.fields = slots.iter().map(Field::from).collect();
-    warn_of_copc(&header, &mut summary.warnings);
+    let read = RefCell::new(file);
+    let read = |at: u64, bytes: usize| part(&mut *read.borrow_mut(), at, bytes as u64);
+    match octree(&read, length, &header) {
+        Ok(octree) => summary.octree = octree,
+        Err(fault) => summary.warnings.push(format!("the octree of COPC: {}", fault.what)),
+    }
     tell(&header, &mut summary);
     Ok(summary)
 }

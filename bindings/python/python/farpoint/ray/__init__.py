@@ -2,5 +2,6 @@
 
 from .cloud import sample
 from .files import sample_files
+from .result import CloudSample
 
-__all__ = ["sample", "sample_files"]
+__all__ = ["CloudSample", "sample", "sample_files"]

@@ -13,6 +13,7 @@ from .. import _native
 from ._actor import FilePart, FilesPart, Layout, TileParts, stamp
 from ._blocks import points_of
 from ._cut import Looked, Planes, cut, cut_to_one, look, planes_through, tile_of
+from .result import Files
 
 __all__ = ["CutSource", "FileSource", "Source", "Start", "Workers", "array_source", "dataset_source"]
 
@@ -33,6 +34,12 @@ class Start(NamedTuple):
 class Workers(Protocol):
     """Calls of tiles."""
 
+    def wait(self, objects: Sequence[Any], several: int) -> None:
+        """Waits until so many of these objects of Ray are made. An error if none is for too long."""
+
+    def get(self, objects: Sequence[Any]) -> list[Any]:
+        """These objects of Ray. An error if none comes for too long."""
+
     def ask(self, calls: list[tuple[int, str, tuple[Any, ...]]]) -> list[Any]:
         """Calls methods of tiles, each until it is answered: tile, method, arguments."""
 
@@ -47,6 +54,9 @@ class Source(Protocol):
     @property
     def files(self) -> Sequence[FilesPart | None]:
         """The files that each tile reads, or None."""
+
+    #: The files, if it is of files: their rows can be written.
+    read_again: Files | None
 
     def open(self, workers: Workers, skip_bad: bool) -> None:
         """Looks at the points."""
@@ -66,6 +76,8 @@ class Source(Protocol):
 class CutSource:
     """Pieces of a cloud, which are cut by space: objects of Ray with rows that follow each other. Tasks do it; what
     is lost with a machine, Ray makes again."""
+
+    read_again: Files | None = None
 
     def __init__(
         self, kind: str, pieces: Sequence[Any], columns: Sequence[str] | None, tiles: int, rows: int,
@@ -97,7 +109,7 @@ class CutSource:
     def open(self, workers: Workers, skip_bad: bool) -> None:
         tiles = len(self.files)
         shared = (self._columns, len(self._pieces), tiles)
-        self._looked = self._ray.get(self._tasks(look, 1, [(piece, *shared) for piece in self._pieces]))
+        self._looked = workers.get(self._tasks(workers, look, 1, [(piece, *shared) for piece in self._pieces]))
         self._offsets = np.cumsum([0] + [piece.rows for piece in self._looked]).tolist()
         self._check(skip_bad)
         self.double = any(piece.double for piece in self._looked)
@@ -110,7 +122,7 @@ class CutSource:
             (piece, self._columns, offset, self.double, self._planes, tiles)
             for piece, offset in zip(self._pieces, self._offsets, strict=False)
         ]
-        parts = self._tasks(cut if tiles > 1 else cut_to_one, tiles, calls)
+        parts = self._tasks(workers, cut if tiles > 1 else cut_to_one, tiles, calls)
         parts = parts if tiles > 1 else [[part] for part in parts]
         self.told = [TileParts([piece[tile] for piece in parts]) for tile in range(tiles)]
 
@@ -124,11 +136,11 @@ class CutSource:
             count = sum(self._looked[k].rows - self._looked[k].usable for k in bad)
             raise ValueError(_bad_rows(first, count, self._offsets[-1]))
 
-    def _tasks(self, work: Any, several: int, calls: list[tuple[Any, ...]]) -> list[Any]:
+    def _tasks(self, workers: Workers, work: Any, several: int, calls: list[tuple[Any, ...]]) -> list[Any]:
         """Starts tasks, only so many at a time: they ask for no cores, which the actors have. Each has one result or
         several, as objects of Ray."""
         if self._here:
-            made = [work(self._ray.get(piece), *arguments) for piece, *arguments in calls]
+            made = [work(workers.get([piece])[0], *arguments) for piece, *arguments in calls]
             return [[self._ray.put(each) for each in one] if several > 1 else self._ray.put(one) for one in made]
         remote = self._ray.remote(num_cpus=0, num_returns=several, scheduling_strategy="SPREAD")(work)
         room = max(len(self.files), int(self._ray.cluster_resources().get("CPU", 1)))
@@ -136,7 +148,7 @@ class CutSource:
         for call in calls:
             if len(started) >= room:
                 first = [made[0] if several > 1 else made for made in started]
-                self._ray.wait(first, num_returns=len(started) - room + 1, fetch_local=False)
+                workers.wait(first, len(started) - room + 1)
             started.append(remote.remote(*call))
         return started
 
@@ -145,23 +157,23 @@ class CutSource:
         if usable == 0:
             return []
         if rows is None:
-            rows = [self._usable_row(0 if seed is None else _native.random_start(seed, usable))]
-        return [self._start(row) for row in rows]
+            rows = [self._usable_row(workers, 0 if seed is None else _native.random_start(seed, usable))]
+        return [self._start(workers, row) for row in rows]
 
-    def _points(self, piece: int) -> NDArray[Any]:
-        return points_of(self._ray.get(self._pieces[piece]), self._columns)
+    def _points(self, workers: Workers, piece: int) -> NDArray[Any]:
+        return points_of(workers.get([self._pieces[piece]])[0], self._columns)
 
-    def _usable_row(self, number: int) -> int:
+    def _usable_row(self, workers: Workers, number: int) -> int:
         """The row of the usable point with this number."""
         piece, number = _place([piece.usable for piece in self._looked], number)
         if self._looked[piece].bad is not None:
-            number = int(np.flatnonzero(np.isfinite(self._points(piece)).all(axis=1))[number])
+            number = int(np.flatnonzero(np.isfinite(self._points(workers, piece)).all(axis=1))[number])
         return self._offsets[piece] + number
 
-    def _start(self, row: int) -> Start:
+    def _start(self, workers: Workers, row: int) -> Start:
         _check_row(row, self._offsets[-1])
         piece, number = _place([piece.rows for piece in self._looked], row)
-        at = self._points(piece)[number]
+        at = self._points(workers, piece)[number]
         if not np.isfinite(at).all():
             raise ValueError(_bad_start(row))
         place = _three(at)
@@ -206,6 +218,7 @@ class FileSource:
     def __init__(self, paths: list[str], tiles: int, options: dict[str, Any]) -> None:
         paths = [os.path.abspath(path) for path in paths]
         stamps = [stamp(path) for path in paths]
+        self.read_again: Files | None = Files(paths, stamps, **options)
         self.identity: list[Any] = ["files", list(zip(paths, stamps, strict=True)), options]
         groups = _grouped([size for size, _ in stamps], tiles)
         self.files: Sequence[FilesPart | None] = [

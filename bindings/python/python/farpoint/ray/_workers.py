@@ -68,6 +68,24 @@ class Actors:
                 return answers
         raise RuntimeError(f"{last}; that was {TRIES} times in a row")
 
+    def wait(self, objects: Sequence[Any], several: int) -> None:
+        """Waits until so many of these objects of Ray are made. An error if none is within the time limit."""
+        left = list(objects)
+        while several > 0:
+            made, left = self._ray.wait(left, num_returns=several, timeout=self._limit, fetch_local=False)
+            several -= len(made)
+            if not made:
+                raise TimeoutError(
+                    f"{len(left)} of {len(objects)} parts of the cloud were given up after {self._limit:g} s, "
+                    "the time limit: the tasks that make them have not ended"
+                )
+
+    def get(self, objects: Sequence[Any]) -> list[Any]:
+        """These objects of Ray. An error if none comes within the time limit."""
+        self.wait(objects, len(objects))
+        found: list[Any] = self._ray.get(list(objects), timeout=self._limit)
+        return found
+
     def _call(self, calls: list[tuple[int, str, tuple[Any, ...]]]) -> list[tuple[Any, str | None]]:
         """Makes calls side by side: an answer each, or why there is none. Actors that ended are back then."""
         if not calls:

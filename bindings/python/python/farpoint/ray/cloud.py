@@ -13,12 +13,12 @@ import numpy as np
 from .. import _arguments, _native, _progress
 from .._arrays import whole_numbers
 from ..many_files import positive
-from ..sampling import Sample
 from . import _workers
 from ._actor import TileSettings
 from ._log import DRIVER, check_driver
 from ._sources import FileSource, Source, Start, array_source, dataset_source
 from ._storage import KEPT, Keeper, Storage, open_storage
+from .result import CloudSample
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def sample(
     columns: int | None = None,
     xyz: Sequence[str | int] | None = None,
     progress: bool = False,
-) -> Sample[NDArray[Any]]:
+) -> CloudSample:
     """Choose points of one cloud by farthest point sampling on a cluster of Ray.
 
     The cloud is cut into tiles, each held by an actor. The result is that of ``farpoint.sample``, index for
@@ -80,7 +80,8 @@ def sample(
         What actors have decided is kept there, and after each band where the run is: the same call goes on
         where an earlier one was stopped. Unless set, it is kept in memory while this call lasts.
     time_limit : float, optional
-        Seconds to wait for an actor: for one answer, and for its restart.
+        Seconds to wait for an actor: for one answer, and for its restart; and for the next task that cuts
+        points. A data set is computed before, without a limit.
     format, columns, xyz : optional
         As in ``farpoint.read``; ``xyz`` also names columns of a data set.
     progress : bool, optional
@@ -88,9 +89,10 @@ def sample(
 
     Returns
     -------
-    Sample
+    CloudSample
         Rows in order of choice (of a list of files, those of one after another), selection distances and
-        covering radius, as of ``farpoint.sample(..., return_distances=True)``.
+        covering radius, as of ``farpoint.sample(..., return_distances=True)``. The rows of files are written with
+        all their attributes by its ``write("thin.laz")``.
 
     Raises
     ------
@@ -99,13 +101,14 @@ def sample(
     ValueError, TypeError
         As ``farpoint.sample``; the log is that of another run.
     TimeoutError
-        An actor has not answered or has not come back in time; the text has its name.
+        An actor has not answered or has not come back in time, and the text has its name; or tasks have not.
     RuntimeError
         An actor has failed, or ends whenever it is asked; another driver has taken over the log.
 
     Notes
     -----
-    One driver at a time has a log; a second one takes it over, and the first one stops with an error.
+    An actor holds its tile in memory, about 24 bytes a point (float64: 40), and twice the points' bytes while it
+    reads them. One driver at a time has a log; a second one takes it over, and the first one stops with an error.
     The method and its proof are in docs/scale.md.
     """
     import ray
@@ -219,7 +222,7 @@ class _Run:
 
     def sample(
         self, amount: tuple[int | None, float | None, float | None], starts: list[Start], tell: Any
-    ) -> Sample[NDArray[Any]]:
+    ) -> CloudSample:
         """Samples to the end, with a manifest after each band."""
         self.actors.prepare(self._source.told)
         conductor = _native.Conductor(
@@ -235,7 +238,9 @@ class _Run:
         outcome = conductor.outcome()
         assert outcome is not None
         precision = np.float64 if self._source.double else np.float32
-        return Sample(rows, distances.astype(precision), outcome[1])
+        sample = CloudSample(rows, distances.astype(precision), outcome[1])
+        sample.files = self._source.read_again
+        return sample
 
     def _save(self, manifest: bytes) -> None:
         check_driver(self._storage, self._token)

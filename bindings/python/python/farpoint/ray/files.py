@@ -27,6 +27,8 @@ __all__ = ["sample_files"]
 
 #: Seconds between looks at tasks of which nothing is heard.
 _LOOK = 0.2
+#: Seconds for which an answer that is there may take to come here; else its task counts as lost.
+_ANSWER = 60.0
 #: Files of a task, at most.
 _SEVERAL = 64
 
@@ -205,7 +207,7 @@ class _Run:
             yield from self._late(task, together, alone)
             return
         try:
-            lines = self.ray.get(next(task.answers))
+            lines = self.ray.get(next(task.answers), timeout=_ANSWER)
         except StopIteration:
             self._ended(task, together)
             together.put_back(task.files)  # none, unless the task has ended early
@@ -213,6 +215,8 @@ class _Run:
             # Not of a file, whose errors are caught there: the task can't work at all.
             raise RuntimeError(f"a task of Ray can't sample files: {error}") from error
         except self.ray.exceptions.RayError:
+            # Its process may still be there, if only an answer has not come.
+            self.ray.cancel(task.answers, force=True)
             yield from self._killed(task, together, alone)
         else:
             # The first answer has no line: it says that the task has begun.

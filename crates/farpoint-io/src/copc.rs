@@ -1,0 +1,102 @@
+//! COPC output: LAZ with an octree whose levels are farthest point samples.
+//!
+//! A reader of COPC is promised that the points of the levels 0 to l lie no farther than
+//! `spacing / 2^l` from all that they leave out. Selection distances of a farthest-first order give
+//! such levels by themselves: those at least as large as that spacing belong to the levels up to l.
+
+mod cube;
+mod extended;
+mod hierarchy;
+mod info;
+mod levels;
+mod spacing;
+#[cfg(test)]
+mod tests;
+mod wkt;
+mod write;
+
+pub(crate) use write::write;
+
+use crate::format::plain_name;
+use std::path::Path;
+
+/// Points of a node unless set: viewers number them in 16 bits.
+const NODE_POINTS: usize = u16::MAX as usize;
+/// As few points a node may be allowed.
+const FEWEST: usize = 100;
+/// As many points a node may be allowed: a reader has to unpack all of them.
+const MOST: usize = 10_000_000;
+
+/// How points in farthest-first order become levels of COPC. The rows that are written are in that order,
+/// with a distance each; in the file they are put into nodes, and in a node into the order of the
+/// input.
+///
+/// ```
+/// use farpoint_io::Copc;
+/// let levels = Copc::new([f64::INFINITY, 2.0, 1.0]).node_points(50_000);
+/// assert_eq!(levels.node_points, 50_000);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Copc {
+    /// The selection distance of each row: how far it was from those before it when it was chosen.
+    /// They never increase, and the first is infinite.
+    pub distances: Vec<f64>,
+    /// How far a distance may be from that between the coordinates of the cloud, where it was computed
+    /// from rounded ones; 0 unless set.
+    pub error: f64,
+    /// As many points a node may hold, which only duplicates exceed; 65,535 unless set.
+    pub node_points: usize,
+    /// The coordinate system as well-known text; that of the cloud unless set.
+    pub wkt: Option<String>,
+}
+
+impl Copc {
+    /// Levels from these selection distances.
+    pub fn new(distances: impl Into<Vec<f64>>) -> Self {
+        Self { distances: distances.into(), error: 0.0, node_points: NODE_POINTS, wkt: None }
+    }
+
+    /// Sets the error of the distances.
+    pub fn error(self, error: f64) -> Self {
+        Self { error, ..self }
+    }
+
+    /// Sets how many points a node should hold.
+    pub fn node_points(self, points: impl Into<Option<usize>>) -> Self {
+        Self { node_points: points.into().unwrap_or(NODE_POINTS), ..self }
+    }
+
+    /// Sets the coordinate system.
+    pub fn wkt(self, wkt: impl Into<Option<String>>) -> Self {
+        Self { wkt: wkt.into(), ..self }
+    }
+
+    /// About as many bytes as writing so many points takes, besides the cloud.
+    pub fn memory(points: usize) -> u64 {
+        points as u64 * write::MEMORY as u64
+    }
+
+    /// What is wrong with the options other than the distances, and what to do.
+    pub fn wrong(&self) -> Option<(String, &'static str)> {
+        if !(FEWEST..=MOST).contains(&self.node_points) {
+            let what = format!("nodes of {} points cannot be made", self.node_points);
+            return Some((what, "give 100 to 10,000,000 points"));
+        }
+        if !(self.error >= 0.0 && self.error.is_finite()) {
+            return Some((format!("{} is no error of a distance", self.error), "give 0 or more"));
+        }
+        let wkt = self.wkt.as_deref().filter(|text| !wkt::is_sound(text));
+        wkt.map(|_| {
+            let what = "the coordinate system is no well-known text, or exceeds 64 KiB".to_owned();
+            (what, "give text such as PROJCS[...], GEOGCS[...] or COMPD_CS[...]")
+        })
+    }
+
+    /// Whether a file of this name is COPC: it ends in `.copc.laz`.
+    pub fn is_named(path: &Path) -> bool {
+        let name = plain_name(path);
+        let name = name.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        name.ends_with(".copc.laz")
+    }
+}
