@@ -6,6 +6,7 @@
 
 mod columns;
 mod counts;
+mod describe;
 mod fields;
 mod layout;
 mod nodes;
@@ -17,15 +18,13 @@ mod summary;
 mod write;
 
 pub(crate) use counts::Counts;
+pub(crate) use describe::{describe_extras, new_record, record_length};
 pub(crate) use fields::{Extra, base_length, extras, slots};
 pub(crate) use layout::layout;
 pub(crate) use nodes::cubes;
 pub(crate) use stream::stream;
 pub(crate) use summary::summary;
-pub(crate) use write::{
-    before_points, describe_extras, header_bytes, laid_out, move_extended, new_record,
-    record_length, write,
-};
+pub(crate) use write::{before_points, header_bytes, laid_out, move_extended, write};
 
 use crate::cloud::Cloud;
 use crate::coordinates::Coordinates;

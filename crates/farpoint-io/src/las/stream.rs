@@ -1,9 +1,8 @@
 //! Writing LAS and LAZ a block of records at a time: the same bytes as all at once.
 
 use super::counts::Counts;
-use super::write::{
-    before_points, describe_kept, header_bytes, move_extended, prepare, warn_of_octree,
-};
+use super::describe::describe_kept;
+use super::write::{before_points, header_bytes, move_extended, prepare, warn_of_octree};
 use crate::error::Fault;
 use crate::header::LasHeader;
 use crate::layout::Blocks;
