@@ -75,9 +75,10 @@ export class Panel {
     place.append(this.side, fold, this.clicked, this.base, this.message, this.stats);
   }
 
-  /** Width and height of the window beside the panel and above the slider. */
+  /** Width and height of what is drawn on: panes lie beside the panel and above the slider, a single cloud below both. */
   free(): [number, number] {
     const { innerWidth, innerHeight } = window;
+    if (!this.cloud.panes.length) return [innerWidth, innerHeight];
     const [side, base] = [this.side.getBoundingClientRect(), this.base.getBoundingClientRect()];
     // On a narrow window the panel lies over the picture.
     const beside = side.width > 0 && side.width < innerWidth / 2;

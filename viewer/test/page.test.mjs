@@ -106,6 +106,19 @@ test("all points are drawn, and the picture is not blank", async () => {
   });
 });
 
+test("a single cloud has the whole window", async () => {
+  await open(1280, 800, "", async (page) => {
+    await draws(page, POINTS);
+    // Beside the panel, the slider, and all points: the page's own color.
+    const corners = [[2, 2], [1277, 797], [2, 797]].map(([x, y]) => picture(page, { x, y, width: 1, height: 1 }));
+    assert.equal(new Set(await Promise.all(corners)).size, 1);
+    await page.keyboard.press("1");
+    for (let i = 0; i < 12; i++) await page.mouse.wheel({ deltaY: -200 });
+    await new Promise((done) => setTimeout(done, 1000));
+    assert.ok((await colors(page, { x: 1000, y: 400, width: 270, height: 300 })) > 50);
+  });
+});
+
 test("the slider goes through prefixes, and a radius moves it", async () => {
   await open(1280, 800, "", async (page) => {
     await draws(page, POINTS);

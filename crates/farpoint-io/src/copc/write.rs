@@ -19,7 +19,7 @@ use laz::{LazVlr, LazVlrBuilder, ParLasZipCompressor};
 use rayon::prelude::*;
 use std::io::{Cursor, Seek, SeekFrom};
 
-/// Bytes that writing takes for each point, besides the cloud: measured.
+/// Bytes that writing takes for each point, besides the cloud: an estimate from the arrays that are held.
 pub(super) const MEMORY: usize = 120;
 /// Share of a distance in single precision that may be rounding.
 const SINGLE: f64 = 1e-6;
