@@ -72,7 +72,7 @@ fn an_allocation_that_fails_is_one_line() {
     // What a text needs isn't known before it is read.
     let row = "1.25 2.5 3.75\n";
     folder.write("big.xyz", row.repeat(1_500_000));
-    let (status, err) = limited(&folder, 100_000, "sample big.xyz -n 10 -o small.ply");
+    let (status, err) = limited(&folder, 140_000, "sample big.xyz -n 10 -o small.ply");
     assert_eq!(status, Some(2), "{err}");
     assert!(one_line(&err) && err.contains("out of memory"), "{err}");
     assert_eq!(folder.files(), ["big.xyz"]);
