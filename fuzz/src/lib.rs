@@ -32,7 +32,10 @@ pub fn drive_with(data: &[u8], options: &ReadOptions) {
         let options = WriteOptions::default().format(format);
         // A coordinate that LAS cannot hold is refused, with reason.
         let Ok((bytes, _)) = write_bytes(&cloud, &rows, &options) else { continue };
-        let options = ReadOptions::default().format(format);
+        // Raw rows do not tell how wide they are.
+        let width =
+            (format == Format::Raw && !rows.is_empty()).then(|| bytes.len() / 4 / rows.len());
+        let options = ReadOptions::default().format(format).columns(width);
         let again = read_bytes(&bytes, "again", &options);
         let again = match again {
             Ok(again) => again,
@@ -85,7 +88,8 @@ pub fn message(encoding: Encoding, data: &[u8]) {
     assert_eq!((places.len(), usable.len() + bad + zeros), (cloud.len(), cloud.len()));
     let rows: Vec<usize> = usable.into_iter().map(|row| row as usize).rev().step_by(3).collect();
     let fewer = cloud.with_rows(&rows, true);
-    let again = PointCloud2::parse(encoding, &fewer).unwrap_or_else(|error| panic!("cut down: {error}"));
+    let again =
+        PointCloud2::parse(encoding, &fewer).unwrap_or_else(|error| panic!("cut down: {error}"));
     assert_eq!(again.len(), rows.len());
     for (k, row) in rows.into_iter().enumerate() {
         assert_eq!(again.row(k), cloud.row(row));

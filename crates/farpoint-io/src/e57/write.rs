@@ -22,6 +22,8 @@ const OTHERS: (&str, &str) = ("farpoint", "https://github.com/farpoint/farpoint/
 const BYTE: i64 = 255;
 /// The state of a point without a place.
 const INVALID: i64 = 2;
+/// Fewer states are less than a byte, which the crate's reader takes for the end, too: such points keep NaN.
+const STATES_A_BYTE: usize = 4;
 
 /// A column with its place in the file.
 struct Stored {
@@ -49,7 +51,8 @@ pub(crate) fn write(
     let mut attributes = conversion::attributes(cloud, rows, Target::E57, warnings);
     let mut all = axes(cloud, rows, options, warnings);
     let own = attributes.iter().position(|a| a.name == STATE && a.column.whole_within(0.0, 2.0));
-    if let Some(states) = invalid(&all, own.map(|own| &attributes[own].column)) {
+    let states = invalid(&all, own.map(|own| &attributes[own].column));
+    if let Some(states) = states.filter(|states| states.len() >= STATES_A_BYTE) {
         own.map(|own| attributes.remove(own));
         all.iter_mut().for_each(|axis| axis.clear(&states));
         let states = Column::U8(states);
