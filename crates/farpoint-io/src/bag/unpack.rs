@@ -3,6 +3,7 @@
 use super::LARGEST;
 use super::frames::{HEAD, damaged, place, too_large};
 use crate::error::Fault;
+use crate::quiet::guarded;
 use mcap::McapError;
 use mcap::records::op;
 use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
@@ -96,7 +97,7 @@ impl Unpacker {
         if promised > self.limit {
             *self = Unpacker::up_to(promised.next_power_of_two());
         }
-        let done = self.unpack(input, length, each);
+        let done = self.unpack(input, length, about.uncompressed, each);
         if !matches!(done, Ok(true)) {
             // It is in the middle of this chunk.
             *self = Unpacker::up_to(self.limit);
@@ -111,8 +112,14 @@ impl Unpacker {
         }
     }
 
-    /// Whether the chunk came to its end.
-    fn unpack(&mut self, input: &mut dyn Read, length: u64, each: Each<'_>) -> Result<bool, Stop> {
+    /// Whether the chunk came to its end. `left_unpacked` is what it promises to hold.
+    fn unpack(
+        &mut self,
+        input: &mut dyn Read,
+        length: u64,
+        mut left_unpacked: u64,
+        each: Each<'_>,
+    ) -> Result<bool, Stop> {
         let mut head = [0; HEAD];
         head[0] = op::CHUNK;
         head[1..].copy_from_slice(&length.to_le_bytes());
@@ -120,13 +127,18 @@ impl Unpacker {
         self.reader.notify_read(HEAD);
         let mut left = length;
         loop {
-            let event = match self.reader.next_event() {
+            // The crate counts down without looking whether a record ends after its chunk.
+            let event = guarded("a chunk is damaged", || Ok(self.reader.next_event()));
+            let event = match event.map_err(Stop::Damaged)? {
                 None => return Ok(true),
                 Some(Err(error)) => return Err(Stop::Damaged(fault(error))),
                 Some(Ok(event)) => event,
             };
             match event {
                 LinearReadEvent::Record { opcode, data } => {
+                    let rest = left_unpacked.checked_sub((HEAD + data.len()) as u64);
+                    let longer = || Stop::Damaged(damaged("a record ends after its chunk"));
+                    left_unpacked = rest.ok_or_else(longer)?;
                     each(opcode, data).map_err(Stop::Fault)?;
                 }
                 // All is read and taken: the reader waits for the head of another record of the file.
