@@ -65,9 +65,18 @@ def test_e57(made, tmp_path, name):
 
 
 def test_e57_marks_points_without_a_place(tmp_path):
-    np.save(tmp_path / "a.npy", np.array([[1, 2, 3], [np.nan, 0, 0], [4, 5, 6]], np.float32))
+    points = np.array([[1, 2, 3], [np.nan, 0, 0], [4, 5, 6], [7, 8, 9]], np.float32)
+    np.save(tmp_path / "a.npy", points)
     command.run("convert", tmp_path / "a.npy", tmp_path / "a.e57")
-    assert list(read_e57(tmp_path / "a.e57")["cartesianInvalidState"]) == [0, 2, 0]
+    found = read_e57(tmp_path / "a.e57")
+    assert list(found["cartesianInvalidState"]) == [0, 2, 0, 0]
+    assert list(found["cartesianX"]) == [1, 0, 4, 7]
+    # Too few for states: the coordinates say it.
+    np.save(tmp_path / "b.npy", points[:3])
+    command.run("convert", tmp_path / "b.npy", tmp_path / "b.e57")
+    found = read_e57(tmp_path / "b.e57")
+    assert "cartesianInvalidState" not in found
+    np.testing.assert_array_equal(found["cartesianX"], [1, np.nan, 4])
 
 
 @pytest.mark.parametrize(("ending", "columns"), [("bin", 4), ("pcd.bin", 5)])
