@@ -5,6 +5,7 @@ use farpoint::{
     Chamfer, Device, Gradients, Matcher, Nearest, Neighbors, Observer, Points, Sample, Sampler,
     Searcher, WithinBall,
 };
+use farpoint::{backend::erased, compiled_once};
 use std::slice;
 
 impl Gpu {
@@ -29,7 +30,42 @@ impl Gpus {
         job: &Sampler,
         cloud: &P,
     ) -> Result<Option<Placement>, Error> {
-        fps::run::placement(self.as_slice(), self.fewest_rows_shared(), job, cloud)
+        fps::run::placement(self.as_slice(), self.fewest_rows_shared(), job, &cloud)
+    }
+}
+
+compiled_once! {
+    fn sample_one<'a, 'b, T: CudaScalar>(
+        gpus: &'a [Gpu],
+        fewest: usize,
+        job: &'a Sampler,
+        points: &'a dyn Points<T>,
+        observer: Option<Observer<'b>>,
+    ) -> Result<Sample<T>, Error> {
+        fps::run::one(gpus, fewest, job, points, observer)
+    }
+}
+
+compiled_once! {
+    fn sample_many<'a, 'b, T: CudaScalar>(
+        gpus: &'a [Gpu],
+        jobs: &'a [Sampler],
+        clouds: &'a [&'a dyn Points<T>],
+        observer: Option<Observer<'b>>,
+    ) -> Result<Vec<Sample<T>>, Error> {
+        fps::run::many(gpus, jobs, clouds, observer)
+    }
+}
+
+compiled_once! {
+    fn gradients_of<'a, T: CudaScalar>(
+        gpu: &'a Gpu,
+        chamfer: &'a Chamfer<T>,
+        a: &'a dyn Points<T>,
+        b: &'a dyn Points<T>,
+        gradients: [&'a [T]; 2],
+    ) -> Result<Gradients<T>, Error> {
+        neighbors::run::backward(gpu, chamfer, a, b, gradients)
     }
 }
 
@@ -43,7 +79,18 @@ macro_rules! pairs {
             y: &Y,
             observer: Option<Observer<'_>>,
         ) -> Result<$found<T>, Error> {
-            $module::$run::$one(&self.as_slice()[0], job, x, y, observer)
+            compiled_once! {
+                fn run<'a, 'b, T: CudaScalar>(
+                    gpu: &'a Gpu,
+                    job: &'a $job,
+                    x: &'a dyn Points<T>,
+                    y: &'a dyn Points<T>,
+                    observer: Option<Observer<'b>>,
+                ) -> Result<$found<T>, Error> {
+                    $module::$run::$one(gpu, job, x, y, observer)
+                }
+            }
+            run(&self.as_slice()[0], job, &x, &y, observer)
         }
 
         fn $many<X: Points<T>, Y: Points<T>>(
@@ -53,7 +100,18 @@ macro_rules! pairs {
             y: &[Y],
             observer: Option<Observer<'_>>,
         ) -> Result<Vec<$found<T>>, Error> {
-            $module::$run::$many(self.as_slice(), job, x, y, observer)
+            compiled_once! {
+                fn run<'a, 'b, T: CudaScalar>(
+                    gpus: &'a [Gpu],
+                    job: &'a $job,
+                    x: &'a [&'a dyn Points<T>],
+                    y: &'a [&'a dyn Points<T>],
+                    observer: Option<Observer<'b>>,
+                ) -> Result<Vec<$found<T>>, Error> {
+                    $module::$run::$many(gpus, job, x, y, observer)
+                }
+            }
+            run(self.as_slice(), job, &erased(x), &erased(y), observer)
         }
     )* };
 }
@@ -71,7 +129,7 @@ macro_rules! device {
                 points: &P,
                 observer: Option<Observer<'_>>,
             ) -> Result<Sample<T>, Error> {
-                fps::run::one(self.as_slice(), self.fewest_rows_shared(), job, points, observer)
+                sample_one(self.as_slice(), self.fewest_rows_shared(), job, &points, observer)
             }
 
             fn sample_batch<P: Points<T>>(
@@ -80,7 +138,7 @@ macro_rules! device {
                 clouds: &[P],
                 observer: Option<Observer<'_>>,
             ) -> Result<Vec<Sample<T>>, Error> {
-                fps::run::many(self.as_slice(), jobs, clouds, observer)
+                sample_many(self.as_slice(), jobs, &erased(clouds), observer)
             }
 
             pairs! {
@@ -97,7 +155,7 @@ macro_rules! device {
                 b: &B,
                 gradients: [&[T]; 2],
             ) -> Result<Gradients<T>, Error> {
-                neighbors::run::backward(&self.as_slice()[0], chamfer, a, b, gradients)
+                gradients_of(&self.as_slice()[0], chamfer, &a, &b, gradients)
             }
         }
     };

@@ -70,24 +70,21 @@ macro_rules! each_chosen {
     ($chosen:expr, $all:ident, $some:ident => $body:expr) => {
         $crate::each_precision!(&$chosen.points, all => {
             let $all = &all[..];
-            match &$chosen.used {
-                None => {
-                    let $some = $all;
+            let selected = match &$chosen.used {
+                None => None,
+                Some($crate::Used::Mask(mask)) => Some(farpoint::Selected::mask($all, mask)),
+                Some($crate::Used::Rows(rows)) => Some(farpoint::Selected::rows($all, rows)),
+            };
+            match selected.transpose() {
+                Ok(selected) => {
+                    // Without its type, so that the expression is compiled once per precision.
+                    let $some: &dyn farpoint::Points<_> = match &selected {
+                        Some(selected) => selected,
+                        None => &$all,
+                    };
                     $body
                 }
-                Some(used) => {
-                    let selected = match used {
-                        $crate::Used::Mask(mask) => farpoint::Selected::mask($all, mask),
-                        $crate::Used::Rows(rows) => farpoint::Selected::rows($all, rows),
-                    };
-                    match selected {
-                        Ok(some) => {
-                            let $some = &some;
-                            $body
-                        }
-                        Err(error) => Err(error.into()),
-                    }
-                }
+                Err(error) => Err(error.into()),
             }
         })
     };

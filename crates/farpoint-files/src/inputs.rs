@@ -2,7 +2,7 @@
 
 use crate::Error;
 use farpoint_io::Format;
-use globset::{GlobBuilder, GlobMatcher};
+use fast_glob::glob_match;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -150,23 +150,17 @@ impl Walk {
         let plain = |part: &Component<'_>| !has_wildcards(part.as_os_str().as_ref());
         let base: PathBuf = pattern.components().take_while(plain).collect();
         let rest: PathBuf = pattern.components().skip_while(plain).collect();
-        let matcher = matcher(pattern, &rest)?;
+        let what = || Error::given(pattern, "the pattern is no Unicode", "name a folder");
+        let text = rest.to_str().ok_or_else(what)?;
         let deep =
             rest.components().count() > 1 || rest.as_os_str().as_encoded_bytes().starts_with(b"**");
+        let fits = |inside: &Path| glob_match(text, inside.as_os_str().as_encoded_bytes());
         let folder = if base == Path::new("") { Path::new(".") } else { &base };
         if !folder.is_dir() {
             return Ok(());
         }
-        self.folder(folder, Path::new(""), deep, &|inside| matcher.is_match(inside), found)
+        self.folder(folder, Path::new(""), deep, &fits, found)
     }
-}
-
-fn matcher(pattern: &Path, rest: &Path) -> Result<GlobMatcher, Error> {
-    let wrong =
-        |what: String| Error::given(pattern, what, "write a pattern such as scans/**/*.laz");
-    let text = rest.to_str().ok_or_else(|| wrong("the pattern is no Unicode".into()))?;
-    let glob = GlobBuilder::new(text).literal_separator(true).build();
-    Ok(glob.map_err(|error| wrong(error.kind().to_string()))?.compile_matcher())
 }
 
 fn is_hidden(name: &OsStr) -> bool {

@@ -5,6 +5,9 @@
 //! EPSG code is looked up.
 
 use crate::header::{LasHeader, Record};
+use flate2::read::ZlibDecoder;
+use std::borrow::Cow;
+use std::io::{BufRead, BufReader};
 
 /// A coordinate reference system, as far as the file states it.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,10 +49,12 @@ impl Crs {
         })
     }
 
-    /// Its well-known text: that of the file, or what is known of its EPSG code.
-    pub(crate) fn known_wkt(&self) -> Option<&str> {
-        let by_code = || crs_definitions::from_code(u16::try_from(self.epsg?).ok()?);
-        self.wkt.as_deref().or_else(|| by_code().map(|known| known.wkt))
+    /// Well-known text: the file's, or the definition of its EPSG code.
+    pub(crate) fn known_wkt(&self) -> Option<Cow<'_, str>> {
+        match &self.wkt {
+            Some(text) => Some(Cow::Borrowed(text)),
+            None => wkt_of_epsg(self.epsg?).map(Cow::Owned),
+        }
     }
 
     /// Of a LAS file.
@@ -59,6 +64,16 @@ impl Crs {
         let wkt = find(WKT).and_then(|data| Crs::of_wkt(&String::from_utf8_lossy(data)));
         wkt.or_else(|| of_keys(find(KEYS)?, find(ASCII).unwrap_or_default()))
     }
+}
+
+/// Returns the well-known text of an EPSG code.
+fn wkt_of_epsg(code: u32) -> Option<String> {
+    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/epsg.zz"));
+    let mut lines = BufReader::new(ZlibDecoder::new(&packed[..])).lines().map_while(Result::ok);
+    lines.find_map(|line| {
+        let (number, text) = line.split_once(' ')?;
+        (number.parse() == Ok(code)).then(|| text.to_owned())
+    })
 }
 
 /// The code in the authority of the whole text, which stands at its end.

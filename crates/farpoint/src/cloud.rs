@@ -34,8 +34,8 @@ pub(crate) const PADDING: usize = 64;
 
 impl<T: Scalar> Cloud<T> {
     /// As [`Self::by`], on so many threads.
-    pub(crate) fn new<P: Points<T> + ?Sized>(
-        points: &P,
+    pub(crate) fn new(
+        points: &dyn Points<T>,
         bad_rows: BadRows,
         threads: usize,
     ) -> Result<Self, Error> {
@@ -44,9 +44,9 @@ impl<T: Scalar> Cloud<T> {
     }
 
     /// Copies the points, dealing with rows that hold NaN or infinity as told.
-    pub(crate) fn by<P: Points<T> + ?Sized>(
+    pub(crate) fn by(
         team: &Team,
-        points: &P,
+        points: &dyn Points<T>,
         bad_rows: BadRows,
     ) -> Result<Self, Error> {
         let (n, dim) = (points.len(), points.dim());
@@ -59,14 +59,12 @@ impl<T: Scalar> Cloud<T> {
         }
         let (mut copy, finite) = match (points.raw(), points.places()) {
             (Some(raw), None) if (raw.len(), raw.dim()) == (n, dim) => {
-                Self::gather(team, n, dim, |axis, first, to| raw.copy(axis, first, to))
+                Self::gather(team, n, dim, &|axis, first, to| raw.copy(axis, first, to))
             }
             (Some(raw), Some(places)) if (places.len(), raw.dim()) == (n, dim) => {
-                Self::gather(team, n, dim, |axis, first, to| raw.pick(axis, &places[first..], to))
+                Self::gather(team, n, dim, &|axis, first, to| raw.pick(axis, &places[first..], to))
             }
-            _ => Self::gather(team, n, dim, |axis, first, to| {
-                one_by_one(first, to, |place| points.coordinate(place, axis));
-            }),
+            _ => Self::gather(team, n, dim, &|axis, first, to| points.copy_axis(axis, first, to)),
         };
         copy.subset = subset;
         if finite {
@@ -80,8 +78,10 @@ impl<T: Scalar> Cloud<T> {
             let first = copy.row(first.map_or(places.len() as u32, |(place, _)| place));
             return Err(Error::BadRows { first, count: n - places.len(), points: n });
         }
-        let (mut kept, _) = Self::gather(team, places.len(), dim, |axis, first, to| {
-            one_by_one(first, to, |k| copy.axes[axis][places[k] as usize]);
+        let (mut kept, _) = Self::gather(team, places.len(), dim, &|axis, first, to| {
+            for (value, &place) in to.iter_mut().zip(&places[first..]) {
+                value.write(copy.axes[axis][place as usize]);
+            }
         });
         (kept.places, kept.subset) = (Some(places), copy.subset);
         Ok(kept)
@@ -93,7 +93,7 @@ impl<T: Scalar> Cloud<T> {
         team: &Team,
         n: usize,
         dim: usize,
-        read: impl Fn(usize, usize, &mut [MaybeUninit<T>]) + Sync,
+        read: &(dyn Fn(usize, usize, &mut [MaybeUninit<T>]) + Sync),
     ) -> (Self, bool) {
         let padded = n.div_ceil(PADDING) * PADDING;
         let mut axes: Vec<_> = (0..dim.max(3)).map(|_| Aligned::unwritten(padded)).collect();
@@ -187,14 +187,6 @@ impl<T: Scalar> Cloud<T> {
         };
         let (first, rest) = self.axes.split_first().expect("three axes");
         rest.iter().fold(square(first), |sum, values| sum + square(values))
-    }
-}
-
-/// Writes the coordinates of points from `first` on.
-#[inline(always)]
-fn one_by_one<T>(first: usize, to: &mut [MaybeUninit<T>], coordinate: impl Fn(usize) -> T) {
-    for (place, value) in (first..).zip(to) {
-        value.write(coordinate(place));
     }
 }
 

@@ -24,14 +24,16 @@ pub(crate) mod number {
     use std::fmt::{Debug, Display};
     use std::ops::{Add, Mul, Sub};
 
-    /// Work for both precisions, as two functions that are not generic: so that algorithms are compiled
-    /// with this crate, and not again with each that uses it.
+    /// A function of both precisions as two functions that are not generic: see `compiled_once!`.
     pub trait EitherPrecision {
-        /// The work for numbers of type `T`.
+        /// The arguments for numbers of type `T`.
         type Of<T: super::Scalar>;
-        type Output;
-        fn single(work: Self::Of<f32>) -> Self::Output;
-        fn double(work: Self::Of<f64>) -> Self::Output;
+        /// Its result.
+        type Output<T: super::Scalar>;
+        /// Calls it for `f32`.
+        fn single(work: Self::Of<f32>) -> Self::Output<f32>;
+        /// Calls it for `f64`.
+        fn double(work: Self::Of<f64>) -> Self::Output<f64>;
     }
 
     pub trait Number:
@@ -59,8 +61,8 @@ pub(crate) mod number {
         fn from_memory(bits: Self::Bits, swapped: bool) -> Self;
         /// `(value bits descending, index ascending)` as one ascending key.
         type Key: Ord + Copy + Send + Sync + Debug;
-        /// Does the work for this precision.
-        fn run<W: EitherPrecision>(work: W::Of<Self>) -> W::Output
+        /// Calls the function of this precision.
+        fn run<W: EitherPrecision>(work: W::Of<Self>) -> W::Output<Self>
         where
             Self: super::Scalar;
 
@@ -104,6 +106,40 @@ pub(crate) mod number {
     }
 }
 
+/// Defines a function that is generic over the precision alone and compiled with the crate that
+/// defines it, once for each precision. A generic function is compiled again in every crate that
+/// calls it. Lifetimes are written out.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! compiled_once {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis fn $name:ident<$($a:lifetime $(: $shorter:lifetime)?,)+ $T:ident: $bound:ident>(
+            $($argument:ident: $type:ty),* $(,)?
+        ) -> $output:ty $body:block
+    ) => {
+        $(#[$attribute])*
+        $visibility fn $name<$($a $(: $shorter)?,)+ $T: $bound>($($argument: $type),*) -> $output {
+            struct Work<$($a),+>(std::marker::PhantomData<($(&$a (),)+)>);
+            impl<$($a $(: $shorter)?),+> $crate::backend::EitherPrecision for Work<$($a),+> {
+                type Of<$T: $crate::Scalar> = ($($type,)*);
+                type Output<$T: $crate::Scalar> = $output;
+                #[inline(never)]
+                fn single(work: Self::Of<f32>) -> Self::Output<f32> {
+                    of_either(work)
+                }
+                #[inline(never)]
+                fn double(work: Self::Of<f64>) -> Self::Output<f64> {
+                    of_either(work)
+                }
+            }
+            fn of_either<$($a $(: $shorter)?,)+ $T: $bound>(($($argument,)*): ($($type,)*)) -> $output $body
+            $T::run::<Work<$($a),+>>(($($argument,)*))
+        }
+    };
+}
+pub(crate) use compiled_once;
+
 macro_rules! scalar {
     ($float:ident, $bits:ident, $key:ident, $run:ident) => {
         impl Scalar for $float {
@@ -139,7 +175,7 @@ macro_rules! scalar {
                 $float::from_bits(if swapped { bits.swap_bytes() } else { bits })
             }
 
-            fn run<W: number::EitherPrecision>(work: W::Of<Self>) -> W::Output {
+            fn run<W: number::EitherPrecision>(work: W::Of<Self>) -> W::Output<Self> {
                 W::$run(work)
             }
 

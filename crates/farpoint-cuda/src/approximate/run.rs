@@ -12,6 +12,7 @@ use farpoint::approximate::{ApproximateDevice, Details, FastPointDetails};
 use farpoint::backend::PreparedCloud as Prepared;
 use farpoint::{
     Algorithm, ApproximateSample, ApproximateSampler, DeviceKind, Observer, Points, Sample,
+    compiled_once,
 };
 
 /// GPUs have [`farpoint::approximate::Method::FastPoint`]. An observer is called before the first launch and when all
@@ -25,6 +26,17 @@ impl<T: CudaScalar> ApproximateDevice<T> for Gpu {
         points: &P,
         observer: Option<Observer<'_>>,
     ) -> Result<ApproximateSample, Error> {
+        sample(self, job, &points, observer)
+    }
+}
+
+compiled_once! {
+    fn sample<'a, 'b, T: CudaScalar>(
+        gpu: &'a Gpu,
+        job: &'a ApproximateSampler,
+        points: &'a dyn Points<T>,
+        observer: Option<Observer<'b>>,
+    ) -> Result<ApproximateSample, Error> {
         job.check(DeviceKind::Gpu)?;
         let cloud = Prepared::new(&exact(job), points)?;
         let watch = Watch::new(observer, cloud.wanted(), farpoint::Error::Cancelled);
@@ -32,7 +44,7 @@ impl<T: CudaScalar> ApproximateDevice<T> for Gpu {
         part.reach(0)?;
         let mut sample = match cloud.wanted() {
             0 => ApproximateSample::new(Vec::new(), job.method, Details::None),
-            _ => launch(self, job, &cloud)?,
+            _ => launch(gpu, job, &cloud)?,
         };
         part.end()?;
         sample.dropped = cloud.dropped();

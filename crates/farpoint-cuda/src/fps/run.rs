@@ -13,11 +13,11 @@ use farpoint::{Algorithm, Observer, Points, RanOn, Sample, Sampler, Statistics};
 use std::time::Instant;
 
 /// One cloud, on the first GPU, or on all of them if it has at least `fewest` rows.
-pub(crate) fn one<T: CudaScalar, P: Points<T> + ?Sized>(
+pub(crate) fn one<T: CudaScalar>(
     gpus: &[Gpu],
     fewest: usize,
     job: &Sampler,
-    points: &P,
+    points: &dyn Points<T>,
     observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
     let begin = Instant::now();
@@ -83,11 +83,11 @@ fn within_memory<T: CudaScalar>(
 }
 
 /// What `one` would take of the GPUs' memory and of the host's.
-pub(crate) fn placement<T: CudaScalar, P: Points<T> + ?Sized>(
+pub(crate) fn placement<T: CudaScalar>(
     gpus: &[Gpu],
     fewest: usize,
     job: &Sampler,
-    points: &P,
+    points: &dyn Points<T>,
 ) -> Result<Option<Placement>, Error> {
     let (rows, dims) = (points.len(), points.dim());
     let shape = Shape { clouds: 1, rows, dims, wanted: job.amount.limit(rows)? };
@@ -97,10 +97,10 @@ pub(crate) fn placement<T: CudaScalar, P: Points<T> + ?Sized>(
 }
 
 /// Many clouds on one GPU or several, by one job or by one each.
-pub(crate) fn many<T: CudaScalar, P: Points<T>>(
+pub(crate) fn many<T: CudaScalar>(
     gpus: &[Gpu],
     jobs: &[Sampler],
-    clouds: &[P],
+    clouds: &[&dyn Points<T>],
     observer: Option<Observer<'_>>,
 ) -> Result<Vec<Sample<T>>, Error> {
     let begin = Instant::now();

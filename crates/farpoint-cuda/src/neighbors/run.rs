@@ -9,20 +9,17 @@ use crate::progress::Watch;
 use crate::{CudaScalar, Error, Event, Gpu, Stream};
 use farpoint::backend::{PreparedPair as Prepared, check_backward, placed_chamfer};
 use farpoint::{Chamfer, Gradients, Matcher, Nearest, Observer, Points, Statistics};
+use std::mem::MaybeUninit;
 use std::time::Instant;
 
 /// For each point of `a` the nearest of `b`.
-pub(crate) fn nearest<T: CudaScalar, A, B>(
+pub(crate) fn nearest<T: CudaScalar>(
     gpu: &Gpu,
     job: &Matcher,
-    a: &A,
-    b: &B,
+    a: &dyn Points<T>,
+    b: &dyn Points<T>,
     observer: Option<Observer<'_>>,
-) -> Result<Nearest<T>, Error>
-where
-    A: Points<T> + ?Sized,
-    B: Points<T> + ?Sized,
-{
+) -> Result<Nearest<T>, Error> {
     let begin = Instant::now();
     Choice::new(job)?;
     let pair = [Prepared::new(job, a, b)?];
@@ -32,32 +29,24 @@ where
 }
 
 /// Both directions.
-pub(crate) fn chamfer<T: CudaScalar, A, B>(
+pub(crate) fn chamfer<T: CudaScalar>(
     gpu: &Gpu,
     job: &Matcher,
-    a: &A,
-    b: &B,
+    a: &dyn Points<T>,
+    b: &dyn Points<T>,
     observer: Option<Observer<'_>>,
-) -> Result<Chamfer<T>, Error>
-where
-    A: Points<T> + ?Sized,
-    B: Points<T> + ?Sized,
-{
+) -> Result<Chamfer<T>, Error> {
     measured(gpu, job, a, b, observer).map(|(chamfer, _)| chamfer)
 }
 
 /// Both directions, with the time and memory that they took.
-fn measured<T: CudaScalar, A, B>(
+fn measured<T: CudaScalar>(
     gpu: &Gpu,
     job: &Matcher,
-    a: &A,
-    b: &B,
+    a: &dyn Points<T>,
+    b: &dyn Points<T>,
     observer: Option<Observer<'_>>,
-) -> Result<(Chamfer<T>, Statistics), Error>
-where
-    A: Points<T> + ?Sized,
-    B: Points<T> + ?Sized,
-{
+) -> Result<(Chamfer<T>, Statistics), Error> {
     let begin = Instant::now();
     Choice::new(job)?;
     let pair = [Prepared::new(job, a, b)?];
@@ -69,22 +58,22 @@ where
 }
 
 /// [`nearest`] for many pairs, on one GPU or several.
-pub(crate) fn nearest_batch<T: CudaScalar, A: Points<T>, B: Points<T>>(
+pub(crate) fn nearest_batch<T: CudaScalar>(
     gpus: &[Gpu],
     job: &Matcher,
-    a: &[A],
-    b: &[B],
+    a: &[&dyn Points<T>],
+    b: &[&dyn Points<T>],
     observer: Option<Observer<'_>>,
 ) -> Result<Vec<Nearest<T>>, Error> {
     batch(gpus, job, a, b, false, observer, |[nearest, _]| nearest)
 }
 
 /// [`chamfer`] for many pairs, on one GPU or several.
-pub(crate) fn chamfer_batch<T: CudaScalar, A: Points<T>, B: Points<T>>(
+pub(crate) fn chamfer_batch<T: CudaScalar>(
     gpus: &[Gpu],
     job: &Matcher,
-    a: &[A],
-    b: &[B],
+    a: &[&dyn Points<T>],
+    b: &[&dyn Points<T>],
     observer: Option<Observer<'_>>,
 ) -> Result<Vec<Chamfer<T>>, Error> {
     batch(gpus, job, a, b, true, observer, |[a_to_b, b_to_a]| {
@@ -94,11 +83,11 @@ pub(crate) fn chamfer_batch<T: CudaScalar, A: Points<T>, B: Points<T>>(
 }
 
 /// One launch per GPU; `finish` makes results of what was found for either side.
-fn batch<T: CudaScalar, A: Points<T>, B: Points<T>, R: Send>(
+fn batch<T: CudaScalar, R: Send>(
     gpus: &[Gpu],
     job: &Matcher,
-    a: &[A],
-    b: &[B],
+    a: &[&dyn Points<T>],
+    b: &[&dyn Points<T>],
     both: bool,
     observer: Option<Observer<'_>>,
     finish: impl Fn([Vec<Nearest<T>>; 2]) -> Vec<R> + Sync,
@@ -199,7 +188,7 @@ impl Gpu {
         A: Points<T> + ?Sized,
         B: Points<T> + ?Sized,
     {
-        measured(self, job, a, b, None)
+        measured(self, job, &a, &b, None)
     }
 }
 
@@ -300,17 +289,13 @@ impl<T: CudaScalar> Side<T> {
 }
 
 /// The gradients of clouds in host memory.
-pub(crate) fn backward<T: CudaScalar, A, B>(
+pub(crate) fn backward<T: CudaScalar>(
     gpu: &Gpu,
     chamfer: &Chamfer<T>,
-    a: &A,
-    b: &B,
+    a: &dyn Points<T>,
+    b: &dyn Points<T>,
     grads: [&[T]; 2],
-) -> Result<Gradients<T>, Error>
-where
-    A: Points<T> + ?Sized,
-    B: Points<T> + ?Sized,
-{
+) -> Result<Gradients<T>, Error> {
     let sizes = [Size::of(a), Size::of(b)];
     let chamfer = &*placed_chamfer(chamfer, a, b)?;
     check_backward(chamfer, &sizes[0], &sizes[1], grads[0], grads[1])?;
@@ -363,15 +348,25 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    pub(crate) fn of<T: CudaScalar>(points: &(impl Points<T> + ?Sized)) -> Self {
+    pub(crate) fn of<T: CudaScalar>(points: &dyn Points<T>) -> Self {
         Self { rows: points.len(), dims: points.dim() }
     }
 
     /// Dense rows, of this size.
-    pub(crate) fn dense<T: CudaScalar>(self, points: &(impl Points<T> + ?Sized)) -> Vec<T> {
-        (0..self.rows)
-            .flat_map(|row| (0..self.dims).map(move |axis| points.coordinate(row, axis)))
-            .collect()
+    pub(crate) fn dense<T: CudaScalar>(self, points: &dyn Points<T>) -> Vec<T> {
+        let mut dense = vec![T::ZERO; self.rows * self.dims];
+        let mut column = [MaybeUninit::new(T::ZERO); 1024];
+        for (block, rows) in dense.chunks_mut((1024 * self.dims).max(1)).enumerate() {
+            for axis in 0..self.dims {
+                let column = &mut column[..rows.len() / self.dims];
+                points.copy_axis(axis, 1024 * block, column);
+                for (row, value) in rows.chunks_mut(self.dims).zip(&*column) {
+                    // SAFETY: every value has been written, with zero at least.
+                    row[axis] = unsafe { value.assume_init() };
+                }
+            }
+        }
+        dense
     }
 }
 

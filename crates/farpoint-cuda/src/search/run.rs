@@ -16,17 +16,13 @@ use farpoint::backend::{FoundNeighbors, PreparedPair};
 use farpoint::{BadRows, Matcher, Neighbors, Observer, Points, Searcher, Subset, WithinBall};
 
 /// Several neighbors in `y` of each point of `x`.
-pub(crate) fn search<T: CudaScalar, X, Y>(
+pub(crate) fn search<T: CudaScalar>(
     gpu: &Gpu,
     job: &Searcher,
-    x: &X,
-    y: &Y,
+    x: &dyn Points<T>,
+    y: &dyn Points<T>,
     observer: Option<Observer<'_>>,
-) -> Result<Neighbors<T>, Error>
-where
-    X: Points<T> + ?Sized,
-    Y: Points<T> + ?Sized,
-{
+) -> Result<Neighbors<T>, Error> {
     job.check()?;
     let pair = [Pair::new(job, x, y)?];
     let watch = Watch::new(observer, rows(&pair), farpoint::Error::SearchCancelled);
@@ -34,11 +30,11 @@ where
 }
 
 /// The same for many pairs, on one GPU or several.
-pub(crate) fn search_batch<T: CudaScalar, X: Points<T>, Y: Points<T>>(
+pub(crate) fn search_batch<T: CudaScalar>(
     gpus: &[Gpu],
     job: &Searcher,
-    x: &[X],
-    y: &[Y],
+    x: &[&dyn Points<T>],
+    y: &[&dyn Points<T>],
     observer: Option<Observer<'_>>,
 ) -> Result<Vec<Neighbors<T>>, Error> {
     job.check()?;
@@ -48,17 +44,13 @@ pub(crate) fn search_batch<T: CudaScalar, X: Points<T>, Y: Points<T>>(
 }
 
 /// All neighbors in the ball of each point of `x`.
-pub(crate) fn within<T: CudaScalar, X, Y>(
+pub(crate) fn within<T: CudaScalar>(
     gpu: &Gpu,
     job: &Searcher,
-    x: &X,
-    y: &Y,
+    x: &dyn Points<T>,
+    y: &dyn Points<T>,
     observer: Option<Observer<'_>>,
-) -> Result<WithinBall<T>, Error>
-where
-    X: Points<T> + ?Sized,
-    Y: Points<T> + ?Sized,
-{
+) -> Result<WithinBall<T>, Error> {
     job.check_within()?;
     let pair = [Pair::new(job, x, y)?];
     let watch = Watch::new(observer, 2 * rows(&pair), farpoint::Error::SearchCancelled);
@@ -66,11 +58,11 @@ where
 }
 
 /// The same for many pairs, on one GPU or several.
-pub(crate) fn within_batch<T: CudaScalar, X: Points<T>, Y: Points<T>>(
+pub(crate) fn within_batch<T: CudaScalar>(
     gpus: &[Gpu],
     job: &Searcher,
-    x: &[X],
-    y: &[Y],
+    x: &[&dyn Points<T>],
+    y: &[&dyn Points<T>],
     observer: Option<Observer<'_>>,
 ) -> Result<Vec<WithinBall<T>>, Error> {
     job.check_within()?;
@@ -90,33 +82,25 @@ struct Pair<T> {
 }
 
 impl<T: CudaScalar> Pair<T> {
-    fn new<X, Y>(job: &Searcher, x: &X, y: &Y) -> Result<Self, Error>
-    where
-        X: Points<T> + ?Sized,
-        Y: Points<T> + ?Sized,
-    {
+    fn new(job: &Searcher, x: &dyn Points<T>, y: &dyn Points<T>) -> Result<Self, Error> {
         Choice::new(job)?;
         check_own(job, x, y)?;
         Ok(Self::of(&PreparedPair::new(&matcher(job), x, y)?, x, y))
     }
 
-    fn batch<X: Points<T>, Y: Points<T>>(
+    fn batch(
         job: &Searcher,
-        x: &[X],
-        y: &[Y],
+        x: &[&dyn Points<T>],
+        y: &[&dyn Points<T>],
     ) -> Result<Vec<Self>, Error> {
         Choice::new(job)?;
-        std::iter::zip(x, y).try_for_each(|(x, y)| check_own(job, x, y))?;
+        std::iter::zip(x, y).try_for_each(|(x, y)| check_own(job, *x, *y))?;
         let prepared = PreparedPair::batch(&matcher(job), x, y)?;
         let pairs = prepared.iter().zip(x.iter().zip(y));
-        Ok(pairs.map(|(prepared, (x, y))| Self::of(prepared, x, y)).collect())
+        Ok(pairs.map(|(prepared, (x, y))| Self::of(prepared, *x, *y)).collect())
     }
 
-    fn of<X, Y>(prepared: &PreparedPair<T>, x: &X, y: &Y) -> Self
-    where
-        X: Points<T> + ?Sized,
-        Y: Points<T> + ?Sized,
-    {
+    fn of(prepared: &PreparedPair<T>, x: &dyn Points<T>, y: &dyn Points<T>) -> Self {
         let sizes = [Size::of(x), Size::of(y)];
         let points = [sizes[0].dense(x), sizes[1].dense(y)];
         let dropped = sizes[0].rows.saturating_sub(prepared.points(0));
@@ -139,11 +123,11 @@ impl<T: CudaScalar> Pair<T> {
 }
 
 /// Kernels leave a query's own place out, not its row.
-fn check_own<T: CudaScalar, X, Y>(job: &Searcher, x: &X, y: &Y) -> Result<(), Error>
-where
-    X: Points<T> + ?Sized,
-    Y: Points<T> + ?Sized,
-{
+fn check_own<T: CudaScalar>(
+    job: &Searcher,
+    x: &dyn Points<T>,
+    y: &dyn Points<T>,
+) -> Result<(), Error> {
     if job.exclude_self && x.subset() != y.subset() {
         return Err(Error::Unsupported(
             "a GPU leaves a row's own point out only where the same rows are selected of both clouds; \

@@ -38,7 +38,7 @@ pub(super) fn state(
         return warnings.push(missing.into());
     };
     match crs.known_wkt().filter(|text| text.len() <= LONGEST) {
-        Some(text) => push(header, text),
+        Some(text) => push(header, &text),
         None => warnings.push(format!(
             "the coordinate system ({}) is not known as well-known text and is left out; \
              --crs-wkt FILE gives it",

@@ -31,7 +31,7 @@ impl<T: Scalar> ApproximateDevice<T> for Cpu {
         points: &P,
         observer: Option<Observer<'_>>,
     ) -> Result<ApproximateSample, Error> {
-        run::sample(self, job, points, observer)
+        run::sample(self, job, &points, observer)
     }
 }
 
@@ -81,7 +81,7 @@ impl On<'_, ApproximateSampler, Cpu> {
         &self,
         points: &P,
     ) -> Result<Centroids<T>, Error> {
-        run::centroids(self.device, self.job, points, None)
+        run::centroids(self.device, self.job, &points, None)
     }
 
     /// [`On::centroids`] that reports progress to `observer`, which can cancel the run.
@@ -93,6 +93,6 @@ impl On<'_, ApproximateSampler, Cpu> {
         points: &P,
         observer: Observer<'_>,
     ) -> Result<Centroids<T>, Error> {
-        run::centroids(self.device, self.job, points, Some(observer))
+        run::centroids(self.device, self.job, &points, Some(observer))
     }
 }

@@ -6,8 +6,7 @@
 
 use super::frame::Frame;
 use super::work::Run;
-use crate::threads::each;
-use crate::threads::prelude::*;
+use crate::threads::{each, sort};
 use crate::{Error, Scalar};
 
 /// Bits an axis at most: three axes fill 63.
@@ -33,7 +32,7 @@ pub(super) fn order<T: Scalar>(run: &mut Run<'_, '_, T>, bits: u32) -> Result<Ve
     run.watch.pass(cloud.len)?;
     match run.threads {
         1 => keys.sort_unstable(),
-        _ => keys.par_sort_unstable(),
+        _ => sort(&mut keys),
     }
     run.watch.pass(cloud.len)?;
     Ok(keys.into_iter().map(|(_, point)| point).collect())

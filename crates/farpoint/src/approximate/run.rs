@@ -8,25 +8,29 @@ use super::{
 };
 use crate::cloud::Cloud;
 use crate::fps::selection::Request;
+use crate::scalar::compiled_once;
 use crate::threads::{self, on_threads};
 use crate::{Amount, Cpu, Error, Observer, Points, Scalar, Start, Statistics};
 
 /// Clouds of fewer points are sampled by one thread: waking others would take longer.
 const SMALL: usize = 1 << 14;
 
-pub(super) fn sample<T: Scalar, P: Points<T> + ?Sized>(
-    cpu: &Cpu,
-    sampler: &ApproximateSampler,
-    points: &P,
-    observer: Option<Observer<'_>>,
-) -> Result<ApproximateSample, Error> {
-    let threads = check(cpu, sampler, points.len())?;
-    on_threads(threads, || sample_here(sampler, points, threads, observer))
+compiled_once! {
+    /// Samples a cloud.
+    pub(super) fn sample<'a, 'b, T: Scalar>(
+        cpu: &'a Cpu,
+        sampler: &'a ApproximateSampler,
+        points: &'a dyn Points<T>,
+        observer: Option<Observer<'b>>,
+    ) -> Result<ApproximateSample, Error> {
+        let threads = check(cpu, sampler, points.len())?;
+        on_threads(threads, || sample_here(sampler, points, threads, observer))
+    }
 }
 
-fn sample_here<T: Scalar, P: Points<T> + ?Sized>(
+fn sample_here<T: Scalar>(
     sampler: &ApproximateSampler,
-    points: &P,
+    points: &dyn Points<T>,
     threads: usize,
     observer: Option<Observer<'_>>,
 ) -> Result<ApproximateSample, Error> {
@@ -46,10 +50,22 @@ fn sample_here<T: Scalar, P: Points<T> + ?Sized>(
     })
 }
 
-pub(super) fn centroids<T: Scalar, P: Points<T> + ?Sized>(
+compiled_once! {
+    /// Returns the centroids of the cells of a grid.
+    pub(super) fn centroids<'a, 'b, T: Scalar>(
+        cpu: &'a Cpu,
+        sampler: &'a ApproximateSampler,
+        points: &'a dyn Points<T>,
+        observer: Option<Observer<'b>>,
+    ) -> Result<Centroids<T>, Error> {
+        centroids_here(cpu, sampler, points, observer)
+    }
+}
+
+fn centroids_here<T: Scalar>(
     cpu: &Cpu,
     sampler: &ApproximateSampler,
-    points: &P,
+    points: &dyn Points<T>,
     observer: Option<Observer<'_>>,
 ) -> Result<Centroids<T>, Error> {
     if !matches!(sampler.method, Method::Grid { .. }) {
@@ -102,9 +118,9 @@ struct Checked<T> {
 }
 
 impl<T: Scalar> Checked<T> {
-    fn new<P: Points<T> + ?Sized>(
+    fn new(
         sampler: &ApproximateSampler,
-        points: &P,
+        points: &dyn Points<T>,
         threads: usize,
     ) -> Result<Self, Error> {
         let cloud = Cloud::new(points, sampler.bad_rows, threads)?;

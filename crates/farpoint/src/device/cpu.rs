@@ -1,9 +1,9 @@
 //! The CPU as a device.
 
 use super::Device;
-use crate::neighbors::run::{BothWays, OneWay};
-use crate::neighbors::several::run::{All, Best};
-use crate::neighbors::start;
+use crate::neighbors::run;
+use crate::neighbors::several::run as several;
+use crate::points::erased;
 use crate::{
     Chamfer, Cpu, Error, Gradients, Matcher, Nearest, Neighbors, Observer, Points, Sample, Sampler,
     Scalar, Searcher, WithinBall, fps, neighbors,
@@ -11,7 +11,7 @@ use crate::{
 
 /// Searches of one pair of clouds, and of many.
 macro_rules! pairs {
-    ($($one:ident, $many:ident: $job:ident as $ask:ident -> $found:ident;)*) => { $(
+    ($($module:ident: $job:ident -> $found:ident as $one:ident, $many:ident;)*) => { $(
         fn $one<X: Points<T> + ?Sized, Y: Points<T> + ?Sized>(
             &self,
             job: &$job,
@@ -19,7 +19,7 @@ macro_rules! pairs {
             y: &Y,
             observer: Option<Observer<'_>>,
         ) -> Result<$found<T>, Error> {
-            start::one(self, $ask(job), x, y, observer)
+            $module::$one(self, job, &x, &y, observer)
         }
 
         fn $many<X: Points<T>, Y: Points<T>>(
@@ -29,7 +29,7 @@ macro_rules! pairs {
             y: &[Y],
             observer: Option<Observer<'_>>,
         ) -> Result<Vec<$found<T>>, Error> {
-            start::many(self, $ask(job), x, y, observer)
+            $module::$many(self, job, &erased(x), &erased(y), observer)
         }
     )* };
 }
@@ -43,7 +43,7 @@ impl<T: Scalar> Device<T> for Cpu {
         points: &P,
         observer: Option<Observer<'_>>,
     ) -> Result<Sample<T>, Error> {
-        fps::run::sample(self, job, points, observer)
+        fps::run::sample(self, job, &points, observer)
     }
 
     fn sample_batch<P: Points<T>>(
@@ -52,14 +52,14 @@ impl<T: Scalar> Device<T> for Cpu {
         clouds: &[P],
         observer: Option<Observer<'_>>,
     ) -> Result<Vec<Sample<T>>, Error> {
-        fps::batch::sample(self, jobs, clouds, observer)
+        fps::batch::sample(self, jobs, &erased(clouds), observer)
     }
 
     pairs! {
-        nearest, nearest_batch: Matcher as OneWay -> Nearest;
-        chamfer, chamfer_batch: Matcher as BothWays -> Chamfer;
-        search, search_batch: Searcher as Best -> Neighbors;
-        within, within_batch: Searcher as All -> WithinBall;
+        run: Matcher -> Nearest as nearest, nearest_batch;
+        run: Matcher -> Chamfer as chamfer, chamfer_batch;
+        several: Searcher -> Neighbors as search, search_batch;
+        several: Searcher -> WithinBall as within, within_batch;
     }
 
     fn backward<A: Points<T> + ?Sized, B: Points<T> + ?Sized>(

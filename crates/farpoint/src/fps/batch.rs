@@ -1,18 +1,31 @@
 //! Many clouds at once, spread over the cores. A cloud's result does not depend on its batch.
 
 use super::run::{self, SMALL};
+use crate::scalar::compiled_once;
 use crate::watch::Watch;
 use crate::{Cpu, Error, Observer, Points, Progress, Sample, Sampler, Scalar, threads};
 use std::ops::ControlFlow;
 
-/// Samples each cloud, by one job or by one each, under one watch.
-pub(crate) fn sample<T: Scalar, P: Points<T>>(
+compiled_once! {
+    /// Samples each cloud, by one job or by one each, under one watch.
+    pub(crate) fn sample<'a, 'b, T: Scalar>(
+        cpu: &'a Cpu,
+        jobs: &'a [Sampler],
+        clouds: &'a [&'a dyn Points<T>],
+        observer: Option<Observer<'b>>,
+    ) -> Result<Vec<Sample<T>>, Error> {
+        sample_each(cpu, jobs, clouds, observer)
+    }
+}
+
+fn sample_each<T: Scalar>(
     cpu: &Cpu,
     jobs: &[Sampler],
-    clouds: &[P],
+    clouds: &[&dyn Points<T>],
     observer: Option<Observer<'_>>,
 ) -> Result<Vec<Sample<T>>, Error> {
-    let wanted = |(job, cloud): (&Sampler, &P)| job.amount.limit(cloud.len()).unwrap_or(0);
+    let wanted =
+        |(job, cloud): (&Sampler, &&dyn Points<T>)| job.amount.limit(cloud.len()).unwrap_or(0);
     let each_job = jobs.iter().cycle().zip(clouds);
     let watch = match observer {
         None => Watch::off(),
@@ -26,14 +39,14 @@ pub(crate) fn sample<T: Scalar, P: Points<T>>(
 }
 
 /// One cloud of a batch, whose samples are reported as part of the batch.
-fn watched<T: Scalar, P: Points<T>>(
+fn watched<T: Scalar>(
     cpu: &Cpu,
     job: &Sampler,
-    points: &P,
+    points: &dyn Points<T>,
     watch: &Watch<'_>,
 ) -> Result<Sample<T>, Error> {
     if !watch.is_on() {
-        return run::sample(cpu, job, points, None);
+        return run::sample_on(cpu, job, points, None);
     }
     if !watch.step(0) {
         return Err(Error::Cancelled(0));
@@ -44,26 +57,26 @@ fn watched<T: Scalar, P: Points<T>>(
         done = progress.samples;
         if watch.step(more) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let sample = run::sample(cpu, job, points, Some(&mut report))?;
+    let sample = run::sample_on(cpu, job, points, Some(&mut report))?;
     // Whether to go on is asked before the next cloud.
     watch.step(sample.len() - done);
     Ok(sample)
 }
 
 /// What `one` gives for each cloud, on the threads that it is given, by one job or by one each.
-pub(super) fn each<P: Points<T>, T: Scalar, R: Send>(
+pub(super) fn each<T: Scalar, R: Send>(
     threads: Option<usize>,
     jobs: &[Sampler],
-    clouds: &[P],
-    one: impl Fn(usize, &Sampler, &P) -> Result<R, Error> + Send + Sync,
+    clouds: &[&dyn Points<T>],
+    one: impl Fn(usize, &Sampler, &dyn Points<T>) -> Result<R, Error> + Send + Sync,
 ) -> Result<Vec<R>, Error> {
     if jobs.len() != 1 && jobs.len() != clouds.len() {
         let (jobs, clouds) = (jobs.len(), clouds.len());
         return Err(Error::Shape(format!("{jobs} jobs for a batch of {clouds} clouds")));
     }
-    let sizes: Vec<_> = clouds.iter().map(Points::len).collect();
+    let sizes: Vec<_> = clouds.iter().map(|cloud| cloud.len()).collect();
     threads::spread(&sizes, SMALL, threads, |cloud, threads| {
         let job = if jobs.len() == 1 { &jobs[0] } else { &jobs[cloud] };
-        one(threads, job, &clouds[cloud])
+        one(threads, job, clouds[cloud])
     })
 }

@@ -5,6 +5,8 @@ use super::batch;
 use super::run::SMALL;
 use super::selection::Request;
 use crate::cloud::Cloud;
+use crate::points::erased;
+use crate::scalar::compiled_once;
 use crate::threads::{self, on_threads};
 use crate::{Error, Points, Sampler, Scalar};
 
@@ -16,14 +18,32 @@ pub struct Prepared<T> {
     dims: usize,
 }
 
+compiled_once! {
+    fn prepare<'a, T: Scalar>(
+        sampler: &'a Sampler,
+        points: &'a dyn Points<T>,
+    ) -> Result<Prepared<T>, Error> {
+        let threads = threads::count_for(points.len() >= SMALL, None)?;
+        on_threads(threads, || Prepared::on(threads, sampler, points))
+    }
+}
+
+compiled_once! {
+    fn prepare_each<'a, T: Scalar>(
+        jobs: &'a [Sampler],
+        clouds: &'a [&'a dyn Points<T>],
+    ) -> Result<Vec<Prepared<T>>, Error> {
+        batch::each(None, jobs, clouds, Prepared::on)
+    }
+}
+
 impl<T: Scalar> Prepared<T> {
     /// Copies and checks one cloud, as [`Sampler::sample`] does.
     ///
     /// # Errors
     /// As [`Sampler::sample`].
     pub fn new<P: Points<T> + ?Sized>(sampler: &Sampler, points: &P) -> Result<Self, Error> {
-        let threads = threads::count_for(points.len() >= SMALL, None)?;
-        on_threads(threads, || Self::on(threads, sampler, points))
+        prepare(sampler, &points)
     }
 
     /// The same for each cloud of a batch, by one job or by one each; the error names the first
@@ -32,14 +52,10 @@ impl<T: Scalar> Prepared<T> {
     /// # Errors
     /// As [`Sampler::sample_batch`].
     pub fn batch<P: Points<T>>(jobs: &[Sampler], clouds: &[P]) -> Result<Vec<Self>, Error> {
-        batch::each(None, jobs, clouds, |threads, job, points| Self::on(threads, job, points))
+        prepare_each(jobs, &erased(clouds))
     }
 
-    fn on<P: Points<T> + ?Sized>(
-        threads: usize,
-        sampler: &Sampler,
-        points: &P,
-    ) -> Result<Self, Error> {
+    fn on(threads: usize, sampler: &Sampler, points: &dyn Points<T>) -> Result<Self, Error> {
         let cloud = Cloud::new(points, sampler.bad_rows, threads)?;
         let request = Request::new(&cloud, points.len(), sampler.amount, &sampler.start)?;
         Ok(Self { cloud, request, input_rows: points.len(), dims: points.dim() })

@@ -4,18 +4,27 @@ use super::selection::Selection;
 use super::{auto, naive, peak, quick, radius, reference, tree};
 use crate::clock::Clock;
 use crate::cloud::Cloud;
-use crate::scalar::number::EitherPrecision;
+use crate::scalar::compiled_once;
 use crate::simd::{self, Program, Simd};
 use crate::threads::{self, Team};
-use crate::{
-    Algorithm, Cpu, DeviceKind, Error, Level, Observer, Points, RanOn, Sample, Sampler, Scalar,
-};
-use std::marker::PhantomData;
+use crate::{Algorithm, Cpu, DeviceKind, Error, Observer, Points, RanOn, Sample, Sampler, Scalar};
 
-pub(crate) fn sample<T: Scalar, P: Points<T> + ?Sized>(
+compiled_once! {
+    /// Samples one cloud.
+    pub(crate) fn sample<'a, 'b, T: Scalar>(
+        cpu: &'a Cpu,
+        sampler: &'a Sampler,
+        points: &'a dyn Points<T>,
+        observer: Option<Observer<'b>>,
+    ) -> Result<Sample<T>, Error> {
+        sample_on(cpu, sampler, points, observer)
+    }
+}
+
+pub(super) fn sample_on<T: Scalar>(
     cpu: &Cpu,
     sampler: &Sampler,
-    points: &P,
+    points: &dyn Points<T>,
     observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
     let level = simd::choose(cpu.level)?;
@@ -27,10 +36,10 @@ pub(crate) fn sample<T: Scalar, P: Points<T> + ?Sized>(
 }
 
 /// By a team, which may have fewer threads than the device.
-fn sample_by<T: Scalar, P: Points<T> + ?Sized>(
+fn sample_by<T: Scalar>(
     team: &Team,
     sampler: &Sampler,
-    points: &P,
+    points: &dyn Points<T>,
     ran_on: RanOn,
     observer: Option<Observer<'_>>,
 ) -> Result<Sample<T>, Error> {
@@ -51,7 +60,7 @@ fn sample_by<T: Scalar, P: Points<T> + ?Sized>(
         let team = if cloud.len < SMALL { &alone } else { team };
         let RanOn::Cpu { level, .. } = ran_on else { unreachable!("this is the CPU") };
         let job = Job { algorithm, cloud: &cloud, team, selection: &mut selection };
-        T::run::<Start<'_, '_>>((level, job))?;
+        simd::dispatch(level, job)?;
     }
     let mut indices = Vec::new();
     team.extend(&mut indices, selection.points.len(), |k| cloud.row(selection.points[k]));
@@ -69,25 +78,8 @@ fn sample_by<T: Scalar, P: Points<T> + ?Sized>(
 /// Clouds of fewer points are sampled by one thread: waking others would take longer.
 pub(super) const SMALL: usize = 1 << 14;
 
-/// Starts algorithms in either precision.
-struct Start<'a, 'b>(PhantomData<Job<'a, 'b, f32>>);
-
-impl<'a, 'b> EitherPrecision for Start<'a, 'b> {
-    type Of<T: Scalar> = (Level, Job<'a, 'b, T>);
-    type Output = Result<(), Error>;
-
-    fn single((level, job): Self::Of<f32>) -> Self::Output {
-        simd::dispatch(level, job)
-    }
-
-    fn double((level, job): Self::Of<f64>) -> Self::Output {
-        simd::dispatch(level, job)
-    }
-}
-
 /// What an algorithm is started with.
-#[allow(unreachable_pub)]
-pub struct Job<'a, 'b, T> {
+struct Job<'a, 'b, T> {
     algorithm: Algorithm,
     cloud: &'a Cloud<T>,
     team: &'a Team,

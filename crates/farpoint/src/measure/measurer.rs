@@ -3,11 +3,11 @@
 use super::quality::{Coverage, Quality, covered, different_places, different_rows, rows};
 use super::{SMALL, Spacing, check, spaced};
 use crate::cloud::Cloud;
-use crate::neighbors::run::{BothWays, OneWay};
-use crate::neighbors::start;
+use crate::neighbors::run::{chamfer, nearest_watched};
+use crate::scalar::compiled_once;
 use crate::threads::{self, on_threads};
 use crate::watch::Watch;
-use crate::{BadRows, Chamfer, Cpu, Error, Matcher, Nearest, Observer, Points, Scalar};
+use crate::{BadRows, Cpu, Error, Matcher, Nearest, Observer, Points, Scalar};
 
 /// How measures are taken. The functions of [`crate::measure`] are its methods on all threads.
 ///
@@ -45,9 +45,9 @@ impl Measure {
         points: &P,
         sample: &[usize],
     ) -> Result<T, Error> {
-        let rows = rows(points, sample)?;
+        let rows = rows(&points, sample)?;
         self.run(points.len(), Watch::off(), |taking| {
-            Ok(taking.nearest(points, &rows)?.max_distance())
+            Ok(taking.nearest(&points, &rows)?.max_distance())
         })
     }
 
@@ -60,7 +60,7 @@ impl Measure {
         points: &P,
         sample: &[usize],
     ) -> Result<Coverage, Error> {
-        self.coverage_of(points, &rows(points, sample)?)
+        self.coverage_of(points, &rows(&points, sample)?)
     }
 
     /// As [`crate::measure::coverage_of`].
@@ -73,7 +73,7 @@ impl Measure {
         sample: &S,
     ) -> Result<Coverage, Error> {
         self.run(points.len(), Watch::off(), |taking| {
-            Ok(covered(&taking.nearest(points, sample)?, taking.threads))
+            Ok(covered(&taking.nearest(&points, &sample)?, taking.threads))
         })
     }
 
@@ -86,7 +86,7 @@ impl Measure {
         points: &P,
         sample: &[usize],
     ) -> Result<Spacing, Error> {
-        self.run(sample.len(), Watch::off(), |taking| taking.spacing(points, sample))
+        self.run(sample.len(), Watch::off(), |taking| taking.spacing(&points, sample))
     }
 
     /// As [`crate::measure::spacing_of`].
@@ -97,7 +97,7 @@ impl Measure {
         &self,
         sample: &S,
     ) -> Result<Spacing, Error> {
-        self.run(sample.len(), Watch::off(), |taking| taking.spacing_of(sample))
+        self.run(sample.len(), Watch::off(), |taking| taking.spacing_of(&sample))
     }
 
     /// As [`crate::measure::quality()`].
@@ -133,17 +133,17 @@ impl Measure {
         sample: &[usize],
         watch: Watch<'_>,
     ) -> Result<Quality, Error> {
-        let rows = rows(points, sample)?;
+        let rows = rows(&points, sample)?;
         let samples = sample.len();
         self.run(points.len(), watch, |taking| {
-            let coverage = covered(&taking.nearest(points, &rows)?, taking.threads);
+            let coverage = covered(&taking.nearest(&points, &rows)?, taking.threads);
             let several = samples > 1;
             Ok(Quality {
                 points: points.len(),
                 samples,
                 unique: different_rows(sample) as f64 / samples as f64,
                 coverage,
-                spacing: several.then(|| taking.spacing(points, sample)).transpose()?,
+                spacing: several.then(|| taking.spacing(&points, sample)).transpose()?,
                 chamfer: coverage.mean,
             })
         })
@@ -160,15 +160,15 @@ impl Measure {
     ) -> Result<Quality, Error> {
         let samples = sample.len();
         self.run(points.len().max(samples), Watch::off(), |taking| {
-            let chamfer = taking.chamfer(points, sample)?;
+            let chamfer = chamfer(&taking.cpu, &Matcher::new(), &points, &sample, None)?;
             let coverage = covered(&chamfer.a_to_b, taking.threads);
             let several = samples > 1;
             Ok(Quality {
                 points: points.len(),
                 samples,
-                unique: different_places(sample) as f64 / samples as f64,
+                unique: different_places(&sample) as f64 / samples as f64,
                 coverage,
-                spacing: several.then(|| taking.spacing_of(sample)).transpose()?,
+                spacing: several.then(|| taking.spacing_of(&sample)).transpose()?,
                 chamfer: coverage.mean + chamfer.b_to_a.mean_distance(),
             })
         })
@@ -197,42 +197,49 @@ struct Taking<'a> {
 
 impl Taking<'_> {
     /// The nearest sample of each point; the error does not speak of two clouds.
-    fn nearest<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
+    fn nearest<T: Scalar>(
         &self,
-        points: &P,
-        sample: &S,
+        points: &dyn Points<T>,
+        sample: &dyn Points<T>,
     ) -> Result<Nearest<T>, Error> {
-        let found =
-            start::watched(&self.cpu, &OneWay(&Matcher::new()), points, sample, &self.watch);
-        found.map_err(|error| match error {
+        nearest_watched(&self.cpu, points, sample, &self.watch).map_err(|error| match error {
             Error::InPair { source, .. } => *source,
             error => error,
         })
     }
 
-    fn chamfer<T: Scalar, P: Points<T> + ?Sized, S: Points<T> + ?Sized>(
+    fn spacing<T: Scalar>(
         &self,
-        points: &P,
-        sample: &S,
-    ) -> Result<Chamfer<T>, Error> {
-        start::watched(&self.cpu, &BothWays(&Matcher::new()), points, sample, &self.watch)
-    }
-
-    fn spacing<T: Scalar, P: Points<T> + ?Sized>(
-        &self,
-        points: &P,
+        points: &dyn Points<T>,
         sample: &[usize],
     ) -> Result<Spacing, Error> {
-        let (cloud, sample) = check(points, sample, self.threads)?;
-        spaced(&cloud, &sample, self.threads, &self.watch)
+        spacing(points, Some(sample), self.threads, &self.watch)
     }
 
-    fn spacing_of<T: Scalar, S: Points<T> + ?Sized>(&self, sample: &S) -> Result<Spacing, Error> {
-        if sample.len() < 2 {
-            return Err(Error::TooFewSamples { given: sample.len(), needed: 2 });
-        }
-        let cloud = Cloud::new(sample, BadRows::Error, self.threads)?;
-        let all: Vec<u32> = (0..cloud.len as u32).collect();
-        spaced(&cloud, &all, self.threads, &self.watch)
+    fn spacing_of<T: Scalar>(&self, sample: &dyn Points<T>) -> Result<Spacing, Error> {
+        spacing(sample, None, self.threads, &self.watch)
+    }
+}
+
+compiled_once! {
+    /// Measures the spacing of a sample of a cloud, or of the whole cloud.
+    fn spacing<'a, 'b: 'a, T: Scalar>(
+        points: &'a dyn Points<T>,
+        sample: Option<&'a [usize]>,
+        threads: usize,
+        watch: &'a Watch<'b>,
+    ) -> Result<Spacing, Error> {
+        let (cloud, sample) = match sample {
+            Some(sample) => check(points, sample, threads)?,
+            None if points.len() < 2 => {
+                return Err(Error::TooFewSamples { given: points.len(), needed: 2 });
+            }
+            None => {
+                let cloud = Cloud::new(points, BadRows::Error, threads)?;
+                let all = (0..cloud.len as u32).collect();
+                (cloud, all)
+            }
+        };
+        spaced(&cloud, &sample, threads, watch)
     }
 }

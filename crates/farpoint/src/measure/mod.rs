@@ -174,8 +174,8 @@ fn spaced<T: Scalar>(
 }
 
 /// The working copy of the cloud, and the sample as points of it.
-fn check<T: Scalar, P: Points<T> + ?Sized>(
-    points: &P,
+fn check<T: Scalar>(
+    points: &dyn Points<T>,
     sample: &[usize],
     threads: usize,
 ) -> Result<(Cloud<T>, Vec<u32>), Error> {

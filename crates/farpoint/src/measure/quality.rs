@@ -1,8 +1,8 @@
 //! How far a cloud is from a sample, and all measures in one go.
 
 use super::Spacing;
-use crate::Nearest;
-use crate::{Error, Points, Scalar, Subset, threads};
+use crate::scalar::compiled_once;
+use crate::{Error, Nearest, Points, Scalar, Subset, threads};
 use std::borrow::Cow;
 
 /// Distances from each point of a cloud to its nearest sample.
@@ -42,13 +42,13 @@ pub struct Quality {
 const PART: usize = 1 << 14;
 
 /// Some rows of a cloud.
-pub(super) struct Rows<'a, P: ?Sized> {
-    points: &'a P,
+pub(super) struct Rows<'a, T> {
+    points: &'a dyn Points<T>,
     /// Their places among the points.
     places: Cow<'a, [usize]>,
 }
 
-impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for Rows<'_, P> {
+impl<T: Scalar> Points<T> for Rows<'_, T> {
     fn len(&self) -> usize {
         self.places.len()
     }
@@ -62,10 +62,10 @@ impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for Rows<'_, P> {
 }
 
 /// The rows, checked.
-pub(super) fn rows<'a, T: Scalar, P: Points<T> + ?Sized>(
-    points: &'a P,
+pub(super) fn rows<'a, T: Scalar>(
+    points: &'a dyn Points<T>,
     sample: &'a [usize],
-) -> Result<Rows<'a, P>, Error> {
+) -> Result<Rows<'a, T>, Error> {
     if sample.is_empty() {
         return Err(Error::TooFewSamples { given: 0, needed: 1 });
     }
@@ -73,8 +73,8 @@ pub(super) fn rows<'a, T: Scalar, P: Points<T> + ?Sized>(
 }
 
 /// Where rows of the caller's cloud are among the points, checked.
-pub(super) fn places<'a, T: Scalar, P: Points<T> + ?Sized>(
-    points: &P,
+pub(super) fn places<'a, T: Scalar>(
+    points: &dyn Points<T>,
     sample: &'a [usize],
 ) -> Result<Cow<'a, [usize]>, Error> {
     let whole = points.subset().map_or(points.len(), Subset::whole);
@@ -96,7 +96,7 @@ pub(super) fn different_rows(sample: &[usize]) -> usize {
 }
 
 /// How many of the samples are at different places.
-pub(super) fn different_places<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> usize {
+pub(super) fn different_places<T: Scalar>(sample: &dyn Points<T>) -> usize {
     let mut places: Vec<Vec<u64>> = (0..sample.len())
         .map(|row| {
             // Adding 0 takes the sign from -0.
@@ -109,8 +109,14 @@ pub(super) fn different_places<T: Scalar, S: Points<T> + ?Sized>(sample: &S) -> 
     places.len()
 }
 
-/// What the nearest sample of each point tells, on so many threads.
-pub(super) fn covered<T: Scalar>(nearest: &Nearest<T>, threads: usize) -> Coverage {
+compiled_once! {
+    /// Computes the coverage from the nearest sample of each point, on so many threads.
+    pub(super) fn covered<'a, T: Scalar>(nearest: &'a Nearest<T>, threads: usize) -> Coverage {
+        coverage(nearest, threads)
+    }
+}
+
+fn coverage<T: Scalar>(nearest: &Nearest<T>, threads: usize) -> Coverage {
     // Squares and their roots come in one order.
     let mut squared = nearest.raw_distances.clone();
     let place = (99 * squared.len()).div_ceil(100).max(1) - 1;

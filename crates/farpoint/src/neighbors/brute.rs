@@ -3,13 +3,12 @@
 use super::block::Block;
 use super::gather::{Group, Search};
 use super::metric::Metric;
-
 use crate::Scalar;
 use crate::cloud::Cloud;
 use crate::memory::Aligned;
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{LEAF, NONE};
-use crate::threads::prelude::*;
+use crate::threads::for_each;
 use crate::watch::Watch;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -61,7 +60,7 @@ pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric, O: Search<T>>(
     // Each block of queries is one job's, and comes once.
     match threads {
         1 => pass(0..count),
-        _ => (0..count).into_par_iter().for_each(|block| pass(block..block + 1)),
+        _ => for_each(count, threads, &|block| pass(block..block + 1)),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::Scalar;
 use crate::memory;
 use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, FANOUT, LEAF};
-use crate::threads::prelude::*;
+use crate::threads::for_each;
 use crate::watch::Watch;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -36,8 +36,8 @@ pub(super) fn search<T: Scalar, S: Simd<T>, M: Metric, O: Search<T>>(
         return walk(0..leaves);
     }
     let size = (leaves / (threads * JOBS_A_THREAD)).clamp(O::LEAST_LEAVES, MOST_LEAVES);
-    let jobs = (0..leaves.div_ceil(size)).into_par_iter();
-    jobs.for_each(|job| walk(job * size..((job + 1) * size).min(leaves)));
+    let job = |job: usize| walk(job * size..((job + 1) * size).min(leaves));
+    for_each(leaves.div_ceil(size), threads, &job);
 }
 
 struct Walk<'a, 'b, T, M, O> {

@@ -1,7 +1,7 @@
 //! How gradients of distances become those of coordinates: in an order that is always the same, by
 //! stretches of a cloud, which several threads share.
 
-use crate::threads::prelude::*;
+use crate::threads::for_each_chunk;
 use crate::threads::{self, both, on_threads};
 use crate::{Error, Gradients, Neighbors, Norm, Points, Scalar};
 use std::borrow::Cow;
@@ -172,11 +172,7 @@ fn by_stretches<T: Scalar>(
     }
     let mut gradients = vec![T::ZERO; points * dim];
     let stretch = points.div_ceil(parts).max(1);
-    let fill = |(k, rows): (usize, &mut [T])| fill(k * stretch, rows);
-    match parts {
-        1 => gradients.chunks_mut(stretch * dim).enumerate().for_each(fill),
-        _ => gradients.par_chunks_mut(stretch * dim).enumerate().for_each(fill),
-    }
+    for_each_chunk(&mut gradients, stretch * dim, parts, |k, rows| fill(k * stretch, rows));
     gradients
 }
 

@@ -2,6 +2,7 @@
 
 use super::prepared::threads_for_points;
 use crate::cloud::Cloud;
+use crate::scalar::compiled_once;
 use crate::spatial::BoxTree;
 use crate::threads::on_threads;
 use crate::{BadRows, Cpu, Error, Points, Scalar, Subset};
@@ -32,6 +33,24 @@ pub struct Index<T> {
     dims: usize,
 }
 
+compiled_once! {
+    fn build<'a, T: Scalar>(
+        cpu: &'a Cpu,
+        points: &'a dyn Points<T>,
+        bad_rows: BadRows,
+    ) -> Result<Index<T>, Error> {
+        let threads = threads_for_points(cpu.threads, points.len())?;
+        on_threads(threads, || {
+            let cloud = Cloud::new(points, bad_rows, threads)?;
+            if cloud.len == 0 {
+                return Err(Error::EmptyCloud);
+            }
+            let tree = BoxTree::new(&cloud, threads);
+            Ok(Index { cloud, tree, rows: points.len(), dims: points.dim() })
+        })
+    }
+}
+
 impl<T: Scalar> Index<T> {
     /// Builds the index on all threads. Rows with NaN or infinity are an error.
     ///
@@ -51,15 +70,7 @@ impl<T: Scalar> Index<T> {
         points: &P,
         bad_rows: BadRows,
     ) -> Result<Self, Error> {
-        let threads = threads_for_points(cpu.threads, points.len())?;
-        on_threads(threads, || {
-            let cloud = Cloud::new(points, bad_rows, threads)?;
-            if cloud.len == 0 {
-                return Err(Error::EmptyCloud);
-            }
-            let tree = BoxTree::new(&cloud, threads);
-            Ok(Self { cloud, tree, rows: points.len(), dims: points.dim() })
-        })
+        build(cpu, &points, bad_rows)
     }
 
     /// Rows left out because they hold NaN or infinity.
@@ -68,7 +79,7 @@ impl<T: Scalar> Index<T> {
     }
 
     /// The index behind points, if they are one.
-    pub(super) fn of<P: Points<T> + ?Sized>(points: &P) -> Option<&Self> {
+    pub(super) fn of(points: &dyn Points<T>) -> Option<&Self> {
         points.index()?.downcast_ref()
     }
 }

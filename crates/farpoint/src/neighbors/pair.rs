@@ -43,17 +43,13 @@ impl<T> Structure<'_, T> {
 }
 
 /// Checks and copies what is no [`Index`], then works on both clouds on so many threads.
-pub(super) fn with<T: Scalar, A, B, R: Send>(
+pub(super) fn with<T: Scalar, R: Send>(
     threads: Option<usize>,
     bad_rows: BadRows,
-    a: &A,
-    b: &B,
+    a: &dyn Points<T>,
+    b: &dyn Points<T>,
     work: impl FnOnce(&Pair<'_, T>) -> Result<R, Error> + Send,
-) -> Result<R, Error>
-where
-    A: Points<T> + ?Sized,
-    B: Points<T> + ?Sized,
-{
+) -> Result<R, Error> {
     let threads = threads_for(threads, a, b)?;
     let indexes = [Index::of(a), Index::of(b)];
     on_threads(threads, || {

@@ -3,6 +3,8 @@
 //! in the same words, and what it finds is turned into rows of the input in one place.
 
 use crate::cloud::Cloud;
+use crate::points::erased;
+use crate::scalar::compiled_once;
 use crate::threads::{self, both, on_threads};
 use crate::{
     BadRows, Error, Matcher, Nearest, Neighbors, Norm, Points, Scalar, Searcher, WithinBall,
@@ -20,6 +22,26 @@ pub struct Prepared<T> {
     norm: Norm,
 }
 
+compiled_once! {
+    fn prepare<'a, T: Scalar>(
+        matcher: &'a Matcher,
+        a: &'a dyn Points<T>,
+        b: &'a dyn Points<T>,
+    ) -> Result<Prepared<T>, Error> {
+        Prepared::on(None, matcher, a, b)
+    }
+}
+
+compiled_once! {
+    fn prepare_each<'a, T: Scalar>(
+        matcher: &'a Matcher,
+        a: &'a [&'a dyn Points<T>],
+        b: &'a [&'a dyn Points<T>],
+    ) -> Result<Vec<Prepared<T>>, Error> {
+        each(None, a, b, |threads, a, b| Prepared::on(Some(threads), matcher, a, b))
+    }
+}
+
 impl<T: Scalar> Prepared<T> {
     /// Checks and copies both clouds, as [`Matcher::chamfer`] does.
     ///
@@ -30,14 +52,15 @@ impl<T: Scalar> Prepared<T> {
         A: Points<T> + ?Sized,
         B: Points<T> + ?Sized,
     {
-        Self::on(None, matcher, a, b)
+        prepare(matcher, &a, &b)
     }
 
-    fn on<A, B>(threads: Option<usize>, matcher: &Matcher, a: &A, b: &B) -> Result<Self, Error>
-    where
-        A: Points<T> + ?Sized,
-        B: Points<T> + ?Sized,
-    {
+    fn on(
+        threads: Option<usize>,
+        matcher: &Matcher,
+        a: &dyn Points<T>,
+        b: &dyn Points<T>,
+    ) -> Result<Self, Error> {
         let threads = threads_for(threads, a, b)?;
         on_threads(threads, || {
             let share = share(threads, a.len(), b.len());
@@ -60,7 +83,7 @@ impl<T: Scalar> Prepared<T> {
         a: &[A],
         b: &[B],
     ) -> Result<Vec<Self>, Error> {
-        each(None, a, b, |threads, a, b| Self::on(Some(threads), matcher, a, b))
+        prepare_each(matcher, &erased(a), &erased(b))
     }
 
     /// Points of a cloud that are left.
@@ -187,15 +210,11 @@ fn row_of<T: Scalar>(cloud: &Cloud<T>, index: i64) -> Option<u32> {
 
 /// The threads that a search uses, of those that are wanted; an error if the points of both clouds have
 /// different numbers of coordinates.
-pub(super) fn threads_for<T: Scalar, A, B>(
+pub(super) fn threads_for<T: Scalar>(
     wanted: Option<usize>,
-    a: &A,
-    b: &B,
-) -> Result<usize, Error>
-where
-    A: Points<T> + ?Sized,
-    B: Points<T> + ?Sized,
-{
+    a: &dyn Points<T>,
+    b: &dyn Points<T>,
+) -> Result<usize, Error> {
     let threads = threads_for_points(wanted, a.len().saturating_add(b.len()))?;
     if a.dim() != b.dim() {
         return Err(Error::Shape(format!(
@@ -222,11 +241,11 @@ pub(super) fn share(threads: usize, a: usize, b: usize) -> usize {
 
 /// What `one` gives for each pair, on the threads that it is given: large pairs one after another on
 /// all of them, small ones side by side.
-pub(super) fn each<T: Scalar, A: Points<T>, B: Points<T>, R: Send>(
+pub(super) fn each<T: Scalar, R: Send>(
     threads: Option<usize>,
-    a: &[A],
-    b: &[B],
-    one: impl Fn(usize, &A, &B) -> Result<R, Error> + Send + Sync,
+    a: &[&dyn Points<T>],
+    b: &[&dyn Points<T>],
+    one: impl Fn(usize, &dyn Points<T>, &dyn Points<T>) -> Result<R, Error> + Send + Sync,
 ) -> Result<Vec<R>, Error> {
     if a.len() != b.len() {
         return Err(Error::Shape(format!(
@@ -236,13 +255,13 @@ pub(super) fn each<T: Scalar, A: Points<T>, B: Points<T>, R: Send>(
         )));
     }
     let sizes: Vec<_> = a.iter().zip(b).map(|(a, b)| a.len().saturating_add(b.len())).collect();
-    threads::spread(&sizes, SMALL, threads, |pair, threads| one(threads, &a[pair], &b[pair]))
+    threads::spread(&sizes, SMALL, threads, |pair, threads| one(threads, a[pair], b[pair]))
 }
 
 /// The working copy of a cloud.
-pub(super) fn copy<T: Scalar, P: Points<T> + ?Sized>(
+pub(super) fn copy<T: Scalar>(
     bad_rows: BadRows,
-    points: &P,
+    points: &dyn Points<T>,
     threads: usize,
     which: &'static str,
 ) -> Result<Cloud<T>, Error> {

@@ -4,10 +4,11 @@ use super::gather::{Kind, Search};
 use super::metric::Metric;
 use super::output::Output;
 use super::prepared::empty;
-use super::start::{Ask, Options, Ready, one};
+use super::start::{self, Ask, Options, Ready, asks};
 use super::tree::Walk;
+use crate::scalar::compiled_once;
 use crate::watch::Watch;
-use crate::{Chamfer, Cpu, Error, Matcher, Method, Nearest, Points, Scalar};
+use crate::{Chamfer, Cpu, Error, Matcher, Method, Nearest, Observer, Points, Scalar};
 
 /// For each point of the first cloud the nearest of the second.
 pub(crate) struct OneWay<'a>(pub(crate) &'a Matcher);
@@ -25,7 +26,7 @@ impl<T: Scalar> Ask<T> for OneWay<'_> {
         a
     }
     fn find(&self, ready: &Ready<'_, '_, T>) -> Result<Nearest<T>, Error> {
-        Ok(nearest(ready, 0))
+        Ok(one_way(ready, 0))
     }
 }
 
@@ -45,7 +46,22 @@ impl<T: Scalar> Ask<T> for BothWays<'_> {
         a.saturating_add(b)
     }
     fn find(&self, ready: &Ready<'_, '_, T>) -> Result<Chamfer<T>, Error> {
-        Ok(Chamfer { a_to_b: nearest(ready, 0), b_to_a: nearest(ready, 1) })
+        Ok(Chamfer { a_to_b: one_way(ready, 0), b_to_a: one_way(ready, 1) })
+    }
+}
+
+asks! { Matcher as OneWay -> Nearest: nearest, nearest_batch }
+asks! { Matcher as BothWays -> Chamfer: chamfer, chamfer_batch }
+
+compiled_once! {
+    /// [`nearest`] under a watch.
+    pub(crate) fn nearest_watched<'a, 'b: 'a, T: Scalar>(
+        cpu: &'a Cpu,
+        x: &'a dyn Points<T>,
+        y: &'a dyn Points<T>,
+        watch: &'a Watch<'b>,
+    ) -> Result<Nearest<T>, Error> {
+        start::watched(cpu, &OneWay(&Matcher::new()), x, y, watch)
     }
 }
 
@@ -66,12 +82,11 @@ where
     A: Points<T> + ?Sized,
     B: Points<T> + ?Sized,
 {
-    let job = Matcher::new().method(Method::Reference);
-    one(&Cpu::new(), BothWays(&job), a, b, None)
+    chamfer(&Cpu::new(), &Matcher::new().method(Method::Reference), &a, &b, None)
 }
 
 /// The nearest of one cloud for each point of the other.
-fn nearest<T: Scalar>(ready: &Ready<'_, '_, T>, side: usize) -> Nearest<T> {
+fn one_way<T: Scalar>(ready: &Ready<'_, '_, T>, side: usize) -> Nearest<T> {
     let [own, other] = [ready.pair.clouds[side], ready.pair.clouds[1 - side]];
     let mut found = empty(ready.pair.rows[side], own.len, ready.norm);
     if ready.watch.step(0) {

@@ -4,11 +4,9 @@ use super::gather::{Kind, Search};
 use super::metric::{Absolute, Metric, Squared};
 use super::pair::Structure;
 use super::{brute, descent};
-use crate::scalar::number::EitherPrecision;
 use crate::simd::{self, Simd};
 use crate::watch::Watch;
 use crate::{Level, Norm, Scalar};
-use std::marker::PhantomData;
 
 /// A search that is ready to be run.
 pub(super) struct Job<'a, 'b, T: Scalar, K: Kind> {
@@ -22,7 +20,7 @@ pub(super) struct Job<'a, 'b, T: Scalar, K: Kind> {
 impl<T: Scalar, K: Kind> Job<'_, '_, T, K> {
     /// Searches until done or canceled.
     pub(super) fn run(self, level: Level) {
-        T::run::<Start<'_, '_, K>>((level, self));
+        simd::dispatch(level, self);
     }
 
     fn search<S: Simd<T>, M: Metric>(self, simd: S) {
@@ -47,21 +45,5 @@ impl<T: Scalar, K: Kind> simd::Program<T> for Job<'_, '_, T, K> {
             Norm::One => self.search::<S, Absolute>(simd),
             Norm::Two => self.search::<S, Squared>(simd),
         }
-    }
-}
-
-/// Starts searches in either precision.
-struct Start<'a, 'b, K: Kind>(PhantomData<Job<'a, 'b, f32, K>>);
-
-impl<'a, 'b, K: Kind> EitherPrecision for Start<'a, 'b, K> {
-    type Of<T: Scalar> = (Level, Job<'a, 'b, T, K>);
-    type Output = ();
-
-    fn single((level, job): Self::Of<f32>) {
-        simd::dispatch(level, job);
-    }
-
-    fn double((level, job): Self::Of<f64>) {
-        simd::dispatch(level, job);
     }
 }

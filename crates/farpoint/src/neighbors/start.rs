@@ -30,6 +30,37 @@ pub(crate) trait Ask<T: Scalar>: Sync {
     fn find(&self, ready: &Ready<'_, '_, T>) -> Result<Self::Found, Error>;
 }
 
+/// Defines the functions that do a job for one pair of clouds and for many.
+macro_rules! asks {
+    ($job:ident as $ask:ident -> $found:ident: $one:ident, $many:ident) => {
+        $crate::compiled_once! {
+            /// Does the job for two clouds.
+            pub(crate) fn $one<'a, 'b, T: Scalar>(
+                cpu: &'a Cpu,
+                job: &'a $job,
+                x: &'a dyn Points<T>,
+                y: &'a dyn Points<T>,
+                observer: Option<Observer<'b>>,
+            ) -> Result<$found<T>, Error> {
+                start::one(cpu, $ask(job), x, y, observer)
+            }
+        }
+        $crate::compiled_once! {
+            /// Does the job for many pairs of clouds.
+            pub(crate) fn $many<'a, 'b, T: Scalar>(
+                cpu: &'a Cpu,
+                job: &'a $job,
+                x: &'a [&'a dyn Points<T>],
+                y: &'a [&'a dyn Points<T>],
+                observer: Option<Observer<'b>>,
+            ) -> Result<Vec<$found<T>>, Error> {
+                start::many(cpu, $ask(job), x, y, observer)
+            }
+        }
+    };
+}
+pub(super) use asks;
+
 /// What all searches are told.
 pub(crate) struct Options {
     method: Method,
@@ -50,26 +81,22 @@ impl From<&Searcher> for Options {
 }
 
 /// Asks two clouds.
-pub(crate) fn one<T: Scalar, X, Y, A: Ask<T>>(
+pub(super) fn one<T: Scalar, A: Ask<T>>(
     cpu: &Cpu,
     ask: A,
-    x: &X,
-    y: &Y,
+    x: &dyn Points<T>,
+    y: &dyn Points<T>,
     observer: Option<Observer<'_>>,
-) -> Result<A::Found, Error>
-where
-    X: Points<T> + ?Sized,
-    Y: Points<T> + ?Sized,
-{
+) -> Result<A::Found, Error> {
     watched(cpu, &ask, x, y, &Watch::new(observer, ask.steps(x.len(), y.len())))
 }
 
 /// Asks many pairs of clouds, spread over the cores. A pair's result does not depend on its batch.
-pub(crate) fn many<T: Scalar, X: Points<T>, Y: Points<T>, A: Ask<T>>(
+pub(super) fn many<T: Scalar, A: Ask<T>>(
     cpu: &Cpu,
     ask: A,
-    x: &[X],
-    y: &[Y],
+    x: &[&dyn Points<T>],
+    y: &[&dyn Points<T>],
     observer: Option<Observer<'_>>,
 ) -> Result<Vec<A::Found>, Error> {
     ask.check()?;
@@ -81,23 +108,19 @@ pub(crate) fn many<T: Scalar, X: Points<T>, Y: Points<T>, A: Ask<T>>(
 }
 
 /// Points of all clouds.
-fn points<T: Scalar, P: Points<T>>(clouds: &[P]) -> usize {
+fn points<T: Scalar>(clouds: &[&dyn Points<T>]) -> usize {
     clouds.iter().fold(0, |sum, cloud| sum.saturating_add(cloud.len()))
 }
 
 /// Checks and copies both clouds and builds what the method needs of them, then searches on the device's
 /// threads, under a watch.
-pub(crate) fn watched<T: Scalar, X, Y, A: Ask<T>>(
+pub(super) fn watched<T: Scalar, A: Ask<T>>(
     cpu: &Cpu,
     ask: &A,
-    x: &X,
-    y: &Y,
+    x: &dyn Points<T>,
+    y: &dyn Points<T>,
     watch: &Watch<'_>,
-) -> Result<A::Found, Error>
-where
-    X: Points<T> + ?Sized,
-    Y: Points<T> + ?Sized,
-{
+) -> Result<A::Found, Error> {
     ask.check()?;
     let Options { method, norm, bad_rows } = ask.options();
     let level = simd::choose(cpu.level)?;

@@ -8,6 +8,7 @@ pub use selected::{Selected, Subset};
 
 use crate::{Error, Scalar};
 use std::any::Any;
+use std::mem::MaybeUninit;
 
 /// A cloud of `len` points with `dim` coordinates each.
 ///
@@ -24,6 +25,13 @@ pub trait Points<T: Scalar>: Sync {
     /// Whether there is no point.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+    /// Writes coordinate `axis` of the points from `first` on.
+    #[doc(hidden)]
+    fn copy_axis(&self, axis: usize, first: usize, to: &mut [MaybeUninit<T>]) {
+        for (index, value) in (first..).zip(to) {
+            value.write(self.coordinate(index, axis));
+        }
     }
     /// The rows of a larger cloud that these points are, if they are a part of one. Results then name
     /// those rows.
@@ -107,6 +115,9 @@ impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for &P {
     fn coordinate(&self, index: usize, axis: usize) -> T {
         (**self).coordinate(index, axis)
     }
+    fn copy_axis(&self, axis: usize, first: usize, to: &mut [MaybeUninit<T>]) {
+        (**self).copy_axis(axis, first, to);
+    }
     fn subset(&self) -> Option<&Subset> {
         (**self).subset()
     }
@@ -119,6 +130,11 @@ impl<T: Scalar, P: Points<T> + ?Sized> Points<T> for &P {
     fn index(&self) -> Option<&dyn Any> {
         (**self).index()
     }
+}
+
+/// The clouds of a batch without their type.
+pub fn erased<T: Scalar, P: Points<T>>(clouds: &[P]) -> Vec<&dyn Points<T>> {
+    clouds.iter().map(|cloud| cloud as &dyn Points<T>).collect()
 }
 
 /// A strided `(n, d)` view of a flat slice: element `(i, a)` is `data[offset + i*row + a*col]`.

@@ -11,19 +11,20 @@ mod team;
 mod wait;
 
 #[cfg(feature = "rayon")]
-use pool::helpers;
+pub(crate) use pool::{count, join, on_threads, sort};
 #[cfg(feature = "rayon")]
-pub(crate) use pool::{count, join, on_threads, prelude};
+use pool::{helpers, side_by_side};
+
 #[cfg(not(feature = "rayon"))]
-use serial::helpers;
+pub(crate) use serial::{count, join, on_threads, sort};
 #[cfg(not(feature = "rayon"))]
-pub(crate) use serial::{count, join, on_threads, prelude};
+use serial::{helpers, side_by_side};
 
 pub(crate) use team::Team;
 pub(crate) use wait::Waits;
 
 use crate::Error;
-use prelude::*;
+use crate::memory::Shared;
 
 /// As [`count`] for work that several threads share only if it is `large`: one thread for small
 /// work, for which no pool is started, unless another number is set.
@@ -40,16 +41,43 @@ pub(crate) fn both<A: Send, B: Send>(
     if threads == 1 { (a(), b()) } else { join(a, b) }
 }
 
-/// What `work` gives for each of so many things, in their order, on so many threads.
+/// Runs `work` for each of so many things, on so many threads.
+pub(crate) fn for_each(things: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
+    match threads {
+        1 => (0..things).for_each(work),
+        _ => side_by_side(things, work),
+    }
+}
+
+/// Returns what `work` gives for each of so many things, in their order.
 pub(crate) fn each<R: Send>(
     things: usize,
     threads: usize,
-    work: impl Fn(usize) -> R + Send + Sync,
+    work: impl Fn(usize) -> R + Sync,
 ) -> Vec<R> {
-    match threads {
-        1 => (0..things).map(work).collect(),
-        _ => (0..things).into_par_iter().map(work).collect(),
-    }
+    let mut found: Vec<Option<R>> = (0..things).map(|_| None).collect();
+    let places = Shared::new(&mut found);
+    for_each(things, threads, &|thing| {
+        let result = work(thing);
+        // SAFETY: the place is the thing's alone, and below the number of things.
+        unsafe { places.part(thing..thing + 1)[0] = Some(result) };
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// Runs `work` for each chunk of a slice with its number; the last one may be shorter.
+pub(crate) fn for_each_chunk<R: Send>(
+    slice: &mut [R],
+    size: usize,
+    threads: usize,
+    work: impl Fn(usize, &mut [R]) + Sync,
+) {
+    let len = slice.len();
+    let all = Shared::new(slice);
+    for_each(len.div_ceil(size), threads, &|chunk| {
+        // SAFETY: chunks are apart, and within the slice.
+        work(chunk, unsafe { all.part(chunk * size..(chunk * size + size).min(len)) });
+    });
 }
 
 /// What `work` gives for each thing of a batch, in their order: large ones one after another, each

@@ -4,7 +4,8 @@
 use super::forked;
 use crate::Error;
 
-pub(crate) use rayon::{join, prelude};
+pub(crate) use rayon::join;
+use rayon::prelude::*;
 
 /// Runs `work` where rayon has this many threads: here if it has, else in a pool of its own.
 pub(crate) fn on_threads<R: Send>(
@@ -38,6 +39,17 @@ pub(crate) fn count(wanted: Option<usize>) -> Result<usize, Error> {
             None => rayon::current_num_threads(),
         }),
     }
+}
+
+/// Runs `work` for each of so many things, on the threads of the current pool. All parallel loops go
+/// through here, so that rayon's are compiled once.
+pub(crate) fn side_by_side(things: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..things).into_par_iter().for_each(work);
+}
+
+/// Sorts a slice, on the threads of the current pool.
+pub(crate) fn sort<T: Ord + Send>(slice: &mut [T]) {
+    slice.par_sort_unstable();
 }
 
 /// Threads that help a team.

@@ -1,7 +1,7 @@
 //! Spreading rows over threads. What a thread writes never depends on how many there are.
 
-use crate::threads::prelude::*;
-use crate::threads::{count_for, on_threads};
+use crate::memory::Shared;
+use crate::threads::{self, count_for, for_each_chunk, on_threads};
 use crate::{Cpu, Error};
 use std::ops::Range;
 
@@ -20,19 +20,13 @@ pub(super) fn rows<A: Send>(
     width: usize,
     fill: impl Fn(usize, &mut [A]) + Send + Sync,
 ) -> Result<(), Error> {
-    let threads = threads(cpu, work)?;
+    let threads = threads_for(cpu, work)?;
     if output.is_empty() {
         return Ok(());
     }
     let each = stretch(output.len() / width, width, threads);
     on_threads(threads, || {
-        match threads {
-            1 => fill(0, output),
-            _ => output
-                .par_chunks_mut(each * width)
-                .enumerate()
-                .for_each(|(part, rows)| fill(part * each, rows)),
-        }
+        for_each_chunk(output, each * width, threads, |part, rows| fill(part * each, rows));
         Ok(())
     })
 }
@@ -45,20 +39,20 @@ pub(super) fn rows_of_two<A: Send, B: Send>(
     width: usize,
     fill: impl Fn(usize, &mut [A], &mut [B]) + Send + Sync,
 ) -> Result<(), Error> {
-    let threads = threads(cpu, work)?;
+    let threads = threads_for(cpu, work)?;
     if a.is_empty() {
         return Ok(());
     }
     let each = stretch(a.len() / width, width, threads);
     on_threads(threads, || {
-        match threads {
-            1 => fill(0, a, b),
-            _ => a
-                .par_chunks_mut(each * width)
-                .zip(b.par_chunks_mut(each * width))
-                .enumerate()
-                .for_each(|(part, (a, b))| fill(part * each, a, b)),
-        }
+        assert_eq!(a.len(), b.len(), "a row of each");
+        let b = Shared::new(b);
+        for_each_chunk(a, each * width, threads, |part, a| {
+            let first = part * each * width;
+            // SAFETY: chunks are apart, and within the array, which is as long as the other.
+            let b = unsafe { b.part(first..first + a.len()) };
+            fill(part * each, a, b);
+        });
         Ok(())
     })
 }
@@ -72,20 +66,16 @@ pub(super) fn destinations<A: Send>(
     width: usize,
     fill: impl Fn(Range<usize>, &mut [A]) + Send + Sync,
 ) -> Result<(), Error> {
-    let threads = threads(cpu, work)?;
+    let threads = threads_for(cpu, work)?;
     if output.is_empty() {
         return Ok(());
     }
     let each = (output.len() / width).div_ceil(threads);
-    let part = |(part, rows): (usize, &mut [A])| {
-        let first = part * each;
-        fill(first..first + rows.len() / width, rows);
-    };
     on_threads(threads, || {
-        match threads {
-            1 => part((0, output)),
-            _ => output.par_chunks_mut(each * width).enumerate().for_each(part),
-        }
+        for_each_chunk(output, each * width, threads, |part, rows| {
+            let first = part * each;
+            fill(first..first + rows.len() / width, rows);
+        });
         Ok(())
     })
 }
@@ -96,21 +86,18 @@ pub(super) fn first<A: Sync>(
     things: &[A],
     wrong: impl Fn(&A) -> bool + Send + Sync,
 ) -> Result<Option<usize>, Error> {
-    let threads = threads(cpu, things.len())?;
+    let threads = threads_for(cpu, things.len())?;
     let each = stretch(things.len(), 1, threads);
     on_threads(threads, || {
-        if threads == 1 {
-            return Ok(things.iter().position(wrong));
-        }
-        let found = things.par_chunks(each).enumerate().map(|(part, things)| {
-            things.iter().position(&wrong).map_or(usize::MAX, |at| part * each + at)
+        let found = threads::each(things.len().div_ceil(each), threads, |part| {
+            let mut things = things[part * each..].iter().take(each);
+            things.position(&wrong).map(|at| part * each + at)
         });
-        let found = found.reduce(|| usize::MAX, usize::min);
-        Ok((found != usize::MAX).then_some(found))
+        Ok(found.into_iter().flatten().next())
     })
 }
 
-fn threads(cpu: &Cpu, work: usize) -> Result<usize, Error> {
+fn threads_for(cpu: &Cpu, work: usize) -> Result<usize, Error> {
     let wanted = count_for(work >= SMALL, cpu.threads)?;
     Ok(if work >= SMALL { wanted } else { 1 })
 }

@@ -10,8 +10,11 @@ use crate::approximate::watch::EVERY;
 use crate::approximate::work::Run;
 use crate::cloud::Cloud;
 use crate::spatial::{Cells, Grid, Neighbors};
-use crate::threads::prelude::*;
+use crate::threads::for_each_chunk;
 use crate::{Error, Scalar, Statistics};
+
+/// Distances that are a thread's task.
+const RUN: usize = 1 << 10;
 
 /// Cells are as wide as a search reaches, times this.
 const CELL: f64 = 1.0;
@@ -58,13 +61,11 @@ impl<'a, T: Scalar> Levels<'a, T> {
         }
         let tree = Neighbors::new(self.cloud, starts);
         for (chunk, distances) in self.distances.chunks_mut(EVERY).enumerate() {
-            let learn = |(k, distance): (usize, &mut T)| {
-                *distance = tree.nearest((chunk * EVERY + k) as u32, None);
-            };
-            match run.threads {
-                1 => distances.iter_mut().enumerate().for_each(learn),
-                _ => distances.par_iter_mut().enumerate().for_each(learn),
-            }
+            for_each_chunk(distances, RUN, run.threads, |run, distances| {
+                for (k, distance) in distances.iter_mut().enumerate() {
+                    *distance = tree.nearest((chunk * EVERY + run * RUN + k) as u32, None);
+                }
+            });
             run.watch.step(distances.len(), starts.len(), T::INFINITY)?;
         }
         starts.iter().for_each(|&start| self.distances[start as usize] = T::from_f64(-1.0));

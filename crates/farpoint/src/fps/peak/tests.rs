@@ -40,7 +40,7 @@ fn check<T: Scalar, const D: usize>(name: &str, rows: &[[T; D]], amount: Amount)
 where
     [[T; D]]: crate::Points<T>,
 {
-    let cloud = Cloud::new(rows, BadRows::Error, 1).unwrap();
+    let cloud = Cloud::new(&rows, BadRows::Error, 1).unwrap();
     for start in [Start::Index(0), Start::Indices(vec![7, 3, rows.len() - 1])] {
         let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
         for size in [1, 2, 3, 8, 16] {
@@ -121,7 +121,7 @@ fn squares_that_overflow_or_vanish() {
 fn many_runs() {
     let mut random = SplitMix64::new(6);
     let rows = narrow(&cloud::<3>(&mut random, 5_000, 40));
-    let cloud = Cloud::new(&rows[..], BadRows::Error, 1).unwrap();
+    let cloud = Cloud::new(&rows, BadRows::Error, 1).unwrap();
     let (amount, start) = (Amount::Count(2_000), Start::Index(0));
     let truth = sampled(&cloud, amount, &start, |selection| reference::run(&cloud, selection));
     for size in [2, 3, 5, 12] {

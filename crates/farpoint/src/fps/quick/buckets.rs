@@ -172,7 +172,7 @@ mod tests {
     use crate::BadRows;
 
     fn buckets(rows: &[[f32; 2]], height: u32) -> Buckets<f32> {
-        Buckets::new(&Cloud::new(rows, BadRows::Error, 1).unwrap(), height)
+        Buckets::new(&Cloud::new(&rows, BadRows::Error, 1).unwrap(), height)
     }
 
     #[test]

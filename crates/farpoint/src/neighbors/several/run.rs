@@ -6,9 +6,9 @@ use super::output::{Output, Places};
 use crate::memory::Shared;
 use crate::neighbors::gather::{Kind, Search};
 use crate::neighbors::metric::Metric;
-use crate::neighbors::start::{Ask, Options, Ready};
+use crate::neighbors::start::{self, Ask, Options, Ready, asks};
 use crate::watch::Watch;
-use crate::{Error, Neighbors, Scalar, Searcher, WithinBall};
+use crate::{Cpu, Error, Neighbors, Observer, Points, Scalar, Searcher, WithinBall};
 
 /// The best `k` neighbors of each row.
 pub(crate) struct Best<'a>(pub(crate) &'a Searcher);
@@ -81,6 +81,9 @@ impl<T: Scalar> Ask<T> for All<'_> {
         Ok(WithinBall { indices, raw_distances, offsets, norm, dropped })
     }
 }
+
+asks! { Searcher as Best -> Neighbors: search, search_batch }
+asks! { Searcher as All -> WithinBall: within, within_batch }
 
 /// Searches once for all rows.
 fn pass<'c, T: Scalar>(ready: &'c Ready<'_, '_, T>, job: &Searcher, places: Places<'c, T>) {
