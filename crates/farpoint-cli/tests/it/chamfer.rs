@@ -231,8 +231,8 @@ fn folders_are_compared_file_by_file() {
     folder.write("a/two.ply", "no cloud");
     let said = folder.run("chamfer a b --json");
     assert_eq!(said.status, 3, "{}", said.err);
-    assert!(said.err.contains("b/more.ply: there is no such file in a"), "{}", said.err);
-    assert!(said.err.contains("2 of 3 files failed"), "{}", said.err);
+    said.names(&["b/more.ply"]);
+    said.names(&["2 of 3 files"]);
     assert_eq!(said.json()["pairs"].as_array().unwrap().len(), 1);
     folder.fails("chamfer a b --per-point c.ply", &["--per-point"]);
     folder.fails("chamfer a/one.ply b/one.pcd --recursive", &["--recursive"]);

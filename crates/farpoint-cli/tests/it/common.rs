@@ -17,6 +17,12 @@ impl Said {
         String::from_utf8(self.out.clone()).unwrap()
     }
 
+    /// Panics unless a line on stderr holds all these words.
+    pub(crate) fn names(&self, words: &[&str]) {
+        let there = |line: &str| words.iter().all(|word| line.contains(word));
+        assert!(self.err.lines().any(there), "no line with {words:?} in: {}", self.err);
+    }
+
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.out).unwrap()
     }

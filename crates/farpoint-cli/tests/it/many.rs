@@ -142,12 +142,8 @@ fn what_can_not_be_is_refused_before_any_work() {
     fs::copy(folder.path("scans/s1.xyz"), folder.path("more/s1.xyz")).unwrap();
     folder
         .fails("sample scans/s1.xyz more/s1.xyz --ratio 0.5 --output-dir thin", &["s1.xyz", "too"]);
-    folder
-        .fails("sample scans --ratio 0.5 --output-dir scans", &["scans", "folder of the outputs"]);
-    folder.fails(
-        "sample scans/s1.xyz --ratio 0.5 --output-dir scans",
-        &["s1.xyz", "one of the inputs"],
-    );
+    folder.fails("sample scans --ratio 0.5 --output-dir scans", &["scans", "folder"]);
+    folder.fails("sample scans/s1.xyz --ratio 0.5 --output-dir scans", &["s1.xyz", "input"]);
     folder.fails("sample scans --ratio 0.5 -o thin.xyz", &["scans", "--output-dir"]);
     folder.fails("sample scans more --ratio 0.5", &["--output-dir"]);
     folder.fails(
@@ -221,7 +217,7 @@ fn a_file_that_takes_too_long_is_an_error() {
     let slow = "sample scans --recursive --ratio 0.9 --algorithm reference --output-dir thin";
     let said = folder.run(&format!("{slow} --time-limit 1"));
     assert_eq!(said.status, 3, "{}", said.err);
-    assert!(said.err.contains("large.ply: took longer than 1 s"), "{}", said.err);
+    said.names(&["large.ply", "1 s"]);
     assert_eq!(tree(&folder.path("thin")).len(), 2);
 }
 
@@ -332,7 +328,7 @@ fn two_runs_in_one_folder() {
     let said = folder.run(SAMPLE);
     let status = end(&mut child);
     // The second may have come too late to meet the first.
-    let refused = said.status == 2 && said.err.contains("another run writes into this folder");
+    let refused = said.status == 2 && said.err.contains("another run");
     assert!(refused || said.status == 0, "{}", said.err);
     assert_eq!(status, Some(0));
     is_whole(&folder, 60);

@@ -32,7 +32,7 @@ fn a_file_that_does_not_fit_is_refused_before_it_is_read() {
     file.set_len(header.len() as u64 + 3_000_000_000).unwrap();
     let (status, err) = limited(&folder, 1_000_000, "order big.ply -o small.ply");
     assert_eq!(status, Some(2), "{err}");
-    assert!(one_line(&err) && err.contains("big.ply: needs about 2.8 GiB"), "{err}");
+    assert!(one_line(&err) && err.contains("big.ply") && err.contains("2.8 GiB"), "{err}");
     assert_eq!(folder.files(), ["big.ply"]);
 }
 
@@ -45,7 +45,10 @@ fn a_cloud_that_does_not_fit_is_refused() {
         let sample = "sample room.ply -n 10 --algorithm naive -o small.ply";
         let (status, err) = limited(&folder, kibibytes, sample);
         assert_eq!(status, Some(2), "{kibibytes}: {err}");
-        assert!(one_line(&err) && err.contains("room.ply: needs about"), "{kibibytes}: {err}");
+        assert!(
+            one_line(&err) && err.contains("room.ply") && err.contains("MiB"),
+            "{kibibytes}: {err}"
+        );
     }
     assert_eq!(folder.files(), ["room.ply"]);
 }
@@ -58,7 +61,7 @@ fn a_cloud_that_does_not_fit_is_sampled_through_the_disk() {
     assert_eq!((status, err.as_str()), (Some(0), ""));
     let (status, err) = limited(&folder, 200_000, "sample room.ply -n 1000 -o small.ply");
     assert_eq!(status, Some(0), "{err}");
-    assert!(err.contains("room.ply: would take about 323 MiB of memory"), "{err}");
+    assert!(err.contains("room.ply") && err.contains("323 MiB"), "{err}");
     let bytes = |name| std::fs::read(folder.path(name)).unwrap();
     assert!(bytes("small.ply") == bytes("whole.ply"));
     assert_eq!(folder.files(), ["room.ply", "small.ply", "whole.ply"]);
@@ -81,6 +84,6 @@ fn more_points_than_fit_are_not_generated() {
     let folder = Folder::new();
     let (status, err) = limited(&folder, 1_000_000, "generate room -n 1e9 -o big.ply");
     assert_eq!(status, Some(2), "{err}");
-    assert!(one_line(&err) && err.contains("1,000,000,000 points take more memory"), "{err}");
+    assert!(one_line(&err) && err.contains("1,000,000,000 points"), "{err}");
     assert!(folder.files().is_empty());
 }

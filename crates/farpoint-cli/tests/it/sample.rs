@@ -168,8 +168,7 @@ fn rows_of_zeros_are_warned_of_and_dropped_if_asked() {
     let folder = Folder::new();
     folder.write("zeros.xyz", "0 0 0\n1 0 0\n5 0 0\n0 0 0\n3 0 0\n");
     let said = folder.run("sample zeros.xyz -n 3 --json");
-    assert!(said.err.contains("2 of 5 rows are exactly (0, 0, 0)"), "{}", said.err);
-    assert!(said.err.contains("--drop-zeros"), "{}", said.err);
+    said.names(&["2 of 5 rows", "--drop-zeros"]);
     assert_eq!(said.json()["dropped"], 0);
     let said = folder.run("sample zeros.xyz -n 3 --json --drop-zeros --indices rows.npy");
     assert_eq!(said.status, 0, "{}", said.err);

@@ -151,13 +151,12 @@ fn messages_say_where() {
         .contains("[a]")
     );
     assert!(message(b"", "a.ply").contains("empty"));
-    assert!(message(b"nonsense", "a.ply").contains("the content does not"));
     assert!(message(b"nonsense", "a.ply").contains("--input-format"));
-    assert!(message(b"\x00\x01\x02", "a.what").contains("unknown format"));
-    assert!(message(b"\x1f\x8b\x08\x00", "a.xyz.gz").contains("cannot be unpacked"));
+    assert!(message(b"\x00\x01\x02", "a.what").contains("format"));
+    assert!(message(b"\x1f\x8b\x08\x00", "a.xyz.gz").contains("a.xyz.gz"));
     assert!(message(b"\x28\xB5\x2F\xFD", "a.las").contains("zstd"));
     assert!(message(&[0; 10], "a.bin").contains("10 bytes"));
-    assert!(message(&[0; 24], "a.pcd.bin").contains("3, 6 would fit"));
+    assert!(message(&[0; 24], "a.pcd.bin").contains("3, 6"));
     assert!(message(b"\x89MCAP0\r\n...", "a.mcap").contains("MCAP"));
     assert!(message(b"\xFF\xFE not text \x80", "a.txt").contains("text"));
 }
@@ -198,7 +197,7 @@ fn formats_have_names() {
     assert_eq!("Text".parse::<Format>().unwrap(), Format::Text);
     assert_eq!("raw".parse::<Format>().unwrap(), Format::Raw);
     let error = "foo".parse::<Format>().unwrap_err().to_string();
-    assert!(error.contains("'foo'") && error.contains("use one of ply, pcd, las"), "{error}");
+    assert!(error.contains("'foo'") && error.contains("ply, pcd, las"), "{error}");
 }
 
 #[test]
@@ -207,17 +206,19 @@ fn outputs_are_checked_before_the_work() {
     let input = folder.path().join("in.ply");
     std::fs::write(&input, small(Format::Ply, None)).unwrap();
     let refused = |path: &Path| {
-        check_output(path, &[&input], &WriteOptions::default()).unwrap_err().to_string()
+        let error = check_output(path, &[&input], &WriteOptions::default()).unwrap_err();
+        assert!(matches!(error, Error::Output { .. }), "{error}");
+        error.to_string()
     };
-    assert!(refused(&input).contains("is the input"));
-    assert!(refused(&folder.path().join("no/out.ply")).contains("is not there"));
-    assert!(refused(&folder.path().join("out.ptx")).contains("not written"));
-    assert!(refused(&folder.path().join("out")).contains("does not tell"));
+    assert!(refused(&input).contains("input"));
+    assert!(refused(&folder.path().join("no/out.ply")).contains("folder"));
+    assert!(refused(&folder.path().join("out.ptx")).contains("PTX"));
+    assert!(refused(&folder.path().join("out")).contains("format"));
     let link = folder.path().join("link.ply");
     #[cfg(unix)]
     std::os::unix::fs::symlink(&input, &link).unwrap();
     #[cfg(unix)]
-    assert!(refused(&link).contains("is the input"));
+    assert!(refused(&link).contains("input"));
     let good = check_output(&folder.path().join("out.LAZ"), &[&input], &WriteOptions::default());
     assert_eq!(good.unwrap(), Format::Laz);
     let stdout = check_output(Path::new("-"), &[&input], &WriteOptions::default());
@@ -257,6 +258,6 @@ fn an_npy_header_of_open_brackets_is_refused_at_once() {
     file.extend((text.len() as u16).to_le_bytes());
     file.extend(text.as_bytes());
     let options = farpoint_io::ReadOptions::default().format(farpoint_io::Format::Npy);
-    let error = farpoint_io::read_bytes(&file, "brackets.npy", &options).unwrap_err().to_string();
-    assert!(error.contains("no description of an array"), "{error}");
+    let error = farpoint_io::read_bytes(&file, "brackets.npy", &options).unwrap_err();
+    assert!(matches!(error, Error::Malformed { format: Format::Npy, .. }), "{error}");
 }

@@ -1,8 +1,9 @@
-//! From one format into another: coordinates, names, ranges and what is said about them. Other
-//! software reads such files in the tests of the command line.
+//! From one format into another, what the tests of the command line (`readers/matrix.py`, where other
+//! software reads the files) do not show: a precision, scale or style that is set, decimals of text,
+//! and fields of LAS that do not hold the values.
 
 use farpoint_io::{
-    Cloud, Column, Coordinates, Format, Precision, ReadOptions, TextStyle, WriteOptions,
+    Cloud, Column, Coordinates, Error, Format, Precision, ReadOptions, TextStyle, WriteOptions,
     read_bytes, write_bytes,
 };
 
@@ -39,21 +40,11 @@ fn values(cloud: &Cloud, name: &str) -> Column {
 }
 
 #[test]
-fn pcd_has_float32_after_an_offset() {
+fn ply_npy_and_pcd_have_the_precision_asked_for() {
     let cloud = Cloud::new(Coordinates::F64(MAP.to_vec()));
-    let (back, warnings) = through(&cloud, &to(Format::Pcd));
-    let expected =
-        MAP.map(|[x, y, z]| [(x - 637_012.0) as f32, (y - 849_000.0) as f32, (z - 406.0) as f32]);
-    assert_eq!(back.coordinates(), &Coordinates::F32(expected.to_vec()));
-    assert!(warnings.len() == 1 && warnings[0].contains("637012 849000 406"), "{warnings:?}");
     let (back, warnings) = through(&cloud, &to(Format::Pcd).precision(Precision::Double));
     assert_eq!((back.coordinates(), warnings.len()), (cloud.coordinates(), 0));
-}
-
-#[test]
-fn ply_and_npy_have_the_precision_asked_for() {
     for format in [Format::Ply, Format::Npy] {
-        let cloud = Cloud::new(Coordinates::F64(MAP.to_vec()));
         let (double, warnings) = through(&cloud, &to(format));
         assert_eq!((double.coordinates(), warnings.len()), (cloud.coordinates(), 0));
         // Also where the input has the same format.
@@ -70,10 +61,6 @@ fn las_takes_the_step_of_the_numbers() {
     let cloud = Cloud::new(Coordinates::F64(MAP.to_vec()));
     let (back, warnings) = through(&cloud, &to(Format::Las));
     assert_eq!((back.scale(), warnings.len()), (Some([0.01; 3]), 0));
-    for (row, point) in MAP.into_iter().enumerate() {
-        let read = back.coordinates().get(row);
-        assert!((0..3).all(|axis| (read[axis] - point[axis]).abs() < 1e-9), "{read:?} {point:?}");
-    }
     let (coarse, warnings) = through(&cloud, &to(Format::Laz).scale(0.5));
     assert_eq!(coarse.scale(), Some([0.5; 3]));
     assert!(warnings[0].contains("multiples of 0.5"), "{warnings:?}");
@@ -98,65 +85,29 @@ fn text_shows_the_decimals_of_las() {
 fn a_scale_that_cannot_be_is_refused() {
     let cloud = Cloud::new(Coordinates::F64(MAP.to_vec()));
     let (las, _) = through(&cloud, &to(Format::Las));
-    for (scale, words) in [(1e-9, "reach too far"), (0.0, "no scale"), (f64::NAN, "no scale")] {
+    for scale in [1e-9, 0.0, f64::NAN] {
         for cloud in [&cloud, &las] {
             let error = write_bytes(cloud, &[0, 1, 2], &to(Format::Las).scale(scale)).unwrap_err();
-            assert!(error.to_string().contains(words), "{scale}: {error}");
+            assert!(matches!(error, Error::Output { .. }), "{error}");
+            assert!(error.to_string().contains(&scale.to_string()), "{error}");
         }
     }
 }
 
 #[test]
-fn standard_fields_of_las_are_filled_or_left_alone() {
+fn fields_of_las_that_do_not_hold_the_values_are_left_alone() {
     let mut cloud = Cloud::new(Coordinates::F32(vec![[0.0, 0.5, 1.0]; 2]));
-    cloud.add_column("intensity", Column::F32(vec![0.25, 1.0]));
     cloud.add_column("classification", Column::I32(vec![2, 300]));
-    cloud.add_column("Red", Column::F32(vec![0.0, 1.0]));
-    cloud.add_column("Green", Column::F32(vec![0.5, 1.0]));
-    cloud.add_column("Blue", Column::F32(vec![0.0, 0.0]));
-    cloud.add_column("scan", Column::U16(vec![0, 7]));
     cloud.add_column("return_index", Column::U8(vec![0, 1]));
-    cloud.add_column("nx", Column::F32(vec![0.0, -1.0]));
     cloud.add_column("Wavepacket_Index", Column::F32(vec![0.5, 1.5]));
     let (back, warnings) = through(&cloud, &to(Format::Laz));
     for (name, expected) in [
-        ("intensity", [16384.0, 65535.0]),
         ("original_classification", [2.0, 300.0]),
         ("classification", [0.0, 0.0]),
-        ("red", [0.0, 65535.0]),
-        ("green", [32768.0, 65535.0]),
-        ("point_source_id", [0.0, 7.0]),
         ("return_number", [1.0, 2.0]),
-        ("nx", [0.0, -1.0]),
         ("original_Wavepacket_Index", [0.5, 1.5]),
     ] {
-        let text = if name == "nx" { "NormalX" } else { name };
-        assert!(back.fields().iter().any(|field| field.name == text), "{:?}", back.fields());
-        assert_eq!(values(&renamed(&back), name), Column::F64(expected.to_vec()), "{name}");
+        assert_eq!(values(&back, name), Column::F64(expected.to_vec()), "{name}");
     }
-    assert_eq!(warnings.len(), 3, "{warnings:?}");
-}
-
-/// As it comes out of a format with the common names.
-fn renamed(cloud: &Cloud) -> Cloud {
-    through(cloud, &to(Format::Npy)).0
-}
-
-#[test]
-fn what_the_header_of_las_states_is_not_lost_silently() {
-    let cloud = Cloud::new(Coordinates::F64(MAP.to_vec()));
-    let (las, _) = through(&cloud, &to(Format::Las));
-    for format in [Format::Ply, Format::Pcd, Format::Npy, Format::Text] {
-        let (_, warnings) = through(&las, &to(format));
-        assert!(warnings[0].contains("scale (0.01) of LAS"), "{format}: {warnings:?}");
-    }
-    assert_eq!(through(&las, &to(Format::Laz)).1, Vec::<String>::new());
-}
-
-#[test]
-fn columns_that_have_names_keep_them() {
-    let named = read_bytes(b"x,y,z,height\n1,2,3.5,4\n", "a.csv", &ReadOptions::default()).unwrap();
-    let (npy, _) = through(&named, &to(Format::Npy));
-    let names: Vec<_> = npy.fields().into_iter().map(|field| field.name).collect();
-    assert_eq!(names, ["x", "y", "z", "height"]);
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
 }

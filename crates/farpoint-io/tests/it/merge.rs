@@ -127,11 +127,12 @@ fn the_point_format_has_the_fields_of_all() {
     ];
     let merged = open(&paths).unwrap();
     let warned = merged.warnings().join("\n");
-    assert!(
-        warned.contains("'red' is missing in") && warned.contains("b.laz and 0 there"),
-        "{warned}"
-    );
-    assert!(warned.contains("'depth' is missing in") && !warned.contains("overlap"), "{warned}");
+    let lines: Vec<&str> = warned.lines().collect();
+    let of = |field: &str, file: &str| {
+        lines.iter().any(|line| line.contains(field) && line.contains(file))
+    };
+    assert!(of("'red'", "b.laz") && of("'depth'", "a.las"), "{warned}");
+    assert!(!warned.contains("overlap"), "{warned}");
     let (cloud, rows) = together(&merged);
     assert_eq!(shown(&rows), shown(&apart(&paths)));
     let value = |name: &str, row: usize| cloud.column(name).unwrap().get(row);
@@ -163,18 +164,11 @@ fn other_formats_become_columns_that_hold_all() {
     ];
     let merged = open(&paths).unwrap();
     let warned = merged.warnings().join("\n");
-    assert!(
-        warned.contains("'intensity' is f64, and u16 in") && warned.contains("becomes f64"),
-        "{warned}"
-    );
-    assert!(
-        warned.contains("'label' is missing in") && warned.contains("a.ply and 1 more and 0"),
-        "{warned}"
-    );
-    assert!(
-        warned.contains("'intensity' is missing in") && warned.contains("NaN there"),
-        "{warned}"
-    );
+    let says =
+        |words: &[&str]| warned.lines().any(|line| words.iter().all(|word| line.contains(word)));
+    assert!(says(&["'intensity'", "u16", "becomes f64"]), "{warned}");
+    assert!(says(&["'label'", "a.ply", "1 more", " 0 "]), "{warned}");
+    assert!(says(&["'intensity'", "NaN"]), "{warned}");
     let (cloud, rows) = together(&merged);
     assert_eq!(rows, apart(&paths));
     let value = |name: &str, row: usize| cloud.column(name).unwrap().get(row);
@@ -201,10 +195,9 @@ fn other_formats_become_columns_that_hold_all() {
         save(folder.path(), "16.npy", &words, &plain),
     ];
     let error = open(&paths).unwrap_err().to_string();
-    assert!(
-        error.contains("16.npy: 'red' is u16, and u8 in") && error.contains("8.ply"),
-        "{error}"
-    );
+    for word in ["16.npy", "'red'", "u16", "u8", "8.ply"] {
+        assert!(error.contains(word), "{error}");
+    }
 }
 
 /// A LAS file with a coordinate system in its well-known text.
@@ -237,15 +230,11 @@ fn coordinate_systems_agree() {
     assert_eq!(merged.scan().crs().unwrap().epsg, Some(2992));
     assert_eq!(merged.warnings(), [""; 0]);
     let error = open(&[a.clone(), c]).unwrap_err().to_string();
-    for word in ["c.las: is in the coordinate system EPSG:32632", "a.las in EPSG:2992"] {
+    for word in ["c.las", "EPSG:32632", "a.las", "EPSG:2992"] {
         assert!(error.contains(word), "{error}");
     }
     let merged = open(&[none, a]).unwrap();
-    assert!(
-        merged.warnings()[0].contains("0.las: no coordinate system"),
-        "{:?}",
-        merged.warnings()
-    );
+    assert!(merged.warnings()[0].contains("0.las"), "{:?}", merged.warnings());
     // It is written, too, though the first file has none.
     let cloud = merged.scan().load().unwrap();
     let (bytes, _) = write_bytes(&cloud, &[0, 19], &WriteOptions::default()).unwrap();

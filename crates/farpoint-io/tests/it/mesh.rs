@@ -18,6 +18,12 @@ fn attributes(cloud: &Cloud) -> (Vec<(String, Scalar)>, String) {
     (fields, text.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("|"))
 }
 
+/// One warning names all that was left out.
+fn loses(cloud: &Cloud, words: &[&str]) {
+    let [warning] = cloud.warnings() else { panic!("{:?}", cloud.warnings()) };
+    assert!(words.iter().all(|word| warning.contains(word)), "{warning}");
+}
+
 fn kinds(names: &[&str], kind: Scalar) -> Vec<(String, Scalar)> {
     names.iter().map(|name| ((*name).to_owned(), kind)).collect()
 }
@@ -27,9 +33,7 @@ fn what_an_obj_loses_is_counted() {
     let text = "# made by hand\nmtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvn 0 0 1\nvt 0 0\nvt 1 0\nf 1 2 3\n";
     let cloud = open(text, "a.obj");
     assert_eq!(cloud.len(), 3);
-    let lost =
-        "the vertices are read as points; left out: 1 face, 1 normal and 2 texture coordinates";
-    assert_eq!(cloud.warnings(), [lost]);
+    loses(&cloud, &["1 face", "1 normal", "2 texture"]);
     assert!(open("v 0 0 0\n", "a.obj").warnings().is_empty());
     // Colors stay parts of 1.
     let colored = open("v 0 0 0 1 0.5 0\nv 1 0 0 0 0 1\n", "a.obj");
@@ -68,8 +72,7 @@ fn what_an_off_loses_is_counted() {
     let text = "STCNOFF\n2 1 0\n1 2 3 0 0 1 10 20 30 0.5 0.5\n4 5 6 0 1 0 40 50 60 0 1\n2 0 1\n";
     let cloud = open(text, "a.off");
     assert_eq!(attributes(&cloud).1, "1 2 3 0 0 1 10 20 30|4 5 6 0 1 0 40 50 60");
-    let lost = "the vertices are read as points; left out: 1 face and 2 texture coordinates";
-    assert_eq!(cloud.warnings(), [lost]);
+    loses(&cloud, &["1 face", "2 texture"]);
     let options = ReadOptions::default();
     let short = read_bytes(b"COFF 2 0 0\n1 2 3 10 20 30\n1 2 3 10 20\n", "a.off", &options);
     assert!(short.unwrap_err().to_string().contains("line 3"));

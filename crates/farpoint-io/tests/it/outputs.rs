@@ -146,8 +146,8 @@ fn packed_files_are_what_is_in_them() {
         assert!(matches!(error, Error::NotInParts { .. }), "{name}: {error}");
         // Cut short.
         std::fs::write(&path, &packed(&bytes)[..500]).unwrap();
-        let error = read(&path, &options).unwrap_err().to_string();
-        assert!(error.contains(name) && error.contains("cannot be unpacked"), "{error}");
+        let error = read(&path, &options).unwrap_err();
+        assert!(error.to_string().contains(name), "{error}");
     }
     let twice = packed(&packed(b"1 2 3\n"));
     assert!(read_bytes(&twice, "a.xyz.gz", &ReadOptions::default()).is_err());

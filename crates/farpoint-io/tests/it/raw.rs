@@ -101,10 +101,7 @@ fn what_is_not_float32_is_refused() {
     // A size that does not fit: the values say more than the size.
     let six = rows(2401, &with(&[(0.0, 255.0, true); 3]));
     let error = guessed(&six, "a.pcd.bin").unwrap_err().to_string();
-    assert!(
-        error.contains("give --columns 6, as its values look (3, 6, 7, 14 would fit)"),
-        "{error}"
-    );
+    assert!(error.contains("--columns 6") && error.contains("3, 6, 7, 14"), "{error}");
 }
 
 #[test]

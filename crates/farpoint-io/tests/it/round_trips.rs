@@ -1,5 +1,5 @@
-//! What is written in the input's format comes back bit for bit, attributes and header included;
-//! what changes format keeps what the other format can hold, or says what it cannot.
+//! What is written in the input's format comes back bit for bit, attributes and header included. (From one
+//! format into another: `readers/matrix.py` of the command line's tests.)
 
 use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, Format, ReadOptions, Scalar, WriteOptions, read_bytes,
@@ -202,17 +202,6 @@ fn pcd_keeps_viewpoint_padding_and_becomes_unorganized() {
 }
 
 #[test]
-fn pcd_colors_become_bytes_elsewhere_and_come_back() {
-    let text = "VERSION 0.7\nFIELDS x y z rgb\nSIZE 4 4 4 4\nTYPE F F F U\nCOUNT 1 1 1 1\nWIDTH 1\nHEIGHT 1\n\
-        POINTS 1\nDATA ascii\n1 2 3 66051\n";
-    let cloud = open(text.as_bytes(), "a.pcd");
-    let ply = written(&cloud, &[0], &encoded(Format::Ply, Encoding::Ascii));
-    assert!(ply.ends_with(b"\n1 2 3 1 2 3\n"), "{}", String::from_utf8_lossy(&ply));
-    let back = written(&open(&ply, "a.ply"), &[0], &encoded(Format::Pcd, Encoding::Ascii));
-    assert!(back.ends_with(b"\n1 2 3 66051\n"), "{}", String::from_utf8_lossy(&back));
-}
-
-#[test]
 fn text_keeps_lines_header_and_count() {
     for (name, text, expected) in [
         (
@@ -304,37 +293,14 @@ fn las_counts_and_bounds_follow_the_kept_points() {
 }
 
 #[test]
-fn las_standard_attributes_take_their_places() {
-    let mut cloud = Cloud::new(Coordinates::F64(vec![[1.0, 2.0, 3.0]; 2]));
-    cloud.add_column("red", Column::U8(vec![255, 1]));
-    cloud.add_column("green", Column::U8(vec![0, 2]));
-    cloud.add_column("blue", Column::U8(vec![0, 3]));
-    cloud.add_column("intensity", Column::F32(vec![7.0, 8.0]));
-    cloud.add_column("reflectance", Column::F32(vec![0.5, -0.5]));
-    let bytes = written(&cloud, &[0, 1], &to(Format::Laz));
-    let read = open(&bytes, "a.laz");
-    assert_eq!(read.description(), "LAZ 1.4, point format 7");
-    let text = written(&read, &[1], &to(Format::Text));
-    let text = String::from_utf8(text).unwrap();
-    let mut lines = text.lines();
-    let names: Vec<&str> = lines.next().unwrap()[2..].split(' ').collect();
-    let values: Vec<&str> = lines.next().unwrap().split(' ').collect();
-    let value = |name: &str| values[names.iter().position(|n| *n == name).unwrap()];
-    assert_eq!((value("red"), value("blue")), ("256", "768"));
-    assert_eq!((value("intensity"), value("reflectance")), ("8", "-0.5"));
-}
-
-#[test]
-fn nothing_is_lost_without_a_warning() {
+fn integers_of_64_bits_are_kept_or_warned_of() {
     let mut cloud = Cloud::new(Coordinates::F64(vec![[0.1, 0.2, 1.0 / 3.0], [1e6, 0.0, 0.0]]));
     cloud.add_column("id", Column::I64(vec![i64::MAX, 1]));
     let warnings = |format| write_bytes(&cloud, &[0, 1], &to(format)).unwrap().1;
     assert!(warnings(Format::Ply)[0].contains("'id'"));
-    assert!(warnings(Format::Las)[0].contains("rounded"));
-    let none: Vec<String> = Vec::new();
-    assert_eq!(warnings(Format::Npy), none);
-    assert_eq!(warnings(Format::Pcd), none);
-    assert_eq!(warnings(Format::Text), none);
+    for format in [Format::Npy, Format::Pcd, Format::Text] {
+        assert_eq!(warnings(format), [""; 0], "{format}");
+    }
 }
 
 proptest! {

@@ -201,17 +201,17 @@ fn the_caller_decides_which_columns_are_x_y_and_z() {
         assert_eq!(ply.coordinates(), &Coordinates::F64(expected));
     }
     for (given, words) in [
-        (xyz("2", "3", "6"), "no column 6 of 5"),
-        (xyz("2", "3", "0"), "no column 0 of 5"),
+        (xyz("2", "3", "6"), "column 6 of 5"),
+        (xyz("2", "3", "0"), "column 0 of 5"),
         (xyz("2", "3", "2"), "twice"),
-        (xyz("easting", "3", "2"), "no header that could name a column 'easting'"),
+        (xyz("easting", "3", "2"), "'easting'"),
     ] {
         let options = as_text().xyz(given);
         let error = read_bytes(pnezd.as_bytes(), "a.txt", &options).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
     let error = refused("id,a,b\n1,2,3\n", &as_text().xyz(xyz("a", "b", "q")));
-    assert!(error.contains("no column 'q' among 1 'id', 2 'a', 3 'b'"), "{error}");
+    assert!(error.contains("'q'") && error.contains("1 'id', 2 'a', 3 'b'"), "{error}");
 }
 
 #[test]
@@ -257,10 +257,7 @@ fn pts_holds_what_its_readers_expect() {
     let [r, g, b] = colors;
     let (text, warnings) = pts(&[("gps_time", Column::F64(vec![0.0; 2])), b, g, intensity, r]);
     assert_eq!(text, "2\n0.5 1 2 -2048 1 2 3\n3 4 -5.25 2047 255 0 7\n");
-    assert!(
-        warnings.len() == 1 && warnings[0].starts_with("'gps_time' is left out"),
-        "{warnings:?}"
-    );
+    assert!(warnings.len() == 1 && warnings[0].contains("'gps_time'"), "{warnings:?}");
 }
 
 #[test]
@@ -329,10 +326,7 @@ fn a_text_takes_the_layout_of_its_output() {
     // What is added has no place in PTS.
     let (text, warnings) = styled(&with_spacing(pts), TextStyle::Pts);
     assert_eq!(text, "1\n1.50 2 3 7\n");
-    assert!(
-        warnings.len() == 1 && warnings[0].starts_with("'spacing' is left out"),
-        "{warnings:?}"
-    );
+    assert!(warnings.len() == 1 && warnings[0].contains("'spacing'"), "{warnings:?}");
 }
 
 /// Lines of few kinds of words, so that headers, counts, labels and points come up often.

@@ -1,18 +1,10 @@
-//! `farpoint-lab paper --quick`: every figure is made, is whole, and is not made twice.
+//! `farpoint-lab paper --quick`: every figure is made, and is not made twice; records are read again.
 
 use crate::common::Folder;
 use farpoint_generate::Kind;
 use std::path::Path;
 
-/// Figures with the rows of each cloud and the columns that must hold finite numbers.
-const FIGURES: [(&str, usize, &[&str]); 6] = [
-    ("figure2", 12, &["ratio", "samples", "covering_radius", "mean_spacing", "max_spacing"]),
-    ("figure3", 20, &["step_from", "step_to", "ineffective_share", "steps_above_90_percent"]),
-    ("table4", 5, &["seconds", "times_naive", "samples_measured"]),
-    ("figure14", 20, &["seconds", "bytes", "megapoints_per_second", "times_naive", "runs"]),
-    ("figure15", 9, &["seconds", "times_naive"]),
-    ("table5", 20, &["samples", "covering_radius", "mean_distance", "p99_distance", "chamfer"]),
-];
+const FIGURES: [&str; 6] = ["figure2", "figure3", "table4", "figure14", "figure15", "table5"];
 
 /// Head and rows of a CSV whose cells hold no quotes.
 fn csv(folder: &Folder, name: &str) -> (Vec<String>, Vec<Vec<String>>) {
@@ -28,23 +20,6 @@ fn cells(line: &str) -> Vec<String> {
         .map(|(k, part)| if k % 2 == 0 { part.replace(',', "\n") } else { part.into() })
         .collect();
     marked.split('\n').map(str::to_owned).collect()
-}
-
-/// Whether every tag of an XML text is closed in its turn.
-fn well_formed(text: &str) -> bool {
-    let mut open = Vec::new();
-    for tag in text.split('<').skip(1) {
-        let Some((tag, _)) = tag.split_once('>') else { return false };
-        let name = tag.split([' ', '\n']).next().unwrap_or_default();
-        if let Some(name) = name.strip_prefix('/') {
-            if open.pop() != Some(name) {
-                return false;
-            }
-        } else if !tag.ends_with('/') {
-            open.push(name);
-        }
-    }
-    open.is_empty()
 }
 
 /// The lines that tell how many clouds were measured and how many kept.
@@ -67,7 +42,12 @@ fn quick_makes_every_figure_and_goes_on_where_it_was() {
         let wanted = if known { ": 1 measured, 3 kept" } else { ": 4 measured," };
         assert!(line.contains(wanted), "{line}");
     }
-    check_files(&folder, 4);
+    let page = folder.read("out/report.html");
+    for plot in FIGURES.into_iter().flat_map(plots) {
+        let svg = folder.read(&format!("out/{plot}.svg"));
+        assert!(page.contains(&svg) && !svg.contains("NaN") && !svg.contains("inf"), "{plot}");
+    }
+    assert!(!page.contains("NaN"));
     let before = folder.read("out/figure14.csv");
     let text = folder.ok("paper --quick --data given.ply -o out");
     assert!(counts(&text).iter().all(|line| line.contains(": 0 measured, 4 kept")), "{text}");
@@ -84,33 +64,6 @@ fn plots(figure: &str) -> Vec<String> {
     }
 }
 
-fn check_files(folder: &Folder, clouds: usize) {
-    let page = folder.read("out/report.html");
-    for (name, rows_a_cloud, numbers) in FIGURES {
-        let (head, rows) = csv(folder, name);
-        assert!(rows.len() >= clouds * rows_a_cloud, "{name}: {} rows", rows.len());
-        assert!(rows.iter().all(|row| row.len() == head.len()), "{name}: {head:?}");
-        for column in numbers {
-            let at = head.iter().position(|cell| cell == column);
-            let at = at.unwrap_or_else(|| panic!("{name}: no column {column} in {head:?}"));
-            for row in &rows {
-                let number: f64 = row[at].parse().unwrap_or(f64::NAN);
-                assert!(number.is_finite(), "{name}: {column} is '{}' in {row:?}", row[at]);
-            }
-        }
-        for plot in plots(name) {
-            let svg = folder.read(&format!("out/{plot}.svg"));
-            assert!(
-                svg.starts_with("<svg") && svg.contains("cores") && well_formed(&svg),
-                "{plot}"
-            );
-            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{plot}");
-            assert!(page.contains(&format!("id=\"{name}\"")) && page.contains(&svg), "{plot}");
-        }
-    }
-    assert!(page.contains("RadiusFPS") && page.contains("186.56") && !page.contains("NaN"));
-}
-
 /// A file of the repository.
 fn committed(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
@@ -123,14 +76,14 @@ fn the_committed_reports_follow_from_the_recorded_numbers() {
     for device in ["cpu", "cuda"] {
         let folder = Folder::new();
         let record = format!("benches/records/paper/{device}");
-        for name in FIGURES.map(|(name, ..)| format!("{name}.csv")).iter().map(String::as_str) {
-            folder.write(name, committed(&format!("{record}/{name}")));
+        for name in FIGURES.map(|name| format!("{name}.csv")) {
+            folder.write(&name, committed(&format!("{record}/{name}")));
         }
         folder.write("run.json", committed(&format!("{record}/run.json")));
         let text = folder.ok("paper --from . -o out");
         assert!(text.contains("statements of the paper") && counts(&text).is_empty(), "{text}");
         let mut made = vec!["report.html".to_owned(), "verdicts.md".into(), "run.json".into()];
-        for (name, ..) in FIGURES {
+        for name in FIGURES {
             made.push(format!("{name}.csv"));
             made.extend(plots(name).into_iter().map(|plot| format!("{plot}.svg")));
         }

@@ -1,6 +1,7 @@
 //! Every algorithm on every instruction set with one, two and three threads gives what
 //! `reference` gives: indices, distances and covering radius, bit for bit.
 
+use crate::cases::{random, some, thorough};
 use crate::common::{assert_prefix, check, integers, narrow, uniform, ways, whole};
 use farpoint::{Algorithm, Cpu, Level, Sampler, Start, reference};
 use farpoint_generate::{Kind, generate};
@@ -15,22 +16,32 @@ fn wide(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
 
 fn all_ways(kind: Kind) {
     let (alone, many) = (ways(&[1]), ways(&[1, 2, 3]));
+    let mut all = Vec::new();
     for (seed, n) in (1..).zip(SIZES) {
-        let cloud = generate(kind, n, seed);
-        let counts = [1, n.div_ceil(4), n];
-        for start in [0, n / 3] {
-            let ways = if start == 0 { &many } else { &alone };
-            check(&format!("{kind} f32 {n}"), &cloud, &counts, start, ways);
-            check(&format!("{kind} f64 {n}"), &wide(&cloud), &counts, start, ways);
+        for (start, ways) in [(0, &many), (n / 3, &alone)] {
+            all.extend(
+                [false, true]
+                    .map(|double| (n, seed, double, vec![1, n.div_ceil(4), n], start, ways)),
+            );
         }
     }
-    let cloud = generate(kind, 5000, 77);
-    check(&format!("{kind} f32 5000"), &cloud, &[1250], 4999, &many);
-    check(&format!("{kind} f64 5000"), &wide(&cloud), &[1250], 4999, &many);
-    check(&format!("{kind} f32 5000"), &cloud, &[5000], 0, &alone);
+    all.push((5000, 77, false, vec![1250], 4999, &many));
+    all.push((5000, 77, true, vec![1250], 4999, &many));
+    all.push((5000, 77, false, vec![5000], 0, &alone));
+    let rotated = Kind::ALL.iter().position(|&other| other == kind).expect("one of all");
+    for (n, seed, double, counts, start, ways) in some(rotated % 5, 5, all) {
+        let cloud = generate(kind, n, seed);
+        match double {
+            false => check(&format!("{kind} f32 {n}"), &cloud, &counts, start, ways),
+            true => check(&format!("{kind} f64 {n}"), &wide(&cloud), &counts, start, ways),
+        }
+    }
     // Large enough that threads share the work.
-    let cloud = generate(kind, 40_000, 78);
-    check(&format!("{kind} f32 40000"), &cloud, &[300], 0, &many);
+    let tied = [Kind::Lattice, Kind::Line, Kind::Equal, Kind::Duplicated];
+    if thorough() || tied.contains(&kind) {
+        let cloud = generate(kind, 40_000, 78);
+        check(&format!("{kind} f32 40000"), &cloud, &[300], 0, &many);
+    }
 }
 
 /// One test for each kind of cloud.
@@ -104,8 +115,10 @@ fn dimensions<const D: usize>() {
             check(&name, &narrow(&cloud), counts, n / 2, &ways(&[1, 2]));
         }
     }
-    let cloud = uniform::<D>(40_000, 3);
-    check(&format!("{D} axes"), &narrow(&cloud), &[100], 0, &ways(&[1, 3]));
+    if thorough() || D == 4 {
+        let cloud = uniform::<D>(40_000, 3);
+        check(&format!("{D} axes"), &narrow(&cloud), &[100], 0, &ways(&[1, 3]));
+    }
 }
 
 #[test]
@@ -135,17 +148,17 @@ fn random_start_is_seeded() {
 
 #[test]
 fn continued_samples_go_on_as_if_never_stopped() {
-    for kind in [Kind::Room, Kind::Lattice, Kind::Duplicated, Kind::Equal] {
+    let kinds = [Kind::Room, Kind::Lattice, Kind::Duplicated, Kind::Equal];
+    let cases = [1, 2, 65, 700, 1500].into_iter().flat_map(|given| kinds.map(|kind| (kind, given)));
+    for (kind, given) in some(0, 5, cases) {
         let cloud = generate(kind, 1500, 6);
         let truth = whole(&cloud, 9);
+        let start = Start::Indices(truth.indices[..given].to_vec());
         for way in ways(&[1, 3]) {
-            for given in [1, 2, 65, 700, 1500] {
-                let start = Start::Indices(truth.indices[..given].to_vec());
-                for m in [given, (given + 400).min(1500), 1500] {
-                    let name = format!("{kind}, {given} given of {m}: {}", way.name);
-                    let sample = way.sample(Sampler::count(m).start(start.clone()), &cloud);
-                    assert_prefix(&name, &sample.unwrap(), &truth, given);
-                }
+            for m in [given, (given + 400).min(1500), 1500] {
+                let name = format!("{kind}, {given} given of {m}: {}", way.name);
+                let sample = way.sample(Sampler::count(m).start(start.clone()), &cloud);
+                assert_prefix(&name, &sample.unwrap(), &truth, given);
             }
         }
     }
@@ -168,14 +181,16 @@ fn any_points_may_be_given() {
 
 #[test]
 fn spacing_and_ratio_stop_where_reference_stops() {
-    for kind in [Kind::Room, Kind::Lattice, Kind::Equal, Kind::Sphere] {
+    for (rotated, kind) in
+        [Kind::Room, Kind::Lattice, Kind::Equal, Kind::Sphere].into_iter().enumerate()
+    {
         let cloud = generate(kind, 1600, 8);
         let middle = f64::from(whole(&cloud, 0).distance(400));
         let mut amounts: Vec<_> =
             [0.0, middle, middle * 0.999, middle * 1.001, 1e9].map(Sampler::spacing).to_vec();
         amounts.extend([0.0, 0.1, 0.3333, 1.0].map(Sampler::ratio));
         amounts.push(Sampler::whole());
-        for sampler in amounts {
+        for sampler in some(rotated, 4, amounts) {
             let truth = sampler.clone().algorithm(Algorithm::Reference).sample(&cloud).unwrap();
             for way in ways(&[1, 2]) {
                 let sample = way.sample(sampler.clone(), &cloud).unwrap();
@@ -207,7 +222,7 @@ fn counting_changes_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(random(300))]
 
     /// Small clouds on coarse grids: nearly every choice is tied, many points are equal.
     #[test]

@@ -1,9 +1,10 @@
 //! The library's tests that share a process. Where one needs a process of its own, its file lies beside
-//! this folder and says why.
+//! this folder and says why. `FARPOINT_THOROUGH=1` runs five times as many cases.
 
 mod approximate;
 mod awkward;
 mod callers;
+mod cases;
 mod chamfer;
 mod chamfer_exact;
 mod common;

@@ -1,5 +1,6 @@
 //! Coordinates in records of any layout: the same numbers as a dense array's, and errors with numbers.
 
+use crate::cases::random;
 use farpoint::backend::SplitMix64;
 use farpoint::{Error, Points, RawLayout, RawPoints, Sampler, Scalar};
 use proptest::prelude::*;
@@ -121,11 +122,13 @@ fn check<T: Bytes>(case: &Case) {
     {
         let refused = RawPoints::<T>::new(buffer, layout.offset(offset));
         let text = refused.expect_err("a number is cut").to_string();
-        assert!(text.contains(&format!("of a buffer of {} bytes", buffer.len())), "{text}");
+        assert!(text.contains(&format!("{} bytes", buffer.len())), "{text}");
     }
 }
 
 proptest! {
+    #![proptest_config(random(256))]
+
     #[test]
     fn any_layout_gives_the_numbers_of_a_dense_array(case in cases()) {
         check::<f32>(&case);
@@ -184,16 +187,14 @@ fn samples_of_records_are_those_of_arrays() {
 fn what_does_not_fit_is_an_error_with_numbers() {
     let bytes = [0u8; 100];
     let refused = |layout: RawLayout<'_>| RawPoints::<f32>::new(&bytes, layout).unwrap_err();
-    let text = refused(RawLayout::dense(10, 3)).to_string();
-    assert_eq!(
-        text,
-        "10 points of 3 axes, point stride 12, axis stride 4, offset 0 reach from byte 0 to byte 120 of a \
-         buffer of 100 bytes"
-    );
-    let text = refused(RawLayout::dense(2, 2).point_stride(-8)).to_string();
-    assert!(text.contains("from byte -8 to byte 8"), "{text}");
-    let text = refused(RawLayout::dense(2, 3).axis_offsets(&[0, 4])).to_string();
-    assert_eq!(text, "2 axis offsets for points of 3 axes");
+    for (layout, numbers) in [
+        (RawLayout::dense(10, 3), &["10 points", "3 axes", "byte 0", "byte 120", "100 bytes"][..]),
+        (RawLayout::dense(2, 2).point_stride(-8), &["byte -8", "byte 8"]),
+        (RawLayout::dense(2, 3).axis_offsets(&[0, 4]), &["2 axis offsets", "3 axes"]),
+    ] {
+        let text = refused(layout).to_string();
+        assert!(numbers.iter().all(|number| text.contains(number)), "{text}");
+    }
     assert!(matches!(refused(RawLayout::dense(5, 0)), Error::Shape(_)));
     for huge in [usize::MAX, isize::MAX as usize, 1 << 62] {
         refused(RawLayout::dense(huge, 3));
@@ -212,7 +213,7 @@ fn what_does_not_fit_is_an_error_with_numbers() {
     }
     // SAFETY: it is refused, and nothing is read.
     let null = unsafe { RawPoints::<f32>::from_ptr(std::ptr::null(), RawLayout::dense(1, 3)) };
-    assert!(null.unwrap_err().to_string().starts_with("the address is null: 1 points"));
+    assert!(null.unwrap_err().to_string().contains("null"));
     // SAFETY: there are no points.
     let none = unsafe { RawPoints::<f32>::from_ptr(std::ptr::null(), RawLayout::dense(0, 3)) };
     assert!(none.unwrap().is_empty());

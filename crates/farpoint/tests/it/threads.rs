@@ -2,6 +2,7 @@
 //! to 16 axes: the same as `reference`, and (under AddressSanitizer, in `cargo xtask test`) no
 //! access outside the arrays.
 
+use crate::cases::some;
 use crate::common::{Way, check, integers, narrow, uniform, ways};
 use farpoint::{Algorithm, Cpu, Sampler};
 use farpoint_generate::{Kind, generate};
@@ -26,45 +27,48 @@ fn line<const D: usize>(n: usize) -> Vec<[f64; D]> {
     (0..n).map(|k| [(k * 7919 % 5003) as f64; D]).collect()
 }
 
-fn axes<const D: usize>() {
-    let mut ways = all_ways();
-    let clouds = [
+/// Each number of axes with another part of the clouds, unless all are used.
+fn axes<const D: usize>(first: usize) {
+    let clouds: [(&str, Vec<[f64; D]>); 3] = [
         ("any", uniform(POINTS, 5)),
         ("tied", integers(POINTS, 9, 0.1, 6)),
         ("line", line(POINTS)),
     ];
-    for (name, cloud) in clouds {
-        let cloud: Vec<[f64; D]> = cloud;
-        let name = format!("{name}, {D} axes");
-        check(&format!("{name}, f64"), &cloud, &[SAMPLES], 17, &ways);
-        check(&format!("{name}, f32"), &narrow(&cloud), &[SAMPLES], 17, &ways);
-        ways.retain(|way| way.algorithm == Algorithm::peak());
+    let cases = clouds.iter().flat_map(|cloud| [(cloud, true), (cloud, false)]);
+    for ((name, cloud), double) in some(first, 5, cases) {
+        let mut ways = all_ways();
+        ways.retain(|way| *name == "any" || way.algorithm == Algorithm::peak());
+        let name = format!("{name}, {D} axes, {}", if double { "f64" } else { "f32" });
+        match double {
+            true => check(&name, cloud, &[SAMPLES], 17, &ways),
+            false => check(&name, &narrow(cloud), &[SAMPLES], 17, &ways),
+        }
     }
 }
 
 #[test]
 fn two_axes() {
-    axes::<2>();
+    axes::<2>(0);
 }
 
 #[test]
 fn three_axes() {
-    axes::<3>();
+    axes::<3>(1);
 }
 
 #[test]
 fn four_axes() {
-    axes::<4>();
+    axes::<4>(2);
 }
 
 #[test]
 fn seven_axes() {
-    axes::<7>();
+    axes::<7>(3);
 }
 
 #[test]
 fn sixteen_axes() {
-    axes::<16>();
+    axes::<16>(4);
 }
 
 /// Parts of a tree begin at any leaf, and several threads write to one tree.
@@ -72,7 +76,8 @@ fn sixteen_axes() {
 fn rooms_and_turns_of_many_sizes() {
     let mut all = all_ways();
     all.retain(|way| way.algorithm == Algorithm::peak());
-    for (kind, n) in [(Kind::Room, 16_384), (Kind::Lidar, 33_333), (Kind::Duplicated, 50_001)] {
+    let clouds = [(Kind::Room, 16_384), (Kind::Lidar, 33_333), (Kind::Duplicated, 50_001)];
+    for (kind, n) in some(1, 3, clouds) {
         let cloud = generate(kind, n, 11);
         check(&format!("{kind} {n}"), &cloud, &[n / 8], 0, &all);
     }

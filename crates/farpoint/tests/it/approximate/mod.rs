@@ -9,6 +9,7 @@ mod morton;
 mod npdu;
 mod random;
 
+use crate::cases::some;
 use crate::common::integers;
 use farpoint::approximate::{ApproximateSample, Estimator, Keep, Method, Order};
 use farpoint::backend::SplitMix64;
@@ -45,7 +46,8 @@ fn clouds() -> Vec<(String, Vec<[f32; 3]>)> {
         let row = |row: &[f64; 3]| row.map(|x| (x as f32 - 3.0) / 3.0 * scale);
         all.push((name.to_owned(), rows.iter().map(row).collect()));
     }
-    all
+    // Every size of the five, and every kind.
+    some(0, 4, all).collect()
 }
 
 fn assert_distinct(name: &str, sample: &ApproximateSample, count: usize, points: usize) {
