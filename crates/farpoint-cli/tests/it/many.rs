@@ -295,10 +295,12 @@ fn is_whole(folder: &Folder, files: usize) {
     assert!(rows.iter().all(|row| row["error"].is_null()), "{rows:?}");
 }
 
-/// `FARPOINT_KILLS` sets another number of kills.
+/// `FARPOINT_KILLS` sets another number of kills, a multiple of 30.
 #[test]
 fn kills_at_any_time_lose_and_double_nothing() {
-    let kills = std::env::var("FARPOINT_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let thorough = std::env::var_os("FARPOINT_THOROUGH").is_some_and(|value| value == "1");
+    let kills = std::env::var("FARPOINT_KILLS").ok().and_then(|n| n.parse().ok());
+    let kills = kills.unwrap_or(if thorough { 60 } else { 30 });
     let (mut done, mut random) = (0, 7u64);
     while done < kills {
         let folder = scans(40, 400);

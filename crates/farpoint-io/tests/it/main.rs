@@ -6,6 +6,8 @@ mod bag;
 #[cfg(feature = "mcap")]
 mod bags;
 mod between_formats;
+#[path = "../../../farpoint/tests/it/cases.rs"]
+mod cases;
 mod copc;
 mod large_text;
 mod las_formats;

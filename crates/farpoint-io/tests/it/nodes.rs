@@ -1,6 +1,7 @@
 //! Of a COPC file a filter reads only the nodes that it can use rows of, and gives what it gives of the
 //! whole file: rows, values, files of every format, warnings.
 
+use crate::cases::random;
 use farpoint_io::{
     Cloud, Condition, Coordinates, Error, Filter, Format, Precision, ReadOptions, WriteOptions,
     read, read_for, write_bytes,
@@ -74,7 +75,7 @@ fn filter() -> impl Strategy<Value = Filter> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(random(40))]
     #[test]
     fn a_filter_uses_the_same_rows(filter in filter()) {
         let whole = read(&made(), &options()).unwrap();

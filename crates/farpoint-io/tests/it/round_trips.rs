@@ -1,6 +1,7 @@
 //! What is written in the input's format comes back bit for bit, attributes and header included. (From one
 //! format into another: `readers/matrix.py` of the command line's tests.)
 
+use crate::cases::random;
 use farpoint_io::{
     Cloud, Column, Coordinates, Encoding, Format, ReadOptions, Scalar, WriteOptions, read_bytes,
     write_bytes,
@@ -304,6 +305,8 @@ fn integers_of_64_bits_are_kept_or_warned_of() {
 }
 
 proptest! {
+    #![proptest_config(random(256))]
+
     #[test]
     fn any_cloud_comes_back(
         bits in prop::collection::vec(any::<[u32; 3]>(), 0..30),

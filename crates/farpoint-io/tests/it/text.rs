@@ -2,6 +2,7 @@
 //! with the same rows and values, with lines kept where that is possible. Columns are found by their
 //! names, or as the caller says; where neither tells, the file is refused.
 
+use crate::cases::random;
 use farpoint_io::{
     Cloud, Column, Coordinates, Format, ReadOptions, TextStyle, WriteOptions, read_bytes,
     write_bytes,
@@ -345,6 +346,8 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(random(256))]
+
     /// What is written is read as the same points, with the same columns given, or with none where the
     /// lines had to be written anew.
     #[test]

@@ -1,5 +1,7 @@
 //! Sampling in tiles.
 
+#[path = "../../../farpoint/tests/it/cases.rs"]
+mod cases;
 mod common;
 mod exact;
 mod faults;

@@ -1,5 +1,6 @@
 //! Any cloud, any cut, any way to work: the indices of the obvious loop.
 
+use crate::cases::random;
 use crate::common::{Setup, check, integers, uniform};
 use farpoint::{Amount, Start};
 use farpoint_tiles::Mode;
@@ -82,7 +83,7 @@ fn setup() -> impl Strategy<Value = Setup> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(random(400))]
 
     #[test]
     fn double(cloud in cloud(), setup in setup()) {

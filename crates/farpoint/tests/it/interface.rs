@@ -272,7 +272,5 @@ fn jobs_of_a_batch_may_differ() {
 fn algorithms_of_a_gpu_are_refused_by_name() {
     let error = error(Sampler::count(1).algorithm(Algorithm::Persistent));
     assert!(matches!(error, Error::NotOnDevice { device: DeviceKind::Cpu, .. }), "{error}");
-    assert!(
-        error.to_string().contains("the CPU does not have the algorithm persistent; it has auto")
-    );
+    assert!(error.to_string().contains("persistent") && error.to_string().contains("auto"));
 }

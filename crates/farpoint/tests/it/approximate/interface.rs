@@ -203,5 +203,6 @@ fn devices_are_told_what_they_do_not_have() {
         assert!(refused.contains(text), "{refused}");
     }
     let refused = ApproximateSampler::count(Method::Morton { bits: 10 }, 5).check(DeviceKind::Gpu);
-    assert_eq!(refused.unwrap_err().to_string(), "the GPU does not have morton; it has fastpoint");
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("morton") && refused.contains("fastpoint"), "{refused}");
 }
