@@ -3,7 +3,7 @@
 //! Usage: `cargo run -p farpoint-io --example fuzz_corpus -- fuzz/corpus`
 
 #[cfg(feature = "mcap")]
-#[path = "../tests/bags/mod.rs"]
+#[path = "../tests/it/bags.rs"]
 mod bags;
 
 use farpoint_io::{

@@ -1,5 +1,5 @@
 //! A process that was forked after a call has one thread and the parent's pool, which is dead
-//! there. Every call must still come back, with the same result.
+//! there. Every call must still come back, with the same result. A process of its own, since it forks.
 #![cfg(target_os = "linux")]
 
 use farpoint::{Algorithm, ApproximateSampler, Cpu, Sampler, approximate, chamfer, measure};

@@ -1,4 +1,4 @@
-//! What a search takes of memory beside its result: the system's allocator with a counter.
+//! What a search takes of memory beside its result. A process of its own, whose allocator counts.
 
 use farpoint::{Cpu, Method, Order, Searcher};
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,7 +1,5 @@
 //! What the tests on a GPU share.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-
 use farpoint::{Algorithm, DeviceKind, Points, Sample, Sampler};
 use farpoint_cuda::{CudaScalar, Gpu};
 

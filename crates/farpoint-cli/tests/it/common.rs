@@ -1,0 +1,143 @@
+//! Running the command line in a folder of its own.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// What a run said.
+pub(crate) struct Said {
+    pub(crate) status: i32,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: String,
+}
+
+impl Said {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.out.clone()).unwrap()
+    }
+
+    /// Panics unless a line on stderr holds all these words.
+    pub(crate) fn names(&self, words: &[&str]) {
+        let there = |line: &str| words.iter().all(|word| line.contains(word));
+        assert!(self.err.lines().any(there), "no line with {words:?} in: {}", self.err);
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.out).unwrap()
+    }
+}
+
+/// A folder that goes away with the test.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), bytes).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    /// Names of all files, temporary ones too.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// A generated room of `n` points.
+    pub(crate) fn room(&self, name: &str, n: usize) -> Vec<[f32; 3]> {
+        self.ok(&format!("generate room -n {n} --seed 3 -o {name}"));
+        farpoint_generate::room(n, 3)
+    }
+
+    /// Runs `farpoint` here with arguments separated by spaces.
+    pub(crate) fn run(&self, arguments: &str) -> Said {
+        self.pipe(arguments, b"")
+    }
+
+    /// Like `run`, with bytes on stdin.
+    pub(crate) fn pipe(&self, arguments: &str, input: &[u8]) -> Said {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_farpoint"))
+            .args(arguments.split_whitespace())
+            .current_dir(self.0.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        let writer = std::thread::spawn(move || {
+            // It may end without having read everything.
+            let _ = stdin.write_all(&input);
+        });
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        Said {
+            status: output.status.code().expect("ended by a signal"),
+            out: output.stdout,
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Runs and expects success without a word on stderr.
+    pub(crate) fn ok(&self, arguments: &str) -> Said {
+        let said = self.run(arguments);
+        assert_eq!((said.status, said.err.as_str()), (0, ""), "farpoint {arguments}");
+        said
+    }
+
+    /// Runs and expects status 2 and one line on stderr that holds all these words.
+    pub(crate) fn fails(&self, arguments: &str, words: &[&str]) {
+        let said = self.run(arguments);
+        let err = &said.err;
+        assert_eq!(said.status, 2, "farpoint {arguments}: {err}");
+        let last = err.lines().last().unwrap_or_default();
+        assert!(last.starts_with("farpoint: error: "), "farpoint {arguments}: {err}");
+        assert_eq!(err.matches("farpoint: error").count(), 1, "farpoint {arguments}: {err}");
+        for word in words {
+            assert!(last.contains(word), "farpoint {arguments}: no '{word}' in: {err}");
+        }
+        assert!(!err.contains("panicked"), "{err}");
+    }
+}
+
+/// The numbers of a one-dimensional int64 .npy file.
+pub(crate) fn indices(npy: &[u8]) -> Vec<usize> {
+    assert_eq!(&npy[..6], b"\x93NUMPY");
+    let start = 10 + usize::from(u16::from_le_bytes([npy[8], npy[9]]));
+    let header = std::str::from_utf8(&npy[10..start]).unwrap();
+    assert!(header.contains("'<i8'"), "{header}");
+    npy[start..]
+        .chunks_exact(8)
+        .map(|k| i64::from_le_bytes(k.try_into().unwrap()) as usize)
+        .collect()
+}
+
+/// A cloud as text, one row a line.
+pub(crate) fn text(rows: &[[f32; 3]]) -> String {
+    rows.iter().map(|[x, y, z]| format!("{x} {y} {z}\n")).collect()
+}
+
+/// A file of the shared real clouds; says so and gives `None` where they are not.
+pub(crate) fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    println!("skipped: {name} is not there (shared/data is not part of the repository)");
+    None
+}

@@ -1,0 +1,23 @@
+//! The command, run in folders of its own.
+
+mod bags;
+mod chamfer;
+mod commands;
+mod common;
+mod compare;
+mod copc;
+mod errors;
+mod large;
+mod layouts;
+mod many;
+mod memory;
+mod merge;
+mod neighbors;
+mod options;
+mod real;
+#[path = "../../../farpoint-io/tests/it/bags.rs"]
+mod recordings;
+mod rows;
+mod sample;
+mod terminal;
+mod view;

@@ -1,0 +1,89 @@
+//! Too little memory: one line, status 2, no output. Limits by `ulimit -v`, which only Linux has.
+#![cfg(target_os = "linux")]
+
+use crate::common::Folder;
+use std::fs::File;
+use std::process::Command;
+
+/// Runs `farpoint` with so many kibibytes of address space; gives the status and stderr.
+fn limited(folder: &Folder, kibibytes: usize, arguments: &str) -> (Option<i32>, String) {
+    let program = env!("CARGO_BIN_EXE_farpoint");
+    let line = format!("ulimit -v {kibibytes} && exec {program} {arguments}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(folder.path("."));
+    // Each thread reserves address space that it does not use.
+    command.env("RAYON_NUM_THREADS", "2").env("MALLOC_ARENA_MAX", "1");
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+fn one_line(err: &str) -> bool {
+    err.starts_with("farpoint: error: ") && err.lines().count() == 1
+}
+
+#[test]
+fn a_file_that_does_not_fit_is_refused_before_it_is_read() {
+    let folder = Folder::new();
+    let header = "ply\nformat binary_little_endian 1.0\nelement vertex 250000000\n\
+                  property float x\nproperty float y\nproperty float z\nend_header\n";
+    folder.write("big.ply", header);
+    let file = File::options().write(true).open(folder.path("big.ply")).unwrap();
+    // The points are a hole that takes no space on the disk.
+    file.set_len(header.len() as u64 + 3_000_000_000).unwrap();
+    let (status, err) = limited(&folder, 1_000_000, "order big.ply -o small.ply");
+    assert_eq!(status, Some(2), "{err}");
+    assert!(one_line(&err) && err.contains("big.ply") && err.contains("2.8 GiB"), "{err}");
+    assert_eq!(folder.files(), ["big.ply"]);
+}
+
+#[test]
+fn a_cloud_that_does_not_fit_is_refused() {
+    let folder = Folder::new();
+    folder.room("room.ply", 4_000_000);
+    // The coordinates beside the file; what sampling takes beside both.
+    for kibibytes in [110_000, 150_000] {
+        let sample = "sample room.ply -n 10 --algorithm naive -o small.ply";
+        let (status, err) = limited(&folder, kibibytes, sample);
+        assert_eq!(status, Some(2), "{kibibytes}: {err}");
+        assert!(
+            one_line(&err) && err.contains("room.ply") && err.contains("MiB"),
+            "{kibibytes}: {err}"
+        );
+    }
+    assert_eq!(folder.files(), ["room.ply"]);
+}
+
+#[test]
+fn a_cloud_that_does_not_fit_is_sampled_through_the_disk() {
+    let folder = Folder::new();
+    folder.room("room.ply", 4_000_000);
+    let (status, err) = limited(&folder, 8_000_000, "sample room.ply -n 1000 -o whole.ply");
+    assert_eq!((status, err.as_str()), (Some(0), ""));
+    let (status, err) = limited(&folder, 200_000, "sample room.ply -n 1000 -o small.ply");
+    assert_eq!(status, Some(0), "{err}");
+    assert!(err.contains("room.ply") && err.contains("323 MiB"), "{err}");
+    let bytes = |name| std::fs::read(folder.path(name)).unwrap();
+    assert!(bytes("small.ply") == bytes("whole.ply"));
+    assert_eq!(folder.files(), ["room.ply", "small.ply", "whole.ply"]);
+}
+
+#[test]
+fn an_allocation_that_fails_is_one_line() {
+    let folder = Folder::new();
+    // What a text needs isn't known before it is read.
+    let row = "1.25 2.5 3.75\n";
+    folder.write("big.xyz", row.repeat(1_500_000));
+    let (status, err) = limited(&folder, 140_000, "sample big.xyz -n 10 -o small.ply");
+    assert_eq!(status, Some(2), "{err}");
+    assert!(one_line(&err) && err.contains("out of memory"), "{err}");
+    assert_eq!(folder.files(), ["big.xyz"]);
+}
+
+#[test]
+fn more_points_than_fit_are_not_generated() {
+    let folder = Folder::new();
+    let (status, err) = limited(&folder, 1_000_000, "generate room -n 1e9 -o big.ply");
+    assert_eq!(status, Some(2), "{err}");
+    assert!(one_line(&err) && err.contains("1,000,000,000 points"), "{err}");
+    assert!(folder.files().is_empty());
+}

@@ -1,0 +1,79 @@
+//! `--rows` and `--mask`: some rows of a file.
+
+use crate::common::{Folder, indices};
+use farpoint::{Sampler, Selected, Start};
+
+/// The rows as text, one on a line.
+fn listed(rows: &[usize]) -> String {
+    rows.iter().map(|row| format!("{row}\n")).collect()
+}
+
+#[test]
+fn rows_and_masks_are_those_of_the_library() {
+    let folder = Folder::new();
+    let room = folder.room("room.ply", 2000);
+    let rows: Vec<usize> = (0..2000).filter(|row| row % 3 == 1).rev().collect();
+    let ascending: Vec<usize> = rows.iter().rev().copied().collect();
+    folder.write("rows.txt", listed(&rows));
+    let mask: String = (0..2000).map(|row| if row % 3 == 1 { "1 " } else { "0 " }).collect();
+    folder.write("mask.txt", mask);
+    folder.write("some.npy", Vec::new());
+    farpoint_io::write_indices(&folder.path("some.npy"), &rows).unwrap();
+    let sampled =
+        |options: &str| indices(&folder.ok(&format!("sample room.ply --indices - {options}")).out);
+    let expected = |rows: &[usize], start: Start| {
+        let some = Selected::rows(&room, rows).unwrap();
+        Sampler::ratio(0.25).start(start).sample(&some).unwrap().indices
+    };
+    let of_list = expected(&rows, Start::First);
+    assert_eq!(of_list[0], rows[0]);
+    assert_eq!(sampled("--ratio 0.25 --rows rows.txt"), of_list);
+    assert_eq!(sampled("--ratio 0.25 --rows some.npy"), of_list);
+    assert_eq!(sampled("--ratio 0.25 --mask mask.txt"), expected(&ascending, Start::First));
+    let from = sampled("--ratio 0.25 --rows rows.txt --start 4");
+    assert_eq!(from, expected(&rows, Start::Index(4)));
+    let random = sampled("--ratio 0.25 --rows rows.txt --start random --seed 3");
+    assert_eq!(random, expected(&rows, Start::Random(3)));
+    // Approximate samplers, too.
+    let grid = sampled("--ratio 0.25 --mask mask.txt --algorithm grid");
+    assert!(!grid.is_empty() && grid.iter().all(|row| row % 3 == 1));
+    folder.ok(
+        "sample room.ply -o mean.ply -n 50 --mask mask.txt --algorithm grid --keep centroid -q",
+    );
+    let said = folder.ok("sample room.ply -o few.ply -n 50 --rows rows.txt --json");
+    assert_eq!((&said.json()["points"], &said.json()["samples"]), (&667.into(), &50.into()));
+    folder.ok("order room.ply -o ordered.ply --mask mask.txt");
+    let ordered = folder.ok("info ordered.ply --json").json();
+    assert_eq!(ordered["points"], 667);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let folder = Folder::new();
+    folder.room("room.ply", 100);
+    folder.write("twice.txt", "3\n5\n3\n");
+    folder.write("beyond.txt", "3, 100");
+    folder.write("short.txt", "1 0 1");
+    folder.write("words.txt", "1\ntwo\n");
+    folder.write("two.txt", listed(&(0..100).collect::<Vec<_>>()));
+    folder.write("five.txt", "5");
+    let fails = |options: &str, words: &[&str]| {
+        folder.fails(&format!("sample room.ply -n 2 --indices out.npy {options}"), words);
+    };
+    fails("--rows twice.txt", &["--rows twice.txt", "row 3", "places 0 and 2"]);
+    fails("--rows beyond.txt", &["beyond.txt", "row 100 at place 1", "100 points"]);
+    fails("--mask short.txt", &["short.txt", "3 values for 100 points"]);
+    fails("--mask two.txt", &["two.txt", "value 2 at place 2", "--rows"]);
+    fails("--rows words.txt", &["words.txt", "line 2", "'two'"]);
+    fails("--rows none.txt", &["none.txt"]);
+    fails("--rows five.txt --mask short.txt", &["--rows", "--mask"]);
+    fails("--rows five.txt", &["2 samples", "1 points"]);
+    fails("--rows twice.txt --start 4", &["twice.txt"]);
+    folder.fails(
+        "sample room.ply -n 1 --rows five.txt --start 4 --indices o.npy",
+        &["--start 4", "--rows"],
+    );
+    folder.fails("sample . --output-dir . -n 2 --rows five.txt", &["--rows", "single file"]);
+    folder.fails("sample room.ply -n 2 --rows five.txt --spool . -o o.ply", &["--rows", "memory"]);
+    assert!(!folder.files().contains(&"out.npy".to_owned()));
+}

@@ -1,0 +1,51 @@
+//! Progress on a terminal: no line is wider than it. A terminal is made by script(1), where that is.
+#![cfg(target_os = "linux")]
+
+use crate::common::Folder;
+use std::process::Command;
+
+#[test]
+fn progress_fits_into_the_terminal() {
+    let folder = Folder::new();
+    let name = "a-cloud-with-quite-a-long-name-that-would-not-fit-into-a-narrow-terminal.npy";
+    folder.room(name, 300_000);
+    for columns in [40, 80, 120] {
+        let program = env!("CARGO_BIN_EXE_farpoint");
+        // It needs minutes; the bar is drawn after a second.
+        let run = format!(
+            "stty rows 24 cols {columns}; timeout 3 {program} sample {name} --ratio 0.5 --json \
+             --algorithm reference"
+        );
+        let mut script = Command::new("script");
+        script.args(["-qec", &run, "/dev/null"]).current_dir(folder.path("."));
+        let Ok(output) = script.env("TERM", "xterm").stdin(std::process::Stdio::null()).output()
+        else {
+            println!("skipped: progress on a terminal (there is no script(1))");
+            return;
+        };
+        let drawn = String::from_utf8_lossy(&output.stdout).into_owned();
+        let lines: Vec<String> = drawn.split(['\r', '\n']).map(plain).collect();
+        let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(drawn.contains("sampling") && drawn.contains("left"), "{columns}: {drawn:?}");
+        assert!(widest <= columns, "{columns}: {widest} in {drawn:?}");
+        // Nothing wraps: no frame needs the cursor to go up.
+        assert!(!drawn.contains("\x1b[1A"), "{columns}: {drawn:?}");
+        // At 40 columns "sampling ...rminal.npy": the end of the name stays.
+        assert!(drawn.contains("rminal.npy"), "{columns}: {drawn:?}");
+    }
+}
+
+/// Without the sequences that move the cursor or clear a line.
+fn plain(line: &str) -> String {
+    let mut text = String::new();
+    let mut rest = line.chars();
+    while let Some(letter) = rest.next() {
+        match letter {
+            '\x1b' => {
+                let _ = rest.by_ref().skip(1).find(char::is_ascii_alphabetic);
+            }
+            letter => text.push(letter),
+        }
+    }
+    text
+}

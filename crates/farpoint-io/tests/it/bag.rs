@@ -1,0 +1,377 @@
+//! Recordings: all layouts of the points, all ways to write a file; what is not a cloud of the topic stays
+//! as it was, byte for byte.
+
+use crate::bags::{
+    self, OUSTER, ZSTD, cloud, drive, files, layouts, message, points, record, records,
+};
+use farpoint_io::bag::{Bag, Cut, Encoding, Kept, Kind, PointCloud2, Rewrite};
+use farpoint_io::{Coordinates, Error, Format, ReadOptions, read_bytes};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+const MESSAGE: u8 = mcap::records::op::MESSAGE;
+static GO: AtomicBool = AtomicBool::new(false);
+
+/// Every third usable row, backwards.
+fn some(message: &PointCloud2<'_>) -> Result<Kept, String> {
+    let (rows, [bad, zeros]) = message.usable(true);
+    let rows = rows.iter().rev().step_by(3).map(|&row| row as usize).collect();
+    Ok(Kept::new(rows, bad + zeros))
+}
+
+fn rewritten(file: &[u8], threads: usize) -> Result<(Vec<u8>, Vec<Cut>), Error> {
+    let bag = Bag::from_bytes(file.to_vec(), "drive.mcap")?;
+    let topic = bag.contents().cloud_topic(None).expect("one topic with clouds").clone();
+    let mut cuts = Vec::new();
+    let rewrite = Rewrite::new(&topic, threads, 1 << 20, &GO);
+    let bytes = rewrite.bytes(&bag, &some, &mut |cut| cuts.push(cut))?;
+    Ok((bytes.expect("not stopped"), cuts))
+}
+
+#[test]
+fn all_layouts_are_read_and_cut() {
+    for layout in layouts() {
+        let (count, mut seed) = (64, 5);
+        let all: Vec<_> =
+            points(count, 1).into_iter().map(|p| record(&layout, p, &mut seed)).collect();
+        let bytes = message(&layout, &all);
+        let encoding = Encoding::of(layout.encoding).unwrap();
+        let parsed =
+            PointCloud2::parse(encoding, &bytes).unwrap_or_else(|e| panic!("{e}: {layout:?}"));
+        assert_eq!(parsed.shape(), [layout.height, count / layout.height]);
+        assert_eq!((parsed.frame().as_str(), parsed.fields().len()), (layout.frame, 4));
+        let places = parsed.coordinates();
+        assert_eq!(matches!(places, Coordinates::F64(_)), layout.double);
+        for (row, point) in points(count, 1).into_iter().enumerate() {
+            assert_eq!(parsed.row(row), all[row], "{layout:?}");
+            assert_eq!(places.get(row).map(f64::to_bits), point.map(f64::to_bits), "{layout:?}");
+        }
+        let (usable, [bad, zeros]) = parsed.usable(true);
+        let good = |p: &[f64; 3]| p.iter().all(|v| v.is_finite()) && *p != [0.0; 3];
+        let rows: Vec<u32> = (0..64).filter(|&k| good(&points(count, 1)[k as usize])).collect();
+        assert_eq!((usable, bad + zeros + rows.len()), (rows, count));
+        // The same as if the driver had written only these.
+        let rows = [63, 0, 17, 18, 2];
+        let kept: Vec<_> = rows.iter().map(|&row| all[row].clone()).collect();
+        let plain = bags::Layout { height: 1, padding: 0, row_step: None, dense: true, ..layout };
+        assert!(parsed.with_rows(&rows, true) == message(&plain, &kept), "{layout:?}");
+        let as_it_was = bags::Layout { dense: layout.dense, ..plain };
+        assert!(parsed.with_rows(&rows, false) == message(&as_it_was, &kept), "{layout:?}");
+        assert!(parsed.with_rows(&[], false) == message(&as_it_was, &[]), "{layout:?}");
+    }
+}
+
+#[test]
+fn points_can_be_taken_where_they_are() {
+    for layout in layouts() {
+        let bytes = cloud(&layout, 64, 2);
+        let encoding = Encoding::of(layout.encoding).unwrap();
+        let parsed = PointCloud2::parse(encoding, &bytes).unwrap();
+        let Some((data, places, kind)) = parsed.even() else {
+            assert!(layout.padding > 0, "{layout:?}");
+            continue;
+        };
+        assert_eq!((places, kind.size()), (layout.places, if layout.double { 8 } else { 4 }));
+        assert_eq!(data.len(), 64 * layout.point_step);
+        assert_eq!(data[5 * layout.point_step..6 * layout.point_step], *parsed.row(5));
+    }
+}
+
+#[test]
+fn damaged_messages_say_what_is_wrong() {
+    for encoding in [Encoding::Cdr, Encoding::Ros1] {
+        let layout = bags::Layout {
+            encoding: if encoding == Encoding::Cdr { "cdr" } else { "ros1" },
+            ..OUSTER
+        };
+        let good = cloud(&layout, 8, 0);
+        for length in 0..good.len() {
+            let error = PointCloud2::parse(encoding, &good[..length]).unwrap_err();
+            assert!(error.contains("cut short") || error.contains("no CDR"), "{length}: {error}");
+        }
+        assert!(PointCloud2::parse(encoding, &good).is_ok());
+        // Any byte may be anything.
+        for at in 0..good.len().min(400) {
+            for value in [0, 1, 0x7F, 0xFF] {
+                let mut bad = good.clone();
+                bad[at] = value;
+                if let Ok(parsed) = PointCloud2::parse(encoding, &bad) {
+                    let rows: Vec<_> = (0..parsed.len().min(3)).collect();
+                    let shorter = parsed.with_rows(&rows, true);
+                    assert_eq!(PointCloud2::parse(encoding, &shorter).unwrap().len(), rows.len());
+                    let _ = (parsed.coordinates(), parsed.usable(false));
+                }
+            }
+        }
+    }
+    let records: Vec<_> = points(8, 0).into_iter().map(|p| record(&OUSTER, p, &mut 1)).collect();
+    for (strange, text) in [
+        (bags::Layout { places: [0, 4, 46], ..OUSTER }, "50"),
+        (bags::Layout { places: [0, 4, 40], double: true, ..OUSTER }, ""),
+        (bags::Layout { places: [0, 4, 41], double: true, ..OUSTER }, "49"),
+    ] {
+        let bytes = message(&strange, &records);
+        let error = PointCloud2::parse(Encoding::Cdr, &bytes).err().unwrap_or_default();
+        assert!(error.contains(text) && error.is_empty() == text.is_empty(), "{error}");
+    }
+}
+
+#[test]
+fn everything_else_is_as_it_was() {
+    for encoding in ["cdr", "ros1"] {
+        let layout = bags::Layout { encoding, ..OUSTER };
+        let clouds: Vec<_> = (0..5).map(|k| cloud(&layout, 300 + k, k)).collect();
+        for file in files() {
+            let before = drive(&file, encoding, &clouds);
+            for threads in [1, 3] {
+                let (after, cuts) = rewritten(&before, threads).unwrap();
+                let (was, is) = (records(&before), records(&after));
+                assert_eq!(cuts.len(), clouds.len());
+                assert_eq!(was.len(), is.len(), "{file:?}");
+                let mut seen = 0;
+                for ((op, was), (op_after, is)) in was.iter().zip(&is).skip(1) {
+                    assert_eq!(op, op_after);
+                    if *op != MESSAGE || was[..2] != [7, 0] {
+                        assert!(was == is, "record {op:#x} changed, {file:?}");
+                        continue;
+                    }
+                    // Channel, sequence and times.
+                    assert_eq!(was[..22], is[..22]);
+                    let encoding = Encoding::of(encoding).unwrap();
+                    let message = PointCloud2::parse(encoding, &was[22..]).unwrap();
+                    let kept = some(&message).unwrap();
+                    assert!(message.with_rows(&kept.rows, true) == is[22..]);
+                    assert_eq!(cuts[seen].points, [message.len(), kept.rows.len(), kept.dropped]);
+                    seen += 1;
+                }
+                assert_eq!(seen, clouds.len());
+                let (bag, again) = (contents(&before), contents(&after));
+                assert_eq!(bag.compression, again.compression, "{file:?}");
+                assert_eq!((bag.profile, bag.times), (again.profile, again.times));
+                assert_eq!(bag.topics, again.topics);
+                assert!(again.library.ends_with("from recorder 1.2"));
+                assert!(again.indexed);
+            }
+        }
+    }
+}
+
+fn contents(file: &[u8]) -> farpoint_io::bag::Contents {
+    Bag::from_bytes(file.to_vec(), "drive.mcap").unwrap().contents().clone()
+}
+
+#[test]
+fn contents_with_and_without_an_index() {
+    let clouds: Vec<_> = (0..3).map(|k| cloud(&OUSTER, 50, k)).collect();
+    for file in files() {
+        let found = contents(&drive(&file, "cdr", &clouds));
+        let topics: Vec<_> = found
+            .topics
+            .iter()
+            .map(|t| (t.name.as_str(), t.messages, t.channels.clone()))
+            .collect();
+        let wanted = [("/imu", 6, vec![3, 12]), ("/lidar", 3, vec![7]), ("/raw", 3, vec![0])];
+        assert_eq!(topics, wanted, "{file:?}");
+        assert_eq!(found.topics[1].kind, Kind::Cloud(Encoding::Cdr));
+        assert_eq!((found.messages, found.indexed), (12, file.index));
+        assert_eq!(found.times, Some([1_000_000_000, 1_200_000_005]));
+        assert_eq!(found.warnings.is_empty(), found.indexed);
+    }
+}
+
+#[test]
+fn a_file_cut_anywhere_keeps_what_is_whole() {
+    let clouds: Vec<_> = (0..6).map(|k| cloud(&OUSTER, 200, k)).collect();
+    for file in files() {
+        let whole = drive(&file, "cdr", &clouds);
+        let messages = |file: &[u8]| -> Vec<_> {
+            records(file).into_iter().filter(|(op, data)| *op == MESSAGE && data[0] != 7).collect()
+        };
+        let all = messages(&whole);
+        // Without its last byte, a file has lost nothing but its end.
+        let cuts = (8..whole.len()).step_by(whole.len() / 60 + 1).chain([whole.len() - 1]);
+        let mut most = 0;
+        for length in cuts {
+            let Ok(bag) = Bag::from_bytes(whole[..length].to_vec(), "cut.mcap") else {
+                panic!("{length} bytes of {file:?} are refused")
+            };
+            assert!(!bag.contents().indexed && bag.contents().warnings.len() == 1);
+            let Ok(topic) = bag.contents().cloud_topic(None) else { continue };
+            let rewrite = Rewrite::new(topic, 2, 1 << 20, &GO);
+            let bytes = rewrite.bytes(&bag, &some, &mut |_| {}).unwrap().unwrap();
+            let kept = messages(&bytes);
+            assert!(all.starts_with(&kept), "{length} bytes of {file:?}");
+            assert!(kept.len() >= most, "{length} bytes of {file:?}");
+            assert_eq!(kept.len() as u64, bag.contents().messages - topic.messages);
+            assert!(contents(&bytes).indexed, "what is written is whole");
+            most = kept.len();
+        }
+        assert_eq!(most, all.len(), "{file:?}");
+    }
+}
+
+#[test]
+fn damage_in_the_middle_is_told_and_nothing_written() {
+    let clouds: Vec<_> = (0..4).map(|k| cloud(&OUSTER, 300, k)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.mcap");
+    for file in [ZSTD, bags::File { compression: None, ..ZSTD }] {
+        let mut damaged = drive(&file, "cdr", &clouds);
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 0x55;
+        let bag = Bag::from_bytes(damaged, "drive.mcap").unwrap();
+        let topic = bag.contents().cloud_topic(None).unwrap();
+        let rewrite = Rewrite::new(topic, 2, 1 << 20, &GO);
+        let error = rewrite.write(&bag, &output, &some, &mut |_| {}).unwrap_err().to_string();
+        assert!(error.contains("drive.mcap: MCAP, byte "), "{error}");
+        assert!(error.contains("mcap recover"), "{error}");
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_stop_leaves_nothing() {
+    let clouds: Vec<_> = (0..4).map(|k| cloud(&OUSTER, 300, k)).collect();
+    let bag = Bag::from_bytes(drive(&ZSTD, "cdr", &clouds), "drive.mcap").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.mcap");
+    let stop = AtomicBool::new(false);
+    let topic = bag.contents().cloud_topic(None).unwrap();
+    let choose = |_: &PointCloud2<'_>| {
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        Ok(Kept::default())
+    };
+    let rewrite = Rewrite::new(topic, 2, 1 << 20, &stop);
+    assert!(rewrite.write(&bag, &output, &choose, &mut |_| {}).unwrap().is_none());
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn work_that_panics_is_an_error() {
+    let clouds = vec![cloud(&OUSTER, 30, 0)];
+    let bag = Bag::from_bytes(drive(&ZSTD, "cdr", &clouds), "drive.mcap").unwrap();
+    let topic = bag.contents().cloud_topic(None).unwrap();
+    let rewrite = Rewrite::new(topic, 2, 1 << 20, &GO);
+    let error = rewrite.bytes(&bag, &|_| panic!("a bug"), &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("chunk"), "{error}");
+}
+
+#[test]
+fn messages_that_cannot_be_read_are_passed_on() {
+    let mut clouds: Vec<_> = (0..4).map(|k| cloud(&OUSTER, 100, k)).collect();
+    clouds[1].truncate(900);
+    clouds[2][1] = 7;
+    let before = drive(&ZSTD, "cdr", &clouds);
+    let (after, cuts) = rewritten(&before, 2).unwrap();
+    let errors: Vec<_> = cuts.iter().map(|cut| cut.error.clone().unwrap_or_default()).collect();
+    assert!(errors[0].is_empty() && errors[3].is_empty());
+    assert!(errors[1].contains("cut short: data") && errors[2].contains("XCDR2"), "{errors:?}");
+    let lidar = |file: &[u8]| -> Vec<_> {
+        records(file).into_iter().filter(|(op, data)| *op == MESSAGE && data[0] == 7).collect()
+    };
+    let (was, is) = (lidar(&before), lidar(&after));
+    assert!(was[1] == is[1] && was[2] == is[2]);
+    assert!(was[0].1.len() > is[0].1.len() && was[3].1.len() > is[3].1.len());
+}
+
+#[test]
+fn one_message_is_a_cloud_for_every_format() {
+    for layout in [
+        OUSTER,
+        bags::Layout {
+            encoding: "ros1",
+            big: [false, true],
+            double: true,
+            places: [1, 9, 17],
+            ..OUSTER
+        },
+        bags::Layout { height: 4, padding: 3, ..OUSTER },
+    ] {
+        let clouds: Vec<_> = (0..3).map(|k| cloud(&layout, 40, k)).collect();
+        let bytes = drive(&ZSTD, layout.encoding, &clouds);
+        let options = ReadOptions::default().message(2).topic("/lidar".to_owned());
+        let read = read_bytes(&bytes, "drive.mcap", &options).unwrap();
+        assert_eq!((read.len(), read.format()), (40, Some(Format::Mcap)));
+        assert!(read.description().starts_with("MCAP, message 2 of 3 on /lidar"));
+        let names: Vec<_> =
+            read.fields().iter().map(|f| format!("{} {}", f.name, f.kind)).collect();
+        let kind = if layout.double { "f64" } else { "f32" };
+        assert_eq!(names[..3], ["x", "y", "z"].map(|axis| format!("{axis} {kind}")));
+        assert_eq!(names[3], "ring u8");
+        for (row, point) in points(40, 2).into_iter().enumerate() {
+            assert_eq!(read.coordinates().get(row).map(f64::to_bits), point.map(f64::to_bits));
+        }
+        let rings = read.column("ring").unwrap();
+        let (mut seed, mut expected) = (3, Vec::new());
+        for point in points(40, 2) {
+            expected.push(record(&layout, point, &mut seed)[layout.point_step - 1]);
+        }
+        assert_eq!(rings, farpoint_io::Column::U8(expected));
+        for format in Format::ALL.into_iter().filter(|format| format.can_write()) {
+            let options = farpoint_io::WriteOptions::default().format(format);
+            let written = farpoint_io::write_bytes(&read, &[0, 1, 7], &options);
+            let again =
+                read_bytes(&written.unwrap().0, "again", &ReadOptions::default().format(format));
+            assert_eq!(again.unwrap().len(), 3, "{format}");
+        }
+    }
+}
+
+#[test]
+fn what_is_asked_wrongly_says_what_there_is() {
+    let clouds: Vec<_> = (0..3).map(|k| cloud(&OUSTER, 40, k)).collect();
+    let bytes = drive(&ZSTD, "cdr", &clouds);
+    let fails = |options: ReadOptions, text: &str| {
+        let error = read_bytes(&bytes, "drive.mcap", &options).unwrap_err().to_string();
+        assert!(error.contains(text), "{error}");
+    };
+    fails(ReadOptions::default(), "3 clouds on /lidar");
+    fails(ReadOptions::default().message(3), "message 3 on /lidar");
+    fails(ReadOptions::default().message(0).topic("/imu".to_owned()), "sensor_msgs/msg/Imu");
+    fails(ReadOptions::default().message(0).topic("/x".to_owned()), "/lidar (3");
+    let found = contents(&bytes);
+    assert_eq!(found.cloud_topic(None).unwrap().name, "/lidar");
+}
+
+#[test]
+fn chunks_larger_than_what_is_taken_at_once() {
+    // One chunk of 45 MB, which packs to little.
+    let clouds: Vec<_> = (0..9)
+        .map(|k| {
+            let layout = bags::Layout { point_step: 1000, places: [0, 4, 8], ..OUSTER };
+            let all = vec![vec![k as u8; 1000]; 5000];
+            message(&layout, &all)
+        })
+        .collect();
+    for compression in [Some(mcap::Compression::Zstd), None] {
+        let file = bags::File { chunk_size: None, compression, ..ZSTD };
+        let before = drive(&file, "cdr", &clouds);
+        let (after, cuts) = rewritten(&before, 2).unwrap();
+        assert!(cuts.len() == 9 && cuts.iter().all(|cut| cut.error.is_none()));
+        assert_eq!(records(&before).len(), records(&after).len());
+    }
+}
+
+#[test]
+fn promises_that_a_file_cannot_keep() {
+    // A chunk that says it unpacks to more than there is memory.
+    let mut bytes = mcap::MAGIC.to_vec();
+    let mut chunk = vec![0; 28];
+    chunk[16..24].copy_from_slice(&(1u64 << 50).to_le_bytes());
+    chunk.extend(4u32.to_le_bytes());
+    chunk.extend(b"zstd");
+    chunk.extend(4u64.to_le_bytes());
+    chunk.extend([0x28, 0xB5, 0x2F, 0xFD]);
+    bytes.push(6);
+    bytes.extend((chunk.len() as u64).to_le_bytes());
+    bytes.extend(&chunk);
+    let error = Bag::from_bytes(bytes, "bomb.mcap").err().unwrap().to_string();
+    assert!(error.contains("1125899906842624"), "{error}");
+    // A record that says it is longer than the file.
+    let mut bytes = mcap::MAGIC.to_vec();
+    bytes.extend([5, 255, 255, 255, 255, 255, 255, 255, 127]);
+    let found = contents(&bytes);
+    assert!(found.messages == 0 && found.warnings.len() == 1, "{found:?}");
+    assert!(Bag::open(Path::new("/nowhere/x.mcap")).is_err());
+    assert!(Bag::from_bytes(b"PK".to_vec(), "x").err().unwrap().to_string().contains("MCAP"));
+}

@@ -1,0 +1,24 @@
+//! The readers and writers.
+
+mod bad_input;
+#[cfg(feature = "mcap")]
+mod bag;
+#[cfg(feature = "mcap")]
+mod bags;
+mod between_formats;
+#[path = "../../../farpoint/tests/it/cases.rs"]
+mod cases;
+mod copc;
+mod large_text;
+mod las_formats;
+mod merge;
+mod mesh;
+mod nodes;
+mod outputs;
+mod ptx;
+mod raw;
+mod real_files;
+mod round_trips;
+mod scan;
+mod summary;
+mod text;

@@ -1,0 +1,6 @@
+//! The laboratory's command.
+
+mod bench;
+mod common;
+mod errors;
+mod paper;

@@ -1,0 +1,4 @@
+//! Sampling through the disk.
+
+mod equal;
+mod faults;

@@ -1,0 +1,238 @@
+//! Calls are lost, repeated and delayed, replies are lost or damaged, tiles begin anew: the same indices.
+
+use crate::cases::some;
+use crate::common::{Setup, compare, integers, uniform};
+use farpoint::backend::SplitMix64;
+use farpoint::{Amount, BadRows, Scalar};
+use farpoint_tiles::{
+    Bytes, Conductor, Error, Key, Local, Lost, MemoryStore, Mode, Tile, TileId, Tiled, TiledSample,
+    Transport, Worker, sample,
+};
+
+/// Tiles of this process, badly reached.
+struct Bad<'a, T: Scalar> {
+    random: SplitMix64,
+    tiled: &'a Tiled<T>,
+    setup: Setup,
+    tiles: Vec<Tile<T, MemoryStore<T>>>,
+    /// Requests that will be made once more, some time.
+    late: Vec<(TileId, Bytes)>,
+    restarts: usize,
+    delays: usize,
+}
+
+impl<'a, T: Scalar> Bad<'a, T> {
+    fn new(seed: u64, tiled: &'a Tiled<T>, setup: &Setup) -> Self {
+        let tiles = tiled.workers(setup.options());
+        let (random, setup) = (SplitMix64::new(seed), setup.clone());
+        Self { random, tiled, setup, tiles, late: Vec::new(), restarts: 0, delays: 0 }
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.random.below(n) == 0
+    }
+
+    fn restart(&mut self, tile: TileId) {
+        let store = self.tiled.stores[tile as usize].clone();
+        self.tiles[tile as usize] = Tile::new(store, self.setup.options());
+        // What was on its way to the process that is gone is gone, too.
+        self.late.retain(|(to, _)| *to != tile);
+        self.restarts += 1;
+    }
+
+    fn one(&mut self, tile: TileId, request: &[u8]) -> Result<Bytes, Lost> {
+        if self.one_in(12) {
+            self.restart(tile);
+        }
+        if self.one_in(10) {
+            return Err(Lost("the request was lost".into()));
+        }
+        if self.one_in(6) {
+            self.late.push((tile, request.to_vec()));
+        }
+        if self.one_in(8) {
+            self.tiles[tile as usize].answer(request);
+        }
+        let mut reply = self.tiles[tile as usize].answer(request);
+        if self.one_in(30) {
+            let at = self.random.below(reply.len() as u64) as usize;
+            reply[at] ^= 1 << self.random.below(8);
+        }
+        if self.one_in(30) {
+            reply.truncate(self.random.below(reply.len() as u64) as usize);
+        }
+        if self.one_in(10) { Err(Lost("the reply was lost".into())) } else { Ok(reply) }
+    }
+}
+
+impl<T: Scalar> Transport for Bad<'_, T> {
+    fn call(&mut self, calls: &[(TileId, Bytes)]) -> Vec<Result<Bytes, Lost>> {
+        let mut results = Vec::new();
+        for (tile, request) in calls {
+            if !self.late.is_empty() && self.one_in(3) {
+                let k = self.random.below(self.late.len() as u64) as usize;
+                let (tile, request) = self.late.swap_remove(k);
+                self.tiles[tile as usize].answer(&request);
+                self.delays += 1;
+            }
+            results.push(self.one(*tile, request));
+        }
+        results
+    }
+}
+
+fn survives<T: Scalar>(seed: u64, cloud: &[[T; 3]], setup: &Setup) -> (usize, usize) {
+    let tiled = Tiled::new(cloud, BadRows::Skip, setup.tiles, setup.page_points).unwrap();
+    let mut transport = Bad::new(seed, &tiled, setup);
+    let found = sample(setup.plan(&tiled).tries(1000), tiled.tiles(), &mut transport);
+    let found = found.unwrap_or_else(|error| panic!("seed {seed}, {setup:?}: {error}"));
+    compare(cloud, setup, &found);
+    (transport.restarts, transport.delays)
+}
+
+fn setups() -> Vec<Setup> {
+    let modes = [(Mode::Rounds, true), (Mode::Rounds, false), (Mode::Sweep, false)];
+    let setup = |(mode, resident)| Setup { mode, resident, tiles: 6, ..Setup::default() };
+    modes.map(setup).to_vec()
+}
+
+#[test]
+fn lost_repeated_and_delayed_calls() {
+    let (mut restarts, mut delays) = (0, 0);
+    for seed in 0..4 {
+        let clouds = [uniform(1500, seed), integers(1200, 9, 0.5, seed)];
+        for (cloud, setup) in clouds.iter().flat_map(|c| setups().into_iter().map(move |s| (c, s)))
+        {
+            let (r, d) = survives(seed, cloud, &setup);
+            (restarts, delays) = (restarts + r, delays + d);
+            let amount = Amount::All;
+            survives(seed, cloud, &Setup { amount, most: 40, narrow: 40, ..setup });
+        }
+    }
+    assert!(restarts > 100 && delays > 100, "{restarts} restarts, {delays} delayed calls");
+}
+
+/// A line has many deep bands.
+#[test]
+fn deep_bands_survive() {
+    for seed in some(0, 5, 0..6) {
+        let random = uniform(2000, seed);
+        let line: Vec<[f32; 3]> = random.iter().map(|at| [at[0] as f32, 0.0, 0.0]).collect();
+        let sheet: Vec<[f32; 3]> =
+            random.iter().map(|at| [at[0] as f32, at[1] as f32, 0.0]).collect();
+        for setup in setups() {
+            survives(seed, &line, &Setup { amount: Amount::Ratio(0.5), ..setup.clone() });
+            let carried = 10 + 10 * seed;
+            let little = Setup { amount: Amount::Ratio(0.7), carried, ..setup.clone() };
+            survives(seed, &line, &little);
+            survives(seed, &sheet, &little);
+            let tiles = 2;
+            survives(seed, &sheet, &Setup { amount: Amount::Ratio(0.9), tiles, ..setup });
+        }
+    }
+}
+
+/// Stopped after any number of calls; a new driver goes on from the last manifest, with new tiles.
+struct Stops<T: Scalar> {
+    tiles: Local<Tile<T, MemoryStore<T>>>,
+    calls_left: usize,
+}
+
+impl<T: Scalar> Transport for Stops<T> {
+    fn call(&mut self, calls: &[(TileId, Bytes)]) -> Vec<Result<Bytes, Lost>> {
+        let call = |one: &(TileId, Bytes)| {
+            if self.calls_left == 0 {
+                return Err(Lost("stopped".into()));
+            }
+            self.calls_left -= 1;
+            self.tiles.call(std::slice::from_ref(one)).remove(0)
+        };
+        calls.iter().map(call).collect()
+    }
+}
+
+#[test]
+fn a_stopped_run_is_resumed() {
+    let cloud: Vec<[f32; 3]> =
+        uniform(1500, 8).iter().map(|at| [at[0] as f32, at[1] as f32 / 8.0, 0.0]).collect();
+    for setup in setups() {
+        let setup = Setup { amount: Amount::Ratio(0.6), tiles: 3, carried: 60, ..setup };
+        let tiled = Tiled::new(&cloud, BadRows::Skip, setup.tiles, 64).unwrap();
+        let (mut manifest, mut stopped) = (None, 0);
+        let found = loop {
+            let tiles = Local(tiled.workers(setup.options()));
+            let mut transport = Stops { tiles, calls_left: 23 + 7 * (stopped % 11) };
+            match go_on(&setup, &tiled, &mut manifest, &mut transport) {
+                Ok(found) => break found,
+                Err(Error::Lost { .. }) => stopped += 1,
+                Err(error) => panic!("{setup:?}: {error}"),
+            }
+        };
+        assert!(stopped > 5, "{stopped} stops");
+        compare(&cloud, &setup, &found);
+    }
+}
+
+fn go_on<T: Scalar>(
+    setup: &Setup,
+    tiled: &Tiled<T>,
+    manifest: &mut Option<Bytes>,
+    transport: &mut Stops<T>,
+) -> Result<TiledSample<T>, Error> {
+    let plan = setup.plan(tiled).tries(1);
+    let mut conductor = match manifest {
+        None => Conductor::begin(plan, tiled.tiles(), transport)?,
+        Some(manifest) => Conductor::resume(plan, manifest, transport)?,
+    };
+    *manifest = Some(conductor.manifest());
+    while conductor.advance(transport)?.is_some() {
+        *manifest = Some(conductor.manifest());
+    }
+    // Reading the result needs no luck.
+    transport.calls_left = usize::MAX;
+    collect(&mut conductor, transport)
+}
+
+fn collect<T: Scalar>(
+    conductor: &mut Conductor<T>,
+    transport: &mut dyn Transport,
+) -> Result<TiledSample<T>, Error> {
+    let (mut indices, mut squared_distances) = (Vec::new(), Vec::new());
+    conductor.chosen(transport, &mut |key: Key| {
+        indices.push(key.index());
+        squared_distances.push(key.value());
+        Ok(())
+    })?;
+    let radius = conductor.outcome().expect("it is done").squared_covering_radius;
+    Ok(TiledSample::new(indices, squared_distances, radius, *conductor.statistics()))
+}
+
+#[test]
+fn a_tile_that_never_answers_is_an_error() {
+    let setup = Setup::default();
+    let tiled = Tiled::new(&uniform(300, 1), BadRows::Error, 5, 64).unwrap();
+    let tiles = Local(tiled.workers(setup.options()));
+    let mut transport = Stops { tiles, calls_left: 30 };
+    let failed = sample(setup.plan(&tiled), 5, &mut transport).unwrap_err();
+    assert!(matches!(failed, Error::Lost { tries: 5, .. }), "{failed}");
+    assert_eq!(failed.to_string().matches("5 calls").count(), 1, "{failed}");
+}
+
+#[test]
+fn a_manifest_of_another_job_is_refused() {
+    let setup = Setup::default();
+    let tiled = Tiled::new(&uniform(300, 1), BadRows::Error, 5, 64).unwrap();
+    let mut transport = Local(tiled.workers(setup.options()));
+    let mut conductor = Conductor::begin(setup.plan(&tiled), 5, &mut transport).unwrap();
+    conductor.advance(&mut transport).unwrap();
+    let manifest = conductor.manifest();
+    let other = Setup { amount: Amount::Ratio(0.26), ..setup.clone() };
+    let refused = Conductor::resume(other.plan(&tiled), &manifest, &mut transport);
+    assert!(matches!(refused, Err(Error::Mismatch(_))));
+    let cut = Conductor::resume(setup.plan(&tiled), &manifest[..50], &mut transport);
+    assert!(matches!(cut, Err(Error::Encoding { .. })));
+    // Other tiles than those of the manifest.
+    let tiled = Tiled::new(&uniform(300, 2), BadRows::Error, 5, 64).unwrap();
+    let mut transport = Local(tiled.workers(setup.options()));
+    assert!(Conductor::<f64>::resume(setup.plan(&tiled), &manifest, &mut transport).is_err());
+}

@@ -1,0 +1,67 @@
+//! The threads that read a caller's cloud. A process of its own: other tests would keep the threads of the
+//! global pool busy.
+
+use farpoint::approximate::Method;
+use farpoint::{ApproximateSampler, Cpu, Points, Sampler};
+use farpoint_generate::{Kind, generate};
+use std::collections::HashSet;
+use std::sync::Mutex;
+use std::thread::ThreadId;
+use std::time::Duration;
+
+/// A cloud that notes the threads that read it, which takes a while.
+struct Noting<'a> {
+    rows: &'a [[f32; 3]],
+    seen: Mutex<HashSet<ThreadId>>,
+}
+
+impl Points<f32> for Noting<'_> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+    fn dim(&self) -> usize {
+        3
+    }
+    fn coordinate(&self, index: usize, axis: usize) -> f32 {
+        if index.is_multiple_of(997) {
+            self.seen.lock().unwrap().insert(std::thread::current().id());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.rows[index][axis]
+    }
+}
+
+/// How many threads `work` reads a cloud of 100,000 points on, and whether this one is among them.
+fn readers(work: impl FnOnce(&Noting<'_>)) -> (usize, bool) {
+    let rows = generate(Kind::Cube, 100_000, 8);
+    let cloud = Noting { rows: &rows, seen: Mutex::default() };
+    work(&cloud);
+    let seen = cloud.seen.into_inner().unwrap();
+    (seen.len(), seen.contains(&std::thread::current().id()))
+}
+
+#[test]
+fn a_cloud_is_copied_on_the_threads_asked_for() {
+    let sampler = Sampler::count(10);
+    let morton = ApproximateSampler::count(Method::Morton { bits: 10 }, 10);
+    let sampled = |threads: usize| {
+        readers(|cloud| drop(sampler.on(&Cpu::new().threads(threads)).sample(cloud).unwrap()))
+    };
+    let approximated = |threads: usize| {
+        readers(|cloud| drop(morton.on(&Cpu::new().threads(threads)).sample(cloud).unwrap()))
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = if cfg!(feature = "rayon") { cores } else { 1 };
+    for threads in [2, 3, 5] {
+        let (count, here) = sampled(threads);
+        assert!((cores.min(2)..=threads).contains(&count) && here, "{count} of {threads}");
+        let (count, _) = approximated(threads);
+        assert!((cores.min(2)..=threads).contains(&count), "{count} of {threads}");
+    }
+    assert_eq!((sampled(1), approximated(1)), ((1, true), (1, true)));
+    // Small clouds are nobody's but the caller's.
+    let rows = generate(Kind::Cube, 1_000, 8);
+    let small = Noting { rows: &rows, seen: Mutex::default() };
+    sampler.sample(&small).unwrap();
+    assert_eq!(*small.seen.lock().unwrap(), HashSet::from([std::thread::current().id()]));
+}

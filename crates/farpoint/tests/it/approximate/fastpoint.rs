@@ -1,0 +1,117 @@
+//! FastPoint: the obvious loops, and what is known of the result.
+
+use super::{assert_distinct, farthest, methods, squared, starts};
+use crate::cases::some;
+use farpoint::approximate::{ApproximateSample, ApproximateSampler, Details, Estimator, Method};
+use farpoint::{Algorithm, Sampler, Start, reference};
+use farpoint_generate::{Kind, generate};
+
+/// The levels and the fill by the obvious loops, for radii that are given, after points to start
+/// from.
+fn levels_reference(
+    cloud: &[[f32; 3]],
+    count: usize,
+    radii: &[f64],
+    starts: &[usize],
+) -> (Vec<usize>, usize) {
+    let mut distance = vec![Some(f32::INFINITY); cloud.len()];
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut take = |next: usize, distance: &mut Vec<Option<f32>>| {
+        distance[next] = None;
+        chosen.push(next);
+        for (k, d) in distance.iter_mut().enumerate() {
+            *d = d.map(|d| d.min(squared(&cloud[k], &cloud[next])));
+        }
+        chosen.len()
+    };
+    let mut found = 0;
+    for &start in starts {
+        found = take(start, &mut distance);
+    }
+    let given = starts.len() - 1;
+    for (level, &radius) in radii.iter().enumerate() {
+        let radius = radius as f32;
+        let until = given + (level + 1) * (count - given) / 6;
+        while found < until {
+            let free = distance.iter().position(|d| d.is_some_and(|d| d >= radius * radius));
+            let Some(next) = free else { break };
+            found = take(next, &mut distance);
+        }
+    }
+    let mut len = found;
+    while len < count {
+        len = take(farthest(&distance), &mut distance);
+    }
+    (chosen, found)
+}
+
+/// Compares a sample of 1000 points with the obvious loops, and checks what it tells of itself.
+fn compare(name: &str, cloud: &[[f32; 3]], sample: &ApproximateSample, starts: &[usize]) {
+    let Details::FastPoint(coverage) = &sample.details else { panic!("its details") };
+    if coverage.radii.is_empty() {
+        let exact = Sampler::count(1000).start(Start::Indices(starts.to_vec()));
+        assert_eq!(sample.indices, exact.sample(cloud).unwrap().indices, "{name}");
+        return;
+    }
+    assert_eq!((coverage.radii.len(), coverage.prefix), (6, 100));
+    assert!(coverage.radii.windows(2).all(|pair| pair[0] >= pair[1]));
+    let (wanted, found) = levels_reference(cloud, 1000, &coverage.radii, starts);
+    assert_eq!(sample.indices, wanted, "{name}");
+    assert_eq!(coverage.found, found, "{name}");
+    let taken: Vec<_> = sample.indices[..found].iter().map(|&k| cloud[k]).collect();
+    let least = coverage.spacing as f32;
+    for (k, a) in taken.iter().enumerate().skip(starts.len()) {
+        for b in &taken[..k] {
+            assert!(squared(a, b) >= least * least, "{name}: {a:?} and {b:?}");
+        }
+    }
+    let truth = farpoint::measure::covering_radius(cloud, &sample.indices);
+    assert_eq!(f64::from(truth.unwrap()), coverage.covering_radius, "{name}");
+    assert!(coverage.covering_radius <= coverage.radii[5], "{name}");
+}
+
+#[test]
+fn fastpoint_is_its_obvious_loops() {
+    let firsts = [Algorithm::Auto, Algorithm::Naive, Algorithm::quick()];
+    let methods = [Estimator::Network, Estimator::Fit]
+        .map(|estimator| firsts.map(|first| Method::FastPoint { first, estimator }));
+    let all =
+        Kind::ALL.into_iter().flat_map(|kind| methods.concat().into_iter().map(move |m| (kind, m)));
+    for (kind, method) in some(0, 5, all) {
+        let cloud = generate(kind, 3000, 3);
+        let sample = ApproximateSampler::count(method, 1000).sample(&cloud).unwrap();
+        compare(&format!("{kind}, {method:?}"), &cloud, &sample, &[0]);
+    }
+}
+
+#[test]
+fn fastpoint_starts_where_it_is_told() {
+    let method = Method::FastPoint { first: Algorithm::Auto, estimator: Estimator::Network };
+    for kind in some(0, 4, Kind::ALL) {
+        let cloud = generate(kind, 3000, 3);
+        // Crowded ones, more than a level's share; nearly all; all.
+        let many = [400, 995, 1000].map(|many| (Start::Indices((0..many).collect()), many));
+        let many = many.map(|(start, many)| (start, (0..many).collect()));
+        for (start, points) in starts(3000).into_iter().chain(many) {
+            let sampler = ApproximateSampler::count(method, 1000).start(start);
+            let sample = sampler.sample(&cloud).unwrap();
+            let name = format!("{kind}, {} starts from {}", points.len(), points[0]);
+            assert_distinct(&name, &sample, 1000, 3000);
+            compare(&name, &cloud, &sample, &points);
+        }
+    }
+}
+
+#[test]
+fn a_few_fastpoint_samples_are_exact() {
+    let cloud = generate(Kind::Room, 2000, 4);
+    for method in methods().into_iter().filter(|method| method.name() == "fastpoint") {
+        for count in [1, 2, 310] {
+            let sample = ApproximateSampler::count(method, count).sample(&cloud).unwrap();
+            assert_eq!(sample.indices, reference(&cloud, count, 0).unwrap().indices);
+            let sampler = ApproximateSampler::count(method, count).start(Start::Index(1500));
+            let sample = sampler.sample(&cloud).unwrap();
+            assert_eq!(sample.indices, reference(&cloud, count, 1500).unwrap().indices);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! NPDU: the obvious loop with a window, from wherever it starts.
+
+use super::{clouds, farthest, morton, squared, starts};
+use farpoint::approximate::{ApproximateSampler, Method, Order};
+use farpoint::{Start, reference};
+use farpoint_generate::{Kind, generate};
+
+const ORDERS: [Order; 3] = [Order::Input, Order::Morton, Order::Neighbors];
+
+fn npdu_reference(
+    cloud: &[[f32; 3]],
+    count: usize,
+    window: Option<usize>,
+    order: Order,
+    starts: &[usize],
+) -> Vec<usize> {
+    let n = cloud.len();
+    let window = window.unwrap_or((16 * n).div_ceil(count)).min(n);
+    let order_of = match order {
+        Order::Morton => morton::order(cloud, 21),
+        _ => (0..n).collect(),
+    };
+    let mut distance = vec![Some(f32::INFINITY); n];
+    let mut chosen = Vec::new();
+    while chosen.len() < count {
+        let given = starts.get(chosen.len()).copied();
+        let next = given.unwrap_or_else(|| farthest(&distance));
+        let position = order_of.iter().position(|&k| k == next).unwrap();
+        let start = position.saturating_sub(window / 2).min(n - window);
+        let mut near = match (chosen.len(), order) {
+            (0, _) => (0..n).collect(),
+            (_, Order::Neighbors) => {
+                let mut all: Vec<usize> = (0..n).collect();
+                all.sort_by(|&a, &b| {
+                    let far = |k: usize| squared(&cloud[k], &cloud[next]);
+                    far(a).total_cmp(&far(b)).then(a.cmp(&b))
+                });
+                all.truncate(window);
+                all
+            }
+            _ => order_of[start..start + window].to_vec(),
+        };
+        distance[next] = None;
+        chosen.push(next);
+        near.retain(|&k| distance[k].is_some());
+        for k in near {
+            distance[k] = distance[k].map(|d| d.min(squared(&cloud[k], &cloud[next])));
+        }
+    }
+    chosen
+}
+
+#[test]
+fn npdu_is_the_obvious_loop_with_a_window() {
+    for (name, cloud) in clouds().into_iter().filter(|(name, _)| name != "huge") {
+        for order in ORDERS {
+            for window in [None, Some(1), Some(2), Some(9), Some(1 << 20)] {
+                for count in [1, cloud.len().div_ceil(4), cloud.len()] {
+                    let method = Method::Npdu { window, order };
+                    let sample = ApproximateSampler::count(method, count).sample(&cloud).unwrap();
+                    let wanted = npdu_reference(&cloud, count, window, order, &[0]);
+                    assert_eq!(sample.indices, wanted, "{name}, {count}, {method:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn npdu_with_a_window_of_all_points_is_exact() {
+    let cloud = generate(Kind::Lidar, 3000, 2);
+    for order in ORDERS {
+        let method = Method::Npdu { window: Some(3000), order };
+        let sample = ApproximateSampler::count(method, 700).sample(&cloud).unwrap();
+        assert_eq!(sample.indices, reference(&cloud, 700, 0).unwrap().indices);
+    }
+}
+
+#[test]
+fn npdu_starts_where_it_is_told() {
+    for (name, cloud) in clouds().into_iter().filter(|(name, _)| name != "huge") {
+        let n = cloud.len();
+        for (start, points) in starts(n) {
+            for (order, window) in ORDERS.into_iter().zip([Some(9), None, None]) {
+                for count in [points.len(), n.div_ceil(4).max(points.len()), n] {
+                    let method = Method::Npdu { window, order };
+                    let sampler = ApproximateSampler::count(method, count).start(start.clone());
+                    let found = sampler.sample(&cloud).unwrap().indices;
+                    let wanted = npdu_reference(&cloud, count, window, order, &points);
+                    assert_eq!(found, wanted, "{name}, {count}, {start:?}, {method:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sample_goes_on_from_its_beginning() {
+    let cloud = generate(Kind::Room, 2000, 5);
+    for order in ORDERS {
+        let method = Method::Npdu { window: Some(30), order };
+        let sampler = ApproximateSampler::count(method, 500);
+        let whole = sampler.sample(&cloud).unwrap().indices;
+        let beginning = Start::Indices(whole[..200].to_vec());
+        assert_eq!(sampler.start(beginning).sample(&cloud).unwrap().indices, whole);
+    }
+}

@@ -1,0 +1,159 @@
+//! What the tests of exactness share: every algorithm by every means, compared with
+//! `reference` index by index and distance by distance.
+
+use farpoint::{
+    Algorithm, Cpu, DeviceKind, Error, Level, Points, QuickOptions, RadiusOptions, Sample, Sampler,
+    Scalar, Start, reference,
+};
+
+/// A way to run: an algorithm with its options, on so many threads with an instruction set.
+pub(crate) struct Way {
+    pub(crate) name: String,
+    pub(crate) algorithm: Algorithm,
+    pub(crate) cpu: Cpu,
+}
+
+impl Way {
+    fn new(algorithm: Algorithm, level: Level, threads: usize) -> Self {
+        let name = format!("{algorithm}, {level}, {threads} threads");
+        Self { name, algorithm, cpu: Cpu::new().level(level).threads(threads) }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.cpu.threads.expect("set above")
+    }
+
+    /// The job by this algorithm.
+    pub(crate) fn job(&self, sampler: Sampler) -> Sampler {
+        sampler.algorithm(self.algorithm)
+    }
+
+    /// Does a job in this way.
+    pub(crate) fn sample<T: Scalar, P: Points<T> + ?Sized>(
+        &self,
+        sampler: Sampler,
+        cloud: &P,
+    ) -> Result<Sample<T>, Error> {
+        self.job(sampler).on(&self.cpu).sample(cloud)
+    }
+}
+
+/// The algorithms of the CPU, `reference` excepted.
+pub(crate) fn algorithms() -> impl Iterator<Item = Algorithm> {
+    Algorithm::of(DeviceKind::Cpu).filter(|algorithm| *algorithm != Algorithm::Reference)
+}
+
+/// Every algorithm on every instruction set of this machine with these numbers of threads.
+pub(crate) fn ways(threads: &[usize]) -> Vec<Way> {
+    let mut ways = Vec::new();
+    for algorithm in algorithms() {
+        for level in Level::available() {
+            ways.extend(threads.iter().map(|&threads| Way::new(algorithm, level, threads)));
+        }
+    }
+    ways
+}
+
+/// The four combinations of the radius algorithm's prunings, at some resolutions.
+pub(crate) fn radius_ways(nvox: &[Option<u32>]) -> Vec<Way> {
+    let mut ways = Vec::new();
+    for (&nvox, level) in
+        nvox.iter().flat_map(|n| Level::available().into_iter().map(move |l| (n, l)))
+    {
+        for switches in 0..4 {
+            let radius = RadiusOptions::default().nvox(nvox);
+            let radius = radius.radius_pruning(switches & 1 == 0).point_skip(switches & 2 == 0);
+            ways.push(Way::new(Algorithm::Radius(radius), level, 1));
+        }
+    }
+    ways
+}
+
+/// The quick algorithm with trees of these heights.
+pub(crate) fn quick_ways(heights: &[u32]) -> Vec<Way> {
+    let mut ways = Vec::new();
+    for (&height, level) in
+        heights.iter().flat_map(|h| Level::available().into_iter().map(move |l| (h, l)))
+    {
+        let quick = QuickOptions::default().height(height);
+        ways.push(Way::new(Algorithm::Quick(quick), level, 1));
+    }
+    ways
+}
+
+/// The whole cloud in farthest-first order by `reference`: every shorter run is a prefix.
+pub(crate) fn whole<T: Scalar, P: Points<T> + ?Sized>(cloud: &P, start: usize) -> Sample<T> {
+    reference(cloud, cloud.len(), start).expect("the cloud can be sampled")
+}
+
+/// Panics unless `sample` is the first of `whole`, from `given` start points on, with its
+/// distances and its covering radius.
+pub(crate) fn assert_prefix<T: Scalar>(
+    name: &str,
+    sample: &Sample<T>,
+    whole: &Sample<T>,
+    given: usize,
+) {
+    let m = sample.len();
+    assert!(m <= whole.len(), "{name}: {m} samples");
+    if let Some(k) = (0..m).find(|&k| sample.indices[k] != whole.indices[k]) {
+        panic!(
+            "{name}: sample {k} is {} at {}, not {} at {}",
+            sample.indices[k],
+            sample.squared_distances[k],
+            whole.indices[k],
+            whole.squared_distances[k]
+        );
+    }
+    let distance = |k: usize| if k < given { T::INFINITY } else { whole.squared_distances[k] };
+    if let Some(k) = (0..m).find(|&k| sample.squared_distances[k] != distance(k)) {
+        panic!("{name}: distance {k} is {}, not {}", sample.squared_distances[k], distance(k));
+    }
+    let covering = whole.squared_distances.get(m).copied().unwrap_or(T::ZERO);
+    if m > 0 {
+        assert_eq!(sample.squared_covering_radius, covering, "{name}: covering radius");
+    }
+}
+
+/// Compares all `ways` with `reference` for these numbers of samples from `start`.
+pub(crate) fn check<T: Scalar, P: Points<T> + ?Sized>(
+    name: &str,
+    cloud: &P,
+    counts: &[usize],
+    start: usize,
+    ways: &[Way],
+) {
+    let whole = match counts.iter().max() {
+        Some(&most) if most < cloud.len() => {
+            reference(cloud, most + 1, start).expect("the cloud can be sampled")
+        }
+        _ => whole(cloud, start),
+    };
+    for way in ways {
+        for &m in counts {
+            let name = format!("{name}, m = {m}, start {start}: {}", way.name);
+            let sampler = Sampler::count(m).start(Start::Index(start));
+            let sample = way.sample(sampler, cloud);
+            let sample = sample.unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(sample.len(), m, "{name}");
+            assert_prefix(&name, &sample, &whole, 1);
+        }
+    }
+}
+
+/// Random rows of whole numbers below `end`, times `scale`.
+pub(crate) fn integers<const D: usize>(n: usize, end: u64, scale: f64, seed: u64) -> Vec<[f64; D]> {
+    let mut random = farpoint::backend::SplitMix64::new(seed);
+    (0..n).map(|_| std::array::from_fn(|_| random.below(end) as f64 * scale)).collect()
+}
+
+/// Random rows in `0.0..1.0`.
+pub(crate) fn uniform<const D: usize>(n: usize, seed: u64) -> Vec<[f64; D]> {
+    let mut random = farpoint::backend::SplitMix64::new(seed);
+    (0..n).map(|_| std::array::from_fn(|_| random.unit())).collect()
+}
+
+/// The cloud in `f32`.
+pub(crate) fn narrow<const D: usize>(cloud: &[[f64; D]]) -> Vec<[f32; D]> {
+    cloud.iter().map(|row| row.map(|x| x as f32)).collect()
+}

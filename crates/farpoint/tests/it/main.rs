@@ -1,0 +1,22 @@
+//! The library's tests that share a process. Where one needs a process of its own, its file lies beside
+//! this folder and says why. `FARPOINT_THOROUGH=1` runs five times as many cases.
+
+mod approximate;
+mod awkward;
+mod callers;
+mod cases;
+mod chamfer;
+mod chamfer_exact;
+mod common;
+mod exact;
+mod golden;
+mod interface;
+mod raw;
+mod real;
+mod selected;
+mod several;
+mod threads;
+mod values;
+mod values_common;
+mod values_errors;
+mod values_gradients;

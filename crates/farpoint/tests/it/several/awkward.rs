@@ -1,0 +1,97 @@
+//! Clouds that nobody hopes for: ties without end, tiny and huge coordinates, lines, lattices, too few
+//! points, more threads than cores.
+
+use super::{check, same};
+use crate::cases::some;
+use crate::common::{integers, narrow, uniform};
+use farpoint::{Cpu, Method, Order, Searcher};
+use farpoint_generate::{Kind, generate};
+
+/// A cloud of f64, scaled, moved and rounded to f32.
+fn placed(cloud: &[[f64; 3]], scale: f64, shift: f64) -> Vec<[f32; 3]> {
+    cloud.iter().map(|row| row.map(|x| (x * scale + shift) as f32)).collect()
+}
+
+#[test]
+fn wide_tiny_and_overflowing_coordinates() {
+    let (x, y) = (uniform::<3>(70, 1), uniform::<3>(200, 2));
+    check("1e5 wide", &placed(&x, 1e5, -5e4), &placed(&y, 1e5, -5e4), 3e4, &[1]);
+    check("far from the origin", &placed(&x, 1.0, 1e5), &placed(&y, 1.0, 1e5), 0.4, &[1]);
+    // Squares overflow to infinity, and vanish to 0: ties like any others.
+    check("1e19", &placed(&x, 1e20, -5e19), &placed(&y, 1e20, -5e19), 3e19, &[1]);
+    check("1e-23", &placed(&x, 1e-23, 0.0), &placed(&y, 1e-23, 0.0), 3e-24, &[1]);
+    let scaled = |cloud: &[[f64; 3]]| -> Vec<[f64; 3]> {
+        cloud.iter().map(|row| row.map(|x| x * 1e160)).collect()
+    };
+    check("f64, 1e160", &scaled(&x), &scaled(&y), 3e159, &[1]);
+}
+
+#[test]
+fn lattices_and_lines() {
+    let lattice = integers::<3>(500, 6, 1.0, 3);
+    check("lattice", &narrow(&lattice), &narrow(&integers::<3>(90, 6, 1.0, 4)), 2.0, &[1]);
+    check("lattice in itself", &lattice, &lattice, 1.0, &[4]);
+    let line: Vec<[f32; 2]> = (0..400).map(|i| [(i * 7 % 200) as f32, 0.0]).collect();
+    check("line", &line[..80], &line, 5.0, &[1]);
+    // Negative zeros are zeros.
+    let zeros = [[-0.0f32, 0.0], [0.0, -0.0], [0.0, 0.0]];
+    check("zeros", &zeros, &zeros, 1.0, &[1]);
+}
+
+#[test]
+fn four_axes_and_f64() {
+    check("4 axes", &uniform::<4>(70, 1), &uniform::<4>(300, 2), 0.4, &[2]);
+    check("1 axis, f32", &narrow(&uniform::<1>(70, 1)), &narrow(&uniform::<1>(300, 2)), 0.1, &[1]);
+}
+
+/// Every number of threads, on clouds that are worth several.
+#[test]
+fn one_to_nine_threads() {
+    let (x, y) = (generate(Kind::Room, 5000, 1), generate(Kind::Room, 4500, 2));
+    let searchers = [
+        Searcher::nearest(3),
+        Searcher::nearest(40).exclude_self(true),
+        Searcher::ball(0.2, 16),
+        Searcher::ball(0.2, 16).order(Order::Nearest),
+    ];
+    for searcher in searchers {
+        for method in [Method::Brute, Method::Tree] {
+            let searcher = searcher.clone().method(method);
+            let truth = searcher.on(&Cpu::new().threads(1)).search(&x, &y).unwrap();
+            for threads in some(0, 5, 2..=9) {
+                let found = searcher.on(&Cpu::new().threads(threads)).search(&x, &y).unwrap();
+                same(&format!("{searcher:?} {threads}"), &found, &truth);
+            }
+        }
+    }
+}
+
+/// Thousands of equal points: every leaf of the tree ties.
+#[test]
+fn more_twins_than_k_in_many_leaves() {
+    let twins = vec![[0.5f32, 0.25, -1.0]; 5000];
+    for k in some(1, 5, [1, 4, 16, 32]) {
+        let searcher = Searcher::nearest(k).method(Method::Tree);
+        let found = searcher.search(&twins, &twins).unwrap();
+        let lowest: Vec<u32> = (0..k as u32).collect();
+        assert!((0..5000).all(|row| found.indices(row) == lowest), "{k}");
+        assert!(found.all_distances.iter().all(|&distance| distance == 0.0));
+        let others = searcher.exclude_self(true).search(&twins, &twins).unwrap();
+        let expected = |row: u32| (0..k as u32 + 1).filter(move |&i| i != row).take(k);
+        assert!((0..5000).all(|row| others.indices(row).iter().copied().eq(expected(row as u32))));
+    }
+}
+
+/// k above the points, by itself and where one of them does not count.
+#[test]
+fn k_above_the_points() {
+    let cloud = generate(Kind::Room, 100, 1);
+    for method in [Method::Brute, Method::Tree, Method::Reference] {
+        let searcher = Searcher::nearest(150).method(method);
+        let found = searcher.search(&cloud, &cloud).unwrap();
+        assert!(found.counts.iter().all(|&count| count == 100));
+        let others = searcher.exclude_self(true).search(&cloud, &cloud).unwrap();
+        assert!(others.counts.iter().all(|&count| count == 99));
+        assert!((0..100).all(|row| !others.indices(row as usize).contains(&row)));
+    }
+}
