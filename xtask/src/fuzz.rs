@@ -2,7 +2,7 @@
 //! the crate libfuzzer-sys (it needs a C++ compiler), and the coverage counters are a pass
 //! that rustc lets one ask for.
 
-use crate::process::{cargo, output, run as run_command, target_folder, works};
+use crate::process::{build_as_tests, cargo, output, run as run_command, works};
 use anyhow::{Context, Result, bail};
 use std::env;
 use std::fs::{self, File};
@@ -93,10 +93,8 @@ fn seed() -> Result<()> {
     if Path::new(CORPUS).exists() {
         return Ok(());
     }
-    // Built as the tests are, so that after them nothing is left to build.
-    let example = ["--profile", "test", "--example", "fuzz_corpus"];
-    run_command(cargo(&["build", "--quiet", "--workspace"]).args(example))?;
-    run_command(Command::new(target_folder().join("debug/examples/fuzz_corpus")).arg(CORPUS))
+    let folder = build_as_tests(&[])?;
+    run_command(Command::new(folder.join("examples/fuzz_corpus")).arg(CORPUS))
 }
 
 /// A target at work, and the file that it reports to.

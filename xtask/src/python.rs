@@ -3,14 +3,13 @@
 //! Environments are kept under `target/python-test` and made anew only when they are damaged, since
 //! PyTorch is large. It is tested on its CPU path. What is skipped is said.
 
-use crate::process::{output, run, target_folder, works};
-use crate::pytest::run_pytest;
+use crate::process::{build_as_tests, copy, output, run, target_folder, works, workspace_version};
+use crate::report::run_tests;
 use crate::tasks;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 /// The oldest Python that the package supports.
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
@@ -23,11 +22,6 @@ const WANTED: [&str; 5] = ["tqdm", "scipy", "matplotlib", "fpsample>=1.0.2", "ar
 /// hold up. They use pipes, signals and `/proc`.
 const RAY: &str = "ray>=2.40";
 
-/// They take minutes.
-const LIMIT: Duration = Duration::from_secs(3600);
-
-/// They take about a minute on two cores that do nothing else, more than five where fifteen others want them.
-const RAY_LIMIT: Duration = Duration::from_secs(900);
 /// Whether Ray works at all, which needs shared memory, ports and a start in time.
 const RAY_STARTS: &str = "\
 import faulthandler; faulthandler.dump_traceback_later(120, exit=True)
@@ -36,11 +30,36 @@ ray.init(num_cpus=1, include_dashboard=False)
 assert ray.get(ray.remote(lambda: 7).remote(), timeout=60) == 7
 ray.shutdown()
 ";
-/// `all` runs those tests of Ray, too, that take minutes.
-const RAY_ALL: &str = "FARPOINT_RAY";
+/// Where the package is.
+const PACKAGE: &str = "bindings/python/python/farpoint";
 
 /// Where the tests are.
 const TESTS: &str = "bindings/python/tests";
+
+/// Tests that need NumPy and nothing else, or leave out what does.
+const CORE: [&str; 18] = [
+    "approximate",
+    "arguments",
+    "batches",
+    "cloud_sample",
+    "compat_arrays",
+    "device",
+    "files",
+    "floors",
+    "interrupt",
+    "many_files",
+    "match",
+    "one_file",
+    "operators",
+    "processes",
+    "progress",
+    "readme",
+    "rows",
+    "sample",
+];
+/// Those that show how arrays are read and made.
+const ARRAYS: [&str; 8] =
+    ["arguments", "batches", "compat_arrays", "device", "match", "operators", "rows", "sample"];
 
 /// Checks types; another release would find other faults.
 const MYPY: &str = "mypy==2.4.1";
@@ -55,29 +74,69 @@ const TORCH_NEEDS: [&str; 6] =
     ["typing-extensions", "sympy", "networkx", "jinja2", "fsspec", "filelock"];
 const TORCH_ON_THE_CPU: &str = "xtask/python/torch_on_the_cpu.py";
 
-/// Builds, installs and tests; what was skipped, and why.
-pub(crate) fn test() -> Result<Vec<String>> {
-    let Some(python) = tasks::python() else {
-        return Ok(vec!["python3 is not installed".into()]);
+/// The tests of NumPy alone, with a wheel of what the tests of Rust were compiled with; what was skipped, and why.
+pub(crate) fn test_core() -> Result<Vec<String>> {
+    if !cfg!(target_os = "linux") {
+        return Ok(vec!["outside Linux maturin has to link the module (python-all)".into()]);
+    }
+    let core = match prepare("core", &NEEDED)? {
+        Ok(core) => core,
+        Err(obstacle) => return Ok(vec![obstacle]),
     };
-    if let Some(obstacle) = too_old(python)? {
-        return Ok(vec![obstacle]);
-    }
-    let folder = target_folder().join("python-test");
-    fs::create_dir_all(&folder)?;
-    let newest = Environment::open(python, &folder.join("newest"))?;
-    if let Err(error) = newest.install(&[&["maturin>=1.9,<2"], &NEEDED[..]].concat()) {
-        return Ok(vec![format!("the Python packages for the tests can't be fetched ({error:#})")]);
-    }
+    core.install_wheel(&core.pack()?)?;
+    core.pytest("NumPy alone", &files_of(&CORE))
+}
+
+/// Builds, installs and tests as users have it; what was skipped, and why.
+pub(crate) fn test_all() -> Result<Vec<String>> {
+    let (newest, wheel) = match release_wheel()? {
+        Ok(found) => found,
+        Err(obstacle) => return Ok(vec![obstacle]),
+    };
     let mut skipped = newest.try_install(&WANTED);
     skipped.extend(newest.try_torch());
-    let wheel = newest.build(&folder.join("wheels"))?;
     newest.install_wheel(&wheel)?;
     skipped.extend(newest.check_types()?);
-    skipped.extend(newest.pytest("newest NumPy")?);
+    let all = ["--ignore-glob=*/test_ray*.py", TESTS].map(PathBuf::from);
+    skipped.extend(newest.pytest("newest NumPy", &all)?);
     skipped.extend(newest.pytest_ray()?);
-    skipped.extend(test_lowest(python, &folder, &wheel)?);
+    skipped.extend(test_lowest(&wheel)?);
     Ok(skipped)
+}
+
+/// The wheel as users have it, and the environment that it was built in; the reason if it can't be built here.
+pub(crate) fn release_wheel() -> Result<Result<(Environment, PathBuf), String>> {
+    let newest = match prepare("newest", &[&["maturin>=1.9,<2"], &NEEDED[..]].concat())? {
+        Ok(newest) => newest,
+        Err(obstacle) => return Ok(Err(obstacle)),
+    };
+    let wheel = newest.build(&folder().join("wheels"))?;
+    Ok(Ok((newest, wheel)))
+}
+
+/// An environment with these packages; the reason if it can't be had.
+fn prepare(name: &str, packages: &[&str]) -> Result<Result<Environment, String>> {
+    let Some(python) = tasks::python() else {
+        return Ok(Err("python3 is not installed".into()));
+    };
+    if let Some(obstacle) = too_old(python)? {
+        return Ok(Err(obstacle));
+    }
+    fs::create_dir_all(folder())?;
+    let environment = Environment::open(python, &folder().join(name))?;
+    let installed = environment.install(packages);
+    Ok(installed
+        .map(|()| environment)
+        .map_err(|error| format!("the Python packages for the tests can't be fetched ({error:#})")))
+}
+
+/// Where everything lies.
+fn folder() -> PathBuf {
+    target_folder().join("python-test")
+}
+
+fn files_of(names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(|name| Path::new(TESTS).join(format!("test_{name}.py"))).collect()
 }
 
 fn too_old(python: &str) -> Result<Option<String>> {
@@ -90,17 +149,15 @@ fn too_old(python: &str) -> Result<Option<String>> {
     Ok((version < OLDEST_PYTHON).then_some(text))
 }
 
-/// The tests again with the lowest NumPy that the package allows and this Python has wheels of.
-/// Tests of other libraries are left out there: those want newer ones.
-fn test_lowest(python: &str, folder: &Path, wheel: &Path) -> Result<Vec<String>> {
-    let lowest = Environment::open(python, &folder.join("lowest"))?;
-    let numpy = lowest_numpy(python)?;
-    if lowest.install(&[&numpy, "pytest", "typing-extensions"]).is_err() {
+/// Tests of arrays again with the lowest NumPy that the package allows and this Python has wheels of.
+fn test_lowest(wheel: &Path) -> Result<Vec<String>> {
+    let numpy = lowest_numpy(tasks::python().context("there is no python3")?)?;
+    let Ok(lowest) = prepare("lowest", &[&numpy, "pytest", "typing-extensions"])? else {
         return Ok(vec![format!("the tests with {numpy}, which has no wheel for this Python")]);
-    }
+    };
     lowest.install_wheel(wheel)?;
     // What it skips for want of other libraries ran with the newest.
-    lowest.pytest(&numpy)?;
+    lowest.pytest(&numpy, &files_of(&ARRAYS))?;
     Ok(Vec::new())
 }
 
@@ -125,7 +182,7 @@ fn tests_of_ray() -> Result<Vec<PathBuf>> {
 }
 
 /// A virtual environment.
-struct Environment {
+pub(crate) struct Environment {
     python: PathBuf,
 }
 
@@ -221,6 +278,31 @@ impl Environment {
         wheels.next().context("maturin has left no wheel")
     }
 
+    /// Packs a wheel as maturin does, of the module that is compiled together with the workspace's tests: maturin would
+    /// compile all crates again, with other features.
+    fn pack(&self) -> Result<PathBuf> {
+        let module = build_as_tests(&["--lib"])?.join("lib_native.so");
+        let folder = folder().join("wheel");
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        let name = format!("farpoint-{}", workspace_version()?);
+        let about = folder.join(format!("{name}.dist-info"));
+        copy(Path::new(PACKAGE), &folder.join("farpoint"))?;
+        fs::copy(module, folder.join("farpoint/_native.abi3.so"))?;
+        fs::create_dir_all(&about)?;
+        let lines = format!("Metadata-Version: 2.1\nName: {}\n", name.replace('-', "\nVersion: "));
+        fs::write(about.join("METADATA"), lines)?;
+        let lines = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n";
+        fs::write(about.join("WHEEL"), lines)?;
+        fs::write(about.join("RECORD"), "")?;
+        let wheel = folder.join(format!("{name}-py3-none-any.whl"));
+        let mut zip = Command::new(&self.python);
+        zip.args(["-m", "zipfile", "-c"]).arg(&wheel).arg("farpoint").arg(about);
+        run(zip.current_dir(folder))?;
+        Ok(wheel)
+    }
+
     fn install_wheel(&self, wheel: &Path) -> Result<()> {
         run(self
             .pip()
@@ -229,10 +311,12 @@ impl Environment {
             .arg(wheel))
     }
 
-    /// Runs the tests, without those of Ray, passing their report on; what they skipped.
-    fn pytest(&self, what: &str) -> Result<Vec<String>> {
+    /// Runs tests, passing their report on; what they skipped.
+    fn pytest(&self, what: &str, args: &[PathBuf]) -> Result<Vec<String>> {
         eprintln!("pytest with {what}");
-        run_pytest(self.pytest_command().args(["--ignore-glob=*/test_ray*.py", TESTS]), LIMIT)
+        let mut command = Command::new(&self.python);
+        command.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
+        run_tests(command.args(["-c", "pyproject.toml"]).args(args))
     }
 
     /// The same of the tests of Ray, where it can be installed. A hanging one ends its process, and shows where each
@@ -249,17 +333,7 @@ impl Environment {
                 "the tests with Ray, which can't start a task here in two minutes".into(),
             ]);
         }
-        eprintln!("pytest with Ray");
-        let all = std::env::var_os(RAY_ALL).is_some_and(|value| value == "all");
-        let limit = if all { LIMIT } else { RAY_LIMIT };
-        let mut command = self.pytest_command();
-        run_pytest(command.arg("--capture=sys").args(tests_of_ray()?), limit)
-    }
-
-    fn pytest_command(&self) -> Command {
-        let mut command = Command::new(&self.python);
-        command.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
-        command.args(["-c", "pyproject.toml"]);
-        command
+        let args = ["--capture=sys".into()].into_iter().chain(tests_of_ray()?);
+        self.pytest("Ray", &args.collect::<Vec<_>>())
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn check_golden() -> Result<()> {
 }
 
 fn golden() -> Command {
-    cargo(&["test", "--package", "farpoint", "--test", "golden", "--", "--nocapture"])
+    cargo(&["test", "--package", "farpoint", "--test", "it", "golden", "--", "--nocapture"])
 }
 
 /// The laboratory in release mode.
