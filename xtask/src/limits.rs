@@ -6,8 +6,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Runs a step. One that takes longer than the limit fails, and every process below this one is killed: only steps
-/// start any.
+/// Runs a step. One that takes longer than the limit fails; on Linux every process below this one is killed, for only
+/// steps start any.
 pub(crate) fn within<T: Send + 'static>(
     limit: Duration,
     step: impl FnOnce() -> Result<T> + Send + 'static,
@@ -40,25 +40,15 @@ pub(crate) fn cpu_seconds() -> Option<f64> {
     Some((ticks(13)? + ticks(14)?) / 100.0)
 }
 
-/// All processes with their parents.
+/// All processes with their parents; Linux only.
 fn processes() -> Vec<(u32, u32)> {
-    let pair = |id: &str, parent: &str| Some((id.parse().ok()?, parent.parse().ok()?));
-    if let Ok(folder) = std::fs::read_dir("/proc") {
-        let stat = |path| std::fs::read_to_string(path).ok();
-        let found = folder.flatten().filter_map(|entry| {
-            let stat = stat(entry.path().join("stat"))?;
-            let parent = stat.rsplit(')').next()?.split_whitespace().nth(1)?;
-            pair(&entry.file_name().to_string_lossy(), parent)
-        });
-        return found.collect();
-    }
-    let list = Command::new("ps").args(["-A", "-o", "pid=", "-o", "ppid="]).output();
-    let list = list.map(|list| String::from_utf8_lossy(&list.stdout).into_owned());
-    let line = |line: &str| {
-        let mut words = line.split_whitespace();
-        pair(words.next()?, words.next()?)
-    };
-    list.unwrap_or_default().lines().filter_map(line).collect()
+    let folder = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let found = folder.filter_map(|entry| {
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        let parent = stat.rsplit(')').next()?.split_whitespace().nth(1)?;
+        Some((entry.file_name().to_str()?.parse().ok()?, parent.parse().ok()?))
+    });
+    found.collect()
 }
 
 /// What a process has started, and what that has started.
@@ -97,7 +87,7 @@ mod tests {
 
     /// In a process of its own, whose children are killed.
     #[test]
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     fn a_step_without_end_is_killed_with_what_it_started() {
         let mut alone = Command::new(std::env::current_exe().unwrap());
         alone.args(["--ignored", "--exact", "limits::tests::a_step_without_end"]);

@@ -34,7 +34,7 @@ Usage: cargo xtask <task>
 
   test [--all] [STEP..] run the checks that take 8 minutes, or all, or only these steps; stops at the first
                         failure. FARPOINT_PATIENCE=N multiplies the time limits of the steps
-  golden [--check]      rewrite the golden file, or compare it with the results of the code
+  golden                rewrite the golden file
   kernels [--check]     compile the CUDA kernels into the archive of the crate, or compile all of
                         them again and compare; look for fused operations
   test-gpu [--build-only] [--quick] [--data DIR]
@@ -46,8 +46,7 @@ Usage: cargo xtask <task>
   site                  build the documentation site into target/site/html, check its links
   sizes                 build the command in release mode from nothing, and record what it takes in
                         xtask/release-build.txt
-  viewer [--check]      build the script of the page that `farpoint view` writes, or build it again,
-                        compare, and try the page in a browser
+  viewer                build the script of the page that `farpoint view` writes
   publish --dry-run     package all crates for crates.io and build the packages; without
                         --dry-run: upload them
   lab [ARGS..]          the laboratory, in release mode: benchmarks (`bench`, `gpu`), the figures of the
@@ -74,7 +73,6 @@ fn run() -> Result<()> {
     match task.as_str() {
         "test" => suite::run(&rest),
         "golden" if rest.is_empty() => tasks::write_golden(),
-        "golden" if rest == ["--check"] => tasks::check_golden(),
         "kernels" if rest.is_empty() => kernels::write(),
         "kernels" if rest == ["--check"] => kernels::check(),
         "test-gpu" => gpu::task(&rest),
@@ -83,8 +81,6 @@ fn run() -> Result<()> {
         "site" if rest.is_empty() => site::task(),
         "sizes" if rest.is_empty() => sizes::write(),
         "viewer" if rest.is_empty() => viewer::write(),
-        "viewer" if rest == ["--check"] => viewer::check()
-            .map(|skipped| skipped.iter().for_each(|line| println!("skipped: {line}"))),
         "publish" => publish::task(&rest),
         "lab" => tasks::lab(&rest),
         "train-estimator" => tasks::train_estimator(&rest),

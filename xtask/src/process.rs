@@ -95,6 +95,16 @@ pub(crate) fn of_workspace(field: &str) -> Result<String> {
     Ok(found.with_context(|| format!("Cargo.toml has no {field}"))?.to_owned())
 }
 
+/// The files and folders in a folder whose names are such, in order.
+pub(crate) fn files(folder: &Path, such: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
+    let list = std::fs::read_dir(folder).with_context(|| format!("no {}", folder.display()))?;
+    let paths = list.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut found: Vec<_> = paths.into_iter().filter(|path| such(&name(path))).collect();
+    found.sort();
+    Ok(found)
+}
+
 /// Copies a file, or a folder with all that is in it, except what npm or Python put there.
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     let fail = || format!("can't copy {} to {}", from.display(), to.display());

@@ -33,11 +33,11 @@ pub(crate) fn check() -> Result<Vec<String>> {
         Err(error) => return Ok(vec![format!("the readers can't be installed ({error:#})")]),
     };
     let mut skipped = Vec::new();
-    let failed = venv.install(&["-r".as_ref(), OF_COPC.as_ref()]).err();
+    let failed = venv.install(&["-r", OF_COPC]).err();
     skipped.extend(failed.map(|error| format!("readers of COPC can't be installed ({error:#})")));
     let wanted = std::env::var_os(WITH_OPEN3D).is_some_and(|value| value == "1");
     if wanted && !works(venv.tool("python").args(["-c", "import open3d"])) {
-        let failed = venv.install(&[OPEN3D.as_ref()]).err();
+        let failed = venv.install(&[OPEN3D]).err();
         skipped.extend(failed.map(|error| format!("{OPEN3D} can't be installed ({error:#})")));
     }
     let node = node();
