@@ -9,15 +9,18 @@ use std::path::{Path, PathBuf};
 /// Each module with those that it uses.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Checks the modules at the top of every crate, with all that is below them, and the modules of every folder.
+/// Checks the modules of every folder, from the top of each crate, with all that is below them.
 pub(crate) fn check() -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for folder in crates()? {
         let source = folder.join("src");
-        if let Some(circle) = circle(&graph(&source)?) {
-            wrong.push(format!("{}: {}", folder.display(), circle.join(" -> ")));
+        let mut root = String::new();
+        for name in ["lib.rs", "main.rs"].map(|name| source.join(name)) {
+            if name.exists() {
+                root.push_str(&code(&fs::read_to_string(name)?));
+            }
         }
-        siblings(&source, "crate::", &mut wrong)?;
+        siblings(&source, "crate::", &exported(&root), &mut wrong)?;
     }
     ensure!(wrong.is_empty(), "circles of modules:\n  {}", wrong.join("\n  "));
     Ok(Vec::new())
@@ -32,45 +35,34 @@ fn crates() -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-fn graph(source: &Path) -> Result<Graph> {
-    let mut texts: BTreeMap<String, String> = BTreeMap::new();
-    let mut root = String::new();
-    for entry in fs::read_dir(source)? {
-        let path = entry?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        match name.as_str() {
-            "lib" | "main" => root.push_str(&code(&fs::read_to_string(&path)?)),
-            _ => read(&path, texts.entry(name).or_default())?,
-        }
-    }
-    let exported = exported(&root);
-    let graph = texts.iter().map(|(name, text)| {
-        let used = used(text).filter_map(|word| match texts.contains_key(&word) {
-            true => Some(word),
-            false => exported.get(&word).cloned(),
-        });
-        (name.clone(), used.filter(|other| other != name).collect())
-    });
-    Ok(graph.collect())
-}
-
-/// Circles of modules of one folder, and of each folder in it; `path` is the folder's own.
-fn siblings(folder: &Path, path: &str, wrong: &mut Vec<String>) -> Result<()> {
+/// Circles of modules of one folder, and of each folder in it; `path` is the folder's own, `exported` has the module of
+/// each name that it makes its own.
+fn siblings(
+    folder: &Path,
+    path: &str,
+    exported: &BTreeMap<String, String>,
+    wrong: &mut Vec<String>,
+) -> Result<()> {
     let modules = modules(folder)?;
     let mut graph = Graph::new();
     for (name, files) in &modules {
-        let used = graph.entry(name.clone()).or_default();
+        let mut used = BTreeSet::new();
         for file in files {
-            uses(file, 1, path, used)?;
+            uses(file, 1, path, &mut used)?;
         }
-        used.retain(|other| other != name && modules.contains_key(other));
+        let module = |word: String| match modules.contains_key(&word) {
+            true => Some(word),
+            false => exported.get(&word).filter(|module| modules.contains_key(*module)).cloned(),
+        };
+        let used = used.into_iter().filter_map(module).filter(|other| other != name);
+        graph.insert(name.clone(), used.collect());
     }
     if let Some(circle) = circle(&graph) {
         wrong.push(format!("{}: {}", folder.display(), circle.join(" -> ")));
     }
     for (name, files) in &modules {
         for below in files.iter().filter(|file| file.is_dir()) {
-            siblings(below, &format!("{path}{name}::"), wrong)?;
+            siblings(below, &format!("{path}{name}::"), &BTreeMap::new(), wrong)?;
         }
     }
     Ok(())
@@ -123,18 +115,6 @@ fn named(text: &str, prefix: &str) -> Vec<String> {
     names
 }
 
-/// The code of a file, or of all files in a folder.
-fn read(path: &Path, text: &mut String) -> Result<()> {
-    if path.is_dir() {
-        for entry in fs::read_dir(path)? {
-            read(&entry?.path(), text)?;
-        }
-    } else if path.extension().is_some_and(|extension| extension == "rs") {
-        text.push_str(&code(&fs::read_to_string(path)?));
-    }
-    Ok(())
-}
-
 /// Source without comments and unit tests.
 fn code(source: &str) -> String {
     let source = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
@@ -146,14 +126,6 @@ fn code(source: &str) -> String {
             text
         },
     )
-}
-
-/// First names of all paths that begin with `crate::`.
-fn used(text: &str) -> impl Iterator<Item = String> {
-    text.split("crate::").skip(1).flat_map(|rest| match rest.strip_prefix('{') {
-        Some(list) => listed(list),
-        None => vec![word(rest)],
-    })
 }
 
 /// First names of a list in braces, which may hold lists.
@@ -223,13 +195,13 @@ fn follow<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Graph, circle, code, exported, fs, siblings, used};
+    use super::{BTreeMap, Graph, circle, code, exported, fs, named, siblings};
 
     #[test]
     fn what_a_module_uses() {
         let source = "use crate::{Error, fps::{run, batch}, job};\n// crate::comment\nfn f() { \
                       crate::simd::go() }\n#[cfg(test)]\nmod tests { use crate::tested; }";
-        assert_eq!(used(&code(source)).collect::<Vec<_>>(), ["Error", "fps", "job", "simd"]);
+        assert_eq!(named(&code(source), "crate::"), ["Error", "fps", "job", "simd"]);
         let names = exported("mod error;\npub use error::Error;\npub use job::{Sampler, Start};\n");
         assert_eq!((names["Error"].as_str(), names["Start"].as_str()), ("error", "job"));
     }
@@ -256,7 +228,7 @@ mod tests {
         };
         let found = || {
             let mut wrong = Vec::new();
-            siblings(&folder, "crate::", &mut wrong).expect("files");
+            siblings(&folder, "crate::", &BTreeMap::new(), &mut wrong).expect("files");
             wrong
         };
         write("lib.rs", "mod a;\n");

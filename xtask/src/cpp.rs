@@ -4,7 +4,7 @@
 mod consumers;
 mod snippets;
 
-use crate::process::{output, run, target_folder, works};
+use crate::process::{output, run, target_folder, works, workspace_version};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,11 +65,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
 
 /// package.xml names the version of the crates.
 fn versions_agree() -> Result<()> {
-    let manifest = fs::read_to_string("Cargo.toml")?;
-    let version = manifest
-        .split_once("\nversion = \"")
-        .and_then(|(_, rest)| rest.split('"').next())
-        .context("Cargo.toml has no version")?;
+    let version = workspace_version()?;
     let package = fs::read_to_string("package.xml")?;
     ensure!(
         package.contains(&format!("<version>{version}</version>")),

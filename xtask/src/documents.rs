@@ -1,7 +1,9 @@
-//! The documents name only files that exist.
+//! The documents name only files that exist, and the commands in them run.
 
-use anyhow::{Result, bail};
+use crate::process::{program, run, target_folder};
+use anyhow::{Result, bail, ensure};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Folders of the repository whose files the documents name in back-quotes.
 const FOLDERS: [&str; 6] = [".ci/", "benches/", "crates/", "docs/", "fuzz/", "xtask/"];
@@ -34,6 +36,37 @@ pub(crate) fn blocks<'a>(text: &'a str, language: &'a str) -> impl Iterator<Item
         let (name, body) = block.split_once('\n')?;
         (name.trim() == language).then_some(body)
     })
+}
+
+/// Documents whose commands are run.
+const COMMANDS: [&str; 3] = ["README.md", "docs/quick-start.md", "docs/guide/command-line.md"];
+
+/// The command line examples of the documents, each run as it stands there.
+pub(crate) fn run_commands() -> Result<Vec<String>> {
+    let program = std::path::absolute(program()?)?;
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let folders = program.parent().map(Path::to_path_buf).into_iter();
+    let path = std::env::join_paths(folders.chain(std::env::split_paths(&others)))?;
+    let folder = target_folder().join("readme");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    std::fs::create_dir_all(&folder)?;
+    let mut commands = 0;
+    for document in COMMANDS {
+        let text = std::fs::read_to_string(document)?;
+        let lines = blocks(&text, "sh").flat_map(|block| block.lines());
+        for line in lines.filter(|line| line.starts_with("farpoint ")) {
+            eprintln!("$ {line}");
+            // By a shell, since some write into a file.
+            let mut command = Command::new("sh");
+            run(command.args(["-c", line]).env("PATH", &path).current_dir(&folder))?;
+            commands += 1;
+        }
+    }
+    ensure!(commands > 0, "there are no commands in {COMMANDS:?}");
+    eprintln!("{commands} commands");
+    Ok(Vec::new())
 }
 
 fn markdown_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {

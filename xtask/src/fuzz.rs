@@ -2,7 +2,7 @@
 //! the crate libfuzzer-sys (it needs a C++ compiler), and the coverage counters are a pass
 //! that rustc lets one ask for.
 
-use crate::process::{cargo, output, run as run_command, target_folder, works};
+use crate::process::{build_as_tests, cargo, files, output, run as run_command, works};
 use anyhow::{Context, Result, bail};
 use std::env;
 use std::fs::{self, File};
@@ -63,14 +63,9 @@ pub(crate) fn run(seconds: u32, wanted: &[String]) -> Result<Option<String>> {
 
 /// The fuzz targets there are, or those of them that are wanted.
 fn targets(wanted: &[String]) -> Result<Vec<String>> {
-    let mut all = Vec::new();
-    for entry in fs::read_dir("fuzz/fuzz_targets")? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "rs") {
-            all.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
-        }
-    }
-    all.sort();
+    let all = files(Path::new("fuzz/fuzz_targets"), |name| name.ends_with(".rs"))?;
+    let name = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let all: Vec<_> = all.iter().map(name).collect();
     if let Some(unknown) = wanted.iter().find(|name| !all.contains(name)) {
         bail!("there is no fuzz target '{unknown}'; there are {}", all.join(", "));
     }
@@ -93,10 +88,8 @@ fn seed() -> Result<()> {
     if Path::new(CORPUS).exists() {
         return Ok(());
     }
-    // Built as the tests are, so that after them nothing is left to build.
-    let example = ["--profile", "test", "--example", "fuzz_corpus"];
-    run_command(cargo(&["build", "--quiet", "--workspace"]).args(example))?;
-    run_command(Command::new(target_folder().join("debug/examples/fuzz_corpus")).arg(CORPUS))
+    let folder = build_as_tests(&[])?;
+    run_command(Command::new(folder.join("examples/fuzz_corpus")).arg(CORPUS))
 }
 
 /// A target at work, and the file that it reports to.

@@ -8,17 +8,18 @@ mod fuzz;
 mod gpu;
 mod kernels;
 mod licenses;
+mod limits;
 mod native;
 mod process;
 mod publish;
-mod pytest;
 mod python;
 mod readers;
+mod report;
 mod sanitize;
 mod site;
+mod sizes;
 mod suite;
 mod tasks;
-mod test_report;
 mod toolchains;
 mod venv;
 mod viewer;
@@ -31,8 +32,9 @@ Project tasks.
 
 Usage: cargo xtask <task>
 
-  test [STEP..]         run every check, or only these steps; stops at the first failure
-  golden [--check]      rewrite the golden file, or compare it with the results of the code
+  test [--all] [STEP..] run the checks that take 8 minutes, or all, or only these steps; stops at the first
+                        failure. FARPOINT_PATIENCE=N multiplies the time limits of the steps
+  golden                rewrite the golden file
   kernels [--check]     compile the CUDA kernels into the archive of the crate, or compile all of
                         them again and compare; look for fused operations
   test-gpu [--build-only] [--quick] [--data DIR]
@@ -42,8 +44,9 @@ Usage: cargo xtask <task>
                         run the fuzz targets, N seconds each (default: 30)
   header                write the C header, and the description of the interface that it is compared with
   site                  build the documentation site into target/site/html, check its links
-  viewer [--check]      build the script of the page that `farpoint view` writes, or build it again,
-                        compare, and try the page in a browser
+  sizes                 build the command in release mode from nothing, and record what it takes in
+                        xtask/release-build.txt
+  viewer                build the script of the page that `farpoint view` writes
   publish --dry-run     package all crates for crates.io and build the packages; without
                         --dry-run: upload them
   lab [ARGS..]          the laboratory, in release mode: benchmarks (`bench`, `gpu`), the figures of the
@@ -70,16 +73,14 @@ fn run() -> Result<()> {
     match task.as_str() {
         "test" => suite::run(&rest),
         "golden" if rest.is_empty() => tasks::write_golden(),
-        "golden" if rest == ["--check"] => tasks::check_golden(),
         "kernels" if rest.is_empty() => kernels::write(),
         "kernels" if rest == ["--check"] => kernels::check(),
         "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
         "header" if rest.is_empty() => native::write(),
         "site" if rest.is_empty() => site::task(),
+        "sizes" if rest.is_empty() => sizes::write(),
         "viewer" if rest.is_empty() => viewer::write(),
-        "viewer" if rest == ["--check"] => viewer::check()
-            .map(|skipped| skipped.iter().for_each(|line| println!("skipped: {line}"))),
         "publish" => publish::task(&rest),
         "lab" => tasks::lab(&rest),
         "train-estimator" => tasks::train_estimator(&rest),
@@ -88,7 +89,7 @@ fn run() -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        "golden" | "header" | "kernels" | "site" | "viewer" => {
+        "golden" | "header" | "kernels" | "site" | "sizes" | "viewer" => {
             bail!("'{task}' does not take {rest:?}\n\n{HELP}")
         }
         _ => bail!("there is no task '{task}'\n\n{HELP}"),

@@ -54,16 +54,14 @@ pub(crate) fn write() -> Result<()> {
     abi::write(&library()?)
 }
 
-/// Builds the shared library as the tests build everything else; the folder that it is in, by the names that linker
-/// and loader look for.
-fn library() -> Result<PathBuf> {
-    let mut command = cargo(&["rustc", "--quiet", "--package", "farpoint-capi", "--lib"]);
-    // The settings of tests, with which the library was built before.
-    command.args(["--crate-type", "cdylib"]).env("CARGO_PROFILE_DEV_OPT_LEVEL", "2");
-    run(&mut command)?;
+/// Builds the shared library as CMake does (`bindings/cpp/cmake/library.cmake`), so that it is compiled once; the folder
+/// that it is in, by the names that linker and loader look for.
+pub(crate) fn library() -> Result<PathBuf> {
+    let mut command = cargo(&["rustc", "--release", "--package", "farpoint-capi", "--lib"]);
+    run(command.args(["--crate-type", "cdylib", "--crate-type", "staticlib"]))?;
     let folder = target_folder().join("native");
     fs::create_dir_all(&folder)?;
-    let built = target_folder().join("debug/libfarpoint_capi.so");
+    let built = target_folder().join("release/libfarpoint_capi.so");
     ensure!(built.exists(), "cargo made no {}", built.display());
     fs::copy(built, folder.join(SONAME))?;
     fs::copy(folder.join(SONAME), folder.join("libfarpoint.so"))?;

@@ -66,6 +66,63 @@ pub(crate) fn target_folder() -> PathBuf {
     root.join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
+/// Builds targets as the workspace's tests do: with the same features, so that after them nothing is compiled again. Returns
+/// the folder of what is built.
+pub(crate) fn build_as_tests(targets: &[&str]) -> Result<PathBuf> {
+    // An example takes the features of development dependencies, as tests do.
+    let command =
+        ["build", "--quiet", "--workspace", "--bin", "farpoint", "--example", "fuzz_corpus"];
+    run(cargo(&command).args(targets))?;
+    Ok(target_folder().join("debug"))
+}
+
+/// The command line program.
+pub(crate) fn program() -> Result<PathBuf> {
+    Ok(build_as_tests(&[])?.join(format!("farpoint{}", env::consts::EXE_SUFFIX)))
+}
+
+/// The version of all crates.
+pub(crate) fn workspace_version() -> Result<String> {
+    of_workspace("version")
+}
+
+/// A text that the workspace's manifest gives all crates.
+pub(crate) fn of_workspace(field: &str) -> Result<String> {
+    let manifest = std::fs::read_to_string("Cargo.toml")?;
+    let found = manifest
+        .split_once(&format!("\n{field} = \""))
+        .and_then(|(_, rest)| rest.split('"').next());
+    Ok(found.with_context(|| format!("Cargo.toml has no {field}"))?.to_owned())
+}
+
+/// The files and folders in a folder whose names are such, in order.
+pub(crate) fn files(folder: &Path, such: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
+    let list = std::fs::read_dir(folder).with_context(|| format!("no {}", folder.display()))?;
+    let paths = list.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut found: Vec<_> = paths.into_iter().filter(|path| such(&name(path))).collect();
+    found.sort();
+    Ok(found)
+}
+
+/// Copies a file, or a folder with all that is in it, except what npm or Python put there.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
+    let fail = || format!("can't copy {} to {}", from.display(), to.display());
+    if !from.is_dir() {
+        std::fs::create_dir_all(to.parent().unwrap_or(to)).with_context(fail)?;
+        std::fs::copy(from, to).with_context(fail)?;
+        return Ok(());
+    }
+    std::fs::create_dir_all(to).with_context(fail)?;
+    for entry in std::fs::read_dir(from).with_context(fail)? {
+        let entry = entry?;
+        if !["node_modules", "__pycache__"].iter().any(|made| entry.file_name() == *made) {
+            copy(&entry.path(), &to.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
 /// The command as one would type it.
 pub(crate) fn show(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();

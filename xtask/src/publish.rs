@@ -1,6 +1,6 @@
 //! The packages for crates.io: what they must hold, and publishing them in order.
 
-use crate::process::{cargo, output, run, target_folder};
+use crate::process::{cargo, output, run, target_folder, workspace_version};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -70,15 +70,6 @@ pub(crate) fn check() -> Result<Vec<String>> {
     }
     ensure!(wrong.is_empty(), "packages are not ready:\n  {}", wrong.join("\n  "));
     Ok(Vec::new())
-}
-
-fn workspace_version() -> Result<String> {
-    let manifest = fs::read_to_string("Cargo.toml")?;
-    let version = manifest
-        .split_once("\nversion = \"")
-        .and_then(|(_, rest)| rest.split('"').next())
-        .context("Cargo.toml has no version")?;
-    Ok(version.to_owned())
 }
 
 /// Crates that would be published but are not in the list above.

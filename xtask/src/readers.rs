@@ -2,14 +2,13 @@
 //! rosbags; copclib and LASzip where there are packages; where there is npm @mcap/core, copc, laz-perf and
 //! with Chromium iTowns; and where they are installed Open3D and PCL's tools.
 
-use crate::process::{cargo, run, target_folder, works};
-use crate::pytest::run_pytest;
+use crate::process::{program, run, target_folder, works};
+use crate::report::run_tests;
 use crate::venv::Venv;
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 const TESTS: &str = "crates/farpoint-cli/tests/readers";
 const REQUIREMENTS: &str = "crates/farpoint-cli/tests/readers/requirements.txt";
@@ -27,9 +26,6 @@ const OPEN3D: &str = match cfg!(all(target_os = "linux", target_arch = "x86_64")
     false => "open3d==0.20.0",
 };
 
-/// They take a minute.
-const LIMIT: Duration = Duration::from_secs(600);
-
 /// Runs the tests; what was skipped, and why.
 pub(crate) fn check() -> Result<Vec<String>> {
     let venv = match Venv::with("readers", Path::new(REQUIREMENTS)) {
@@ -37,24 +33,22 @@ pub(crate) fn check() -> Result<Vec<String>> {
         Err(error) => return Ok(vec![format!("the readers can't be installed ({error:#})")]),
     };
     let mut skipped = Vec::new();
-    let failed = venv.install(&["-r".as_ref(), OF_COPC.as_ref()]).err();
+    let failed = venv.install(&["-r", OF_COPC]).err();
     skipped.extend(failed.map(|error| format!("readers of COPC can't be installed ({error:#})")));
     let wanted = std::env::var_os(WITH_OPEN3D).is_some_and(|value| value == "1");
     if wanted && !works(venv.tool("python").args(["-c", "import open3d"])) {
-        let failed = venv.install(&[OPEN3D.as_ref()]).err();
+        let failed = venv.install(&[OPEN3D]).err();
         skipped.extend(failed.map(|error| format!("{OPEN3D} can't be installed ({error:#})")));
     }
     let node = node();
     skipped
         .extend(node.as_ref().err().map(|error| format!("@mcap/core, copc, iTowns ({error:#})")));
-    run(&mut cargo(&["build", "--quiet", "--package", "farpoint-cli"]))?;
-    let name = format!("farpoint{}", std::env::consts::EXE_SUFFIX);
     let mut pytest = venv.tool("python");
     pytest.args(["-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
     pytest.args(["-c", "pyproject.toml", TESTS]);
-    pytest.env("FARPOINT", target_folder().join("debug").join(name));
+    pytest.env("FARPOINT", program()?);
     node.into_iter().for_each(|folder| _ = pytest.env("FARPOINT_NODE", folder));
-    skipped.extend(run_pytest(&mut pytest, LIMIT)?);
+    skipped.extend(run_tests(&mut pytest)?);
     Ok(skipped)
 }
 

@@ -3,7 +3,7 @@
 //! not bring: without one it takes what rayon's locks order for races.)
 
 use crate::process::{cargo, output, target_folder, works};
-use crate::test_report::run_tests;
+use crate::report::{THOROUGH, run_tests};
 use anyhow::{Result, ensure};
 use std::path::Path;
 use std::process::Command;
@@ -18,18 +18,20 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// names would take hours.
 const FOR_MIRI: [&str; 3] = ["memory::padded", "scalar::", "random::"];
 
-/// Every test of the library under AddressSanitizer: with more threads than cores, on every
-/// instruction set, in both precisions, with up to 16 axes.
+/// The tests of the library under AddressSanitizer, with the case counts of a quick run: with more threads than cores, on
+/// every instruction set, in both precisions, with up to 16 axes.
 pub(crate) fn address() -> Result<Skipped> {
     if let Some(reason) = obstacle("asan")? {
         return Ok(vec![reason]);
     }
     let mut command = cargo(&["test", "--package", "farpoint", "--target", TARGET]);
-    command.args(["--lib", "--tests", "--", "--show-output"]);
+    // With more optimization, compiling takes longer than the tests.
+    for profile in ["profile.dev", "profile.dev.package.farpoint"] {
+        command.args(["--config".into(), format!("{profile}.opt-level=1")]);
+    }
+    command.args(["--lib", "--test", "it", "--", "--show-output"]).env_remove(THOROUGH);
     // The flag is unstable, and the stable compiler is told to take it.
     command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
-    // With more optimization, compiling takes longer than the tests.
-    command.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
     let folder = target_folder().join("address-sanitizer");
     command.env("CARGO_INCREMENTAL", "0").env("CARGO_TARGET_DIR", &folder);
     // Memory that threads keep for their next run is no leak.

@@ -6,9 +6,9 @@
 
 mod help;
 
-use crate::process::{cargo, output, run, target_folder};
+use crate::process::{cargo, copy, output, program, run, target_folder};
 use crate::venv::Venv;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -84,13 +84,6 @@ fn build(venv: &Venv) -> Result<()> {
     Ok(())
 }
 
-/// The command line program, as the tests build it.
-fn program() -> Result<PathBuf> {
-    run(&mut cargo(&["build", "--quiet", "--package", "farpoint-cli"]))?;
-    let name = format!("farpoint{}", std::env::consts::EXE_SUFFIX);
-    Ok(target_folder().join("debug").join(name))
-}
-
 /// A page of each command, and one that lists them.
 fn commands(program: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
@@ -132,20 +125,4 @@ fn rustdoc() -> Result<PathBuf> {
     }
     run(command.env("RUSTDOCFLAGS", "-D warnings"))?;
     Ok(folder)
-}
-
-/// Copies a file, or a folder with all that is in it.
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    let fail = || format!("can't copy {} to {}", from.display(), to.display());
-    if from.is_dir() {
-        fs::create_dir_all(to).with_context(fail)?;
-        for entry in fs::read_dir(from).with_context(fail)? {
-            let entry = entry?;
-            copy(&entry.path(), &to.join(entry.file_name()))?;
-        }
-        return Ok(());
-    }
-    fs::create_dir_all(to.parent().unwrap_or(to)).with_context(fail)?;
-    fs::copy(from, to).with_context(fail)?;
-    Ok(())
 }

@@ -1,10 +1,11 @@
-//! `cargo xtask test`: every check, in the order in which it pays to know that one fails.
+//! `cargo xtask test`: the checks, in the order in which it pays to know that one fails.
 
-use crate::process::{cargo, run as run_command, target_folder, works};
-use crate::test_report::run_tests;
+use crate::limits::{cpu_seconds, within};
+use crate::process::{cargo, run as run_command, works};
+use crate::report::{THOROUGH, run_tests};
 use crate::{
     circles, cpp, documents, fuzz, kernels, licenses, native, publish, python, readers, sanitize,
-    site, tasks, toolchains, viewer, workflows,
+    site, sizes, tasks, toolchains, viewer, workflows,
 };
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
@@ -14,83 +15,152 @@ use std::time::{Duration, Instant};
 
 /// What a step left undone, each with the reason.
 type Skipped = Vec<String>;
-/// A step that passed, and the time it took.
-type Done = (&'static str, Duration, Skipped);
-type Step = (&'static str, fn() -> Result<Skipped>);
+
+struct Step {
+    name: &'static str,
+    run: fn() -> Result<Skipped>,
+    part: Part,
+    /// Seconds: several times of what it takes on two cores.
+    limit: u64,
+}
+
+/// Which runs a step belongs to.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    /// Every run.
+    Both,
+    /// Without `--all`, which has a thorough one in its place.
+    Quick,
+    /// With `--all`.
+    All,
+}
+
+/// Multiplies all time limits, for machines that are slow or busy.
+const PATIENCE: &str = "FARPOINT_PATIENCE";
 
 /// Seconds of fuzzing each reader as part of the suite.
 const FUZZ_SECONDS: u32 = 7;
 
-const STEPS: [Step; 25] = [
-    ("format", format),
-    ("documents", documents::check),
-    ("circles", circles::check),
-    ("licenses", licenses::check),
-    ("deny", cargo_deny),
-    ("packages", publish::check),
-    ("workflows", workflows::check),
-    ("clippy", clippy),
-    ("kernels", compile_kernels),
-    ("tests", tests),
-    ("native", native::check),
-    ("address", sanitize::address),
-    ("msrv", toolchains::oldest_rust),
-    ("wasm", toolchains::wasm),
-    ("semver", toolchains::semver),
-    ("rustdoc", documentation),
-    ("readme", readme_commands),
-    ("cpp", cpp::check),
-    ("readers", readers::check),
-    ("viewer", viewer::check),
-    ("site", site::check),
-    ("python", python::test),
-    ("fuzz", fuzz_readers),
-    ("miri", sanitize::miri),
-    ("scripts", scripts),
+const STEPS: [Step; 28] = [
+    step(Part::Both, 120, "format", format),
+    step(Part::Both, 60, "documents", documents::check),
+    step(Part::Both, 60, "circles", circles::check),
+    // Downloads all packages.
+    step(Part::Both, 300, "licenses", licenses::check),
+    step(Part::Both, 120, "kernels", kernels),
+    step(Part::Quick, 1200, "tests", tests),
+    step(Part::All, 2400, "thorough", thorough),
+    step(Part::Both, 300, "readme", documents::run_commands),
+    step(Part::Both, 600, "python", python::test_core),
+    step(Part::All, 120, "scripts", scripts),
+    step(Part::All, 300, "deny", cargo_deny),
+    step(Part::All, 300, "packages", publish::check),
+    step(Part::All, 600, "workflows", workflows::check),
+    step(Part::All, 900, "clippy", clippy),
+    step(Part::All, 900, "msrv", toolchains::oldest_rust),
+    step(Part::All, 300, "wasm", toolchains::wasm),
+    step(Part::All, 900, "semver", toolchains::semver),
+    step(Part::All, 600, "rustdoc", documentation),
+    step(Part::All, 600, "site", site::check),
+    step(Part::All, 600, "viewer", viewer::check),
+    step(Part::All, 900, "readers", readers::check),
+    // The first that builds what users get, of which it takes the time; the next three go on with that.
+    step(Part::All, 1200, "sizes", sizes::check),
+    step(Part::All, 900, "native", native::check),
+    step(Part::All, 1200, "cpp", cpp::check),
+    step(Part::All, 1800, "python-all", python::test_all),
+    step(Part::All, 1200, "address", sanitize::address),
+    step(Part::All, 900, "fuzz", fuzz_readers),
+    step(Part::All, 600, "miri", sanitize::miri),
 ];
 
-/// The task itself: all steps, or those named; the first failure ends it.
-pub(crate) fn run(wanted: &[String]) -> Result<()> {
-    let names = STEPS.map(|(name, _)| name);
-    if let Some(unknown) = wanted.iter().find(|name| !names.contains(&name.as_str())) {
-        bail!("there is no step '{unknown}'; there are {}", names.join(", "));
-    }
-    let begin = Instant::now();
-    let mut done: Vec<Done> = Vec::new();
-    for (at, (name, step)) in STEPS.into_iter().enumerate() {
-        if !wanted.is_empty() && !wanted.iter().any(|wanted| wanted == name) {
-            continue;
-        }
-        eprintln!("== {name} ({} of {})", at + 1, STEPS.len());
-        let begin = Instant::now();
-        let skipped = step().with_context(|| {
-            let passed: Vec<_> = done.iter().map(|(name, ..)| *name).collect();
-            let passed = if passed.is_empty() { "nothing".into() } else { passed.join(", ") };
-            format!("the step '{name}' failed (passed before it: {passed})")
-        })?;
-        let time = begin.elapsed();
-        eprintln!("== {name}: {:.1} s\n", time.as_secs_f64());
-        done.push((name, time, skipped));
-    }
-    summarize(&done, begin.elapsed());
-    Ok(())
+const fn step(part: Part, limit: u64, name: &'static str, run: fn() -> Result<Skipped>) -> Step {
+    Step { name, run, part, limit }
 }
 
-fn summarize(done: &[Done], time: Duration) {
-    println!("Summary");
-    for (name, time, skipped) in done {
-        let note = if skipped.is_empty() { "" } else { "  (something skipped, see below)" };
-        println!("  {name:<10} {:>7.1} s{note}", time.as_secs_f64());
+/// A step that has ended.
+struct Done {
+    name: &'static str,
+    time: Duration,
+    /// Of the processes that it started.
+    cpu: Option<f64>,
+    skipped: Result<Skipped>,
+}
+
+/// The task itself: the quick steps, all, or those named; the first failure ends it.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let chosen = chosen(args)?;
+    let patience = std::env::var(PATIENCE).ok().map(|text| text.parse());
+    let patience: f64 = patience.transpose().context(PATIENCE)?.unwrap_or(1.0);
+    let mut done: Vec<Done> = Vec::new();
+    for (at, step) in chosen.iter().enumerate() {
+        eprintln!("== {} ({} of {})", step.name, at + 1, chosen.len());
+        let (begin, before) = (Instant::now(), cpu_seconds());
+        let limit = Duration::from_secs(step.limit).mul_f64(patience);
+        let skipped = within(limit, step.run);
+        let cpu = cpu_seconds().zip(before).map(|(now, before)| now - before);
+        let ended = Done { name: step.name, time: begin.elapsed(), cpu, skipped };
+        eprintln!("== {}\n", ended.line());
+        done.push(ended);
+        if done.last().is_some_and(|last| last.skipped.is_err()) {
+            break;
+        }
     }
-    println!("  {:<10} {:>7.1} s", "all", time.as_secs_f64());
-    let skipped: Vec<_> = done
-        .iter()
-        .flat_map(|(name, _, skipped)| skipped.iter().map(move |line| format!("{name}: {line}")))
-        .collect();
-    if skipped.is_empty() {
-        println!("Every check ran and passed.");
-    } else {
-        println!("Every check that ran passed. Skipped:\n  {}", skipped.join("\n  "));
+    summarize(done)
+}
+
+/// The steps that the arguments of the task mean.
+fn chosen(args: &[String]) -> Result<Vec<&'static Step>> {
+    let (all, names): (Vec<_>, Vec<_>) = args.iter().partition(|arg| *arg == "--all");
+    let known = STEPS.map(|step| step.name);
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        bail!("there is no step '{unknown}'; there are {}", known.join(", "));
+    }
+    let other = if all.is_empty() { Part::All } else { Part::Quick };
+    let steps = STEPS.iter().filter(|step| match names.is_empty() {
+        true => step.part != other,
+        false => names.iter().any(|name| *name == step.name),
+    });
+    Ok(steps.collect())
+}
+
+impl Done {
+    /// Its name, wall seconds and CPU seconds.
+    fn line(&self) -> String {
+        line(self.name, self.time, self.cpu)
+    }
+}
+
+fn line(name: &str, time: Duration, cpu: Option<f64>) -> String {
+    let cpu = cpu.map_or(String::new(), |cpu| format!("{cpu:>9.1} CPU s"));
+    format!("{name:<10} {:>8.1} s{cpu}", time.as_secs_f64())
+}
+
+/// Prints what ran, what was skipped, and how many passed; the failure, if one did not.
+fn summarize(mut done: Vec<Done>) -> Result<()> {
+    println!("Summary");
+    for step in &done {
+        let note = match &step.skipped {
+            Ok(skipped) if skipped.is_empty() => "",
+            Ok(_) => "  (something skipped, see below)",
+            Err(_) => "  failed",
+        };
+        println!("  {}{note}", step.line());
+    }
+    let cpu = done.iter().map(|step| step.cpu).sum();
+    println!("  {}", line("together", done.iter().map(|step| step.time).sum(), cpu));
+    let failed = done.pop_if(|step| step.skipped.is_err());
+    for step in &done {
+        for line in step.skipped.iter().flatten() {
+            println!("skipped: {}: {line}", step.name);
+        }
+    }
+    println!("steps: {} passed, {} failed", done.len(), usize::from(failed.is_some()));
+    match failed {
+        Some(step) => {
+            step.skipped.map(drop).with_context(|| format!("the step '{}' failed", step.name))
+        }
+        None => Ok(()),
     }
 }
 
@@ -116,58 +186,27 @@ fn clippy() -> Result<Skipped> {
     Ok(Vec::new())
 }
 
-/// The committed archive is what the kernels compile to.
-fn compile_kernels() -> Result<Skipped> {
-    if let Some(obstacle) = kernels::obstacle() {
-        return Ok(vec![format!("the kernels were not compiled: {obstacle}")]);
-    }
-    kernels::check()?;
-    Ok(Vec::new())
+/// The committed archive is of the kernels' sources.
+fn kernels() -> Result<Skipped> {
+    kernels::check().map(|()| Vec::new())
 }
 
-/// Unit, property, golden, command line and documentation tests.
+/// Unit, property, golden and command line tests, of few cases.
 fn tests() -> Result<Skipped> {
-    run_tests(&mut cargo(&["test", "--workspace", "--", "--show-output"]))
+    let mut command = cargo(&["test", "--workspace", "--tests", "--", "--show-output"]);
+    run_tests(command.env_remove(THOROUGH))
+}
+
+/// The same of many cases, and the examples of the documentation.
+fn thorough() -> Result<Skipped> {
+    let mut command = cargo(&["test", "--workspace", "--", "--show-output"]);
+    run_tests(command.env(THOROUGH, "1"))
 }
 
 fn documentation() -> Result<Skipped> {
     let mut command = cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]);
     run_command(command.env("RUSTDOCFLAGS", "-D warnings"))?;
     Ok(Vec::new())
-}
-
-/// Documents whose commands are run.
-const COMMANDS: [&str; 3] = ["README.md", "docs/quick-start.md", "docs/guide/command-line.md"];
-
-/// The command line examples of the documents, each run as it stands there.
-fn readme_commands() -> Result<Skipped> {
-    // The command line tests need the program, so this builds it, or finds it built by them.
-    run_command(&mut cargo(&["test", "--workspace", "--tests", "--no-run", "--quiet"]))?;
-    let debug = std::path::absolute(target_folder().join("debug"))?;
-    let others = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(debug).chain(std::env::split_paths(&others));
-    let path = std::env::join_paths(folders)?;
-    let folder = target_folder().join("readme");
-    std::fs::remove_dir_all(&folder).or_else(ignore_absent)?;
-    std::fs::create_dir_all(&folder)?;
-    let mut commands = 0;
-    for document in COMMANDS {
-        let text = std::fs::read_to_string(document)?;
-        let lines = documents::blocks(&text, "sh").flat_map(|block| block.lines());
-        for line in lines.filter(|line| line.starts_with("farpoint ")) {
-            eprintln!("$ {line}");
-            // By a shell, since some write into a file.
-            let mut command = Command::new("sh");
-            run_command(command.args(["-c", line]).env("PATH", &path).current_dir(&folder))?;
-            commands += 1;
-        }
-    }
-    eprintln!("{commands} commands");
-    Ok(Vec::new())
-}
-
-fn ignore_absent(error: std::io::Error) -> std::io::Result<()> {
-    if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
 fn fuzz_readers() -> Result<Skipped> {
@@ -185,4 +224,33 @@ fn scripts() -> Result<Skipped> {
         run_command(Command::new("bash").args(["-n", ".ci/run"]))?;
     }
     Ok(Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, STEPS, chosen};
+
+    fn names(args: &[&str]) -> Vec<&'static str> {
+        let args: Vec<_> = args.iter().map(|arg| arg.to_string()).collect();
+        chosen(&args).unwrap().iter().map(|step| step.name).collect()
+    }
+
+    #[test]
+    fn all_begins_with_the_quick_steps() {
+        let (quick, all) = (names(&[]), names(&["--all"]));
+        let begins = quick.iter().map(|name| if *name == "tests" { "thorough" } else { *name });
+        assert!(begins.eq(all[..quick.len()].iter().copied()), "{quick:?} {all:?}");
+        assert_eq!(all.len() + 1, STEPS.len());
+        assert_eq!(names(&["miri", "format"]), ["format", "miri"]);
+        assert!(chosen(&["none".into()]).is_err());
+    }
+
+    #[test]
+    fn the_workflow_runs_every_step() {
+        let workflow = std::fs::read_to_string("../.github/workflows/test.yml").unwrap();
+        let words: Vec<_> = workflow.split_whitespace().collect();
+        for step in STEPS.iter().filter(|step| step.part != Part::Quick) {
+            assert!(words.contains(&step.name), "{}", step.name);
+        }
+    }
 }

@@ -13,16 +13,8 @@ const REQUIREMENTS: [&str; 2] =
 
 /// Rewrites the golden file from the generators and `reference`.
 pub(crate) fn write_golden() -> Result<()> {
-    run(golden().env("FARPOINT_GOLDEN", "write"))
-}
-
-/// Compares the golden file with the generators, `reference` and every algorithm.
-pub(crate) fn check_golden() -> Result<()> {
-    run(&mut golden())
-}
-
-fn golden() -> Command {
-    cargo(&["test", "--package", "farpoint", "--test", "golden", "--", "--nocapture"])
+    let mut command = cargo(&["test", "--package", "farpoint", "--test", "it", "golden"]);
+    run(command.args(["--", "--nocapture"]).env("FARPOINT_GOLDEN", "write"))
 }
 
 /// The laboratory in release mode.

@@ -1,9 +1,9 @@
 //! Checks with other toolchains and targets than the installed one: the oldest Rust that the crates
 //! declare, WebAssembly, and the public interface compared with the last release.
 
-use crate::process::{cargo, output, run, target_folder, works};
+use crate::process::{cargo, of_workspace, output, run, target_folder, works};
 use crate::publish::CRATES;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::process::Command;
 
 type Skipped = Vec<String>;
@@ -12,11 +12,7 @@ const WASM: &str = "wasm32-unknown-unknown";
 
 /// What is published, and the Python package, compile with the oldest Rust that they declare.
 pub(crate) fn oldest_rust() -> Result<Skipped> {
-    let manifest = std::fs::read_to_string("Cargo.toml")?;
-    let version = manifest
-        .split_once("\nrust-version = \"")
-        .and_then(|(_, rest)| rest.split('"').next())
-        .context("Cargo.toml has no rust-version")?;
+    let version = &of_workspace("rust-version")?;
     let there = || works(Command::new("rustup").args(["run", version, "cargo", "--version"]));
     if !there() {
         let mut install = Command::new("rustup");

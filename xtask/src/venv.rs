@@ -1,38 +1,45 @@
-//! Python tools in a virtual environment under `target`, installed from a file of pinned versions.
+//! Virtual environments of Python under `target`.
 
 use crate::process::{run, target_folder, works};
 use crate::tasks;
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A virtual environment with what a file of requirements names.
+/// A virtual environment.
 pub(crate) struct Venv {
     folder: PathBuf,
 }
 
 impl Venv {
-    /// The environment `target/NAME`, made or completed where needed; the reason if it can't be.
-    pub(crate) fn with(name: &str, requirements: &Path) -> Result<Self> {
-        let python = tasks::python().ok_or_else(|| anyhow!("python3 is not installed"))?;
+    /// The environment `target/NAME`, made if it is not there or does not work; the reason if it can't be.
+    pub(crate) fn open(name: &str) -> Result<Self> {
+        let python = tasks::python().context("python3 is not installed")?;
         let venv = Self { folder: target_folder().join(name) };
-        let installed = venv.folder.join("requirements.txt");
-        let wanted = fs::read(requirements)?;
-        let current = fs::read(&installed).is_ok_and(|there| there == wanted);
-        if current && works(venv.tool("python").arg("--version")) {
-            return Ok(venv);
+        if !works(venv.tool("python").args(["-m", "pip", "--version"])) {
+            run(Command::new(python).args(["-m", "venv", "--clear"]).arg(&venv.folder))?;
         }
-        run(Command::new(python).args(["-m", "venv", "--clear"]).arg(&venv.folder))?;
-        venv.install(&["-r".as_ref(), requirements.as_os_str()])?;
-        // Last, so that an installation that was interrupted starts again.
-        fs::write(installed, wanted)?;
         Ok(venv)
     }
 
-    pub(crate) fn install(&self, what: &[&std::ffi::OsStr]) -> Result<()> {
+    /// The same with what a file of requirements names.
+    pub(crate) fn with(name: &str, requirements: &Path) -> Result<Self> {
+        let venv = Self::open(name)?;
+        let installed = venv.folder.join("requirements.txt");
+        let wanted = fs::read(requirements)?;
+        if !fs::read(&installed).is_ok_and(|there| there == wanted) {
+            venv.install(&["-r".as_ref(), requirements.as_os_str()])?;
+            // Last, so that an installation that was interrupted starts again.
+            fs::write(installed, wanted)?;
+        }
+        Ok(venv)
+    }
+
+    pub(crate) fn install<S: AsRef<std::ffi::OsStr>>(&self, what: &[S]) -> Result<()> {
         let quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-        run(self.tool("python").args(quiet).args(what))
+        // NumPy without a wheel would be compiled for minutes.
+        run(self.tool("python").args(quiet).arg("--only-binary=numpy").args(what))
     }
 
     /// A program of the environment.

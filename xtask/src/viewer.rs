@@ -1,7 +1,7 @@
 //! `cargo xtask viewer`: the script of the page that `farpoint view` writes, made from `viewer` by tools
 //! out of npm of fixed versions, and the page tried in a browser. Cargo needs none of this.
 
-use crate::process::{cargo, run, target_folder, works};
+use crate::process::{copy, program, run, target_folder, works};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,12 +33,9 @@ pub(crate) fn check() -> Result<Vec<String>> {
     else {
         return Ok(vec!["the page was not tried in a browser: there is no chromium".into()]);
     };
-    run(&mut cargo(&["build", "--quiet", "--package", "farpoint-cli"]))?;
-    let debug = target_folder().join("debug");
-    let program = debug.join(format!("farpoint{}", std::env::consts::EXE_SUFFIX));
     let mut tests = Command::new("npm");
     tests.args(["run", "--silent", "test"]).current_dir(folder());
-    tests.env("FARPOINT", std::path::absolute(program)?).env("BROWSER_PROGRAM", browser);
+    tests.env("FARPOINT", std::path::absolute(program()?)?).env("BROWSER_PROGRAM", browser);
     run(&mut tests)?;
     Ok(Vec::new())
 }
@@ -62,19 +59,4 @@ fn bundle() -> Result<PathBuf> {
     npm(&["run", "--silent", "check"])?;
     npm(&["run", "--silent", "build", "--", "view.js"])?;
     Ok(folder.join("view.js"))
-}
-
-/// Copies the files of a folder and of those below it, except what npm installed.
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).with_context(|| format!("can't make {}", to.display()))?;
-    for entry in fs::read_dir(from).with_context(|| format!("can't read {}", from.display()))? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        match entry.file_type()?.is_dir() {
-            true if entry.file_name() == "node_modules" => {}
-            true => copy(&entry.path(), &target)?,
-            false => drop(fs::copy(entry.path(), target)?),
-        }
-    }
-    Ok(())
 }

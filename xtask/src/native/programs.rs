@@ -1,23 +1,18 @@
 //! The test programs in C: plain, with sanitizers, under valgrind, by every compiler that is there.
 
 use super::{CRATE, compiler, include};
-use crate::process::{run, show, works};
-use anyhow::{Context, Result, bail};
-use std::fs;
+use crate::process::{files, run, show, works};
+use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 /// Warnings that stop a build.
 const WARNINGS: [&str; 6] =
     ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 
-/// A program that takes longer waits for something that does not come.
-const LIMIT: Duration = Duration::from_secs(300);
-
 /// Compiles and runs all programs.
 pub(super) fn check(folder: &Path, skipped: &mut Vec<String>) -> Result<()> {
-    let programs = programs()?;
+    let programs = files(&Path::new(CRATE).join("tests/c"), |name| name.ends_with(".c"))?;
     let mut compilers = vec![compiler()];
     compilers.retain(|compiler| works(Command::new(compiler).arg("--version")));
     if compilers.is_empty() {
@@ -57,19 +52,6 @@ pub(super) fn check(folder: &Path, skipped: &mut Vec<String>) -> Result<()> {
     })
 }
 
-/// The sources of the programs.
-fn programs() -> Result<Vec<PathBuf>> {
-    let mut sources = Vec::new();
-    for entry in fs::read_dir(Path::new(CRATE).join("tests/c"))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "c") {
-            sources.push(path);
-        }
-    }
-    sources.sort();
-    Ok(sources)
-}
-
 fn build(
     compiler: &str,
     flags: &[&str],
@@ -100,25 +82,10 @@ fn run_all(programs: &[PathBuf], command: impl Fn(&Path) -> Command) -> Result<(
                 command.spawn().with_context(|| format!("can't start: {}", show(&command)))?;
             running.push((show(&command), child));
         }
-        let begin = Instant::now();
         for (what, child) in &mut running {
-            finish(what, child, begin)?;
+            let status = child.wait()?;
+            ensure!(status.success(), "{what} ({status})");
         }
     }
     Ok(())
-}
-
-fn finish(what: &str, child: &mut Child, begin: Instant) -> Result<()> {
-    loop {
-        match child.try_wait()? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => bail!("{what} ({status})"),
-            None if begin.elapsed() > LIMIT => {
-                child.kill()?;
-                child.wait()?;
-                bail!("{what} did not end within {} s", LIMIT.as_secs());
-            }
-            None => std::thread::sleep(Duration::from_millis(20)),
-        }
-    }
 }
