@@ -3,8 +3,8 @@
 
 use crate::TextStyle;
 use crate::column::Scalar;
+use crate::pcd::DataKind;
 use npyz::DType;
-use pcd_rs::DataKind;
 use ply_rs_bw::ply::Encoding as PlyEncoding;
 
 /// What a format keeps besides the rows: its header.

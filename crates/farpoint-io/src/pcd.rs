@@ -1,16 +1,17 @@
 //! PCD: ascii, binary and binary_compressed, organized or not.
 //!
-//! The header is read by pcd-rs. The rows are cut out of the file here as they are: the crate reads
-//! each value into a vector of its own and, for binary data, allocates what the header promises.
+//! The rows are cut out of the file as they are.
 
+mod header;
 mod layout;
 mod write;
 
+pub(crate) use header::DataKind;
 pub(crate) use layout::{layout, lines};
 pub(crate) use write::{kept_header, write};
 
 use crate::cloud::Cloud;
-use crate::column::{Column, Scalar};
+use crate::column::Column;
 use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::format::Format;
@@ -20,14 +21,14 @@ use crate::memory;
 use crate::part::Part;
 use crate::pieces::{filled_lines, line_number};
 use crate::table::{Slot, Split, Store, Table, Tokens};
-use pcd_rs::{DataKind, PcdMeta, ValueKind};
+use header::Meta;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Reads all points.
 pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
     let (lines, meta, start) = parsed(&bytes)?;
-    let count = usize::try_from(meta.num_points).map_err(|_| too_many(&meta, 0))?;
+    let count = usize::try_from(meta.points).map_err(|_| too_many(&meta, 0))?;
     let ascii = meta.data == DataKind::Ascii;
     let (slots, stride) = slots(&meta, ascii)?;
     let xyz = axes(&slots)?;
@@ -44,21 +45,20 @@ pub(crate) fn read(bytes: Cow<'_, [u8]>) -> Result<Cloud, Fault> {
 }
 
 /// The lines of the header, what they say, and where the data starts.
-fn parsed(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, PcdMeta, usize), Fault> {
+fn parsed(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, Meta, usize), Fault> {
     let (lines, start) = header_lines(bytes)?;
     let lines: Vec<Vec<u8>> = lines.into_iter().map(<[u8]>::to_vec).collect();
-    let text: Vec<String> = lines.iter().map(|l| String::from_utf8_lossy(l).into_owned()).collect();
-    let meta = PcdMeta::from_reader((text.join("\n") + "\n").as_bytes()).map_err(header_fault)?;
+    let meta = Meta::parse(&lines)?;
     Ok((lines, meta, start))
 }
 
 /// A cloud of rows, with all that the header says.
-fn cloud(lines: Vec<Vec<u8>>, meta: &PcdMeta, coordinates: Coordinates, table: Table) -> Cloud {
+fn cloud(lines: Vec<Vec<u8>>, meta: &Meta, coordinates: Coordinates, table: Table) -> Cloud {
     let mut warnings = Vec::new();
-    if meta.width.checked_mul(meta.height) != Some(meta.num_points) {
+    if meta.width.checked_mul(meta.height) != Some(meta.points) {
         warnings.push(format!(
             "WIDTH {} times HEIGHT {} is not POINTS {}, which is believed",
-            meta.width, meta.height, meta.num_points
+            meta.width, meta.height, meta.points
         ));
     }
     let mut description = format!("PCD {}", data_name(meta.data));
@@ -100,35 +100,12 @@ fn header_lines(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Fault> {
     }
 }
 
-fn header_fault(error: pcd_rs::Error) -> Fault {
-    match error {
-        // The crate knows the last line only, which would mislead.
-        pcd_rs::Error::ParseError { desc, .. } => Fault::new(format!("header: {desc}")),
-        error => Fault::new(format!("header: {error}")),
-    }
-}
-
-fn kind(kind: ValueKind) -> Scalar {
-    match kind {
-        ValueKind::U8 => Scalar::U8,
-        ValueKind::U16 => Scalar::U16,
-        ValueKind::U32 => Scalar::U32,
-        ValueKind::U64 => Scalar::U64,
-        ValueKind::I8 => Scalar::I8,
-        ValueKind::I16 => Scalar::I16,
-        ValueKind::I32 => Scalar::I32,
-        ValueKind::I64 => Scalar::I64,
-        ValueKind::F32 => Scalar::F32,
-        ValueKind::F64 => Scalar::F64,
-    }
-}
-
 /// The fields, and the size of a row in bytes or values.
-fn slots(meta: &PcdMeta, ascii: bool) -> Result<(Vec<Slot>, usize), Fault> {
+fn slots(meta: &Meta, ascii: bool) -> Result<(Vec<Slot>, usize), Fault> {
     let mut slots = Vec::new();
     let mut at = 0usize;
-    for field in meta.field_defs.iter() {
-        let kind = kind(field.kind);
+    for field in &meta.fields {
+        let kind = field.kind;
         let count = usize::try_from(field.count).ok();
         let size = count.and_then(|n| n.checked_mul(if ascii { 1 } else { kind.size() }));
         let end = size.and_then(|n| n.checked_add(at)).filter(|&n| n < 1 << 32);
@@ -153,15 +130,15 @@ fn axes(slots: &[Slot]) -> Result<[usize; 3], Fault> {
     }
 }
 
-fn too_many(meta: &PcdMeta, found: usize) -> Fault {
-    let what = format!("the header promises {} points, the file has {found}", meta.num_points);
+fn too_many(meta: &Meta, found: usize) -> Fault {
+    let what = format!("the header promises {} points, the file has {found}", meta.points);
     Fault::truncated(what)
 }
 
 fn ascii_rows(
     bytes: Cow<'_, [u8]>,
     start: usize,
-    meta: &PcdMeta,
+    meta: &Meta,
     count: usize,
     values: usize,
 ) -> Result<Store, Fault> {
@@ -186,7 +163,7 @@ fn ascii_rows(
 fn binary_rows(
     bytes: Cow<'_, [u8]>,
     start: usize,
-    meta: &PcdMeta,
+    meta: &Meta,
     count: usize,
     stride: usize,
 ) -> Result<Store, Fault> {
@@ -205,7 +182,7 @@ fn binary_rows(
 fn compressed_rows(
     data: &[u8],
     slots: &[Slot],
-    meta: &PcdMeta,
+    meta: &Meta,
     count: usize,
     stride: usize,
 ) -> Result<Store, Fault> {
@@ -219,7 +196,7 @@ fn compressed_rows(
     if count.checked_mul(stride) != Some(length) {
         let what = format!(
             "the data holds {length} bytes, {} points of {stride} are promised",
-            meta.num_points
+            meta.points
         );
         return Err(Fault::new(what));
     }

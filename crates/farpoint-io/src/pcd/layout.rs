@@ -1,11 +1,11 @@
 //! Where the rows of a PCD file are, without reading them.
 
+use super::DataKind;
 use super::{axes, cloud, coordinates, parsed, slots, too_many};
 use crate::error::Fault;
 use crate::layout::{Layout, Rows};
 use crate::lines::{Lines, Wanted, filled, pieces};
 use crate::table::{Split, Store, Table};
-use pcd_rs::DataKind;
 use std::fs::File;
 
 /// Of a file of `length` bytes that starts so; `None` for text and for data compressed as a whole.
@@ -16,7 +16,7 @@ pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault>
     }
     let (slots, stride) = slots(&meta, false)?;
     let xyz = axes(&slots)?;
-    let (count, at) = (meta.num_points, at as u64);
+    let (count, at) = (meta.points, at as u64);
     let there = length.saturating_sub(at) / stride.max(1) as u64;
     if there < count {
         return Err(too_many(&meta, there as usize));
@@ -36,10 +36,10 @@ pub(crate) fn lines(file: &mut File, start: &[u8]) -> Result<Option<Layout>, Fau
     }
     let (slots, values) = slots(&meta, true)?;
     let xyz = axes(&slots)?;
-    let wanted = Wanted { from: at as u64, spans: filled, skip: 0, most: meta.num_points };
+    let wanted = Wanted { from: at as u64, spans: filled, skip: 0, most: meta.points };
     let found = pieces(file, &wanted, |_| {})?;
     let count: u64 = found.iter().map(|piece| piece.rows as u64).sum();
-    if count < meta.num_points {
+    if count < meta.points {
         return Err(too_many(&meta, count as usize));
     }
     let split = Split::Space;

@@ -2,6 +2,7 @@
 //!
 //! The output is never organized: a sample of a grid is no grid, so HEIGHT becomes 1.
 
+use super::DataKind;
 use crate::cloud::{Cloud, distinct};
 use crate::column::{Attribute, Column, Scalar, named_axes};
 use crate::conversion::{self, Target};
@@ -12,7 +13,6 @@ use crate::precision::placed;
 use crate::records;
 use crate::table::{Slot, Store, Table};
 use crate::{Encoding, Precision, WriteOptions, lzf};
-use pcd_rs::DataKind;
 
 /// Writes the rows, in the input's encoding if that was PCD and no other is set.
 pub(crate) fn write(
