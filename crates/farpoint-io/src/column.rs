@@ -2,11 +2,11 @@
 //!
 //! All formats use numbers of these ten types only. Nothing here depends on a format.
 
-use rayon::prelude::*;
+use crate::parallel;
 use std::fmt;
 
-/// Rows that a thread takes at a time.
-pub(crate) const ROWS_A_JOB: usize = 1 << 14;
+/// Values that are made doubles at a time.
+const DOUBLES: usize = 256;
 
 /// The type of a number in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,20 +91,20 @@ pub enum Column {
     F64(Vec<f64>),
 }
 
-/// Runs the same expression on whichever vector a column holds.
+/// Runs the same expression on whichever vector a column holds; `make` makes a column of that type.
 macro_rules! each {
     ($column:expr, $values:ident => $body:expr) => {
+        each!($column, _make($values) => $body)
+    };
+    ($column:expr, $make:ident($values:ident) => $body:expr) => {
+        each!(@ $column, $make, $values, $body, I8 U8 I16 U16 I32 U32 I64 U64 F32 F64)
+    };
+    (@ $column:expr, $make:ident, $values:ident, $body:expr, $($variant:ident)*) => {
         match $column {
-            Column::I8($values) => $body,
-            Column::U8($values) => $body,
-            Column::I16($values) => $body,
-            Column::U16($values) => $body,
-            Column::I32($values) => $body,
-            Column::U32($values) => $body,
-            Column::I64($values) => $body,
-            Column::U64($values) => $body,
-            Column::F32($values) => $body,
-            Column::F64($values) => $body,
+            $(Column::$variant($values) => {
+                let $make = Column::$variant;
+                $body
+            })*
         }
     };
 }
@@ -115,43 +115,43 @@ macro_rules! collect_as {
         match $kind {
             Scalar::I8 => {
                 type $ty = i8;
-                Some(Column::I8($iter))
+                Column::I8($iter)
             }
             Scalar::U8 => {
                 type $ty = u8;
-                Some(Column::U8($iter))
+                Column::U8($iter)
             }
             Scalar::I16 => {
                 type $ty = i16;
-                Some(Column::I16($iter))
+                Column::I16($iter)
             }
             Scalar::U16 => {
                 type $ty = u16;
-                Some(Column::U16($iter))
+                Column::U16($iter)
             }
             Scalar::I32 => {
                 type $ty = i32;
-                Some(Column::I32($iter))
+                Column::I32($iter)
             }
             Scalar::U32 => {
                 type $ty = u32;
-                Some(Column::U32($iter))
+                Column::U32($iter)
             }
             Scalar::I64 => {
                 type $ty = i64;
-                Some(Column::I64($iter))
+                Column::I64($iter)
             }
             Scalar::U64 => {
                 type $ty = u64;
-                Some(Column::U64($iter))
+                Column::U64($iter)
             }
             Scalar::F32 => {
                 type $ty = f32;
-                Some(Column::F32($iter))
+                Column::F32($iter)
             }
             Scalar::F64 => {
                 type $ty = f64;
-                Some(Column::F64($iter))
+                Column::F64($iter)
             }
         }
     };
@@ -200,51 +200,47 @@ impl Column {
     /// # Panics
     /// If one of the rows does not exist.
     pub fn gather(&self, rows: &[usize]) -> Column {
-        let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
-        match self {
-            Column::I8(v) => Column::I8(rows.map(|&r| v[r]).collect()),
-            Column::U8(v) => Column::U8(rows.map(|&r| v[r]).collect()),
-            Column::I16(v) => Column::I16(rows.map(|&r| v[r]).collect()),
-            Column::U16(v) => Column::U16(rows.map(|&r| v[r]).collect()),
-            Column::I32(v) => Column::I32(rows.map(|&r| v[r]).collect()),
-            Column::U32(v) => Column::U32(rows.map(|&r| v[r]).collect()),
-            Column::I64(v) => Column::I64(rows.map(|&r| v[r]).collect()),
-            Column::U64(v) => Column::U64(rows.map(|&r| v[r]).collect()),
-            Column::F32(v) => Column::F32(rows.map(|&r| v[r]).collect()),
-            Column::F64(v) => Column::F64(rows.map(|&r| v[r]).collect()),
-        }
+        each!(self, make(v) => make(parallel::values(rows.len(), |i| v[rows[i]])))
+    }
+
+    /// Values as f64, from row `first` on.
+    #[allow(clippy::unnecessary_cast)]
+    fn doubles(&self, first: usize, out: &mut [f64]) {
+        each!(self, v => out.iter_mut().zip(&v[first..]).for_each(|(to, &x)| *to = x as f64));
     }
 
     /// The same values in another type; the caller has seen that they fit.
     pub(crate) fn cast(&self, kind: Scalar) -> Column {
-        macro_rules! convert {
-            ($variant:ident, $ty:ty) => {
-                Column::$variant(each!(self, v => {
-                    v.par_iter().with_min_len(ROWS_A_JOB).map(|&x| x as $ty).collect()
-                }))
-            };
-        }
-        match kind {
-            Scalar::I8 => convert!(I8, i8),
-            Scalar::U8 => convert!(U8, u8),
-            Scalar::I16 => convert!(I16, i16),
-            Scalar::U16 => convert!(U16, u16),
-            Scalar::I32 => convert!(I32, i32),
-            Scalar::U32 => convert!(U32, u32),
-            Scalar::I64 => convert!(I64, i64),
-            Scalar::U64 => convert!(U64, u64),
-            Scalar::F32 => convert!(F32, f32),
-            Scalar::F64 => convert!(F64, f64),
+        match (self, kind) {
+            _ if self.kind() == kind => self.clone(),
+            // As doubles they would be rounded twice.
+            (Column::I64(v), Scalar::F32) => {
+                Column::F32(parallel::values(v.len(), |i| v[i] as f32))
+            }
+            (Column::U64(v), Scalar::F32) => {
+                Column::F32(parallel::values(v.len(), |i| v[i] as f32))
+            }
+            _ => collect_as!(kind, T => parallel::filled(self.len(), |first, out| {
+                let mut doubles = [0.0; DOUBLES];
+                for (k, out) in out.chunks_mut(DOUBLES).enumerate() {
+                    let doubles = &mut doubles[..out.len()];
+                    self.doubles(first + k * DOUBLES, doubles);
+                    out.iter_mut().zip(doubles).for_each(|(to, x)| *to = *x as T);
+                }
+            })),
         }
     }
 
     /// Whether every value is a whole number within the range.
-    #[allow(clippy::unnecessary_cast)]
     pub(crate) fn whole_within(&self, low: f64, high: f64) -> bool {
-        each!(self, v => v.par_iter().with_min_len(ROWS_A_JOB).all(|&x| {
-            let x = x as f64;
-            x >= low && x <= high && x.fract() == 0.0
-        }))
+        parallel::all(parallel::blocks(self.len()), |rows| {
+            let mut doubles = [0.0; DOUBLES];
+            rows.clone().step_by(DOUBLES).all(|first| {
+                let doubles = &mut doubles[..DOUBLES.min(rows.end - first)];
+                self.doubles(first, doubles);
+                doubles.iter().all(|x| *x >= low && *x <= high && x.fract() == 0.0)
+            })
+        })
     }
 
     /// Appends value `row` as bytes.

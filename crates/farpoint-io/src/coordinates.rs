@@ -1,7 +1,8 @@
 //! The places of the points.
 
-use crate::column::{Column, ROWS_A_JOB, Scalar};
-use rayon::prelude::*;
+use crate::column::{Column, Scalar};
+use crate::parallel;
+use std::ops::Range;
 
 /// The x, y and z of every point, in the precision of the file: f32 stays f32; doubles, scaled
 /// integers and text are f64.
@@ -39,10 +40,10 @@ impl Coordinates {
 
     /// One axis of the given rows as a column.
     pub(crate) fn axis(&self, axis: usize, rows: &[usize]) -> Column {
-        let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
+        let count = rows.len();
         match self {
-            Coordinates::F32(v) => Column::F32(rows.map(|&r| v[r][axis]).collect()),
-            Coordinates::F64(v) => Column::F64(rows.map(|&r| v[r][axis]).collect()),
+            Coordinates::F32(v) => Column::F32(parallel::values(count, |i| v[rows[i]][axis])),
+            Coordinates::F64(v) => Column::F64(parallel::values(count, |i| v[rows[i]][axis])),
         }
     }
 
@@ -56,11 +57,9 @@ impl Coordinates {
     /// Puts three columns together. Only three f32 columns make f32 points.
     pub(crate) fn from_columns(x: &Column, y: &Column, z: &Column) -> Coordinates {
         if let (Column::F32(x), Column::F32(y), Column::F32(z)) = (x, y, z) {
-            let points = (x, y, z).into_par_iter().with_min_len(ROWS_A_JOB);
-            return Coordinates::F32(points.map(|(&x, &y, &z)| [x, y, z]).collect());
+            return Coordinates::F32(parallel::values(x.len(), |i| [x[i], y[i], z[i]]));
         }
-        let rows = (0..x.len()).into_par_iter().with_min_len(ROWS_A_JOB);
-        Coordinates::F64(rows.map(|i| [x.get(i), y.get(i), z.get(i)]).collect())
+        Coordinates::F64(parallel::values(x.len(), |i| [x.get(i), y.get(i), z.get(i)]))
     }
 }
 
@@ -80,7 +79,9 @@ pub(crate) fn bounds(coordinates: &Coordinates) -> Option<[[f64; 3]; 2]> {
             std::array::from_fn(|axis| a[1][axis].max(b[1][axis])),
         ]
     };
-    let found = (0..coordinates.len()).into_par_iter().map(one).reduce(|| none, join);
+    let of_block = |rows: Range<usize>| rows.map(one).fold(none, join);
+    let blocks = parallel::map(parallel::blocks(coordinates.len()), of_block);
+    let found = blocks.into_iter().fold(none, join);
     (found[0][0] <= found[1][0]).then_some(found)
 }
 
@@ -89,6 +90,8 @@ pub(crate) fn is_single(coordinates: &Coordinates) -> bool {
     let holds = |value: &f64| f64::from(*value as f32) == *value || value.is_nan();
     match coordinates {
         Coordinates::F32(_) => true,
-        Coordinates::F64(points) => points.par_iter().all(|point| point.iter().all(holds)),
+        Coordinates::F64(points) => parallel::all(parallel::blocks(points.len()), |rows| {
+            points[rows].as_flattened().iter().all(holds)
+        }),
     }
 }

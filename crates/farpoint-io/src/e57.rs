@@ -12,6 +12,7 @@ use crate::coordinates::Coordinates;
 use crate::crs::Crs;
 use crate::error::{Fault, Place};
 use crate::format::Format;
+use crate::load::Readable;
 use crate::memory;
 use crate::quiet::guarded;
 use ::e57::{
@@ -26,7 +27,7 @@ const STATE: &str = "invalid_state";
 /// Scans whose names a warning gives.
 const NAMED: usize = 5;
 
-type Reader<'a> = E57Reader<Cursor<&'a [u8]>>;
+type Reader<'a> = E57Reader<&'a mut dyn Readable>;
 
 /// Reads all scans of a file.
 pub(crate) fn read(bytes: &[u8]) -> Result<Cloud, Fault> {
@@ -41,7 +42,8 @@ fn fault(error: ::e57::Error) -> Fault {
 }
 
 fn read_scans(bytes: &[u8]) -> Result<Cloud, Fault> {
-    let mut reader = E57Reader::new(Cursor::new(bytes)).map_err(fault)?;
+    let mut source = Cursor::new(bytes);
+    let mut reader = Reader::new(&mut source).map_err(fault)?;
     let scans = reader.pointclouds();
     let mut points = Vec::new();
     let mut columns = Columns::default();

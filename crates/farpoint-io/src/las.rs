@@ -33,10 +33,10 @@ use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::{Header, LasHeader, Record};
 use crate::memory;
+use crate::parallel;
 use crate::part::Part;
 use crate::table::{Store, Table};
 use laz::LazVlr;
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Reads all points.
@@ -218,9 +218,8 @@ pub(crate) fn integers(record: &[u8]) -> [i32; 3] {
 pub(crate) fn coordinates(raw: &las::raw::Header, records: &[u8], stride: usize) -> Coordinates {
     let [x, y, z] = transforms(raw);
     let value = |n: i32, (scale, offset): (f64, f64)| f64::from(n) * scale + offset;
-    let points = records.par_chunks_exact(stride).with_min_len(1 << 14).map(|record| {
-        let [i, j, k] = integers(record);
+    Coordinates::F64(parallel::values(records.len() / stride, |row| {
+        let [i, j, k] = integers(&records[row * stride..][..12]);
         [value(i, x), value(j, y), value(k, z)]
-    });
-    Coordinates::F64(points.collect())
+    }))
 }

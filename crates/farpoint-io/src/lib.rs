@@ -42,6 +42,7 @@ mod mesh;
 mod npy;
 mod numbers;
 mod output;
+mod parallel;
 mod part;
 mod pcd;
 mod pieces;
@@ -295,7 +296,7 @@ pub fn summary(path: &Path, options: &ReadOptions) -> Result<Option<Summary>, Er
     let Some(format) = detect::with_header(&start, options) else { return Ok(None) };
     file.rewind().map_err(fail)?;
     let summary = match format {
-        Format::E57 => e57::summary(file),
+        Format::E57 => e57::summary(&mut file),
         _ => las::summary(&mut file, length.len()),
     };
     summary.map(Some).map_err(|fault| fault.named(&name, format))

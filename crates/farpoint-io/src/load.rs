@@ -4,9 +4,13 @@
 //! memory, and one that is cut short meanwhile ends this process. Each thread copies its parts into
 //! memory that it is the first to touch, which takes as long as mapped pages do.
 
-use rayon::prelude::*;
+use crate::parallel;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
+
+/// What can be read from any place: what dependencies read from, so that their code is there for one type.
+pub(crate) trait Readable: Read + Seek + Send {}
+impl<T: Read + Seek + Send> Readable for T {}
 
 /// Bytes that a thread reads at a time.
 const PART: usize = 2 << 20;
@@ -29,8 +33,8 @@ fn parts(file: &File, length: usize) -> io::Result<Vec<u8>> {
     use std::os::unix::fs::FileExt;
     // Zeros that the system gives when they are touched, which a part's thread is first to do.
     let mut bytes = vec![0; length];
-    let parts = bytes.par_chunks_mut(PART).enumerate();
-    parts.try_for_each(|(k, part)| file.read_exact_at(part, (k * PART) as u64))?;
+    let parts = bytes.chunks_mut(PART).enumerate();
+    parallel::try_map(parts, |(k, part)| file.read_exact_at(part, (k * PART) as u64))?;
     Ok(bytes)
 }
 
@@ -44,7 +48,7 @@ fn parts(mut file: &File, length: usize) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Seek, Write};
+    use std::io::Write;
 
     #[test]
     fn files_of_any_length() {

@@ -19,10 +19,9 @@ use crate::header::{Header, PcdHeader};
 use crate::lzf;
 use crate::memory;
 use crate::part::Part;
-use crate::pieces::{filled_lines, line_number};
+use crate::pieces::{change_lines, filled_lines, find_line, line_number};
 use crate::table::{Slot, Split, Store, Table, Tokens};
 use header::Meta;
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Reads all points.
@@ -145,14 +144,14 @@ fn ascii_rows(
     let mut spans = filled_lines(&bytes, start..bytes.len(), |b| b == b'\n');
     spans.truncate(count);
     let found = |span: &(usize, usize)| Tokens::new(&bytes[span.0..span.1], Split::Space).count();
-    if let Some(span) = spans.par_iter().find_first(|span| found(span) != values) {
-        let what = format!("{} values instead of {values}", found(span));
+    if let Some(span) = find_line(&spans, |span| found(span) != values) {
+        let what = format!("{} values instead of {values}", found(&span));
         return Err(Fault::new(what).at(Place::Line(line_number(&bytes, span.0))));
     }
     if spans.len() < count {
         return Err(too_many(meta, spans.len()));
     }
-    spans.par_iter_mut().for_each(|(first, end)| {
+    change_lines(&mut spans, |(first, end)| {
         *end = *first + bytes[*first..*end].trim_ascii_end().len() - start;
         *first -= start;
     });

@@ -1,6 +1,6 @@
 //! Text in pieces of whole lines, one thread a piece.
 
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Bytes of a piece.
@@ -42,17 +42,34 @@ pub(crate) fn filled_lines(
         });
         lines.collect()
     };
-    let found: Vec<_> = pieces(bytes, range).into_par_iter().map(filled).collect();
+    let found = parallel::map(pieces(bytes, range).into_iter(), filled);
     joined(&found.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
 /// The number of the line that starts at `at`, from 1.
 pub(crate) fn line_number(bytes: &[u8], at: usize) -> usize {
-    bytes[..at]
-        .par_chunks(PIECE)
-        .map(|part| part.iter().filter(|&&b| b == b'\n').count())
-        .sum::<usize>()
-        + 1
+    let ends = |part: &[u8]| part.iter().filter(|&&b| b == b'\n').count();
+    1 + parallel::map(bytes[..at].chunks(PIECE), ends).iter().sum::<usize>()
+}
+
+/// The first line that passes the test.
+pub(crate) fn find_line(
+    lines: &[(usize, usize)],
+    test: impl Fn(&(usize, usize)) -> bool + Sync,
+) -> Option<(usize, usize)> {
+    let of_block = |block: &[(usize, usize)]| match block.iter().find(|line| test(line)) {
+        Some(line) => Err(*line),
+        None => Ok(()),
+    };
+    parallel::try_map(lines.chunks(LINES), of_block).err()
+}
+
+/// Changes the places of lines.
+pub(crate) fn change_lines(
+    lines: &mut [(usize, usize)],
+    change: impl Fn(&mut (usize, usize)) + Sync,
+) {
+    parallel::each(lines.chunks_mut(LINES), |block| block.iter_mut().for_each(&change));
 }
 
 /// Appends `count` lines, each of which `line` appends to what it is given.
@@ -61,13 +78,12 @@ pub(crate) fn append_lines(
     count: usize,
     line: impl Fn(usize, &mut Vec<u8>) + Sync,
 ) {
-    let blocks = (0..count.div_ceil(LINES)).into_par_iter().map(|block| {
+    let blocks = parallel::map(0..count.div_ceil(LINES), |block| {
         let mut text = Vec::new();
         let first = block * LINES;
         (first..count.min(first + LINES)).for_each(|row| line(row, &mut text));
         text
     });
-    let blocks: Vec<Vec<u8>> = blocks.collect();
     let parts: Vec<&[u8]> =
         [&out[..]].into_iter().chain(blocks.iter().map(Vec::as_slice)).collect();
     *out = joined(&parts);
@@ -77,13 +93,8 @@ pub(crate) fn append_lines(
 pub(crate) fn joined<T: Copy + Default + Send + Sync>(parts: &[&[T]]) -> Vec<T> {
     let mut all = vec![T::default(); parts.iter().map(|part| part.len()).sum()];
     let mut free = &mut all[..];
-    let mut places = Vec::new();
-    for part in parts {
-        let (place, rest) = free.split_at_mut(part.len());
-        places.push((place, part));
-        free = rest;
-    }
-    places.into_par_iter().for_each(|(place, part)| place.copy_from_slice(part));
+    let parts = parts.iter().map(|part| (free.split_off_mut(..part.len()), part));
+    parallel::each(parts, |(place, part)| place.into_iter().for_each(|p| p.copy_from_slice(part)));
     all
 }
 

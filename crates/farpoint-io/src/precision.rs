@@ -5,10 +5,10 @@
 
 use crate::Precision;
 use crate::cloud::Cloud;
-use crate::column::{Column, ROWS_A_JOB, Scalar};
+use crate::column::{Column, Scalar};
 use crate::coordinates::Coordinates;
+use crate::parallel;
 use crate::resolution::{float_spacing, meaningful_step};
-use rayon::prelude::*;
 
 impl Precision {
     /// The type of the numbers.
@@ -79,8 +79,8 @@ fn narrowed(
     let keep = "double precision (--precision double) keeps them as they are";
     let placed = Placed {
         axes: std::array::from_fn(|axis| {
-            let value = |&row: &usize| (points[row][axis] - offset[axis]) as f32;
-            Column::F32(rows.par_iter().with_min_len(ROWS_A_JOB).map(value).collect())
+            let value = |i: usize| (points[rows[i]][axis] - offset[axis]) as f32;
+            Column::F32(parallel::values(rows.len(), value))
         }),
         offset: shift.then_some(offset),
     };

@@ -6,8 +6,8 @@ use crate::column::Column;
 use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::format::Format;
+use crate::parallel;
 use crate::pieces::{filled_lines, line_number};
-use rayon::prelude::*;
 
 /// Lines that a thread reads at a time.
 const BLOCK: usize = 1 << 13;
@@ -112,14 +112,11 @@ impl Points {
             }
             Ok(points)
         };
-        let blocks: Vec<Result<Points, usize>> = lines.par_chunks(BLOCK).map(of_block).collect();
-        for block in blocks {
-            // Of several faults the first in the file is told.
-            self.append(block.map_err(|start| {
-                let what = "a point of PTX is x, y, z, intensity, and a color or none";
-                Fault::new(what).at(Place::Line(line_number(bytes, start)))
-            })?);
-        }
+        let blocks = parallel::try_map(lines.chunks(BLOCK), of_block).map_err(|start| {
+            let what = "a point of PTX is x, y, z, intensity, and a color or none";
+            Fault::new(what).at(Place::Line(line_number(bytes, start)))
+        })?;
+        blocks.into_iter().for_each(|block| self.append(block));
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! Records of one length, put together from stored rows and columns by all threads.
 
 use crate::column::Attribute;
+use crate::parallel;
 use crate::table::{Store, Table};
-use rayon::prelude::*;
 
 /// Records that a thread takes at a time.
 const BLOCK: usize = 1 << 13;
@@ -29,8 +29,8 @@ pub(crate) fn append(
     let mut all = vec![0; start + count * stride];
     all[..start].copy_from_slice(out);
     *out = all;
-    let blocks = out[start..].par_chunks_mut(BLOCK * stride).enumerate();
-    blocks.for_each(|(block, records)| {
+    let blocks = out[start..].chunks_mut(BLOCK * stride).enumerate();
+    parallel::each(blocks, |(block, records)| {
         let first = block * BLOCK;
         if let Some((table, rows)) = stored {
             for (record, &row) in records.chunks_exact_mut(stride).zip(&rows[first..]) {

@@ -5,7 +5,7 @@ use crate::cloud::Cloud;
 use crate::column::Column;
 use crate::coordinates::Coordinates;
 use crate::header::Header;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Digits after the decimal point that are looked for.
 const MOST_DECIMALS: u32 = 9;
@@ -58,7 +58,7 @@ pub(crate) fn decimals(coordinates: &Coordinates, axis: usize, rows: &[usize]) -
         }
         digits
     };
-    let most = rows.par_chunks(1 << 16).map(of_rows).max().unwrap_or(0);
+    let most = parallel::map(rows.chunks(1 << 16), of_rows).into_iter().max().unwrap_or(0);
     (most <= MOST_DECIMALS).then_some(most)
 }
 
@@ -78,12 +78,13 @@ pub(crate) fn shown_axis(cloud: &Cloud, axis: usize, rows: &[usize]) -> Column {
     };
     let Some(digits) = (0..=MOST_DECIMALS).find(has) else { return column };
     let power = 10f64.powi(digits as i32);
-    let shown = |value: &f64| {
+    let shown = |i: usize| {
+        let value = values[i];
         let decimal = (value * power).round() / power;
         // Too large for so many digits, or not of this file.
-        if (decimal - value).abs() <= scale.abs() * 1e-3 { decimal } else { *value }
+        if (decimal - value).abs() <= scale.abs() * 1e-3 { decimal } else { value }
     };
-    Column::F64(values.par_iter().map(shown).collect())
+    Column::F64(parallel::values(values.len(), shown))
 }
 
 /// The step below which differences of the coordinates mean nothing, for each axis.

@@ -3,8 +3,12 @@
 
 use crate::Error;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
+
+/// What can be written at any place: what dependencies write to, so that their code is there for one type.
+pub(crate) trait Target: Write + Seek {}
+impl<T: Write + Seek> Target for T {}
 
 /// Where an output goes.
 pub(crate) enum Sink<'a> {

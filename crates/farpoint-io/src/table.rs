@@ -3,10 +3,10 @@
 //! Keeping the stored bytes is what makes writing back exact: a kept point is a copied record (or
 //! line), never a number read and written again. Typed columns are taken out only to change format.
 
-use crate::column::{Column, ROWS_A_JOB, Scalar, collect_as};
+use crate::column::{Column, Scalar, collect_as};
 use crate::coordinates::Coordinates;
+use crate::parallel;
 use crate::part::Part;
-use rayon::prelude::*;
 
 /// One attribute inside a record or line.
 #[derive(Clone, Debug)]
@@ -136,15 +136,14 @@ impl Table {
         }
         if let Some((first, number)) = s.bits {
             let mask = ((1u16 << number) - 1) as u8;
-            let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
-            let values = rows.map(|&r| (self.row(r)[s.offset] >> first) & mask);
-            return Some(Column::U8(values.collect()));
+            let value = |i: usize| (self.row(rows[i])[s.offset] >> first) & mask;
+            return Some(Column::U8(parallel::values(rows.len(), value)));
         }
         let raw = self.binary_column(slot, k, rows)?;
         Some(match s.scale {
-            Some((scale, offset)) => Column::F64(
-                (0..raw.len()).into_par_iter().map(|i| raw.get(i) * scale + offset).collect(),
-            ),
+            Some((scale, offset)) => {
+                Column::F64(parallel::values(raw.len(), |i| raw.get(i) * scale + offset))
+            }
             None => raw,
         })
     }
@@ -158,45 +157,35 @@ impl Table {
             if at + kind.size() > *stride {
                 return None;
             }
-            let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
-            return collect_as!(kind, T => rows
-                .map(|&row| {
-                    let bytes = number::<{ size_of::<T>() }>(self.row(row), at);
-                    if self.big_endian { T::from_be_bytes(bytes) } else { T::from_le_bytes(bytes) }
-                })
-                .collect());
+            return Some(collect_as!(kind, T => parallel::values(rows.len(), |i| {
+                let bytes = number::<{ size_of::<T>() }>(self.row(rows[i]), at);
+                if self.big_endian { T::from_be_bytes(bytes) } else { T::from_le_bytes(bytes) }
+            })));
         }
         let place = |record: &[u8]| match fixed {
             true => Some(self.slots[slot].offset),
             false => binary_offset(&self.slots, record, slot, self.big_endian),
         };
-        let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
-        collect_as!(kind, T => rows
-            .map(|&r| {
-                let record = self.row(r);
-                let start = place(record)? + skip;
-                let bytes = record.get(start..start + size_of::<T>())?;
-                let bytes = bytes.try_into().ok()?;
-                Some(if self.big_endian { T::from_be_bytes(bytes) } else { T::from_le_bytes(bytes) })
-            })
-            .collect::<Option<Vec<T>>>()?)
+        let bytes = |row: usize| {
+            let record = self.row(row);
+            let start = place(record)? + skip;
+            record.get(start..start + kind.size())
+        };
+        Some(collect_as!(kind, T => parallel::try_values(rows.len(), |i| {
+            let bytes = bytes(rows[i])?.try_into().ok()?;
+            Some(if self.big_endian { T::from_be_bytes(bytes) } else { T::from_le_bytes(bytes) })
+        })?))
     }
 
     fn text_column(&self, slot: usize, k: usize, rows: &[usize], split: Split) -> Option<Column> {
         let fixed = self.slots[..slot].iter().all(|s| s.list.is_none());
         let kind = self.slots[slot].kind;
-        let rows = rows.par_iter().with_min_len(ROWS_A_JOB);
-        collect_as!(kind, T => rows
-            .map(|&r| {
-                let line = self.row(r);
-                let at = match fixed {
-                    true => self.slots[slot].offset,
-                    false => text_offset(&self.slots, line, slot)?,
-                };
-                let token = Tokens::new(line, split).nth(at + k)?;
-                std::str::from_utf8(token).ok()?.parse::<T>().ok()
-            })
-            .collect::<Option<Vec<T>>>()?)
+        let at = fixed.then(|| self.slots[slot].offset);
+        Some(collect_as!(kind, T => parallel::try_values(rows.len(), |i| {
+            let line = self.row(rows[i]);
+            let at = at.or_else(|| text_offset(&self.slots, line, slot))? + k;
+            token(line, split, at)?.parse::<T>().ok()
+        })?))
     }
 }
 
@@ -214,23 +203,23 @@ impl Table {
         }
         let places = slots.map(|s| s.offset);
         let all = |kind: Scalar| slots.iter().all(|s| s.kind == kind);
-        let rows = bytes.par_chunks_exact(*stride).with_min_len(ROWS_A_JOB);
-        let big = self.big_endian;
+        let (count, big) = (bytes.len() / stride, self.big_endian);
+        let record = |row: usize| &bytes[row * stride..][..*stride];
         if all(Scalar::F32) {
             let value = |number: [u8; 4]| match big {
                 true => f32::from_be_bytes(number),
                 false => f32::from_le_bytes(number),
             };
-            let point = |row: &[u8]| places.map(|at| value(number(row, at)));
-            return Some(Coordinates::F32(rows.map(point).collect()));
+            let point = |row: usize| places.map(|at| value(number(record(row), at)));
+            return Some(Coordinates::F32(parallel::values(count, point)));
         }
         if all(Scalar::F64) {
             let value = |number: [u8; 8]| match big {
                 true => f64::from_be_bytes(number),
                 false => f64::from_le_bytes(number),
             };
-            let point = |row: &[u8]| places.map(|at| value(number(row, at)));
-            return Some(Coordinates::F64(rows.map(point).collect()));
+            let point = |row: usize| places.map(|at| value(number(record(row), at)));
+            return Some(Coordinates::F64(parallel::values(count, point)));
         }
         None
     }
@@ -318,6 +307,12 @@ impl<'a> Iterator for Tokens<'a> {
             }
         }
     }
+}
+
+/// Once for all types that it is read as.
+#[inline(never)]
+fn token(line: &[u8], split: Split, at: usize) -> Option<&str> {
+    std::str::from_utf8(Tokens::new(line, split).nth(at)?).ok()
 }
 
 fn unquoted(token: &[u8]) -> &[u8] {

@@ -21,13 +21,13 @@ use crate::degrees;
 use crate::error::{Fault, Place};
 use crate::format::Format;
 use crate::header::Header;
+use crate::parallel;
 use crate::part::Part;
 use crate::pieces::{joined, line_number, pieces};
 use crate::table::{Slot, Split, Store, Table, Tokens};
 use crate::{ReadOptions, TextStyle};
 use head::Head;
 use lines::{bad_line, is_comment, parse, spans, spans_within};
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
@@ -95,11 +95,8 @@ type Points = (Vec<[f64; 3]>, Vec<(usize, usize)>);
 
 fn points(bytes: &[u8], head: &Head) -> Result<Points, Fault> {
     let Some((start, _)) = spans(bytes).nth(head.lines) else { return Ok(Points::default()) };
-    let pieces = pieces(bytes, start..bytes.len());
-    let found = pieces.into_par_iter().map(|piece| points_of(bytes, piece, head));
-    let found: Vec<Result<Points, Fault>> = found.collect();
-    // Of several faults the first in the file is told.
-    let found = found.into_iter().collect::<Result<Vec<Points>, Fault>>()?;
+    let pieces = pieces(bytes, start..bytes.len()).into_iter();
+    let found = parallel::try_map(pieces, |piece| points_of(bytes, piece, head))?;
     let places: Vec<&[[f64; 3]]> = found.iter().map(|(points, _)| &points[..]).collect();
     let rows: Vec<&[(usize, usize)]> = found.iter().map(|(_, rows)| &rows[..]).collect();
     Ok((joined(&places), joined(&rows)))

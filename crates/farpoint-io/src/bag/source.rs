@@ -1,17 +1,14 @@
 //! Where the bytes of a recording come from, and how they are opened again.
 
 use crate::error::Error;
+use crate::load::Readable;
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::io::{self, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Bytes read at a time where little is asked for.
 const BUFFER: usize = 256 << 10;
-
-/// What can be read from any place.
-pub(super) trait Readable: Read + Seek + Send {}
-impl<T: Read + Seek + Send> Readable for T {}
 
 /// A file, or bytes in memory.
 #[derive(Clone)]

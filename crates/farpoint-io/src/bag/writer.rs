@@ -6,6 +6,7 @@ use super::cut::{Ready, records};
 use super::frames::{damaged, place};
 use super::source::Source;
 use crate::error::Fault;
+use crate::sink::Target;
 use mcap::records::{AttachmentHeader, Record, op};
 use mcap::write::{PrivateRecordOptions, WriteOptions};
 use mcap::{Compression, McapError};
@@ -13,10 +14,6 @@ use std::io::{Read, Seek, SeekFrom, Write};
 
 /// Bytes of an attachment that are copied at a time.
 const BLOCK: usize = 1 << 20;
-
-/// What is written to.
-pub(super) trait Target: Write + Seek {}
-impl<T: Write + Seek> Target for T {}
 
 /// A recording that is being written.
 pub(super) struct Writer<'a> {

@@ -3,7 +3,7 @@
 use crate::error::{Fault, Place};
 use crate::header::LasHeader;
 use crate::las::{integers, transforms};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// The deepest level: its cells hold four steps of the widest coordinates, and their numbers fit 31 bits.
 pub(super) const DEEPEST: u32 = 30;
@@ -86,18 +86,18 @@ impl Placed {
             let what = format!("the header gives the steps {steps:?} of the coordinates");
             return Err(Fault::new(what).at(Place::Byte(131)).fix("--scale sets another step"));
         }
-        let blocks = || records.par_chunks(BLOCK * stride);
+        let blocks = || records.chunks(BLOCK * stride);
+        let none = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
         let low_and_high = |block: &[u8]| {
-            let mut found = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+            let mut found = none;
             for record in block.chunks_exact(stride) {
                 found = joined(found, [place(record); 2]);
             }
             found
         };
-        let none = || [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
         let bounds = match records.is_empty() {
             true => [transforms.map(|(_, offset)| offset); 2],
-            false => blocks().map(low_and_high).reduce(none, joined),
+            false => parallel::map(blocks(), low_and_high).into_iter().fold(none, joined),
         };
         if !bounds.iter().flatten().all(|value| value.is_finite()) {
             return Err(Fault::new("the header's scale and offset give infinite coordinates")
@@ -105,19 +105,18 @@ impl Placed {
         }
         let cube = Cube::around(bounds, steps);
         let mut cells = vec![[0; 3]; records.len() / stride];
-        let moved =
-            blocks().zip(cells.par_chunks_mut(BLOCK)).enumerate().map(|(block, (all, to))| {
-                let mut farthest: f64 = 0.0;
-                for (i, (record, cell)) in all.chunks_exact(stride).zip(to).enumerate() {
-                    let (here, there) = (place(record), source(block * BLOCK + i));
-                    *cell = cube.cell(here);
-                    let square: f64 =
-                        (0..3).map(|a| (here[a] - there[a]) * (here[a] - there[a])).sum();
-                    farthest = farthest.max(square);
-                }
-                farthest
-            });
-        let moved = moved.reduce(|| 0.0, f64::max).sqrt();
+        let all = blocks().zip(cells.chunks_mut(BLOCK)).enumerate();
+        let moved = parallel::map(all, |(block, (records, cells))| {
+            let mut farthest: f64 = 0.0;
+            for (i, (record, cell)) in records.chunks_exact(stride).zip(cells).enumerate() {
+                let (here, there) = (place(record), source(block * BLOCK + i));
+                *cell = cube.cell(here);
+                let square: f64 = (0..3).map(|a| (here[a] - there[a]) * (here[a] - there[a])).sum();
+                farthest = farthest.max(square);
+            }
+            farthest
+        });
+        let moved = moved.into_iter().fold(0.0, f64::max).sqrt();
         Ok(Placed { cube, cells, moved })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::header::LasHeader;
 use crate::las::base_length;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Records that a thread takes at a time.
 const BLOCK: usize = 1 << 13;
@@ -67,8 +67,8 @@ pub(super) fn convert(
     header.raw.point_data_record_length = length as u16;
     let parts = Parts::of(from);
     let mut out = vec![0; records.len() / stride * length];
-    let blocks = out.par_chunks_mut(BLOCK * length).zip(records.par_chunks(BLOCK * stride));
-    blocks.for_each(|(out, block)| {
+    let blocks = out.chunks_mut(BLOCK * length).zip(records.chunks(BLOCK * stride));
+    parallel::each(blocks, |(out, block)| {
         for (to, record) in out.chunks_exact_mut(length).zip(block.chunks_exact(stride)) {
             convert_one(from, &parts, record, to);
             to[new..].copy_from_slice(&record[old..]);

@@ -7,7 +7,7 @@
 
 use super::cube::DEEPEST;
 use super::spacing::Ordered;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Fewer points make no node of their own.
 const LEAST: usize = 1000;
@@ -89,7 +89,7 @@ fn grown(points: &Ordered<'_>, spacing: f64, least: usize, node_points: usize) -
         most: node_points,
     };
     let mut nodes = grower.grow(Key::ROOT, (0..points.cells.len() as u32).collect());
-    nodes.par_sort_by_cached_key(|node| node.key.place());
+    nodes.sort_by_cached_key(|node| node.key.place());
     nodes
 }
 
@@ -119,13 +119,13 @@ impl Grower<'_> {
                 }
             }
         }
-        let below: Vec<Node> = match left_of(&children) > WORTH {
-            true => {
-                children.into_par_iter().flat_map_iter(|(key, of)| self.grow(key, of)).collect()
-            }
-            false => children.into_iter().flat_map(|(key, of)| self.grow(key, of)).collect(),
+        let worth = left_of(&children) > WORTH;
+        let (children, grow) = (children.into_iter(), |(key, of)| self.grow(key, of));
+        let below: Vec<Vec<Node>> = match worth {
+            true => parallel::map(children, grow),
+            false => children.map(grow).collect(),
         };
-        std::iter::once(Node { key, points }).chain(below).collect()
+        std::iter::once(Node { key, points }).chain(below.into_iter().flatten()).collect()
     }
 
     /// Whether all these points are at the place of one before them.

@@ -1,7 +1,7 @@
 //! The spacing of the root node: as fine as the nodes allow.
 
 use super::cube::DEEPEST;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// The finest spacing is this share of the cube: readers draw a node of 512 points a side at most.
 const FINEST: f64 = 512.0;
@@ -69,7 +69,7 @@ impl Ordered<'_> {
             let cells = &self.cells[from..cuts[level].min(distinct)];
             cells.len() <= most || fullest(cells, level as u32) <= most
         };
-        (0..cuts.len()).into_par_iter().with_max_len(1).all(fits)
+        parallel::all(0..cuts.len(), fits)
     }
 }
 
@@ -84,6 +84,6 @@ fn fullest(cells: &[[u32; 3]], level: u32) -> usize {
         return counts.into_iter().max().unwrap_or(0) as usize;
     }
     let mut all: Vec<[u32; 3]> = cells.iter().map(cell).collect();
-    all.par_sort_unstable();
+    parallel::sort(&mut all);
     all.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap_or(0)
 }

@@ -13,6 +13,7 @@ use crate::error::{Fault, Place};
 use crate::header::{LasHeader, Record};
 use crate::las::{self, Counts, base_length, new_record, record_length};
 use crate::memory;
+use crate::parallel;
 use crate::quiet::guarded;
 use laz::laszip::ChunkTable;
 use laz::{LazVlr, LazVlrBuilder, ParLasZipCompressor};
@@ -47,11 +48,7 @@ pub(crate) fn write(
     let mut places = vec![0u32; ranks.len()];
     ranks.iter().enumerate().for_each(|(place, &rank)| places[rank as usize] = place as u32);
     drop(ranks);
-    let cells: Vec<[u32; 3]> = places
-        .par_iter()
-        .with_min_len(1 << 14)
-        .map(|&place| placed.cells[place as usize])
-        .collect();
+    let cells = parallel::values(places.len(), |rank| placed.cells[places[rank] as usize]);
     let ordered = Ordered {
         distances: &copc.distances,
         cells: &cells,
@@ -61,7 +58,7 @@ pub(crate) fn write(
     let mut levels = Levels::new(&ordered, placed.cube.side, copc.node_points);
     drop(cells);
     // In a chunk the rows have the order of the input, which packs best.
-    levels.nodes.par_iter_mut().for_each(|Node { points, .. }| {
+    parallel::each(levels.nodes.iter_mut(), |Node { points, .. }| {
         points.iter_mut().for_each(|point| *point = places[*point as usize]);
         points.sort_unstable();
     });
@@ -113,10 +110,9 @@ fn times(records: &[u8], header: &LasHeader) -> [f64; 2] {
     let time = |record: &[u8]| record[TIME..].first_chunk().map_or(0.0, |b| f64::from_le_bytes(*b));
     let none = [f64::INFINITY, f64::NEG_INFINITY];
     let wider = |[low, high]: [f64; 2], time: f64| [low.min(time), high.max(time)];
-    let blocks = records.par_chunks(stride << 13);
-    let found = blocks
-        .map(|block| block.chunks_exact(stride).map(time).fold(none, wider))
-        .reduce(|| none, |a, b| [a[0].min(b[0]), a[1].max(b[1])]);
+    let of_block = |block: &[u8]| block.chunks_exact(stride).map(time).fold(none, wider);
+    let found = parallel::map(records.chunks(stride << 13), of_block);
+    let found = found.into_iter().fold(none, |a, b| [a[0].min(b[0]), a[1].max(b[1])]);
     if found[0] <= found[1] { found } else { [0.0; 2] }
 }
 

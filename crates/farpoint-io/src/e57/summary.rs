@@ -1,6 +1,6 @@
 //! What the header of an E57 file says of its scans.
 
-use super::{Kind, SCAN, attribute_name, described, fault, scale};
+use super::{Kind, Reader, SCAN, attribute_name, described, fault, scale};
 use crate::cloud::Field;
 use crate::column::Scalar;
 use crate::crs::Crs;
@@ -8,13 +8,13 @@ use crate::error::Fault;
 use crate::format::Format;
 use crate::quiet::guarded;
 use crate::summary::Summary;
-use ::e57::{E57Reader, PointCloud};
-use std::io::{Read, Seek};
+use ::e57::PointCloud;
+use std::fs::File;
 
 /// Reads the description of the scans, not their points.
-pub(crate) fn summary<R: Read + Seek>(file: R) -> Result<Summary, Fault> {
+pub(crate) fn summary(file: &mut File) -> Result<Summary, Fault> {
     guarded("the file cannot be decoded", || {
-        let reader = E57Reader::new(file).map_err(fault)?;
+        let reader = Reader::new(file).map_err(fault)?;
         let scans = reader.pointclouds();
         let points = scans.iter().map(|scan| scan.records).fold(0, u64::saturating_add);
         let mut summary = Summary::new(Format::E57, described(&scans), points);

@@ -10,9 +10,9 @@ use crate::conversion::{self, Target};
 use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::header::LasHeader;
+use crate::parallel;
 use crate::resolution::{integer_step, step_text};
 use crate::table::Slot;
-use rayon::prelude::*;
 
 /// Records that a thread takes at a time.
 const BLOCK: usize = 1 << 13;
@@ -122,7 +122,7 @@ pub(super) fn from_columns(
     let extra: usize = added.iter().map(|a| a.column.kind().size()).sum();
     let stride = length + extra;
     let mut points = vec![0; rows.len() * stride];
-    let blocks = points.par_chunks_mut(BLOCK * stride).zip(rows.par_chunks(BLOCK)).enumerate();
+    let blocks = points.chunks_mut(BLOCK * stride).zip(rows.chunks(BLOCK)).enumerate();
     let fill = |(block, (records, rows)): (usize, (&mut [u8], &[usize]))| {
         let mut exact = true;
         let first = block * BLOCK;
@@ -142,8 +142,7 @@ pub(super) fn from_columns(
         }
         exact
     };
-    let exact = blocks.map(fill).reduce(|| true, |a, b| a && b);
-    if !exact {
+    if parallel::map(blocks, fill).contains(&false) {
         warnings.push(rounded(transforms.map(|(scale, _)| scale)));
     }
     describe(&mut header, length, &added);

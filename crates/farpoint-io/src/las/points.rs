@@ -2,10 +2,10 @@
 
 use crate::error::{Fault, Place};
 use crate::memory;
+use crate::parallel;
 use crate::quiet::guarded;
 use laz::laszip::{ChunkTable, ChunkTableEntry, CompressorType};
 use laz::{LasZipDecompressor, LazItemType, LazVlr};
-use rayon::prelude::*;
 use std::io::{Cursor, Error, ErrorKind, Read, Seek, SeekFrom};
 
 /// Bytes decompressed before the next allocation.
@@ -194,15 +194,11 @@ fn chunked(chunks: &[Chunk], vlr: &LazVlr, stride: usize) -> Result<Vec<u8>, Fau
             0 => out = vec![0; size],
             _ => out.resize(filled + size, 0),
         }
-        let mut slices = Vec::new();
         let mut free = &mut out[filled..];
-        for chunk in now {
-            let (slice, more) = free.split_at_mut(chunk.points * stride);
-            slices.push((chunk, slice));
-            free = more;
-        }
-        slices.into_par_iter().with_max_len(1).try_for_each(|(chunk, slice)| {
-            one_chunk(chunk, slice, vlr).map_err(|f| f.at(Place::Byte(chunk.at)))
+        let slices = now.iter().map(|chunk| (chunk, free.split_off_mut(..chunk.points * stride)));
+        parallel::try_map(slices, |(chunk, slice)| {
+            one_chunk(chunk, slice.unwrap_or_default(), vlr)
+                .map_err(|f| f.at(Place::Byte(chunk.at)))
         })?;
         rest = later;
     }

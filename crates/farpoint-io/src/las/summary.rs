@@ -11,6 +11,7 @@ use crate::header::{LasHeader, Record};
 use crate::summary::Summary;
 use las::raw::Header as Raw;
 use std::cell::RefCell;
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
 /// Bytes of the longest header.
@@ -21,7 +22,7 @@ const FIRST_YEAR: u16 = 2000;
 pub(super) const LARGEST: u64 = 16 << 20;
 
 /// Reads what comes before the points, and the records after them that describe the file.
-pub(crate) fn summary<R: Read + Seek>(file: &mut R, length: u64) -> Result<Summary, Fault> {
+pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, Fault> {
     let first = part(file, 0, LONGEST)?;
     let start = match Raw::read_from(&first[..]) {
         Ok(raw) => u64::from(raw.offset_to_point_data),
@@ -73,7 +74,7 @@ fn tell(header: &LasHeader, summary: &mut Summary) {
 }
 
 /// At most so many bytes from a place on.
-pub(super) fn part<R: Read + Seek>(file: &mut R, at: u64, length: u64) -> Result<Vec<u8>, Fault> {
+pub(super) fn part(file: &mut File, at: u64, length: u64) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
     let read = file
         .seek(SeekFrom::Start(at))
@@ -83,7 +84,7 @@ pub(super) fn part<R: Read + Seek>(file: &mut R, at: u64, length: u64) -> Result
 }
 
 /// The records after the points, without those that are large.
-fn extended<R: Read + Seek>(file: &mut R, raw: &Raw) -> Result<Vec<Record>, Fault> {
+fn extended(file: &mut File, raw: &Raw) -> Result<Vec<Record>, Fault> {
     // The one record that LAS 1.3 has there holds waveforms.
     let Some(evlr) = raw.evlr else { return Ok(Vec::new()) };
     let mut records = Vec::new();

@@ -3,8 +3,8 @@
 use super::{Merged, MergedFile};
 use crate::cloud::Cloud;
 use crate::error::Error;
+use crate::parallel;
 use crate::table::{Store, Table};
-use rayon::prelude::*;
 use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -66,8 +66,8 @@ impl Merged {
                 continue;
             }
             let (first, end) = (file.first as usize, (file.first + file.rows) as usize);
-            let blocks = bytes[first * stride..end * stride].par_chunks(BLOCK * stride);
-            blocks.enumerate().for_each(|(block, records)| {
+            let blocks = bytes[first * stride..end * stride].chunks(BLOCK * stride);
+            parallel::each(blocks.enumerate(), |(block, records)| {
                 let points = |row: usize| cloud.coordinates.get(first + block * BLOCK + row);
                 let digests: Vec<u64> =
                     digests(points, records.len() / stride, records, &shared).collect();

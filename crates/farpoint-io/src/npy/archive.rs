@@ -4,6 +4,7 @@ use crate::WriteOptions;
 use crate::cloud::Cloud;
 use crate::error::Fault;
 use crate::format::Format;
+use crate::sink::Target;
 use std::io::{Cursor, Read, Write};
 use zip::write::{SimpleFileOptions, ZipWriter};
 use zip::{CompressionMethod, ZipArchive};
@@ -24,14 +25,16 @@ pub(crate) fn write_packed(
 ) -> Result<Vec<u8>, Fault> {
     let array = super::write(cloud, rows, options, warnings)?;
     let failed = |error: zip::result::ZipError| Fault::new(format!("cannot be packed: {error}"));
-    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let mut packed = Cursor::new(Vec::new());
+    let mut archive = ZipWriter::new(&mut packed as &mut dyn Target);
     // What has no date is the same from run to run.
     let how = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .large_file(array.len() >= LARGE);
     archive.start_file(format!("{}.npy", NAMES[0]), how).map_err(failed)?;
     archive.write_all(&array).map_err(|error| failed(error.into()))?;
-    Ok(archive.finish().map_err(failed)?.into_inner())
+    archive.finish().map_err(failed)?;
+    Ok(packed.into_inner())
 }
 
 /// Reads the array named like points, or else the first that is a cloud.

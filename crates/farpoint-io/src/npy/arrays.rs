@@ -1,6 +1,6 @@
 //! Writing NPZ: arrays of numbers one after the other, not compressed, as `numpy.savez` writes them.
 
-use crate::sink::Sink;
+use crate::sink::{Sink, Target};
 use std::io::{self, BufWriter, Seek, Write};
 use zip::write::{SimpleFileOptions, ZipWriter};
 use zip::{CompressionMethod, result::ZipResult};
@@ -97,7 +97,7 @@ fn put<const N: usize>(
 /// Writes the archive.
 pub(crate) fn write_archive(sink: Sink<'_>, arrays: &[Array<'_>]) -> io::Result<()> {
     match sink {
-        Sink::File(file) => archive(ZipWriter::new(file), arrays, LARGE)?,
+        Sink::File(file) => archive(ZipWriter::new(file as &mut dyn Target), arrays, LARGE)?,
         Sink::Stream(stream) => {
             archive(ZipWriter::new_stream(BufWriter::new(stream)), arrays, LARGE)?
         }

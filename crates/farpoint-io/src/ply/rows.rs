@@ -6,9 +6,8 @@ use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::memory;
 use crate::part::Part;
-use crate::pieces::{filled_lines, line_number};
+use crate::pieces::{change_lines, filled_lines, find_line, line_number};
 use crate::table::{Slot, Split, Store, Table, Tokens, list_length};
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// One line a row.
@@ -26,8 +25,8 @@ pub(super) fn ascii(
     let values: usize = element.slots.iter().map(|s| s.count).sum();
     let found = |span: &(usize, usize)| Tokens::new(&bytes[span.0..span.1], Split::Space).count();
     let wrong = |found: usize| found < values || (found > values && !lists);
-    if let Some(span) = spans.par_iter().find_first(|span| wrong(found(span))) {
-        let what = format!("{} values instead of {values}", found(span));
+    if let Some(span) = find_line(&spans, |span| wrong(found(span))) {
+        let what = format!("{} values instead of {values}", found(&span));
         return Err(Fault::new(what).at(Place::Line(line_number(&bytes, span.0))));
     }
     if spans.len() < element.count {
@@ -35,7 +34,7 @@ pub(super) fn ascii(
     }
     let start = spans.first().map_or(0, |s| s.0);
     let end = spans.last().map_or(start, |s| s.1);
-    spans.par_iter_mut().for_each(|span| *span = (span.0 - start, span.1 - start));
+    change_lines(&mut spans, |span| *span = (span.0 - start, span.1 - start));
     Ok(Store::Lines { bytes: Part::of(bytes, start..end), spans, split: Split::Space })
 }
 

@@ -4,7 +4,7 @@ use super::{Scan, Source};
 use crate::cloud::Cloud;
 use crate::error::Error;
 use crate::memory;
-use rayon::prelude::*;
+use crate::parallel;
 
 impl Scan {
     /// Reads all rows into memory.
@@ -32,15 +32,12 @@ impl Scan {
         memory::require(&self.name, self.len().saturating_mul((stride + place) as u64))?;
         let mut stored = vec![0; self.len() as usize * stride];
         let mut rest = stored.as_mut_slice();
-        let mut parts = Vec::with_capacity(self.parts());
-        for (part, rows) in starts.windows(2).enumerate() {
-            let (own, others) = rest.split_at_mut((rows[1] - rows[0]) as usize * stride);
-            parts.push((part, own));
-            rest = others;
-        }
-        parts.into_par_iter().try_for_each(|(part, own)| {
+        let parts = starts.windows(2).enumerate().map(|(part, rows)| {
+            (part, rest.split_off_mut(..(rows[1] - rows[0]) as usize * stride))
+        });
+        parallel::try_map(parts, |(part, own)| {
             let rows = self.read(part)?;
-            own.copy_from_slice(rows.records().unwrap_or_default());
+            own.unwrap_or_default().copy_from_slice(rows.records().unwrap_or_default());
             Ok::<(), Error>(())
         })?;
         self.of_stored(stored)

@@ -9,8 +9,7 @@ use crate::header::{Header, LasHeader};
 use crate::layout::Rows;
 use crate::table::{Store, Table};
 use crate::whole::Unread;
-use crate::{degrees, las, memory};
-use rayon::prelude::*;
+use crate::{degrees, las, memory, parallel};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -90,7 +89,7 @@ impl Scan {
                 parts.push((part, own, at));
             }
         }
-        parts.into_par_iter().try_for_each(|(part, own, at)| {
+        parallel::try_map(parts.into_iter(), |(part, own, at)| {
             own.copy_from_slice(self.read(part)?.records().unwrap_or_default());
             if let Coordinates::F64(places) = las::coordinates(&header.raw, own, stride) {
                 at.copy_from_slice(&places);
