@@ -193,14 +193,18 @@ fn kernels() -> Result<Skipped> {
 
 /// Unit, property, golden and command line tests, of few cases.
 fn tests() -> Result<Skipped> {
-    let mut command = cargo(&["test", "--workspace", "--tests", "--", "--show-output"]);
-    run_tests(command.env_remove(THOROUGH))
+    run_tests(workspace_tests("--tests").env_remove(THOROUGH))
 }
 
 /// The same of many cases, and the examples of the documentation.
 fn thorough() -> Result<Skipped> {
-    let mut command = cargo(&["test", "--workspace", "--", "--show-output"]);
-    run_tests(command.env(THOROUGH, "1"))
+    let mut skipped = run_tests(workspace_tests("--tests").env(THOROUGH, "1"))?;
+    skipped.extend(run_tests(&mut workspace_tests("--doc"))?);
+    Ok(skipped)
+}
+
+fn workspace_tests(kind: &str) -> Command {
+    cargo(&["test", "--workspace", kind, "--", "--show-output"])
 }
 
 fn documentation() -> Result<Skipped> {
