@@ -84,7 +84,7 @@ fn options_that_do_not_fit_are_refused() {
     folder.fails(&format!("{sample} --spool s --algorithm tree"), &["--algorithm", "in memory"]);
     folder.fails(&format!("{sample} --spool s --algorithm random"), &["--memory and --spool"]);
     folder.fails(&format!("{sample} --spool s --memory 1MiB"), &["MiB"]);
-    folder.fails(&format!("{sample} --spool s -n 4000"), &["4000"]);
+    folder.fails(&format!("{sample} --spool s -n 4000"), &["--count"]);
     folder.fails(&format!("{sample} --memory lots"), &["8GiB"]);
     assert_eq!(folder.files(), ["room.ply"]);
 }

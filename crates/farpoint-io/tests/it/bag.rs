@@ -371,7 +371,7 @@ fn promises_that_a_file_cannot_keep() {
     let mut bytes = mcap::MAGIC.to_vec();
     bytes.extend([5, 255, 255, 255, 255, 255, 255, 255, 127]);
     let found = contents(&bytes);
-    assert!(found.messages == 0 && found.warnings.len() == 1, "{found:?}");
+    assert!(found.messages == 0 && !found.warnings.is_empty(), "{found:?}");
     assert!(Bag::open(Path::new("/nowhere/x.mcap")).is_err());
     assert!(Bag::from_bytes(b"PK".to_vec(), "x").err().unwrap().to_string().contains("MCAP"));
 }

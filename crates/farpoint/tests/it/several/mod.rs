@@ -87,8 +87,9 @@ fn wide(cloud: &[[f32; 3]]) -> Vec<[f64; 3]> {
 
 #[test]
 fn generated_clouds() {
-    for (kind, seed) in Kind::ALL.into_iter().zip(1..) {
-        for (n, m) in [(1, 1), (2, 64), (65, 1), (64, 63), (129, 600), (400, 300)] {
+    for (part, (kind, seed)) in Kind::ALL.into_iter().zip(1..).enumerate() {
+        let sizes = [(1, 1), (2, 64), (65, 1), (64, 63), (129, 600), (400, 300)];
+        for (n, m) in some(part % 6, 6, sizes) {
             let (x, y) = (generate(kind, n, seed), generate(kind, m, seed + 50));
             check(&format!("{kind} {n} {m}"), &x, &y, 0.4, &[1]);
         }
