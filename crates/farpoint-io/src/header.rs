@@ -3,7 +3,6 @@
 
 use crate::TextStyle;
 use crate::column::Scalar;
-use crate::pcd::DataKind;
 use npyz::DType;
 use ply_rs_bw::ply::Encoding as PlyEncoding;
 
@@ -34,6 +33,14 @@ pub(crate) enum HeaderLine {
     Vertex,
     /// Where the properties of the points end and added ones go.
     VertexEnd,
+}
+
+/// Storage of the points of a PCD file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DataKind {
+    Ascii,
+    Binary,
+    BinaryCompressed,
 }
 
 /// What is kept of a PCD header, to be written again.

@@ -6,7 +6,6 @@ mod header;
 mod layout;
 mod write;
 
-pub(crate) use header::DataKind;
 pub(crate) use layout::{layout, lines};
 pub(crate) use write::{kept_header, write};
 
@@ -15,7 +14,7 @@ use crate::column::Column;
 use crate::coordinates::Coordinates;
 use crate::error::{Fault, Place};
 use crate::format::Format;
-use crate::header::{Header, PcdHeader};
+use crate::header::{DataKind, Header, PcdHeader};
 use crate::lzf;
 use crate::memory;
 use crate::part::Part;

@@ -11,7 +11,6 @@ pub use crate::neighbors::prepared::Prepared as PreparedPair;
 pub use crate::neighbors::several::{Found as FoundNeighbors, Limits as SearchLimits};
 pub use crate::points::erased;
 pub use crate::random::SplitMix64;
-pub use crate::scalar::number::EitherPrecision;
 pub use crate::simd::{Kernel, Simd};
 pub use crate::spatial::{Cells, Grid};
 pub use crate::sum::total;

@@ -97,6 +97,8 @@ pub use result::{
     Statistics, WithinBall,
 };
 pub use scalar::Scalar;
+#[doc(hidden)]
+pub use scalar::number::EitherPrecision;
 
 /// The examples of the README, which are tested as documentation.
 #[cfg(doctest)]

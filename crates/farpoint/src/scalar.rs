@@ -121,7 +121,7 @@ macro_rules! compiled_once {
         $(#[$attribute])*
         $visibility fn $name<$($a $(: $shorter)?,)+ $T: $bound>($($argument: $type),*) -> $output {
             struct Work<$($a),+>(std::marker::PhantomData<($(&$a (),)+)>);
-            impl<$($a $(: $shorter)?),+> $crate::backend::EitherPrecision for Work<$($a),+> {
+            impl<$($a $(: $shorter)?),+> $crate::EitherPrecision for Work<$($a),+> {
                 type Of<$T: $crate::Scalar> = ($($type,)*);
                 type Output<$T: $crate::Scalar> = $output;
                 #[inline(never)]

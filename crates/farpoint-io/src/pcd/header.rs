@@ -3,16 +3,9 @@
 
 use crate::column::Scalar;
 use crate::error::Fault;
+use crate::header::DataKind;
 use std::collections::HashMap;
 use std::str::FromStr;
-
-/// Storage of the points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DataKind {
-    Ascii,
-    Binary,
-    BinaryCompressed,
-}
 
 /// A field of the points.
 pub(super) struct Field {

@@ -1,8 +1,8 @@
 //! Where the rows of a PCD file are, without reading them.
 
-use super::DataKind;
 use super::{axes, cloud, coordinates, parsed, slots, too_many};
 use crate::error::Fault;
+use crate::header::DataKind;
 use crate::layout::{Layout, Rows};
 use crate::lines::{Lines, Wanted, filled, pieces};
 use crate::table::{Split, Store, Table};

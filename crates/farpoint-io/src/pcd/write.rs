@@ -2,11 +2,11 @@
 //!
 //! The output is never organized: a sample of a grid is no grid, so HEIGHT becomes 1.
 
-use super::DataKind;
 use crate::cloud::{Cloud, distinct};
 use crate::column::{Attribute, Column, Scalar, named_axes};
 use crate::conversion::{self, Target};
 use crate::error::Fault;
+use crate::header::DataKind;
 use crate::header::{Header, PcdHeader};
 use crate::pieces::append_lines;
 use crate::precision::placed;
