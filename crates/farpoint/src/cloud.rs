@@ -23,6 +23,9 @@ pub(crate) struct Cloud<T> {
     subset: Option<Subset>,
 }
 
+/// Writes an axis of the points from one on.
+type ReadAxis<'a, T> = dyn Fn(usize, usize, &mut [MaybeUninit<T>]) + Sync + 'a;
+
 /// Rows that are a thread's task.
 const BLOCK: usize = 4096;
 
@@ -93,7 +96,7 @@ impl<T: Scalar> Cloud<T> {
         team: &Team,
         n: usize,
         dim: usize,
-        read: &(dyn Fn(usize, usize, &mut [MaybeUninit<T>]) + Sync),
+        read: &ReadAxis<'_, T>,
     ) -> (Self, bool) {
         let padded = n.div_ceil(PADDING) * PADDING;
         let mut axes: Vec<_> = (0..dim.max(3)).map(|_| Aligned::unwritten(padded)).collect();

@@ -44,7 +44,7 @@ pub(crate) fn summary(file: &mut File, length: u64) -> Result<Summary, Fault> {
     let mut summary = Summary::new(format, described(&header, format), count);
     summary.fields = slots.iter().map(Field::from).collect();
     let read = RefCell::new(file);
-    let read = |at: u64, bytes: usize| part(&mut *read.borrow_mut(), at, bytes as u64);
+    let read = |at: u64, bytes: usize| part(&mut read.borrow_mut(), at, bytes as u64);
     match octree(&read, length, &header) {
         Ok(octree) => summary.octree = octree,
         Err(fault) => summary.warnings.push(format!("the octree of COPC: {}", fault.what)),
