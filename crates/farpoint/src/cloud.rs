@@ -92,12 +92,7 @@ impl<T: Scalar> Cloud<T> {
 
     /// Copies `n` points; whether all their coordinates are finite. `read` is given an axis, the first point and
     /// a place for each that it is to write.
-    fn gather(
-        team: &Team,
-        n: usize,
-        dim: usize,
-        read: &ReadAxis<'_, T>,
-    ) -> (Self, bool) {
+    fn gather(team: &Team, n: usize, dim: usize, read: &ReadAxis<'_, T>) -> (Self, bool) {
         let padded = n.div_ceil(PADDING) * PADDING;
         let mut axes: Vec<_> = (0..dim.max(3)).map(|_| Aligned::unwritten(padded)).collect();
         let targets: Vec<_> = axes.iter_mut().map(|axis| Shared::new(axis)).collect();
