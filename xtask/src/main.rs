@@ -33,8 +33,9 @@ Usage: cargo xtask <task>
 
   test [STEP..]         run every check, or only these steps; stops at the first failure
   golden [--check]      rewrite the golden file, or compare it with the results of the code
-  kernels [--check]     compile the CUDA kernels into the archive of the crate, or compile all of
-                        them again and compare; look for fused operations
+  kernels [--check] [--all]
+                        compile the CUDA kernels that changed, or all, into the archive of the crate, or
+                        compare them with it; look for fused operations
   test-gpu [--build-only] [--quick] [--data DIR]
                         tests, sanitizer and benchmarks on a GPU, recorded in
                         benches/records/cuda; --build-only: build the programs that do it
@@ -71,15 +72,16 @@ fn run() -> Result<()> {
         "test" => suite::run(&rest),
         "golden" if rest.is_empty() => tasks::write_golden(),
         "golden" if rest == ["--check"] => tasks::check_golden(),
-        "kernels" if rest.is_empty() => kernels::write(),
-        "kernels" if rest == ["--check"] => kernels::check(),
+        "kernels" if rest.is_empty() => kernels::write(false),
+        "kernels" if rest == ["--all"] => kernels::write(true),
+        "kernels" if rest == ["--check"] => kernels::check(false).map(print_skipped),
+        "kernels" if rest == ["--check", "--all"] => kernels::check(true).map(print_skipped),
         "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
         "header" if rest.is_empty() => native::write(),
         "site" if rest.is_empty() => site::task(),
         "viewer" if rest.is_empty() => viewer::write(),
-        "viewer" if rest == ["--check"] => viewer::check()
-            .map(|skipped| skipped.iter().for_each(|line| println!("skipped: {line}"))),
+        "viewer" if rest == ["--check"] => viewer::check().map(print_skipped),
         "publish" => publish::task(&rest),
         "lab" => tasks::lab(&rest),
         "train-estimator" => tasks::train_estimator(&rest),
@@ -93,4 +95,8 @@ fn run() -> Result<()> {
         }
         _ => bail!("there is no task '{task}'\n\n{HELP}"),
     }
+}
+
+fn print_skipped(skipped: Vec<String>) {
+    skipped.iter().for_each(|line| println!("skipped: {line}"));
 }

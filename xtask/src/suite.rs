@@ -116,13 +116,9 @@ fn clippy() -> Result<Skipped> {
     Ok(Vec::new())
 }
 
-/// The committed archive is what the kernels compile to.
+/// The committed archive is what the kernels compile to. Those that changed are compiled.
 fn compile_kernels() -> Result<Skipped> {
-    if let Some(obstacle) = kernels::obstacle() {
-        return Ok(vec![format!("the kernels were not compiled: {obstacle}")]);
-    }
-    kernels::check()?;
-    Ok(Vec::new())
+    kernels::check(false)
 }
 
 /// Unit, property, golden, command line and documentation tests.
