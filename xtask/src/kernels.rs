@@ -3,7 +3,7 @@
 //! The compilers come out of Python wheels of fixed versions, so that everybody gets the same
 //! bytes. They need neither a GPU nor a CUDA toolkit.
 
-use crate::process::{run, target_folder};
+use crate::process::{output, run, target_folder};
 use crate::tasks;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
@@ -41,34 +41,44 @@ const SASS: &str = "crates/farpoint-cuda/kernels/sass.py";
 const COMMITTED: &str = "crates/farpoint-cuda/kernels/built/kernels.bin";
 
 /// The most bytes that the archive may have: every version of it stays in the repository.
-const MOST: u64 = 8_000_000;
+const MOST: u64 = 4_500_000;
 
-/// Rewrites the archive if the kernels compile to something else. What is assembled from the same
-/// PTX as before is taken from a cache.
-pub(crate) fn write() -> Result<()> {
+/// Compiles the modules that changed, or all, and puts them into the archive. What is assembled
+/// from the same PTX as before is taken from a cache.
+pub(crate) fn write(all: bool) -> Result<()> {
     let cache = folder().join("cache");
-    let fresh = compile(&["--cache".as_ref(), cache.as_ref()])?;
-    script(ARCHIVE, &["pack".as_ref(), &fresh, COMMITTED.as_ref()])?;
+    let fresh = compile(&modules(all)?, &["--cache".as_ref(), cache.as_ref()])?;
+    run(&mut archive("pack", &[&fresh, COMMITTED.as_ref()])?)?;
     check_size()
 }
 
-/// Compiles everything and compares it with what is committed, file by file.
-pub(crate) fn check() -> Result<()> {
-    let fresh = compile(&[])?;
-    script(ARCHIVE, &["compare".as_ref(), &fresh, COMMITTED.as_ref()]).with_context(|| {
-        format!("run `cargo xtask kernels` and commit {COMMITTED}, which it writes")
+/// Compiles the modules that changed, or all, and compares them with what is committed, file by
+/// file.
+pub(crate) fn check(all: bool) -> Result<Vec<String>> {
+    if tasks::python().is_none() {
+        return Ok(vec!["the kernels were not compared: python3 is not installed".into()]);
+    }
+    let modules = modules(all)?;
+    if !modules.is_empty()
+        && let Some(obstacle) = obstacle()
+    {
+        return Ok(vec![format!("not compiled: the kernels {} ({obstacle})", modules.join(", "))]);
+    }
+    let fresh = compile(&modules, &[])?;
+    run(&mut archive("compare", &[&fresh, COMMITTED.as_ref()])?).with_context(|| {
+        format!("run `cargo xtask kernels` and commit {COMMITTED} and its digests, which it writes")
     })?;
-    check_size()
+    check_size()?;
+    Ok(Vec::new())
 }
 
 /// Why kernels can't be compiled on this machine, if so.
-pub(crate) fn obstacle() -> Option<String> {
+fn obstacle() -> Option<String> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Some("kernels are compiled on Linux x86-64 only".into());
     }
-    let Some(python) = tasks::python() else { return Some("python3 is not installed".into()) };
     [NVRTC, PTXAS, NVDISASM].iter().find_map(|tool| {
-        let error = fetch(python, tool).err()?;
+        let error = fetch(tool).err()?;
         Some(format!("{} could not be fetched ({error:#})", tool.wheel))
     })
 }
@@ -78,23 +88,43 @@ fn folder() -> PathBuf {
     target_folder().join("kernels")
 }
 
-/// Compiles all kernels into a folder, and looks through the machine code.
-fn compile(options: &[&Path]) -> Result<PathBuf> {
-    let python = python()?;
-    let nvrtc = fetch(python, &NVRTC)?;
-    let (ptxas, nvdisasm) = (fetch(python, &PTXAS)?, fetch(python, &NVDISASM)?);
+/// The modules whose digest is not that of their sources, options and compilers, or all.
+fn modules(all: bool) -> Result<Vec<String>> {
+    let task = if all { "modules" } else { "changed" };
+    let names = output(&mut archive(task, &[COMMITTED.as_ref()])?)?;
+    Ok(names.lines().map(str::to_owned).collect())
+}
+
+/// Compiles modules into a folder, and looks through the machine code.
+fn compile(modules: &[String], options: &[&Path]) -> Result<PathBuf> {
     let out = folder().join("files");
     if out.exists() {
         fs::remove_dir_all(&out)?;
     }
+    fs::create_dir_all(&out)?;
+    if modules.is_empty() {
+        return Ok(out);
+    }
+    println!("Compiling {}.", modules.join(", "));
+    let (nvrtc, ptxas, nvdisasm) = (fetch(&NVRTC)?, fetch(&PTXAS)?, fetch(&NVDISASM)?);
     let libraries = nvrtc.parent().context("the library is in no folder")?;
-    script(BUILD, &[&[libraries, &ptxas, &out], options].concat())?;
-    script(SASS, &[&out, &nvdisasm])?;
+    let mut build = script(BUILD, &[&[libraries, &ptxas, &out], options].concat())?;
+    run(build.arg("--").args(modules))?;
+    run(&mut script(SASS, &[&out, &nvdisasm])?)?;
     Ok(out)
 }
 
-fn script(name: &str, args: &[&Path]) -> Result<()> {
-    run(Command::new(python()?).arg("-B").arg(name).args(args))
+/// A task of `archive.py`.
+fn archive(task: &str, paths: &[&Path]) -> Result<Command> {
+    let mut command = script(ARCHIVE, &[&[task.as_ref()], paths].concat())?;
+    command.args([NVRTC.wheel, PTXAS.wheel]);
+    Ok(command)
+}
+
+fn script(name: &str, args: &[&Path]) -> Result<Command> {
+    let mut command = Command::new(python()?);
+    command.arg("-B").arg(name).args(args);
+    Ok(command)
 }
 
 fn python() -> Result<&'static str> {
@@ -102,7 +132,8 @@ fn python() -> Result<&'static str> {
 }
 
 /// Where a tool lies, fetched if it is not there.
-fn fetch(python: &str, tool: &Tool) -> Result<PathBuf> {
+fn fetch(tool: &Tool) -> Result<PathBuf> {
+    let python = python()?;
     let folder = folder().join(tool.wheel.replace("==", "-"));
     let found = folder.join(tool.path);
     if found.exists() {
@@ -139,4 +170,135 @@ fn check_size() -> Result<()> {
     let bytes = fs::metadata(COMMITTED)?.len();
     ensure!(bytes <= MOST, "{COMMITTED} has {bytes} bytes, {MOST} are the most that it may have");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::works;
+
+    /// A copy of the kernels with their archive, whose files can be edited.
+    struct Copy(PathBuf);
+
+    impl Copy {
+        /// `None` without Python.
+        fn new(name: &str) -> Option<Self> {
+            if tasks::python().is_none() {
+                println!("skipped: {name} (python3 is not installed)");
+                return None;
+            }
+            let copy = Self(std::env::temp_dir().join(format!("{name}-{}", std::process::id())));
+            let kernels = root().join(Path::new(BUILD).parent().unwrap());
+            copy_folder(&kernels, &copy.0.join("kernels"));
+            fs::create_dir(copy.0.join("fresh")).unwrap();
+            Some(copy)
+        }
+
+        fn edit(&self, file: &str, change: impl Fn(String) -> String) {
+            let path = self.0.join("kernels").join(file);
+            let text = fs::read_to_string(&path).unwrap();
+            let changed = change(text.clone());
+            assert_ne!(changed, text, "{file}");
+            fs::write(path, changed).unwrap();
+        }
+
+        fn archive(&self, args: &[&str], compilers: &[&str]) -> Command {
+            let mut command = Command::new(tasks::python().unwrap());
+            command.arg("-B").arg(self.0.join("kernels/archive.py")).args(args).args(compilers);
+            command.current_dir(&self.0);
+            command
+        }
+
+        fn changed_by(&self, compilers: &[&str]) -> String {
+            output(&mut self.archive(&["changed", PACKED], compilers)).unwrap().trim().into()
+        }
+
+        fn changed(&self) -> String {
+            self.changed_by(&COMPILERS)
+        }
+
+        /// Whether the check passes after compiling what is in the folder `fresh`.
+        fn passes(&self) -> bool {
+            works(&mut self.archive(&["compare", "fresh", PACKED], &COMPILERS))
+        }
+    }
+
+    impl Drop for Copy {
+        fn drop(&mut self) {
+            _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const PACKED: &str = "kernels/built/kernels.bin";
+    const COMPILERS: [&str; 2] = [NVRTC.wheel, PTXAS.wheel];
+
+    fn root() -> &'static Path {
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+    }
+
+    fn copy_folder(from: &Path, to: &Path) {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+            let target = to.join(entry.file_name());
+            if entry.path().is_dir() {
+                copy_folder(&entry.path(), &target);
+            } else {
+                fs::copy(entry.path(), target).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_digest_is_of_all_that_decides_what_a_module_compiles_to() {
+        let Some(copy) = Copy::new("digests") else { return };
+        assert_eq!(copy.changed(), "");
+        copy.edit("common/roots.cu", |text| text.replace('\n', "\r\n"));
+        assert_eq!(copy.changed(), "", "line ends change nothing");
+        assert_eq!(copy.changed_by(&[PTXAS.wheel, NVRTC.wheel]), "");
+        let all = output(&mut copy.archive(&["modules"], &[])).unwrap();
+        assert_eq!(copy.changed_by(&[NVRTC.wheel, "nvidia-cuda-nvcc-cu12==12.9.87"]), all.trim());
+        copy.edit("build.py", |text| text.replace("fmad=false", "fmad=true"));
+        assert_eq!(copy.changed(), all.trim());
+        copy.edit("build.py", |text| text.replace("fmad=true", "fmad=false"));
+        copy.edit("build.py", |text| text.replace("\"f32\": (80, 90", "\"f32\": (75, 80, 90"));
+        assert_eq!(copy.changed().lines().count(), 9 + 1, "the groups of all seldom modules");
+    }
+
+    #[test]
+    fn an_edited_source_has_to_compile_to_what_the_archive_holds() {
+        let Some(copy) = Copy::new("edited") else { return };
+        assert!(copy.passes());
+        copy.edit("common/root.cuh", |text| text + "\n");
+        let them = "chamfer_backward\nchamfer_backward_small\nchamfer_reduce\nsearch_backward";
+        assert_eq!(copy.changed(), them);
+        assert!(!copy.passes(), "they were not compiled");
+        copy.edit("common/root.cuh", |text| text.trim_end().to_owned() + "\n");
+        copy.edit("common/roots.cu", |text| text + "\n");
+        run(&mut copy.archive(&["unpack", PACKED, "fresh", "roots"], &[])).unwrap();
+        assert!(copy.passes(), "the same as before");
+        let file = copy.0.join("fresh/roots.f32.sm_90.cubin");
+        let mut code = fs::read(&file).unwrap();
+        *code.last_mut().unwrap() ^= 1;
+        fs::write(&file, code).unwrap();
+        assert!(!copy.passes());
+        run(&mut copy.archive(&["pack", "fresh", PACKED], &COMPILERS)).unwrap();
+        assert!(copy.passes() && copy.changed().is_empty());
+        fs::remove_file(&file).unwrap();
+        assert!(!copy.passes(), "a file is missing");
+    }
+
+    #[test]
+    fn an_archive_with_other_contents_does_not_pass() {
+        let Some(copy) = Copy::new("contents") else { return };
+        let path = copy.0.join(PACKED);
+        let mut bytes = fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(path, bytes).unwrap();
+        assert_eq!(copy.changed(), "weights", "the last of the archive");
+        assert!(!copy.passes());
+        fs::remove_file(copy.0.join("kernels/common/roots.cu")).unwrap();
+        let shown = copy.archive(&["compare", "fresh", PACKED], &COMPILERS).output().unwrap();
+        let text = String::from_utf8_lossy(&shown.stderr).into_owned();
+        assert!(text.contains("roots has no source anymore"), "{text}");
+    }
 }

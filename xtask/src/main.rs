@@ -35,8 +35,9 @@ Usage: cargo xtask <task>
   test [--all] [STEP..] run the checks that take 8 minutes, or all, or only these steps; stops at the first
                         failure. FARPOINT_PATIENCE=N multiplies the time limits of the steps
   golden                rewrite the golden file
-  kernels [--check]     compile the CUDA kernels into the archive of the crate, or compile all of
-                        them again and compare; look for fused operations
+  kernels [--check] [--all]
+                        compile the CUDA kernels that changed, or all, into the archive of the crate, or
+                        compare them with it; look for fused operations
   test-gpu [--build-only] [--quick] [--data DIR]
                         tests, sanitizer and benchmarks on a GPU, recorded in
                         benches/records/cuda; --build-only: build the programs that do it
@@ -73,8 +74,10 @@ fn run() -> Result<()> {
     match task.as_str() {
         "test" => suite::run(&rest),
         "golden" if rest.is_empty() => tasks::write_golden(),
-        "kernels" if rest.is_empty() => kernels::write(),
-        "kernels" if rest == ["--check"] => kernels::check(),
+        "kernels" if rest.is_empty() => kernels::write(false),
+        "kernels" if rest == ["--all"] => kernels::write(true),
+        "kernels" if rest == ["--check"] => kernels::check(false).map(print_skipped),
+        "kernels" if rest == ["--check", "--all"] => kernels::check(true).map(print_skipped),
         "test-gpu" => gpu::task(&rest),
         "fuzz" => fuzz::task(&rest),
         "header" if rest.is_empty() => native::write(),
@@ -94,4 +97,8 @@ fn run() -> Result<()> {
         }
         _ => bail!("there is no task '{task}'\n\n{HELP}"),
     }
+}
+
+fn print_skipped(skipped: Vec<String>) {
+    skipped.iter().for_each(|line| println!("skipped: {line}"));
 }

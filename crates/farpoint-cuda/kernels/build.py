@@ -18,12 +18,15 @@ import concurrent.futures
 import ctypes
 import functools
 import hashlib
+import json
 import multiprocessing
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 PRECISIONS = {"f32": [], "f64": ["-DFARPOINT_F64"]}
@@ -32,13 +35,18 @@ PRECISIONS = {"f32": [], "f64": ["-DFARPOINT_F64"]}
 #: kernel needs more than 9.0.
 PTX = (75, 80, 90)
 
-#: Cards with machine code: Turing, A100, Ampere and (by 8.6, whose code is the same but for a few
-#: instructions' order) Ada, Hopper, Blackwell's two kinds.
-MACHINES = (75, 80, 86, 90, 100, 120)
+#: Cards with machine code: Turing, A100 and by its code all of Ampere and Ada, Hopper, Blackwell's two kinds. In
+#: double precision only those of data centers, as the others take 32 or 64 times as long for it.
+MACHINES = {"f32": (75, 80, 90, 100, 120), "f64": (80, 90, 100)}
 
-#: Modules with machine code for fewer cards; the others take their PTX. One cloud on several GPUs is for those of a
-#: data center, which reach each other's memory fast.
-FEWER = {"peak_span": (80, 90, 100)}
+#: The same for modules that few calls need: for clouds of more than three axes, of more than 33 million points or on
+#: several GPUs, distances by absolute differences, and what `auto` never takes.
+FEWER = {"f32": (80, 90), "f64": ()}
+SELDOM = ("peak_high", "peak_large", "peak_span", "peak_span_high", "nearest_tree_high", "nearest_tree_absolute",
+          "nearest_tree_high_absolute", "quick")
+
+#: Modules that exist in one precision only.
+ONLY = {"peak_large": "f32"}
 
 #: `--fmad=false`: a multiplication and an addition stay two roundings. NVRTC then writes `mul.rn`
 #: and `add.rn`, which the assembler never fuses, whatever its own flags.
@@ -53,6 +61,51 @@ def modules():
             raise RuntimeError(f"{path} and {found[path.stem]}: two modules of the same name")
         found[path.stem] = path
     return found
+
+
+def newest(machine):
+    """The PTX that a card's machine code is assembled from."""
+    return max(architecture for architecture in PTX if architecture <= machine)
+
+
+def steps(name):
+    """What a module becomes: files, each with its compiler's options; for machine code the PTX's name comes first."""
+    found = {}
+    for precision, flags in PRECISIONS.items():
+        if ONLY.get(name, precision) != precision:
+            continue
+        ptx = f"{name}.{precision}.compute_{{}}.ptx".format
+        for architecture in PTX:
+            found[ptx(architecture)] = [f"--gpu-architecture=compute_{architecture}", *OPTIONS, *flags]
+        for machine in (FEWER if name in SELDOM else MACHINES)[precision]:
+            found[f"{name}.{precision}.sm_{machine}.cubin"] = [ptx(newest(machine)), f"-arch=sm_{machine}"]
+    return found
+
+
+def sources(path):
+    """A file and all that it includes, by their paths from here, with line ends of one kind."""
+    found, open_ = {}, [path.relative_to(HERE).as_posix()]
+    while open_:
+        name = open_.pop()
+        if name not in found:
+            found[name] = (HERE / name).read_text(encoding="utf-8")
+            open_ += re.findall(r'^\s*#\s*include\s*"(.*)"', found[name], re.MULTILINE)
+    return found
+
+
+def groups():
+    """The modules, by the source that they are variants of. They have much in common, and are kept together."""
+    found = {}
+    for name, path in modules().items():
+        *_, main = (source for source in sources(path) if source.endswith(".cu"))
+        found.setdefault(pathlib.PurePath(main).stem, {})[name] = path
+    return found
+
+
+def inputs(group, compilers):
+    """A digest of all that decides what the modules of a group compile to."""
+    each = [[sorted(steps(name).items()), sorted(sources(path).items())] for name, path in sorted(group.items())]
+    return hashlib.sha256(json.dumps([sorted(compilers), each]).encode())
 
 
 def load(folder):
@@ -95,34 +148,25 @@ def compile_one(folder, path, options):
     return ptx
 
 
-def write_ptx(folder, path, precision, architecture, out):
-    options = [f"--gpu-architecture=compute_{architecture}", *OPTIONS, *PRECISIONS[precision]]
-    ptx = compile_one(folder, path, options)
-    (out / f"{path.stem}.{precision}.compute_{architecture}.ptx").write_text(ptx)
+def write_ptx(folder, path, options, target):
+    target.write_text(compile_one(folder, path, options))
 
 
-def newest(machine):
-    """The PTX that a card's machine code is assembled from."""
-    return max(architecture for architecture in PTX if architecture <= machine)
-
-
-def assemble(ptxas, version, out, cache, source, machine):
+def assemble(ptxas, version, cache, source, flag, target):
     """Machine code for one kind of card."""
-    flags = [f"-arch=sm_{machine}"]
-    target = out / f"{source.name.rsplit('.', 2)[0]}.sm_{machine}.cubin"
     kept = None
     if cache:
-        key = hashlib.sha256(source.read_bytes() + f"{version} {flags}".encode())
+        key = hashlib.sha256(source.read_bytes() + f"{version} {flag}".encode())
         kept = cache / f"{key.hexdigest()}.cubin"
         if kept.exists():
             shutil.copyfile(kept, target)
             return
-    run = subprocess.run([ptxas, *flags, source, "-o", target], capture_output=True, text=True)
+    run = subprocess.run([ptxas, flag, source, "-o", target], capture_output=True, text=True)
     if run.returncode != 0:
-        raise RuntimeError(f"{source.name}: ptxas failed for sm_{machine}\n{run.stderr}")
+        raise RuntimeError(f"{source.name}: ptxas failed with {flag}\n{run.stderr}")
     if kept:
         # Renamed into place, so that the cache never holds half a file.
-        part = kept.with_suffix(f".{os.getpid()}.{machine}")
+        part = kept.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
         shutil.copyfile(target, part)
         part.replace(kept)
 
@@ -145,22 +189,21 @@ def main():
     kernels = modules()
     names = given.names or list(kernels)
     version = subprocess.run([given.ptxas, "--version"], check=True, capture_output=True, text=True)
+    ptx, machine = [], []
     # The largest first, so that no core is left with a large one at the end.
-    files = sorted((kernels[name] for name in names), key=lambda p: -p.stat().st_size)
+    for name in sorted(names, key=lambda name: -sum(map(len, sources(kernels[name]).values()))):
+        for file, options in steps(name).items():
+            if file.endswith(".ptx"):
+                ptx.append((given.nvrtc, kernels[name], options, given.out / file))
+            else:
+                machine.append((given.out / options[0], options[1], given.out / file))
     # NVRTC numbers calls across all that a process compiles, so each file gets its own process.
     with multiprocessing.Pool(maxtasksperchild=1) as pool:
-        pool.starmap(write_ptx, [
-            (given.nvrtc, path, precision, architecture, given.out)
-            for path in files for precision in PRECISIONS for architecture in PTX
-        ], chunksize=1)
-    jobs = [
-        (given.out / f"{name}.{precision}.compute_{newest(machine)}.ptx", machine)
-        for name in names for precision in PRECISIONS for machine in FEWER.get(name, MACHINES)
-    ]
-    jobs.sort(key=lambda job: -job[0].stat().st_size)
+        pool.starmap(write_ptx, ptx, chunksize=1)
+    machine.sort(key=lambda job: -job[0].stat().st_size)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        run = functools.partial(assemble, given.ptxas, version.stdout, given.out, given.cache)
-        list(pool.map(run, *zip(*jobs)))
+        run = functools.partial(assemble, given.ptxas, version.stdout, given.cache)
+        list(pool.map(run, *zip(*machine)))
 
 
 if __name__ == "__main__":

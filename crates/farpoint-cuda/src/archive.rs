@@ -4,12 +4,13 @@
 //! its layout. Only what is requested is unpacked, on every request.
 
 use lzma_rust2::LzmaReader;
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::OnceLock;
 
 static BYTES: &[u8] = include_bytes!("../kernels/built/kernels.bin");
 
-const TITLE: &str = "farpoint kernels 2";
+const TITLE: &str = "farpoint kernels 3";
 
 /// More KiB than the window and tables of a stream need.
 const MEMORY: u32 = 64 << 10;
@@ -81,6 +82,7 @@ impl Code {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if self.kind == Kind::Ptx {
+            image = renumber(&image);
             image.push(0);
         }
         Ok(image)
@@ -96,6 +98,50 @@ impl Code {
     }
 }
 
+/// The text of PTX that is held as `renumber` of `kernels/archive.py` describes: each number of a
+/// register or label is less by the last of its kind in the first operand of a line before.
+fn renumber(held: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(held.len() * 5 / 4);
+    let mut last = BTreeMap::new();
+    for line in held.split_inclusive(|&byte| byte == b'\n') {
+        let end = line.iter().position(|&byte| byte == b',').unwrap_or(line.len());
+        let (mut results, mut at) = (Vec::new(), 0);
+        while at < line.len() {
+            let rest = &line[at..];
+            let Some((kind, length, number)) = numbered(rest) else {
+                text.push(rest[0]);
+                at += 1;
+                continue;
+            };
+            let number = number.wrapping_add(*last.get(kind).unwrap_or(&0));
+            text.extend([kind, number.to_string().as_bytes()].concat());
+            if at < end {
+                results.push((kind, number));
+            }
+            at += length;
+        }
+        last.extend(results);
+    }
+    text
+}
+
+/// The register or label, such as `%rd12` or `BB0_12`, that a text begins with: what comes before the number, the length
+/// of both, and the number.
+fn numbered(text: &[u8]) -> Option<(&[u8], usize, i64)> {
+    let leading =
+        |rest: &[u8], is: fn(&u8) -> bool| rest.iter().take_while(|byte| is(byte)).count();
+    let kind = match text {
+        [b'%', rest @ ..] => 1 + leading(rest, u8::is_ascii_lowercase),
+        [b'B', b'B', rest @ ..] => 3 + leading(rest, u8::is_ascii_digit),
+        _ => return None,
+    };
+    let (kind, rest) = text.split_at_checked(kind)?;
+    let minus = usize::from(rest.first() == Some(&b'-'));
+    let length = minus + leading(&rest[minus..], u8::is_ascii_digit);
+    let number = std::str::from_utf8(&rest[..length]).ok()?.parse().ok()?;
+    matches!(kind, [.., b'a'..=b'z' | b'_']).then_some((kind, kind.len() + length, number))
+}
+
 /// Reads the text at the beginning of an archive; `None` if it is not one.
 fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
     let end = bytes.windows(2).position(|two| two == b"\n\n")?;
@@ -106,9 +152,9 @@ fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
     let mut codes = Vec::new();
     let mut rest = &bytes[end + 2..];
     for line in lines {
-        let mut words = line.split(' ');
+        // The first word names the group.
+        let mut words = line.split(' ').skip(1);
         let mut word = || words.next();
-        let module = word()?;
         let kind = match word()? {
             "cubin" => Kind::Cubin,
             "ptx" => Kind::Ptx,
@@ -119,7 +165,7 @@ fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
         let mut begin = 0;
         for part in word()?.split(',') {
             let mut fields = part.split(':');
-            let precision = fields.next()?;
+            let (module, precision) = (fields.next()?, fields.next()?);
             let (target, length) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
             codes.push(Code { module, precision, kind, target, packed, begin, length });
             begin += usize::next_multiple_of(length, 16);
@@ -134,8 +180,18 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::{Path, PathBuf};
 
-    const CARDS: [u32; 6] = [75, 80, 86, 90, 100, 120];
     const VIRTUAL: [u32; 3] = [75, 80, 90];
+
+    /// The cards that a module has machine code for: `MACHINES` and `FEWER` of kernels/build.py.
+    fn cards(module: &str, precision: &str) -> &'static [u32] {
+        let seldom = ["_high", "_large", "_span", "_absolute", "quick"];
+        match (seldom.iter().any(|part| module.contains(part)), precision) {
+            (false, "f32") => &[75, 80, 90, 100, 120],
+            (false, _) => &[80, 90, 100],
+            (true, "f32") => &[80, 90],
+            (true, _) => &[],
+        }
+    }
 
     fn code(kind: Kind, target: u32, precision: &'static str) -> Code {
         Code { module: "a", precision, kind, target, packed: &[], begin: 0, length: 0 }
@@ -155,7 +211,8 @@ mod tests {
 
     #[test]
     fn a_card_gets_the_newest_that_it_runs() {
-        let mut codes: Vec<_> = CARDS.map(|target| code(Kind::Cubin, target, "f32")).into();
+        let cards = [75, 80, 86, 90, 100, 120];
+        let mut codes: Vec<_> = cards.map(|target| code(Kind::Cubin, target, "f32")).into();
         codes.extend([75, 90, 80].map(|target| code(Kind::Ptx, target, "f32")));
         codes.push(code(Kind::Ptx, 75, "f64"));
         let of = |capability| {
@@ -187,14 +244,15 @@ mod tests {
         for module in sources() {
             for precision in ["f32", "f64"] {
                 let named = |kind: &str, target| format!("{module}.{precision}.{kind}_{target}");
-                // `FEWER` of kernels/build.py.
-                let spans = module == "peak_span";
-                let cards = CARDS.into_iter().filter(|card| !spans || [80, 90, 100].contains(card));
-                wanted.extend(cards.map(|target| named("sm", target)));
-                wanted.extend(VIRTUAL.map(|target| named("compute", target)));
+                let machines = cards(&module, precision);
+                wanted.extend(machines.iter().map(|&target| named("sm", target)));
+                // `ONLY` of kernels/build.py.
+                if (module.as_str(), precision) != ("peak_large", "f64") {
+                    wanted.extend(VIRTUAL.map(|target| named("compute", target)));
+                }
             }
         }
-        assert!(wanted.len() >= 11 * 2 * 9);
+        assert!(wanted.len() >= 27 * 2 * 5);
         assert_eq!(names(codes()), wanted);
         assert_eq!(codes().len(), wanted.len(), "something is there twice");
     }
@@ -216,6 +274,16 @@ mod tests {
     }
 
     #[test]
+    fn ptx_is_held_with_numbers_that_are_differences() {
+        let held = "%tid.x, %r7, -1\n%r7, [%rd5+8], {%f-2, %p3}\n%r1, %r0, %r-3\n\
+                    @%p3 bra $L__BB0_12;\n$L__BB0_1: %r-1\nBB0, BB0_, BB1_5, %-1, %r-, %r\n%r";
+        let text = "%tid.x, %r7, -1\n%r7, [%rd5+8], {%f-2, %p3}\n%r8, %r7, %r4\n\
+                    @%p3 bra $L__BB0_12;\n$L__BB0_13: %r7\nBB0, BB0_, BB1_5, %-1, %r-, %r\n%r";
+        assert_eq!(String::from_utf8(renumber(held.as_bytes())).unwrap(), text);
+        assert_eq!(renumber(b""), b"");
+    }
+
+    #[test]
     fn ptx_is_for_old_drivers_and_fuses_nothing() {
         for code in codes().iter().filter(|code| code.kind == Kind::Ptx) {
             let image = code.unpack().unwrap();
@@ -232,16 +300,16 @@ mod tests {
 
     #[test]
     fn what_is_no_archive_is_refused() {
-        let line = "farpoint kernels 2\na ptx 3 f32:75:3";
+        let line = "farpoint kernels 3\na ptx 3 a:f32:75:3";
         let archive = |text: String| read(Vec::leak(text.into_bytes()));
         assert_eq!(archive(format!("{line}\n\nabc")).map(|codes| codes.len()), Some(1));
         for wrong in [
             String::new(),
-            "farpoint kernels 1\na ptx 3 f32:75:3\n\nabc".into(),
+            "farpoint kernels 2\na ptx 3 a:f32:75:3\n\nabc".into(),
             format!("{line}\n\nab"),
             format!("{line}\n\nabcd"),
-            format!("{line},f32:80\n\nabc"),
-            format!("{line}\nb elf 3 f32:75:3\n\nabcabc"),
+            format!("{line},a:f32:80\n\nabc"),
+            format!("{line}\nb elf 3 b:f32:75:3\n\nabcabc"),
         ] {
             assert!(archive(wrong.clone()).is_none(), "{wrong}");
         }

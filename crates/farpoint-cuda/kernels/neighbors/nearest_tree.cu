@@ -13,6 +13,11 @@
 #include "common/order.cuh"
 #include "common/refine.cuh"
 
+// The metric and HIGH of the kernel. The others are modules of their own, so that a call loads only the one it runs.
+#ifndef VARIANT
+#define VARIANT Squared, false
+#endif
+
 #ifdef FARPOINT_F64
 constexpr u32 THREADS = 512;
 #else
@@ -348,11 +353,4 @@ __device__ __noinline__ void spoil(const Guard& guard) {
     spoil_pairs(args.matching, blockIdx.x / args.team, gridDim.x / args.team);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree)(const __grid_constant__ TreeArgs args) { nearest<Squared, false>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree_high)(const __grid_constant__ TreeArgs args) { nearest<Squared, true>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree_absolute)(const __grid_constant__ TreeArgs args) {
-    nearest<Absolute, false>(args);
-}
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree_high_absolute)(const __grid_constant__ TreeArgs args) {
-    nearest<Absolute, true>(args);
-}
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(tree)(const __grid_constant__ TreeArgs args) { nearest<VARIANT>(args); }

@@ -16,6 +16,11 @@
 #include "peak/deal.cuh"
 #include "common/refine.cuh"
 
+// HIGH and LARGE of the kernel. The others are modules of their own, so that a call loads only the one it runs.
+#ifndef VARIANT
+#define VARIANT false, false
+#endif
+
 #ifdef FARPOINT_F64
 constexpr u32 THREADS = 512;
 #else
@@ -360,7 +365,7 @@ struct SpanArgs {
     u32 parts;
 };
 
-template <bool HIGH>
+template <bool HIGH, bool LARGE>
 __device__ void peak(const SpanArgs& span) {
     __shared__ State state;
     __shared__ Work work;
@@ -387,13 +392,12 @@ __device__ void peak(const SpanArgs& span) {
     }
     u32 epoch = 2;
     __syncthreads();
-    sample_cloud<HIGH, !HIGH>(state, team, work, args, nullptr, &epoch);
+    sample_cloud<HIGH, LARGE>(state, team, work, args, nullptr, &epoch);
 }
 
 __device__ __noinline__ void spoil(const Guard& guard) { spoil_clouds(((const PeakArgs&)guard).batch, 0, 1); }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ SpanArgs args) { peak<false>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const __grid_constant__ SpanArgs args) { peak<true>(args); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ SpanArgs args) { peak<VARIANT>(args); }
 #else
 template <bool HIGH, bool LARGE>
 __device__ void peak(const PeakArgs& args) {
@@ -436,10 +440,5 @@ __device__ __noinline__ void spoil(const Guard& guard) {
     spoil_clouds(args.batch, blockIdx.x / args.team, gridDim.x / args.team);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ PeakArgs args) { peak<false, false>(args); }
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_high)(const __grid_constant__ PeakArgs args) { peak<true, false>(args); }
-#ifndef FARPOINT_F64
-// For clouds that are not sampled from the caches: a kernel of its own, as its code makes others slower.
-extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak_large)(const __grid_constant__ PeakArgs args) { peak<false, true>(args); }
-#endif
+extern "C" __global__ void __launch_bounds__(THREADS, 1) KERNEL(peak)(const __grid_constant__ PeakArgs args) { peak<VARIANT>(args); }
 #endif

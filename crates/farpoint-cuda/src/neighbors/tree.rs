@@ -60,15 +60,15 @@ impl Layout {
 }
 
 fn kernel<T: CudaScalar>(gpu: &Gpu, dims: usize, norm: Norm) -> Result<(Function, Launch), Error> {
-    let name = match (norm == Norm::One, dims) {
-        (false, ..=3) => "tree",
-        (false, _) => "tree_high",
-        (true, ..=3) => "tree_absolute",
-        (true, _) => "tree_high_absolute",
+    let module = match (norm == Norm::One, dims) {
+        (false, ..=3) => "nearest_tree",
+        (false, _) => "nearest_tree_high",
+        (true, ..=3) => "nearest_tree_absolute",
+        (true, _) => "nearest_tree_high_absolute",
     };
     // As many threads as the registers of a block allow.
     let threads = if size_of::<T>() == 4 { 1024 } else { 512 };
-    let function = gpu.function::<T>("nearest_tree", name)?;
+    let function = gpu.function::<T>(module, "tree")?;
     Ok((function, Launch::new(1, threads).cooperative()))
 }
 

@@ -59,11 +59,11 @@ impl<'a> Parts<'a> {
                  are linked, or one"
             )));
         }
-        let name = if shape.dims > 3 { "peak_high" } else { "peak" };
+        let module = if shape.dims > 3 { "peak_span_high" } else { "peak_span" };
         let launch = Launch::new(1, peak::threads::<T>()).cooperative();
         let (mut functions, mut blocks) = (Vec::new(), usize::MAX);
         for gpu in gpus {
-            let function = gpu.function::<T>("peak_span", name)?;
+            let function = gpu.function::<T>(module, "peak")?;
             let times = gpus.iter().filter(|other| *other == gpu).count();
             blocks = blocks.min(team::blocks_at_once(gpu, function, launch)? / times);
             functions.push(function);

@@ -1,0 +1,3 @@
+// The peak method for more than three axes.
+#define VARIANT true, false
+#include "peak/peak.cu"
