@@ -180,6 +180,8 @@ def compare(folder, archive, compilers):
     if wrong:
         raise SystemExit(f"{archive} does not hold what the kernels compile to:\n  " + "\n  ".join(wrong))
     print(f"{archive} holds what the kernels compile to; {len(files)} files of them were compiled")
+    if late:
+        print(f"The same as before, but with another digest, which `cargo xtask kernels` writes: {' '.join(late)}")
 
 
 def pack(folder, archive, compilers):
@@ -206,10 +208,10 @@ def pack(folder, archive, compilers):
 def main():
     task, *args = sys.argv[1:]
     if task == "modules":
-        print("\n".join(build.modules()))
+        print(*build.modules())
     elif task == "changed":
         found = changed(read_archive(args[0]), args[0], args[1:])
-        print("\n".join(name for _, modules in found for name in modules))
+        print(*(name for _, modules in found for name in modules))
     elif task == "unpack":
         folder = pathlib.Path(args[1])
         folder.mkdir(parents=True, exist_ok=True)
