@@ -108,8 +108,7 @@ fn compile(modules: &[String], options: &[&Path]) -> Result<PathBuf> {
     println!("Compiling {}.", modules.join(", "));
     let (nvrtc, ptxas, nvdisasm) = (fetch(&NVRTC)?, fetch(&PTXAS)?, fetch(&NVDISASM)?);
     let libraries = nvrtc.parent().context("the library is in no folder")?;
-    let mut build = script(BUILD, &[&[libraries, &ptxas, &out], options].concat())?;
-    run(build.arg("--").args(modules))?;
+    run(script(BUILD, &[libraries, &ptxas, &out])?.args(modules).args(options))?;
     run(&mut script(SASS, &[&out, &nvdisasm])?)?;
     Ok(out)
 }

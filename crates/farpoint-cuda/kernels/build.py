@@ -36,7 +36,7 @@ PRECISIONS = {"f32": [], "f64": ["-DFARPOINT_F64"]}
 PTX = (75, 80, 90)
 
 #: Cards with machine code: Turing, A100 and by its code all of Ampere and Ada, Hopper, Blackwell's two kinds. In
-#: double precision only those of data centers, as the others take 32 or 64 times as long for it.
+#: double precision only cards of data centers: the others have a 32nd or a 64th of the units for it.
 MACHINES = {"f32": (75, 80, 90, 100, 120), "f64": (80, 90, 100)}
 
 #: The same for modules that few calls need: for clouds of more than three axes, of more than 33 million points or on
@@ -84,12 +84,12 @@ def steps(name):
 
 def sources(path):
     """A file and all that it includes, by their paths from here, with line ends of one kind."""
-    found, open_ = {}, [path.relative_to(HERE).as_posix()]
-    while open_:
-        name = open_.pop()
+    found, waiting = {}, [path.relative_to(HERE).as_posix()]
+    while waiting:
+        name = waiting.pop()
         if name not in found:
             found[name] = (HERE / name).read_text(encoding="utf-8")
-            open_ += re.findall(r'^\s*#\s*include\s*"(.*)"', found[name], re.MULTILINE)
+            waiting += re.findall(r'^\s*#\s*include\s*"(.*)"', found[name], re.MULTILINE)
     return found
 
 

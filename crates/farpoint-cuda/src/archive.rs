@@ -175,7 +175,7 @@ fn read(bytes: &'static [u8]) -> Option<Vec<Code>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use std::collections::BTreeSet;
     use std::path::{Path, PathBuf};
@@ -191,6 +191,12 @@ mod tests {
             (true, "f32") => &[80, 90],
             (true, _) => &[],
         }
+    }
+
+    /// Whether a module has this kernel.
+    pub(crate) fn holds(module: &str, name: &str) -> bool {
+        let text = ptx(codes(), module, "f32", 75).unwrap().unpack().unwrap();
+        String::from_utf8(text).unwrap().contains(&format!(".entry {name}_f32("))
     }
 
     fn code(kind: Kind, target: u32, precision: &'static str) -> Code {

@@ -123,7 +123,8 @@ impl Gpu {
     }
 
     /// Loads every kernel now, so that no later call waits for that: a fraction of a second for
-    /// machine code, several seconds if the driver compiles PTX (a card newer than this crate).
+    /// machine code, up to a minute if the driver compiles PTX (all of it on a card newer than this
+    /// crate), which it keeps on disk for later.
     /// Other calls, before or meanwhile, are not disturbed. It is optional: without it, a call loads
     /// what it uses.
     ///

@@ -15,8 +15,8 @@ def warm_up(device: Any = None) -> None:
     """Load all kernels on a GPU now, so that the first call finds them loaded.
 
     This is optional: each call loads what it uses and is not loaded yet. That takes some hundredths of a
-    second once per process, and seconds on cards newer than this release, for which the driver
-    compiles. Calls of other threads continue meanwhile.
+    second once per process, and seconds, for all kernels up to a minute, where the driver has to compile:
+    on cards newer than this release. Calls of other threads continue meanwhile.
 
     Parameters
     ----------

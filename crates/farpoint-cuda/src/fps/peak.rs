@@ -245,6 +245,7 @@ unsafe fn start<T: CudaScalar>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive;
     use crate::source::fields;
     use std::mem::offset_of;
 
@@ -325,6 +326,8 @@ mod tests {
         assert_eq!(module::<f64>(3, LARGE + 1), "peak");
         assert_eq!([3, 4].map(|dims| module::<f32>(dims, 1_000)), ["peak", "peak_high"]);
         assert_eq!(module::<f32>(4, LARGE + 1), "peak_high");
+        let modules = ["peak", "peak_large", "peak_high", "peak_span", "peak_span_high"];
+        assert!(modules.iter().all(|module| archive::tests::holds(module, "peak")));
     }
 
     #[test]

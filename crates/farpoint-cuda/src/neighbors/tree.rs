@@ -59,16 +59,20 @@ impl Layout {
     }
 }
 
-fn kernel<T: CudaScalar>(gpu: &Gpu, dims: usize, norm: Norm) -> Result<(Function, Launch), Error> {
-    let module = match (norm == Norm::One, dims) {
+/// The module whose kernel is for clouds of so many axes.
+fn module(dims: usize, norm: Norm) -> &'static str {
+    match (norm == Norm::One, dims) {
         (false, ..=3) => "nearest_tree",
         (false, _) => "nearest_tree_high",
         (true, ..=3) => "nearest_tree_absolute",
         (true, _) => "nearest_tree_high_absolute",
-    };
+    }
+}
+
+fn kernel<T: CudaScalar>(gpu: &Gpu, dims: usize, norm: Norm) -> Result<(Function, Launch), Error> {
     // As many threads as the registers of a block allow.
     let threads = if size_of::<T>() == 4 { 1024 } else { 512 };
-    let function = gpu.function::<T>(module, "tree")?;
+    let function = gpu.function::<T>(module(dims, norm), "tree")?;
     Ok((function, Launch::new(1, threads).cooperative()))
 }
 
@@ -121,12 +125,22 @@ pub(crate) unsafe fn enqueue<T: CudaScalar>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive;
     use crate::source::fields;
     use std::mem::offset_of;
 
     fn layout(pairs: usize, rows: [usize; 2], team: Option<u32>) -> Layout {
         let shape = Shape { pairs, rows, dims: 3, asked: [true; 2] };
         Layout::new::<f32>(132, shape, team)
+    }
+
+    #[test]
+    fn every_norm_has_kernels() {
+        for norm in [Norm::One, Norm::Two] {
+            for dims in [3, 4] {
+                assert!(archive::tests::holds(module(dims, norm), "tree"));
+            }
+        }
     }
 
     #[test]
