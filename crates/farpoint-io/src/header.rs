@@ -3,7 +3,7 @@
 
 use crate::TextStyle;
 use crate::column::Scalar;
-use npyz::DType;
+use crate::npy::DType;
 use ply_rs_bw::ply::Encoding as PlyEncoding;
 
 /// What a format keeps besides the rows: its header.

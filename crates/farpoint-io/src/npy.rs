@@ -1,9 +1,10 @@
 //! NumPy arrays: (points, 3 or more) of numbers, or structured with x, y and z; NPY and NPZ.
 //!
-//! The header is read by npyz; the rows are kept as bytes, so that they come back as they were.
+//! Rows are kept as bytes, so that they come back as they were.
 
 mod archive;
 mod arrays;
+mod dtype;
 mod layout;
 mod numbers;
 mod write;
@@ -11,6 +12,7 @@ mod write;
 pub(crate) use archive::{read_archive, write_packed};
 pub(crate) use arrays::write_archive;
 pub use arrays::{Array, Values};
+pub(crate) use dtype::DType;
 pub(crate) use layout::layout;
 pub(crate) use numbers::numbers;
 pub(crate) use write::{
@@ -25,16 +27,15 @@ use crate::format::Format;
 use crate::header::{Header, NpyHeader};
 use crate::memory;
 use crate::part::Part;
-use crate::quiet::guarded;
 use crate::table::{Slot, Store, Table};
-use npyz::{DType, Endianness, Order, TypeChar, TypeStr};
+use dtype::{Description, TypeStr};
 use std::borrow::Cow;
 
 /// A header with the place where the values start.
 struct Parsed {
     dtype: DType,
     shape: Vec<usize>,
-    order: Order,
+    fortran_order: bool,
     start: usize,
 }
 
@@ -61,7 +62,7 @@ pub(crate) const ROUNDED: &str = "64-bit integers beyond 2^53 are rounded in the
 fn cloud(parsed: &Parsed, coordinates: Coordinates, table: Table, header: NpyHeader) -> Cloud {
     let words = match &parsed.dtype {
         DType::Record(_) => "structured".to_owned(),
-        other => other.descr().trim_matches('\'').to_owned(),
+        other => other.to_string().trim_matches('\'').to_owned(),
     };
     let description = format!("NPY {words}, shape {}", shape_words(&parsed.shape));
     Cloud::from_table(Format::Npy, description, coordinates, table, Header::Npy(header))
@@ -116,7 +117,7 @@ fn shape_words(shape: &[usize]) -> String {
     }
 }
 
-/// Checks the header's size and nesting before npyz, which believes both, and reads it.
+/// Reads the header.
 fn parse(bytes: &[u8]) -> Result<Parsed, Fault> {
     let cut = || Fault::truncated("the header is cut short").at(Place::Byte(bytes.len()));
     let version = *bytes.get(6).ok_or_else(cut)?;
@@ -127,49 +128,16 @@ fn parse(bytes: &[u8]) -> Result<Parsed, Fault> {
     let (before, length) = length.ok_or_else(cut)?;
     let start = before + length;
     let text = bytes.get(before..start).ok_or_else(cut)?;
-    if length > 1 << 20 || nesting(text) > DEEPEST {
-        let what = "the header is no description of an array";
-        return Err(Fault::new(what).at(Place::Byte(before)));
-    }
-    let header = guarded("the header is no description of an array", || {
-        npyz::NpyHeader::from_reader(&bytes[..start]).map_err(|e| {
-            Fault::new(format!("header: {}", first_line(&e.to_string()))).at(Place::Byte(before))
-        })
+    let text = std::str::from_utf8(text).ok().filter(|_| bytes.starts_with(MAGIC));
+    let description = text.and_then(Description::parse).ok_or_else(|| {
+        Fault::new("the header is no description of an array").at(Place::Byte(before))
     })?;
-    let shape: Option<Vec<usize>> =
-        header.shape().iter().map(|&n| usize::try_from(n).ok()).collect();
-    let shape = shape.ok_or_else(|| Fault::new("the shape is too large"))?;
-    Ok(Parsed { dtype: header.dtype(), shape, order: header.order(), start })
+    let Description { dtype, fortran_order, shape } = description;
+    Ok(Parsed { dtype, shape, fortran_order, start })
 }
 
-/// Structures in structures need 4 to 8. The parser's time is a multiple for each level: 15 open
-/// brackets kept it busy for half a minute.
-const DEEPEST: usize = 8;
-
-/// How deep brackets stand in brackets, those inside of strings left out.
-fn nesting(text: &[u8]) -> usize {
-    let (mut depth, mut deepest, mut quote) = (0usize, 0, None);
-    let mut bytes = text.iter();
-    while let Some(&b) = bytes.next() {
-        match (quote, b) {
-            (Some(_), b'\\') => {
-                bytes.next();
-            }
-            (Some(q), _) if q == b => quote = None,
-            (Some(_), _) => {}
-            (None, b'\'' | b'"') => quote = Some(b),
-            (None, b'(' | b'[' | b'{') => depth += 1,
-            (None, b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
-}
-
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
-}
+/// Begins every file.
+const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The bytes of all values, if the file has as many as the shape promises.
 fn payload(bytes: Cow<'_, [u8]>, start: usize, count: usize, size: usize) -> Result<Part, Fault> {
@@ -184,18 +152,23 @@ fn payload(bytes: Cow<'_, [u8]>, start: usize, count: usize, size: usize) -> Res
     }
 }
 
+/// Whether values are float16, which are not stored as they are worked with.
+fn is_half(kind: &TypeStr) -> bool {
+    (kind.kind, kind.size) == (b'f', 2)
+}
+
 fn scalar(kind: &TypeStr) -> Option<Scalar> {
-    Some(match (kind.type_char(), kind.size_field()) {
-        (TypeChar::Int, 1) => Scalar::I8,
-        (TypeChar::Int, 2) => Scalar::I16,
-        (TypeChar::Int, 4) => Scalar::I32,
-        (TypeChar::Int, 8) => Scalar::I64,
-        (TypeChar::Uint | TypeChar::Bool, 1) => Scalar::U8,
-        (TypeChar::Uint, 2) => Scalar::U16,
-        (TypeChar::Uint, 4) => Scalar::U32,
-        (TypeChar::Uint, 8) => Scalar::U64,
-        (TypeChar::Float, 4) => Scalar::F32,
-        (TypeChar::Float, 8) => Scalar::F64,
+    Some(match (kind.kind, kind.size) {
+        (b'i', 1) => Scalar::I8,
+        (b'i', 2) => Scalar::I16,
+        (b'i', 4) => Scalar::I32,
+        (b'i', 8) => Scalar::I64,
+        (b'u' | b'b', 1) => Scalar::U8,
+        (b'u', 2) => Scalar::U16,
+        (b'u', 4) => Scalar::U32,
+        (b'u', 8) => Scalar::U64,
+        (b'f', 4) => Scalar::F32,
+        (b'f', 8) => Scalar::F64,
         _ => return None,
     })
 }
@@ -216,7 +189,7 @@ fn plain(
         let what = format!("an array of shape {words} is a matrix, not points by coordinates");
         return Err(Fault::new(what).fix(FIX));
     }
-    let half = kind.type_char() == TypeChar::Float && kind.size_field() == 2;
+    let half = is_half(kind);
     let Some(stored) = (if half { Some(Scalar::U16) } else { scalar(kind) }) else {
         let what = format!("values of type {kind} are no coordinates");
         return Err(Fault::new(what).fix("save it as float32 or float64"));
@@ -225,16 +198,16 @@ fn plain(
     let stride = columns.checked_mul(stored.size()).ok_or_else(too_large)?;
     let mut bytes = payload(bytes, parsed.start, count, stride)?;
     memory::fits(count as u64, stride + size_of::<[f32; 3]>())?;
-    if matches!(parsed.order, Order::Fortran) {
+    if parsed.fortran_order {
         bytes = transposed(&bytes, count, columns, stored.size()).into();
     }
-    let mut big_endian = kind.endianness() == Endianness::Big;
+    let mut big_endian = kind.big_endian == Some(true);
     let mut dtype = parsed.dtype.clone();
     let mut scalar = stored;
     if half {
         bytes = widened(&bytes, big_endian).into();
         (big_endian, scalar) = (false, Scalar::F32);
-        dtype = DType::Plain("<f4".parse().map_err(|_| Fault::new("float16"))?);
+        dtype = DType::Plain("<f4".parse().map_err(|()| Fault::new("float16"))?);
     }
     let slot = |i: usize| {
         let name =
@@ -292,10 +265,8 @@ fn structured(
     for field in fields {
         let bad = || Fault::new(format!("field '{}' is of no simple type", field.name)).fix(FIX);
         let (kind, count) = flat(&field.dtype).ok_or_else(bad)?;
-        let size = kind.num_bytes().ok_or_else(bad)?;
-        if size > 1 && !matches!(kind.endianness(), Endianness::Irrelevant) {
-            orders.push(kind.endianness() == Endianness::Big);
-        }
+        let size = kind.bytes().ok_or_else(bad)?;
+        orders.extend(kind.big_endian.filter(|_| size > 1));
         let (scalar, each) = match scalar(&kind) {
             Some(scalar) => (scalar, 1),
             // Strings, dates and the like are kept as bytes.

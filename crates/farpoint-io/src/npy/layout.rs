@@ -1,20 +1,17 @@
 //! Where the rows of an NPY file are, without reading them.
 
-use super::{cloud, parse, rows};
+use super::dtype::DType;
+use super::{cloud, is_half, parse, rows};
 use crate::error::Fault;
 use crate::layout::{Layout, Rows};
 use crate::table::Store;
-use npyz::{DType, Order, TypeChar};
 use std::borrow::Cow;
 
 /// Of a file of `length` bytes that starts so; `None` for columns one after another and for float16,
 /// which are not stored as they are worked with.
 pub(crate) fn layout(start: &[u8], length: u64) -> Result<Option<Layout>, Fault> {
     let parsed = parse(start)?;
-    let half = |kind: &npyz::TypeStr| kind.type_char() == TypeChar::Float && kind.size_field() == 2;
-    if matches!(parsed.order, Order::Fortran)
-        || matches!(&parsed.dtype, DType::Plain(kind) if half(kind))
-    {
+    if parsed.fortran_order || matches!(&parsed.dtype, DType::Plain(kind) if is_half(kind)) {
         return Ok(None);
     }
     let (table, header) = rows(&parsed, Cow::Borrowed(&start[..parsed.start]), 0)?;

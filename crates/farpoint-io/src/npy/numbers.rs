@@ -1,7 +1,6 @@
 //! An array of whole numbers with one axis.
 
-use super::{Cow, DType, Endianness, Fault, Parsed, Slot, Store, Table, parse, payload, scalar};
-use super::{TypeChar, shape_words};
+use super::{Cow, DType, Fault, Parsed, Slot, Store, Table, parse, payload, scalar, shape_words};
 use crate::column::Column;
 
 /// The numbers of an array `(n,)` of integers or bool.
@@ -12,18 +11,17 @@ pub(crate) fn numbers(bytes: &[u8]) -> Result<Vec<i64>, Fault> {
     let &[count] = &shape[..] else {
         return Err(wrong(format!("an array of shape {} is no list", shape_words(&shape))));
     };
-    let whole = |kind: &npyz::TypeStr| kind.type_char() != TypeChar::Float;
     let kind = match dtype {
-        DType::Plain(kind) if whole(&kind) => kind,
+        DType::Plain(kind) if kind.kind != b'f' => kind,
         other => {
-            return Err(wrong(format!("values of type {} are no numbers of rows", other.descr())));
+            return Err(wrong(format!("values of type {other} are no numbers of rows")));
         }
     };
     let words = || format!("values of type {kind} are no numbers of rows");
     let number = scalar(&kind).ok_or_else(|| wrong(words()))?;
     let stride = number.size();
     let bytes = payload(Cow::Borrowed(bytes), start, count, stride)?;
-    let big_endian = kind.endianness() == Endianness::Big;
+    let big_endian = kind.big_endian == Some(true);
     let (slots, store) = (vec![Slot::new("row", number, 0)], Store::Records { bytes, stride });
     let table = Table { slots, store, big_endian, xyz: [0; 3] };
     let rows: Vec<usize> = (0..count).collect();

@@ -1,6 +1,7 @@
 //! Writing NPY: the rows as they were stored, else (points, columns) of one type where that holds
 //! everything exactly, else a structured array.
 
+use super::dtype::{DType, Field};
 use crate::WriteOptions;
 use crate::cloud::Cloud;
 use crate::column::{Attribute, Column, Scalar, named_axes};
@@ -11,7 +12,6 @@ use crate::header::{Header, NpyHeader};
 use crate::precision::placed;
 use crate::records;
 use crate::table::Table;
-use npyz::{DType, Field};
 
 /// Writes the rows.
 pub(crate) fn write(
@@ -39,7 +39,7 @@ pub(crate) fn write(
     let bare = same && slim && (raw || all.len() == 3 || cloud.has_lines() && unnamed);
     let mut out = match bare {
         true => header(&type_code(kind, false), &[rows.len(), all.len()]),
-        false => header(&descr(&[], &all, false)?.descr(), &[rows.len()]),
+        false => header(&descr(&[], &all, false)?.to_string(), &[rows.len()]),
     };
     records::append(&mut out, None, rows.len(), &all, false);
     Ok(out)
@@ -63,7 +63,7 @@ pub(crate) fn one_column(column: &Column) -> Vec<u8> {
 pub(crate) fn same_header(head: &NpyHeader, table: &Table, count: usize) -> Vec<u8> {
     let shape = [count, table.slots.len()];
     let shape = if head.plain.is_some() { &shape[..] } else { &shape[..1] };
-    header(&head.dtype.descr(), shape)
+    header(&head.dtype.to_string(), shape)
 }
 
 fn same_rows(
@@ -82,7 +82,7 @@ fn same_rows(
                 .map(|a| Attribute { column: a.column.cast(kind), name: a.name })
                 .collect();
             let shape = [rows.len(), columns + added.len()];
-            (header(&head.dtype.descr(), &shape), added)
+            (header(&head.dtype.to_string(), &shape), added)
         }
         Some(kind) => {
             let plain: Vec<Field> = table
@@ -90,14 +90,14 @@ fn same_rows(
                 .iter()
                 .map(|s| field(&s.name, kind, table.big_endian))
                 .collect::<Result<_, _>>()?;
-            (header(&descr(&plain, &added, table.big_endian)?.descr(), &[rows.len()]), added)
+            (header(&descr(&plain, &added, table.big_endian)?.to_string(), &[rows.len()]), added)
         }
         None => {
             let fields = match &head.dtype {
                 DType::Record(fields) => fields.as_slice(),
                 _ => &[],
             };
-            (header(&descr(fields, &added, table.big_endian)?.descr(), &[rows.len()]), added)
+            (header(&descr(fields, &added, table.big_endian)?.to_string(), &[rows.len()]), added)
         }
     };
     records::append(&mut out, Some((table, rows)), rows.len(), &added, table.big_endian);
@@ -123,7 +123,7 @@ fn type_code(kind: Scalar, big_endian: bool) -> String {
 }
 
 fn field(name: &str, kind: Scalar, big_endian: bool) -> Result<Field, Fault> {
-    let dtype = code(kind, big_endian).parse().map_err(|_| Fault::new(format!("type {kind}")))?;
+    let dtype = code(kind, big_endian).parse().map_err(|()| Fault::new(format!("type {kind}")))?;
     Ok(Field { name: name.to_owned(), dtype: DType::Plain(dtype) })
 }
 
