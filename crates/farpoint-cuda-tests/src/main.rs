@@ -34,7 +34,6 @@ mod together;
 mod truth;
 mod values;
 mod variants;
-mod wide;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
@@ -85,9 +84,6 @@ enum Command {
     /// Calls at once, as one of the processes that a test starts
     #[command(hide = true)]
     Together,
-    /// An experiment: `persistent` on the grid with more points per thread
-    #[command(hide = true)]
-    PersistentWide(wide::Wide),
     /// The GPUs of this machine; status 1 if there is none
     Devices,
 }
@@ -141,7 +137,6 @@ fn main() -> ExitCode {
         Command::Large(large) => large.run(),
         Command::Share(share) => share.run(),
         Command::Together => together::alone(),
-        Command::PersistentWide(wide) => wide.run(),
         Command::Devices => devices(),
     };
     match result {

@@ -7,9 +7,8 @@ use crate::runner::Group;
 use crate::tally::Tally;
 use crate::variants::{self, ALL};
 use anyhow::{Result, ensure};
-use cudarc::driver::sys;
 use farpoint::{Algorithm, Sampler};
-use farpoint_cuda::{Buffer, Gpu, Stream};
+use farpoint_cuda::{Buffer, Gpu, Stream, sys};
 use farpoint_generate::Kind;
 use std::ptr;
 

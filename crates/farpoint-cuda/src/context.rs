@@ -12,7 +12,7 @@ const KEPT: u64 = 256 << 20;
 /// Has the device's default pool keep some memory, never less than before: other libraries use the
 /// same pool.
 pub(crate) fn keep(gpu: sys::CUdevice) -> Result<(), Error> {
-    let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    let threshold = sys::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
     let mut pool = std::ptr::null_mut();
     let mut kept = 0u64;
     // SAFETY: writes the pool, which belongs to the device.
@@ -113,11 +113,11 @@ impl Drop for Current<'_> {
 
 /// Allows this thread what a capture in another would forbid: allocating host memory and loading a
 /// kernel do not touch any stream.
-pub(crate) struct Relaxed(sys::CUstreamCaptureMode);
+pub(crate) struct Relaxed(u32);
 
 impl Relaxed {
     pub(crate) fn new() -> Result<Self, Error> {
-        let mut mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        let mut mode = sys::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: exchanges one number.
         let code = unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut mode) };
         check("cuThreadExchangeStreamCaptureMode", code)?;

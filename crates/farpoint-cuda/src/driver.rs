@@ -1,17 +1,16 @@
 //! The CUDA driver: looked for at run time, and its status codes turned into errors.
 //!
-//! `cudarc` opens the library on first use and panics if there is none, or if it lacks a
-//! function. So everything here first calls [`available`], which looks without panicking and
-//! refuses drivers older than the kernels' PTX needs; newer ones have all functions that this
-//! crate calls.
+//! Everything here first calls [`available`], which opens the library and refuses drivers older than the kernels' PTX
+//! needs; newer ones have all functions that this crate calls.
+
+pub mod sys;
 
 use crate::{CudaUnavailable, Error};
-use cudarc::driver::result::DriverError;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub(crate) use cudarc::driver::sys;
+pub(crate) use sys::symbol;
 
 /// The oldest driver that can load the kernels' PTX (version 8.4, of CUDA 12.4).
 const OLDEST: c_int = 12_040;
@@ -65,7 +64,7 @@ pub fn device_count() -> Result<usize, Error> {
 /// If CUDA can't be used, or did not allocate the memory.
 pub fn device_of(address: u64) -> Result<usize, Error> {
     available()?;
-    let which = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    let which = sys::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
     let mut ordinal: c_int = 0;
     // SAFETY: writes one number, of the size that this attribute has; the address is looked up,
     // not followed.
@@ -75,18 +74,12 @@ pub fn device_of(address: u64) -> Result<usize, Error> {
 }
 
 fn look() -> Result<(), String> {
-    // SAFETY: opens the driver's library, whose initializers are as safe as any library's.
-    if !unsafe { sys::is_culib_present() } {
-        return Err("there is no NVIDIA driver (libcuda was not found)".into());
-    }
-    type Version = unsafe extern "C" fn(*mut c_int) -> c_int;
-    type Init = unsafe extern "C" fn(u32) -> c_int;
-    // SAFETY: the functions have had these types since the first driver.
-    let (version, init) =
-        unsafe { (symbol::<Version>("cuDriverGetVersion")?, symbol::<Init>("cuInit")?) };
+    sys::open()?;
     let mut found = 0;
     // SAFETY: writes one number.
-    if unsafe { version(&mut found) } == 0 && found < OLDEST {
+    if unsafe { sys::cuDriverGetVersion(&mut found) } == sys::CUresult::CUDA_SUCCESS
+        && found < OLDEST
+    {
         let (major, minor) = (found / 1000, found % 1000 / 10);
         return Err(format!(
             "the NVIDIA driver is too old: it is of CUDA {major}.{minor}, and 12.4 or later is \
@@ -94,7 +87,7 @@ fn look() -> Result<(), String> {
         ));
     }
     // SAFETY: may be called any number of times.
-    match unsafe { init(0) } {
+    match unsafe { sys::cuInit(0) }.0 {
         0 => Ok(()),
         3 => Err(format!("the NVIDIA driver does not start (error 3 of cuInit): {FORKED}")),
         100 => Err("there is an NVIDIA driver but no GPU that it can use".into()),
@@ -104,25 +97,19 @@ fn look() -> Result<(), String> {
     }
 }
 
-/// A function of the driver by its name.
-///
-/// # Safety
-/// It must have the type `F`, a function pointer.
-pub(crate) unsafe fn symbol<F: Copy>(name: &str) -> Result<F, String> {
-    // SAFETY: the library is open, as `available` has seen it before anything here is called; that `F`
-    // is the function's type is this function's contract.
-    let found = unsafe { sys::culib().get::<F>(name.as_bytes()) };
-    found.map(|function| *function).map_err(|_| format!("the NVIDIA driver has no {name}"))
-}
-
 /// The driver's name and text of an error.
 pub(crate) fn reason(code: sys::CUresult) -> String {
-    let error = DriverError(code);
-    let name = error.error_name().map(|name| name.to_string_lossy().into_owned());
-    let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
-    match (name, text) {
-        (Ok(name), Ok(text)) => format!("{text} ({name})"),
-        _ => format!("{code:?}"),
+    type Describe = unsafe fn(sys::CUresult, *mut *const c_char) -> sys::CUresult;
+    let text = |describe: Describe| {
+        let mut text = std::ptr::null();
+        // SAFETY: writes the address of a static text, or null for a code that it does not know.
+        let known = unsafe { describe(code, &mut text) } == sys::CUresult::CUDA_SUCCESS;
+        // SAFETY: the text ends with a zero.
+        known.then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy())
+    };
+    match (text(sys::cuGetErrorName), text(sys::cuGetErrorString)) {
+        (Some(name), Some(text)) => format!("{text} ({name})"),
+        _ => format!("error {}", code.0),
     }
 }
 
@@ -136,22 +123,22 @@ pub(crate) fn check(call: &'static str, code: sys::CUresult) -> Result<(), Error
 
 /// Whether the context can't be used anymore after this error.
 pub(crate) fn is_fatal(code: sys::CUresult) -> bool {
-    use sys::CUresult::*;
+    use sys::CUresult as Code;
     matches!(
         code,
-        CUDA_ERROR_ECC_UNCORRECTABLE
-            | CUDA_ERROR_NVLINK_UNCORRECTABLE
-            | CUDA_ERROR_ILLEGAL_ADDRESS
-            | CUDA_ERROR_LAUNCH_TIMEOUT
-            | CUDA_ERROR_CONTEXT_IS_DESTROYED
-            | CUDA_ERROR_ASSERT
-            | CUDA_ERROR_HARDWARE_STACK_ERROR
-            | CUDA_ERROR_ILLEGAL_INSTRUCTION
-            | CUDA_ERROR_MISALIGNED_ADDRESS
-            | CUDA_ERROR_INVALID_ADDRESS_SPACE
-            | CUDA_ERROR_INVALID_PC
-            | CUDA_ERROR_LAUNCH_FAILED
-            | CUDA_ERROR_UNKNOWN
+        Code::CUDA_ERROR_ECC_UNCORRECTABLE
+            | Code::CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | Code::CUDA_ERROR_ILLEGAL_ADDRESS
+            | Code::CUDA_ERROR_LAUNCH_TIMEOUT
+            | Code::CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | Code::CUDA_ERROR_ASSERT
+            | Code::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | Code::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | Code::CUDA_ERROR_MISALIGNED_ADDRESS
+            | Code::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | Code::CUDA_ERROR_INVALID_PC
+            | Code::CUDA_ERROR_LAUNCH_FAILED
+            | Code::CUDA_ERROR_UNKNOWN
     )
 }
 

@@ -25,7 +25,7 @@ impl Stream {
         let _current = gpu.bind()?;
         self.set_captured();
         // Other threads are not restricted meanwhile.
-        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        let mode = sys::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream lives.
         let code = unsafe { sys::cuStreamBeginCapture_v2(self.handle(), mode) };
         gpu.check("cuStreamBeginCapture", code)?;

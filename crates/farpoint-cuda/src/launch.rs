@@ -4,7 +4,6 @@ use crate::driver::{self, sys};
 use crate::module::Function;
 use crate::{Error, Gpu, Stream};
 use std::ffi::{c_int, c_uint, c_void};
-use sys::CUfunction_attribute as Attribute;
 
 /// Bytes of shared memory that a block has without an opt-in.
 const PLAIN_SHARED: u32 = 48 << 10;
@@ -143,10 +142,10 @@ impl Launch {
             checked(gpu, function, code)
         };
         if self.shared > PLAIN_SHARED {
-            set(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self.shared)?;
+            set(sys::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self.shared)?;
         }
         if self.cluster > PLAIN_CLUSTER {
-            set(Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
+            set(sys::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
         }
         Ok(())
     }

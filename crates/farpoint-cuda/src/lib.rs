@@ -80,6 +80,8 @@ pub mod values;
 mod watch;
 
 pub use approximate::DeviceApproximate;
+#[doc(hidden)]
+pub use driver::sys;
 pub use driver::{available, device_count, device_of};
 pub use error::{CudaUnavailable, Error};
 pub use event::Event;

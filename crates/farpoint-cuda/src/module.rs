@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 use std::ffi::{CString, c_uint, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use sys::CUjit_option as Option_;
-use sys::CUresult::{self, CUDA_SUCCESS};
+use sys::CUresult;
 
 /// The kernels of one device, loaded on first use and kept from then on.
 pub(crate) struct Modules {
@@ -98,10 +97,10 @@ impl Modules {
                 sys::cuModuleGetFunction(&mut raw, loaded.0, symbol.as_ptr())
             });
             let code = match found {
-                CUDA_SUCCESS => self.spent.loading(|| load_function(raw)),
+                CUresult::CUDA_SUCCESS => self.spent.loading(|| load_function(raw)),
                 refused => refused,
             };
-            if code != CUDA_SUCCESS {
+            if code != CUresult::CUDA_SUCCESS {
                 let name = symbol.to_string_lossy().into_owned();
                 return Err(Error::Kernel { name, reason: driver::reason(code) });
             }
@@ -117,7 +116,7 @@ impl Modules {
             let _current = context.bind()?;
             let loaded = self.module(context, module, precision)?;
             let code = self.spent.loading(|| load_functions(loaded));
-            if code != CUDA_SUCCESS {
+            if code != CUresult::CUDA_SUCCESS {
                 let name = format!("{module}.{precision}");
                 return Err(Error::Kernel { name, reason: driver::reason(code) });
             }
@@ -203,15 +202,14 @@ impl Refused {
     /// Whether PTX may work where machine code did not: the driver is older than the card's code
     /// needs, or the card runs only code that was made for exactly this card.
     fn is_of_machine_code(&self) -> bool {
-        use CUresult::*;
         matches!(
             self.code,
-            CUDA_ERROR_INVALID_IMAGE
-                | CUDA_ERROR_NO_BINARY_FOR_GPU
-                | CUDA_ERROR_INVALID_PTX
-                | CUDA_ERROR_UNSUPPORTED_PTX_VERSION
-                | CUDA_ERROR_INVALID_SOURCE
-                | CUDA_ERROR_NOT_SUPPORTED
+            CUresult::CUDA_ERROR_INVALID_IMAGE
+                | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
+                | CUresult::CUDA_ERROR_INVALID_PTX
+                | CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+                | CUresult::CUDA_ERROR_INVALID_SOURCE
+                | CUresult::CUDA_ERROR_NOT_SUPPORTED
         )
     }
 
@@ -235,8 +233,7 @@ fn no_code(context: &Context, module: &str, precision: &str) -> Error {
 fn load(image: &[u8]) -> Result<Module, Refused> {
     const LOG: usize = 8192;
     let mut log = vec![0u8; LOG];
-    let mut options =
-        [Option_::CU_JIT_ERROR_LOG_BUFFER, Option_::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    let mut options = [sys::CU_JIT_ERROR_LOG_BUFFER, sys::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG as *mut c_void];
     let mut module = std::ptr::null_mut();
     // SAFETY: the image is a whole ELF file, whose header holds its size, or PTX that ends with a
@@ -250,7 +247,7 @@ fn load(image: &[u8]) -> Result<Module, Refused> {
             values.as_mut_ptr(),
         )
     };
-    if code == CUDA_SUCCESS {
+    if code == CUresult::CUDA_SUCCESS {
         return Ok(Module(module));
     }
     let end = log.iter().position(|&byte| byte == 0).unwrap_or(LOG);
@@ -269,7 +266,7 @@ fn load_function(function: sys::CUfunction) -> CUresult {
     match unsafe { driver::symbol::<Load>("cuFuncLoad") } {
         // SAFETY: the driver itself gave the handle, of a module in the context that is current.
         Ok(load) => unsafe { load(function) },
-        Err(_) => CUDA_SUCCESS,
+        Err(_) => CUresult::CUDA_SUCCESS,
     }
 }
 
@@ -282,21 +279,21 @@ fn load_functions(module: Module) -> CUresult {
             driver::symbol::<Enumerate>("cuModuleEnumerateFunctions"),
         )
     };
-    let (Ok(count), Ok(enumerate)) = found else { return CUDA_SUCCESS };
+    let (Ok(count), Ok(enumerate)) = found else { return CUresult::CUDA_SUCCESS };
     let mut functions = 0;
     // SAFETY: the module is loaded; the driver writes one number.
     let code = unsafe { count(&mut functions, module.0) };
-    if code != CUDA_SUCCESS {
+    if code != CUresult::CUDA_SUCCESS {
         return code;
     }
     let mut handles = vec![std::ptr::null_mut(); functions as usize];
     // SAFETY: there is room for this many handles.
     let code = unsafe { enumerate(handles.as_mut_ptr(), functions, module.0) };
-    if code != CUDA_SUCCESS {
+    if code != CUresult::CUDA_SUCCESS {
         return code;
     }
     let mut codes = handles.into_iter().map(load_function);
-    codes.find(|&code| code != CUDA_SUCCESS).unwrap_or(CUDA_SUCCESS)
+    codes.find(|&code| code != CUresult::CUDA_SUCCESS).unwrap_or(CUresult::CUDA_SUCCESS)
 }
 
 #[cfg(test)]

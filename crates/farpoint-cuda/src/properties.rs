@@ -4,7 +4,6 @@ use crate::Error;
 use crate::driver::{self, check, sys};
 use std::ffi::{CStr, c_int};
 use std::fmt;
-use sys::CUdevice_attribute as Attribute;
 
 /// A GPU and what it can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,21 +76,18 @@ pub(crate) fn handle(ordinal: usize) -> Result<sys::CUdevice, Error> {
     Ok(handle)
 }
 
-/// An attribute of a device by its number in cuda.h, for those that the bindings lack.
+/// An attribute of a device by its number in cuda.h.
 pub(crate) fn attribute(ordinal: usize, number: u32) -> Result<c_int, Error> {
-    type Get = unsafe extern "C" fn(*mut c_int, u32, sys::CUdevice) -> sys::CUresult;
-    // SAFETY: by cuda.h it has this type; an enumeration is passed as its number.
-    let get =
-        unsafe { driver::symbol::<Get>("cuDeviceGetAttribute") }.map_err(Error::Unsupported)?;
     let mut value = 0;
     // SAFETY: writes one number; the driver refuses attributes that it does not know.
-    check("cuDeviceGetAttribute", unsafe { get(&mut value, number, handle(ordinal)?) })?;
+    let code = unsafe { sys::cuDeviceGetAttribute(&mut value, number, handle(ordinal)?) };
+    check("cuDeviceGetAttribute", code)?;
     Ok(value)
 }
 
 /// What the driver reports of a device.
 pub(crate) fn of(handle: sys::CUdevice) -> Result<Properties, Error> {
-    let attribute = |which: Attribute| {
+    let attribute = |which: u32| {
         let mut value = 0;
         // SAFETY: writes one number.
         let code = unsafe { sys::cuDeviceGetAttribute(&mut value, which, handle) };
@@ -105,20 +101,18 @@ pub(crate) fn of(handle: sys::CUdevice) -> Result<Properties, Error> {
     check("cuDeviceTotalMem", unsafe { sys::cuDeviceTotalMem_v2(&mut memory, handle) })?;
     // SAFETY: the text ends with a zero.
     let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
-    let capability = 10 * attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?
-        + attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    let capability = 10 * attribute(sys::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?
+        + attribute(sys::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     Ok(Properties {
         capability,
-        multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        multiprocessors: attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         // Reported in kHz.
-        clock: 1000 * u64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?),
+        clock: 1000 * u64::from(attribute(sys::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?),
         memory,
-        shared_per_block: attribute(
-            Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-        )?,
-        cache: attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?,
-        cooperative: attribute(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
-        pools: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)? != 0,
+        shared_per_block: attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        cache: attribute(sys::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?,
+        cooperative: attribute(sys::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
+        pools: attribute(sys::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)? != 0,
         clusters: capability >= 90,
         name,
     })

@@ -42,7 +42,7 @@ impl Stream {
     pub fn with_priority(gpu: &Gpu, priority: i32) -> Result<Self, Error> {
         let _current = gpu.bind()?;
         let mut raw = std::ptr::null_mut();
-        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        let flags = sys::CU_STREAM_NON_BLOCKING;
         // SAFETY: writes the stream, which `drop` destroys. Priorities that do not exist are
         // replaced by the nearest.
         let code = unsafe { sys::cuStreamCreateWithPriority(&mut raw, flags, priority) };

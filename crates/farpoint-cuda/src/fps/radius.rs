@@ -321,11 +321,11 @@ impl<T: CudaScalar> Queue<'_, T> {
     /// Whether the stream is being captured, where a graph can't be launched.
     fn capturing(&self) -> Result<bool, Error> {
         let _current = self.gpu.bind()?;
-        let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        let mut status = sys::CU_STREAM_CAPTURE_STATUS_NONE;
         // SAFETY: the stream lives; writes one number.
         let code = unsafe { sys::cuStreamIsCapturing(self.stream.handle(), &mut status) };
         self.gpu.check("cuStreamIsCapturing", code)?;
-        Ok(status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
+        Ok(status != sys::CU_STREAM_CAPTURE_STATUS_NONE)
     }
 }
 
