@@ -62,6 +62,7 @@ impl Job {
     }
 
     /// The rows that it chooses of points, on this CPU.
+    #[cfg(feature = "bags")]
     pub(crate) fn rows<T: Scalar, P: farpoint::Points<T> + ?Sized>(
         &self,
         points: &P,

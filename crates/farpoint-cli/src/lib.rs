@@ -8,6 +8,7 @@
 #![doc(hidden)]
 
 mod args;
+#[cfg_attr(not(feature = "bags"), path = "no_bag.rs")]
 mod bag;
 mod chamfer;
 mod check;
@@ -84,7 +85,7 @@ pub fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             messages::complain("error", &format!("{error}"));
-            match error.is::<bag::Unread>() {
+            match bag::is_partial(&error) {
                 true => ExitCode::from(many::SOME_FAILED),
                 false => many::status(&error),
             }

@@ -39,6 +39,7 @@ pub(crate) struct Recording {
 
 impl Reading {
     /// An option that says how another kind of file than a recording is read.
+    #[cfg(feature = "bags")]
     pub(crate) fn of_files(&self) -> Option<&'static str> {
         let options = [
             (self.input_format.is_some_and(|f| f.0 != Format::Mcap), "--input-format"),

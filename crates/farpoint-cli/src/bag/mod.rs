@@ -34,7 +34,7 @@ pub(crate) struct Recording {
 
 /// Some messages could not be read and were passed on.
 #[derive(Debug)]
-pub(crate) struct Unread {
+struct Unread {
     messages: u64,
     of: u64,
 }
@@ -50,6 +50,11 @@ impl fmt::Display for Unread {
 }
 
 impl std::error::Error for Unread {}
+
+/// Whether an error means that some messages were passed on unread.
+pub(crate) fn is_partial(error: &anyhow::Error) -> bool {
+    error.is::<Unread>()
+}
 
 /// Whether a folder is a recording.
 pub(crate) fn is_folder(path: &Path) -> Result<bool> {
