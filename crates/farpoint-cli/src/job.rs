@@ -8,7 +8,7 @@ use crate::outcome::{Outcome, RanOn, figures, named};
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use farpoint::approximate::{self, ApproximateSampler, Order};
-use farpoint::{Amount, BadRows, Cpu, Device, Sampler, Scalar, Start};
+use farpoint::{Amount, BadRows, Device, Sampler, Scalar, Start};
 use farpoint_cuda::Gpus;
 use farpoint_files::{self as files, Chosen, each_chosen};
 use serde_json::json;
@@ -66,7 +66,7 @@ impl Job {
     pub(crate) fn rows<T: Scalar, P: farpoint::Points<T> + ?Sized>(
         &self,
         points: &P,
-        cpu: &Cpu,
+        cpu: &farpoint::Cpu,
     ) -> Result<Vec<usize>, farpoint::Error> {
         Ok(match self {
             Self::Exact(job) => job.on(cpu).sample(points)?.indices,
