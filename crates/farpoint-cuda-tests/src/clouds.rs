@@ -66,6 +66,16 @@ impl<T: Scalar> Cloud<T> {
         self
     }
 
+    /// Two rows of five moved to where one of the first two lies.
+    pub(crate) fn crowded(mut self) -> Self {
+        let dims = self.dims;
+        for row in (0..self.len()).filter(|row| row % 5 % 3 == 0) {
+            let place = row % 2 * dims;
+            self.data.copy_within(place..place + dims, row * dims);
+        }
+        self
+    }
+
     /// The first `n` rows.
     pub(crate) fn first(&self, n: usize) -> Self {
         Self { data: self.data[..n * self.dims].to_vec(), dims: self.dims }

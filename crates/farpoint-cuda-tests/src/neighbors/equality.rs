@@ -49,6 +49,8 @@ pub(crate) fn groups(quick: bool) -> Vec<Group> {
     groups.push(likes::<f32>(3, &[[16_384, 16_384]]));
     groups.push(likes::<f32>(5, &[[8_000, 12_000]]));
     groups.push(large::<f32>("room moved 200,000", || moved(Kind::Room, 200_000, 3)));
+    groups.push(large::<f32>("crowded 200,000", || Like::Crowded.pair([200_000; 2], 3, 5)));
+    groups.push(large::<f32>("equal 200,000", || Like::Equal.pair([200_000; 2], 3, 5)));
     if !quick {
         groups.push(large::<f32>("room moved 1,000,000", || moved(Kind::Room, 1_000_000, 1)));
         for kind in [Kind::Room, Kind::Lidar, Kind::Clusters] {

@@ -19,6 +19,8 @@ pub(crate) enum Like {
     Tied,
     /// Each cloud one point, again and again.
     Equal,
+    /// Many points at two places.
+    Crowded,
     /// All points on a line.
     Line,
     /// Far apart compared with their size.
@@ -36,10 +38,11 @@ pub(crate) enum Like {
 }
 
 impl Like {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Random,
         Self::Tied,
         Self::Equal,
+        Self::Crowded,
         Self::Line,
         Self::Apart,
         Self::Huge,
@@ -54,6 +57,7 @@ impl Like {
             Self::Random => "random",
             Self::Tied => "tied",
             Self::Equal => "equal",
+            Self::Crowded => "crowded",
             Self::Line => "line",
             Self::Apart => "far apart",
             Self::Huge => "huge",
@@ -81,6 +85,7 @@ impl Like {
                 let [a, b] = of(Some(1));
                 [a, b.plus(0.3)]
             }
+            Self::Crowded => of(None).map(Cloud::crowded),
             Self::Line => of(None).map(|mut cloud| {
                 cloud.data.chunks_exact_mut(dims).for_each(|row| row[1..].fill(T::ZERO));
                 cloud

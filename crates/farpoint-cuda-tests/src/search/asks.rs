@@ -13,6 +13,8 @@ pub(super) enum Look {
     /// Multiples of a tenth, any number of axes.
     Tied,
     Random,
+    /// Many points at two places.
+    Crowded,
     /// Random, 100,000 wide and off the origin.
     Wide,
     /// So large that distances overflow.
@@ -29,6 +31,7 @@ impl Look {
             Self::Kind(kind) => Cloud::of(kind, n, seed),
             Self::Tied => Cloud::random(n, dims, Some(4), seed),
             Self::Random => Cloud::random(n, dims, None, seed),
+            Self::Crowded => Cloud::random(n, dims, None, seed).crowded(),
             Self::Wide => Cloud::random(n, dims, None, seed).times(1e5).plus(-3e4),
             Self::Huge => {
                 let factor = if size_of::<T>() == 4 { 1e20 } else { 1e155 };

@@ -19,7 +19,9 @@ use farpoint_generate::Kind;
 pub(super) fn groups(quick: bool) -> Vec<Group> {
     let kinds = Kind::ALL.map(|kind| Ask::of(Look::Kind(kind), 1, [400, 1_300]));
     let own = Kind::ALL.map(|kind| Ask::of(Look::Kind(kind), 1, [0, 900]).own());
-    let looks = [Look::Tied, Look::Random, Look::Wide, Look::Huge, Look::Exponents, Look::Bad]
+    let looks = [Look::Tied, Look::Random, Look::Crowded, Look::Wide, Look::Huge, Look::Exponents]
+        .into_iter()
+        .chain([Look::Bad])
         .map(|look| Ask::of(look, 2, [300, 700]));
     let mut lists: Vec<_> =
         [[false; 2], [true; 2], [true, false], [false, true]].map(Ask::lists).into();
@@ -30,13 +32,14 @@ pub(super) fn groups(quick: bool) -> Vec<Group> {
     let small = [[1, 1], [1, 33], [32, 1], [33, 32], [64, 65], [5, 3]]
         .map(|rows| Ask::of(Look::Kind(Kind::Room), 2, rows));
     let axes = |dims: usize| {
-        [Look::Tied, Look::Random].map(|look| Ask { dims, ..Ask::of(look, 2, [200, 500]) })
+        [Look::Tied, Look::Random, Look::Crowded]
+            .map(|look| Ask { dims, ..Ask::of(look, 2, [200, 500]) })
     };
     let mut groups = Vec::new();
     for (name, asks, radius) in [
         ("kinds", kinds.to_vec(), 0.4),
         ("itself", own.to_vec(), 0.4),
-        ("looks", looks.to_vec(), 0.3),
+        ("looks", looks.collect(), 0.3),
         ("lists", lists, 0.5),
         ("small", small.to_vec(), 2.0),
     ] {
@@ -51,6 +54,8 @@ pub(super) fn groups(quick: bool) -> Vec<Group> {
     let large = [
         Ask::of(Look::Kind(Kind::Lidar), 1, [0, 30_000]).own(),
         Ask::of(Look::Kind(Kind::Room), 3, [2_000, 9_000]),
+        Ask::of(Look::Crowded, 1, [0, 30_000]).own(),
+        Ask::of(Look::Kind(Kind::Equal), 1, [0, 30_000]).own(),
     ];
     groups.push(group::<f32>("large", &["tree", "auto"], large.to_vec(), 0.3));
     if !quick {

@@ -6,9 +6,9 @@
 // that is: where it jumps, those on either side of the gap go one after the other.)
 //
 // A box bound needs no slack: every computed step of it is monotone, so it is never above the
-// computed distance to a point inside; boxes at the same distance are opened, so that the lowest
-// index wins among equals.
-#include "common/boxtree.cuh"
+// computed distance to a point inside; boxes at the same distance are opened where they have a lower
+// row, so that the lowest index wins among equals.
+#include "common/lowest.cuh"
 #include "neighbors/matching.cuh"
 #include "common/order.cuh"
 #include "common/refine.cuh"
@@ -98,6 +98,13 @@ __device__ inline void shape_tree(Index& index) {
     }
 }
 
+// The lowest rows below each node of a level over those of the level below, by the warps that box the same nodes.
+__device__ inline void store_lowest_level(const Team& team, const Level& below, const Level& level) {
+    for (u32 node = team.part_warp(); node < level.count; node += team.part_warps()) {
+        store_lowest(level, node, warp_least(lowest_below(below.blocks[node], threadIdx.x & 31)));
+    }
+}
+
 // Orders a cloud and boxes it. Within a group the rows ascend, so that the first of equally near
 // points is the lowest.
 __device__ void build(Team& team, const Index& index, Shared& shared) {
@@ -111,11 +118,15 @@ __device__ void build(Team& team, const Index& index, Shared& shared) {
         if (g < points.groups) {
             points.order[at] = row;
             place_in_group(index.cloud, points, index.tree, g, row);
+            __syncwarp();
+            store_lowest(index.tree.levels[0], g, __shfl_sync(FULL, row, 0));
         }
     }
     for (u32 l = 1; l < index.tree.height; ++l) {
         team.sync();
         build_level(team, index.tree.levels[l - 1], index.tree.levels[l]);
+        __syncwarp();
+        store_lowest_level(team, index.tree.levels[l - 1], index.tree.levels[l]);
     }
 }
 
@@ -139,9 +150,16 @@ __device__ __forceinline__ real box_bound(const Children& children, u32 child, c
 struct Query {
     Site site;
     real best;
-    u32 row;
+    u32 row;      // NONE if nothing was found yet
     bool active;  // the search is for this one
 };
+
+// Whether a child may hold something nearer for a query, or of equals a lower row.
+template <typename Metric>
+__device__ __forceinline__ bool reaches(const Children& children, u32 child, const Query& query) {
+    real bound = box_bound<Metric>(children, child, query.site);
+    return query.active && bound <= query.best && (bound < query.best || lowest_below(children, child) < query.row);
+}
 
 struct alignas(16) Four {
     real at[4];
@@ -151,8 +169,7 @@ struct alignas(16) Four {
 template <typename Metric, bool HIGH>
 __device__ __forceinline__ void visit(const Index& queries, const Index& targets, u32 group, Query& query) {
     const Children& boxes = in_global(targets.tree.levels[0].blocks)[group >> 5];
-    bool wanted = query.active && box_bound<Metric>(boxes, group & 31, query.site) <= query.best;
-    if (!__any_sync(FULL, wanted)) return;
+    if (!__any_sync(FULL, reaches<Metric>(boxes, group & 31, query))) return;
     const Group& sites = in_global(targets.points.sites)[group];
     const u32* order = in_global(targets.points.order) + group * 32;
     real least = infinity();
@@ -232,6 +249,9 @@ __device__ __forceinline__ real worst_of(const Query& query) {
     return from_bits(warp_largest(query.active ? to_bits(query.best) : 0));
 }
 
+// The largest of the rows that were found: no lower row, of equals, is found from here on.
+__device__ __forceinline__ u32 latest_of(const Query& query) { return ~warp_least(query.active ? ~query.row : NONE); }
+
 // Goes down the tree for the active queries, nearest nodes first.
 template <typename Metric, bool HIGH>
 __device__ __forceinline__ void descend(const Index& queries, const Index& targets, const Box& box, Query& query, Path& path) {
@@ -241,12 +261,15 @@ __device__ __forceinline__ void descend(const Index& queries, const Index& targe
     u32 first = likely_group<Metric>(tree, broadcast(query.site, some));
     visit<Metric, HIGH>(queries, targets, first, query);
     real worst = worst_of(query);
+    u32 latest = latest_of(query);
     u32 level = tree.height - 1;
     open<Metric>(tree, path, level, 0, box);
     while (true) {
         real bound = path.bound[level][lane];
         u32 pending = path.pending[level], node = path.block[level];
         bool near = (pending >> lane & 1) && bound <= worst;
+        const Children& children = in_global(tree.levels[level].blocks)[node];
+        if (near && bound == worst) near = lowest_below(children, lane) < latest;
         if (!__any_sync(FULL, near)) {
             if (++level == tree.height) return;
             continue;
@@ -256,12 +279,14 @@ __device__ __forceinline__ void descend(const Index& queries, const Index& targe
         __syncwarp();
         if (lane == 0) path.pending[level] = pending & ~(1u << child);
         __syncwarp();
-        child += node * 32;
         if (level > 0) {
-            open<Metric>(tree, path, --level, child, box);
-        } else if (child != first) {
-            visit<Metric, HIGH>(queries, targets, child, query);
+            bool later = lowest_below(children, child) >= latest;
+            if (later && !__any_sync(FULL, reaches<Metric>(children, child, query))) continue;
+            open<Metric>(tree, path, --level, node * 32 + child, box);
+        } else if (node * 32 + child != first) {
+            visit<Metric, HIGH>(queries, targets, node * 32 + child, query);
             worst = worst_of(query);
+            latest = latest_of(query);
         }
     }
 }

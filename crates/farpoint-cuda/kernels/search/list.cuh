@@ -113,9 +113,17 @@ __device__ __forceinline__ u32 rank_of(const Candidates& all, u32 count, real d,
     return rank;
 }
 
+// The last candidate that is kept, by what is sorted by first; and its row, NONE if none that are as far away were
+// dropped.
+template <bool BY_INDEX>
+struct Last {
+    typename First<BY_INDEX>::Type number;
+    u32 row;
+};
+
 // Of more than 32 candidates the best `wanted` stay; the last of these. Not inlined: it is seldom needed.
 template <bool BY_INDEX>
-__device__ __noinline__ typename First<BY_INDEX>::Type keep_best(Candidates& all, u32 count, u32 wanted) {
+__device__ __noinline__ Last<BY_INDEX> keep_best(Candidates& all, u32 count, u32 wanted) {
     typedef First<BY_INDEX> Order;
     typedef typename Order::Type Number;
     u32 lane = threadIdx.x & 31;
@@ -132,12 +140,16 @@ __device__ __noinline__ typename First<BY_INDEX>::Type keep_best(Candidates& all
         keep[i] = here[i] && mine[i] <= last;
         there[i] = __ballot_sync(FULL, keep[i]);
     }
+    u32 last_row = NONE;
     if (__popc(there[0]) + __popc(there[1]) > wanted) {
         // Some are as far away as the last.
+        u32 highest = 0;
         for (u32 i = 0; i < 2; ++i) {
             keep[i] = here[i] && rank_of<BY_INDEX>(all, count, d[i], row[i]) < wanted;
             there[i] = __ballot_sync(FULL, keep[i]);
+            if (keep[i] && mine[i] == last) highest = max(highest, row[i]);
         }
+        last_row = ~warp_least(~highest);
     }
     __syncwarp();
     for (u32 i = 0; i < 2; ++i) {
@@ -145,7 +157,7 @@ __device__ __noinline__ typename First<BY_INDEX>::Type keep_best(Candidates& all
         if (keep[i]) all.distance[at] = d[i], all.row[at] = row[i];
     }
     __syncwarp();
-    return last;
+    return {last, BY_INDEX ? (u32)last : last_row};
 }
 
 // The best so far. BY_INDEX: those of lowest index; the others are the nearest. ONCE: one round is enough.
@@ -156,7 +168,7 @@ struct List {
 
     Candidates& all;
     real limit;         // the largest distance that counts
-    u32 bound;          // by index: rows from here on do not count
+    u32 bound;          // rows from here on do not count at the limit, by index at any distance
     u32 wanted;         // in this round, 32 at most
     u32 waiting;        // candidates
     bool fresh;         // nothing was offered in this round
@@ -179,14 +191,19 @@ struct List {
         return (d > after_distance) | ((d == after_distance) & (row > after_row));
     }
 
+    // Whether a point within the limit is not beyond the last of the best.
+    __device__ __forceinline__ bool is_before(real d, u32 row) const {
+        return BY_INDEX ? row < bound : (d < limit) | ((d == limit) & (row < bound));
+    }
+
     // The points of some lanes, all of them within the limit.
     __device__ __forceinline__ void offer(real d, u32 row, u32 lanes) {
         if (!ONCE && again) lanes &= __ballot_sync(FULL, is_new(d, row));
-        if (BY_INDEX && bound != NONE) lanes &= __ballot_sync(FULL, row < bound);
+        if (bound != NONE) lanes &= __ballot_sync(FULL, is_before(d, row));
         if (!BY_INDEX && fresh) lanes &= start(d, lanes);
         if (waiting + __popc(lanes) > ROOM) {
             tighten();
-            lanes &= __ballot_sync(FULL, BY_INDEX ? row < bound : d <= limit);
+            lanes &= __ballot_sync(FULL, is_before(d, row));
         }
         u32 at = waiting + __popc(lanes & lanes_below());
         if (is_among(lanes)) all.distance[at] = d, all.row[at] = row;
@@ -204,9 +221,9 @@ struct List {
 
     // There are more than 32.
     __device__ __forceinline__ void tighten() {
-        Number last = keep_best<BY_INDEX>(all, waiting, wanted);
-        if (BY_INDEX) bound = (u32)last;
-        else limit = smaller(limit, (real)last);
+        Last<BY_INDEX> last = keep_best<BY_INDEX>(all, waiting, wanted);
+        bound = last.row;
+        if (!BY_INDEX) limit = smaller(limit, (real)last.number);
         waiting = wanted;
     }
 

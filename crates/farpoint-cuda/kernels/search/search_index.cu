@@ -5,6 +5,7 @@
 // the cells that this makes (`count_cells`, `fill_cells`), and those of a cell are halved in the same way until
 // every part is a group (`build_groups`). Rows of a cell come in no particular order: results of searches depend on it as
 // little as on the rest of the index.
+#include "common/lowest.cuh"
 #include "search/halving.cuh"
 
 constexpr u32 CELLS = 256;  // of a run at most
@@ -199,6 +200,7 @@ struct GroupShared {
     HalvingShared halving;
     u32 row[CHUNK];
     Box boxes[32];      // of groups
+    u32 lowest[32];     // rows of groups
     Sums rows, chunks;  // of each cell of the run
     u32 good[32];       // rows that have no bad coordinate, a bit each
     u32 cell;
@@ -266,7 +268,10 @@ __device__ __forceinline__ void build_top(const Task& task, GroupShared& shared)
 #pragma unroll 1
     for (u32 l = 2; l < tree.height; ++l) {
         for (u32 node = threadIdx.x >> 5; node < tree.levels[l].count; node += BUILDERS / 32) {
-            store_box(tree.levels[l], node, box_of_children(tree.levels[l - 1].blocks[node]));
+            const Children& children = tree.levels[l - 1].blocks[node];
+            store_box(tree.levels[l], node, box_of_children(children));
+            __syncwarp();
+            store_lowest(tree.levels[l], node, warp_least((u32)__ldcg(&children.largest[0][threadIdx.x & 31])));
         }
         __syncthreads();
     }
@@ -276,17 +281,18 @@ struct alignas(OWN * sizeof(real)) Reals {
     real of[OWN];
 };
 
-// Stores this thread's rows of a group and, with the seven threads beside it, the group's box; bad rows are not
-// in it.
+// Stores this thread's rows of a group and, with the seven threads beside it, the group's box and lowest row; bad
+// rows are not in it.
 __device__ __forceinline__ void place_rows(const Task& task, const u32 (&mine)[OWN], u32 count, GroupShared& shared) {
     u32 group = threadIdx.x / 8, first = threadIdx.x % 8 * OWN;
     Reals at[3];
-    u32 rows[OWN];
+    u32 rows[OWN], lowest = NONE;
     Box box = {{infinity(), infinity(), infinity()}, {-infinity(), -infinity(), -infinity()}};
 #pragma unroll
     for (u32 e = 0; e < OWN; ++e) {
         rows[e] = shared.row[mine[e]];
         bool good = shared.good[mine[e] >> 5] >> (mine[e] & 31) & 1;
+        lowest = min(lowest, good ? rows[e] : NONE);
 #pragma unroll
         for (u32 a = 0; a < 3; ++a) {
             at[a].of[e] = good ? task.cloud.at(rows[e], a) : a == 0 ? infinity() : (real)0;
@@ -302,7 +308,9 @@ __device__ __forceinline__ void place_rows(const Task& task, const u32 (&mine)[O
             box.high[a] = larger(box.high[a], __shfl_xor_sync(FULL, box.high[a], step));
         }
     }
-    if (first == 0) shared.boxes[group] = box;
+#pragma unroll
+    for (u32 step = 4; step > 0; step >>= 1) lowest = min(lowest, __shfl_xor_sync(FULL, lowest, step));
+    if (first == 0) shared.boxes[group] = box, shared.lowest[group] = lowest;
     if (group * 32 >= count) return;
     u32 g = task.block * 32 + group;
     Group& sites = shared.index.sites[g];
@@ -312,7 +320,7 @@ __device__ __forceinline__ void place_rows(const Task& task, const u32 (&mine)[O
     *(uint4*)&shared.index.order[g * 32 + first] = {rows[0], rows[1], rows[2], rows[3]};
 }
 
-// Writes the boxes of a chunk's groups, and that around them, by a warp.
+// Writes the boxes and lowest rows of a chunk's groups, and those of all of them, by a warp.
 __device__ __forceinline__ void place_boxes(u32 chunk, u32 count, GroupShared& shared) {
     u32 lane = threadIdx.x & 31;
     bool filler = lane * 32 >= count;
@@ -324,7 +332,14 @@ __device__ __forceinline__ void place_boxes(u32 chunk, u32 count, GroupShared& s
         block.low[a][lane] = box.low[a];
         block.high[a][lane] = box.high[a];
     }
-    if (shared.index.tree.height > 1) store_box(shared.index.tree.levels[1], chunk, warp_box(box));
+    u32 lowest = filler ? NONE : shared.lowest[lane];
+    block.largest[0][lane] = lowest;
+    if (shared.index.tree.height > 1) {
+        const Level& level = shared.index.tree.levels[1];
+        store_box(level, chunk, warp_box(box));
+        __syncwarp();
+        store_lowest(level, chunk, warp_least(lowest));
+    }
 }
 
 // Makes groups of a chunk, and the nodes over them.

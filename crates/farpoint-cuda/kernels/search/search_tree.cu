@@ -3,6 +3,7 @@
 //
 // A box bound needs no slack: every computed step of it is monotone, so it is never above the computed
 // distance to a point inside.
+#include "common/lowest.cuh"
 #include "search/index.cuh"
 #include "search/list.cuh"
 
@@ -90,6 +91,7 @@ struct Way {
     Nodes nodes;
     const Query& query;
     const real& limit;  // what is farther away is not visited; it may fall
+    const u32& bound;   // nor are rows from here on at the limit, or by index at any distance; NONE for all
 
     // Calls `take` with this lane's distance, the row of its point and which lanes' points count, if any does.
     template <typename Take>
@@ -111,14 +113,28 @@ struct Way {
         take(d, row, lanes);
     }
 
-    // How far this lane's child of a node is at least, and which children are within the limit.
-    template <u32 LEVEL>
-    __device__ __forceinline__ u32 open(u32 node, real& bound) const {
+    // Which lanes' children are within reach, being so far away at least.
+    template <bool NEAREST>
+    __device__ __forceinline__ u32 within_reach(const Children& children, real distance) const {
+        bool within = distance <= limit;
+        if (within && bound != NONE && !(NEAREST && distance < limit)) within = lowest_below(children, threadIdx.x & 31) < bound;
+        return __ballot_sync(FULL, within);
+    }
+
+    // How far this lane's child of a node is at least, and which children are within reach.
+    template <u32 LEVEL, bool NEAREST>
+    __device__ __forceinline__ u32 open(u32 node, real& distance) const {
         u32 lane = threadIdx.x & 31;
         const Children& children = nodes.at<LEVEL>(node);
-        bound = Distances<PLAIN>::to_box(search, children, lane, query);
+        distance = Distances<PLAIN>::to_box(search, children, lane, query);
         // Places without a node have an infinite box.
-        return __ballot_sync(FULL, (bound <= limit) & (children.low[0][lane] < infinity()));
+        return within_reach<NEAREST>(children, distance) & __ballot_sync(FULL, children.low[0][lane] < infinity());
+    }
+
+    // Of some lanes that whose child has the lowest row.
+    static __device__ __forceinline__ u32 lowest_of(u32 lanes, const Children& children) {
+        u32 row = is_among(lanes) ? lowest_below(children, threadIdx.x & 31) : NONE;
+        return lanes & __ballot_sync(FULL, row == warp_least(row));
     }
 
     // Of some lanes those with the least value.
@@ -128,17 +144,19 @@ struct Way {
     }
 
     // Goes down from a node with children on a level, or from the root of a lower tree. NEAREST: the nearest
-    // children come first; until `first` is false, of several that hold the row that whose middle is nearest.
+    // children come first; until `first` is false, of several that hold the row that whose middle is nearest. Where
+    // rows are beyond the bound, those with the lowest come first of what is left.
     template <u32 LEVEL, bool NEAREST, typename Take>
     __device__ __forceinline__ void descend(u32 node, u32 done, bool& first, Take take) const {
         u32 near = 1;
-        real bound = 0;
-        if (nodes.has<LEVEL>()) near = open<LEVEL>(node, bound);
+        real distance = 0;
+        if (nodes.has<LEVEL>()) near = open<LEVEL, NEAREST>(node, distance);
         while (near) {
-            u32 nearest = NEAREST ? least_of(near, bound) : near;
+            u32 nearest = NEAREST ? least_of(near, distance) : near;
             if (NEAREST && first && (nearest & (nearest - 1)) && nodes.has<LEVEL>()) {
                 nearest = least_of(nearest, Distances<PLAIN>::to_middle(nodes.at<LEVEL>(node), threadIdx.x & 31, query));
             }
+            if (bound != NONE && (nearest & (nearest - 1))) nearest = lowest_of(nearest, nodes.at<LEVEL>(node));
             u32 child = __ffs(nearest) - 1;
             near &= ~(1u << child);
             if constexpr (LEVEL > 0) {
@@ -147,10 +165,11 @@ struct Way {
                 first = false;
                 visit(node * 32 + child, take);
             }
-            if (!NEAREST) continue;
-            // What is out of reach now stays so. Bounds of high levels are hardly ever needed again.
-            if (LEVEL < 3) near &= __ballot_sync(FULL, bound <= limit);
-            else if (near) near &= open<LEVEL>(node, bound);
+            if (!near || !(NEAREST || bound != NONE)) continue;
+            // What is out of reach now stays so. Distances of high levels are hardly ever needed again.
+            if (!NEAREST) near &= within_reach<NEAREST>(nodes.at<LEVEL>(node), 0);
+            else if (LEVEL < 3) near &= within_reach<NEAREST>(nodes.at<LEVEL>(node), distance);
+            else near &= open<LEVEL, NEAREST>(node, distance);
         }
     }
 
@@ -207,7 +226,7 @@ __device__ __forceinline__ void search_tree(const TreeArgs& args) {
         u32 place = at;
         bool asks = query_at<PLAIN>(args, span.cloud, x, place, query) && y.cloud.length > 0;
         List<BY_INDEX, PLAIN> list(candidates[threadIdx.x >> 5]);
-        Way<PLAIN> way = {search, x, y, index.sites, index.order, {index.tree.levels[0].blocks, index.groups}, query, list.limit};
+        Way<PLAIN> way = {search, x, y, index.sites, index.order, {index.tree.levels[0].blocks, index.groups}, query, list.limit, list.bound};
         search_row(search, x, y, query, list, [&]() {
             u32 own = itself ? place >> 5 : NONE;
             if (asks) way.template go<!BY_INDEX>(own, [&](real d, u32 row, u32 lanes) { list.offer(d, row, lanes); });
@@ -227,6 +246,7 @@ __device__ __forceinline__ void within_tree(const TreeArgs& args) {
     Indexed index = index_of(args.indexes[1], span.cloud, y.cloud.length);
     i64 base = search.whole ? y.begin : 0;
     real limit = search.limits[0];
+    u32 bound = NONE;
 #pragma unroll 1
     for (u32 row = span.first; row < min(span.end, x.cloud.length); ++row) {
         Query query;
@@ -235,7 +255,7 @@ __device__ __forceinline__ void within_tree(const TreeArgs& args) {
         const i64* offset = args.offsets + x.begin + query.row;
         i64 at = FILL ? offset[0] : 0, end = FILL ? offset[1] : 0;
         u32 found = 0;
-        Way<false> way = {search, x, y, index.sites, index.order, {index.tree.levels[0].blocks, index.groups}, query, limit};
+        Way<false> way = {search, x, y, index.sites, index.order, {index.tree.levels[0].blocks, index.groups}, query, limit, bound};
         if (asks) {
             way.template go<false>(NONE, [&](real d, u32 row, u32 lanes) {
                 i64 mine = at + found + __popc(lanes & lanes_below());

@@ -2,6 +2,7 @@
 //! the blocks.
 
 use super::metric::{Metric, bound};
+use super::work;
 use crate::Scalar;
 use crate::memory;
 use crate::simd::Simd;
@@ -88,16 +89,55 @@ impl<T: Scalar> Block<'_, T> {
         simd: S,
         limits: &[T; LEAF],
         around: [[S::V; 3]; 2],
-    ) -> u64 {
-        let mut reaching = 0;
+    ) -> Reaching {
+        work::add(1);
+        let mut reaching = Reaching::default();
         for at in (0..LEAF).step_by(S::LANES) {
             // SAFETY: whole vectors of an array of `LEAF` numbers.
             let limit = unsafe { memory::load(simd, limits, at) };
             let bound = self.bounds::<S, M>(simd, at, around);
-            reaching |= u64::from(simd.le(bound, limit)) << at;
+            reaching.add(simd, at, bound, limit);
         }
         reaching
     }
+}
+
+/// Which points of a block are within their limits of a box.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Reaching {
+    /// Points that are at most at their limit.
+    pub(super) within: u64,
+    /// Points that are nearer than that.
+    pub(super) nearer: u64,
+}
+
+impl Reaching {
+    /// Compares a vector of points from `at` on.
+    #[inline(always)]
+    pub(super) fn add<T, S: Simd<T>>(&mut self, simd: S, at: usize, bound: S::V, limit: S::V) {
+        self.within |= u64::from(simd.le(bound, limit)) << at;
+        self.nearer |= u64::from(simd.lt(bound, limit)) << at;
+    }
+
+    /// The points that may find something in the box: at their limit only what is not beyond the last point that
+    /// they hold there. `lowest` is the lowest point of the box.
+    #[inline(always)]
+    pub(super) fn at_most(self, last: &[u32; LEAF], lowest: u32) -> u64 {
+        let Self { within, nearer } = self;
+        let (mut reached, mut equal) = (nearer, within & !nearer);
+        while equal != 0 {
+            let lane = equal.trailing_zeros() as usize % LEAF;
+            reached |= u64::from(lowest <= last[lane]) << lane;
+            equal &= equal - 1;
+        }
+        reached
+    }
+}
+
+/// The largest of some points.
+#[inline(always)]
+pub(super) fn latest(points: &[u32; LEAF]) -> u32 {
+    points.iter().fold(0, |latest, &point| if point > latest { point } else { latest })
 }
 
 /// The largest of the limits of a block's points.

@@ -3,6 +3,7 @@
 use super::block::Block;
 use super::gather::{Group, Search};
 use super::metric::{Metric, bound};
+use super::work;
 use crate::Scalar;
 use crate::memory;
 use crate::simd::{Kernel, Simd};
@@ -75,6 +76,8 @@ impl<T: Scalar, M: Metric, O: Search<T>> Kernel<T> for Walk<'_, '_, T, M, O> {
 #[derive(Clone, Copy)]
 pub(super) struct Part<T> {
     pub(super) bound: T,
+    /// The lowest point there.
+    pub(super) lowest: u32,
     pub(super) level: usize,
     pub(super) entry: usize,
 }
@@ -83,7 +86,7 @@ impl<T: Scalar> Part<T> {
     /// The whole tree.
     #[inline(always)]
     pub(super) fn top(tree: &BoxTree<T>) -> Self {
-        Self { bound: T::ZERO, level: tree.levels.len() - 1, entry: 0 }
+        Self { bound: T::ZERO, lowest: 0, level: tree.levels.len() - 1, entry: 0 }
     }
 }
 
@@ -97,8 +100,10 @@ pub(super) fn children<T: Scalar, S: Simd<T>, M: Metric>(
     node: Part<T>,
     mut each: impl FnMut(Part<T>),
 ) {
+    work::add(1);
     let level = node.level - 1;
     let boxes = tree.levels[level].boxes.siblings(node.entry);
+    let lowest = &tree.levels[level].lowest[node.entry * FANOUT..][..FANOUT];
     let (worst, zero, end) = (simd.splat(worst), simd.splat(T::ZERO), simd.splat(T::INFINITY));
     let (mut bounds, mut near) = ([T::ZERO; FANOUT], 0);
     for at in (0..FANOUT).step_by(S::LANES) {
@@ -115,17 +120,24 @@ pub(super) fn children<T: Scalar, S: Simd<T>, M: Metric>(
     while near != 0 {
         let lane = near.trailing_zeros() as usize % FANOUT;
         near &= near - 1;
-        each(Part { bound: bounds[lane], level, entry: node.entry * FANOUT + lane });
+        let entry = node.entry * FANOUT + lane;
+        each(Part { bound: bounds[lane], lowest: lowest[lane], level, entry });
     }
 }
 
-/// Inserts a part where it belongs: the nearest are last.
+/// Inserts a part where it belongs: the nearest are last, and of equally near ones that with the lowest point.
+/// So points that coincide come in index order, and those after the last that counts are not looked at.
 #[inline(always)]
 pub(super) fn insert<T: Scalar>(parts: &mut Vec<Part<T>>, part: Part<T>) {
     let mut place = parts.len();
     parts.push(part);
-    while place > 0 && parts[place - 1].bound < part.bound {
-        parts[place] = parts[place - 1];
+    while place > 0 {
+        let before = parts[place - 1];
+        let equal = before.bound == part.bound;
+        if before.bound > part.bound || (equal && before.lowest > part.lowest) {
+            break;
+        }
+        parts[place] = before;
         place -= 1;
     }
     parts[place] = part;
@@ -138,14 +150,15 @@ pub(super) fn block<T: Scalar>(tree: &BoxTree<T>, leaf: usize) -> Block<'_, T> {
     Block { numbers: &tree.leaves[leaf * tree.stride()..][..tree.stride()], points }
 }
 
-/// The box of a leaf, in every lane.
+/// The box of an entry of a level, in every lane.
 #[inline(always)]
 pub(super) fn around<T: Scalar, S: Simd<T>>(
     simd: S,
     tree: &BoxTree<T>,
-    leaf: usize,
+    level: usize,
+    entry: usize,
 ) -> [[S::V; 3]; 2] {
-    let boxes = tree.levels[0].boxes.siblings(leaf / FANOUT);
-    let row = |k: usize| simd.splat(boxes[k * FANOUT + leaf % FANOUT]);
+    let boxes = tree.levels[level].boxes.siblings(entry / FANOUT);
+    let row = |k: usize| simd.splat(boxes[k * FANOUT + entry % FANOUT]);
     [[row(0), row(1), row(2)], [row(3), row(4), row(5)]]
 }

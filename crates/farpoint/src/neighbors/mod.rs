@@ -38,6 +38,7 @@ mod search;
 pub(crate) mod several;
 pub(crate) mod start;
 mod tree;
+mod work;
 
 pub use backward::backward;
 pub use index::Index;

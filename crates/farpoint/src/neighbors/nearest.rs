@@ -1,7 +1,8 @@
 //! Up to 64 queries, and the nearest point of each so far.
 
-use super::block::{Block, all, largest};
+use super::block::{Block, Reaching, all, largest, latest};
 use super::metric::Metric;
+use super::work;
 use crate::Scalar;
 use crate::memory;
 use crate::simd::Simd;
@@ -12,7 +13,7 @@ use crate::spatial::{LEAF, NONE};
 pub(super) struct Queries<'a, T> {
     /// Distance to the nearest point; -1 in places without a query, which no bound is below.
     best: [T; LEAF],
-    /// That point; the lowest of those equally near.
+    /// That point; the lowest of those equally near. [`NONE`] while it is not known, 0 in places without a query.
     nearest: [u32; LEAF],
     block: Block<'a, T>,
     len: usize,
@@ -50,7 +51,9 @@ impl<'a, T: Scalar> Queries<'a, T> {
         let len = block.len();
         let mut best = [T::INFINITY; LEAF];
         best[len..].fill(T::from_f64(-1.0));
-        Self { best, nearest: [NONE; LEAF], block, len }
+        let mut nearest = [NONE; LEAF];
+        nearest[len..].fill(0);
+        Self { best, nearest, block, len }
     }
 
     /// Each query's point, the nearest point, and its distance.
@@ -75,10 +78,22 @@ impl<'a, T: Scalar> Queries<'a, T> {
         largest(simd, &self.best)
     }
 
-    /// The queries for which a box may hold a point as near as the best.
+    /// The largest of the nearest points: none after it is better for being the lower of equals.
     #[inline(always)]
-    pub(super) fn reached<S: Simd<T>, M: Metric>(&self, simd: S, around: [[S::V; 3]; 2]) -> u64 {
-        self.block.reaching::<S, M>(simd, &self.best, around)
+    pub(super) fn latest(&self) -> u32 {
+        latest(&self.nearest)
+    }
+
+    /// The queries for which a box may hold a point nearer than the best, or as near and lower; `lowest` is the
+    /// lowest point of the box.
+    #[inline(always)]
+    pub(super) fn reached<S: Simd<T>, M: Metric>(
+        &self,
+        simd: S,
+        around: [[S::V; 3]; 2],
+        lowest: u32,
+    ) -> u64 {
+        self.block.reaching::<S, M>(simd, &self.best, around).at_most(&self.nearest, lowest)
     }
 
     /// Lowers the best distances to those of some points of a block. The points are not kept:
@@ -130,18 +145,24 @@ impl<'a, T: Scalar> Queries<'a, T> {
         bounds.nearest[k] = less;
     }
 
-    /// The queries for which box `k` may hold a point as near as the best.
+    /// [`Self::reached`] of box `k`.
     #[inline(always)]
-    pub(super) fn within<S: Simd<T>>(&self, simd: S, bounds: &Bounds<T>, k: usize) -> u64 {
+    pub(super) fn within<S: Simd<T>>(
+        &self,
+        simd: S,
+        bounds: &Bounds<T>,
+        k: usize,
+        lowest: u32,
+    ) -> u64 {
         let row = &bounds.of_box[k];
-        let mut within = 0;
+        let mut reaching = Reaching::default();
         for at in (0..LEAF).step_by(S::LANES) {
             // SAFETY: whole vectors of the box's row and of `best`, both of `LEAF` numbers.
             let (bound, best) =
                 unsafe { (memory::load(simd, row, at), memory::load(simd, &self.best, at)) };
-            within |= u64::from(simd.le(bound, best)) << at;
+            reaching.add(simd, at, bound, best);
         }
-        within
+        reaching.at_most(&self.nearest, lowest)
     }
 
     /// Looks through a block for the queries of `wanted`.
@@ -153,6 +174,7 @@ impl<'a, T: Scalar> Queries<'a, T> {
         wanted: u64,
         dims: usize,
     ) {
+        work::add(wanted.count_ones());
         assert!(block.has(dims) && self.block.has(dims));
         // SAFETY: the assertion.
         unsafe {

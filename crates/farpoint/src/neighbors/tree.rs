@@ -16,7 +16,7 @@ use super::nearest::{Bounds, Queries, TOGETHER};
 use super::output::Output;
 use crate::Scalar;
 use crate::simd::Simd;
-use crate::spatial::BoxTree;
+use crate::spatial::{BoxTree, NONE};
 
 /// Leaves are as good as equally near if their bounds differ by a smaller factor.
 const EQUALLY_NEAR: f64 = 1.0625;
@@ -26,8 +26,9 @@ struct Ahead<T> {
     /// Nodes, the nearest last.
     nodes: Vec<Part<T>>,
     leaves: Vec<Part<T>>,
-    /// The least bound of those leaves.
+    /// The least bound of those leaves, and how many have it.
     least: T,
+    equal: usize,
 }
 
 /// A nearest point for each query, group by group.
@@ -68,19 +69,20 @@ impl<'a, T: Scalar> Group<'a, T> for Walk<'a, T> {
         leaf: usize,
         targets: &BoxTree<T>,
     ) {
-        let mine = around(simd, queries, leaf);
+        let mine = around(simd, queries, 0, leaf);
         if let Some(last) = self.last {
             self.queries.sample::<S, M>(simd, block(targets, last), targets.dims);
         }
         let mut worst = self.queries.worst(simd);
-        let mut begun = false;
+        let (mut begun, mut latest) = (false, NONE);
         self.ahead.nodes.clear();
         self.ahead.nodes.push(Part::top(targets));
-        self.ahead.least = T::INFINITY;
+        (self.ahead.least, self.ahead.equal) = (T::INFINITY, 0);
         loop {
             let next = self.ahead.nodes.pop();
-            // No leaf to come is as near as the nearest so far.
-            if !begun && next.is_none_or(|next| next.bound > self.ahead.least) {
+            // No leaf to come is as near as the nearest so far, or there are enough of these.
+            let enough = self.ahead.equal >= TOGETHER;
+            if !begun && (enough || next.is_none_or(|next| next.bound > self.ahead.least)) {
                 begun = true;
                 self.last = self.visit_nearest::<S, M>(simd, targets);
             }
@@ -88,16 +90,16 @@ impl<'a, T: Scalar> Group<'a, T> for Walk<'a, T> {
                 worst = self.queries.worst(simd);
                 let Self { queries, ahead, .. } = self;
                 for leaf in ahead.leaves.drain(..) {
-                    if leaf.bound <= worst && visit::<T, S, M>(simd, queries, targets, leaf.entry) {
+                    if leaf.bound <= worst && visit::<T, S, M>(simd, queries, targets, leaf) {
                         worst = queries.worst(simd);
                     }
                 }
+                latest = queries.latest();
             }
-            match next {
-                Some(next) if next.bound <= worst => {
-                    self.open::<S, M>(simd, mine, worst, next, targets);
-                }
-                _ => return,
+            let Some(next) = next.filter(|next| next.bound <= worst) else { return };
+            if next.lowest <= latest || reached::<T, S, M>(simd, &self.queries, targets, next) != 0
+            {
+                self.open::<S, M>(simd, mine, worst, next, targets);
             }
         }
     }
@@ -112,7 +114,8 @@ impl<'a, T: Scalar> Group<'a, T> for Walk<'a, T> {
 
 impl<'a, T: Scalar> Walk<'a, T> {
     pub(super) fn new(output: &'a Output<'a, T>) -> Self {
-        let ahead = Ahead { nodes: Vec::new(), leaves: Vec::new(), least: T::INFINITY };
+        let (nodes, leaves) = (Vec::new(), Vec::new());
+        let ahead = Ahead { nodes, leaves, least: T::INFINITY, equal: 0 };
         Self { queries: Queries::new(Block::EMPTY), output, ahead, last: None }
     }
 
@@ -130,7 +133,10 @@ impl<'a, T: Scalar> Walk<'a, T> {
         children::<T, S, M>(simd, targets, around, worst, node, |part| {
             if part.level == 0 {
                 ahead.leaves.push(part);
-                ahead.least = if part.bound < ahead.least { part.bound } else { ahead.least };
+                if part.bound < ahead.least {
+                    (ahead.least, ahead.equal) = (part.bound, 0);
+                }
+                ahead.equal += usize::from(part.bound == ahead.least);
             } else {
                 insert(&mut ahead.nodes, part);
             }
@@ -152,7 +158,7 @@ impl<'a, T: Scalar> Walk<'a, T> {
         let leaves = &ahead.leaves[..count];
         let mut bounds = Bounds::new();
         for (k, leaf) in leaves.iter().enumerate() {
-            let around = around(simd, targets, leaf.entry);
+            let around = around(simd, targets, 0, leaf.entry);
             queries.add_bounds::<S, M>(simd, around, &mut bounds, k);
         }
         for (k, leaf) in leaves.iter().enumerate() {
@@ -160,7 +166,7 @@ impl<'a, T: Scalar> Walk<'a, T> {
             queries.meet::<S, M>(simd, block(targets, leaf.entry), first, dims);
         }
         for (k, leaf) in leaves.iter().enumerate() {
-            let reached = queries.within(simd, &bounds, k) & !bounds.nearest[k];
+            let reached = queries.within(simd, &bounds, k, leaf.lowest) & !bounds.nearest[k];
             queries.meet::<S, M>(simd, block(targets, leaf.entry), reached, dims);
         }
         let most = (0..count).max_by_key(|&k| bounds.nearest[k].count_ones());
@@ -170,16 +176,27 @@ impl<'a, T: Scalar> Walk<'a, T> {
     }
 }
 
+/// The queries that may find something in a part.
+#[inline(always)]
+fn reached<T: Scalar, S: Simd<T>, M: Metric>(
+    simd: S,
+    queries: &Queries<'_, T>,
+    targets: &BoxTree<T>,
+    part: Part<T>,
+) -> u64 {
+    queries.reached::<S, M>(simd, around(simd, targets, part.level, part.entry), part.lowest)
+}
+
 /// Looks through a leaf for those queries that may find something there; whether there are any.
 #[inline(always)]
 fn visit<T: Scalar, S: Simd<T>, M: Metric>(
     simd: S,
     queries: &mut Queries<'_, T>,
     targets: &BoxTree<T>,
-    leaf: usize,
+    leaf: Part<T>,
 ) -> bool {
-    let reached = queries.reached::<S, M>(simd, around(simd, targets, leaf));
-    queries.meet::<S, M>(simd, block(targets, leaf), reached, targets.dims);
+    let reached = reached::<T, S, M>(simd, queries, targets, leaf);
+    queries.meet::<S, M>(simd, block(targets, leaf.entry), reached, targets.dims);
     reached != 0
 }
 

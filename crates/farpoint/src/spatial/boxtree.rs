@@ -5,7 +5,7 @@
 //! boxes lie side by side, so that a vector tests them all at once.
 
 use super::cut::Cutter;
-use super::entry::{Entry, bounds};
+use super::entry::{Around, Entry, bounds};
 use super::order::{self, Buckets};
 use crate::clock::Clock;
 use crate::cloud::Cloud;
@@ -48,6 +48,8 @@ pub(crate) struct Level<T> {
     pub(crate) largest: Aligned<T>,
     /// Boxes of the entries.
     pub(crate) boxes: Boxes<T>,
+    /// Lowest point below each entry, padded to whole groups of siblings with [`NONE`].
+    pub(crate) lowest: Aligned<u32>,
 }
 
 /// Boxes by groups of [`FANOUT`] siblings: a row of low x, of low y, z, then of high x, y, z.
@@ -63,23 +65,36 @@ impl<T> Boxes<T> {
 
 impl<T: Scalar> Level<T> {
     /// The box around a group of siblings.
-    fn around(&self, group: usize) -> ([T; 3], [T; 3]) {
+    fn around(&self, group: usize) -> Around<T> {
         let boxes = self.boxes.siblings(group);
         let row = |a: usize| boxes[a * FANOUT..][..FANOUT].iter().copied();
         let low = |a| row(a).reduce(|x, y| if y < x { y } else { x }).expect("children");
         let high = |a| row(a + 3).reduce(|x, y| if y > x { y } else { x }).expect("children");
-        (std::array::from_fn(low), std::array::from_fn(high))
+        let lowest = self.lowest[group * FANOUT..][..FANOUT].iter().copied().min();
+        Around {
+            low: std::array::from_fn(low),
+            high: std::array::from_fn(high),
+            lowest: lowest.unwrap_or(NONE),
+        }
     }
 
-    /// A level of so many entries, whose groups of siblings are written by `write`: each group's boxes and largest
-    /// values, all of them.
+    /// A level of so many entries, whose groups of siblings are written by `write`: each group's boxes, largest
+    /// values and lowest points, all of them.
     fn new(len: usize, write: impl FnOnce(Groups<'_, T>)) -> Self {
         let groups = len.div_ceil(FANOUT);
         let mut boxes = Aligned::unwritten(groups * BOXES);
         let mut largest = Aligned::unwritten(groups * FANOUT);
-        write(Groups { boxes: Shared::new(&mut boxes), largest: Shared::new(&mut largest) });
+        let mut lowest = Aligned::unwritten(groups * FANOUT);
+        write(Groups {
+            boxes: Shared::new(&mut boxes),
+            largest: Shared::new(&mut largest),
+            lowest: Shared::new(&mut lowest),
+        });
         // SAFETY: `write` is told to write all groups.
-        unsafe { Self { len, largest: largest.written(), boxes: Boxes(boxes.written()) } }
+        unsafe {
+            let boxes = Boxes(boxes.written());
+            Self { len, largest: largest.written(), boxes, lowest: lowest.written() }
+        }
     }
 }
 
@@ -88,6 +103,7 @@ impl<T: Scalar> Level<T> {
 struct Groups<'a, T> {
     boxes: Shared<'a, MaybeUninit<T>>,
     largest: Shared<'a, MaybeUninit<T>>,
+    lowest: Shared<'a, MaybeUninit<u32>>,
 }
 
 impl<T: Scalar> Groups<'_, T> {
@@ -95,22 +111,25 @@ impl<T: Scalar> Groups<'_, T> {
     ///
     /// # Safety
     /// The groups must be below the number of all, and no other thread's.
-    unsafe fn write(self, group: usize, entries: &[Option<([T; 3], [T; 3])>]) {
+    unsafe fn write(self, group: usize, entries: &[Option<Around<T>>]) {
         for (group, entries) in (group..).zip(entries.chunks(FANOUT)) {
             // SAFETY: as the caller ensures.
-            let (boxes, largest) = unsafe {
-                let largest = self.largest.part(group * FANOUT..(group + 1) * FANOUT);
-                (self.boxes.part(group * BOXES..(group + 1) * BOXES), largest)
+            let (boxes, largest, points) = unsafe {
+                let siblings = group * FANOUT..(group + 1) * FANOUT;
+                let boxes = self.boxes.part(group * BOXES..(group + 1) * BOXES);
+                (boxes, self.largest.part(siblings.clone()), self.lowest.part(siblings))
             };
             for k in 0..FANOUT {
-                let empty = ([T::INFINITY; 3], [T::ZERO - T::INFINITY; 3]);
+                let (low, high) = ([T::INFINITY; 3], [T::ZERO - T::INFINITY; 3]);
+                let empty = Around { low, high, lowest: NONE };
                 let found = entries.get(k).copied().flatten();
-                let (low, high) = found.unwrap_or(empty);
+                let Around { low, high, lowest } = found.unwrap_or(empty);
                 for a in 0..3 {
                     boxes[a * FANOUT + k].write(low[a]);
                     boxes[(a + 3) * FANOUT + k].write(high[a]);
                 }
                 largest[k].write(if found.is_some() { T::INFINITY } else { T::from_f64(-1.0) });
+                points[k].write(lowest);
             }
         }
     }
@@ -243,17 +262,14 @@ struct LeafWriter<'a, T> {
 impl<T: Scalar> LeafWriter<'_, T> {
     /// Cuts the points into leaves and writes all numbers and points; the box of each leaf that has
     /// points.
-    fn fill(
-        mut self,
-        cutter: &mut Cutter<T>,
-        entries: &mut [Entry<T>],
-    ) -> Vec<Option<([T; 3], [T; 3])>> {
+    fn fill(mut self, cutter: &mut Cutter<T>, entries: &mut [Entry<T>]) -> Vec<Option<Around<T>>> {
         let stride = (self.cloud.dims() + 1) * LEAF;
         let leaves = self.points.len() / LEAF;
         let mut made = Vec::with_capacity(leaves);
         cutter.groups(entries, &mut |group| {
             self.write(made.len(), stride, group);
-            made.push(Some(bounds(group)));
+            let ((low, high), lowest) = (bounds(group), group[0].point());
+            made.push(Some(Around { low, high, lowest }));
         });
         self.numbers[made.len() * stride..].fill(MaybeUninit::new(T::from_f64(-1.0)));
         self.points[made.len() * LEAF..].fill(MaybeUninit::new(NONE));

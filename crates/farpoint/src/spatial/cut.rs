@@ -57,6 +57,9 @@ impl<T: Scalar> Cutter<T> {
         let unit = if from.len() > 2 * node { node } else { LEAF };
         let units = from.len().div_ceil(unit);
         let (low, high) = bounds(from);
+        if low == high {
+            return from.chunks(LEAF).for_each(group);
+        }
         let side: [T; 3] = std::array::from_fn(|a| high[a] - low[a]);
         let (axis, slabs) = longest_side(side.map(T::to_f64), units);
         let mut ends = [from.len(); SLABS];

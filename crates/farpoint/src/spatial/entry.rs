@@ -22,6 +22,14 @@ impl<T: Scalar> Entry<T> {
     }
 }
 
+/// A box around points, and the lowest of them.
+#[derive(Clone, Copy)]
+pub(super) struct Around<T> {
+    pub(super) low: [T; 3],
+    pub(super) high: [T; 3],
+    pub(super) lowest: u32,
+}
+
 /// Corners of the box around `entries`, which must not be empty. The fourth lane is along for
 /// the ride.
 pub(super) fn bounds<T: Scalar>(entries: &[Entry<T>]) -> ([T; 3], [T; 3]) {

@@ -2,7 +2,7 @@
 //! are what the obvious loop finds: distances bit for bit, indices one by one.
 
 use crate::cases::{random, some, thorough};
-use crate::common::{integers, narrow, uniform};
+use crate::common::{crowded, integers, narrow, uniform};
 use farpoint::neighbors::reference;
 use farpoint::{BadRows, Chamfer, Cpu, DeviceKind, Level, Matcher, Method, Norm, Points, Scalar};
 use farpoint_generate::{Kind, generate};
@@ -102,6 +102,26 @@ fn any_number_of_axes() {
         axes::<4>();
         axes::<33>();
     }
+}
+
+/// Places where many points lie, in more leaves than one: of equals the lowest counts, wherever it is found.
+#[test]
+fn crowded_places() {
+    fn axes<const D: usize>() {
+        for places in [1, 2, 40] {
+            let (a, b) = (crowded::<D>(500, places, 1), crowded::<D>(1300, places, 2));
+            check(&format!("{places} places, {D} axes"), &a, &b, &[1]);
+            let [a, b] = [a, b].map(|cloud| narrow(&cloud));
+            check(&format!("{places} places, {D} axes, f32"), &a, &b, &[1]);
+        }
+    }
+    axes::<1>();
+    axes::<2>();
+    axes::<3>();
+    axes::<4>();
+    axes::<5>();
+    let cloud = narrow(&crowded::<3>(9000, 2, 3));
+    check("in itself", &cloud[..], &cloud[..1000], &[1, 9]);
 }
 
 #[test]

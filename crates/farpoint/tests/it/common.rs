@@ -153,6 +153,15 @@ pub(crate) fn uniform<const D: usize>(n: usize, seed: u64) -> Vec<[f64; D]> {
     (0..n).map(|_| std::array::from_fn(|_| random.unit())).collect()
 }
 
+/// Random rows of which every third lies at one of so many places.
+pub(crate) fn crowded<const D: usize>(n: usize, places: usize, seed: u64) -> Vec<[f64; D]> {
+    let (mut rows, places) = (uniform(n, seed), uniform(places, 7));
+    for (k, row) in rows.iter_mut().enumerate().filter(|(k, _)| k % 5 % 3 == 0) {
+        *row = places[k * 31 % places.len()];
+    }
+    rows
+}
+
 /// The cloud in `f32`.
 pub(crate) fn narrow<const D: usize>(cloud: &[[f64; D]]) -> Vec<[f32; D]> {
     cloud.iter().map(|row| row.map(|x| x as f32)).collect()

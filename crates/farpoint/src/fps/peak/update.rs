@@ -106,7 +106,7 @@ pub(super) fn apply<T: Scalar, S: Simd<T>>(
     collected: &mut Collected,
 ) -> Counts {
     let BoxTree { dims, leaves, levels, .. } = tree;
-    let levels = levels.iter_mut().map(|Level { len, largest, boxes }| Part {
+    let levels = levels.iter_mut().map(|Level { len, largest, boxes, .. }| Part {
         len: *len,
         boxes,
         largest: Shared::new(largest),

@@ -7,10 +7,11 @@ use super::output::{Output, Task};
 use super::seed::Seed;
 use crate::Scalar;
 use crate::memory;
-use crate::neighbors::block::{Block, all, largest};
-use crate::neighbors::descent::{around, block, children};
+use crate::neighbors::block::{Block, Reaching, all, largest, latest};
+use crate::neighbors::descent::{Part, around, block, children};
 use crate::neighbors::gather;
 use crate::neighbors::metric::Metric;
+use crate::neighbors::work;
 use crate::simd::Simd;
 use crate::spatial::{BoxTree, LEAF, NONE};
 
@@ -19,6 +20,11 @@ use crate::spatial::{BoxTree, LEAF, NONE};
 pub(super) struct Group<'a, T: Scalar> {
     /// The largest distance that still helps each query; -1 in places without a query.
     limit: [T; LEAF],
+    /// The largest point that still helps each query at its limit, or by index at any distance; [`NONE`] while all
+    /// do, 0 in places without a query.
+    last: [u32; LEAF],
+    /// Whether it is known of any query.
+    known: bool,
     /// Keys of each query, or its neighbors where no keys are kept.
     counts: [u32; LEAF],
     seed: Seed<T>,
@@ -61,6 +67,9 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         }
         self.limit = [if choose && k == 0 { T::from_f64(-1.0) } else { self.limits.most }; LEAF];
         self.limit[self.len..].fill(T::from_f64(-1.0));
+        self.last = [NONE; LEAF];
+        self.last[self.len..].fill(0);
+        self.known = false;
         self.counts = [0; LEAF];
         for (own, &query) in self.own.iter_mut().zip(&queries.points[..self.len]) {
             *own = self.output.own(query).unwrap_or(NONE);
@@ -93,8 +102,8 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         self.look_through::<S, M>(simd, block, all(self.len), dims);
     }
 
-    /// The nearest parts of the tree first. Parts beyond the largest limit are left out; within a leaf, only
-    /// those queries compute distances whose limit reaches it.
+    /// The nearest parts of the tree first. Parts that are out of reach of every query are left out; within a leaf,
+    /// only those queries compute distances whose limit reaches it.
     #[inline(always)]
     fn descend<S: Simd<T>, M: Metric>(
         &mut self,
@@ -103,31 +112,33 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
         leaf: usize,
         targets: &BoxTree<T>,
     ) {
-        let mine = around(simd, queries, leaf);
+        let mine = around(simd, queries, 0, leaf);
         self.ahead.begin(targets);
-        let mut worst = largest(simd, &self.limit);
+        let (mut worst, mut latest) = (largest(simd, &self.limit), NONE);
         // The first leaves set limits before any of them is looked through.
-        let (mut first, mut held) = ([0; SEEDS], 0);
+        let (mut first, mut held) = ([Part::top(targets); SEEDS], 0);
         let mut seeding = self.seeds > 0;
         loop {
             let next = self.ahead.next(worst);
             match next {
                 Some(next) if next.level > 0 => {
+                    if next.lowest > latest && self.reached::<S, M>(simd, targets, next) == 0 {
+                        continue;
+                    }
                     let each = |part| self.ahead.add(part);
                     children::<T, S, M>(simd, targets, mine, worst, next, each);
                 }
                 Some(next) if seeding => {
                     let (limit, there) = (&mut self.limit, block(targets, next.entry));
                     self.seed.lower::<S, M>(simd, limit, self.queries, there, targets.dims);
-                    first[held] = next.entry;
+                    first[held] = next;
                     held += 1;
                     seeding = held < self.seeds;
                     worst = largest(simd, &self.limit);
                 }
                 next => {
                     seeding = false;
-                    let last = next.map(|next| next.entry);
-                    for leaf in first[..std::mem::take(&mut held)].iter().copied().chain(last) {
+                    for leaf in first[..std::mem::take(&mut held)].iter().copied().chain(next) {
                         self.visit::<S, M>(simd, targets, leaf);
                     }
                     if next.is_none() {
@@ -135,6 +146,7 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
                         return;
                     }
                     worst = largest(simd, &self.limit);
+                    latest = if self.known { self::latest(&self.last) } else { NONE };
                 }
             }
         }
@@ -164,6 +176,8 @@ impl<'a, T: Scalar> Group<'a, T> {
     pub(super) fn new(output: &'a Output<'a, T>) -> Self {
         Self {
             limit: [T::ZERO; LEAF],
+            last: [NONE; LEAF],
+            known: false,
             counts: [0; LEAF],
             seed: Seed::new(),
             seeds: 0,
@@ -180,12 +194,25 @@ impl<'a, T: Scalar> Group<'a, T> {
         }
     }
 
+    /// The queries that may find something in a part.
+    #[inline(always)]
+    fn reached<S: Simd<T>, M: Metric>(&self, simd: S, targets: &BoxTree<T>, part: Part<T>) -> u64 {
+        let around = around(simd, targets, part.level, part.entry);
+        let reaching = self.queries.reaching::<S, M>(simd, &self.limit, around);
+        match self.known {
+            false => reaching.within,
+            true if self.limits.by_index => {
+                Reaching { nearer: 0, ..reaching }.at_most(&self.last, part.lowest)
+            }
+            true => reaching.at_most(&self.last, part.lowest),
+        }
+    }
+
     /// Looks through a leaf for those queries that may find something there.
     #[inline(always)]
-    fn visit<S: Simd<T>, M: Metric>(&mut self, simd: S, targets: &BoxTree<T>, leaf: usize) {
-        let around = around(simd, targets, leaf);
-        let reached = self.queries.reaching::<S, M>(simd, &self.limit, around);
-        self.look_through::<S, M>(simd, block(targets, leaf), reached, targets.dims);
+    fn visit<S: Simd<T>, M: Metric>(&mut self, simd: S, targets: &BoxTree<T>, leaf: Part<T>) {
+        let reached = self.reached::<S, M>(simd, targets, leaf);
+        self.look_through::<S, M>(simd, block(targets, leaf.entry), reached, targets.dims);
     }
 
     /// Looks through a block for the queries of `wanted`.
@@ -197,6 +224,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         wanted: u64,
         dims: usize,
     ) {
+        work::add(wanted.count_ones());
         assert!(block.has(dims) && self.queries.has(dims));
         // SAFETY: the assertion.
         unsafe {
@@ -323,9 +351,12 @@ impl<'a, T: Scalar> Group<'a, T> {
         }
         if count > self.room - LEAF {
             count = self.sorted.bring_best(simd, &mut list[..count], limits.k);
+            let (distance, point) = limits.found(list[count - 1]);
             if !limits.by_index {
-                self.limit[lane] = T::near_value(list[count - 1]);
+                self.limit[lane] = distance;
             }
+            self.last[lane] = point;
+            self.known = true;
         }
         self.counts[lane] = count as u32;
     }

@@ -3,7 +3,7 @@
 
 use super::{check, same};
 use crate::cases::some;
-use crate::common::{integers, narrow, uniform};
+use crate::common::{crowded, integers, narrow, uniform};
 use farpoint::{Cpu, Method, Order, Searcher};
 use farpoint_generate::{Kind, generate};
 
@@ -44,10 +44,35 @@ fn four_axes_and_f64() {
     check("1 axis, f32", &narrow(&uniform::<1>(70, 1)), &narrow(&uniform::<1>(300, 2)), 0.1, &[1]);
 }
 
+/// Places where many points lie, in more leaves than one: of equals the lowest count, wherever they are found.
+#[test]
+fn crowded_places() {
+    fn axes<const D: usize>() {
+        for places in some(D % 3, 3, [1, 2, 40]) {
+            let (x, y) = (crowded::<D>(90, places, 1), crowded::<D>(900, places, 2));
+            let name = format!("{places} places, {D} axes");
+            check(&name, &x, &y, 0.2, &[1]);
+            check(&format!("{name}, f32"), &narrow(&x), &narrow(&y), 0.2, &[1]);
+        }
+    }
+    axes::<1>();
+    axes::<2>();
+    axes::<3>();
+    axes::<4>();
+    axes::<5>();
+    let cloud = narrow(&crowded::<3>(500, 3, 3));
+    check("in itself", &cloud, &cloud, 0.2, &[1, 9]);
+}
+
 /// Every number of threads, on clouds that are worth several.
 #[test]
 fn one_to_nine_threads() {
-    let (x, y) = (generate(Kind::Room, 5000, 1), generate(Kind::Room, 4500, 2));
+    threads_agree(&generate(Kind::Room, 5000, 1), &generate(Kind::Room, 4500, 2));
+    let cloud = narrow(&crowded::<3>(9000, 2, 1));
+    threads_agree(&cloud, &cloud);
+}
+
+fn threads_agree(x: &[[f32; 3]], y: &[[f32; 3]]) {
     let searchers = [
         Searcher::nearest(3),
         Searcher::nearest(40).exclude_self(true),
@@ -57,9 +82,9 @@ fn one_to_nine_threads() {
     for searcher in searchers {
         for method in [Method::Brute, Method::Tree] {
             let searcher = searcher.clone().method(method);
-            let truth = searcher.on(&Cpu::new().threads(1)).search(&x, &y).unwrap();
+            let truth = searcher.on(&Cpu::new().threads(1)).search(x, y).unwrap();
             for threads in some(0, 5, 2..=9) {
-                let found = searcher.on(&Cpu::new().threads(threads)).search(&x, &y).unwrap();
+                let found = searcher.on(&Cpu::new().threads(threads)).search(x, y).unwrap();
                 same(&format!("{searcher:?} {threads}"), &found, &truth);
             }
         }
