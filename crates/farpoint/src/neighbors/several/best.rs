@@ -2,7 +2,7 @@
 
 use crate::Scalar;
 use crate::memory::{self, MOST_LANES};
-use crate::simd::Simd;
+use crate::simd::{Kernel, Simd};
 
 /// Lists up to this length are sorted by counting, for every key, how many are smaller: more
 /// comparisons than sorting needs, but all in vectors and without a branch.
@@ -42,18 +42,7 @@ impl<T: Scalar> Sorted<T> {
         list: &mut [T::Key],
         k: usize,
     ) -> usize {
-        let count = k.min(list.len());
-        if k <= FEW {
-            few::<T>(list, count);
-        } else if list.len() > 1
-            && !(self.by_rank && list.len() <= RANKED && self.rank(simd, list, count))
-        {
-            if list.len() > k {
-                list.select_nth_unstable(k - 1);
-            }
-            list[..count].sort_unstable();
-        }
-        count
+        simd.vectorize(Best { sorted: self, list, k })
     }
 
     /// Sorts by ranks, unless two keys have the same value.
@@ -93,6 +82,34 @@ impl<T: Scalar> Sorted<T> {
             list[..count].copy_from_slice(&keys[..count]);
         }
         different
+    }
+}
+
+/// One function for all that call [`Sorted::bring_best`].
+struct Best<'a, T: Scalar> {
+    sorted: &'a mut Sorted<T>,
+    list: &'a mut [T::Key],
+    k: usize,
+}
+
+impl<T: Scalar> Kernel<T> for Best<'_, T> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) -> usize {
+        let Self { sorted, list, k } = self;
+        let count = k.min(list.len());
+        if k <= FEW {
+            few::<T>(list, count);
+        } else if list.len() > 1
+            && !(sorted.by_rank && list.len() <= RANKED && sorted.rank(simd, list, count))
+        {
+            if list.len() > k {
+                list.select_nth_unstable(k - 1);
+            }
+            list[..count].sort_unstable();
+        }
+        count
     }
 }
 

@@ -12,8 +12,9 @@ use crate::neighbors::descent::{Part, around, block, children};
 use crate::neighbors::gather;
 use crate::neighbors::metric::Metric;
 use crate::neighbors::work;
-use crate::simd::Simd;
+use crate::simd::{Kernel, Simd};
 use crate::spatial::{BoxTree, LEAF, NONE};
+use std::marker::PhantomData;
 
 /// The queries, and the keys of what may be their neighbors.
 #[repr(align(64))]
@@ -172,6 +173,32 @@ impl<'a, T: Scalar> gather::Group<'a, T> for Group<'a, T> {
     }
 }
 
+/// Looking through a block: one function for all pairs and for trees.
+struct LookThrough<'a, 'b, 'g, T: Scalar, M> {
+    group: &'a mut Group<'g, T>,
+    block: Block<'b, T>,
+    wanted: u64,
+    dims: usize,
+    metric: PhantomData<M>,
+}
+
+impl<T: Scalar, M: Metric> Kernel<T> for LookThrough<'_, '_, '_, T, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self { group, block, wanted, dims, .. } = self;
+        assert!(block.has(dims) && group.queries.has(dims));
+        // SAFETY: the assertion.
+        unsafe {
+            match dims {
+                3 => group.pairs::<S, M, true>(simd, block, wanted, 3),
+                _ => group.pairs::<S, M, false>(simd, block, wanted, dims),
+            }
+        }
+    }
+}
+
 impl<'a, T: Scalar> Group<'a, T> {
     pub(super) fn new(output: &'a Output<'a, T>) -> Self {
         Self {
@@ -225,14 +252,7 @@ impl<'a, T: Scalar> Group<'a, T> {
         dims: usize,
     ) {
         work::add(wanted.count_ones());
-        assert!(block.has(dims) && self.queries.has(dims));
-        // SAFETY: the assertion.
-        unsafe {
-            match dims {
-                3 => self.pairs::<S, M, true>(simd, block, wanted, 3),
-                _ => self.pairs::<S, M, false>(simd, block, wanted, dims),
-            }
-        }
+        simd.vectorize(LookThrough { group: self, block, wanted, dims, metric: PhantomData::<M> });
     }
 
     /// # Safety
