@@ -98,8 +98,24 @@ def samples():
     ends = (None, None, torch.tensor([0, 20]), torch.tensor([0, 4, 30])[[0, 2]], None)
     grad, long = normal((2, 20, 4), 7), normal((2, 20, 4, 8), 8)
     values, add, weights, x, y = (part.requires_grad_() for part in (values, add, weights, x, y))
-    chosen = torch.ops.farpoint.gather_max.default(values, indices, add)[1]
+    ops = torch.ops.farpoint
+    chosen = ops.gather_max.default(values, indices, add)[1]
+    lengths, ragged = torch.tensor([20, 4]), (torch.tensor([0, 15, 20]), torch.tensor([3, 5]), None, 8, 15, "auto")
+    found, both = [part.detach() for part in ops.match_clouds(x, y, None, None, 2, None, True)], (2, True, "max", True, None)
+    of_x, near_x, of_y, near_y = found
+    kept = [part.detach() for part in ops.chamfer(x, y, None, None, *both)]
     return [
+        ("sample", (x, 5, None, None, None, None, "auto", None)),
+        ("sample", (x[0].detach(), 5, None, None, None, 3, "auto", None)),
+        ("sample_distances", (x, 5, None, None, None, None, "auto", None)),
+        ("sample_distances", (x.detach(), 5, lengths, lengths.clamp(max=5), torch.tensor([[2]]), None, "auto", 1)),
+        ("sample_ragged", (x.detach()[0], *ragged)),
+        ("sample_ragged", (x.detach()[0].clone().requires_grad_(), *ragged)),
+        ("match_clouds", (x, y, None, None, 2, None, True)),
+        ("match_clouds", (x.detach(), y.detach(), lengths, None, 1, 1, False)),
+        ("match_clouds_backward", (x, y, near_x, near_y, of_x.requires_grad_(), of_y.requires_grad_(), 2)),
+        ("chamfer", (x, y, None, None, *both)),
+        ("chamfer_backward", (x.detach(), y.detach(), None, None, *kept[1:], kept[0], *both)),
         ("search", (x, y, *sides, 4, *REQUEST)),
         ("search", (x[0].detach(), y[0].detach(), *ends, 4, *REQUEST)),
         ("within", (x, y, *sides, None, *REQUEST)),
@@ -118,14 +134,29 @@ def samples():
     ]
 
 
-@pytest.mark.parametrize("number", range(15))
-def test_opcheck(number):
-    name, arguments = samples()[number]
-    operator = getattr(torch.ops.farpoint, name).default
+#: All that are registered: a new operator needs a call above.
+NAMES = sorted(name.removeprefix("farpoint::") for name in torch._C._dispatch_get_all_op_names()
+               if name.startswith("farpoint::"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_opcheck(name):
+    calls = [arguments for called, arguments in samples() if called == name]
+    assert calls
     tests = ["test_schema", "test_faketensor", "test_autograd_registration"]
     if name != "within":
         tests.append("test_aot_dispatch_dynamic")
-    torch.library.opcheck(operator, arguments, test_utils=tests)
+    for arguments in calls:
+        torch.library.opcheck(getattr(torch.ops.farpoint, name).default, arguments, test_utils=tests)
+
+
+def test_samples_are_constants():
+    """Nothing of them has a derivative, whatever the points have."""
+    x, ops = inputs()[0].requires_grad_(), torch.ops.farpoint
+    ragged = ops.sample_ragged(x[0], torch.tensor([0, 20]), torch.tensor([4]), None, 4, 20, "auto")
+    plain = (5, None, None, None, None, "auto", None)
+    for part in (ops.sample(x, *plain), *ops.sample_distances(x, *plain), ragged):
+        assert not part.requires_grad
 
 
 def test_compiled_with_an_index():

@@ -120,6 +120,7 @@ def test_operators_are_registered_well():
     lengths = torch.tensor([60, 20, 5])
     for arguments in [
         (points, 5, None, None, None, None, "auto", None),
+        (batch().requires_grad_(), 5, None, None, None, None, "auto", None),
         (points[0], 5, None, None, None, 3, "auto", None),
         (points[:, :, 1:], 5, lengths, lengths.clamp(max=5), torch.tensor([[2]]), None, "auto", 1),
     ]:

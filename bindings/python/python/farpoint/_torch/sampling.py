@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._records import Output
+from .._device_records import Output
 from . import fast_path, memory
 from .registration import define
 
@@ -222,11 +222,11 @@ def random_starts(seed: int, points: Tensor, lengths: Tensor | None) -> Tensor:
 
 
 sample = define(
-    f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda, starts=4
+    f"sample{_ARGUMENTS} -> Tensor", _fake_sample, _on_cpu, _on_cuda, starts=4, constant=True
 )
 sample_distances = define(
     f"sample_distances{_ARGUMENTS} -> (Tensor, Tensor, Tensor)",
-    _fake_sample_distances, _on_cpu_distances, _on_cuda_distances, starts=4,
+    _fake_sample_distances, _on_cpu_distances, _on_cuda_distances, starts=4, constant=True,
 )
 
 
@@ -277,5 +277,5 @@ def _ragged_on_cuda(
 sample_ragged = define(
     "sample_ragged(Tensor points, Tensor offsets, Tensor counts, Tensor? starts, SymInt total, "
     "SymInt longest, str algorithm) -> Tensor",
-    _fake_ragged, _ragged_on_cpu, _ragged_on_cuda, folds=False,
+    _fake_ragged, _ragged_on_cpu, _ragged_on_cuda, folds=False, constant=True,
 )
