@@ -8,7 +8,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._records import Approximation, Batches, Clouds, Found, Gradients, Input, Neighborhood, Output, Reduction
+from ._device_records import Found, Gradients, Input, Output
+from ._records import Approximation, Batches, Clouds, Neighborhood, Reduction
 
 __all__ = [
     "__version__", "ALGORITHMS", "METHODS", "CudaUnavailable", "limit", "sample", "address", "random_word", "random_start",

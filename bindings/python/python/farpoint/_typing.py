@@ -8,7 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
 
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Before 3.11 a named tuple of the standard library can't be generic.
 if sys.version_info >= (3, 11):
@@ -27,7 +28,7 @@ Integers = Any
 Booleans = Any
 
 #: What is no array of a library, and gives arrays of NumPy, as those do.
-Rows = Union[NDArray[Any], Sequence[Any]]
+Rows = Union["NDArray[Any]", Sequence[Any]]
 
 Path = Union[str, "os.PathLike[str]"]
 OnBad = Literal["error", "skip"]

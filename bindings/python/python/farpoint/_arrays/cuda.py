@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._records import Found, Output, Sampling, Search
+from .._device_records import Found, Output
+from .._records import Sampling, Search
 from . import selection, whole_numbers
 from .conversion import name, refuse_narrow
 from .cuda_arguments import fitting, pair_of, search_lengths, wait_for

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._records import Batches, Input, batch_strides
+from .._device_records import Input, batch_strides
+from .._records import Batches
 from . import fast_path
 
 # ------------------------------------------------------------------------------------ on the CPU

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .. import _native, _progress
-from .._records import Found, Gradients
+from .._device_records import Found, Gradients
 from . import fast_path, memory
 from .registration import define, differentiate
 
