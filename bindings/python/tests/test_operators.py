@@ -220,3 +220,35 @@ def test_index_of_lengths_and_offsets(dtype):
     index = farpoint.Index(y[0], y_offsets=OFFSETS["y_offsets"])
     found = index.knn(x[0], 4, x_offsets=OFFSETS["x_offsets"])
     same(found, reference.knn(x[0], y[0], 4, **OFFSETS))
+
+
+def test_an_index_is_pickled_and_copied(dtype):
+    import copy
+    import pickle
+
+    y, x = ties((3, 50, 3), dtype, 2), ties((3, 40, 3), dtype)
+    ends = {"y_offsets": OFFSETS["y_offsets"]}
+    for cloud, other, kept, asked in (
+        (y[0], x[0], {}, {}), (y, x, {"y_lengths": [50, 2, 7]}, {}),
+        (y[0], x[0], ends, {"x_offsets": OFFSETS["x_offsets"]}),
+    ):
+        index = farpoint.Index(cloud, threads=2, **kept)
+        wanted = index.knn(other, 4, **asked)
+        shared = copy.copy(index)
+        assert shared.y is index.y and shared._tree is index._tree
+        for again in (pickle.loads(pickle.dumps(index)), copy.deepcopy(index), shared):
+            assert type(again) is farpoint.Index
+            same(again.knn(other, 4, **asked), wanted)
+            same(again.knn(again.y, 4), index.knn(index.y, 4))
+        apart = copy.deepcopy(index)
+        apart.y[:] = 0  # memory of its own
+        same(index.knn(other, 4, **asked), wanted)
+
+
+def test_an_index_says_what_it_is_of():
+    y = np.zeros((2, 50, 3), np.float32)
+    about = "numpy.ndarray of shape (2, 50, 3) and type float32"
+    assert repr(farpoint.Index(y)) == f"farpoint.Index({about})"
+    assert repr(farpoint.Index(y, y_lengths=[50, 7])) == f"farpoint.Index({about}, with lengths)"
+    ragged = farpoint.Index(y[0], y_offsets=[0, 50])
+    assert repr(ragged) == "farpoint.Index(numpy.ndarray of shape (50, 3) and type float32, with offsets)"

@@ -294,3 +294,18 @@ def test_second_derivatives_of_plain_distances():
     function = lambda x, y: farpoint.knn(x, y, 3, squared=False).distances  # noqa: E731
     assert torch.autograd.gradcheck(function, (x, y))
     assert torch.autograd.gradgradcheck(function, (x, y))
+
+
+def test_an_index_is_pickled_and_copied():
+    import copy
+    import pickle
+
+    y = torch.rand(2, 40, 3, generator=torch.Generator().manual_seed(1))
+    x = y[:, :10] + 0.01
+    for options in ({}, {"y_lengths": torch.tensor([40, 9])}):
+        index = farpoint.Index(y, **options)
+        wanted = index.knn(x, 3)
+        for again in (pickle.loads(pickle.dumps(index)), copy.deepcopy(index), copy.copy(index)):
+            found = again.knn(x, 3)
+            assert all(torch.equal(a, b) for a, b in zip(found, wanted))
+    assert repr(farpoint.Index(y)) == "farpoint.Index(torch.Tensor of shape (2, 40, 3) and type torch.float32)"

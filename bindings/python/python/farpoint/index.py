@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 from . import _arguments, several
 from . import _search_arguments as arguments
-from ._arrays import library_of
+from ._arrays import conversion, library_of
 from ._records import Sides
 from ._typing import ArrayT, Integers
 from .neighbors import Nearest, PlainNearest
@@ -24,7 +24,8 @@ class Index(Generic[ArrayT]):
     """A cloud or batch with the trees by which it is searched, built once.
 
     Results are those of ``knn``, ``ball_query`` and ``nearest`` with the cloud as y, bit by bit, gradients among
-    them. The cloud must not be changed while the index is used.
+    them. The cloud must not be changed while the index is used. An index can be pickled and copied: the cloud goes
+    along, and the trees are built again where it arrives (``copy.copy`` shares both).
 
     Parameters
     ----------
@@ -75,10 +76,29 @@ class Index(Generic[ArrayT]):
             raise ValueError(
                 "lengths are for padded batches (B, M, D), offsets for rows (M, D); give one of them"
             )
-        threads = _arguments.threads(threads)
+        self._threads = _arguments.threads(threads)
         self.y = y
         self._lengths_and_offsets = y_lengths, y_offsets
-        self._tree, self._kept = library_of(y).tree_of(y, y_lengths, y_offsets, threads)
+        self._tree, self._kept = library_of(y).tree_of(y, y_lengths, y_offsets, self._threads)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        # Trees are not of the library of the array, and quickly built.
+        return (self.y, *self._lengths_and_offsets, self._threads)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        y, y_lengths, y_offsets, threads = state
+        Index.__init__(self, y, y_lengths=y_lengths, y_offsets=y_offsets, threads=threads)
+
+    def __copy__(self) -> Index[ArrayT]:
+        new: Index[ArrayT] = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        return new
+
+    def __repr__(self) -> str:
+        y_lengths, y_offsets = self._lengths_and_offsets
+        beside = "" if y_lengths is None else ", with lengths"
+        beside = beside if y_offsets is None else ", with offsets"
+        return f"farpoint.Index({conversion.name(self.y)}{beside})"
 
     def knn(
         self,
