@@ -104,7 +104,7 @@ def chamfer(x: Any, y: Any, search: Search) -> Any:
 
 
 def _batches(x: Any, y: Any, search: Search) -> tuple[tuple[Any, Any, Any, Any], bool]:
-    """Both as batches with their lengths, and whether they are a pair of clouds."""
+    """Both clouds or batches with their lengths, and whether they are a pair of clouds."""
     a, b = to_numpy(x), to_numpy(y)
     if a.ndim not in (2, 3) or a.ndim != b.ndim:
         raise ValueError(
@@ -116,7 +116,7 @@ def _batches(x: Any, y: Any, search: Search) -> tuple[tuple[Any, Any, Any, Any],
         for lengths, what in given:
             if lengths is not None:
                 raise ValueError(f"{what} are for a batch of shape (B, N, D)")
-        return (a[None], b[None], None, None), True
+        return (a, b, None, None), True
     x_lengths, y_lengths = (lengths_of(lengths, what) for lengths, what in given)
     return (a, b, x_lengths, y_lengths), False
 

@@ -34,9 +34,9 @@ def batch_of(tensor: Tensor, axes: int = 3) -> np.ndarray:
 def batches_of(
     x: Tensor, y: Tensor, x_lengths: Tensor | None = None, y_lengths: Tensor | None = None
 ) -> Batches:
-    """Both clouds as batches, and their lengths."""
+    """Both clouds or batches, and their lengths."""
     return (
-        batch_of(x), batch_of(y), None if x_lengths is None else x_lengths.tolist(),
+        array_of(x), array_of(y), None if x_lengths is None else x_lengths.tolist(),
         None if y_lengths is None else y_lengths.tolist(),
     )
 
