@@ -296,6 +296,32 @@ def test_results_say_whether_distances_are_squared():
     assert not farpoint.sample(POINTS, 5, return_distances=True).squared
 
 
+def test_results_of_several_neighbors_say_so_too():
+    import pickle
+
+    index = farpoint.Index(POINTS)
+    searches = [
+        lambda **options: farpoint.knn(POINTS, POINTS, 3, **options),
+        lambda **options: farpoint.ball_query(POINTS, POINTS, 0.3, 4, **options),
+        lambda **options: farpoint.ball_query(POINTS, POINTS, 0.3, None, **options),
+        lambda **options: farpoint.neighbors.ball_query_raw(POINTS, POINTS, 4, most=0.1, **options),
+        lambda **options: index.knn(POINTS, 3, **options),
+        lambda **options: index.ball_query(POINTS, 0.3, None, **options),
+    ]
+    for search in searches:
+        squared, plain, one = search(), search(squared=False), search(norm=1)
+        assert (squared.squared, plain.squared, one.squared) == (True, False, False)
+        np.testing.assert_array_equal(np.sqrt(squared.distances), plain.distances)
+        for found in (squared, plain, one):
+            assert isinstance(found, (farpoint.Neighbors, farpoint.BallNeighbors)) and len(found) == 3
+            distances, indices, _ = found
+            assert distances is found.distances and indices is found.indices
+            text = repr(found)
+            assert text.endswith(f"squared={found.squared})") and text.startswith(("Neighbors(d", "BallNeighbors(d"))
+            copies = pickle.loads(pickle.dumps(found)), found._replace(indices=indices)
+            assert [copy.squared for copy in copies] == [found.squared] * 2
+
+
 # ------------------------------------------------------------------------- int32 of others
 
 

@@ -183,9 +183,9 @@ def nearest_both(
 
     Examples
     --------
-    >>> import numpy, farpoint.neighbors
+    >>> import numpy, farpoint
     >>> x, y = numpy.array([[0.0, 0.0], [3.0, 4.0]]), numpy.array([[0.0, 1.0]])
-    >>> there, back = farpoint.neighbors.nearest_both(x, y)
+    >>> there, back = farpoint.nearest_both(x, y)
     >>> there.indices, back.indices
     (array([0, 0]), array([0]))
     """

@@ -210,7 +210,7 @@ def check_indices(indices: Any, rows: int) -> None:
     Examples
     --------
     >>> import numpy, farpoint
-    >>> farpoint.operators.check_indices(numpy.array([[0, -1], [1, 2]]), 3)
+    >>> farpoint.check_indices(numpy.array([[0, -1], [1, 2]]), 3)
     """
     rows = _arguments.integer(rows, "rows", 0)
     library_of_values(indices).check_indices(indices, rows)

@@ -306,9 +306,9 @@ def sample_padded(
 
     Examples
     --------
-    >>> import numpy, farpoint.sampling
+    >>> import numpy, farpoint
     >>> batch = numpy.arange(8.0).reshape(2, 4, 1)
-    >>> farpoint.sampling.sample_padded(batch, [3, 1])
+    >>> farpoint.sample_padded(batch, [3, 1])
     array([[ 0,  3,  1],
            [ 0, -1, -1]])
     """
@@ -359,9 +359,9 @@ def sample_ragged(
 
     Examples
     --------
-    >>> import numpy, farpoint.sampling
+    >>> import numpy, farpoint
     >>> points = numpy.array([[0.0], [1.0], [5.0], [5.5], [7.0]])
-    >>> farpoint.sampling.sample_ragged(points, [0, 2, 5], [1, 2])
+    >>> farpoint.sample_ragged(points, [0, 2, 5], [1, 2])
     array([0, 2, 4])
     """
     ends, wanted = whole_numbers.listed(offsets, "offsets"), whole_numbers.listed(counts, "counts")

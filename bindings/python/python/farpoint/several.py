@@ -36,6 +36,24 @@ class Neighbors(NamedTuple, Generic[ArrayT]):
     indices: ArrayT
     counts: ArrayT
 
+    @property
+    def squared(self) -> bool:
+        """Whether the distances are squared."""
+        return True
+
+    def __repr__(self) -> str:
+        return _text("Neighbors", self)
+
+
+class _PlainNeighbors(Neighbors[ArrayT]):
+    """The same with plain distances: a tuple holds nothing beside its items."""
+
+    __slots__ = ()
+
+    @property
+    def squared(self) -> Literal[False]:
+        return False
+
 
 class BallNeighbors(NamedTuple, Generic[ArrayT]):
     """What ``ball_query`` returns with ``k=None``: all neighbors, those of a point after those of the last.
@@ -54,6 +72,30 @@ class BallNeighbors(NamedTuple, Generic[ArrayT]):
     distances: ArrayT
     indices: ArrayT
     offsets: ArrayT
+
+    @property
+    def squared(self) -> bool:
+        """Whether the distances are squared."""
+        return True
+
+    def __repr__(self) -> str:
+        return _text("BallNeighbors", self)
+
+
+class _PlainBallNeighbors(BallNeighbors[ArrayT]):
+    """The same with plain distances."""
+
+    __slots__ = ()
+
+    @property
+    def squared(self) -> Literal[False]:
+        return False
+
+
+def _text(name: str, found: Any) -> str:
+    """The text of a result, which says whether its distances are squared."""
+    parts = ", ".join(f"{field}={value!r}" for field, value in zip(found._fields, found))
+    return f"{name}({parts}, squared={found.squared})"
 
 
 def knn(
@@ -128,7 +170,7 @@ def knn(
     >>> import numpy, farpoint
     >>> x, y = numpy.array([[0.0]]), numpy.array([[3.0], [1.0], [-1.0]])
     >>> farpoint.knn(x, y, 2)
-    Neighbors(distances=array([[1., 1.]]), indices=array([[1, 2]]), counts=array([2]))
+    Neighbors(distances=array([[1., 1.]]), indices=array([[1, 2]]), counts=array([2]), squared=True)
     """
     sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
     request = arguments.nearest_request(k, exclude_self, norm, index_dtype, threads)
@@ -284,6 +326,9 @@ def ball_query_raw(
 def search(x: Any, y: Any, sides: Sides, request: Neighborhood, squared: bool) -> Any:
     """What is asked for, as ``Neighbors``, or ``BallNeighbors`` of all."""
     library, plain = library_of_pair(x, y), request.norm == 2 and not squared
+    squared = request.norm == 2 and not plain  # norm 1 is never squared
     if request.k is None:
-        return BallNeighbors(*library.within(x, y, sides, request, plain))
-    return Neighbors(*library.search(x, y, sides, request, plain))
+        all_of = BallNeighbors if squared else _PlainBallNeighbors
+        return all_of(*library.within(x, y, sides, request, plain))
+    kind = Neighbors if squared else _PlainNeighbors
+    return kind(*library.search(x, y, sides, request, plain))
