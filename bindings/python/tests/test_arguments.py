@@ -279,6 +279,51 @@ def test_arrays_that_another_thread_writes_to():
     assert refused > 0
 
 
+# ---------------------------------------------------------------------- types of numbers
+
+#: Every function that takes points.
+OF_POINTS = {
+    "sample": lambda p: farpoint.sample(p, 9, return_distances=True),
+    "batch": lambda p: farpoint.sample(p[None], 9),
+    "order": farpoint.order,
+    "mask": lambda p: farpoint.sample(p, 9, mask=np.arange(len(p)) > 3),
+    "sample_padded": lambda p: farpoint.sample_padded(p[None], [3]),
+    "sample_ragged": lambda p: farpoint.sample_ragged(p, [0, 20, len(p)], [3, 4]),
+    "sample_approximate": lambda p: farpoint.sample_approximate(p, 9, method="grid"),
+    "centroids": lambda p: farpoint.centroids(p, cell=9.0),
+    "quality": lambda p: farpoint.quality(p, [0, 1]),
+    "check": farpoint.check,
+    "nearest": lambda p: farpoint.nearest(p[:9], p),
+    "nearest_both": lambda p: sum(farpoint.nearest_both(p[:9], p), ()),
+    "chamfer": lambda p: farpoint.chamfer(p[:9], p, squared=False),
+    "knn": lambda p: farpoint.knn(p, p, 3),
+    "ball_query": lambda p: farpoint.ball_query(p, p, 9.0, None),
+    "Index": lambda p: farpoint.Index(p).knn(p, 3),
+}
+
+
+@pytest.mark.parametrize("name", OF_POINTS)
+def test_types_of_numbers_are_the_same_to_every_function(name):
+    call, points = OF_POINTS[name], np.random.default_rng(4).integers(0, 50, (40, 3))
+
+    def same(found, wanted):
+        found, wanted = (part if isinstance(part, tuple) else (part,) for part in (found, wanted))
+        for a, b in zip(found, wanted, strict=True):
+            a, b = np.asarray(a), np.asarray(b)
+            assert a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+    single, double = call(points.astype(np.float32)), call(points.astype(np.float64))
+    same(call(points.astype(np.float16)), single)  # whole numbers to 50 have room in it
+    same(call(points.astype(">f2")), single)
+    same(call(points.astype(">f4")), single)
+    same(call(points.astype(">f8")), double)
+    for other in (np.int64, np.int32, np.uint8, np.bool_, np.complex64, ">i4", np.longdouble):
+        if np.dtype(other) == np.float64:
+            continue  # on Windows
+        with pytest.raises(TypeError, match="float32 or float64.*convert"):
+            call(points.astype(other))
+
+
 # ------------------------------------------------------------------- what distances are
 
 

@@ -191,7 +191,7 @@ def test_indices_out_of_range(of, index):
 def test_shapes_of_values(of):
     values, indices = of(Y), of(np.zeros((4, 3), np.int64))
     with refused(ValueError, r"\(N, C\) or"):
-        farpoint.gather(values[0], indices)
+        farpoint.gather(values[None, None], indices)
     with refused(ValueError, r"\(M\) or \(M, k\)"):
         farpoint.gather(values, indices[None])
     with refused(ValueError, r"\(M, k\)"):
@@ -207,7 +207,14 @@ def test_shapes_of_values(of):
 def test_types_of_values(of):
     values, indices = of(Y), of(np.zeros((4, 3), np.int64))
     with refused(TypeError, "values must be float"):
-        farpoint.gather(of(Y.astype(np.int64)), indices)
+        farpoint.gather(of(Y.astype(np.complex64)), indices)
+    with refused(TypeError, "values must be float"):
+        farpoint.gather_max(of(Y.astype(np.int64)), indices)
+    for kind in (np.int64, np.bool_):
+        with refused(IndexError, "1 of the indices .* 5 rows.* 9 at place 2"):
+            farpoint.gather(of(Y.astype(kind)), of(np.array([0, -1, 9])))
+        with refused(TypeError, "indices must be .*whole numbers"):
+            farpoint.gather(of(Y.astype(kind)), of(np.zeros((4, 3))))
     with refused(TypeError, "indices must be .*whole numbers"):
         farpoint.gather(values, of(np.zeros((4, 3))))
     with refused(TypeError, "add must be of the type of the values"):

@@ -109,7 +109,7 @@ def nearest(
     ----------
     x, y : array, (N, D) and (M, D), or (B, N, D) and (B, M, D)
         Clouds or batches of clouds, both float32 or both float64, in any unit. Arrays as for ``sample``,
-        on a GPU both of one library. Tensors of float16 or bfloat16 are converted to float32 without
+        on a GPU both of one library. float16, and bfloat16 of tensors, is converted to float32 without
         loss: distances, and means of them, are float32, which does not overflow where float16 would;
         gradients have the type of the tensor.
     x_lengths, y_lengths : array of int, (B,), optional

@@ -118,8 +118,9 @@ def sample(
         PyTorch tensor, CuPy or JAX array, anything with ``__dlpack__`` or
         ``__cuda_array_interface__``, rows in a list, or what ``farpoint.read`` returns. Arrays are read
         in place, strided ones too; copied are only batches on a GPU whose clouds overlap or leave gaps,
-        and masked arrays (``numpy.ma``), where a masked value counts as NaN. Tensors may be float16 or
-        bfloat16: they are converted to float32 without loss, and distances are float32.
+        masked arrays (``numpy.ma``), where a masked value counts as NaN, and arrays in the other order of bytes.
+        float16, and bfloat16 of tensors, is converted to float32 without loss, and distances are float32. Lists of
+        whole numbers are float64; arrays of them are refused.
     count : int, optional
         Number of samples per cloud. Give one of count, ratio and spacing.
     ratio : float, optional
@@ -175,7 +176,8 @@ def sample(
         More samples than points, a start outside the cloud, NaN, a ratio outside 0 to 1, shapes that do
         not fit. The text has the numbers, shapes and types.
     TypeError
-        Neither float32 nor float64 (tensors: nor float16 or bfloat16), or no array at all.
+        Neither float32 nor float64 nor float16 (nor bfloat16, for tensors), or no array at all; on a GPU float16 is
+        for tensors.
     farpoint.CudaUnavailable
         An array on a GPU, and no driver that can be used.
 
