@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from torch import Generator
 
 # Before 3.11 a named tuple of the standard library can't be generic.
 if sys.version_info >= (3, 11):
@@ -29,6 +30,9 @@ Booleans = Any
 
 #: What is no array of a library, and gives arrays of NumPy, as those do.
 Rows = Union["NDArray[Any]", Sequence[Any]]
+
+#: What random starts come from.
+Seed = Union[int, "Generator"]
 
 Path = Union[str, "os.PathLike[str]"]
 OnBad = Literal["error", "skip"]
@@ -52,7 +56,7 @@ if TYPE_CHECKING:
         rows: Integers | None
         mask: Booleans | None
         algorithm: Algorithm
-        seed: int | None
+        seed: Seed | None
         threads: int | None
         on_bad: OnBad
         progress: bool
@@ -76,7 +80,7 @@ if TYPE_CHECKING:
         rows: Integers | None
         mask: Booleans | None
         algorithm: Algorithm
-        seed: int | None
+        seed: Seed | None
         threads: int | None
         on_bad: OnBad
         progress: bool
@@ -85,7 +89,7 @@ if TYPE_CHECKING:
         ratio: float | None
         cell: float | None
         start: Integers | None
-        seed: int | None
+        seed: Seed | None
         keep: Literal["center", "first", "random"] | None
         bits: int | None
         window: int | None

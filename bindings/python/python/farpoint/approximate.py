@@ -9,8 +9,8 @@ import numpy as np
 from . import _arguments, _native, _progress
 from ._arrays import library_of, whole_numbers
 from ._records import Approximation
-from ._torch.presence import untraced
-from ._typing import Algorithm, ArrayT, Integers, Method, NamedTuple, OnBad, Rows
+from ._torch.presence import seed_of, untraced
+from ._typing import Algorithm, ArrayT, Integers, Method, NamedTuple, OnBad, Rows, Seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,7 @@ def sample_approximate(
     ratio: float | None = None,
     cell: float | None = None,
     start: Integers | None = None,
-    seed: int | None = None,
+    seed: Seed | None = None,
     keep: Literal["center", "first", "random"] | None = None,
     bits: int | None = None,
     window: int | None = None,
@@ -119,10 +119,10 @@ def sample_approximate(
     start : int or array of int, optional
         "npdu" and "fastpoint": index to start from (0); or several, an existing sample to continue. In a
         batch: one for all clouds, (B,) one per cloud, or (B, S) several per cloud.
-    seed : int, optional
+    seed : int or torch.Generator, optional
         "random", and "grid" with ``keep="random"``: another seed (0 to 2**64 - 1), another sample; 0
         unless set. Every cloud of a batch has the same. "npdu" and "fastpoint": start at a random point
-        instead.
+        instead, as in ``sample``. Or a ``torch.Generator``.
     keep : {"center", "first", "random"}, optional
         "grid": which point of a cell; the nearest to its center unless set. For centroids, which are no
         points of the cloud, call ``farpoint.centroids``.
@@ -191,7 +191,7 @@ def sample_approximate(
         "estimator": estimator, "first_stage": first_stage, "index": index,
     }
     _check_options(method, options, start, seed)
-    seed = _arguments.seed(seed)
+    seed = _arguments.seed(seed_of(seed))
     bits = None if bits is None else _arguments.integer(bits, "bits", 1, 21)
     window = None if window is None else _arguments.integer(window, "window", 1)
     threads = _arguments.threads(threads)

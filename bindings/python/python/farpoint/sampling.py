@@ -10,7 +10,7 @@ import numpy as np
 from ._arrays import library_of, whole_numbers
 from ._records import Sampling
 from ._sample_arguments import FIRST, new_request, simple_request
-from ._typing import Algorithm, ArrayT, Booleans, Integers, NamedTuple, OnBad, Rows
+from ._typing import Algorithm, ArrayT, Booleans, Integers, NamedTuple, OnBad, Rows, Seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,7 +97,7 @@ def sample(
     rows: Integers | None = None,
     mask: Booleans | None = None,
     algorithm: Algorithm = "auto",
-    seed: int | None = None,
+    seed: Seed | None = None,
     threads: int | None = None,
     out: Any = None,
     return_distances: bool = False,
@@ -148,8 +148,10 @@ def sample(
         "naive", "radius", "persistent", "peak" or "quick". Options follow a colon, as in
         ``"radius:nvox=24"``.
         All give the same indices. For approximate samplers see ``sample_approximate``.
-    seed : int, optional
-        Start at a random point instead (0 to 2**64 - 1), the same on every machine.
+    seed : int or torch.Generator, optional
+        Start at a random point instead (0 to 2**64 - 1), the same on every machine. Each cloud of a batch draws its
+        own, by its place in the batch, and the first what it draws alone; under ``torch.vmap`` clouds are those of
+        one batch. Or a ``torch.Generator``, from which a seed is drawn, and which is waited for if it is on a GPU.
     threads : int, optional
         Number of threads on the CPU; all cores unless set.
     out : array of int64, optional
@@ -236,7 +238,7 @@ def order(
     rows: Integers | None = None,
     mask: Booleans | None = None,
     algorithm: Algorithm = "auto",
-    seed: int | None = None,
+    seed: Seed | None = None,
     threads: int | None = None,
     on_bad: OnBad = "error",
     progress: bool = False,
