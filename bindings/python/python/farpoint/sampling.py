@@ -10,19 +10,19 @@ import numpy as np
 from ._arrays import library_of, whole_numbers
 from ._records import Sampling
 from ._sample_arguments import FIRST, new_request, simple_request
-from ._typing import Algorithm, ArrayT, Booleans, Integers, NamedTuple, OnBad, Rows, Seed
+from ._typing import Algorithm, ArrayT, Booleans, IndexT, Integers, NamedTuple, OnBad, Rows, Seed, ValueT, subscriptable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from ._typing import OrderOptions, SampleOptions
+    from ._typing import FloatArray, FloatOrArray, Int64Array, OrderOptions, SampleOptions
     from .files import Cloud
 
 __all__ = ["Order", "Sample", "order", "sample", "sample_padded", "sample_ragged"]
 
 
-class Sample(NamedTuple, Generic[ArrayT]):
+@subscriptable
+class Sample(NamedTuple, Generic[ArrayT, IndexT, ValueT]):
     """What ``sample(..., return_distances=True)`` returns.
 
     All three are constants to PyTorch: they have no derivative.
@@ -39,9 +39,9 @@ class Sample(NamedTuple, Generic[ArrayT]):
         The largest distance of any point to its nearest sample, in the unit of the coordinates.
     """
 
-    indices: ArrayT
+    indices: IndexT
     distances: ArrayT
-    covering_radius: Any
+    covering_radius: ValueT
 
     @property
     def squared(self) -> Literal[False]:
@@ -49,7 +49,8 @@ class Sample(NamedTuple, Generic[ArrayT]):
         return False
 
 
-class Order(NamedTuple, Generic[ArrayT]):
+@subscriptable
+class Order(NamedTuple, Generic[ArrayT, IndexT]):
     """What ``order`` returns.
 
     Attributes
@@ -61,21 +62,21 @@ class Order(NamedTuple, Generic[ArrayT]):
         squared. Infinite for the first; they never rise.
     """
 
-    indices: ArrayT
+    indices: IndexT
     spacings: ArrayT
 
 
 # NumPy arrays, and what is no array of a library, give arrays of NumPy.
 @overload
 def sample(
-    points: Rows | Cloud, count: int | None = ..., *, out: NDArray[np.int64] | None = ...,
+    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ...,
     return_distances: Literal[False] = ..., **options: Unpack[SampleOptions],
-) -> NDArray[np.int64]: ...
+) -> Int64Array: ...
 @overload
 def sample(
-    points: Rows | Cloud, count: int | None = ..., *, out: NDArray[np.int64] | None = ...,
+    points: Rows | Cloud, count: int | None = ..., *, out: Int64Array | None = ...,
     return_distances: Literal[True], **options: Unpack[SampleOptions],
-) -> Sample[NDArray[Any]]: ...
+) -> Sample[FloatArray, Int64Array, FloatOrArray]: ...
 @overload
 def sample(
     points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ...,
@@ -85,7 +86,7 @@ def sample(
 def sample(
     points: ArrayT, count: int | None = ..., *, out: ArrayT | None = ...,
     return_distances: Literal[True], **options: Unpack[SampleOptions],
-) -> Sample[ArrayT]: ...
+) -> Sample[ArrayT, ArrayT, ArrayT]: ...
 def sample(
     points: Any,
     count: int | None = None,
@@ -227,9 +228,9 @@ def sample(
 @overload
 def order(
     points: Rows | Cloud, **options: Unpack[OrderOptions]
-) -> Order[NDArray[Any]]: ...
+) -> Order[FloatArray, Int64Array]: ...
 @overload
-def order(points: ArrayT, **options: Unpack[OrderOptions]) -> Order[ArrayT]: ...
+def order(points: ArrayT, **options: Unpack[OrderOptions]) -> Order[ArrayT, ArrayT]: ...
 def order(
     points: Any,
     *,
@@ -242,7 +243,7 @@ def order(
     threads: int | None = None,
     on_bad: OnBad = "error",
     progress: bool = False,
-) -> Order[Any]:
+) -> Order[Any, Any]:
     """Order a whole cloud farthest first: every prefix is a farthest point sample.
 
     Parameters
@@ -282,9 +283,17 @@ def order(
     return Order(found.indices, found.distances)
 
 
+@overload
 def sample_padded(
-    points: ArrayT, counts: Integers, *, lengths: Integers | None = None, start: Integers = 0
-) -> ArrayT:
+    points: Rows, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ...
+) -> Int64Array: ...
+@overload
+def sample_padded(
+    points: ArrayT, counts: Integers, *, lengths: Integers | None = ..., start: Integers = ...
+) -> ArrayT: ...
+def sample_padded(
+    points: Any, counts: Integers, *, lengths: Integers | None = None, start: Integers = 0
+) -> Any:
     """Sample each cloud of a batch, every one with its own number of samples.
 
     Parameters
@@ -316,8 +325,7 @@ def sample_padded(
     array([[ 0,  3,  1],
            [ 0, -1, -1]])
     """
-    rows: Any = points
-    shape = rows.shape if hasattr(rows, "shape") else np.shape(rows)
+    shape = points.shape if hasattr(points, "shape") else np.shape(points)
     wanted = whole_numbers.integers(counts, "counts", 1)
     whole_numbers.refuse_negative(wanted, "count")
     if len(shape) != 3 or len(wanted) != shape[0]:
@@ -331,13 +339,20 @@ def sample_padded(
         np.full(shape[0], shape[1]) if lengths is None else lengths,
         "auto", None, None, None, False, False, False, counts=each,
     )
-    found: ArrayT = library_of(points).sample(points, request)[0]
-    return found
+    return library_of(points).sample(points, request)[0]
 
 
+@overload
 def sample_ragged(
-    points: ArrayT, offsets: Integers, counts: Integers, *, start: Integers | None = None
-) -> ArrayT:
+    points: Rows, offsets: Integers, counts: Integers, *, start: Integers | None = ...
+) -> Int64Array: ...
+@overload
+def sample_ragged(
+    points: ArrayT, offsets: Integers, counts: Integers, *, start: Integers | None = ...
+) -> ArrayT: ...
+def sample_ragged(
+    points: Any, offsets: Integers, counts: Integers, *, start: Integers | None = None
+) -> Any:
     """Sample clouds of different lengths that lie one after another in an array.
 
     Parameters
@@ -369,5 +384,4 @@ def sample_ragged(
     array([0, 2, 4])
     """
     ends, wanted = whole_numbers.listed(offsets, "offsets"), whole_numbers.listed(counts, "counts")
-    found: ArrayT = library_of(points).sample_ragged(points, ends, wanted, start)
-    return found
+    return library_of(points).sample_ragged(points, ends, wanted, start)

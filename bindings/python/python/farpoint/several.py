@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 from . import _search_arguments as arguments
 from ._arrays import library_of_pair
 from ._records import Neighborhood, Sides
-from ._typing import ArrayT, Integers, NamedTuple
+from ._typing import ArrayT, IndexT, Integers, NamedTuple, Rows, subscriptable
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._typing import BallOptions, IndexType
+    from ._typing import BallOptions, FloatArray, IndexType, IntArray, SeveralOptions
+    from .files import Cloud
 
 __all__ = ["BallNeighbors", "Neighbors", "ball_query", "ball_query_raw", "knn"]
 
 
-class Neighbors(NamedTuple, Generic[ArrayT]):
+@subscriptable
+class Neighbors(NamedTuple, Generic[ArrayT, IndexT]):
     """What ``knn`` and ``ball_query`` return: k places for each point of x, filled from the first.
 
     Attributes
@@ -33,8 +35,8 @@ class Neighbors(NamedTuple, Generic[ArrayT]):
     """
 
     distances: ArrayT
-    indices: ArrayT
-    counts: ArrayT
+    indices: IndexT
+    counts: IndexT
 
     @property
     def squared(self) -> bool:
@@ -45,7 +47,7 @@ class Neighbors(NamedTuple, Generic[ArrayT]):
         return _text("Neighbors", self)
 
 
-class _PlainNeighbors(Neighbors[ArrayT]):
+class _PlainNeighbors(Neighbors[ArrayT, IndexT]):
     """The same with plain distances: a tuple holds nothing beside its items."""
 
     __slots__ = ()
@@ -55,7 +57,8 @@ class _PlainNeighbors(Neighbors[ArrayT]):
         return False
 
 
-class BallNeighbors(NamedTuple, Generic[ArrayT]):
+@subscriptable
+class BallNeighbors(NamedTuple, Generic[ArrayT, IndexT]):
     """What ``ball_query`` returns with ``k=None``: all neighbors, those of a point after those of the last.
 
     Attributes
@@ -70,8 +73,8 @@ class BallNeighbors(NamedTuple, Generic[ArrayT]):
     """
 
     distances: ArrayT
-    indices: ArrayT
-    offsets: ArrayT
+    indices: IndexT
+    offsets: IndexT
 
     @property
     def squared(self) -> bool:
@@ -82,7 +85,7 @@ class BallNeighbors(NamedTuple, Generic[ArrayT]):
         return _text("BallNeighbors", self)
 
 
-class _PlainBallNeighbors(BallNeighbors[ArrayT]):
+class _PlainBallNeighbors(BallNeighbors[ArrayT, IndexT]):
     """The same with plain distances."""
 
     __slots__ = ()
@@ -98,9 +101,16 @@ def _text(name: str, found: Any) -> str:
     return f"{name}({parts}, squared={found.squared})"
 
 
+# NumPy arrays, and what is no array of a library, give arrays of NumPy.
+@overload
 def knn(
-    x: ArrayT,
-    y: ArrayT,
+    x: Rows | Cloud, y: Rows | Cloud, k: int, **options: Unpack[SeveralOptions]
+) -> Neighbors[FloatArray, IntArray]: ...
+@overload
+def knn(x: ArrayT, y: ArrayT, k: int, **options: Unpack[SeveralOptions]) -> Neighbors[ArrayT, ArrayT]: ...
+def knn(
+    x: Any,
+    y: Any,
     k: int,
     *,
     x_lengths: Integers | None = None,
@@ -112,7 +122,7 @@ def knn(
     norm: Literal[1, 2] = 2,
     index_dtype: IndexType = None,
     threads: int | None = None,
-) -> Neighbors[ArrayT]:
+) -> Neighbors[Any, Any]:
     """Find the k nearest points of y for each point of x, the nearest first.
 
     Among points equally near those of lower index come first. All devices, methods and numbers of threads
@@ -174,22 +184,34 @@ def knn(
     """
     sides = arguments.sides_of(x_lengths, y_lengths, x_offsets, y_offsets)
     request = arguments.nearest_request(k, exclude_self, norm, index_dtype, threads)
-    found: Neighbors[ArrayT] = search(x, y, sides, request, squared)
+    found: Neighbors[Any, Any] = search(x, y, sides, request, squared)
     return found
 
 
 @overload
 def ball_query(
+    x: Rows | Cloud, y: Rows | Cloud, radius: float, k: int, **options: Unpack[BallOptions]
+) -> Neighbors[FloatArray, IntArray]: ...
+@overload
+def ball_query(
+    x: Rows | Cloud, y: Rows | Cloud, radius: float, k: None, **options: Unpack[BallOptions]
+) -> BallNeighbors[FloatArray, IntArray]: ...
+@overload
+def ball_query(  # type: ignore[overload-overlap]  # those before it take what those behind it would
+    x: Rows | Cloud, y: Rows | Cloud, radius: float, k: int | None, **options: Unpack[BallOptions]
+) -> Neighbors[FloatArray, IntArray] | BallNeighbors[FloatArray, IntArray]: ...
+@overload
+def ball_query(
     x: ArrayT, y: ArrayT, radius: float, k: int, **options: Unpack[BallOptions]
-) -> Neighbors[ArrayT]: ...
+) -> Neighbors[ArrayT, ArrayT]: ...
 @overload
 def ball_query(
     x: ArrayT, y: ArrayT, radius: float, k: None, **options: Unpack[BallOptions]
-) -> BallNeighbors[ArrayT]: ...
+) -> BallNeighbors[ArrayT, ArrayT]: ...
 @overload
 def ball_query(
     x: ArrayT, y: ArrayT, radius: float, k: int | None, **options: Unpack[BallOptions]
-) -> Neighbors[ArrayT] | BallNeighbors[ArrayT]: ...
+) -> Neighbors[ArrayT, ArrayT] | BallNeighbors[ArrayT, ArrayT]: ...
 def ball_query(
     x: Any,
     y: Any,
@@ -208,7 +230,7 @@ def ball_query(
     norm: Literal[1, 2] = 2,
     index_dtype: IndexType = None,
     threads: int | None = None,
-) -> Neighbors[Any] | BallNeighbors[Any]:
+) -> Neighbors[Any, Any] | BallNeighbors[Any, Any]:
     """Find the points of y in the ball of this radius around each point of x: k of them, or all.
 
     Parameters
@@ -260,13 +282,13 @@ def ball_query(
     request = arguments.ball_request(
         radius, k, min_radius, order, inclusive, exclude_self, norm, index_dtype, threads
     )
-    found: Neighbors[Any] | BallNeighbors[Any] = search(x, y, sides, request, squared)
+    found: Neighbors[Any, Any] | BallNeighbors[Any, Any] = search(x, y, sides, request, squared)
     return found
 
 
 def ball_query_raw(
-    x: ArrayT,
-    y: ArrayT,
+    x: Any,
+    y: Any,
     k: int | None,
     *,
     most: float,
@@ -283,7 +305,7 @@ def ball_query_raw(
     norm: Literal[1, 2] = 2,
     index_dtype: IndexType = None,
     threads: int | None = None,
-) -> Neighbors[ArrayT] | BallNeighbors[ArrayT]:
+) -> Neighbors[Any, Any] | BallNeighbors[Any, Any]:
     """Find the points of y by limits of distances as they are computed: of squares for norm 2.
 
     For replacements of libraries that round their squares in another way than ``ball_query``. A point at
@@ -319,7 +341,7 @@ def ball_query_raw(
     request = arguments.raw_request(
         k, most, least, near, inclusive, order, exclude_self, norm, index_dtype, threads
     )
-    found: Neighbors[ArrayT] | BallNeighbors[ArrayT] = search(x, y, sides, request, squared)
+    found: Neighbors[Any, Any] | BallNeighbors[Any, Any] = search(x, y, sides, request, squared)
     return found
 
 
