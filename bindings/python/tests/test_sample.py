@@ -327,7 +327,7 @@ def test_docstrings_suffice():
         assert part in text
     import inspect
     for name in inspect.signature(farpoint.sample).parameters:
-        assert re.search(rf"^    (\w+, )*{name}(, \w+)* : ", text, re.MULTILINE), name
+        assert re.search(rf"^ *(\w+, )*{name}(, \w+)* : ", text, re.MULTILINE), name
 
 
 def test_no_gpu_is_a_reason():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-#: What calls on this thread tell how far they are.
+#: Progress callback of the calls on this thread.
 _shown: ContextVar[Callable[[int, int], None] | None] = ContextVar("_shown", default=None)
 
 

@@ -1,7 +1,7 @@
 """Records that the floors pass to each other and to the compiled module, which reads their attributes by
 name. Those of device memory are in ``_device_records``."""
 
-# Types are not texts here, of which named tuples take twice as long to be made.
+# Annotations are evaluated here: as texts, named tuples take twice as long to create.
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 

@@ -52,7 +52,7 @@ Booleans = Any
 #: What is no array of a library, and gives arrays of NumPy, as those do.
 Rows = Union["NDArray[Any]", Sequence[Any]]
 
-#: What random starts come from.
+#: Source of random starts.
 Seed = Union[int, "Generator"]
 
 Path = Union[str, "os.PathLike[str]"]
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    #: What NumPy arrays, and what is no array of a library, give.
+    #: Results for NumPy arrays, lists and clouds of files.
     FloatArray = NDArray[Any]
     Int64Array = NDArray[np.int64]
     #: int32 by ``index_dtype``.

@@ -40,7 +40,7 @@ class Neighbors(NamedTuple, Generic[ArrayT, IndexT]):
 
     @property
     def squared(self) -> bool:
-        """Whether the distances are squared."""
+        """True for squared distances, False for plain ones."""
         return True
 
     def __repr__(self) -> str:
@@ -78,7 +78,7 @@ class BallNeighbors(NamedTuple, Generic[ArrayT, IndexT]):
 
     @property
     def squared(self) -> bool:
-        """Whether the distances are squared."""
+        """True for squared distances, False for plain ones."""
         return True
 
     def __repr__(self) -> str:

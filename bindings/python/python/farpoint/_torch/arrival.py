@@ -40,7 +40,7 @@ class _Finder:
     It has no base class, as finders need none: ``importlib.abc`` alone takes 10 ms to import."""
 
     def __init__(self) -> None:
-        #: Whether other finders are asked on this thread, one of which may ask us.
+        #: True while other finders are asked on this thread: one of them may ask this one.
         self._asking = ContextVar("_asking", default=False)
 
     def find_spec(
